@@ -1,0 +1,33 @@
+# Dependencies.cmake: finds what omprma is built from, and names the Debian package of what is
+# missing. Gives the imported targets MPI::MPI_C, omprma::ffi, omprma::elf, omprma::hwloc,
+# omprma::xxhash, omprma::cjson and, with tests, omprma::cmocka.
+
+find_package(PkgConfig)
+if(NOT PkgConfig_FOUND)
+    message(FATAL_ERROR "pkg-config not found: install the Debian package pkg-config")
+endif()
+find_package(Threads REQUIRED)
+
+find_package(MPI COMPONENTS C)
+if(NOT MPI_C_FOUND)
+    message(FATAL_ERROR "MPI for C not found: install the Debian packages libopenmpi-dev and "
+                        "openmpi-bin, or set MPI_C_COMPILER to the mpicc to use")
+endif()
+
+function(omprma_find name module minimum package)
+    pkg_check_modules(${name} QUIET IMPORTED_TARGET GLOBAL ${module}>=${minimum})
+    if(NOT ${name}_FOUND)
+        message(FATAL_ERROR "${module} ${minimum} or newer not found by pkg-config: install the "
+                            "Debian package ${package}")
+    endif()
+    add_library(omprma::${name} ALIAS PkgConfig::${name})
+endfunction()
+
+omprma_find(ffi libffi 3.3 libffi-dev)
+omprma_find(elf libelf 0.180 libelf-dev)
+omprma_find(hwloc hwloc 2.0 libhwloc-dev)
+omprma_find(xxhash libxxhash 0.8 libxxhash-dev)
+omprma_find(cjson libcjson 1.7 libcjson-dev)
+if(OMPRMA_TESTS)
+    omprma_find(cmocka cmocka 1.1 libcmocka-dev)
+endif()

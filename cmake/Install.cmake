@@ -1,0 +1,19 @@
+# Install.cmake: what else belongs to an installed tree. Everything in it refers to the rest by
+# relative paths, so that the tree can be moved.
+
+include(CMakePackageConfigHelpers)
+
+install(TARGETS omprma EXPORT omprmaTargets LIBRARY DESTINATION lib)
+install(DIRECTORY include/omprma DESTINATION include FILES_MATCHING PATTERN "*.h")
+install(EXPORT omprmaTargets NAMESPACE omprma:: DESTINATION lib/cmake/omprma)
+
+configure_package_config_file(cmake/omprmaConfig.cmake.in omprmaConfig.cmake
+    INSTALL_DESTINATION lib/cmake/omprma NO_SET_AND_CHECK_MACRO
+    NO_CHECK_REQUIRED_COMPONENTS_MACRO)
+write_basic_package_version_file(omprmaConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/omprmaConfig.cmake
+              ${PROJECT_BINARY_DIR}/omprmaConfigVersion.cmake DESTINATION lib/cmake/omprma)
+
+configure_file(cmake/omprma.pc.in omprma.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/omprma.pc DESTINATION lib/pkgconfig)
+install(FILES LICENSE DESTINATION share/doc/omprma OPTIONAL)

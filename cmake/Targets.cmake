@@ -1,0 +1,59 @@
+# Targets.cmake: how omprma's own targets are compiled and how their sources are found.
+
+set(OMPRMA_SANITIZE "" CACHE STRING "Value for -fsanitize=, empty for none")
+
+add_library(omprma_flags INTERFACE)
+target_compile_options(omprma_flags INTERFACE
+    -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes
+    $<$<BOOL:${OMPRMA_WERROR}>:-Werror>)
+# Empty, as in the files that define it themselves, so that both may stand.
+target_compile_definitions(omprma_flags INTERFACE _GNU_SOURCE=)
+target_include_directories(omprma_flags INTERFACE
+    ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
+target_link_options(omprma_flags INTERFACE -Wl,--as-needed)
+if(OMPRMA_SANITIZE)
+    target_compile_options(omprma_flags INTERFACE
+        -fsanitize=${OMPRMA_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    target_link_options(omprma_flags INTERFACE -fsanitize=${OMPRMA_SANITIZE})
+else()
+    # Sanitizer runtimes are resolved in the program, so only plain builds can insist on this.
+    target_link_options(omprma_flags INTERFACE -Wl,--no-undefined)
+endif()
+
+# omprma_sources(VARIABLE FOLDER...): all C files of the folders; a new file needs no edit here.
+function(omprma_sources variable)
+    set(all "")
+    foreach(folder IN LISTS ARGN)
+        file(GLOB found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.c)
+        list(APPEND all ${found})
+    endforeach()
+    set(${variable} ${all} PARENT_SCOPE)
+endfunction()
+
+# omprma_program(NAME FOLDER LIBRARY...): a program in bin that finds its library beside it.
+function(omprma_program name folder)
+    omprma_sources(sources ${folder})
+    if(NOT sources)
+        return()
+    endif()
+    add_executable(${name} ${sources})
+    omprma_program_properties(${name} ${ARGN})
+endfunction()
+
+function(omprma_program_properties name)
+    target_link_libraries(${name} PRIVATE omprma_flags ${ARGN})
+    set_target_properties(${name} PROPERTIES
+        RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin
+        BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN/../lib")
+    install(TARGETS ${name} RUNTIME DESTINATION bin)
+endfunction()
+
+# omprma_internal(NAME SOURCE...): a static library for our own programs and tests; never installed.
+function(omprma_internal name)
+    if(ARGN)
+        add_library(${name} STATIC ${ARGN})
+        target_link_libraries(${name} PRIVATE omprma_flags)
+    else()
+        add_library(${name} INTERFACE)
+    endif()
+endfunction()

@@ -1,0 +1,247 @@
+/*
+ * omprma.h: the C interface of omprma, usable without OpenMP.
+ *
+ * A process that was started beside one or more omprma-worker processes (see omprma-run) calls
+ * omprma_init() and then sees every worker as a device: memory, images (shared objects whose
+ * functions are kernels), ordered queues of asynchronous operations, and events between them.
+ *
+ * Vocabulary of the comments
+ *   Thread: every function may be called from any thread at any time between omprma_init() and
+ *     omprma_finalize(), unless its comment says otherwise. Calls on one queue from several threads
+ *     are serialised in the order in which they arrive.
+ *   Blocks: "no" means that the call returns without waiting for a worker. "yes" means that it may
+ *     wait for messages from a worker; while it waits it makes progress for all queues.
+ *   Errors: functions return OMPRMA_OK (0) or an error; outputs are written only on success. The
+ *     sentence that belongs to the calling thread's last error is omprma_error().
+ *   Sizes are in bytes. Device addresses are addresses in the worker's address space.
+ */
+#ifndef OMPRMA_OMPRMA_H
+#define OMPRMA_OMPRMA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define OMPRMA_API __attribute__((visibility("default")))
+
+#define OMPRMA_VERSION_MAJOR 0
+#define OMPRMA_VERSION_MINOR 1
+#define OMPRMA_VERSION_PATCH 0
+#define OMPRMA_VERSION_STRING "0.1.0"
+
+/* ---- status ------------------------------------------------------------------------------- */
+
+typedef enum omprma_status {
+    OMPRMA_OK = 0,
+    OMPRMA_ERR_ARGUMENT,    /* an argument is out of range or NULL where it must not be */
+    OMPRMA_ERR_CONFIG,      /* an OMPRMA_* environment variable has a value that cannot be used */
+    OMPRMA_ERR_NO_WORKERS,  /* the process was not started beside any worker */
+    OMPRMA_ERR_VERSION,     /* application and worker come from different versions of omprma */
+    OMPRMA_ERR_MPI,         /* MPI returned an error; the text holds its own words */
+    OMPRMA_ERR_DEVICE_MEMORY, /* the worker has no memory left for the request */
+    OMPRMA_ERR_HOST_MEMORY, /* malloc failed in the application's process */
+    OMPRMA_ERR_ADDRESS,     /* a device range is foreign, freed, or runs past its block */
+    OMPRMA_ERR_IMAGE,       /* an image is truncated, damaged or made for another machine */
+    OMPRMA_ERR_SYMBOL,      /* an image lacks a symbol, or a library that it needs is missing */
+    OMPRMA_ERR_KERNEL,      /* a kernel crashed, aborted or called exit; its device is lost */
+    OMPRMA_ERR_DEVICE_LOST, /* the worker died, stopped answering, or a kernel crashed before */
+    OMPRMA_ERR_UNSUPPORTED, /* the operation cannot work on a remote device */
+    OMPRMA_ERR_PROTOCOL,    /* a control message is damaged or of another version */
+    OMPRMA_ERR_CLOSED,      /* omprma_init() was not called, or omprma_finalize() was */
+    OMPRMA_STATUS_COUNT
+} omprma_status_t;
+
+/* A few words for a status, for example "no workers". Never NULL; static storage. Blocks: no. */
+OMPRMA_API const char *omprma_status_string(omprma_status_t status);
+
+/*
+ * One line about the calling thread's last failed call: what, where (device, host, queue, kernel,
+ * address) and what to do. Never NULL; empty before the first error. Valid until the thread's next
+ * failing call. Blocks: no.
+ */
+OMPRMA_API const char *omprma_error(void);
+
+/* ---- start and end ------------------------------------------------------------------------ */
+
+/*
+ * Starts MPI if the program has not, shakes hands with all workers, measures them, and returns
+ * when every device can be used. Calling it again adds a reference; each call needs its own
+ * omprma_finalize(). It cannot be called again after the last finalize (MPI cannot restart).
+ * Blocks: yes; bounded by OMPRMA_TIMEOUT.
+ * Errors: CONFIG, NO_WORKERS, VERSION, MPI, HOST_MEMORY, CLOSED (after the last finalize).
+ */
+OMPRMA_API omprma_status_t omprma_init(void);
+
+/*
+ * Drops one reference. The last one waits for running kernels, tells the workers to exit, prints
+ * statistics and writes the trace if asked for, and ends MPI if omprma_init() started it.
+ * No other thread may be inside a function of this header, and no handle may be used after.
+ * Blocks: yes.
+ */
+OMPRMA_API void omprma_finalize(void);
+
+/* ---- devices ------------------------------------------------------------------------------ */
+
+typedef uint64_t omprma_addr_t; /* an address in a worker's address space; 0 is no address */
+
+typedef struct omprma_device_info {
+    char host[64];           /* the worker's host name */
+    int pid;                 /* its process id there */
+    int cores;               /* processing units that its kernels may use */
+    int numa_node;           /* node of its memory, -1: spread over several */
+    int lanes;               /* kernels of different queues that may run at once */
+    uint64_t memory_bytes;   /* device memory that it may hand out */
+    uint64_t arena_bytes;    /* of that, attached now */
+    uint64_t used_bytes;     /* of that, in live blocks now */
+    uint64_t peak_bytes;     /* the highest used_bytes so far */
+    uint32_t inline_submit_bytes;   /* submits up to this size travel in a control message */
+    uint32_t inline_retrieve_bytes; /* retrieves up to this size do */
+    const char *osc;         /* one-sided component in use, "none" without a window; static */
+    char cpu[96];            /* processor model */
+} omprma_device_info_t;
+
+/* Number of devices, one per worker; 0 before omprma_init(). Blocks: no. */
+OMPRMA_API int omprma_device_count(void);
+
+/* Describes device 0 <= device < count. Blocks: no. Errors: ARGUMENT, CLOSED. */
+OMPRMA_API omprma_status_t omprma_device_info(int device, omprma_device_info_t *info);
+
+/* ---- memory ------------------------------------------------------------------------------- */
+
+/*
+ * Allocates `bytes` of device memory, aligned to 64 bytes (4 KiB for blocks of 64 KiB and more).
+ * The content is undefined. Size 0 gives address 0. The caller owns the block.
+ * Blocks: no while the device's arenas have room, yes when one must grow.
+ * Errors: ARGUMENT, DEVICE_MEMORY, DEVICE_LOST, HOST_MEMORY, CLOSED.
+ */
+OMPRMA_API omprma_status_t omprma_alloc(int device, size_t bytes, omprma_addr_t *address);
+
+/*
+ * Frees a block by the address that omprma_alloc() gave. Address 0 is allowed and does nothing.
+ * Operations on the block must be complete. Blocks: no.
+ * Errors: ARGUMENT, ADDRESS (not the start of a live block: never allocated, or freed before).
+ */
+OMPRMA_API omprma_status_t omprma_free(int device, omprma_addr_t address);
+
+/* ---- images ------------------------------------------------------------------------------- */
+
+typedef struct omprma_symbol {
+    const char *name; /* in: symbol name; owned by the caller, copied where kept */
+    uint64_t bytes;   /* in: 0 for a kernel, else the size of a global variable */
+    omprma_addr_t address; /* out: its address on the device */
+} omprma_symbol_t;
+
+/*
+ * Checks, without loading it, that [image, image + bytes) is a complete shared object for this
+ * machine. Blocks: no; may be called before omprma_init(). Errors: ARGUMENT, IMAGE.
+ */
+OMPRMA_API omprma_status_t omprma_image_check(const void *image, size_t bytes);
+
+/*
+ * Loads a shared object on a device and looks up `count` symbols in it. An image that the device
+ * already holds (same content) is not sent again. The image may be freed after the call. It stays
+ * loaded until omprma_finalize().
+ * Blocks: yes. Errors: ARGUMENT, IMAGE, SYMBOL, DEVICE_MEMORY, DEVICE_LOST, CLOSED.
+ */
+OMPRMA_API omprma_status_t omprma_image_load(int device, const void *image, size_t bytes,
+                                             omprma_symbol_t *symbols, size_t count);
+
+/* ---- queues ------------------------------------------------------------------------------- */
+
+/*
+ * A queue is an ordered stream of operations on one device. Operations are issued without waiting;
+ * each starts after all earlier ones of its queue are complete as far as it can tell. Different
+ * queues are not ordered among each other except through events and synchronize.
+ *
+ * When an operation fails, the queue fails: later operations are not run and return the same error,
+ * omprma_queue_synchronize() returns it once, and the queue is clean again after that.
+ */
+typedef struct omprma_queue omprma_queue_t;
+
+/* Creates a queue; cheap. Blocks: no. Errors: ARGUMENT, HOST_MEMORY, CLOSED. */
+OMPRMA_API omprma_status_t omprma_queue_create(int device, omprma_queue_t **queue);
+
+/* Waits for the queue's operations, then frees it; its error, if any, is returned. NULL is
+ * allowed. Blocks: yes. */
+OMPRMA_API omprma_status_t omprma_queue_destroy(omprma_queue_t *queue);
+
+/*
+ * Copies host memory to the device. Up to OMPRMA_COPIED_SUBMIT bytes the source may be reused when
+ * the call returns; a larger source must stay as it is until the queue is synchronized, a later
+ * event of the queue is complete, or omprma_queue_query() says done. Size 0 does nothing.
+ * Blocks: no. Errors: ARGUMENT, ADDRESS, DEVICE_LOST, HOST_MEMORY, the queue's error.
+ */
+OMPRMA_API omprma_status_t omprma_submit(omprma_queue_t *queue, omprma_addr_t to, const void *from,
+                                         size_t bytes);
+#define OMPRMA_COPIED_SUBMIT 8192
+
+/* Copies device memory to the host. `to` holds the data when the queue is synchronized.
+ * Blocks: no. Errors: as omprma_submit(). */
+OMPRMA_API omprma_status_t omprma_retrieve(omprma_queue_t *queue, void *to, omprma_addr_t from,
+                                           size_t bytes);
+
+/*
+ * Copies from the queue's device to `to_device`, worker to worker. Complete, at the destination,
+ * in the order of this queue. Overlapping ranges on one device are allowed.
+ * Blocks: no. Errors: as omprma_submit(); the text names both devices.
+ */
+OMPRMA_API omprma_status_t omprma_exchange(omprma_queue_t *queue, omprma_addr_t from, int to_device,
+                                           omprma_addr_t to, size_t bytes);
+
+/*
+ * Calls the kernel at device address `kernel` (from omprma_image_load()) with `count` arguments of
+ * 64 bits each: device addresses, or scalars by value. The words are copied.
+ * Blocks: no. Errors: ARGUMENT (more than OMPRMA_LAUNCH_ARGUMENTS), DEVICE_LOST, the queue's error.
+ */
+OMPRMA_API omprma_status_t omprma_launch(omprma_queue_t *queue, omprma_addr_t kernel,
+                                         const uint64_t *arguments, size_t count);
+#define OMPRMA_LAUNCH_ARGUMENTS 4096
+
+/* Sends what the queue has gathered so far, so that the worker starts on it. Without it, small
+ * operations may wait for company until the queue is queried or synchronized. Blocks: no. */
+OMPRMA_API omprma_status_t omprma_queue_flush(omprma_queue_t *queue);
+
+/* Flushes, makes some progress, and tells whether all operations are complete. On an error it
+ * says done, and synchronize returns the error. Blocks: no. Errors: ARGUMENT, CLOSED. */
+OMPRMA_API omprma_status_t omprma_queue_query(omprma_queue_t *queue, bool *done);
+
+/* Waits until all operations are complete. Returns the first error of the queue and clears it.
+ * Blocks: yes. */
+OMPRMA_API omprma_status_t omprma_queue_synchronize(omprma_queue_t *queue);
+
+/* ---- events ------------------------------------------------------------------------------- */
+
+/*
+ * An event marks a place in a queue. It is complete when all operations before that place are. An
+ * event that was never recorded is complete. Recording again moves it; waits that were issued
+ * before keep the old place. Destroying an event does not disturb waits that were issued before.
+ */
+typedef struct omprma_event omprma_event_t;
+
+/* Blocks: no. Errors: HOST_MEMORY, CLOSED. */
+OMPRMA_API omprma_status_t omprma_event_create(omprma_event_t **event);
+
+/* Marks the present end of the queue. Sends nothing. Blocks: no. Errors: ARGUMENT. */
+OMPRMA_API omprma_status_t omprma_event_record(omprma_event_t *event, omprma_queue_t *queue);
+
+/* Later operations of `queue` (of any device) start after the event is complete. If the event's
+ * queue failed, `queue` fails too. Blocks: no. Errors: ARGUMENT, HOST_MEMORY, the queue's error. */
+OMPRMA_API omprma_status_t omprma_event_wait(omprma_event_t *event, omprma_queue_t *queue);
+
+/* Tells whether the event is complete; makes some progress. Blocks: no. Errors: ARGUMENT. */
+OMPRMA_API omprma_status_t omprma_event_query(omprma_event_t *event, bool *done);
+
+/* Waits until the event is complete. Blocks: yes. Errors: ARGUMENT, the error of its queue. */
+OMPRMA_API omprma_status_t omprma_event_synchronize(omprma_event_t *event);
+
+/* Frees the event. NULL is allowed. Blocks: no. */
+OMPRMA_API void omprma_event_destroy(omprma_event_t *event);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,91 @@
+# shellcheck shell=bash
+# lib.sh: functions shared by the scripts of this folder; sourced by bash, does nothing by itself.
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+die() {
+    echo "$(basename "$0"): $*" >&2
+    exit 1
+}
+
+# Shows a command, ready to be copied, and runs it.
+show() {
+    echo "\$ $*"
+    "$@"
+}
+
+# Names of the packages of the given groups, from scripts/packages.
+packages_of() {
+    local group
+    for group in "$@"; do
+        awk -v group="$group" '!/^#/ && $2 == group { print $1 }' "$root/scripts/packages"
+    done
+}
+
+package_installed() {
+    [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+}
+
+# The libomp-NN-dev packages of different LLVM versions exclude each other. A machine that has
+# another one keeps it; scripts/toolchains then unpacks version 14 beside it.
+other_libomp_installed() {
+    dpkg-query -W -f '${db:Status-Status} ${Package}\n' 'libomp-*-dev' 2>/dev/null |
+        grep '^installed ' | grep -qv ' libomp-14-dev$'
+}
+
+# Runs a command as root, directly or through sudo; 1 where neither is possible.
+as_root() {
+    if [ "$(id -u)" = 0 ]; then
+        "$@"
+    elif command -v sudo >/dev/null; then
+        sudo "$@"
+    else
+        return 1
+    fi
+}
+
+# need_packages GROUP...: installs what is missing of these groups, or says what is missing.
+need_packages() {
+    local package missing=()
+    if ! command -v dpkg-query >/dev/null; then
+        echo "not a Debian system: packages are not checked (the list is in scripts/packages)"
+        return
+    fi
+    for package in $(packages_of "$@"); do
+        if [ "$package" = libomp-14-dev ] && other_libomp_installed; then
+            continue
+        fi
+        package_installed "$package" || missing+=("$package")
+    done
+    if [ ${#missing[@]} = 0 ]; then
+        return
+    fi
+    echo "installing: ${missing[*]}"
+    if [ "$(id -u)" != 0 ] && ! command -v sudo >/dev/null; then
+        die "missing Debian packages; install them as root, then run this again:" \
+            "apt-get install --no-install-recommends ${missing[*]}"
+    fi
+    # --no-remove: never throw out something the user has, stop instead.
+    as_root apt-get update -q || die "apt-get update failed"
+    as_root env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -q -y --no-install-recommends --no-remove "${missing[@]}" ||
+        die "apt-get could not install: ${missing[*]}"
+}
+
+# Number of compile jobs: one per core, but at least 1 GiB of memory each.
+jobs() {
+    local cores gib
+    cores=$(nproc)
+    gib=$(awk '/^MemAvailable/ { print int($2 / 1048576) }' /proc/meminfo)
+    echo $((gib < 1 ? 1 : gib < cores ? gib : cores))
+}
+
+# clang_14: the command that compiles target regions with clang 14 on this machine.
+clang_14() {
+    if [ -e /usr/lib/llvm-14/lib/libomptarget.so ]; then
+        echo clang-14
+    else
+        "$root/scripts/toolchains" 14 >&2
+        echo build/toolchains/llvm-14/bin/clang
+    fi
+}

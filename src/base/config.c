@@ -1,0 +1,330 @@
+/*
+ * config.c: the settings, made from the table in config.def. An empty variable counts as unset, so
+ * that a shell script can switch a setting off again. Knows nothing of what the settings do.
+ */
+#include "base/config.h"
+
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/error.h"
+#include "base/log.h"
+
+extern char **environ;
+
+enum kind { KIND_CHOICE, KIND_BOOL, KIND_INT, KIND_BYTES, KIND_TEXT };
+
+struct setting {
+    enum kind kind;
+    const char *name; /* without OMPRMA_ */
+    size_t offset;    /* in struct config */
+    int64_t value, low, high;
+    const char *text; /* choices, or the default of a text */
+    const char *help;
+};
+
+static const struct setting settings[] = {
+#define ROW(kind_, field_, name_, value_, low_, high_, text_, help_)                               \
+    {kind_, name_, offsetof(struct config, field_), value_, low_, high_, text_, help_},
+#define CONFIG_CHOICE(field_, name_, value_, choices_, help_)                                      \
+    ROW(KIND_CHOICE, field_, name_, value_, 0, 0, choices_, help_)
+#define CONFIG_BOOL(field_, name_, value_, help_)                                                  \
+    ROW(KIND_BOOL, field_, name_, value_, 0, 1, "", help_)
+#define CONFIG_INT(field_, name_, value_, low_, high_, help_)                                      \
+    ROW(KIND_INT, field_, name_, value_, low_, high_, "", help_)
+#define CONFIG_BYTES(field_, name_, value_, low_, high_, help_)                                    \
+    ROW(KIND_BYTES, field_, name_, value_, low_, high_, "", help_)
+#define CONFIG_TEXT(field_, name_, value_, help_)                                                  \
+    ROW(KIND_TEXT, field_, name_, 0, 0, 0, value_, help_)
+#include "base/config.def"
+};
+
+enum { SETTINGS = sizeof(settings) / sizeof(settings[0]), NUMBER_BYTES = 32 };
+
+/* ---- numbers as text ---------------------------------------------------------------------- */
+
+omprma_status_t config_parse_bytes(const char *text, int64_t *bytes)
+{
+    static const char units[] = "KkMmGgTt";
+    const char *p = text;
+    int64_t value = 0;
+    bool fits = true;
+    for (; *p >= '0' && *p <= '9'; p++) {
+        fits = fits && !__builtin_mul_overflow(value, 10, &value) &&
+               !__builtin_add_overflow(value, *p - '0', &value);
+    }
+    bool digits = p != text;
+    const char *unit = *p ? strchr(units, *p) : NULL;
+    if (unit) {
+        fits = fits && !__builtin_mul_overflow(value, INT64_C(1) << (10 * ((unit - units) / 2 + 1)),
+                                               &value);
+        p++;
+        if (strcasecmp(p, "iB") == 0)
+            p++;
+    }
+    if (strcasecmp(p, "B") == 0)
+        p++;
+    if (!digits || *p || !fits) {
+        return error_set(OMPRMA_ERR_CONFIG, "\"%.64s\" is not a size; write 4096, 64K, 256M or 2G",
+                         text);
+    }
+    *bytes = value;
+    return OMPRMA_OK;
+}
+
+static const char *print_bytes(int64_t value, char text[NUMBER_BYTES])
+{
+    const char *units = "KMGT";
+    char unit[2] = "";
+    while (value > 0 && value % 1024 == 0 && *units) {
+        value /= 1024;
+        unit[0] = *units++;
+    }
+    snprintf(text, NUMBER_BYTES, "%" PRId64 "%s", value, unit);
+    return text;
+}
+
+static const char *print_number(const struct setting *setting, int64_t value,
+                                char text[NUMBER_BYTES])
+{
+    if (setting->kind == KIND_BYTES)
+        return print_bytes(value, text);
+    snprintf(text, NUMBER_BYTES, "%" PRId64, value);
+    return text;
+}
+
+/* What a setting may be, in words: "auto|ucx|rdma", "0|1", "1 to 64", "text". */
+static void print_allowed(const struct setting *setting, char *text, size_t bytes)
+{
+    char low[NUMBER_BYTES], high[NUMBER_BYTES];
+    switch (setting->kind) {
+    case KIND_CHOICE:
+        snprintf(text, bytes, "%s", setting->text);
+        return;
+    case KIND_BOOL:
+        snprintf(text, bytes, "0|1");
+        return;
+    case KIND_INT:
+    case KIND_BYTES:
+        snprintf(text, bytes, "%s to %s", print_number(setting, setting->low, low),
+                 print_number(setting, setting->high, high));
+        return;
+    case KIND_TEXT:
+        snprintf(text, bytes, "text");
+        return;
+    }
+}
+
+/* ---- one value ---------------------------------------------------------------------------- */
+
+/* Position of `value` in "a|b|c", -1 if it is not one of them. */
+static int64_t find_choice(const char *choices, const char *value)
+{
+    size_t length = strlen(value);
+    for (int64_t index = 0;; index++) {
+        size_t width = strcspn(choices, "|");
+        if (width == length && strncasecmp(choices, value, width) == 0)
+            return index;
+        if (!choices[width])
+            return -1;
+        choices += width + 1;
+    }
+}
+
+/* Reads a value that is not a text. False if it cannot be one, or is out of range. */
+static bool parse_number(const struct setting *setting, const char *value, int64_t *number)
+{
+    char *end = NULL;
+    switch (setting->kind) {
+    case KIND_CHOICE:
+        *number = find_choice(setting->text, value);
+        return *number >= 0;
+    case KIND_BOOL:
+        *number = find_choice("0|1|no|yes|off|on|false|true", value);
+        if (*number < 0)
+            return false;
+        *number &= 1;
+        return true;
+    case KIND_BYTES:
+        if (strcmp(value, "-1") == 0)
+            *number = -1;
+        else if (config_parse_bytes(value, number))
+            return false;
+        break;
+    case KIND_INT:
+    case KIND_TEXT:
+        *number = strtoll(value, &end, 10); /* out of int64_t: saturates, and is out of range */
+        if (end == value || *end)
+            return false;
+        break;
+    }
+    return *number >= setting->low && *number <= setting->high;
+}
+
+/* Stores `value` in `config`; the only place that refuses a value. */
+static omprma_status_t set_value(const struct setting *setting, const char *value,
+                                 struct config *config)
+{
+    void *field = (char *)config + setting->offset;
+    if (setting->kind == KIND_TEXT) {
+        size_t length = strlen(value);
+        if (length >= CONFIG_TEXT_BYTES) {
+            return error_set(OMPRMA_ERR_CONFIG, "OMPRMA_%s is %zu bytes long; at most %d are kept",
+                             setting->name, length, CONFIG_TEXT_BYTES - 1);
+        }
+        memcpy(field, value, length + 1);
+        return OMPRMA_OK;
+    }
+    int64_t number = setting->value;
+    if (value[0] && !parse_number(setting, value, &number)) {
+        char allowed[128];
+        print_allowed(setting, allowed, sizeof(allowed));
+        return error_set(OMPRMA_ERR_CONFIG, "OMPRMA_%s=%.64s cannot be used; allowed: %s",
+                         setting->name, value, allowed);
+    }
+    if (strcmp(setting->name, "PIECE") == 0 && (number & (number - 1)) != 0) {
+        return error_set(OMPRMA_ERR_CONFIG,
+                         "OMPRMA_%s=%.64s cannot be used; it must be a power "
+                         "of two",
+                         setting->name, value);
+    }
+    if (setting->kind == KIND_CHOICE || setting->kind == KIND_BOOL)
+        *(int *)field = (int)number;
+    else
+        *(int64_t *)field = number;
+    return OMPRMA_OK;
+}
+
+/* ---- names -------------------------------------------------------------------------------- */
+
+static const struct setting *find_setting(const char *name, size_t length)
+{
+    for (size_t i = 0; i < SETTINGS; i++) {
+        if (strlen(settings[i].name) == length && strncmp(settings[i].name, name, length) == 0)
+            return &settings[i];
+    }
+    return NULL;
+}
+
+/* Number of letters to change, add or drop to make `b` of the first `length` letters of `a`. */
+static size_t edit_distance(const char *a, size_t length, const char *b)
+{
+    enum { LONGEST = 64 };
+    size_t row[LONGEST + 1];
+    size_t width = strlen(b);
+    if (width > LONGEST)
+        return SIZE_MAX;
+    for (size_t j = 0; j <= width; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= length; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= width; j++) {
+            size_t change = diagonal + (a[i - 1] != b[j - 1]);
+            size_t drop = row[j] + 1, add = row[j - 1] + 1;
+            diagonal = row[j];
+            row[j] = change < drop ? change : drop;
+            row[j] = row[j] < add ? row[j] : add;
+        }
+    }
+    return row[width];
+}
+
+static const char *nearest_name(const char *name, size_t length)
+{
+    const char *best = settings[0].name;
+    size_t best_distance = SIZE_MAX;
+    for (size_t i = 0; i < SETTINGS; i++) {
+        size_t distance = edit_distance(name, length, settings[i].name);
+        if (distance < best_distance) {
+            best_distance = distance;
+            best = settings[i].name;
+        }
+    }
+    return best;
+}
+
+static const char variable_prefix[] = "OMPRMA_";
+enum { PREFIX_LENGTH = sizeof(variable_prefix) - 1 };
+
+/* Once per process: the application may load the settings several times. */
+static void report_unknown(void)
+{
+    static atomic_bool reported;
+    if (log_level() < LOG_CHOICE || atomic_exchange(&reported, true))
+        return;
+    for (char **variable = environ; variable && *variable; variable++) {
+        if (strncmp(*variable, variable_prefix, PREFIX_LENGTH) != 0)
+            continue;
+        const char *name = *variable + PREFIX_LENGTH;
+        size_t length = strcspn(name, "=");
+        if (length > 64 || !find_setting(name, length)) {
+            log_write(LOG_CHOICE, "%.*s is not a setting and is ignored; did you mean OMPRMA_%s?",
+                      (int)(PREFIX_LENGTH + length), *variable,
+                      nearest_name(name, length < 64 ? length : 64));
+        }
+    }
+}
+
+/* ---- the whole ---------------------------------------------------------------------------- */
+
+omprma_status_t config_load(struct config *config)
+{
+    struct config loaded = {0};
+    for (size_t i = 0; i < SETTINGS; i++) {
+        char variable[64];
+        snprintf(variable, sizeof(variable), "%s%s", variable_prefix, settings[i].name);
+        const char *value = getenv(variable);
+        if (!value)
+            value = "";
+        if (!value[0] && settings[i].kind == KIND_TEXT)
+            value = settings[i].text;
+        omprma_status_t status = set_value(&settings[i], value, &loaded);
+        if (status)
+            return status;
+    }
+    if (log_level() < loaded.verbose)
+        log_set_level((int)loaded.verbose);
+    report_unknown();
+    *config = loaded;
+    return OMPRMA_OK;
+}
+
+omprma_status_t config_check(const char *name, const char *value)
+{
+    size_t length = strlen(name);
+    const struct setting *setting = find_setting(name, length);
+    if (!setting) {
+        return error_set(OMPRMA_ERR_CONFIG,
+                         "OMPRMA_%.64s is not a setting; did you mean OMPRMA_%s?", name,
+                         nearest_name(name, length < 64 ? length : 64));
+    }
+    struct config scratch;
+    return set_value(setting, value, &scratch);
+}
+
+void config_print_help(FILE *out)
+{
+    for (size_t i = 0; i < SETTINGS; i++) {
+        const struct setting *setting = &settings[i];
+        char allowed[128], number[NUMBER_BYTES];
+        print_allowed(setting, allowed, sizeof(allowed));
+        fprintf(out, "  %s%s=%s", variable_prefix, setting->name, allowed);
+        if (setting->kind == KIND_CHOICE) {
+            const char *choice = setting->text;
+            for (int64_t skip = setting->value; skip > 0; skip--)
+                choice = strchr(choice, '|') + 1;
+            fprintf(out, " (default %.*s)", (int)strcspn(choice, "|"), choice);
+        } else if (setting->kind != KIND_TEXT) {
+            fprintf(out, " (default %s)", print_number(setting, setting->value, number));
+        } else if (setting->text[0]) {
+            fprintf(out, " (default %s)", setting->text);
+        }
+        fprintf(out, "\n      %s\n", setting->help);
+    }
+}

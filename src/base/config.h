@@ -1,0 +1,47 @@
+/*
+ * config.h: the settings, from the environment (OMPRMA_<NAME>). The table in config.def makes the
+ * struct, the parser, the validation and the help text. Command line tools turn their options into
+ * environment variables and validate through the same table.
+ */
+#ifndef OMPRMA_BASE_CONFIG_H
+#define OMPRMA_BASE_CONFIG_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include <omprma/omprma.h>
+
+enum config_data { DATA_AUTO, DATA_RMA, DATA_TWO_SIDED };
+enum config_osc { OSC_AUTO, OSC_UCX, OSC_RDMA };
+
+enum { CONFIG_TEXT_BYTES = 1024 };
+
+struct config {
+#define CONFIG_CHOICE(field, name, default_value, choices, help) int field;
+#define CONFIG_BOOL(field, name, default_value, help) int field;
+#define CONFIG_INT(field, name, default_value, low, high, help) int64_t field;
+#define CONFIG_BYTES(field, name, default_value, low, high, help) int64_t field;
+#define CONFIG_TEXT(field, name, default_value, help) char field[CONFIG_TEXT_BYTES];
+#include "base/config.def"
+#undef CONFIG_CHOICE
+#undef CONFIG_BOOL
+#undef CONFIG_INT
+#undef CONFIG_BYTES
+#undef CONFIG_TEXT
+};
+
+/* Fills `config` from defaults and the environment. An unknown OMPRMA_* variable is reported at
+ * LOG_CHOICE level and ignored; a value out of range fails with CONFIG and names variable, value
+ * and what is allowed. */
+omprma_status_t config_load(struct config *config);
+
+/* Checks one value as config_load() would; for option parsers. `name` without OMPRMA_. */
+omprma_status_t config_check(const char *name, const char *value);
+
+/* Parses "64", "4K", "256M", "1GiB" (powers of two). Errors: CONFIG. */
+omprma_status_t config_parse_bytes(const char *text, int64_t *bytes);
+
+/* Writes a line or two per variable: name, default, range, help. */
+void config_print_help(FILE *out);
+
+#endif

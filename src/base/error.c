@@ -1,0 +1,31 @@
+/* error.c: the calling thread's last error. Knows nothing of who fails or why. */
+#include "base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static _Thread_local char last_error[ERROR_TEXT_BYTES];
+
+omprma_status_t error_set(omprma_status_t status, const char *format, ...)
+{
+    /* Formatted aside, because an argument may be the last error itself, to be put into context. */
+    char text[ERROR_TEXT_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    if (length < 0) {
+        snprintf(text, sizeof(text), "%s (its text cannot be formatted)",
+                 omprma_status_string(status));
+    } else if (length >= (int)sizeof(text)) {
+        memcpy(text + sizeof(text) - 4, "...", 4);
+    }
+    memcpy(last_error, text, strlen(text) + 1);
+    return status;
+}
+
+const char *error_text(void)
+{
+    return last_error;
+}

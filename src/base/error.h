@@ -1,0 +1,20 @@
+/*
+ * error.h: the calling thread's last error. The function that decides an error words it here; its
+ * callers only pass the status on. Knows nothing of MPI or devices.
+ */
+#ifndef OMPRMA_BASE_ERROR_H
+#define OMPRMA_BASE_ERROR_H
+
+#include <omprma/omprma.h>
+
+enum { ERROR_TEXT_BYTES = 1024 };
+
+/* Stores the formatted line as the calling thread's last error and returns `status`, so that
+ * `return error_set(...)` reads naturally. Lines start in lower case and have no full stop. */
+omprma_status_t error_set(omprma_status_t status, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The calling thread's last error; empty, never NULL. */
+const char *error_text(void);
+
+#endif

@@ -1,0 +1,37 @@
+/* channel.c: recycling of messages, common to all channels. */
+#include "control/channel.h"
+
+#include <stdlib.h>
+
+enum { SPARES_KEPT = 64 };
+
+struct channel_message *channel_take(struct channel *channel)
+{
+    struct channel_message *message = channel->spare;
+
+    if (message) {
+        channel->spare = message->next;
+        channel->spares--;
+    } else {
+        message = aligned_alloc(64, sizeof(*message));
+        if (!message)
+            return NULL;
+    }
+    message->next = NULL;
+    message->request = NULL;
+    message->bytes = 0;
+    return message;
+}
+
+void channel_drop(struct channel *channel, struct channel_message *message)
+{
+    if (!message)
+        return;
+    if (channel->spares >= SPARES_KEPT) {
+        free(message);
+        return;
+    }
+    message->next = channel->spare;
+    channel->spare = message;
+    channel->spares++;
+}

@@ -1,0 +1,99 @@
+/*
+ * channel.h: carries whole control messages between the application and its workers, in order per
+ * pair. One implementation speaks MPI (mpi_channel.c); one stays inside a process so that the core
+ * can be tested, and run under the thread sanitizer, without MPI (null/null_channel.c).
+ * Knows nothing of what messages mean.
+ *
+ * Thread: calls on one channel are serialised by the caller, except channel_sleep() (one thread at a
+ * time) and channel_wake(). Blocks: only channel_sleep() and channel_drain().
+ *
+ * Ownership: a message belongs to its holder until it is given to channel_send() or
+ * channel_drop(). Messages are recycled; no allocation in the steady state.
+ */
+#ifndef OMPRMA_CONTROL_CHANNEL_H
+#define OMPRMA_CONTROL_CHANNEL_H
+
+#include <stdbool.h>
+#include <omprma/omprma.h>
+
+#include "control/wire.h"
+
+struct channel_message {
+    struct channel_message *next; /* for the holder's lists */
+    void *request;                /* the implementation's */
+    uint32_t bytes;               /* received, or to be sent */
+    int peer;                     /* rank it came from or goes to */
+    _Alignas(64) uint8_t data[WIRE_MESSAGE_BYTES];
+};
+
+struct channel;
+
+struct channel_ops {
+    omprma_status_t (*send)(struct channel *channel, struct channel_message *message);
+    omprma_status_t (*receive)(struct channel *channel, struct channel_message **message);
+    omprma_status_t (*drain)(struct channel *channel);
+    void (*prepare)(struct channel *channel, bool on);
+    void (*sleep)(struct channel *channel, int64_t ns);
+    void (*wake)(struct channel *channel);
+    void (*destroy)(struct channel *channel);
+};
+
+/* First member of every implementation. */
+struct channel {
+    const struct channel_ops *ops;
+    struct channel_message *spare; /* recycled messages */
+    uint32_t spares;
+};
+
+/* A message with an empty, begun content; NULL when malloc fails. */
+struct channel_message *channel_take(struct channel *channel);
+
+/* Gives a message back unsent. */
+void channel_drop(struct channel *channel, struct channel_message *message);
+
+/* Sends message->data[0..bytes) to message->peer and takes the message over, also on an error.
+ * Returns before it has arrived. Errors: MPI. */
+static inline omprma_status_t channel_send(struct channel *channel, struct channel_message *message)
+{
+    return channel->ops->send(channel, message);
+}
+
+/* Gives the next message that has arrived, or sets *message to NULL. Errors: MPI. */
+static inline omprma_status_t channel_receive(struct channel *channel,
+                                              struct channel_message **message)
+{
+    return channel->ops->receive(channel, message);
+}
+
+/* Waits until everything that was sent has left. Errors: MPI. */
+static inline omprma_status_t channel_drain(struct channel *channel)
+{
+    return channel->ops->drain(channel);
+}
+
+/* Announces (`on`) or withdraws that this side is about to sleep. After announcing, and before
+ * channel_sleep(), look once more for messages: one that came in between ends the sleep. */
+static inline void channel_prepare(struct channel *channel, bool on)
+{
+    channel->ops->prepare(channel, on);
+}
+
+/* Sleeps for at most `ns`, less when a message is sent to this side or channel_wake() is called
+ * (where the host can tell; else the implementation bounds the time itself). */
+static inline void channel_sleep(struct channel *channel, int64_t ns)
+{
+    channel->ops->sleep(channel, ns);
+}
+
+/* Ends a channel_sleep() of another thread of this process. Async-signal-safe. */
+static inline void channel_wake(struct channel *channel)
+{
+    channel->ops->wake(channel);
+}
+
+static inline void channel_destroy(struct channel *channel)
+{
+    channel->ops->destroy(channel);
+}
+
+#endif

@@ -1,0 +1,130 @@
+/* doorbell.c: a futex in a shared page. See doorbell.h. */
+#define _GNU_SOURCE
+#include "control/doorbell.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+/* The page. `asleep` is 1 from prepare to the end of the sleep, and is also the futex word: whoever
+ * rings sets it to 0, so that a ring between prepare and sleep is not lost. */
+struct page {
+    uint64_t cookie;
+    _Alignas(64) _Atomic uint32_t asleep;
+};
+
+struct doorbell {
+    struct page *page;
+    int fd; /* -1 for a peer's */
+};
+
+static struct doorbell *doorbell_map(int fd, bool own)
+{
+    struct doorbell *bell = malloc(sizeof(*bell));
+
+    if (!bell)
+        return NULL;
+    bell->page = mmap(NULL, sizeof(struct page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (bell->page == MAP_FAILED) {
+        free(bell);
+        return NULL;
+    }
+    bell->fd = own ? fd : -1;
+    return bell;
+}
+
+omprma_status_t doorbell_create(struct doorbell **bell, struct doorbell_address *address)
+{
+    int fd = memfd_create("omprma-doorbell", MFD_CLOEXEC);
+    struct doorbell *made = NULL;
+    uint64_t cookie = 0;
+
+    if (fd >= 0 && ftruncate(fd, sizeof(struct page)) == 0)
+        made = doorbell_map(fd, true);
+    if (!made) {
+        if (fd >= 0)
+            close(fd);
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "cannot create a shared page: %s",
+                         strerror(errno));
+    }
+    if (getrandom(&cookie, sizeof(cookie), 0) != (ssize_t)sizeof(cookie))
+        cookie = (uint64_t)getpid() << 32 | (uint32_t)fd;
+    made->page->cookie = cookie;
+    address->pid = getpid();
+    address->fd = fd;
+    address->cookie = cookie;
+    *bell = made;
+    return OMPRMA_OK;
+}
+
+struct doorbell *doorbell_open(const struct doorbell_address *address)
+{
+    char path[64];
+    struct doorbell *bell;
+    int fd;
+
+    snprintf(path, sizeof(path), "/proc/%d/fd/%d", address->pid, address->fd);
+    fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd < 0)
+        return NULL;
+    /* On another host the same path may be anything: look at the size before reading it. */
+    bell = lseek(fd, 0, SEEK_END) == (off_t)sizeof(struct page) ? doorbell_map(fd, false) : NULL;
+    close(fd);
+    if (bell && bell->page->cookie != address->cookie) {
+        doorbell_close(bell);
+        return NULL;
+    }
+    return bell;
+}
+
+void doorbell_close(struct doorbell *bell)
+{
+    if (!bell)
+        return;
+    munmap(bell->page, sizeof(struct page));
+    if (bell->fd >= 0)
+        close(bell->fd);
+    free(bell);
+}
+
+void doorbell_ring(struct doorbell *bell)
+{
+    if (!bell)
+        return;
+    /* The message is stored before the flag is read: pairs with doorbell_prepare(). */
+    atomic_thread_fence(memory_order_seq_cst);
+    if (!atomic_load_explicit(&bell->page->asleep, memory_order_relaxed))
+        return;
+    if (atomic_exchange(&bell->page->asleep, 0))
+        syscall(SYS_futex, &bell->page->asleep, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+void doorbell_prepare(struct doorbell *bell)
+{
+    atomic_store(&bell->page->asleep, 1);
+    atomic_thread_fence(memory_order_seq_cst);
+}
+
+void doorbell_sleep(struct doorbell *bell, int64_t ns)
+{
+    struct timespec limit = {.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
+
+    syscall(SYS_futex, &bell->page->asleep, FUTEX_WAIT, 1, &limit, NULL, 0);
+    atomic_store(&bell->page->asleep, 0);
+}
+
+void doorbell_cancel(struct doorbell *bell)
+{
+    atomic_store(&bell->page->asleep, 0);
+}

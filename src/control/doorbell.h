@@ -1,0 +1,45 @@
+/*
+ * doorbell.h: lets a process sleep until a peer on the same host has sent it something. A page of
+ * shared memory (memfd; peers open it through /proc/PID/fd) holds one futex word; ringing costs a
+ * load unless the owner sleeps. Peers on other hosts cannot ring: the owner then sleeps briefly.
+ * Knows nothing of MPI.
+ *
+ * Thread: doorbell_sleep() by one thread at a time, the rest by any.
+ */
+#ifndef OMPRMA_CONTROL_DOORBELL_H
+#define OMPRMA_CONTROL_DOORBELL_H
+
+#include <stdbool.h>
+#include <omprma/omprma.h>
+
+struct doorbell;
+
+/* What a peer needs to open it; sent around at start-up. */
+struct doorbell_address {
+    int32_t pid, fd;
+    uint64_t cookie;
+};
+
+/* Makes one's own bell. Errors: HOST_MEMORY. */
+omprma_status_t doorbell_create(struct doorbell **bell, struct doorbell_address *address);
+
+/* Opens a peer's bell; NULL if it is on another host or cannot be opened. */
+struct doorbell *doorbell_open(const struct doorbell_address *address);
+
+/* Unmaps (and, for one's own, ends) it. NULL is allowed. */
+void doorbell_close(struct doorbell *bell);
+
+/* Rings: after this, the owner's next or present sleep ends. Async-signal-safe. Needs to be called
+ * after the message was handed to MPI. NULL is allowed and does nothing. */
+void doorbell_ring(struct doorbell *bell);
+
+/* Announces a sleep. Between this and doorbell_sleep() the owner must look once more for work. */
+void doorbell_prepare(struct doorbell *bell);
+
+/* Sleeps until rung or for at most `ns`, then withdraws the announcement. */
+void doorbell_sleep(struct doorbell *bell, int64_t ns);
+
+/* Withdraws the announcement without sleeping. */
+void doorbell_cancel(struct doorbell *bell);
+
+#endif

@@ -1,0 +1,14 @@
+/* mpi_channel.h: the control channel over MPI. See channel.h. */
+#ifndef OMPRMA_CONTROL_MPI_CHANNEL_H
+#define OMPRMA_CONTROL_MPI_CHANNEL_H
+
+#include "control/channel.h"
+#include "control/world.h"
+
+/* `own` is rung by peers; `bells[peer]` (entries may be NULL) ring peers that sleep. Both stay the
+ * caller's. `remote_ns` bounds a sleep when `can_sleep` is false, i.e. when some peer that may send
+ * cannot ring. Errors: HOST_MEMORY, MPI. */
+omprma_status_t mpi_channel_create(MPI_Comm comm, struct doorbell *own, struct doorbell **bells,
+                                   bool can_sleep, int64_t remote_ns, struct channel **channel);
+
+#endif

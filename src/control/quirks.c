@@ -1,0 +1,125 @@
+/* quirks.c: see quirks.h. */
+#define _GNU_SOURCE
+#include "control/quirks.h"
+
+#include <dlfcn.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum { V4_0 = 40000, V4_1 = 40100, V5_0 = 50000, V5_1 = 50100, V_END = 1000000 };
+
+static const struct quirk table[] = {
+    {QUIRK_NO_RPUT, "no-rput", "ucx", V4_0, V5_0,
+     "MPI_Put/MPI_Get and MPI_Win_flush instead of MPI_Rput/MPI_Rget",
+     "request-based operations on a dynamic window abort in mm_posix.c in about a third of the runs"},
+    {QUIRK_ATTACH_32, "attach-limit", "ucx", V4_0, V_END, "at most 31 arenas per worker",
+     "the 33rd MPI_Win_attach fails with MPI_ERR_INTERN"},
+    {QUIRK_ATTACH_64, "attach-limit", "rdma", V4_0, V_END, "at most 63 arenas per worker",
+     "the 65th MPI_Win_attach fails, keeps a lock, and the next access hangs"},
+    {QUIRK_END_OF_REGION, "end-of-region", "ucx", V4_0, V5_0,
+     "one page more is attached than is handed out",
+     "an access that ends exactly at the end of a region is looked up with < and can crash"},
+    {QUIRK_OUTSTANDING, "outstanding", NULL, V5_0, V5_1, "at most 64 requests outstanding",
+     "255 outstanding MPI_Rput abort"},
+    {QUIRK_FIXED_COST, "fixed-cost", "ucx", V4_0, V5_0,
+     "one-sided transfers only where the start-up measurement finds them faster",
+     "every access to a dynamic window fetches the target's whole attach table and flushes"},
+};
+
+const struct quirk *quirks_table(int *count)
+{
+    *count = (int)(sizeof(table) / sizeof(table[0]));
+    return table;
+}
+
+unsigned quirks_for(int version, const char *component)
+{
+    unsigned set = 0;
+
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        const struct quirk *quirk = &table[i];
+
+        if (version && (version < quirk->first_version || version >= quirk->end_version))
+            continue;
+        if (!quirk->component || strcmp(component, quirk->component) == 0 ||
+            strcmp(component, "unknown") == 0)
+            set |= quirk->id;
+    }
+    return set;
+}
+
+int quirks_openmpi_version(void)
+{
+    char text[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length = 0, major = 0, minor = 0, patch = 0;
+
+    MPI_Get_library_version(text, &length);
+    if (sscanf(text, "Open MPI v%d.%d.%d", &major, &minor, &patch) < 2)
+        return 0;
+    return major * 10000 + minor * 100 + patch;
+}
+
+/* Reads memory that may not be mapped. */
+static size_t peek(const void *from, void *to, size_t bytes)
+{
+    struct iovec local = {to, bytes}, remote = {(void *)(uintptr_t)from, bytes};
+    ssize_t got = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
+
+    return got > 0 ? (size_t)got : 0;
+}
+
+/* The component's name if `address` lies in a file .../mca_osc_NAME.so. */
+static const char *component_at(const void *address)
+{
+    static const char *const names[] = {"rdma", "ucx", "pt2pt", "sm"};
+    Dl_info info;
+    const char *file;
+
+    if (!dladdr(address, &info) || !info.dli_fname)
+        return NULL;
+    file = strstr(info.dli_fname, "mca_osc_");
+    if (!file)
+        return NULL;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strncmp(file + 8, names[i], strlen(names[i])) == 0 && file[8 + strlen(names[i])] == '.')
+            return names[i];
+    return "unknown";
+}
+
+const char *quirks_component(MPI_Win window)
+{
+    enum { WINDOW_WORDS = 128, MODULE_WORDS = 16 };
+    void *words[WINDOW_WORDS], *module[MODULE_WORDS];
+    size_t count;
+
+    if (sizeof(window) != sizeof(void *)) /* a handle that is no pointer: not Open MPI */
+        return "unknown";
+    count = peek((const void *)(uintptr_t)window, words, sizeof(words)) / sizeof(void *);
+    for (size_t i = 0; i < count; i++) {
+        size_t members = peek(words[i], module, sizeof(module)) / sizeof(void *);
+
+        for (size_t k = 0; k < members; k++) {
+            const char *name = component_at(module[k]);
+
+            if (name)
+                return name;
+        }
+    }
+    return "unknown";
+}
+
+int quirks_attach_limit(unsigned quirks)
+{
+    if (quirks & QUIRK_ATTACH_32)
+        return 31;
+    return quirks & QUIRK_ATTACH_64 ? 63 : 256;
+}
+
+void quirks_print(unsigned quirks, FILE *out)
+{
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+        if (quirks & table[i].id)
+            fprintf(out, "  %s: %s (%s)\n", table[i].name, table[i].what, table[i].why);
+}

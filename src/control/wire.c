@@ -1,0 +1,255 @@
+/* wire.c: encoder and decoder of control messages. One table describes every record. */
+#include "control/wire.h"
+
+#include <string.h>
+
+#include "base/check.h"
+#include "base/error.h"
+
+/* Layout of the header on the wire. */
+struct header_layout {
+    uint16_t magic;
+    uint8_t version;
+    uint8_t kind; /* bit 7: the receiver should acknowledge soon */
+    uint32_t bytes;
+    uint32_t serial;
+    uint32_t ack;
+};
+
+/* Layout of the fixed part of a record; words and tail follow. */
+struct record_layout {
+    uint8_t code;
+    uint8_t flags;
+    uint16_t reserved;
+    uint32_t bytes; /* exact, before padding to 8 */
+    uint32_t queue;
+    uint32_t op;
+};
+
+_Static_assert(sizeof(struct header_layout) == WIRE_HEADER_BYTES, "header layout");
+_Static_assert(sizeof(struct record_layout) == WIRE_RECORD_BYTES, "record layout");
+
+enum { KIND_WANTS_ACK = 0x80 };
+
+/* What may follow the words of a record. */
+enum tail { TAIL_NONE, TAIL_BYTES, TAIL_WORDS };
+
+struct code_layout {
+    const char *name;
+    int8_t words;
+    uint8_t tail;
+    uint8_t kind;
+};
+
+static const struct code_layout codes[] = {
+    [WIRE_WRITE] = {"write", 1, TAIL_BYTES, WIRE_COMMANDS},
+    [WIRE_READ] = {"read", 2, TAIL_NONE, WIRE_COMMANDS},
+    [WIRE_LAUNCH] = {"launch", 1, TAIL_WORDS, WIRE_COMMANDS},
+    [WIRE_RECV] = {"recv", 4, TAIL_NONE, WIRE_COMMANDS},
+    [WIRE_SEND] = {"send", 4, TAIL_NONE, WIRE_COMMANDS},
+    [WIRE_PUT] = {"put", 4, TAIL_NONE, WIRE_COMMANDS},
+    [WIRE_GET] = {"get", 4, TAIL_NONE, WIRE_COMMANDS},
+    [WIRE_COPY] = {"copy", 3, TAIL_NONE, WIRE_COMMANDS},
+    [WIRE_FENCE] = {"fence", 0, TAIL_NONE, WIRE_COMMANDS},
+    [WIRE_WAIT] = {"wait", 2, TAIL_NONE, WIRE_COMMANDS},
+    [WIRE_RESET] = {"reset", 0, TAIL_NONE, WIRE_COMMANDS},
+    [WIRE_GROW] = {"grow", 1, TAIL_NONE, WIRE_COMMANDS},
+    [WIRE_RELEASE] = {"release", 2, TAIL_NONE, WIRE_COMMANDS},
+    [WIRE_LOAD] = {"load", 4, TAIL_NONE, WIRE_COMMANDS},
+    [WIRE_PING] = {"ping", 1, TAIL_BYTES, WIRE_COMMANDS},
+    [WIRE_AWAKE] = {"awake", 1, TAIL_NONE, WIRE_COMMANDS},
+    [WIRE_BENCH] = {"bench", 4, TAIL_NONE, WIRE_COMMANDS},
+    [WIRE_EXIT] = {"exit", 0, TAIL_NONE, WIRE_COMMANDS},
+    [WIRE_DONE] = {"done", 1, TAIL_BYTES, WIRE_RESULTS},
+    [WIRE_FAILED] = {"failed", 1, TAIL_BYTES, WIRE_RESULTS},
+    [WIRE_OUTPUT] = {"output", 1, TAIL_BYTES, WIRE_RESULTS},
+    [WIRE_ALIVE] = {"alive", 0, TAIL_NONE, WIRE_RESULTS},
+};
+
+static const struct code_layout *layout_of(unsigned code)
+{
+    if (code >= sizeof(codes) / sizeof(codes[0]) || !codes[code].name)
+        return NULL;
+    return &codes[code];
+}
+
+static uint32_t padded(uint32_t bytes)
+{
+    return (bytes + 7u) & ~7u;
+}
+
+const char *wire_code_name(unsigned code)
+{
+    const struct code_layout *layout = layout_of(code);
+
+    return layout ? layout->name : "unknown";
+}
+
+int wire_words(unsigned code)
+{
+    const struct code_layout *layout = layout_of(code);
+
+    return layout ? layout->words : -1;
+}
+
+uint32_t wire_record_bytes(unsigned code, uint32_t tail_bytes)
+{
+    return WIRE_RECORD_BYTES + 8u * (uint32_t)wire_words(code) + padded(tail_bytes);
+}
+
+void wire_begin(struct wire_buffer *buffer)
+{
+    CHECK(buffer->capacity, >=, WIRE_HEADER_BYTES);
+    buffer->used = WIRE_HEADER_BYTES;
+}
+
+void *wire_append(struct wire_buffer *buffer, const struct wire_record *record)
+{
+    uint32_t words = (uint32_t)wire_words(record->code);
+    uint8_t *at = buffer->data + buffer->used, *tail = at + WIRE_RECORD_BYTES + 8 * words;
+    struct record_layout fixed = {
+        .code = (uint8_t)record->code,
+        .flags = (uint8_t)record->flags,
+        .bytes = WIRE_RECORD_BYTES + 8 * words + record->tail_bytes,
+        .queue = record->queue,
+        .op = record->op,
+    };
+
+    if (record->tail_bytes > buffer->capacity ||
+        wire_record_bytes(record->code, record->tail_bytes) > buffer->capacity - buffer->used)
+        return NULL;
+    memcpy(at, &fixed, sizeof(fixed));
+    memcpy(at + sizeof(fixed), record->word, 8 * words);
+    if (record->tail_bytes & 7u) /* padding is sent: do not send what lay there before */
+        memset(tail + (record->tail_bytes & ~7u), 0, 8);
+    if (record->tail && record->tail_bytes)
+        memcpy(tail, record->tail, record->tail_bytes);
+    buffer->used += wire_record_bytes(record->code, record->tail_bytes);
+    return tail;
+}
+
+void wire_want_reply(struct wire_buffer *buffer, uint32_t last)
+{
+    buffer->data[last + offsetof(struct record_layout, flags)] |= WIRE_REPLY;
+}
+
+void wire_seal(struct wire_buffer *buffer, enum wire_kind kind, uint32_t serial, uint32_t ack,
+               bool wants_ack)
+{
+    struct header_layout header = {
+        .magic = WIRE_MAGIC,
+        .version = WIRE_VERSION,
+        .kind = (uint8_t)(kind | (wants_ack ? KIND_WANTS_ACK : 0)),
+        .bytes = buffer->used,
+        .serial = serial,
+        .ack = ack,
+    };
+
+    memcpy(buffer->data, &header, sizeof(header));
+}
+
+static omprma_status_t check_header(struct wire_reader *reader, const void *message, size_t bytes)
+{
+    struct header_layout header;
+
+    if (bytes < WIRE_HEADER_BYTES)
+        return error_set(OMPRMA_ERR_PROTOCOL, "control message of %zu bytes is shorter than its "
+                         "header of %d bytes", bytes, WIRE_HEADER_BYTES);
+    memcpy(&header, message, sizeof(header));
+    if (header.magic != WIRE_MAGIC)
+        return error_set(OMPRMA_ERR_PROTOCOL, "control message starts with 0x%04x instead of "
+                         "0x%04x: the sender is not omprma", header.magic, WIRE_MAGIC);
+    if (header.version != WIRE_VERSION)
+        return error_set(OMPRMA_ERR_VERSION, "control message has protocol version %u, this side "
+                         "speaks %d: use one version of omprma everywhere", header.version,
+                         WIRE_VERSION);
+    if (header.bytes != bytes || bytes > WIRE_MESSAGE_BYTES || bytes % 8)
+        return error_set(OMPRMA_ERR_PROTOCOL, "control message of %zu bytes says that it has %u",
+                         bytes, header.bytes);
+    reader->header = (struct wire_header){
+        .kind = header.kind & (uint8_t)~KIND_WANTS_ACK,
+        .bytes = header.bytes,
+        .serial = header.serial,
+        .ack = header.ack,
+        .wants_ack = (header.kind & KIND_WANTS_ACK) != 0,
+    };
+    if (reader->header.kind != WIRE_COMMANDS && reader->header.kind != WIRE_RESULTS)
+        return error_set(OMPRMA_ERR_PROTOCOL, "control message is of unknown kind %u",
+                         reader->header.kind);
+    return OMPRMA_OK;
+}
+
+/* Checks the record at `at`; *bytes is what it takes with padding. */
+static omprma_status_t check_record(const struct wire_reader *reader, const uint8_t *at,
+                                    uint32_t *bytes)
+{
+    size_t left = (size_t)(reader->end - at);
+    struct record_layout fixed;
+    const struct code_layout *layout;
+    uint32_t fixed_bytes, tail;
+
+    if (left < WIRE_RECORD_BYTES)
+        return error_set(OMPRMA_ERR_PROTOCOL, "control message ends inside a record, %zu bytes "
+                         "before its end", left);
+    memcpy(&fixed, at, sizeof(fixed));
+    layout = layout_of(fixed.code);
+    if (!layout || layout->kind != reader->header.kind)
+        return error_set(OMPRMA_ERR_PROTOCOL, "control message holds code %u (%s), which does not "
+                         "belong there", fixed.code, wire_code_name(fixed.code));
+    fixed_bytes = WIRE_RECORD_BYTES + 8u * (uint32_t)layout->words;
+    if (fixed.bytes < fixed_bytes || fixed.bytes > left)
+        return error_set(OMPRMA_ERR_PROTOCOL, "record %s says %u bytes; at least %u are needed and "
+                         "%zu are left", layout->name, fixed.bytes, fixed_bytes, left);
+    tail = fixed.bytes - fixed_bytes;
+    if ((layout->tail == TAIL_NONE && tail) || (layout->tail == TAIL_WORDS && tail % 8))
+        return error_set(OMPRMA_ERR_PROTOCOL, "record %s has a tail of %u bytes", layout->name,
+                         tail);
+    *bytes = padded(fixed.bytes);
+    return OMPRMA_OK;
+}
+
+omprma_status_t wire_open(struct wire_reader *reader, const void *message, size_t bytes)
+{
+    omprma_status_t status = check_header(reader, message, bytes);
+    const uint8_t *at;
+    uint32_t first_queue = 0, step = 0;
+
+    if (status != OMPRMA_OK)
+        return status;
+    reader->next = (const uint8_t *)message + WIRE_HEADER_BYTES;
+    reader->end = (const uint8_t *)message + bytes;
+    for (at = reader->next; at < reader->end; at += step) {
+        uint32_t queue;
+
+        status = check_record(reader, at, &step);
+        if (status != OMPRMA_OK)
+            return status;
+        memcpy(&queue, at + offsetof(struct record_layout, queue), sizeof(queue));
+        if (at == reader->next)
+            first_queue = queue;
+        else if (reader->header.kind == WIRE_COMMANDS && queue != first_queue)
+            return error_set(OMPRMA_ERR_PROTOCOL, "commands of queues %u and %u in one message",
+                             first_queue, queue);
+    }
+    return OMPRMA_OK;
+}
+
+bool wire_next(struct wire_reader *reader, struct wire_record *record)
+{
+    struct record_layout fixed;
+    uint32_t words;
+
+    if (reader->next >= reader->end)
+        return false;
+    memcpy(&fixed, reader->next, sizeof(fixed));
+    words = (uint32_t)codes[fixed.code].words;
+    record->code = fixed.code;
+    record->flags = fixed.flags;
+    record->queue = fixed.queue;
+    record->op = fixed.op;
+    memcpy(record->word, reader->next + WIRE_RECORD_BYTES, 8 * words);
+    record->tail = reader->next + WIRE_RECORD_BYTES + 8 * words;
+    record->tail_bytes = fixed.bytes - WIRE_RECORD_BYTES - 8 * words;
+    reader->next += padded(fixed.bytes);
+    return true;
+}

@@ -1,0 +1,122 @@
+/*
+ * wire.h: the format of control messages; the only file pair that encodes and decodes them. See
+ * docs/protocol.md. Little endian, 8-byte aligned. Nothing is trusted: a decoder gives back only
+ * records whose lengths were checked against the message and against the limits below.
+ * Knows nothing of MPI, queues or devices.
+ *
+ * Thread: no shared state. Blocks: never.
+ */
+#ifndef OMPRMA_CONTROL_WIRE_H
+#define OMPRMA_CONTROL_WIRE_H
+
+#include <stdbool.h>
+#include <omprma/omprma.h>
+
+enum {
+    WIRE_MAGIC = 0x4d52,
+    WIRE_VERSION = 1,
+    WIRE_MESSAGE_BYTES = 64 << 10, /* largest message */
+    WIRE_HEADER_BYTES = 16,
+    WIRE_RECORD_BYTES = 16,
+    WIRE_WORDS = 4 /* most words of a record */
+};
+
+enum wire_kind { WIRE_COMMANDS = 1, WIRE_RESULTS = 2 };
+
+enum wire_code {
+    /* commands, application to worker */
+    WIRE_WRITE = 1, /* store the tail: address | tail: data */
+    WIRE_READ,      /* send memory back: address, bytes */
+    WIRE_LAUNCH,    /* call a kernel: entry | tail: 64-bit arguments */
+    WIRE_RECV,      /* take data of the two-sided path: address, bytes, tag, peer */
+    WIRE_SEND,      /* give data to the two-sided path: address, bytes, tag, peer */
+    WIRE_PUT,       /* put to a peer's window: local address, remote address, bytes, peer */
+    WIRE_GET,       /* get from a peer's window: local address, remote address, bytes, peer */
+    WIRE_COPY,      /* copy inside this worker: to, from, bytes */
+    WIRE_FENCE,     /* nothing; its result says that all before it is done */
+    WIRE_WAIT,      /* hold this queue until another has passed an operation: queue, operation */
+    WIRE_RESET,     /* forget the queue's failure */
+    WIRE_GROW,      /* attach an arena: bytes; result: address */
+    WIRE_RELEASE,   /* detach an arena: address, bytes */
+    WIRE_LOAD,      /* load an image that lies in an arena: address, image bytes, names bytes,
+                     * symbol count; names follow the image, addresses are written over them */
+    WIRE_PING,      /* result has as many bytes as asked: bytes | tail: any data */
+    WIRE_AWAKE,     /* do not sleep for some microseconds: us */
+    WIRE_BENCH,     /* take part in a bare MPI measurement: kind, bytes, repetitions, address or peer */
+    WIRE_EXIT,      /* end */
+    WIRE_COMMAND_END,
+    /* results, worker to application */
+    WIRE_DONE = 64, /* an operation that wanted a result is done: value | tail: data */
+    WIRE_FAILED,    /* it failed, or an earlier one of its queue did: status | tail: text */
+    WIRE_OUTPUT,    /* text printed by target regions: stream | tail: text */
+    WIRE_ALIVE,     /* acknowledges messages, nothing else */
+    WIRE_RESULT_END
+};
+
+enum wire_flag { WIRE_REPLY = 1 /* the sender of this command waits for a result */ };
+
+/* One record. `tail` points into the caller's data (encoding) or the message (decoding). */
+struct wire_record {
+    uint16_t code;  /* enum wire_code */
+    uint16_t flags; /* enum wire_flag */
+    uint32_t queue; /* queue number */
+    uint32_t op;    /* number of the operation in its queue; wraps around */
+    uint32_t tail_bytes;
+    uint64_t word[WIRE_WORDS];
+    const void *tail;
+};
+
+/* Memory for a message under construction. `data` is 8-byte aligned. */
+struct wire_buffer {
+    uint8_t *data;
+    uint32_t used, capacity;
+};
+
+struct wire_header {
+    uint8_t kind;    /* enum wire_kind */
+    uint32_t bytes;  /* of the whole message */
+    uint32_t serial; /* number of the message in its direction, from 1, wraps around */
+    uint32_t ack;    /* serial of the last message that the sender has taken from the receiver */
+    uint16_t wants_ack; /* the receiver should answer soon, if only with WIRE_ALIVE */
+};
+
+/* A message being read. */
+struct wire_reader {
+    struct wire_header header;
+    const uint8_t *next, *end;
+};
+
+/* Name of a code, "unknown" if it is none. */
+const char *wire_code_name(unsigned code);
+
+/* Number of words that records of this code carry, -1 if the code is unknown. */
+int wire_words(unsigned code);
+
+/* Bytes that a record of this code with this tail takes in a message. */
+uint32_t wire_record_bytes(unsigned code, uint32_t tail_bytes);
+
+/* Starts a message: reserves the header. capacity >= WIRE_HEADER_BYTES. */
+void wire_begin(struct wire_buffer *buffer);
+
+/* Appends a record; the tail is copied, or left for the caller to fill when record->tail is NULL
+ * and tail_bytes > 0. Returns where the tail lies in the message, or NULL if there is no room (the
+ * buffer is then unchanged). */
+void *wire_append(struct wire_buffer *buffer, const struct wire_record *record);
+
+/* Sets WIRE_REPLY on the record that was appended last. `last` is its offset as wire_append's
+ * buffer->used had it before the call. */
+void wire_want_reply(struct wire_buffer *buffer, uint32_t last);
+
+/* Finishes the message: writes the header. */
+void wire_seal(struct wire_buffer *buffer, enum wire_kind kind, uint32_t serial, uint32_t ack,
+               bool wants_ack);
+
+/* Checks the header of a message of `bytes` bytes (8-byte aligned memory) and every record in it.
+ * All records of a WIRE_COMMANDS message must name the same queue.
+ * Errors: PROTOCOL (what is wrong and at which offset), VERSION. */
+omprma_status_t wire_open(struct wire_reader *reader, const void *message, size_t bytes);
+
+/* Gives the next record; false at the end. Only after wire_open() said OK. */
+bool wire_next(struct wire_reader *reader, struct wire_record *record);
+
+#endif

@@ -1,0 +1,81 @@
+/*
+ * world.h: MPI start-up shared by application and worker: roles are announced, versions compared,
+ * communicators and the one dynamic window made, settings and addresses spread. After it the head
+ * (the application) knows every worker, and every worker knows the head.
+ * Knows nothing of devices or messages.
+ */
+#ifndef OMPRMA_CONTROL_WORLD_H
+#define OMPRMA_CONTROL_WORLD_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <omprma/omprma.h>
+
+#include "control/doorbell.h"
+#include "control/quirks.h"
+
+/* What a process says about itself. Same layout in all processes of one version. */
+struct world_hello {
+    char host[64];
+    char cpu[96];
+    struct doorbell_address bell;
+    int32_t cores, numa_node;
+    uint64_t memory_bytes; /* free on its host */
+    uint64_t memory_limit; /* OMPRMA_MEMORY there */
+    uint64_t arena;        /* base address of the first arena, workers only */
+    uint64_t arena_bytes;
+};
+
+/* What the head decides for all. */
+struct world_settings {
+    int32_t head_rank;
+    int32_t lanes; /* 0: the head gives up, all leave */
+    int32_t verbose, reserved;
+    uint64_t piece_bytes;
+    uint64_t spin_us;
+    uint64_t arena_bytes;
+    struct doorbell_address bell; /* the head's */
+};
+
+struct world {
+    MPI_Comm control; /* control messages only */
+    MPI_Comm data;    /* two-sided data only */
+    MPI_Win window;   /* dynamic, locked for all; MPI_WIN_NULL if there is none */
+    int rank, size, head;
+    bool started_mpi; /* we called MPI_Init_thread, so we call MPI_Finalize */
+    int local_index, local_count; /* among the workers of one host; workers only */
+    const char *component;        /* of the window, "none" if there is none */
+    char why_no_window[256];
+    unsigned quirks; /* set of enum quirk_id bits */
+    struct world_settings settings;
+};
+
+enum world_role { WORLD_HEAD, WORLD_WORKER };
+
+/* True if this process was started by an MPI launcher together with others. Looks at the
+ * environment only. */
+bool world_launched(void);
+
+/* Starts MPI where needed, finds the head and the worker's place among its host's workers.
+ * Collective. Errors: NO_WORKERS, VERSION, MPI. */
+omprma_status_t world_join(struct world *world, enum world_role role);
+
+/* Spreads the settings (filled by the head) and makes communicators and window. Collective.
+ * `hello` is this process's; on the head *all (size entries, by rank, to be freed by the caller) are
+ * everybody's. `attach` is called between the making of the window and the exchange of hellos, so
+ * that the worker can attach its first arena and put it in `hello`; NULL on the head. A head that cannot go on sets
+ * settings.lanes to 0: then all return CLOSED. Errors: CLOSED, MPI, DEVICE_MEMORY. */
+typedef omprma_status_t (*world_attach)(struct world *world, struct world_hello *hello, void *data);
+omprma_status_t world_open(struct world *world, struct world_hello *hello, struct world_hello **all,
+                           world_attach attach, void *data);
+
+/* Frees window and communicators and ends MPI. Collective. */
+void world_leave(struct world *world);
+
+/* Ends all processes at once, without waiting for any. Does not return. */
+void world_abort(struct world *world, int code) __attribute__((noreturn));
+
+/* Fails with the words of MPI: "<what>: <MPI's text>". */
+omprma_status_t world_error(int code, const char *what);
+
+#endif

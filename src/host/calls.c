@@ -1,0 +1,236 @@
+/* calls.c: public functions of omprma.h about queues and memory that need no more than a lock. */
+#include "base/error.h"
+#include "host/device.h"
+#include "host/operation.h"
+#include "host/queue.h"
+
+enum {
+    GROW_LARGE = 1 << 30 /* arenas grow by doubling up to this, then as needed */
+};
+
+/* ---- queues ---- */
+
+omprma_status_t omprma_queue_create(int number, omprma_queue_t **queue)
+{
+    struct runtime *runtime;
+    struct device *device;
+    omprma_status_t status = runtime_require(&runtime);
+
+    if (status == OMPRMA_OK && !queue)
+        status = error_set(OMPRMA_ERR_ARGUMENT, "queue is NULL");
+    if (status == OMPRMA_OK)
+        status = device_find(runtime, number, &device);
+    if (status != OMPRMA_OK)
+        return status;
+    runtime_lock(runtime);
+    status = queue_take(device, queue);
+    runtime_unlock(runtime);
+    return status;
+}
+
+omprma_status_t omprma_queue_destroy(omprma_queue_t *queue)
+{
+    omprma_status_t status;
+
+    if (!queue || !runtime_get())
+        return OMPRMA_OK;
+    runtime_lock(queue->device->runtime);
+    status = queue_synchronize(queue);
+    queue_give(queue);
+    runtime_unlock(queue->device->runtime);
+    return status;
+}
+
+static omprma_status_t check_queue(const struct omprma_queue *queue)
+{
+    if (!queue)
+        return error_set(OMPRMA_ERR_ARGUMENT, "queue is NULL");
+    if (!runtime_get())
+        return error_set(OMPRMA_ERR_CLOSED, "omprma is not running");
+    return OMPRMA_OK;
+}
+
+omprma_status_t omprma_queue_flush(omprma_queue_t *queue)
+{
+    omprma_status_t status = check_queue(queue);
+
+    if (status != OMPRMA_OK)
+        return status;
+    runtime_lock(queue->device->runtime);
+    queue_flush(queue, false);
+    runtime_unlock(queue->device->runtime);
+    return OMPRMA_OK;
+}
+
+omprma_status_t omprma_queue_query(omprma_queue_t *queue, bool *done)
+{
+    omprma_status_t status = check_queue(queue);
+
+    if (status != OMPRMA_OK)
+        return status;
+    if (!done)
+        return error_set(OMPRMA_ERR_ARGUMENT, "queue query: done is NULL");
+    runtime_lock(queue->device->runtime);
+    queue->waiters++; /* somebody wants to know: ask the worker where nobody asked */
+    queue_flush(queue, queue->open && !queue->open->segment.only_writes);
+    if (!queue->device->runtime->driven)
+        progress_once(queue->device->runtime);
+    queue->waiters--;
+    *done = queue_idle(queue);
+    runtime_unlock(queue->device->runtime);
+    return OMPRMA_OK;
+}
+
+omprma_status_t omprma_queue_synchronize(omprma_queue_t *queue)
+{
+    omprma_status_t status = check_queue(queue);
+
+    if (status != OMPRMA_OK)
+        return status;
+    runtime_lock(queue->device->runtime);
+    status = queue_synchronize(queue);
+    runtime_unlock(queue->device->runtime);
+    return status;
+}
+
+/* ---- memory ---- */
+
+/* Attaches another arena that has room for `bytes`. */
+static omprma_status_t grow(struct device *device, uint64_t bytes)
+{
+    uint64_t least = (bytes + ALLOCATOR_LARGE_ALIGNMENT - 1) & ~(uint64_t)(ALLOCATOR_LARGE_ALIGNMENT - 1);
+    uint64_t want = device->attached_bytes < GROW_LARGE ? device->attached_bytes : GROW_LARGE;
+    struct wire_record record = {.code = WIRE_GROW};
+    uint64_t base = 0;
+    omprma_status_t status;
+
+    if (want < least)
+        want = least;
+    want = (want + 4095) & ~UINT64_C(4095);
+    record.word[0] = want;
+    runtime_lock(device->runtime);
+    status = device_command(device, &record, &base, NULL, 0);
+    if (status == OMPRMA_ERR_DEVICE_MEMORY && want > least) {
+        record.word[0] = want = least; /* not the comfortable size, then the needed one */
+        status = device_command(device, &record, &base, NULL, 0);
+    }
+    runtime_unlock(device->runtime);
+    if (status != OMPRMA_OK)
+        return status;
+    pthread_mutex_lock(&device->memory_lock);
+    status = allocator_add_arena(device->allocator, base, want);
+    device->attached_bytes += want;
+    pthread_mutex_unlock(&device->memory_lock);
+    return status;
+}
+
+static void release(struct device *device, omprma_addr_t base, uint64_t bytes)
+{
+    struct wire_record record = {.code = WIRE_RELEASE, .word = {base, bytes}};
+
+    runtime_lock(device->runtime);
+    device_command(device, &record, NULL, NULL, 0);
+    runtime_unlock(device->runtime);
+}
+
+omprma_status_t omprma_alloc(int number, size_t bytes, omprma_addr_t *address)
+{
+    struct runtime *runtime;
+    struct device *device;
+    omprma_addr_t block;
+    omprma_status_t status = runtime_require(&runtime);
+
+    if (status == OMPRMA_OK && !address)
+        status = error_set(OMPRMA_ERR_ARGUMENT, "address is NULL");
+    if (status == OMPRMA_OK)
+        status = device_find(runtime, number, &device);
+    if (status != OMPRMA_OK)
+        return status;
+    if (bytes == 0) {
+        *address = 0;
+        return OMPRMA_OK;
+    }
+    if (bytes > (UINT64_C(1) << 47))
+        return error_set(OMPRMA_ERR_DEVICE_MEMORY, "%s: %zu bytes are more than any machine has",
+                         device_name(device), bytes);
+    for (;;) {
+        pthread_mutex_lock(&device->memory_lock);
+        block = allocator_take(device->allocator, bytes);
+        device->stats.allocs += block != 0;
+        pthread_mutex_unlock(&device->memory_lock);
+        if (block)
+            break;
+        status = grow(device, bytes);
+        if (status != OMPRMA_OK)
+            return status;
+    }
+    *address = block;
+    return OMPRMA_OK;
+}
+
+omprma_status_t omprma_free(int number, omprma_addr_t address)
+{
+    struct runtime *runtime;
+    struct device *device;
+    omprma_addr_t empty = 0;
+    uint64_t bytes = 0, empty_bytes = 0;
+    omprma_status_t status = runtime_require(&runtime);
+
+    if (status == OMPRMA_OK)
+        status = device_find(runtime, number, &device);
+    if (status != OMPRMA_OK || address == 0)
+        return status;
+    pthread_mutex_lock(&device->memory_lock);
+    status = allocator_give(device->allocator, address, &bytes);
+    if (status == OMPRMA_OK) {
+        device->stats.frees++;
+        empty = allocator_empty_arena(device->allocator, &empty_bytes);
+        if (empty && allocator_remove_arena(device->allocator, empty) != OMPRMA_OK)
+            empty = 0;
+        if (empty)
+            device->attached_bytes -= empty_bytes;
+    }
+    pthread_mutex_unlock(&device->memory_lock);
+    if (status != OMPRMA_OK)
+        return error_set(status, "%s: %s", device_name(device), error_text());
+    if (empty)
+        release(device, empty, empty_bytes);
+    return OMPRMA_OK;
+}
+
+omprma_status_t omprma_device_info(int number, omprma_device_info_t *info)
+{
+    struct runtime *runtime;
+    struct device *device;
+    struct allocator_usage usage;
+    omprma_status_t status = runtime_require(&runtime);
+
+    if (status == OMPRMA_OK && !info)
+        status = error_set(OMPRMA_ERR_ARGUMENT, "info is NULL");
+    if (status == OMPRMA_OK)
+        status = device_find(runtime, number, &device);
+    if (status != OMPRMA_OK)
+        return status;
+    pthread_mutex_lock(&device->memory_lock);
+    allocator_usage(device->allocator, &usage);
+    pthread_mutex_unlock(&device->memory_lock);
+    *info = (omprma_device_info_t){
+        .pid = device->hello.bell.pid,
+        .cores = device->hello.cores,
+        .numa_node = device->hello.numa_node,
+        .lanes = (int)runtime->config.lanes,
+        .memory_bytes = device->hello.memory_limit,
+        .arena_bytes = usage.arena_bytes,
+        .used_bytes = usage.used_bytes,
+        .peak_bytes = usage.peak_bytes,
+        .inline_submit_bytes = device->paths.inline_submit,
+        .inline_retrieve_bytes = device->paths.inline_retrieve,
+        .osc = runtime->world.component,
+    };
+    _Static_assert(sizeof(info->host) == sizeof(device->hello.host), "host name");
+    for (size_t i = 0; i < sizeof(info->host); i++)
+        info->host[i] = device->hello.host[i];
+    for (size_t i = 0; i < sizeof(info->cpu); i++)
+        info->cpu[i] = device->hello.cpu[i];
+    return OMPRMA_OK;
+}

@@ -1,0 +1,330 @@
+/* device.c: see device.h. */
+#include "host/device.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "host/image.h"
+#include "host/queue.h"
+
+enum {
+    QUEUES_MOST = 65536,
+    AWAKE_US = 5000, /* how long a worker is asked to keep polling at a time */
+    PAGE = 4096
+};
+
+const char *device_name(const struct device *device)
+{
+    static _Thread_local char text[96];
+
+    snprintf(text, sizeof(text), "device %d (%s)", device->number, device->hello.host);
+    return text;
+}
+
+omprma_status_t device_create(struct runtime *runtime, int number, int rank,
+                              const struct world_hello *hello, struct device **out)
+{
+    struct device *device = calloc(1, sizeof(*device));
+    omprma_status_t status = OMPRMA_OK;
+
+    if (!device)
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for device %d", number);
+    device->runtime = runtime;
+    device->number = number;
+    device->rank = rank;
+    device->hello = *hello;
+    device->can_ring = runtime->bells && runtime->bells[rank];
+    device->heard_ns = clock_ns();
+    pthread_mutex_init(&device->memory_lock, NULL);
+    device->allocator = allocator_create();
+    if (!device->allocator)
+        status = error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for device %d", number);
+    if (status == OMPRMA_OK)
+        status = allocator_add_arena(device->allocator, hello->arena, hello->arena_bytes);
+    device->attached_bytes = hello->arena_bytes;
+    if (status == OMPRMA_OK)
+        status = queue_take(device, &device->control); /* the first one gets number 0 */
+    if (status != OMPRMA_OK) {
+        device_destroy(device);
+        return status;
+    }
+    *out = device;
+    return OMPRMA_OK;
+}
+
+void device_destroy(struct device *device)
+{
+    if (!device)
+        return;
+    for (uint32_t i = 0; i < device->queue_count; i++) {
+        queue_fail(device->queues[i], OMPRMA_ERR_CLOSED, "closed");
+        free(device->queues[i]);
+    }
+    free(device->queues);
+    image_forget_all(device);
+    allocator_destroy(device->allocator);
+    pthread_mutex_destroy(&device->memory_lock);
+    free(device);
+}
+
+omprma_status_t device_find(struct runtime *runtime, int number, struct device **device)
+{
+    if (number < 0 || number >= runtime->device_count)
+        return error_set(OMPRMA_ERR_ARGUMENT, "no device %d: there are %d, counted from 0", number,
+                         runtime->device_count);
+    *device = runtime->devices[number];
+    return OMPRMA_OK;
+}
+
+/* ---- queues of the device ---- */
+
+static struct omprma_queue *new_queue(struct device *device)
+{
+    struct omprma_queue *queue;
+
+    if (device->queue_count == QUEUES_MOST)
+        return NULL;
+    if (device->queue_count == device->queue_capacity) {
+        uint32_t capacity = device->queue_capacity ? 2 * device->queue_capacity : 16;
+        struct omprma_queue **queues = realloc(device->queues, capacity * sizeof(*queues));
+
+        if (!queues)
+            return NULL;
+        device->queues = queues;
+        device->queue_capacity = capacity;
+    }
+    queue = calloc(1, sizeof(*queue));
+    if (!queue)
+        return NULL;
+    queue->device = device;
+    queue->number = device->queue_count;
+    device->queues[device->queue_count++] = queue;
+    return queue;
+}
+
+omprma_status_t queue_take(struct device *device, struct omprma_queue **out)
+{
+    struct omprma_queue *queue = device->free_queues;
+
+    if (queue)
+        device->free_queues = queue->next_free;
+    else
+        queue = new_queue(device);
+    if (!queue)
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "%s: no memory for another queue, %u exist",
+                         device_name(device), device->queue_count);
+    queue->in_use = true;
+    *out = queue;
+    return OMPRMA_OK;
+}
+
+void queue_give(struct omprma_queue *queue)
+{
+    queue->in_use = false;
+    queue->next_free = queue->device->free_queues;
+    queue->device->free_queues = queue;
+}
+
+/* ---- messages ---- */
+
+bool device_may_send(const struct device *device)
+{
+    return device->sent - device->acked < DEVICE_WINDOW;
+}
+
+omprma_status_t device_send(struct device *device, struct channel_message *message, bool ask)
+{
+    struct wire_buffer buffer = {message->data, message->bytes, WIRE_MESSAGE_BYTES};
+
+    device->sent++;
+    ask |= device->sent % DEVICE_ASK_EACH == 0;
+    wire_seal(&buffer, WIRE_COMMANDS, device->sent, device->received, ask);
+    message->peer = device->rank;
+    device->stats.messages_out++;
+    device->stats.message_bytes_out += message->bytes;
+    return channel_send(device->runtime->channel, message);
+}
+
+static void print_output(const struct wire_record *record)
+{
+    FILE *stream = record->word[0] == 2 ? stderr : stdout;
+
+    fwrite(record->tail, 1, record->tail_bytes, stream);
+}
+
+void device_accept(struct device *device, const struct channel_message *message)
+{
+    struct wire_reader reader;
+    struct wire_record record;
+
+    if (wire_open(&reader, message->data, message->bytes) != OMPRMA_OK) {
+        device_lose(device, "%s", error_text());
+        return;
+    }
+    device->received = reader.header.serial;
+    device->acked = reader.header.ack;
+    device->stats.messages_in++;
+    device->stats.message_bytes_in += message->bytes;
+    while (wire_next(&reader, &record)) {
+        if (record.code == WIRE_OUTPUT)
+            print_output(&record);
+        else if (record.code != WIRE_ALIVE && record.queue < device->queue_count)
+            queue_result(device->queues[record.queue], &record);
+    }
+}
+
+void device_lose(struct device *device, const char *format, ...)
+{
+    va_list arguments;
+
+    if (device->lost)
+        return;
+    va_start(arguments, format);
+    vsnprintf(device->lost_text, sizeof(device->lost_text), format, arguments);
+    va_end(arguments);
+    device->lost = true;
+    device->runtime->unresponsive = true;
+    for (uint32_t i = 0; i < device->queue_count; i++)
+        queue_fail(device->queues[i], OMPRMA_ERR_DEVICE_LOST, device->lost_text);
+}
+
+void device_watch(struct device *device, int64_t now)
+{
+    int64_t limit = device->runtime->config.timeout_s * INT64_C(1000000000);
+    int64_t silent = now - device->heard_ns;
+
+    if (limit == 0 || device->lost || silent < limit / 4)
+        return;
+    if (device->probed_ns < device->heard_ns) { /* first doubt: ask for a sign of life */
+        struct channel_message *message = channel_take(device->runtime->channel);
+
+        device->probed_ns = now;
+        if (message) {
+            struct wire_buffer buffer = {message->data, 0, WIRE_MESSAGE_BYTES};
+
+            wire_begin(&buffer);
+            message->bytes = buffer.used;
+            device_send(device, message, true);
+        }
+        return;
+    }
+    if (now - device->probed_ns > limit)
+        device_lose(device,
+                    "%s (process %d) has not answered for %lld s and is given up; "
+                    "OMPRMA_TIMEOUT sets the limit",
+                    device_name(device), device->hello.bell.pid, (long long)(silent / 1000000000));
+}
+
+void device_keep_awake(struct device *device)
+{
+    struct runtime *runtime = device->runtime;
+    struct channel_message *message;
+    struct wire_record record = {.code = WIRE_AWAKE, .word = {AWAKE_US}};
+    struct wire_buffer buffer;
+    int64_t now;
+
+    /* Within one host osc/rdma copies by itself; the target has no part in it. */
+    if (!runtime->world.component ||
+        (device->can_ring && strcmp(runtime->world.component, "rdma") == 0))
+        return;
+    now = clock_ns();
+    if (now - device->awake_sent_ns < AWAKE_US * INT64_C(500) || !device_may_send(device))
+        return;
+    message = channel_take(runtime->channel);
+    if (!message)
+        return;
+    device->awake_sent_ns = now;
+    buffer = (struct wire_buffer){message->data, 0, WIRE_MESSAGE_BYTES};
+    wire_begin(&buffer);
+    /* On the control queue's stream, under the number that it is at: it reports nothing. */
+    record.op = device->control->sent_op;
+    wire_append(&buffer, &record);
+    message->bytes = buffer.used;
+    device_send(device, message, false);
+}
+
+omprma_status_t device_exit(struct device *device)
+{
+    struct channel_message *message = channel_take(device->runtime->channel);
+    struct wire_record record = {.code = WIRE_EXIT};
+    struct wire_buffer buffer;
+
+    if (!message)
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory to end %s", device_name(device));
+    buffer = (struct wire_buffer){message->data, 0, WIRE_MESSAGE_BYTES};
+    wire_begin(&buffer);
+    record.op = device->control->sent_op + 1;
+    wire_append(&buffer, &record);
+    message->bytes = buffer.used;
+    return device_send(device, message, false);
+}
+
+omprma_status_t device_command(struct device *device, const struct wire_record *record,
+                               uint64_t *value, void *tail, uint32_t capacity)
+{
+    struct omprma_queue *queue = device->control;
+    struct wire_record command = *record;
+    omprma_status_t status;
+
+    /* One at a time: another thread's command may be under way while this one waited. */
+    while (queue->tail_capacity)
+        queue_settle(queue);
+    if (device->lost)
+        return error_set(OMPRMA_ERR_DEVICE_LOST, "%s", device->lost_text);
+    command.flags |= WIRE_REPLY;
+    status = queue_append(queue, &command, NULL);
+    if (status != OMPRMA_OK)
+        return status;
+    queue->tail = tail;
+    queue->tail_capacity = capacity ? capacity : 1;
+    if (!tail)
+        queue->tail = NULL;
+    status = queue_synchronize(queue);
+    queue->tail = NULL;
+    queue->tail_capacity = 0;
+    if (status == OMPRMA_OK && value)
+        *value = queue->value;
+    return status;
+}
+
+/* ---- writes whose execution is not known ---- */
+
+void device_remember_write(struct omprma_queue *queue, omprma_addr_t begin, uint64_t bytes,
+                           uint32_t op)
+{
+    struct device *device = queue->device;
+
+    writes_add(&queue->writes, begin, begin + bytes, op, queue->done_op);
+    if (queue->dirty)
+        return;
+    queue->dirty = true;
+    queue->next_dirty = device->dirty;
+    device->dirty = queue;
+}
+
+struct omprma_queue *device_find_write(struct device *device, omprma_addr_t begin,
+                                       omprma_addr_t end)
+{
+    struct omprma_queue **link = &device->dirty;
+
+    while (*link) {
+        struct omprma_queue *queue = *link;
+
+        writes_prune(&queue->writes, queue->done_op);
+        if (queue->writes.count == 0) {
+            queue->dirty = false;
+            *link = queue->next_dirty;
+            continue;
+        }
+        /* What is not sent yet is ordered by its own queue. */
+        if (writes_meet(&queue->writes, begin, end, queue->done_op, queue->sent_op))
+            return queue;
+        link = &queue->next_dirty;
+    }
+    return NULL;
+}

@@ -1,0 +1,100 @@
+/*
+ * device.h: one worker as the application sees it: its memory, its queues, what was sent to it and
+ * what it has acknowledged, and which way its data goes.
+ *
+ * Thread: see runtime.h.
+ */
+#ifndef OMPRMA_HOST_DEVICE_H
+#define OMPRMA_HOST_DEVICE_H
+
+#include "host/allocator.h"
+#include "host/paths.h"
+#include "host/runtime.h"
+#include "host/stats.h"
+
+struct image_record;
+
+enum {
+    DEVICE_WINDOW = 64,  /* messages that may be unacknowledged */
+    DEVICE_ASK_EACH = 16 /* one in so many asks for an acknowledgement */
+};
+
+struct device {
+    struct runtime *runtime;
+    int number, rank;
+    struct world_hello hello;
+    bool can_ring; /* same host: it is woken by its doorbell */
+
+    pthread_mutex_t memory_lock; /* allocator */
+    struct allocator *allocator;
+    uint64_t attached_bytes;
+
+    struct omprma_queue **queues; /* queue number -> queue; never freed before the device */
+    uint32_t queue_count, queue_capacity;
+    struct omprma_queue *free_queues;
+    struct omprma_queue *control; /* number 0: grow, load, ping */
+
+    uint32_t sent, acked;  /* message serials */
+    uint32_t received;     /* serial of the last message from it */
+    int64_t heard_ns;      /* when it last sent anything */
+    int64_t awake_sent_ns; /* when it was last told to stay awake */
+    int64_t probed_ns;     /* when it was last asked for a sign of life */
+
+    struct omprma_queue *dirty; /* queues with small submits not known to be executed */
+
+    struct paths paths;
+    struct stats stats;
+    struct image_record *images;
+
+    bool lost;
+    char lost_text[512]; /* why */
+};
+
+/* Makes a device from what its worker said. Errors: HOST_MEMORY. */
+omprma_status_t device_create(struct runtime *runtime, int number, int rank,
+                              const struct world_hello *hello, struct device **device);
+void device_destroy(struct device *device);
+
+/* Device by number, or ARGUMENT. */
+omprma_status_t device_find(struct runtime *runtime, int number, struct device **device);
+
+/* Runs one command on the control queue and waits for its result. `tail` (NULL allowed) receives up
+ * to `capacity` bytes of the result. Errors: what the worker says, DEVICE_LOST. */
+omprma_status_t device_command(struct device *device, const struct wire_record *record,
+                               uint64_t *value, void *tail, uint32_t capacity);
+
+/* Sends a sealed message of a queue. Ownership of `message` passes. `ask`: wants an answer soon. */
+omprma_status_t device_send(struct device *device, struct channel_message *message, bool ask);
+
+/* True while another message may be sent without passing the window. */
+bool device_may_send(const struct device *device);
+
+/* Handles a message from the worker; keeps nothing of it. */
+void device_accept(struct device *device, const struct channel_message *message);
+
+/* Marks the device lost and fails its queues. */
+void device_lose(struct device *device, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Remembers a small submit that travels in a message of `queue`. */
+void device_remember_write(struct omprma_queue *queue, omprma_addr_t begin, uint64_t bytes,
+                           uint32_t op);
+
+/* A queue with a small submit to [begin, end) that was sent and is not known to be executed, or
+ * NULL. */
+struct omprma_queue *device_find_write(struct device *device, omprma_addr_t begin,
+                                       omprma_addr_t end);
+
+/* A few messages' worth of life: asks a silent worker, gives up on one that stays silent. */
+void device_watch(struct device *device, int64_t now_ns);
+
+/* Keeps a worker polling while one-sided transfers to it are under way, where that helps. */
+void device_keep_awake(struct device *device);
+
+/* Sends exit. */
+omprma_status_t device_exit(struct device *device);
+
+/* "device 2 (node7)" in static storage of the calling thread. */
+const char *device_name(const struct device *device);
+
+#endif

@@ -1,0 +1,250 @@
+/*
+ * image.c: sends an image over the data path, once per device, and has it loaded. The first device
+ * gets it from the application; further ones get it from a device that has it, so that the
+ * application's link carries it once. Public functions of omprma.h.
+ */
+#include "host/image.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "base/elf_check.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "host/queue.h"
+
+enum { SYMBOLS_AT_ONCE = 4096 };
+
+struct kernel_name {
+    omprma_addr_t address;
+    char *name;
+};
+
+/* An image on a device. The bytes stay there: another device may fetch them. */
+struct image_record {
+    struct image_record *next;
+    XXH128_hash_t hash;
+    uint64_t bytes;
+    omprma_addr_t address;
+    struct kernel_name *kernels;
+    size_t kernel_count;
+};
+
+const char *image_kernel_of(const struct device *device, omprma_addr_t kernel)
+{
+    for (const struct image_record *record = device->images; record; record = record->next)
+        for (size_t i = 0; i < record->kernel_count; i++)
+            if (record->kernels[i].address == kernel)
+                return record->kernels[i].name;
+    return "?";
+}
+
+void image_forget_all(struct device *device)
+{
+    while (device->images) {
+        struct image_record *record = device->images;
+
+        device->images = record->next;
+        for (size_t i = 0; i < record->kernel_count; i++)
+            free(record->kernels[i].name);
+        free(record->kernels);
+        free(record);
+    }
+}
+
+static struct image_record *find(const struct device *device, XXH128_hash_t hash, uint64_t bytes)
+{
+    for (struct image_record *record = device->images; record; record = record->next)
+        if (record->bytes == bytes && XXH128_isEqual(record->hash, hash))
+            return record;
+    return NULL;
+}
+
+/* A device, not this one, that has the image and has served fewest others: spreads the load. */
+static struct device *find_source(struct device *device, XXH128_hash_t hash, uint64_t bytes,
+                                  struct image_record **record)
+{
+    struct runtime *runtime = device->runtime;
+
+    for (int i = device->number - 1; i > device->number - runtime->device_count; i--) {
+        struct device *other =
+            runtime->devices[(i + runtime->device_count) % runtime->device_count];
+
+        *record = other->lost ? NULL : find(other, hash, bytes);
+        if (*record)
+            return other;
+    }
+    return NULL;
+}
+
+/* Brings the bytes to the device. */
+static omprma_status_t deliver(struct device *device, struct image_record *record,
+                               const void *image)
+{
+    struct image_record *there;
+    struct device *source;
+    omprma_queue_t *queue;
+    omprma_status_t status;
+
+    runtime_lock(device->runtime);
+    source = find_source(device, record->hash, record->bytes, &there);
+    runtime_unlock(device->runtime);
+    status = omprma_queue_create(source ? source->number : device->number, &queue);
+    if (status != OMPRMA_OK)
+        return status;
+    if (source)
+        status = omprma_exchange(queue, there->address, device->number, record->address,
+                                 record->bytes);
+    else
+        status = omprma_submit(queue, record->address, image, record->bytes);
+    if (status == OMPRMA_OK)
+        status = omprma_queue_synchronize(queue);
+    omprma_queue_destroy(queue);
+    return status;
+}
+
+static omprma_status_t make_record(struct device *device, const void *image, uint64_t bytes,
+                                   struct image_record **out)
+{
+    XXH128_hash_t hash = XXH3_128bits(image, bytes);
+    struct image_record *record;
+    omprma_status_t status;
+
+    runtime_lock(device->runtime);
+    *out = find(device, hash, bytes);
+    runtime_unlock(device->runtime);
+    if (*out)
+        return OMPRMA_OK;
+    record = calloc(1, sizeof(*record));
+    if (!record)
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for an image");
+    record->hash = hash;
+    record->bytes = bytes;
+    status = omprma_alloc(device->number, bytes, &record->address);
+    if (status == OMPRMA_OK)
+        status = deliver(device, record, image);
+    if (status != OMPRMA_OK) {
+        omprma_free(device->number, record->address);
+        free(record);
+        return status;
+    }
+    runtime_lock(device->runtime);
+    record->next = device->images;
+    device->images = record;
+    runtime_unlock(device->runtime);
+    *out = record;
+    return OMPRMA_OK;
+}
+
+/* The list of symbols as the worker reads it; see worker/command.c. NULL without memory. */
+static char *encode_names(const omprma_symbol_t *symbols, size_t count, size_t *bytes)
+{
+    char *names, *at;
+
+    *bytes = 16;
+    for (size_t i = 0; i < count; i++)
+        *bytes += 8 + ((strlen(symbols[i].name) + 8) & ~(size_t)7);
+    at = names = calloc(1, *bytes);
+    for (size_t i = 0; names && i < count; i++) {
+        size_t length = strlen(symbols[i].name);
+
+        memcpy(at, &symbols[i].bytes, 8);
+        memcpy(at + 8, symbols[i].name, length);
+        at += 8 + ((length + 8) & ~(size_t)7);
+    }
+    return names;
+}
+
+static omprma_status_t remember_kernel(struct image_record *record, const omprma_symbol_t *symbol)
+{
+    struct kernel_name *kernels =
+        realloc(record->kernels, (record->kernel_count + 1) * sizeof(*kernels));
+
+    if (!kernels)
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for the names of kernels");
+    record->kernels = kernels;
+    kernels[record->kernel_count].address = symbol->address;
+    kernels[record->kernel_count].name = strdup(symbol->name);
+    if (!kernels[record->kernel_count].name)
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for the names of kernels");
+    record->kernel_count++;
+    return OMPRMA_OK;
+}
+
+/* Loads (or finds) the image and looks up some symbols, in one round trip. */
+static omprma_status_t look_up(struct device *device, struct image_record *record,
+                               omprma_symbol_t *symbols, size_t count, uint64_t *addresses)
+{
+    size_t bytes;
+    char *names = encode_names(symbols, count, &bytes);
+    omprma_addr_t there = 0;
+    omprma_queue_t *queue = NULL;
+    struct wire_record command;
+    omprma_status_t status;
+
+    if (!names)
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for a list of symbols");
+    status = omprma_alloc(device->number, bytes, &there);
+    if (status == OMPRMA_OK)
+        status = omprma_queue_create(device->number, &queue);
+    if (status == OMPRMA_OK)
+        status = omprma_submit(queue, there, names, bytes);
+    if (status == OMPRMA_OK)
+        status = omprma_queue_synchronize(queue);
+    if (queue)
+        omprma_queue_destroy(queue);
+    free(names);
+    if (status == OMPRMA_OK) {
+        command = (struct wire_record){
+            .code = WIRE_LOAD,
+            .word = {record->address, record->bytes, there, (uint64_t)count << 32 | bytes},
+        };
+        runtime_lock(device->runtime);
+        status = device_command(device, &command, NULL, addresses, (uint32_t)(8 * count));
+        for (size_t i = 0; i < count && status == OMPRMA_OK; i++) {
+            symbols[i].address = addresses[i];
+            if (symbols[i].bytes == 0)
+                status = remember_kernel(record, &symbols[i]);
+        }
+        runtime_unlock(device->runtime);
+    }
+    if (there)
+        omprma_free(device->number, there);
+    return status;
+}
+
+omprma_status_t omprma_image_load(int number, const void *image, size_t bytes,
+                                  omprma_symbol_t *symbols, size_t count)
+{
+    /* One load at a time: two threads with the same image must not both send it. */
+    static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+    struct runtime *runtime;
+    struct device *device;
+    struct image_record *record;
+    uint64_t *addresses;
+    omprma_status_t status = runtime_require(&runtime);
+
+    if (status == OMPRMA_OK)
+        status = device_find(runtime, number, &device);
+    if (status == OMPRMA_OK)
+        status = elf_check(image, bytes);
+    if (status != OMPRMA_OK)
+        return status;
+    if (count && !symbols)
+        return error_set(OMPRMA_ERR_ARGUMENT, "%zu symbols at NULL", count);
+    addresses = calloc(SYMBOLS_AT_ONCE, sizeof(*addresses));
+    if (!addresses)
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for %zu symbols", count);
+    pthread_mutex_lock(&one_at_a_time);
+    status = make_record(device, image, bytes, &record);
+    for (size_t at = 0; status == OMPRMA_OK && (at < count || at == 0); at += SYMBOLS_AT_ONCE) {
+        size_t some = count - at < SYMBOLS_AT_ONCE ? count - at : SYMBOLS_AT_ONCE;
+
+        status = look_up(device, record, symbols + at, some, addresses);
+    }
+    pthread_mutex_unlock(&one_at_a_time);
+    free(addresses);
+    return status;
+}

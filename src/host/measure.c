@@ -1,0 +1,273 @@
+/*
+ * measure.c: sends real transfers of a few sizes each way through the real machinery, and derives
+ * up to which size data travels in control messages and which sizes go one-sided.
+ */
+#include "host/measure.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "host/queue.h"
+
+enum {
+    REPETITIONS_MOST = 48,
+    REPETITIONS_LEAST = 3,
+    BUDGET_NS = 600000, /* per way, direction and size; 27 of them stay below 20 ms */
+    INLINE_MOST = 16384,
+    INLINE_MEASURED = 8192
+};
+
+const uint64_t paths_sizes[PATHS_SIZES] = {8, 1024, 8192, 65536, 1 << 20};
+const char *const paths_names[PATH_COUNT] = {"inline", "rma", "two-sided"};
+
+static void force(struct paths *paths, enum path path)
+{
+    paths->inline_submit = paths->inline_retrieve = path == PATH_INLINE ? INLINE_MOST : 0;
+    paths->inline_retrieve_fused = paths->inline_retrieve;
+    paths->submit_rma_from = paths->retrieve_rma_from = path == PATH_RMA ? 0 : UINT64_MAX;
+    paths->submit_rma_to = paths->retrieve_rma_to = UINT64_MAX;
+}
+
+static int by_value(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+
+    return (a > b) - (a < b);
+}
+
+/* What the measurement works on. */
+struct probe {
+    struct device *device;
+    omprma_queue_t *queue;
+    omprma_addr_t there;
+    char *here;
+};
+
+static omprma_status_t one(const struct probe *probe, bool submit, uint64_t bytes)
+{
+    omprma_status_t status = submit ? omprma_submit(probe->queue, probe->there, probe->here, bytes)
+                                    : omprma_retrieve(probe->queue, probe->here, probe->there,
+                                                      bytes);
+
+    return status == OMPRMA_OK ? omprma_queue_synchronize(probe->queue) : status;
+}
+
+/* Median time of one operation. Small submits are not acknowledged one by one, so the time until
+ * the worker has taken them all is shared out among them. */
+static omprma_status_t time_one(const struct probe *probe, bool submit, uint64_t bytes,
+                                bool unacknowledged, double *us)
+{
+    double times[REPETITIONS_MOST];
+    int64_t begin = clock_ns(), before = begin, now = begin;
+    int count = 0;
+    omprma_status_t status = one(probe, submit, bytes); /* warm-up */
+
+    begin = before = clock_ns();
+    while (status == OMPRMA_OK && count < REPETITIONS_MOST &&
+           (count < REPETITIONS_LEAST || now - begin < BUDGET_NS)) {
+        status = one(probe, submit, bytes);
+        now = clock_ns();
+        times[count++] = (double)(now - before) / 1e3;
+        before = now;
+    }
+    if (status != OMPRMA_OK)
+        return status;
+    if (unacknowledged) {
+        status = one(probe, false, 8);
+        *us = (double)(clock_ns() - begin) / 1e3 / (count + 1);
+        return status;
+    }
+    qsort(times, (size_t)count, sizeof(*times), by_value);
+    *us = times[count / 2];
+    return OMPRMA_OK;
+}
+
+static omprma_status_t measure_way(const struct probe *probe, enum path path)
+{
+    struct paths *paths = &probe->device->paths;
+    omprma_status_t status = OMPRMA_OK;
+
+    for (int i = 0; i < PATHS_SIZES && status == OMPRMA_OK; i++) {
+        uint64_t bytes = paths_sizes[i];
+
+        if (path == PATH_INLINE && bytes > INLINE_MEASURED)
+            break;
+        force(paths, path);
+        if (path != PATH_TWO_SIDED || bytes > OMPRMA_COPIED_SUBMIT)
+            status = time_one(probe, true, bytes, path == PATH_INLINE, &paths->submit_us[path][i]);
+        force(paths, path);
+        if (status == OMPRMA_OK)
+            status = time_one(probe, false, bytes, false, &paths->retrieve_us[path][i]);
+    }
+    return status;
+}
+
+static omprma_status_t measure_one(struct device *device)
+{
+    struct probe probe = {.device = device};
+    struct runtime *runtime = device->runtime;
+    uint64_t most = paths_sizes[PATHS_SIZES - 1];
+    omprma_status_t status = omprma_alloc(device->number, most, &probe.there);
+
+    probe.here = calloc(1, most);
+    if (status == OMPRMA_OK && !probe.here)
+        status = error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for the start-up measurement");
+    if (status == OMPRMA_OK)
+        status = omprma_queue_create(device->number, &probe.queue);
+    if (status == OMPRMA_OK)
+        status = measure_way(&probe, PATH_INLINE);
+    if (status == OMPRMA_OK && runtime->config.data != DATA_RMA)
+        status = measure_way(&probe, PATH_TWO_SIDED);
+    if (status == OMPRMA_OK && runtime->one_sided && runtime->config.data != DATA_TWO_SIDED)
+        status = measure_way(&probe, PATH_RMA);
+    device->paths.round_trip_us = device->paths.retrieve_us[PATH_INLINE][0];
+    force(&device->paths, PATH_INLINE);
+    if (probe.queue)
+        omprma_queue_destroy(probe.queue);
+    omprma_free(device->number, probe.there);
+    free(probe.here);
+    return status;
+}
+
+/* ---- the choice ---- */
+
+/* Time of a way at any size: between measured sizes in proportion, beyond them by the last rate. */
+static double estimate(const double *us, int measured, uint64_t bytes)
+{
+    for (int i = 1; i < measured; i++) {
+        double share;
+
+        if (bytes > paths_sizes[i] && i < measured - 1)
+            continue;
+        share = ((double)bytes - (double)paths_sizes[i - 1]) /
+                (double)(paths_sizes[i] - paths_sizes[i - 1]);
+        return us[i - 1] + share * (us[i] - us[i - 1]);
+    }
+    return us[0];
+}
+
+static double way_time(const double us[PATH_COUNT][PATHS_SIZES], enum path path, uint64_t bytes)
+{
+    int measured = 0;
+
+    while (measured < PATHS_SIZES && (us[path][measured] > 0 || measured < 2))
+        measured++;
+    if (us[path][PATHS_SIZES - 1] > 0)
+        measured = PATHS_SIZES;
+    return measured ? estimate(us[path], measured, bytes) : 0;
+}
+
+/* Sizes [from, to) for which one-sided beats two-sided. */
+static void choose_bulk(const double us[PATH_COUNT][PATHS_SIZES], uint64_t least, uint64_t *from,
+                        uint64_t *to)
+{
+    uint64_t last = paths_sizes[PATHS_SIZES - 1];
+
+    *from = UINT64_MAX;
+    *to = UINT64_MAX;
+    for (uint64_t bytes = last; bytes >= 8; bytes /= 2) {
+        bool better = way_time(us, PATH_RMA, bytes) <= way_time(us, PATH_TWO_SIDED, bytes) ||
+                      bytes < least;
+
+        if (better)
+            *from = bytes;
+        else if (*from == UINT64_MAX)
+            *to = bytes;
+        else
+            break;
+    }
+    if (*from == 8)
+        *from = 0;
+}
+
+/* Largest size at which a message beats the better of the other ways. */
+static uint32_t choose_inline(const double us[PATH_COUNT][PATHS_SIZES], double base, bool rma,
+                              bool two_sided, uint64_t two_sided_from)
+{
+    uint32_t limit = 0;
+
+    for (uint32_t bytes = 8; bytes <= INLINE_MEASURED; bytes *= 2) {
+        double mine = way_time(us, PATH_INLINE, bytes) - base;
+        double other = 1e30, time;
+
+        if (rma && (time = way_time(us, PATH_RMA, bytes)) < other)
+            other = time;
+        if (two_sided && bytes > two_sided_from &&
+            (time = way_time(us, PATH_TWO_SIDED, bytes)) < other)
+            other = time;
+        if (mine <= other)
+            limit = bytes;
+        else
+            break;
+    }
+    return limit;
+}
+
+void measure_choose(struct paths *paths, bool rma, enum config_data data)
+{
+    bool two_sided = data != DATA_RMA;
+    double ride = paths->retrieve_us[PATH_INLINE][0];
+
+    if (data == DATA_RMA) {
+        force(paths, PATH_RMA); /* for comparison: everything that can goes one-sided */
+        return;
+    }
+    force(paths, PATH_TWO_SIDED);
+    if (data == DATA_AUTO && rma) {
+        choose_bulk(paths->submit_us, OMPRMA_COPIED_SUBMIT, &paths->submit_rma_from,
+                    &paths->submit_rma_to);
+        choose_bulk(paths->retrieve_us, 0, &paths->retrieve_rma_from, &paths->retrieve_rma_to);
+    }
+    rma = rma && data == DATA_AUTO;
+    paths->inline_submit =
+        choose_inline(paths->submit_us, 0, rma, two_sided, OMPRMA_COPIED_SUBMIT);
+    paths->inline_retrieve = choose_inline(paths->retrieve_us, 0, rma, two_sided, 0);
+    /* A retrieve that rides on a result costs only what its size adds to the message. */
+    paths->inline_retrieve_fused = choose_inline(paths->retrieve_us, ride, rma, two_sided, 0);
+}
+
+static struct device *measured_on_host(struct runtime *runtime, const struct device *device)
+{
+    for (int i = 0; i < device->number; i++)
+        if (strcmp(runtime->devices[i]->hello.host, device->hello.host) == 0)
+            return runtime->devices[i];
+    return NULL;
+}
+
+omprma_status_t measure_all(struct runtime *runtime)
+{
+    const struct config *config = &runtime->config;
+    int64_t begin = clock_ns();
+
+    for (int i = 0; i < runtime->device_count; i++) {
+        struct device *device = runtime->devices[i];
+        const struct device *like = measured_on_host(runtime, device);
+        omprma_status_t status = OMPRMA_OK;
+
+        if (like) {
+            device->paths = like->paths;
+            continue;
+        }
+        status = measure_one(device);
+        if (status != OMPRMA_OK)
+            return status;
+        measure_choose(&device->paths, runtime->one_sided != NULL, (enum config_data)config->data);
+        if (config->inline_submit >= 0)
+            device->paths.inline_submit = (uint32_t)config->inline_submit;
+        if (config->inline_retrieve >= 0)
+            device->paths.inline_retrieve = device->paths.inline_retrieve_fused =
+                (uint32_t)config->inline_retrieve;
+        log_write(LOG_DETAIL, "device %d (%s): in the message: submit up to %u B, retrieve up to "
+                  "%u B; one-sided: submit from %llu B, retrieve from %llu B", i,
+                  device->hello.host, device->paths.inline_submit, device->paths.inline_retrieve,
+                  (unsigned long long)device->paths.submit_rma_from,
+                  (unsigned long long)device->paths.retrieve_rma_from);
+    }
+    for (int i = 0; i < runtime->device_count; i++) /* the measurement is not the user's traffic */
+        memset(&runtime->devices[i]->stats, 0, sizeof(struct stats));
+    log_write(LOG_DETAIL, "start-up measurement took %.1f ms", (double)(clock_ns() - begin) / 1e6);
+    return OMPRMA_OK;
+}

@@ -1,0 +1,21 @@
+/*
+ * operation.h: what operations on queues have in common: taking the lock, refusing a queue that has
+ * failed, checking ranges.
+ */
+#ifndef OMPRMA_HOST_OPERATION_H
+#define OMPRMA_HOST_OPERATION_H
+
+#include "host/device.h"
+
+/* Takes the lock for an operation on a queue, or says why it cannot run (then without the lock). */
+omprma_status_t operation_begin(struct omprma_queue *queue);
+
+/* Releases the lock and returns `status`. */
+omprma_status_t operation_end(struct omprma_queue *queue, omprma_status_t status);
+
+/* Whether [address, address + bytes) may be touched. *arena: it lies in a live block; else it is
+ * memory that only the worker knows: globals of images, its malloc. Errors: ADDRESS. */
+omprma_status_t operation_check_range(struct device *device, const char *what,
+                                      omprma_addr_t address, uint64_t bytes, bool *arena);
+
+#endif

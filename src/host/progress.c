@@ -1,0 +1,208 @@
+/* progress.c: results coming in, queues going on, waiting. See runtime.h. */
+#define _GNU_SOURCE
+#include "host/runtime.h"
+
+#include <sched.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "host/device.h"
+#include "host/queue.h"
+
+enum {
+    YIELD_NS = 200000,      /* a waiting thread polls, yielding, for so long before it sleeps */
+    NAP_NEAR_NS = 2000000,  /* longest sleep when workers can ring */
+    NAP_FAR_NS = 50000,     /* when they cannot */
+    POLLS_PER_LOOK = 16,    /* between looks at the clock */
+    THREAD_PAUSE_NS = 50000 /* of the progress thread when nothing is going on */
+};
+
+/* How long a thread has waited without anything happening. */
+struct patience {
+    int64_t since_ns;
+    unsigned rounds;
+};
+
+static bool take_messages(struct runtime *runtime)
+{
+    bool any = false;
+
+    for (;;) {
+        struct channel_message *message = NULL;
+        struct device *device;
+
+        if (channel_receive(runtime->channel, &message) != OMPRMA_OK) {
+            for (int i = 0; i < runtime->device_count; i++)
+                device_lose(runtime->devices[i], "%s", error_text());
+            return true;
+        }
+        if (!message)
+            return any;
+        any = true;
+        device = runtime->devices[runtime->device_of_rank[message->peer]];
+        device->heard_ns = 0; /* set by the next look at the clock */
+        device_accept(device, message);
+        channel_drop(runtime->channel, message);
+    }
+}
+
+bool progress_once(struct runtime *runtime)
+{
+    bool moved = take_messages(runtime);
+
+    for (uint32_t turns = runtime->busy_count; turns > 0; turns--) {
+        struct omprma_queue *queue = runtime->busy_first;
+
+        if (!queue)
+            break;
+        runtime->busy_first = queue->next_busy;
+        if (!runtime->busy_first)
+            runtime->busy_last = NULL;
+        runtime->busy_count--;
+        queue->busy = false;
+        moved |= queue_advance(queue);
+    }
+    return moved;
+}
+
+void progress_signal(struct runtime *runtime)
+{
+    if (runtime->waiters)
+        pthread_cond_broadcast(&runtime->turn);
+}
+
+/* Lets threads in that want to append to their queues. */
+static void let_in(struct runtime *runtime)
+{
+    runtime_unlock(runtime);
+    sched_yield();
+    runtime_lock(runtime);
+}
+
+static void watch(struct runtime *runtime, int64_t now)
+{
+    for (int i = 0; i < runtime->device_count; i++) {
+        struct device *device = runtime->devices[i];
+
+        if (device->heard_ns == 0)
+            device->heard_ns = now;
+        device_watch(device, now);
+    }
+}
+
+static bool all_can_ring(const struct runtime *runtime)
+{
+    for (int i = 0; i < runtime->device_count; i++)
+        if (!runtime->devices[i]->can_ring)
+            return false;
+    return true;
+}
+
+/* Sleeps until something comes in, after one more look. */
+static void nap(struct runtime *runtime, struct patience *patience)
+{
+    channel_prepare(runtime->channel, true);
+    if (progress_once(runtime)) {
+        channel_prepare(runtime->channel, false);
+        *patience = (struct patience){0};
+        return;
+    }
+    runtime_unlock(runtime);
+    channel_sleep(runtime->channel, all_can_ring(runtime) ? NAP_NEAR_NS : NAP_FAR_NS);
+    runtime_lock(runtime);
+}
+
+/* Nothing has happened: spin, then yield, then sleep. */
+static void be_patient(struct runtime *runtime, struct patience *patience)
+{
+    int64_t now, waited;
+
+    if (atomic_load_explicit(&runtime->contenders, memory_order_relaxed))
+        let_in(runtime);
+    if (++patience->rounds % POLLS_PER_LOOK && patience->since_ns)
+        return;
+    now = clock_ns();
+    if (!patience->since_ns)
+        patience->since_ns = now;
+    waited = now - patience->since_ns;
+    if (waited < runtime->config.spin_us * 1000)
+        return;
+    if (waited < YIELD_NS || runtime->busy_first) {
+        let_in(runtime);
+    } else {
+        watch(runtime, now);
+        nap(runtime, patience);
+    }
+}
+
+static void drive(struct runtime *runtime, bool (*done)(const void *), const void *data)
+{
+    struct patience patience = {0};
+
+    runtime->driven = true;
+    while (!done(data)) {
+        if (progress_once(runtime)) {
+            patience = (struct patience){0};
+            if (atomic_load_explicit(&runtime->contenders, memory_order_relaxed))
+                let_in(runtime);
+        } else {
+            be_patient(runtime, &patience);
+        }
+    }
+    runtime->driven = false;
+    progress_signal(runtime); /* another waiting thread takes over */
+}
+
+void progress_wait(struct runtime *runtime, bool (*done)(const void *), const void *data)
+{
+    while (!done(data)) {
+        if (!runtime->driven) {
+            drive(runtime, done, data);
+            return;
+        }
+        runtime->waiters++;
+        pthread_cond_wait(&runtime->turn, &runtime->lock);
+        runtime->waiters--;
+    }
+}
+
+static void *progress_main(void *data)
+{
+    struct runtime *runtime = data;
+    struct timespec pause = {.tv_nsec = THREAD_PAUSE_NS};
+
+    while (!atomic_load(&runtime->progress_stop)) {
+        bool moved = false;
+
+        runtime_lock(runtime);
+        if (!runtime->driven)
+            moved = progress_once(runtime);
+        runtime_unlock(runtime);
+        if (!moved)
+            nanosleep(&pause, NULL);
+        else
+            sched_yield();
+    }
+    return NULL;
+}
+
+omprma_status_t progress_thread_start(struct runtime *runtime)
+{
+    if (!runtime->config.progress_thread)
+        return OMPRMA_OK;
+    if (pthread_create(&runtime->progress_thread, NULL, progress_main, runtime) != 0)
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "cannot start the progress thread");
+    runtime->progress_running = true;
+    return OMPRMA_OK;
+}
+
+void progress_thread_stop(struct runtime *runtime)
+{
+    if (!runtime->progress_running)
+        return;
+    atomic_store(&runtime->progress_stop, true);
+    pthread_join(runtime->progress_thread, NULL);
+    runtime->progress_running = false;
+}

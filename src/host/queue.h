@@ -1,0 +1,185 @@
+/*
+ * queue.h: the application's side of a queue: what was appended and is not complete, in order.
+ *
+ * Items of a queue are
+ *   segment   one control message under construction or on its way: small submits and retrieves,
+ *             launches, two-sided transfers. The worker keeps the order inside and between
+ * segments, so segments are sent without waiting for each other. transfer  one one-sided transfer.
+ * The worker does not see it, so this side orders it: it starts after the results of earlier
+ * segments, and later segments leave after it is complete. Transfers whose ranges do not overlap
+ * run at the same time. wait      an event of another queue that only this side can watch.
+ *
+ * The last segment stays open so that a launch joins the small submits before it and small
+ * retrieves join the launch: one message each way per small region.
+ *
+ * Thread: see runtime.h.
+ */
+#ifndef OMPRMA_HOST_QUEUE_H
+#define OMPRMA_HOST_QUEUE_H
+
+#include <stdbool.h>
+
+#include "control/datapath.h"
+#include "host/device.h"
+#include "host/writes.h"
+
+enum queue_item_kind { ITEM_SEGMENT, ITEM_TRANSFER, ITEM_WAIT };
+
+/* A two-sided transfer that belongs to a segment. */
+struct queue_bulk {
+    struct queue_bulk *next;
+    struct transfer transfer;
+    uint32_t op;
+    enum stats_kind kind;
+    int64_t start_ns;
+};
+
+/* A place in a queue, see event.c. */
+struct queue_place {
+    struct omprma_queue *queue; /* NULL: always complete */
+    uint32_t op;                /* last operation before it that travels in segments */
+    uint64_t number;            /* last transfer or wait before it */
+    uint64_t failures;          /* queue->failures when it was taken */
+    bool exchange;              /* the queue is the receiving half of an exchange */
+};
+
+struct queue_item {
+    struct queue_item *next, *prev;
+    enum queue_item_kind kind;
+    bool issued; /* sent, started */
+    bool done;   /* acknowledged, complete */
+    uint64_t number; /* of a transfer or wait in its queue */
+    union {
+        struct {
+            struct channel_message *message; /* until sent */
+            uint32_t last_record;            /* offset of the last record */
+            uint32_t last_op;
+            bool sealed;             /* nothing may join it */
+            bool wants_result;       /* its last record asks for one */
+            bool only_writes;        /* holds nothing but small submits */
+            struct queue_bulk *bulk; /* two-sided transfers announced in it */
+            struct omprma_queue *receiver; /* other half of an exchange: leaves together with it */
+        } segment;
+        struct {
+            struct transfer transfer;
+            uint32_t after_op; /* operation whose result it needs before it may start */
+            int64_t start_ns;
+            void *copy; /* of a small source, or NULL */
+        } transfer;
+        struct queue_place wait;
+    };
+};
+
+/* A retrieve that comes back in a result. */
+struct queue_read {
+    struct queue_read *next;
+    void *to;
+    uint32_t bytes, op;
+};
+
+struct omprma_queue {
+    struct device *device;
+    uint32_t number;
+    struct omprma_queue *next_free;
+    struct omprma_queue *next_busy;
+    bool busy; /* in the runtime's list */
+    bool in_use;
+
+    struct queue_item *first, *last, *open; /* open: the segment that may still be joined */
+    uint32_t items;
+    struct queue_read *reads_first, *reads_last;
+    struct queue_bulk *bulk; /* two-sided transfers of segments that were sent */
+
+    /* Operations in segments: last given out, last sent, last that a result was asked for, last
+     * known complete; and the last that is more than a small submit to an arena, so that somebody
+     * may depend on its completion. */
+    uint32_t next_op, sent_op, asked_op, done_op, hazard_op;
+    uint64_t next_number; /* of the last one-sided transfer or wait */
+
+    struct writes writes; /* small submits not known to be executed */
+    bool dirty;           /* in the device's list of queues that have some */
+    struct omprma_queue *next_dirty;
+
+    omprma_status_t failed; /* first error since the last synchronize */
+    bool remote_failed;     /* the worker's side has failed too and needs a reset */
+    int waiters;            /* threads that wait for it */
+    bool give_when_idle;    /* nobody holds it: it goes back to the device when it is idle */
+    uint64_t failures;      /* how often it has failed so far */
+    char failed_text[512];
+
+    /* A command on the control queue that waits for its result. */
+    uint64_t value;
+    void *tail;
+    uint32_t tail_capacity;
+};
+
+/* Gives a queue of the device, new or used before. Errors: HOST_MEMORY. */
+omprma_status_t queue_take(struct device *device, struct omprma_queue **queue);
+void queue_give(struct omprma_queue *queue);
+
+/* Appends a record to the open segment, opening one if needed. A read may join a segment that
+ * retrieving transfers were appended after. The tail is copied, or for record->tail NULL its place
+ * is returned in *tail. record->op is set. Errors: HOST_MEMORY. */
+omprma_status_t queue_append(struct omprma_queue *queue, struct wire_record *record, void **tail);
+
+/* Appends a one-sided transfer, before the open segment if that holds only writes elsewhere.
+ * *number is its number. Errors: HOST_MEMORY. */
+omprma_status_t queue_append_transfer(struct omprma_queue *queue, const struct transfer *transfer,
+                                      uint64_t *number);
+
+/* The transfer with that number, or NULL if it is complete. */
+struct queue_item *queue_find_transfer(struct omprma_queue *queue, uint64_t number);
+
+/* Appends a two-sided transfer to the open segment, whose announcement was just appended.
+ * Errors: HOST_MEMORY. */
+omprma_status_t queue_append_bulk(struct omprma_queue *queue, const struct transfer *transfer,
+                                  enum stats_kind kind);
+
+/* Appends a wait for a place in another queue. Errors: HOST_MEMORY. */
+omprma_status_t queue_append_wait(struct omprma_queue *queue, const struct queue_place *place);
+
+/* Remembers where the result of a read with number `op` goes. Errors: HOST_MEMORY. */
+omprma_status_t queue_expect(struct omprma_queue *queue, uint32_t op, void *to, uint32_t bytes);
+
+/* Closes the open segment, asking for a result if `result`, and issues what can be issued. */
+void queue_flush(struct omprma_queue *queue, bool result);
+
+/* Asks the worker for a result of what was sent, if none was asked for yet. */
+void queue_ask(struct omprma_queue *queue);
+
+/* Issues and tests what can be. True if anything moved. */
+bool queue_advance(struct omprma_queue *queue);
+
+/* A result for one of its operations came in. */
+void queue_result(struct omprma_queue *queue, const struct wire_record *record);
+
+/* True when everything that anybody can depend on is complete. */
+bool queue_idle(const struct omprma_queue *queue);
+
+/* True if [host, host + bytes) overlaps memory that a pending retrieve will fill. */
+bool queue_fills(const struct omprma_queue *queue, const void *host, uint64_t bytes);
+
+/* Fails the queue: what was not issued is dropped. The first error is kept. */
+void queue_fail(struct omprma_queue *queue, omprma_status_t status, const char *text);
+
+/* Puts the queue into the runtime's list of those that need attention. */
+void queue_attend(struct omprma_queue *queue);
+
+/* The present end of a queue, and whether a place has been passed. */
+struct queue_place queue_end(const struct omprma_queue *queue);
+bool queue_passed(const struct queue_place *place);
+
+/* Makes sure that queue_passed() will become true: flushes and asks for a result. */
+void queue_push(const struct queue_place *place);
+
+/* True if all one-sided transfers before the place are complete and everything before it was sent,
+ * so that the worker can watch the rest by itself. */
+bool queue_worker_can_watch(const struct queue_place *place);
+
+/* Flushes and waits until it is idle; the queue's error stays. */
+void queue_settle(struct omprma_queue *queue);
+
+/* Flushes and waits. Returns and clears the queue's error. */
+omprma_status_t queue_synchronize(struct omprma_queue *queue);
+
+#endif

@@ -1,0 +1,364 @@
+/* runtime.c: start, end, the lock. See runtime.h. Public functions of omprma.h. */
+#define _GNU_SOURCE
+#include "host/runtime.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "control/mpi_channel.h"
+#include "host/device.h"
+#include "host/measure.h"
+#include "host/trace.h"
+#include "rma/rma.h"
+#include "twosided/twosided.h"
+
+enum { FAR_NAP_NS = 50000 };
+
+static struct runtime *the_runtime;
+static pthread_mutex_t start_lock = PTHREAD_MUTEX_INITIALIZER;
+static int references;
+static bool ended;
+
+struct runtime *runtime_get(void)
+{
+    return __atomic_load_n(&the_runtime, __ATOMIC_ACQUIRE);
+}
+
+omprma_status_t runtime_require(struct runtime **runtime)
+{
+    *runtime = runtime_get();
+    if (!*runtime)
+        return error_set(OMPRMA_ERR_CLOSED, "omprma is not running: call omprma_init() first");
+    return OMPRMA_OK;
+}
+
+void runtime_lock(struct runtime *runtime)
+{
+    if (pthread_mutex_trylock(&runtime->lock) == 0)
+        return;
+    atomic_fetch_add(&runtime->contenders, 1);
+    pthread_mutex_lock(&runtime->lock);
+    atomic_fetch_sub(&runtime->contenders, 1);
+}
+
+void runtime_unlock(struct runtime *runtime)
+{
+    pthread_mutex_unlock(&runtime->lock);
+}
+
+int omprma_device_count(void)
+{
+    struct runtime *runtime = runtime_get();
+
+    return runtime ? runtime->device_count : 0;
+}
+
+/* Tells omprma-run that the program has connected, so that it need not suspect that it never will. */
+static void report_connected(void)
+{
+    const char *text = getenv("OMPRMA_INTERNAL_FD");
+    int fd = text ? atoi(text) : -1;
+
+    if (fd < 3)
+        return;
+    if (write(fd, "c", 1) != 1)
+        log_write(LOG_DETAIL, "omprma-run does not listen any more");
+    close(fd);
+    unsetenv("OMPRMA_INTERNAL_FD");
+}
+
+/* ---- making ---- */
+
+static omprma_status_t make_devices(struct runtime *runtime, const struct world_hello *hellos,
+                                    int ranks, int head)
+{
+    int count = 0;
+
+    runtime->devices = calloc((size_t)ranks, sizeof(struct device *));
+    runtime->device_of_rank = calloc((size_t)ranks, sizeof(int));
+    if (!runtime->devices || !runtime->device_of_rank)
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for %d devices", ranks - 1);
+    for (int rank = 0; rank < ranks; rank++) {
+        omprma_status_t status;
+
+        if (rank == head)
+            continue;
+        status = device_create(runtime, count, rank, &hellos[rank], &runtime->devices[count]);
+        if (status != OMPRMA_OK)
+            return status;
+        runtime->device_of_rank[rank] = count;
+        runtime->device_count = ++count;
+    }
+    return OMPRMA_OK;
+}
+
+static omprma_status_t make_bells(struct runtime *runtime, const struct world_hello *hellos)
+{
+    runtime->bells = calloc((size_t)runtime->world.size, sizeof(*runtime->bells));
+    if (!runtime->bells)
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for %d peers", runtime->world.size);
+    for (int rank = 0; rank < runtime->world.size; rank++)
+        if (rank != runtime->world.rank)
+            runtime->bells[rank] = doorbell_open(&hellos[rank].bell);
+    return OMPRMA_OK;
+}
+
+static omprma_status_t choose_paths(struct runtime *runtime)
+{
+    struct world *world = &runtime->world;
+    bool window = world->window != MPI_WIN_NULL;
+    omprma_status_t status = twosided_create(world, &runtime->two_sided);
+
+    if (status == OMPRMA_OK && window)
+        status = rma_create(world, &runtime->one_sided);
+    if (status != OMPRMA_OK)
+        return status;
+    if (!window && runtime->config.data == DATA_RMA)
+        return error_set(OMPRMA_ERR_MPI, "--data rma: this MPI offers no dynamic window here (%s); "
+                         "use --data auto or two-sided, or --osc ucx", world->why_no_window);
+    if (!window)
+        snprintf(runtime->choice, sizeof(runtime->choice), "two-sided: MPI offers no dynamic "
+                 "window here (%s)", world->why_no_window);
+    else if (runtime->config.data == DATA_AUTO)
+        snprintf(runtime->choice, sizeof(runtime->choice), "per size by measurement, one-sided "
+                 "component %s", world->component);
+    else
+        snprintf(runtime->choice, sizeof(runtime->choice), "%s as asked, one-sided component %s",
+                 runtime->config.data == DATA_RMA ? "rma" : "two-sided", world->component);
+    log_write(!window && runtime->config.data == DATA_AUTO ? LOG_ERROR : LOG_CHOICE,
+              "data path: %s", runtime->choice);
+    return OMPRMA_OK;
+}
+
+static bool all_near(const struct runtime *runtime)
+{
+    for (int rank = 0; rank < runtime->world.size; rank++)
+        if (rank != runtime->world.rank && !runtime->bells[rank])
+            return false;
+    return true;
+}
+
+static omprma_status_t connect_workers(struct runtime *runtime)
+{
+    struct world *world = &runtime->world;
+    struct world_hello hello = {0}, *hellos = NULL;
+    omprma_status_t status = doorbell_create(&runtime->bell, &hello.bell);
+
+    if (status != OMPRMA_OK)
+        return status;
+    world->settings = (struct world_settings){
+        .lanes = (int32_t)runtime->config.lanes,
+        .verbose = (int32_t)runtime->config.verbose,
+        .piece_bytes = (uint64_t)runtime->config.piece,
+        .spin_us = (uint64_t)runtime->config.spin_us,
+        .arena_bytes = (uint64_t)runtime->config.arena,
+        .bell = hello.bell,
+    };
+    status = world_open(world, &hello, &hellos, NULL, NULL);
+    if (status == OMPRMA_OK)
+        status = make_bells(runtime, hellos);
+    if (status == OMPRMA_OK)
+        status = mpi_channel_create(world->control, runtime->bell, runtime->bells,
+                                    all_near(runtime), FAR_NAP_NS, &runtime->channel);
+    if (status == OMPRMA_OK)
+        status = make_devices(runtime, hellos, world->size, world->head);
+    if (status == OMPRMA_OK)
+        status = choose_paths(runtime);
+    free(hellos);
+    return status;
+}
+
+static struct runtime *allocate(void)
+{
+    struct runtime *runtime = calloc(1, sizeof(*runtime));
+
+    if (!runtime) {
+        error_set(OMPRMA_ERR_HOST_MEMORY, "no memory to start");
+        return NULL;
+    }
+    pthread_mutex_init(&runtime->lock, NULL);
+    pthread_cond_init(&runtime->turn, NULL);
+    runtime->world.window = MPI_WIN_NULL;
+    runtime->world.component = "none";
+    return runtime;
+}
+
+static omprma_status_t finish_start(struct runtime *runtime)
+{
+    omprma_status_t status;
+
+    __atomic_store_n(&the_runtime, runtime, __ATOMIC_RELEASE);
+    status = measure_all(runtime);
+    if (status == OMPRMA_OK)
+        status = trace_open(runtime);
+    if (status == OMPRMA_OK)
+        status = progress_thread_start(runtime);
+    return status;
+}
+
+omprma_status_t runtime_adopt(const struct config *config, struct channel *channel,
+                              struct datapath *one_sided, struct datapath *two_sided,
+                              const struct world_hello *hellos, int workers)
+{
+    struct runtime *runtime = allocate();
+    omprma_status_t status;
+
+    if (!runtime)
+        return OMPRMA_ERR_HOST_MEMORY;
+    runtime->config = *config;
+    runtime->channel = channel;
+    runtime->one_sided = one_sided;
+    runtime->two_sided = two_sided;
+    runtime->world.size = workers + 1;
+    runtime->adopted = true;
+    status = make_devices(runtime, hellos, workers + 1, 0);
+    if (status == OMPRMA_OK)
+        status = finish_start(runtime);
+    if (status == OMPRMA_OK)
+        references = 1;
+    return status;
+}
+
+/* ---- ending ---- */
+
+static void free_runtime(struct runtime *runtime)
+{
+    for (int i = 0; i < runtime->device_count; i++)
+        device_destroy(runtime->devices[i]);
+    datapath_destroy(runtime->one_sided);
+    datapath_destroy(runtime->two_sided);
+    if (runtime->channel)
+        channel_destroy(runtime->channel);
+    for (int rank = 0; runtime->bells && rank < runtime->world.size; rank++)
+        doorbell_close(runtime->bells[rank]);
+    doorbell_close(runtime->bell);
+    free(runtime->bells);
+    free(runtime->devices);
+    free(runtime->device_of_rank);
+    pthread_cond_destroy(&runtime->turn);
+    pthread_mutex_destroy(&runtime->lock);
+}
+
+static bool all_acknowledged(const void *data)
+{
+    const struct runtime *runtime = data;
+
+    for (int i = 0; i < runtime->device_count; i++)
+        if (!runtime->devices[i]->lost && runtime->devices[i]->acked != runtime->devices[i]->sent)
+            return false;
+    return true;
+}
+
+/* The workers' last words (output that was written past stdio) come with the acknowledgement. */
+static void say_goodbye(struct runtime *runtime)
+{
+    runtime_lock(runtime);
+    for (int i = 0; i < runtime->device_count; i++)
+        if (!runtime->devices[i]->lost)
+            device_exit(runtime->devices[i]);
+    progress_wait(runtime, all_acknowledged, runtime);
+    channel_drain(runtime->channel);
+    runtime_unlock(runtime);
+}
+
+static void stop(struct runtime *runtime)
+{
+    progress_thread_stop(runtime);
+    say_goodbye(runtime);
+    trace_close(runtime);
+    if (runtime->config.stats)
+        stats_print(runtime, stderr);
+    __atomic_store_n(&the_runtime, NULL, __ATOMIC_RELEASE);
+    if (runtime->unresponsive) {
+        fflush(NULL);
+        world_abort(&runtime->world, EXIT_FAILURE);
+    }
+    free_runtime(runtime);
+    if (!runtime->adopted)
+        world_leave(&runtime->world);
+    free(runtime);
+}
+
+void omprma_finalize(void)
+{
+    pthread_mutex_lock(&start_lock);
+    if (references > 0 && --references == 0 && the_runtime) {
+        ended = true;
+        stop(the_runtime);
+    }
+    pthread_mutex_unlock(&start_lock);
+}
+
+/* ---- starting ---- */
+
+/* Start-up has failed after the workers were met: lets them go. */
+static omprma_status_t give_up(struct runtime *runtime, omprma_status_t status)
+{
+    char text[512];
+
+    snprintf(text, sizeof(text), "%s", error_text());
+    ended = true;
+    if (runtime->device_count == runtime->world.size - 1) {
+        stop(runtime);
+        return error_set(status, "%s", text);
+    }
+    log_write(LOG_ERROR, "%s", text);
+    world_abort(&runtime->world, EXIT_FAILURE);
+}
+
+static omprma_status_t start(void)
+{
+    struct runtime *runtime = allocate();
+    omprma_status_t status, config_status;
+    char config_text[512];
+
+    if (!runtime)
+        return OMPRMA_ERR_HOST_MEMORY;
+    config_status = config_load(&runtime->config);
+    snprintf(config_text, sizeof(config_text), "%s", error_text());
+    log_open("omprma", config_status == OMPRMA_OK ? (int)runtime->config.verbose : 0);
+    status = world_join(&runtime->world, WORLD_HEAD);
+    report_connected();
+    if (status != OMPRMA_OK) { /* all processes found the same: they leave together */
+        ended = true;
+        if (runtime->world.started_mpi)
+            world_leave(&runtime->world);
+        return status;
+    }
+    if (config_status != OMPRMA_OK) {
+        world_open(&runtime->world, &(struct world_hello){0}, NULL, NULL, NULL); /* lanes is 0 */
+        world_leave(&runtime->world);
+        ended = true;
+        return error_set(config_status, "%s", config_text);
+    }
+    status = connect_workers(runtime);
+    if (status == OMPRMA_OK)
+        status = finish_start(runtime);
+    return status == OMPRMA_OK ? OMPRMA_OK : give_up(runtime, status);
+}
+
+omprma_status_t omprma_init(void)
+{
+    omprma_status_t status = OMPRMA_OK;
+
+    pthread_mutex_lock(&start_lock);
+    if (references > 0)
+        references++;
+    else if (ended)
+        status = error_set(OMPRMA_ERR_CLOSED, "omprma has ended in this process and cannot start "
+                           "again");
+    else if (!world_launched())
+        status = error_set(OMPRMA_ERR_NO_WORKERS, "no workers: start the program with "
+                           "omprma-run -n WORKERS PROGRAM");
+    else
+        status = start();
+    if (status == OMPRMA_OK && references == 0)
+        references = 1;
+    pthread_mutex_unlock(&start_lock);
+    return status;
+}

@@ -1,0 +1,96 @@
+/*
+ * runtime.h: the application's side as a whole: one object that holds settings, connection, devices
+ * and everything that waits. There is no other global mutable state.
+ *
+ *   runtime.c    start, end, the lock
+ *   progress.c   results coming in, queues going on, waiting
+ *   device.c     one worker: memory, control queue
+ *   queue.c      order within a queue: items, issue, completion, failure
+ *   operation.c  submit, retrieve, launch, exchange: choose a way and append
+ *   event.c      places in queues
+ *   image.c      images on devices
+ *   measure.c    start-up measurement and the choice of paths
+ *   stats.c, trace.c, describe.c   what happened, for users
+ *
+ * Thread: all of it with runtime->lock held (runtime_lock()) unless said otherwise. The lock is
+ * also what makes MPI calls one at a time. Each device's allocator has a lock of its own, so that
+ * alloc and free never wait for a transfer; it is never held while taking runtime->lock.
+ */
+#ifndef OMPRMA_HOST_RUNTIME_H
+#define OMPRMA_HOST_RUNTIME_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <omprma/omprma.h>
+
+#include "base/config.h"
+#include "control/channel.h"
+#include "control/datapath.h"
+#include "control/world.h"
+
+struct device;
+struct trace;
+
+struct runtime {
+    pthread_mutex_t lock;
+    _Atomic int contenders; /* threads that wait for the lock */
+    pthread_cond_t turn;    /* what a thread waits for may be done, or nobody drives any more */
+    bool driven;            /* some waiting thread makes progress for all */
+    int waiters;            /* threads that sleep on `turn` */
+
+    struct config config;
+    struct world world;
+    struct channel *channel;
+    struct datapath *one_sided; /* NULL: no window */
+    struct datapath *two_sided;
+    struct doorbell *bell, **bells;
+
+    struct device **devices; /* device number -> device */
+    int device_count;
+    int *device_of_rank;
+
+    struct omprma_queue *busy_first, *busy_last; /* queues with something to issue or test */
+    uint32_t busy_count;
+    uint32_t next_tag; /* of two-sided transfers */
+    int64_t heard_ns;  /* when anything last came in or moved */
+
+    pthread_t progress_thread;
+    bool progress_running;
+    _Atomic bool progress_stop;
+    char choice[512];  /* the data path chosen, and why */
+    bool unresponsive; /* some worker does not answer: do not wait for it at the end */
+};
+
+/* The one runtime; NULL before omprma_init() and after the last omprma_finalize(). */
+struct runtime *runtime_get(void);
+
+/* Same, but fails with CLOSED. */
+omprma_status_t runtime_require(struct runtime **runtime);
+
+void runtime_lock(struct runtime *runtime);
+void runtime_unlock(struct runtime *runtime);
+
+/* Builds a runtime over a channel and paths that exist (tests). `workers` hellos describe devices
+ * with ranks 1..workers. Makes it the one runtime. Takes over channel and paths.
+ * Errors: HOST_MEMORY, what measuring fails with. */
+omprma_status_t runtime_adopt(const struct config *config, struct channel *channel,
+                              struct datapath *one_sided, struct datapath *two_sided,
+                              const struct world_hello *hellos, int workers);
+
+/* ---- progress.c */
+
+/* Takes what has come in and moves every busy queue on. True if anything happened. */
+bool progress_once(struct runtime *runtime);
+
+/* Waits, making progress for all, until `done(data)` is true. Called with the lock held; it is
+ * released now and then. */
+void progress_wait(struct runtime *runtime, bool (*done)(const void *), const void *data);
+
+/* Wakes threads in progress_wait() to look again. */
+void progress_signal(struct runtime *runtime);
+
+omprma_status_t progress_thread_start(struct runtime *runtime);
+void progress_thread_stop(struct runtime *runtime);
+
+#endif

@@ -1,0 +1,88 @@
+/* stats.c: prints what was counted. See stats.h. */
+#include "host/stats.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "host/device.h"
+
+static const char *const kinds[STATS_KINDS] = {"submit", "retrieve", "exchange"};
+
+static const char *scaled(double value, char *text, size_t bytes)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    size_t unit = 0;
+
+    while (value >= 10000 && unit + 1 < sizeof(units) / sizeof(units[0])) {
+        value /= 1024;
+        unit++;
+    }
+    snprintf(text, bytes, "%.0f %s", value, units[unit]);
+    return text;
+}
+
+static const char *path_name(int kind, int path)
+{
+    if (kind == STATS_EXCHANGE && path == PATH_INLINE)
+        return "local";
+    return paths_names[path];
+}
+
+static void print_cells(const struct stats *stats, FILE *out)
+{
+    char bytes[32];
+
+    for (int kind = 0; kind < STATS_KINDS; kind++) {
+        for (int path = 0; path < PATH_COUNT; path++) {
+            const struct stats_cell *cell = &stats->cell[kind][path];
+
+            if (!cell->operations)
+                continue;
+            fprintf(out, "omprma:   %-9s %-9s %10" PRIu64 " operations %12s", kinds[kind],
+                    path_name(kind, path), cell->operations,
+                    scaled((double)cell->bytes, bytes, sizeof(bytes)));
+            if (cell->ns > 0)
+                fprintf(out, " %10.3f ms %8.2f GB/s", (double)cell->ns / 1e6,
+                        (double)cell->bytes / (double)cell->ns);
+            fputc('\n', out);
+        }
+    }
+}
+
+static void print_device(struct device *device, FILE *out)
+{
+    const struct stats *stats = &device->stats;
+    struct allocator_usage usage;
+    char peak[32], attached[32];
+
+    allocator_usage(device->allocator, &usage);
+    fprintf(out, "omprma: device %d, process %d on %s%s\n", device->number,
+            device->hello.bell.pid, device->hello.host, device->lost ? " (lost)" : "");
+    print_cells(stats, out);
+    fprintf(out, "omprma:   launches %" PRIu64 ", messages %" PRIu64 " out (%" PRIu64 " B), %" PRIu64
+                 " in (%" PRIu64 " B)", stats->launches, stats->messages_out,
+            stats->message_bytes_out, stats->messages_in, stats->message_bytes_in);
+    if (stats->launches)
+        fprintf(out, ", per launch %.2f out and %.2f in",
+                (double)stats->messages_out / (double)stats->launches,
+                (double)stats->messages_in / (double)stats->launches);
+    fprintf(out, "\nomprma:   memory: peak %s, %" PRIu64 " blocks live, %" PRIu64 " arenas of %s, "
+                 "%" PRIu64 " allocs, %" PRIu64 " frees\n",
+            scaled((double)usage.peak_bytes, peak, sizeof(peak)), usage.blocks, usage.arenas,
+            scaled((double)usage.arena_bytes, attached, sizeof(attached)), stats->allocs,
+            stats->frees);
+    fprintf(out, "omprma:   in the message: submit up to %u B, retrieve up to %u B\n",
+            device->paths.inline_submit, device->paths.inline_retrieve);
+}
+
+void stats_print(struct runtime *runtime, FILE *out)
+{
+    fprintf(out, "omprma: data path: %s\n", runtime->choice);
+    for (int i = 0; i < runtime->device_count; i++)
+        print_device(runtime->devices[i], out);
+    if (runtime->world.quirks) {
+        fprintf(out, "omprma: quirks in force:\n");
+        quirks_print(runtime->world.quirks, out);
+    }
+    fflush(out);
+}

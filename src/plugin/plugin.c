@@ -1,0 +1,134 @@
+/*
+ * plugin.c: start and end of the plugin, and its error lines. Knows nothing of queues or images.
+ *
+ * When the end comes (seen with LLVM 14, 15 and 16 on glibc 2.36): omprma must live until the last
+ * image is unregistered, because that is when libomptarget runs the destructors of device globals,
+ * which are kernels. Images of the program and of the libraries that it is linked with are
+ * unregistered before the destructor below runs, whether main returns, calls exit() or another
+ * thread does; images of a library that was opened later too if it is closed. A handler of atexit()
+ * would run before all of them, and so would deinit_plugin, which LLVM 16 calls when the first
+ * image goes. Only the image of a library that was opened after the plugin and is never closed goes
+ * after the destructor: objects that do not need each other end in the order in which they were
+ * loaded. Its device destructors do not run; MPI's own modules, loaded by then too, would be gone
+ * as well. The plugin is linked with -z nodelete, so that no dlclose() can bring the end forward.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "plugin/plugin.h"
+
+enum { LINE_BYTES = 2048, HOLD_BACK_SECONDS = 5 };
+
+static struct plugin {
+    pthread_once_t once;
+    int devices;      /* written inside once */
+    pid_t pid;        /* of the process that started omprma: a forked child must not end it */
+    atomic_int users; /* threads between enter and leave */
+    atomic_bool ended;
+    pthread_t ending; /* the thread that ends the process; valid when ended is true */
+    pthread_mutex_t line_lock;
+    char line[LINE_BYTES]; /* printed last */
+} plugin = {.once = PTHREAD_ONCE_INIT, .line_lock = PTHREAD_MUTEX_INITIALIZER};
+
+int32_t plugin_fail(int device, const char *text)
+{
+    char line[LINE_BYTES];
+    int length = device < 0
+                     ? snprintf(line, sizeof(line), "omprma: error: %s\n", text)
+                     : snprintf(line, sizeof(line), "omprma: error: device %d: %s\n", device, text);
+    if (length >= LINE_BYTES) {
+        length = LINE_BYTES - 1;
+        line[length - 1] = '\n';
+    }
+    pthread_mutex_lock(&plugin.line_lock);
+    if (strcmp(line, plugin.line) != 0) {
+        memcpy(plugin.line, line, (size_t)length + 1);
+        ssize_t written;
+        do
+            written = write(STDERR_FILENO, line, (size_t)length);
+        while (written < 0 && errno == EINTR);
+    }
+    pthread_mutex_unlock(&plugin.line_lock);
+    return RTL_FAIL;
+}
+
+int32_t plugin_result(int device, omprma_status_t status)
+{
+    return status == OMPRMA_OK ? RTL_SUCCESS : plugin_fail(device, omprma_error());
+}
+
+static void start_once(void)
+{
+    if (omprma_init() != OMPRMA_OK) {
+        plugin_fail(-1, omprma_error());
+        return;
+    }
+    plugin.pid = getpid();
+    plugin.devices = omprma_device_count();
+    if (!queue_pool_create(plugin.devices)) {
+        plugin_fail(-1, "no host memory for the queues of the devices");
+        plugin.devices = 0;
+    }
+}
+
+int plugin_start(void)
+{
+    if (plugin_ended())
+        return 0;
+    pthread_once(&plugin.once, start_once);
+    return plugin.devices;
+}
+
+bool plugin_ended(void)
+{
+    return atomic_load(&plugin.ended);
+}
+
+/* A thread that is still offloading while another one has called exit() must not see failures:
+ * libomptarget would abort and spoil the exit status. It waits for the end of the process instead;
+ * not for ever, because a destructor may be waiting for this thread. */
+static void hold_back(void)
+{
+    if (pthread_equal(plugin.ending, pthread_self()))
+        return;
+    struct timespec left = {.tv_sec = HOLD_BACK_SECONDS};
+    int interrupted;
+    do
+        interrupted = nanosleep(&left, &left) != 0 && errno == EINTR;
+    while (interrupted);
+}
+
+bool plugin_enter(int device)
+{
+    if (device < 0 || device >= plugin_start())
+        return false;
+    atomic_fetch_add(&plugin.users, 1);
+    if (!plugin_ended())
+        return true;
+    plugin_leave();
+    hold_back();
+    return false;
+}
+
+void plugin_leave(void)
+{
+    atomic_fetch_sub(&plugin.users, 1);
+}
+
+/* omprma_finalize() allows no other thread inside omprma. Whoever is inside waits for something
+ * that ends by itself or by OMPRMA_TIMEOUT. */
+__attribute__((destructor)) static void plugin_end(void)
+{
+    if (plugin.devices == 0 || plugin.pid != getpid())
+        return;
+    plugin.ending = pthread_self();
+    atomic_store(&plugin.ended, true);
+    while (atomic_load(&plugin.users) > 0)
+        nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+    omprma_finalize();
+}

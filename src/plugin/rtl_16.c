@@ -1,0 +1,52 @@
+/*
+ * rtl_16.c: entry points that came with LLVM 16 and 17. Team and thread numbers are not used, see
+ * rtl_13.c. No logic here: see plugin.h.
+ */
+#include "plugin/plugin.h"
+#include "plugin/rtl.h"
+
+/* From this version of the kernel arguments on, kernels take a pointer to a launch environment
+ * first; host kernels do not look at it. */
+enum { VERSION_WITH_ENVIRONMENT = 3 };
+
+int32_t __tgt_rtl_launch_kernel(int32_t device, void *kernel, void **arguments, ptrdiff_t *offsets,
+                                struct tgt_kernel_args *kernel_args, struct tgt_async *async)
+{
+    uint32_t leading = kernel_args->version >= VERSION_WITH_ENVIRONMENT ? 1 : 0;
+    return plugin_launch(device, kernel, arguments, offsets, kernel_args->count, leading, async);
+}
+
+int32_t __tgt_rtl_query_async(int32_t device, struct tgt_async *async)
+{
+    if (!plugin_enter(device))
+        return RTL_FAIL;
+    int32_t result = queue_finish_if_done(device, async);
+    plugin_leave();
+    return result;
+}
+
+/* Locked host memory keeps its address: nothing is pinned. */
+int32_t __tgt_rtl_data_lock(int32_t device, void *host, int64_t bytes, void **locked)
+{
+    (void)device, (void)bytes;
+    *locked = host;
+    return RTL_SUCCESS;
+}
+
+int32_t __tgt_rtl_data_unlock(int32_t device, void *host)
+{
+    (void)device, (void)host;
+    return RTL_SUCCESS;
+}
+
+int32_t __tgt_rtl_data_notify_mapped(int32_t device, void *host, int64_t bytes)
+{
+    (void)device, (void)host, (void)bytes;
+    return RTL_SUCCESS;
+}
+
+int32_t __tgt_rtl_data_notify_unmapped(int32_t device, void *host)
+{
+    (void)device, (void)host;
+    return RTL_SUCCESS;
+}

@@ -1,0 +1,207 @@
+/*
+ * rma.c: submit is MPI_Put, retrieve is MPI_Get, straight between the user's memory and the peer's
+ * arena. Large transfers go in pieces with request-based completion where requests are sound, with
+ * flushes where they are not (quirk "no-rput"). Local completion of a put says nothing about the
+ * target, so a transfer is done only after a flush; one flush serves all transfers to a peer that
+ * were locally complete before it.
+ */
+#include "rma/rma.h"
+
+#include <stdlib.h>
+
+#include "base/error.h"
+
+enum {
+    /* Below this a put or get is completed at once by a flush: cheaper than a request. */
+    DIRECT_BYTES = 256 << 10,
+    /* All requests of this process; some libraries abort at 255 (quirk "outstanding"). */
+    OUTSTANDING_MOST = 64
+};
+
+struct rma {
+    struct datapath base;
+    MPI_Win window;
+    uint64_t piece_bytes;
+    bool requests;     /* MPI_Rput and MPI_Rget are sound */
+    int outstanding;   /* requests in use */
+    uint64_t *flushed; /* per peer: number of flushes so far */
+};
+
+static struct rma *self_of(struct datapath *path)
+{
+    return (struct rma *)path;
+}
+
+static omprma_status_t flush(struct rma *self, const struct transfer *transfer)
+{
+    int code;
+
+    if (transfer->direction == TRANSFER_OUT)
+        code = MPI_Win_flush(transfer->peer, self->window);
+    else
+        code = MPI_Win_flush_local(transfer->peer, self->window);
+    if (code != MPI_SUCCESS)
+        return world_error(code, "completing a one-sided transfer");
+    if (transfer->direction == TRANSFER_OUT)
+        self->flushed[transfer->peer]++;
+    return OMPRMA_OK;
+}
+
+/* Puts or gets [at, at + bytes) of the transfer; with a request if `request` is not NULL. */
+static int issue(struct rma *self, const struct transfer *t, uint64_t at, uint64_t bytes,
+                 MPI_Request *request)
+{
+    char *local = (char *)t->local + at;
+    MPI_Aint remote = (MPI_Aint)(t->remote + at);
+    int count = (int)bytes;
+
+    if (t->direction == TRANSFER_OUT)
+        return request ? MPI_Rput(local, count, MPI_BYTE, t->peer, remote, count, MPI_BYTE,
+                                  self->window, request)
+                       : MPI_Put(local, count, MPI_BYTE, t->peer, remote, count, MPI_BYTE,
+                                 self->window);
+    return request ? MPI_Rget(local, count, MPI_BYTE, t->peer, remote, count, MPI_BYTE,
+                              self->window, request)
+                   : MPI_Get(local, count, MPI_BYTE, t->peer, remote, count, MPI_BYTE,
+                             self->window);
+}
+
+/* One piece, completed at once. */
+static omprma_status_t move_flushed(struct rma *self, struct transfer *t)
+{
+    uint64_t bytes = t->bytes - t->issued;
+    omprma_status_t status;
+    int code;
+
+    if (bytes > self->piece_bytes)
+        bytes = self->piece_bytes;
+    code = issue(self, t, t->issued, bytes, NULL);
+    if (code != MPI_SUCCESS)
+        return world_error(code, t->direction == TRANSFER_OUT ? "MPI_Put" : "MPI_Get");
+    t->issued += bytes;
+    status = flush(self, t);
+    if (status == OMPRMA_OK)
+        t->completed = t->issued;
+    return status;
+}
+
+/* Fills the free slots with requests for the next pieces. */
+static omprma_status_t issue_pieces(struct rma *self, struct transfer *t)
+{
+    for (int i = 0; i < TRANSFER_PIECES && t->issued < t->bytes; i++) {
+        uint64_t bytes = t->bytes - t->issued;
+        int code;
+
+        if (t->request[i] != MPI_REQUEST_NULL || self->outstanding >= OUTSTANDING_MOST)
+            continue;
+        if (bytes > self->piece_bytes)
+            bytes = self->piece_bytes;
+        code = issue(self, t, t->issued, bytes, &t->request[i]);
+        if (code != MPI_SUCCESS) {
+            t->request[i] = MPI_REQUEST_NULL;
+            return world_error(code, t->direction == TRANSFER_OUT ? "MPI_Rput" : "MPI_Rget");
+        }
+        self->outstanding++;
+        t->request_bytes[i] = (uint32_t)bytes;
+        t->issued += bytes;
+    }
+    return OMPRMA_OK;
+}
+
+static omprma_status_t test_pieces(struct rma *self, struct transfer *t)
+{
+    for (int i = 0; i < TRANSFER_PIECES; i++) {
+        int done = 0, code;
+
+        if (t->request[i] == MPI_REQUEST_NULL)
+            continue;
+        code = MPI_Test(&t->request[i], &done, MPI_STATUS_IGNORE);
+        if (code != MPI_SUCCESS)
+            return world_error(code, "a one-sided transfer");
+        if (!done)
+            continue;
+        self->outstanding--;
+        t->completed += t->request_bytes[i];
+        if (t->completed == t->bytes)
+            t->epoch = self->flushed[t->peer] + 1;
+    }
+    return OMPRMA_OK;
+}
+
+/* A failed transfer must not leave requests behind that still use its memory. */
+static omprma_status_t give_up(struct rma *self, struct transfer *t, omprma_status_t status)
+{
+    for (int i = 0; i < TRANSFER_PIECES; i++) {
+        if (t->request[i] == MPI_REQUEST_NULL)
+            continue;
+        MPI_Wait(&t->request[i], MPI_STATUS_IGNORE);
+        self->outstanding--;
+    }
+    return status;
+}
+
+static omprma_status_t rma_start(struct datapath *path, struct transfer *t)
+{
+    struct rma *self = self_of(path);
+    omprma_status_t status;
+
+    if (t->bytes <= DIRECT_BYTES || !self->requests)
+        return move_flushed(self, t);
+    status = issue_pieces(self, t);
+    return status == OMPRMA_OK ? OMPRMA_OK : give_up(self, t, status);
+}
+
+static omprma_status_t rma_test(struct datapath *path, struct transfer *t, bool *done)
+{
+    struct rma *self = self_of(path);
+    omprma_status_t status = OMPRMA_OK;
+
+    *done = false;
+    if (!self->requests || t->bytes <= DIRECT_BYTES) {
+        if (t->completed < t->bytes)
+            status = move_flushed(self, t);
+        *done = t->completed == t->bytes;
+        return status;
+    }
+    if (t->completed < t->bytes)
+        status = test_pieces(self, t);
+    if (status == OMPRMA_OK && t->issued < t->bytes)
+        status = issue_pieces(self, t);
+    if (status == OMPRMA_OK && t->completed == t->bytes) {
+        /* A later flush may have served this transfer already. Data that was got is here. */
+        if (t->direction == TRANSFER_OUT && self->flushed[t->peer] < t->epoch)
+            status = flush(self, t);
+        *done = true;
+    }
+    return status == OMPRMA_OK ? OMPRMA_OK : give_up(self, t, status);
+}
+
+static void rma_destroy(struct datapath *path)
+{
+    free(self_of(path)->flushed);
+    free(path);
+}
+
+omprma_status_t rma_create(const struct world *world, struct datapath **path)
+{
+    struct rma *self = calloc(1, sizeof(*self));
+
+    if (self)
+        self->flushed = calloc((size_t)world->size, sizeof(*self->flushed));
+    if (!self || !self->flushed) {
+        free(self);
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for the one-sided data path");
+    }
+    self->base = (struct datapath){
+        .name = "rma",
+        .one_sided = true,
+        .start = rma_start,
+        .test = rma_test,
+        .destroy = rma_destroy,
+    };
+    self->window = world->window;
+    self->piece_bytes = world->settings.piece_bytes;
+    self->requests = !(world->quirks & QUIRK_NO_RPUT);
+    *path = &self->base;
+    return OMPRMA_OK;
+}

@@ -1,0 +1,105 @@
+/*
+ * twosided.c: sends and receives straight between the memory of both ends, in pieces of the same
+ * size at both ends, several under way. The tag tells transfers of different queues apart; pieces
+ * of one transfer keep their order by MPI's matching rule.
+ */
+#include "twosided/twosided.h"
+
+#include <stdlib.h>
+
+#include "base/error.h"
+
+enum { TAG_MASK = 0x7fff /* MPI guarantees tags up to 32767 */ };
+
+struct twosided {
+    struct datapath base;
+    MPI_Comm comm;
+    uint64_t piece_bytes;
+};
+
+static omprma_status_t give_up(struct transfer *t, omprma_status_t status)
+{
+    for (int i = 0; i < TRANSFER_PIECES; i++) {
+        if (t->request[i] == MPI_REQUEST_NULL)
+            continue;
+        MPI_Cancel(&t->request[i]);
+        MPI_Wait(&t->request[i], MPI_STATUS_IGNORE);
+    }
+    return status;
+}
+
+static omprma_status_t issue_pieces(struct twosided *self, struct transfer *t)
+{
+    for (int i = 0; i < TRANSFER_PIECES && t->issued < t->bytes; i++) {
+        uint64_t bytes = t->bytes - t->issued;
+        char *at = (char *)t->local + t->issued;
+        int tag = (int)(t->tag & TAG_MASK), code;
+
+        if (t->request[i] != MPI_REQUEST_NULL)
+            continue;
+        if (bytes > self->piece_bytes)
+            bytes = self->piece_bytes;
+        if (t->direction == TRANSFER_OUT)
+            code = MPI_Isend(at, (int)bytes, MPI_BYTE, t->peer, tag, self->comm, &t->request[i]);
+        else
+            code = MPI_Irecv(at, (int)bytes, MPI_BYTE, t->peer, tag, self->comm, &t->request[i]);
+        if (code != MPI_SUCCESS) {
+            t->request[i] = MPI_REQUEST_NULL;
+            return give_up(t, world_error(code, "starting a two-sided transfer"));
+        }
+        t->request_bytes[i] = (uint32_t)bytes;
+        t->issued += bytes;
+    }
+    return OMPRMA_OK;
+}
+
+static omprma_status_t twosided_start(struct datapath *path, struct transfer *t)
+{
+    return issue_pieces((struct twosided *)path, t);
+}
+
+static omprma_status_t twosided_test(struct datapath *path, struct transfer *t, bool *done)
+{
+    omprma_status_t status = OMPRMA_OK;
+
+    *done = false;
+    for (int i = 0; i < TRANSFER_PIECES; i++) {
+        int over = 0, code;
+
+        if (t->request[i] == MPI_REQUEST_NULL)
+            continue;
+        code = MPI_Test(&t->request[i], &over, MPI_STATUS_IGNORE);
+        if (code != MPI_SUCCESS)
+            return give_up(t, world_error(code, "a two-sided transfer"));
+        if (over)
+            t->completed += t->request_bytes[i];
+    }
+    if (t->issued < t->bytes)
+        status = issue_pieces((struct twosided *)path, t);
+    *done = t->completed == t->bytes;
+    return status;
+}
+
+static void twosided_destroy(struct datapath *path)
+{
+    free(path);
+}
+
+omprma_status_t twosided_create(const struct world *world, struct datapath **path)
+{
+    struct twosided *self = calloc(1, sizeof(*self));
+
+    if (!self)
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for the two-sided data path");
+    self->base = (struct datapath){
+        .name = "two-sided",
+        .one_sided = false,
+        .start = twosided_start,
+        .test = twosided_test,
+        .destroy = twosided_destroy,
+    };
+    self->comm = world->data;
+    self->piece_bytes = world->settings.piece_bytes;
+    *path = &self->base;
+    return OMPRMA_OK;
+}

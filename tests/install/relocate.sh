@@ -1,0 +1,95 @@
+#!/bin/bash
+# An installed tree can be moved: afterwards a user's program builds against it with pkg-config and
+# with CMake and runs, the plugin and the programs find the library, and no file knows the old place.
+set -euo pipefail
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+fail() {
+    echo "relocate: $*" >&2
+    exit 1
+}
+
+# Programs of an instrumented library must be instrumented alike.
+flags=()
+[ -z "${SANITIZE:-}" ] || flags=("-fsanitize=$SANITIZE")
+
+cmake --install "$BUILD_DIR" --prefix "$work/first" >"$work/install.log" ||
+    { cat "$work/install.log" && fail "cmake --install failed"; }
+mv "$work/first" "$work/moved"
+tree=$work/moved
+
+version=$(sed -n 's/^#define OMPRMA_VERSION_STRING "\(.*\)"/\1/p' "$tree/include/omprma/omprma.h")
+[ -n "$version" ] || fail "no version in the installed header"
+
+# Debug information may name source files; what is used at run time or build time may not.
+while read -r file; do
+    if readelf -d "$file" 2>/dev/null | grep -E 'R(UN)?PATH' | grep -qE "$work|$BUILD_DIR"; then
+        fail "$file: runpath with an absolute path: $(readelf -d "$file" | grep PATH)"
+    fi
+    case $file in
+    *.pc | *.cmake | *.h)
+        if grep -nE "$work|$BUILD_DIR|$SOURCE_DIR" "$file"; then
+            fail "$file: absolute path"
+        fi
+        ;;
+    esac
+done < <(find "$tree" -type f)
+while read -r link; do
+    case $(readlink "$link") in
+    "$work"* | "$BUILD_DIR"* | "$SOURCE_DIR"*) fail "$link: points to $(readlink "$link")" ;;
+    esac
+    [ -e "$link" ] || fail "$link: points to $(readlink "$link"), which does not exist"
+done < <(find "$tree" -type l)
+
+# finds_library FILE: the loader resolves libomprma.so inside the moved tree.
+finds_library() {
+    local found
+    found=$(ldd "$1" | awk '/libomprma\.so/ { print $3 }')
+    [ "$(realpath "${found:-/none}")" = "$(realpath "$tree/lib/libomprma.so")" ] ||
+        fail "$1: libomprma.so is '$found'"
+}
+
+# Each LLVM's folder holds the plugin under the names that it looks for, and nothing else of ours.
+for number in 13 14 15 16 17 18; do
+    folder=$tree/lib/omprma/llvm-$number
+    names=libomptarget.rtl.x86_64.so
+    [ $number -lt 16 ] || names="libomptarget.rtl.x86_64.nextgen.so $names"
+    for name in $names; do
+        finds_library "$folder/$name"
+        [ "$(realpath "$folder/$name")" = "$tree/lib/omprma/libomprma-plugin.so" ] ||
+            fail "$folder/$name: not our plugin"
+    done
+    present=$(cd "$folder" && echo ./*)
+    for name in $present; do
+        name=${name#./}
+        case " $names libomptarget.so.$number/$((number >= 15)) " in
+        *" $name "* | *" $name/1 "*) ;;
+        *) fail "$folder: unexpected file $name" ;;
+        esac
+    done
+done
+
+export PKG_CONFIG_PATH=$tree/lib/pkgconfig
+project=$SOURCE_DIR/tests/install/project
+[ "$(pkg-config --modversion omprma)" = "$version" ] || fail "omprma.pc: wrong version"
+read -ra options < <(pkg-config --cflags --libs omprma)
+"${CC:-cc}" -Wall -Werror "${flags[@]}" "$project/main.c" -o "$work/by-pkg-config" "${options[@]}" \
+    "-Wl,-rpath,$tree/lib"
+finds_library "$work/by-pkg-config"
+"$work/by-pkg-config" || fail "program built with pkg-config: status $?"
+
+build_with_cmake() {
+    cmake -S "$project" -B "$work/build" -DCMAKE_PREFIX_PATH="$tree" \
+        -DWANTED_VERSION="$version" -DCMAKE_C_COMPILER="${CC:-cc}" \
+        -DCMAKE_C_FLAGS="${flags[*]}" && cmake --build "$work/build"
+}
+build_with_cmake >"$work/cmake.log" 2>&1 || { cat "$work/cmake.log" && fail "cmake failed"; }
+finds_library "$work/build/user"
+"$work/build/user" || fail "program built with CMake: status $?"
+
+[ "$("$tree/bin/omprma-run" --version)" = "omprma-run $version" ] ||
+    fail "omprma-run --version: $("$tree/bin/omprma-run" --version)"
+output=$("$tree/bin/omprma-run" -n 1 "$work/build/user" devices) || fail "omprma-run: status $?"
+[ "$output" = "devices 1" ] || fail "omprma-run with one worker printed: $output"
+echo "installed, moved and used: omprma $version"

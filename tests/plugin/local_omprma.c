@@ -1,0 +1,386 @@
+/*
+ * local_omprma.c: a libomprma.so for tests of the plugin alone: its devices are this process, so no
+ * MPI and no worker is needed. It is as lazy as the contract
+ * allows: nothing of a
+ * queue runs before the queue is queried or waited for, large submits read their source only then,
+ * and freed memory is overwritten. A plugin that forgets to wait or frees too early is caught.
+ *
+ * LOCAL_OMPRMA_DEVICES: how many devices (default 2; 0: init fails with NO_WORKERS).
+ * LOCAL_OMPRMA_TRACE=1: init, finalize and image_load are reported on stderr.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <elf.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <omprma/omprma.h>
+
+enum { MAX_DEVICES = 8, MAX_BLOCKS = 1 << 16, MAX_IMAGES = 64 };
+
+struct operation {
+    struct operation *next;
+    enum { COPY, CALL, WAIT } what;
+    void *to;
+    const void *from;
+    size_t bytes;
+    omprma_queue_t *queue; /* WAIT */
+    unsigned place;        /* WAIT */
+    void *owned;
+};
+
+struct omprma_queue {
+    int device;
+    struct operation *first, **last;
+    unsigned issued, done;
+    omprma_status_t error;
+};
+
+struct omprma_event {
+    omprma_queue_t *queue;
+    unsigned place;
+};
+
+static struct {
+    int devices, references;
+    bool finalized, trace;
+    struct {
+        char *address;
+        size_t bytes;
+        int device;
+    } blocks[MAX_BLOCKS];
+    int block_count;
+    struct {
+        void *content;
+        size_t bytes;
+        int device;
+        void *handle;
+    } images[MAX_IMAGES];
+    int image_count;
+} local;
+
+static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+static _Thread_local char text[512];
+
+static __attribute__((format(printf, 2, 3))) omprma_status_t fail(omprma_status_t status,
+                                                                  const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof(text), format, list);
+    va_end(list);
+    return status;
+}
+
+static void trace(const char *what)
+{
+    if (local.trace)
+        dprintf(STDERR_FILENO, "local: %s\n", what);
+}
+
+const char *omprma_error(void)
+{
+    return text;
+}
+
+omprma_status_t omprma_init(void)
+{
+    const char *devices = getenv("LOCAL_OMPRMA_DEVICES");
+    local.trace = getenv("LOCAL_OMPRMA_TRACE") != NULL;
+    local.devices = devices ? atoi(devices) : 2;
+    trace("init");
+    if (local.devices == 0)
+        return fail(OMPRMA_ERR_NO_WORKERS, "no workers: start the program with omprma-run");
+    local.references++;
+    return OMPRMA_OK;
+}
+
+void omprma_finalize(void)
+{
+    trace("finalize");
+    local.finalized = --local.references == 0;
+}
+
+int omprma_device_count(void)
+{
+    return local.references ? local.devices : 0;
+}
+
+omprma_status_t omprma_device_info(int device, omprma_device_info_t *info)
+{
+    *info = (omprma_device_info_t){.pid = getpid(), .cores = 1 + device, .osc = "none"};
+    strcpy(info->host, "here");
+    strcpy(info->cpu, "this one");
+    return OMPRMA_OK;
+}
+
+omprma_status_t omprma_alloc(int device, size_t bytes, omprma_addr_t *address)
+{
+    if (bytes > (size_t)64 << 30)
+        return fail(OMPRMA_ERR_DEVICE_MEMORY, "no memory for %zu bytes", bytes);
+    char *block = malloc(bytes);
+    if (!block)
+        return fail(OMPRMA_ERR_DEVICE_MEMORY, "no memory for %zu bytes", bytes);
+    pthread_mutex_lock(&lock);
+    int at = 0;
+    while (at < local.block_count && local.blocks[at].address)
+        at++;
+    if (at == MAX_BLOCKS)
+        abort();
+    local.block_count = at == local.block_count ? at + 1 : local.block_count;
+    local.blocks[at].address = block;
+    local.blocks[at].bytes = bytes;
+    local.blocks[at].device = device;
+    pthread_mutex_unlock(&lock);
+    *address = (omprma_addr_t)block;
+    return OMPRMA_OK;
+}
+
+omprma_status_t omprma_free(int device, omprma_addr_t address)
+{
+    omprma_status_t status =
+        fail(OMPRMA_ERR_ADDRESS, "free of 0x%llx, no block", (unsigned long long)address);
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < local.block_count && status != OMPRMA_OK; i++)
+        if (local.blocks[i].address == (char *)address && local.blocks[i].device == device) {
+            size_t bytes = local.blocks[i].bytes;
+            memset((char *)address, 0xdd, bytes < 1 << 20 ? bytes : 1 << 20);
+            free((char *)address);
+            local.blocks[i].address = NULL;
+            status = OMPRMA_OK;
+        }
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+omprma_status_t omprma_image_check(const void *image, size_t bytes)
+{
+    const Elf64_Ehdr *header = image;
+    if (bytes < sizeof(*header) || header->e_shoff + header->e_shnum * header->e_shentsize > bytes)
+        return fail(OMPRMA_ERR_IMAGE, "image of %zu bytes is truncated", bytes);
+    return header->e_machine == EM_X86_64
+               ? OMPRMA_OK
+               : fail(OMPRMA_ERR_IMAGE, "image is for machine %d", header->e_machine);
+}
+
+static void *copy_of(const void *from, size_t bytes)
+{
+    return memcpy(malloc(bytes + 1), from, bytes);
+}
+
+static void *image_open(int device, const void *content, size_t bytes)
+{
+    for (int i = 0; i < local.image_count; i++)
+        if (local.images[i].device == device && local.images[i].bytes == bytes &&
+            memcmp(local.images[i].content, content, bytes) == 0)
+            return local.images[i].handle;
+    char path[64];
+    int fd = memfd_create("image", MFD_CLOEXEC);
+    if (fd < 0 || write(fd, content, bytes) != (ssize_t)bytes)
+        return NULL;
+    snprintf(path, sizeof(path), "/proc/%d/fd/%d", getpid(), fd);
+    void *handle =
+        dlopen(path, RTLD_NOW | RTLD_LOCAL); /* fd stays: equal paths are equal objects */
+    if (handle && local.image_count < MAX_IMAGES) {
+        local.images[local.image_count].content = copy_of(content, bytes);
+        local.images[local.image_count].bytes = bytes;
+        local.images[local.image_count].device = device;
+        local.images[local.image_count++].handle = handle;
+    }
+    return handle;
+}
+
+/* clang 14 gives the kernels that construct and destroy device globals local symbols; they can only
+ * be found through the entry that the image itself has for them. */
+static void *image_find(void *handle, const char *name)
+{
+    char entry_name[512];
+    void *address = dlsym(handle, name);
+    if (address)
+        return address;
+    snprintf(entry_name, sizeof(entry_name), ".omp_offloading.entry.%s", name);
+    void *const *entry = dlsym(handle, entry_name);
+    return entry ? *entry : NULL;
+}
+
+omprma_status_t omprma_image_load(int device, const void *image, size_t bytes,
+                                  omprma_symbol_t *symbols, size_t count)
+{
+    trace("load");
+    pthread_mutex_lock(&lock);
+    void *handle = image_open(device, image, bytes);
+    pthread_mutex_unlock(&lock);
+    if (!handle)
+        return fail(OMPRMA_ERR_IMAGE, "%s", dlerror());
+    for (size_t i = 0; i < count; i++) {
+        Dl_info where;
+        Elf64_Sym *symbol = NULL;
+        void *address = image_find(handle, symbols[i].name);
+        if (!address)
+            return fail(OMPRMA_ERR_SYMBOL, "no symbol %s", symbols[i].name);
+        if (symbols[i].bytes && dladdr1(address, &where, (void **)&symbol, RTLD_DL_SYMENT) &&
+            symbol->st_size != symbols[i].bytes)
+            return fail(OMPRMA_ERR_SYMBOL, "%s has %llu bytes, not %llu", symbols[i].name,
+                        (unsigned long long)symbol->st_size, (unsigned long long)symbols[i].bytes);
+        symbols[i].address = (omprma_addr_t)address;
+    }
+    return OMPRMA_OK;
+}
+
+omprma_status_t omprma_queue_create(int device, omprma_queue_t **queue)
+{
+    *queue = calloc(1, sizeof(**queue));
+    (*queue)->device = device;
+    (*queue)->last = &(*queue)->first;
+    return OMPRMA_OK;
+}
+
+static omprma_status_t append(omprma_queue_t *queue, struct operation operation)
+{
+    if (local.finalized)
+        return fail(OMPRMA_ERR_CLOSED, "used after finalize");
+    struct operation *made = malloc(sizeof(*made));
+    *made = operation;
+    pthread_mutex_lock(&lock);
+    *queue->last = made;
+    queue->last = &made->next;
+    queue->issued++;
+    pthread_mutex_unlock(&lock);
+    return OMPRMA_OK;
+}
+
+omprma_status_t omprma_submit(omprma_queue_t *queue, omprma_addr_t to, const void *from,
+                              size_t bytes)
+{
+    void *copy = bytes <= OMPRMA_COPIED_SUBMIT ? copy_of(from, bytes) : NULL;
+    return append(queue, (struct operation){.what = COPY,
+                                            .to = (void *)to,
+                                            .from = copy ? copy : from,
+                                            .bytes = bytes,
+                                            .owned = copy});
+}
+
+omprma_status_t omprma_retrieve(omprma_queue_t *queue, void *to, omprma_addr_t from, size_t bytes)
+{
+    return append(queue,
+                  (struct operation){.what = COPY, .to = to, .from = (void *)from, .bytes = bytes});
+}
+
+omprma_status_t omprma_exchange(omprma_queue_t *queue, omprma_addr_t from, int to_device,
+                                omprma_addr_t to, size_t bytes)
+{
+    (void)to_device;
+    return omprma_retrieve(queue, (void *)to, from, bytes);
+}
+
+omprma_status_t omprma_launch(omprma_queue_t *queue, omprma_addr_t kernel,
+                              const uint64_t *arguments, size_t count)
+{
+    if (count > OMPRMA_LAUNCH_ARGUMENTS || count > 128)
+        return fail(OMPRMA_ERR_ARGUMENT, "%zu arguments are too many", count);
+    uint64_t *words = calloc(128, sizeof(*words));
+    memcpy(words, arguments, count * sizeof(*words));
+    return append(queue, (struct operation){.what = CALL, .from = (void *)kernel, .owned = words});
+}
+
+#define W4(n) w[n], w[n + 1], w[n + 2], w[n + 3]
+#define W16(n) W4(n), W4(n + 4), W4(n + 8), W4(n + 12)
+
+static void operation_run(const struct operation *operation)
+{
+    const uint64_t *w = operation->owned;
+    /* A C function does not mind arguments that it does not have. */
+    typedef void kernel_t(uint64_t, ...);
+    switch (operation->what) {
+    case COPY:
+        memmove(operation->to, operation->from, operation->bytes);
+        break;
+    case CALL:
+        ((kernel_t *)operation->from)(W16(0), W16(16), W16(32), W16(48), W16(64), W16(80), W16(96),
+                                      W16(112));
+        break;
+    case WAIT:
+        while (operation->queue->first && operation->queue->done < operation->place)
+            omprma_queue_flush(operation->queue);
+    }
+    free(operation->owned);
+}
+
+omprma_status_t omprma_queue_flush(omprma_queue_t *queue)
+{
+    for (;;) {
+        pthread_mutex_lock(&lock);
+        struct operation *operation = queue->first;
+        if (operation) {
+            queue->first = operation->next;
+            if (!queue->first)
+                queue->last = &queue->first;
+        }
+        pthread_mutex_unlock(&lock);
+        if (!operation)
+            return OMPRMA_OK;
+        operation_run(operation);
+        queue->done++;
+        free(operation);
+    }
+}
+
+omprma_status_t omprma_queue_query(omprma_queue_t *queue, bool *done)
+{
+    *done = true;
+    return omprma_queue_flush(queue);
+}
+
+omprma_status_t omprma_queue_synchronize(omprma_queue_t *queue)
+{
+    return omprma_queue_flush(queue);
+}
+
+omprma_status_t omprma_queue_destroy(omprma_queue_t *queue)
+{
+    if (queue)
+        omprma_queue_flush(queue);
+    free(queue);
+    return OMPRMA_OK;
+}
+
+omprma_status_t omprma_event_create(omprma_event_t **event)
+{
+    *event = calloc(1, sizeof(**event));
+    return OMPRMA_OK;
+}
+
+omprma_status_t omprma_event_record(omprma_event_t *event, omprma_queue_t *queue)
+{
+    *event = (omprma_event_t){.queue = queue, .place = queue->issued};
+    return OMPRMA_OK;
+}
+
+omprma_status_t omprma_event_wait(omprma_event_t *event, omprma_queue_t *queue)
+{
+    if (!event->queue || event->queue == queue)
+        return OMPRMA_OK;
+    return append(queue,
+                  (struct operation){.what = WAIT, .queue = event->queue, .place = event->place});
+}
+
+omprma_status_t omprma_event_query(omprma_event_t *event, bool *done)
+{
+    *done = true;
+    return event->queue ? omprma_queue_flush(event->queue) : OMPRMA_OK;
+}
+
+omprma_status_t omprma_event_synchronize(omprma_event_t *event)
+{
+    return event->queue ? omprma_queue_flush(event->queue) : OMPRMA_OK;
+}
+
+void omprma_event_destroy(omprma_event_t *event)
+{
+    free(event);
+}

@@ -1,0 +1,9 @@
+#!/bin/bash
+# Our scripts can be executed, and shellcheck finds nothing in them.
+set -euo pipefail
+cd "$SOURCE_DIR"
+mapfile -t scripts < <(grep -rlE --include='*' '^#!/bin/(ba)?sh' scripts tests tools perf .ci)
+for script in "${scripts[@]}"; do
+    [ -x "$script" ] || { echo "$script: not executable" && exit 1; }
+done
+exec shellcheck -x -P scripts "${scripts[@]}" scripts/lib.sh

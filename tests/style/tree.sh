@@ -1,0 +1,40 @@
+#!/bin/bash
+# Rules of the source tree that no other tool checks: files stay short and say what they are for,
+# every layer includes only what it may know, and the public header compiles by itself.
+set -euo pipefail
+cd "$SOURCE_DIR"
+status=0
+complain() {
+    echo "$*"
+    status=1
+}
+
+mapfile -t sources < <(find include src worker tools tests examples -name '*.[ch]' -o -name '*.cpp')
+for file in "${sources[@]}"; do
+    lines=$(wc -l <"$file")
+    [ "$lines" -le 500 ] || complain "$file: $lines lines, at most 500"
+    head -c 2 "$file" | grep -qE '^/[*/]' || complain "$file: does not begin with a comment"
+    grep -nHE '[[:space:]]$|	' "$file" && complain "$file: tab or blank at the end of a line"
+done
+
+# forbid FOLDER PATTERN WHY: no file of the folder includes anything that matches.
+forbid() {
+    if grep -rnE "#include [<\"]($2)" "$1"; then
+        complain "$1: $3"
+    fi
+}
+forbid src/base '(control|rma|twosided|null|host|plugin|worker)/|mpi\.h' 'base knows nothing above it'
+forbid src/control '(rma|twosided|null|host|plugin|worker)/' 'control knows no datapath and no device'
+forbid src/rma '(twosided|null|host|plugin|worker)/' 'datapaths do not know each other or devices'
+forbid src/twosided '(rma|null|host|plugin|worker)/' 'datapaths do not know each other or devices'
+forbid src/null '(rma|twosided|host|plugin|worker)/' 'datapaths do not know each other or devices'
+forbid src/host '(plugin|worker)/' 'host knows neither the plugin nor the worker'
+forbid src/plugin '(base|control|rma|twosided|null|host|worker)/|mpi\.h' \
+    'the plugin uses only the public interface'
+
+header='#include <omprma/omprma.h>'
+echo "$header" | "${CC:-cc}" -std=c11 -Wall -Wextra -Wpedantic -Werror -Iinclude -fsyntax-only -xc - ||
+    complain 'omprma.h: not plain C11'
+echo "$header" | g++ -std=c++11 -Wall -Wextra -Wpedantic -Werror -Iinclude -fsyntax-only -xc++ - ||
+    complain 'omprma.h: not C++11'
+exit $status

@@ -1,0 +1,134 @@
+/* test_log.c: lines of the log, and the end of a process whose invariants do not hold. */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+/* The assertions are what is tested, whatever the build. */
+#undef NDEBUG
+#include "base/check.h"
+#include "base/log.h"
+
+static int ends[2];
+
+static int open_pipe(void **state)
+{
+    (void)state;
+    if (pipe2(ends, O_NONBLOCK))
+        return -1;
+    log_to(ends[1]);
+    return 0;
+}
+
+static int close_pipe(void **state)
+{
+    (void)state;
+    log_to(STDERR_FILENO);
+    log_open("omprma", LOG_ERROR);
+    close(ends[0]);
+    close(ends[1]);
+    return 0;
+}
+
+static const char *written(void)
+{
+    static char text[8192];
+    ssize_t bytes = read(ends[0], text, sizeof(text) - 1);
+    text[bytes > 0 ? bytes : 0] = '\0';
+    return text;
+}
+
+static void line_has_prefix_and_newline(void **state)
+{
+    (void)state;
+    log_write(LOG_ERROR, "%d of %d", 1, 2);
+    assert_string_equal(written(), "omprma: 1 of 2\n");
+    log_open("omprma-worker 2 (node7)", LOG_ERROR);
+    log_write(LOG_ERROR, "x");
+    assert_string_equal(written(), "omprma-worker 2 (node7): x\n");
+}
+
+static void level_filters(void **state)
+{
+    (void)state;
+    log_open("omprma", LOG_ERROR);
+    log_write(LOG_CHOICE, "hidden");
+    assert_string_equal(written(), "");
+    log_set_level(LOG_DETAIL);
+    assert_int_equal(log_level(), LOG_DETAIL);
+    log_write(LOG_DETAIL, "seen");
+    log_write(LOG_DEBUG, "hidden");
+    assert_string_equal(written(), "omprma: seen\n");
+    log_set_level(-1);
+    log_write(LOG_ERROR, "always");
+    assert_string_equal(written(), "omprma: always\n");
+}
+
+static void long_line_is_cut(void **state)
+{
+    (void)state;
+    for (size_t length = 2000; length < 2100; length++) {
+        char text[4096];
+        memset(text, 'x', length);
+        text[length] = '\0';
+        log_write(LOG_ERROR, "%s", text);
+        const char *line = written();
+        size_t bytes = strlen(line);
+        assert_true(bytes <= 2048);
+        assert_int_equal(line[bytes - 1], '\n');
+        assert_int_equal(strcspn(line, "\n"), bytes - 1);
+        if (bytes < length + sizeof("omprma: "))
+            assert_string_equal(line + bytes - 5, "x...\n");
+    }
+}
+
+static void errno_stays(void **state)
+{
+    (void)state;
+    log_to(-1);
+    errno = ENOENT;
+    log_write(LOG_ERROR, "to a closed descriptor");
+    assert_int_equal(errno, ENOENT);
+    log_to(ends[1]);
+}
+
+static void failed_check_aborts_with_both_values(void **state)
+{
+    (void)state;
+    int one = 1, two = 2;
+    CHECK(one, <, two);
+    assert_string_equal(written(), "");
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        signal(SIGABRT, SIG_DFL);
+        CHECK(one, ==, two);
+        _exit(0);
+    }
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), SIGABRT);
+    const char *text = written();
+    assert_non_null(strstr(text, "one == two does not hold (1 and 2)"));
+    assert_non_null(strstr(text, "test_log.c:"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(line_has_prefix_and_newline, open_pipe, close_pipe),
+        cmocka_unit_test_setup_teardown(level_filters, open_pipe, close_pipe),
+        cmocka_unit_test_setup_teardown(long_line_is_cut, open_pipe, close_pipe),
+        cmocka_unit_test_setup_teardown(errno_stays, open_pipe, close_pipe),
+        cmocka_unit_test_setup_teardown(failed_check_aborts_with_both_values, open_pipe,
+                                        close_pipe),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

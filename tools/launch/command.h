@@ -1,0 +1,31 @@
+/*
+ * command.h: the mpirun command line. Pure text work, except that it looks at the number of cores;
+ * starts nothing.
+ */
+#ifndef OMPRMA_LAUNCH_COMMAND_H
+#define OMPRMA_LAUNCH_COMMAND_H
+
+#include "tools/launch/launch.h"
+
+struct command {
+    const struct launch *launch;
+    int workers;
+    const char *mpirun;       /* path */
+    const char *worker;       /* path of omprma-worker */
+    const char *worker_path;  /* their LD_LIBRARY_PATH; "": as it is */
+    bool own_tmpdir;          /* mpirun runs with another TMPDIR than the workers shall have */
+    const char *agent;        /* remote shell; NULL: mpirun's own choice */
+    const char *osc;          /* auto, ucx or rdma */
+    const struct list *first; /* what rank 0 is, as arguments */
+};
+
+/* How many workers a launch asks for. */
+int command_workers(const struct launch *launch);
+
+/* Appends the whole command line to `list`. */
+void command_make(struct list *list, const struct command *command);
+
+/* True when the user set this MCA parameter, by OMPI_MCA_<name> or in --mpi-arg; `*value` is it. */
+bool command_mca_set(const struct launch *launch, const char *name, const char **value);
+
+#endif

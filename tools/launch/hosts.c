@@ -1,0 +1,136 @@
+/* hosts.c: reads host lists. Knows nothing of mpirun; names are not resolved here. */
+#include "tools/launch/hosts.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+enum { SLOTS_MAX = 1024 };
+
+static bool host_name_valid(const char *name)
+{
+    if (!*name || *name == '-')
+        return false;
+    for (; *name; name++) {
+        if (!isalnum((unsigned char)*name) && !strchr("-._", *name))
+            return false;
+    }
+    return true;
+}
+
+static bool slots_parse(const char *text, int *slots)
+{
+    char *end;
+    long value = strtol(text, &end, 10);
+    if (!isdigit((unsigned char)*text) || *end || value < 1 || value > SLOTS_MAX)
+        return false;
+    *slots = (int)value;
+    return true;
+}
+
+static omprma_status_t hosts_add(struct hosts *hosts, const char *name, int slots)
+{
+    size_t i = 0;
+    while (i < hosts->names.count && strcmp(hosts->names.items[i], name) != 0)
+        i++;
+    if (i == hosts->names.count) {
+        int *grown = realloc(hosts->slots, (i + 1) * sizeof(*grown));
+        if (!grown)
+            return error_set(OMPRMA_ERR_HOST_MEMORY, "out of memory for %zu hosts", i + 1);
+        hosts->slots = grown;
+        hosts->slots[i] = 0;
+        list_add(&hosts->names, name);
+    }
+    hosts->slots[i] += slots;
+    hosts->total += slots;
+    return OMPRMA_OK;
+}
+
+omprma_status_t hosts_parse(struct hosts *hosts, const char *text)
+{
+    omprma_status_t status = OMPRMA_OK;
+    char *copy = text_make("%s", text), *rest = copy, *item;
+    while (status == OMPRMA_OK && (item = strsep(&rest, ","))) {
+        int slots = 1;
+        char *colon = strchr(item, ':');
+        if (colon)
+            *colon = 0;
+        if (!host_name_valid(item) || (colon && !slots_parse(colon + 1, &slots)))
+            status = error_set(OMPRMA_ERR_CONFIG,
+                               "\"%s%s%s\" is not a host; write NAME or NAME:WORKERS (1 to %d), "
+                               "separated by commas",
+                               item, colon ? ":" : "", colon ? colon + 1 : "", SLOTS_MAX);
+        else
+            status = hosts_add(hosts, item, slots);
+    }
+    free(copy);
+    return status;
+}
+
+/* One line: NAME [slots=N] [max_slots=N], comments after '#'. */
+static omprma_status_t hosts_read_line(struct hosts *hosts, char *line, const char *path,
+                                       int number)
+{
+    line[strcspn(line, "#\r\n")] = 0;
+    char *save, *name = strtok_r(line, " \t", &save), *word;
+    if (!name)
+        return OMPRMA_OK;
+    if (!host_name_valid(name))
+        return error_set(OMPRMA_ERR_CONFIG, "%s, line %d: \"%s\" is not a host name", path, number,
+                         name);
+    int slots = 1;
+    while ((word = strtok_r(NULL, " \t", &save))) {
+        if (strncmp(word, "max_slots=", 10) == 0 || strncmp(word, "max-slots=", 10) == 0)
+            continue;
+        if (strncmp(word, "slots=", 6) != 0 || !slots_parse(word + 6, &slots))
+            return error_set(
+                OMPRMA_ERR_CONFIG,
+                "%s, line %d: \"%s\" after the host; only slots=N (1 to %d) may follow", path,
+                number, word, SLOTS_MAX);
+    }
+    return hosts_add(hosts, name, slots);
+}
+
+omprma_status_t hosts_read(struct hosts *hosts, const char *path)
+{
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return error_set(OMPRMA_ERR_CONFIG, "cannot read the host file %s: %s", path,
+                         strerror(errno));
+    omprma_status_t status = OMPRMA_OK;
+    char *line = NULL;
+    size_t room = 0;
+    errno = 0;
+    for (int number = 1; status == OMPRMA_OK && getline(&line, &room, file) >= 0; number++)
+        status = hosts_read_line(hosts, line, path, number);
+    if (status == OMPRMA_OK && ferror(file))
+        status =
+            error_set(OMPRMA_ERR_CONFIG, "cannot read the host file %s: %s", path, strerror(errno));
+    else if (status == OMPRMA_OK && hosts->total == 0)
+        status = error_set(OMPRMA_ERR_CONFIG, "the host file %s names no host", path);
+    free(line);
+    fclose(file);
+    return status;
+}
+
+char *hosts_format(const struct hosts *hosts)
+{
+    char *text = text_make("%s", "");
+    for (size_t i = 0; i < hosts->names.count; i++) {
+        char *longer =
+            text_make("%s%s%s:%d", text, i ? "," : "", hosts->names.items[i], hosts->slots[i]);
+        free(text);
+        text = longer;
+    }
+    return text;
+}
+
+void hosts_clear(struct hosts *hosts)
+{
+    list_clear(&hosts->names);
+    free(hosts->slots);
+    *hosts = (struct hosts){0};
+}

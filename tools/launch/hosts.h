@@ -1,0 +1,28 @@
+/*
+ * hosts.h: where workers go: "h1:2,h2:4" or a host file in Open MPI's form ("h1 slots=2" a line).
+ * Knows nothing of mpirun.
+ */
+#ifndef OMPRMA_LAUNCH_HOSTS_H
+#define OMPRMA_LAUNCH_HOSTS_H
+
+#include <omprma/omprma.h>
+
+#include "tools/launch/list.h"
+
+struct hosts {
+    struct list names;
+    int *slots; /* workers that the host takes, names.count of them */
+    int total;  /* sum of slots; 0: no hosts named, workers run here */
+};
+
+/* Both fill an empty struct hosts; a host that is named twice gets the sum.
+ * Errors: CONFIG; the text names the host or the line. */
+omprma_status_t hosts_parse(struct hosts *hosts, const char *text);
+omprma_status_t hosts_read(struct hosts *hosts, const char *path);
+
+/* "h1:2,h2:4"; the caller frees it. */
+char *hosts_format(const struct hosts *hosts);
+
+void hosts_clear(struct hosts *hosts);
+
+#endif

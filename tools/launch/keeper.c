@@ -1,0 +1,205 @@
+/* keeper.c: ends everything of a job. Knows nothing of the program. */
+#include "tools/launch/keeper.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "tools/launch/local.h"
+#include "tools/launch/paths.h"
+
+enum {
+    PATIENCE_MS = 4000,    /* for mpirun after SIGTERM: it has to end workers on other hosts */
+    DESCENDANT_ROUNDS = 50 /* times 20 ms for what mpirun left here */
+};
+
+struct keeper {
+    const struct keeper_job *job;
+    pid_t mpirun;
+    bool ended; /* mpirun is reaped */
+    int control, signals;
+    uint32_t job_id; /* 0: not known */
+    int64_t stop_ns; /* when it was told to stop; 0: not yet */
+    bool killed;
+};
+
+static void mpirun_exec(const struct keeper_job *job)
+{
+    prctl(PR_SET_PDEATHSIG, SIGTERM); /* even without us it shall end its workers properly */
+    if (getppid() == 1)
+        _exit(1);
+    int null = open("/dev/null", O_RDWR);
+    dup2(null, STDIN_FILENO);
+    dup2(job->out, STDOUT_FILENO);
+    dup2(job->err, STDERR_FILENO);
+    signal(SIGPIPE, SIG_DFL);
+    setenv("TMPDIR", job->folder, 1); /* its session files; it may not live to remove them */
+    sigprocmask(SIG_SETMASK, job->mask, NULL);
+    execv(job->command->items[0], job->command->items);
+    dprintf(STDERR_FILENO, "omprma: cannot run %s: %s\n", job->command->items[0], strerror(errno));
+    _exit(127);
+}
+
+static void keeper_tell(const struct keeper *keeper, int what, uint32_t value)
+{
+    struct keeper_packet packet = {.what = what, .value = value};
+    local_send(keeper->control, &packet, sizeof(packet)); /* fails when nobody is left to know */
+}
+
+static void keeper_reap(struct keeper *keeper)
+{
+    int status;
+    pid_t pid;
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        if (pid != keeper->mpirun)
+            continue; /* something that mpirun left behind ended */
+        keeper->ended = true;
+        keeper_tell(keeper, KEEPER_ENDED, (uint32_t)status);
+    }
+}
+
+static void keeper_stop(struct keeper *keeper)
+{
+    if (keeper->stop_ns || keeper->ended)
+        return;
+    keeper->stop_ns = clock_ns();
+    kill(keeper->mpirun, SIGTERM);
+}
+
+/* A packet, or the end of the process that started us. */
+static void keeper_listen(struct keeper *keeper)
+{
+    struct keeper_packet packet;
+    ssize_t bytes = local_receive(keeper->control, &packet, sizeof(packet));
+    if (bytes != (ssize_t)sizeof(packet) || packet.what == KEEPER_STOP)
+        keeper_stop(keeper);
+    else if (packet.what == KEEPER_JOB)
+        keeper->job_id = packet.value;
+}
+
+static void keeper_signal(struct keeper *keeper)
+{
+    struct signalfd_siginfo info;
+    if (read(keeper->signals, &info, sizeof(info)) != (ssize_t)sizeof(info))
+        return;
+    if (info.ssi_signo == SIGCHLD)
+        keeper_reap(keeper);
+    else if (info.ssi_signo == SIGTERM)
+        keeper_stop(keeper);
+}
+
+static void keeper_loop(struct keeper *keeper)
+{
+    struct pollfd sources[2] = {{.fd = keeper->control, .events = POLLIN},
+                                {.fd = keeper->signals, .events = POLLIN}};
+    while (!keeper->ended) {
+        /* After the stop only the end of mpirun matters, and its socket may report an end. */
+        sources[0].fd = keeper->stop_ns ? -1 : keeper->control;
+        if (poll(sources, 2, keeper->stop_ns ? 100 : -1) < 0 && errno != EINTR)
+            break;
+        if (sources[0].fd >= 0 && sources[0].revents)
+            keeper_listen(keeper);
+        if (sources[1].revents)
+            keeper_signal(keeper);
+        int64_t late = keeper->stop_ns ? clock_ns() - keeper->stop_ns : 0;
+        if (!keeper->ended && !keeper->killed && late > PATIENCE_MS * INT64_C(1000000)) {
+            kill(keeper->mpirun, SIGKILL);
+            keeper->killed = true;
+        }
+    }
+}
+
+/* Processes that lost their parent became our children (we are their subreaper). */
+static void keeper_kill_descendants(void)
+{
+    char *path = text_make("/proc/self/task/%d/children", (int)getpid());
+    for (int round = 0; round < DESCENDANT_ROUNDS; round++) {
+        while (waitpid(-1, NULL, WNOHANG) > 0)
+            ;
+        FILE *children = fopen(path, "re");
+        int pid, found = 0;
+        while (children && fscanf(children, "%d", &pid) == 1) {
+            kill(pid, SIGKILL);
+            found++;
+        }
+        if (children)
+            fclose(children);
+        if (!found)
+            break;
+        poll(NULL, 0, 20);
+    }
+    free(path);
+}
+
+/* Ranks that were killed leave their shared memory; its name holds the job id. */
+static void keeper_clean_shared_memory(uint32_t job_id)
+{
+    char mark[64];
+    snprintf(mark, sizeof(mark), ".%u.%08" PRIx32 ".", (unsigned)getuid(), job_id);
+    DIR *folder = job_id ? opendir("/dev/shm") : NULL;
+    struct dirent *entry;
+    while (folder && (entry = readdir(folder))) {
+        if (strncmp(entry->d_name, "vader_segment.", 14) == 0 && strstr(entry->d_name, mark))
+            unlinkat(dirfd(folder), entry->d_name, 0);
+    }
+    if (folder)
+        closedir(folder);
+}
+
+static void keeper_main(const struct keeper_job *job, int control) __attribute__((noreturn));
+static void keeper_main(const struct keeper_job *job, int control)
+{
+    struct keeper keeper = {.job = job, .control = control};
+    prctl(PR_SET_NAME, "omprma-keeper");
+    /* Out of the terminal's foreground group: its signals are meant for the program. */
+    setpgid(0, 0);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    close(job->listener);
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, NULL);
+    keeper.signals = signalfd(-1, &all, SFD_CLOEXEC);
+    keeper.mpirun = fork();
+    if (keeper.mpirun == 0)
+        mpirun_exec(job);
+    close(job->out);
+    close(job->err);
+    if (keeper.mpirun > 0 && keeper.signals >= 0)
+        keeper_loop(&keeper);
+    keeper_kill_descendants();
+    keeper_clean_shared_memory(keeper.job_id);
+    path_remove_tree(job->folder);
+    keeper_tell(&keeper, KEEPER_CLEAN, 0);
+    _exit(0);
+}
+
+omprma_status_t keeper_start(const struct keeper_job *job, pid_t *pid, int *control)
+{
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "cannot make a socket: %s", strerror(errno));
+    pid_t made = fork();
+    if (made == 0) {
+        close(ends[0]);
+        keeper_main(job, ends[1]);
+    }
+    close(ends[1]);
+    if (made < 0) {
+        close(ends[0]);
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "cannot start a process: %s", strerror(errno));
+    }
+    *pid = made;
+    *control = ends[0];
+    return OMPRMA_OK;
+}

@@ -1,0 +1,36 @@
+/*
+ * keeper.h: the process that runs mpirun and makes sure that nothing of it stays: it ends mpirun,
+ * every process that mpirun left on this host, shared memory files of the job and the run's private
+ * folder, as soon as it is told to, mpirun ends, or the process that started it dies in any way.
+ * Knows nothing of the program.
+ */
+#ifndef OMPRMA_LAUNCH_KEEPER_H
+#define OMPRMA_LAUNCH_KEEPER_H
+
+#include <signal.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <omprma/omprma.h>
+
+#include "tools/launch/list.h"
+
+struct keeper_job {
+    const struct list *command; /* mpirun and its arguments */
+    const char *folder;         /* for mpirun's session files; removed at the end */
+    int out, err;               /* mpirun's stdout and stderr */
+    int listener;               /* closed in the keeper */
+    const sigset_t *mask;       /* signal mask that mpirun starts with */
+};
+
+/* Packets on the control socket. */
+enum { KEEPER_STOP = 'q', KEEPER_JOB = 'j', KEEPER_ENDED = 'm', KEEPER_CLEAN = 'e' };
+struct keeper_packet {
+    int32_t what;   /* to the keeper: STOP, JOB; from it: ENDED, CLEAN */
+    uint32_t value; /* JOB: Open MPI's job id; ENDED: mpirun's wait status */
+};
+
+/* Starts it. `*control` is the socket to it; closing it means STOP. Errors: HOST_MEMORY. */
+omprma_status_t keeper_start(const struct keeper_job *job, pid_t *pid, int *control);
+
+#endif

@@ -1,0 +1,211 @@
+/* launch.c: prepares a run: finds everything, writes the command line. See supervise.h for what
+ * happens then. */
+#include "tools/launch/launch.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "tools/launch/local.h"
+#include "tools/launch/command.h"
+#include "tools/launch/llvm.h"
+#include "tools/launch/paths.h"
+#include "tools/launch/program.h"
+#include "tools/launch/rank.h"
+#include "tools/launch/signals.h"
+#include "tools/launch/supervise.h"
+
+extern char **environ;
+
+struct preparation {
+    char *mpirun, *worker, *path, *folder, *agent;
+    struct llvm_plan plan;
+    sigset_t mask; /* signal mask from before */
+};
+
+static omprma_status_t prepare_mpirun(char **mpirun)
+{
+    if (path_program("mpirun", mpirun) == OMPRMA_OK)
+        return OMPRMA_OK;
+    return error_set(OMPRMA_ERR_CONFIG, "cannot find mpirun in PATH; install Open MPI (Debian: "
+                                        "openmpi-bin)");
+}
+
+/* For mpirun's session files and for links; short, because socket names may grow from it. */
+static omprma_status_t prepare_folder(char **folder)
+{
+    const char *base = getenv("TMPDIR");
+    char *path = text_make("%s/omprma-XXXXXX", base && *base == '/' ? base : "/tmp");
+    if (!mkdtemp(path)) {
+        omprma_status_t status =
+            error_set(OMPRMA_ERR_CONFIG, "cannot make the folder %s: %s", path, strerror(errno));
+        free(path);
+        return status;
+    }
+    *folder = path;
+    return OMPRMA_OK;
+}
+
+static omprma_status_t prepare(struct preparation *made, const struct launch *launch)
+{
+    omprma_status_t status = path_program(launch->argv[0], &made->path);
+    if (status == OMPRMA_OK)
+        status = prepare_mpirun(&made->mpirun);
+    if (status == OMPRMA_OK)
+        status = path_worker(&made->worker);
+    if (status == OMPRMA_OK)
+        status = prepare_folder(&made->folder);
+    if (status != OMPRMA_OK)
+        return status;
+    if (launch->offloading)
+        return llvm_plan_make(&made->plan, made->path, launch->llvm, made->folder);
+    return llvm_plan_workers(&made->plan, launch->llvm);
+}
+
+/* Other hosts are reached through a link to this executable, which names those that fail. */
+static omprma_status_t prepare_agent(struct preparation *made, const struct launch *launch,
+                                     const char *socket_name)
+{
+    const char *users;
+    if (launch->hosts.total == 0)
+        return OMPRMA_OK;
+    setenv(AGENT_SOCKET, socket_name, 1);
+    setenv(AGENT_COMMAND, command_mca_set(launch, "plm_rsh_agent", &users) ? users : "ssh", 1);
+    made->agent = text_make("%s/%s", made->folder, AGENT_NAME);
+    char *self = path_self();
+    omprma_status_t status = OMPRMA_OK;
+    if (symlink(self, made->agent))
+        status = error_set(OMPRMA_ERR_CONFIG, "cannot make the link %s: %s", made->agent,
+                           strerror(errno));
+    free(self);
+    return status;
+}
+
+static struct command command_of(const struct preparation *made, const struct launch *launch,
+                                 const struct list *first)
+{
+    const char *osc = getenv("OMPRMA_OSC");
+    return (struct command){.launch = launch,
+                            .workers = command_workers(launch),
+                            .mpirun = made->mpirun,
+                            .worker = made->worker,
+                            .worker_path = made->plan.worker_path,
+                            .osc = osc && *osc ? osc : "auto",
+                            .first = first};
+}
+
+static struct program program_of(const struct preparation *made, const struct launch *launch)
+{
+    /* supervise() adds what it knows of signals */
+    return (struct program){.path = made->path,
+                            .argv = launch->argv,
+                            .plan = &made->plan,
+                            .offloading = launch->offloading,
+                            .workers = command_workers(launch),
+                            .mask = &made->mask};
+}
+
+/* By hand the program is rank 0 itself, with its variables set by env. */
+static void launch_print(const struct preparation *made, const struct launch *launch)
+{
+    struct list environment = {0}, first = {0}, line = {0};
+    for (char **variable = environ; *variable; variable++)
+        list_add(&environment, *variable);
+    struct program program = program_of(made, launch);
+    program_environment(&program, &environment);
+    list_add(&first, "env");
+    static const char *const names[] = {"OMP_TARGET_OFFLOAD", "LD_LIBRARY_PATH", "LD_PRELOAD"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const char *value = list_get(&environment, names[i]), *old = getenv(names[i]);
+        if (value && (!old || strcmp(value, old) != 0))
+            list_addf(&first, "%s=%s", names[i], value);
+    }
+    if (first.count == 1)
+        list_clear(&first);
+    list_add(&first, made->path);
+    for (char **argument = launch->argv + 1; *argument; argument++)
+        list_add(&first, *argument);
+    struct command command = command_of(made, launch, &first);
+    command_make(&line, &command);
+    list_print_shell(&line, stdout);
+    list_clear(&environment);
+    list_clear(&first);
+    list_clear(&line);
+}
+
+static omprma_status_t launch_start(struct preparation *made, const struct launch *launch,
+                                    int *result)
+{
+    char name[LOCAL_NAME_BYTES];
+    int listener;
+    omprma_status_t status = local_listen(name, &listener);
+    if (status == OMPRMA_OK)
+        status = prepare_agent(made, launch, name);
+    if (status != OMPRMA_OK)
+        return status;
+    struct list first = {0}, line = {0};
+    char *self = path_self();
+    list_add(&first, self);
+    list_add(&first, RANK_OPTION);
+    list_add(&first, name);
+    struct command command = command_of(made, launch, &first);
+    command.own_tmpdir = true;
+    command.agent = made->agent;
+    command_make(&line, &command);
+    struct program program = program_of(made, launch);
+    *result = supervise(&program, &line, made->folder, listener);
+    free(self);
+    list_clear(&first);
+    list_clear(&line);
+    return OMPRMA_OK;
+}
+
+int launch_run(const struct launch *launch)
+{
+    struct preparation made = {0};
+    int result = 0;
+    /* From here on a signal must not leave a folder behind. */
+    signals_block(&made.mask);
+    omprma_status_t status = prepare(&made, launch);
+    if (status == OMPRMA_OK && launch->dry_run)
+        launch_print(&made, launch);
+    else if (status == OMPRMA_OK)
+        status = launch_start(&made, launch, &result);
+    if (status != OMPRMA_OK) {
+        log_write(LOG_ERROR, "%s", error_text());
+        result = 1;
+    }
+    if (made.folder)
+        path_remove_tree(made.folder);
+    if (launch->dry_run) /* else a late signal must not replace the program's status */
+        sigprocmask(SIG_SETMASK, &made.mask, NULL);
+    llvm_plan_clear(&made.plan);
+    free(made.mpirun);
+    free(made.worker);
+    free(made.path);
+    free(made.folder);
+    free(made.agent);
+    return result;
+}
+
+bool launch_internal(int argc, char **argv, int *status)
+{
+    const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
+    if (slash && strcmp(slash + 1, AGENT_NAME) == 0) {
+        *status = agent_main(argc, argv);
+        return true;
+    }
+    if (argc == 3 && strcmp(argv[1], RANK_OPTION) == 0) {
+        *status = rank_main(argv[2]);
+        return true;
+    }
+    return false;
+}
+
+bool launch_inside(void)
+{
+    return getenv("OMPRMA_INTERNAL_FD") != NULL;
+}

@@ -1,0 +1,55 @@
+/*
+ * launch.h: starts workers and one program beside them under mpirun, waits, and cleans up. Used by
+ * omprma-run for the user's program, and by omprma-info and omprma-perf for themselves. Knows
+ * nothing of the control protocol between program and workers.
+ *
+ * How a run is made
+ *   omprma-run ─┬─ PROGRAM                    a plain child: same terminal, files, folder, group
+ *               └─ keeper ── mpirun ─┬─ rank 0: hands its MPI environment to omprma-run, sleeps
+ *                                    └─ rank 1..N: omprma-worker
+ * PROGRAM calls MPI_Init with rank 0's environment and so becomes rank 0 of the job, but mpirun
+ * stands neither between it and its terminal nor between it and its exit status. The keeper ends
+ * everything of the job, whoever dies first, and removes what it left.
+ *
+ * What the program finds in its environment, besides MPI's variables
+ *   OMPRMA_WORKERS       the number of workers
+ *   OMPRMA_INTERNAL_FD   write one byte to this file descriptor after MPI_Init, then close it and
+ *                        remove the variable, so that children do not inherit it
+ *   OMPRMA_INTERNAL_LD_LIBRARY_PATH, OMPRMA_INTERNAL_LD_PRELOAD
+ *                        the user's own values ("" for unset), for whoever wants to restore them
+ */
+#ifndef OMPRMA_LAUNCH_LAUNCH_H
+#define OMPRMA_LAUNCH_LAUNCH_H
+
+#include <stdbool.h>
+
+#include "tools/launch/hosts.h"
+#include "tools/launch/list.h"
+
+struct launch {
+    int workers;          /* 0: one per slot of `hosts`, 1 without hosts */
+    struct hosts hosts;   /* empty: workers run on this host */
+    const char *llvm;     /* "auto", a version or a folder */
+    struct list mpi_args; /* more arguments for mpirun */
+    char **argv;          /* the program and its arguments; NULL-terminated */
+    bool offloading;      /* find libomptarget and make it load the plugin */
+    bool dry_run;         /* only print an mpirun command line that does the same */
+};
+
+/*
+ * Runs it. Returns what the caller shall exit with: the program's own status (128 + signal when a
+ * signal ended it; SIGINT is raised again, so that a shell stops too), 1 when the run failed, 2
+ * when the arguments make no sense. Failures are reported on stderr, one line each. Takes over
+ * signals and waits for children: call it from main(), without threads. The settings (OMPRMA_DATA
+ * and the others) must be in the environment by then.
+ */
+int launch_run(const struct launch *launch);
+
+/* In the first lines of main(): when mpirun started this executable for one of launch_run()'s
+ * internal purposes, does that and returns true with the status to exit with. */
+bool launch_internal(int argc, char **argv, int *status);
+
+/* Is this process the program of a launch_run()? For tools that launch themselves. */
+bool launch_inside(void);
+
+#endif

@@ -1,0 +1,392 @@
+/* llvm.c: makes libomptarget find our plugin. Knows nothing of MPI. */
+#include "tools/launch/llvm.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "tools/launch/needs.h"
+#include "tools/launch/paths.h"
+#include "tools/launch/plugin_folder.h"
+
+extern char **environ;
+
+static const char library_prefix[] = "libomptarget.so";
+
+char *path_join(const char *front, const char *back)
+{
+    bool both = front && *front && back && *back;
+    return text_make("%s%s%s", front ? front : "", both ? ":" : "", back ? back : "");
+}
+
+int llvm_soname_version(const char *name)
+{
+    size_t length = sizeof(library_prefix) - 1;
+    if (strncmp(name, library_prefix, length) != 0 || name[length] != '.')
+        return 0;
+    return atoi(name + length + 1);
+}
+
+/* The NN of the last "/llvm-NN" in a path; 0: none. */
+static int version_in_path(const char *path)
+{
+    int version = 0;
+    for (const char *at = path; (at = strstr(at, "/llvm-")); at++)
+        version = atoi(at + 6);
+    return version;
+}
+
+/* ---- what the user wants ------------------------------------------------------------------- */
+
+/* The library folder that --llvm names, malloced; NULL for auto. */
+static omprma_status_t wanted_folder(const char *wanted, char **folder)
+{
+    *folder = NULL;
+    if (strcmp(wanted, "auto") == 0 || !*wanted)
+        return OMPRMA_OK;
+    char *end;
+    long version = strtol(wanted, &end, 10);
+    bool number = end != wanted && !*end;
+    if (number && (version < LLVM_OLDEST || version > LLVM_NEWEST))
+        return error_set(OMPRMA_ERR_CONFIG,
+                         "--llvm %s: plugins can be loaded by LLVM %d to %d only", wanted,
+                         LLVM_OLDEST, LLVM_NEWEST);
+    char *path = number ? text_make("/usr/lib/llvm-%ld/lib", version) : path_real(wanted);
+    if (!path || access(path, F_OK)) {
+        free(path);
+        if (number)
+            return error_set(OMPRMA_ERR_CONFIG,
+                             "--llvm %s: there is no folder /usr/lib/llvm-%ld/lib; install LLVM "
+                             "%ld's OpenMP, or give the folder with its libraries",
+                             wanted, version, version);
+        return error_set(OMPRMA_ERR_CONFIG,
+                         "--llvm %s: neither auto, nor a version (%d to %d), nor a folder", wanted,
+                         LLVM_OLDEST, LLVM_NEWEST);
+    }
+    *folder = path;
+    return OMPRMA_OK;
+}
+
+/* ---- one program --------------------------------------------------------------------------- */
+
+struct choice {
+    const char *name; /* libomptarget as the program names it */
+    int version;
+    char *real;    /* the libomptarget that the program shall use */
+    char *library; /* its folder */
+};
+
+static omprma_status_t choice_missing(const char *program, const char *name, int version,
+                                      const char *folder)
+{
+    return error_set(OMPRMA_ERR_CONFIG,
+                     "%s needs %s (LLVM %d), which is not found%s%s; install the package "
+                     "libomp-%d-dev, or give the folder that holds it with --llvm",
+                     program, name, version, folder ? " in " : "", folder ? folder : "", version);
+}
+
+static omprma_status_t choice_version(struct choice *choice, const struct needs *needs,
+                                      const char *program, const char *hint)
+{
+    choice->version = llvm_soname_version(choice->name);
+    if (!choice->version)
+        choice->version = version_in_path(hint);
+    if (!choice->version)
+        choice->version = needs->clang;
+    if (!choice->version)
+        choice->version = 14; /* the newest whose libomptarget has no number in its name */
+    if (choice->version < LLVM_OLDEST || choice->version > LLVM_NEWEST)
+        return error_set(OMPRMA_ERR_CONFIG,
+                         "%s needs %s, LLVM %d: %s; compile it with clang %d to %d", program,
+                         choice->name, choice->version,
+                         choice->version > LLVM_NEWEST
+                             ? "from 19 on libomptarget cannot load plugins from outside"
+                             : "this is too old",
+                         LLVM_OLDEST, LLVM_NEWEST);
+    return OMPRMA_OK;
+}
+
+static omprma_status_t choice_make(struct choice *choice, const struct needs *needs,
+                                   const char *program, const char *wanted)
+{
+    int index = needs_find(needs, library_prefix);
+    choice->name = needs->libraries.items[index];
+    char *folder = NULL, *found = path_real(needs->paths.items[index]);
+    omprma_status_t status = choice_version(choice, needs, program, found ? found : "");
+    if (status == OMPRMA_OK)
+        status = wanted_folder(wanted, &folder);
+    if (status != OMPRMA_OK)
+        goto free_found;
+    int named = folder ? version_in_path(folder) : 0;
+    if (named && llvm_soname_version(choice->name) && named != choice->version) {
+        status = error_set(OMPRMA_ERR_CONFIG,
+                           "%s needs LLVM %d (%s), but --llvm says %s; leave it out or correct it",
+                           program, choice->version, choice->name, wanted);
+        goto free_found;
+    }
+    if (named)
+        choice->version = named;
+    if (!folder && !found)
+        folder = plugin_folder_library(choice->version, choice->name);
+    if (folder) {
+        char *path = text_make("%s/%s", folder, choice->name);
+        free(found);
+        found = path_real(path);
+        free(path);
+    }
+    if (!found) {
+        status = choice_missing(program, choice->name, choice->version, folder);
+        goto free_found;
+    }
+    choice->real = found;
+    choice->library = text_make("%s", found);
+    *strrchr(choice->library, '/') = 0;
+    found = NULL;
+free_found:
+    free(found);
+    free(folder);
+    return status;
+}
+
+/* libomp.so.5 lies beside libomptarget, or the loader finds it elsewhere and workers need that
+ * folder too. */
+static omprma_status_t plan_worker_path(struct llvm_plan *plan, const struct choice *choice,
+                                        const struct needs *needs, const char *program)
+{
+    int index = needs_find(needs, "libomp.so");
+    const char *omp = index >= 0 ? needs->paths.items[index] : "";
+    if (path_holds(choice->library, "libomp.so.5") || (index < 0 && !*omp)) {
+        plan->worker_path = text_make("%s", choice->library);
+        return OMPRMA_OK;
+    }
+    if (!*omp)
+        return error_set(OMPRMA_ERR_CONFIG,
+                         "%s needs %s, which is found neither in %s nor by the loader; install "
+                         "LLVM %d's OpenMP (libomp5-%d)",
+                         program, needs->libraries.items[index], choice->library, choice->version,
+                         choice->version);
+    char *real = path_real(omp);
+    char *folder = text_make("%s", real ? real : omp);
+    *strrchr(folder, '/') = 0;
+    plan->worker_path = path_join(choice->library, folder);
+    free(folder);
+    free(real);
+    return OMPRMA_OK;
+}
+
+/* Asks the loader again, now with what the program will be given. */
+static omprma_status_t plan_confirm(const struct llvm_plan *plan, const char *program,
+                                    const char *name, const char *expected, bool *right)
+{
+    struct list environment = {0};
+    for (char **variable = environ; *variable; variable++)
+        list_add(&environment, *variable);
+    char *path = path_join(plan->program_path, getenv("LD_LIBRARY_PATH"));
+    list_set(&environment, "LD_LIBRARY_PATH", path);
+    char *preload = path_join(plan->preload, getenv("LD_PRELOAD"));
+    list_set(&environment, "LD_PRELOAD", *preload ? preload : NULL);
+    struct needs needs;
+    omprma_status_t status = needs_read(&needs, program, &environment);
+    if (status == OMPRMA_OK) {
+        int index = needs_find(&needs, name);
+        *right = index >= 0 && strcmp(needs.paths.items[index], expected) == 0;
+        needs_clear(&needs);
+    }
+    list_clear(&environment);
+    free(path);
+    free(preload);
+    return status;
+}
+
+/* A program with DT_RPATH does not care for LD_LIBRARY_PATH; a preloaded library of the right name
+ * comes before both. */
+static omprma_status_t plan_enforce(struct llvm_plan *plan, const char *program,
+                                    const struct choice *choice, const char *folder)
+{
+    char *expected = text_make("%s/%s", folder, choice->name);
+    bool right = false;
+    omprma_status_t status = OMPRMA_OK;
+    if (access(expected, F_OK)) { /* 13 and 14 need no link */
+        free(expected);
+        expected = text_make("%s/%s", choice->library, choice->name);
+    }
+    status = plan_confirm(plan, program, choice->name, expected, &right);
+    if (status == OMPRMA_OK && !right) {
+        plan->preload = text_make("%s", expected);
+        status = plan_confirm(plan, program, choice->name, expected, &right);
+    }
+    if (status == OMPRMA_OK && !right)
+        status =
+            error_set(OMPRMA_ERR_CONFIG,
+                      "cannot make %s load %s; was it linked with an rpath or with a full path "
+                      "to libomptarget?",
+                      program, expected);
+    free(expected);
+    return status;
+}
+
+static omprma_status_t plan_program(struct llvm_plan *plan, const struct needs *needs,
+                                    const char *program, const char *wanted, const char *folder)
+{
+    struct choice choice = {0};
+    char *ours = NULL;
+    omprma_status_t status = choice_make(&choice, needs, program, wanted);
+    if (status != OMPRMA_OK)
+        return status;
+    plan->version = choice.version;
+    status = plan_worker_path(plan, &choice, needs, program);
+    if (status != OMPRMA_OK)
+        goto free_choice;
+    ours = plugin_folder_built(choice.version);
+    char *extra = NULL;
+    if (!plugin_folder_fits(ours, choice.version, choice.name, choice.real)) {
+        free(ours);
+        ours = text_make("%s", folder);
+        status = plugin_folder_fill(ours, choice.name, choice.real);
+        char *root = path_root(); /* the plugin, found through this folder, needs libomprma.so */
+        extra = text_make(":%s/lib", root);
+        free(root);
+    }
+    plan->program_path = text_make("%s:%s%s", ours, plan->worker_path, extra ? extra : "");
+    free(extra);
+    if (status == OMPRMA_OK)
+        status = plan_enforce(plan, program, &choice, ours);
+    log_write(LOG_DETAIL, "%s uses LLVM %d, %s; plugin folder %s", program, choice.version,
+              choice.real, ours);
+free_choice:
+    free(ours);
+    free(choice.real);
+    free(choice.library);
+    return status;
+}
+
+/* ---- programs that nothing is known about --------------------------------------------------- */
+
+/* A script may start a program of any version. The folders do not disturb each other: each holds
+ * the same plugin and a libomptarget of another name. */
+static omprma_status_t plan_script(struct llvm_plan *plan, const char *wanted, const char *folder)
+{
+    char *library = NULL;
+    omprma_status_t status = wanted_folder(wanted, &library);
+    if (status != OMPRMA_OK)
+        return status;
+    int only = library ? version_in_path(library) : 0;
+    plan->program_path = text_make("%s", "");
+    if (library && !only) { /* a folder of the user's: offer whatever libomptarget is in it */
+        for (int version = LLVM_OLDEST; status == OMPRMA_OK && version <= LLVM_NEWEST; version++) {
+            char *name = version < 15 ? text_make("%s", library_prefix)
+                                      : text_make("%s.%d", library_prefix, version);
+            char *path = text_make("%s/%s", library, name), *real = path_real(path);
+            if (real)
+                status = plugin_folder_fill(folder, name, real);
+            free(real);
+            free(path);
+            free(name);
+        }
+        free(plan->program_path);
+        char *root = path_root();
+        plan->program_path = text_make("%s:%s/lib", folder, root);
+        free(root);
+    }
+    for (int version = LLVM_NEWEST; version >= LLVM_OLDEST && !(library && !only); version--) {
+        char *ours = plugin_folder_built(version);
+        if ((!only || only == version) && plugin_folder_present(ours)) {
+            char *longer = path_join(plan->program_path, ours);
+            free(plan->program_path);
+            plan->program_path = longer;
+        }
+        free(ours);
+    }
+    if (status == OMPRMA_OK && !*plan->program_path)
+        status = error_set(OMPRMA_ERR_CONFIG, "omprma's plugin is missing: no lib/omprma/llvm-NN "
+                                              "beside omprma-run's folder; build or install it");
+    free(library);
+    return status;
+}
+
+static omprma_status_t not_for_offloading(const char *program)
+{
+    return error_set(OMPRMA_ERR_CONFIG,
+                     "%s is not compiled for offloading (no libomptarget among its libraries): "
+                     "compile and link with clang -fopenmp "
+                     "-fopenmp-targets=x86_64-pc-linux-gnu, or give --llvm VERSION if it loads "
+                     "such code later",
+                     program);
+}
+
+omprma_status_t llvm_plan_make(struct llvm_plan *plan, const char *program, const char *wanted,
+                               const char *folder)
+{
+    *plan = (struct llvm_plan){0};
+    struct needs needs;
+    omprma_status_t status = needs_read(&needs, program, NULL);
+    if (status != OMPRMA_OK)
+        return status;
+    bool offloads = needs_find(&needs, library_prefix) >= 0;
+    bool told = *wanted && strcmp(wanted, "auto") != 0;
+    if (offloads) {
+        status = plan_program(plan, &needs, program, wanted, folder);
+    } else if (needs.kind != PROGRAM_OTHER && !(told && needs.kind == PROGRAM_DYNAMIC)) {
+        status = not_for_offloading(program);
+    } else {
+        status = llvm_plan_workers(plan, wanted);
+        if (status == OMPRMA_OK)
+            status = plan_script(plan, wanted, folder);
+    }
+    needs_clear(&needs);
+    if (status != OMPRMA_OK)
+        llvm_plan_clear(plan);
+    return status;
+}
+
+/* ---- workers ------------------------------------------------------------------------------- */
+
+void llvm_folders(struct list *folders)
+{
+    for (int version = LLVM_NEWEST; version >= LLVM_OLDEST; version--) {
+        char *folder = text_make("/usr/lib/llvm-%d/lib", version);
+        if (!path_holds(folder, library_prefix)) {
+            free(folder); /* LLVM elsewhere that the build knew about */
+            char *ours = plugin_folder_built(version);
+            char *link = text_make("%s/%s.%d", ours, library_prefix, version);
+            folder = path_real(link);
+            if (folder)
+                *strrchr(folder, '/') = 0;
+            free(link);
+            free(ours);
+        }
+        if (folder && !list_contains(folders, folder))
+            list_add(folders, folder);
+        free(folder);
+    }
+}
+
+omprma_status_t llvm_plan_workers(struct llvm_plan *plan, const char *wanted)
+{
+    *plan = (struct llvm_plan){0};
+    omprma_status_t status = wanted_folder(wanted, &plan->worker_path);
+    if (status != OMPRMA_OK || plan->worker_path)
+        return status;
+    struct list folders = {0};
+    llvm_folders(&folders);
+    plan->worker_path = text_make("%s", "");
+    for (size_t i = 0; i < folders.count; i++) {
+        char *longer = path_join(plan->worker_path, folders.items[i]);
+        free(plan->worker_path);
+        plan->worker_path = longer;
+    }
+    list_clear(&folders);
+    return OMPRMA_OK;
+}
+
+void llvm_plan_clear(struct llvm_plan *plan)
+{
+    free(plan->program_path);
+    free(plan->worker_path);
+    free(plan->preload);
+    *plan = (struct llvm_plan){0};
+}

@@ -1,0 +1,49 @@
+/*
+ * llvm.h: which LLVM a program was made with, and how its libomptarget comes to load our plugin
+ * instead of its own. Knows nothing of MPI.
+ *
+ * libomptarget 13 and 14 look for plugins along the loader's search path, 15 and later only in the
+ * folder that they were loaded from themselves. So the program is started with a folder in front of
+ * its LD_LIBRARY_PATH that holds the plugin and a link to the very libomptarget it would use.
+ * lib/omprma/llvm-NN are such folders, made at build time; when they do not fit (another LLVM in
+ * another place), one is made for this run.
+ */
+#ifndef OMPRMA_LAUNCH_LLVM_H
+#define OMPRMA_LAUNCH_LLVM_H
+
+#include <omprma/omprma.h>
+
+#include "tools/launch/list.h"
+
+enum { LLVM_OLDEST = 13, LLVM_NEWEST = 18 };
+
+struct llvm_plan {
+    int version;        /* major; 0: not known (a script), all versions are prepared */
+    char *program_path; /* goes in front of the program's LD_LIBRARY_PATH */
+    char *worker_path;  /* goes in front of a worker's LD_LIBRARY_PATH; "" for nothing */
+    char *preload;      /* goes in front of the program's LD_PRELOAD; NULL: nothing */
+};
+
+/*
+ * Decides for `program` (a path). `wanted` is "auto", a major version, or a folder with LLVM's
+ * libraries. `folder` is a private folder in which links may be made; it is used only if needed.
+ * Errors: CONFIG; the text says what is missing and what to install or to set.
+ */
+omprma_status_t llvm_plan_make(struct llvm_plan *plan, const char *program, const char *wanted,
+                               const char *folder);
+
+/* The same for a process of ours that uses no libomptarget: only worker_path is set. */
+omprma_status_t llvm_plan_workers(struct llvm_plan *plan, const char *wanted);
+
+void llvm_plan_clear(struct llvm_plan *plan);
+
+/* "14.so", "16" ...: the major version in a libomptarget name; 0: none in it. */
+int llvm_soname_version(const char *name);
+
+/* The LLVM library folders that are found, newest first, for workers and for omprma-info. */
+void llvm_folders(struct list *folders);
+
+/* "front:back", malloced; either may be NULL or empty. */
+char *path_join(const char *front, const char *back);
+
+#endif

@@ -1,0 +1,135 @@
+/* options.c: options that the tools share. Knows nothing of how a run is made. */
+#include "tools/launch/options.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/config.h"
+#include "base/error.h"
+#include "base/log.h"
+
+enum { KEY_HOSTS = 256, KEY_HOSTFILE, KEY_DATA, KEY_OSC, KEY_LLVM, KEY_MPI_ARG };
+enum { WORKERS_MAX = 4096, VERBOSE_MAX = 3 };
+
+static const struct argp_option options[] = {
+    {"workers", 'n', "N", 0,
+     "Number of workers, one device each (default 1, or one per slot of the hosts)", 0},
+    {"hosts", KEY_HOSTS, "H1:N,H2:N", 0,
+     "Place workers on these hosts, N on each (default: this host)", 0},
+    {"hostfile", KEY_HOSTFILE, "FILE", 0, "The same from a file with lines \"HOST slots=N\"", 0},
+    {"data", KEY_DATA, "HOW", 0, "How data travels: auto, rma or two-sided (default auto)", 0},
+    {"osc", KEY_OSC, "COMPONENT", 0,
+     "Open MPI's one-sided component: auto, ucx or rdma (default auto)", 0},
+    {"llvm", KEY_LLVM, "auto|VERSION|DIR", 0,
+     "LLVM of the program, or the folder with its libraries (default auto: what the program itself "
+     "asks for)",
+     0},
+    {"mpi-arg", KEY_MPI_ARG, "ARG", 0, "One more argument for mpirun; may be repeated", 0},
+    {"verbose", 'v', NULL, 0, "Say what was chosen and why; -vv for details", 0},
+    {0}};
+
+void option_fail(const char *format, ...)
+{
+    char line[ERROR_TEXT_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof(line), format, arguments);
+    va_end(arguments);
+    log_write(LOG_ERROR, "%s", line);
+    exit(2);
+}
+
+void option_set(const char *option, const char *name, const char *value)
+{
+    /* An empty variable means unset, an empty option is a mistake. */
+    if (!*value)
+        option_fail("%s needs a value", option);
+    if (config_check(name, value) != OMPRMA_OK)
+        option_fail("%s: %s", option, error_text());
+    char *variable = text_make("OMPRMA_%s", name);
+    setenv(variable, value, 1);
+    free(variable);
+}
+
+int option_number(const char *option, const char *text, int limit)
+{
+    char *end;
+    long value = strtol(text, &end, 10);
+    if (!isdigit((unsigned char)*text) || *end || value < 1 || value > limit)
+        option_fail("%s %s: not a number from 1 to %d", option, text, limit);
+    return (int)value;
+}
+
+static void option_verbose(void)
+{
+    const char *now = getenv("OMPRMA_VERBOSE");
+    int level = (now ? atoi(now) : 0) + 1;
+    char text[16];
+    snprintf(text, sizeof(text), "%d", level < VERBOSE_MAX ? level : VERBOSE_MAX);
+    setenv("OMPRMA_VERBOSE", text, 1);
+}
+
+static void option_hosts(struct launch *launch, const char *option, const char *value)
+{
+    bool file = strcmp(option, "--hostfile") == 0;
+    if (launch->hosts.total > 0)
+        option_fail("%s: hosts were given before; give one of --hosts and --hostfile, once",
+                    option);
+    omprma_status_t status =
+        file ? hosts_read(&launch->hosts, value) : hosts_parse(&launch->hosts, value);
+    if (status != OMPRMA_OK)
+        option_fail("%s: %s", option, error_text());
+}
+
+static error_t parse_option(int key, char *value, struct argp_state *state)
+{
+    struct launch *launch = state->input;
+    switch (key) {
+    case 'n':
+        launch->workers = option_number("-n", value, WORKERS_MAX);
+        return 0;
+    case KEY_HOSTS:
+        option_hosts(launch, "--hosts", value);
+        return 0;
+    case KEY_HOSTFILE:
+        option_hosts(launch, "--hostfile", value);
+        return 0;
+    case KEY_DATA:
+        option_set("--data", "DATA", value);
+        return 0;
+    case KEY_OSC:
+        option_set("--osc", "OSC", value);
+        return 0;
+    case KEY_LLVM:
+        option_set("--llvm", "LLVM", value);
+        return 0;
+    case KEY_MPI_ARG:
+        list_add(&launch->mpi_args, value);
+        return 0;
+    case 'v':
+        option_verbose();
+        return 0;
+    case ARGP_KEY_END: {
+        /* What the environment says and no option replaced is checked like an option. */
+        struct config config;
+        if (config_load(&config) != OMPRMA_OK)
+            option_fail("%s", error_text());
+        const char *llvm = getenv("OMPRMA_LLVM");
+        launch->llvm = llvm && *llvm ? llvm : "auto";
+        log_open("omprma", (int)config.verbose);
+        return 0;
+    }
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+const struct argp launch_argp = {options, parse_option, NULL, NULL, NULL, NULL, NULL};
+
+void options_begin(const char *program)
+{
+    log_open(program, 0);
+    argp_err_exit_status = 2;
+}

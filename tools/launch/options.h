@@ -1,0 +1,30 @@
+/*
+ * options.h: the command line options that omprma's tools share, as an argp child parser. They fill
+ * a struct launch and set OMPRMA_* variables, validated by the table of settings.
+ */
+#ifndef OMPRMA_LAUNCH_OPTIONS_H
+#define OMPRMA_LAUNCH_OPTIONS_H
+
+#include <argp.h>
+
+#include "tools/launch/launch.h"
+
+/* For struct argp_child; its input is a struct launch (state->child_inputs[0]). Options: -n,
+ * --hosts,
+ * --hostfile, --data, --osc, --llvm, --mpi-arg, -v. */
+extern const struct argp launch_argp;
+
+/* For one's own options: OMPRMA_<name> = value, checked; a bad one ends the program with status 2
+ * and one line. `option` is how the user wrote it, "--data". */
+void option_set(const char *option, const char *name, const char *value);
+
+/* Prints one line "omprma: ..." and ends the program with status 2. */
+void option_fail(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
+
+/* Reads "1" to "limit". */
+int option_number(const char *option, const char *text, int limit);
+
+/* Sets up the log and argp's exit status; call before argp_parse(). */
+void options_begin(const char *program);
+
+#endif

@@ -1,0 +1,37 @@
+/*
+ * program.h: starts the program as a plain child: same terminal, process group, files, folder and
+ * signal settings as without omprma-run. Knows nothing of mpirun.
+ */
+#ifndef OMPRMA_LAUNCH_PROGRAM_H
+#define OMPRMA_LAUNCH_PROGRAM_H
+
+#include <signal.h>
+#include <sys/types.h>
+
+#include <omprma/omprma.h>
+
+#include "tools/launch/list.h"
+#include "tools/launch/llvm.h"
+
+struct program {
+    const char *path;
+    char **argv;
+    const struct llvm_plan *plan; /* what to put in front of its library paths */
+    bool offloading;
+    int workers;
+    const sigset_t *mask;             /* signal mask to start with */
+    const struct sigaction *old_pipe; /* SIGPIPE's disposition to start with */
+};
+
+/*
+ * `mpi` holds MPI's variables, each string ended by a zero. `*report` becomes readable when the
+ * program wrote its byte (see launch.h). The program is killed when the calling process dies.
+ * Errors: CONFIG (cannot be executed), HOST_MEMORY.
+ */
+omprma_status_t program_start(const struct program *program, const char *mpi, size_t bytes,
+                              pid_t *pid, int *report);
+
+/* The environment variables that it gets on top of the caller's and MPI's. */
+void program_environment(const struct program *program, struct list *environment);
+
+#endif

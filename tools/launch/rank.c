@@ -1,0 +1,134 @@
+/* rank.c: rank 0's stand-in and the remote shell's wrapper. See rank.h. */
+#include "tools/launch/rank.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "tools/launch/local.h"
+#include "tools/launch/list.h"
+
+extern char **environ;
+
+/* ---- rank 0 -------------------------------------------------------------------------------- */
+
+static bool variable_is_mpi(const char *variable)
+{
+    static const char *const prefixes[] = {"OMPI_", "PMIX_", "ORTE_", "PMI_"};
+    for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+        if (strncmp(variable, prefixes[i], strlen(prefixes[i])) == 0)
+            return true;
+    }
+    return false;
+}
+
+int rank_main(const char *socket_name)
+{
+    static char packet[LOCAL_PACKET_BYTES];
+    size_t used = 0;
+    packet[used++] = RANK_ENVIRONMENT;
+    for (char **variable = environ; *variable; variable++) {
+        size_t bytes = strlen(*variable) + 1;
+        if (!variable_is_mpi(*variable))
+            continue;
+        if (bytes > sizeof(packet) - used) {
+            log_write(LOG_ERROR, "MPI's environment variables are too long together");
+            return 1;
+        }
+        memcpy(packet + used, *variable, bytes);
+        used += bytes;
+    }
+    int fd = local_connect(socket_name);
+    if (fd < 0 || local_send(fd, packet, used) != (ssize_t)used)
+        return 1; /* the launcher is gone, and with it whoever could be told */
+    local_receive(fd, packet, sizeof(packet));
+    return 0;
+}
+
+/* ---- the remote shell ---------------------------------------------------------------------- */
+
+static void agent_report(const char *host, const char *why)
+{
+    const char *name = getenv(AGENT_SOCKET);
+    int fd = name ? local_connect(name) : -1;
+    if (fd < 0)
+        return;
+    char packet[1024];
+    int length = snprintf(packet, sizeof(packet), "%c%s: %s", RANK_HOST, host, why);
+    if (length >= (int)sizeof(packet))
+        length = sizeof(packet) - 1;
+    local_send(fd, packet, (size_t)length + 1);
+    close(fd);
+}
+
+/* The real remote shell with options that keep it from waiting for ever or asking questions. */
+static void agent_command(struct list *command, int argc, char **argv)
+{
+    const char *words = getenv(AGENT_COMMAND);
+    char *copy = text_make("%s", words && *words ? words : "ssh"), *rest = copy, *word;
+    while ((word = strsep(&rest, " ")) && strcmp(word, ":") != 0) { /* "ssh : rsh": the first */
+        if (*word)
+            list_add(command, word);
+    }
+    free(copy);
+    const char *slash = command->count ? strrchr(command->items[0], '/') : NULL;
+    if (command->count && strcmp(slash ? slash + 1 : command->items[0], "ssh") == 0) {
+        list_add(command, "-x");
+        list_add(command, "-oBatchMode=yes");
+        list_add(command, "-oConnectTimeout=10");
+    }
+    for (int i = 1; i < argc; i++)
+        list_add(command, argv[i]);
+}
+
+/* Passes the remote shell's complaints on only if it succeeds; keeps the last line. */
+static void agent_listen(int fd, char *last, size_t room)
+{
+    FILE *stream = fdopen(fd, "r");
+    char *line = NULL;
+    size_t line_room = 0;
+    while (stream && getline(&line, &line_room, stream) > 0) {
+        line[strcspn(line, "\r\n")] = 0;
+        if (*line)
+            snprintf(last, room, "%s", line);
+    }
+    free(line);
+    if (stream)
+        fclose(stream);
+}
+
+int agent_main(int argc, char **argv)
+{
+    struct list command = {0};
+    int ends[2];
+    agent_command(&command, argc, argv);
+    if (argc < 2 || !command.count || pipe2(ends, O_CLOEXEC))
+        return 1;
+    pid_t child = fork();
+    if (child == 0) {
+        dup2(ends[1], STDERR_FILENO);
+        execvp(command.items[0], command.items);
+        dprintf(STDERR_FILENO, "cannot run %s: %s\n", command.items[0], strerror(errno));
+        _exit(127);
+    }
+    close(ends[1]);
+    char why[512] = "";
+    agent_listen(ends[0], why, sizeof(why));
+    int status = 1 << 8;
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    if (code != 0) {
+        if (!*why)
+            snprintf(why, sizeof(why), "%s ended with status %d", command.items[0], code);
+        agent_report(argv[1], why);
+    }
+    list_clear(&command);
+    return code;
+}

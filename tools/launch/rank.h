@@ -1,0 +1,25 @@
+/*
+ * rank.h: the small jobs that mpirun starts this executable for: standing in for the program as
+ * rank 0, and calling the remote shell. Knows nothing of what the results are used for.
+ */
+#ifndef OMPRMA_LAUNCH_RANK_H
+#define OMPRMA_LAUNCH_RANK_H
+
+/* First byte of a packet to the launcher. */
+enum {
+    RANK_ENVIRONMENT = 'R', /* then NAME=VALUE strings, each with its zero */
+    RANK_HOST = 'H'         /* then "HOST: WHY" with a zero */
+};
+
+#define RANK_OPTION "--internal-rank" /* then the launcher's socket name */
+#define AGENT_NAME "omprma-agent"     /* argv[0] when called as remote shell */
+#define AGENT_SOCKET "OMPRMA_INTERNAL_SOCKET"
+#define AGENT_COMMAND "OMPRMA_INTERNAL_AGENT" /* the real remote shell, words between spaces */
+
+/* Sends MPI's environment variables to the launcher and sleeps until it lets go. */
+int rank_main(const char *socket_name);
+
+/* argv: HOST COMMAND...; calls the real remote shell and reports a failure with the host's name. */
+int agent_main(int argc, char **argv);
+
+#endif

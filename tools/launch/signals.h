@@ -1,0 +1,19 @@
+/*
+ * signals.h: the signals that a launcher takes from a file descriptor instead of handlers. Knows
+ * nothing of what is done with them.
+ */
+#ifndef OMPRMA_LAUNCH_SIGNALS_H
+#define OMPRMA_LAUNCH_SIGNALS_H
+
+#include <signal.h>
+
+/* Blocks them (those that were ignored stay ignored) and gives the mask from before. */
+void signals_block(sigset_t *before);
+
+/* A descriptor that they can be read from; -1 on failure. */
+int signals_open(void);
+
+/* Ends this process by the signal, without a core file. */
+void signals_raise(int number);
+
+#endif

@@ -1,0 +1,445 @@
+/* supervise.c: watches a run. One loop, one process, no threads. Knows nothing of LLVM. */
+#include "tools/launch/supervise.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/config.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "tools/launch/local.h"
+#include "tools/launch/keeper.h"
+#include "tools/launch/rank.h"
+#include "tools/launch/signals.h"
+#include "tools/launch/verdict.h"
+
+#define SECOND_NS INT64_C(1000000000)
+#define NEVER INT64_MAX
+
+/* How long the one side may take after the other has ended. */
+enum {
+    FINISH_S = 5, /* mpirun, after a program that offloaded ended: workers finalize */
+    UNUSED_S = 1, /* mpirun, after a program that perhaps did not offload ended */
+    ABORT_S = 1,  /* the program, after the workers are gone: it may say where it was */
+    INSIST_S = 2  /* a second SIGTERM after this time kills the program */
+};
+
+enum source { AT_SIGNALS, AT_CONTROL, AT_LISTENER, AT_RANK, AT_REPORT, AT_OUT, AT_ERR, SOURCES };
+
+struct run {
+    const struct program *program;
+    int fds[SOURCES]; /* -1: closed */
+    pid_t child, keeper;
+    bool child_started, child_ended, child_killed;
+    int child_status; /* wait status, once ended */
+    bool mpirun_ended, stopped, clean;
+    int mpirun_status;
+    bool connected;      /* the program called MPI_Init */
+    bool failed;         /* workers were lost, or never came up, before the program ended */
+    bool reported;       /* the failure was put into words */
+    int interrupted;     /* signal that ended us before the program was started */
+    int64_t term_ns;     /* first SIGTERM that was passed on */
+    int64_t deadline_ns; /* for the present wait; see run_late() */
+    int64_t patience_s;  /* for mpirun to start the workers */
+    struct verdict verdict;
+    struct stream errors;
+};
+
+static void run_close(struct run *run, enum source source)
+{
+    if (run->fds[source] >= 0)
+        close(run->fds[source]);
+    run->fds[source] = -1;
+}
+
+/* Tells the keeper to end mpirun and whatever belongs to it. */
+static void run_stop(struct run *run)
+{
+    struct keeper_packet packet = {.what = KEEPER_STOP};
+    if (!run->stopped && run->fds[AT_CONTROL] >= 0)
+        local_send(run->fds[AT_CONTROL], &packet, sizeof(packet));
+    run->stopped = true;
+    run_close(run, AT_RANK);
+}
+
+/* Something other than the program ended the run. mpirun may be ending its ranks already, and is
+ * left alone for a moment: it crashes at times when it is told to end then, instead of saying which
+ * rank was lost. The words follow when it has ended. */
+static void run_fail(struct run *run)
+{
+    if (run->failed || run->child_ended)
+        return;
+    run->failed = true;
+    run->deadline_ns = clock_ns() + ABORT_S * SECOND_NS;
+}
+
+static void run_fail_saying(struct run *run, const char *line)
+{
+    if (!run->failed && !run->child_ended) {
+        log_write(LOG_ERROR, "%s", line);
+        run->reported = true;
+    }
+    run_fail(run);
+    run_stop(run);
+}
+
+/* ---- packets from rank 0 and from the remote shell ------------------------------------------ */
+
+static void run_start_program(struct run *run, int fd, const char *variables, size_t bytes)
+{
+    run->fds[AT_RANK] = fd;
+    for (size_t at = 0; at < bytes; at += strlen(variables + at) + 1) {
+        if (strncmp(variables + at, "PMIX_NAMESPACE=", 15) != 0)
+            continue;
+        struct keeper_packet packet = {.what = KEEPER_JOB};
+        packet.value = (uint32_t)strtoul(variables + at + 15, NULL, 10);
+        local_send(run->fds[AT_CONTROL], &packet, sizeof(packet));
+    }
+    omprma_status_t status =
+        program_start(run->program, variables, bytes, &run->child, &run->fds[AT_REPORT]);
+    if (status != OMPRMA_OK) {
+        run_fail_saying(run, error_text());
+        return;
+    }
+    run->child_started = true;
+    run->deadline_ns = NEVER;
+    log_write(LOG_DETAIL, "mpirun is up, %s started as process %d", run->program->path,
+              (int)run->child);
+}
+
+/* One connection; false when there is none. */
+static bool run_accept_one(struct run *run)
+{
+    static char packet[LOCAL_PACKET_BYTES + 1];
+    int fd = local_accept(run->fds[AT_LISTENER]);
+    if (fd < 0)
+        return false;
+    /* Our own processes send at once; nobody else of this user has a reason to connect. */
+    struct pollfd ready = {.fd = fd, .events = POLLIN};
+    ssize_t bytes = poll(&ready, 1, 1000) == 1 ? local_receive(fd, packet, sizeof(packet) - 1) : 0;
+    if (bytes > 1 && packet[bytes - 1] == 0) {
+        bool starting = !run->child_started && !run->failed && run->fds[AT_RANK] < 0;
+        if (packet[0] == RANK_ENVIRONMENT && starting) {
+            run_start_program(run, fd, packet + 1, (size_t)bytes - 1);
+            return true;
+        }
+        if (packet[0] == RANK_HOST) {
+            verdict_host(&run->verdict, packet + 1);
+            run_fail(run);
+        }
+    }
+    close(fd);
+    return true;
+}
+
+static void run_accept(struct run *run)
+{
+    while (run_accept_one(run))
+        ;
+}
+
+/* ---- ends ---------------------------------------------------------------------------------- */
+
+static void run_report_byte(struct run *run)
+{
+    char byte;
+    ssize_t bytes = read(run->fds[AT_REPORT], &byte, 1);
+    if (bytes < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (bytes == 1)
+        run->connected = true;
+    run_close(run, AT_REPORT);
+}
+
+static void run_child_ended(struct run *run)
+{
+    pid_t pid = run->child_started && !run->child_ended
+                    ? waitpid(run->child, &run->child_status, WNOHANG)
+                    : 0;
+    if (pid != run->child || pid <= 0)
+        return;
+    run->child_ended = true;
+    if (run->fds[AT_REPORT] >= 0)
+        run_report_byte(run);
+    bool success = WIFEXITED(run->child_status) && WEXITSTATUS(run->child_status) == 0;
+    int64_t grace = run->connected ? FINISH_S : UNUSED_S;
+    /* A program that failed does not need its workers to end in good order. */
+    run->deadline_ns =
+        clock_ns() +
+        (success || (run->connected && WIFEXITED(run->child_status)) ? grace * SECOND_NS : 0);
+    if (run->failed)
+        run->deadline_ns = clock_ns() + (run->child_killed ? 0 : ABORT_S * SECOND_NS);
+    run_close(run, AT_RANK); /* lets rank 0's stand-in go */
+}
+
+static void run_read_output(struct run *run, enum source source)
+{
+    char bytes[4096];
+    for (;;) {
+        ssize_t count = read(run->fds[source], bytes, sizeof(bytes));
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0 && errno == EAGAIN)
+            return;
+        if (count <= 0)
+            break;
+        if (source == AT_ERR)
+            stream_feed(&run->errors, bytes, (size_t)count, &run->verdict);
+        else if (write(STDOUT_FILENO, bytes, (size_t)count) < 0)
+            break; /* our reader is gone */
+    }
+    run_close(run, source);
+}
+
+/* mpirun is gone: everything that it had to say is in the pipes. */
+static void run_mpirun_ended(struct run *run, int status)
+{
+    run->mpirun_ended = true;
+    run->mpirun_status = status;
+    run_child_ended(run); /* if both ended, the program's end counts */
+    run_accept(run);      /* a report of a host, sent before mpirun gave up */
+    if (run->fds[AT_OUT] >= 0)
+        run_read_output(run, AT_OUT);
+    if (run->fds[AT_ERR] >= 0)
+        run_read_output(run, AT_ERR);
+    if (!run->interrupted)
+        run_fail(run);
+    char line[1024];
+    verdict_word(&run->verdict, status, line, sizeof(line));
+    if (run->failed && !run->reported && !run->interrupted)
+        log_write(LOG_ERROR, "%s", line);
+    else if (run->verdict.kind != VERDICT_NONE)
+        log_write(LOG_DETAIL, "while ending: %s", line);
+    run->reported = true;
+}
+
+static void run_control(struct run *run)
+{
+    struct keeper_packet packet;
+    ssize_t bytes = local_receive(run->fds[AT_CONTROL], &packet, sizeof(packet));
+    if (bytes == (ssize_t)sizeof(packet) && packet.what == KEEPER_ENDED) {
+        run_mpirun_ended(run, (int)packet.value);
+        return;
+    }
+    if (bytes < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    bool clean = bytes == (ssize_t)sizeof(packet) && packet.what == KEEPER_CLEAN;
+    if (!clean)
+        run_fail_saying(run, "the process that watches mpirun was killed; ending the program");
+    run_close(run, AT_CONTROL);
+    run->clean = true;
+}
+
+/* ---- signals ------------------------------------------------------------------------------- */
+
+static void run_signal(struct run *run)
+{
+    struct signalfd_siginfo info;
+    if (read(run->fds[AT_SIGNALS], &info, sizeof(info)) != (ssize_t)sizeof(info))
+        return;
+    int number = (int)info.ssi_signo;
+    if (number == SIGCHLD) {
+        run_child_ended(run);
+        return;
+    }
+    bool deadly = number != SIGUSR1 && number != SIGUSR2;
+    if (!run->child_started) {
+        if (!deadly)
+            return;
+        run->interrupted = number;
+        run->deadline_ns = NEVER;
+        run_stop(run);
+        return;
+    }
+    if (run->child_ended) {
+        if (deadly)
+            run_stop(run);
+        return;
+    }
+    /* The terminal sends its signals to the whole group, so the program has them already. */
+    if (info.ssi_code == SI_KERNEL)
+        return;
+    int64_t now = clock_ns();
+    bool insists = number == SIGTERM && run->term_ns && now - run->term_ns > INSIST_S * SECOND_NS;
+    if (number == SIGTERM && !run->term_ns)
+        run->term_ns = now;
+    kill(run->child, insists ? SIGKILL : number);
+}
+
+/* ---- the loop ------------------------------------------------------------------------------ */
+
+static void run_late(struct run *run)
+{
+    run->deadline_ns = NEVER;
+    if (run->child_started && !run->child_ended) { /* its workers are gone */
+        run->child_killed = true;
+        kill(run->child, SIGKILL);
+    } else if (run->child_ended || run->failed) { /* mpirun does not end by itself */
+        run_stop(run);
+    } else {
+        char line[128];
+        snprintf(line, sizeof(line), "mpirun did not start within %d s (OMPRMA_TIMEOUT)",
+                 (int)run->patience_s);
+        run_fail_saying(run, line);
+    }
+}
+
+static bool run_over(const struct run *run)
+{
+    return run->clean && (!run->child_started || run->child_ended);
+}
+
+static int run_wait_ms(const struct run *run)
+{
+    if (run->deadline_ns == NEVER)
+        return -1;
+    int64_t left = run->deadline_ns - clock_ns();
+    return left <= 0 ? 0 : (int)(left / 1000000 + 1);
+}
+
+static void run_loop(struct run *run)
+{
+    static void (*const handlers[SOURCES])(struct run *) = {[AT_SIGNALS] = run_signal,
+                                                            [AT_CONTROL] = run_control,
+                                                            [AT_LISTENER] = run_accept,
+                                                            [AT_REPORT] = run_report_byte};
+    while (!run_over(run)) {
+        struct pollfd sources[SOURCES];
+        for (int i = 0; i < SOURCES; i++)
+            sources[i] = (struct pollfd){.fd = run->fds[i], .events = POLLIN};
+        if (poll(sources, SOURCES, run_wait_ms(run)) < 0 && errno != EINTR)
+            break;
+        for (int i = 0; i < SOURCES; i++) {
+            if (!sources[i].revents || run->fds[i] != sources[i].fd)
+                continue;
+            if (handlers[i])
+                handlers[i](run);
+            else if (i == AT_RANK) { /* rank 0's stand-in was ended: mpirun gives up */
+                run_close(run, AT_RANK);
+                run_child_ended(run);
+                run_fail(run);
+            } else
+                run_read_output(run, (enum source)i);
+        }
+        if (run->deadline_ns != NEVER && clock_ns() >= run->deadline_ns)
+            run_late(run);
+    }
+    stream_end(&run->errors);
+}
+
+/* ---- start and result ---------------------------------------------------------------------- */
+
+static omprma_status_t run_begin(struct run *run, const struct list *command, const char *folder,
+                                 int listener)
+{
+    int out[2], err[2];
+    if (pipe2(out, O_CLOEXEC) || pipe2(err, O_CLOEXEC))
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "cannot make a pipe: %s", strerror(errno));
+    struct keeper_job job = {.command = command,
+                             .folder = folder,
+                             .out = out[1],
+                             .err = err[1],
+                             .listener = listener,
+                             .mask = run->program->mask};
+    run->fds[AT_LISTENER] = listener;
+    run->fds[AT_OUT] = out[0];
+    run->fds[AT_ERR] = err[0];
+    run->fds[AT_SIGNALS] = signals_open();
+    omprma_status_t status = keeper_start(&job, &run->keeper, &run->fds[AT_CONTROL]);
+    close(out[1]);
+    close(err[1]);
+    if (status == OMPRMA_OK && run->fds[AT_SIGNALS] < 0)
+        status = error_set(OMPRMA_ERR_HOST_MEMORY, "no signalfd: %s", strerror(errno));
+    /* After the fork: the flag belongs to the pipe's reading end, which only we use. */
+    fcntl(out[0], F_SETFL, O_NONBLOCK);
+    fcntl(err[0], F_SETFL, O_NONBLOCK);
+    return status;
+}
+
+/* What a shell would show for the program's end. */
+static int run_program_status(const struct run *run)
+{
+    if (WIFEXITED(run->child_status))
+        return WEXITSTATUS(run->child_status);
+    int number = WTERMSIG(run->child_status);
+    bool asked = number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGPIPE ||
+                 number == SIGKILL || number == SIGQUIT;
+    log_write(asked ? LOG_CHOICE : LOG_ERROR, "%s was ended by signal %d (%s)", run->program->path,
+              number, strsignal(number));
+    return 128 + number;
+}
+
+static int run_result(const struct run *run)
+{
+    const char *path = run->program->path;
+    if (run->interrupted)
+        return 128 + run->interrupted;
+    if (run->failed) {
+        int own = run->child_ended && !run->child_killed ? run_program_status(run) : 0;
+        return own ? own : 1;
+    }
+    /* Workers whose rank 0 never came wait for ever; that mpirun ended by itself shows that it
+     * came, even if nobody wrote the byte (a wrapper may have closed the descriptor). */
+    bool offloaded = run->connected || (!run->stopped && run->mpirun_status == 0);
+    int own = run_program_status(run);
+    if (offloaded || own != 0) {
+        if (!offloaded)
+            log_write(LOG_CHOICE, "%s ended without offloading anything", path);
+        return own;
+    }
+    log_write(LOG_ERROR,
+              "%s ended without offloading anything: is it compiled and linked with "
+              "-fopenmp -fopenmp-targets=x86_64-pc-linux-gnu?",
+              path);
+    return 1;
+}
+
+/* The shell must see that Ctrl-C ended us, or its loops would go on. */
+static void end_like_the_program(const struct run *run)
+{
+    if (run->failed || run->interrupted || !run->child_ended || !WIFSIGNALED(run->child_status) ||
+        WTERMSIG(run->child_status) != SIGINT)
+        return;
+    signals_raise(SIGINT);
+}
+
+int supervise(const struct program *program, const struct list *command, const char *folder,
+              int listener)
+{
+    struct sigaction ignore = {.sa_handler = SIG_IGN}, old_pipe;
+    sigaction(SIGPIPE, &ignore, &old_pipe);
+    struct program started = *program;
+    started.old_pipe = &old_pipe;
+    struct run run = {.program = &started,
+                      .patience_s = 60,
+                      .errors = {.out = STDERR_FILENO, .verbose = log_level() >= LOG_DETAIL}};
+    for (int i = 0; i < SOURCES; i++)
+        run.fds[i] = -1;
+    struct config config;
+    if (config_load(&config) == OMPRMA_OK)
+        run.patience_s = config.timeout_s;
+    run.deadline_ns = run.patience_s ? clock_ns() + run.patience_s * SECOND_NS : NEVER;
+    omprma_status_t status = run_begin(&run, command, folder, listener);
+    int result = 1;
+    if (status == OMPRMA_OK) {
+        run_loop(&run);
+        result = run_result(&run);
+    } else {
+        log_write(LOG_ERROR, "%s", error_text());
+    }
+    for (int i = 0; i < SOURCES; i++)
+        run_close(&run, (enum source)i);
+    if (run.keeper > 0)
+        waitpid(run.keeper, NULL, 0);
+    end_like_the_program(&run);
+    return result;
+}

@@ -1,0 +1,221 @@
+/* verdict.c: understands Open MPI's messages. Knows nothing of processes. */
+#include "tools/launch/verdict.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Copies the word after `label` up to any of `ends`. */
+static bool word_after(const char *text, const char *label, const char *ends, char *word,
+                       size_t room)
+{
+    const char *at = strstr(text, label);
+    if (!at)
+        return false;
+    at += strlen(label);
+    at += strspn(at, " \t");
+    size_t length = strcspn(at, ends);
+    snprintf(word, room, "%.*s", (int)(length < room ? length : room - 1), at);
+    return length > 0;
+}
+
+static bool number_after(const char *text, const char *label, int *number)
+{
+    const char *at = strstr(text, label);
+    return at && sscanf(at + strlen(label), "%d", number) == 1;
+}
+
+/* A message as one line of words. */
+static void message_flatten(const char *message, char *line, size_t room)
+{
+    size_t used = 0;
+    bool space = false;
+    for (; *message && used + 2 < room; message++) {
+        if (strchr(" \t\n", *message)) {
+            space = used > 0;
+            continue;
+        }
+        if (space)
+            line[used++] = ' ';
+        space = false;
+        line[used++] = *message;
+    }
+    line[used] = 0;
+}
+
+static bool verdict_match(struct verdict *found, const char *message)
+{
+    if (number_after(message, "exited on signal ", &found->code)) {
+        found->kind = VERDICT_SIGNAL;
+        number_after(message, "process rank ", &found->rank);
+        word_after(message, "on node ", " \n", found->host, sizeof(found->host));
+        return true;
+    }
+    if (number_after(message, "Exit code:", &found->code)) {
+        found->kind = VERDICT_STATUS;
+        const char *name = strstr(message, "Process name: [["); /* [[job,1],rank] */
+        if (!name || sscanf(name, "Process name: [[%*d,%*d],%d]", &found->rank) != 1)
+            found->rank = -1;
+        return true;
+    }
+    if (strstr(message, "unable to find the specified executable") ||
+        strstr(message, "could not access") || strstr(message, "unable to launch")) {
+        found->kind = VERDICT_PROGRAM;
+        word_after(message, "Node:", " \n", found->host, sizeof(found->host));
+        if (!word_after(message, "Executable:", "\n", found->detail, sizeof(found->detail)))
+            message_flatten(message, found->detail, sizeof(found->detail));
+        return true;
+    }
+    return false;
+}
+
+void verdict_read(struct verdict *verdict, const char *message)
+{
+    struct verdict found = {.rank = -1};
+    /* "Primary job terminated normally, but ..." precedes a message that says which. */
+    if (!*message || strstr(message, "Primary job  terminated"))
+        return;
+    if (verdict_match(&found, message)) {
+        if (verdict->kind == VERDICT_NONE || verdict->kind == VERDICT_OTHER)
+            *verdict = found;
+        return;
+    }
+    if (verdict->kind == VERDICT_NONE) {
+        verdict->kind = VERDICT_OTHER;
+        verdict->rank = -1;
+        message_flatten(message, verdict->detail, sizeof(verdict->detail));
+    }
+}
+
+void verdict_host(struct verdict *verdict, const char *report)
+{
+    if (verdict->kind == VERDICT_HOST)
+        return;
+    *verdict = (struct verdict){.kind = VERDICT_HOST, .rank = -1};
+    size_t length = strcspn(report, ":");
+    snprintf(verdict->host, sizeof(verdict->host), "%.*s", (int)(length < 200 ? length : 200),
+             report);
+    const char *detail = report + length;
+    snprintf(verdict->detail, sizeof(verdict->detail), "%s", detail + strspn(detail, ": "));
+}
+
+static void word_rank(const struct verdict *verdict, char *text, size_t room)
+{
+    bool host = *verdict->host != 0;
+    if (verdict->rank > 0)
+        snprintf(text, room, "worker %d%s%.200s", verdict->rank - 1, host ? " on " : "",
+                 verdict->host);
+    else if (verdict->rank == 0)
+        snprintf(text, room, "omprma-run's own process in the job");
+    else
+        snprintf(text, room, "a worker%s%.200s", host ? " on " : "", verdict->host);
+}
+
+void verdict_word(const struct verdict *verdict, int status, char *line, size_t room)
+{
+    char who[256];
+    word_rank(verdict, who, sizeof(who));
+    switch (verdict->kind) {
+    case VERDICT_SIGNAL:
+        snprintf(line, room, "%s was killed by signal %d (%s)%s", who, verdict->code,
+                 strsignal(verdict->code),
+                 verdict->code == 9 ? "; was it out of memory (see dmesg there), or ended by hand?"
+                                    : "; see the lines above, or run with -v");
+        return;
+    case VERDICT_STATUS:
+        snprintf(line, room, "%s ended early with status %d; see the lines above, or run with -v",
+                 who, verdict->code);
+        return;
+    case VERDICT_PROGRAM:
+        snprintf(line, room,
+                 "cannot start %s on host %s; omprma must be installed in the same "
+                 "folder on every host",
+                 verdict->detail, verdict->host);
+        return;
+    case VERDICT_HOST:
+        snprintf(line, room, "cannot start workers on host %s: %s", verdict->host, verdict->detail);
+        return;
+    case VERDICT_OTHER:
+        snprintf(line, room, "mpirun: %s", verdict->detail);
+        return;
+    case VERDICT_NONE:
+        break;
+    }
+    if (WIFSIGNALED(status))
+        snprintf(line, room, "mpirun was killed by signal %d (%s)", WTERMSIG(status),
+                 strsignal(WTERMSIG(status)));
+    else
+        snprintf(line, room, "the workers are gone; mpirun ended with status %d and said nothing",
+                 WEXITSTATUS(status));
+}
+
+/* ---- the stream ---------------------------------------------------------------------------- */
+
+static void write_all(int fd, const char *bytes, size_t count)
+{
+    while (count > 0) {
+        ssize_t written = write(fd, bytes, count);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return; /* the reader is gone */
+        bytes += written;
+        count -= (size_t)written;
+    }
+}
+
+static bool line_is_frame(const char *line, size_t bytes)
+{
+    return bytes > 60 && strspn(line, "-") == bytes - 1;
+}
+
+/* mpirun's counting of repeated messages, which are not shown either, and what it says when it is
+ * told to end while it is ending. */
+static bool line_is_noise(const char *line)
+{
+    return strcmp(line, "\n") == 0 || strncmp(line, "[warn] Epoll ", 13) == 0 ||
+           strncmp(line, "mpirun: abort is already in progress", 36) == 0 ||
+           strstr(line, " sent help message help-") ||
+           strstr(line, "Set MCA parameter \"orte_base_help_aggregate\"");
+}
+
+static void stream_line(struct stream *stream, struct verdict *verdict)
+{
+    stream->line[stream->used] = 0;
+    bool frame = line_is_frame(stream->line, stream->used);
+    bool inside = stream->framed;
+    if (frame && inside) {
+        stream->message[stream->message_bytes] = 0;
+        verdict_read(verdict, stream->message);
+    }
+    if (frame) {
+        stream->framed = !inside;
+        stream->message_bytes = 0;
+    } else if (inside) {
+        size_t room = sizeof(stream->message) - 1 - stream->message_bytes;
+        size_t bytes = stream->used < room ? stream->used : room;
+        memcpy(stream->message + stream->message_bytes, stream->line, bytes);
+        stream->message_bytes += bytes;
+    }
+    if (stream->verbose || !(frame || inside || line_is_noise(stream->line)))
+        write_all(stream->out, stream->line, stream->used);
+    stream->used = 0;
+}
+
+void stream_feed(struct stream *stream, const char *bytes, size_t count, struct verdict *verdict)
+{
+    for (size_t i = 0; i < count; i++) {
+        stream->line[stream->used++] = bytes[i];
+        if (bytes[i] == '\n' || stream->used == sizeof(stream->line) - 1)
+            stream_line(stream, verdict);
+    }
+}
+
+void stream_end(struct stream *stream)
+{
+    if (!stream->framed)
+        write_all(stream->out, stream->line, stream->used);
+    stream->used = 0;
+}

@@ -1,0 +1,54 @@
+/*
+ * verdict.h: what mpirun says, turned into one line for the user. Separates mpirun's framed
+ * messages from the workers' own lines. Knows nothing of processes.
+ */
+#ifndef OMPRMA_LAUNCH_VERDICT_H
+#define OMPRMA_LAUNCH_VERDICT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum verdict_kind {
+    VERDICT_NONE,
+    VERDICT_SIGNAL,  /* a rank was ended by a signal: rank, host, code */
+    VERDICT_STATUS,  /* a rank ended with a status other than 0: rank, code */
+    VERDICT_PROGRAM, /* an executable is missing: host, detail */
+    VERDICT_HOST,    /* a host cannot be reached: host, detail */
+    VERDICT_OTHER    /* some other message: detail */
+};
+
+struct verdict {
+    enum verdict_kind kind;
+    int rank; /* in MPI_COMM_WORLD; 0 is the program, -1 not known */
+    int code; /* signal or status */
+    char host[256];
+    char detail[512];
+};
+
+/* Reads one framed message; a better verdict replaces a lesser one. */
+void verdict_read(struct verdict *verdict, const char *message);
+
+/* "HOST: WHY" from the process that tried to reach a host. */
+void verdict_host(struct verdict *verdict, const char *report);
+
+/* One line about it, without the prefix. `status` is mpirun's wait status, used when it said
+ * nothing. */
+void verdict_word(const struct verdict *verdict, int status, char *line, size_t room);
+
+/* A stream of bytes from mpirun, cut into lines. */
+struct stream {
+    int out;      /* where lines that are not mpirun's go */
+    bool framed;  /* inside a message of mpirun's */
+    bool verbose; /* pass mpirun's messages on as well */
+    size_t used;  /* bytes of the unfinished line */
+    char line[4096];
+    size_t message_bytes;
+    char message[8192];
+};
+
+void stream_feed(struct stream *stream, const char *bytes, size_t count, struct verdict *verdict);
+
+/* Writes what is left without a newline. */
+void stream_end(struct stream *stream);
+
+#endif

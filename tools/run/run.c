@@ -1,0 +1,93 @@
+/*
+ * run.c: omprma-run, the command that starts an OpenMP program with workers as its devices. Only
+ * options and help; tools/launch does the work.
+ */
+#include <argp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/config.h"
+#include "base/log.h"
+#include "tools/launch/launch.h"
+#include "tools/launch/options.h"
+
+enum { KEY_STATS = 512, KEY_TRACE, KEY_DRY_RUN };
+
+const char *argp_program_version = "omprma-run " OMPRMA_VERSION_STRING;
+
+static const struct argp_option options[] = {
+    {"stats", KEY_STATS, NULL, 0, "Print statistics per device and path when the program ends", 1},
+    {"trace", KEY_TRACE, "FILE", 0, "Write a timeline (Chrome trace JSON) to FILE", 1},
+    {"dry-run", KEY_DRY_RUN, NULL, 0, "Print an mpirun command line that does the same, and end",
+     1},
+    {0}};
+
+static error_t parse_option(int key, char *value, struct argp_state *state)
+{
+    struct launch *launch = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = launch;
+        return 0;
+    case KEY_STATS:
+        option_set("--stats", "STATS", "1");
+        return 0;
+    case KEY_TRACE:
+        option_set("--trace", "TRACE", value);
+        return 0;
+    case KEY_DRY_RUN:
+        launch->dry_run = true;
+        return 0;
+    case ARGP_KEY_ARGS:
+        launch->argv = state->argv + state->next;
+        state->next = state->argc;
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        option_fail("no PROGRAM given; usage: omprma-run [OPTION...] [--] PROGRAM [ARGS...]");
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* The settings' table belongs to the help. */
+static char *help_filter(int key, const char *text, void *input)
+{
+    (void)input;
+    if (key != ARGP_KEY_HELP_EXTRA)
+        return (char *)text;
+    char *help = NULL;
+    size_t bytes;
+    FILE *stream = open_memstream(&help, &bytes);
+    if (!stream)
+        return NULL;
+    fputs("Environment of omprma-run and of the program (options win):\n\n", stream);
+    config_print_help(stream);
+    fputs("\nExit status: that of PROGRAM (128 + signal if one ended it); 1 when the run failed; 2 "
+          "for wrong options.",
+          stream);
+    fclose(stream);
+    return help;
+}
+
+static const char description[] =
+    "Runs PROGRAM with its OpenMP target regions on N workers: processes on this host or on "
+    "others, "
+    "each of which is one device. PROGRAM is compiled with clang 13 to 18, -fopenmp "
+    "-fopenmp-targets=x86_64-pc-linux-gnu; nothing else is needed.\v";
+
+int main(int argc, char **argv)
+{
+    int status;
+    if (launch_internal(argc, argv, &status))
+        return status;
+    options_begin("omprma-run");
+    struct argp_child children[] = {{&launch_argp, 0, NULL, 0}, {0}};
+    struct argp parser = {
+        options, parse_option, "[--] PROGRAM [ARGS...]", description, children, help_filter, NULL};
+    struct launch launch = {.offloading = true};
+    argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, &launch);
+    status = launch_run(&launch);
+    hosts_clear(&launch.hosts);
+    list_clear(&launch.mpi_args);
+    return status;
+}

@@ -1,0 +1,213 @@
+/*
+ * main.c: omprma-worker, one device. Started beside the application by omprma-run, mpirun or srun;
+ * serves until the application ends. Only puts the parts together.
+ */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/config.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "control/mpi_channel.h"
+#include "control/world.h"
+#include "rma/rma.h"
+#include "twosided/twosided.h"
+#include "worker/crash.h"
+#include "worker/output.h"
+#include "worker/place.h"
+#include "worker/server.h"
+
+/* Longest sleep when the application is on another host and cannot ring. */
+enum { REMOTE_NAP_NS = 800000 };
+
+struct worker {
+    struct config config;
+    struct world world;
+    struct server server;
+    struct place *place;
+    struct doorbell *bell, *head_bell;
+    struct doorbell **bells; /* by rank; only the head's is set */
+};
+
+static struct worker worker;
+
+/* Called from a signal handler when a kernel has crashed. */
+static void wake_server(void)
+{
+    if (worker.server.channel)
+        channel_wake(worker.server.channel);
+}
+
+static uint64_t memory_limit(const struct place_description *description)
+{
+    if (worker.config.memory)
+        return (uint64_t)worker.config.memory;
+    return description->memory_bytes / 10 * 9 / (uint64_t)worker.world.local_count;
+}
+
+static void prepare_memory(void)
+{
+    struct memory *memory = &worker.server.memory;
+
+    memory->window = worker.world.window;
+    memory->place = worker.place;
+    memory->huge_pages = worker.config.huge_pages;
+    memory->attach_limit = quirks_attach_limit(worker.world.quirks);
+    memory->limit_bytes = memory_limit(place_describe(worker.place));
+}
+
+/* Runs when the settings are known and the window is made: finds this worker's place and attaches
+ * the first arena. */
+static omprma_status_t attach(struct world *world, struct world_hello *hello, void *data)
+{
+    const struct place_description *description;
+    uint64_t bytes = world->settings.arena_bytes;
+    omprma_status_t status;
+
+    (void)data;
+    status = place_create(NULL, world->local_index, world->local_count, world->settings.lanes,
+                          &worker.place);
+    if (status == OMPRMA_OK)
+        status = place_apply(worker.place, worker.config.bind);
+    if (status == OMPRMA_OK)
+        status = doorbell_create(&worker.bell, &hello->bell);
+    if (status != OMPRMA_OK)
+        return status;
+    prepare_memory();
+    if (bytes > worker.server.memory.limit_bytes)
+        bytes = worker.server.memory.limit_bytes & ~(uint64_t)4095;
+    status = memory_grow(&worker.server.memory, bytes, &hello->arena);
+    if (status != OMPRMA_OK)
+        return status;
+    description = place_describe(worker.place);
+    memcpy(hello->cpu, description->cpu, sizeof(hello->cpu));
+    hello->cores = description->cores;
+    hello->numa_node = description->numa_node;
+    hello->memory_bytes = description->memory_bytes;
+    hello->memory_limit = worker.server.memory.limit_bytes;
+    hello->arena_bytes = bytes;
+    return OMPRMA_OK;
+}
+
+static omprma_status_t connect_head(void)
+{
+    struct world *world = &worker.world;
+    struct server *server = &worker.server;
+    omprma_status_t status;
+
+    worker.bells = calloc((size_t)world->size, sizeof(*worker.bells));
+    if (!worker.bells)
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for %d peers", world->size);
+    worker.head_bell = doorbell_open(&world->settings.bell);
+    worker.bells[world->head] = worker.head_bell;
+    status = mpi_channel_create(world->control, worker.bell, worker.bells,
+                                worker.head_bell != NULL, REMOTE_NAP_NS, &server->channel);
+    if (status == OMPRMA_OK)
+        status = twosided_create(world, &server->two_sided);
+    if (status == OMPRMA_OK && world->window != MPI_WIN_NULL)
+        status = rma_create(world, &server->one_sided);
+    server->world = world;
+    server->place = worker.place;
+    server->head = world->head;
+    server->lanes = world->settings.lanes;
+    server->spin_ns = (int64_t)world->settings.spin_us * 1000;
+    return status;
+}
+
+static void close_all(void)
+{
+    struct server *server = &worker.server;
+    bool lost = server->lost;
+
+    if (!lost) /* parked threads hold the images and their libraries: leave those alone */
+        server_close(server);
+    datapath_destroy(server->one_sided);
+    datapath_destroy(server->two_sided);
+    memory_close(&server->memory);
+    channel_destroy(server->channel);
+    world_leave(&worker.world);
+    doorbell_close(worker.head_bell);
+    doorbell_close(worker.bell);
+    free(worker.bells);
+    place_destroy(worker.place);
+    if (lost)
+        _exit(EXIT_SUCCESS); /* the application reports the crash */
+}
+
+static omprma_status_t start(void)
+{
+    struct world_hello hello = {0};
+    char prefix[128];
+    int real_stderr = STDERR_FILENO;
+    omprma_status_t status = config_load(&worker.config);
+
+    if (status != OMPRMA_OK)
+        return status;
+    log_open("omprma-worker", (int)worker.config.verbose);
+    status = world_join(&worker.world, WORLD_WORKER);
+    if (status != OMPRMA_OK)
+        return status;
+    gethostname(hello.host, sizeof(hello.host) - 1);
+    snprintf(prefix, sizeof(prefix), "omprma-worker %d (%s)", worker.world.rank, hello.host);
+    log_open(prefix, (int)worker.config.verbose);
+    status = world_open(&worker.world, &hello, NULL, attach, NULL);
+    if (status == OMPRMA_OK)
+        status = connect_head();
+    if (status == OMPRMA_OK)
+        status = output_capture(&real_stderr);
+    log_to(real_stderr);
+    if (status == OMPRMA_OK)
+        status = crash_install(wake_server);
+    if (status == OMPRMA_OK)
+        status = server_open(&worker.server);
+    return status;
+}
+
+static int usage(const char *option)
+{
+    if (strcmp(option, "--version") == 0) {
+        printf("omprma-worker %s\n", OMPRMA_VERSION_STRING);
+        return EXIT_SUCCESS;
+    }
+    if (strcmp(option, "--help") == 0) {
+        printf("Usage: omprma-worker\n"
+               "One device of omprma. Started beside an application by omprma-run, or by hand:\n"
+               "  mpirun -n 1 APPLICATION : -n WORKERS omprma-worker\n\nEnvironment:\n");
+        config_print_help(stdout);
+        return EXIT_SUCCESS;
+    }
+    fprintf(stderr, "omprma-worker: unknown argument %s; it takes none, see --help\n", option);
+    return 2;
+}
+
+int main(int argc, char **argv)
+{
+    omprma_status_t status;
+
+    if (argc > 1)
+        return usage(argv[1]);
+    if (!world_launched()) {
+        fprintf(stderr, "omprma-worker: it serves an application that is started with it: use "
+                        "omprma-run -n WORKERS PROGRAM\n");
+        return 2;
+    }
+    status = start();
+    if (status == OMPRMA_ERR_CLOSED || status == OMPRMA_ERR_VERSION ||
+        status == OMPRMA_ERR_NO_WORKERS) { /* all processes decided the same */
+        if (status == OMPRMA_ERR_NO_WORKERS && worker.world.rank == 0)
+            log_write(LOG_ERROR, "%s", error_text());
+        world_leave(&worker.world);
+        return EXIT_FAILURE;
+    }
+    if (status == OMPRMA_OK)
+        status = server_run(&worker.server);
+    if (status != OMPRMA_OK) {
+        log_write(LOG_ERROR, "%s", error_text());
+        world_abort(&worker.world, EXIT_FAILURE);
+    }
+    close_all();
+    return EXIT_SUCCESS;
+}

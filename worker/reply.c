@@ -1,0 +1,83 @@
+/* reply.c: gathers results into messages. See server.h. */
+#include "worker/server.h"
+
+#include "worker/output.h"
+
+enum { OUTPUT_AT_ONCE = 32 << 10 };
+
+static omprma_status_t send_out(struct server *server)
+{
+    struct channel_message *message = server->out;
+    struct wire_buffer buffer = {message->data, message->bytes, WIRE_MESSAGE_BYTES};
+
+    server->out = NULL;
+    server->owe_ack = false;
+    message->peer = server->head;
+    wire_seal(&buffer, WIRE_RESULTS, ++server->out_serial, server->in_serial, false);
+    return channel_send(server->channel, message);
+}
+
+static struct channel_message *begin_out(struct server *server)
+{
+    struct channel_message *message = channel_take(server->channel);
+    struct wire_buffer buffer;
+
+    if (!message)
+        return NULL;
+    buffer = (struct wire_buffer){message->data, 0, WIRE_MESSAGE_BYTES};
+    wire_begin(&buffer);
+    message->bytes = buffer.used;
+    return message;
+}
+
+void *reply_append(struct server *server, uint16_t code, uint32_t queue, uint32_t op, uint64_t word,
+                   const void *tail, uint32_t bytes)
+{
+    struct wire_record record = {
+        .code = code,
+        .queue = queue,
+        .op = op,
+        .word = {word},
+        .tail = tail,
+        .tail_bytes = bytes,
+    };
+
+    for (int attempt = 0; attempt < 2; attempt++) {
+        struct wire_buffer buffer;
+        void *at;
+
+        if (!server->out)
+            server->out = begin_out(server);
+        if (!server->out)
+            return NULL;
+        buffer = (struct wire_buffer){server->out->data, server->out->bytes, WIRE_MESSAGE_BYTES};
+        at = wire_append(&buffer, &record);
+        server->out->bytes = buffer.used;
+        if (at)
+            return at;
+        if (send_out(server) != OMPRMA_OK)
+            return NULL;
+    }
+    return NULL;
+}
+
+void reply_output(struct server *server)
+{
+    char text[OUTPUT_AT_ONCE];
+    enum output_stream stream;
+    size_t bytes;
+
+    while ((bytes = output_take(&stream, text, sizeof(text))) > 0)
+        reply_append(server, WIRE_OUTPUT, 0, 0, stream, text, (uint32_t)bytes);
+}
+
+omprma_status_t reply_flush(struct server *server)
+{
+    if (!server->out) {
+        if (!server->owe_ack)
+            return OMPRMA_OK;
+        if (!reply_append(server, WIRE_ALIVE, 0, 0, 0, NULL, 0))
+            return OMPRMA_ERR_HOST_MEMORY;
+    }
+    return send_out(server);
+}

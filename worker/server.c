@@ -1,0 +1,167 @@
+/* server.c: the loop: receive, run, idle, sleep. See server.h. */
+#define _GNU_SOURCE
+#include "worker/server.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "worker/crash.h"
+#include "worker/output.h"
+
+enum {
+    YIELD_NS = 1000000,        /* polls, yielding, for so long before it sleeps */
+    NAP_NS = 100000000,        /* longest sleep; messages end it earlier */
+    SERVE_NAP_NS = 2000000,    /* the same while a kernel runs: the peer may not be able to ring */
+    POLLS_PER_LOOK = 16        /* between looks at the clock */
+};
+
+void server_lock(struct server *server)
+{
+    if (pthread_mutex_trylock(&server->lock) == 0)
+        return;
+    atomic_fetch_add(&server->contenders, 1);
+    pthread_mutex_lock(&server->lock);
+    atomic_fetch_sub(&server->contenders, 1);
+}
+
+void server_unlock(struct server *server)
+{
+    pthread_mutex_unlock(&server->lock);
+}
+
+omprma_status_t server_open(struct server *server)
+{
+    omprma_status_t status;
+
+    pthread_mutex_init(&server->lock, NULL);
+    pthread_cond_init(&server->ready, NULL);
+    status = lane_start(server);
+    if (status == OMPRMA_OK)
+        status = service_start(server);
+    return status;
+}
+
+/* One look at the channel and at everything that waits. The lock is held; it is released while a
+ * kernel runs. */
+omprma_status_t server_step(struct server *server, bool lane, bool *progressed)
+{
+    struct channel_message *message;
+    omprma_status_t status = channel_receive(server->channel, &message);
+    struct stream *stream;
+
+    *progressed = message != NULL;
+    if (status == OMPRMA_OK && message)
+        status = stream_accept(server, message, lane);
+    if (status != OMPRMA_OK)
+        return status;
+    if (server->active_first)
+        *progressed |= stream_progress(server, lane);
+    if (lane && server->ready_first && (stream = stream_take_ready(server)) != NULL) {
+        stream_continue(server, stream, true);
+        *progressed = true;
+    }
+    if (server->out || server->owe_ack)
+        status = reply_flush(server);
+    return status;
+}
+
+static void let_go(struct server *server)
+{
+    server_unlock(server);
+    sched_yield();
+    server_lock(server);
+}
+
+/* Sleeps until there is something to do. Looks once more after announcing it, so that a message
+ * that came in between is not slept over. */
+static void server_sleep(struct server *server, struct idle *idle, bool lane)
+{
+    bool progressed = false;
+
+    if (lane && !service_stand_back(server)) { /* one sleeper at a time */
+        let_go(server);
+        return;
+    }
+    output_drain_fds();
+    if (output_pending()) {
+        reply_output(server);
+        reply_flush(server);
+    }
+    channel_prepare(server->channel, true);
+    if (server_step(server, lane, &progressed) != OMPRMA_OK || progressed || server->exiting ||
+        server->active_first) {
+        channel_prepare(server->channel, false);
+        if (progressed)
+            *idle = (struct idle){0};
+        return;
+    }
+    if (!lane)
+        atomic_store(&server->service_sleeps, true);
+    server_unlock(server);
+    channel_sleep(server->channel, lane || server->lanes > 1 ? NAP_NS : SERVE_NAP_NS);
+    if (!lane)
+        atomic_store(&server->service_sleeps, false);
+    server_lock(server);
+}
+
+void server_idle(struct server *server, struct idle *idle, bool lane)
+{
+    int64_t now, idle_ns;
+
+    if (atomic_load_explicit(&server->contenders, memory_order_relaxed))
+        let_go(server);
+    if (++idle->rounds % POLLS_PER_LOOK && idle->since_ns)
+        return;
+    now = clock_ns();
+    if (!idle->since_ns)
+        idle->since_ns = now;
+    idle_ns = now - idle->since_ns;
+    if (idle_ns < server->spin_ns)
+        return;
+    if (idle_ns < YIELD_NS || now < server->awake_until_ns || server->active_first)
+        let_go(server);
+    else
+        server_sleep(server, idle, lane);
+}
+
+omprma_status_t server_run(struct server *server)
+{
+    struct idle idle = {0};
+    omprma_status_t status = OMPRMA_OK;
+    bool lane = server->lanes == 1;
+
+    server_lock(server);
+    while (!server->exiting && status == OMPRMA_OK) {
+        const char *text;
+        bool progressed = false;
+
+        if (!lane && !server->lost && crash_happened(&text)) {
+            server->lost = true;
+            stream_lose_all(server, text);
+        }
+        status = server_step(server, lane, &progressed);
+        if (progressed)
+            idle = (struct idle){0};
+        else
+            server_idle(server, &idle, lane);
+    }
+    output_drain_fds();
+    reply_output(server);
+    if (status == OMPRMA_OK)
+        status = reply_flush(server);
+    channel_drain(server->channel);
+    server_unlock(server);
+    return status;
+}
+
+void server_close(struct server *server)
+{
+    lane_stop(server);
+    service_stop(server);
+    stream_free_all(server);
+    pthread_cond_destroy(&server->ready);
+    pthread_mutex_destroy(&server->lock);
+}

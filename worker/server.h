@@ -1,0 +1,187 @@
+/*
+ * server.h: the worker's heart. Takes control messages, runs their commands in the order of their
+ * queues, and sends results. The device side of a queue is a stream.
+ *
+ *   server.c    the loop: receive, run, idle, sleep; who serves when (lane or service thread)
+ *   stream.c    order within a queue: run, stall, go on, fail
+ *   command.c   what each command does
+ *   lane.c      threads that run kernels
+ *   reply.c     results on their way to the application
+ *   memory.c    arenas
+ *
+ * Thread: everything here is done with server->lock held unless said otherwise; the lock is also
+ * what makes MPI calls one at a time. It is released only around kernels and sleeps.
+ */
+#ifndef OMPRMA_WORKER_SERVER_H
+#define OMPRMA_WORKER_SERVER_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <omprma/omprma.h>
+
+#include "control/channel.h"
+#include "control/datapath.h"
+#include "control/world.h"
+#include "worker/memory.h"
+#include "worker/place.h"
+
+/* A bulk transfer of a stream. */
+struct stream_transfer {
+    struct stream_transfer *next;
+    struct datapath *path;
+    struct transfer transfer;
+    void *scratch; /* memory of ours that stands in for a range that was refused, or NULL */
+};
+
+/* The worker's side of a queue. */
+struct stream {
+    uint32_t number;
+    bool running;  /* a lane has its next command, a launch */
+    bool begun;    /* the next command has been started and waits for its transfers */
+    bool active;   /* in the server's list of streams that need attention */
+    uint32_t done_op;     /* last operation that is complete */
+    uint32_t transfer_op; /* last operation among `transfers` */
+    struct channel_message *first, *last; /* messages not finished */
+    struct wire_reader reader;            /* place in `first` */
+    struct stream_transfer *transfers;    /* under way */
+    struct stream *next_active;           /* in the list of streams that need attention */
+    struct stream *next_ready;            /* in the list of streams that wait for a lane */
+    omprma_status_t failed;               /* first error; later commands are not run */
+    char *failed_text;
+};
+
+struct server {
+    pthread_mutex_t lock;
+    _Atomic int contenders; /* threads that wait for the lock: its holder lets go between steps */
+
+    struct world *world; /* NULL: inside the application's process (tests) */
+    struct channel *channel;
+    struct datapath *one_sided; /* NULL without a window */
+    struct datapath *two_sided;
+    struct memory memory;
+    const struct place *place;
+
+    struct stream **streams; /* by queue number */
+    uint32_t stream_count;
+    struct stream *active_first, *active_last; /* streams with transfers, or stalled */
+    uint32_t active_count;
+    struct stream *ready_first, *ready_last; /* streams whose next command waits for a lane */
+    struct stream_transfer *spare_transfers;
+
+    struct channel_message *out; /* results that are not sent yet, or NULL */
+    int head;                    /* rank of the application */
+    uint32_t out_serial, in_serial;
+    bool owe_ack; /* the application asked for an acknowledgement */
+
+    int lanes;
+    pthread_t *lane_threads; /* lanes > 1 only */
+    pthread_cond_t ready;    /* a stream waits for a lane (lanes > 1) */
+    /* Odd while the single lane is in a kernel; changes with each kernel. */
+    _Atomic uint32_t kernel_turn;
+    pthread_t service_thread;
+    _Atomic uint32_t service_state; /* futex: SERVICE_* of server.c */
+    _Atomic bool service_sleeps;    /* it is in channel_sleep() */
+
+    int64_t awake_until_ns;
+    int64_t spin_ns;
+    bool exiting;
+    bool lost; /* a kernel has crashed: nothing runs any more */
+    uint64_t kernels; /* kernels run so far */
+};
+
+/* ---- server.c */
+
+/* Prepares a server whose channel, paths, memory, world and place are set. Starts lane and service
+ * threads. Errors: HOST_MEMORY. */
+omprma_status_t server_open(struct server *server);
+
+/* Serves until the application says exit (OK) or the channel fails. Not called with the lock held. */
+omprma_status_t server_run(struct server *server);
+
+/* Ends the threads and frees everything that server_open() and the streams made. */
+void server_close(struct server *server);
+
+void server_lock(struct server *server);
+void server_unlock(struct server *server);
+
+/* ---- stream.c */
+
+/* Takes over a message and runs what can be run now. `lane`: the calling thread may run kernels.
+ * Errors: PROTOCOL, VERSION (a message that cannot be understood), HOST_MEMORY. */
+omprma_status_t stream_accept(struct server *server, struct channel_message *message, bool lane);
+
+/* Goes on with streams that had to wait. True if any got further. */
+bool stream_progress(struct server *server, bool lane);
+
+/* Goes on with one stream after a lane has run its kernel. */
+void stream_continue(struct server *server, struct stream *stream, bool lane);
+
+/* Fails a stream; the first error is kept. */
+void stream_fail(struct stream *stream, omprma_status_t status, const char *text);
+
+/* After a crash: fails all streams, the running ones with the crash itself. */
+void stream_lose_all(struct server *server, const char *text);
+
+/* Takes the next stream that waits for a lane, or NULL. */
+struct stream *stream_take_ready(struct server *server);
+
+/* The stream of a queue, or NULL if nothing was ever heard of it. */
+struct stream *stream_find(const struct server *server, uint32_t queue);
+
+void stream_free_all(struct server *server);
+
+/* ---- command.c */
+
+enum command_step {
+    COMMAND_DONE,  /* go on with the next */
+    COMMAND_STALL, /* call again later */
+    COMMAND_LANE   /* needs a lane: the caller queues the stream */
+};
+
+/* Runs, or starts, the next command of a stream. */
+enum command_step command_run(struct server *server, struct stream *stream,
+                              const struct wire_record *record, bool lane);
+
+/* ---- lane.c */
+
+omprma_status_t lane_start(struct server *server);
+void lane_stop(struct server *server);
+
+/* Runs the kernel of a launch on the calling thread, releasing the lock meanwhile. */
+void lane_call(struct server *server, struct stream *stream, const struct wire_record *record);
+
+/* ---- service.c */
+
+omprma_status_t service_start(struct server *server);
+void service_stop(struct server *server);
+
+/* A kernel starts on the single lane; ends. Called without the lock. */
+void service_kernel_begins(struct server *server);
+void service_kernel_ended(struct server *server);
+
+/* Asks the service thread to leave its sleep; true once it is not sleeping. */
+bool service_stand_back(struct server *server);
+
+/* Serves while `server` is in a kernel or lost; one step of the loop in server.c. */
+struct idle {
+    int64_t since_ns; /* 0: not idle */
+    unsigned rounds;
+};
+omprma_status_t server_step(struct server *server, bool lane, bool *progressed);
+void server_idle(struct server *server, struct idle *idle, bool lane);
+
+/* ---- reply.c */
+
+/* Appends a result; sends what has gathered when it is full. `tail` may be NULL: the caller fills
+ * the returned memory at once. NULL is returned on an error of the channel, and for bytes > 60 KiB. */
+void *reply_append(struct server *server, uint16_t code, uint32_t queue, uint32_t op, uint64_t word,
+                   const void *tail, uint32_t bytes);
+
+/* Appends what target regions have printed. */
+void reply_output(struct server *server);
+
+/* Sends what has gathered, and an acknowledgement if one is owed. */
+omprma_status_t reply_flush(struct server *server);
+
+#endif

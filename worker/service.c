@@ -1,0 +1,149 @@
+/*
+ * service.c: the thread that takes the control channel over when a kernel on the single lane lasts,
+ * and for good when a kernel has crashed. While short kernels come and go it only looks now and
+ * then, because waking it for each would cost more than the kernel; after a while without kernels
+ * it sleeps until the next one.
+ */
+#define _GNU_SOURCE
+#include "worker/server.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "worker/crash.h"
+
+enum {
+    LOOK_NS = 60000,     /* between looks: a kernel that is seen twice is a long one */
+    LOOKS_IDLE = 100     /* looks without a new kernel before it sleeps */
+};
+
+enum { SERVICE_AWAKE, SERVICE_ASLEEP, SERVICE_STOP };
+
+void service_kernel_begins(struct server *server)
+{
+    uint32_t asleep = SERVICE_ASLEEP;
+
+    if (server->lanes > 1)
+        return;
+    atomic_fetch_add(&server->kernel_turn, 1);
+    if (atomic_load_explicit(&server->service_state, memory_order_seq_cst) == SERVICE_ASLEEP &&
+        atomic_compare_exchange_strong(&server->service_state, &asleep, SERVICE_AWAKE))
+        syscall(SYS_futex, &server->service_state, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+void service_kernel_ended(struct server *server)
+{
+    if (server->lanes > 1)
+        return;
+    atomic_fetch_add(&server->kernel_turn, 1);
+}
+
+bool service_stand_back(struct server *server)
+{
+    if (!atomic_load(&server->service_sleeps))
+        return true;
+    channel_wake(server->channel);
+    return false;
+}
+
+static void look_pause(void)
+{
+    struct timespec pause = {.tv_nsec = LOOK_NS};
+
+    nanosleep(&pause, NULL);
+}
+
+/* Serves until the kernel of `turn` has ended, or for ever after a crash. */
+static void serve_meanwhile(struct server *server, uint32_t turn)
+{
+    struct idle idle = {0};
+
+    server_lock(server);
+    while (!server->exiting && atomic_load(&server->service_state) != SERVICE_STOP &&
+           (server->lost || atomic_load(&server->kernel_turn) == turn)) {
+        const char *text;
+        bool progressed = false;
+
+        if (!server->lost && crash_happened(&text)) {
+            server->lost = true;
+            stream_lose_all(server, text);
+        }
+        if (server_step(server, false, &progressed) != OMPRMA_OK)
+            world_abort(server->world, 1);
+        if (progressed)
+            idle = (struct idle){0};
+        else
+            server_idle(server, &idle, false);
+    }
+    server_unlock(server);
+}
+
+/* Sleeps until the next kernel begins. */
+static void service_sleep(struct server *server, uint32_t turn)
+{
+    uint32_t awake = SERVICE_AWAKE;
+
+    if (!atomic_compare_exchange_strong(&server->service_state, &awake, SERVICE_ASLEEP))
+        return;
+    if (atomic_load(&server->kernel_turn) != turn) { /* one began before it could see us asleep */
+        uint32_t asleep = SERVICE_ASLEEP;
+
+        atomic_compare_exchange_strong(&server->service_state, &asleep, SERVICE_AWAKE);
+        return;
+    }
+    while (atomic_load(&server->service_state) == SERVICE_ASLEEP)
+        syscall(SYS_futex, &server->service_state, FUTEX_WAIT_PRIVATE, SERVICE_ASLEEP, NULL, NULL,
+                0);
+}
+
+static void *service_main(void *data)
+{
+    struct server *server = data;
+    uint32_t seen = 0;
+    int quiet = 0;
+
+    crash_thread();
+    prctl(PR_SET_TIMERSLACK, 1000);
+    while (atomic_load(&server->service_state) != SERVICE_STOP) {
+        uint32_t turn = atomic_load(&server->kernel_turn);
+        const char *text;
+
+        if (turn == seen && (turn & 1 || crash_happened(&text))) {
+            serve_meanwhile(server, turn);
+            quiet = 0;
+        } else if (turn == seen && ++quiet >= LOOKS_IDLE) {
+            service_sleep(server, turn);
+            quiet = 0;
+        } else if (turn != seen) {
+            quiet = 0;
+        }
+        seen = turn;
+        look_pause();
+    }
+    return NULL;
+}
+
+omprma_status_t service_start(struct server *server)
+{
+    if (server->lanes > 1)
+        return OMPRMA_OK;
+    if (pthread_create(&server->service_thread, NULL, service_main, server) != 0)
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "cannot start the service thread");
+    return OMPRMA_OK;
+}
+
+void service_stop(struct server *server)
+{
+    if (server->lanes > 1 || pthread_equal(server->service_thread, pthread_self()))
+        return;
+    atomic_store(&server->service_state, SERVICE_STOP);
+    syscall(SYS_futex, &server->service_state, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+    channel_wake(server->channel);
+    pthread_join(server->service_thread, NULL);
+}
