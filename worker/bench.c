@@ -1,11 +1,13 @@
 /* bench.c: see bench.h. Blocks the worker for the time of the measurement. */
 #include "worker/bench.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 
-enum { SMALL = 64 << 10, REPETITIONS_MOST = 4096 };
+enum { SMALL = 64 << 10 };
 
 static void ping_pong(const struct server *server, uint64_t bytes, uint64_t repetitions)
 {
@@ -19,8 +21,8 @@ static void ping_pong(const struct server *server, uint64_t bytes, uint64_t repe
     }
 }
 
-static void one_way(const struct server *server, int kind, uint64_t bytes, uint64_t repetitions,
-                    void *at)
+static void one_way(const struct server *server, enum bench_kind kind, uint64_t bytes,
+                    uint64_t repetitions, void *at)
 {
     MPI_Comm comm = server->world->data;
     int head = server->head;
@@ -36,21 +38,21 @@ static void one_way(const struct server *server, int kind, uint64_t bytes, uint6
     }
 }
 
-/* Puts to a peer and times each. */
-static uint32_t put(const struct server *server, uint64_t bytes, uint64_t word, uint64_t remote,
-                    double *us)
+/* Puts to a peer and times each. Returns how many there were. */
+static uint32_t put(const struct server *server, const struct wire_record *record, double *us)
 {
-    uint32_t repetitions = (uint32_t)(word >> 32), peer = (uint32_t)word;
-    void *from = (void *)(uintptr_t)server->memory.arenas[0].base;
+    uint32_t repetitions = bench_repetitions(record->word[0]);
+    int count = (int)record->word[1], peer = bench_peer(record->word[0]);
+    void *from = (void *)(uintptr_t)record->word[2];
+    MPI_Aint to = (MPI_Aint)record->word[3];
 
-    if (repetitions > REPETITIONS_MOST || bytes > server->memory.arenas[0].bytes)
+    if (server->world->window == MPI_WIN_NULL || repetitions > BENCH_PUTS_MOST)
         return 0;
     for (uint32_t i = 0; i < repetitions; i++) {
         int64_t begin = clock_ns();
 
-        MPI_Put(from, (int)bytes, MPI_BYTE, (int)peer, (MPI_Aint)remote, (int)bytes, MPI_BYTE,
-                server->world->window);
-        MPI_Win_flush((int)peer, server->world->window);
+        MPI_Put(from, count, MPI_BYTE, peer, to, count, MPI_BYTE, server->world->window);
+        MPI_Win_flush(peer, server->world->window);
         us[i] = (double)(clock_ns() - begin) / 1e3;
     }
     return repetitions;
@@ -58,19 +60,22 @@ static uint32_t put(const struct server *server, uint64_t bytes, uint64_t word, 
 
 void bench_run(struct server *server, struct stream *stream, const struct wire_record *record)
 {
-    uint64_t kind = record->word[0], bytes = record->word[1], repetitions = record->word[2];
-    uint64_t address = record->word[3];
+    enum bench_kind kind = bench_kind_of(record->word[0]);
+    uint64_t bytes = record->word[1], address = record->word[kind == BENCH_PUT ? 2 : 3];
     double *us = NULL;
     uint32_t count = 0;
 
-    if (kind == BENCH_PUT) {
-        us = calloc(REPETITIONS_MOST, sizeof(*us));
-        if (us && server->world->window != MPI_WIN_NULL)
-            count = put(server, bytes, repetitions, address, us);
-    } else if (kind == BENCH_PING_PONG) {
-        ping_pong(server, bytes, repetitions);
-    } else if (memory_holds(&server->memory, address, bytes)) {
-        one_way(server, (int)kind, bytes, repetitions, (void *)(uintptr_t)address);
+    if (kind == BENCH_PING_PONG) {
+        ping_pong(server, bytes, record->word[2]);
+    } else if (!memory_holds(&server->memory, address, bytes) || bytes > INT_MAX) {
+        log_write(LOG_ERROR, "measurement of %llu bytes at 0x%llx refused",
+                  (unsigned long long)bytes, (unsigned long long)address);
+    } else if (kind == BENCH_PUT) {
+        us = calloc(BENCH_PUTS_MOST, sizeof(*us));
+        if (us)
+            count = put(server, record, us);
+    } else {
+        one_way(server, kind, bytes, record->word[2], (void *)(uintptr_t)address);
     }
     if (record->flags & WIRE_REPLY)
         reply_append(server, WIRE_DONE, stream->number, record->op, count, us,

@@ -304,12 +304,13 @@ pages_touch(const struct access *access)
 {
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), start = (uintptr_t)access->from;
     for (uint64_t at = start; at < start + access->bytes; at = (at / page + 1) * page) {
-        char *byte = (char *)(uintptr_t)at;
-        /* Adding nothing in one locked instruction: a kernel's own update is never overwritten. */
+        volatile char *byte = (volatile char *)(uintptr_t)at;
+        char value = *byte;
+        /* A kernel's own update in between is never overwritten. Not an atomic "or 0": compilers
+         * turn that into a load. */
         if (access->write)
-            __atomic_fetch_or(byte, 0, __ATOMIC_RELAXED);
-        else
-            (void)*(volatile char *)byte;
+            __atomic_compare_exchange_n(byte, &value, value, false, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED);
     }
 }
 

@@ -27,6 +27,15 @@ struct image_symbol_entry {
     bool function;
 };
 
+/* What the compiler lists in the section omp_offloading_entries; addresses are right once the image
+ * is loaded. Names in it need not be exported: constructors of device globals are not. */
+struct image_entry {
+    void *address;
+    const char *name;
+    uint64_t bytes; /* 0: a kernel */
+    int32_t flags, reserved;
+};
+
 struct image {
     struct image *next;
     XXH128_hash_t hash;
@@ -36,6 +45,8 @@ struct image {
                            taken by dlopen() for the first */
     void *handle;       /* of dlopen() */
     uint64_t low, high; /* addresses that it occupies */
+    const struct image_entry *entries;  /* its table of offload entries, in its memory */
+    size_t entry_count;
     struct image_symbol_entry *symbols; /* what it defines, sorted by name */
     size_t symbol_count;
     char *names;
@@ -169,6 +180,21 @@ static omprma_status_t symbols_copy(struct image *image, Elf *elf, Elf_Scn *sect
     return OMPRMA_OK;
 }
 
+/* Notes where the table of entries will lie, as an offset from the load address for now. */
+static void entries_find(struct image *image, Elf *elf, const GElf_Shdr *header)
+{
+    size_t names = 0;
+    const char *name;
+
+    if (elf_getshdrstrndx(elf, &names) != 0)
+        return;
+    name = elf_strptr(elf, names, header->sh_name);
+    if (!name || strcmp(name, "omp_offloading_entries") != 0 || !(header->sh_flags & SHF_ALLOC))
+        return;
+    image->entries = (const struct image_entry *)(uintptr_t)header->sh_addr;
+    image->entry_count = header->sh_size / sizeof(*image->entries);
+}
+
 static omprma_status_t symbols_read(struct image *image, const void *bytes)
 {
     omprma_status_t status = OMPRMA_OK;
@@ -176,12 +202,15 @@ static omprma_status_t symbols_read(struct image *image, const void *bytes)
     Elf *elf = elf_memory((char *)(uintptr_t)bytes, image->bytes);
     if (!elf)
         return error_set(OMPRMA_ERR_IMAGE, "%s cannot be read: %s", image->label, elf_errmsg(-1));
-    for (Elf_Scn *section = elf_nextscn(elf, NULL); section; section = elf_nextscn(elf, section)) {
+    for (Elf_Scn *section = elf_nextscn(elf, NULL); section && !status;
+         section = elf_nextscn(elf, section)) {
         GElf_Shdr header;
-        if (gelf_getshdr(section, &header) && header.sh_type == SHT_DYNSYM) {
+        if (!gelf_getshdr(section, &header))
+            continue;
+        if (header.sh_type == SHT_DYNSYM && !image->symbols)
             status = symbols_copy(image, elf, section, &header);
-            break; /* an object has one dynamic symbol table */
-        }
+        else if (header.sh_type == SHT_PROGBITS)
+            entries_find(image, elf, &header);
     }
     elf_end(elf);
     return status;
@@ -290,6 +319,9 @@ static omprma_status_t image_load(const void *bytes, size_t size, XXH128_hash_t 
     if (!dlinfo(image->handle, RTLD_DI_LINKMAP, &map) && map) {
         image->low = map->l_addr;
         dl_iterate_phdr(image_measure, image);
+        image->entries = (const void *)((uintptr_t)image->entries + map->l_addr);
+    } else {
+        image->entry_count = 0;
     }
     image->next = atomic_load(&images);
     atomic_store(&images, image);
@@ -316,32 +348,56 @@ omprma_status_t image_open(const void *bytes, size_t size, struct image **image)
     return status;
 }
 
-omprma_status_t image_symbol(struct image *image, const char *name, uint64_t size,
-                             uint64_t *address)
+static const struct image_entry *entry_find(const struct image *image, const char *name)
 {
-    /* The image's own table first: dlsym() would also find symbols of the libraries it needs. */
+    for (size_t i = 0; i < image->entry_count; i++)
+        if (image->entries[i].name && strcmp(image->entries[i].name, name) == 0)
+            return &image->entries[i];
+    return NULL;
+}
+
+/* The image's own tables only: dlsym() alone would also find symbols of the libraries it needs. */
+static omprma_status_t symbol_find(const struct image *image, const char *name, uint64_t size,
+                                   void **address, const char **kept)
+{
     struct image_symbol_entry wanted = {.name = name};
-    const struct image_symbol_entry *entry = NULL;
+    const struct image_symbol_entry *symbol = NULL;
+    const struct image_entry *entry;
+    uint64_t there;
+
     if (image->symbol_count)
-        entry =
+        symbol =
             bsearch(&wanted, image->symbols, image->symbol_count, sizeof(wanted), symbol_compare);
-    void *at = entry ? dlsym(image->handle, name) : NULL;
-    if (!at)
+    entry = symbol ? NULL : entry_find(image, name);
+    *address = symbol ? dlsym(image->handle, name) : entry ? entry->address : NULL;
+    if (!*address)
         return error_set(OMPRMA_ERR_SYMBOL,
                          "%s has no symbol %s; program and image come from different builds",
                          image->label, name);
-    if (size && entry->size != size)
+    there = symbol ? symbol->size : entry->bytes;
+    if (size && there != size)
         return error_set(OMPRMA_ERR_SYMBOL,
                          "%s: symbol %s has %llu bytes there, %llu in the program; program and "
                          "image come from different builds",
-                         image->label, name, (unsigned long long)entry->size,
-                         (unsigned long long)size);
-    if (!size && !entry->function)
+                         image->label, name, (unsigned long long)there, (unsigned long long)size);
+    if (!size && (symbol ? !symbol->function : entry->bytes != 0))
         return error_set(OMPRMA_ERR_SYMBOL, "%s: symbol %s is data, not a kernel", image->label,
                          name);
+    *kept = symbol ? symbol->name : entry->name;
+    return OMPRMA_OK;
+}
+
+omprma_status_t image_symbol(struct image *image, const char *name, uint64_t size,
+                             uint64_t *address)
+{
+    const char *kept = name;
+    void *at;
+    omprma_status_t status = symbol_find(image, name, size, &at, &kept);
+    if (status)
+        return status;
     if (!size) {
         pthread_mutex_lock(&lock);
-        omprma_status_t status = kernel_remember((uint64_t)(uintptr_t)at, entry->name);
+        status = kernel_remember((uint64_t)(uintptr_t)at, kept);
         pthread_mutex_unlock(&lock);
         if (status)
             return status;

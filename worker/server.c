@@ -113,7 +113,7 @@ void server_idle(struct server *server, struct idle *idle, bool lane)
 
     if (atomic_load_explicit(&server->contenders, memory_order_relaxed))
         let_go(server);
-    if (++idle->rounds % POLLS_PER_LOOK && idle->since_ns)
+    if (++idle->rounds % POLLS_PER_LOOK)
         return;
     now = clock_ns();
     if (!idle->since_ns)

@@ -252,6 +252,12 @@ static const char *nearest_name(const char *name, size_t length)
 static const char variable_prefix[] = "OMPRMA_";
 enum { PREFIX_LENGTH = sizeof(variable_prefix) - 1 };
 
+/* Variables that omprma-run sets for its own purposes. */
+static bool is_internal(const char *name)
+{
+    return strncmp(name, "INTERNAL_", 9) == 0 || strncmp(name, "WORKERS=", 8) == 0;
+}
+
 /* Once per process: the application may load the settings several times. */
 static void report_unknown(void)
 {
@@ -263,7 +269,7 @@ static void report_unknown(void)
             continue;
         const char *name = *variable + PREFIX_LENGTH;
         size_t length = strcspn(name, "=");
-        if (length > 64 || !find_setting(name, length)) {
+        if (!is_internal(name) && (length > 64 || !find_setting(name, length))) {
             log_write(LOG_CHOICE, "%.*s is not a setting and is ignored; did you mean OMPRMA_%s?",
                       (int)(PREFIX_LENGTH + length), *variable,
                       nearest_name(name, length < 64 ? length : 64));

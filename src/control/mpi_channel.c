@@ -20,7 +20,7 @@ struct mpi_channel {
     int64_t remote_ns;
     struct channel_message *ring[RING]; /* posted receives, in matching order from `next` */
     MPI_Request requests[RING];
-    unsigned next;
+    unsigned next, empty; /* next to complete; the slot that may have to be posted again */
     struct channel_message *leaving; /* sends that are not done, newest first */
 };
 
@@ -99,16 +99,17 @@ static omprma_status_t mpi_receive(struct channel *channel, struct channel_messa
 {
     struct mpi_channel *self = self_of(channel);
     unsigned slot = self->next;
+    omprma_status_t failed;
     MPI_Status status;
     int done = 0, bytes = 0, code;
 
     *message = NULL;
-    if (self->leaving) {
-        omprma_status_t failed = collect(self);
-
-        if (failed != OMPRMA_OK)
-            return failed;
-    }
+    if (self->leaving && (failed = collect(self)) != OMPRMA_OK)
+        return failed;
+    /* The slot that gave the last message is filled again only now, when its message has been dealt
+     * with: posting a receive is not on the way of an answer. The others are posted meanwhile. */
+    if (!self->ring[self->empty] && (failed = post(self, self->empty)) != OMPRMA_OK)
+        return failed;
     code = MPI_Test(&self->requests[slot], &done, &status);
     if (code != MPI_SUCCESS)
         return world_error(code, "receiving a control message");
@@ -116,11 +117,13 @@ static omprma_status_t mpi_receive(struct channel *channel, struct channel_messa
         return OMPRMA_OK;
     MPI_Get_count(&status, MPI_BYTE, &bytes);
     *message = self->ring[slot];
+    self->ring[slot] = NULL;
+    self->empty = slot;
+    self->next = (slot + 1) % RING;
     (*message)->bytes = (uint32_t)bytes;
     (*message)->peer = status.MPI_SOURCE;
     (*message)->next = NULL;
-    self->next = (slot + 1) % RING;
-    return post(self, slot);
+    return OMPRMA_OK;
 }
 
 static omprma_status_t mpi_drain(struct channel *channel)

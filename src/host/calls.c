@@ -117,10 +117,10 @@ static omprma_status_t grow(struct device *device, uint64_t bytes)
     runtime_unlock(device->runtime);
     if (status != OMPRMA_OK)
         return status;
-    pthread_mutex_lock(&device->memory_lock);
+    spinlock_lock(&device->memory_lock);
     status = allocator_add_arena(device->allocator, base, want);
     device->attached_bytes += want;
-    pthread_mutex_unlock(&device->memory_lock);
+    spinlock_unlock(&device->memory_lock);
     return status;
 }
 
@@ -154,10 +154,10 @@ omprma_status_t omprma_alloc(int number, size_t bytes, omprma_addr_t *address)
         return error_set(OMPRMA_ERR_DEVICE_MEMORY, "%s: %zu bytes are more than any machine has",
                          device_name(device), bytes);
     for (;;) {
-        pthread_mutex_lock(&device->memory_lock);
+        spinlock_lock(&device->memory_lock);
         block = allocator_take(device->allocator, bytes);
         device->stats.allocs += block != 0;
-        pthread_mutex_unlock(&device->memory_lock);
+        spinlock_unlock(&device->memory_lock);
         if (block)
             break;
         status = grow(device, bytes);
@@ -180,7 +180,7 @@ omprma_status_t omprma_free(int number, omprma_addr_t address)
         status = device_find(runtime, number, &device);
     if (status != OMPRMA_OK || address == 0)
         return status;
-    pthread_mutex_lock(&device->memory_lock);
+    spinlock_lock(&device->memory_lock);
     status = allocator_give(device->allocator, address, &bytes);
     if (status == OMPRMA_OK) {
         device->stats.frees++;
@@ -190,7 +190,7 @@ omprma_status_t omprma_free(int number, omprma_addr_t address)
         if (empty)
             device->attached_bytes -= empty_bytes;
     }
-    pthread_mutex_unlock(&device->memory_lock);
+    spinlock_unlock(&device->memory_lock);
     if (status != OMPRMA_OK)
         return error_set(status, "%s: %s", device_name(device), error_text());
     if (empty)
@@ -211,9 +211,9 @@ omprma_status_t omprma_device_info(int number, omprma_device_info_t *info)
         status = device_find(runtime, number, &device);
     if (status != OMPRMA_OK)
         return status;
-    pthread_mutex_lock(&device->memory_lock);
+    spinlock_lock(&device->memory_lock);
     allocator_usage(device->allocator, &usage);
-    pthread_mutex_unlock(&device->memory_lock);
+    spinlock_unlock(&device->memory_lock);
     *info = (omprma_device_info_t){
         .pid = device->hello.bell.pid,
         .cores = device->hello.cores,

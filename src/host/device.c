@@ -40,7 +40,7 @@ omprma_status_t device_create(struct runtime *runtime, int number, int rank,
     device->hello = *hello;
     device->can_ring = runtime->bells && runtime->bells[rank];
     device->heard_ns = clock_ns();
-    pthread_mutex_init(&device->memory_lock, NULL);
+    spinlock_init(&device->memory_lock);
     device->allocator = allocator_create();
     if (!device->allocator)
         status = error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for device %d", number);
@@ -68,7 +68,6 @@ void device_destroy(struct device *device)
     free(device->queues);
     image_forget_all(device);
     allocator_destroy(device->allocator);
-    pthread_mutex_destroy(&device->memory_lock);
     free(device);
 }
 
@@ -261,7 +260,7 @@ omprma_status_t device_exit(struct device *device)
     record.op = device->control->sent_op + 1;
     wire_append(&buffer, &record);
     message->bytes = buffer.used;
-    return device_send(device, message, false);
+    return device_send(device, message, true);
 }
 
 omprma_status_t device_command(struct device *device, const struct wire_record *record,

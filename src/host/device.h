@@ -7,6 +7,7 @@
 #ifndef OMPRMA_HOST_DEVICE_H
 #define OMPRMA_HOST_DEVICE_H
 
+#include "base/spinlock.h"
 #include "host/allocator.h"
 #include "host/paths.h"
 #include "host/runtime.h"
@@ -25,7 +26,7 @@ struct device {
     struct world_hello hello;
     bool can_ring; /* same host: it is woken by its doorbell */
 
-    pthread_mutex_t memory_lock; /* allocator */
+    struct spinlock memory_lock; /* allocator */
     struct allocator *allocator;
     uint64_t attached_bytes;
 

@@ -46,9 +46,9 @@ omprma_status_t operation_check_range(struct device *device, const char *what,
     uint64_t block_bytes = 0;
     enum allocator_range range;
 
-    pthread_mutex_lock(&device->memory_lock);
+    spinlock_lock(&device->memory_lock);
     range = allocator_classify(device->allocator, address, bytes, &block, &block_bytes);
-    pthread_mutex_unlock(&device->memory_lock);
+    spinlock_unlock(&device->memory_lock);
     *arena = range == RANGE_LIVE;
     if (range == RANGE_LIVE)
         return OMPRMA_OK;
@@ -92,7 +92,7 @@ static omprma_status_t send_inline(struct omprma_queue *queue, omprma_addr_t to,
         .tail_bytes = (uint32_t)bytes,
     };
     struct stats_cell *cell = &queue->device->stats.cell[STATS_SUBMIT][PATH_INLINE];
-    omprma_status_t status = queue_appoperation_end(queue, &record, NULL);
+    omprma_status_t status = queue_append(queue, &record, NULL);
 
     if (status == OMPRMA_OK) {
         cell->operations++;
@@ -106,7 +106,7 @@ static omprma_status_t read_inline(struct omprma_queue *queue, void *to, omprma_
 {
     struct wire_record record = {.code = WIRE_READ, .flags = WIRE_REPLY, .word = {from, bytes}};
     struct stats_cell *cell = &queue->device->stats.cell[STATS_RETRIEVE][PATH_INLINE];
-    omprma_status_t status = queue_appoperation_end(queue, &record, NULL);
+    omprma_status_t status = queue_append(queue, &record, NULL);
 
     if (status == OMPRMA_OK)
         status = queue_expect(queue, record.op, to, (uint32_t)bytes);
@@ -134,7 +134,7 @@ static omprma_status_t move_two_sided(struct omprma_queue *queue, bool submit, o
         .bytes = bytes,
         .tag = tag,
     };
-    omprma_status_t status = queue_appoperation_end(queue, &record, NULL);
+    omprma_status_t status = queue_append(queue, &record, NULL);
 
     if (status == OMPRMA_OK)
         status = queue_append_bulk(queue, &transfer, submit ? STATS_SUBMIT : STATS_RETRIEVE);
@@ -252,9 +252,9 @@ static void check_arguments(struct device *device, omprma_addr_t kernel, const u
     for (size_t i = 0; i < count; i++) {
         enum allocator_range range;
 
-        pthread_mutex_lock(&device->memory_lock);
+        spinlock_lock(&device->memory_lock);
         range = allocator_classify(device->allocator, arguments[i], 1, NULL, NULL);
-        pthread_mutex_unlock(&device->memory_lock);
+        spinlock_unlock(&device->memory_lock);
         if (range == RANGE_FREE)
             log_write(LOG_ERROR,
                       "check: %s: kernel %s: argument %zu (0x%llx) points to device "
@@ -286,7 +286,7 @@ omprma_status_t omprma_launch(omprma_queue_t *queue, omprma_addr_t kernel,
                                        count, OMPRMA_LAUNCH_ARGUMENTS));
     if (queue->device->runtime->config.check)
         check_arguments(queue->device, kernel, arguments, count);
-    status = queue_appoperation_end(queue, &record, NULL);
+    status = queue_append(queue, &record, NULL);
     if (status == OMPRMA_OK)
         queue->device->stats.launches++;
     return operation_end(queue, status);

@@ -25,32 +25,29 @@ struct patience {
     unsigned rounds;
 };
 
-static bool take_messages(struct runtime *runtime)
+/* Takes one message, so that a thread that waited for it can go on at once. */
+static bool take_message(struct runtime *runtime)
 {
-    bool any = false;
+    struct channel_message *message = NULL;
+    struct device *device;
 
-    for (;;) {
-        struct channel_message *message = NULL;
-        struct device *device;
-
-        if (channel_receive(runtime->channel, &message) != OMPRMA_OK) {
-            for (int i = 0; i < runtime->device_count; i++)
-                device_lose(runtime->devices[i], "%s", error_text());
-            return true;
-        }
-        if (!message)
-            return any;
-        any = true;
-        device = runtime->devices[runtime->device_of_rank[message->peer]];
-        device->heard_ns = 0; /* set by the next look at the clock */
-        device_accept(device, message);
-        channel_drop(runtime->channel, message);
+    if (channel_receive(runtime->channel, &message) != OMPRMA_OK) {
+        for (int i = 0; i < runtime->device_count; i++)
+            device_lose(runtime->devices[i], "%s", error_text());
+        return true;
     }
+    if (!message)
+        return false;
+    device = runtime->devices[runtime->device_of_rank[message->peer]];
+    device->heard_ns = 0; /* set by the next look at the clock */
+    device_accept(device, message);
+    channel_drop(runtime->channel, message);
+    return true;
 }
 
 bool progress_once(struct runtime *runtime)
 {
-    bool moved = take_messages(runtime);
+    bool moved = take_message(runtime);
 
     for (uint32_t turns = runtime->busy_count; turns > 0; turns--) {
         struct omprma_queue *queue = runtime->busy_first;
@@ -121,7 +118,7 @@ static void be_patient(struct runtime *runtime, struct patience *patience)
 
     if (atomic_load_explicit(&runtime->contenders, memory_order_relaxed))
         let_in(runtime);
-    if (++patience->rounds % POLLS_PER_LOOK && patience->since_ns)
+    if (++patience->rounds % POLLS_PER_LOOK)
         return;
     now = clock_ns();
     if (!patience->since_ns)

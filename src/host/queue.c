@@ -19,16 +19,30 @@ static bool passed(uint32_t now, uint32_t op)
 
 /* ---- items ---- */
 
+/* Items come and go with every region: the runtime keeps some. */
 static struct queue_item *item_create(struct omprma_queue *queue, enum queue_item_kind kind)
 {
-    struct queue_item *item = calloc(1, sizeof(*item));
+    struct runtime *runtime = queue->device->runtime;
+    struct queue_item *item = runtime->spare_items;
 
+    if (item) {
+        runtime->spare_items = item->next;
+        memset(item, 0, sizeof(*item));
+    } else {
+        item = calloc(1, sizeof(*item));
+    }
     if (!item) {
         error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for an operation of queue %u", queue->number);
         return NULL;
     }
     item->kind = kind;
     return item;
+}
+
+static void item_free(struct omprma_queue *queue, struct queue_item *item)
+{
+    item->next = queue->device->runtime->spare_items;
+    queue->device->runtime->spare_items = item;
 }
 
 static void item_insert(struct omprma_queue *queue, struct queue_item *item,
@@ -78,7 +92,7 @@ static void item_remove(struct omprma_queue *queue, struct queue_item *item)
     } else if (item->kind == ITEM_TRANSFER) {
         free(item->transfer.copy);
     }
-    free(item);
+    item_free(queue, item);
 }
 
 /* ---- segments ---- */
@@ -92,7 +106,7 @@ static struct queue_item *segment_open(struct omprma_queue *queue)
         return NULL;
     item->segment.message = channel_take(queue->device->runtime->channel);
     if (!item->segment.message) {
-        free(item);
+        item_free(queue, item);
         error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for a control message");
         return NULL;
     }
@@ -180,9 +194,21 @@ omprma_status_t queue_append(struct omprma_queue *queue, struct wire_record *rec
     return OMPRMA_OK;
 }
 
+static void read_free(struct omprma_queue *queue, struct queue_read *read)
+{
+    read->next = queue->device->runtime->spare_reads;
+    queue->device->runtime->spare_reads = read;
+}
+
 omprma_status_t queue_expect(struct omprma_queue *queue, uint32_t op, void *to, uint32_t bytes)
 {
-    struct queue_read *read = malloc(sizeof(*read));
+    struct runtime *runtime = queue->device->runtime;
+    struct queue_read *read = runtime->spare_reads;
+
+    if (read)
+        runtime->spare_reads = read->next;
+    else
+        read = malloc(sizeof(*read));
 
     if (!read)
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for a retrieve");
@@ -605,7 +631,7 @@ void queue_result(struct omprma_queue *queue, const struct wire_record *record)
         queue->reads_first = read->next;
         if (!queue->reads_first)
             queue->reads_last = NULL;
-        free(read);
+        read_free(queue, read);
     }
     if (record->code == WIRE_DONE) {
         queue->value = record->word[0];
@@ -649,7 +675,7 @@ void queue_fail(struct omprma_queue *queue, omprma_status_t status, const char *
             before = *link;
             link = &(*link)->next;
         }
-        free(queue->reads_last);
+        read_free(queue, queue->reads_last);
         *link = NULL;
         queue->reads_last = before;
     }

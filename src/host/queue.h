@@ -54,6 +54,7 @@ struct queue_item {
             struct channel_message *message; /* until sent */
             uint32_t last_record;            /* offset of the last record */
             uint32_t last_op;
+            int64_t sent_ns; /* for the trace */
             bool sealed;             /* nothing may join it */
             bool wants_result;       /* its last record asks for one */
             bool only_writes;        /* holds nothing but small submits */

@@ -12,7 +12,9 @@
 #include "base/log.h"
 #include "control/mpi_channel.h"
 #include "host/device.h"
+#include "host/launcher.h"
 #include "host/measure.h"
+#include "host/queue.h"
 #include "host/trace.h"
 #include "rma/rma.h"
 #include "twosided/twosided.h"
@@ -56,20 +58,6 @@ int omprma_device_count(void)
     struct runtime *runtime = runtime_get();
 
     return runtime ? runtime->device_count : 0;
-}
-
-/* Tells omprma-run that the program has connected, so that it need not suspect that it never will. */
-static void report_connected(void)
-{
-    const char *text = getenv("OMPRMA_INTERNAL_FD");
-    int fd = text ? atoi(text) : -1;
-
-    if (fd < 3)
-        return;
-    if (write(fd, "c", 1) != 1)
-        log_write(LOG_DETAIL, "omprma-run does not listen any more");
-    close(fd);
-    unsetenv("OMPRMA_INTERNAL_FD");
 }
 
 /* ---- making ---- */
@@ -230,6 +218,18 @@ static void free_runtime(struct runtime *runtime)
 {
     for (int i = 0; i < runtime->device_count; i++)
         device_destroy(runtime->devices[i]);
+    while (runtime->spare_items) {
+        struct queue_item *item = runtime->spare_items;
+
+        runtime->spare_items = item->next;
+        free(item);
+    }
+    while (runtime->spare_reads) {
+        struct queue_read *read = runtime->spare_reads;
+
+        runtime->spare_reads = read->next;
+        free(read);
+    }
     datapath_destroy(runtime->one_sided);
     datapath_destroy(runtime->two_sided);
     if (runtime->channel)
@@ -323,7 +323,7 @@ static omprma_status_t start(void)
     snprintf(config_text, sizeof(config_text), "%s", error_text());
     log_open("omprma", config_status == OMPRMA_OK ? (int)runtime->config.verbose : 0);
     status = world_join(&runtime->world, WORLD_HEAD);
-    report_connected();
+    launcher_connected();
     if (status != OMPRMA_OK) { /* all processes found the same: they leave together */
         ended = true;
         if (runtime->world.started_mpi)

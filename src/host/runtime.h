@@ -30,6 +30,8 @@
 #include "control/world.h"
 
 struct device;
+struct queue_item;
+struct queue_read;
 struct trace;
 
 struct runtime {
@@ -52,13 +54,16 @@ struct runtime {
 
     struct omprma_queue *busy_first, *busy_last; /* queues with something to issue or test */
     uint32_t busy_count;
+    struct queue_item *spare_items; /* recycled */
+    struct queue_read *spare_reads;
     uint32_t next_tag; /* of two-sided transfers */
-    int64_t heard_ns;  /* when anything last came in or moved */
 
     pthread_t progress_thread;
     bool progress_running;
     _Atomic bool progress_stop;
+    struct trace *trace; /* NULL: not recording */
     char choice[512];  /* the data path chosen, and why */
+    bool adopted;      /* made by runtime_adopt(): there is no MPI to leave */
     bool unresponsive; /* some worker does not answer: do not wait for it at the end */
 };
 

@@ -1,7 +1,6 @@
 /* trace.c: see trace.h. Spans are kept in memory; a full buffer stops recording and says so. */
 #include "host/trace.h"
 
-#include <cjson/cJSON.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,24 +84,16 @@ void trace_add(struct runtime *runtime, const char *name, const char *path, int 
     trace->spans[trace->count++] = (struct span){name, path, device, begin_ns, end_ns, bytes};
 }
 
+/* Names and paths are words of ours: nothing needs escaping. No JSON library, because this code runs
+ * inside the user's program, which may carry another version of one. */
 static void write_span(const struct trace *trace, const struct span *span, bool last)
 {
-    cJSON *object = cJSON_CreateObject(), *args = cJSON_AddObjectToObject(object, "args");
-    char *text;
-
-    cJSON_AddStringToObject(object, "name", span->name);
-    cJSON_AddStringToObject(object, "cat", span->path);
-    cJSON_AddStringToObject(object, "ph", "X");
-    cJSON_AddNumberToObject(object, "ts", (double)(span->begin_ns - trace->origin_ns) / 1e3);
-    cJSON_AddNumberToObject(object, "dur", (double)(span->end_ns - span->begin_ns) / 1e3);
-    cJSON_AddNumberToObject(object, "pid", span->device);
-    cJSON_AddStringToObject(object, "tid", span->path);
-    cJSON_AddNumberToObject(args, "bytes", (double)span->bytes);
-    text = cJSON_PrintUnformatted(object);
-    if (text)
-        fprintf(trace->file, "%s%s\n", text, last ? "" : ",");
-    cJSON_free(text);
-    cJSON_Delete(object);
+    fprintf(trace->file,
+            "{\"name\":\"%s\",\"cat\":\"%s\",\"ph\":\"X\",\"ts\":%.3f,\"dur\":%.3f,\"pid\":%d,"
+            "\"tid\":\"%s\",\"args\":{\"bytes\":%llu}}%s\n",
+            span->name, span->path, (double)(span->begin_ns - trace->origin_ns) / 1e3,
+            (double)(span->end_ns - span->begin_ns) / 1e3, span->device, span->path,
+            (unsigned long long)span->bytes, last ? "" : ",");
 }
 
 void trace_close(struct runtime *runtime)

@@ -3,7 +3,9 @@
  * synchronous and the asynchronous entry points.
  */
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "plugin/plugin.h"
 
@@ -15,6 +17,34 @@ static omprma_addr_t address_of(const void *pointer)
     return (omprma_addr_t)(uintptr_t)pointer;
 }
 
+/* LLVM 13 and 14 have a mistake: when a structure with attached pointers is copied back, they put
+ * the host's pointers back as soon as the retrieve was issued, and a retrieve that comes later
+ * writes the device's pointers over them. So for them, once a pointer may have been attached,
+ * retrieves that can hold a pointer wait. Attaching is a submit of one pointer, which is told from
+ * other 8 bytes by its value: device memory lies above 4 GiB and below 2^47. */
+static atomic_bool from_15, attached;
+
+void operate_from_15(void)
+{
+    atomic_store(&from_15, true);
+}
+
+static void notice_attachment(const void *from, int64_t bytes)
+{
+    uint64_t value;
+    if (bytes != sizeof(value) || atomic_load_explicit(&from_15, memory_order_relaxed))
+        return;
+    memcpy(&value, from, sizeof(value));
+    if (value >> 32 != 0 && value >> 47 == 0)
+        atomic_store_explicit(&attached, true, memory_order_relaxed);
+}
+
+static bool retrieve_must_wait(int64_t bytes)
+{
+    return bytes >= (int64_t)sizeof(void *) &&
+           atomic_load_explicit(&attached, memory_order_relaxed);
+}
+
 int32_t plugin_submit(int device, void *to, const void *from, int64_t bytes,
                       struct tgt_async *async)
 {
@@ -23,6 +53,7 @@ int32_t plugin_submit(int device, void *to, const void *from, int64_t bytes,
     int32_t result = RTL_FAIL;
     if (!plugin_enter(device))
         return result;
+    notice_attachment(from, bytes);
     omprma_queue_t *queue = queue_of(device, used);
     if (queue)
         result = queue_issued(device, used, !async,
@@ -41,7 +72,7 @@ int32_t plugin_retrieve(int device, void *to, const void *from, int64_t bytes,
         return result;
     omprma_queue_t *queue = queue_of(device, used);
     if (queue)
-        result = queue_issued(device, used, !async,
+        result = queue_issued(device, used, !async || retrieve_must_wait(bytes),
                               omprma_retrieve(queue, to, address_of(from), (size_t)bytes));
     plugin_leave();
     return result;

@@ -89,6 +89,10 @@ bool plugin_ended(void)
     return atomic_load(&plugin.ended);
 }
 
+/* How deep the calling thread is between enter and leave; more than 0 in a destructor means that a
+ * signal handler called exit(). */
+static _Thread_local int depth;
+
 /* A thread that is still offloading while another one has called exit() must not see failures:
  * libomptarget would abort and spoil the exit status. It waits for the end of the process instead;
  * not for ever, because a destructor may be waiting for this thread. */
@@ -107,6 +111,7 @@ bool plugin_enter(int device)
 {
     if (device < 0 || device >= plugin_start())
         return false;
+    depth++;
     atomic_fetch_add(&plugin.users, 1);
     if (!plugin_ended())
         return true;
@@ -118,16 +123,20 @@ bool plugin_enter(int device)
 void plugin_leave(void)
 {
     atomic_fetch_sub(&plugin.users, 1);
+    depth--;
 }
 
 /* omprma_finalize() allows no other thread inside omprma. Whoever is inside waits for something
- * that ends by itself or by OMPRMA_TIMEOUT. */
+ * that ends by itself or by OMPRMA_TIMEOUT. If it is this very thread, omprma cannot be ended in an
+ * orderly way; mpirun then ends the workers. */
 __attribute__((destructor)) static void plugin_end(void)
 {
     if (plugin.devices == 0 || plugin.pid != getpid())
         return;
     plugin.ending = pthread_self();
     atomic_store(&plugin.ended, true);
+    if (depth > 0)
+        return;
     while (atomic_load(&plugin.users) > 0)
         nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
     omprma_finalize();

@@ -51,9 +51,9 @@ int32_t queue_finish(int device, struct tgt_async *async);
 /* The same if its work is complete; otherwise leaves it as it is. */
 int32_t queue_finish_if_done(int device, struct tgt_async *async);
 
-/* Ends an entry point that issued `status` on `async`. `own`: the caller had no AsyncInfo, so
- * `async` is a local one that must be finished here. */
-int32_t queue_issued(int device, struct tgt_async *async, bool own, omprma_status_t status);
+/* Ends an entry point that issued `status` on `async`. `wait`: finish it here, because the
+ * caller had no AsyncInfo and `async` is a local one, or because the caller relies on it. */
+int32_t queue_issued(int device, struct tgt_async *async, bool wait, omprma_status_t status);
 
 /* ---- operations (operate.c); `async` may be NULL: then they are synchronous ---- */
 
@@ -63,6 +63,10 @@ int32_t plugin_retrieve(int device, void *to, const void *from, int64_t bytes,
                         struct tgt_async *async);
 int32_t plugin_exchange(int device, const void *from, int to_device, void *to, int64_t bytes,
                         struct tgt_async *async);
+
+/* libomptarget is of LLVM 15 or newer; said once, before anything else. Until then retrieves are
+ * done in a way that older ones can live with, see operate.c. */
+void operate_from_15(void);
 
 /* Launches with arguments[i] + offsets[i], behind `leading` NULL pointers. */
 int32_t plugin_launch(int device, void *kernel, void **arguments, const ptrdiff_t *offsets,

@@ -85,10 +85,10 @@ int32_t queue_finish_if_done(int device, struct tgt_async *async)
     return done ? queue_finish(device, async) : RTL_SUCCESS;
 }
 
-int32_t queue_issued(int device, struct tgt_async *async, bool own, omprma_status_t status)
+int32_t queue_issued(int device, struct tgt_async *async, bool wait, omprma_status_t status)
 {
     int32_t result = plugin_result(device, status);
-    if (own && queue_finish(device, async) != RTL_SUCCESS)
+    if (wait && queue_finish(device, async) != RTL_SUCCESS)
         result = RTL_FAIL;
     return result;
 }

@@ -7,6 +7,7 @@
 /* A failure here makes LLVM 18 say no more than "no devices", which is what it is told next. */
 int32_t __tgt_rtl_init_plugin(void)
 {
+    operate_from_15();
     plugin_start();
     return RTL_SUCCESS;
 }

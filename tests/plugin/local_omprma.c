@@ -12,6 +12,8 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +39,8 @@ struct operation {
 struct omprma_queue {
     int device;
     struct operation *first, **last;
-    unsigned issued, done;
+    atomic_uint issued, done;
+    pthread_mutex_t running; /* held while operations run, so that they stay in order */
     omprma_status_t error;
 };
 
@@ -224,7 +227,7 @@ omprma_status_t omprma_image_load(int device, const void *image, size_t bytes,
         if (!address)
             return fail(OMPRMA_ERR_SYMBOL, "no symbol %s", symbols[i].name);
         if (symbols[i].bytes && dladdr1(address, &where, (void **)&symbol, RTLD_DL_SYMENT) &&
-            symbol->st_size != symbols[i].bytes)
+            symbol && symbol->st_size != symbols[i].bytes)
             return fail(OMPRMA_ERR_SYMBOL, "%s has %llu bytes, not %llu", symbols[i].name,
                         (unsigned long long)symbol->st_size, (unsigned long long)symbols[i].bytes);
         symbols[i].address = (omprma_addr_t)address;
@@ -237,6 +240,7 @@ omprma_status_t omprma_queue_create(int device, omprma_queue_t **queue)
     *queue = calloc(1, sizeof(**queue));
     (*queue)->device = device;
     (*queue)->last = &(*queue)->first;
+    pthread_mutex_init(&(*queue)->running, NULL);
     return OMPRMA_OK;
 }
 
@@ -305,8 +309,10 @@ static void operation_run(const struct operation *operation)
                                       W16(112));
         break;
     case WAIT:
-        while (operation->queue->first && operation->queue->done < operation->place)
+        while (operation->queue->done < operation->place) {
             omprma_queue_flush(operation->queue);
+            sched_yield();
+        }
     }
     free(operation->owned);
 }
@@ -314,6 +320,7 @@ static void operation_run(const struct operation *operation)
 omprma_status_t omprma_queue_flush(omprma_queue_t *queue)
 {
     for (;;) {
+        pthread_mutex_lock(&queue->running);
         pthread_mutex_lock(&lock);
         struct operation *operation = queue->first;
         if (operation) {
@@ -322,10 +329,13 @@ omprma_status_t omprma_queue_flush(omprma_queue_t *queue)
                 queue->last = &queue->first;
         }
         pthread_mutex_unlock(&lock);
+        if (operation) {
+            operation_run(operation);
+            queue->done++;
+        }
+        pthread_mutex_unlock(&queue->running);
         if (!operation)
             return OMPRMA_OK;
-        operation_run(operation);
-        queue->done++;
         free(operation);
     }
 }

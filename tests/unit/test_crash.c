@@ -294,7 +294,7 @@ static void guarded_beside_kernel(const char *unused)
     nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
     crash_enter_kernel(1);
     bool refused = !guarded_probe(16, 1, false, &bad);
-    _exit(refused && !bad == 0 && !crash_happened(NULL) ? 0 : 1);
+    _exit(refused && bad == 16 && !crash_happened(NULL) ? 0 : 1);
 }
 
 static void guards_accesses(void **state)

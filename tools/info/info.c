@@ -20,7 +20,7 @@
 #include "tools/launch/options.h"
 #include "tools/launch/paths.h"
 
-const char *argp_program_version = "omprma-info " OMPRMA_VERSION_STRING;
+OMPRMA_API const char *argp_program_version = "omprma-info " OMPRMA_VERSION_STRING;
 
 static const char description[] =
     "Starts workers as omprma-run would with the same options, and prints versions, the devices, "
@@ -140,7 +140,7 @@ int main(int argc, char **argv)
         log_open("omprma", verbose ? atoi(verbose) : 0);
         return show();
     }
-    options_begin("omprma-info");
+    options_begin("omprma-info", argv);
     struct argp_child children[] = {{&launch_argp, 0, NULL, 0}, {0}};
     struct argp parser = {NULL, parse_option, NULL, description, children, NULL, NULL};
     struct launch launch = {0};

@@ -25,7 +25,6 @@ enum {
 };
 
 struct keeper {
-    const struct keeper_job *job;
     pid_t mpirun;
     bool ended; /* mpirun is reaped */
     int control, signals;
@@ -146,7 +145,7 @@ static void keeper_kill_descendants(void)
 static void keeper_clean_shared_memory(uint32_t job_id)
 {
     char mark[64];
-    snprintf(mark, sizeof(mark), ".%u.%08" PRIx32 ".", (unsigned)getuid(), job_id);
+    snprintf(mark, sizeof(mark), ".%u.%" PRIx32 ".", (unsigned)getuid(), job_id);
     DIR *folder = job_id ? opendir("/dev/shm") : NULL;
     struct dirent *entry;
     while (folder && (entry = readdir(folder))) {
@@ -160,7 +159,7 @@ static void keeper_clean_shared_memory(uint32_t job_id)
 static void keeper_main(const struct keeper_job *job, int control) __attribute__((noreturn));
 static void keeper_main(const struct keeper_job *job, int control)
 {
-    struct keeper keeper = {.job = job, .control = control};
+    struct keeper keeper = {.control = control};
     prctl(PR_SET_NAME, "omprma-keeper");
     /* Out of the terminal's foreground group: its signals are meant for the program. */
     setpgid(0, 0);

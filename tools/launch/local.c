@@ -17,7 +17,7 @@ static socklen_t local_address(struct sockaddr_un *address, const char *name)
 {
     /* A leading zero byte makes the name abstract: no file, gone with the last socket. */
     *address = (struct sockaddr_un){.sun_family = AF_UNIX};
-    size_t length = strnlen(name, sizeof(address->sun_path) - 1);
+    size_t length = strnlen(name, LOCAL_NAME_BYTES - 1);
     memcpy(address->sun_path + 1, name, length);
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length);
 }

@@ -128,8 +128,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
 
 const struct argp launch_argp = {options, parse_option, NULL, NULL, NULL, NULL, NULL};
 
-void options_begin(const char *program)
+void options_begin(char *program, char **argv)
 {
+    argv[0] = program;
     log_open(program, 0);
     argp_err_exit_status = 2;
 }

@@ -24,7 +24,7 @@ void option_fail(const char *format, ...) __attribute__((noreturn, format(printf
 /* Reads "1" to "limit". */
 int option_number(const char *option, const char *text, int limit);
 
-/* Sets up the log and argp's exit status; call before argp_parse(). */
-void options_begin(const char *program);
+/* Sets up the log, argp's exit status and the name in its messages; call before argp_parse(). */
+void options_begin(char *program, char **argv);
 
 #endif

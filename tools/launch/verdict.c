@@ -176,6 +176,7 @@ static bool line_is_frame(const char *line, size_t bytes)
 static bool line_is_noise(const char *line)
 {
     return strcmp(line, "\n") == 0 || strncmp(line, "[warn] Epoll ", 13) == 0 ||
+           strstr(line, "plm:rsh: Warning: setpgid(") ||
            strncmp(line, "mpirun: abort is already in progress", 36) == 0 ||
            strstr(line, " sent help message help-") ||
            strstr(line, "Set MCA parameter \"orte_base_help_aggregate\"");

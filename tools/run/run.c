@@ -13,7 +13,7 @@
 
 enum { KEY_STATS = 512, KEY_TRACE, KEY_DRY_RUN };
 
-const char *argp_program_version = "omprma-run " OMPRMA_VERSION_STRING;
+OMPRMA_API const char *argp_program_version = "omprma-run " OMPRMA_VERSION_STRING;
 
 static const struct argp_option options[] = {
     {"stats", KEY_STATS, NULL, 0, "Print statistics per device and path when the program ends", 1},
@@ -80,7 +80,7 @@ int main(int argc, char **argv)
     int status;
     if (launch_internal(argc, argv, &status))
         return status;
-    options_begin("omprma-run");
+    options_begin("omprma-run", argv);
     struct argp_child children[] = {{&launch_argp, 0, NULL, 0}, {0}};
     struct argp parser = {
         options, parse_option, "[--] PROGRAM [ARGS...]", description, children, help_filter, NULL};

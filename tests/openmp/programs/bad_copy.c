@@ -1,4 +1,4 @@
-/* test: reference=no stderr=device.0
+/* test: needs=worker reference=no stderr=device.0
  * A copy that runs past its block is refused, and the next one works. */
 #include "check.h"
 

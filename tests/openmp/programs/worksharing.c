@@ -60,7 +60,7 @@ int main(void)
     }
     CHECK_EQUAL(inside, teams);
 
-#pragma omp target teams loop map(from : v)
+#pragma omp target teams distribute map(from : v)
     for (int i = 0; i < 1000; i++)
         v[i] = i / 2.0;
     CHECK(v[999] == 499.5);

@@ -1,0 +1,35 @@
+#!/bin/bash
+# The plugin alone, without MPI and workers: all OpenMP programs of tests/openmp run through it and
+# through local_omprma.c, whose devices are the process itself and which is as lazy as the interface
+# of libomprma allows. Once per LLVM version that is there.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+export BUILD_DIR=${BUILD_DIR:-$root/build}
+compiler=${CC:-cc}
+work=$BUILD_DIR/tests/plugin-local
+mkdir -p "$work"
+
+# Our sources are compiled anew against the local library, so that no other libomprma can slip in.
+flags=(-std=gnu11 -g -O1 -fPIC -pthread "-I$root/include" "-I$root/src")
+"$compiler" "${flags[@]}" -shared "$here/local_omprma.c" -o "$work/libomprma.so" \
+    -Wl,-soname,libomprma.so -ldl || exit 1
+"$compiler" "${flags[@]}" -fvisibility=hidden -shared "$root"/src/plugin/*.c \
+    -o "$work/libomprma-plugin.so" "-L$work" -lomprma "-Wl,-rpath,$work" -Wl,-z,nodelete || exit 1
+
+failed=0 ran=0
+for version in 14 15 16; do
+    libraries=$root/build/toolchains/llvm-$version/lib
+    [ -e "$libraries/libomptarget.so" ] || libraries=/usr/lib/llvm-$version/lib
+    [ -e "$libraries/libomptarget.so" ] || continue
+    folder=$work/llvm-$version
+    mkdir -p "$folder"
+    ln -sf "$libraries"/libomptarget.so* "$folder/"
+    ln -sf ../libomprma-plugin.so "$folder/libomptarget.rtl.x86_64.so"
+    ln -sf ../libomprma-plugin.so "$folder/libomptarget.rtl.x86_64.nextgen.so"
+    LOCAL_OMPRMA_DEVICES=2 "$root/tests/openmp/run" --llvm $version --tier few \
+        --launcher "env LD_LIBRARY_PATH=$folder:$libraries" || failed=1
+    ran=1
+done
+[ $ran = 1 ] || exit 77
+exit $failed

@@ -1,0 +1,127 @@
+#!/bin/bash
+# common.sh: sourced by the tests of this folder.
+#   check WHAT GOT WANTED   counts and shows a difference; finish ends the test
+#   hosts_up                makes two network namespaces that stand in for hosts, ${HOSTS[0]} and
+#                           ${HOSTS[1]}, and the remote shell $HOSTS_AGENT; 77 where it cannot
+# Leaves nothing behind: $folder and the namespaces are removed at exit.
+
+# shellcheck disable=SC2034 # the tests use it
+RUN=$BUILD_DIR/bin/omprma-run
+folder=$(mktemp -d)
+failures=0
+trap 'hosts_down; rm -rf "$folder"' EXIT
+
+check() {
+    [ "$2" = "$3" ] && return
+    printf 'FAILED %s: got "%s", wanted "%s"\n' "$1" "$2" "$3"
+    failures=$((failures + 1))
+}
+
+finish() {
+    [ "$failures" = 0 ] || exit 1
+    echo "all right"
+}
+
+# A program that is a rank of its own: it says that it is connected, then does what it is told.
+build_stand_ins() {
+    cat >"$folder/program.c" <<'C'
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+int main(int count, char **words)
+{
+    const char *fd = getenv("OMPRMA_INTERNAL_FD"), *what = count > 1 ? words[1] : "";
+    int code = count > 2 ? atoi(words[2]) : 0, one = 1, sum;
+    if (strcmp(what, "early") == 0)
+        return code;
+    MPI_Init(NULL, NULL);
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (fd && write(atoi(fd), "c", 1) != 1)
+        return 99;
+    if (fd)
+        printf("ready %d\n", sum), fflush(stdout);
+    if (strcmp(what, "_exit") == 0)
+        _exit(code);
+    if (strcmp(what, "raise") == 0)
+        raise(code);
+    if (strcmp(what, "sleep") == 0)
+        sleep(code);
+    if (strcmp(what, "cat") == 0)
+        for (int byte; (byte = getchar()) != EOF;)
+            putchar(byte);
+    if (strcmp(what, "words") == 0)
+        for (int i = 2; i < count; i++)
+            printf("[%s]", words[i]);
+    MPI_Finalize();
+    return code;
+}
+C
+    "${MPICC:-mpicc}" "$folder/program.c" -o "$folder/rank" || exit 1
+    # A script, because an ELF program without libomptarget is refused.
+    printf '#!/bin/sh\nexec "%s" "$@"\n' "$folder/rank" >"$folder/program"
+    chmod +x "$folder/program"
+    export OMPRMA_INTERNAL_WORKER=$folder/rank
+}
+
+# Processes that belong to the test: all have its folder among their words.
+processes_left() {
+    for _ in 1 2 3 4 5 6 7 8 9 10; do
+        pgrep -f "$folder/(rank|program)" >/dev/null || break
+        sleep 0.2
+    done
+    pgrep -f "$folder/(rank|program)" | wc -l
+}
+
+HOSTS=()
+HOSTS_AGENT=
+hosts_bridge=
+
+hosts_down() {
+    local host link
+    for link in 2 3; do
+        [ -z "$hosts_bridge" ] || ip link del "om${hosts_bridge#ombr}.$link" 2>/dev/null
+    done
+    for host in "${HOSTS[@]}"; do
+        ip netns pids "$host" 2>/dev/null | xargs -r kill -9
+        ip netns del "$host" 2>/dev/null
+        sed "/ $host\$/d" /etc/hosts >"$folder/hosts" && cat "$folder/hosts" >/etc/hosts
+    done
+    [ -z "$hosts_bridge" ] || ip link del "$hosts_bridge" 2>/dev/null
+    HOSTS=()
+}
+
+# mpirun calls AGENT HOST COMMAND...; the command is text for the remote shell.
+hosts_write_agent() {
+    HOSTS_AGENT=$folder/agent
+    cat >"$HOSTS_AGENT" <<'AGENT'
+#!/bin/bash
+host=$1
+shift
+ip netns pids "$host" >/dev/null 2>&1 || { echo "no such host: $host" >&2; exit 255; }
+exec ip netns exec "$host" unshare --uts bash -c 'hostname "$1"; shift; eval "$*"' agent "$host" "$@"
+AGENT
+    chmod +x "$HOSTS_AGENT"
+}
+
+hosts_up() {
+    [ "$(id -u)" = 0 ] && command -v ip >/dev/null || return 77
+    local tag=$$ number host
+    hosts_bridge=ombr$tag
+    ip link add "$hosts_bridge" type bridge 2>/dev/null || { hosts_bridge=; return 77; }
+    local net=10.$((200 + tag % 50)).$((tag / 50 % 250))
+    ip addr add "$net.1/24" dev "$hosts_bridge" && ip link set "$hosts_bridge" up || return 77
+    for number in 2 3; do
+        host=om$tag-h$number
+        ip netns add "$host" 2>/dev/null || return 77
+        HOSTS+=("$host")
+        ip link add "om$tag.$number" type veth peer name eth0 netns "$host" || return 77
+        ip link set "om$tag.$number" master "$hosts_bridge" up || return 77
+        ip -n "$host" addr add "$net.$number/24" dev eth0 || return 77
+        ip -n "$host" link set eth0 up && ip -n "$host" link set lo up || return 77
+        echo "$net.$number $host" >>/etc/hosts
+    done
+    hosts_write_agent
+}

@@ -1,0 +1,89 @@
+#!/bin/bash
+# Whoever dies first, nothing stays: processes, session folders, shared memory; and Ctrl-C works.
+# shellcheck source=tests/tools/common.sh
+. "$(dirname "$0")/common.sh"
+build_stand_ins
+export TMPDIR=$folder/tmp
+mkdir "$TMPDIR"
+
+descendants() {
+    local children child
+    read -ra children <"/proc/$1/task/$1/children"
+    for child in "${children[@]}"; do
+        echo "$child"
+        descendants "$child"
+    done
+}
+
+segments() {
+    find /dev/shm -name 'vader_segment*' | sort
+}
+
+# Segments that were not there before, after a while: other jobs of the machine come and go.
+new_segments() {
+    local new
+    for _ in $(seq 30); do
+        new=$(comm -13 "$folder/segments" <(segments))
+        [ -n "$new" ] || break
+        sleep 0.1
+    done
+    echo "$new"
+}
+
+# The first descendant of process $1 whose name is $2.
+descendant() {
+    local pid
+    for pid in $(descendants "$1"); do
+        [ "$(cat "/proc/$pid/comm")" != "$2" ] || { echo "$pid"; return; }
+    done
+}
+
+# kill_one SIGNAL NAME STATUS PATTERN: starts a run, kills NAME ("self": omprma-run).
+kill_one() {
+    local run target got
+    segments >"$folder/segments"
+    "$RUN" -n 2 "$folder/program" sleep 60 >"$folder/out" 2>"$folder/err" &
+    run=$!
+    for _ in $(seq 100); do
+        grep -q ready "$folder/out" && break
+        sleep 0.1
+    done
+    target=$run
+    case $2 in
+    self) ;;
+    worker) target=$(descendants "$(descendant "$run" mpirun)" | tail -n 1) ;;
+    program) target=$(pgrep -P "$run" -x rank) ;;
+    *) target=$(descendant "$run" "$2") ;;
+    esac
+    kill -"$1" "$target"
+    { wait "$run"; } 2>/dev/null
+    got=$?
+    check "status after $1 to $2" "$got" "$3"
+    [ -z "$4" ] || check "line after $1 to $2" "$(grep -c "^omprma: .*$4" "$folder/err")" 1
+    check "processes left after $1 to $2" "$(processes_left)" 0
+    check "shared memory left after $1 to $2" "$(new_segments)" ''
+    # A killed omprma-run leaves the cleaning to another process.
+    for _ in $(seq 20); do
+        [ -n "$(ls "$TMPDIR")" ] || break
+        sleep 0.1
+    done
+    [ "$2" = omprma-keeper ] || check "files left after $1 to $2" "$(ls "$TMPDIR")" ''
+    rm -rf "${TMPDIR:?}"/*
+}
+kill_one TERM self 143 ''
+kill_one HUP self 129 ''
+kill_one KILL self 137 ''
+kill_one KILL worker 1 'worker 1 on .* was killed by signal 9'
+kill_one SEGV worker 1 'worker 1 on .* was killed by signal 11'
+kill_one KILL mpirun 1 'mpirun was killed by signal 9'
+kill_one KILL omprma-keeper 1 'watches mpirun was killed'
+kill_one KILL program 137 ''
+
+# At a terminal: the program has it, and Ctrl-C ends all.
+if command -v script >/dev/null; then
+    out=$( (sleep 3; printf '\003'; sleep 2) |
+        timeout 30 script -qec "$RUN $folder/program sleep 60; echo status \$?" /dev/null | tr -d '\r')
+    check 'Ctrl-C' "$(grep -c 'ready 2' <<<"$out")" 1
+    check 'processes left after Ctrl-C' "$(processes_left)" 0
+fi
+finish

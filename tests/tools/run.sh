@@ -1,0 +1,69 @@
+#!/bin/bash
+# omprma-run's own work, with stand-ins for program and worker: statuses, streams, words, errors.
+# shellcheck source=tests/tools/common.sh
+. "$(dirname "$0")/common.sh"
+build_stand_ins
+export TMPDIR=$folder/tmp
+mkdir "$TMPDIR"
+
+# status WANTED WHAT...: the program's status comes back, on stderr nothing but our own lines.
+status() {
+    local wanted=$1
+    shift
+    timeout 60 "$RUN" "$folder/program" "$@" >"$folder/out" 2>"$folder/err"
+    check "status of $*" "$?" "$wanted"
+    check "stderr of $*" "$(grep -v '^omprma: ' "$folder/err")" ''
+}
+status 0 plain
+status 3 plain 3
+status 0 _exit 0
+status 4 _exit 4
+status 139 raise 11
+status 134 raise 6
+status 137 raise 9
+status 7 early 7
+status 1 early 0
+check 'line for no offloading' "$(grep -c 'without offloading anything' "$folder/err")" 1
+
+out=$("$RUN" -n 2 "$folder/program" words : -n 'a b' --data x)
+check 'words' "$out" $'ready 3\n[:][-n][a b][--data][x]'
+out=$(printf 'one\ntwo' | "$RUN" -- "$folder/program" cat)
+check 'stdin' "$out" $'ready 2\none\ntwo'
+out=$(cd / && "$RUN" sh -c 'pwd' 2>&1 | tail -n 1)
+case $out in
+*'not compiled for offloading'*) ;;
+*) check 'an ELF program without libomptarget' "$out" 'not compiled for offloading' ;;
+esac
+
+# fails STATUS PATTERN ARGS...: one line, which holds PATTERN.
+fails() {
+    local wanted=$1 pattern=$2 out
+    shift 2
+    out=$(timeout 20 "$RUN" "$@" 2>&1)
+    check "status of $*" "$?" "$wanted"
+    grep -q -- "$pattern" <<<"$out" || check "line of $*" "$out" "$pattern"
+    [ "$(grep -vc '^Try ' <<<"$out")" = 1 ] || check "one line of $*" "$out" 'one line'
+}
+fails 2 'no PROGRAM'
+fails 2 'unrecognized option' --nonsense x
+fails 2 '-n 0' -n 0 x
+fails 2 'rma|two-sided' --data quick x
+fails 2 'auto|ucx|rdma' --osc quick x
+fails 2 'not a host' --hosts a:b x
+fails 2 '/no/file' --hostfile /no/file x
+fails 1 'in PATH' nosuchprogram
+fails 1 'No such file' ./nosuchprogram
+fails 1 'folder' /tmp
+fails 1 'not executable' "$folder/program.c"
+fails 1 '13 to 18' --llvm 19 "$folder/program"
+fails 1 'neither auto' --llvm /no/folder "$folder/program"
+OMPRMA_INTERNAL_WORKER=/no/worker fails 1 'omprma-worker is missing' "$folder/program"
+
+out=$("$RUN" --dry-run -n 2 --osc ucx "$folder/program" 'a b')
+check 'dry run names all' "$(grep -c -- "mpirun .* --mca osc ucx .*program 'a b' : -n 2 .*rank" <<<"$out")" 1
+check 'version' "$("$RUN" --version | grep -c '^omprma-run [0-9]')" 1
+check 'help' "$("$RUN" --help | grep -c OMPRMA_LANES)" 1
+
+check 'files left' "$(ls "$TMPDIR")" ''
+check 'processes left' "$(processes_left)" 0
+finish

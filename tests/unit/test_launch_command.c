@@ -1,0 +1,209 @@
+/* test_launch_command.c: the mpirun command line. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "tools/launch/command.h"
+
+static struct launch launch;
+static struct list first, line;
+
+static int begin(void **state)
+{
+    (void)state;
+    launch = (struct launch){.workers = 2};
+    list_add(&first, "first");
+    unsetenv("LD_LIBRARY_PATH");
+    unsetenv("OMPI_MCA_opal_signal");
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    list_clear(&first);
+    list_clear(&line);
+    list_clear(&launch.mpi_args);
+    hosts_clear(&launch.hosts);
+    return 0;
+}
+
+static struct command command_base(void)
+{
+    return (struct command){.launch = &launch,
+                            .workers = command_workers(&launch),
+                            .mpirun = "/bin/mpirun",
+                            .worker = "/bin/worker",
+                            .worker_path = "",
+                            .osc = "auto",
+                            .first = &first};
+}
+
+static size_t index_of(const char *text)
+{
+    size_t i = 0;
+    while (i < line.count && strcmp(line.items[i], text) != 0)
+        i++;
+    return i;
+}
+
+/* The value that --mca NAME sets; NULL: none. */
+static const char *mca(const char *name)
+{
+    size_t i = index_of(name);
+    return i > 0 && i + 1 < line.count && strcmp(line.items[i - 1], "--mca") == 0
+               ? line.items[i + 1]
+               : NULL;
+}
+
+static void program_comes_first(void **state)
+{
+    (void)state;
+    struct command command = command_base();
+    command_make(&line, &command);
+    assert_string_equal(line.items[0], "/bin/mpirun");
+    assert_string_equal(line.items[line.count - 1], "/bin/worker");
+    size_t program = index_of("first"), colon = index_of(":");
+    assert_true(program + 1 == colon && colon < line.count);
+    assert_string_equal(line.items[program - 1], "1");
+    assert_string_equal(line.items[colon + 1], "-n");
+    assert_string_equal(line.items[colon + 2], "2");
+    assert_string_equal(mca("opal_signal"), "");
+    assert_null(mca("osc"));
+    assert_false(list_contains(&line, "-H"));
+}
+
+static void components(void **state)
+{
+    (void)state;
+    struct command command = command_base();
+    command.osc = "ucx";
+    command_make(&line, &command);
+    assert_string_equal(mca("pml"), "ucx");
+    assert_string_equal(mca("osc"), "ucx");
+    assert_string_equal(mca("opal_common_ucx_tls"), "any");
+    assert_string_equal(mca("opal_common_ucx_devices"), "any");
+    list_clear(&line);
+    command.osc = "rdma";
+    command_make(&line, &command);
+    assert_string_equal(mca("pml"), "ob1");
+    assert_string_equal(mca("osc"), "rdma");
+}
+
+static void users_settings_win(void **state)
+{
+    (void)state;
+    setenv("OMPI_MCA_opal_signal", "11", 1);
+    list_add(&launch.mpi_args, "--mca");
+    list_add(&launch.mpi_args, "osc");
+    list_add(&launch.mpi_args, "pt2pt");
+    struct command command = command_base();
+    command.osc = "rdma";
+    command_make(&line, &command);
+    assert_null(mca("opal_signal"));
+    assert_string_equal(mca("osc"), "pt2pt");
+    int times = 0;
+    for (size_t i = 0; i < line.count; i++)
+        times += strcmp(line.items[i], "osc") == 0;
+    assert_int_equal(times, 1);
+}
+
+static void hosts_are_for_workers(void **state)
+{
+    (void)state;
+    launch.workers = 0;
+    assert_int_equal(hosts_parse(&launch.hosts, "h1:2,h2"), OMPRMA_OK);
+    list_add(&launch.mpi_args, "--mca");
+    list_add(&launch.mpi_args, "plm_rsh_agent");
+    list_add(&launch.mpi_args, "/my/agent");
+    struct command command = command_base();
+    command.agent = "/tmp/omprma-agent";
+    command_make(&line, &command);
+    size_t program = index_of("first"), colon = index_of(":");
+    assert_string_equal(line.items[program - 2], "-H");
+    assert_string_equal(line.items[program - 1], "localhost");
+    assert_string_equal(line.items[colon + 2], "3");
+    assert_string_equal(line.items[colon + 3], "-H");
+    assert_string_equal(line.items[colon + 4], "h1:2,h2:1");
+    assert_string_equal(mca("plm_rsh_agent"), "/tmp/omprma-agent");
+    assert_false(list_contains(&line, "/my/agent"));
+    assert_string_equal(mca("mpi_yield_when_idle"), "1");
+}
+
+static void environment_is_forwarded_to_workers(void **state)
+{
+    (void)state;
+    setenv("OMP_NUM_THREADS", "3", 1);
+    setenv("UCX_TLS", "tcp", 1);
+    setenv("OMPRMA_INTERNAL_X", "no", 1);
+    setenv("LD_LIBRARY_PATH", "/user/lib", 1);
+    struct command command = command_base();
+    command.worker_path = "/llvm/lib";
+    command_make(&line, &command);
+    size_t colon = index_of(":");
+    assert_true(index_of("OMP_NUM_THREADS") > colon && index_of("OMP_NUM_THREADS") < line.count);
+    assert_true(list_contains(&line, "UCX_TLS"));
+    assert_false(list_contains(&line, "OMPRMA_INTERNAL_X"));
+    assert_true(index_of("LD_LIBRARY_PATH=/llvm/lib:/user/lib") > colon);
+    assert_true(list_contains(&line, "LD_LIBRARY_PATH=/llvm/lib:/user/lib"));
+}
+
+static void worker_count(void **state)
+{
+    (void)state;
+    launch.workers = 0;
+    assert_int_equal(command_workers(&launch), 1);
+    assert_int_equal(hosts_parse(&launch.hosts, "a:2,b:3"), OMPRMA_OK);
+    assert_int_equal(command_workers(&launch), 5);
+    launch.workers = 4;
+    assert_int_equal(command_workers(&launch), 4);
+}
+
+static void shell_quoting(void **state)
+{
+    (void)state;
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+    list_add(&line, "a-b=c");
+    list_add(&line, "");
+    list_add(&line, "it's $x");
+    list_print_shell(&line, out);
+    fclose(out);
+    assert_string_equal(text, "a-b=c '' 'it'\\''s $x'\n");
+    free(text);
+}
+
+static void list_of_variables(void **state)
+{
+    (void)state;
+    list_set(&line, "A", "1");
+    list_set(&line, "AB", "2");
+    list_set(&line, "A", "3");
+    assert_string_equal(list_get(&line, "A"), "3");
+    assert_string_equal(list_get(&line, "AB"), "2");
+    assert_int_equal(line.count, 2);
+    list_set(&line, "A", NULL);
+    assert_null(list_get(&line, "A"));
+    assert_null(line.items[line.count]);
+}
+
+int main(void)
+{
+#define WITH_LIST(test) cmocka_unit_test_setup_teardown(test, begin, end)
+    const struct CMUnitTest tests[] = {
+        WITH_LIST(program_comes_first),
+        WITH_LIST(components),
+        WITH_LIST(users_settings_win),
+        WITH_LIST(hosts_are_for_workers),
+        WITH_LIST(environment_is_forwarded_to_workers),
+        WITH_LIST(worker_count),
+        WITH_LIST(shell_quoting),
+        WITH_LIST(list_of_variables),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

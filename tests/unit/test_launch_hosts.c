@@ -1,0 +1,104 @@
+/* test_launch_hosts.c: host lists from options and files. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "tools/launch/hosts.h"
+
+static void assert_parses(const char *text, const char *expected, int total)
+{
+    struct hosts hosts = {0};
+    assert_int_equal(hosts_parse(&hosts, text), OMPRMA_OK);
+    char *back = hosts_format(&hosts);
+    assert_string_equal(back, expected);
+    assert_int_equal(hosts.total, total);
+    free(back);
+    hosts_clear(&hosts);
+    assert_int_equal(hosts.total, 0);
+}
+
+static void parses(void **state)
+{
+    (void)state;
+    assert_parses("h1", "h1:1", 1);
+    assert_parses("h1:2,h2:4", "h1:2,h2:4", 6);
+    assert_parses("node-7.example_org:3", "node-7.example_org:3", 3);
+    assert_parses("h1:2,h2,h1", "h1:3,h2:1", 4);
+    assert_parses("h:1024", "h:1024", 1024);
+}
+
+static void refuses(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {
+        "",     ",",    "h1,", "h:0",   "h:1025", "h:-1", "h:",    "h: 1",
+        "h:1x", "-x:1", "a b", "h:1:2", ":1",     "h;rm", "h$(x)", "h:99999999999999999999"};
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        struct hosts hosts = {0};
+        assert_int_equal(hosts_parse(&hosts, bad[i]), OMPRMA_ERR_CONFIG);
+        assert_non_null(strstr(error_text(), "is not a host"));
+        hosts_clear(&hosts);
+    }
+}
+
+static omprma_status_t read_text(struct hosts *hosts, const char *text)
+{
+    char path[] = "/tmp/omprma-test-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+    close(fd);
+    omprma_status_t status = hosts_read(hosts, path);
+    unlink(path);
+    return status;
+}
+
+static void reads_files(void **state)
+{
+    (void)state;
+    struct hosts hosts = {0};
+    assert_int_equal(
+        read_text(&hosts, "# all\nh1 slots=2\n\n  h2\tslots=4 max_slots=8 # big\r\nh3"), OMPRMA_OK);
+    char *back = hosts_format(&hosts);
+    assert_string_equal(back, "h1:2,h2:4,h3:1");
+    free(back);
+    hosts_clear(&hosts);
+}
+
+static void refuses_files(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *says;
+    } bad[] = {{"", "names no host"},
+               {"# nothing\n", "names no host"},
+               {"h1\nh2 slots=0\n", "line 2: \"slots=0\""},
+               {"h1 gpus=1\n", "line 1: \"gpus=1\""},
+               {"h1\n\n;x\n", "line 3: \";x\""}};
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        struct hosts hosts = {0};
+        assert_int_equal(read_text(&hosts, bad[i].text), OMPRMA_ERR_CONFIG);
+        assert_non_null(strstr(error_text(), bad[i].says));
+        hosts_clear(&hosts);
+    }
+    struct hosts hosts = {0};
+    assert_int_equal(hosts_read(&hosts, "/nonexistent/file"), OMPRMA_ERR_CONFIG);
+    assert_non_null(strstr(error_text(), "/nonexistent/file"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(parses),
+        cmocka_unit_test(refuses),
+        cmocka_unit_test(reads_files),
+        cmocka_unit_test(refuses_files),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,116 @@
+/* bench.c: start and end of a measurement. See bench.h. */
+#include "tools/perf/bench.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "host/measure.h"
+#include "tools/perf/kernels.h"
+
+enum { HUGE_PAGE = 2 << 20 };
+
+static omprma_status_t load_kernels(struct bench *bench)
+{
+    omprma_symbol_t symbols[] = {{.name = "perf_empty"}, {.name = "perf_add"}};
+    omprma_status_t status = OMPRMA_OK;
+    /* Addresses may differ between workers; those of device 0 are used with device 0 only, except
+     * by extras.c, which loads for itself. */
+    status = omprma_image_load(0, kernels_begin, (size_t)(kernels_end - kernels_begin), symbols, 2);
+    bench->empty = symbols[0].address;
+    bench->add = symbols[1].address;
+    return status;
+}
+
+static uint64_t largest(const struct choice *choice)
+{
+    uint64_t bytes = 4096;
+    for (int i = 0; i < choice->size_count; i++)
+        if (choice->sizes[i] > bytes)
+            bytes = choice->sizes[i];
+    return bytes;
+}
+
+/* Device blocks, only as large as what is going to be measured needs. */
+static omprma_status_t open_blocks(struct bench *bench)
+{
+    unsigned moves = 1u << OP_SUBMIT | 1u << OP_RETRIEVE | 1u << OP_EXCHANGE;
+    bench->block_bytes = bench->choice->ops & moves ? largest(bench->choice) : 4096;
+    omprma_status_t status = omprma_alloc(0, bench->block_bytes, &bench->block);
+    if (status == OMPRMA_OK && bench->peer && bench->choice->ops & 1u << OP_EXCHANGE)
+        status = omprma_alloc(1, bench->block_bytes, &bench->peer_block);
+    if (status != OMPRMA_OK)
+        return status;
+    size_t bytes = (bench->block_bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+    bench->buffer = aligned_alloc(HUGE_PAGE, bytes);
+    if (!bench->buffer)
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for a buffer of %zu bytes", bytes);
+    memset(bench->buffer, 1, bytes);
+    return OMPRMA_OK;
+}
+
+omprma_status_t bench_open(struct bench *bench, const struct choice *choice)
+{
+    *bench = (struct bench){.choice = choice};
+    omprma_status_t status = runtime_require(&bench->runtime);
+    if (status != OMPRMA_OK)
+        return status;
+    bench->device = bench->runtime->devices[0];
+    bench->peer = bench->runtime->device_count > 1 ? bench->runtime->devices[1] : NULL;
+    bench->chosen = bench->device->paths;
+    machine_describe(&bench->results.machine);
+    snprintf(bench->results.machine.osc, sizeof(bench->results.machine.osc), "%s",
+             bench->runtime->world.component);
+    status = omprma_queue_create(0, &bench->queue);
+    if (status == OMPRMA_OK && bench->peer)
+        status = omprma_queue_create(1, &bench->peer_queue);
+    return status;
+}
+
+omprma_status_t bench_prepare(struct bench *bench)
+{
+    omprma_status_t status = open_blocks(bench);
+    return status == OMPRMA_OK ? load_kernels(bench) : status;
+}
+
+void bench_close(struct bench *bench)
+{
+    if (bench->queue)
+        omprma_queue_destroy(bench->queue);
+    if (bench->peer_queue)
+        omprma_queue_destroy(bench->peer_queue);
+    if (bench->block)
+        omprma_free(0, bench->block);
+    if (bench->peer_block)
+        omprma_free(1, bench->peer_block);
+    free(bench->buffer);
+    bench->queue = bench->peer_queue = NULL;
+    bench->block = bench->peer_block = 0;
+    bench->buffer = NULL;
+}
+
+void bench_force(struct bench *bench, enum perf_path path)
+{
+    struct paths paths = bench->chosen;
+    bool window = bench->runtime->one_sided != NULL;
+    if (path == WAY_RMA)
+        measure_choose(&paths, window, DATA_RMA);
+    else if (path == WAY_TWO_SIDED)
+        measure_choose(&paths, window, DATA_TWO_SIDED);
+    runtime_lock(bench->runtime);
+    bench->device->paths = paths;
+    if (bench->peer)
+        bench->peer->paths = paths;
+    runtime_unlock(bench->runtime);
+}
+
+omprma_status_t bench_region(const struct bench *bench, omprma_queue_t *queue, omprma_addr_t at,
+                             const int64_t *in, int64_t *out)
+{
+    omprma_status_t status = omprma_submit(queue, at, in, sizeof(*in));
+    if (status == OMPRMA_OK)
+        status = omprma_launch(queue, bench->add, &at, 1);
+    if (status == OMPRMA_OK)
+        status = omprma_retrieve(queue, out, at, sizeof(*out));
+    return status;
+}

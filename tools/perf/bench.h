@@ -1,0 +1,63 @@
+/*
+ * bench.h: a running measurement: connection, buffers, kernels, and how each operation is done and
+ * timed on each path.
+ *
+ *   bench.c    start, end, choice of the path
+ *   raw.c      bare MPI between the same pair of processes
+ *   ways.c     our own interface
+ *   session.c  takes turns between the paths of one operation and size
+ *   extras.c   idle, maps, head, turns
+ */
+#ifndef OMPRMA_PERF_BENCH_H
+#define OMPRMA_PERF_BENCH_H
+
+#include "host/device.h"
+#include "host/queue.h"
+#include "tools/perf/results.h"
+
+struct bench {
+    const struct choice *choice;
+    struct runtime *runtime;
+    struct device *device, *peer; /* devices 0 and 1; NULL if there is no second */
+    struct paths chosen;          /* what start-up chose for device 0 */
+    omprma_queue_t *queue, *peer_queue;
+    omprma_addr_t block, peer_block; /* as large as the largest size */
+    uint64_t block_bytes;
+    char *buffer; /* of the same size, on this side */
+    omprma_addr_t empty, add; /* kernels */
+    struct results results;
+};
+
+enum { BATCH = 64 };
+
+/* Does an operation samples * batch times on one path, and writes the time of one operation, in
+ * microseconds, for each sample. Leaves nothing under way. */
+typedef omprma_status_t (*bench_way)(struct bench *bench, uint64_t bytes, int samples, int batch,
+                                     double *us);
+
+/* How this operation is done on this path; NULL if there is no such thing. */
+bench_way raw_way(enum perf_op op, enum perf_path path);
+bench_way own_way(enum perf_op op, enum perf_path path);
+
+/* Start after omprma_init(). Errors: those of the calls that it makes. */
+omprma_status_t bench_open(struct bench *bench, const struct choice *choice);
+void bench_close(struct bench *bench);
+
+/* Makes device 0 go one way: WAY_RMA, WAY_TWO_SIDED, or as start-up chose. */
+void bench_force(struct bench *bench, enum perf_path path);
+
+/* One region on a queue: submit 8 bytes, launch, retrieve 8 bytes; not waited for. The kernel adds
+ * 1 to the value. */
+omprma_status_t bench_region(const struct bench *bench, omprma_queue_t *queue, omprma_addr_t at,
+                             const int64_t *in, int64_t *out);
+
+/* Measures one operation of one size on all chosen paths. */
+omprma_status_t session_run(struct bench *bench, enum perf_op op, uint64_t bytes);
+
+/* idle, maps, head, turns. */
+omprma_status_t extras_run(struct bench *bench, enum perf_op op);
+
+/* "submit of 4096 bytes" on stderr: one line that is replaced at a terminal. NULL: finished. */
+void progress_show(const char *what);
+
+#endif

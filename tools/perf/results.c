@@ -1,0 +1,137 @@
+/* results.c: statistics, table and JSON. See results.h. */
+#include "tools/perf/results.h"
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/log.h"
+
+static int by_value(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+/* The value that a share of the sorted samples does not exceed. */
+static double percentile(const double *us, int samples, double share)
+{
+    int at = (int)(share * samples);
+    return us[at < samples ? at : samples - 1];
+}
+
+void results_add(struct results *results, struct result *result, double *us, int samples)
+{
+    qsort(us, (size_t)samples, sizeof(*us), by_value);
+    result->us_min = us[0];
+    result->us_median = samples % 2 ? us[samples / 2] : (us[samples / 2 - 1] + us[samples / 2]) / 2;
+    result->us_p99 = percentile(us, samples, 0.99);
+    struct result *items =
+        realloc(results->items, (results->count + 1) * sizeof(*results->items));
+    if (!items) {
+        log_write(LOG_ERROR, "no memory for results");
+        exit(1);
+    }
+    results->items = items;
+    results->items[results->count++] = *result;
+}
+
+double result_gbps(const struct result *result)
+{
+    bool moves = result->op == OP_SUBMIT || result->op == OP_RETRIEVE || result->op == OP_EXCHANGE;
+    return moves && result->us_median > 0 ? (double)result->bytes / result->us_median / 1e3 : 0;
+}
+
+void results_print(const struct results *results, size_t number)
+{
+    const struct result *r = &results->items[number];
+    double gbps = result_gbps(r);
+    if (number == 0)
+        printf("%-9s %-15s %10s %8s %7s %11s %11s %11s %9s\n", "op", "path", "bytes", "workers",
+               "reps", "us min", "us median", "us p99", "GB/s");
+    printf("%-9s %-15s %10llu %8d %7d %11.3f %11.3f %11.3f", perf_op_names[r->op],
+           perf_path_names[r->path], (unsigned long long)r->bytes, r->workers, r->reps, r->us_min,
+           r->us_median, r->us_p99);
+    if (gbps > 0)
+        printf(" %9.4g", gbps);
+    if (r->op == OP_TURNS)
+        printf("  mean %.3f us", r->us_mean);
+    if (r->op == OP_MAPS)
+        printf("  with up to %d mapped", r->live);
+    if (r->op == OP_IDLE)
+        printf("  device %d: %.1f MiB, %.2f %% of a core while idle", r->device,
+               (double)r->memory_bytes / (1 << 20), 100 * r->cpu_share);
+    printf("\n");
+    fflush(stdout);
+}
+
+/* ---- JSON ---------------------------------------------------------------------------------- */
+
+/* As short as the measurement is exact. */
+static void add_number(cJSON *object, const char *name, double value, int digits)
+{
+    char text[64];
+    snprintf(text, sizeof(text), "%.*f", digits, value);
+    cJSON_AddRawToObject(object, name, text);
+}
+
+static cJSON *machine_json(const struct machine *machine)
+{
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddStringToObject(object, "cpu", machine->cpu);
+    cJSON_AddNumberToObject(object, "cores", machine->cores);
+    cJSON_AddStringToObject(object, "kernel", machine->kernel);
+    cJSON_AddStringToObject(object, "mpi", machine->mpi);
+    cJSON_AddStringToObject(object, "osc", machine->osc);
+    cJSON_AddStringToObject(object, "omprma", OMPRMA_VERSION_STRING);
+    cJSON_AddStringToObject(object, "date", machine->date);
+    return object;
+}
+
+static cJSON *result_json(const struct result *r)
+{
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddStringToObject(object, "op", perf_op_names[r->op]);
+    cJSON_AddStringToObject(object, "path", perf_path_names[r->path]);
+    cJSON_AddNumberToObject(object, "bytes", (double)r->bytes);
+    cJSON_AddNumberToObject(object, "workers", r->workers);
+    cJSON_AddNumberToObject(object, "reps", r->reps);
+    add_number(object, "us_min", r->us_min, 4);
+    add_number(object, "us_median", r->us_median, 4);
+    add_number(object, "us_p99", r->us_p99, 4);
+    add_number(object, "gbps", result_gbps(r), 6);
+    if (r->op == OP_TURNS)
+        add_number(object, "us_mean", r->us_mean, 4);
+    if (r->op == OP_MAPS)
+        cJSON_AddNumberToObject(object, "live", r->live);
+    if (r->op == OP_IDLE) {
+        cJSON_AddNumberToObject(object, "device", r->device);
+        add_number(object, "cpu_share", r->cpu_share, 5);
+        cJSON_AddNumberToObject(object, "memory_bytes", (double)r->memory_bytes);
+    }
+    return object;
+}
+
+omprma_status_t results_write_json(const struct results *results, const char *path)
+{
+    cJSON *root = cJSON_CreateObject(), *list;
+    cJSON_AddItemToObject(root, "machine", machine_json(&results->machine));
+    list = cJSON_AddArrayToObject(root, "results");
+    for (size_t i = 0; i < results->count; i++)
+        cJSON_AddItemToArray(list, result_json(&results->items[i]));
+    char *text = cJSON_Print(root);
+    cJSON_Delete(root);
+    if (!text)
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for the JSON text");
+    FILE *file = fopen(path, "w");
+    bool written = file && fprintf(file, "%s\n", text) > 0;
+    if (file && fclose(file) != 0)
+        written = false;
+    free(text);
+    if (!written)
+        return error_set(OMPRMA_ERR_CONFIG, "--json %s: %s", path, strerror(errno));
+    return OMPRMA_OK;
+}

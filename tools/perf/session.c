@@ -1,0 +1,171 @@
+/*
+ * session.c: measures one operation of one size on all paths. The paths take turns in short blocks,
+ * so that whatever disturbs the machine disturbs all of them alike.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "control/bench.h"
+#include "tools/perf/bench.h"
+
+enum {
+    BUDGET_US = 400000, /* per path, unless the user gave a number of repetitions */
+    SAMPLES_LEAST = 11,
+    SAMPLES_MOST = 2000,
+    ROUNDS = 20,        /* turns per path, if there are samples enough */
+    BLOCK_MOST = 100,   /* samples of one turn */
+    BLOCK_US = 50000,   /* about how long one turn takes at most */
+    CALIBRATION = 3
+};
+
+/* One path while it is measured. */
+struct lane {
+    enum perf_path path;
+    bench_way way;
+    double *us;
+    int samples;
+    double estimate_us;
+};
+
+static bool path_possible(const struct bench *bench, enum perf_op op, enum perf_path path)
+{
+    if (!(bench->choice->paths & 1u << path))
+        return false;
+    return bench->runtime->one_sided || (path != WAY_RMA && path != WAY_RAW) ||
+           (path == WAY_RAW && (op == OP_LAUNCH || op == OP_REGION)); /* a ping-pong */
+}
+
+static int find_lanes(const struct bench *bench, enum perf_op op, struct lane *lanes)
+{
+    int count = 0;
+    for (enum perf_path path = 0; path < WAY_COUNT; path++) {
+        bool raw = path == WAY_RAW || path == WAY_RAW_TWO_SIDED;
+        bench_way way = raw ? raw_way(op, path) : own_way(op, path);
+        if (way && path_possible(bench, op, path))
+            lanes[count++] = (struct lane){.path = path, .way = way};
+    }
+    return count;
+}
+
+static omprma_status_t lane_run(struct bench *bench, const struct lane *lane, uint64_t bytes,
+                                int samples, int batch, double *us)
+{
+    bench_force(bench, lane->path);
+    omprma_status_t status = lane->way(bench, bytes, samples, batch, us);
+    bench_force(bench, WAY_AUTO);
+    return status;
+}
+
+/* A first idea of the time, which also touches all memory that is used. */
+static omprma_status_t calibrate(struct bench *bench, struct lane *lanes, int count,
+                                 uint64_t bytes, double *fastest)
+{
+    *fastest = 1e30;
+    for (int i = 0; i < count; i++) {
+        double us[CALIBRATION];
+        omprma_status_t status = lane_run(bench, &lanes[i], bytes, CALIBRATION, 1, us);
+        if (status != OMPRMA_OK)
+            return status;
+        lanes[i].estimate_us = us[0];
+        for (int j = 1; j < CALIBRATION; j++)
+            if (us[j] < lanes[i].estimate_us)
+                lanes[i].estimate_us = us[j];
+        if (lanes[i].estimate_us < *fastest)
+            *fastest = lanes[i].estimate_us;
+    }
+    return OMPRMA_OK;
+}
+
+static int samples_wanted(const struct choice *choice, double slowest_us, int batch)
+{
+    double fit = BUDGET_US / (slowest_us * batch);
+    if (choice->reps > 0)
+        return choice->reps;
+    return fit < SAMPLES_LEAST ? SAMPLES_LEAST : fit > SAMPLES_MOST ? SAMPLES_MOST : (int)fit;
+}
+
+static int block_size(int samples, double slowest_us, int batch)
+{
+    double fit = BLOCK_US / (slowest_us * batch);
+    int block = (samples + ROUNDS - 1) / ROUNDS;
+    if (block > fit)
+        block = (int)fit;
+    return block < 1 ? 1 : block > BLOCK_MOST ? BLOCK_MOST : block;
+}
+
+/* Takes turns until each path has its samples. Who begins changes from round to round. */
+static omprma_status_t take_turns(struct bench *bench, struct lane *lanes, int count,
+                                  uint64_t bytes, int samples, int block, int batch)
+{
+    for (int round = 0, done = 0; done < samples; round++) {
+        int now = samples - done < block ? samples - done : block;
+        for (int i = 0; i < count; i++) {
+            struct lane *lane = &lanes[(round + i) % count];
+            omprma_status_t status =
+                lane_run(bench, lane, bytes, now, batch, lane->us + lane->samples);
+            if (status != OMPRMA_OK)
+                return status;
+            lane->samples += now;
+        }
+        done += now;
+    }
+    return OMPRMA_OK;
+}
+
+static omprma_status_t measure(struct bench *bench, enum perf_op op, uint64_t bytes,
+                               struct lane *lanes, int count)
+{
+    double fastest, slowest = 0;
+    omprma_status_t status = calibrate(bench, lanes, count, bytes, &fastest);
+    if (status != OMPRMA_OK)
+        return status;
+    for (int i = 0; i < count; i++)
+        if (lanes[i].estimate_us > slowest)
+            slowest = lanes[i].estimate_us;
+    int batch = op != OP_EXCHANGE && fastest < 1 ? BATCH : 1;
+    int samples = samples_wanted(bench->choice, slowest, batch);
+    for (int i = 0; i < count; i++) {
+        lanes[i].us = calloc((size_t)samples, sizeof(double));
+        if (!lanes[i].us)
+            return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for %d samples", samples);
+    }
+    return take_turns(bench, lanes, count, bytes, samples, block_size(samples, slowest, batch),
+                      batch);
+}
+
+omprma_status_t session_run(struct bench *bench, enum perf_op op, uint64_t bytes)
+{
+    struct lane lanes[WAY_COUNT] = {0};
+    char text[96];
+    int count = find_lanes(bench, op, lanes);
+    snprintf(text, sizeof(text), "%s of %llu bytes", perf_op_names[op], (unsigned long long)bytes);
+    progress_show(text);
+    omprma_status_t status = count ? measure(bench, op, bytes, lanes, count) : OMPRMA_OK;
+    progress_show(NULL);
+    for (int i = 0; i < count; i++) {
+        struct result result = {
+            .op = op,
+            .path = lanes[i].path,
+            .bytes = bytes,
+            .workers = bench->runtime->device_count,
+            .reps = lanes[i].samples,
+        };
+        if (status == OMPRMA_OK) {
+            results_add(&bench->results, &result, lanes[i].us, lanes[i].samples);
+            results_print(&bench->results, bench->results.count - 1);
+        }
+        free(lanes[i].us);
+    }
+    return status;
+}
+
+void progress_show(const char *what)
+{
+    bool terminal = isatty(STDERR_FILENO);
+    if (what && terminal)
+        fprintf(stderr, "\r\033[K%s ...", what);
+    else if (terminal)
+        fprintf(stderr, "\r\033[K");
+}
