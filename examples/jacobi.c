@@ -164,8 +164,10 @@ int main(int argc, char **argv)
 
     slabs_create(slabs, count, plate, rows, columns);
     double start = omp_get_wtime();
-    /* Two threads per device: one waits for the inner rows, the other moves the seams. */
-#pragma omp parallel num_threads(2 * count)
+    /* Two threads per device: one waits for the inner rows, the other moves the seams. Where cores
+     * are few, threads that look for work would only take them from the others. */
+    int threads = 2 * count <= omp_get_num_procs() ? 2 * count : count;
+#pragma omp parallel num_threads(threads)
 #pragma omp single
     for (int t = 0; t < steps; t++)
         step(slabs, count);

@@ -157,7 +157,7 @@ static omprma_status_t start(void)
     if (status == OMPRMA_OK)
         status = connect_head();
     if (status == OMPRMA_OK)
-        status = output_capture(&real_stderr);
+        status = output_capture(worker.world.settings.line_output, &real_stderr);
     log_to(real_stderr);
     if (status == OMPRMA_OK)
         status = crash_install(wake_server);

@@ -37,6 +37,7 @@ enum {
 struct piece {
     struct piece *next;
     enum output_stream stream;
+    bool flushed; /* by who wrote it */
     size_t bytes, taken;
     char text[];
 };
@@ -54,6 +55,9 @@ struct capture {
     bool stuck;            /* stdout's lock was not to be had the last time */
     bool abandoned;        /* nobody took text for PATIENCE_S: writers do not wait */
 };
+
+/* The flush that runs now is ours: device code did not ask for it. */
+static _Thread_local bool flushing;
 
 static struct capture capture = {.lock = PTHREAD_MUTEX_INITIALIZER,
                                  .room = PTHREAD_COND_INITIALIZER};
@@ -119,7 +123,11 @@ static struct piece *piece_make(enum output_stream stream, const char *text, siz
 {
     struct piece *piece = malloc(sizeof(*piece) + bytes);
     if (piece) {
-        *piece = (struct piece){.stream = stream, .bytes = bytes};
+        *piece = (struct piece){
+            .stream = stream,
+            .flushed = stream == OUTPUT_STDOUT && !flushing,
+            .bytes = bytes,
+        };
         memcpy(piece->text, text, bytes);
     }
     return piece;
@@ -159,18 +167,18 @@ static ssize_t stdout_write(void *cookie, const char *text, size_t bytes)
     return (ssize_t)bytes;
 }
 
-/* What was printed before must come before. If another thread holds stdout, the two are not
- * ordered anyway, and waiting for it could deadlock with a thread that holds both. */
 static ssize_t stderr_write(void *cookie, const char *text, size_t bytes)
 {
     (void)cookie;
-    FILE *out = capture.streams[OUTPUT_STDOUT];
-    if (__fpending(out) && !ftrylockfile(out)) {
-        fflush_unlocked(out);
-        funlockfile(out);
-    }
     text_keep(OUTPUT_STDERR, text, bytes);
     return (ssize_t)bytes;
+}
+
+static void flush_for_us(FILE *out)
+{
+    flushing = true;
+    fflush_unlocked(out);
+    flushing = false;
 }
 
 /* Flushes stdout without waiting for ever: its lock may belong to a writer that waits for room, or
@@ -188,13 +196,13 @@ static void stdout_flush(void)
         if (clock_ns() > until) {
             capture.stuck = true;
             if (crash_happened(NULL))
-                fflush_unlocked(out);
+                flush_for_us(out);
             return;
         }
         sched_yield();
     }
     capture.stuck = false;
-    fflush_unlocked(out);
+    flush_for_us(out);
     funlockfile(out);
 }
 
@@ -258,7 +266,7 @@ void output_drain_fds(void)
 
 /* ---- interface ---- */
 
-omprma_status_t output_capture(int *real_stderr)
+omprma_status_t output_capture(bool lines, int *real_stderr)
 {
     if (capture.streams[OUTPUT_STDOUT])
         return error_set(OMPRMA_ERR_ARGUMENT, "output is captured already");
@@ -267,7 +275,7 @@ omprma_status_t output_capture(int *real_stderr)
     FILE *out = stream_open(stdout_write, STDOUT_FILENO);
     FILE *err = stream_open(stderr_write, STDERR_FILENO);
     omprma_status_t status = OMPRMA_OK;
-    if (kept < 0 || !out || !err || setvbuf(out, NULL, _IOFBF, BUFFER_BYTES) ||
+    if (kept < 0 || !out || !err || setvbuf(out, NULL, lines ? _IOLBF : _IOFBF, BUFFER_BYTES) ||
         setvbuf(err, NULL, _IONBF, 0))
         status =
             error_set(OMPRMA_ERR_HOST_MEMORY, "output cannot be captured: %s", strerror(errno));
@@ -298,15 +306,17 @@ bool output_pending(void)
     return atomic_load_explicit(&capture.pieces, memory_order_acquire) || (out && __fpending(out));
 }
 
-size_t output_take(enum output_stream *stream, char *text, size_t capacity)
+size_t output_take(enum output_stream *stream, char *text, size_t capacity, bool *flushed)
 {
     size_t stored = 0;
+
+    *flushed = false;
     stdout_flush();
     pthread_mutex_lock(&capture.lock);
     losses_tell();
     while (capture.first && stored < capacity) {
         struct piece *piece = capture.first;
-        if (stored && piece->stream != *stream)
+        if (stored && (piece->stream != *stream || *flushed))
             break;
         size_t n = piece->bytes - piece->taken;
         n = n < capacity - stored ? n : capacity - stored;
@@ -316,6 +326,7 @@ size_t output_take(enum output_stream *stream, char *text, size_t capacity)
         stored += n;
         if (piece->taken < piece->bytes)
             break;
+        *flushed = piece->flushed;
         capture.first = piece->next;
         if (!capture.first)
             capture.last = NULL;

@@ -19,18 +19,19 @@
 
 enum output_stream { OUTPUT_STDOUT = 1, OUTPUT_STDERR = 2 };
 
-/* Replaces stdout and stderr (stdio: fopencookie streams, fully buffered for stdout, unbuffered
- * semantics in program order for stderr) and fds 1 and 2 (non-blocking read side pipe; a writer that
+/* Replaces stdout and stderr (stdio: fopencookie streams; stdout is buffered by `lines` or fully, as
+ * the program's own is, so that both streams mix as they would in one process) and fds 1 and 2 (non-blocking read side pipe; a writer that
  * fills the pipe waits until it is drained). Before any image or libstdc++ is loaded. Gives back in
  * *real_stderr a descriptor for the worker's own log lines. Errors: HOST_MEMORY, ARGUMENT. */
-omprma_status_t output_capture(int *real_stderr);
+omprma_status_t output_capture(bool lines, int *real_stderr);
 
 /* True if there may be text to take: a few loads, no system call. Call after a kernel. */
 bool output_pending(void);
 
 /* Takes up to `capacity` bytes of text in the order in which it was written: the next run of text
- * of one stream. Flushes stdio first. Returns the bytes stored, 0 when there is none. */
-size_t output_take(enum output_stream *stream, char *text, size_t capacity);
+ * of one stream. Flushes stdio first. *flushed: the writer flushed it by itself, so whoever prints
+ * it must do so too. Returns the bytes stored, 0 when there is none. */
+size_t output_take(enum output_stream *stream, char *text, size_t capacity, bool *flushed);
 
 /* Reads what is in the pipes behind fds 1 and 2 into the captured text. A system call each: called
  * when the worker goes idle, before it exits, after long kernels and on a crash. */

@@ -66,9 +66,11 @@ void reply_output(struct server *server)
     char text[OUTPUT_AT_ONCE];
     enum output_stream stream;
     size_t bytes;
+    bool flushed;
 
-    while ((bytes = output_take(&stream, text, sizeof(text))) > 0)
-        reply_append(server, WIRE_OUTPUT, 0, 0, stream, text, (uint32_t)bytes);
+    while ((bytes = output_take(&stream, text, sizeof(text), &flushed)) > 0)
+        reply_append(server, WIRE_OUTPUT, 0, 0, (uint64_t)stream | (flushed ? WIRE_FLUSHED : 0), text,
+                     (uint32_t)bytes);
 }
 
 omprma_status_t reply_flush(struct server *server)

@@ -48,10 +48,13 @@ enum wire_code {
     /* results, worker to application */
     WIRE_DONE = 64, /* an operation that wanted a result is done: value | tail: data */
     WIRE_FAILED,    /* it failed, or an earlier one of its queue did: status | tail: text */
-    WIRE_OUTPUT,    /* text printed by target regions: stream | tail: text */
+    WIRE_OUTPUT,    /* text printed by target regions: stream (1, 2) | WIRE_FLUSHED | tail: text */
     WIRE_ALIVE,     /* acknowledges messages, nothing else */
     WIRE_RESULT_END
 };
+
+/* In the word of WIRE_OUTPUT: the region flushed the stream after this text. */
+enum { WIRE_FLUSHED = 256 };
 
 enum wire_flag { WIRE_REPLY = 1 /* the sender of this command waits for a result */ };
 

@@ -30,7 +30,8 @@ struct world_hello {
 struct world_settings {
     int32_t head_rank;
     int32_t lanes; /* 0: the head gives up, all leave */
-    int32_t verbose, reserved;
+    int32_t verbose;
+    int32_t line_output; /* the program's stdout is a terminal: regions print line by line */
     uint64_t piece_bytes;
     uint64_t spin_us;
     uint64_t arena_bytes;

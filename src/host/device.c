@@ -61,10 +61,8 @@ void device_destroy(struct device *device)
 {
     if (!device)
         return;
-    for (uint32_t i = 0; i < device->queue_count; i++) {
-        queue_fail(device->queues[i], OMPRMA_ERR_CLOSED, "closed");
-        free(device->queues[i]);
-    }
+    for (uint32_t i = 0; i < device->queue_count; i++)
+        queue_free(device->queues[i]);
     free(device->queues);
     image_forget_all(device);
     allocator_destroy(device->allocator);
@@ -151,9 +149,11 @@ omprma_status_t device_send(struct device *device, struct channel_message *messa
 
 static void print_output(const struct wire_record *record)
 {
-    FILE *stream = record->word[0] == 2 ? stderr : stdout;
+    FILE *stream = (record->word[0] & ~(uint64_t)WIRE_FLUSHED) == 2 ? stderr : stdout;
 
     fwrite(record->tail, 1, record->tail_bytes, stream);
+    if (record->word[0] & WIRE_FLUSHED)
+        fflush(stream);
 }
 
 void device_accept(struct device *device, const struct channel_message *message)

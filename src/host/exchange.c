@@ -105,7 +105,7 @@ omprma_status_t omprma_exchange(omprma_queue_t *queue, omprma_addr_t from, int t
     path = x.arenas ? paths_bulk(&queue->device->paths, true, bytes) : PATH_TWO_SIDED;
     if (x.to_device == queue->device)
         path = PATH_INLINE;
-    if (path != PATH_INLINE)
+    if (path == PATH_RMA) /* a receive comes after them by itself */
         status = wait_for_writes(queue, x.to_device, to, bytes);
     if (status == OMPRMA_OK)
         status = path == PATH_INLINE ? copy_inside(&x) : path == PATH_RMA ? put(&x) : send(&x);

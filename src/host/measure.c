@@ -185,7 +185,7 @@ static double estimate(const double *us, int measured, uint64_t bytes)
     return us[0];
 }
 
-static double way_time(const double us[PATH_COUNT][PATHS_SIZES], enum path path, uint64_t bytes)
+static double way_time(const double (*us)[PATHS_SIZES], enum path path, uint64_t bytes)
 {
     int measured = 0;
 
@@ -197,7 +197,7 @@ static double way_time(const double us[PATH_COUNT][PATHS_SIZES], enum path path,
 }
 
 /* Sizes [from, to) for which one-sided beats two-sided. */
-static void choose_bulk(const double us[PATH_COUNT][PATHS_SIZES], uint64_t least, uint64_t *from,
+static void choose_bulk(const double (*us)[PATHS_SIZES], uint64_t least, uint64_t *from,
                         uint64_t *to)
 {
     uint64_t last = paths_sizes[PATHS_SIZES - 1];
@@ -220,7 +220,7 @@ static void choose_bulk(const double us[PATH_COUNT][PATHS_SIZES], uint64_t least
 }
 
 /* Largest size at which a message beats the better of the other ways. */
-static uint32_t choose_inline(const double us[PATH_COUNT][PATHS_SIZES], double base, bool rma,
+static uint32_t choose_inline(const double (*us)[PATHS_SIZES], double base, bool rma,
                               bool two_sided, uint64_t two_sided_from)
 {
     uint32_t limit = 0;

@@ -687,6 +687,24 @@ void queue_fail(struct omprma_queue *queue, omprma_status_t status, const char *
     progress_signal(queue->device->runtime);
 }
 
+/* Touches no other queue: those may be gone. */
+void queue_free(struct omprma_queue *queue)
+{
+    while (queue->first) {
+        if (queue->first->kind == ITEM_SEGMENT)
+            queue->first->segment.receiver = NULL;
+        item_remove(queue, queue->first);
+    }
+    while (queue->reads_first) {
+        struct queue_read *read = queue->reads_first;
+
+        queue->reads_first = read->next;
+        free(read);
+    }
+    free_bulk(queue->bulk);
+    free(queue);
+}
+
 bool queue_idle(const struct omprma_queue *queue)
 {
     if (queue->device->lost && queue->device->runtime->unresponsive)

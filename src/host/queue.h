@@ -118,6 +118,9 @@ struct omprma_queue {
 omprma_status_t queue_take(struct device *device, struct omprma_queue **queue);
 void queue_give(struct omprma_queue *queue);
 
+/* Frees a queue and what is left in it, when the runtime ends. */
+void queue_free(struct omprma_queue *queue);
+
 /* Appends a record to the open segment, opening one if needed. A read may join a segment that
  * retrieving transfers were appended after. The tail is copied, or for record->tail NULL its place
  * is returned in *tail. record->op is set. Errors: HOST_MEMORY. */

@@ -142,6 +142,7 @@ static omprma_status_t connect_workers(struct runtime *runtime)
     world->settings = (struct world_settings){
         .lanes = (int32_t)runtime->config.lanes,
         .verbose = (int32_t)runtime->config.verbose,
+        .line_output = isatty(STDOUT_FILENO),
         .piece_bytes = (uint64_t)runtime->config.piece,
         .spin_us = (uint64_t)runtime->config.spin_us,
         .arena_bytes = (uint64_t)runtime->config.arena,

@@ -93,9 +93,10 @@ bool plugin_ended(void)
  * signal handler called exit(). */
 static _Thread_local int depth;
 
-/* A thread that is still offloading while another one has called exit() must not see failures:
- * libomptarget would abort and spoil the exit status. It waits for the end of the process instead;
- * not for ever, because a destructor may be waiting for this thread. */
+/* A thread that is still offloading while another one has called exit() must not go back into
+ * libomptarget: that is being taken down too, and would call abort() over a failure. The thread
+ * waits for the end of the process instead; not for ever, because a destructor may be waiting for
+ * it. */
 static void hold_back(void)
 {
     if (pthread_equal(plugin.ending, pthread_self()))
@@ -116,14 +117,15 @@ bool plugin_enter(int device)
     if (!plugin_ended())
         return true;
     plugin_leave();
-    hold_back();
     return false;
 }
 
 void plugin_leave(void)
 {
-    atomic_fetch_sub(&plugin.users, 1);
     depth--;
+    atomic_fetch_sub(&plugin.users, 1);
+    if (plugin_ended())
+        hold_back();
 }
 
 /* omprma_finalize() allows no other thread inside omprma. Whoever is inside waits for something

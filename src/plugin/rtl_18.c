@@ -16,14 +16,14 @@
 static const char new_name[] = "__tgt_rtl_get_global";
 
 struct caller {
-    ElfW(Addr) code; /* in: an address in the caller's code */
+    Elf64_Addr code; /* in: an address in the caller's code */
     bool is_new;     /* out: its object holds new_name */
 };
 
-static bool object_holds(const struct dl_phdr_info *object, ElfW(Addr) address)
+static bool object_holds(const struct dl_phdr_info *object, Elf64_Addr address)
 {
     for (int i = 0; i < object->dlpi_phnum; i++) {
-        const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
+        const Elf64_Phdr *segment = &object->dlpi_phdr[i];
         if (segment->p_type == PT_LOAD &&
             address - (object->dlpi_addr + segment->p_vaddr) < segment->p_memsz)
             return true;
@@ -39,7 +39,7 @@ static int object_look(struct dl_phdr_info *object, size_t bytes, void *data)
     if (!object_holds(object, caller->code))
         return 0;
     for (int i = 0; i < object->dlpi_phnum && !caller->is_new; i++) {
-        const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
+        const Elf64_Phdr *segment = &object->dlpi_phdr[i];
         const void *start = (const void *)(object->dlpi_addr + segment->p_vaddr);
         if (segment->p_type == PT_LOAD && (segment->p_flags & (PF_R | PF_W)) == PF_R)
             caller->is_new = memmem(start, segment->p_filesz, new_name, sizeof(new_name)) != NULL;
@@ -51,7 +51,7 @@ static bool caller_is_new(void *code)
 {
     static atomic_int known; /* 0 not yet, 1 old, 2 new: there is one libomptarget in a process */
     if (atomic_load(&known) == 0) {
-        struct caller caller = {.code = (ElfW(Addr))code};
+        struct caller caller = {.code = (Elf64_Addr)code};
         dl_iterate_phdr(object_look, &caller);
         atomic_store(&known, caller.is_new ? 2 : 1);
     }

@@ -18,6 +18,13 @@ flags=(-std=gnu11 -g -O1 -fPIC -pthread "-I$root/include" "-I$root/src")
     -o "$work/libomprma-plugin.so" "-L$work" -lomprma "-Wl,-rpath,$work" -Wl,-z,nodelete || exit 1
 
 failed=0 ran=0
+
+# LLVM 18, which Debian 12 lacks, is played by a program.
+"$compiler" -O1 -fPIC -shared "$here/abi18_image.c" -o "$work/abi18_image.so" &&
+    "$compiler" "${flags[@]}" "$here/abi18.c" -o "$work/abi18" -ldl &&
+    LOCAL_OMPRMA_DEVICES=2 "$work/abi18" "$work/libomprma-plugin.so" "$work/abi18_image.so" ||
+    failed=1
+
 for version in 14 15 16; do
     libraries=$root/build/toolchains/llvm-$version/lib
     [ -e "$libraries/libomptarget.so" ] || libraries=/usr/lib/llvm-$version/lib

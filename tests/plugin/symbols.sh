@@ -23,18 +23,18 @@ for version in 13 14 15 16 17 18; do
         if (range[1] <= version && version <= range[2]) print "__tgt_rtl_" $3 }' \
         "$here/symbols.txt" | sort)
     missing=$(comm -23 <(echo "$wanted") <(echo "$exported"))
-    [ -z "$missing" ] || complain "LLVM $version looks for these in vain:" $missing
+    [ -z "$missing" ] || complain "LLVM $version looks for these in vain: ${missing//$'\n'/ }"
     echo "LLVM $version: $(echo "$wanted" | wc -l) functions"
 done
 
 extra=$(comm -13 <(echo "$listed") <(echo "$exported"))
-[ -z "$extra" ] || complain "exported, but in no list:" $extra
+[ -z "$extra" ] || complain "exported, but in no list: ${extra//$'\n'/ }"
 
 inner=$(nm -D --undefined-only "$plugin" | awk '{print $2}' | grep -E '^omprma_' |
     while read -r name; do
         grep -qE "OMPRMA_API .*\b$name\(" "$here/../../include/omprma/omprma.h" || echo "$name"
     done)
-[ -z "$inner" ] || complain "used, but not in omprma.h:" $inner
+[ -z "$inner" ] || complain "used, but not in omprma.h: ${inner//$'\n'/ }"
 mpi=$(nm -D --undefined-only "$plugin" | awk '{print $2}' | grep -E '^P?MPI_')
-[ -z "$mpi" ] || complain "the plugin must not call MPI:" $mpi
+[ -z "$mpi" ] || complain "the plugin must not call MPI: ${mpi//$'\n'/ }"
 exit $failed

@@ -23,6 +23,7 @@
 enum { MIB = 1 << 20 };
 
 static int log_fd; /* the child's real stderr */
+static bool flushed; /* of the last output_take() */
 
 #define REQUIRE(condition)                                                                         \
     do {                                                                                           \
@@ -40,7 +41,7 @@ static void in_child(void (*body)(void))
     if (!child) {
         setrlimit(RLIMIT_CORE, &(struct rlimit){0});
         alarm(100);
-        if (output_capture(&log_fd))
+        if (output_capture(false, &log_fd))
             _exit(2);
         body();
         _exit(0);
@@ -60,7 +61,7 @@ static bool taken(enum output_stream stream, const char *expected)
 {
     char text[256] = "";
     enum output_stream from = 0;
-    size_t n = output_take(&from, text, sizeof(text) - 1);
+    size_t n = output_take(&from, text, sizeof(text) - 1, &flushed);
     if (n == strlen(expected) && from == stream && !strcmp(text, expected))
         return true;
     dprintf(log_fd, "took %zu bytes of stream %d: \"%s\", not \"%s\"\n", n, (int)from, text,
@@ -72,7 +73,7 @@ static bool nothing_left(void)
 {
     char text[16];
     enum output_stream from;
-    return !output_pending() && !output_take(&from, text, sizeof(text));
+    return !output_pending() && !output_take(&from, text, sizeof(text), &flushed);
 }
 
 /* Takes all there is; returns the bytes, and how many were '\n'. */
@@ -81,7 +82,7 @@ static size_t take_all(size_t *lines)
     static char text[65536];
     enum output_stream from;
     size_t n, total = 0;
-    while ((n = output_take(&from, text, sizeof(text)))) {
+    while ((n = output_take(&from, text, sizeof(text), &flushed))) {
         total += n;
         for (size_t i = 0; lines && i < n; i++)
             *lines += text[i] == '\n';
@@ -110,7 +111,7 @@ static void print_and_take(void)
     REQUIRE(taken(OUTPUT_STDERR, "ewhy: No such file or directory\n"));
     REQUIRE(nothing_left());
     REQUIRE(fileno(stdout) == 1 && fileno(stderr) == 2);
-    REQUIRE(output_capture(&fd) == OMPRMA_ERR_ARGUMENT);
+    REQUIRE(output_capture(false, &fd) == OMPRMA_ERR_ARGUMENT);
 }
 
 static void print_in_order(void)
@@ -118,6 +119,7 @@ static void print_in_order(void)
     for (int i = 0; i < 3; i++) {
         printf("out %d ", i);
         printf("and more\n");
+        fflush(stdout);
         fprintf(stderr, "err %d ", i);
         fprintf(stderr, "and more\n");
     }
@@ -125,9 +127,21 @@ static void print_in_order(void)
     for (int i = 0; i < 3; i++) {
         snprintf(expected, sizeof(expected), "out %d and more\n", i);
         REQUIRE(taken(OUTPUT_STDOUT, expected));
+        REQUIRE(flushed);
         snprintf(expected, sizeof(expected), "err %d and more\n", i);
         REQUIRE(taken(OUTPUT_STDERR, expected));
     }
+    REQUIRE(nothing_left());
+}
+
+/* As in one process: what stdout still buffers comes after what stderr wrote at once. */
+static void keep_buffered_text_back(void)
+{
+    printf("late\n");
+    fprintf(stderr, "early\n");
+    REQUIRE(taken(OUTPUT_STDERR, "early\n"));
+    REQUIRE(taken(OUTPUT_STDOUT, "late\n"));
+    REQUIRE(!flushed);
     REQUIRE(nothing_left());
 }
 
@@ -142,7 +156,7 @@ static void take_in_small_parts(void)
         fwrite(all + i, 1, 100, stdout);
         fflush(stdout);
     }
-    while ((n = output_take(&from, part, sizeof(part)))) {
+    while ((n = output_take(&from, part, sizeof(part), &flushed))) {
         REQUIRE(n <= sizeof(part) && at + n <= sizeof(got));
         memcpy(got + at, part, n);
         at += n;
@@ -172,6 +186,7 @@ static void captures(void **state)
     (void)state;
     in_child(print_and_take);
     in_child(print_in_order);
+    in_child(keep_buffered_text_back);
     in_child(take_in_small_parts);
     in_child(drain_descriptors);
 }
@@ -232,7 +247,7 @@ static void tell_what_is_lost(void)
     write_blocks(&mebibytes); /* nobody takes */
     clock_gettime(CLOCK_MONOTONIC, &after);
     REQUIRE(after.tv_sec - before.tv_sec >= 9 && after.tv_sec - before.tv_sec <= 15);
-    while ((n = output_take(&from, text, sizeof(text) - 1))) {
+    while ((n = output_take(&from, text, sizeof(text) - 1, &flushed))) {
         text[n] = 0;
         char *notice = strstr(text, "\n[omprma-worker: ");
         if (notice) {
@@ -296,13 +311,13 @@ static void print_from_threads(void)
         REQUIRE(!pthread_create(&threads[i], NULL, print_lines, &numbers[i]));
     }
     for (int i = 0; i < 20; i++) {
-        at += output_take(&from, text + at, sizeof(text) - at - 1);
+        at += output_take(&from, text + at, sizeof(text) - at - 1, &flushed);
         sleep_ms(1);
     }
     for (int i = 0; i < THREADS; i++)
         REQUIRE(!pthread_join(threads[i], NULL));
     for (size_t n = 1; n; at += n)
-        n = output_take(&from, text + at, sizeof(text) - at - 1);
+        n = output_take(&from, text + at, sizeof(text) - at - 1, &flushed);
     /* each thread's lines are whole and in order */
     for (char *line_at = text; *line_at; line_at += length) {
         length = 0;
@@ -362,7 +377,7 @@ static void survive(void *(*body)(void *))
         sleep_ms(10);
     REQUIRE(crash_happened(NULL));
     output_drain_fds();
-    REQUIRE(output_take(&from, text, sizeof(text) - 1) >= 7);
+    REQUIRE(output_take(&from, text, sizeof(text) - 1, &flushed) >= 7);
     REQUIRE(!strncmp(text, "step 1\n", 7));
     fputs("after", stderr);
     REQUIRE(taken(OUTPUT_STDERR, "after"));

@@ -12,14 +12,21 @@ enum { HUGE_PAGE = 2 << 20 };
 
 static omprma_status_t load_kernels(struct bench *bench)
 {
-    omprma_symbol_t symbols[] = {{.name = "perf_empty"}, {.name = "perf_add"}};
-    omprma_status_t status = OMPRMA_OK;
-    /* Addresses may differ between workers; those of device 0 are used with device 0 only, except
-     * by extras.c, which loads for itself. */
-    status = omprma_image_load(0, kernels_begin, (size_t)(kernels_end - kernels_begin), symbols, 2);
-    bench->empty = symbols[0].address;
-    bench->add = symbols[1].address;
-    return status;
+    int devices = bench->runtime->device_count;
+    bench->add = calloc((size_t)devices, sizeof(*bench->add));
+    if (!bench->add)
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for %d devices", devices);
+    for (int device = 0; device < devices; device++) {
+        omprma_symbol_t symbols[] = {{.name = "perf_empty"}, {.name = "perf_add"}};
+        omprma_status_t status = omprma_image_load(
+            device, kernels_begin, (size_t)(kernels_end - kernels_begin), symbols, 2);
+        if (status != OMPRMA_OK)
+            return status;
+        if (device == 0)
+            bench->empty = symbols[0].address;
+        bench->add[device] = symbols[1].address;
+    }
+    return OMPRMA_OK;
 }
 
 static uint64_t largest(const struct choice *choice)
@@ -29,24 +36,6 @@ static uint64_t largest(const struct choice *choice)
         if (choice->sizes[i] > bytes)
             bytes = choice->sizes[i];
     return bytes;
-}
-
-/* Device blocks, only as large as what is going to be measured needs. */
-static omprma_status_t open_blocks(struct bench *bench)
-{
-    unsigned moves = 1u << OP_SUBMIT | 1u << OP_RETRIEVE | 1u << OP_EXCHANGE;
-    bench->block_bytes = bench->choice->ops & moves ? largest(bench->choice) : 4096;
-    omprma_status_t status = omprma_alloc(0, bench->block_bytes, &bench->block);
-    if (status == OMPRMA_OK && bench->peer && bench->choice->ops & 1u << OP_EXCHANGE)
-        status = omprma_alloc(1, bench->block_bytes, &bench->peer_block);
-    if (status != OMPRMA_OK)
-        return status;
-    size_t bytes = (bench->block_bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
-    bench->buffer = aligned_alloc(HUGE_PAGE, bytes);
-    if (!bench->buffer)
-        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for a buffer of %zu bytes", bytes);
-    memset(bench->buffer, 1, bytes);
-    return OMPRMA_OK;
 }
 
 omprma_status_t bench_open(struct bench *bench, const struct choice *choice)
@@ -64,13 +53,24 @@ omprma_status_t bench_open(struct bench *bench, const struct choice *choice)
     status = omprma_queue_create(0, &bench->queue);
     if (status == OMPRMA_OK && bench->peer)
         status = omprma_queue_create(1, &bench->peer_queue);
-    return status;
+    return status == OMPRMA_OK ? load_kernels(bench) : status;
 }
 
-omprma_status_t bench_prepare(struct bench *bench)
+omprma_status_t bench_open_blocks(struct bench *bench)
 {
-    omprma_status_t status = open_blocks(bench);
-    return status == OMPRMA_OK ? load_kernels(bench) : status;
+    unsigned moves = 1u << OP_SUBMIT | 1u << OP_RETRIEVE | 1u << OP_EXCHANGE;
+    bench->block_bytes = bench->choice->ops & moves ? largest(bench->choice) : 4096;
+    omprma_status_t status = omprma_alloc(0, bench->block_bytes, &bench->block);
+    if (status == OMPRMA_OK && bench->peer && bench->choice->ops & 1u << OP_EXCHANGE)
+        status = omprma_alloc(1, bench->block_bytes, &bench->peer_block);
+    if (status != OMPRMA_OK)
+        return status;
+    size_t bytes = (bench->block_bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+    bench->buffer = aligned_alloc(HUGE_PAGE, bytes);
+    if (!bench->buffer)
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for a buffer of %zu bytes", bytes);
+    memset(bench->buffer, 1, bytes);
+    return OMPRMA_OK;
 }
 
 void bench_close(struct bench *bench)
@@ -84,6 +84,8 @@ void bench_close(struct bench *bench)
     if (bench->peer_block)
         omprma_free(1, bench->peer_block);
     free(bench->buffer);
+    free(bench->add);
+    bench->add = NULL;
     bench->queue = bench->peer_queue = NULL;
     bench->block = bench->peer_block = 0;
     bench->buffer = NULL;
@@ -104,12 +106,12 @@ void bench_force(struct bench *bench, enum perf_path path)
     runtime_unlock(bench->runtime);
 }
 
-omprma_status_t bench_region(const struct bench *bench, omprma_queue_t *queue, omprma_addr_t at,
+omprma_status_t bench_region(omprma_queue_t *queue, omprma_addr_t kernel, omprma_addr_t at,
                              const int64_t *in, int64_t *out)
 {
     omprma_status_t status = omprma_submit(queue, at, in, sizeof(*in));
     if (status == OMPRMA_OK)
-        status = omprma_launch(queue, bench->add, &at, 1);
+        status = omprma_launch(queue, kernel, &at, 1);
     if (status == OMPRMA_OK)
         status = omprma_retrieve(queue, out, at, sizeof(*out));
     return status;

@@ -23,8 +23,9 @@ struct bench {
     omprma_queue_t *queue, *peer_queue;
     omprma_addr_t block, peer_block; /* as large as the largest size */
     uint64_t block_bytes;
-    char *buffer; /* of the same size, on this side */
-    omprma_addr_t empty, add; /* kernels */
+    char *buffer;        /* of the same size, on this side */
+    omprma_addr_t empty; /* kernel that does nothing, on device 0 */
+    omprma_addr_t *add;  /* kernel that adds 1 to a number, by device */
     struct results results;
 };
 
@@ -39,8 +40,14 @@ typedef omprma_status_t (*bench_way)(struct bench *bench, uint64_t bytes, int sa
 bench_way raw_way(enum perf_op op, enum perf_path path);
 bench_way own_way(enum perf_op op, enum perf_path path);
 
-/* Start after omprma_init(). Errors: those of the calls that it makes. */
+/* Starts, after omprma_init(): queues and kernels. Errors: those of the calls that it makes. */
 omprma_status_t bench_open(struct bench *bench, const struct choice *choice);
+
+/* Makes the blocks and the buffer: as large as what will be measured needs. Errors: DEVICE_MEMORY,
+ * HOST_MEMORY. */
+omprma_status_t bench_open_blocks(struct bench *bench);
+
+/* Also after a failed start; the results stay. */
 void bench_close(struct bench *bench);
 
 /* Makes device 0 go one way: WAY_RMA, WAY_TWO_SIDED, or as start-up chose. */
@@ -48,7 +55,7 @@ void bench_force(struct bench *bench, enum perf_path path);
 
 /* One region on a queue: submit 8 bytes, launch, retrieve 8 bytes; not waited for. The kernel adds
  * 1 to the value. */
-omprma_status_t bench_region(const struct bench *bench, omprma_queue_t *queue, omprma_addr_t at,
+omprma_status_t bench_region(omprma_queue_t *queue, omprma_addr_t kernel, omprma_addr_t at,
                              const int64_t *in, int64_t *out);
 
 /* Measures one operation of one size on all chosen paths. */
@@ -57,7 +64,8 @@ omprma_status_t session_run(struct bench *bench, enum perf_op op, uint64_t bytes
 /* idle, maps, head, turns. */
 omprma_status_t extras_run(struct bench *bench, enum perf_op op);
 
-/* "submit of 4096 bytes" on stderr: one line that is replaced at a terminal. NULL: finished. */
+/* "submit of 4096 bytes" on stderr, replaced by the next one; at a terminal only. NULL: finished.
+ */
 void progress_show(const char *what);
 
 #endif

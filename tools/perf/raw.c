@@ -89,8 +89,8 @@ static omprma_status_t messages(const struct bench *bench, enum bench_kind kind,
             code = exchange_messages(bench, out, in);
         us[i] = (double)(clock_ns() - begin) / 1e3 / batch;
     }
-    status = code == MPI_SUCCESS ? queue_synchronize(bench->queue)
-                                 : world_error(code, "a bare message");
+    status =
+        code == MPI_SUCCESS ? queue_synchronize(bench->queue) : world_error(code, "a bare message");
     runtime_unlock(bench->runtime);
     return status;
 }

@@ -29,8 +29,7 @@ void results_add(struct results *results, struct result *result, double *us, int
     result->us_min = us[0];
     result->us_median = samples % 2 ? us[samples / 2] : (us[samples / 2 - 1] + us[samples / 2]) / 2;
     result->us_p99 = percentile(us, samples, 0.99);
-    struct result *items =
-        realloc(results->items, (results->count + 1) * sizeof(*results->items));
+    struct result *items = realloc(results->items, (results->count + 1) * sizeof(*results->items));
     if (!items) {
         log_write(LOG_ERROR, "no memory for results");
         exit(1);

@@ -15,15 +15,15 @@ struct result {
     uint64_t bytes;
     int workers, reps;
     double us_min, us_median, us_p99;
-    double us_mean;      /* turns only */
-    int live;            /* maps only: arrays that are mapped by the end of this part */
-    double cpu_share;    /* idle only: of one core */
+    double us_mean;        /* turns only */
+    int live;              /* maps only: arrays that are mapped by the end of this part */
+    double cpu_share;      /* idle only: of one core */
     uint64_t memory_bytes; /* idle only */
     int device;            /* idle only */
 };
 
 struct machine {
-    char cpu[96], kernel[128], mpi[128], osc[16], date[32];
+    char cpu[96], kernel[160], mpi[128], osc[16], date[32];
     int cores;
 };
 

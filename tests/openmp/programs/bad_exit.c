@@ -1,4 +1,4 @@
-/* test: needs=worker reference=no status=nonzero stderr=exit
+/* test: needs=worker reference=no status=nonzero stderr=kernel.*called.exit
  * A region that goes wrong gives a clear line that names it, a status, and no hang. */
 #include "check.h"
 

@@ -1,4 +1,4 @@
-/* test: needs=worker reference=no status=nonzero stderr=divi|SIGFPE|arithmetic|floating
+/* test: needs=worker reference=no status=nonzero stderr=kernel.*(floating|divi|arithmetic)
  * A region that goes wrong gives a clear line that names it, a status, and no hang. */
 #include "check.h"
 

@@ -1,4 +1,5 @@
-/* empty.c: the device image of omprma-perf, embedded in it by kernels.c. Knows nothing of omprma. */
+/* empty.c: the device image of omprma-perf, embedded in it by kernels.c. Knows nothing of omprma.
+ */
 #include <stdint.h>
 
 void perf_empty(void);

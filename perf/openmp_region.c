@@ -1,0 +1,51 @@
+/*
+ * openmp_region.c: how long an OpenMP target region takes that maps one scalar to the device and
+ * back, which is what omprma-perf calls "region" with libomptarget in front of it. Checks the result
+ * of every region. See perf/openmp-region.
+ *
+ *   openmp_region [REGIONS]     prints "RESULT REGIONS US_MIN US_MEDIAN US_P99"
+ */
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { WARM_UP = 200 };
+
+static int by_value(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+static long region(long x)
+{
+#pragma omp target map(tofrom : x)
+    x += 1;
+    return x;
+}
+
+int main(int argc, char **argv)
+{
+    int regions = argc > 1 ? atoi(argv[1]) : 2000;
+    double *us = regions > 0 ? calloc((size_t)regions, sizeof(*us)) : NULL;
+    if (!us || omp_get_num_devices() < 1) {
+        fprintf(stderr, "openmp_region: needs a number of regions and a device\n");
+        return 2;
+    }
+    for (int i = -WARM_UP; i < regions; i++) {
+        double begin = omp_get_wtime();
+        long x = region(i);
+        double end = omp_get_wtime();
+        if (x != i + 1) {
+            fprintf(stderr, "openmp_region: region %d returned %ld\n", i, x);
+            return 1;
+        }
+        if (i >= 0)
+            us[i] = (end - begin) * 1e6;
+    }
+    qsort(us, (size_t)regions, sizeof(*us), by_value);
+    printf("RESULT %d %.4f %.4f %.4f\n", regions, us[0], us[regions / 2],
+           us[(int)(0.99 * regions)]);
+    free(us);
+    return 0;
+}

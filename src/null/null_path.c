@@ -1,0 +1,295 @@
+/* null_path.c: see null_path.h. */
+#include "null/null_path.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+struct null_path {
+    struct datapath base;
+    struct null_path_options options;
+    uint64_t random;
+    uint64_t starts;
+    struct null_exchange *exchange; /* two-sided only */
+    int rank;
+};
+
+static struct null_path *self_of(struct datapath *path)
+{
+    return (struct null_path *)path;
+}
+
+static omprma_status_t count_start(struct null_path *self)
+{
+    if (++self->starts == self->options.fail_start)
+        return error_set(OMPRMA_ERR_MPI, "this transfer was to fail");
+    return OMPRMA_OK;
+}
+
+static uint64_t next_piece(const struct null_path *self, const struct transfer *t)
+{
+    uint64_t left = t->bytes - t->completed;
+
+    return left < self->options.piece_bytes ? left : self->options.piece_bytes;
+}
+
+/* ---- one-sided ---- */
+
+static void copy(struct transfer *t, uint64_t bytes)
+{
+    char *local = (char *)t->local + t->completed;
+    char *remote = (char *)(uintptr_t)t->remote + t->completed;
+
+    if (t->direction == TRANSFER_OUT)
+        memcpy(remote, local, bytes);
+    else
+        memcpy(local, remote, bytes);
+    t->completed += bytes;
+}
+
+/* `epoch` counts the calls that still move nothing. */
+static void draw_delay(struct null_path *self, struct transfer *t)
+{
+    self->random ^= self->random << 13;
+    self->random ^= self->random >> 7;
+    self->random ^= self->random << 17;
+    t->epoch = self->options.delay ? self->random % (self->options.delay + 1) : 0;
+}
+
+static omprma_status_t one_sided_start(struct datapath *path, struct transfer *t)
+{
+    struct null_path *self = self_of(path);
+    omprma_status_t status = count_start(self);
+
+    if (status != OMPRMA_OK)
+        return status;
+    t->issued = t->bytes;
+    if (t->bytes <= self->options.direct_bytes)
+        copy(t, t->bytes);
+    else
+        draw_delay(self, t);
+    return OMPRMA_OK;
+}
+
+static omprma_status_t one_sided_test(struct datapath *path, struct transfer *t, bool *done)
+{
+    struct null_path *self = self_of(path);
+
+    *done = false;
+    if (t->completed < t->bytes && t->epoch > 0) {
+        t->epoch--;
+        return OMPRMA_OK;
+    }
+    if (t->completed < t->bytes) {
+        copy(t, next_piece(self, t));
+        draw_delay(self, t);
+    }
+    *done = t->completed == t->bytes;
+    return OMPRMA_OK;
+}
+
+static void path_destroy(struct datapath *path)
+{
+    free(path);
+}
+
+static struct null_path *path_create(const struct null_path_options *options)
+{
+    struct null_path *self = calloc(1, sizeof(*self));
+
+    if (!self) {
+        error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for a data path");
+        return NULL;
+    }
+    self->base.destroy = path_destroy;
+    self->options = *options;
+    self->random = options->seed;
+    return self;
+}
+
+omprma_status_t null_one_sided_create(const struct null_path_options *options,
+                                      struct datapath **path)
+{
+    struct null_path *self = path_create(options);
+
+    if (!self)
+        return OMPRMA_ERR_HOST_MEMORY;
+    self->base.name = "null one-sided";
+    self->base.one_sided = true;
+    self->base.start = one_sided_start;
+    self->base.test = one_sided_test;
+    *path = &self->base;
+    return OMPRMA_OK;
+}
+
+/* ---- two-sided ---- */
+
+/* A send, from its start until it was received in whole. */
+struct parcel {
+    struct parcel *next;
+    int from, to;
+    uint32_t tag;
+    uint64_t bytes;
+    const char *data;
+    char *copy; /* of a small one, which ends before it is received; else NULL */
+    const struct transfer *receive, *send; /* NULL: not met yet; ended before it was received */
+    bool received;
+};
+
+struct null_exchange {
+    pthread_mutex_t lock;
+    struct parcel *parcels; /* in the order of their starts */
+};
+
+struct null_exchange *null_exchange_create(void)
+{
+    struct null_exchange *exchange = calloc(1, sizeof(*exchange));
+
+    if (exchange)
+        pthread_mutex_init(&exchange->lock, NULL);
+    return exchange;
+}
+
+static void parcel_free(struct parcel **link)
+{
+    struct parcel *parcel = *link;
+
+    *link = parcel->next;
+    free(parcel->copy);
+    free(parcel);
+}
+
+void null_exchange_destroy(struct null_exchange *exchange)
+{
+    if (!exchange)
+        return;
+    while (exchange->parcels)
+        parcel_free(&exchange->parcels);
+    pthread_mutex_destroy(&exchange->lock);
+    free(exchange);
+}
+
+static omprma_status_t post(struct null_path *self, const struct transfer *t)
+{
+    struct parcel *parcel = calloc(1, sizeof(*parcel)), **link = &self->exchange->parcels;
+
+    if (!parcel)
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for a send");
+    *parcel = (struct parcel){
+        .from = self->rank,
+        .to = t->peer,
+        .tag = t->tag,
+        .bytes = t->bytes,
+        .data = t->local,
+        .send = t,
+    };
+    if (t->bytes <= self->options.direct_bytes && (parcel->copy = malloc(t->bytes)) != NULL) {
+        parcel->data = memcpy(parcel->copy, t->local, t->bytes);
+        parcel->send = NULL;
+    }
+    while (*link)
+        link = &(*link)->next;
+    *link = parcel;
+    return OMPRMA_OK;
+}
+
+static omprma_status_t two_sided_start(struct datapath *path, struct transfer *t)
+{
+    struct null_path *self = self_of(path);
+    omprma_status_t status = count_start(self);
+
+    if (status != OMPRMA_OK)
+        return status;
+    t->issued = t->bytes;
+    if (t->direction == TRANSFER_IN)
+        return OMPRMA_OK; /* test() looks for the send */
+    pthread_mutex_lock(&self->exchange->lock);
+    status = post(self, t);
+    pthread_mutex_unlock(&self->exchange->lock);
+    return status;
+}
+
+static bool test_send(struct null_path *self, const struct transfer *t)
+{
+    for (struct parcel **link = &self->exchange->parcels; *link; link = &(*link)->next) {
+        if ((*link)->send != t)
+            continue;
+        if (!(*link)->received)
+            return false;
+        parcel_free(link);
+        return true;
+    }
+    return true; /* a small one: gone */
+}
+
+/* The send that this receive has met, or meets now. Receives of one tag are not reordered: each
+ * takes the oldest send that no other has met. */
+static struct parcel **find_send(struct null_path *self, const struct transfer *t)
+{
+    struct parcel **link = &self->exchange->parcels, **first = NULL;
+
+    for (; *link; link = &(*link)->next) {
+        const struct parcel *parcel = *link;
+
+        if (parcel->receive == t && !parcel->received)
+            return link;
+        if (!first && !parcel->receive && parcel->from == t->peer && parcel->to == self->rank &&
+            parcel->tag == t->tag)
+            first = link;
+    }
+    return first;
+}
+
+static omprma_status_t test_receive(struct null_path *self, struct transfer *t, bool *done)
+{
+    struct parcel **link = find_send(self, t);
+    uint64_t bytes = next_piece(self, t);
+
+    if (!link)
+        return OMPRMA_OK;
+    if ((*link)->bytes != t->bytes)
+        return error_set(OMPRMA_ERR_MPI, "%llu bytes were sent where %llu are received",
+                         (unsigned long long)(*link)->bytes, (unsigned long long)t->bytes);
+    (*link)->receive = t;
+    memcpy((char *)t->local + t->completed, (*link)->data + t->completed, bytes);
+    t->completed += bytes;
+    *done = t->completed == t->bytes;
+    (*link)->received = *done;
+    if (*done && !(*link)->send)
+        parcel_free(link);
+    return OMPRMA_OK;
+}
+
+static omprma_status_t two_sided_test(struct datapath *path, struct transfer *t, bool *done)
+{
+    struct null_path *self = self_of(path);
+    omprma_status_t status = OMPRMA_OK;
+
+    *done = false;
+    pthread_mutex_lock(&self->exchange->lock);
+    if (t->direction == TRANSFER_OUT)
+        *done = test_send(self, t);
+    else
+        status = test_receive(self, t, done);
+    pthread_mutex_unlock(&self->exchange->lock);
+    return status;
+}
+
+omprma_status_t null_two_sided_create(const struct null_path_options *options,
+                                      struct null_exchange *exchange, int rank,
+                                      struct datapath **path)
+{
+    struct null_path *self = path_create(options);
+
+    if (!self)
+        return OMPRMA_ERR_HOST_MEMORY;
+    self->base.name = "null two-sided";
+    self->base.start = two_sided_start;
+    self->base.test = two_sided_test;
+    self->exchange = exchange;
+    self->rank = rank;
+    *path = &self->base;
+    return OMPRMA_OK;
+}

@@ -1,0 +1,301 @@
+/*
+ * core_fixture.h: the application's side and its workers in one process, over the null channel and
+ * paths. Kernels are plain functions of the test. Included after cmocka.h; all inline, for not every
+ * test uses all of it.
+ */
+#ifndef OMPRMA_TESTS_CORE_FIXTURE_H
+#define OMPRMA_TESTS_CORE_FIXTURE_H
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "host/device.h"
+#include "host/queue.h"
+#include "null/null_channel.h"
+#include "null/null_path.h"
+#include "worker/server.h"
+
+enum { CORE_WORKERS_MOST = 4, CORE_PIECE = 65536, CORE_DIRECT = 4096 };
+
+/* How a core is made; zero is a sensible value of each. */
+struct core_options {
+    int workers, lanes;
+    enum config_data data;
+    unsigned delay;      /* see null_path.h; 0: 3, to make none say CORE_NO_DELAY */
+    uint64_t arena;      /* bytes of the first one */
+    uint64_t memory;     /* bytes of a worker */
+    uint64_t fail_start; /* of the application's one-sided path */
+    bool no_window;
+    bool progress_thread;
+};
+
+enum { CORE_NO_DELAY = UINT32_MAX };
+
+struct core_worker {
+    struct server server;
+    pthread_t thread;
+    omprma_status_t status;
+};
+
+struct core {
+    struct null_network *network;
+    struct null_exchange *exchange;
+    struct place *place;
+    struct core_worker worker[CORE_WORKERS_MOST];
+    int workers;
+};
+
+static struct core core;
+
+#define assert_ok(call)                                                                            \
+    do {                                                                                           \
+        omprma_status_t status_ = (call);                                                          \
+        if (status_ != OMPRMA_OK)                                                                  \
+            fail_msg("%s: %s: %s", #call, omprma_status_string(status_), omprma_error());          \
+    } while (0)
+
+/* ---- kernels ---- */
+
+static inline uint64_t sum_of(const void *data, uint64_t bytes)
+{
+    const unsigned char *at = data;
+    uint64_t sum = UINT64_C(14695981039346656037);
+
+    for (uint64_t i = 0; i < bytes; i++)
+        sum = (sum ^ at[i]) * UINT64_C(1099511628211);
+    return sum;
+}
+
+static inline void kernel_sum(uint64_t from, uint64_t bytes, uint64_t to)
+{
+    *(uint64_t *)(uintptr_t)to = sum_of((void *)(uintptr_t)from, bytes);
+}
+
+static inline void kernel_add(uint64_t at, uint64_t bytes, uint64_t value)
+{
+    for (uint64_t i = 0; i < bytes; i++)
+        ((unsigned char *)(uintptr_t)at)[i] += (unsigned char)value;
+}
+
+static inline void kernel_count(uint64_t at)
+{
+    ++*(uint64_t *)(uintptr_t)at;
+}
+
+static inline void kernel_nap(uint64_t us)
+{
+    struct timespec pause = {.tv_sec = (time_t)(us / 1000000),
+                             .tv_nsec = (long)(us % 1000000) * 1000};
+
+    nanosleep(&pause, NULL);
+}
+
+static inline omprma_addr_t kernel_at(void (*kernel)(void))
+{
+    return (omprma_addr_t)(uintptr_t)kernel;
+}
+
+#define KERNEL(function) kernel_at((void (*)(void))(function))
+
+static inline omprma_status_t launch(omprma_queue_t *queue, omprma_addr_t kernel, uint64_t a,
+                                     uint64_t b, uint64_t c)
+{
+    const uint64_t arguments[] = {a, b, c};
+
+    return omprma_launch(queue, kernel, arguments, 3);
+}
+
+/* ---- random, the same in each run ---- */
+
+struct draw {
+    uint64_t state;
+};
+
+static inline uint64_t draw(struct draw *from)
+{
+    from->state ^= from->state << 13;
+    from->state ^= from->state >> 7;
+    from->state ^= from->state << 17;
+    return from->state * UINT64_C(2685821657736338717);
+}
+
+static inline uint64_t draw_below(struct draw *from, uint64_t limit)
+{
+    return (draw(from) >> 16) % limit;
+}
+
+static inline void draw_fill(struct draw *from, void *data, size_t bytes)
+{
+    unsigned char *at = data;
+    uint64_t word = 0;
+
+    for (size_t i = 0; i < bytes; i++, word >>= 8) {
+        if (i % 8 == 0)
+            word = draw(from);
+        at[i] = (unsigned char)word;
+    }
+}
+
+/* A size near one of the limits in the code, or any. */
+static inline uint64_t draw_size(struct draw *from, uint64_t most)
+{
+    static const uint64_t limits[] = {1,          8,     64,         512,
+                                      4096,       CORE_DIRECT,       OMPRMA_COPIED_SUBMIT,
+                                      15 << 10,   16384, CORE_PIECE, 3 * CORE_PIECE};
+    uint64_t which = draw_below(from, sizeof(limits) / sizeof(limits[0]) + 3), bytes;
+
+    if (which < sizeof(limits) / sizeof(limits[0]))
+        bytes = limits[which] + draw_below(from, 3) - 1;
+    else
+        bytes = draw_below(from, UINT64_C(1) << draw_below(from, 19));
+    return bytes < most ? bytes : most;
+}
+
+/* ---- up and down ---- */
+
+static inline void *core_serve(void *data)
+{
+    struct core_worker *worker = data;
+
+    worker->status = server_run(&worker->server);
+    return NULL;
+}
+
+static inline void core_start_worker(int number, const struct core_options *o,
+                                     const struct null_path_options *path,
+                                     struct world_hello *hello)
+{
+    struct core_worker *worker = &core.worker[number];
+    struct server *server = &worker->server;
+    struct null_path_options own = *path;
+
+    memset(worker, 0, sizeof(*worker));
+    own.seed += (uint64_t)number + 1;
+    own.fail_start = 0;
+    server->lanes = o->lanes ? o->lanes : 1;
+    server->memory.window = MPI_WIN_NULL;
+    server->memory.place = core.place;
+    server->memory.attach_limit = 31;
+    server->memory.limit_bytes = o->memory ? o->memory : 64 << 20;
+    assert_ok(null_channel_create(core.network, number + 1, &server->channel));
+    if (!o->no_window)
+        assert_ok(null_one_sided_create(&own, &server->one_sided));
+    assert_ok(null_two_sided_create(&own, core.exchange, number + 1, &server->two_sided));
+    hello->arena_bytes = o->arena ? o->arena : 8 << 20;
+    hello->memory_limit = server->memory.limit_bytes;
+    snprintf(hello->host, sizeof(hello->host), "here");
+    assert_ok(memory_grow(&server->memory, hello->arena_bytes, &hello->arena));
+    assert_ok(server_open(server));
+    assert_int_equal(pthread_create(&worker->thread, NULL, core_serve, worker), 0);
+}
+
+static inline void core_start(const struct core_options *o)
+{
+    struct null_path_options path = {
+        .piece_bytes = CORE_PIECE,
+        .direct_bytes = CORE_DIRECT,
+        .delay = o->delay == CORE_NO_DELAY ? 0 : o->delay ? o->delay : 3,
+        .seed = 20220817,
+        .fail_start = o->fail_start,
+    };
+    struct world_hello hellos[CORE_WORKERS_MOST + 1] = {0};
+    struct channel *channel;
+    struct datapath *one_sided = NULL, *two_sided;
+    struct config config;
+
+    assert_ok(config_load(&config));
+    config.data = o->data;
+    config.lanes = o->lanes ? o->lanes : 1;
+    config.progress_thread = o->progress_thread;
+    core.workers = o->workers ? o->workers : 1;
+    assert_ok(place_create("core:2 pu:1", 0, 1, 1, &core.place));
+    assert_ok(null_network_create(core.workers + 1, &core.network));
+    core.exchange = null_exchange_create();
+    assert_non_null(core.exchange);
+    for (int i = 0; i < core.workers; i++)
+        core_start_worker(i, o, &path, &hellos[i + 1]);
+    assert_ok(null_channel_create(core.network, 0, &channel));
+    if (!o->no_window)
+        assert_ok(null_one_sided_create(&path, &one_sided));
+    assert_ok(null_two_sided_create(&path, core.exchange, 0, &two_sided));
+    assert_ok(runtime_adopt(&config, channel, one_sided, two_sided, hellos, core.workers));
+}
+
+static inline void core_stop(void)
+{
+    omprma_finalize();
+    for (int i = 0; i < core.workers; i++) {
+        struct server *server = &core.worker[i].server;
+
+        pthread_join(core.worker[i].thread, NULL);
+        assert_int_equal(core.worker[i].status, OMPRMA_OK);
+        server_close(server);
+        datapath_destroy(server->one_sided);
+        datapath_destroy(server->two_sided);
+        memory_close(&server->memory);
+        channel_destroy(server->channel);
+    }
+    null_exchange_destroy(core.exchange);
+    null_network_destroy(core.network);
+    place_destroy(core.place);
+}
+
+/* ---- ways ---- */
+
+static inline struct device *core_device(int number)
+{
+    return runtime_get()->devices[number];
+}
+
+/* Sends data up to `inline_most` in messages, and larger one-sided if `rma`, else two-sided. */
+static inline void core_choose(int number, uint32_t inline_most, bool rma)
+{
+    struct device *device = core_device(number);
+
+    runtime_lock(device->runtime);
+    device->paths.inline_submit = device->paths.inline_retrieve = inline_most;
+    device->paths.inline_retrieve_fused = inline_most;
+    device->paths.submit_rma_from = device->paths.retrieve_rma_from = rma ? 0 : UINT64_MAX;
+    device->paths.submit_rma_to = device->paths.retrieve_rma_to = UINT64_MAX;
+    runtime_unlock(device->runtime);
+}
+
+/* Another way each time. */
+static inline void core_choose_any(int number, struct draw *from)
+{
+    static const uint32_t limits[] = {0, 8, 512, 4096, 8192, 16384};
+    struct device *device = core_device(number);
+
+    runtime_lock(device->runtime);
+    device->paths.inline_submit = limits[draw_below(from, 6)];
+    device->paths.inline_retrieve = limits[draw_below(from, 6)];
+    device->paths.inline_retrieve_fused = limits[draw_below(from, 6)];
+    device->paths.submit_rma_from = device->paths.retrieve_rma_from = UINT64_MAX;
+    if (device->runtime->one_sided && draw(from) & 1)
+        device->paths.submit_rma_from = 0;
+    if (device->runtime->one_sided && draw(from) & 1)
+        device->paths.retrieve_rma_from = 0;
+    device->paths.submit_rma_to = device->paths.retrieve_rma_to = UINT64_MAX;
+    runtime_unlock(device->runtime);
+}
+
+static inline omprma_addr_t core_alloc(int number, uint64_t bytes)
+{
+    omprma_addr_t address = 0;
+
+    assert_ok(omprma_alloc(number, bytes, &address));
+    return address;
+}
+
+static inline omprma_queue_t *core_queue(int number)
+{
+    omprma_queue_t *queue = NULL;
+
+    assert_ok(omprma_queue_create(number, &queue));
+    return queue;
+}
+
+#endif

@@ -1,0 +1,343 @@
+/* test_queue.c: the order within a queue, whatever way each operation takes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <stdio.h>
+
+#include "core_fixture.h"
+
+enum { MOST = 4 * CORE_PIECE };
+
+static unsigned char *bytes_of(size_t bytes)
+{
+    unsigned char *data = malloc(bytes ? bytes : 1);
+
+    assert_non_null(data);
+    return data;
+}
+
+/* submit, launch, retrieve: each has to see what the one before did. */
+static void check_chain(omprma_queue_t *queue, omprma_addr_t there, omprma_addr_t sum_there,
+                        uint64_t bytes, struct draw *random)
+{
+    unsigned char *out = bytes_of(bytes), *back = bytes_of(bytes);
+    uint64_t sum = 0, add = draw(random) & 0xff, wanted;
+
+    draw_fill(random, out, bytes);
+    memset(back, 0x5a, bytes);
+    wanted = sum_of(out, bytes);
+    assert_ok(omprma_submit(queue, there, out, bytes));
+    if (bytes <= OMPRMA_COPIED_SUBMIT) /* may be reused at once */
+        memset(out, 0xee, bytes);
+    assert_ok(launch(queue, KERNEL(kernel_sum), there, bytes, sum_there));
+    assert_ok(launch(queue, KERNEL(kernel_add), there, bytes, add));
+    assert_ok(omprma_retrieve(queue, &sum, sum_there, sizeof(sum)));
+    assert_ok(omprma_retrieve(queue, back, there, bytes));
+    assert_ok(omprma_queue_synchronize(queue));
+    assert_true(sum == wanted);
+    for (uint64_t i = 0; i < bytes; i++)
+        back[i] = (unsigned char)(back[i] - add);
+    assert_true(sum_of(back, bytes) == wanted);
+    free(out);
+    free(back);
+}
+
+static void chains(int lanes, unsigned delay)
+{
+    struct draw random = {.state = 4711};
+    omprma_queue_t *queue;
+    omprma_addr_t there, sum_there;
+
+    core_start(&(struct core_options){.lanes = lanes, .delay = delay});
+    queue = core_queue(0);
+    there = core_alloc(0, MOST);
+    sum_there = core_alloc(0, 8);
+    for (int round = 0; round < 600; round++) {
+        uint64_t bytes = draw_size(&random, MOST);
+
+        if (round % 4 == 0)
+            core_choose_any(0, &random);
+        check_chain(queue, there + draw_below(&random, MOST - bytes + 1), sum_there, bytes,
+                    &random);
+    }
+    assert_ok(omprma_queue_destroy(queue));
+    core_stop();
+}
+
+static void chains_of_all_sizes_and_ways(void **state)
+{
+    (void)state;
+    chains(1, 0);
+    chains(1, CORE_NO_DELAY);
+    chains(3, 0);
+}
+
+/* ---- a long random program against a model ---- */
+
+enum { REGION = 2 * CORE_PIECE, SLOTS = 40 };
+
+struct model {
+    omprma_queue_t *queue;
+    omprma_addr_t there;
+    unsigned char *memory; /* what must be there */
+    struct slot {          /* host buffers of operations that are not synchronized */
+        unsigned char *host, *wanted;
+        uint64_t bytes;
+    } slot[SLOTS];
+    int used;
+    struct draw random;
+};
+
+static void model_synchronize(struct model *m)
+{
+    assert_ok(omprma_queue_synchronize(m->queue));
+    while (m->used) {
+        struct slot *slot = &m->slot[--m->used];
+
+        if (slot->wanted)
+            assert_memory_equal(slot->host, slot->wanted, slot->bytes);
+        free(slot->host);
+        free(slot->wanted);
+    }
+}
+
+static void model_step(struct model *m)
+{
+    uint64_t bytes = draw_size(&m->random, REGION / 2), what = draw_below(&m->random, 10);
+    uint64_t at = draw_below(&m->random, REGION - bytes + 1);
+    struct slot *slot = &m->slot[m->used++];
+
+    *slot = (struct slot){.host = bytes_of(bytes), .bytes = bytes};
+    if (what < 4) {
+        draw_fill(&m->random, slot->host, bytes);
+        memcpy(m->memory + at, slot->host, bytes);
+        assert_ok(omprma_submit(m->queue, m->there + at, slot->host, bytes));
+        if (bytes <= OMPRMA_COPIED_SUBMIT)
+            memset(slot->host, 0, bytes);
+    } else if (what < 7) {
+        slot->wanted = bytes_of(bytes);
+        memcpy(slot->wanted, m->memory + at, bytes);
+        assert_ok(omprma_retrieve(m->queue, slot->host, m->there + at, bytes));
+    } else if (what < 9) {
+        kernel_add((uint64_t)(uintptr_t)m->memory + at, bytes, what);
+        assert_ok(launch(m->queue, KERNEL(kernel_add), m->there + at, bytes, what));
+    } else {
+        uint64_t to = draw_below(&m->random, REGION - bytes + 1);
+
+        memmove(m->memory + to, m->memory + at, bytes);
+        assert_ok(omprma_exchange(m->queue, m->there + at, 0, m->there + to, bytes));
+    }
+}
+
+static void random_programs(const struct core_options *options, int steps)
+{
+    struct model m = {.random = {.state = 99}};
+
+    core_start(options);
+    m.queue = core_queue(0);
+    m.there = core_alloc(0, REGION);
+    m.memory = calloc(1, REGION);
+    assert_non_null(m.memory);
+    assert_ok(omprma_submit(m.queue, m.there, m.memory, REGION));
+    model_synchronize(&m);
+    for (int step = 0; step < steps; step++) {
+        bool done;
+
+        if (draw_below(&m.random, 8) == 0)
+            core_choose_any(0, &m.random);
+        model_step(&m);
+        if (m.used == SLOTS || draw_below(&m.random, 24) == 0)
+            model_synchronize(&m);
+        else if (draw_below(&m.random, 12) == 0)
+            assert_ok(omprma_queue_query(m.queue, &done));
+        else if (draw_below(&m.random, 12) == 0)
+            assert_ok(omprma_queue_flush(m.queue));
+    }
+    model_synchronize(&m);
+    free(m.memory);
+    assert_ok(omprma_queue_destroy(m.queue));
+    core_stop();
+}
+
+static void random_programs_give_what_they_say(void **state)
+{
+    (void)state;
+    random_programs(&(struct core_options){0}, 4000);
+    random_programs(&(struct core_options){.lanes = 3, .delay = 20}, 2000);
+    random_programs(&(struct core_options){.no_window = true}, 2000);
+    random_programs(&(struct core_options){.progress_thread = true}, 1000);
+}
+
+/* ---- many operations without waiting ---- */
+
+static void thousands_of_submits_without_waiting(void **state)
+{
+    enum { COUNT = 5000 };
+    omprma_queue_t *queue;
+    omprma_addr_t there;
+    uint64_t *back = calloc(COUNT, sizeof(*back));
+
+    (void)state;
+    assert_non_null(back);
+    core_start(&(struct core_options){0});
+    queue = core_queue(0);
+    there = core_alloc(0, COUNT * 8);
+    core_choose(0, 16384, true);
+    for (uint64_t i = 0; i < COUNT; i++) { /* a message each */
+        assert_ok(omprma_submit(queue, there + 8 * i, &i, 8));
+        assert_ok(omprma_queue_flush(queue));
+        assert_true(core_device(0)->sent - core_device(0)->acked <= DEVICE_WINDOW + 2);
+    }
+    assert_ok(omprma_retrieve(queue, back, there, COUNT * 8));
+    assert_ok(omprma_queue_synchronize(queue));
+    for (uint64_t i = 0; i < COUNT; i++)
+        assert_true(back[i] == i);
+    for (uint64_t i = 0; i < COUNT; i++) { /* many in a message */
+        uint64_t value = ~i;
+
+        assert_ok(omprma_submit(queue, there + 8 * i, &value, 8));
+    }
+    assert_ok(omprma_retrieve(queue, back, there, COUNT * 8));
+    assert_ok(omprma_queue_synchronize(queue));
+    for (uint64_t i = 0; i < COUNT; i++)
+        assert_true(back[i] == ~i);
+    free(back);
+    assert_ok(omprma_queue_destroy(queue));
+    core_stop();
+}
+
+static void launches_behind_a_long_kernel(void **state)
+{
+    enum { COUNT = 3000 };
+    omprma_queue_t *queue, *other;
+    omprma_addr_t there;
+    uint64_t back = 0, zero = 0;
+    bool done = true;
+
+    (void)state;
+    core_start(&(struct core_options){0});
+    queue = core_queue(0);
+    other = core_queue(0);
+    there = core_alloc(0, 64);
+    core_choose(0, 16384, true);
+    assert_ok(omprma_submit(queue, there, &zero, 8));
+    assert_ok(launch(queue, KERNEL(kernel_nap), 50000, 0, 0));
+    for (int i = 0; i < COUNT; i++) {
+        assert_ok(launch(queue, KERNEL(kernel_count), there, 0, 0));
+        assert_ok(omprma_queue_flush(queue));
+    }
+    assert_ok(omprma_queue_query(queue, &done));
+    assert_false(done);
+    /* Another queue's data is served meanwhile. */
+    assert_ok(omprma_submit(other, there + 8, &zero, 8));
+    assert_ok(omprma_retrieve(other, &back, there + 8, 8));
+    assert_ok(omprma_queue_synchronize(other));
+    while (!done)
+        assert_ok(omprma_queue_query(queue, &done));
+    assert_ok(omprma_retrieve(queue, &back, there, 8));
+    assert_ok(omprma_queue_synchronize(queue));
+    assert_int_equal(back, COUNT);
+    assert_ok(omprma_queue_destroy(queue));
+    assert_ok(omprma_queue_destroy(other));
+    core_stop();
+}
+
+/* A kernel writes, and each way of reading has to wait for it; then the kernel has to wait for each
+ * way of writing. The kernel naps, so that a missing wait shows. */
+static void kernel_slow_add(uint64_t at, uint64_t bytes, uint64_t value)
+{
+    kernel_nap(500);
+    kernel_add(at, bytes, value);
+}
+
+static void slow_kernels_are_waited_for(void **state)
+{
+    static const uint64_t sizes[] = {8, 5000, 20000, 3 * CORE_PIECE};
+    unsigned char *out = bytes_of(3 * CORE_PIECE), *back = bytes_of(3 * CORE_PIECE);
+    omprma_queue_t *queue;
+    omprma_addr_t there;
+
+    (void)state;
+    core_start(&(struct core_options){.delay = 30});
+    queue = core_queue(0);
+    there = core_alloc(0, 3 * CORE_PIECE);
+    for (int way = 0; way < 6; way++) {
+        core_choose(0, way % 3 == 0 ? 16384 : way % 3 == 1 ? 8 : 0, way < 3);
+        for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+            memset(out, way + 1, sizes[i]);
+            memset(back, 0, sizes[i]);
+            assert_ok(omprma_submit(queue, there, out, sizes[i]));
+            assert_ok(launch(queue, KERNEL(kernel_slow_add), there, sizes[i], 1));
+            assert_ok(omprma_retrieve(queue, back, there, sizes[i]));
+            assert_ok(launch(queue, KERNEL(kernel_slow_add), there, sizes[i], 1));
+            assert_ok(omprma_submit(queue, there, out, sizes[i] / 2));
+            assert_ok(omprma_queue_synchronize(queue));
+            for (uint64_t k = 0; k < sizes[i]; k++)
+                assert_int_equal(back[k], way + 2);
+            assert_ok(omprma_retrieve(queue, back, there, sizes[i]));
+            assert_ok(omprma_queue_synchronize(queue));
+            for (uint64_t k = 0; k < sizes[i]; k++)
+                assert_int_equal(back[k], k < sizes[i] / 2 ? way + 1 : way + 3);
+        }
+    }
+    free(out);
+    free(back);
+    assert_ok(omprma_queue_destroy(queue));
+    core_stop();
+}
+
+/* Small submits are not acknowledged. A one-sided transfer of another queue to the same place, after
+ * synchronize, must not overtake them: here a kernel of their own queue holds them up. */
+static void transfers_do_not_overtake_small_submits(void **state)
+{
+    unsigned char *out = bytes_of(20000), *back = bytes_of(20000);
+    omprma_queue_t *small, *large;
+    omprma_addr_t there;
+
+    (void)state;
+    core_start(&(struct core_options){.delay = CORE_NO_DELAY});
+    small = core_queue(0);
+    large = core_queue(0);
+    there = core_alloc(0, 20000);
+    memset(out, 2, 20000);
+    for (int round = 0; round < 300; round++) {
+        unsigned char one[64];
+
+        memset(one, 1, sizeof(one));
+        memset(back, 0, 20000);
+        core_choose(0, 64, true);
+        for (int i = 0; i < 40; i++) /* more ranges than are kept apart */
+            assert_ok(omprma_submit(small, there + 100 * (unsigned)i, one, sizeof(one)));
+        assert_ok(omprma_queue_synchronize(small));
+        if (round % 2 == 0) {
+            assert_ok(omprma_submit(large, there, out, 20000));
+            assert_ok(omprma_retrieve(small, back, there, 20000));
+            assert_ok(omprma_queue_synchronize(large));
+            assert_ok(omprma_queue_synchronize(small));
+        }
+        assert_ok(omprma_retrieve(large, back, there, 20000));
+        assert_ok(omprma_queue_synchronize(large));
+        for (int i = 0; i < 40; i++)
+            assert_int_equal(back[100 * i], round % 2 ? 1 : 2);
+    }
+    free(out);
+    free(back);
+    assert_ok(omprma_queue_destroy(small));
+    assert_ok(omprma_queue_destroy(large));
+    core_stop();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(chains_of_all_sizes_and_ways),
+        cmocka_unit_test(random_programs_give_what_they_say),
+        cmocka_unit_test(thousands_of_submits_without_waiting),
+        cmocka_unit_test(launches_behind_a_long_kernel),
+        cmocka_unit_test(slow_kernels_are_waited_for),
+        cmocka_unit_test(transfers_do_not_overtake_small_submits),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,199 @@
+/*
+ * perf.c: omprma-perf. Reads the options, starts itself beside workers as omprma-run would start a
+ * program, and there measures what was asked for. Knows nothing of how anything is measured.
+ */
+#include <argp.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <omprma/omprma.h>
+
+#include "base/config.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "tools/launch/launch.h"
+#include "tools/launch/options.h"
+#include "tools/launch/paths.h"
+#include "tools/perf/bench.h"
+
+OMPRMA_API const char *argp_program_version = "omprma-perf " OMPRMA_VERSION_STRING;
+
+enum { KEY_OPS = 512, KEY_PATHS, KEY_SIZES, KEY_REPS, KEY_JSON, KEY_PLOT };
+enum { REPS_MOST = 1000000 };
+
+static const char description[] =
+    "Measures omprma's operations on its data paths, and bare MPI between the same processes to "
+    "compare with, in one job and in turns. Prints a table.";
+
+static const struct argp_option options[] = {
+    {"ops", KEY_OPS, "LIST", 0,
+     "What to measure: submit, retrieve, exchange, launch, region, alloc (default: these); idle, "
+     "maps, head, turns",
+     0},
+    {"paths", KEY_PATHS, "LIST", 0,
+     "Which ways: raw, raw-two-sided (bare MPI), rma, two-sided, auto, via-application (exchange "
+     "only); default all",
+     0},
+    {"sizes", KEY_SIZES, "FROM:TO", 0,
+     "Sizes in bytes, doubling (default 8:256M); FROM:TO:FACTOR and comma lists are possible", 0},
+    {"reps", KEY_REPS, "N", 0,
+     "Samples of each operation, size and path (default: 11 to 2000, as many as fit into 0.4 s)",
+     0},
+    {"json", KEY_JSON, "FILE", 0, "Write the results there as JSON", 0},
+    {"plot", KEY_PLOT, "FILE", 0, "Draw them there, as .svg or .png (needs gnuplot)", 0},
+    {0}};
+
+struct arguments {
+    struct launch launch;
+    struct choice choice;
+};
+
+static error_t parse_option(int key, char *value, struct argp_state *state)
+{
+    struct arguments *arguments = state->input;
+    struct choice *choice = &arguments->choice;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &arguments->launch;
+        return 0;
+    case KEY_OPS:
+        choice_ops(choice, value);
+        return 0;
+    case KEY_PATHS:
+        choice_paths(choice, value);
+        return 0;
+    case KEY_SIZES:
+        choice_sizes(choice, value);
+        return 0;
+    case KEY_REPS:
+        choice->reps = option_number("--reps", value, REPS_MOST);
+        return 0;
+    case KEY_JSON:
+        choice->json = value;
+        return 0;
+    case KEY_PLOT:
+        choice->plot = value;
+        return 0;
+    case ARGP_KEY_ARG:
+        option_fail("\"%s\": omprma-perf takes options only; see --help", value);
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static void parse(int argc, char **argv, struct arguments *arguments)
+{
+    struct argp_child children[] = {{&launch_argp, 0, NULL, 0}, {0}};
+    struct argp parser = {options, parse_option, NULL, description, children, NULL, NULL};
+    *arguments = (struct arguments){0};
+    choice_begin(&arguments->choice);
+    argp_parse(&parser, argc, argv, 0, NULL, arguments);
+}
+
+/* ---- beside the workers -------------------------------------------------------------------- */
+
+static omprma_status_t run_op(struct bench *bench, enum perf_op op)
+{
+    const struct choice *choice = bench->choice;
+    omprma_status_t status = OMPRMA_OK;
+    if (op == OP_IDLE || op >= OP_MAPS)
+        return extras_run(bench, op);
+    if (!perf_op_sized(op))
+        return session_run(bench, op, op == OP_REGION ? sizeof(int64_t) : 0);
+    for (int i = 0; i < choice->size_count && status == OMPRMA_OK; i++)
+        status = session_run(bench, op, choice->sizes[i]);
+    return status;
+}
+
+static omprma_status_t run_all(struct bench *bench)
+{
+    unsigned ops = bench->choice->ops;
+    omprma_status_t status = OMPRMA_OK;
+    if (ops & 1u << OP_IDLE)
+        status = run_op(bench, OP_IDLE);
+    if (status == OMPRMA_OK)
+        status = bench_open_blocks(bench);
+    for (enum perf_op op = OP_IDLE + 1; op < OP_COUNT && status == OMPRMA_OK; op++)
+        if (ops & 1u << op)
+            status = run_op(bench, op);
+    return status;
+}
+
+static omprma_status_t write_files(const struct bench *bench)
+{
+    omprma_status_t status = OMPRMA_OK;
+    if (bench->choice->json)
+        status = results_write_json(&bench->results, bench->choice->json);
+    if (status == OMPRMA_OK && bench->choice->plot)
+        status = plot_write(&bench->results, bench->choice->plot);
+    return status;
+}
+
+static int measure(const struct choice *choice)
+{
+    struct bench bench;
+    struct config config;
+    if (config_load(&config) != OMPRMA_OK || omprma_init() != OMPRMA_OK) {
+        log_write(LOG_ERROR, "%s", error_text());
+        return 1;
+    }
+    omprma_status_t status = bench_open(&bench, choice);
+    if (status == OMPRMA_OK)
+        status = run_all(&bench);
+    bench_close(&bench);
+    if (status == OMPRMA_OK)
+        status = write_files(&bench);
+    if (status != OMPRMA_OK)
+        log_write(LOG_ERROR, "%s", error_text());
+    free(bench.results.items);
+    omprma_finalize();
+    return status == OMPRMA_OK ? 0 : 1;
+}
+
+/* ---- before them ---------------------------------------------------------------------------- */
+
+/* What would fail only after minutes of measuring is looked at first. */
+static void check(const struct choice *choice, struct launch *launch)
+{
+    const char *data = getenv("OMPRMA_DATA");
+    int workers = launch->workers ? launch->workers : launch->hosts.total;
+    if (data && *data && strcmp(data, "auto") != 0)
+        option_fail("omprma-perf compares the data paths: choose with --paths, not with --data or "
+                    "OMPRMA_DATA");
+    if (choice->ops & 1u << OP_EXCHANGE && workers == 0)
+        launch->workers = 2;
+    else if (choice->ops & 1u << OP_EXCHANGE && workers < 2)
+        option_fail("--ops exchange needs two workers");
+    if (choice->plot && plot_check(choice->plot) != OMPRMA_OK)
+        option_fail("%s", error_text());
+    FILE *file = choice->json ? fopen(choice->json, "a") : NULL;
+    if (choice->json && !file)
+        option_fail("--json %s: %s", choice->json, strerror(errno));
+    if (file)
+        fclose(file);
+}
+
+int main(int argc, char **argv)
+{
+    struct arguments arguments;
+    int status;
+    if (launch_internal(argc, argv, &status))
+        return status;
+    options_begin("omprma-perf", argv);
+    parse(argc, argv, &arguments);
+    if (launch_inside()) {
+        status = measure(&arguments.choice);
+    } else {
+        check(&arguments.choice, &arguments.launch);
+        char *self = path_self();
+        argv[0] = self; /* the same words again, beside the workers */
+        arguments.launch.argv = argv;
+        status = launch_run(&arguments.launch);
+        free(self);
+    }
+    hosts_clear(&arguments.launch.hosts);
+    list_clear(&arguments.launch.mpi_args);
+    return status;
+}
