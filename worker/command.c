@@ -90,13 +90,29 @@ static struct stream_transfer *take_transfer(struct server *server)
     return node;
 }
 
-static bool overlaps(const struct stream *stream, const void *local, uint64_t bytes)
+static bool ranges_meet(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes)
 {
-    for (const struct stream_transfer *node = stream->transfers; node; node = node->next) {
-        uint64_t begin = (uint64_t)(uintptr_t)node->transfer.local;
-        uint64_t mine = (uint64_t)(uintptr_t)local;
+    return a < b + b_bytes && b < a + a_bytes;
+}
 
-        if (mine < begin + node->transfer.bytes && begin < mine + bytes)
+static bool is_one_sided(const struct wire_record *record)
+{
+    return record->code == WIRE_PUT || record->code == WIRE_GET;
+}
+
+/* True if the transfer of this command touches what one under way touches, here or at the peer. */
+static bool overlaps(const struct stream *stream, const struct wire_record *record)
+{
+    uint64_t bytes = record->word[is_one_sided(record) ? 2 : 1];
+
+    for (const struct stream_transfer *node = stream->transfers; node; node = node->next) {
+        const struct transfer *other = &node->transfer;
+
+        if (ranges_meet(record->word[0], bytes, (uint64_t)(uintptr_t)other->local, other->bytes))
+            return true;
+        if (is_one_sided(record) && node->path->one_sided &&
+            (int)record->word[3] == other->peer &&
+            ranges_meet(record->word[1], bytes, other->remote, other->bytes))
             return true;
     }
     return false;
@@ -106,7 +122,7 @@ static bool overlaps(const struct stream *stream, const void *local, uint64_t by
 static void describe(const struct server *server, const struct wire_record *record,
                      struct stream_transfer *node)
 {
-    bool one_sided = record->code == WIRE_PUT || record->code == WIRE_GET;
+    bool one_sided = is_one_sided(record);
     bool out = record->code == WIRE_PUT || record->code == WIRE_SEND;
 
     node->path = one_sided ? server->one_sided : server->two_sided;
@@ -174,10 +190,8 @@ static void begin_transfer(struct server *server, struct stream *stream,
 static enum command_step run_transfer(struct server *server, struct stream *stream,
                                       const struct wire_record *record)
 {
-    bool one_sided = record->code == WIRE_PUT || record->code == WIRE_GET;
-
     if (!stream->begun) {
-        if (overlaps(stream, pointer(record->word[0]), record->word[one_sided ? 2 : 1]))
+        if (overlaps(stream, record))
             return COMMAND_STALL;
         begin_transfer(server, stream, record);
         if (!(record->flags & WIRE_REPLY))

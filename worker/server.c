@@ -15,6 +15,7 @@ enum {
     YIELD_NS = 1000000,        /* polls, yielding, for so long before it sleeps */
     NAP_NS = 100000000,        /* longest sleep; messages end it earlier */
     SERVE_NAP_NS = 2000000,    /* the same while a kernel runs: the peer may not be able to ring */
+    LET_GO_YIELDS = 50,        /* how long the lock is offered to others */
     POLLS_PER_LOOK = 16        /* between looks at the clock */
 };
 
@@ -72,6 +73,8 @@ static void let_go(struct server *server)
 {
     server_unlock(server);
     sched_yield();
+    for (int i = 0; i < LET_GO_YIELDS && atomic_load(&server->contenders); i++)
+        sched_yield(); /* else this thread would have it again before the other is awake */
     server_lock(server);
 }
 

@@ -76,10 +76,10 @@ static void serve_meanwhile(struct server *server, uint32_t turn)
         }
         if (server_step(server, false, &progressed) != OMPRMA_OK)
             world_abort(server->world, 1);
-        if (progressed)
-            idle = (struct idle){0};
-        else
+        if (!progressed)
             server_idle(server, &idle, false);
+        else
+            idle = (struct idle){0};
     }
     server_unlock(server);
 }

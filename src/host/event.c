@@ -50,6 +50,19 @@ bool queue_passed(const struct queue_place *place)
     return (int32_t)(queue->done_op - place->op) >= 0 && !locally_pending(place);
 }
 
+/* Operations before the place may still wait in sealed segments: the last of them is to bring a
+ * result when it leaves, for nobody else may ask. */
+static void want_result(const struct queue_place *place)
+{
+    for (struct queue_item *item = place->queue->first; item; item = item->next) {
+        if (item->kind == ITEM_SEGMENT && !item->issued &&
+            (int32_t)(item->segment.last_op - place->op) >= 0) {
+            item->segment.wants_result = true;
+            return;
+        }
+    }
+}
+
 void queue_push(const struct queue_place *place)
 {
     struct omprma_queue *queue = place->queue;
@@ -58,6 +71,7 @@ void queue_push(const struct queue_place *place)
         return;
     if (queue->open)
         queue_flush(queue, true);
+    want_result(place);
     if ((int32_t)(queue->asked_op - place->op) < 0 && (int32_t)(queue->sent_op - place->op) >= 0)
         queue_ask(queue);
     queue_attend(queue);

@@ -102,7 +102,7 @@ omprma_status_t omprma_exchange(omprma_queue_t *queue, omprma_addr_t from, int t
         return operation_end(queue, error_set(status, "exchange from device %d to device %d: %s",
                                               queue->device->number, to_device, error_text()));
     x.arenas = from_arena && to_arena;
-    path = x.arenas ? paths_bulk(&queue->device->paths, true, bytes) : PATH_TWO_SIDED;
+    path = x.arenas && queue->device->paths.exchange_rma ? PATH_RMA : PATH_TWO_SIDED;
     if (x.to_device == queue->device)
         path = PATH_INLINE;
     if (path == PATH_RMA) /* a receive comes after them by itself */

@@ -247,6 +247,7 @@ void measure_choose(struct paths *paths, bool rma, enum config_data data)
     bool two_sided = data != DATA_RMA;
     double ride = paths->retrieve_us[PATH_INLINE][0];
 
+    paths->exchange_rma = rma && data == DATA_RMA;
     if (data == DATA_RMA) {
         force(paths, PATH_RMA); /* for comparison: everything that can goes one-sided */
         return;
@@ -257,6 +258,11 @@ void measure_choose(struct paths *paths, bool rma, enum config_data data)
                     &paths->submit_rma_to);
         choose_bulk(paths->retrieve_us, 0, &paths->retrieve_rma_from, &paths->retrieve_rma_to);
     }
+    /* Between workers a put needs one message of ours, a send two, and a send's other end must come
+     * to it: unless large puts are slow here, put. */
+    paths->exchange_rma = rma && data == DATA_AUTO &&
+                          paths->submit_us[PATH_RMA][PATHS_SIZES - 1] <=
+                              paths->submit_us[PATH_TWO_SIDED][PATHS_SIZES - 1];
     rma = rma && data == DATA_AUTO;
     paths->inline_submit =
         choose_inline(paths->submit_us, 0, rma, two_sided, OMPRMA_COPIED_SUBMIT);

@@ -19,6 +19,8 @@ struct paths {
     uint64_t submit_rma_from, submit_rma_to;     /* sizes in [from, to) go one-sided */
     uint64_t retrieve_rma_from, retrieve_rma_to; /* the rest two-sided */
 
+    bool exchange_rma; /* exchanges put into the peer's window, else send to it */
+
     /* What was measured, microseconds; 0: not measured. */
     double submit_us[PATH_COUNT][PATHS_SIZES];
     double retrieve_us[PATH_COUNT][PATHS_SIZES];

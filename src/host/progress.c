@@ -3,6 +3,7 @@
 #include "host/runtime.h"
 
 #include <sched.h>
+#include <semaphore.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -15,6 +16,7 @@ enum {
     YIELD_NS = 200000,      /* a waiting thread polls, yielding, for so long before it sleeps */
     NAP_NEAR_NS = 2000000,  /* longest sleep when workers can ring */
     NAP_FAR_NS = 50000,     /* when they cannot */
+    LET_IN_YIELDS = 50,      /* how long the lock is offered to others */
     POLLS_PER_LOOK = 16,    /* between looks at the clock */
     THREAD_PAUSE_NS = 50000 /* of the progress thread when nothing is going on */
 };
@@ -64,17 +66,40 @@ bool progress_once(struct runtime *runtime)
     return moved;
 }
 
+/* A thread that waits while another drives. */
+struct waiter {
+    struct waiter *next;
+    bool (*done)(const void *);
+    const void *data;
+    bool drive; /* it was woken to take over */
+    sem_t wake;
+};
+
+/* Wakes those whose wait is over. They need no lock to see it. */
 void progress_signal(struct runtime *runtime)
 {
-    if (runtime->waiters)
-        pthread_cond_broadcast(&runtime->turn);
+    struct waiter **link = &runtime->waiters;
+
+    while (*link) {
+        struct waiter *waiter = *link;
+
+        if (!waiter->done(waiter->data)) {
+            link = &waiter->next;
+            continue;
+        }
+        *link = waiter->next;
+        sem_post(&waiter->wake);
+    }
 }
 
-/* Lets threads in that want to append to their queues. */
+/* Lets threads in that want the lock: unlocking alone would not do, because this thread would take
+ * it again before the other has even been woken. */
 static void let_in(struct runtime *runtime)
 {
     runtime_unlock(runtime);
     sched_yield();
+    for (int i = 0; i < LET_IN_YIELDS && atomic_load(&runtime->contenders); i++)
+        sched_yield();
     runtime_lock(runtime);
 }
 
@@ -134,11 +159,12 @@ static void be_patient(struct runtime *runtime, struct patience *patience)
     }
 }
 
+/* Makes progress for all until its own wait is over. */
 static void drive(struct runtime *runtime, bool (*done)(const void *), const void *data)
 {
     struct patience patience = {0};
+    struct waiter *heir;
 
-    runtime->driven = true;
     while (!done(data)) {
         if (progress_once(runtime)) {
             patience = (struct patience){0};
@@ -148,21 +174,36 @@ static void drive(struct runtime *runtime, bool (*done)(const void *), const voi
             be_patient(runtime, &patience);
         }
     }
-    runtime->driven = false;
-    progress_signal(runtime); /* another waiting thread takes over */
+    heir = runtime->waiters;
+    runtime->driven = heir != NULL;
+    if (heir) {
+        runtime->waiters = heir->next;
+        heir->drive = true;
+        sem_post(&heir->wake);
+    }
 }
 
 void progress_wait(struct runtime *runtime, bool (*done)(const void *), const void *data)
 {
-    while (!done(data)) {
-        if (!runtime->driven) {
-            drive(runtime, done, data);
-            return;
-        }
-        runtime->waiters++;
-        pthread_cond_wait(&runtime->turn, &runtime->lock);
-        runtime->waiters--;
+    struct waiter self = {.done = done, .data = data};
+
+    if (done(data))
+        return;
+    if (!runtime->driven) {
+        runtime->driven = true;
+        drive(runtime, done, data);
+        return;
     }
+    sem_init(&self.wake, 0, 0);
+    self.next = runtime->waiters;
+    runtime->waiters = &self;
+    runtime_unlock(runtime);
+    while (sem_wait(&self.wake) != 0) /* interrupted by a signal of the program */
+        ;
+    runtime_lock(runtime);
+    sem_destroy(&self.wake);
+    if (self.drive)
+        drive(runtime, done, data);
 }
 
 static void *progress_main(void *data)

@@ -171,7 +171,6 @@ static struct runtime *allocate(void)
         return NULL;
     }
     pthread_mutex_init(&runtime->lock, NULL);
-    pthread_cond_init(&runtime->turn, NULL);
     runtime->world.window = MPI_WIN_NULL;
     runtime->world.component = "none";
     return runtime;
@@ -241,7 +240,6 @@ static void free_runtime(struct runtime *runtime)
     free(runtime->bells);
     free(runtime->devices);
     free(runtime->device_of_rank);
-    pthread_cond_destroy(&runtime->turn);
     pthread_mutex_destroy(&runtime->lock);
 }
 

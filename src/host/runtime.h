@@ -30,6 +30,7 @@
 #include "control/world.h"
 
 struct device;
+struct waiter;
 struct queue_item;
 struct queue_read;
 struct trace;
@@ -37,9 +38,8 @@ struct trace;
 struct runtime {
     pthread_mutex_t lock;
     _Atomic int contenders; /* threads that wait for the lock */
-    pthread_cond_t turn;    /* what a thread waits for may be done, or nobody drives any more */
     bool driven;            /* some waiting thread makes progress for all */
-    int waiters;            /* threads that sleep on `turn` */
+    struct waiter *waiters; /* the others that wait */
 
     struct config config;
     struct world world;

@@ -206,6 +206,8 @@ static inline void core_start(const struct core_options *o)
     struct datapath *one_sided = NULL, *two_sided;
     struct config config;
 
+    if (runtime_get())
+        fail_msg("an earlier test has failed and left its core");
     assert_ok(config_load(&config));
     config.data = o->data;
     config.lanes = o->lanes ? o->lanes : 1;

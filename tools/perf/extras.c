@@ -18,7 +18,9 @@ enum {
     MAPS_EACH = 1000, /* arrays of which one time is taken */
     MAPS_BYTES = 1024,
     MAPS_ROUNDS = 11,
-    HEAD_SAMPLES = 1000,
+    HEAD_BURSTS = 32,
+    HEAD_SKIPPED = 24, /* of each burst: the worker before is still polling */
+    HEAD_KEPT = 32,
     HEAD_WAIT_US = 100, /* for the result of a region to come in by itself */
     TURNS_SAMPLES = 4000
 };
@@ -234,18 +236,24 @@ static omprma_status_t head_time(const struct bench *bench, const struct spot *s
     return status == OMPRMA_OK ? check_sum(out, 2) : status;
 }
 
+/* Workers take turns in bursts, so that at any time one of them is awake: what is measured is the
+ * application's thread, not the competition for cores. */
 static omprma_status_t run_head(struct bench *bench)
 {
     struct result result = {.op = OP_HEAD, .bytes = sizeof(int64_t)};
-    double us[HEAD_SAMPLES];
+    double us[HEAD_BURSTS * HEAD_KEPT], ignored;
     struct spot *spots = NULL;
+    int samples = 0;
     omprma_status_t status = spots_open(bench, &spots);
-    for (int i = 0; i < HEAD_SAMPLES && status == OMPRMA_OK; i++) {
-        int device = i % bench->runtime->device_count;
-        status = head_time(bench, &spots[device], device, &us[i]);
+    for (int burst = 0; burst < HEAD_BURSTS; burst++) {
+        int device = burst % bench->runtime->device_count;
+        for (int i = 0; i < HEAD_SKIPPED && status == OMPRMA_OK; i++)
+            status = head_time(bench, &spots[device], device, &ignored);
+        for (int i = 0; i < HEAD_KEPT && status == OMPRMA_OK; i++)
+            status = head_time(bench, &spots[device], device, &us[samples++]);
     }
     spots_close(bench, spots);
-    return status == OMPRMA_OK ? keep(bench, &result, us, HEAD_SAMPLES) : status;
+    return status == OMPRMA_OK ? keep(bench, &result, us, samples) : status;
 }
 
 /* ---- turns ---------------------------------------------------------------------------------- */

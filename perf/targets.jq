@@ -1,0 +1,71 @@
+# targets.jq: from the merged results of omprma-perf to one line per target:
+# name, worst value, limit, where it was found, pass or MISS; with $all also every value.
+
+.results as $results
+
+| def bytes:
+      if . >= 1048576 then "\(. / 1048576) MiB" elif . >= 1024 then "\(. / 1024) KiB" else "\(.) B"
+      end;
+  def median: sort | if length == 0 then error("nothing was measured") else .[length / 2 | floor] end;
+  def rows($op; $path): [$results[] | select(.op == $op and .path == $path)];
+  # The time of an operation, as a median over the runs if there were several.
+  def time($op; $path; $bytes): rows($op; $path) | map(select(.bytes == $bytes).us_median) | median;
+  def sizes($op; $low; $high):
+      [$results[] | select(.op == $op and .bytes >= $low and .bytes <= $high).bytes] | unique;
+  def one($value): [{at: "", value: $value}];
+
+  # How many times as fast, or as slow, as bare MPI.
+  def speed($op; $path; $than; $low):
+      [sizes($op; $low; 268435456)[]
+       | {at: bytes, value: (time($op; $than; .) / time($op; $path; .))}];
+  def slowdown($op; $path):
+      one((rows($op; $path)[0].us_median) / (rows($op; "raw")[0].us_median));
+  # Spread of a time over the number of workers.
+  def by_workers($op; $field):
+      rows($op; "auto") | group_by(.workers)
+      | map({key: "\(.[0].workers)", value: (map(.[$field]) | median)}) | from_entries;
+
+  def targets:
+      1048576 as $mib
+      | (("submit", "retrieve") as $op
+         | {name: "\($op): rma / bare one-sided MPI, from 1 MiB", at_least: 0.95,
+            values: speed($op; "rma"; "raw"; $mib)},
+           {name: "\($op): two-sided / bare two-sided MPI, from 1 MiB", at_least: 0.95,
+            values: speed($op; "two-sided"; "raw-two-sided"; $mib)},
+           {name: "\($op): auto / better of rma and two-sided", at_least: 0.95,
+            values: [sizes($op; 1; 268435456)[]
+                     | {at: bytes, value: (([time($op; "rma"; .), time($op; "two-sided"; .)] | min)
+                                           / time($op; "auto"; .))}]}),
+        {name: "exchange: rma / bare put between the workers", at_least: 0.95,
+         values: speed("exchange"; "rma"; "raw"; $mib)},
+        {name: "exchange: auto / through the application", at_least: 1.9,
+         values: speed("exchange"; "auto"; "via-application"; $mib)},
+        {name: "launch, over the ping-pong", at_most: 1.3, values: slowdown("launch"; "auto")},
+        {name: "region, over the ping-pong", at_most: 1.6, values: slowdown("region"; "auto")},
+        {name: "OpenMP region, over the ping-pong of its session", at_most: 2.2,
+         values: slowdown("openmp-region"; "auto")},
+        {name: "alloc + free, 64 B to 1 MiB, microseconds", at_most: 0.2,
+         values: [sizes("alloc"; 64; $mib)[] | {at: bytes, value: time("alloc"; "auto"; .)}]},
+        {name: "head time per region, most / least of 1, 2, 4, 8 workers", at_most: 1.2,
+         values: (by_workers("head"; "us_median") | one(([.[]] | max) / ([.[]] | min)))},
+        {name: "mapping an array, the last 1,000 of 10,000 / the second 1,000", at_most: 1.2,
+         values: (rows("maps"; "auto") | map({key: "\(.live)", value: .us_median}) | from_entries
+                  | one(.["10000"] / .["2000"]))},
+        {name: "memory of a worker, MiB", at_most: 32,
+         values: [rows("idle"; "auto")[] | {at: "device \(.device)",
+                                            value: (.memory_bytes / 1048576)}]},
+        {name: "idle worker, % of a core", at_most: 1,
+         values: [rows("idle"; "auto")[] | {at: "device \(.device)", value: (100 * .cpu_share)}]},
+        {name: "first region after 10 s, microseconds", at_most: 1000,
+         values: [rows("idle"; "auto")[] | {at: "device \(.device)", value: .us_median}]},
+        {name: "mean region in turns, \(2 * $cores) / \($cores) workers on \($cores) cores",
+         at_most: 3,
+         values: (by_workers("turns"; "us_mean")
+                  | one(.["\(2 * $cores)"] / .["\($cores)"]))};
+
+  targets
+  | (if .at_least then (.values | min_by(.value)) else (.values | max_by(.value)) end) as $worst
+  | (if .at_least then $worst.value >= .at_least else $worst.value <= .at_most end) as $met
+  | ([.name, $worst.value, (if .at_least then ">= \(.at_least)" else "<= \(.at_most)" end),
+      $worst.at, (if $met then "pass" else "MISS" end)] | @tsv),
+    (if $all == "" then empty else .values[] | ["", .value, "", .at, ""] | @tsv end)

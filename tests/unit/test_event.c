@@ -1,0 +1,291 @@
+/* test_event.c: places in queues, and who waits for them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <stdio.h>
+
+#include "core_fixture.h"
+
+enum { BYTES = 3 * CORE_PIECE };
+
+static unsigned char out[BYTES], back[BYTES];
+
+static omprma_event_t *event_of(void)
+{
+    omprma_event_t *event = NULL;
+
+    assert_ok(omprma_event_create(&event));
+    return event;
+}
+
+static void slow_fill(uint64_t at, uint64_t bytes, uint64_t value)
+{
+    kernel_nap(2000);
+    memset((void *)(uintptr_t)at, (int)value, bytes);
+}
+
+static void check_all(const unsigned char *at, uint64_t bytes, int value)
+{
+    for (uint64_t i = 0; i < bytes; i++)
+        if (at[i] != value)
+            fail_msg("byte %llu is %d, not %d", (unsigned long long)i, at[i], value);
+}
+
+/* A queue fills memory slowly, the other reads it after an event. */
+static void check_order(int lanes, bool rma, uint32_t inline_most, uint64_t bytes)
+{
+    omprma_queue_t *first, *second;
+    omprma_addr_t there;
+    omprma_event_t *event;
+
+    core_start(&(struct core_options){.lanes = lanes});
+    core_choose(0, inline_most, rma);
+    first = core_queue(0);
+    second = core_queue(0);
+    there = core_alloc(0, bytes);
+    event = event_of();
+    for (int round = 1; round < 20; round++) {
+        memset(back, 0, bytes);
+        memset(out, 100 + round, bytes);
+        assert_ok(launch(first, KERNEL(slow_fill), there, bytes, (uint64_t)round));
+        if (round % 3 == 0) /* something of each kind may stand before the event */
+            assert_ok(omprma_submit(first, there, out, bytes));
+        assert_ok(omprma_event_record(event, first));
+        if (round % 4 == 1)
+            assert_ok(omprma_queue_flush(first));
+        assert_ok(omprma_event_wait(event, second));
+        if (round % 2) { /* neither moves the wait */
+            assert_ok(launch(first, KERNEL(kernel_nap), 100, 0, 0));
+            assert_ok(omprma_event_record(event, first));
+        } else {
+            omprma_event_destroy(event);
+            event = event_of();
+        }
+        assert_ok(omprma_retrieve(second, back, there, bytes));
+        assert_ok(omprma_queue_synchronize(second));
+        check_all(back, bytes, round % 3 == 0 ? 100 + round : round);
+        assert_ok(omprma_queue_synchronize(first));
+    }
+    omprma_event_destroy(event);
+    assert_ok(omprma_queue_destroy(first));
+    assert_ok(omprma_queue_destroy(second));
+    core_stop();
+}
+
+static void order_queues_of_one_device(void **state)
+{
+    (void)state;
+    for (int lanes = 1; lanes <= 3; lanes += 2) {
+        check_order(lanes, true, 16384, 64);
+        check_order(lanes, true, 0, 64);
+        check_order(lanes, true, 0, BYTES);
+        check_order(lanes, false, 0, BYTES);
+    }
+}
+
+static void order_queues_of_two_devices(void **state)
+{
+    omprma_queue_t *first, *second;
+    omprma_addr_t from, to;
+    omprma_event_t *sent, *read;
+
+    (void)state;
+    core_start(&(struct core_options){.workers = 2});
+    first = core_queue(0);
+    second = core_queue(1);
+    from = core_alloc(0, BYTES);
+    to = core_alloc(1, BYTES);
+    sent = event_of();
+    read = event_of();
+    for (int round = 1; round < 40; round++) { /* one fills the other, round after round */
+        for (int i = 0; i < 2; i++)
+            core_choose(i, round & 1 ? 0 : 16384, (round & 2) != 0);
+        assert_ok(omprma_event_wait(read, first));
+        assert_ok(launch(first, KERNEL(slow_fill), from, BYTES, (uint64_t)round));
+        assert_ok(omprma_exchange(first, from, 1, to, BYTES));
+        assert_ok(omprma_event_record(sent, first));
+        assert_ok(omprma_event_wait(sent, second));
+        assert_ok(omprma_retrieve(second, back, to, BYTES));
+        assert_ok(launch(second, KERNEL(slow_fill), to, BYTES, 0));
+        assert_ok(omprma_event_record(read, second));
+        if (round % 3 == 0) {
+            assert_ok(omprma_queue_synchronize(second));
+            check_all(back, BYTES, round);
+        }
+    }
+    omprma_event_destroy(sent);
+    omprma_event_destroy(read);
+    assert_ok(omprma_queue_destroy(first));
+    assert_ok(omprma_queue_destroy(second));
+    core_stop();
+}
+
+static void never_recorded_is_complete(void **state)
+{
+    omprma_queue_t *queue;
+    omprma_event_t *event;
+    bool done = false;
+
+    (void)state;
+    core_start(&(struct core_options){0});
+    queue = core_queue(0);
+    event = event_of();
+    assert_ok(omprma_event_query(event, &done));
+    assert_true(done);
+    assert_ok(omprma_event_synchronize(event));
+    assert_ok(omprma_event_wait(event, queue));
+    assert_ok(omprma_queue_synchronize(queue));
+    assert_ok(omprma_event_record(event, queue)); /* of an empty queue */
+    assert_ok(omprma_event_synchronize(event));
+    omprma_event_destroy(event);
+    omprma_event_destroy(NULL);
+    assert_ok(omprma_queue_destroy(queue));
+    core_stop();
+}
+
+/* Waits and queries make sure by themselves that the place will be passed, wherever it lies. */
+static void places_are_passed_without_synchronize(void **state)
+{
+    (void)state;
+    for (int variant = 0; variant < 24; variant++) {
+        omprma_queue_t *queue;
+        omprma_event_t *event;
+        omprma_addr_t there;
+        bool done = false;
+
+        core_start(&(struct core_options){.delay = 40});
+        core_choose(0, 64, variant % 2);
+        queue = core_queue(0);
+        there = core_alloc(0, BYTES);
+        event = event_of();
+        if (variant / 2 % 3 == 1) /* keeps what follows from leaving */
+            assert_ok(omprma_submit(queue, there, out, BYTES));
+        else if (variant / 2 % 3 == 2)
+            assert_ok(launch(queue, KERNEL(kernel_nap), 1000, 0, 0));
+        assert_ok(omprma_submit(queue, there, out, 8));
+        if (variant / 6 % 2)
+            assert_ok(omprma_queue_flush(queue));
+        assert_ok(omprma_event_record(event, queue));
+        if (variant / 12 % 2)
+            assert_ok(omprma_event_synchronize(event));
+        else
+            while (!done)
+                assert_ok(omprma_event_query(event, &done));
+        assert_ok(omprma_event_query(event, &done));
+        assert_true(done);
+        omprma_event_destroy(event);
+        assert_ok(omprma_queue_destroy(queue));
+        core_stop();
+    }
+}
+
+/* A host buffer may be reused when a later event of its queue is complete. */
+static void buffers_are_free_after_the_event(void **state)
+{
+    omprma_queue_t *queue;
+    omprma_event_t *event;
+    omprma_addr_t there;
+
+    (void)state;
+    for (int rma = 0; rma < 2; rma++) {
+        core_start(&(struct core_options){.delay = 20});
+        core_choose(0, 0, rma);
+        queue = core_queue(0);
+        there = core_alloc(0, BYTES);
+        event = event_of();
+        for (int round = 1; round < 30; round++) {
+            bool done = false;
+
+            memset(out, round, BYTES);
+            assert_ok(omprma_submit(queue, there, out, BYTES));
+            assert_ok(omprma_event_record(event, queue));
+            if (round % 2)
+                assert_ok(omprma_event_synchronize(event));
+            else
+                while (!done)
+                    assert_ok(omprma_event_query(event, &done));
+            memset(out, 255, BYTES);
+            assert_ok(omprma_retrieve(queue, back, there, BYTES));
+            assert_ok(omprma_event_record(event, queue));
+            assert_ok(omprma_event_synchronize(event));
+            check_all(back, BYTES, round);
+        }
+        omprma_event_destroy(event);
+        assert_ok(omprma_queue_destroy(queue));
+        core_stop();
+    }
+}
+
+/* Many queues in a chain of events: each adds one to the same memory. */
+static void chain_of_many_queues(void **state)
+{
+    enum { QUEUES = 24, ROUNDS = 6 };
+    omprma_queue_t *queue[QUEUES];
+    omprma_event_t *event;
+    omprma_addr_t there;
+    uint64_t zero = 0, count = 0;
+
+    (void)state;
+    core_start(&(struct core_options){.lanes = 3});
+    core_choose(0, 16384, true);
+    there = core_alloc(0, 8);
+    event = event_of();
+    for (int i = 0; i < QUEUES; i++)
+        queue[i] = core_queue(0);
+    assert_ok(omprma_submit(queue[0], there, &zero, 8));
+    assert_ok(omprma_event_record(event, queue[0]));
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int i = 0; i < QUEUES; i++) {
+            assert_ok(omprma_event_wait(event, queue[i]));
+            assert_ok(launch(queue[i], KERNEL(kernel_count), there, 0, 0));
+            assert_ok(omprma_event_record(event, queue[i]));
+        }
+    }
+    assert_ok(omprma_event_wait(event, queue[0]));
+    assert_ok(omprma_retrieve(queue[0], &count, there, 8));
+    assert_ok(omprma_queue_synchronize(queue[0]));
+    assert_int_equal(count, QUEUES * ROUNDS);
+    for (int i = 0; i < QUEUES; i++)
+        assert_ok(omprma_queue_destroy(queue[i]));
+    omprma_event_destroy(event);
+    core_stop();
+}
+
+static void wrong_arguments(void **state)
+{
+    omprma_queue_t *queue;
+    omprma_event_t *event;
+    bool done;
+
+    (void)state;
+    core_start(&(struct core_options){0});
+    queue = core_queue(0);
+    event = event_of();
+    assert_int_equal(omprma_event_create(NULL), OMPRMA_ERR_ARGUMENT);
+    assert_int_equal(omprma_event_record(NULL, queue), OMPRMA_ERR_ARGUMENT);
+    assert_int_equal(omprma_event_record(event, NULL), OMPRMA_ERR_ARGUMENT);
+    assert_int_equal(omprma_event_wait(NULL, queue), OMPRMA_ERR_ARGUMENT);
+    assert_int_equal(omprma_event_wait(event, NULL), OMPRMA_ERR_ARGUMENT);
+    assert_int_equal(omprma_event_query(NULL, &done), OMPRMA_ERR_ARGUMENT);
+    assert_int_equal(omprma_event_query(event, NULL), OMPRMA_ERR_ARGUMENT);
+    assert_int_equal(omprma_event_synchronize(NULL), OMPRMA_ERR_ARGUMENT);
+    omprma_event_destroy(event);
+    assert_ok(omprma_queue_destroy(queue));
+    core_stop();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(order_queues_of_one_device),
+        cmocka_unit_test(order_queues_of_two_devices),
+        cmocka_unit_test(never_recorded_is_complete),
+        cmocka_unit_test(places_are_passed_without_synchronize),
+        cmocka_unit_test(buffers_are_free_after_the_event),
+        cmocka_unit_test(chain_of_many_queues),
+        cmocka_unit_test(wrong_arguments),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

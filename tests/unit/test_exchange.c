@@ -1,0 +1,205 @@
+/* test_exchange.c: device to device, both ways, in the order of the queue. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <stdio.h>
+
+#include "core_fixture.h"
+
+enum { DEVICES = 3, BYTES = 3 * CORE_PIECE };
+
+static unsigned char host[DEVICES][BYTES], wanted[DEVICES][BYTES];
+
+/* Random copies between all pairs, one queue per device, synchronized before the next touches the
+ * same memory. */
+static void random_copies(bool rma, uint32_t inline_most)
+{
+    struct draw random = {.state = 5};
+    omprma_queue_t *queue[DEVICES];
+    omprma_addr_t there[DEVICES];
+
+    core_start(&(struct core_options){.workers = DEVICES});
+    for (int i = 0; i < DEVICES; i++) {
+        queue[i] = core_queue(i);
+        there[i] = core_alloc(i, BYTES);
+        core_choose(i, inline_most, rma);
+        draw_fill(&random, wanted[i], BYTES);
+        assert_ok(omprma_submit(queue[i], there[i], wanted[i], BYTES));
+        assert_ok(omprma_queue_synchronize(queue[i]));
+    }
+    for (int round = 0; round < 300; round++) {
+        uint64_t bytes = draw_size(&random, BYTES);
+        uint64_t at = draw_below(&random, BYTES - bytes + 1);
+        uint64_t to_at = draw_below(&random, BYTES - bytes + 1);
+        int from = (int)draw_below(&random, DEVICES), to = (int)draw_below(&random, DEVICES);
+
+        if (draw(&random) & 1) {
+            assert_ok(launch(queue[from], KERNEL(kernel_add), there[from] + at, bytes, 1));
+            kernel_add((uint64_t)(uintptr_t)wanted[from] + at, bytes, 1);
+        }
+        memmove(wanted[to] + to_at, wanted[from] + at, bytes);
+        assert_ok(omprma_exchange(queue[from], there[from] + at, to, there[to] + to_at, bytes));
+        if (draw(&random) & 1) {
+            assert_ok(launch(queue[from], KERNEL(kernel_add), there[from] + at, bytes, 1));
+            kernel_add((uint64_t)(uintptr_t)wanted[from] + at, bytes, 1);
+        }
+        assert_ok(omprma_queue_synchronize(queue[from]));
+    }
+    for (int i = 0; i < DEVICES; i++) {
+        assert_ok(omprma_retrieve(queue[i], host[i], there[i], BYTES));
+        assert_ok(omprma_queue_synchronize(queue[i]));
+        assert_memory_equal(host[i], wanted[i], BYTES);
+        assert_ok(omprma_queue_destroy(queue[i]));
+    }
+    core_stop();
+}
+
+static void copies_between_all_pairs(void **state)
+{
+    (void)state;
+    random_copies(true, 0);
+    random_copies(true, 8192);
+    random_copies(false, 8192);
+}
+
+/* Of two copies to the same place the later one wins, however long the first takes. */
+static void later_copies_win(void **state)
+{
+    omprma_queue_t *queue;
+    omprma_addr_t a, b, there;
+
+    (void)state;
+    for (int rma = 0; rma < 2; rma++) {
+        core_start(&(struct core_options){.workers = 2, .delay = 10});
+        for (int i = 0; i < 2; i++)
+            core_choose(i, 0, rma);
+        queue = core_queue(0);
+        a = core_alloc(0, BYTES);
+        b = core_alloc(0, BYTES);
+        there = core_alloc(1, BYTES);
+        for (int round = 0; round < 30; round++) {
+            uint64_t some = round % 2 ? BYTES / 2 : 100;
+
+            memset(wanted[0], 1, BYTES);
+            memset(wanted[1], 2, BYTES);
+            assert_ok(omprma_submit(queue, a, wanted[0], BYTES));
+            assert_ok(omprma_submit(queue, b, wanted[1], BYTES));
+            assert_ok(omprma_exchange(queue, a, 1, there, BYTES));
+            assert_ok(omprma_exchange(queue, b, 1, there + 50, some));
+            memset(wanted[0] + 50, 2, some);
+            assert_ok(omprma_queue_synchronize(queue));
+            omprma_queue_t *reader = core_queue(1);
+            assert_ok(omprma_retrieve(reader, host[0], there, BYTES));
+            assert_ok(omprma_queue_destroy(reader));
+            assert_memory_equal(host[0], wanted[0], BYTES);
+        }
+        assert_ok(omprma_queue_destroy(queue));
+        core_stop();
+    }
+}
+
+/* Small submits to the destination, synchronized but not acknowledged, come first, from however
+ * many queues they are. The destination is busy, so that they lie there for a while. */
+static void small_submits_come_first(void **state)
+{
+    enum { QUEUES = 5 };
+    omprma_queue_t *queue, *writer[QUEUES], *busy;
+    omprma_addr_t from, there;
+
+    (void)state;
+    core_start(&(struct core_options){.workers = 2, .delay = CORE_NO_DELAY});
+    for (int i = 0; i < 2; i++)
+        core_choose(i, 64, true);
+    queue = core_queue(0);
+    busy = core_queue(1);
+    from = core_alloc(0, BYTES);
+    there = core_alloc(1, BYTES);
+    for (int i = 0; i < QUEUES; i++)
+        writer[i] = core_queue(1);
+    memset(wanted[0], 3, BYTES);
+    assert_ok(omprma_submit(queue, from, wanted[0], BYTES));
+    assert_ok(omprma_queue_synchronize(queue));
+    for (int round = 0; round < 200; round++) {
+        for (int i = 0; i < QUEUES; i++) {
+            assert_ok(omprma_submit(writer[i], there + 1000 * (unsigned)i, &round, 4));
+            assert_ok(omprma_queue_synchronize(writer[i]));
+        }
+        assert_ok(omprma_exchange(queue, from, 1, there, BYTES));
+        assert_ok(omprma_queue_synchronize(queue));
+        assert_ok(omprma_retrieve(busy, host[0], there, BYTES));
+        assert_ok(omprma_queue_synchronize(busy));
+        assert_memory_equal(host[0], wanted[0], BYTES);
+    }
+    for (int i = 0; i < QUEUES; i++)
+        assert_ok(omprma_queue_destroy(writer[i]));
+    assert_ok(omprma_queue_destroy(queue));
+    assert_ok(omprma_queue_destroy(busy));
+    core_stop();
+}
+
+/* Both directions at once, and the devices busy with kernels. */
+static void crossing_copies(void **state)
+{
+    omprma_queue_t *queue[2];
+    omprma_addr_t from[2], to[2];
+
+    (void)state;
+    for (int rma = 0; rma < 2; rma++) {
+        core_start(&(struct core_options){.workers = 2});
+        for (int i = 0; i < 2; i++) {
+            core_choose(i, 0, rma);
+            queue[i] = core_queue(i);
+            from[i] = core_alloc(i, BYTES);
+            to[i] = core_alloc(i, BYTES);
+            memset(wanted[i], 10 + i, BYTES);
+            assert_ok(omprma_submit(queue[i], from[i], wanted[i], BYTES));
+        }
+        for (int round = 0; round < 20; round++)
+            for (int i = 0; i < 2; i++) {
+                assert_ok(launch(queue[i], KERNEL(kernel_nap), 300, 0, 0));
+                assert_ok(omprma_exchange(queue[i], from[i], 1 - i, to[1 - i], BYTES));
+            }
+        for (int i = 0; i < 2; i++)
+            assert_ok(omprma_queue_synchronize(queue[i]));
+        for (int i = 0; i < 2; i++) {
+            assert_ok(omprma_retrieve(queue[i], host[i], to[i], BYTES));
+            assert_ok(omprma_queue_destroy(queue[i]));
+            assert_memory_equal(host[i], wanted[1 - i], BYTES);
+        }
+        core_stop();
+    }
+}
+
+static void wrong_arguments(void **state)
+{
+    omprma_queue_t *queue;
+    omprma_addr_t from, to;
+
+    (void)state;
+    core_start(&(struct core_options){.workers = 2});
+    queue = core_queue(0);
+    from = core_alloc(0, 100);
+    to = core_alloc(1, 100);
+    assert_int_equal(omprma_exchange(queue, from, 2, to, 100), OMPRMA_ERR_ARGUMENT);
+    assert_int_equal(omprma_exchange(queue, from, -1, to, 100), OMPRMA_ERR_ARGUMENT);
+    assert_int_equal(omprma_exchange(queue, from, 1, to, 101), OMPRMA_ERR_ADDRESS);
+    assert_non_null(strstr(omprma_error(), "device 0"));
+    assert_non_null(strstr(omprma_error(), "device 1"));
+    assert_int_equal(omprma_exchange(queue, 0, 1, to, 100), OMPRMA_ERR_ADDRESS);
+    assert_ok(omprma_exchange(queue, from, 1, to, 0));
+    assert_ok(omprma_queue_synchronize(queue)); /* the queue itself has not failed */
+    assert_ok(omprma_queue_destroy(queue));
+    core_stop();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(copies_between_all_pairs), cmocka_unit_test(later_copies_win),
+        cmocka_unit_test(small_submits_come_first), cmocka_unit_test(crossing_copies),
+        cmocka_unit_test(wrong_arguments),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
