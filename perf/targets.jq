@@ -48,9 +48,10 @@
          values: [sizes("alloc"; 64; $mib)[] | {at: bytes, value: time("alloc"; "auto"; .)}]},
         {name: "head time per region, most / least of 1, 2, 4, 8 workers", at_most: 1.2,
          values: (by_workers("head"; "us_median") | one(([.[]] | max) / ([.[]] | min)))},
-        {name: "mapping an array, the last 1,000 of 10,000 / the second 1,000", at_most: 1.2,
+        {name: "mapping one of 10,000 arrays, the last 3,000 / 1,000 to 4,000", at_most: 1.2,
          values: (rows("maps"; "auto") | map({key: "\(.live)", value: .us_median}) | from_entries
-                  | one(.["10000"] / .["2000"]))},
+                  | one((.["8000"] + .["9000"] + .["10000"])
+                        / (.["2000"] + .["3000"] + .["4000"])))},
         {name: "memory of a worker, MiB", at_most: 32,
          values: [rows("idle"; "auto")[] | {at: "device \(.device)",
                                             value: (.memory_bytes / 1048576)}]},
@@ -68,4 +69,4 @@
   | (if .at_least then $worst.value >= .at_least else $worst.value <= .at_most end) as $met
   | ([.name, $worst.value, (if .at_least then ">= \(.at_least)" else "<= \(.at_most)" end),
       $worst.at, (if $met then "pass" else "MISS" end)] | @tsv),
-    (if $all == "" then empty else .values[] | ["", .value, "", .at, ""] | @tsv end)
+    (if $all == "" or (.values | length) == 1 then empty else .values[] | ["", .value, "", .at, ""] | @tsv end)

@@ -20,8 +20,9 @@
 #include "worker/place.h"
 #include "worker/server.h"
 
-/* Longest sleep when the application is on another host and cannot ring. */
-enum { REMOTE_NAP_NS = 800000 };
+/* Longest sleep when the application cannot ring, or when one-sided transfers of others may need
+ * this process to enter MPI. */
+enum { SHORT_NAP_NS = 800000 };
 
 struct worker {
     struct config config;
@@ -97,14 +98,17 @@ static omprma_status_t connect_head(void)
     struct world *world = &worker.world;
     struct server *server = &worker.server;
     omprma_status_t status;
+    bool passive;
 
     worker.bells = calloc((size_t)world->size, sizeof(*worker.bells));
     if (!worker.bells)
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for %d peers", world->size);
     worker.head_bell = doorbell_open(&world->settings.bell);
     worker.bells[world->head] = worker.head_bell;
+    /* Within one host osc/rdma needs no help of the target; of others that is not known. */
+    passive = world->window == MPI_WIN_NULL || strcmp(world->component, "rdma") == 0;
     status = mpi_channel_create(world->control, worker.bell, worker.bells,
-                                worker.head_bell != NULL, REMOTE_NAP_NS, &server->channel);
+                                worker.head_bell && passive, SHORT_NAP_NS, &server->channel);
     if (status == OMPRMA_OK)
         status = twosided_create(world, &server->two_sided);
     if (status == OMPRMA_OK && world->window != MPI_WIN_NULL)

@@ -12,6 +12,7 @@
 #include "worker/output.h"
 
 enum {
+    CROWDED_YIELD_NS = 20000,  /* the same where processors are shared: others need them */
     YIELD_NS = 1000000,        /* polls, yielding, for so long before it sleeps */
     NAP_NS = 100000000,        /* longest sleep; messages end it earlier */
     SERVE_NAP_NS = 2000000,    /* the same while a kernel runs: the peer may not be able to ring */
@@ -39,6 +40,7 @@ omprma_status_t server_open(struct server *server)
 
     pthread_mutex_init(&server->lock, NULL);
     pthread_cond_init(&server->ready, NULL);
+    server->yield_ns = server->world && server->world->crowded ? CROWDED_YIELD_NS : YIELD_NS;
     status = lane_start(server);
     if (status == OMPRMA_OK)
         status = service_start(server);
@@ -124,7 +126,7 @@ void server_idle(struct server *server, struct idle *idle, bool lane)
     idle_ns = now - idle->since_ns;
     if (idle_ns < server->spin_ns)
         return;
-    if (idle_ns < YIELD_NS || now < server->awake_until_ns || server->active_first)
+    if (idle_ns < server->yield_ns || now < server->awake_until_ns || server->active_first)
         let_go(server);
     else
         server_sleep(server, idle, lane);

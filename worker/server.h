@@ -84,7 +84,8 @@ struct server {
     _Atomic bool service_sleeps;    /* it is in channel_sleep() */
 
     int64_t awake_until_ns;
-    int64_t spin_ns;
+    int64_t spin_ns;  /* polls without yielding for so long */
+    int64_t yield_ns; /* then yielding, then it sleeps */
     bool exiting;
     bool lost; /* a kernel has crashed: nothing runs any more */
     uint64_t kernels; /* kernels run so far */

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "control/world.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,14 +95,19 @@ static omprma_status_t join_local(struct world *world, enum world_role role)
     MPI_Comm local;
     int code = MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, world->rank, MPI_INFO_NULL,
                                    &local);
-    int worker = role == WORLD_WORKER, before = 0;
+    int worker = role == WORLD_WORKER, before = 0, rank = 0, processes = 0;
+    cpu_set_t allowed;
 
     if (code != MPI_SUCCESS)
         return world_error(code, "MPI_Comm_split_type");
     MPI_Exscan(&worker, &before, 1, MPI_INT, MPI_SUM, local);
     MPI_Allreduce(&worker, &world->local_count, 1, MPI_INT, MPI_SUM, local);
-    MPI_Comm_rank(local, &code);
-    world->local_index = code == 0 ? 0 : before;
+    MPI_Comm_rank(local, &rank);
+    MPI_Comm_size(local, &processes);
+    world->local_index = rank == 0 ? 0 : before;
+    CPU_ZERO(&allowed);
+    world->crowded = sched_getaffinity(0, sizeof(allowed), &allowed) == 0 &&
+                     processes > CPU_COUNT(&allowed);
     MPI_Comm_free(&local);
     return OMPRMA_OK;
 }

@@ -45,6 +45,7 @@ struct world {
     int rank, size, head;
     bool started_mpi; /* we called MPI_Init_thread, so we call MPI_Finalize */
     int local_index, local_count; /* among the workers of one host; workers only */
+    bool crowded; /* more processes of this job on this host than processors: waiting is sleeping */
     const char *component;        /* of the window, "none" if there is none */
     char why_no_window[256];
     unsigned quirks; /* set of enum quirk_id bits */

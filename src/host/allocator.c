@@ -145,11 +145,12 @@ omprma_status_t allocator_remove_arena(struct allocator *allocator, omprma_addr_
     tlsf_remove(&allocator->tlsf, arena->first);
     tlsf_unrecord(&allocator->tlsf, arena->first);
     granules_close(&arena->granules);
+    unsigned position = arenas_up_to(allocator, base) - 1;
     allocator->count--;
     allocator->empty--;
     allocator->usage.arenas--;
     allocator->usage.arena_bytes -= arena->bytes;
-    for (unsigned i = arenas_up_to(allocator, base) - 1; i < allocator->count; i++) {
+    for (unsigned i = position; i < allocator->count; i++) {
         allocator->bases[i] = allocator->bases[i + 1];
         allocator->order[i] = allocator->order[i + 1];
     }

@@ -45,6 +45,7 @@ static omprma_status_t put(const struct exchange *x)
         .word = {x->from, x->to, x->bytes, (uint64_t)x->to_device->rank},
     };
 
+    device_keep_awake(x->to_device);
     return queue_append(x->queue, &record, NULL);
 }
 

@@ -13,6 +13,7 @@
 #include "host/queue.h"
 
 enum {
+    CROWDED_YIELD_NS = 20000, /* the same where processors are shared: the workers need them */
     YIELD_NS = 200000,      /* a waiting thread polls, yielding, for so long before it sleeps */
     NAP_NEAR_NS = 2000000,  /* longest sleep when workers can ring */
     NAP_FAR_NS = 50000,     /* when they cannot */
@@ -151,7 +152,7 @@ static void be_patient(struct runtime *runtime, struct patience *patience)
     waited = now - patience->since_ns;
     if (waited < runtime->config.spin_us * 1000)
         return;
-    if (waited < YIELD_NS || runtime->busy_first) {
+    if (waited < (runtime->world.crowded ? CROWDED_YIELD_NS : YIELD_NS) || runtime->busy_first) {
         let_in(runtime);
     } else {
         watch(runtime, now);

@@ -216,7 +216,7 @@ int32_t plugin_delete(int device, void *address)
         return RTL_SUCCESS;
     if (!plugin_enter(device))
         return RTL_FAIL;
-    int32_t result = plugin_result(device, omprma_free(device, address_of(address)));
+    int32_t result = plugin_result(omprma_free(device, address_of(address)));
     plugin_leave();
     return result;
 }

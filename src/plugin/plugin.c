@@ -57,9 +57,9 @@ int32_t plugin_fail(int device, const char *text)
     return RTL_FAIL;
 }
 
-int32_t plugin_result(int device, omprma_status_t status)
+int32_t plugin_result(omprma_status_t status)
 {
-    return status == OMPRMA_OK ? RTL_SUCCESS : plugin_fail(device, omprma_error());
+    return status == OMPRMA_OK ? RTL_SUCCESS : plugin_fail(-1, omprma_error());
 }
 
 static void start_once(void)

@@ -35,7 +35,7 @@ bool plugin_ended(void);
 int32_t plugin_fail(int device, const char *text);
 
 /* RTL_SUCCESS for OMPRMA_OK, else plugin_fail() with the thread's omprma_error(). */
-int32_t plugin_result(int device, omprma_status_t status);
+int32_t plugin_result(omprma_status_t status);
 
 /* ---- queues (queue.c) ---- */
 

@@ -68,7 +68,7 @@ int32_t queue_finish(int device, struct tgt_async *async)
     omprma_queue_t *queue = async->queue;
     if (!queue)
         return RTL_SUCCESS;
-    int32_t result = plugin_result(device, omprma_queue_synchronize(queue));
+    int32_t result = plugin_result(omprma_queue_synchronize(queue));
     async->queue = NULL;
     pool_give(device, queue);
     return result;
@@ -81,13 +81,13 @@ int32_t queue_finish_if_done(int device, struct tgt_async *async)
         return RTL_SUCCESS;
     omprma_status_t status = omprma_queue_query(async->queue, &done);
     if (status != OMPRMA_OK)
-        return plugin_result(device, status);
+        return plugin_result(status);
     return done ? queue_finish(device, async) : RTL_SUCCESS;
 }
 
 int32_t queue_issued(int device, struct tgt_async *async, bool wait, omprma_status_t status)
 {
-    int32_t result = plugin_result(device, status);
+    int32_t result = plugin_result(status);
     if (wait && queue_finish(device, async) != RTL_SUCCESS)
         result = RTL_FAIL;
     return result;

@@ -9,7 +9,7 @@ int32_t __tgt_rtl_create_event(int32_t device, void **event)
     omprma_event_t *created = NULL;
     if (!plugin_enter(device))
         return RTL_FAIL;
-    int32_t result = plugin_result(device, omprma_event_create(&created));
+    int32_t result = plugin_result(omprma_event_create(&created));
     if (result == RTL_SUCCESS)
         *event = created;
     plugin_leave();
@@ -23,7 +23,7 @@ int32_t __tgt_rtl_record_event(int32_t device, void *event, struct tgt_async *as
         return result;
     omprma_queue_t *queue = queue_of(device, async);
     if (queue)
-        result = plugin_result(device, omprma_event_record(event, queue));
+        result = plugin_result(omprma_event_record(event, queue));
     plugin_leave();
     return result;
 }
@@ -35,7 +35,7 @@ int32_t __tgt_rtl_wait_event(int32_t device, void *event, struct tgt_async *asyn
         return result;
     omprma_queue_t *queue = queue_of(device, async);
     if (queue)
-        result = plugin_result(device, omprma_event_wait(event, queue));
+        result = plugin_result(omprma_event_wait(event, queue));
     plugin_leave();
     return result;
 }
@@ -44,7 +44,7 @@ int32_t __tgt_rtl_sync_event(int32_t device, void *event)
 {
     if (!plugin_enter(device))
         return RTL_FAIL;
-    int32_t result = plugin_result(device, omprma_event_synchronize(event));
+    int32_t result = plugin_result(omprma_event_synchronize(event));
     plugin_leave();
     return result;
 }

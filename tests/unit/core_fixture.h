@@ -284,6 +284,17 @@ static inline void core_choose_any(int number, struct draw *from)
     runtime_unlock(device->runtime);
 }
 
+/* Keeps a worker from taking messages, while data can still be put into its memory. */
+static inline void core_hold(int number)
+{
+    server_lock(&core.worker[number].server);
+}
+
+static inline void core_release(int number)
+{
+    server_unlock(&core.worker[number].server);
+}
+
 static inline omprma_addr_t core_alloc(int number, uint64_t bytes)
 {
     omprma_addr_t address = 0;

@@ -338,6 +338,25 @@ static int add_arena_fails(struct allocator *allocator)
     return status == OMPRMA_ERR_HOST_MEMORY && strstr(error_text(), "host memory") ? 0 : 2;
 }
 
+static void removing_an_arena_leaves_the_others(void **state)
+{
+    enum { COUNT = 5 };
+    (void)state;
+    for (unsigned gone = 0; gone < COUNT; gone++) {
+        struct allocator *allocator = allocator_create();
+        for (unsigned i = 0; i < COUNT; i++)
+            assert_int_equal(allocator_add_arena(allocator, BASE + 2 * i * MIB, MIB), OMPRMA_OK);
+        assert_int_equal(allocator_remove_arena(allocator, BASE + 2 * gone * MIB), OMPRMA_OK);
+        for (unsigned i = 0; i < COUNT; i++) {
+            enum allocator_range wanted = i == gone ? RANGE_OUTSIDE : RANGE_FREE;
+            assert_int_equal(allocator_classify(allocator, BASE + 2 * i * MIB, 1, NULL, NULL),
+                             wanted);
+        }
+        verify(allocator);
+        allocator_destroy(allocator);
+    }
+}
+
 static void take_without_host_memory_gives_nothing(void **state)
 {
     (void)state;
@@ -366,6 +385,7 @@ int main(void)
         cmocka_unit_test(no_block_spans_adjacent_arenas),
         cmocka_unit_test(sixty_four_huge_arenas),
         cmocka_unit_test(empty_arenas_are_offered_but_two),
+        cmocka_unit_test(removing_an_arena_leaves_the_others),
         cmocka_unit_test(take_without_host_memory_gives_nothing),
         cmocka_unit_test(arena_without_host_memory_is_an_error),
     };

@@ -287,11 +287,22 @@ static void slow_kernels_are_waited_for(void **state)
     core_stop();
 }
 
-/* Small submits are not acknowledged. A one-sided transfer of another queue to the same place, after
- * synchronize, must not overtake them: here a kernel of their own queue holds them up. */
+/* Lets the application's side do what it would do now, were nothing in the way. */
+static void poll_a_while(omprma_queue_t *queue)
+{
+    for (int i = 0; i < 300; i++) {
+        bool done = false;
+
+        assert_ok(omprma_queue_query(queue, &done));
+    }
+}
+
+/* Small submits are not acknowledged. A one-sided transfer to or from the same place, after
+ * synchronize, must not overtake them, even if the worker has not taken them yet. */
 static void transfers_do_not_overtake_small_submits(void **state)
 {
-    unsigned char *out = bytes_of(20000), *back = bytes_of(20000);
+    enum { BYTES = 20000, RANGES = 40 /* more than are kept apart */ };
+    unsigned char *out = bytes_of(BYTES), *back = bytes_of(BYTES), one[64];
     omprma_queue_t *small, *large;
     omprma_addr_t there;
 
@@ -299,32 +310,119 @@ static void transfers_do_not_overtake_small_submits(void **state)
     core_start(&(struct core_options){.delay = CORE_NO_DELAY});
     small = core_queue(0);
     large = core_queue(0);
-    there = core_alloc(0, 20000);
-    memset(out, 2, 20000);
-    for (int round = 0; round < 300; round++) {
-        unsigned char one[64];
+    there = core_alloc(0, BYTES);
+    core_choose(0, 64, true);
+    memset(out, 2, BYTES);
+    memset(one, 1, sizeof(one));
+    for (int round = 0; round < 8; round++) {
+        omprma_queue_t *queue = round & 1 ? small : large; /* its own or another */
+        uint64_t bytes = round & 4 ? BYTES : 100;
 
-        memset(one, 1, sizeof(one));
-        memset(back, 0, 20000);
-        core_choose(0, 64, true);
-        for (int i = 0; i < 40; i++) /* more ranges than are kept apart */
-            assert_ok(omprma_submit(small, there + 100 * (unsigned)i, one, sizeof(one)));
+        core_hold(0);
+        for (unsigned i = 0; i < RANGES; i++)
+            assert_ok(omprma_submit(small, there + 100 * i, one, sizeof(one)));
         assert_ok(omprma_queue_synchronize(small));
-        if (round % 2 == 0) {
-            assert_ok(omprma_submit(large, there, out, 20000));
-            assert_ok(omprma_retrieve(small, back, there, 20000));
-            assert_ok(omprma_queue_synchronize(large));
-            assert_ok(omprma_queue_synchronize(small));
+        if (round & 2)
+            assert_ok(omprma_submit(queue, there, out, bytes));
+        else
+            assert_ok(omprma_retrieve(queue, back, there, bytes));
+        poll_a_while(queue);
+        core_release(0);
+        assert_ok(omprma_queue_synchronize(queue));
+        if (round & 2) {
+            assert_ok(omprma_retrieve(queue, back, there, bytes));
+            assert_ok(omprma_queue_synchronize(queue));
         }
-        assert_ok(omprma_retrieve(large, back, there, 20000));
-        assert_ok(omprma_queue_synchronize(large));
-        for (int i = 0; i < 40; i++)
-            assert_int_equal(back[100 * i], round % 2 ? 1 : 2);
+        for (uint64_t i = 0; i < bytes; i += 100)
+            if (i / 100 < RANGES)
+                assert_int_equal(back[i], round & 2 ? 2 : 1);
+        memset(back, 0, BYTES);
     }
     free(out);
     free(back);
     assert_ok(omprma_queue_destroy(small));
     assert_ok(omprma_queue_destroy(large));
+    core_stop();
+}
+
+/* The same within one queue, without any synchronize in between, and in both orders. */
+static void transfers_and_small_submits_keep_their_order(void **state)
+{
+    enum { BYTES = 20000 };
+    unsigned char *out = bytes_of(BYTES), *back = bytes_of(BYTES);
+    omprma_queue_t *queue;
+    omprma_addr_t there;
+
+    (void)state;
+    core_start(&(struct core_options){.delay = 50});
+    queue = core_queue(0);
+    there = core_alloc(0, 2 * BYTES);
+    core_choose(0, 64, true);
+    for (int round = 0; round < 16; round++) {
+        uint32_t first = 0x11111111, last = 0x33333333;
+        uint64_t first_at = round & 1 ? 400 : BYTES + 400, last_at = round & 2 ? 400 : BYTES + 400;
+
+        memset(out, 0x22, BYTES);
+        core_hold(0);
+        assert_ok(omprma_submit(queue, there + first_at, &first, 4));
+        if (round & 4)
+            assert_ok(omprma_queue_flush(queue));
+        assert_ok(omprma_submit(queue, there, out, BYTES));
+        assert_ok(omprma_submit(queue, there + last_at, &last, 4));
+        if (round & 8)
+            assert_ok(omprma_queue_flush(queue));
+        poll_a_while(queue);
+        core_release(0);
+        assert_ok(omprma_retrieve(queue, back, there, BYTES));
+        assert_ok(omprma_queue_synchronize(queue));
+        assert_int_equal(back[0], 0x22);
+        assert_int_equal(back[400], round & 2 ? 0x33 : 0x22);
+        assert_int_equal(back[403], round & 2 ? 0x33 : 0x22);
+        assert_int_equal(back[404], 0x22);
+    }
+    free(out);
+    free(back);
+    assert_ok(omprma_queue_destroy(queue));
+    core_stop();
+}
+
+/* Transfers of one queue run at the same time unless they touch the same memory. */
+static void overlapping_transfers_keep_their_order(void **state)
+{
+    enum { COUNT = 30, BYTES = CORE_PIECE };
+    unsigned char *out = bytes_of(COUNT * BYTES), *back = bytes_of(COUNT * BYTES);
+    unsigned char *wanted = bytes_of(BYTES * 2);
+    struct draw random = {.state = 3};
+    omprma_queue_t *queue;
+    omprma_addr_t there;
+
+    (void)state;
+    core_start(&(struct core_options){.delay = 30});
+    queue = core_queue(0);
+    there = core_alloc(0, BYTES * 2);
+    core_choose(0, 0, true);
+    memset(wanted, 0, BYTES * 2);
+    assert_ok(omprma_submit(queue, there, wanted, BYTES * 2));
+    assert_ok(omprma_queue_synchronize(queue));
+    for (int round = 0; round < 20; round++) {
+        for (int i = 0; i < COUNT; i++) {
+            uint64_t bytes = 10000 + draw_below(&random, 40000);
+            uint64_t at = draw_below(&random, 2 * BYTES - bytes);
+
+            memset(out + i * BYTES, round + i, bytes);
+            assert_ok(omprma_submit(queue, there + at, out + i * BYTES, bytes));
+            memset(wanted + at, round + i, bytes);
+        }
+        /* Each of these comes into the same host memory; the last one stays. */
+        assert_ok(omprma_retrieve(queue, back, there + BYTES, BYTES));
+        assert_ok(omprma_retrieve(queue, back, there, 2 * BYTES));
+        assert_ok(omprma_queue_synchronize(queue));
+        assert_memory_equal(back, wanted, BYTES * 2);
+    }
+    free(out);
+    free(back);
+    free(wanted);
+    assert_ok(omprma_queue_destroy(queue));
     core_stop();
 }
 
@@ -337,6 +435,8 @@ int main(void)
         cmocka_unit_test(launches_behind_a_long_kernel),
         cmocka_unit_test(slow_kernels_are_waited_for),
         cmocka_unit_test(transfers_do_not_overtake_small_submits),
+        cmocka_unit_test(transfers_and_small_submits_keep_their_order),
+        cmocka_unit_test(overlapping_transfers_keep_their_order),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

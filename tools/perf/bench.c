@@ -18,8 +18,8 @@ static omprma_status_t load_kernels(struct bench *bench)
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for %d devices", devices);
     for (int device = 0; device < devices; device++) {
         omprma_symbol_t symbols[] = {{.name = "perf_empty"}, {.name = "perf_add"}};
-        omprma_status_t status = omprma_image_load(
-            device, kernels_begin, (size_t)(kernels_end - kernels_begin), symbols, 2);
+        omprma_status_t status =
+            omprma_image_load(device, kernels_image, kernels_bytes, symbols, 2);
         if (status != OMPRMA_OK)
             return status;
         if (device == 0)

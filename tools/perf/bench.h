@@ -64,8 +64,9 @@ omprma_status_t session_run(struct bench *bench, enum perf_op op, uint64_t bytes
 /* idle, maps, head, turns. */
 omprma_status_t extras_run(struct bench *bench, enum perf_op op);
 
-/* "submit of 4096 bytes" on stderr, replaced by the next one; at a terminal only. NULL: finished.
- */
+/* On stderr: one line that is replaced at a terminal, else a line per operation. `what` is for
+ * example "submit of 4096 bytes"; NULL wipes the line. */
+void progress_begin(enum perf_op op);
 void progress_show(const char *what);
 
 #endif

@@ -21,7 +21,7 @@ enum {
     HEAD_BURSTS = 32,
     HEAD_SKIPPED = 24, /* of each burst: the worker before is still polling */
     HEAD_KEPT = 32,
-    HEAD_WAIT_US = 100, /* for the result of a region to come in by itself */
+    HEAD_WAIT_NS = 20000, /* for a region's result to come in; shorter than a worker stays awake */
     TURNS_SAMPLES = 4000
 };
 
@@ -228,8 +228,8 @@ static omprma_status_t head_time(const struct bench *bench, const struct spot *s
     if (status == OMPRMA_OK)
         status = omprma_queue_flush(spot->queue);
     issued = clock_ns() - begin;
-    usleep(HEAD_WAIT_US);
-    again = clock_ns();
+    while ((again = clock_ns()) - begin < HEAD_WAIT_NS)
+        continue;
     if (status == OMPRMA_OK)
         status = omprma_queue_synchronize(spot->queue);
     *us = (double)(issued + clock_ns() - again) / 1e3;

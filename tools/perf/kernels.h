@@ -2,6 +2,9 @@
 #ifndef OMPRMA_PERF_KERNELS_H
 #define OMPRMA_PERF_KERNELS_H
 
-extern const char kernels_begin[], kernels_end[];
+#include <stdint.h>
+
+extern const char kernels_image[];
+extern const uint64_t kernels_bytes;
 
 #endif

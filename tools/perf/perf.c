@@ -98,6 +98,7 @@ static omprma_status_t run_op(struct bench *bench, enum perf_op op)
 {
     const struct choice *choice = bench->choice;
     omprma_status_t status = OMPRMA_OK;
+    progress_begin(op);
     if (op == OP_IDLE || op >= OP_MAPS)
         return extras_run(bench, op);
     if (!perf_op_sized(op))

@@ -163,6 +163,12 @@ omprma_status_t session_run(struct bench *bench, enum perf_op op, uint64_t bytes
     return status;
 }
 
+void progress_begin(enum perf_op op)
+{
+    if (!isatty(STDERR_FILENO))
+        fprintf(stderr, "omprma-perf: measuring %s\n", perf_op_names[op]);
+}
+
 void progress_show(const char *what)
 {
     bool terminal = isatty(STDERR_FILENO);

@@ -1,0 +1,87 @@
+#!/bin/bash
+# omprma-perf measures everything it can, writes JSON that holds it all, draws it, and refuses what
+# cannot work before it starts a job. How fast anything is, is not looked at here.
+# shellcheck source=tests/tools/common.sh
+. "$(dirname "$0")/common.sh"
+PERF=$BUILD_DIR/bin/omprma-perf
+
+timeout 120 "$PERF" --ops submit,retrieve,exchange,launch,region,alloc --sizes 8,4K,1M --reps 3 \
+    --json "$folder/all.json" >"$folder/table" 2>"$folder/err"
+check 'status' "$?" 0
+check 'lines on stderr' "$(grep -vc '^omprma-perf: measuring ' "$folder/err")" 0
+check 'lines of the table' "$(wc -l <"$folder/table")" "$(($(jq '.results | length' "$folder/all.json") + 1))"
+# query WHAT FILTER WANTED
+query() {
+    check "$1" "$(jq -c "$2" "$folder/all.json")" "$3"
+}
+query 'machine' '.machine | keys' '["cores","cpu","date","kernel","mpi","omprma","osc"]'
+query 'fields' '[.results[] | keys] | unique' \
+    '[["bytes","gbps","op","path","reps","us_median","us_min","us_p99","workers"]]'
+query 'operations' '[.results[].op] | unique' \
+    '["alloc","exchange","launch","region","retrieve","submit"]'
+query 'sizes' '[.results[] | select(.op == "submit").bytes] | unique' '[8,4096,1048576]'
+query 'two workers for exchange' '[.results[].workers] | unique' '[2]'
+query 'repetitions' '[.results[].reps] | unique' '[3]'
+query 'times in order' \
+    '[.results[] | 0 < .us_min and .us_min <= .us_median and .us_median <= .us_p99] | all' true
+query 'rates from medians' '[.results[]
+    | select(.op == "submit" or .op == "retrieve" or .op == "exchange")
+    | (.bytes / .us_median / 1000 - .gbps | fabs) < 0.001 * .gbps + 1e-5] | all' true
+two_sided='["auto","raw-two-sided","two-sided"]'
+all='["auto","raw","raw-two-sided","rma","two-sided"]'
+if jq -e '.machine.osc == "none"' "$folder/all.json" >/dev/null; then
+    all=$two_sided
+fi
+query 'paths' '[.results[] | select(.op == "submit").path] | unique' "$all"
+query 'only one path for alloc' '[.results[] | select(.op == "alloc").path] | unique' '["auto"]'
+
+timeout 60 "$PERF" -n 1 --ops launch,maps,head,turns --paths raw,two-sided --json "$folder/all.json" \
+    >"$folder/table" 2>&1
+check 'status of the other operations' "$?" 0
+query 'other operations' '[.results[].op] | unique' '["head","launch","maps","turns"]'
+query 'chosen paths' '[.results[] | select(.op == "launch").path]' '["raw","two-sided"]'
+query 'arrays' '[.results[] | select(.op == "maps").live] | max' 10000
+
+# Without a window only messages are left.
+timeout 60 "$PERF" --ops submit --sizes 8 --reps 3 --mpi-arg --mca --mpi-arg osc --mpi-arg ^rdma,ucx,pt2pt,sm \
+    --json "$folder/all.json" >"$folder/table" 2>&1
+check 'status without a window' "$?" 0
+query 'paths without a window' '[.results[].path] | unique' "$two_sided"
+
+if command -v gnuplot >/dev/null; then
+    for kind in svg png; do
+        timeout 60 "$PERF" --ops submit,launch --sizes 8,1M --reps 3 --plot "$folder/it's.$kind" \
+            >"$folder/table" 2>&1
+        check "status of a $kind plot" "$?" 0
+    done
+    check 'a complete svg' "$(grep -c '</svg>' "$folder/it's.svg")" 1
+    check 'a png' "$(head -c 4 "$folder/it's.png" | tail -c 3)" 'PNG'
+fi
+
+# fails STATUS PATTERN ARGS...: one line, which holds PATTERN.
+fails() {
+    local wanted=$1 pattern=$2 out
+    shift 2
+    out=$(timeout 20 "$PERF" "$@" 2>&1)
+    check "status of $*" "$?" "$wanted"
+    grep -q -- "$pattern" <<<"$out" || check "line of $*" "$out" "$pattern"
+}
+fails 2 'none of idle, submit' --ops copy
+fails 2 'none of raw' --paths fast
+fails 2 'FROM:TO' --sizes 16:8
+fails 2 'not a size' --sizes 8:2G
+fails 2 'not a size' --sizes ''
+fails 2 '1 to 1000000' --reps 0
+fails 2 'needs two workers' -n 1 --ops exchange
+fails 2 'choose with --paths' --data rma
+fails 2 '.svg or .png' --plot it.gif
+fails 2 'No such file' --json /no/such/folder/it.json
+fails 2 'options only' submit
+
+# Without gnuplot that is said before anything is measured.
+mkdir "$folder/bin"
+ln -s "$(command -v bash)" "$folder/bin"
+out=$(timeout 20 env PATH="$folder/bin" "$PERF" --plot it.svg 2>&1)
+check 'status without gnuplot' "$?" 2
+check 'line without gnuplot' "$(grep -c 'gnuplot-nox' <<<"$out")" 1
+finish
