@@ -75,6 +75,19 @@ static void run_read(struct server *server, struct stream *stream, const struct 
         memcpy(to, pointer(address), bytes);
 }
 
+/* Overlapping ranges are allowed. */
+static void run_copy(struct server *server, struct stream *stream, const struct wire_record *record)
+{
+    uint64_t to = record->word[0], from = record->word[1], bytes = record->word[2], bad = 0;
+
+    if (!memory_holds(&server->memory, from, bytes) && !guarded_probe(from, bytes, false, &bad))
+        fail_range(stream, "exchange", from, bytes, bad);
+    else if (!memory_holds(&server->memory, to, bytes) && !guarded_probe(to, bytes, true, &bad))
+        fail_range(stream, "exchange", to, bytes, bad);
+    else
+        memmove(pointer(to), pointer(from), bytes);
+}
+
 /* ---- transfers ---- */
 
 static struct stream_transfer *take_transfer(struct server *server)
@@ -308,11 +321,12 @@ static enum command_step run_wait(struct server *server, struct stream *stream,
         stream_fail(stream, OMPRMA_ERR_PROTOCOL, "wait for a queue that the worker never saw");
         return COMMAND_DONE;
     }
-    if (other->failed != OMPRMA_OK) {
-        stream_fail(stream, other->failed, other->failed_text);
+    if ((int32_t)(other->done_op - op) >= 0)
         return COMMAND_DONE;
-    }
-    return (int32_t)(other->done_op - op) >= 0 ? COMMAND_DONE : COMMAND_STALL;
+    if (other->failed == OMPRMA_OK)
+        return COMMAND_STALL;
+    stream_fail(stream, other->failed, other->failed_text);
+    return COMMAND_DONE;
 }
 
 /* A launch on a thread that may not run kernels is left to a lane. */
@@ -375,7 +389,7 @@ enum command_step command_run(struct server *server, struct stream *stream,
         step = run_launch(server, stream, record, lane);
         break;
     case WIRE_COPY:
-        memmove(pointer(record->word[0]), pointer(record->word[1]), record->word[2]);
+        run_copy(server, stream, record);
         break;
     case WIRE_WAIT:
         step = run_wait(server, stream, record);

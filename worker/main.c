@@ -93,6 +93,27 @@ static omprma_status_t attach(struct world *world, struct world_hello *hello, vo
     return OMPRMA_OK;
 }
 
+static void close_connection(void)
+{
+    struct server *server = &worker.server;
+
+    datapath_destroy(server->one_sided);
+    datapath_destroy(server->two_sided);
+    memory_close(&server->memory);
+    channel_destroy(server->channel);
+    world_leave(&worker.world);
+    doorbell_close(worker.head_bell);
+    doorbell_close(worker.bell);
+}
+
+/* The end after a crash, on whatever thread serves. Parked threads hold the images, their libraries
+ * and perhaps locks: those are left alone. The application reports the crash. */
+static void leave_lost(void)
+{
+    close_connection();
+    _exit(EXIT_SUCCESS);
+}
+
 static omprma_status_t connect_head(void)
 {
     struct world *world = &worker.world;
@@ -117,28 +138,19 @@ static omprma_status_t connect_head(void)
     server->place = worker.place;
     server->head = world->head;
     server->lanes = world->settings.lanes;
+    server->leave_lost = leave_lost;
     server->spin_ns = (int64_t)world->settings.spin_us * 1000;
     return status;
 }
 
 static void close_all(void)
 {
-    struct server *server = &worker.server;
-    bool lost = server->lost;
-
-    if (!lost) /* parked threads hold the images and their libraries: leave those alone */
-        server_close(server);
-    datapath_destroy(server->one_sided);
-    datapath_destroy(server->two_sided);
-    memory_close(&server->memory);
-    channel_destroy(server->channel);
-    world_leave(&worker.world);
-    doorbell_close(worker.head_bell);
-    doorbell_close(worker.bell);
+    if (worker.server.lost)
+        leave_lost();
+    server_close(&worker.server);
+    close_connection();
     free(worker.bells);
     place_destroy(worker.place);
-    if (lost)
-        _exit(EXIT_SUCCESS); /* the application reports the crash */
 }
 
 static omprma_status_t start(void)

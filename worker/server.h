@@ -87,6 +87,7 @@ struct server {
     int64_t spin_ns;  /* polls without yielding for so long */
     int64_t yield_ns; /* then yielding, then it sleeps */
     bool exiting;
+    void (*leave_lost)(void); /* ends the process when the main thread cannot; may be NULL */
     bool lost; /* a kernel has crashed: nothing runs any more */
     uint64_t kernels; /* kernels run so far */
 };

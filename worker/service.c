@@ -81,6 +81,12 @@ static void serve_meanwhile(struct server *server, uint32_t turn)
         else
             idle = (struct idle){0};
     }
+    if (server->lost && server->exiting && server->leave_lost) {
+        reply_flush(server);
+        channel_drain(server->channel);
+        server_unlock(server);
+        server->leave_lost(); /* the main thread is parked in the kernel that crashed */
+    }
     server_unlock(server);
 }
 

@@ -263,6 +263,13 @@ omprma_status_t device_exit(struct device *device)
     return device_send(device, message, true);
 }
 
+static bool command_over(const void *data)
+{
+    const struct device *device = data;
+
+    return !device->commanding;
+}
+
 omprma_status_t device_command(struct device *device, const struct wire_record *record,
                                uint64_t *value, void *tail, uint32_t capacity)
 {
@@ -270,24 +277,23 @@ omprma_status_t device_command(struct device *device, const struct wire_record *
     struct wire_record command = *record;
     omprma_status_t status;
 
-    /* One at a time: another thread's command may be under way while this one waited. */
-    while (queue->tail_capacity)
-        queue_settle(queue);
+    while (device->commanding) /* another thread's command */
+        progress_wait(device->runtime, command_over, device);
     if (device->lost)
         return error_set(OMPRMA_ERR_DEVICE_LOST, "%s", device->lost_text);
+    device->commanding = true;
     command.flags |= WIRE_REPLY;
     status = queue_append(queue, &command, NULL);
-    if (status != OMPRMA_OK)
-        return status;
-    queue->tail = tail;
-    queue->tail_capacity = capacity ? capacity : 1;
-    if (!tail)
+    if (status == OMPRMA_OK) {
+        queue->tail = tail;
+        queue->tail_capacity = capacity;
+        status = queue_synchronize(queue);
         queue->tail = NULL;
-    status = queue_synchronize(queue);
-    queue->tail = NULL;
-    queue->tail_capacity = 0;
+    }
     if (status == OMPRMA_OK && value)
         *value = queue->value;
+    device->commanding = false;
+    progress_signal(device->runtime);
     return status;
 }
 

@@ -34,6 +34,7 @@ struct device {
     uint32_t queue_count, queue_capacity;
     struct omprma_queue *free_queues;
     struct omprma_queue *control; /* number 0: grow, load, ping */
+    bool commanding;              /* a command is under way on it */
 
     uint32_t sent, acked;  /* message serials */
     uint32_t received;     /* serial of the last message from it */

@@ -328,7 +328,9 @@ omprma_status_t llvm_plan_make(struct llvm_plan *plan, const char *program, cons
         return status;
     bool offloads = needs_find(&needs, library_prefix) >= 0;
     bool told = *wanted && strcmp(wanted, "auto") != 0;
-    if (offloads) {
+    if (!offloads && needs_find(&needs, "libomprma.so") >= 0) {
+        status = llvm_plan_workers(plan, wanted); /* it calls the C interface itself */
+    } else if (offloads) {
         status = plan_program(plan, &needs, program, wanted, folder);
     } else if (needs.kind != PROGRAM_OTHER && !(told && needs.kind == PROGRAM_DYNAMIC)) {
         status = not_for_offloading(program);

@@ -19,9 +19,9 @@ enum {
     MAPS_BYTES = 1024,
     MAPS_ROUNDS = 11,
     HEAD_BURSTS = 32,
-    HEAD_SKIPPED = 24, /* of each burst: the worker before is still polling */
+    HEAD_SKIPPED = 200, /* of each burst: the worker before is still polling */
     HEAD_KEPT = 32,
-    HEAD_WAIT_NS = 20000, /* for a region's result to come in; shorter than a worker stays awake */
+    HEAD_WAIT_NS = 5000, /* for a region's result to come in; shorter than a worker stays awake */
     TURNS_SAMPLES = 4000
 };
 
