@@ -1,12 +1,13 @@
-# targets.jq: from the merged results of omprma-perf to one line per target:
-# name, worst value, limit, where it was found, pass or MISS; with $all also every value.
+# targets.jq: from the merged results of omprma-perf to one line per target: name, worst value,
+# limit, where it was found, pass or MISS (busy: cannot be told); with $all also every value.
 
 .results as $results
 
 | def bytes:
       if . >= 1048576 then "\(. / 1048576) MiB" elif . >= 1024 then "\(. / 1024) KiB" else "\(.) B"
       end;
-  def median: sort | if length == 0 then error("nothing was measured") else .[length / 2 | floor] end;
+  def median:
+      if length == 0 then error("nothing was measured") else sort | .[length / 2 | floor] end;
   def rows($op; $path): [$results[] | select(.op == $op and .path == $path)];
   # The time of an operation, as a median over the runs if there were several.
   def time($op; $path; $bytes): rows($op; $path) | map(select(.bytes == $bytes).us_median) | median;
@@ -18,12 +19,18 @@
   def speed($op; $path; $than; $low):
       [sizes($op; $low; 268435456)[]
        | {at: bytes, value: (time($op; $than; .) / time($op; $path; .))}];
-  def slowdown($op; $path):
-      one((rows($op; $path)[0].us_median) / (rows($op; "raw")[0].us_median));
-  # Spread of a time over the number of workers.
-  def by_workers($op; $field):
+  def slowdown($op; $path): one(rows($op; $path)[0].us_median / rows($op; "raw")[0].us_median);
+  # A ping-pong that shared its core with something else takes many times as long as the best one;
+  # nothing can be compared to it.
+  def disturbed($op):
+      ([$results[]
+        | select(.path == "raw" and (.op | IN("launch", "region", "openmp-region"))).us_min]
+       | min) as $best
+      | rows($op; "raw")[0].us_median > 2.5 * $best;
+  # A time by number of workers, from several runs.
+  def by_workers($op; $field; choose):
       rows($op; "auto") | group_by(.workers)
-      | map({key: "\(.[0].workers)", value: (map(.[$field]) | median)}) | from_entries;
+      | map({key: "\(.[0].workers)", value: (map(.[$field]) | choose)}) | from_entries;
 
   def targets:
       1048576 as $mib
@@ -40,14 +47,16 @@
          values: speed("exchange"; "rma"; "raw"; $mib)},
         {name: "exchange: auto / through the application", at_least: 1.9,
          values: speed("exchange"; "auto"; "via-application"; $mib)},
-        {name: "launch, over the ping-pong", at_most: 1.3, values: slowdown("launch"; "auto")},
-        {name: "region, over the ping-pong", at_most: 1.6, values: slowdown("region"; "auto")},
+        {name: "launch, over the ping-pong", at_most: 1.3, values: slowdown("launch"; "auto"),
+         disturbed: disturbed("launch")},
+        {name: "region, over the ping-pong", at_most: 1.6, values: slowdown("region"; "auto"),
+         disturbed: disturbed("region")},
         {name: "OpenMP region, over the ping-pong of its session", at_most: 2.2,
-         values: slowdown("openmp-region"; "auto")},
+         values: slowdown("openmp-region"; "auto"), disturbed: disturbed("openmp-region")},
         {name: "alloc + free, 64 B to 1 MiB, microseconds", at_most: 0.2,
          values: [sizes("alloc"; 64; $mib)[] | {at: bytes, value: time("alloc"; "auto"; .)}]},
         {name: "head time per region, most / least of 1, 2, 4, 8 workers", at_most: 1.2,
-         values: (by_workers("head"; "us_median") | one(([.[]] | max) / ([.[]] | min)))},
+         values: (by_workers("head"; "us_median"; min) | one(([.[]] | max) / ([.[]] | min)))},
         {name: "mapping one of 10,000 arrays, the last 3,000 / 1,000 to 4,000", at_most: 1.2,
          values: (rows("maps"; "auto") | map({key: "\(.live)", value: .us_median}) | from_entries
                   | one((.["8000"] + .["9000"] + .["10000"])
@@ -61,12 +70,13 @@
          values: [rows("idle"; "auto")[] | {at: "device \(.device)", value: .us_median}]},
         {name: "mean region in turns, \(2 * $cores) / \($cores) workers on \($cores) cores",
          at_most: 3,
-         values: (by_workers("turns"; "us_mean")
+         values: (by_workers("turns"; "us_mean"; median)
                   | one(.["\(2 * $cores)"] / .["\($cores)"]))};
 
   targets
   | (if .at_least then (.values | min_by(.value)) else (.values | max_by(.value)) end) as $worst
   | (if .at_least then $worst.value >= .at_least else $worst.value <= .at_most end) as $met
   | ([.name, $worst.value, (if .at_least then ">= \(.at_least)" else "<= \(.at_most)" end),
-      $worst.at, (if $met then "pass" else "MISS" end)] | @tsv),
-    (if $all == "" or (.values | length) == 1 then empty else .values[] | ["", .value, "", .at, ""] | @tsv end)
+      $worst.at, (if .disturbed then "busy" elif $met then "pass" else "MISS" end)] | @tsv),
+    (if $all == "" or (.values | length) == 1 then empty
+     else .values[] | ["", .value, "", .at, ""] | @tsv end)

@@ -321,11 +321,10 @@ static enum command_step run_wait(struct server *server, struct stream *stream,
         stream_fail(stream, OMPRMA_ERR_PROTOCOL, "wait for a queue that the worker never saw");
         return COMMAND_DONE;
     }
-    if ((int32_t)(other->done_op - op) >= 0)
-        return COMMAND_DONE;
     if (other->failed == OMPRMA_OK)
-        return COMMAND_STALL;
-    stream_fail(stream, other->failed, other->failed_text);
+        return (int32_t)(other->done_op - op) >= 0 ? COMMAND_DONE : COMMAND_STALL;
+    if ((int32_t)(other->failed_after - op) < 0)
+        stream_fail(stream, other->failed, other->failed_text);
     return COMMAND_DONE;
 }
 

@@ -48,6 +48,7 @@ struct stream {
     struct stream *next_active;           /* in the list of streams that need attention */
     struct stream *next_ready;            /* in the list of streams that wait for a lane */
     omprma_status_t failed;               /* first error; later commands are not run */
+    uint32_t failed_after;                /* last operation that was complete before it */
     char *failed_text;
 };
 

@@ -43,6 +43,7 @@ void stream_fail(struct stream *stream, omprma_status_t status, const char *text
     if (stream->failed != OMPRMA_OK)
         return;
     stream->failed = status;
+    stream->failed_after = stream->done_op;
     free(stream->failed_text);
     stream->failed_text = strdup(text);
 }
@@ -269,6 +270,13 @@ void stream_free_all(struct server *server)
             continue;
         while (stream->first)
             finish_message(server, stream);
+        while (stream->transfers) {
+            struct stream_transfer *node = stream->transfers;
+
+            stream->transfers = node->next;
+            free(node->scratch);
+            free(node);
+        }
         free(stream->failed_text);
         free(stream);
     }

@@ -99,20 +99,25 @@ omprma_status_t omprma_queue_synchronize(omprma_queue_t *queue)
 static omprma_status_t grow(struct device *device, uint64_t bytes)
 {
     uint64_t least = (bytes + ALLOCATOR_LARGE_ALIGNMENT - 1) & ~(uint64_t)(ALLOCATOR_LARGE_ALIGNMENT - 1);
-    uint64_t want = device->attached_bytes < GROW_LARGE ? device->attached_bytes : GROW_LARGE;
     struct wire_record record = {.code = WIRE_GROW};
-    uint64_t base = 0;
+    uint64_t base = 0, want;
     omprma_status_t status;
 
+    spinlock_lock(&device->memory_lock);
+    want = device->attached_bytes < GROW_LARGE ? device->attached_bytes : GROW_LARGE;
+    spinlock_unlock(&device->memory_lock);
     if (want < least)
         want = least;
     want = (want + 4095) & ~UINT64_C(4095);
-    record.word[0] = want;
     runtime_lock(device->runtime);
-    status = device_command(device, &record, &base, NULL, 0);
-    if (status == OMPRMA_ERR_DEVICE_MEMORY && want > least) {
-        record.word[0] = want = least; /* not the comfortable size, then the needed one */
+    for (;;) { /* not the comfortable size, then a smaller one that is still enough */
+        record.word[0] = want;
         status = device_command(device, &record, &base, NULL, 0);
+        if (status != OMPRMA_ERR_DEVICE_MEMORY || want == least)
+            break;
+        want = (want / 2 + 4095) & ~UINT64_C(4095);
+        if (want < least)
+            want = least;
     }
     runtime_unlock(device->runtime);
     if (status != OMPRMA_OK)

@@ -24,6 +24,31 @@ struct queue_place queue_end(const struct omprma_queue *queue)
     };
 }
 
+struct queue_place queue_known(const struct omprma_queue *queue)
+{
+    struct queue_place place = queue_end(queue);
+
+    place.op = queue->done_op;
+    for (const struct queue_item *item = queue->first; item; item = item->next)
+        if (item->kind != ITEM_SEGMENT && !item->done && item->number <= place.number)
+            place.number = item->number - 1;
+    for (const struct queue_bulk *bulk = queue->bulk; bulk; bulk = bulk->next)
+        if ((int32_t)(bulk->op - place.op) <= 0)
+            place.op = bulk->op - 1;
+    return place;
+}
+
+bool queue_place_failed(const struct queue_place *place)
+{
+    const struct omprma_queue *queue = place->queue;
+
+    if (!queue || place->failures == queue->failures)
+        return false;
+    return place->failures != queue->failed_after.failures ||
+           (int32_t)(queue->failed_after.op - place->op) < 0 ||
+           queue->failed_after.number < place->number;
+}
+
 /* True if something before the place that only this side sees is not complete. */
 static bool locally_pending(const struct queue_place *place)
 {
@@ -126,9 +151,9 @@ omprma_status_t omprma_event_wait(omprma_event_t *event, omprma_queue_t *queue)
         return status;
     place = &event->place;
     if (!place->queue || place->queue == queue || queue_passed(place)) {
-        if (place->queue && place->queue != queue && place->queue->failures != place->failures)
-            status = error_set(OMPRMA_ERR_DEVICE_LOST, "event wait: the event's queue failed: %s",
-                               place->queue->failed_text);
+        if (place->queue && place->queue != queue && queue_place_failed(place))
+            status = error_set(place->queue->failed_status, "event wait: the event's queue "
+                               "failed: %s", place->queue->failed_text);
         return operation_end(queue, status);
     }
     if (place->queue->open)
@@ -149,14 +174,13 @@ omprma_status_t omprma_event_wait(omprma_event_t *event, omprma_queue_t *queue)
 omprma_status_t omprma_event_query(omprma_event_t *event, bool *done)
 {
     struct runtime *runtime;
+    omprma_status_t status;
 
     if (!event || !done)
         return error_set(OMPRMA_ERR_ARGUMENT, "event query: %s is NULL", event ? "done" : "event");
-    if (!event->place.queue) {
-        *done = true;
-        return OMPRMA_OK;
-    }
-    runtime = event->place.queue->device->runtime;
+    status = runtime_require(&runtime);
+    if (status != OMPRMA_OK)
+        return status;
     runtime_lock(runtime);
     queue_push(&event->place);
     if (!runtime->driven)
@@ -175,13 +199,12 @@ omprma_status_t omprma_event_synchronize(omprma_event_t *event)
 {
     struct queue_place place;
     struct runtime *runtime;
-    omprma_status_t status = OMPRMA_OK;
+    omprma_status_t status = runtime_require(&runtime);
 
+    if (status != OMPRMA_OK)
+        return status;
     if (!event)
         return error_set(OMPRMA_ERR_ARGUMENT, "event synchronize: event is NULL");
-    if (!event->place.queue)
-        return OMPRMA_OK;
-    runtime = event->place.queue->device->runtime;
     runtime_lock(runtime);
     place = event->place; /* recording again does not move this wait */
     if (!queue_passed(&place)) {
@@ -190,9 +213,8 @@ omprma_status_t omprma_event_synchronize(omprma_event_t *event)
         progress_wait(runtime, passed_predicate, &place);
         place.queue->waiters--;
     }
-    if (place.queue->failures != place.failures)
-        status = error_set(place.queue->failed ? place.queue->failed : OMPRMA_ERR_DEVICE_LOST, "%s",
-                           place.queue->failed_text);
+    if (queue_place_failed(&place))
+        status = error_set(place.queue->failed_status, "%s", place.queue->failed_text);
     runtime_unlock(runtime);
     return status;
 }

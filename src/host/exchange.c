@@ -28,6 +28,7 @@ static omprma_status_t wait_for_writes(struct omprma_queue *queue, struct device
         return OMPRMA_OK;
     place = queue_end(writer);
     place.op = writer->sent_op;
+    place.order_only = true;
     return queue_append_wait(queue, &place);
 }
 

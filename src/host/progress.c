@@ -197,7 +197,8 @@ void progress_wait(struct runtime *runtime, bool (*done)(const void *), const vo
     }
     sem_init(&self.wake, 0, 0);
     self.next = runtime->waiters;
-    runtime->waiters = &self;
+    runtime->waiters = &self; /* cppcheck-suppress autoVariables ; taken off again before return */
+    channel_wake(runtime->channel); /* who drives may sleep, and there is something new to test */
     runtime_unlock(runtime);
     while (sem_wait(&self.wake) != 0) /* interrupted by a signal of the program */
         ;

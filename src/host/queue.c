@@ -189,7 +189,7 @@ omprma_status_t queue_append(struct omprma_queue *queue, struct wire_record *rec
     segment_note(queue, item, record);
     if (tail)
         *tail = at;
-    if (queue->first != queue->open) /* a sealed segment may be ready to leave */
+    if (queue->first != queue->open || queue->waiters) /* a segment may be ready to leave */
         queue_attend(queue);
     return OMPRMA_OK;
 }
@@ -476,7 +476,7 @@ static void fail_after(struct omprma_queue *queue, const struct queue_place *pla
     snprintf(text, sizeof(text), "%s from device %d %s device %d: %s",
              place->exchange ? "exchange" : "wait for an event", queue->device->number,
              place->exchange ? "to" : "of", other->device->number, other->failed_text);
-    queue_fail(queue, other->failed ? other->failed : OMPRMA_ERR_DEVICE_LOST, text);
+    queue_fail(queue, other->failed_status, text);
 }
 
 static void pass_wait(struct omprma_queue *queue, struct queue_item *item, struct pass *pass)
@@ -486,7 +486,7 @@ static void pass_wait(struct omprma_queue *queue, struct queue_item *item, struc
     if (queue_passed(place)) {
         item->done = item->issued = true;
         pass->moved = true;
-        if (place->queue->failures != place->failures)
+        if (!place->order_only && queue_place_failed(place))
             fail_after(queue, place);
         return;
     }
@@ -546,6 +546,9 @@ bool queue_advance(struct omprma_queue *queue)
     struct pass pass = {.moved = queue->bulk && test_bulk(queue)};
     uint64_t failures = queue->failures;
 
+    /* Another thread has appended while one waits, and may not come back to flush. */
+    if (queue->waiters && queue->open && queue->open == queue->first)
+        segment_seal(queue, !queue->open->segment.only_writes);
     for (struct queue_item *item = queue->first; item && !pass.stop; item = item->next) {
         if (item->kind == ITEM_TRANSFER)
             pass_transfer(queue, item, &pass);
@@ -638,9 +641,7 @@ void queue_result(struct omprma_queue *queue, const struct wire_record *record)
         if (queue->tail && record->tail_bytes <= queue->tail_capacity)
             memcpy(queue->tail, record->tail, record->tail_bytes);
     }
-    if (passed(record->op, queue->done_op))
-        queue->done_op = record->op;
-    if (record->code == WIRE_FAILED) {
+    if (record->code == WIRE_FAILED) { /* before done_op says that even this one is complete */
         char text[512];
 
         snprintf(text, sizeof(text), "%s, queue %u: %.*s", device_name(queue->device),
@@ -648,6 +649,8 @@ void queue_result(struct omprma_queue *queue, const struct wire_record *record)
         queue->remote_failed = true;
         queue_fail(queue, (omprma_status_t)record->word[0], text);
     }
+    if (passed(record->op, queue->done_op))
+        queue->done_op = record->op;
     if (queue->waiters)
         progress_signal(queue->device->runtime);
     queue_advance(queue);
@@ -658,11 +661,12 @@ void queue_fail(struct omprma_queue *queue, omprma_status_t status, const char *
 {
     struct queue_item *item, *next;
 
-    queue->failures++;
     if (queue->failed == OMPRMA_OK) {
-        queue->failed = status;
+        queue->failed_after = queue_known(queue);
+        queue->failed = queue->failed_status = status;
         snprintf(queue->failed_text, sizeof(queue->failed_text), "%s", text);
     }
+    queue->failures++;
     for (item = queue->first; item; item = next) {
         next = item->next;
         if (!item->issued)

@@ -41,6 +41,7 @@ struct queue_place {
     uint64_t number;            /* last transfer or wait before it */
     uint64_t failures;          /* queue->failures when it was taken */
     bool exchange;              /* the queue is the receiving half of an exchange */
+    bool order_only;            /* its failure does not concern who waits */
 };
 
 struct queue_item {
@@ -106,7 +107,10 @@ struct omprma_queue {
     int waiters;            /* threads that wait for it */
     bool give_when_idle;    /* nobody holds it: it goes back to the device when it is idle */
     uint64_t failures;      /* how often it has failed so far */
+    /* Of the last failure; they stay after synchronize: status, text, and what was complete. */
+    omprma_status_t failed_status;
     char failed_text[512];
+    struct queue_place failed_after;
 
     /* A command on the control queue that waits for its result. */
     uint64_t value;
@@ -172,6 +176,12 @@ void queue_attend(struct omprma_queue *queue);
 /* The present end of a queue, and whether a place has been passed. */
 struct queue_place queue_end(const struct omprma_queue *queue);
 bool queue_passed(const struct queue_place *place);
+
+/* The last place that is known to have been passed. */
+struct queue_place queue_known(const struct omprma_queue *queue);
+
+/* True if the queue failed before it passed the place. */
+bool queue_place_failed(const struct queue_place *place);
 
 /* Makes sure that queue_passed() will become true: flushes and asks for a result. */
 void queue_push(const struct queue_place *place);

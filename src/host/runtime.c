@@ -253,10 +253,19 @@ static bool all_acknowledged(const void *data)
     return true;
 }
 
+/* What was issued is finished, for it uses memory that the program and MPI still hold. */
+static void settle_all(struct runtime *runtime)
+{
+    for (int i = 0; i < runtime->device_count; i++)
+        for (uint32_t k = 0; k < runtime->devices[i]->queue_count; k++)
+            queue_settle(runtime->devices[i]->queues[k]);
+}
+
 /* The workers' last words (output that was written past stdio) come with the acknowledgement. */
 static void say_goodbye(struct runtime *runtime)
 {
     runtime_lock(runtime);
+    settle_all(runtime);
     for (int i = 0; i < runtime->device_count; i++)
         if (!runtime->devices[i]->lost)
             device_exit(runtime->devices[i]);

@@ -68,8 +68,13 @@ static inline bool writes_meet(const struct writes *writes, omprma_addr_t begin,
 /* Operations after `sent` were never sent: their ranges are as good as executed. */
 static inline void writes_forget(struct writes *writes, uint32_t sent)
 {
-    while (writes->count && (int32_t)(writes->range[writes->count - 1].op - sent) > 0)
+    while (writes->count && (int32_t)(writes->range[writes->count - 1].op - sent) > 0) {
+        if (writes->range[writes->count - 1].widened) { /* some of it was sent */
+            writes->range[writes->count - 1].op = sent;
+            return;
+        }
         writes->count--;
+    }
 }
 
 #endif

@@ -261,6 +261,7 @@ static inline void core_choose(int number, uint32_t inline_most, bool rma)
     device->paths.inline_submit = device->paths.inline_retrieve = inline_most;
     device->paths.inline_retrieve_fused = inline_most;
     device->paths.submit_rma_from = device->paths.retrieve_rma_from = rma ? 0 : UINT64_MAX;
+    device->paths.exchange_rma = rma;
     device->paths.submit_rma_to = device->paths.retrieve_rma_to = UINT64_MAX;
     runtime_unlock(device->runtime);
 }

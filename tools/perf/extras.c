@@ -2,6 +2,7 @@
  * extras.c: what is not one operation on one path: idle workers, many mapped arrays, the time that
  * a region takes of the application's thread, and regions on all workers in turn.
  */
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,7 @@ enum {
     HEAD_BURSTS = 32,
     HEAD_SKIPPED = 200, /* of each burst: the worker before is still polling */
     HEAD_KEPT = 32,
-    HEAD_WAIT_NS = 5000, /* for a region's result to come in; shorter than a worker stays awake */
+    HEAD_WAIT_NS = 10000, /* for a region's result to come in; shorter than a worker stays awake */
     TURNS_SAMPLES = 4000
 };
 
@@ -229,7 +230,7 @@ static omprma_status_t head_time(const struct bench *bench, const struct spot *s
         status = omprma_queue_flush(spot->queue);
     issued = clock_ns() - begin;
     while ((again = clock_ns()) - begin < HEAD_WAIT_NS)
-        continue;
+        sched_yield(); /* the worker may be on the same core */
     if (status == OMPRMA_OK)
         status = omprma_queue_synchronize(spot->queue);
     *us = (double)(issued + clock_ns() - again) / 1e3;
