@@ -136,6 +136,7 @@ static omprma_status_t connect_head(void)
         status = rma_create(world, &server->one_sided);
     server->world = world;
     server->place = worker.place;
+    server->bell = worker.bell;
     server->head = world->head;
     server->lanes = world->settings.lanes;
     server->leave_lost = leave_lost;

@@ -120,6 +120,7 @@ void server_idle(struct server *server, struct idle *idle, bool lane)
         let_go(server);
     if (++idle->rounds % POLLS_PER_LOOK)
         return;
+    doorbell_tell_cpu(server->bell);
     now = clock_ns();
     if (!idle->since_ns)
         idle->since_ns = now;

@@ -58,6 +58,7 @@ struct server {
 
     struct world *world; /* NULL: inside the application's process (tests) */
     struct channel *channel;
+    struct doorbell *bell;      /* this worker's; NULL: nobody rings */
     struct datapath *one_sided; /* NULL without a window */
     struct datapath *two_sided;
     struct memory memory;

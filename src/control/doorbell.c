@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +23,7 @@
 struct page {
     uint64_t cookie;
     _Alignas(64) _Atomic uint32_t asleep;
+    _Alignas(64) _Atomic int32_t cpu; /* plus 1; 0: not told */
 };
 
 struct doorbell {
@@ -127,4 +129,15 @@ void doorbell_sleep(struct doorbell *bell, int64_t ns)
 void doorbell_cancel(struct doorbell *bell)
 {
     atomic_store(&bell->page->asleep, 0);
+}
+
+void doorbell_tell_cpu(struct doorbell *bell)
+{
+    if (bell)
+        atomic_store_explicit(&bell->page->cpu, sched_getcpu() + 1, memory_order_relaxed);
+}
+
+int doorbell_cpu(const struct doorbell *bell)
+{
+    return bell ? atomic_load_explicit(&bell->page->cpu, memory_order_relaxed) - 1 : -1;
 }

@@ -39,6 +39,11 @@ void doorbell_prepare(struct doorbell *bell);
 /* Sleeps until rung or for at most `ns`, then withdraws the announcement. */
 void doorbell_sleep(struct doorbell *bell, int64_t ns);
 
+/* Tells peers of the host on which processor the owner runs; what a peer told last, -1: nothing. A
+ * bell that is NULL tells nothing. Async-signal-safe, some nanoseconds. */
+void doorbell_tell_cpu(struct doorbell *bell);
+int doorbell_cpu(const struct doorbell *bell);
+
 /* Withdraws the announcement without sleeping. */
 void doorbell_cancel(struct doorbell *bell);
 

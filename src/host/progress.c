@@ -18,6 +18,7 @@ enum {
     NAP_NEAR_NS = 2000000,  /* longest sleep when workers can ring */
     NAP_FAR_NS = 50000,     /* when they cannot */
     LET_IN_YIELDS = 50,      /* how long the lock is offered to others */
+    PART_PAUSE_NS = 2000000, /* between two moves to another processor */
     POLLS_PER_LOOK = 16,    /* between looks at the clock */
     THREAD_PAUSE_NS = 50000 /* of the progress thread when nothing is going on */
 };
@@ -123,6 +124,32 @@ static bool all_can_ring(const struct runtime *runtime)
     return true;
 }
 
+/* A worker on the same processor cannot answer while this thread polls, and yielding to each other
+ * costs both many times what a message takes: the scheduler sees two busy threads and leaves them
+ * there. Where there is room, this thread moves away. */
+static void part_from_workers(struct runtime *runtime, int64_t now)
+{
+    int here = sched_getcpu();
+    cpu_set_t allowed, others;
+
+    if (runtime->world.crowded || now - runtime->parted_ns < PART_PAUSE_NS)
+        return;
+    for (int i = 0; i < runtime->device_count; i++) {
+        const struct device *device = runtime->devices[i];
+
+        if (!device->can_ring || doorbell_cpu(runtime->bells[device->rank]) != here)
+            continue;
+        runtime->parted_ns = now;
+        if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0 || CPU_COUNT(&allowed) < 2)
+            return;
+        others = allowed;
+        CPU_CLR(here, &others);
+        if (CPU_COUNT(&others) > 0 && sched_setaffinity(0, sizeof(others), &others) == 0)
+            sched_setaffinity(0, sizeof(allowed), &allowed); /* it has moved: free again */
+        return;
+    }
+}
+
 /* Sleeps until something comes in, after one more look. */
 static void nap(struct runtime *runtime, struct patience *patience)
 {
@@ -152,6 +179,7 @@ static void be_patient(struct runtime *runtime, struct patience *patience)
     waited = now - patience->since_ns;
     if (waited < runtime->config.spin_us * 1000)
         return;
+    part_from_workers(runtime, now);
     if (waited < (runtime->world.crowded ? CROWDED_YIELD_NS : YIELD_NS) || runtime->busy_first) {
         let_in(runtime);
     } else {

@@ -546,9 +546,6 @@ bool queue_advance(struct omprma_queue *queue)
     struct pass pass = {.moved = queue->bulk && test_bulk(queue)};
     uint64_t failures = queue->failures;
 
-    /* Another thread has appended while one waits, and may not come back to flush. */
-    if (queue->waiters && queue->open && queue->open == queue->first)
-        segment_seal(queue, !queue->open->segment.only_writes);
     for (struct queue_item *item = queue->first; item && !pass.stop; item = item->next) {
         if (item->kind == ITEM_TRANSFER)
             pass_transfer(queue, item, &pass);
@@ -561,6 +558,11 @@ bool queue_advance(struct omprma_queue *queue)
     }
     while (queue->first && queue->first->done)
         item_remove(queue, queue->first);
+    if (queue->waiters && queue->open && queue->open == queue->first) {
+        /* Another thread has appended while one waits, and may not come back to flush. */
+        segment_seal(queue, !queue->first->segment.only_writes);
+        pass.attention = true;
+    }
     if (pass.attention || queue->bulk || queue->failures != failures)
         queue_attend(queue);
     if (queue->waiters && !queue->first && !passed(queue->asked_op, queue->hazard_op))

@@ -56,6 +56,7 @@ struct runtime {
     uint32_t busy_count;
     struct queue_item *spare_items; /* recycled */
     struct queue_read *spare_reads;
+    int64_t parted_ns; /* when a waiting thread last moved away from a worker */
     uint32_t next_tag; /* of two-sided transfers */
 
     pthread_t progress_thread;
