@@ -77,7 +77,7 @@ static void values_of_every_kind(void **state)
     assert_int_equal(config.inline_submit, 16384);
     assert_int_equal(config.inline_retrieve, -1);
     assert_string_equal(config.trace, "/tmp/a file.json");
-    assert_int_equal(config.spin_us, 50); /* empty counts as unset */
+    assert_int_equal(config.spin_us, 5); /* empty counts as unset */
 }
 
 static void refused_values_leave_config_alone(void **state)

@@ -1,0 +1,155 @@
+/* test_doorbell.c: two processes that sleep until the other rings; no ring is lost. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "control/doorbell.h"
+
+enum { ROUNDS = 20000, LONG_NS = 2000000000 };
+
+/* What both processes see. */
+struct table {
+    struct doorbell_address address[2];
+    _Atomic int ready[2];
+    _Atomic unsigned turn; /* even: the first's */
+};
+
+static struct table *table;
+
+static void make_table(void)
+{
+    table = mmap(NULL, sizeof(*table), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_true(table != MAP_FAILED);
+}
+
+/* Waits until it is this side's turn, passes it on. False if a ring was lost: then a sleep lasted
+ * until its limit. */
+static bool ping_pong(unsigned side, struct doorbell *own, struct doorbell *other)
+{
+    for (unsigned round = side; round < ROUNDS; round += 2) {
+        while (atomic_load(&table->turn) != round) {
+            int64_t begin = clock_ns();
+
+            doorbell_prepare(own);
+            if (atomic_load(&table->turn) == round) {
+                doorbell_cancel(own);
+                break;
+            }
+            doorbell_sleep(own, LONG_NS);
+            if (clock_ns() - begin >= LONG_NS)
+                return false;
+        }
+        atomic_store(&table->turn, round + 1);
+        doorbell_ring(other);
+    }
+    return true;
+}
+
+static struct doorbell *meet(unsigned side, struct doorbell **own)
+{
+    if (doorbell_create(own, &table->address[side]) != OMPRMA_OK)
+        return NULL;
+    atomic_store(&table->ready[side], 1);
+    while (!atomic_load(&table->ready[1 - side]))
+        usleep(100);
+    return doorbell_open(&table->address[1 - side]);
+}
+
+static void processes_wake_each_other(void **state)
+{
+    struct doorbell *own = NULL, *other;
+    int status = 0;
+    bool good;
+    pid_t child;
+
+    (void)state;
+    make_table();
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        alarm(60);
+        other = meet(1, &own);
+        good = other && ping_pong(1, own, other);
+        doorbell_close(other);
+        doorbell_close(own);
+        _exit(good ? 0 : 1);
+    }
+    other = meet(0, &own);
+    good = other && ping_pong(0, own, other);
+    waitpid(child, &status, 0);
+    assert_true(good);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    doorbell_close(other);
+    doorbell_close(own);
+    munmap(table, sizeof(*table));
+}
+
+static void a_sleep_ends_at_its_limit(void **state)
+{
+    struct doorbell_address address;
+    struct doorbell *bell;
+    int64_t begin = clock_ns();
+
+    (void)state;
+    assert_int_equal(doorbell_create(&bell, &address), OMPRMA_OK);
+    doorbell_prepare(bell);
+    doorbell_sleep(bell, 20000000);
+    assert_true(clock_ns() - begin >= 19000000);
+    doorbell_prepare(bell);
+    doorbell_ring(bell); /* between prepare and sleep: the sleep ends at once */
+    begin = clock_ns();
+    doorbell_sleep(bell, LONG_NS);
+    assert_true(clock_ns() - begin < LONG_NS / 2);
+    doorbell_ring(bell); /* nobody sleeps: it leaves nothing behind */
+    doorbell_prepare(bell);
+    begin = clock_ns();
+    doorbell_sleep(bell, 20000000);
+    assert_true(clock_ns() - begin >= 19000000);
+    doorbell_close(bell);
+}
+
+static void strangers_are_not_opened(void **state)
+{
+    struct doorbell_address address, changed;
+    struct doorbell *bell, *peer;
+
+    (void)state;
+    assert_int_equal(doorbell_create(&bell, &address), OMPRMA_OK);
+    peer = doorbell_open(&address);
+    assert_non_null(peer);
+    doorbell_close(peer);
+    changed = address;
+    changed.cookie++;
+    assert_null(doorbell_open(&changed));
+    changed = address;
+    changed.fd = 0; /* something else is open there */
+    assert_null(doorbell_open(&changed));
+    changed.fd = 900;
+    assert_null(doorbell_open(&changed));
+    changed = address;
+    changed.pid = 0x7ffffff;
+    assert_null(doorbell_open(&changed));
+    doorbell_close(bell);
+    doorbell_close(NULL);
+    doorbell_ring(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(processes_wake_each_other),
+        cmocka_unit_test(a_sleep_ends_at_its_limit),
+        cmocka_unit_test(strangers_are_not_opened),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

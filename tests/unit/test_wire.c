@@ -1,0 +1,328 @@
+/* test_wire.c: every record survives the way, and no message, however damaged, is misread. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "control/wire.h"
+
+static const unsigned all_codes[] = {
+    WIRE_WRITE, WIRE_READ,  WIRE_LAUNCH, WIRE_RECV,    WIRE_SEND,   WIRE_PUT,   WIRE_GET,  WIRE_COPY,
+    WIRE_FENCE, WIRE_WAIT,  WIRE_RESET,  WIRE_GROW,    WIRE_RELEASE, WIRE_LOAD, WIRE_PING, WIRE_AWAKE,
+    WIRE_BENCH, WIRE_EXIT,  WIRE_DONE,   WIRE_FAILED,  WIRE_OUTPUT, WIRE_ALIVE,
+};
+enum { CODES = sizeof(all_codes) / sizeof(all_codes[0]) };
+
+static _Alignas(64) uint8_t memory[WIRE_MESSAGE_BYTES];
+
+static uint64_t next_random(void)
+{
+    static uint64_t word = UINT64_C(0x9e3779b97f4a7c15);
+
+    word ^= word << 13;
+    word ^= word >> 7;
+    word ^= word << 17;
+    return word * UINT64_C(2685821657736338717);
+}
+
+static uint64_t below(uint64_t limit)
+{
+    return (next_random() >> 16) % limit;
+}
+
+static bool has_tail(unsigned code)
+{
+    return code == WIRE_WRITE || code == WIRE_LAUNCH || code == WIRE_PING || code == WIRE_DONE ||
+           code == WIRE_FAILED || code == WIRE_OUTPUT;
+}
+
+static enum wire_kind kind_of(unsigned code)
+{
+    return code < WIRE_COMMAND_END ? WIRE_COMMANDS : WIRE_RESULTS;
+}
+
+static struct wire_record make_record(unsigned code, uint32_t tail_bytes, const void *tail)
+{
+    struct wire_record record = {
+        .code = (uint16_t)code,
+        .flags = (uint16_t)(next_random() & WIRE_REPLY),
+        .queue = 7,
+        .op = (uint32_t)next_random(),
+        .tail_bytes = tail_bytes,
+        .tail = tail,
+    };
+
+    for (int i = 0; i < wire_words(code); i++)
+        record.word[i] = next_random();
+    return record;
+}
+
+static bool same_record(const struct wire_record *a, const struct wire_record *b)
+{
+    return a->code == b->code && a->flags == b->flags && a->queue == b->queue && a->op == b->op &&
+           a->tail_bytes == b->tail_bytes &&
+           memcmp(a->word, b->word, 8 * (size_t)wire_words(a->code)) == 0 &&
+           (a->tail_bytes == 0 || memcmp(a->tail, b->tail, a->tail_bytes) == 0);
+}
+
+static void every_code_survives(void **state)
+{
+    static const uint8_t tail[4096];
+
+    (void)state;
+    for (int i = 0; i < CODES; i++) {
+        for (uint32_t bytes = 0; bytes <= (has_tail(all_codes[i]) ? 64u : 0u); bytes += 8) {
+            struct wire_buffer buffer = {memory, 0, sizeof(memory)};
+            struct wire_record in = make_record(all_codes[i], bytes, tail), out;
+            struct wire_reader reader;
+
+            wire_begin(&buffer);
+            assert_non_null(wire_append(&buffer, &in));
+            wire_seal(&buffer, kind_of(all_codes[i]), 41, 42, i % 2);
+            assert_int_equal(wire_open(&reader, memory, buffer.used), OMPRMA_OK);
+            assert_int_equal(reader.header.kind, kind_of(all_codes[i]));
+            assert_int_equal(reader.header.serial, 41);
+            assert_int_equal(reader.header.ack, 42);
+            assert_int_equal(reader.header.wants_ack, i % 2);
+            assert_true(wire_next(&reader, &out));
+            assert_true(same_record(&in, &out));
+            assert_false(wire_next(&reader, &out));
+            assert_string_not_equal(wire_code_name(all_codes[i]), "unknown");
+        }
+    }
+}
+
+static void unknown_codes_are_known_as_such(void **state)
+{
+    unsigned known = 0;
+
+    (void)state;
+    for (unsigned code = 0; code < 70000; code++) {
+        known += wire_words(code) >= 0;
+        assert_int_equal(wire_words(code) < 0, strcmp(wire_code_name(code), "unknown") == 0);
+    }
+    assert_int_equal(known, CODES);
+}
+
+static void want_reply_marks_the_last_record(void **state)
+{
+    struct wire_buffer buffer = {memory, 0, sizeof(memory)};
+    struct wire_record record = {.code = WIRE_FENCE};
+    struct wire_reader reader;
+    uint32_t last = 0;
+
+    (void)state;
+    wire_begin(&buffer);
+    for (int i = 0; i < 3; i++) {
+        last = buffer.used;
+        wire_append(&buffer, &record);
+    }
+    wire_want_reply(&buffer, last);
+    wire_seal(&buffer, WIRE_COMMANDS, 1, 0, false);
+    assert_int_equal(wire_open(&reader, memory, buffer.used), OMPRMA_OK);
+    for (int i = 0; i < 3; i++) {
+        assert_true(wire_next(&reader, &record));
+        assert_int_equal(record.flags, i == 2 ? WIRE_REPLY : 0);
+    }
+}
+
+static void messages_fill_to_the_last_byte(void **state)
+{
+    (void)state;
+    for (uint32_t capacity = 64; capacity < 400; capacity += 8) {
+        struct wire_buffer buffer = {memory, 0, capacity};
+        struct wire_record record = {.code = WIRE_WRITE, .tail = memory};
+        uint32_t most = capacity - WIRE_HEADER_BYTES - WIRE_RECORD_BYTES - 8;
+
+        wire_begin(&buffer);
+        record.tail_bytes = most + 1;
+        assert_null(wire_append(&buffer, &record));
+        assert_int_equal(buffer.used, WIRE_HEADER_BYTES);
+        record.tail_bytes = most;
+        record.tail = NULL;
+        assert_non_null(wire_append(&buffer, &record));
+        assert_int_equal(buffer.used, capacity);
+        record.tail_bytes = 0;
+        assert_null(wire_append(&buffer, &record));
+        record.tail_bytes = UINT32_MAX;
+        assert_null(wire_append(&buffer, &record));
+        assert_int_equal(buffer.used, capacity);
+    }
+}
+
+static void padding_does_not_leak(void **state)
+{
+    struct wire_buffer buffer = {memory, 0, sizeof(memory)};
+    struct wire_record record = {.code = WIRE_WRITE, .tail = "abc", .tail_bytes = 3};
+
+    (void)state;
+    memset(memory, 0xee, 256);
+    wire_begin(&buffer);
+    wire_append(&buffer, &record);
+    for (uint32_t i = buffer.used - 5; i < buffer.used; i++)
+        assert_int_equal(memory[i], 0);
+}
+
+static omprma_status_t open_altered(size_t at, uint64_t value, size_t bytes, size_t length)
+{
+    static _Alignas(64) uint8_t copy[WIRE_MESSAGE_BYTES];
+    struct wire_reader reader;
+
+    memcpy(copy, memory, length < sizeof(copy) ? length : sizeof(copy));
+    memcpy(copy + at, &value, bytes);
+    return wire_open(&reader, copy, length);
+}
+
+static void damage_is_named(void **state)
+{
+    struct wire_buffer buffer = {memory, 0, sizeof(memory)};
+    struct wire_record record = {.code = WIRE_WRITE, .tail = "abcdefgh", .tail_bytes = 8};
+    uint32_t used, first = WIRE_HEADER_BYTES;
+
+    (void)state;
+    wire_begin(&buffer);
+    wire_append(&buffer, &record);
+    record = (struct wire_record){.code = WIRE_FENCE};
+    wire_append(&buffer, &record);
+    wire_seal(&buffer, WIRE_COMMANDS, 1, 0, false);
+    used = buffer.used;
+    assert_int_equal(open_altered(0, 0, 0, used), OMPRMA_OK);
+    assert_int_equal(open_altered(0, 0, 0, 0), OMPRMA_ERR_PROTOCOL);
+    assert_int_equal(open_altered(0, 0, 0, WIRE_HEADER_BYTES - 1), OMPRMA_ERR_PROTOCOL);
+    assert_int_equal(open_altered(0, 0, 0, used - 8), OMPRMA_ERR_PROTOCOL);
+    assert_int_equal(open_altered(0, 0x1234, 2, used), OMPRMA_ERR_PROTOCOL);
+    assert_int_equal(open_altered(2, WIRE_VERSION + 1, 1, used), OMPRMA_ERR_VERSION);
+    assert_int_equal(open_altered(3, 0, 1, used), OMPRMA_ERR_PROTOCOL);
+    assert_int_equal(open_altered(3, WIRE_RESULTS, 1, used), OMPRMA_ERR_PROTOCOL);
+    assert_int_equal(open_altered(4, used + 8, 4, used), OMPRMA_ERR_PROTOCOL);
+    assert_int_equal(open_altered(first, WIRE_COMMAND_END, 1, used), OMPRMA_ERR_PROTOCOL);
+    assert_int_equal(open_altered(first, WIRE_DONE, 1, used), OMPRMA_ERR_PROTOCOL);
+    assert_int_equal(open_altered(first + 4, 0, 4, used), OMPRMA_ERR_PROTOCOL);
+    assert_int_equal(open_altered(first + 4, used, 4, used), OMPRMA_ERR_PROTOCOL);
+    assert_int_equal(open_altered(first + 4, UINT32_MAX, 4, used), OMPRMA_ERR_PROTOCOL);
+    assert_int_equal(open_altered(first + 8, 5, 4, used), OMPRMA_ERR_PROTOCOL);
+    assert_non_null(strstr(omprma_error(), "queues 5 and 0"));
+}
+
+/* ---- random damage ---- */
+
+/* A message of random records; its length. */
+static uint32_t make_message(uint8_t *data)
+{
+    static const uint8_t tail[512];
+    struct wire_buffer buffer = {data, 0, 1024};
+    bool commands = next_random() & 1;
+    uint64_t count = below(6);
+
+    wire_begin(&buffer);
+    while (count--) {
+        unsigned code = all_codes[below(CODES)];
+        struct wire_record record =
+            make_record(code, has_tail(code) ? (uint32_t)below(65) * 8 : 0, tail);
+
+        if ((kind_of(code) == WIRE_COMMANDS) == commands)
+            wire_append(&buffer, &record);
+    }
+    wire_seal(&buffer, commands ? WIRE_COMMANDS : WIRE_RESULTS, (uint32_t)next_random(),
+              (uint32_t)next_random(), next_random() & 1);
+    return buffer.used;
+}
+
+static void damage(uint8_t *data, uint32_t *bytes)
+{
+    static const uint32_t values[] = {0, 1, 7, 8, 16, 255, 0x7fffffff, 0x80000000, 0xffffffff};
+    uint32_t value = values[below(sizeof(values) / sizeof(values[0]))];
+
+    switch (below(5)) {
+    case 0:
+        data[below(*bytes)] ^= (uint8_t)(1u << below(8));
+        break;
+    case 1:
+        data[below(*bytes)] = (uint8_t)next_random();
+        break;
+    case 2: /* a field of four bytes */
+        memcpy(data + below(*bytes / 4) * 4, &value, 4);
+        break;
+    case 3: /* the length, and the length in the header with it */
+        *bytes = WIRE_HEADER_BYTES + (uint32_t)below(*bytes - WIRE_HEADER_BYTES + 1);
+        memcpy(data + 4, bytes, 4);
+        break;
+    default: /* the beginning, which decides most, but not what is checked first */
+        data[4 + below(28)] = (uint8_t)next_random();
+        break;
+    }
+}
+
+/* What was accepted has to give the same message again, padding aside. */
+static bool accepted_again(struct wire_reader *reader, const uint8_t *data, uint32_t bytes)
+{
+    static _Alignas(64) uint8_t again[WIRE_MESSAGE_BYTES];
+    struct wire_buffer buffer = {again, 0, sizeof(again)};
+    struct wire_header header = reader->header;
+    struct wire_record record, same;
+    struct wire_reader twice;
+
+    wire_begin(&buffer);
+    while (wire_next(reader, &record)) {
+        const uint8_t *tail = record.tail;
+
+        if (tail < data || tail > data + bytes || record.tail_bytes > data + bytes - tail)
+            return false;
+        if (!wire_append(&buffer, &record))
+            return false;
+    }
+    wire_seal(&buffer, (enum wire_kind)header.kind, header.serial, header.ack, header.wants_ack);
+    if (buffer.used != bytes || wire_open(&twice, again, bytes) != OMPRMA_OK ||
+        wire_open(reader, data, bytes) != OMPRMA_OK ||
+        memcmp(again, data, WIRE_HEADER_BYTES) != 0)
+        return false;
+    while (wire_next(reader, &record))
+        if (!wire_next(&twice, &same) || !same_record(&record, &same))
+            return false;
+    return !wire_next(&twice, &same);
+}
+
+static void damaged_messages_are_refused_or_understood(void **state)
+{
+    enum { MESSAGES = 1200000 };
+    unsigned accepted = 0;
+
+    (void)state;
+    for (int i = 0; i < MESSAGES; i++) {
+        static _Alignas(64) uint8_t made[1024];
+        struct wire_reader reader;
+        uint32_t bytes = make_message(made);
+        uint8_t *data;
+
+        for (uint64_t changes = below(4); changes; changes--)
+            damage(made, &bytes);
+        data = aligned_alloc(8, (bytes + 7u) & ~7u); /* nothing behind it may be read */
+        assert_non_null(data);
+        memcpy(data, made, bytes);
+        if (wire_open(&reader, data, bytes) == OMPRMA_OK) {
+            accepted++;
+            if (!accepted_again(&reader, data, bytes))
+                fail_msg("message %d was accepted, but not understood", i);
+        }
+        free(data);
+    }
+    assert_in_range(accepted, MESSAGES / 5, MESSAGES * 4 / 5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_code_survives),
+        cmocka_unit_test(unknown_codes_are_known_as_such),
+        cmocka_unit_test(want_reply_marks_the_last_record),
+        cmocka_unit_test(messages_fill_to_the_last_byte),
+        cmocka_unit_test(padding_does_not_leak),
+        cmocka_unit_test(damage_is_named),
+        cmocka_unit_test(damaged_messages_are_refused_or_understood),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
