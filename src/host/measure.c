@@ -178,30 +178,27 @@ static omprma_status_t measure_one(struct device *device)
 
 /* ---- the choice ---- */
 
-/* Time of a way at any size: between measured sizes in proportion, beyond them by the last rate. */
-static double estimate(const double *us, int measured, uint64_t bytes)
-{
-    for (int i = 1; i < measured; i++) {
-        double share;
-
-        if (i < measured - 1 && bytes > paths_sizes[i])
-            continue;
-        share = ((double)bytes - (double)paths_sizes[i - 1]) /
-                (double)(paths_sizes[i] - paths_sizes[i - 1]);
-        return us[i - 1] + share * (us[i] - us[i - 1]);
-    }
-    return us[0];
-}
-
+/* Time of a way at any size, on the line through the two measured sizes around it, or the nearest two
+ * if it lies outside them. Not every way is measured at every size. */
 static double way_time(const double (*us)[PATHS_SIZES], enum path path, uint64_t bytes)
 {
-    int measured = 0;
+    int low = -1, high = -1;
+    double share, time;
 
-    while (measured < PATHS_SIZES && (us[path][measured] > 0 || measured < 2))
-        measured++;
-    if (us[path][PATHS_SIZES - 1] > 0)
-        measured = PATHS_SIZES;
-    return measured ? estimate(us[path], measured, bytes) : 0;
+    for (int i = 0; i < PATHS_SIZES; i++) {
+        if (us[path][i] <= 0)
+            continue;
+        if (low >= 0 && bytes <= paths_sizes[high])
+            break;
+        low = high;
+        high = i;
+    }
+    if (low < 0)
+        return high < 0 ? 0 : us[path][high];
+    share = ((double)bytes - (double)paths_sizes[low]) /
+            (double)(paths_sizes[high] - paths_sizes[low]);
+    time = us[path][low] + share * (us[path][high] - us[path][low]);
+    return time > 0 ? time : 0;
 }
 
 /* Sizes [from, to) for which one-sided beats two-sided. */

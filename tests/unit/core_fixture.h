@@ -1,7 +1,7 @@
 /*
  * core_fixture.h: the application's side and its workers in one process, over the null channel and
- * paths. Kernels are plain functions of the test. Included after cmocka.h; all inline, for not every
- * test uses all of it.
+ * paths. Kernels are plain functions of the test. Included after cmocka.h; all inline, for not
+ * every test uses all of it.
  */
 #ifndef OMPRMA_TESTS_CORE_FIXTURE_H
 #define OMPRMA_TESTS_CORE_FIXTURE_H
@@ -142,9 +142,9 @@ static inline void draw_fill(struct draw *from, void *data, size_t bytes)
 /* A size near one of the limits in the code, or any. */
 static inline uint64_t draw_size(struct draw *from, uint64_t most)
 {
-    static const uint64_t limits[] = {1,          8,     64,         512,
-                                      4096,       CORE_DIRECT,       OMPRMA_COPIED_SUBMIT,
-                                      15 << 10,   16384, CORE_PIECE, 3 * CORE_PIECE};
+    static const uint64_t limits[] = {
+        1,        8,     64,         512,           4096, CORE_DIRECT, OMPRMA_COPIED_SUBMIT,
+        15 << 10, 16384, CORE_PIECE, 3 * CORE_PIECE};
     uint64_t which = draw_below(from, sizeof(limits) / sizeof(limits[0]) + 3), bytes;
 
     if (which < sizeof(limits) / sizeof(limits[0]))
@@ -197,7 +197,9 @@ static inline void core_start(const struct core_options *o)
     struct null_path_options path = {
         .piece_bytes = CORE_PIECE,
         .direct_bytes = CORE_DIRECT,
-        .delay = o->delay == CORE_NO_DELAY ? 0 : o->delay ? o->delay : 3,
+        .delay = o->delay == CORE_NO_DELAY ? 0
+                 : o->delay                ? o->delay
+                                           : 3,
         .seed = 20220817,
         .fail_start = o->fail_start,
     };

@@ -1,6 +1,6 @@
 /*
- * test_operation.c: which way an operation takes, what it refuses, and what becomes of a queue whose
- * operation failed.
+ * test_operation.c: which way an operation takes, what it refuses, and what becomes of a queue
+ * whose operation failed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -149,9 +149,9 @@ static void bad_ranges_are_refused(void **state)
     assert_int_equal(omprma_submit(NULL, block, out, 8), OMPRMA_ERR_ARGUMENT);
     assert_int_equal(omprma_launch(queue, 0, NULL, 0), OMPRMA_ERR_ARGUMENT);
     assert_int_equal(omprma_launch(queue, KERNEL(kernel_nap), NULL, 1), OMPRMA_ERR_ARGUMENT);
-    assert_int_equal(omprma_launch(queue, KERNEL(kernel_nap), (uint64_t *)out,
-                                   OMPRMA_LAUNCH_ARGUMENTS + 1),
-                     OMPRMA_ERR_ARGUMENT);
+    assert_int_equal(
+        omprma_launch(queue, KERNEL(kernel_nap), (uint64_t *)out, OMPRMA_LAUNCH_ARGUMENTS + 1),
+        OMPRMA_ERR_ARGUMENT);
     assert_int_equal(omprma_free(0, freed), OMPRMA_ERR_ADDRESS);
     assert_int_equal(omprma_free(0, block + 1), OMPRMA_ERR_ADDRESS);
     assert_int_equal(omprma_free(1, block), OMPRMA_ERR_ARGUMENT);
@@ -189,7 +189,7 @@ static void memory_grows_and_ends(void **state)
     }
     assert_ok(omprma_device_info(0, &info));
     assert_int_equal(info.used_bytes, 0);
-    assert_true(info.arena_bytes < 24 << 20); /* some went back */
+    assert_true(info.arena_bytes < 24 << 20);      /* some went back */
     assert_ok(omprma_alloc(0, 9 << 20, &address)); /* in one piece, after all the small ones */
     assert_ok(omprma_free(0, address));
     assert_ok(omprma_alloc(0, 0, &address));
@@ -268,8 +268,8 @@ static void check_well(omprma_queue_t *queue, omprma_addr_t there, uint64_t byte
         assert_int_equal(back[i], 0x3d);
 }
 
-/* Operations after the failing one, none of which may be run. They return the error when it is known
- * already. */
+/* Operations after the failing one, none of which may be run. They return the error when it is
+ * known already. */
 static void append_more(omprma_queue_t *queue, omprma_addr_t counter, omprma_addr_t there)
 {
     for (int i = 0; i < 20; i++) {
@@ -346,7 +346,8 @@ static void the_far_end_of_an_exchange_fails(void **state)
     core_stop();
 }
 
-/* Who waits for an event of a queue that fails before it, fails too; a later event is none of it. */
+/* Who waits for an event of a queue that fails before it, fails too; a later event is none of it.
+ */
 static void failures_travel_along_events(void **state)
 {
     omprma_queue_t *first, *second;

@@ -17,10 +17,8 @@ static void versions_and_components(void **state)
         const char *component;
         unsigned wanted;
     } rows[] = {
-        {V4_1_4, "ucx",
-         QUIRK_NO_RPUT | QUIRK_ATTACH_32 | QUIRK_END_OF_REGION | QUIRK_FIXED_COST},
-        {V4_0_5, "ucx",
-         QUIRK_NO_RPUT | QUIRK_ATTACH_32 | QUIRK_END_OF_REGION | QUIRK_FIXED_COST},
+        {V4_1_4, "ucx", QUIRK_NO_RPUT | QUIRK_ATTACH_32 | QUIRK_END_OF_REGION | QUIRK_FIXED_COST},
+        {V4_0_5, "ucx", QUIRK_NO_RPUT | QUIRK_ATTACH_32 | QUIRK_END_OF_REGION | QUIRK_FIXED_COST},
         {V4_1_4, "rdma", QUIRK_ATTACH_64},
         {V4_1_4, "sm", 0},
         {V5_0_0, "ucx", QUIRK_ATTACH_32 | QUIRK_OUTSTANDING},
@@ -96,9 +94,11 @@ static void this_library_has_a_version(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(versions_and_components),     cmocka_unit_test(the_unknown_is_careful),
+        cmocka_unit_test(versions_and_components),
+        cmocka_unit_test(the_unknown_is_careful),
         cmocka_unit_test(limits_stay_below_the_library_s),
-        cmocka_unit_test(every_entry_says_what_and_why), cmocka_unit_test(print_names_those_in_force),
+        cmocka_unit_test(every_entry_says_what_and_why),
+        cmocka_unit_test(print_names_those_in_force),
         cmocka_unit_test(this_library_has_a_version),
     };
 

@@ -10,9 +10,10 @@
 #include "control/wire.h"
 
 static const unsigned all_codes[] = {
-    WIRE_WRITE, WIRE_READ,  WIRE_LAUNCH, WIRE_RECV,    WIRE_SEND,   WIRE_PUT,   WIRE_GET,  WIRE_COPY,
-    WIRE_FENCE, WIRE_WAIT,  WIRE_RESET,  WIRE_GROW,    WIRE_RELEASE, WIRE_LOAD, WIRE_PING, WIRE_AWAKE,
-    WIRE_BENCH, WIRE_EXIT,  WIRE_DONE,   WIRE_FAILED,  WIRE_OUTPUT, WIRE_ALIVE,
+    WIRE_WRITE,   WIRE_READ,   WIRE_LAUNCH, WIRE_RECV,  WIRE_SEND,  WIRE_PUT,
+    WIRE_GET,     WIRE_COPY,   WIRE_FENCE,  WIRE_WAIT,  WIRE_RESET, WIRE_GROW,
+    WIRE_RELEASE, WIRE_LOAD,   WIRE_PING,   WIRE_AWAKE, WIRE_BENCH, WIRE_EXIT,
+    WIRE_DONE,    WIRE_FAILED, WIRE_OUTPUT, WIRE_ALIVE,
 };
 enum { CODES = sizeof(all_codes) / sizeof(all_codes[0]) };
 
@@ -276,8 +277,7 @@ static bool accepted_again(struct wire_reader *reader, const uint8_t *data, uint
     }
     wire_seal(&buffer, (enum wire_kind)header.kind, header.serial, header.ack, header.wants_ack);
     if (buffer.used != bytes || wire_open(&twice, again, bytes) != OMPRMA_OK ||
-        wire_open(reader, data, bytes) != OMPRMA_OK ||
-        memcmp(again, data, WIRE_HEADER_BYTES) != 0)
+        wire_open(reader, data, bytes) != OMPRMA_OK || memcmp(again, data, WIRE_HEADER_BYTES) != 0)
         return false;
     while (wire_next(reader, &record))
         if (!wire_next(&twice, &same) || !same_record(&record, &same))

@@ -1,0 +1,283 @@
+/* queue_advance.c: what of a queue can go on now: segments leave, transfers start and end, waits are
+ * over. See queue.h. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "host/queue_items.h"
+#include "host/trace.h"
+
+enum { ACTIVE_TRANSFERS = 16 /* one-sided transfers of one queue under way at a time */ };
+
+/* ---- segments ---- */
+
+static void segment_send(struct omprma_queue *queue, struct queue_item *item)
+{
+    struct channel_message *message = item->segment.message;
+    struct device *device = queue->device;
+    struct queue_bulk *bulk;
+
+    if (item->segment.wants_result) {
+        struct wire_buffer buffer = {message->data, message->bytes, WIRE_MESSAGE_BYTES};
+
+        wire_want_reply(&buffer, item->segment.last_record);
+        queue->asked_op = item->segment.last_op;
+    }
+    item->segment.message = NULL;
+    item->segment.sent_ns = trace_now(device->runtime);
+    item->issued = true;
+    queue->sent_op = item->segment.last_op;
+    item->segment.sealed = true;
+    if (queue->open == item)
+        queue->open = NULL;
+    if (device_send(device, message, false) != OMPRMA_OK) {
+        queue_fail(queue, OMPRMA_ERR_MPI, error_text());
+        return;
+    }
+    while ((bulk = item->segment.bulk) != NULL) {
+        item->segment.bulk = bulk->next;
+        bulk->start_ns = clock_ns();
+        if (datapath_start(device->runtime->two_sided, &bulk->transfer) != OMPRMA_OK) {
+            queue_fail(queue, OMPRMA_ERR_MPI, error_text());
+            free(bulk);
+            continue;
+        }
+        bulk->next = queue->bulk;
+        queue->bulk = bulk;
+    }
+    if (item->segment.receiver) {
+        struct omprma_queue *receiver = item->segment.receiver;
+
+        item->segment.receiver = NULL;
+        queue_flush(receiver, true);
+    }
+}
+
+/* ---- one-sided transfers ---- */
+
+/* Two transfers that must not run at the same time. */
+static bool conflict(const struct transfer *a, const struct transfer *b)
+{
+    bool both_in = a->direction == TRANSFER_IN && b->direction == TRANSFER_IN;
+    bool both_out = a->direction == TRANSFER_OUT && b->direction == TRANSFER_OUT;
+
+    return (!both_in && ranges_meet(a->remote, a->bytes, b->remote, b->bytes)) ||
+           (!both_out && ranges_meet((uint64_t)(uintptr_t)a->local, a->bytes,
+                                     (uint64_t)(uintptr_t)b->local, b->bytes));
+}
+
+/* Whether a transfer that nothing unsent precedes may start now. *own: it waits for results of its
+ * own queue, so that no attention is needed until they come. */
+static bool transfer_may_start(struct omprma_queue *queue, struct queue_item *item, bool *own)
+{
+    const struct transfer *transfer = &item->transfer.transfer;
+    struct omprma_queue *writer;
+
+    if (!op_passed(queue->done_op, item->transfer.after_op)) {
+        if (!op_passed(queue->asked_op, item->transfer.after_op))
+            queue_ask(queue);
+        *own = true;
+        return false;
+    }
+    for (const struct queue_item *earlier = queue->first; earlier != item; earlier = earlier->next)
+        if (earlier->kind == ITEM_TRANSFER && !earlier->done &&
+            conflict(&earlier->transfer.transfer, transfer))
+            return false;
+    writer = device_find_write(queue->device, transfer->remote, transfer->remote + transfer->bytes);
+    if (!writer)
+        return true;
+    queue_ask(writer);
+    return false;
+}
+
+static void transfer_start(struct omprma_queue *queue, struct queue_item *item)
+{
+    item->issued = true;
+    item->transfer.start_ns = clock_ns();
+    device_keep_awake(queue->device);
+    if (datapath_start(queue->device->runtime->one_sided, &item->transfer.transfer) != OMPRMA_OK) {
+        item->done = true;
+        queue_fail(queue, OMPRMA_ERR_MPI, error_text());
+    }
+}
+
+static void account(struct device *device, const struct transfer *transfer, enum stats_kind kind,
+                    enum path path, int64_t start_ns)
+{
+    struct stats_cell *cell = &device->stats.cell[kind][path];
+    int64_t now = clock_ns();
+
+    cell->operations++;
+    cell->bytes += transfer->bytes;
+    cell->ns += now - start_ns;
+    trace_add(device->runtime, kind == STATS_SUBMIT ? "submit" : "retrieve", paths_names[path],
+              device->number, start_ns, now, transfer->bytes);
+}
+
+static void transfer_test(struct omprma_queue *queue, struct queue_item *item)
+{
+    struct transfer *transfer = &item->transfer.transfer;
+    bool done = false;
+
+    if (datapath_test(queue->device->runtime->one_sided, transfer, &done) != OMPRMA_OK) {
+        item->done = true;
+        queue_fail(queue, OMPRMA_ERR_MPI, error_text());
+        return;
+    }
+    item->done = done;
+    if (done)
+        account(queue->device, transfer,
+                transfer->direction == TRANSFER_OUT ? STATS_SUBMIT : STATS_RETRIEVE, PATH_RMA,
+                item->transfer.start_ns);
+    else
+        device_keep_awake(queue->device);
+}
+
+/* ---- going on ---- */
+
+/* What one pass over the items has found. */
+struct pass {
+    bool moved;     /* something was issued or completed */
+    bool stop;      /* nothing behind this place may be issued */
+    bool attention; /* somebody must come back without being told */
+    int active;     /* transfers under way */
+};
+
+static void pass_transfer(struct omprma_queue *queue, struct queue_item *item, struct pass *pass)
+{
+    bool own = false;
+
+    if (!item->issued) {
+        if (pass->active >= ACTIVE_TRANSFERS || !transfer_may_start(queue, item, &own)) {
+            pass->stop = true;
+            pass->attention |= !own;
+            return;
+        }
+        transfer_start(queue, item);
+        pass->moved = true;
+    }
+    if (!item->done) {
+        transfer_test(queue, item);
+        pass->moved |= item->done;
+    }
+    if (!item->done) {
+        pass->active++;
+        pass->attention = true;
+    }
+}
+
+static void pass_segment(struct omprma_queue *queue, struct queue_item *item, struct pass *pass)
+{
+    if (!item->issued) {
+        if (!item->segment.sealed) {
+            pass->stop = true;
+        } else if (pass->active || !device_may_send(queue->device)) {
+            pass->stop = pass->attention = true;
+        } else {
+            segment_send(queue, item);
+            pass->moved = true;
+        }
+    }
+    if (!item->issued || item->done)
+        return;
+    item->done = !item->segment.wants_result || op_passed(queue->done_op, item->segment.last_op);
+    if (item->done && item->segment.wants_result)
+        trace_add(queue->device->runtime, "segment", "control", queue->device->number,
+                  item->segment.sent_ns, trace_now(queue->device->runtime), 0);
+}
+
+/* What it waited for has failed. */
+static void fail_after(struct omprma_queue *queue, const struct queue_place *place)
+{
+    const struct omprma_queue *other = place->queue;
+    char text[800];
+
+    snprintf(text, sizeof(text), "%s from device %d %s device %d: %s",
+             place->exchange ? "exchange" : "wait for an event", queue->device->number,
+             place->exchange ? "to" : "of", other->device->number, other->failed_text);
+    queue_fail(queue, other->failed_status, text);
+}
+
+static void pass_wait(struct omprma_queue *queue, struct queue_item *item, struct pass *pass)
+{
+    const struct queue_place *place = &item->wait;
+
+    if (queue_passed(place)) {
+        item->done = item->issued = true;
+        pass->moved = true;
+        if (!place->order_only && queue_place_failed(place))
+            fail_after(queue, place);
+        return;
+    }
+    queue_push(place);
+    pass->stop = pass->attention = true;
+}
+
+static bool test_bulk(struct omprma_queue *queue)
+{
+    struct queue_bulk **link = &queue->bulk;
+    bool moved = false;
+
+    while (*link) {
+        struct queue_bulk *bulk = *link;
+        bool done = false;
+        omprma_status_t status =
+            datapath_test(queue->device->runtime->two_sided, &bulk->transfer, &done);
+
+        if (status != OMPRMA_OK)
+            queue_fail(queue, status, error_text());
+        if (status == OMPRMA_OK && !done) {
+            link = &bulk->next;
+            continue;
+        }
+        account(queue->device, &bulk->transfer, bulk->kind, PATH_TWO_SIDED, bulk->start_ns);
+        *link = bulk->next;
+        free(bulk);
+        moved = true;
+    }
+    return moved;
+}
+
+/* Ends the life of a queue that nobody holds. */
+static void give_back(struct omprma_queue *queue)
+{
+    queue->give_when_idle = false;
+    queue->failed = OMPRMA_OK;
+    if (queue->remote_failed)
+        queue_reset_remote(queue);
+    queue_give(queue);
+}
+
+bool queue_advance(struct omprma_queue *queue)
+{
+    struct pass pass = {.moved = queue->bulk && test_bulk(queue)};
+    uint64_t failures = queue->failures;
+
+    for (struct queue_item *item = queue->first; item && !pass.stop; item = item->next) {
+        if (item->kind == ITEM_TRANSFER)
+            pass_transfer(queue, item, &pass);
+        else if (item->kind == ITEM_SEGMENT)
+            pass_segment(queue, item, &pass);
+        else if (!item->done)
+            pass_wait(queue, item, &pass);
+        if (queue->failures != failures)
+            break; /* the list has changed */
+    }
+    while (queue->first && queue->first->done)
+        item_remove(queue, queue->first);
+    if (queue->waiters && queue->open && queue->open == queue->first) {
+        /* Another thread has appended while one waits, and may not come back to flush. */
+        segment_seal(queue, !queue->first->segment.only_writes);
+        pass.attention = true;
+    }
+    if (pass.attention || queue->bulk || queue->failures != failures)
+        queue_attend(queue);
+    if (queue->waiters && !queue->first && !op_passed(queue->asked_op, queue->hazard_op))
+        queue_ask(queue); /* somebody waits for operations that nobody asked about */
+    if (queue->waiters && (pass.moved || queue_idle(queue)))
+        progress_signal(queue->device->runtime);
+    if (queue->give_when_idle && queue_idle(queue))
+        give_back(queue);
+    return pass.moved;
+}

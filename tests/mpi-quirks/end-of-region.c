@@ -1,0 +1,60 @@
+/*
+ * end-of-region.c: accesses that end exactly where an attached region ends.
+ *
+ * What goes wrong: the access crashes the process that makes it, or its data is lost.
+ * Where: Open MPI 4.0 and 4.1 with osc/ucx.
+ * Cause: the look-up in the target's table of attached regions takes the address of the first byte
+ * and a length of 1, and wants address + 1 < end of region, where <= is right. So only an access
+ * to the very last byte is not found; a key from in front of the table is used then.
+ *
+ *   mpicc end-of-region.c -o end-of-region
+ *   mpirun -n 2 --mca pml ucx --mca osc ucx --mca opal_common_ucx_tls any
+ *          --mca opal_common_ucx_devices any ./end-of-region [BYTES] [avoid]
+ *
+ * Puts BYTES (default: 65536, then 8, 2, 1) that end at the region's end, gets them back, compares.
+ * Prints "end-of-region: seen: ..." or "end-of-region: not seen: ...". With `avoid` one page more
+ * than the region is attached; then it must not be seen.
+ */
+#include "reproducer.h"
+
+enum { REGION = 1 << 20 };
+
+static int transfer(int code, MPI_Win window)
+{
+    return code == MPI_SUCCESS ? MPI_Win_flush(TARGET, window) : code;
+}
+
+int main(int count, char **words)
+{
+    static const int sizes[] = {65536, 8, 2, 1};
+    bool avoid = count > 1 && strcmp(words[count - 1], "avoid") == 0;
+    int only = count > 1 ? atoi(words[1]) : 0, wrong = 0, last = 0;
+    char *mine, *back;
+    MPI_Aint theirs;
+    MPI_Win window;
+
+    begin("end-of-region", MPI_THREAD_SERIALIZED);
+    window = dynamic_window();
+    mine = map_memory(REGION + PAGE);
+    back = map_memory(REGION);
+    if (job.rank == TARGET)
+        must(MPI_Win_attach(window, mine, avoid ? REGION + PAGE : REGION), "MPI_Win_attach");
+    theirs = share_address(mine);
+    must(MPI_Win_lock_all(MPI_MODE_NOCHECK, window), "MPI_Win_lock_all");
+    for (size_t i = 0; job.rank == ORIGIN && !wrong && i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        int bytes = last = only ? only : sizes[i];
+        MPI_Aint at = theirs + REGION - bytes;
+
+        memset(mine, 'x', (size_t)bytes);
+        watch(10, "a put or get of the last %d bytes", bytes);
+        wrong = transfer(MPI_Put(mine, bytes, MPI_BYTE, TARGET, at, bytes, MPI_BYTE, window),
+                         window) != MPI_SUCCESS ||
+                transfer(MPI_Get(back, bytes, MPI_BYTE, TARGET, at, bytes, MPI_BYTE, window),
+                         window) != MPI_SUCCESS ||
+                memcmp(mine, back, (size_t)bytes) != 0;
+        calm();
+    }
+    finish(wrong, wrong ? "error or wrong data for the last %d bytes"
+                        : "right down to the last %d bytes", last);
+    return 0;
+}

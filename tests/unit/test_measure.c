@@ -1,0 +1,154 @@
+/* test_measure.c: what is chosen from measured times, with tables made up for it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/measure.h"
+
+/* A way costs so much per operation and so much per byte. */
+struct cost {
+    double us, us_per_byte;
+};
+
+static void fill(double us[PATHS_SIZES], struct cost cost, uint64_t least, uint64_t most)
+{
+    for (int i = 0; i < PATHS_SIZES; i++)
+        us[i] = paths_sizes[i] > least && paths_sizes[i] <= most
+                    ? cost.us + cost.us_per_byte * (double)paths_sizes[i]
+                    : 0;
+}
+
+/* As the measurement leaves it: messages up to 8 KiB, sends above what is copied. */
+static struct paths measured(struct cost inlined, struct cost rma, struct cost two_sided)
+{
+    struct paths paths = {0};
+
+    fill(paths.submit_us[PATH_INLINE], inlined, 0, 8192);
+    fill(paths.retrieve_us[PATH_INLINE], inlined, 0, 8192);
+    fill(paths.submit_us[PATH_RMA], rma, 0, UINT64_MAX);
+    fill(paths.retrieve_us[PATH_RMA], rma, 0, UINT64_MAX);
+    fill(paths.submit_us[PATH_TWO_SIDED], two_sided, OMPRMA_COPIED_SUBMIT, UINT64_MAX);
+    fill(paths.retrieve_us[PATH_TWO_SIDED], two_sided, 0, UINT64_MAX);
+    return paths;
+}
+
+static enum path bulk(const struct paths *paths, bool submit, uint64_t bytes)
+{
+    return paths_bulk(paths, submit, bytes);
+}
+
+#define GIB (UINT64_C(1) << 30)
+
+static void a_fast_window_is_used_for_all_but_the_smallest(void **state)
+{
+    struct paths paths =
+        measured((struct cost){1, 0.002}, (struct cost){1.5, 0.0001}, (struct cost){5, 0.0002});
+
+    (void)state;
+    measure_choose(&paths, true, DATA_AUTO);
+    assert_int_equal(bulk(&paths, true, 16384), PATH_RMA);
+    assert_int_equal(bulk(&paths, true, 5 * GIB), PATH_RMA);
+    assert_int_equal(bulk(&paths, false, 100), PATH_RMA);
+    assert_int_equal(bulk(&paths, false, 5 * GIB), PATH_RMA);
+    assert_in_range(paths.inline_retrieve, 128, 256); /* where 1 + 0.002 n meets 1.5 */
+    assert_true(paths.inline_retrieve_fused >= paths.inline_retrieve);
+    assert_true(paths.exchange_rma);
+}
+
+static void a_slow_window_is_left_alone(void **state)
+{
+    struct paths paths =
+        measured((struct cost){1, 0.002}, (struct cost){300, 0.002}, (struct cost){8, 0.0003});
+
+    (void)state;
+    measure_choose(&paths, true, DATA_AUTO);
+    assert_int_equal(bulk(&paths, true, OMPRMA_COPIED_SUBMIT + 1), PATH_TWO_SIDED);
+    assert_int_equal(bulk(&paths, true, 5 * GIB), PATH_TWO_SIDED);
+    assert_int_equal(bulk(&paths, false, 20000), PATH_TWO_SIDED);
+    assert_int_equal(bulk(&paths, false, 5 * GIB), PATH_TWO_SIDED);
+    assert_int_equal(paths.inline_submit, 8192); /* a send of so little cannot be reused at once */
+    assert_false(paths.exchange_rma);
+}
+
+static void each_way_where_it_is_better(void **state)
+{
+    struct paths paths =
+        measured((struct cost){1, 0.002}, (struct cost){40, 0.0001}, (struct cost){8, 0.0003});
+
+    (void)state;
+    measure_choose(&paths, true, DATA_AUTO); /* they meet at 160 KB */
+    assert_int_equal(bulk(&paths, false, 65536), PATH_TWO_SIDED);
+    assert_int_equal(bulk(&paths, false, 1 << 20), PATH_RMA);
+    assert_int_equal(bulk(&paths, false, GIB), PATH_RMA);
+    assert_int_equal(bulk(&paths, true, 65536), PATH_TWO_SIDED);
+    assert_int_equal(bulk(&paths, true, GIB), PATH_RMA);
+    paths = measured((struct cost){1, 0.002}, (struct cost){2, 0.0005}, (struct cost){30, 0.0001});
+    measure_choose(&paths, true, DATA_AUTO); /* they meet at 70 KB */
+    assert_int_equal(bulk(&paths, false, 16384), PATH_RMA);
+    assert_int_equal(bulk(&paths, false, 1 << 20), PATH_TWO_SIDED);
+    assert_int_equal(bulk(&paths, false, GIB), PATH_TWO_SIDED);
+}
+
+static void force_is_obeyed(void **state)
+{
+    struct paths paths =
+        measured((struct cost){1, 0.002}, (struct cost){300, 0.002}, (struct cost){8, 0.0003});
+
+    (void)state;
+    measure_choose(&paths, true, DATA_RMA);
+    assert_int_equal(paths.inline_submit, 0);
+    assert_int_equal(paths.inline_retrieve, 0);
+    for (uint64_t bytes = 1; bytes < 8 * GIB; bytes *= 3) {
+        assert_int_equal(bulk(&paths, true, bytes), PATH_RMA);
+        assert_int_equal(bulk(&paths, false, bytes), PATH_RMA);
+    }
+    paths = measured((struct cost){1, 0.002}, (struct cost){1.5, 0.0001}, (struct cost){5, 0.0002});
+    measure_choose(&paths, true, DATA_TWO_SIDED);
+    for (uint64_t bytes = 1; bytes < 8 * GIB; bytes *= 3) {
+        assert_int_equal(bulk(&paths, true, bytes), PATH_TWO_SIDED);
+        assert_int_equal(bulk(&paths, false, bytes), PATH_TWO_SIDED);
+    }
+    assert_false(paths.exchange_rma);
+}
+
+/* Whatever was measured, without a window nothing goes one-sided, and limits stay in bounds. */
+static void no_window_no_one_sided(void **state)
+{
+    (void)state;
+    srand(1);
+    for (int i = 0; i < 2000; i++) {
+        struct paths paths = {0};
+
+        for (int k = 0; k < PATH_COUNT * PATHS_SIZES; k++) {
+            (&paths.submit_us[0][0])[k] = rand() % 1000 / 10.0;
+            (&paths.retrieve_us[0][0])[k] = rand() % 1000 / 10.0;
+        }
+        measure_choose(&paths, i % 2, i % 3 ? DATA_AUTO : DATA_TWO_SIDED);
+        assert_in_range(paths.inline_submit, 0, 16384);
+        assert_in_range(paths.inline_retrieve, 0, 16384);
+        assert_in_range(paths.inline_retrieve_fused, 0, 16384);
+        if (i % 2 && i % 3)
+            continue;
+        assert_false(paths.exchange_rma);
+        for (uint64_t bytes = 1; bytes < 8 * GIB; bytes = bytes * 2 + bytes / 3) {
+            assert_int_equal(bulk(&paths, true, bytes), PATH_TWO_SIDED);
+            assert_int_equal(bulk(&paths, false, bytes), PATH_TWO_SIDED);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_fast_window_is_used_for_all_but_the_smallest),
+        cmocka_unit_test(a_slow_window_is_left_alone),
+        cmocka_unit_test(each_way_where_it_is_better),
+        cmocka_unit_test(force_is_obeyed),
+        cmocka_unit_test(no_window_no_one_sided),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
