@@ -62,7 +62,8 @@ static struct image_record *find(const struct device *device, XXH128_hash_t hash
     return NULL;
 }
 
-/* A device, not this one, that has the image and has served fewest others: spreads the load. */
+/* The nearest device before this one that has the image: devices that load it in turn form a chain,
+ * in which each serves one other. */
 static struct device *find_source(struct device *device, XXH128_hash_t hash, uint64_t bytes,
                                   struct image_record **record)
 {

@@ -72,10 +72,11 @@ omprma_status_t operation_check_range(struct device *device, const char *what,
     return OMPRMA_OK;
 }
 
-/* A retrieve that is still to fill the source, or the same memory: let it end first. */
-static void settle_host_overlap(struct omprma_queue *queue, const void *host, uint64_t bytes)
+/* Lets operations end that use the same host memory, where nothing else keeps them in order. */
+static void settle_host_overlap(struct omprma_queue *queue, const void *host, uint64_t bytes,
+                                bool fill)
 {
-    if ((queue->reads_first || queue->bulk || queue->first) && queue_fills(queue, host, bytes))
+    if ((queue->reads_first || queue->bulk || queue->first) && queue_uses(queue, host, bytes, fill))
         queue_settle(queue);
 }
 
@@ -207,7 +208,7 @@ omprma_status_t omprma_submit(omprma_queue_t *queue, omprma_addr_t to, const voi
     status = operation_check_range(queue->device, "submit", to, bytes, &arena);
     if (status != OMPRMA_OK)
         return operation_end(queue, status);
-    settle_host_overlap(queue, from, bytes);
+    settle_host_overlap(queue, from, bytes, false);
     if (bytes <= (arena ? queue->device->paths.inline_submit : OMPRMA_COPIED_SUBMIT))
         status = send_inline(queue, to, from, bytes, arena);
     else
@@ -233,7 +234,7 @@ omprma_status_t omprma_retrieve(omprma_queue_t *queue, void *to, omprma_addr_t f
     status = operation_check_range(queue->device, "retrieve", from, bytes, &arena);
     if (status != OMPRMA_OK)
         return operation_end(queue, status);
-    settle_host_overlap(queue, to, bytes);
+    settle_host_overlap(queue, to, bytes, true);
     paths = &queue->device->paths;
     fused = queue->open && !queue->open->segment.only_writes;
     limit = fused ? paths->inline_retrieve_fused : paths->inline_retrieve;

@@ -164,7 +164,7 @@ bool queue_idle(const struct omprma_queue *queue)
            op_passed(queue->done_op, queue->hazard_op);
 }
 
-bool queue_fills(const struct omprma_queue *queue, const void *host, uint64_t bytes)
+bool queue_uses(const struct omprma_queue *queue, const void *host, uint64_t bytes, bool fill)
 {
     uint64_t begin = (uint64_t)(uintptr_t)host;
 
@@ -172,7 +172,7 @@ bool queue_fills(const struct omprma_queue *queue, const void *host, uint64_t by
         if (ranges_meet(begin, bytes, (uint64_t)(uintptr_t)read->to, read->bytes))
             return true;
     for (const struct queue_bulk *bulk = queue->bulk; bulk; bulk = bulk->next)
-        if (bulk->transfer.direction == TRANSFER_IN &&
+        if ((fill || bulk->transfer.direction == TRANSFER_IN) &&
             ranges_meet(begin, bytes, (uint64_t)(uintptr_t)bulk->transfer.local,
                         bulk->transfer.bytes))
             return true;
@@ -185,7 +185,7 @@ bool queue_fills(const struct omprma_queue *queue, const void *host, uint64_t by
         if (item->kind != ITEM_SEGMENT)
             continue;
         for (const struct queue_bulk *bulk = item->segment.bulk; bulk; bulk = bulk->next)
-            if (bulk->transfer.direction == TRANSFER_IN &&
+            if ((fill || bulk->transfer.direction == TRANSFER_IN) &&
                 ranges_meet(begin, bytes, (uint64_t)(uintptr_t)bulk->transfer.local,
                             bulk->transfer.bytes))
                 return true;

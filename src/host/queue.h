@@ -1,13 +1,17 @@
 /*
  * queue.h: the application's side of a queue: what was appended and is not complete, in order.
  *
- * Items of a queue are
- *   segment   one control message under construction or on its way: small submits and retrieves,
- *             launches, two-sided transfers. The worker keeps the order inside and between
- * segments, so segments are sent without waiting for each other. transfer  one one-sided transfer.
- * The worker does not see it, so this side orders it: it starts after the results of earlier
- * segments, and later segments leave after it is complete. Transfers whose ranges do not overlap
- * run at the same time. wait      an event of another queue that only this side can watch.
+ * A queue holds items of three kinds.
+ *
+ * Segment: one control message under construction or on its way, with small submits and retrieves,
+ * launches, and announcements of two-sided transfers. The worker keeps the order inside and between
+ * segments, so they are sent without waiting for each other.
+ *
+ * Transfer: one one-sided transfer. The worker does not see it, so this side orders it: it starts
+ * after the results of earlier segments, and later segments leave after it is complete. Transfers
+ * whose ranges do not overlap run at the same time.
+ *
+ * Wait: an event of another queue that only this side can watch.
  *
  * The last segment stays open so that a launch joins the small submits before it and small
  * retrieves join the launch: one message each way per small region.
@@ -164,8 +168,10 @@ void queue_result(struct omprma_queue *queue, const struct wire_record *record);
 /* True when everything that anybody can depend on is complete. */
 bool queue_idle(const struct omprma_queue *queue);
 
-/* True if [host, host + bytes) overlaps memory that a pending retrieve will fill. */
-bool queue_fills(const struct omprma_queue *queue, const void *host, uint64_t bytes);
+/* True if [host, host + bytes) overlaps memory that a pending retrieve will fill or, if it is to be
+ * filled itself (`fill`), that a pending two-sided submit still reads. One-sided transfers of a queue
+ * are ordered against each other anyway. */
+bool queue_uses(const struct omprma_queue *queue, const void *host, uint64_t bytes, bool fill);
 
 /* Fails the queue: what was not issued is dropped. The first error is kept. */
 void queue_fail(struct omprma_queue *queue, omprma_status_t status, const char *text);

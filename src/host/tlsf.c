@@ -3,7 +3,8 @@
 
 enum {
     NO_CLASS = TLSF_ROWS * TLSF_SUBS,
-    WALK_STEPS = 32 /* blocks looked at before a nearly full class is given up */
+    BLOCKS_MOST = 1 << 27, /* 4 GiB of address space per device, of which little is ever used */
+    WALK_STEPS = 32        /* blocks looked at before a nearly full class is given up */
 };
 
 /* ---- records ------------------------------------------------------------------------------ */
@@ -11,7 +12,7 @@ enum {
 bool tlsf_open(struct tlsf *tlsf)
 {
     *tlsf = (struct tlsf){.records = 1};
-    if (!reserve_open(&tlsf->memory, (size_t)UINT32_MAX * sizeof(struct block), false))
+    if (!reserve_open(&tlsf->memory, (size_t)BLOCKS_MOST * sizeof(struct block), false))
         return false;
     tlsf->blocks = tlsf->memory.base;
     return true;

@@ -203,8 +203,10 @@ static omprma_status_t two_sided_start(struct datapath *path, struct transfer *t
     if (status != OMPRMA_OK)
         return status;
     t->issued = t->bytes;
-    if (t->direction == TRANSFER_IN)
-        return OMPRMA_OK; /* test() looks for the send */
+    if (t->direction == TRANSFER_IN) { /* test() looks for the send */
+        draw_delay(self, t);
+        return OMPRMA_OK;
+    }
     pthread_mutex_lock(&self->exchange->lock);
     status = post(self, t);
     pthread_mutex_unlock(&self->exchange->lock);
@@ -253,6 +255,11 @@ static omprma_status_t test_receive(struct null_path *self, struct transfer *t, 
         return error_set(OMPRMA_ERR_MPI, "%llu bytes were sent where %llu are received",
                          (unsigned long long)(*link)->bytes, (unsigned long long)t->bytes);
     (*link)->receive = t;
+    if (t->epoch > 0) {
+        t->epoch--;
+        return OMPRMA_OK;
+    }
+    draw_delay(self, t);
     memcpy((char *)t->local + t->completed, (*link)->data + t->completed, bytes);
     t->completed += bytes;
     *done = t->completed == t->bytes;

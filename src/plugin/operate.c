@@ -182,7 +182,7 @@ static void *device_alloc(int device, size_t bytes)
     omprma_addr_t address = 0;
     omprma_status_t status = omprma_alloc(device, bytes, &address);
     if (status != OMPRMA_OK)
-        plugin_fail(device, omprma_error());
+        plugin_fail(-1, omprma_error());
     return (void *)(uintptr_t)address;
 }
 

@@ -38,7 +38,7 @@ static omprma_queue_t *pool_take(int device)
         queue = pool->free[--pool->count];
     pthread_mutex_unlock(&pool->lock);
     if (!queue && omprma_queue_create(device, &queue) != OMPRMA_OK) {
-        plugin_fail(device, omprma_error());
+        plugin_fail(-1, omprma_error());
         return NULL;
     }
     return queue;

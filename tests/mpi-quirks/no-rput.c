@@ -69,6 +69,7 @@ int main(int count, char **words)
 
         watch(10, "round %d of %s", i, what);
         memset(mine, i, REGION / 2);
+        use_heap();
         put(mine, bytes, theirs, window, avoid);
         get(back, bytes, theirs, window, avoid);
         calm();

@@ -123,6 +123,40 @@ static void retrieved_data_can_be_submitted(void **state)
     core_stop();
 }
 
+/* And what is being submitted may be overwritten by a later retrieve. */
+static void submitted_memory_can_be_retrieved_into(void **state)
+{
+    omprma_queue_t *queue;
+    omprma_addr_t a, b;
+
+    (void)state;
+    core_start(&(struct core_options){.delay = 20});
+    queue = core_queue(0);
+    a = core_alloc(0, BYTES);
+    b = core_alloc(0, BYTES);
+    for (int round = 0; round < 32; round++) {
+        core_choose(0, round & 1 ? 0 : 16384, round & 2);
+        memset(out, 200, BYTES);
+        assert_ok(omprma_submit(queue, b, out, BYTES));
+        assert_ok(omprma_queue_synchronize(queue));
+        memset(out, round + 1, BYTES);
+        assert_ok(omprma_submit(queue, a, out, BYTES));
+        core_choose(0, round & 4 ? 0 : 16384, round & 8);
+        assert_ok(omprma_retrieve(queue, out + BYTES - 10000, b, 10000));
+        assert_ok(omprma_retrieve(queue, out, b, round & 16 ? BYTES : 10000));
+        assert_ok(omprma_retrieve(queue, back, a, BYTES));
+        assert_ok(omprma_queue_synchronize(queue));
+        for (uint64_t i = 0; i < BYTES; i++) {
+            if (back[i] != round + 1)
+                fail_msg("round %d: byte %d is %d", round, (int)i, back[i]);
+            if (i < 10000 || i >= BYTES - 10000)
+                assert_int_equal(out[i], 200);
+        }
+    }
+    assert_ok(omprma_queue_destroy(queue));
+    core_stop();
+}
+
 /* ---- refused at once ---- */
 
 static void bad_ranges_are_refused(void **state)
@@ -479,6 +513,7 @@ int main(void)
         cmocka_unit_test(sizes_around_every_limit),
         cmocka_unit_test(small_sources_may_be_reused_at_once),
         cmocka_unit_test(retrieved_data_can_be_submitted),
+        cmocka_unit_test(submitted_memory_can_be_retrieved_into),
         cmocka_unit_test(bad_ranges_are_refused),
         cmocka_unit_test(memory_grows_and_ends),
         cmocka_unit_test(a_failed_queue_is_clean_after_synchronize),
