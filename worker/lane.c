@@ -55,7 +55,12 @@ static void *lane_main(void *data)
         struct stream *stream = stream_take_ready(server);
 
         if (!stream) {
-            pthread_cond_wait(&server->ready, &server->lock);
+            /* No condition variable: the thread that it wakes would wait for the lock without
+             * being counted as a contender, and who polls holds the lock nearly all the time. */
+            server_unlock(server);
+            while (sem_wait(&server->ready) != 0) /* interrupted by a signal */
+                ;
+            server_lock(server);
             continue;
         }
         stream_continue(server, stream, true);
@@ -94,7 +99,8 @@ void lane_stop(struct server *server)
         return;
     server_lock(server);
     server->exiting = true;
-    pthread_cond_broadcast(&server->ready);
+    for (int i = 0; i < server->lanes; i++)
+        sem_post(&server->ready);
     server_unlock(server);
     for (int i = 0; i < server->lanes && !server->lost; i++)
         pthread_join(server->lane_threads[i], NULL);

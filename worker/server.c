@@ -39,7 +39,7 @@ omprma_status_t server_open(struct server *server)
     omprma_status_t status;
 
     pthread_mutex_init(&server->lock, NULL);
-    pthread_cond_init(&server->ready, NULL);
+    sem_init(&server->ready, 0, 0);
     server->yield_ns = server->world && server->world->crowded ? CROWDED_YIELD_NS : YIELD_NS;
     status = lane_start(server);
     if (status == OMPRMA_OK)
@@ -168,6 +168,6 @@ void server_close(struct server *server)
     lane_stop(server);
     service_stop(server);
     stream_free_all(server);
-    pthread_cond_destroy(&server->ready);
+    sem_destroy(&server->ready);
     pthread_mutex_destroy(&server->lock);
 }

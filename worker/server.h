@@ -16,6 +16,7 @@
 #define OMPRMA_WORKER_SERVER_H
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <omprma/omprma.h>
@@ -78,7 +79,7 @@ struct server {
 
     int lanes;
     pthread_t *lane_threads; /* lanes > 1 only */
-    pthread_cond_t ready;    /* a stream waits for a lane (lanes > 1) */
+    sem_t ready;             /* posted for each stream that waits for a lane (lanes > 1) */
     /* Odd while the single lane is in a kernel; changes with each kernel. */
     _Atomic uint32_t kernel_turn;
     pthread_t service_thread;

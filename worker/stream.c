@@ -87,7 +87,7 @@ static void stream_wait_for_lane(struct server *server, struct stream *stream)
         server->ready_first = stream;
     server->ready_last = stream;
     if (server->lanes > 1)
-        pthread_cond_signal(&server->ready);
+        sem_post(&server->ready);
 }
 
 struct stream *stream_take_ready(struct server *server)

@@ -127,6 +127,14 @@ OMPRMA_API omprma_status_t omprma_alloc(int device, size_t bytes, omprma_addr_t 
  */
 OMPRMA_API omprma_status_t omprma_free(int device, omprma_addr_t address);
 
+/*
+ * Tells whether [address, address + bytes) lies inside one live block of omprma_alloc(). Other
+ * addresses may still be valid on the device (globals of images, its own malloc); only the worker
+ * can tell. Blocks: no. Errors: ARGUMENT, CLOSED.
+ */
+OMPRMA_API omprma_status_t omprma_address_inside(int device, omprma_addr_t address, size_t bytes,
+                                                 bool *inside);
+
 /* ---- images ------------------------------------------------------------------------------- */
 
 typedef struct omprma_symbol {

@@ -13,16 +13,18 @@ enum { V4_0 = 40000, V4_1 = 40100, V5_0 = 50000, V5_1 = 50100, V_END = 1000000 }
 static const struct quirk table[] = {
     {QUIRK_NO_RPUT, "no-rput", "ucx", V4_0, V5_0,
      "MPI_Put/MPI_Get and MPI_Win_flush instead of MPI_Rput/MPI_Rget",
-     "request-based operations on a dynamic window abort in mm_posix.c in about a third of the runs"},
+     "the request's own word is looked up among the attached regions, and whatever lies in front "
+     "of "
+     "the table serves as its key: a crash unless that is zero"},
     {QUIRK_ATTACH_32, "attach-limit", "ucx", V4_0, V_END, "at most 31 arenas per worker",
      "the 33rd MPI_Win_attach fails with MPI_ERR_INTERN"},
     {QUIRK_ATTACH_64, "attach-limit", "rdma", V4_0, V_END, "at most 63 arenas per worker",
      "the 65th MPI_Win_attach fails, keeps a lock, and the next access hangs"},
     {QUIRK_END_OF_REGION, "end-of-region", "ucx", V4_0, V5_0,
      "one page more is attached than is handed out",
-     "an access that ends exactly at the end of a region is looked up with < and can crash"},
+     "a region's last byte, accessed alone, is looked up with <, not found, and can crash"},
     {QUIRK_OUTSTANDING, "outstanding", NULL, V5_0, V5_1, "at most 64 requests outstanding",
-     "255 outstanding MPI_Rput abort"},
+     "over UCX the 255th outstanding MPI_Rput to a peer is reported to abort"},
     {QUIRK_FIXED_COST, "fixed-cost", "ucx", V4_0, V5_0,
      "one-sided transfers only where the start-up measurement finds them faster",
      "every access to a dynamic window fetches the target's whole attach table and flushes"},

@@ -203,6 +203,25 @@ omprma_status_t omprma_free(int number, omprma_addr_t address)
     return OMPRMA_OK;
 }
 
+omprma_status_t omprma_address_inside(int number, omprma_addr_t address, size_t bytes, bool *inside)
+{
+    struct runtime *runtime;
+    struct device *device;
+    omprma_status_t status = runtime_require(&runtime);
+
+    if (status == OMPRMA_OK && !inside)
+        status = error_set(OMPRMA_ERR_ARGUMENT, "inside is NULL");
+    if (status == OMPRMA_OK)
+        status = device_find(runtime, number, &device);
+    if (status != OMPRMA_OK)
+        return status;
+    spinlock_lock(&device->memory_lock);
+    *inside = bytes == 0 || allocator_classify(device->allocator, address, bytes, NULL, NULL) ==
+                                RANGE_LIVE;
+    spinlock_unlock(&device->memory_lock);
+    return OMPRMA_OK;
+}
+
 omprma_status_t omprma_device_info(int number, omprma_device_info_t *info)
 {
     struct runtime *runtime;

@@ -45,6 +45,16 @@ static bool retrieve_must_wait(int64_t bytes)
            atomic_load_explicit(&attached, memory_order_relaxed);
 }
 
+/* omp_target_memcpy (seen in LLVM 14, 15 and 16) returns what issuing a transfer returned, and drops
+ * what synchronizing does. Ranges inside blocks are checked when they are issued; whether others
+ * exist only the worker knows, so for them the call waits. */
+static bool error_may_come_late(int device, const void *there, int64_t bytes)
+{
+    bool inside = true;
+    return omprma_address_inside(device, address_of(there), (size_t)bytes, &inside) == OMPRMA_OK &&
+           !inside;
+}
+
 int32_t plugin_submit(int device, void *to, const void *from, int64_t bytes,
                       struct tgt_async *async)
 {
@@ -56,7 +66,7 @@ int32_t plugin_submit(int device, void *to, const void *from, int64_t bytes,
     notice_attachment(from, bytes);
     omprma_queue_t *queue = queue_of(device, used);
     if (queue)
-        result = queue_issued(device, used, !async,
+        result = queue_issued(device, used, !async || error_may_come_late(device, to, bytes),
                               omprma_submit(queue, address_of(to), from, (size_t)bytes));
     plugin_leave();
     return result;
@@ -72,7 +82,9 @@ int32_t plugin_retrieve(int device, void *to, const void *from, int64_t bytes,
         return result;
     omprma_queue_t *queue = queue_of(device, used);
     if (queue)
-        result = queue_issued(device, used, !async || retrieve_must_wait(bytes),
+        result = queue_issued(device, used,
+                              !async || retrieve_must_wait(bytes) ||
+                                  error_may_come_late(device, from, bytes),
                               omprma_retrieve(queue, to, address_of(from), (size_t)bytes));
     plugin_leave();
     return result;

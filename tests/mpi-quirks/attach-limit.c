@@ -3,10 +3,11 @@
  * limit.
  *
  * What goes wrong: MPI_Win_attach fails after a number of regions that is small and that no MPI
- * call tells, and with osc/rdma of Open MPI 4.1.4 the next access to the target never returns.
- * Where: osc/ucx: 32 regions, a constant in its source (48 in later ones). osc/rdma: 64, the
- * parameter osc_rdma_max_attach.
- * Cause of the hang: see README.md.
+ * call tells, and with osc/rdma the next access to that target never returns.
+ * Where: Open MPI 4.1.4. osc/ucx: 32 regions, a constant. osc/rdma: 64, the parameter
+ * osc_rdma_max_attach (32 in the first releases of 4.0).
+ * Cause of the hang: attach takes the lock of the table of regions, then finds that the table is
+ * full, and returns without giving the lock back; the next access waits for it.
  *
  *   mpicc attach-limit.c -o attach-limit
  *   mpirun -n 2 --mca osc rdma ./attach-limit [COUNT]

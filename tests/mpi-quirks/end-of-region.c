@@ -1,11 +1,11 @@
 /*
  * end-of-region.c: accesses that end exactly where an attached region ends.
  *
- * What goes wrong: the access crashes the process that makes it, or its data is lost.
- * Where: Open MPI 4.0 and 4.1 with osc/ucx.
- * Cause: the look-up in the target's table of attached regions takes the address of the first byte
- * and a length of 1, and wants address + 1 < end of region, where <= is right. So only an access
- * to the very last byte is not found; a key from in front of the table is used then.
+ * What goes wrong: an access to the very last byte of the region crashes the process that makes it.
+ * Where: Open MPI 4.1.4 with osc/ucx over shared memory; accesses of two bytes and more do not.
+ * Cause: the look-up among the target's attached regions takes the address of the first byte and a
+ * length of 1, and wants address + 1 < end of region, where <= is right. The last byte is not
+ * found, and a key from in front of the table is used, as in no-rput.c.
  *
  *   mpicc end-of-region.c -o end-of-region
  *   mpirun -n 2 --mca pml ucx --mca osc ucx --mca opal_common_ucx_tls any

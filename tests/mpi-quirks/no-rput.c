@@ -1,12 +1,15 @@
 /*
  * no-rput.c: MPI_Rput and MPI_Rget on a dynamic window.
  *
- * What goes wrong: the process that puts or gets dies, with UCX 1.13 by
- * "mm_posix.c:360: Assertion `length > 0' failed" (SIGABRT). Not in every run.
- * Where: Open MPI 4.0 and 4.1 with osc/ucx. Not osc/rdma, not Open MPI 5.
- * Cause: to make a request, these versions do an atomic operation on a word of their own at the
- * target, and look up the address of that word, not the user's, in the target's table of attached
- * regions. It is not there, and they unpack a key from in front of the table: whatever lies there.
+ * What goes wrong: the process that puts or gets dies, by SIGSEGV or, with UCX 1.13, by
+ * "mm_posix.c:360: Assertion `length > 0' failed" (SIGABRT).
+ * Where: Open MPI 4.1.4 with osc/ucx over shared memory, in every run with the heap that
+ * use_heap() makes and in some without it. Not over TCP, where keys hold nothing that is opened.
+ * Not osc/rdma.
+ * Cause: to make a request, osc/ucx does an atomic operation on a word of its own at the target,
+ * and looks up the address of that word, not the user's, among the target's attached regions. It is
+ * not there; the look-up gives -1, which only an assertion would notice, and the key that is
+ * unpacked is what lies 1016 bytes in front of the copy of the table. Zeros there do no harm.
  *
  *   mpicc no-rput.c -o no-rput
  *   mpirun -n 2 --mca pml ucx --mca osc ucx --mca opal_common_ucx_tls any

@@ -3,12 +3,13 @@
  *
  * What goes wrong: MPI_Win_create_dynamic fails with MPI_ERR_WIN, which ends the job unless errors
  * are returned.
- * Where: Open MPI 4.x over TCP without UCX, where osc/pt2pt is the only one-sided component.
- * Cause: osc/pt2pt refuses a process that asked for MPI_THREAD_MULTIPLE. See README.md for what was
- * measured at the lower level.
+ * Where: Open MPI 4.1.4 over TCP without UCX. With MPI_THREAD_MULTIPLE always; with
+ * MPI_THREAD_SERIALIZED as Debian sets it up, but not if osc/pt2pt is asked for.
+ * Cause: osc/rdma does not work over TCP, and osc/pt2pt refuses MPI_THREAD_MULTIPLE. At the lower
+ * level osc/pt2pt works, but Debian's openmpi-mca-params.conf leaves it out: "osc = ^ucx,pt2pt".
  *
  *   mpicc no-window.c -o no-window
- *   mpirun -n 2 --mca pml ob1 --mca btl tcp,self --mca osc pt2pt
+ *   mpirun -n 2 --mca pml ob1 --mca btl tcp,self [--mca osc pt2pt]
  *          ./no-window serialized|multiple
  *
  * Creates the window, attaches, puts 1 MiB and gets it back. Prints "no-window: seen: ..." if the

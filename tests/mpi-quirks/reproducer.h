@@ -98,7 +98,7 @@ static inline void broken(const char *format, ...)
     _exit(1);
 }
 
-/* An error of MPI is the defect between watch() and calm(); else the program cannot say anything. */
+/* An error of MPI between watch() and calm() is the defect; elsewhere nothing can be said. */
 static inline void must(int code, const char *what)
 {
     char text[MPI_MAX_ERROR_STRING] = "unknown error";
@@ -195,20 +195,21 @@ static inline void *map_memory(size_t bytes)
     return memory;
 }
 
-/* Makes the heap like that of a program that has run for a while: osc/ucx's next copy of the target's
- * attach table will lie behind memory that was in use. In most fresh processes there are zeros,
- * which hide that an entry in front of the table is read. What is not freed is so on purpose. */
+/* Makes the heap like that of a program that has run for a while: the next copy that osc/ucx makes
+ * of the target's attach table will lie behind memory that was in use. In most fresh processes
+ * there are zeros, which hide that an entry in front of the table is read. What is not freed is so
+ * on purpose. */
 static inline void use_heap(void)
 {
-    enum { TRIES = 64, TABLE = 8 + 32 * (16 + 1024), WORDS = TABLE / 8 };
+    enum { TRIES = 64, TABLE = 8 + 32 * (16 + 1024) };
     uintptr_t gap = TABLE + 16;
 
     for (int i = 0; i < TRIES && gap > TABLE + 8; i++) {
-        uint64_t *in_front = malloc(TABLE);
-        char *hole = malloc(TABLE);
+        char *in_front = malloc(TABLE), *hole = malloc(TABLE);
 
-        for (size_t k = 0; in_front && k < WORDS; k++)
-            in_front[k] = 1;
+        if (!in_front || !hole)
+            broken("no memory");
+        memset(in_front, 0xff, TABLE);
         gap = (uintptr_t)hole - (uintptr_t)in_front;
         if (gap <= TABLE + 8)
             free(hole);

@@ -24,6 +24,7 @@ status 137 raise 9
 status 7 early 7
 status 1 early 0
 check 'line for no offloading' "$(grep -c 'without offloading anything' "$folder/err")" 1
+OMP_TARGET_OFFLOAD=disabled status 0 early 0
 
 out=$("$RUN" -n 2 "$folder/program" words : -n 'a b' --data x)
 check 'words' "$out" $'ready 3\n[:][-n][a b][--data][x]'

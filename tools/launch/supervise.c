@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -390,8 +391,10 @@ static int run_result(const struct run *run)
     /* Workers whose rank 0 never came wait for ever; that mpirun ended by itself shows that it
      * came, even if nobody wrote the byte (a wrapper may have closed the descriptor). */
     bool offloaded = run->connected || (!run->stopped && run->mpirun_status == 0);
+    const char *wish = getenv("OMP_TARGET_OFFLOAD");
+    bool disabled = wish && strcasecmp(wish, "disabled") == 0;
     int own = run_program_status(run);
-    if (offloaded || own != 0) {
+    if (offloaded || disabled || own != 0) {
         if (!offloaded)
             log_write(LOG_CHOICE, "%s ended without offloading anything", path);
         return own;

@@ -1,0 +1,92 @@
+/*
+ * ends.c: ends HOW: bad ends. The program learns of each and can say so.
+ *   read_null, call_abort, call_exit, divide, read_null_in_thread   a kernel crashes that way
+ *   print        not bad: prints on the host and on the device by turns
+ *   kill, stop   the worker gets SIGKILL, SIGSTOP while it works
+ *   init         says what omprma_init() returns, and ends
+ */
+#include <signal.h>
+
+#include "check.h"
+
+static int crash(const char *how)
+{
+    omprma_queue_t *queue = queue_on(0), *other = queue_on(0);
+    omprma_addr_t there = memory_on(0, 8);
+    omprma_status_t status;
+
+    launch(queue, symbol_at(0, how, 0), 0, there, 0);
+    status = omprma_queue_synchronize(queue);
+    fprintf(stderr, "crash: %s: %s\n", omprma_status_string(status), omprma_error());
+    check(status == OMPRMA_ERR_KERNEL);
+    check(strstr(omprma_error(), how));
+    /* The device is lost, and says so at once. */
+    status = omprma_submit(other, there, &there, 8);
+    if (status == OMPRMA_OK)
+        status = omprma_launch(other, there, NULL, 0);
+    if (status == OMPRMA_OK)
+        status = omprma_queue_synchronize(other);
+    check(status == OMPRMA_ERR_DEVICE_LOST || status == OMPRMA_ERR_KERNEL);
+    omprma_finalize();
+    return 0;
+}
+
+static int print(void)
+{
+    omprma_queue_t *queue = queue_on(0);
+    omprma_addr_t kernel = symbol_at(0, "print", 0);
+
+    for (uint64_t i = 0; i < 20; i++) {
+        printf("host %d\n", (int)i);
+        launch(queue, kernel, i, 1, 0);
+        if (i % 3 == 0)
+            launch(queue, kernel, 100 + i, 1, 0);
+        check_ok(omprma_queue_synchronize(queue));
+    }
+    for (uint64_t i = 0; i < 20; i++) {
+        fprintf(stderr, "host %d\n", (int)i);
+        launch(queue, kernel, i, 2, 0);
+        check_ok(omprma_queue_synchronize(queue));
+    }
+    printf("host end\n");
+    omprma_finalize();
+    return 0;
+}
+
+static int lose(int signal)
+{
+    omprma_queue_t *queue = queue_on(0);
+    omprma_device_info_t info;
+    omprma_status_t status;
+
+    check_ok(omprma_device_info(0, &info));
+    launch(queue, symbol_at(0, "forever", 0), 0, 0, 0);
+    check_ok(omprma_queue_flush(queue));
+    usleep(100000);
+    fprintf(stderr, "signal %d to process %d\n", signal, info.pid);
+    check(kill(info.pid, signal) == 0);
+    status = omprma_queue_synchronize(queue);
+    fprintf(stderr, "lost: %s: %s\n", omprma_status_string(status), omprma_error());
+    check(status == OMPRMA_ERR_DEVICE_LOST || status == OMPRMA_ERR_MPI);
+    omprma_finalize();
+    return 4;
+}
+
+int main(int count, char **words)
+{
+    const char *how = count > 1 ? words[1] : "init";
+    omprma_status_t status = omprma_init();
+
+    if (strcmp(how, "init") == 0) {
+        fprintf(stderr, "init: %s: %s\n", omprma_status_string(status), omprma_error());
+        return status == OMPRMA_OK ? omprma_finalize(), 0 : 10 + (int)status;
+    }
+    check(status == OMPRMA_OK);
+    if (strcmp(how, "print") == 0)
+        return print();
+    if (strcmp(how, "kill") == 0)
+        return lose(SIGKILL);
+    if (strcmp(how, "stop") == 0)
+        return lose(SIGSTOP);
+    return crash(how);
+}

@@ -1,0 +1,20 @@
+/* stranger.c: a worker of another version, as far as it gets: compiled with a changed omprma.h. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "control/world.h"
+
+int main(int count, char **words)
+{
+    struct world world;
+    omprma_status_t status;
+
+    if (count > 1 && strcmp(words[1], "--version") == 0) {
+        printf("omprma-worker %s\n", OMPRMA_VERSION_STRING);
+        return 0;
+    }
+    status = world_join(&world, WORLD_WORKER);
+    world_leave(&world);
+    return status == OMPRMA_OK ? 0 : 1;
+}
