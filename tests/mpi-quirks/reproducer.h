@@ -143,6 +143,7 @@ static inline void begin(const char *name, int level)
     int size = 0, got = 0;
 
     job.name = name;
+    alarm(JOB_SECONDS); /* kills the process if MPI does not even start */
     MPI_Init_thread(NULL, NULL, level, &got);
     /* After MPI_Init, because UCX sets handlers of its own there. */
     for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)

@@ -125,10 +125,10 @@ omprma_status_t omprma_device_info(int device, omprma_device_info_t *info)
 omprma_status_t omprma_alloc(int device, size_t bytes, omprma_addr_t *address)
 {
     if (bytes > (size_t)64 << 30)
-        return fail(OMPRMA_ERR_DEVICE_MEMORY, "no memory for %zu bytes", bytes);
+        return fail(OMPRMA_ERR_DEVICE_MEMORY, "device %d: no memory for %zu bytes", device, bytes);
     char *block = malloc(bytes);
     if (!block)
-        return fail(OMPRMA_ERR_DEVICE_MEMORY, "no memory for %zu bytes", bytes);
+        return fail(OMPRMA_ERR_DEVICE_MEMORY, "device %d: no memory for %zu bytes", device, bytes);
     pthread_mutex_lock(&lock);
     int at = 0;
     while (at < local.block_count && local.blocks[at].address)
@@ -153,8 +153,8 @@ omprma_status_t omprma_address_inside(int device, omprma_addr_t address, size_t 
 
 omprma_status_t omprma_free(int device, omprma_addr_t address)
 {
-    omprma_status_t status =
-        fail(OMPRMA_ERR_ADDRESS, "free of 0x%llx, no block", (unsigned long long)address);
+    omprma_status_t status = fail(OMPRMA_ERR_ADDRESS, "device %d: free of 0x%llx, no block", device,
+                                  (unsigned long long)address);
     pthread_mutex_lock(&lock);
     for (int i = 0; i < local.block_count && status != OMPRMA_OK; i++)
         if (local.blocks[i].address == (char *)address && local.blocks[i].device == device) {

@@ -1,0 +1,103 @@
+#!/bin/bash
+# Bad ends with real workers: crashing kernels, lost workers, no workers, another version. Each ends
+# within bounded time with a line that says why, and nothing stays: no process, no file.
+set -u
+run=$BUILD_DIR/bin/omprma-run
+ends=$BUILD_DIR/tests/integration/ends
+folder=$(mktemp -d)
+mkdir "$folder/tmp"
+failures=0
+export TMPDIR=$folder/tmp OMPRMA_TEST_MARK=$folder
+trap 'rm -rf "$folder"' EXIT
+
+check() { # WHAT GOT WANTED
+    [ "$2" = "$3" ] && return
+    printf 'FAILED %s: got "%s", wanted "%s"\n' "$1" "$2" "$3"
+    failures=$((failures + 1))
+}
+
+says() { # WHAT FILE PATTERN
+    grep -qE "$3" "$2" && return
+    printf 'FAILED %s: no line with "%s" in:\n' "$1" "$3"
+    cat "$2"
+    failures=$((failures + 1))
+}
+
+shared_memory() {
+    find /dev/shm -mindepth 1 -user "$(id -u)" 2>/dev/null | sort
+}
+
+# Processes of this test, by the mark in their environment.
+processes() {
+    grep -lsz "^OMPRMA_TEST_MARK=$folder\$" /proc/[0-9]*/environ | grep -vE "^/proc/($$|$BASHPID)/" |
+        while IFS= read -r file; do
+            name=$(cat "${file%/environ}/comm" 2>/dev/null)
+            case $name in
+            "" | ends.sh | grep | cat | find | sleep | sort) ;;
+            *) echo "$name" ;;
+            esac
+        done
+}
+
+# Other jobs of the machine come and go: only what stays counts.
+check_nothing_left() { # WHAT
+    local left new
+    for _ in $(seq 50); do
+        left=$(processes)
+        new=$(comm -13 "$folder/shm" <(shared_memory))
+        [ -n "$left$new" ] || break
+        sleep 0.1
+    done
+    check "$1: processes left" "$left" ""
+    check "$1: shared memory left" "$new" ""
+    check "$1: files left" "$(find "$TMPDIR" -mindepth 1 | head -3)" ""
+}
+
+# expect WHAT STATUS PATTERN LIMIT COMMAND...: status "bad" is any but 0, PATTERN one of stderr.
+expect() {
+    local what=$1 status=$2 pattern=$3 limit=$4 began=$SECONDS got
+    shift 4
+    shared_memory >"$folder/shm"
+    timeout -k 5 60 "$@" >"$folder/out" 2>"$folder/err" </dev/null
+    got=$?
+    [ "$status" = bad ] && [ "$got" != 0 ] && [ "$got" -lt 124 ] && got=bad
+    check "$what: status" "$got" "$status"
+    [ $((SECONDS - began)) -le "$limit" ] || check "$what: seconds" $((SECONDS - began)) "$limit"
+    says "$what" "$folder/err" "$pattern"
+    check_nothing_left "$what"
+}
+
+for osc in rdma ucx; do
+    options=(--osc "$osc")
+    for how in read_null call_abort call_exit divide read_null_in_thread; do
+        expect "$how, $osc" 0 "^crash: .*kernel .*$how" 20 "$run" "${options[@]}" -- "$ends" $how
+    done
+    expect "print, $osc" 0 "kernel 19" 20 "$run" "${options[@]}" -- "$ends" print
+    for ((i = 0; i < 20; i++)); do
+        echo "host $i"
+        echo "kernel $i"
+        ((i % 3)) || echo "kernel $((100 + i))"
+    done >"$folder/wanted"
+    echo "host end" >>"$folder/wanted"
+    check "print, $osc: order" "$(cat "$folder/out")" "$(cat "$folder/wanted")"
+    for ((i = 0; i < 20; i++)); do
+        printf 'host %d\nkernel %d\n' "$i" "$i"
+    done >"$folder/wanted"
+    check "print, $osc: order of errors" "$(cat "$folder/err")" "$(cat "$folder/wanted")"
+    for n in 1 2; do
+        expect "killed worker, $n, $osc" bad . 20 "$run" "${options[@]}" -n $n -- "$ends" kill
+        OMPRMA_TIMEOUT=3 expect "stopped worker, $n, $osc" bad "(not answered|given up)" 25 \
+            "$run" "${options[@]}" -n $n -- "$ends" stop
+    done
+done
+
+expect "no workers" 13 "no workers.*omprma-run" 10 "$ends" init
+expect "alone under mpirun" 13 "no workers" 20 mpirun --oversubscribe -n 1 "$ends" init
+expect "two programs" bad "(2 applications|one application)" 20 \
+    mpirun --oversubscribe -n 2 "$ends" init
+OMPRMA_INTERNAL_WORKER=$BUILD_DIR/tests/integration/stranger \
+    expect "worker of another version" bad "version" 20 "$run" -- "$ends" init
+OMPRMA_LANES=0 expect "bad setting" bad "OMPRMA_LANES" 20 "$run" -- "$ends" init
+
+[ "$failures" = 0 ] || exit 1
+echo "all right"
