@@ -1,6 +1,7 @@
 /*
  * bench.h: the worker's half of bare MPI measurements (omprma-perf, start-up measurement): blocking
- * sends and receives without any of our machinery, so that our paths have a limit to be compared to.
+ * sends and receives without any of our machinery, so that our paths have a limit to be compared
+ * to.
  */
 #ifndef OMPRMA_WORKER_BENCH_H
 #define OMPRMA_WORKER_BENCH_H

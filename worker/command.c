@@ -38,8 +38,10 @@ static void refuse(struct server *server, const struct stream *stream,
 static void fail_range(struct stream *stream, const char *what, uint64_t address, uint64_t bytes,
                        uint64_t bad)
 {
-    error_set(OMPRMA_ERR_ADDRESS, "%s of %llu bytes at device address 0x%llx: 0x%llx is not mapped "
-              "on the device", what, (unsigned long long)bytes, (unsigned long long)address,
+    error_set(OMPRMA_ERR_ADDRESS,
+              "%s of %llu bytes at device address 0x%llx: 0x%llx is not mapped "
+              "on the device",
+              what, (unsigned long long)bytes, (unsigned long long)address,
               (unsigned long long)bad);
     stream_fail(stream, OMPRMA_ERR_ADDRESS, error_text());
 }
@@ -123,8 +125,7 @@ static bool overlaps(const struct stream *stream, const struct wire_record *reco
 
         if (ranges_meet(record->word[0], bytes, (uint64_t)(uintptr_t)other->local, other->bytes))
             return true;
-        if (is_one_sided(record) && node->path->one_sided &&
-            (int)record->word[3] == other->peer &&
+        if (is_one_sided(record) && node->path->one_sided && (int)record->word[3] == other->peer &&
             ranges_meet(record->word[1], bytes, other->remote, other->bytes))
             return true;
     }
@@ -221,7 +222,8 @@ static enum command_step run_transfer(struct server *server, struct stream *stre
     return COMMAND_DONE;
 }
 
-/* ---- commands about the device, on the application's control queue; they fail by themselves ---- */
+/* ---- commands about the device, on the application's control queue; they fail by themselves ----
+ */
 
 static void run_grow(struct server *server, struct stream *stream, const struct wire_record *record)
 {

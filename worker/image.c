@@ -45,7 +45,7 @@ struct image {
                            taken by dlopen() for the first */
     void *handle;       /* of dlopen() */
     uint64_t low, high; /* addresses that it occupies */
-    const struct image_entry *entries;  /* its table of offload entries, in its memory */
+    const struct image_entry *entries; /* its table of offload entries, in its memory */
     size_t entry_count;
     struct image_symbol_entry *symbols; /* what it defines, sorted by name */
     size_t symbol_count;

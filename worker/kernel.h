@@ -1,6 +1,7 @@
 /*
- * kernel.h: calls a kernel with a number of 64-bit arguments that is known only at run time, through
- * libffi with one prepared call interface per argument count. Knows nothing of queues or messages.
+ * kernel.h: calls a kernel with a number of 64-bit arguments that is known only at run time,
+ * through libffi with one prepared call interface per argument count. Knows nothing of queues or
+ * messages.
  */
 #ifndef OMPRMA_WORKER_KERNEL_H
 #define OMPRMA_WORKER_KERNEL_H

@@ -12,10 +12,13 @@ omprma_status_t memory_grow(struct memory *memory, uint64_t bytes, uint64_t *bas
     omprma_status_t status;
 
     if (memory->count >= memory->attach_limit || memory->count >= MEMORY_ARENAS)
-        return error_set(OMPRMA_ERR_DEVICE_MEMORY, "all %d arenas that this MPI library can attach "
-                         "are in use; raise OMPRMA_ARENA", memory->count);
+        return error_set(OMPRMA_ERR_DEVICE_MEMORY,
+                         "all %d arenas that this MPI library can attach "
+                         "are in use; raise OMPRMA_ARENA",
+                         memory->count);
     if (bytes > memory->limit_bytes || memory->used_bytes > memory->limit_bytes - bytes)
-        return error_set(OMPRMA_ERR_DEVICE_MEMORY, "%llu MiB more would pass the device's %llu MiB "
+        return error_set(OMPRMA_ERR_DEVICE_MEMORY,
+                         "%llu MiB more would pass the device's %llu MiB "
                          "(%llu MiB attached); free memory, use more devices, or set OMPRMA_MEMORY",
                          (unsigned long long)(bytes >> 20),
                          (unsigned long long)(memory->limit_bytes >> 20),

@@ -14,11 +14,11 @@
 struct place;
 
 struct place_description {
-    char cpu[96];      /* processor model */
-    int cores;         /* processing units of this worker's share (at least 1) */
-    int numa_node;     /* os index of its memory's node, -1: several or unknown */
+    char cpu[96];          /* processor model */
+    int cores;             /* processing units of this worker's share (at least 1) */
+    int numa_node;         /* os index of its memory's node, -1: several or unknown */
     uint64_t memory_bytes; /* free memory of the host now: MemAvailable, cgroup limits considered */
-    bool shared;       /* more workers than cores: cores are shared, nothing is bound */
+    bool shared;           /* more workers than cores: cores are shared, nothing is bound */
 };
 
 /* Loads the topology (`synthetic` NULL: this machine, else an hwloc synthetic description or the

@@ -69,8 +69,8 @@ void reply_output(struct server *server)
     bool flushed;
 
     while ((bytes = output_take(&stream, text, sizeof(text), &flushed)) > 0)
-        reply_append(server, WIRE_OUTPUT, 0, 0, (uint64_t)stream | (flushed ? WIRE_FLUSHED : 0), text,
-                     (uint32_t)bytes);
+        reply_append(server, WIRE_OUTPUT, 0, 0, (uint64_t)stream | (flushed ? WIRE_FLUSHED : 0),
+                     text, (uint32_t)bytes);
 }
 
 omprma_status_t reply_flush(struct server *server)

@@ -38,9 +38,9 @@ struct stream_transfer {
 /* The worker's side of a queue. */
 struct stream {
     uint32_t number;
-    bool running;  /* a lane has its next command, a launch */
-    bool begun;    /* the next command has been started and waits for its transfers */
-    bool active;   /* in the server's list of streams that need attention */
+    bool running;         /* a lane has its next command, a launch */
+    bool begun;           /* the next command has been started and waits for its transfers */
+    bool active;          /* in the server's list of streams that need attention */
     uint32_t done_op;     /* last operation that is complete */
     uint32_t transfer_op; /* last operation among `transfers` */
     struct channel_message *first, *last; /* messages not finished */
@@ -91,8 +91,8 @@ struct server {
     int64_t yield_ns; /* then yielding, then it sleeps */
     bool exiting;
     void (*leave_lost)(void); /* ends the process when the main thread cannot; may be NULL */
-    bool lost; /* a kernel has crashed: nothing runs any more */
-    uint64_t kernels; /* kernels run so far */
+    bool lost;                /* a kernel has crashed: nothing runs any more */
+    uint64_t kernels;         /* kernels run so far */
 };
 
 /* ---- server.c */
@@ -101,7 +101,8 @@ struct server {
  * threads. Errors: HOST_MEMORY. */
 omprma_status_t server_open(struct server *server);
 
-/* Serves until the application says exit (OK) or the channel fails. Not called with the lock held. */
+/* Serves until the application says exit (OK) or the channel fails. Not called with the lock held.
+ */
 omprma_status_t server_run(struct server *server);
 
 /* Ends the threads and frees everything that server_open() and the streams made. */
@@ -179,7 +180,8 @@ void server_idle(struct server *server, struct idle *idle, bool lane);
 /* ---- reply.c */
 
 /* Appends a result; sends what has gathered when it is full. `tail` may be NULL: the caller fills
- * the returned memory at once. NULL is returned on an error of the channel, and for bytes > 60 KiB. */
+ * the returned memory at once. NULL is returned on an error of the channel, and for bytes > 60 KiB.
+ */
 void *reply_append(struct server *server, uint16_t code, uint32_t queue, uint32_t op, uint64_t word,
                    const void *tail, uint32_t bytes);
 

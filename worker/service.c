@@ -19,8 +19,8 @@
 #include "worker/crash.h"
 
 enum {
-    LOOK_NS = 60000,     /* between looks: a kernel that is seen twice is a long one */
-    LOOKS_IDLE = 100     /* looks without a new kernel before it sleeps */
+    LOOK_NS = 60000, /* between looks: a kernel that is seen twice is a long one */
+    LOOKS_IDLE = 100 /* looks without a new kernel before it sleeps */
 };
 
 enum { SERVICE_AWAKE, SERVICE_ASLEEP, SERVICE_STOP };

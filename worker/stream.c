@@ -219,8 +219,8 @@ bool stream_progress(struct server *server, bool lane)
 {
     bool moved = false;
 
-    /* Each stream once: one that still waits goes to the end. A kernel may run in between, and other
-     * threads may then work on the list. */
+    /* Each stream once: one that still waits goes to the end. A kernel may run in between, and
+     * other threads may then work on the list. */
     for (uint32_t turns = server->active_count; turns > 0; turns--) {
         struct stream *stream = take_active(server);
         const struct channel_message *first;

@@ -37,21 +37,21 @@ extern "C" {
 
 typedef enum omprma_status {
     OMPRMA_OK = 0,
-    OMPRMA_ERR_ARGUMENT,    /* an argument is out of range or NULL where it must not be */
-    OMPRMA_ERR_CONFIG,      /* an OMPRMA_* environment variable has a value that cannot be used */
-    OMPRMA_ERR_NO_WORKERS,  /* the process was not started beside any worker */
-    OMPRMA_ERR_VERSION,     /* application and worker come from different versions of omprma */
-    OMPRMA_ERR_MPI,         /* MPI returned an error; the text holds its own words */
+    OMPRMA_ERR_ARGUMENT,      /* an argument is out of range or NULL where it must not be */
+    OMPRMA_ERR_CONFIG,        /* an OMPRMA_* environment variable has a value that cannot be used */
+    OMPRMA_ERR_NO_WORKERS,    /* the process was not started beside any worker */
+    OMPRMA_ERR_VERSION,       /* application and worker come from different versions of omprma */
+    OMPRMA_ERR_MPI,           /* MPI returned an error; the text holds its own words */
     OMPRMA_ERR_DEVICE_MEMORY, /* the worker has no memory left for the request */
-    OMPRMA_ERR_HOST_MEMORY, /* malloc failed in the application's process */
-    OMPRMA_ERR_ADDRESS,     /* a device range is foreign, freed, or runs past its block */
-    OMPRMA_ERR_IMAGE,       /* an image is truncated, damaged or made for another machine */
-    OMPRMA_ERR_SYMBOL,      /* an image lacks a symbol, or a library that it needs is missing */
-    OMPRMA_ERR_KERNEL,      /* a kernel crashed, aborted or called exit; its device is lost */
-    OMPRMA_ERR_DEVICE_LOST, /* the worker died, stopped answering, or a kernel crashed before */
-    OMPRMA_ERR_UNSUPPORTED, /* the operation cannot work on a remote device */
-    OMPRMA_ERR_PROTOCOL,    /* a control message is damaged or of another version */
-    OMPRMA_ERR_CLOSED,      /* omprma_init() was not called, or omprma_finalize() was */
+    OMPRMA_ERR_HOST_MEMORY,   /* malloc failed in the application's process */
+    OMPRMA_ERR_ADDRESS,       /* a device range is foreign, freed, or runs past its block */
+    OMPRMA_ERR_IMAGE,         /* an image is truncated, damaged or made for another machine */
+    OMPRMA_ERR_SYMBOL,        /* an image lacks a symbol, or a library that it needs is missing */
+    OMPRMA_ERR_KERNEL,        /* a kernel crashed, aborted or called exit; its device is lost */
+    OMPRMA_ERR_DEVICE_LOST,   /* the worker died, stopped answering, or a kernel crashed before */
+    OMPRMA_ERR_UNSUPPORTED,   /* the operation cannot work on a remote device */
+    OMPRMA_ERR_PROTOCOL,      /* a control message is damaged or of another version */
+    OMPRMA_ERR_CLOSED,        /* omprma_init() was not called, or omprma_finalize() was */
     OMPRMA_STATUS_COUNT
 } omprma_status_t;
 
@@ -89,19 +89,19 @@ OMPRMA_API void omprma_finalize(void);
 typedef uint64_t omprma_addr_t; /* an address in a worker's address space; 0 is no address */
 
 typedef struct omprma_device_info {
-    char host[64];           /* the worker's host name */
-    int pid;                 /* its process id there */
-    int cores;               /* processing units that its kernels may use */
-    int numa_node;           /* node of its memory, -1: spread over several */
-    int lanes;               /* kernels of different queues that may run at once */
-    uint64_t memory_bytes;   /* device memory that it may hand out */
-    uint64_t arena_bytes;    /* of that, attached now */
-    uint64_t used_bytes;     /* of that, in live blocks now */
-    uint64_t peak_bytes;     /* the highest used_bytes so far */
+    char host[64];                  /* the worker's host name */
+    int pid;                        /* its process id there */
+    int cores;                      /* processing units that its kernels may use */
+    int numa_node;                  /* node of its memory, -1: spread over several */
+    int lanes;                      /* kernels of different queues that may run at once */
+    uint64_t memory_bytes;          /* device memory that it may hand out */
+    uint64_t arena_bytes;           /* of that, attached now */
+    uint64_t used_bytes;            /* of that, in live blocks now */
+    uint64_t peak_bytes;            /* the highest used_bytes so far */
     uint32_t inline_submit_bytes;   /* submits up to this size travel in a control message */
     uint32_t inline_retrieve_bytes; /* retrieves up to this size do */
-    const char *osc;         /* one-sided component in use, "none" without a window; static */
-    char cpu[96];            /* processor model */
+    const char *osc; /* one-sided component in use, "none" without a window; static */
+    char cpu[96];    /* processor model */
 } omprma_device_info_t;
 
 /* Number of devices, one per worker; 0 before omprma_init(). Blocks: no. */
@@ -138,8 +138,8 @@ OMPRMA_API omprma_status_t omprma_address_inside(int device, omprma_addr_t addre
 /* ---- images ------------------------------------------------------------------------------- */
 
 typedef struct omprma_symbol {
-    const char *name; /* in: symbol name; owned by the caller, copied where kept */
-    uint64_t bytes;   /* in: 0 for a kernel, else the size of a global variable */
+    const char *name;      /* in: symbol name; owned by the caller, copied where kept */
+    uint64_t bytes;        /* in: 0 for a kernel, else the size of a global variable */
     omprma_addr_t address; /* out: its address on the device */
 } omprma_symbol_t;
 

@@ -4,8 +4,8 @@
  * can be tested, and run under the thread sanitizer, without MPI (null/null_channel.c).
  * Knows nothing of what messages mean.
  *
- * Thread: calls on one channel are serialised by the caller, except channel_sleep() (one thread at a
- * time) and channel_wake(). Blocks: only channel_sleep() and channel_drain().
+ * Thread: calls on one channel are serialised by the caller, except channel_sleep() (one thread at
+ * a time) and channel_wake(). Blocks: only channel_sleep() and channel_drain().
  *
  * Ownership: a message belongs to its holder until it is given to channel_send() or
  * channel_drop(). Messages are recycled; no allocation in the steady state.

@@ -5,8 +5,8 @@
  * Knows nothing of queues, blocks or ordering between transfers: whoever starts a transfer has made
  * sure that it may run.
  *
- * Thread: calls are serialised by the caller (MPI_THREAD_SERIALIZED). Blocks: never for long; a call
- * hands at most a few pieces to MPI.
+ * Thread: calls are serialised by the caller (MPI_THREAD_SERIALIZED). Blocks: never for long; a
+ * call hands at most a few pieces to MPI.
  */
 #ifndef OMPRMA_CONTROL_DATAPATH_H
 #define OMPRMA_CONTROL_DATAPATH_H
@@ -22,15 +22,15 @@ enum transfer_direction {
 
 enum { TRANSFER_PIECES = 4 /* pieces of one transfer under way at a time */ };
 
-/* One contiguous movement. The owner fills the first part; the datapath owns the second part between
- * start and done. Memory at `local` must stay valid until done. */
+/* One contiguous movement. The owner fills the first part; the datapath owns the second part
+ * between start and done. Memory at `local` must stay valid until done. */
 struct transfer {
     enum transfer_direction direction;
-    int peer;         /* rank */
-    void *local;      /* address in this process */
-    uint64_t remote;  /* address in the peer; the two-sided path does not use it */
-    uint64_t bytes;   /* > 0 */
-    uint32_t tag;     /* two-sided: the same number at both ends */
+    int peer;        /* rank */
+    void *local;     /* address in this process */
+    uint64_t remote; /* address in the peer; the two-sided path does not use it */
+    uint64_t bytes;  /* > 0 */
+    uint32_t tag;    /* two-sided: the same number at both ends */
 
     uint64_t issued;    /* bytes handed to MPI */
     uint64_t completed; /* bytes that MPI has finished with on this side */
@@ -50,7 +50,8 @@ struct datapath {
     omprma_status_t (*start)(struct datapath *path, struct transfer *transfer);
 
     /* Goes on with a transfer that was started. *done: the data is where it belongs (one-sided), or
-     * this side's part is over (two-sided). On an error the transfer is over as well. Errors: MPI. */
+     * this side's part is over (two-sided). On an error the transfer is over as well. Errors: MPI.
+     */
     omprma_status_t (*test)(struct datapath *path, struct transfer *transfer, bool *done);
 
     void (*destroy)(struct datapath *path);

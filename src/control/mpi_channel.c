@@ -74,8 +74,8 @@ static omprma_status_t mpi_send(struct channel *channel, struct channel_message 
     struct mpi_channel *self = self_of(channel);
     MPI_Request request;
     int peer = message->peer, done = 0;
-    int code = MPI_Isend(message->data, (int)message->bytes, MPI_BYTE, peer, TAG, self->comm,
-                         &request);
+    int code =
+        MPI_Isend(message->data, (int)message->bytes, MPI_BYTE, peer, TAG, self->comm, &request);
 
     if (code == MPI_SUCCESS)
         code = MPI_Test(&request, &done, MPI_STATUS_IGNORE);

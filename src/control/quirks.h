@@ -15,7 +15,7 @@ enum quirk_id {
     QUIRK_ATTACH_64 = 1 << 2,     /* at most 63 attached regions */
     QUIRK_END_OF_REGION = 1 << 3, /* attach one page more than is handed out */
     QUIRK_OUTSTANDING = 1 << 4,   /* bound outstanding requests */
-    QUIRK_FIXED_COST = 1 << 5     /* each operation pays for the attach table: measure, prefer few */
+    QUIRK_FIXED_COST = 1 << 5 /* each operation pays for the attach table: measure, prefer few */
 };
 
 struct quirk {

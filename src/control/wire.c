@@ -153,16 +153,21 @@ static omprma_status_t check_header(struct wire_reader *reader, const void *mess
     struct header_layout header;
 
     if (bytes < WIRE_HEADER_BYTES)
-        return error_set(OMPRMA_ERR_PROTOCOL, "control message of %zu bytes is shorter than its "
-                         "header of %d bytes", bytes, WIRE_HEADER_BYTES);
+        return error_set(OMPRMA_ERR_PROTOCOL,
+                         "control message of %zu bytes is shorter than its "
+                         "header of %d bytes",
+                         bytes, WIRE_HEADER_BYTES);
     memcpy(&header, message, sizeof(header));
     if (header.magic != WIRE_MAGIC)
-        return error_set(OMPRMA_ERR_PROTOCOL, "control message starts with 0x%04x instead of "
-                         "0x%04x: the sender is not omprma", header.magic, WIRE_MAGIC);
+        return error_set(OMPRMA_ERR_PROTOCOL,
+                         "control message starts with 0x%04x instead of "
+                         "0x%04x: the sender is not omprma",
+                         header.magic, WIRE_MAGIC);
     if (header.version != WIRE_VERSION)
-        return error_set(OMPRMA_ERR_VERSION, "control message has protocol version %u, this side "
-                         "speaks %d: use one version of omprma everywhere", header.version,
-                         WIRE_VERSION);
+        return error_set(OMPRMA_ERR_VERSION,
+                         "control message has protocol version %u, this side "
+                         "speaks %d: use one version of omprma everywhere",
+                         header.version, WIRE_VERSION);
     if (header.bytes != bytes || bytes > WIRE_MESSAGE_BYTES || bytes % 8)
         return error_set(OMPRMA_ERR_PROTOCOL, "control message of %zu bytes says that it has %u",
                          bytes, header.bytes);
@@ -189,17 +194,23 @@ static omprma_status_t check_record(const struct wire_reader *reader, const uint
     uint32_t fixed_bytes, tail;
 
     if (left < WIRE_RECORD_BYTES)
-        return error_set(OMPRMA_ERR_PROTOCOL, "control message ends inside a record, %zu bytes "
-                         "before its end", left);
+        return error_set(OMPRMA_ERR_PROTOCOL,
+                         "control message ends inside a record, %zu bytes "
+                         "before its end",
+                         left);
     memcpy(&fixed, at, sizeof(fixed));
     layout = layout_of(fixed.code);
     if (!layout || layout->kind != reader->header.kind)
-        return error_set(OMPRMA_ERR_PROTOCOL, "control message holds code %u (%s), which does not "
-                         "belong there", fixed.code, wire_code_name(fixed.code));
+        return error_set(OMPRMA_ERR_PROTOCOL,
+                         "control message holds code %u (%s), which does not "
+                         "belong there",
+                         fixed.code, wire_code_name(fixed.code));
     fixed_bytes = WIRE_RECORD_BYTES + 8u * (uint32_t)layout->words;
     if (fixed.bytes < fixed_bytes || fixed.bytes > left)
-        return error_set(OMPRMA_ERR_PROTOCOL, "record %s says %u bytes; at least %u are needed and "
-                         "%zu are left", layout->name, fixed.bytes, fixed_bytes, left);
+        return error_set(OMPRMA_ERR_PROTOCOL,
+                         "record %s says %u bytes; at least %u are needed and "
+                         "%zu are left",
+                         layout->name, fixed.bytes, fixed_bytes, left);
     tail = fixed.bytes - fixed_bytes;
     if ((layout->tail == TAIL_NONE && tail) || (layout->tail == TAIL_WORDS && tail % 8))
         return error_set(OMPRMA_ERR_PROTOCOL, "record %s has a tail of %u bytes", layout->name,

@@ -42,8 +42,8 @@ enum wire_code {
                      * symbol count; names follow the image, addresses are written over them */
     WIRE_PING,      /* result has as many bytes as asked: bytes | tail: any data */
     WIRE_AWAKE,     /* do not sleep for some microseconds: us */
-    WIRE_BENCH,     /* take part in a bare MPI measurement: kind, bytes, repetitions, address or peer */
-    WIRE_EXIT,      /* end */
+    WIRE_BENCH, /* take part in a bare MPI measurement: kind, bytes, repetitions, address or peer */
+    WIRE_EXIT,  /* end */
     WIRE_COMMAND_END,
     /* results, worker to application */
     WIRE_DONE = 64, /* an operation that wanted a result is done: value | tail: data */
@@ -76,10 +76,10 @@ struct wire_buffer {
 };
 
 struct wire_header {
-    uint8_t kind;    /* enum wire_kind */
-    uint32_t bytes;  /* of the whole message */
-    uint32_t serial; /* number of the message in its direction, from 1, wraps around */
-    uint32_t ack;    /* serial of the last message that the sender has taken from the receiver */
+    uint8_t kind;       /* enum wire_kind */
+    uint32_t bytes;     /* of the whole message */
+    uint32_t serial;    /* number of the message in its direction, from 1, wraps around */
+    uint32_t ack;       /* serial of the last message that the sender has taken from the receiver */
     uint16_t wants_ack; /* the receiver should answer soon, if only with WIRE_ALIVE */
 };
 

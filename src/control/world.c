@@ -32,7 +32,8 @@ omprma_status_t world_error(int code, const char *what)
 
 bool world_launched(void)
 {
-    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "PMI_SIZE"};
+    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK",
+                                        "PMI_SIZE"};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (getenv(names[i]))
@@ -57,8 +58,10 @@ static omprma_status_t join_start(struct world *world)
         world->started_mpi = true;
     }
     if (level < MPI_THREAD_SERIALIZED)
-        return error_set(OMPRMA_ERR_MPI, "MPI gives thread level %d, at least %d "
-                         "(MPI_THREAD_SERIALIZED) is needed", level, MPI_THREAD_SERIALIZED);
+        return error_set(OMPRMA_ERR_MPI,
+                         "MPI gives thread level %d, at least %d "
+                         "(MPI_THREAD_SERIALIZED) is needed",
+                         level, MPI_THREAD_SERIALIZED);
     return OMPRMA_OK;
 }
 
@@ -77,14 +80,18 @@ static omprma_status_t join_agree(struct world *world, enum world_role role)
     if (code != MPI_SUCCESS)
         return world_error(code, "first exchange of roles");
     if (most[AGREE_VERSION] != ~most[AGREE_NOT_VERSION])
-        return error_set(OMPRMA_ERR_VERSION, "this process is omprma %s, others are of another "
-                         "version: use one version everywhere", OMPRMA_VERSION_STRING);
+        return error_set(OMPRMA_ERR_VERSION,
+                         "this process is omprma %s, others are of another "
+                         "version: use one version everywhere",
+                         OMPRMA_VERSION_STRING);
     if (all_heads != 1)
-        return error_set(OMPRMA_ERR_NO_WORKERS, "%d applications were started together; omprma "
-                         "serves one application: start it with omprma-run", all_heads);
+        return error_set(OMPRMA_ERR_NO_WORKERS,
+                         "%d applications were started together; omprma "
+                         "serves one application: start it with omprma-run",
+                         all_heads);
     if (world->size < 2)
         return error_set(OMPRMA_ERR_NO_WORKERS, "no workers: start the program with "
-                         "omprma-run -n WORKERS PROGRAM");
+                                                "omprma-run -n WORKERS PROGRAM");
     world->head = (int)~most[AGREE_NOT_HEAD_RANK];
     return OMPRMA_OK;
 }
@@ -106,8 +113,8 @@ static omprma_status_t join_local(struct world *world, enum world_role role)
     MPI_Comm_size(local, &processes);
     world->local_index = rank == 0 ? 0 : before;
     CPU_ZERO(&allowed);
-    world->crowded = sched_getaffinity(0, sizeof(allowed), &allowed) == 0 &&
-                     processes > CPU_COUNT(&allowed);
+    world->crowded =
+        sched_getaffinity(0, sizeof(allowed), &allowed) == 0 && processes > CPU_COUNT(&allowed);
     MPI_Comm_free(&local);
     return OMPRMA_OK;
 }
@@ -184,8 +191,9 @@ omprma_status_t world_open(struct world *world, struct world_hello *hello, struc
     failed = status != OMPRMA_OK;
     MPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, world->control);
     if (any)
-        return failed ? status : error_set(OMPRMA_ERR_DEVICE_MEMORY, "a worker could not start; "
-                                           "its own message says why");
+        return failed ? status
+                      : error_set(OMPRMA_ERR_DEVICE_MEMORY, "a worker could not start; "
+                                                            "its own message says why");
     if (world->window != MPI_WIN_NULL) {
         code = MPI_Win_lock_all(MPI_MODE_NOCHECK, world->window);
         if (code != MPI_SUCCESS)

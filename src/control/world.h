@@ -43,10 +43,10 @@ struct world {
     MPI_Comm data;    /* two-sided data only */
     MPI_Win window;   /* dynamic, locked for all; MPI_WIN_NULL if there is none */
     int rank, size, head;
-    bool started_mpi; /* we called MPI_Init_thread, so we call MPI_Finalize */
+    bool started_mpi;             /* we called MPI_Init_thread, so we call MPI_Finalize */
     int local_index, local_count; /* among the workers of one host; workers only */
     bool crowded; /* more processes of this job on this host than processors: waiting is sleeping */
-    const char *component;        /* of the window, "none" if there is none */
+    const char *component; /* of the window, "none" if there is none */
     char why_no_window[256];
     unsigned quirks; /* set of enum quirk_id bits */
     struct world_settings settings;
@@ -63,10 +63,11 @@ bool world_launched(void);
 omprma_status_t world_join(struct world *world, enum world_role role);
 
 /* Spreads the settings (filled by the head) and makes communicators and window. Collective.
- * `hello` is this process's; on the head *all (size entries, by rank, to be freed by the caller) are
- * everybody's. `attach` is called between the making of the window and the exchange of hellos, so
- * that the worker can attach its first arena and put it in `hello`; NULL on the head. A head that cannot go on sets
- * settings.lanes to 0: then all return CLOSED. Errors: CLOSED, MPI, DEVICE_MEMORY. */
+ * `hello` is this process's; on the head *all (size entries, by rank, to be freed by the caller)
+ * are everybody's. `attach` is called between the making of the window and the exchange of hellos,
+ * so that the worker can attach its first arena and put it in `hello`; NULL on the head. A head
+ * that cannot go on sets settings.lanes to 0: then all return CLOSED. Errors: CLOSED, MPI,
+ * DEVICE_MEMORY. */
 typedef omprma_status_t (*world_attach)(struct world *world, struct world_hello *hello, void *data);
 omprma_status_t world_open(struct world *world, struct world_hello *hello, struct world_hello **all,
                            world_attach attach, void *data);

@@ -98,7 +98,8 @@ omprma_status_t omprma_queue_synchronize(omprma_queue_t *queue)
 /* Attaches another arena that has room for `bytes`. */
 static omprma_status_t grow(struct device *device, uint64_t bytes)
 {
-    uint64_t least = (bytes + ALLOCATOR_LARGE_ALIGNMENT - 1) & ~(uint64_t)(ALLOCATOR_LARGE_ALIGNMENT - 1);
+    uint64_t least =
+        (bytes + ALLOCATOR_LARGE_ALIGNMENT - 1) & ~(uint64_t)(ALLOCATOR_LARGE_ALIGNMENT - 1);
     struct wire_record record = {.code = WIRE_GROW};
     uint64_t base = 0, want;
     omprma_status_t status;
@@ -216,8 +217,8 @@ omprma_status_t omprma_address_inside(int number, omprma_addr_t address, size_t 
     if (status != OMPRMA_OK)
         return status;
     spinlock_lock(&device->memory_lock);
-    *inside = bytes == 0 || allocator_classify(device->allocator, address, bytes, NULL, NULL) ==
-                                RANGE_LIVE;
+    *inside = bytes == 0 ||
+              allocator_classify(device->allocator, address, bytes, NULL, NULL) == RANGE_LIVE;
     spinlock_unlock(&device->memory_lock);
     return OMPRMA_OK;
 }

@@ -17,8 +17,7 @@ static void print_range(FILE *out, const char *what, uint64_t from, uint64_t to)
                 from, to);
 }
 
-static void print_times(FILE *out, const char *what,
-                        const double us[PATH_COUNT][PATHS_SIZES])
+static void print_times(FILE *out, const char *what, const double us[PATH_COUNT][PATHS_SIZES])
 {
     for (int path = 0; path < PATH_COUNT; path++) {
         bool any = false;
@@ -53,9 +52,10 @@ static void print_device(FILE *out, const struct device *device)
     fputc('\n', out);
     print_times(out, "submit", paths->submit_us);
     print_times(out, "retrieve", paths->retrieve_us);
-    fprintf(out, "  in the message: submit up to %u B, retrieve up to %u B (beside a launch up to "
-                 "%u B)\n", paths->inline_submit, paths->inline_retrieve,
-            paths->inline_retrieve_fused);
+    fprintf(out,
+            "  in the message: submit up to %u B, retrieve up to %u B (beside a launch up to "
+            "%u B)\n",
+            paths->inline_submit, paths->inline_retrieve, paths->inline_retrieve_fused);
     print_range(out, "larger submits", paths->submit_rma_from, paths->submit_rma_to);
     print_range(out, "larger retrieves", paths->retrieve_rma_from, paths->retrieve_rma_to);
 }

@@ -152,8 +152,10 @@ omprma_status_t omprma_event_wait(omprma_event_t *event, omprma_queue_t *queue)
     place = &event->place;
     if (!place->queue || place->queue == queue || queue_passed(place)) {
         if (place->queue && place->queue != queue && queue_place_failed(place))
-            status = error_set(place->queue->failed_status, "event wait: the event's queue "
-                               "failed: %s", place->queue->failed_text);
+            status = error_set(place->queue->failed_status,
+                               "event wait: the event's queue "
+                               "failed: %s",
+                               place->queue->failed_text);
         return operation_end(queue, status);
     }
     if (place->queue->open)

@@ -96,8 +96,8 @@ static omprma_status_t deliver(struct device *device, struct image_record *recor
     if (status != OMPRMA_OK)
         return status;
     if (source)
-        status = omprma_exchange(queue, there->address, device->number, record->address,
-                                 record->bytes);
+        status =
+            omprma_exchange(queue, there->address, device->number, record->address, record->bytes);
     else
         status = omprma_submit(queue, record->address, image, record->bytes);
     if (status == OMPRMA_OK)

@@ -6,7 +6,8 @@
 #define OMPRMA_HOST_LAUNCHER_H
 
 /* Tells omprma-run that the program has connected, and gives the program's children back the
- * environment that the user had: loader paths of ours are not for them. Call once, when MPI runs. */
+ * environment that the user had: loader paths of ours are not for them. Call once, when MPI runs.
+ */
 void launcher_connected(void);
 
 #endif

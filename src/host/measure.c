@@ -15,10 +15,10 @@
 enum {
     REPETITIONS_MOST = 48,
     REPETITIONS_LEAST = 3,
-    ROUNDS = 2,         /* of everything, apart in time; the better one counts */
-    BUDGET_NS = 200000, /* per round, way, direction and size; all stay below 20 ms */
+    ROUNDS = 2,           /* of everything, apart in time; the better one counts */
+    BUDGET_NS = 200000,   /* per round, way, direction and size; all stay below 20 ms */
     WARM_UP_NS = 1000000, /* until both ends poll and caches are filled */
-    BATCH = 32,         /* small submits between two acknowledged operations */
+    BATCH = 32,           /* small submits between two acknowledged operations */
     BATCHES = 5,
     INLINE_MOST = 16384,
     INLINE_MEASURED = 8192,
@@ -55,9 +55,9 @@ struct probe {
 
 static omprma_status_t one(const struct probe *probe, bool submit, uint64_t bytes)
 {
-    omprma_status_t status = submit ? omprma_submit(probe->queue, probe->there, probe->here, bytes)
-                                    : omprma_retrieve(probe->queue, probe->here, probe->there,
-                                                      bytes);
+    omprma_status_t status = submit
+                                 ? omprma_submit(probe->queue, probe->there, probe->here, bytes)
+                                 : omprma_retrieve(probe->queue, probe->here, probe->there, bytes);
 
     return status == OMPRMA_OK ? omprma_queue_synchronize(probe->queue) : status;
 }
@@ -178,8 +178,8 @@ static omprma_status_t measure_one(struct device *device)
 
 /* ---- the choice ---- */
 
-/* Time of a way at any size, on the line through the two measured sizes around it, or the nearest two
- * if it lies outside them. Not every way is measured at every size. */
+/* Time of a way at any size, on the line through the two measured sizes around it, or the nearest
+ * two if it lies outside them. Not every way is measured at every size. */
 static double way_time(const double (*us)[PATHS_SIZES], enum path path, uint64_t bytes)
 {
     int low = -1, high = -1;
@@ -195,8 +195,8 @@ static double way_time(const double (*us)[PATHS_SIZES], enum path path, uint64_t
     }
     if (low < 0)
         return high < 0 ? 0 : us[path][high];
-    share = ((double)bytes - (double)paths_sizes[low]) /
-            (double)(paths_sizes[high] - paths_sizes[low]);
+    share =
+        ((double)bytes - (double)paths_sizes[low]) / (double)(paths_sizes[high] - paths_sizes[low]);
     time = us[path][low] + share * (us[path][high] - us[path][low]);
     return time > 0 ? time : 0;
 }
@@ -210,8 +210,8 @@ static void choose_bulk(const double (*us)[PATHS_SIZES], uint64_t least, uint64_
     *from = UINT64_MAX;
     *to = UINT64_MAX;
     for (uint64_t bytes = last; bytes >= 8; bytes /= 2) {
-        bool better = way_time(us, PATH_RMA, bytes) <= way_time(us, PATH_TWO_SIDED, bytes) ||
-                      bytes < least;
+        bool better =
+            way_time(us, PATH_RMA, bytes) <= way_time(us, PATH_TWO_SIDED, bytes) || bytes < least;
 
         if (better)
             *from = bytes;
@@ -269,8 +269,7 @@ void measure_choose(struct paths *paths, bool rma, enum config_data data)
                           paths->submit_us[PATH_RMA][PATHS_SIZES - 1] <=
                               paths->submit_us[PATH_TWO_SIDED][PATHS_SIZES - 1];
     rma = rma && data == DATA_AUTO;
-    paths->inline_submit =
-        choose_inline(paths->submit_us, 0, rma, two_sided, OMPRMA_COPIED_SUBMIT);
+    paths->inline_submit = choose_inline(paths->submit_us, 0, rma, two_sided, OMPRMA_COPIED_SUBMIT);
     if (paths->inline_submit < INLINE_LEAST)
         paths->inline_submit = INLINE_LEAST;
     paths->inline_retrieve = choose_inline(paths->retrieve_us, 0, rma, two_sided, 0);
@@ -311,9 +310,10 @@ omprma_status_t measure_all(struct runtime *runtime)
         if (config->inline_retrieve >= 0)
             device->paths.inline_retrieve = device->paths.inline_retrieve_fused =
                 (uint32_t)config->inline_retrieve;
-        log_write(LOG_DETAIL, "device %d (%s): in the message: submit up to %u B, retrieve up to "
-                  "%u B; one-sided: submit from %llu B, retrieve from %llu B", i,
-                  device->hello.host, device->paths.inline_submit, device->paths.inline_retrieve,
+        log_write(LOG_DETAIL,
+                  "device %d (%s): in the message: submit up to %u B, retrieve up to "
+                  "%u B; one-sided: submit from %llu B, retrieve from %llu B",
+                  i, device->hello.host, device->paths.inline_submit, device->paths.inline_retrieve,
                   (unsigned long long)device->paths.submit_rma_from,
                   (unsigned long long)device->paths.retrieve_rma_from);
     }

@@ -51,19 +51,19 @@ struct queue_place {
 struct queue_item {
     struct queue_item *next, *prev;
     enum queue_item_kind kind;
-    bool issued; /* sent, started */
-    bool done;   /* acknowledged, complete */
+    bool issued;     /* sent, started */
+    bool done;       /* acknowledged, complete */
     uint64_t number; /* of a transfer or wait in its queue */
     union {
         struct {
             struct channel_message *message; /* until sent */
             uint32_t last_record;            /* offset of the last record */
             uint32_t last_op;
-            int64_t sent_ns; /* for the trace */
-            bool sealed;             /* nothing may join it */
-            bool wants_result;       /* its last record asks for one */
-            bool only_writes;        /* holds nothing but small submits */
-            struct queue_bulk *bulk; /* two-sided transfers announced in it */
+            int64_t sent_ns;               /* for the trace */
+            bool sealed;                   /* nothing may join it */
+            bool wants_result;             /* its last record asks for one */
+            bool only_writes;              /* holds nothing but small submits */
+            struct queue_bulk *bulk;       /* two-sided transfers announced in it */
             struct omprma_queue *receiver; /* other half of an exchange: leaves together with it */
         } segment;
         struct {
@@ -169,8 +169,8 @@ void queue_result(struct omprma_queue *queue, const struct wire_record *record);
 bool queue_idle(const struct omprma_queue *queue);
 
 /* True if [host, host + bytes) overlaps memory that a pending retrieve will fill or, if it is to be
- * filled itself (`fill`), that a pending two-sided submit still reads. One-sided transfers of a queue
- * are ordered against each other anyway. */
+ * filled itself (`fill`), that a pending two-sided submit still reads. One-sided transfers of a
+ * queue are ordered against each other anyway. */
 bool queue_uses(const struct omprma_queue *queue, const void *host, uint64_t bytes, bool fill);
 
 /* Fails the queue: what was not issued is dropped. The first error is kept. */

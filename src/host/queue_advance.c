@@ -1,5 +1,5 @@
-/* queue_advance.c: what of a queue can go on now: segments leave, transfers start and end, waits are
- * over. See queue.h. */
+/* queue_advance.c: what of a queue can go on now: segments leave, transfers start and end, waits
+ * are over. See queue.h. */
 #include <stdio.h>
 #include <stdlib.h>
 

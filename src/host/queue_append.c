@@ -1,5 +1,5 @@
-/* queue_append.c: what users' operations add to a queue: records to the open segment, transfers, and
- * waits. Decides what may go before what. See queue.h. */
+/* queue_append.c: what users' operations add to a queue: records to the open segment, transfers,
+ * and waits. Decides what may go before what. See queue.h. */
 #include <stdlib.h>
 
 #include "base/error.h"

@@ -32,8 +32,7 @@ void item_free(struct omprma_queue *queue, struct queue_item *item)
     queue->device->runtime->spare_items = item;
 }
 
-void item_insert(struct omprma_queue *queue, struct queue_item *item,
-                        struct queue_item *before)
+void item_insert(struct omprma_queue *queue, struct queue_item *item, struct queue_item *before)
 {
     item->next = before;
     item->prev = before ? before->prev : queue->last;

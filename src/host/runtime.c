@@ -107,14 +107,20 @@ static omprma_status_t choose_paths(struct runtime *runtime)
     if (status != OMPRMA_OK)
         return status;
     if (!window && runtime->config.data == DATA_RMA)
-        return error_set(OMPRMA_ERR_MPI, "--data rma: this MPI offers no dynamic window here (%s); "
-                         "use --data auto or two-sided, or --osc ucx", world->why_no_window);
+        return error_set(OMPRMA_ERR_MPI,
+                         "--data rma: this MPI offers no dynamic window here (%s); "
+                         "use --data auto or two-sided, or --osc ucx",
+                         world->why_no_window);
     if (!window)
-        snprintf(runtime->choice, sizeof(runtime->choice), "two-sided: MPI offers no dynamic "
-                 "window here (%s)", world->why_no_window);
+        snprintf(runtime->choice, sizeof(runtime->choice),
+                 "two-sided: MPI offers no dynamic "
+                 "window here (%s)",
+                 world->why_no_window);
     else if (runtime->config.data == DATA_AUTO)
-        snprintf(runtime->choice, sizeof(runtime->choice), "per size by measurement, one-sided "
-                 "component %s", world->component);
+        snprintf(runtime->choice, sizeof(runtime->choice),
+                 "per size by measurement, one-sided "
+                 "component %s",
+                 world->component);
     else
         snprintf(runtime->choice, sizeof(runtime->choice), "%s as asked, one-sided component %s",
                  runtime->config.data == DATA_RMA ? "rma" : "two-sided", world->component);
@@ -359,10 +365,10 @@ omprma_status_t omprma_init(void)
         references++;
     else if (ended)
         status = error_set(OMPRMA_ERR_CLOSED, "omprma has ended in this process and cannot start "
-                           "again");
+                                              "again");
     else if (!world_launched())
         status = error_set(OMPRMA_ERR_NO_WORKERS, "no workers: start the program with "
-                           "omprma-run -n WORKERS PROGRAM");
+                                                  "omprma-run -n WORKERS PROGRAM");
     else
         status = start();
     if (status == OMPRMA_OK && references == 0)

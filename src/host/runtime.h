@@ -63,9 +63,9 @@ struct runtime {
     bool progress_running;
     _Atomic bool progress_stop;
     struct trace *trace; /* NULL: not recording */
-    char choice[512];  /* the data path chosen, and why */
-    bool adopted;      /* made by runtime_adopt(): there is no MPI to leave */
-    bool unresponsive; /* some worker does not answer: do not wait for it at the end */
+    char choice[512];    /* the data path chosen, and why */
+    bool adopted;        /* made by runtime_adopt(): there is no MPI to leave */
+    bool unresponsive;   /* some worker does not answer: do not wait for it at the end */
 };
 
 /* The one runtime; NULL before omprma_init() and after the last omprma_finalize(). */

@@ -56,18 +56,21 @@ static void print_device(struct device *device, FILE *out)
     char peak[32], attached[32];
 
     allocator_usage(device->allocator, &usage);
-    fprintf(out, "omprma: device %d, process %d on %s%s\n", device->number,
-            device->hello.bell.pid, device->hello.host, device->lost ? " (lost)" : "");
+    fprintf(out, "omprma: device %d, process %d on %s%s\n", device->number, device->hello.bell.pid,
+            device->hello.host, device->lost ? " (lost)" : "");
     print_cells(stats, out);
-    fprintf(out, "omprma:   launches %" PRIu64 ", messages %" PRIu64 " out (%" PRIu64 " B), %" PRIu64
-                 " in (%" PRIu64 " B)", stats->launches, stats->messages_out,
-            stats->message_bytes_out, stats->messages_in, stats->message_bytes_in);
+    fprintf(out,
+            "omprma:   launches %" PRIu64 ", messages %" PRIu64 " out (%" PRIu64 " B), %" PRIu64
+            " in (%" PRIu64 " B)",
+            stats->launches, stats->messages_out, stats->message_bytes_out, stats->messages_in,
+            stats->message_bytes_in);
     if (stats->launches)
         fprintf(out, ", per launch %.2f out and %.2f in",
                 (double)stats->messages_out / (double)stats->launches,
                 (double)stats->messages_in / (double)stats->launches);
-    fprintf(out, "\nomprma:   memory: peak %s, %" PRIu64 " blocks live, %" PRIu64 " arenas of %s, "
-                 "%" PRIu64 " allocs, %" PRIu64 " frees\n",
+    fprintf(out,
+            "\nomprma:   memory: peak %s, %" PRIu64 " blocks live, %" PRIu64 " arenas of %s, "
+            "%" PRIu64 " allocs, %" PRIu64 " frees\n",
             scaled((double)usage.peak_bytes, peak, sizeof(peak)), usage.blocks, usage.arenas,
             scaled((double)usage.arena_bytes, attached, sizeof(attached)), stats->allocs,
             stats->frees);

@@ -84,8 +84,8 @@ void trace_add(struct runtime *runtime, const char *name, const char *path, int 
     trace->spans[trace->count++] = (struct span){name, path, device, begin_ns, end_ns, bytes};
 }
 
-/* Names and paths are words of ours: nothing needs escaping. No JSON library, because this code runs
- * inside the user's program, which may carry another version of one. */
+/* Names and paths are words of ours: nothing needs escaping. No JSON library, because this code
+ * runs inside the user's program, which may carry another version of one. */
 static void write_span(const struct trace *trace, const struct span *span, bool last)
 {
     fprintf(trace->file,

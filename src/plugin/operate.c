@@ -45,9 +45,9 @@ static bool retrieve_must_wait(int64_t bytes)
            atomic_load_explicit(&attached, memory_order_relaxed);
 }
 
-/* omp_target_memcpy (seen in LLVM 14, 15 and 16) returns what issuing a transfer returned, and drops
- * what synchronizing does. Ranges inside blocks are checked when they are issued; whether others
- * exist only the worker knows, so for them the call waits. */
+/* omp_target_memcpy (seen in LLVM 14, 15 and 16) returns what issuing a transfer returned, and
+ * drops what synchronizing does. Ranges inside blocks are checked when they are issued; whether
+ * others exist only the worker knows, so for them the call waits. */
 static bool error_may_come_late(int device, const void *there, int64_t bytes)
 {
     bool inside = true;

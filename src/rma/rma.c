@@ -60,10 +60,10 @@ static int issue(struct rma *self, const struct transfer *t, uint64_t at, uint64
                                   self->window, request)
                        : MPI_Put(local, count, MPI_BYTE, t->peer, remote, count, MPI_BYTE,
                                  self->window);
-    return request ? MPI_Rget(local, count, MPI_BYTE, t->peer, remote, count, MPI_BYTE,
-                              self->window, request)
-                   : MPI_Get(local, count, MPI_BYTE, t->peer, remote, count, MPI_BYTE,
-                             self->window);
+    return request
+               ? MPI_Rget(local, count, MPI_BYTE, t->peer, remote, count, MPI_BYTE, self->window,
+                          request)
+               : MPI_Get(local, count, MPI_BYTE, t->peer, remote, count, MPI_BYTE, self->window);
 }
 
 /* One piece, completed at once. */

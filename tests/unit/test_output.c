@@ -22,7 +22,7 @@
 
 enum { MIB = 1 << 20 };
 
-static int log_fd; /* the child's real stderr */
+static int log_fd;   /* the child's real stderr */
 static bool flushed; /* of the last output_take() */
 
 #define REQUIRE(condition)                                                                         \
