@@ -12,12 +12,12 @@
 #include "worker/output.h"
 
 enum {
-    CROWDED_YIELD_NS = 20000, /* the same where processors are shared: others need them */
-    YIELD_NS = 1000000,       /* polls, yielding, for so long before it sleeps */
-    NAP_NS = 100000000,       /* longest sleep; messages end it earlier */
-    SERVE_NAP_NS = 2000000,   /* the same while a kernel runs: the peer may not be able to ring */
-    LET_GO_YIELDS = 50,       /* how long the lock is offered to others */
-    POLLS_PER_LOOK = 16       /* between looks at the clock */
+    CROWDED_YIELD_NS = 100000, /* the same where processors are shared: others need them */
+    YIELD_NS = 1000000,        /* polls, yielding, for so long before it sleeps */
+    NAP_NS = 100000000,        /* longest sleep; messages end it earlier */
+    SERVE_NAP_NS = 2000000,    /* the same while a kernel runs: the peer may not be able to ring */
+    LET_GO_YIELDS = 50,        /* how long the lock is offered to others */
+    POLLS_PER_LOOK = 16        /* between looks at the clock */
 };
 
 void server_lock(struct server *server)

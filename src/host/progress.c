@@ -13,14 +13,14 @@
 #include "host/queue.h"
 
 enum {
-    CROWDED_YIELD_NS = 20000, /* the same where processors are shared: the workers need them */
-    YIELD_NS = 200000,        /* a waiting thread polls, yielding, for so long before it sleeps */
-    NAP_NEAR_NS = 2000000,    /* longest sleep when workers can ring */
-    NAP_FAR_NS = 50000,       /* when they cannot */
-    LET_IN_YIELDS = 50,       /* how long the lock is offered to others */
-    PART_PAUSE_NS = 2000000,  /* between two moves to another processor */
-    POLLS_PER_LOOK = 16,      /* between looks at the clock */
-    THREAD_PAUSE_NS = 50000   /* of the progress thread when nothing is going on */
+    CROWDED_YIELD_NS = 100000, /* the same where processors are shared: the workers need them */
+    YIELD_NS = 200000,         /* a waiting thread polls, yielding, for so long before it sleeps */
+    NAP_NEAR_NS = 2000000,     /* longest sleep when workers can ring */
+    NAP_FAR_NS = 50000,        /* when they cannot */
+    LET_IN_YIELDS = 50,        /* how long the lock is offered to others */
+    PART_PAUSE_NS = 2000000,   /* between two moves to another processor */
+    POLLS_PER_LOOK = 16,       /* between looks at the clock */
+    THREAD_PAUSE_NS = 50000    /* of the progress thread when nothing is going on */
 };
 
 /* How long a thread has waited without anything happening. */

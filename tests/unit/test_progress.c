@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
+#include <sched.h>
 #include <stdio.h>
 
 #include "core_fixture.h"
@@ -187,12 +188,16 @@ static void *ring(void *data)
             expect(omprma_event_synchronize(self->event) == OMPRMA_OK);
             break;
         case 1:
-            while (!done)
+            while (!done) {
                 expect(omprma_event_query(self->event, &done) == OMPRMA_OK);
+                sched_yield();
+            }
             break;
         case 2:
-            while (!done)
+            while (!done) {
                 expect(omprma_queue_query(self->queue, &done) == OMPRMA_OK);
+                sched_yield();
+            }
             break;
         default: /* somebody else's, whatever its place now is */
             expect(omprma_event_wait((self - self->number)[(self->number + 1) % THREADS].event,

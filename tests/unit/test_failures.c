@@ -1,0 +1,275 @@
+/* test_failures.c: what becomes of a queue whose operation failed, and of those that wait for it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <sys/mman.h>
+
+#include "core_fixture.h"
+#include "worker/crash.h"
+
+enum { BYTES = 3 * CORE_PIECE };
+
+static unsigned char out[BYTES], back[BYTES];
+static unsigned char lost[BYTES]; /* of operations whose data nobody looks at */
+
+/* A page that is not mapped, outside every arena. */
+static omprma_addr_t hole;
+
+static void no_wake(void)
+{
+}
+
+/* In each test anew: cmocka sets handlers of its own before it. */
+static void make_hole(void)
+{
+    assert_ok(crash_install(no_wake));
+    if (hole)
+        return;
+    hole = (omprma_addr_t)(uintptr_t)mmap(NULL, 8 * CORE_PIECE, PROT_NONE,
+                                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(hole != (omprma_addr_t)(uintptr_t)MAP_FAILED);
+}
+
+/* Makes a queue fail in one of several ways. */
+enum { FAILURES = 6 };
+
+static void break_queue(omprma_queue_t *queue, int how, int devices)
+{
+    switch (how) {
+    case 0:
+        assert_ok(omprma_submit(queue, hole, lost, 100));
+        break;
+    case 1:
+        assert_ok(omprma_retrieve(queue, lost, hole, 100));
+        break;
+    case 2:
+        assert_ok(omprma_submit(queue, hole, lost, BYTES));
+        break;
+    case 3:
+        assert_ok(omprma_retrieve(queue, lost, hole, BYTES));
+        break;
+    case 4:
+        assert_ok(omprma_exchange(queue, hole, 0, hole + BYTES, 1000));
+        break;
+    default:
+        assert_ok(omprma_exchange(queue, hole, devices - 1, hole + BYTES, BYTES));
+        break;
+    }
+}
+
+static void check_failed(omprma_queue_t *queue)
+{
+    omprma_status_t status = omprma_queue_synchronize(queue);
+
+    if (status != OMPRMA_ERR_ADDRESS)
+        fail_msg("%s: %s", omprma_status_string(status), omprma_error());
+    assert_non_null(strstr(omprma_error(), "not mapped"));
+    assert_ok(omprma_queue_synchronize(queue)); /* returned once */
+}
+
+static void check_well(omprma_queue_t *queue, omprma_addr_t there, uint64_t bytes)
+{
+    memset(out, 0x3c, bytes);
+    memset(back, 0, bytes);
+    assert_ok(omprma_submit(queue, there, out, bytes));
+    assert_ok(launch(queue, KERNEL(kernel_add), there, bytes, 1));
+    assert_ok(omprma_retrieve(queue, back, there, bytes));
+    assert_ok(omprma_queue_synchronize(queue));
+    for (uint64_t i = 0; i < bytes; i++)
+        assert_int_equal(back[i], 0x3d);
+}
+
+/* Operations after the failing one, none of which may be run. They return the error when it is
+ * known already. */
+static void append_more(omprma_queue_t *queue, omprma_addr_t counter, omprma_addr_t there)
+{
+    for (int i = 0; i < 20; i++) {
+        launch(queue, KERNEL(kernel_count), counter, 0, 0);
+        omprma_submit(queue, there, lost, i % 2 ? 10 : BYTES);
+        omprma_retrieve(queue, lost, there, i % 3 ? 10 : BYTES);
+        if (i % 4 == 0)
+            omprma_queue_flush(queue);
+    }
+}
+
+static void failures(int devices, int lanes)
+{
+    omprma_queue_t *queue, *other;
+    omprma_addr_t there, counter, other_there;
+    uint64_t zero = 0, count;
+
+    core_start(&(struct core_options){.workers = devices, .lanes = lanes});
+    queue = core_queue(0);
+    other = core_queue(0);
+    there = core_alloc(0, BYTES);
+    other_there = core_alloc(0, BYTES);
+    counter = core_alloc(0, 8);
+    assert_ok(omprma_submit(queue, counter, &zero, 8));
+    assert_ok(omprma_queue_synchronize(queue));
+    for (int round = 0; round < 4 * FAILURES; round++) {
+        for (int i = 0; i < devices; i++)
+            core_choose(i, round & 1 ? 0 : 8192, (round & 2) != 0);
+        assert_ok(launch(queue, KERNEL(kernel_count), counter, 0, 0));
+        break_queue(queue, round % FAILURES, devices);
+        append_more(queue, counter, there);
+        check_well(other, other_there, round % 3 ? BYTES : 100);
+        check_failed(queue);
+        check_well(queue, there, round % 2 ? BYTES : 100);
+        assert_ok(omprma_retrieve(queue, &count, counter, 8));
+        assert_ok(omprma_queue_synchronize(queue));
+        assert_int_equal(count, round + 1); /* what came before the failure was run, no more */
+    }
+    break_queue(queue, 0, devices);
+    assert_int_equal(omprma_queue_destroy(queue), OMPRMA_ERR_ADDRESS);
+    queue = core_queue(0); /* the same again, and clean */
+    check_well(queue, there, 100);
+    assert_ok(omprma_queue_destroy(queue));
+    assert_ok(omprma_queue_destroy(other));
+    core_stop();
+}
+
+static void a_failed_queue_is_clean_after_synchronize(void **state)
+{
+    (void)state;
+    make_hole();
+    failures(1, 1);
+    failures(1, 3);
+    failures(2, 1);
+}
+
+/* The destination's range is bad: the source's queue learns it, whatever came of the source. */
+static void the_far_end_of_an_exchange_fails(void **state)
+{
+    omprma_queue_t *queue;
+    omprma_addr_t from;
+
+    (void)state;
+    make_hole();
+    core_start(&(struct core_options){.workers = 2});
+    queue = core_queue(0);
+    from = core_alloc(0, BYTES);
+    for (int round = 0; round < 10; round++) {
+        assert_ok(omprma_exchange(queue, from, 1, hole, round % 2 ? BYTES : 100));
+        check_failed(queue);
+        check_well(queue, from, 100);
+    }
+    assert_ok(omprma_queue_destroy(queue));
+    core_stop();
+}
+
+/* Who waits for an event of a queue that fails before it, fails too; a later event is none of it.
+ */
+static void failures_travel_along_events(void **state)
+{
+    omprma_queue_t *first, *second;
+    omprma_event_t *event;
+    omprma_addr_t there;
+
+    (void)state;
+    make_hole();
+    for (int devices = 1; devices <= 2; devices++) {
+        core_start(&(struct core_options){.workers = devices});
+        first = core_queue(0);
+        second = core_queue(devices - 1);
+        there = core_alloc(devices - 1, 100);
+        assert_ok(omprma_event_create(&event));
+        for (int round = 0; round < 8; round++) {
+            omprma_status_t status;
+
+            assert_ok(launch(first, KERNEL(kernel_nap), 1000, 0, 0));
+            break_queue(first, round % 4, 1);
+            assert_ok(omprma_event_record(event, first));
+            if (round & 4)
+                assert_ok(omprma_queue_flush(first));
+            assert_ok(omprma_event_wait(event, second));
+            assert_ok(launch(second, KERNEL(kernel_nap), 1, 0, 0));
+            status = omprma_queue_synchronize(second);
+            if (status != OMPRMA_ERR_ADDRESS)
+                fail_msg("%s: %s", omprma_status_string(status), omprma_error());
+            assert_int_equal(omprma_event_synchronize(event), OMPRMA_ERR_ADDRESS);
+            check_failed(first);
+            assert_ok(omprma_event_record(event, first));
+            assert_ok(omprma_event_wait(event, second));
+            check_well(second, there, 100);
+        }
+        omprma_event_destroy(event);
+        assert_ok(omprma_queue_destroy(first));
+        assert_ok(omprma_queue_destroy(second));
+        core_stop();
+    }
+}
+
+/* An event that was complete stays complete when its queue fails later. */
+static void complete_events_stay_complete(void **state)
+{
+    omprma_queue_t *first, *second;
+    omprma_event_t *event;
+    omprma_addr_t there;
+    bool done = false;
+
+    (void)state;
+    make_hole();
+    core_start(&(struct core_options){0});
+    first = core_queue(0);
+    second = core_queue(0);
+    there = core_alloc(0, 100);
+    assert_ok(omprma_event_create(&event));
+    check_well(first, there, 100);
+    assert_ok(omprma_event_record(event, first));
+    break_queue(first, 0, 1);
+    check_failed(first);
+    assert_ok(omprma_event_query(event, &done));
+    assert_true(done);
+    assert_ok(omprma_event_synchronize(event));
+    assert_ok(omprma_event_wait(event, second));
+    check_well(second, there, 100);
+    omprma_event_destroy(event);
+    assert_ok(omprma_queue_destroy(first));
+    assert_ok(omprma_queue_destroy(second));
+    core_stop();
+}
+
+/* MPI itself refuses a transfer. */
+static void a_transfer_that_cannot_start(void **state)
+{
+    omprma_queue_t *queue;
+    omprma_addr_t there;
+    int failed = 0;
+
+    (void)state;
+    core_start(&(struct core_options){.fail_start = 2000, .delay = CORE_NO_DELAY});
+    queue = core_queue(0);
+    there = core_alloc(0, BYTES);
+    core_choose(0, 0, true);
+    for (int i = 0; i < 2000; i++) {
+        omprma_status_t status = omprma_submit(queue, there, out, i % 2 ? BYTES : 100);
+
+        if (status == OMPRMA_OK)
+            status = omprma_queue_synchronize(queue);
+        else
+            assert_int_equal(omprma_queue_synchronize(queue), status);
+        failed += status != OMPRMA_OK;
+        if (status != OMPRMA_OK)
+            assert_int_equal(status, OMPRMA_ERR_MPI);
+    }
+    assert_int_equal(failed, 1);
+    check_well(queue, there, BYTES);
+    assert_ok(omprma_queue_destroy(queue));
+    core_stop();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_failed_queue_is_clean_after_synchronize),
+        cmocka_unit_test(the_far_end_of_an_exchange_fails),
+        cmocka_unit_test(failures_travel_along_events),
+        cmocka_unit_test(complete_events_stay_complete),
+        cmocka_unit_test(a_transfer_that_cannot_start),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
