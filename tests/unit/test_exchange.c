@@ -87,8 +87,8 @@ static void later_copies_win(void **state)
             assert_ok(omprma_submit(queue, b, wanted[1], BYTES));
             assert_ok(omprma_exchange(queue, a, 1, there, BYTES));
             assert_ok(omprma_exchange(queue, b, 1, there + 50, some));
-            memset(wanted[0] + 50, 2, some);
             assert_ok(omprma_queue_synchronize(queue));
+            memset(wanted[0] + 50, 2, some);
             omprma_queue_t *reader = core_queue(1);
             assert_ok(omprma_retrieve(reader, host[0], there, BYTES));
             assert_ok(omprma_queue_destroy(reader));

@@ -278,6 +278,8 @@ static void run_signal(struct run *run)
 
 /* ---- the loop ------------------------------------------------------------------------------ */
 
+enum { START_LEAST_S = 60 };
+
 static void run_late(struct run *run)
 {
     run->deadline_ns = NEVER;
@@ -288,7 +290,8 @@ static void run_late(struct run *run)
         run_stop(run);
     } else {
         char line[128];
-        snprintf(line, sizeof(line), "mpirun did not start within %d s (OMPRMA_TIMEOUT)",
+        snprintf(line, sizeof(line),
+                 "mpirun did not start within %d s; see omprma-run -vv, or raise OMPRMA_TIMEOUT",
                  (int)run->patience_s);
         run_fail_saying(run, line);
     }
@@ -423,12 +426,14 @@ int supervise(const struct program *program, const struct list *command, const c
     struct program started = *program;
     started.old_pipe = &old_pipe;
     struct run run = {.program = &started,
-                      .patience_s = 60,
+                      .patience_s = START_LEAST_S,
                       .errors = {.out = STDERR_FILENO, .verbose = log_level() >= LOG_DETAIL}};
     for (int i = 0; i < SOURCES; i++)
         run.fds[i] = -1;
     struct config config;
-    if (config_load(&config) == OMPRMA_OK)
+    /* The setting is about silent workers; starting takes its time on a busy machine. */
+    if (config_load(&config) == OMPRMA_OK &&
+        (!config.timeout_s || config.timeout_s > START_LEAST_S))
         run.patience_s = config.timeout_s;
     run.deadline_ns = run.patience_s ? clock_ns() + run.patience_s * SECOND_NS : NEVER;
     omprma_status_t status = run_begin(&run, command, folder, listener);
