@@ -3,9 +3,12 @@
  * serves until the application ends. Only puts the parts together.
  */
 #define _GNU_SOURCE
+#include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/config.h"
@@ -22,7 +25,7 @@
 
 /* Longest sleep when the application cannot ring, or when one-sided transfers of others may need
  * this process to enter MPI. */
-enum { SHORT_NAP_NS = 800000 };
+enum { SHORT_NAP_NS = 800000, SLICE_NS = 200000 };
 
 struct worker {
     struct config config;
@@ -60,6 +63,27 @@ static void prepare_memory(void)
     memory->limit_bytes = memory_limit(place_describe(worker.place));
 }
 
+/* Where application and workers share processors, a worker that was rung waits until the slice of
+ * whoever polls there is over, some milliseconds. Linux 6.12 and newer let a thread with a shorter
+ * slice in before that; older ones ignore the wish. Threads made later inherit it. */
+static void wish_short_slices(void)
+{
+    /* The kernel's struct sched_attr, whose header does not go together with <sched.h>. */
+    struct {
+        uint32_t size, policy;
+        uint64_t flags;
+        int32_t nice;
+        uint32_t priority;
+        uint64_t slice_ns, deadline_ns, period_ns;
+    } attr = {.size = sizeof(attr)};
+
+    if (syscall(SYS_sched_getattr, 0, &attr, sizeof(attr), 0) != 0 || attr.policy != SCHED_OTHER)
+        return;
+    attr.slice_ns = SLICE_NS;
+    if (syscall(SYS_sched_setattr, 0, &attr, 0) != 0)
+        log_write(LOG_DETAIL, "short slices are not to be had: %s", strerror(errno));
+}
+
 /* Runs when the settings are known and the window is made: finds this worker's place and attaches
  * the first arena. */
 static omprma_status_t attach(struct world *world, struct world_hello *hello, void *data)
@@ -71,6 +95,8 @@ static omprma_status_t attach(struct world *world, struct world_hello *hello, vo
     (void)data;
     status = place_create(NULL, world->local_index, world->local_count, world->settings.lanes,
                           &worker.place);
+    if (world->crowded)
+        wish_short_slices();
     if (status == OMPRMA_OK)
         status = place_apply(worker.place, worker.config.bind);
     if (status == OMPRMA_OK)
