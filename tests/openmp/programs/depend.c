@@ -26,28 +26,25 @@ int main(void)
     }
     CHECK_EQUAL(bad, 0);
 
-    /* A diamond: one writer, two readers on different devices, one that joins. */
-    int left = 0, right = 0;
-#pragma omp target map(tofrom : b) nowait depend(out : b)
+    /* A diamond: one writer, two readers on different devices, one that joins. `b` stays mapped,
+     * because libomptarget 15 can lose a variable that two threads unmap at the same time. */
+    int left = 0, right = 0, last = count - 1;
+#pragma omp target enter data map(to : b)
+#pragma omp target enter data map(to : b) device(last)
+    // clang-format off
+#pragma omp target map(always, tofrom : b) nowait depend(out : b)
     b = 20;
-#pragma omp target map(to : b) map(from : left) nowait depend(in : b) depend(out : left)
+#pragma omp target map(always, to : b) map(from : left) nowait depend(in : b) depend(out : left)
     left = b + 1;
-#pragma omp target device(count - 1) map(to                                                        \
-                                         : b) map(from                                             \
-                                                  : right) nowait                                  \
-depend(in                                                                                          \
-       : b) depend(out                                                                             \
-                   : right)
+#pragma omp target device(last) map(always, to : b) map(from : right) nowait depend(in : b) depend(out : right)
     right = b + 2;
-#pragma omp target map(to                                                                          \
-                       : left, right) map(from                                                     \
-                                          : c) nowait                                              \
-depend(in                                                                                          \
-       : left, right) depend(out                                                                   \
-                             : c)
+#pragma omp target map(to : left, right) map(from : c) nowait depend(in : left, right) depend(out : c)
     c = left * right;
+    // clang-format on
 #pragma omp taskwait
     CHECK_EQUAL(c, 21 * 22);
+#pragma omp target exit data map(release : b) device(last)
+#pragma omp target exit data map(release : b)
 
     static double x[N];
 #pragma omp target enter data map(to : x) nowait depend(out : x)
