@@ -98,7 +98,7 @@ static omprma_status_t time_one(const struct probe *probe, bool submit, uint64_t
  * them is shared out among them. */
 static omprma_status_t time_unacknowledged(const struct probe *probe, uint64_t bytes, double *us)
 {
-    double times[BATCHES];
+    double times[BATCHES] = {0};
     omprma_status_t status = OMPRMA_OK;
     int batches = clock_ns() > probe->deadline_ns ? 1 : BATCHES;
 

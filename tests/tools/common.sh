@@ -66,9 +66,10 @@ C
     export OMPRMA_INTERNAL_WORKER=$folder/rank
 }
 
-# Processes that belong to the test: all have its folder among their words.
+# Processes that belong to the test: all have its folder among their words. The keeper gives mpirun
+# four seconds to end by itself.
 processes_left() {
-    for _ in 1 2 3 4 5 6 7 8 9 10; do
+    for _ in $(seq 40); do
         pgrep -f "$folder/(rank|program)" >/dev/null || break
         sleep 0.2
     done
