@@ -205,6 +205,9 @@ static double way_time(const double (*us)[PATHS_SIZES], enum path path, uint64_t
     share =
         ((double)bytes - (double)paths_sizes[low]) / (double)(paths_sizes[high] - paths_sizes[low]);
     time = us[path][low] + share * (us[path][high] - us[path][low]);
+    /* Below what was measured the line promises too much: latency does not shrink with the size. */
+    if (bytes < paths_sizes[low] && time < us[path][low] / 2)
+        time = us[path][low] / 2;
     return time > 0 ? time : 0;
 }
 
