@@ -133,6 +133,16 @@ void server_idle(struct server *server, struct idle *idle, bool lane)
         server_sleep(server, idle, lane);
 }
 
+void server_notice_crash(struct server *server)
+{
+    const char *text;
+
+    if (server->lost || !crash_happened(&text))
+        return;
+    server->lost = true;
+    stream_lose_all(server, text);
+}
+
 omprma_status_t server_run(struct server *server)
 {
     struct idle idle = {0};
@@ -141,13 +151,10 @@ omprma_status_t server_run(struct server *server)
 
     server_lock(server);
     while (!server->exiting && status == OMPRMA_OK) {
-        const char *text;
         bool progressed = false;
 
-        if (!lane && !server->lost && crash_happened(&text)) {
-            server->lost = true;
-            stream_lose_all(server, text);
-        }
+        if (!lane)
+            server_notice_crash(server);
         status = server_step(server, lane, &progressed);
         if (progressed)
             idle = (struct idle){0};

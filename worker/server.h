@@ -174,6 +174,9 @@ struct idle {
     int64_t since_ns; /* 0: not idle */
     unsigned rounds;
 };
+/* If a kernel has crashed: fails everything, once. */
+void server_notice_crash(struct server *server);
+
 omprma_status_t server_step(struct server *server, bool lane, bool *progressed);
 void server_idle(struct server *server, struct idle *idle, bool lane);
 

@@ -67,13 +67,9 @@ static void serve_meanwhile(struct server *server, uint32_t turn)
     server_lock(server);
     while (!server->exiting && atomic_load(&server->service_state) != SERVICE_STOP &&
            (server->lost || atomic_load(&server->kernel_turn) == turn)) {
-        const char *text;
         bool progressed = false;
 
-        if (!server->lost && crash_happened(&text)) {
-            server->lost = true;
-            stream_lose_all(server, text);
-        }
+        server_notice_crash(server);
         if (server_step(server, false, &progressed) != OMPRMA_OK)
             world_abort(server->world, 1);
         if (!progressed)

@@ -12,19 +12,16 @@ enum {
 
 omprma_status_t omprma_queue_create(int number, omprma_queue_t **queue)
 {
-    struct runtime *runtime;
     struct device *device;
-    omprma_status_t status = runtime_require(&runtime);
+    omprma_status_t status = device_require(number, &device);
 
     if (status == OMPRMA_OK && !queue)
         status = error_set(OMPRMA_ERR_ARGUMENT, "queue is NULL");
-    if (status == OMPRMA_OK)
-        status = device_find(runtime, number, &device);
     if (status != OMPRMA_OK)
         return status;
-    runtime_lock(runtime);
+    runtime_lock(device->runtime);
     status = queue_take(device, queue);
-    runtime_unlock(runtime);
+    runtime_unlock(device->runtime);
     return status;
 }
 
@@ -141,15 +138,12 @@ static void release(struct device *device, omprma_addr_t base, uint64_t bytes)
 
 omprma_status_t omprma_alloc(int number, size_t bytes, omprma_addr_t *address)
 {
-    struct runtime *runtime;
     struct device *device;
     omprma_addr_t block;
-    omprma_status_t status = runtime_require(&runtime);
+    omprma_status_t status = device_require(number, &device);
 
     if (status == OMPRMA_OK && !address)
         status = error_set(OMPRMA_ERR_ARGUMENT, "address is NULL");
-    if (status == OMPRMA_OK)
-        status = device_find(runtime, number, &device);
     if (status != OMPRMA_OK)
         return status;
     if (bytes == 0) {
@@ -176,14 +170,11 @@ omprma_status_t omprma_alloc(int number, size_t bytes, omprma_addr_t *address)
 
 omprma_status_t omprma_free(int number, omprma_addr_t address)
 {
-    struct runtime *runtime;
     struct device *device;
     omprma_addr_t empty = 0;
     uint64_t bytes = 0, empty_bytes = 0;
-    omprma_status_t status = runtime_require(&runtime);
+    omprma_status_t status = device_require(number, &device);
 
-    if (status == OMPRMA_OK)
-        status = device_find(runtime, number, &device);
     if (status != OMPRMA_OK || address == 0)
         return status;
     spinlock_lock(&device->memory_lock);
@@ -206,34 +197,25 @@ omprma_status_t omprma_free(int number, omprma_addr_t address)
 
 omprma_status_t omprma_address_inside(int number, omprma_addr_t address, size_t bytes, bool *inside)
 {
-    struct runtime *runtime;
     struct device *device;
-    omprma_status_t status = runtime_require(&runtime);
+    omprma_status_t status = device_require(number, &device);
 
     if (status == OMPRMA_OK && !inside)
         status = error_set(OMPRMA_ERR_ARGUMENT, "inside is NULL");
-    if (status == OMPRMA_OK)
-        status = device_find(runtime, number, &device);
     if (status != OMPRMA_OK)
         return status;
-    spinlock_lock(&device->memory_lock);
-    *inside = bytes == 0 ||
-              allocator_classify(device->allocator, address, bytes, NULL, NULL) == RANGE_LIVE;
-    spinlock_unlock(&device->memory_lock);
+    *inside = bytes == 0 || device_classify(device, address, bytes, NULL, NULL) == RANGE_LIVE;
     return OMPRMA_OK;
 }
 
 omprma_status_t omprma_device_info(int number, omprma_device_info_t *info)
 {
-    struct runtime *runtime;
     struct device *device;
     struct allocator_usage usage;
-    omprma_status_t status = runtime_require(&runtime);
+    omprma_status_t status = device_require(number, &device);
 
     if (status == OMPRMA_OK && !info)
         status = error_set(OMPRMA_ERR_ARGUMENT, "info is NULL");
-    if (status == OMPRMA_OK)
-        status = device_find(runtime, number, &device);
     if (status != OMPRMA_OK)
         return status;
     spinlock_lock(&device->memory_lock);
@@ -243,14 +225,14 @@ omprma_status_t omprma_device_info(int number, omprma_device_info_t *info)
         .pid = device->hello.bell.pid,
         .cores = device->hello.cores,
         .numa_node = device->hello.numa_node,
-        .lanes = (int)runtime->config.lanes,
+        .lanes = (int)device->runtime->config.lanes,
         .memory_bytes = device->hello.memory_limit,
         .arena_bytes = usage.arena_bytes,
         .used_bytes = usage.used_bytes,
         .peak_bytes = usage.peak_bytes,
         .inline_submit_bytes = device->paths.inline_submit,
         .inline_retrieve_bytes = device->paths.inline_retrieve,
-        .osc = runtime->world.component,
+        .osc = device->runtime->world.component,
     };
     _Static_assert(sizeof(info->host) == sizeof(device->hello.host), "host name");
     for (size_t i = 0; i < sizeof(info->host); i++)

@@ -78,6 +78,25 @@ omprma_status_t device_find(struct runtime *runtime, int number, struct device *
     return OMPRMA_OK;
 }
 
+omprma_status_t device_require(int number, struct device **device)
+{
+    struct runtime *runtime;
+    omprma_status_t status = runtime_require(&runtime);
+
+    return status == OMPRMA_OK ? device_find(runtime, number, device) : status;
+}
+
+enum allocator_range device_classify(struct device *device, omprma_addr_t address, uint64_t bytes,
+                                     omprma_addr_t *block, uint64_t *block_bytes)
+{
+    enum allocator_range range;
+
+    spinlock_lock(&device->memory_lock);
+    range = allocator_classify(device->allocator, address, bytes, block, block_bytes);
+    spinlock_unlock(&device->memory_lock);
+    return range;
+}
+
 /* ---- queues of the device ---- */
 
 static struct omprma_queue *new_queue(struct device *device)
@@ -147,6 +166,23 @@ omprma_status_t device_send(struct device *device, struct channel_message *messa
     return channel_send(device->runtime->channel, message);
 }
 
+omprma_status_t device_send_record(struct device *device, const struct wire_record *record,
+                                   bool ask)
+{
+    struct channel_message *message = channel_take(device->runtime->channel);
+    struct wire_buffer buffer;
+
+    if (!message)
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "%s: no memory for a control message",
+                         device_name(device));
+    buffer = (struct wire_buffer){message->data, 0, WIRE_MESSAGE_BYTES};
+    wire_begin(&buffer);
+    if (record)
+        wire_append(&buffer, record);
+    message->bytes = buffer.used;
+    return device_send(device, message, ask);
+}
+
 static void print_output(const struct wire_record *record)
 {
     FILE *stream = (record->word[0] & ~(uint64_t)WIRE_FLUSHED) == 2 ? stderr : stdout;
@@ -200,16 +236,8 @@ void device_watch(struct device *device, int64_t now)
     if (limit == 0 || device->lost || silent < limit / 4)
         return;
     if (device->probed_ns < device->heard_ns) { /* first doubt: ask for a sign of life */
-        struct channel_message *message = channel_take(device->runtime->channel);
-
         device->probed_ns = now;
-        if (message) {
-            struct wire_buffer buffer = {message->data, 0, WIRE_MESSAGE_BYTES};
-
-            wire_begin(&buffer);
-            message->bytes = buffer.used;
-            device_send(device, message, true);
-        }
+        device_send_record(device, NULL, true);
         return;
     }
     if (now - device->probed_ns > limit)
@@ -222,9 +250,12 @@ void device_watch(struct device *device, int64_t now)
 void device_keep_awake(struct device *device)
 {
     struct runtime *runtime = device->runtime;
-    struct channel_message *message;
-    struct wire_record record = {.code = WIRE_AWAKE, .word = {AWAKE_US}};
-    struct wire_buffer buffer;
+    /* On the control queue's stream, under the number that it is at: it reports nothing. */
+    struct wire_record record = {
+        .code = WIRE_AWAKE,
+        .op = device->control->sent_op,
+        .word = {AWAKE_US},
+    };
     int64_t now;
 
     /* Within one host osc/rdma copies by itself; the target has no part in it. */
@@ -234,33 +265,15 @@ void device_keep_awake(struct device *device)
     now = clock_ns();
     if (now - device->awake_sent_ns < AWAKE_US * INT64_C(500) || !device_may_send(device))
         return;
-    message = channel_take(runtime->channel);
-    if (!message)
-        return;
-    device->awake_sent_ns = now;
-    buffer = (struct wire_buffer){message->data, 0, WIRE_MESSAGE_BYTES};
-    wire_begin(&buffer);
-    /* On the control queue's stream, under the number that it is at: it reports nothing. */
-    record.op = device->control->sent_op;
-    wire_append(&buffer, &record);
-    message->bytes = buffer.used;
-    device_send(device, message, false);
+    if (device_send_record(device, &record, false) == OMPRMA_OK)
+        device->awake_sent_ns = now;
 }
 
 omprma_status_t device_exit(struct device *device)
 {
-    struct channel_message *message = channel_take(device->runtime->channel);
-    struct wire_record record = {.code = WIRE_EXIT};
-    struct wire_buffer buffer;
+    struct wire_record record = {.code = WIRE_EXIT, .op = device->control->sent_op + 1};
 
-    if (!message)
-        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory to end %s", device_name(device));
-    buffer = (struct wire_buffer){message->data, 0, WIRE_MESSAGE_BYTES};
-    wire_begin(&buffer);
-    record.op = device->control->sent_op + 1;
-    wire_append(&buffer, &record);
-    message->bytes = buffer.used;
-    return device_send(device, message, true);
+    return device_send_record(device, &record, true);
 }
 
 static bool command_over(const void *data)

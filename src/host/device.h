@@ -60,6 +60,13 @@ void device_destroy(struct device *device);
 /* Device by number, or ARGUMENT. */
 omprma_status_t device_find(struct runtime *runtime, int number, struct device **device);
 
+/* The same for a public function, which may be called when omprma is not running: CLOSED. */
+omprma_status_t device_require(int number, struct device **device);
+
+/* allocator_classify() for the device's memory. */
+enum allocator_range device_classify(struct device *device, omprma_addr_t address, uint64_t bytes,
+                                     omprma_addr_t *block, uint64_t *block_bytes);
+
 /* Runs one command on the control queue and waits for its result. `tail` (NULL allowed) receives up
  * to `capacity` bytes of the result. Errors: what the worker says, DEVICE_LOST. */
 omprma_status_t device_command(struct device *device, const struct wire_record *record,
@@ -67,6 +74,11 @@ omprma_status_t device_command(struct device *device, const struct wire_record *
 
 /* Sends a sealed message of a queue. Ownership of `message` passes. `ask`: wants an answer soon. */
 omprma_status_t device_send(struct device *device, struct channel_message *message, bool ask);
+
+/* Sends a message of one record, outside the order of its queue's items; of none for NULL. `ask` as
+ * above. Errors: HOST_MEMORY (nothing was sent), MPI. */
+omprma_status_t device_send_record(struct device *device, const struct wire_record *record,
+                                   bool ask);
 
 /* True while another message may be sent without passing the window. */
 bool device_may_send(const struct device *device);

@@ -221,14 +221,11 @@ omprma_status_t omprma_image_load(int number, const void *image, size_t bytes,
 {
     /* One load at a time: two threads with the same image must not both send it. */
     static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
-    struct runtime *runtime;
     struct device *device;
     struct image_record *record;
     uint64_t *addresses;
-    omprma_status_t status = runtime_require(&runtime);
+    omprma_status_t status = device_require(number, &device);
 
-    if (status == OMPRMA_OK)
-        status = device_find(runtime, number, &device);
     if (status == OMPRMA_OK)
         status = elf_check(image, bytes);
     if (status != OMPRMA_OK)

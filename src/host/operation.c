@@ -44,11 +44,8 @@ omprma_status_t operation_check_range(struct device *device, const char *what,
 {
     omprma_addr_t block = 0;
     uint64_t block_bytes = 0;
-    enum allocator_range range;
+    enum allocator_range range = device_classify(device, address, bytes, &block, &block_bytes);
 
-    spinlock_lock(&device->memory_lock);
-    range = allocator_classify(device->allocator, address, bytes, &block, &block_bytes);
-    spinlock_unlock(&device->memory_lock);
     *arena = range == RANGE_LIVE;
     if (range == RANGE_LIVE)
         return OMPRMA_OK;
@@ -250,19 +247,13 @@ omprma_status_t omprma_retrieve(omprma_queue_t *queue, void *to, omprma_addr_t f
 static void check_arguments(struct device *device, omprma_addr_t kernel, const uint64_t *arguments,
                             size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        enum allocator_range range;
-
-        spinlock_lock(&device->memory_lock);
-        range = allocator_classify(device->allocator, arguments[i], 1, NULL, NULL);
-        spinlock_unlock(&device->memory_lock);
-        if (range == RANGE_FREE)
+    for (size_t i = 0; i < count; i++)
+        if (device_classify(device, arguments[i], 1, NULL, NULL) == RANGE_FREE)
             log_write(LOG_ERROR,
                       "check: %s: kernel %s: argument %zu (0x%llx) points to device "
                       "memory that is freed or was never allocated",
                       device_name(device), image_kernel_of(device, kernel), i,
                       (unsigned long long)arguments[i]);
-    }
 }
 
 omprma_status_t omprma_launch(omprma_queue_t *queue, omprma_addr_t kernel,

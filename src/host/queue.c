@@ -45,26 +45,21 @@ void queue_flush(struct omprma_queue *queue, bool result)
  * whose completion it reports. */
 void queue_ask(struct omprma_queue *queue)
 {
-    struct channel_message *message;
     struct wire_record record = {
         .code = WIRE_FENCE,
         .flags = WIRE_REPLY,
         .queue = queue->number,
         .op = queue->sent_op,
     };
-    struct wire_buffer buffer;
+    omprma_status_t status;
 
     if (op_passed(queue->asked_op, queue->sent_op))
         return;
-    message = channel_take(queue->device->runtime->channel);
-    if (!message)
+    status = device_send_record(queue->device, &record, false);
+    if (status == OMPRMA_ERR_HOST_MEMORY)
         return; /* asked again at the next turn */
-    buffer = (struct wire_buffer){message->data, 0, WIRE_MESSAGE_BYTES};
-    wire_begin(&buffer);
-    wire_append(&buffer, &record);
-    message->bytes = buffer.used;
     queue->asked_op = queue->sent_op;
-    if (device_send(queue->device, message, false) != OMPRMA_OK)
+    if (status != OMPRMA_OK)
         queue_fail(queue, OMPRMA_ERR_MPI, error_text());
 }
 
@@ -103,6 +98,24 @@ void queue_result(struct omprma_queue *queue, const struct wire_record *record)
     queue_advance(queue);
 }
 
+/* Forgets retrieves whose records were never sent; they are the last in the list. */
+static void drop_unsent_reads(struct omprma_queue *queue)
+{
+    struct queue_read **link = &queue->reads_first, *last = NULL;
+
+    while (*link && op_passed(queue->sent_op, (*link)->op)) {
+        last = *link;
+        link = &last->next;
+    }
+    while (*link) {
+        struct queue_read *read = *link;
+
+        *link = read->next;
+        read_free(queue, read);
+    }
+    queue->reads_last = last;
+}
+
 /* What was not issued will not be; what is under way must end before its memory may be reused. */
 void queue_fail(struct omprma_queue *queue, omprma_status_t status, const char *text)
 {
@@ -119,17 +132,7 @@ void queue_fail(struct omprma_queue *queue, omprma_status_t status, const char *
         if (!item->issued)
             item_remove(queue, item);
     }
-    while (queue->reads_last && !op_passed(queue->sent_op, queue->reads_last->op)) {
-        struct queue_read **link = &queue->reads_first, *before = NULL;
-
-        while (*link != queue->reads_last) {
-            before = *link;
-            link = &(*link)->next;
-        }
-        read_free(queue, queue->reads_last);
-        *link = NULL;
-        queue->reads_last = before;
-    }
+    drop_unsent_reads(queue);
     queue->next_op = queue->sent_op;
     writes_forget(&queue->writes, queue->sent_op);
     if (!op_passed(queue->sent_op, queue->hazard_op))
@@ -164,6 +167,18 @@ bool queue_idle(const struct omprma_queue *queue)
            op_passed(queue->done_op, queue->hazard_op);
 }
 
+/* True if a two-sided transfer of the list uses [begin, begin + bytes) of the host: one that fills
+ * it, or, `fill`, any. */
+static bool bulk_uses(const struct queue_bulk *bulk, uint64_t begin, uint64_t bytes, bool fill)
+{
+    for (; bulk; bulk = bulk->next)
+        if ((fill || bulk->transfer.direction == TRANSFER_IN) &&
+            ranges_meet(begin, bytes, (uint64_t)(uintptr_t)bulk->transfer.local,
+                        bulk->transfer.bytes))
+            return true;
+    return false;
+}
+
 bool queue_uses(const struct omprma_queue *queue, const void *host, uint64_t bytes, bool fill)
 {
     uint64_t begin = (uint64_t)(uintptr_t)host;
@@ -171,24 +186,16 @@ bool queue_uses(const struct omprma_queue *queue, const void *host, uint64_t byt
     for (const struct queue_read *read = queue->reads_first; read; read = read->next)
         if (ranges_meet(begin, bytes, (uint64_t)(uintptr_t)read->to, read->bytes))
             return true;
-    for (const struct queue_bulk *bulk = queue->bulk; bulk; bulk = bulk->next)
-        if ((fill || bulk->transfer.direction == TRANSFER_IN) &&
-            ranges_meet(begin, bytes, (uint64_t)(uintptr_t)bulk->transfer.local,
-                        bulk->transfer.bytes))
-            return true;
+    if (bulk_uses(queue->bulk, begin, bytes, fill))
+        return true;
     for (const struct queue_item *item = queue->first; item; item = item->next) {
         if (item->kind == ITEM_TRANSFER && !item->done &&
             item->transfer.transfer.direction == TRANSFER_IN &&
             ranges_meet(begin, bytes, (uint64_t)(uintptr_t)item->transfer.transfer.local,
                         item->transfer.transfer.bytes))
             return true;
-        if (item->kind != ITEM_SEGMENT)
-            continue;
-        for (const struct queue_bulk *bulk = item->segment.bulk; bulk; bulk = bulk->next)
-            if ((fill || bulk->transfer.direction == TRANSFER_IN) &&
-                ranges_meet(begin, bytes, (uint64_t)(uintptr_t)bulk->transfer.local,
-                            bulk->transfer.bytes))
-                return true;
+        if (item->kind == ITEM_SEGMENT && bulk_uses(item->segment.bulk, begin, bytes, fill))
+            return true;
     }
     return false;
 }
