@@ -14,6 +14,16 @@
 enum config_data { DATA_AUTO, DATA_RMA, DATA_TWO_SIDED };
 enum config_osc { OSC_AUTO, OSC_UCX, OSC_RDMA };
 
+/* How data gets from device to device, see exchange.h. */
+enum config_exchange {
+    EXCHANGE_AUTO,
+    EXCHANGE_PUT,
+    EXCHANGE_GET,
+    EXCHANGE_SEND,
+    EXCHANGE_APPLICATION,
+    EXCHANGE_WAYS
+};
+
 enum { CONFIG_TEXT_BYTES = 1024 };
 
 struct config {

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "host/device.h"
+#include "host/exchange.h"
 
 static void print_range(FILE *out, const char *what, uint64_t from, uint64_t to)
 {
@@ -60,6 +60,34 @@ static void print_device(FILE *out, const struct device *device)
     print_range(out, "larger retrieves", paths->retrieve_rma_from, paths->retrieve_rma_to);
 }
 
+static void print_exchange(FILE *out, const char *between, const struct exchange_paths *paths)
+{
+    fprintf(out, "exchange between devices %s: %s", between, exchange_way_name(paths->way));
+    for (enum config_exchange way = EXCHANGE_PUT; way < EXCHANGE_WAYS; way++)
+        if (paths->us[way] > 0)
+            fprintf(out, "; %s %.0f us", exchange_way_name(way), paths->us[way]);
+    fprintf(out, "%s\n",
+            paths->us[EXCHANGE_PUT] + paths->us[EXCHANGE_SEND] > 0 ? " for 1 MiB" : "");
+}
+
+/* Which of the two kinds of pairs there are. */
+static void print_exchanges(FILE *out, const struct runtime *runtime)
+{
+    bool near = false, far = false;
+
+    for (int i = 1; i < runtime->device_count; i++) {
+        const struct exchange_paths *paths =
+            exchange_paths_of(runtime->devices[i - 1], runtime->devices[i]);
+
+        near |= paths == &runtime->exchange[0];
+        far |= paths == &runtime->exchange[1];
+    }
+    if (near)
+        print_exchange(out, "of one host", &runtime->exchange[0]);
+    if (far)
+        print_exchange(out, "of different hosts", &runtime->exchange[1]);
+}
+
 void runtime_describe(FILE *out)
 {
     struct runtime *runtime = runtime_get();
@@ -81,4 +109,5 @@ void runtime_describe(FILE *out)
         if (!seen) /* the others of its host use what it measured */
             print_device(out, device);
     }
+    print_exchanges(out, runtime);
 }

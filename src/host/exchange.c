@@ -1,36 +1,67 @@
-/*
- * exchange.c: device to device. The application only tells the workers; data goes straight from one
- * to the other. One-sided: the source puts into its peer's arena, in the order of its queue.
- * Two-sided, and for memory outside arenas: the source sends, and the destination receives through
- * a queue of its own that nothing else is in, so that no order between queues can hold it up.
- */
+/* exchange.c: see exchange.h. The application only tells the workers; data goes straight from one
+ * to the other, in the order of the source's queue. */
+#include "host/exchange.h"
+
+#include <string.h>
+
 #include "base/error.h"
-#include "host/device.h"
 #include "host/operation.h"
-#include "host/queue.h"
+#include "host/relay.h"
 
-struct exchange {
-    struct omprma_queue *queue;
-    struct device *to_device;
-    omprma_addr_t from, to;
-    uint64_t bytes;
-    bool arenas; /* both ends lie in arenas */
-};
-
-/* Small submits to the destination that may still be on their way there come first. */
-static omprma_status_t wait_for_writes(struct omprma_queue *queue, struct device *to_device,
-                                       omprma_addr_t to, uint64_t bytes)
+struct exchange_paths *exchange_paths_of(const struct device *from, const struct device *to)
 {
-    struct omprma_queue *writer = device_find_write(to_device, to, to + bytes);
+    return &from->runtime->exchange[strcmp(from->hello.host, to->hello.host) != 0];
+}
+
+/* Small submits to the range that may still be on their way to the device come first. */
+static omprma_status_t wait_for_writes(struct omprma_queue *queue, struct device *device,
+                                       omprma_addr_t begin, uint64_t bytes)
+{
+    struct omprma_queue *writer = device_find_write(device, begin, begin + bytes);
     struct queue_place place;
 
     if (!writer || writer == queue)
         return OMPRMA_OK;
     place = queue_end(writer);
     place.op = writer->sent_op;
-    place.order_only = true;
+    place.use = PLACE_ORDER;
     return queue_append_wait(queue, &place);
 }
+
+/* ---- queues that do the other half ---- */
+
+omprma_status_t exchange_helper(const struct exchange *x, struct device *device, bool after,
+                                struct omprma_queue **helper)
+{
+    struct queue_place place = queue_end(x->queue);
+    omprma_status_t status = queue_take(device, helper);
+
+    if (status != OMPRMA_OK || !after || queue_passed(&place))
+        return status;
+    place.use = PLACE_PART;
+    status = queue_append_wait(*helper, &place);
+    return status == OMPRMA_OK ? status : exchange_let_go(*helper, status);
+}
+
+omprma_status_t exchange_let_go(struct omprma_queue *helper, omprma_status_t status)
+{
+    helper->give_when_idle = true;
+    if (status != OMPRMA_OK)
+        queue_fail(helper, status, error_text());
+    queue_flush(helper, true);
+    return status;
+}
+
+/* The exchange's queue goes on when the helper is at its present end. */
+static omprma_status_t wait_for_helper(const struct exchange *x, const struct omprma_queue *helper)
+{
+    struct queue_place place = queue_end(helper);
+
+    place.use = PLACE_EXCHANGE;
+    return queue_append_wait(x->queue, &place);
+}
+
+/* ---- the ways ---- */
 
 static omprma_status_t copy_inside(const struct exchange *x)
 {
@@ -45,12 +76,36 @@ static omprma_status_t put(const struct exchange *x)
         .code = WIRE_PUT,
         .word = {x->from, x->to, x->bytes, (uint64_t)x->to_device->rank},
     };
+    omprma_status_t status = wait_for_writes(x->queue, x->to_device, x->to, x->bytes);
 
     device_keep_awake(x->to_device);
-    return queue_append(x->queue, &record, NULL);
+    return status == OMPRMA_OK ? queue_append(x->queue, &record, NULL) : status;
 }
 
-/* The receive goes through a queue of its own; this queue then waits for it. */
+/* The destination gets when the source's queue has come so far. */
+static omprma_status_t get(const struct exchange *x)
+{
+    struct device *device = x->queue->device;
+    struct wire_record record = {
+        .code = WIRE_GET,
+        .word = {x->to, x->from, x->bytes, (uint64_t)device->rank},
+    };
+    struct omprma_queue *getter;
+    omprma_status_t status = exchange_helper(x, x->to_device, true, &getter);
+
+    if (status != OMPRMA_OK)
+        return status;
+    device_keep_awake(device);
+    status = wait_for_writes(getter, device, x->from, x->bytes);
+    if (status == OMPRMA_OK)
+        status = queue_append(getter, &record, NULL);
+    if (status == OMPRMA_OK)
+        status = wait_for_helper(x, getter);
+    return exchange_let_go(getter, status);
+}
+
+/* Both halves leave together, so that neither end waits for long. A receive has a queue of its own
+ * that nothing else is in, so that no order between queues can hold it up. */
 static omprma_status_t send(const struct exchange *x)
 {
     struct device *device = x->queue->device;
@@ -64,32 +119,76 @@ static omprma_status_t send(const struct exchange *x)
         .word = {x->to, x->bytes, tag, (uint64_t)device->rank},
     };
     struct omprma_queue *receiver;
-    struct queue_place place;
-    omprma_status_t status = queue_take(x->to_device, &receiver);
+    omprma_status_t status = exchange_helper(x, x->to_device, false, &receiver);
 
     if (status != OMPRMA_OK)
         return status;
-    receiver->give_when_idle = true;
     status = queue_append(receiver, &in, NULL);
     if (status == OMPRMA_OK)
         status = queue_append(x->queue, &out, NULL);
-    if (status != OMPRMA_OK) {
-        queue_fail(receiver, status, error_text());
-        return status;
-    }
+    if (status != OMPRMA_OK)
+        return exchange_let_go(receiver, status);
+    receiver->give_when_idle = true;
     x->queue->open->segment.receiver = receiver; /* leaves when this does */
-    place = queue_end(receiver);
-    place.exchange = true;
     queue_flush(x->queue, false);
-    return queue_append_wait(x->queue, &place);
+    return wait_for_helper(x, receiver);
+}
+
+/* Small data is put: that is one message, and no measurement tells more. */
+static enum config_exchange choose(const struct exchange *x)
+{
+    const struct exchange_paths *paths = exchange_paths_of(x->queue->device, x->to_device);
+
+    if (paths->way == EXCHANGE_APPLICATION)
+        return EXCHANGE_APPLICATION;
+    if (!x->from_arena || !x->to_arena)
+        return EXCHANGE_SEND;
+    return paths->small_put && x->bytes < EXCHANGE_SMALL ? EXCHANGE_PUT : paths->way;
+}
+
+static omprma_status_t start(const struct exchange *x, enum path *path)
+{
+    if (x->to_device == x->queue->device) {
+        *path = PATH_INLINE;
+        return copy_inside(x);
+    }
+    switch (choose(x)) {
+    case EXCHANGE_PUT:
+        *path = PATH_RMA;
+        return put(x);
+    case EXCHANGE_GET:
+        *path = PATH_RMA;
+        return get(x);
+    case EXCHANGE_APPLICATION:
+        *path = PATH_APPLICATION;
+        return relay_start(x);
+    default:
+        *path = PATH_TWO_SIDED;
+        return send(x);
+    }
+}
+
+static omprma_status_t check(struct exchange *x)
+{
+    struct device *from = x->queue->device;
+    omprma_status_t status =
+        operation_check_range(from, "exchange from", x->from, x->bytes, &x->from_arena);
+
+    if (status == OMPRMA_OK)
+        status = operation_check_range(x->to_device, "exchange to", x->to, x->bytes, &x->to_arena);
+    if (status == OMPRMA_OK && x->to_device->lost)
+        status = error_set(OMPRMA_ERR_DEVICE_LOST, "%s", x->to_device->lost_text);
+    if (status == OMPRMA_OK)
+        return OMPRMA_OK;
+    return error_set(status, "exchange from device %d to device %d: %s", from->number,
+                     x->to_device->number, error_text());
 }
 
 omprma_status_t omprma_exchange(omprma_queue_t *queue, omprma_addr_t from, int to_device,
                                 omprma_addr_t to, size_t bytes)
 {
     struct exchange x = {.queue = queue, .from = from, .to = to, .bytes = bytes};
-    bool from_arena = false, to_arena = false;
-    enum path path;
+    enum path path = PATH_INLINE;
     omprma_status_t status = operation_begin(queue);
 
     if (status != OMPRMA_OK)
@@ -97,20 +196,9 @@ omprma_status_t omprma_exchange(omprma_queue_t *queue, omprma_addr_t from, int t
     status = device_find(queue->device->runtime, to_device, &x.to_device);
     if (status != OMPRMA_OK || bytes == 0)
         return operation_end(queue, status);
-    status = operation_check_range(queue->device, "exchange from", from, bytes, &from_arena);
+    status = check(&x);
     if (status == OMPRMA_OK)
-        status = operation_check_range(x.to_device, "exchange to", to, bytes, &to_arena);
-    if (status != OMPRMA_OK)
-        return operation_end(queue, error_set(status, "exchange from device %d to device %d: %s",
-                                              queue->device->number, to_device, error_text()));
-    x.arenas = from_arena && to_arena;
-    path = x.arenas && queue->device->paths.exchange_rma ? PATH_RMA : PATH_TWO_SIDED;
-    if (x.to_device == queue->device)
-        path = PATH_INLINE;
-    if (path == PATH_RMA) /* a receive comes after them by itself */
-        status = wait_for_writes(queue, x.to_device, to, bytes);
-    if (status == OMPRMA_OK)
-        status = path == PATH_INLINE ? copy_inside(&x) : path == PATH_RMA ? put(&x) : send(&x);
+        status = start(&x, &path);
     if (status == OMPRMA_OK) {
         queue->device->stats.cell[STATS_EXCHANGE][path].operations++;
         queue->device->stats.cell[STATS_EXCHANGE][path].bytes += bytes;

@@ -18,8 +18,9 @@ enum {
     ROUNDS = 2,             /* of everything, apart in time; the better one counts */
     BUDGET_NS = 200000,     /* per round, way, direction and size; all stay below 20 ms */
     DEADLINE_NS = 15000000, /* after so long every operation is timed once, and no round begins */
-    WARM_UP_NS = 1000000,   /* until both ends poll and caches are filled */
-    BATCH = 32,             /* small submits between two acknowledged operations */
+    HOSTS_BUDGET_NS = 60000000, /* after so long further hosts take over what others measured */
+    WARM_UP_NS = 1000000,       /* until both ends poll and caches are filled */
+    BATCH = 32,                 /* small submits between two acknowledged operations */
     BATCHES = 5,
     INLINE_MOST = 16384,
     INLINE_MEASURED = 8192,
@@ -29,7 +30,7 @@ enum {
 };
 
 const uint64_t paths_sizes[PATHS_SIZES] = {8, 1024, 2048, 4096, 8192, 65536, 1 << 20};
-const char *const paths_names[PATH_COUNT] = {"inline", "rma", "two-sided"};
+const char *const paths_names[PATH_COUNT] = {"inline", "rma", "two-sided", "application"};
 
 static void force(struct paths *paths, enum path path)
 {
@@ -262,7 +263,6 @@ void measure_choose(struct paths *paths, bool rma, enum config_data data)
     bool two_sided = data != DATA_RMA;
     double ride = paths->retrieve_us[PATH_INLINE][0];
 
-    paths->exchange_rma = rma && data == DATA_RMA;
     if (data == DATA_RMA) {
         force(paths, PATH_RMA); /* for comparison: everything that can goes one-sided */
         return;
@@ -273,11 +273,6 @@ void measure_choose(struct paths *paths, bool rma, enum config_data data)
                     &paths->submit_rma_to);
         choose_bulk(paths->retrieve_us, 0, &paths->retrieve_rma_from, &paths->retrieve_rma_to);
     }
-    /* Between workers a put needs one message of ours, a send two, and a send's other end must come
-     * to it: unless large puts are slow here, put. */
-    paths->exchange_rma = rma && data == DATA_AUTO &&
-                          paths->submit_us[PATH_RMA][PATHS_SIZES - 1] <=
-                              paths->submit_us[PATH_TWO_SIDED][PATHS_SIZES - 1];
     rma = rma && data == DATA_AUTO;
     paths->inline_submit = choose_inline(paths->submit_us, 0, rma, two_sided, OMPRMA_COPIED_SUBMIT);
     if (paths->inline_submit < INLINE_LEAST)
@@ -289,23 +284,33 @@ void measure_choose(struct paths *paths, bool rma, enum config_data data)
         paths->inline_retrieve_fused = INLINE_LEAST;
 }
 
-static struct device *measured_on_host(struct runtime *runtime, const struct device *device)
+/* A device whose figures this one takes over: one of its host has the same transport, and so, as a
+ * rule, have those of other hosts, of which only as many are measured as the budget allows. */
+static const struct device *measured_like(const struct runtime *runtime,
+                                          const struct device *device, int64_t begin_ns)
 {
-    for (int i = 0; i < device->number; i++)
-        if (strcmp(runtime->devices[i]->hello.host, device->hello.host) == 0)
-            return runtime->devices[i];
-    return NULL;
+    const struct device *far = NULL;
+
+    for (int i = 0; i < device->number; i++) {
+        const struct device *other = runtime->devices[i];
+
+        if (strcmp(other->hello.host, device->hello.host) == 0)
+            return other;
+        if (!far && !other->can_ring)
+            far = other;
+    }
+    return !device->can_ring && clock_ns() - begin_ns > HOSTS_BUDGET_NS ? far : NULL;
 }
 
 omprma_status_t measure_all(struct runtime *runtime)
 {
     const struct config *config = &runtime->config;
     int64_t begin = clock_ns();
+    omprma_status_t status;
 
     for (int i = 0; i < runtime->device_count; i++) {
         struct device *device = runtime->devices[i];
-        const struct device *like = measured_on_host(runtime, device);
-        omprma_status_t status = OMPRMA_OK;
+        const struct device *like = measured_like(runtime, device, begin);
 
         if (like) {
             device->paths = like->paths;
@@ -327,6 +332,9 @@ omprma_status_t measure_all(struct runtime *runtime)
                   (unsigned long long)device->paths.submit_rma_from,
                   (unsigned long long)device->paths.retrieve_rma_from);
     }
+    status = measure_exchange(runtime);
+    if (status != OMPRMA_OK)
+        return status;
     for (int i = 0; i < runtime->device_count; i++) /* the measurement is not the user's traffic */
         memset(&runtime->devices[i]->stats, 0, sizeof(struct stats));
     log_write(LOG_DETAIL, "start-up measurement took %.1f ms", (double)(clock_ns() - begin) / 1e6);

@@ -6,11 +6,18 @@
 
 #include "host/device.h"
 
-/* Fills device->paths of all devices. One worker of each host is measured; the others of that host
- * have the same transport. Errors: MPI, DEVICE_LOST. */
+/* Fills device->paths of all devices and runtime->exchange. One worker of each host is measured, of
+ * so many hosts as can be in a bounded time. Errors: MPI, DEVICE_LOST, HOST_MEMORY, CONFIG. */
 omprma_status_t measure_all(struct runtime *runtime);
 
 /* Chooses from measured times; for tests. `rma`: one-sided transfers are possible. */
 void measure_choose(struct paths *paths, bool rma, enum config_data data);
+
+/* Fills runtime->exchange, from times between a pair of devices of one host and a pair of different
+ * hosts. Errors: as above. */
+omprma_status_t measure_exchange(struct runtime *runtime);
+
+/* Chooses from measured times. `rma`: as above. */
+void measure_choose_exchange(struct exchange_paths *paths, bool rma, enum config_data data);
 
 #endif

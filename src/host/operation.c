@@ -141,8 +141,9 @@ static omprma_status_t move_two_sided(struct omprma_queue *queue, bool submit, o
     return status;
 }
 
-static omprma_status_t move_one_sided(struct omprma_queue *queue, bool submit, omprma_addr_t device,
-                                      void *host, uint64_t bytes)
+static omprma_status_t append_one_sided(struct omprma_queue *queue, bool submit,
+                                        omprma_addr_t device, void *host, uint64_t bytes,
+                                        uint64_t *number)
 {
     struct transfer transfer = {
         .direction = submit ? TRANSFER_OUT : TRANSFER_IN,
@@ -151,9 +152,16 @@ static omprma_status_t move_one_sided(struct omprma_queue *queue, bool submit, o
         .remote = device,
         .bytes = bytes,
     };
+
+    return queue_append_transfer(queue, &transfer, number);
+}
+
+static omprma_status_t move_one_sided(struct omprma_queue *queue, bool submit, omprma_addr_t device,
+                                      void *host, uint64_t bytes)
+{
     struct queue_item *item;
     uint64_t number = 0;
-    omprma_status_t status = queue_append_transfer(queue, &transfer, &number);
+    omprma_status_t status = append_one_sided(queue, submit, device, host, bytes, &number);
 
     if (status != OMPRMA_OK || !submit)
         return status;
@@ -183,6 +191,16 @@ static omprma_status_t move(struct omprma_queue *queue, bool submit, omprma_addr
         /* The caller may reuse the source at once, so a small one travels in the message. */
         return send_inline(queue, address, host, bytes, arena);
     }
+    return move_two_sided(queue, submit, address, host, bytes);
+}
+
+omprma_status_t operation_bulk(struct omprma_queue *queue, bool submit, omprma_addr_t address,
+                               void *host, uint64_t bytes, bool arena)
+{
+    uint64_t number = 0;
+
+    if (arena && paths_bulk(&queue->device->paths, submit, bytes) == PATH_RMA)
+        return append_one_sided(queue, submit, address, host, bytes, &number);
     return move_two_sided(queue, submit, address, host, bytes);
 }
 

@@ -8,7 +8,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum path { PATH_INLINE, PATH_RMA, PATH_TWO_SIDED, PATH_COUNT };
+#include "base/config.h"
+
+/* PATH_APPLICATION: from device to device through the application's memory. */
+enum path { PATH_INLINE, PATH_RMA, PATH_TWO_SIDED, PATH_APPLICATION, PATH_COUNT };
 
 enum { PATHS_SIZES = 7 }; /* sizes measured; dense where transports change their protocol */
 
@@ -19,12 +22,21 @@ struct paths {
     uint64_t submit_rma_from, submit_rma_to;     /* sizes in [from, to) go one-sided */
     uint64_t retrieve_rma_from, retrieve_rma_to; /* the rest two-sided */
 
-    bool exchange_rma; /* exchanges put into the peer's window, else send to it */
-
     /* What was measured, microseconds; 0: not measured. */
     double submit_us[PATH_COUNT][PATHS_SIZES];
     double retrieve_us[PATH_COUNT][PATHS_SIZES];
     double round_trip_us;
+};
+
+/* Below this an exchange is put where that is possible: one message, and no measurement to rely on.
+ */
+enum { EXCHANGE_SMALL = 64 << 10 };
+
+/* The ways from device to device, for all pairs of one host or all pairs of different hosts. */
+struct exchange_paths {
+    enum config_exchange way; /* never EXCHANGE_AUTO */
+    bool small_put;           /* small data is put in any case */
+    double us[EXCHANGE_WAYS]; /* 1 MiB, measured; 0: not measured */
 };
 
 extern const uint64_t paths_sizes[PATHS_SIZES];

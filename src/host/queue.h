@@ -38,14 +38,21 @@ struct queue_bulk {
     int64_t start_ns;
 };
 
+/* What a queue waits for a place for, and so what a failure before the place means to it. */
+enum place_use {
+    PLACE_EVENT,    /* a user's event: fails with it */
+    PLACE_EXCHANGE, /* the other half of its exchange: fails with it, naming both devices */
+    PLACE_PART,     /* an earlier step of the same exchange: hands the failure on as it is */
+    PLACE_ORDER     /* order only: the failure is not its own */
+};
+
 /* A place in a queue, see event.c. */
 struct queue_place {
     struct omprma_queue *queue; /* NULL: always complete */
     uint32_t op;                /* last operation before it that travels in segments */
     uint64_t number;            /* last transfer or wait before it */
     uint64_t failures;          /* queue->failures when it was taken */
-    bool exchange;              /* the queue is the receiving half of an exchange */
-    bool order_only;            /* its failure does not concern who waits */
+    enum place_use use;
 };
 
 struct queue_item {
@@ -110,6 +117,7 @@ struct omprma_queue {
     bool remote_failed;     /* the worker's side has failed too and needs a reset */
     int waiters;            /* threads that wait for it */
     bool give_when_idle;    /* nobody holds it: it goes back to the device when it is idle */
+    struct relay *relay;    /* whose memory it uses, see relay.h, or NULL */
     uint64_t failures;      /* how often it has failed so far */
     /* Of the last failure; they stay after synchronize: status, text, and what was complete. */
     omprma_status_t failed_status;

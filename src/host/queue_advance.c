@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "host/queue_items.h"
+#include "host/relay.h"
 #include "host/trace.h"
 
 enum { ACTIVE_TRANSFERS = 16 /* one-sided transfers of one queue under way at a time */ };
@@ -191,11 +192,17 @@ static void pass_segment(struct omprma_queue *queue, struct queue_item *item, st
 static void fail_after(struct omprma_queue *queue, const struct queue_place *place)
 {
     const struct omprma_queue *other = place->queue;
+    int from = queue->device->number, to = other->device->number;
     char text[800];
 
-    snprintf(text, sizeof(text), "%s from device %d %s device %d: %s",
-             place->exchange ? "exchange" : "wait for an event", queue->device->number,
-             place->exchange ? "to" : "of", other->device->number, other->failed_text);
+    if (place->use == PLACE_EVENT)
+        snprintf(text, sizeof(text), "device %d waits for an event of device %d: %s", from, to,
+                 other->failed_text);
+    else if (place->use == PLACE_EXCHANGE)
+        snprintf(text, sizeof(text), "exchange from device %d to device %d: %s", from, to,
+                 other->failed_text);
+    else
+        snprintf(text, sizeof(text), "%s", other->failed_text);
     queue_fail(queue, other->failed_status, text);
 }
 
@@ -206,7 +213,7 @@ static void pass_wait(struct omprma_queue *queue, struct queue_item *item, struc
     if (queue_passed(place)) {
         item->done = item->issued = true;
         pass->moved = true;
-        if (!place->order_only && queue_place_failed(place))
+        if (place->use != PLACE_ORDER && queue_place_failed(place))
             fail_after(queue, place);
         return;
     }
@@ -246,6 +253,9 @@ static void give_back(struct omprma_queue *queue)
     queue->failed = OMPRMA_OK;
     if (queue->remote_failed)
         queue_reset_remote(queue);
+    if (queue->relay)
+        relay_drop(queue->relay, queue->device->runtime);
+    queue->relay = NULL;
     queue_give(queue);
 }
 

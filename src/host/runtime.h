@@ -6,10 +6,11 @@
  *   progress.c   results coming in, queues going on, waiting
  *   device.c     one worker: memory, control queue
  *   queue.c      order within a queue: items, issue, completion, failure
- *   operation.c  submit, retrieve, launch, exchange: choose a way and append
+ *   operation.c  submit, retrieve, launch: choose a way and append
+ *   exchange.c   the same for device to device
  *   event.c      places in queues
  *   image.c      images on devices
- *   measure.c    start-up measurement and the choice of paths
+ *   measure.c, measure_exchange.c   start-up measurement and the choice of paths
  *   stats.c, trace.c, describe.c   what happened, for users
  *
  * Thread: all of it with runtime->lock held (runtime_lock()) unless said otherwise. The lock is
@@ -28,6 +29,7 @@
 #include "control/channel.h"
 #include "control/datapath.h"
 #include "control/world.h"
+#include "host/paths.h"
 
 struct device;
 struct waiter;
@@ -47,6 +49,9 @@ struct runtime {
     struct datapath *one_sided; /* NULL: no window */
     struct datapath *two_sided;
     struct doorbell *bell, **bells;
+
+    struct exchange_paths exchange[2]; /* between devices of one host; of different hosts */
+    int relays;                        /* exchanges through the application under way */
 
     struct device **devices; /* device number -> device */
     int device_count;

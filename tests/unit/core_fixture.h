@@ -213,6 +213,7 @@ static inline void core_start(const struct core_options *o)
     assert_ok(config_load(&config));
     config.data = o->data;
     config.lanes = o->lanes ? o->lanes : 1;
+    config.piece = CORE_PIECE;
     config.progress_thread = o->progress_thread;
     core.workers = o->workers ? o->workers : 1;
     assert_ok(place_create("core:2 pu:1", 0, 1, 1, &core.place));
@@ -263,9 +264,20 @@ static inline void core_choose(int number, uint32_t inline_most, bool rma)
     device->paths.inline_submit = device->paths.inline_retrieve = inline_most;
     device->paths.inline_retrieve_fused = inline_most;
     device->paths.submit_rma_from = device->paths.retrieve_rma_from = rma ? 0 : UINT64_MAX;
-    device->paths.exchange_rma = rma;
+    device->runtime->exchange[0] = device->runtime->exchange[1] =
+        (struct exchange_paths){.way = rma ? EXCHANGE_PUT : EXCHANGE_SEND};
     device->paths.submit_rma_to = device->paths.retrieve_rma_to = UINT64_MAX;
     runtime_unlock(device->runtime);
+}
+
+/* How data goes from device to device from now on. */
+static inline void core_exchange_by(enum config_exchange way)
+{
+    struct runtime *runtime = runtime_get();
+
+    runtime_lock(runtime);
+    runtime->exchange[0] = runtime->exchange[1] = (struct exchange_paths){.way = way};
+    runtime_unlock(runtime);
 }
 
 /* Another way each time. */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "core_fixture.h"
+#include "host/relay.h"
 
 enum { DEVICES = 3, BYTES = 3 * CORE_PIECE };
 
@@ -13,7 +14,7 @@ static unsigned char host[DEVICES][BYTES], wanted[DEVICES][BYTES];
 
 /* Random copies between all pairs, one queue per device, synchronized before the next touches the
  * same memory. */
-static void random_copies(bool rma, uint32_t inline_most)
+static void random_copies(enum config_exchange way, bool rma, uint32_t inline_most)
 {
     struct draw random = {.state = 5};
     omprma_queue_t *queue[DEVICES];
@@ -24,6 +25,7 @@ static void random_copies(bool rma, uint32_t inline_most)
         queue[i] = core_queue(i);
         there[i] = core_alloc(i, BYTES);
         core_choose(i, inline_most, rma);
+        core_exchange_by(way);
         draw_fill(&random, wanted[i], BYTES);
         assert_ok(omprma_submit(queue[i], there[i], wanted[i], BYTES));
         assert_ok(omprma_queue_synchronize(queue[i]));
@@ -58,9 +60,11 @@ static void random_copies(bool rma, uint32_t inline_most)
 static void copies_between_all_pairs(void **state)
 {
     (void)state;
-    random_copies(true, 0);
-    random_copies(true, 8192);
-    random_copies(false, 8192);
+    for (enum config_exchange way = EXCHANGE_PUT; way < EXCHANGE_WAYS; way++) {
+        random_copies(way, true, 0);
+        random_copies(way, true, 8192);
+        random_copies(way, false, 8192);
+    }
 }
 
 /* Of two copies to the same place the later one wins, however long the first takes. */
@@ -70,10 +74,11 @@ static void later_copies_win(void **state)
     omprma_addr_t a, b, there;
 
     (void)state;
-    for (int rma = 0; rma < 2; rma++) {
+    for (enum config_exchange way = EXCHANGE_PUT; way < EXCHANGE_WAYS; way++) {
         core_start(&(struct core_options){.workers = 2, .delay = 10});
         for (int i = 0; i < 2; i++)
-            core_choose(i, 0, rma);
+            core_choose(i, 0, way != EXCHANGE_SEND);
+        core_exchange_by(way);
         queue = core_queue(0);
         a = core_alloc(0, BYTES);
         b = core_alloc(0, BYTES);
@@ -119,10 +124,8 @@ static void small_submits_come_first(void **state)
     memset(wanted[0], 3, BYTES);
     assert_ok(omprma_submit(queue, from, wanted[0], BYTES));
     assert_ok(omprma_queue_synchronize(queue));
-    for (int round = 0; round < 6; round++) {
-        if (round == 4) /* two-sided: the receive comes after them by itself */
-            for (int i = 0; i < 2; i++)
-                core_choose(i, 64, false);
+    for (int round = 0; round < 12; round++) {
+        core_exchange_by(EXCHANGE_PUT + (enum config_exchange)round % EXCHANGE_APPLICATION);
         core_hold(1);
         for (int i = 0; i < QUEUES; i++) {
             assert_ok(omprma_submit(writer[i], there + 1000 * (unsigned)i, &round, 4));
@@ -147,6 +150,84 @@ static void small_submits_come_first(void **state)
     core_stop();
 }
 
+/* The same for small submits to the source, which its worker has not taken when somebody could
+ * already get from its memory. */
+static void small_submits_to_the_source_come_first(void **state)
+{
+    omprma_queue_t *queue, *writer, *reader;
+    omprma_addr_t from, there;
+
+    (void)state;
+    core_start(&(struct core_options){.workers = 2, .delay = CORE_NO_DELAY});
+    for (int i = 0; i < 2; i++)
+        core_choose(i, 64, true);
+    queue = core_queue(0);
+    writer = core_queue(0);
+    reader = core_queue(1);
+    from = core_alloc(0, BYTES);
+    there = core_alloc(1, BYTES);
+    for (int round = 0; round < 12; round++) {
+        memset(wanted[0], round, BYTES);
+        assert_ok(omprma_submit(queue, from, wanted[0], BYTES));
+        assert_ok(omprma_queue_synchronize(queue));
+        core_exchange_by(EXCHANGE_PUT + (enum config_exchange)round % EXCHANGE_APPLICATION);
+        wanted[0][7000] = 200;
+        core_hold(0);
+        assert_ok(omprma_submit(writer, from + 7000, &wanted[0][7000], 1));
+        assert_ok(omprma_queue_synchronize(writer));
+        assert_ok(omprma_exchange(queue, from, 1, there, BYTES));
+        for (int i = 0; i < 300; i++) {
+            bool done = false;
+
+            assert_ok(omprma_queue_query(queue, &done));
+            kernel_nap(10);
+        }
+        core_release(0);
+        assert_ok(omprma_queue_synchronize(queue));
+        assert_ok(omprma_retrieve(reader, host[0], there, BYTES));
+        assert_ok(omprma_queue_synchronize(reader));
+        assert_memory_equal(host[0], wanted[0], BYTES);
+    }
+    assert_ok(omprma_queue_destroy(reader));
+    assert_ok(omprma_queue_destroy(writer));
+    assert_ok(omprma_queue_destroy(queue));
+    core_stop();
+}
+
+/* More at once than memory for parts is given; and what it takes is given back. */
+static void many_through_the_application(void **state)
+{
+    enum { COPIES = 3 * RELAYS_MOST };
+    omprma_queue_t *queue[COPIES], *reader;
+    omprma_addr_t from, to[COPIES];
+
+    (void)state;
+    core_start(&(struct core_options){.workers = 2});
+    core_exchange_by(EXCHANGE_APPLICATION);
+    from = core_alloc(0, BYTES);
+    reader = core_queue(1);
+    for (int i = 0; i < COPIES; i++) {
+        queue[i] = core_queue(0);
+        to[i] = core_alloc(1, BYTES);
+    }
+    memset(wanted[0], 7, BYTES);
+    assert_ok(omprma_submit(queue[0], from, wanted[0], BYTES));
+    assert_ok(omprma_queue_synchronize(queue[0]));
+    for (int i = 0; i < COPIES; i++) {
+        assert_ok(omprma_exchange(queue[i], from, 1, to[i], BYTES));
+        assert_in_range(runtime_get()->relays, 1, RELAYS_MOST);
+    }
+    for (int i = 0; i < COPIES; i++) {
+        assert_ok(omprma_queue_destroy(queue[i]));
+        assert_ok(omprma_retrieve(reader, host[0], to[i], BYTES));
+        assert_ok(omprma_queue_synchronize(reader));
+        assert_memory_equal(host[0], wanted[0], BYTES);
+    }
+    assert_ok(omprma_queue_destroy(reader));
+    assert_int_equal(runtime_get()->relays, 0);
+    core_stop();
+}
+
 /* Both directions at once, and the devices busy with kernels. */
 static void crossing_copies(void **state)
 {
@@ -154,10 +235,11 @@ static void crossing_copies(void **state)
     omprma_addr_t from[2], to[2];
 
     (void)state;
-    for (int rma = 0; rma < 2; rma++) {
+    for (enum config_exchange way = EXCHANGE_PUT; way < EXCHANGE_WAYS; way++) {
         core_start(&(struct core_options){.workers = 2});
         for (int i = 0; i < 2; i++) {
-            core_choose(i, 0, rma);
+            core_choose(i, 0, way != EXCHANGE_SEND);
+            core_exchange_by(way);
             queue[i] = core_queue(i);
             from[i] = core_alloc(i, BYTES);
             to[i] = core_alloc(i, BYTES);
@@ -205,8 +287,12 @@ static void wrong_arguments(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(copies_between_all_pairs), cmocka_unit_test(later_copies_win),
-        cmocka_unit_test(small_submits_come_first), cmocka_unit_test(crossing_copies),
+        cmocka_unit_test(copies_between_all_pairs),
+        cmocka_unit_test(later_copies_win),
+        cmocka_unit_test(small_submits_come_first),
+        cmocka_unit_test(small_submits_to_the_source_come_first),
+        cmocka_unit_test(many_through_the_application),
+        cmocka_unit_test(crossing_copies),
         cmocka_unit_test(wrong_arguments),
     };
 

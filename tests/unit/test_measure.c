@@ -55,7 +55,6 @@ static void a_fast_window_is_used_for_all_but_the_smallest(void **state)
     assert_int_equal(bulk(&paths, false, 5 * GIB), PATH_RMA);
     assert_in_range(paths.inline_retrieve, 128, 256); /* where 1 + 0.002 n meets 1.5 */
     assert_true(paths.inline_retrieve_fused >= paths.inline_retrieve);
-    assert_true(paths.exchange_rma);
 }
 
 static void a_slow_window_is_left_alone(void **state)
@@ -70,7 +69,6 @@ static void a_slow_window_is_left_alone(void **state)
     assert_int_equal(bulk(&paths, false, 20000), PATH_TWO_SIDED);
     assert_int_equal(bulk(&paths, false, 5 * GIB), PATH_TWO_SIDED);
     assert_int_equal(paths.inline_submit, 8192); /* a send of so little cannot be reused at once */
-    assert_false(paths.exchange_rma);
 }
 
 static void each_way_where_it_is_better(void **state)
@@ -111,7 +109,41 @@ static void force_is_obeyed(void **state)
         assert_int_equal(bulk(&paths, true, bytes), PATH_TWO_SIDED);
         assert_int_equal(bulk(&paths, false, bytes), PATH_TWO_SIDED);
     }
-    assert_false(paths.exchange_rma);
+}
+
+/* Between devices: the least time wins, but a put must be clearly beaten; and only what is allowed.
+ */
+static void the_best_way_between_devices(void **state)
+{
+    struct exchange_paths paths = {
+        .us = {[EXCHANGE_PUT] = 100, [EXCHANGE_GET] = 95, [EXCHANGE_SEND] = 97}};
+
+    (void)state;
+    measure_choose_exchange(&paths, true, DATA_AUTO);
+    assert_int_equal(paths.way, EXCHANGE_PUT);
+    assert_true(paths.small_put);
+    paths.us[EXCHANGE_SEND] = 60;
+    measure_choose_exchange(&paths, true, DATA_AUTO);
+    assert_int_equal(paths.way, EXCHANGE_SEND);
+    measure_choose_exchange(&paths, true, DATA_RMA);
+    assert_int_equal(paths.way, EXCHANGE_PUT);
+    paths.us[EXCHANGE_GET] = 50;
+    measure_choose_exchange(&paths, true, DATA_AUTO);
+    assert_int_equal(paths.way, EXCHANGE_GET);
+    measure_choose_exchange(&paths, true, DATA_RMA);
+    assert_int_equal(paths.way, EXCHANGE_GET);
+    assert_true(paths.small_put);
+    measure_choose_exchange(&paths, true, DATA_TWO_SIDED);
+    assert_int_equal(paths.way, EXCHANGE_SEND);
+    assert_false(paths.small_put);
+    for (enum config_data data = DATA_AUTO; data <= DATA_TWO_SIDED; data++) {
+        measure_choose_exchange(&paths, false, data);
+        assert_int_equal(paths.way, EXCHANGE_SEND);
+        assert_false(paths.small_put);
+    }
+    paths = (struct exchange_paths){0}; /* there was no pair to measure */
+    measure_choose_exchange(&paths, true, DATA_AUTO);
+    assert_int_equal(paths.way, EXCHANGE_PUT);
 }
 
 /* Whatever was measured, without a window nothing goes one-sided, and limits stay in bounds. */
@@ -132,7 +164,6 @@ static void no_window_no_one_sided(void **state)
         assert_in_range(paths.inline_retrieve_fused, 0, 16384);
         if (i % 2 && i % 3)
             continue;
-        assert_false(paths.exchange_rma);
         for (uint64_t bytes = 1; bytes < 8 * GIB; bytes = bytes * 2 + bytes / 3) {
             assert_int_equal(bulk(&paths, true, bytes), PATH_TWO_SIDED);
             assert_int_equal(bulk(&paths, false, bytes), PATH_TWO_SIDED);
@@ -147,6 +178,7 @@ int main(void)
         cmocka_unit_test(a_slow_window_is_left_alone),
         cmocka_unit_test(each_way_where_it_is_better),
         cmocka_unit_test(force_is_obeyed),
+        cmocka_unit_test(the_best_way_between_devices),
         cmocka_unit_test(no_window_no_one_sided),
     };
 

@@ -47,6 +47,7 @@ omprma_status_t bench_open(struct bench *bench, const struct choice *choice)
     bench->device = bench->runtime->devices[0];
     bench->peer = bench->runtime->device_count > 1 ? bench->runtime->devices[1] : NULL;
     bench->chosen = bench->device->paths;
+    memcpy(bench->chosen_exchange, bench->runtime->exchange, sizeof(bench->chosen_exchange));
     machine_describe(&bench->results.machine);
     snprintf(bench->results.machine.osc, sizeof(bench->results.machine.osc), "%s",
              bench->runtime->world.component);
@@ -95,11 +96,15 @@ void bench_force(struct bench *bench, enum perf_path path)
 {
     struct paths paths = bench->chosen;
     bool window = bench->runtime->one_sided != NULL;
-    if (path == WAY_RMA)
-        measure_choose(&paths, window, DATA_RMA);
-    else if (path == WAY_TWO_SIDED)
-        measure_choose(&paths, window, DATA_TWO_SIDED);
+    enum config_data data = path == WAY_RMA ? DATA_RMA : DATA_TWO_SIDED;
+    bool forced = path == WAY_RMA || path == WAY_TWO_SIDED;
+    struct exchange_paths exchange[2] = {bench->chosen_exchange[0], bench->chosen_exchange[1]};
+    if (forced)
+        measure_choose(&paths, window, data);
+    for (int far = 0; far < 2 && forced; far++)
+        measure_choose_exchange(&exchange[far], window, data);
     runtime_lock(bench->runtime);
+    memcpy(bench->runtime->exchange, exchange, sizeof(exchange));
     bench->device->paths = paths;
     if (bench->peer)
         bench->peer->paths = paths;

@@ -20,6 +20,7 @@ struct bench {
     struct runtime *runtime;
     struct device *device, *peer; /* devices 0 and 1; NULL if there is no second */
     struct paths chosen;          /* what start-up chose for device 0 */
+    struct exchange_paths chosen_exchange[2];
     omprma_queue_t *queue, *peer_queue;
     omprma_addr_t block, peer_block; /* as large as the largest size */
     uint64_t block_bytes;
