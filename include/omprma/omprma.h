@@ -201,6 +201,16 @@ OMPRMA_API omprma_status_t omprma_exchange(omprma_queue_t *queue, omprma_addr_t 
                                            omprma_addr_t to, size_t bytes);
 
 /*
+ * Copies the same host memory to several devices: to[i] on the device of queues[i], for i < count,
+ * in the order of each queue. Large data leaves the application once and is passed on from worker
+ * to worker. The rules of omprma_submit() for the source hold until all queues are synchronized.
+ * Addresses are checked before anything is sent.
+ * Blocks: no. Errors: as omprma_submit(), and ARGUMENT when two queues have the same device.
+ */
+OMPRMA_API omprma_status_t omprma_broadcast(omprma_queue_t *const *queues, const omprma_addr_t *to,
+                                            size_t count, const void *from, size_t bytes);
+
+/*
  * Calls the kernel at device address `kernel` (from omprma_image_load()) with `count` arguments of
  * 64 bits each: device addresses, or scalars by value. The words are copied.
  * Blocks: no. Errors: ARGUMENT (more than OMPRMA_LAUNCH_ARGUMENTS), DEVICE_LOST, the queue's error.

@@ -30,16 +30,24 @@ static omprma_status_t wait_for_writes(struct omprma_queue *queue, struct device
 
 /* ---- queues that do the other half ---- */
 
-omprma_status_t exchange_helper(const struct exchange *x, struct device *device, bool after,
+omprma_status_t exchange_wait(struct omprma_queue *queue, struct queue_place place)
+{
+    place.use = PLACE_PART;
+    return queue_append_wait(queue, &place);
+}
+
+omprma_status_t exchange_helper(struct device *device, const struct omprma_queue *after,
                                 struct omprma_queue **helper)
 {
-    struct queue_place place = queue_end(x->queue);
     omprma_status_t status = queue_take(device, helper);
+    struct queue_place place;
 
-    if (status != OMPRMA_OK || !after || queue_passed(&place))
+    if (status != OMPRMA_OK || !after)
         return status;
-    place.use = PLACE_PART;
-    status = queue_append_wait(*helper, &place);
+    place = queue_end(after);
+    if (queue_passed(&place))
+        return OMPRMA_OK;
+    status = exchange_wait(*helper, place);
     return status == OMPRMA_OK ? status : exchange_let_go(*helper, status);
 }
 
@@ -91,7 +99,7 @@ static omprma_status_t get(const struct exchange *x)
         .word = {x->to, x->from, x->bytes, (uint64_t)device->rank},
     };
     struct omprma_queue *getter;
-    omprma_status_t status = exchange_helper(x, x->to_device, true, &getter);
+    omprma_status_t status = exchange_helper(x->to_device, x->queue, &getter);
 
     if (status != OMPRMA_OK)
         return status;
@@ -119,7 +127,7 @@ static omprma_status_t send(const struct exchange *x)
         .word = {x->to, x->bytes, tag, (uint64_t)device->rank},
     };
     struct omprma_queue *receiver;
-    omprma_status_t status = exchange_helper(x, x->to_device, false, &receiver);
+    omprma_status_t status = exchange_helper(x->to_device, NULL, &receiver);
 
     if (status != OMPRMA_OK)
         return status;
@@ -146,7 +154,7 @@ static enum config_exchange choose(const struct exchange *x)
     return paths->small_put && x->bytes < EXCHANGE_SMALL ? EXCHANGE_PUT : paths->way;
 }
 
-static omprma_status_t start(const struct exchange *x, enum path *path)
+static omprma_status_t append(const struct exchange *x, enum path *path)
 {
     if (x->to_device == x->queue->device) {
         *path = PATH_INLINE;
@@ -166,6 +174,18 @@ static omprma_status_t start(const struct exchange *x, enum path *path)
         *path = PATH_TWO_SIDED;
         return send(x);
     }
+}
+
+omprma_status_t exchange_append(const struct exchange *x)
+{
+    enum path path = PATH_INLINE;
+    omprma_status_t status = append(x, &path);
+
+    if (status == OMPRMA_OK) {
+        x->queue->device->stats.cell[STATS_EXCHANGE][path].operations++;
+        x->queue->device->stats.cell[STATS_EXCHANGE][path].bytes += x->bytes;
+    }
+    return status;
 }
 
 static omprma_status_t check(struct exchange *x)
@@ -188,7 +208,6 @@ omprma_status_t omprma_exchange(omprma_queue_t *queue, omprma_addr_t from, int t
                                 omprma_addr_t to, size_t bytes)
 {
     struct exchange x = {.queue = queue, .from = from, .to = to, .bytes = bytes};
-    enum path path = PATH_INLINE;
     omprma_status_t status = operation_begin(queue);
 
     if (status != OMPRMA_OK)
@@ -197,11 +216,5 @@ omprma_status_t omprma_exchange(omprma_queue_t *queue, omprma_addr_t from, int t
     if (status != OMPRMA_OK || bytes == 0)
         return operation_end(queue, status);
     status = check(&x);
-    if (status == OMPRMA_OK)
-        status = start(&x, &path);
-    if (status == OMPRMA_OK) {
-        queue->device->stats.cell[STATS_EXCHANGE][path].operations++;
-        queue->device->stats.cell[STATS_EXCHANGE][path].bytes += bytes;
-    }
-    return operation_end(queue, status);
+    return operation_end(queue, status == OMPRMA_OK ? exchange_append(&x) : status);
 }

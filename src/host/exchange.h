@@ -25,16 +25,23 @@ struct exchange {
     bool from_arena, to_arena;
 };
 
+/* Appends an exchange to its queue. Errors: HOST_MEMORY. */
+omprma_status_t exchange_append(const struct exchange *exchange);
+
 /* "put", "get", "send" or "application". */
 const char *exchange_way_name(enum config_exchange way);
 
 /* The ways between devices of this pair: those of one host, or those of different hosts. */
 struct exchange_paths *exchange_paths_of(const struct device *from, const struct device *to);
 
-/* Takes a queue of a device for a part of an exchange, to be given back by exchange_let_go(). It
- * waits for all that the exchange's queue holds now if `after`. Errors: HOST_MEMORY. */
-omprma_status_t exchange_helper(const struct exchange *exchange, struct device *device, bool after,
+/* Takes a queue of a device for a part of the work of another, to be given back by
+ * exchange_let_go(). It waits for all that `after` (NULL allowed) holds now. Errors: HOST_MEMORY.
+ */
+omprma_status_t exchange_helper(struct device *device, const struct omprma_queue *after,
                                 struct omprma_queue **helper);
+
+/* Appends a wait for a place that an earlier step will reach. Errors: HOST_MEMORY. */
+omprma_status_t exchange_wait(struct omprma_queue *queue, struct queue_place place);
 
 /* Lets the helper run; it goes back to its device by itself. If `status` is an error, nothing of it
  * runs. Returns `status`. */

@@ -15,22 +15,27 @@
 /* Largest retrieve or submit that travels in one record. */
 enum { RECORD_DATA_MOST = 60 << 10 };
 
+omprma_status_t operation_check_queue(struct omprma_queue *queue)
+{
+    if (queue->device->lost && queue->failed == OMPRMA_OK)
+        queue_fail(queue, OMPRMA_ERR_DEVICE_LOST, queue->device->lost_text);
+    return queue->failed == OMPRMA_OK ? OMPRMA_OK
+                                      : error_set(queue->failed, "%s", queue->failed_text);
+}
+
 omprma_status_t operation_begin(struct omprma_queue *queue)
 {
+    omprma_status_t status;
+
     if (!queue)
         return error_set(OMPRMA_ERR_ARGUMENT, "queue is NULL");
     if (!runtime_get())
         return error_set(OMPRMA_ERR_CLOSED, "omprma is not running");
     runtime_lock(queue->device->runtime);
-    if (queue->device->lost && queue->failed == OMPRMA_OK)
-        queue_fail(queue, OMPRMA_ERR_DEVICE_LOST, queue->device->lost_text);
-    if (queue->failed != OMPRMA_OK) {
-        omprma_status_t status = error_set(queue->failed, "%s", queue->failed_text);
-
+    status = operation_check_queue(queue);
+    if (status != OMPRMA_OK)
         runtime_unlock(queue->device->runtime);
-        return status;
-    }
-    return OMPRMA_OK;
+    return status;
 }
 
 omprma_status_t operation_end(struct omprma_queue *queue, omprma_status_t status)

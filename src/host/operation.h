@@ -10,6 +10,9 @@
 /* Takes the lock for an operation on a queue, or says why it cannot run (then without the lock). */
 omprma_status_t operation_begin(struct omprma_queue *queue);
 
+/* Whether a queue can take operations; the lock is held. Errors: the queue's, DEVICE_LOST. */
+omprma_status_t operation_check_queue(struct omprma_queue *queue);
+
 /* Releases the lock and returns `status`. */
 omprma_status_t operation_end(struct omprma_queue *queue, omprma_status_t status);
 

@@ -9,24 +9,26 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/yield.h"
 #include "host/device.h"
 #include "host/queue.h"
 
 enum {
-    CROWDED_YIELD_NS = 100000, /* the same where processors are shared: the workers need them */
-    YIELD_NS = 200000,         /* a waiting thread polls, yielding, for so long before it sleeps */
-    NAP_NEAR_NS = 2000000,     /* longest sleep when workers can ring */
-    NAP_FAR_NS = 50000,        /* when they cannot */
-    LET_IN_YIELDS = 50,        /* how long the lock is offered to others */
-    PART_PAUSE_NS = 2000000,   /* between two moves to another processor */
-    POLLS_PER_LOOK = 16,       /* between looks at the clock */
-    THREAD_PAUSE_NS = 50000    /* of the progress thread when nothing is going on */
+    YIELD_SHARED_NS = 100000, /* a waiting thread polls, yielding, for so long before it sleeps */
+    YIELD_ALONE_NS_MOST = 2000000, /* the same as long as nobody else wants its processor */
+    NAP_NEAR_NS = 2000000,         /* longest sleep when workers can ring */
+    NAP_FAR_NS = 50000,            /* when they cannot */
+    LET_IN_YIELDS = 50,            /* how long the lock is offered to others */
+    PART_PAUSE_NS = 2000000,       /* between two moves to another processor */
+    POLLS_PER_LOOK = 16,           /* between looks at the clock */
+    THREAD_PAUSE_NS = 50000        /* of the progress thread when nothing is going on */
 };
 
 /* How long a thread has waited without anything happening. */
 struct patience {
     int64_t since_ns;
     unsigned rounds;
+    bool shared; /* somebody else wants the processor */
 };
 
 /* Takes one message, so that a thread that waited for it can go on at once. */
@@ -95,14 +97,17 @@ void progress_signal(struct runtime *runtime)
 }
 
 /* Lets threads in that want the lock: unlocking alone would not do, because this thread would take
- * it again before the other has even been woken. */
-static void let_in(struct runtime *runtime)
+ * it again before the other has even been woken. True if nobody else wanted the processor. */
+static bool let_in(struct runtime *runtime)
 {
+    bool was_free;
+
     runtime_unlock(runtime);
-    sched_yield();
+    was_free = yield_was_free();
     for (int i = 0; i < LET_IN_YIELDS && atomic_load(&runtime->contenders); i++)
         sched_yield();
     runtime_lock(runtime);
+    return was_free;
 }
 
 static void watch(struct runtime *runtime, int64_t now)
@@ -180,8 +185,9 @@ static void be_patient(struct runtime *runtime, struct patience *patience)
     if (waited < runtime->config.spin_us * 1000)
         return;
     part_from_workers(runtime, now);
-    if (waited < (runtime->world.crowded ? CROWDED_YIELD_NS : YIELD_NS) || runtime->busy_first) {
-        let_in(runtime);
+    if (waited < (patience->shared ? YIELD_SHARED_NS : YIELD_ALONE_NS_MOST) ||
+        runtime->busy_first) {
+        patience->shared |= !let_in(runtime);
     } else {
         watch(runtime, now);
         nap(runtime, patience);

@@ -52,12 +52,6 @@ static void use(struct relay *relay, struct omprma_queue *queue)
     relay->users++;
 }
 
-static omprma_status_t wait_for_part(struct omprma_queue *queue, struct queue_place place)
-{
-    place.use = PLACE_PART;
-    return queue_append_wait(queue, &place);
-}
-
 /* Part after part: the writer waits until one has come, the reader until its memory is free. */
 static omprma_status_t append_parts(const struct exchange *x, struct relay *relay,
                                     struct omprma_queue *reader, struct omprma_queue *writer)
@@ -72,11 +66,11 @@ static omprma_status_t append_parts(const struct exchange *x, struct relay *rela
 
         bytes = x->bytes - at < relay->part_bytes ? x->bytes - at : relay->part_bytes;
         if (written[part].queue)
-            status = wait_for_part(reader, written[part]);
+            status = exchange_wait(reader, written[part]);
         if (status == OMPRMA_OK)
             status = operation_bulk(reader, false, x->from + at, memory, bytes, x->from_arena);
         if (status == OMPRMA_OK)
-            status = wait_for_part(writer, queue_end(reader));
+            status = exchange_wait(writer, queue_end(reader));
         if (status == OMPRMA_OK)
             status = operation_bulk(writer, true, x->to + at, memory, bytes, x->to_arena);
         written[part] = queue_end(writer);
@@ -101,14 +95,14 @@ omprma_status_t relay_start(const struct exchange *x)
     if (!relay)
         return error_set(OMPRMA_ERR_HOST_MEMORY,
                          "no memory for an exchange through the application");
-    status = exchange_helper(x, x->queue->device, true, &reader);
+    status = exchange_helper(x->queue->device, x->queue, &reader);
     if (status != OMPRMA_OK) {
         free(relay);
         return status;
     }
     runtime->relays++;
     use(relay, reader);
-    status = exchange_helper(x, x->to_device, false, &writer);
+    status = exchange_helper(x->to_device, NULL, &writer);
     if (status != OMPRMA_OK)
         return exchange_let_go(reader, status);
     use(relay, writer);

@@ -152,6 +152,7 @@ static void the_far_end_of_an_exchange_fails(void **state)
     queue = core_queue(0);
     from = core_alloc(0, BYTES);
     for (int round = 0; round < 10; round++) {
+        core_exchange_by(round < 5 ? EXCHANGE_SEND : EXCHANGE_APPLICATION);
         assert_ok(omprma_exchange(queue, from, 1, hole, round % 2 ? BYTES : 100));
         check_failed(queue);
         check_well(queue, from, 100);

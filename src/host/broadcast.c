@@ -1,0 +1,173 @@
+/*
+ * broadcast.c: the same data to many devices. It is submitted to the first; every device passes on
+ * what it has, piece by piece: one after the other when there are more pieces than devices, so that
+ * each link carries the data once, else as a tree, so that the last one does not wait for long.
+ */
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "host/exchange.h"
+#include "host/operation.h"
+
+enum {
+    DIRECT_BYTES = 64 << 10, /* up to here the application submits to each */
+    PIECE_LEAST = 1 << 20,
+    PIECES_MOST = 32
+};
+
+struct broadcast {
+    omprma_queue_t *const *queues;
+    const omprma_addr_t *to;
+    size_t count;
+    const char *from;
+    uint64_t bytes, piece_bytes;
+    bool *arena; /* by queue: its range lies in an arena */
+};
+
+/* Which queue's device the i-th one has its data from. */
+static size_t source_of(const struct broadcast *b, size_t i)
+{
+    return b->bytes / b->piece_bytes >= b->count ? i - 1 : i & (i - 1);
+}
+
+/* Device i passes a piece on to device k. */
+static omprma_status_t pass_on(const struct broadcast *b, size_t i, size_t k, uint64_t at,
+                               uint64_t bytes)
+{
+    struct exchange x = {
+        .queue = b->queues[i],
+        .to_device = b->queues[k]->device,
+        .from = b->to[i] + at,
+        .to = b->to[k] + at,
+        .bytes = bytes,
+        .from_arena = b->arena[i],
+        .to_arena = b->arena[k],
+    };
+
+    return exchange_append(&x);
+}
+
+static omprma_status_t pass_piece(const struct broadcast *b, struct omprma_queue *feeder,
+                                  uint64_t at, uint64_t bytes)
+{
+    omprma_status_t status = operation_bulk(feeder, true, b->to[0] + at,
+                                            (void *)(uintptr_t)(b->from + at), bytes, b->arena[0]);
+
+    for (size_t i = 0; i < b->count && status == OMPRMA_OK; i++) {
+        status =
+            exchange_wait(b->queues[i], queue_end(i == 0 ? feeder : b->queues[source_of(b, i)]));
+        for (size_t k = i + 1; k < b->count && status == OMPRMA_OK; k++)
+            if (source_of(b, k) == i)
+                status = pass_on(b, i, k, at, bytes);
+    }
+    return status;
+}
+
+/* Nothing is sent before the earlier operations of all queues are over. */
+static omprma_status_t wait_for_all(const struct broadcast *b, struct omprma_queue *feeder)
+{
+    omprma_status_t status = OMPRMA_OK;
+
+    for (size_t i = 0; i < b->count && status == OMPRMA_OK; i++) {
+        struct queue_place place = queue_end(b->queues[i]);
+
+        if (!queue_passed(&place))
+            status = exchange_wait(feeder, place);
+    }
+    return status;
+}
+
+static omprma_status_t pass_all(const struct broadcast *b)
+{
+    struct omprma_queue *feeder;
+    omprma_status_t status = exchange_helper(b->queues[0]->device, NULL, &feeder);
+    uint64_t bytes;
+
+    if (status != OMPRMA_OK)
+        return status;
+    status = wait_for_all(b, feeder);
+    for (uint64_t at = 0; at < b->bytes && status == OMPRMA_OK; at += bytes) {
+        bytes = b->bytes - at < b->piece_bytes ? b->bytes - at : b->piece_bytes;
+        status = pass_piece(b, feeder, at, bytes);
+    }
+    exchange_let_go(feeder, status);
+    for (size_t i = 0; i < b->count; i++)
+        queue_flush(b->queues[i], true);
+    return status;
+}
+
+/* Notes on the way which ranges lie in arenas. */
+static omprma_status_t check(const struct broadcast *b)
+{
+    for (size_t i = 0; i < b->count; i++) {
+        struct omprma_queue *queue = b->queues[i];
+        omprma_status_t status = operation_check_queue(queue);
+
+        if (status == OMPRMA_OK)
+            status =
+                operation_check_range(queue->device, "broadcast", b->to[i], b->bytes, &b->arena[i]);
+        for (size_t k = 0; k < i && status == OMPRMA_OK; k++)
+            if (b->queues[k]->device == queue->device)
+                status =
+                    error_set(OMPRMA_ERR_ARGUMENT, "broadcast: queues %zu and %zu are both of %s",
+                              k, i, device_name(queue->device));
+        if (status != OMPRMA_OK)
+            return status;
+    }
+    return OMPRMA_OK;
+}
+
+/* Whether the data gains nothing from going from worker to worker. */
+static bool is_direct(const struct broadcast *b)
+{
+    if (b->count == 1 || b->bytes <= DIRECT_BYTES)
+        return true;
+    for (size_t i = 1; i < b->count; i++)
+        if (exchange_paths_of(b->queues[i - 1]->device, b->queues[i]->device)->way ==
+            EXCHANGE_APPLICATION)
+            return true;
+    return false;
+}
+
+static omprma_status_t submit_each(const struct broadcast *b)
+{
+    omprma_status_t status = OMPRMA_OK;
+
+    for (size_t i = 0; i < b->count && status == OMPRMA_OK; i++)
+        status = omprma_submit(b->queues[i], b->to[i], b->from, b->bytes);
+    return status;
+}
+
+omprma_status_t omprma_broadcast(omprma_queue_t *const *queues, const omprma_addr_t *to,
+                                 size_t count, const void *from, size_t bytes)
+{
+    struct broadcast b = {.queues = queues, .to = to, .count = count, .from = from, .bytes = bytes};
+    omprma_status_t status = OMPRMA_OK;
+    bool direct = false;
+
+    if (count > 0 && (!queues || !to))
+        return error_set(OMPRMA_ERR_ARGUMENT, "broadcast: %s is NULL", queues ? "to" : "queues");
+    for (size_t i = 0; i < count; i++)
+        if (!queues[i])
+            return error_set(OMPRMA_ERR_ARGUMENT, "broadcast: queue %zu is NULL", i);
+    if (count == 0 || bytes == 0)
+        return OMPRMA_OK;
+    if (!from)
+        return error_set(OMPRMA_ERR_ARGUMENT, "broadcast of %zu bytes from NULL", bytes);
+    b.arena = calloc(count, sizeof(*b.arena));
+    if (!b.arena)
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for a broadcast");
+    b.piece_bytes = bytes / PIECES_MOST < PIECE_LEAST ? PIECE_LEAST : bytes / PIECES_MOST;
+    status = operation_begin(queues[0]);
+    if (status == OMPRMA_OK) {
+        status = check(&b);
+        direct = is_direct(&b);
+        if (status == OMPRMA_OK && !direct)
+            status = pass_all(&b);
+        operation_end(queues[0], status);
+    }
+    if (status == OMPRMA_OK && direct)
+        status = submit_each(&b);
+    free(b.arena);
+    return status;
+}
