@@ -8,17 +8,16 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/yield.h"
 #include "worker/crash.h"
 #include "worker/output.h"
 
 enum {
-    YIELD_SHARED_NS = 100000,      /* polls, yielding, for so long before it sleeps */
-    YIELD_ALONE_NS_MOST = 1000000, /* the same as long as nobody else wants its processor */
-    NAP_NS = 100000000,            /* longest sleep; messages end it earlier */
-    SERVE_NAP_NS = 2000000, /* the same while a kernel runs: the peer may not be able to ring */
-    LET_GO_YIELDS = 50,     /* how long the lock is offered to others */
-    POLLS_PER_LOOK = 16     /* between looks at the clock */
+    CROWDED_YIELD_NS = 100000, /* the same where processors are shared: others need them */
+    YIELD_NS = 1000000,        /* polls, yielding, for so long before it sleeps */
+    NAP_NS = 100000000,        /* longest sleep; messages end it earlier */
+    SERVE_NAP_NS = 2000000,    /* the same while a kernel runs: the peer may not be able to ring */
+    LET_GO_YIELDS = 50,        /* how long the lock is offered to others */
+    POLLS_PER_LOOK = 16        /* between looks at the clock */
 };
 
 void server_lock(struct server *server)
@@ -41,6 +40,7 @@ omprma_status_t server_open(struct server *server)
 
     pthread_mutex_init(&server->lock, NULL);
     sem_init(&server->ready, 0, 0);
+    server->yield_ns = server->world && server->world->crowded ? CROWDED_YIELD_NS : YIELD_NS;
     status = lane_start(server);
     if (status == OMPRMA_OK)
         status = service_start(server);
@@ -71,17 +71,13 @@ omprma_status_t server_step(struct server *server, bool lane, bool *progressed)
     return status;
 }
 
-/* True if nobody else wanted the processor. */
-static bool let_go(struct server *server)
+static void let_go(struct server *server)
 {
-    bool was_free;
-
     server_unlock(server);
-    was_free = yield_was_free();
+    sched_yield();
     for (int i = 0; i < LET_GO_YIELDS && atomic_load(&server->contenders); i++)
         sched_yield(); /* else this thread would have it again before the other is awake */
     server_lock(server);
-    return was_free;
 }
 
 /* Sleeps until there is something to do. Looks once more after announcing it, so that a message
@@ -131,9 +127,8 @@ void server_idle(struct server *server, struct idle *idle, bool lane)
     idle_ns = now - idle->since_ns;
     if (idle_ns < server->spin_ns)
         return;
-    if (idle_ns < (idle->shared ? YIELD_SHARED_NS : YIELD_ALONE_NS_MOST) ||
-        now < server->awake_until_ns || server->active_first)
-        idle->shared |= !let_go(server);
+    if (idle_ns < server->yield_ns || now < server->awake_until_ns || server->active_first)
+        let_go(server);
     else
         server_sleep(server, idle, lane);
 }

@@ -87,7 +87,8 @@ struct server {
     _Atomic bool service_sleeps;    /* it is in channel_sleep() */
 
     int64_t awake_until_ns;
-    int64_t spin_ns; /* polls without yielding for so long */
+    int64_t spin_ns;  /* polls without yielding for so long */
+    int64_t yield_ns; /* then yielding, then it sleeps */
     bool exiting;
     void (*leave_lost)(void); /* ends the process when the main thread cannot; may be NULL */
     bool lost;                /* a kernel has crashed: nothing runs any more */
@@ -172,7 +173,6 @@ bool service_stand_back(struct server *server);
 struct idle {
     int64_t since_ns; /* 0: not idle */
     unsigned rounds;
-    bool shared; /* somebody else wants the processor */
 };
 /* If a kernel has crashed: fails everything, once. */
 void server_notice_crash(struct server *server);
