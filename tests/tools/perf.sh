@@ -72,7 +72,8 @@ fails 2 'FROM:TO' --sizes 16:8
 fails 2 'not a size' --sizes 8:2G
 fails 2 'not a size' --sizes ''
 fails 2 '1 to 1000000' --reps 0
-fails 2 'needs two workers' -n 1 --ops exchange
+fails 2 'need two workers' -n 1 --ops exchange
+fails 2 'need two workers' -n 1 --ops broadcast
 fails 2 'choose with --paths' --data rma
 fails 2 '.svg or .png' --plot it.gif
 fails 2 'No such file' --json /no/such/folder/it.json

@@ -59,11 +59,15 @@ omprma_status_t bench_open(struct bench *bench, const struct choice *choice)
 
 omprma_status_t bench_open_blocks(struct bench *bench)
 {
-    unsigned moves = 1u << OP_SUBMIT | 1u << OP_RETRIEVE | 1u << OP_EXCHANGE;
-    bench->block_bytes = bench->choice->ops & moves ? largest(bench->choice) : 4096;
+    bool moves = false;
+    for (enum perf_op op = 0; op < OP_COUNT; op++)
+        moves |= perf_op_moves(op) && bench->choice->ops & 1u << op;
+    bench->block_bytes = moves ? largest(bench->choice) : 4096;
     omprma_status_t status = omprma_alloc(0, bench->block_bytes, &bench->block);
     if (status == OMPRMA_OK && bench->peer && bench->choice->ops & 1u << OP_EXCHANGE)
         status = omprma_alloc(1, bench->block_bytes, &bench->peer_block);
+    if (status == OMPRMA_OK && bench->choice->ops & 1u << OP_BROADCAST)
+        status = broadcast_open(bench);
     if (status != OMPRMA_OK)
         return status;
     size_t bytes = (bench->block_bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
@@ -84,6 +88,7 @@ void bench_close(struct bench *bench)
         omprma_free(0, bench->block);
     if (bench->peer_block)
         omprma_free(1, bench->peer_block);
+    broadcast_close(bench);
     free(bench->buffer);
     free(bench->add);
     bench->add = NULL;

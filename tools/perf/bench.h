@@ -5,6 +5,7 @@
  *   bench.c    start, end, choice of the path
  *   raw.c      bare MPI between the same pair of processes
  *   ways.c     our own interface
+ *   broadcast.c   the same data to all devices
  *   session.c  takes turns between the paths of one operation and size
  *   extras.c   idle, maps, head, turns
  */
@@ -24,9 +25,11 @@ struct bench {
     omprma_queue_t *queue, *peer_queue;
     omprma_addr_t block, peer_block; /* as large as the largest size */
     uint64_t block_bytes;
-    char *buffer;        /* of the same size, on this side */
-    omprma_addr_t empty; /* kernel that does nothing, on device 0 */
-    omprma_addr_t *add;  /* kernel that adds 1 to a number, by device */
+    omprma_queue_t **queues; /* broadcast: one on each device */
+    omprma_addr_t *blocks;   /* broadcast: the same */
+    char *buffer;            /* of the same size, on this side */
+    omprma_addr_t empty;     /* kernel that does nothing, on device 0 */
+    omprma_addr_t *add;      /* kernel that adds 1 to a number, by device */
     struct results results;
 };
 
@@ -40,6 +43,16 @@ typedef omprma_status_t (*bench_way)(struct bench *bench, uint64_t bytes, int sa
 /* How this operation is done on this path; NULL if there is no such thing. */
 bench_way raw_way(enum perf_op op, enum perf_path path);
 bench_way own_way(enum perf_op op, enum perf_path path);
+
+/* The ways of a broadcast; queues and blocks for it. */
+bench_way broadcast_way(enum perf_path path);
+omprma_status_t broadcast_open(struct bench *bench);
+void broadcast_close(struct bench *bench);
+
+/* Times one(bench, bytes), which is complete when it returns. */
+typedef omprma_status_t (*bench_step)(struct bench *bench, uint64_t bytes);
+omprma_status_t bench_time_steps(struct bench *bench, bench_step one, uint64_t bytes, int samples,
+                                 int batch, double *us);
 
 /* Starts, after omprma_init(): queues and kernels. Errors: those of the calls that it makes. */
 omprma_status_t bench_open(struct bench *bench, const struct choice *choice);

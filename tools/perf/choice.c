@@ -9,8 +9,9 @@
 
 #define BIT(number) (1u << (number))
 
-const char *const perf_op_names[OP_COUNT] = {"idle",   "submit", "retrieve", "exchange", "launch",
-                                             "region", "alloc",  "maps",     "head",     "turns"};
+const char *const perf_op_names[OP_COUNT] = {"idle",      "submit", "retrieve", "exchange",
+                                             "broadcast", "launch", "region",   "alloc",
+                                             "maps",      "head",   "turns"};
 const char *const perf_path_names[WAY_COUNT] = {"raw",       "raw-two-sided", "rma",
                                                 "two-sided", "auto",          "via-application"};
 
@@ -82,9 +83,14 @@ void choice_sizes(struct choice *choice, const char *text)
     free(copy);
 }
 
+bool perf_op_moves(enum perf_op op)
+{
+    return op == OP_SUBMIT || op == OP_RETRIEVE || op == OP_EXCHANGE || op == OP_BROADCAST;
+}
+
 bool perf_op_sized(enum perf_op op)
 {
-    return op == OP_SUBMIT || op == OP_RETRIEVE || op == OP_EXCHANGE || op == OP_ALLOC;
+    return op == OP_ALLOC || perf_op_moves(op);
 }
 
 void choice_begin(struct choice *choice)

@@ -14,6 +14,7 @@ enum perf_op {
     OP_SUBMIT,
     OP_RETRIEVE,
     OP_EXCHANGE,
+    OP_BROADCAST,
     OP_LAUNCH,
     OP_REGION,
     OP_ALLOC,
@@ -29,7 +30,7 @@ enum perf_path {
     WAY_RMA,
     WAY_TWO_SIDED,
     WAY_AUTO,
-    WAY_APPLICATION, /* exchange only: through the application's memory */
+    WAY_APPLICATION, /* exchange: through the application's memory; broadcast: from it to each */
     WAY_COUNT
 };
 
@@ -53,6 +54,9 @@ void choice_begin(struct choice *choice);
 void choice_ops(struct choice *choice, const char *text);
 void choice_paths(struct choice *choice, const char *text);
 void choice_sizes(struct choice *choice, const char *text);
+
+/* Does this operation move as many bytes as its size says? */
+bool perf_op_moves(enum perf_op op);
 
 /* Is this operation measured once per size? */
 bool perf_op_sized(enum perf_op op);

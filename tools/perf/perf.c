@@ -29,12 +29,12 @@ static const char description[] =
 
 static const struct argp_option options[] = {
     {"ops", KEY_OPS, "LIST", 0,
-     "What to measure: submit, retrieve, exchange, launch, region, alloc (default: these); idle, "
-     "maps, head, turns",
+     "What to measure: submit, retrieve, exchange, launch, region, alloc (default: these); "
+     "broadcast, idle, maps, head, turns",
      0},
     {"paths", KEY_PATHS, "LIST", 0,
      "Which ways: raw, raw-two-sided (bare MPI), rma, two-sided, auto, via-application (exchange "
-     "only); default all",
+     "and broadcast only); default all",
      0},
     {"sizes", KEY_SIZES, "FROM:TO", 0,
      "Sizes in bytes, doubling (default 8:256M); FROM:TO:FACTOR and comma lists are possible", 0},
@@ -163,10 +163,11 @@ static void check(const struct choice *choice, struct launch *launch)
     if (data && *data && strcmp(data, "auto") != 0)
         option_fail("omprma-perf compares the data paths: choose with --paths, not with --data or "
                     "OMPRMA_DATA");
-    if (choice->ops & 1u << OP_EXCHANGE && workers == 0)
+    unsigned several = 1u << OP_EXCHANGE | 1u << OP_BROADCAST;
+    if (choice->ops & several && workers == 0)
         launch->workers = 2;
-    else if (choice->ops & 1u << OP_EXCHANGE && workers < 2)
-        option_fail("--ops exchange needs two workers");
+    else if (choice->ops & several && workers < 2)
+        option_fail("--ops exchange and broadcast need two workers");
     if (choice->plot && plot_check(choice->plot) != OMPRMA_OK)
         option_fail("%s", error_text());
     FILE *file = choice->json ? fopen(choice->json, "a") : NULL;

@@ -40,7 +40,7 @@ void results_add(struct results *results, struct result *result, double *us, int
 
 double result_gbps(const struct result *result)
 {
-    bool moves = result->op == OP_SUBMIT || result->op == OP_RETRIEVE || result->op == OP_EXCHANGE;
+    bool moves = perf_op_moves(result->op);
     return moves && result->us_median > 0 ? (double)result->bytes / result->us_median / 1e3 : 0;
 }
 

@@ -10,10 +10,8 @@ enum { FILL = 2 * DEVICE_WINDOW };
 /* Blocks of an allocation batch that are live at once hold at most so much. */
 static const uint64_t ALLOC_LIVE_BYTES = 32 << 20;
 
-typedef omprma_status_t (*step)(struct bench *bench, uint64_t bytes);
-
-static omprma_status_t time_steps(struct bench *bench, step one, uint64_t bytes, int samples,
-                                  int batch, double *us)
+omprma_status_t bench_time_steps(struct bench *bench, bench_step one, uint64_t bytes, int samples,
+                                 int batch, double *us)
 {
     omprma_status_t status = OMPRMA_OK;
     for (int i = 0; i < samples && status == OMPRMA_OK; i++) {
@@ -85,18 +83,18 @@ static omprma_status_t own_submit(struct bench *bench, uint64_t bytes, int sampl
     for (int i = 0; i < fill && status == OMPRMA_OK; i++)
         status = submit(bench, bytes);
     if (status == OMPRMA_OK)
-        status = time_steps(bench, submit, bytes, samples, batch, us);
+        status = bench_time_steps(bench, submit, bytes, samples, batch, us);
     if (status == OMPRMA_OK) /* nothing stays under way into the next path's turn */
         status = omprma_retrieve(bench->queue, back, bench->block, 1);
     return status == OMPRMA_OK ? omprma_queue_synchronize(bench->queue) : status;
 }
 
 /* For operations that are complete when they return; `large` ones need no warm-up. */
-static omprma_status_t own_step(struct bench *bench, step one, bool large, uint64_t bytes,
+static omprma_status_t own_step(struct bench *bench, bench_step one, bool large, uint64_t bytes,
                                 int samples, int batch, double *us)
 {
     omprma_status_t status = large ? OMPRMA_OK : one(bench, bytes);
-    return status == OMPRMA_OK ? time_steps(bench, one, bytes, samples, batch, us) : status;
+    return status == OMPRMA_OK ? bench_time_steps(bench, one, bytes, samples, batch, us) : status;
 }
 
 static omprma_status_t own_retrieve(struct bench *bench, uint64_t bytes, int samples, int batch,
@@ -155,6 +153,8 @@ static omprma_status_t own_alloc(struct bench *bench, uint64_t bytes, int sample
 
 bench_way own_way(enum perf_op op, enum perf_path path)
 {
+    if (op == OP_BROADCAST)
+        return broadcast_way(path);
     if (path == WAY_APPLICATION)
         return op == OP_EXCHANGE ? own_via_application : NULL;
     switch (op) {
