@@ -10,8 +10,9 @@
 #include "host/operation.h"
 
 enum {
+    FEEDERS = 2,             /* pieces on their way to the first device */
     DIRECT_BYTES = 64 << 10, /* up to here the application submits to each */
-    PIECE_LEAST = 1 << 20,
+    PIECE_LEAST = 256 << 10,
     PIECES_MOST = 32
 };
 
@@ -21,7 +22,8 @@ struct broadcast {
     size_t count;
     const char *from;
     uint64_t bytes, piece_bytes;
-    bool *arena; /* by queue: its range lies in an arena */
+    struct omprma_queue *feeder[FEEDERS]; /* they submit to the first device, in turns */
+    bool *arena;                          /* by queue: its range lies in an arena */
 };
 
 /* Which queue's device the i-th one has its data from. */
@@ -30,7 +32,7 @@ static size_t source_of(const struct broadcast *b, size_t i)
     return b->bytes / b->piece_bytes >= b->count ? i - 1 : i & (i - 1);
 }
 
-/* Device i passes a piece on to device k. */
+/* Device i passes a piece on to device k, whose queue waits for it. */
 static omprma_status_t pass_on(const struct broadcast *b, size_t i, size_t k, uint64_t at,
                                uint64_t bytes)
 {
@@ -43,54 +45,71 @@ static omprma_status_t pass_on(const struct broadcast *b, size_t i, size_t k, ui
         .from_arena = b->arena[i],
         .to_arena = b->arena[k],
     };
+    struct queue_place arrived = {0};
+    omprma_status_t status = exchange_append(&x, &arrived);
 
-    return exchange_append(&x);
+    return status == OMPRMA_OK ? exchange_wait(b->queues[k], arrived) : status;
+}
+
+/* To the first device, whose queue waits for it. One-sided pieces would all start at once and all
+ * arrive late, so each waits for the one before it in its feeder; two-sided ones do so anyway. */
+static omprma_status_t feed(const struct broadcast *b, struct omprma_queue *feeder, uint64_t at,
+                            uint64_t bytes)
+{
+    struct queue_place before = queue_end(feeder);
+    omprma_status_t status = OMPRMA_OK;
+
+    if (!queue_passed(&before) && b->arena[0] &&
+        paths_bulk(&feeder->device->paths, true, bytes) == PATH_RMA)
+        status = queue_append_wait(feeder, &before);
+    if (status == OMPRMA_OK)
+        status = operation_bulk(feeder, true, b->to[0] + at, (void *)(uintptr_t)(b->from + at),
+                                bytes, b->arena[0]);
+    return status == OMPRMA_OK ? exchange_wait(b->queues[0], queue_end(feeder)) : status;
 }
 
 static omprma_status_t pass_piece(const struct broadcast *b, struct omprma_queue *feeder,
                                   uint64_t at, uint64_t bytes)
 {
-    omprma_status_t status = operation_bulk(feeder, true, b->to[0] + at,
-                                            (void *)(uintptr_t)(b->from + at), bytes, b->arena[0]);
+    omprma_status_t status = feed(b, feeder, at, bytes);
 
-    for (size_t i = 0; i < b->count && status == OMPRMA_OK; i++) {
-        status =
-            exchange_wait(b->queues[i], queue_end(i == 0 ? feeder : b->queues[source_of(b, i)]));
+    for (size_t i = 0; i < b->count; i++)
         for (size_t k = i + 1; k < b->count && status == OMPRMA_OK; k++)
             if (source_of(b, k) == i)
                 status = pass_on(b, i, k, at, bytes);
-    }
     return status;
 }
 
 /* Nothing is sent before the earlier operations of all queues are over. */
-static omprma_status_t wait_for_all(const struct broadcast *b, struct omprma_queue *feeder)
+static omprma_status_t feeder_open(const struct broadcast *b, struct omprma_queue **feeder)
 {
-    omprma_status_t status = OMPRMA_OK;
+    omprma_status_t status = exchange_helper(b->queues[0]->device, NULL, feeder);
 
     for (size_t i = 0; i < b->count && status == OMPRMA_OK; i++) {
         struct queue_place place = queue_end(b->queues[i]);
 
         if (!queue_passed(&place))
-            status = exchange_wait(feeder, place);
+            status = exchange_wait(*feeder, place);
     }
     return status;
 }
 
-static omprma_status_t pass_all(const struct broadcast *b)
+static omprma_status_t pass_all(struct broadcast *b)
 {
-    struct omprma_queue *feeder;
-    omprma_status_t status = exchange_helper(b->queues[0]->device, NULL, &feeder);
+    omprma_status_t status = OMPRMA_OK;
     uint64_t bytes;
+    int turn = 0;
 
-    if (status != OMPRMA_OK)
-        return status;
-    status = wait_for_all(b, feeder);
+    for (int i = 0; i < FEEDERS && status == OMPRMA_OK; i++)
+        status = feeder_open(b, &b->feeder[i]);
     for (uint64_t at = 0; at < b->bytes && status == OMPRMA_OK; at += bytes) {
         bytes = b->bytes - at < b->piece_bytes ? b->bytes - at : b->piece_bytes;
-        status = pass_piece(b, feeder, at, bytes);
+        status = pass_piece(b, b->feeder[turn], at, bytes);
+        turn = (turn + 1) % FEEDERS;
     }
-    exchange_let_go(feeder, status);
+    for (int i = 0; i < FEEDERS; i++)
+        if (b->feeder[i])
+            exchange_let_go(b->feeder[i], status);
     for (size_t i = 0; i < b->count; i++)
         queue_flush(b->queues[i], true);
     return status;

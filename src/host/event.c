@@ -107,6 +107,19 @@ bool queue_worker_can_watch(const struct queue_place *place)
     return (int32_t)(place->queue->sent_op - place->op) >= 0 && !locally_pending(place);
 }
 
+omprma_status_t queue_wait(struct omprma_queue *queue, const struct queue_place *place)
+{
+    struct wire_record record = {.code = WIRE_WAIT, .word = {place->queue->number, place->op}};
+
+    if (queue_passed(place) && !queue_place_failed(place))
+        return OMPRMA_OK;
+    if (place->queue->open)
+        queue_flush(place->queue, false);
+    if (place->queue->device == queue->device && queue_worker_can_watch(place))
+        return queue_append(queue, &record, NULL);
+    return queue_append_wait(queue, place);
+}
+
 /* ---- public functions ---- */
 
 omprma_status_t omprma_event_create(omprma_event_t **event)
@@ -158,19 +171,7 @@ omprma_status_t omprma_event_wait(omprma_event_t *event, omprma_queue_t *queue)
                                place->queue->failed_text);
         return operation_end(queue, status);
     }
-    if (place->queue->open)
-        queue_flush(place->queue, false);
-    if (place->queue->device == queue->device && queue_worker_can_watch(place)) {
-        struct wire_record record = {
-            .code = WIRE_WAIT,
-            .word = {place->queue->number, place->op},
-        };
-
-        status = queue_append(queue, &record, NULL);
-    } else {
-        status = queue_append_wait(queue, place);
-    }
-    return operation_end(queue, status);
+    return operation_end(queue, queue_wait(queue, place));
 }
 
 omprma_status_t omprma_event_query(omprma_event_t *event, bool *done)

@@ -33,7 +33,7 @@ static omprma_status_t wait_for_writes(struct omprma_queue *queue, struct device
 omprma_status_t exchange_wait(struct omprma_queue *queue, struct queue_place place)
 {
     place.use = PLACE_PART;
-    return queue_append_wait(queue, &place);
+    return queue_wait(queue, &place);
 }
 
 omprma_status_t exchange_helper(struct device *device, const struct omprma_queue *after,
@@ -60,25 +60,18 @@ omprma_status_t exchange_let_go(struct omprma_queue *helper, omprma_status_t sta
     return status;
 }
 
-/* The exchange's queue goes on when the helper is at its present end. */
-static omprma_status_t wait_for_helper(const struct exchange *x, const struct omprma_queue *helper)
-{
-    struct queue_place place = queue_end(helper);
-
-    place.use = PLACE_EXCHANGE;
-    return queue_append_wait(x->queue, &place);
-}
-
 /* ---- the ways ---- */
 
-static omprma_status_t copy_inside(const struct exchange *x)
+static omprma_status_t copy_inside(const struct exchange *x, struct queue_place *arrived)
 {
     struct wire_record record = {.code = WIRE_COPY, .word = {x->to, x->from, x->bytes}};
+    omprma_status_t status = queue_append(x->queue, &record, NULL);
 
-    return queue_append(x->queue, &record, NULL);
+    *arrived = queue_end(x->queue);
+    return status;
 }
 
-static omprma_status_t put(const struct exchange *x)
+static omprma_status_t put(const struct exchange *x, struct queue_place *arrived)
 {
     struct wire_record record = {
         .code = WIRE_PUT,
@@ -87,11 +80,14 @@ static omprma_status_t put(const struct exchange *x)
     omprma_status_t status = wait_for_writes(x->queue, x->to_device, x->to, x->bytes);
 
     device_keep_awake(x->to_device);
-    return status == OMPRMA_OK ? queue_append(x->queue, &record, NULL) : status;
+    if (status == OMPRMA_OK)
+        status = queue_append(x->queue, &record, NULL);
+    *arrived = queue_end(x->queue);
+    return status;
 }
 
 /* The destination gets when the source's queue has come so far. */
-static omprma_status_t get(const struct exchange *x)
+static omprma_status_t get(const struct exchange *x, struct queue_place *arrived)
 {
     struct device *device = x->queue->device;
     struct wire_record record = {
@@ -107,14 +103,13 @@ static omprma_status_t get(const struct exchange *x)
     status = wait_for_writes(getter, device, x->from, x->bytes);
     if (status == OMPRMA_OK)
         status = queue_append(getter, &record, NULL);
-    if (status == OMPRMA_OK)
-        status = wait_for_helper(x, getter);
+    *arrived = queue_end(getter);
     return exchange_let_go(getter, status);
 }
 
 /* Both halves leave together, so that neither end waits for long. A receive has a queue of its own
  * that nothing else is in, so that no order between queues can hold it up. */
-static omprma_status_t send(const struct exchange *x)
+static omprma_status_t send(const struct exchange *x, struct queue_place *arrived)
 {
     struct device *device = x->queue->device;
     uint32_t tag = device->runtime->next_tag++;
@@ -136,10 +131,11 @@ static omprma_status_t send(const struct exchange *x)
         status = queue_append(x->queue, &out, NULL);
     if (status != OMPRMA_OK)
         return exchange_let_go(receiver, status);
-    receiver->give_when_idle = true;
+    *arrived = queue_end(receiver);
+    receiver->give_when_idle = receiver->held = true;
     x->queue->open->segment.receiver = receiver; /* leaves when this does */
     queue_flush(x->queue, false);
-    return wait_for_helper(x, receiver);
+    return OMPRMA_OK;
 }
 
 /* Small data is put: that is one message, and no measurement tells more. */
@@ -154,32 +150,33 @@ static enum config_exchange choose(const struct exchange *x)
     return paths->small_put && x->bytes < EXCHANGE_SMALL ? EXCHANGE_PUT : paths->way;
 }
 
-static omprma_status_t append(const struct exchange *x, enum path *path)
+static omprma_status_t append(const struct exchange *x, enum path *path,
+                              struct queue_place *arrived)
 {
     if (x->to_device == x->queue->device) {
         *path = PATH_INLINE;
-        return copy_inside(x);
+        return copy_inside(x, arrived);
     }
     switch (choose(x)) {
     case EXCHANGE_PUT:
         *path = PATH_RMA;
-        return put(x);
+        return put(x, arrived);
     case EXCHANGE_GET:
         *path = PATH_RMA;
-        return get(x);
+        return get(x, arrived);
     case EXCHANGE_APPLICATION:
         *path = PATH_APPLICATION;
-        return relay_start(x);
+        return relay_start(x, arrived);
     default:
         *path = PATH_TWO_SIDED;
-        return send(x);
+        return send(x, arrived);
     }
 }
 
-omprma_status_t exchange_append(const struct exchange *x)
+omprma_status_t exchange_append(const struct exchange *x, struct queue_place *arrived)
 {
     enum path path = PATH_INLINE;
-    omprma_status_t status = append(x, &path);
+    omprma_status_t status = append(x, &path, arrived);
 
     if (status == OMPRMA_OK) {
         x->queue->device->stats.cell[STATS_EXCHANGE][path].operations++;
@@ -208,6 +205,7 @@ omprma_status_t omprma_exchange(omprma_queue_t *queue, omprma_addr_t from, int t
                                 omprma_addr_t to, size_t bytes)
 {
     struct exchange x = {.queue = queue, .from = from, .to = to, .bytes = bytes};
+    struct queue_place arrived = {0};
     omprma_status_t status = operation_begin(queue);
 
     if (status != OMPRMA_OK)
@@ -216,5 +214,11 @@ omprma_status_t omprma_exchange(omprma_queue_t *queue, omprma_addr_t from, int t
     if (status != OMPRMA_OK || bytes == 0)
         return operation_end(queue, status);
     status = check(&x);
-    return operation_end(queue, status == OMPRMA_OK ? exchange_append(&x) : status);
+    if (status == OMPRMA_OK)
+        status = exchange_append(&x, &arrived);
+    if (status == OMPRMA_OK && arrived.queue != queue) {
+        arrived.use = PLACE_EXCHANGE;
+        status = queue_append_wait(queue, &arrived);
+    }
+    return operation_end(queue, status);
 }

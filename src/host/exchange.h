@@ -25,8 +25,10 @@ struct exchange {
     bool from_arena, to_arena;
 };
 
-/* Appends an exchange to its queue. Errors: HOST_MEMORY. */
-omprma_status_t exchange_append(const struct exchange *exchange);
+/* Appends an exchange to its queue. *arrived: the place, there or in a queue of our own on the
+ * destination, at which the data has come; the exchange's queue does not wait for it by itself.
+ * Errors: HOST_MEMORY. */
+omprma_status_t exchange_append(const struct exchange *exchange, struct queue_place *arrived);
 
 /* "put", "get", "send" or "application". */
 const char *exchange_way_name(enum config_exchange way);
@@ -40,7 +42,8 @@ struct exchange_paths *exchange_paths_of(const struct device *from, const struct
 omprma_status_t exchange_helper(struct device *device, const struct omprma_queue *after,
                                 struct omprma_queue **helper);
 
-/* Appends a wait for a place that an earlier step will reach. Errors: HOST_MEMORY. */
+/* Appends a wait for a place that an earlier step will reach, on the worker where it can be.
+ * Errors: HOST_MEMORY. */
 omprma_status_t exchange_wait(struct omprma_queue *queue, struct queue_place place);
 
 /* Lets the helper run; it goes back to its device by itself. If `status` is an error, nothing of it

@@ -120,9 +120,10 @@ static omprma_status_t read_inline(struct omprma_queue *queue, void *to, omprma_
     return status;
 }
 
-/* Tells the worker to do its half, and puts ours beside it. */
+/* Tells the worker to do its half, and puts ours beside it. With a result the worker says when this
+ * transfer is over, and begins none of the same queue before. */
 static omprma_status_t move_two_sided(struct omprma_queue *queue, bool submit, omprma_addr_t device,
-                                      void *host, uint64_t bytes)
+                                      void *host, uint64_t bytes, bool result)
 {
     struct runtime *runtime = queue->device->runtime;
     uint32_t tag = runtime->next_tag++;
@@ -142,7 +143,7 @@ static omprma_status_t move_two_sided(struct omprma_queue *queue, bool submit, o
     if (status == OMPRMA_OK)
         status = queue_append_bulk(queue, &transfer, submit ? STATS_SUBMIT : STATS_RETRIEVE);
     if (status == OMPRMA_OK)
-        queue_flush(queue, false); /* let the data move while the caller goes on */
+        queue_flush(queue, result); /* let the data move while the caller goes on */
     return status;
 }
 
@@ -196,7 +197,7 @@ static omprma_status_t move(struct omprma_queue *queue, bool submit, omprma_addr
         /* The caller may reuse the source at once, so a small one travels in the message. */
         return send_inline(queue, address, host, bytes, arena);
     }
-    return move_two_sided(queue, submit, address, host, bytes);
+    return move_two_sided(queue, submit, address, host, bytes, false);
 }
 
 omprma_status_t operation_bulk(struct omprma_queue *queue, bool submit, omprma_addr_t address,
@@ -206,7 +207,7 @@ omprma_status_t operation_bulk(struct omprma_queue *queue, bool submit, omprma_a
 
     if (arena && paths_bulk(&queue->device->paths, submit, bytes) == PATH_RMA)
         return append_one_sided(queue, submit, address, host, bytes, &number);
-    return move_two_sided(queue, submit, address, host, bytes);
+    return move_two_sided(queue, submit, address, host, bytes, true);
 }
 
 /* ---- public functions ---- */

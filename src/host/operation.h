@@ -22,8 +22,9 @@ omprma_status_t operation_check_range(struct device *device, const char *what,
                                       omprma_addr_t address, uint64_t bytes, bool *arena);
 
 /* Appends a submit or retrieve whose host memory is used when the transfer runs, whatever its size:
- * it is not copied, and nothing orders it against others that use it. For steps of our own; the
- * range has been checked. Errors: HOST_MEMORY. */
+ * it is not copied, and nothing orders it against others that use it. Its completion is reported
+ * without being asked for. For steps of our own; the range has been checked. Errors: HOST_MEMORY.
+ */
 omprma_status_t operation_bulk(struct omprma_queue *queue, bool submit, omprma_addr_t address,
                                void *host, uint64_t bytes, bool arena);
 

@@ -117,6 +117,7 @@ struct omprma_queue {
     bool remote_failed;     /* the worker's side has failed too and needs a reset */
     int waiters;            /* threads that wait for it */
     bool give_when_idle;    /* nobody holds it: it goes back to the device when it is idle */
+    bool held;              /* it is the other half of an exchange whose first has not left */
     struct relay *relay;    /* whose memory it uses, see relay.h, or NULL */
     uint64_t failures;      /* how often it has failed so far */
     /* Of the last failure; they stay after synchronize: status, text, and what was complete. */
@@ -155,8 +156,12 @@ struct queue_item *queue_find_transfer(struct omprma_queue *queue, uint64_t numb
 omprma_status_t queue_append_bulk(struct omprma_queue *queue, const struct transfer *transfer,
                                   enum stats_kind kind);
 
-/* Appends a wait for a place in another queue. Errors: HOST_MEMORY. */
+/* Appends a wait for a place in another queue, which this side watches. Errors: HOST_MEMORY. */
 omprma_status_t queue_append_wait(struct omprma_queue *queue, const struct queue_place *place);
+
+/* The same, but the worker watches where it can: nobody comes back to this side. Flushes the other
+ * queue. Errors: HOST_MEMORY. */
+omprma_status_t queue_wait(struct omprma_queue *queue, const struct queue_place *place);
 
 /* Remembers where the result of a read with number `op` goes. Errors: HOST_MEMORY. */
 omprma_status_t queue_expect(struct omprma_queue *queue, uint32_t op, void *to, uint32_t bytes);

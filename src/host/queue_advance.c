@@ -51,6 +51,7 @@ static void segment_send(struct omprma_queue *queue, struct queue_item *item)
         struct omprma_queue *receiver = item->segment.receiver;
 
         item->segment.receiver = NULL;
+        receiver->held = false;
         queue_flush(receiver, true);
     }
 }
@@ -171,7 +172,7 @@ static void pass_transfer(struct omprma_queue *queue, struct queue_item *item, s
 static void pass_segment(struct omprma_queue *queue, struct queue_item *item, struct pass *pass)
 {
     if (!item->issued) {
-        if (!item->segment.sealed) {
+        if (!item->segment.sealed || queue->held) {
             pass->stop = true;
         } else if (pass->active || !device_may_send(queue->device)) {
             pass->stop = pass->attention = true;

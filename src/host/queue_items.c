@@ -73,8 +73,10 @@ void item_remove(struct omprma_queue *queue, struct queue_item *item)
     if (item->kind == ITEM_SEGMENT) {
         channel_drop(queue->device->runtime->channel, item->segment.message);
         bulk_free_all(item->segment.bulk);
-        if (item->segment.receiver)
-            queue_fail(item->segment.receiver, OMPRMA_ERR_DEVICE_LOST, "its source failed");
+        if (item->segment.receiver) { /* the queue has failed */
+            item->segment.receiver->held = false;
+            queue_fail(item->segment.receiver, queue->failed_status, queue->failed_text);
+        }
     } else if (item->kind == ITEM_TRANSFER) {
         free(item->transfer.copy);
     }

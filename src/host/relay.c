@@ -79,11 +79,10 @@ static omprma_status_t append_parts(const struct exchange *x, struct relay *rela
     return status;
 }
 
-omprma_status_t relay_start(const struct exchange *x)
+omprma_status_t relay_start(const struct exchange *x, struct queue_place *arrived)
 {
     struct runtime *runtime = x->queue->device->runtime;
     struct omprma_queue *reader, *writer;
-    struct queue_place end;
     struct relay *relay;
     omprma_status_t status;
 
@@ -107,9 +106,8 @@ omprma_status_t relay_start(const struct exchange *x)
         return exchange_let_go(reader, status);
     use(relay, writer);
     status = append_parts(x, relay, reader, writer);
-    end = queue_end(writer);
-    end.use = PLACE_EXCHANGE;
+    *arrived = queue_end(writer);
     exchange_let_go(reader, status);
     exchange_let_go(writer, status);
-    return status == OMPRMA_OK ? queue_append_wait(x->queue, &end) : status;
+    return status;
 }

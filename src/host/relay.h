@@ -18,9 +18,9 @@ enum {
 
 struct relay;
 
-/* Appends the exchange to its queue. Blocks while RELAYS_MOST others are under way.
+/* As exchange_append(). Blocks while RELAYS_MOST others are under way.
  * Errors: HOST_MEMORY, what the queue failed with meanwhile. */
-omprma_status_t relay_start(const struct exchange *exchange);
+omprma_status_t relay_start(const struct exchange *exchange, struct queue_place *arrived);
 
 /* One of its two queues is over; the last one ends it. */
 void relay_drop(struct relay *relay, struct runtime *runtime);
