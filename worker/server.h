@@ -4,7 +4,7 @@
  *
  *   server.c    the loop: receive, run, idle, sleep; who serves when (lane or service thread)
  *   stream.c    order within a queue: run, stall, go on, fail
- *   command.c   what each command does
+ *   command.c   what each command does; transfer.c, device_commands.c: see command.h
  *   lane.c      threads that run kernels
  *   reply.c     results on their way to the application
  *   memory.c    arenas
