@@ -85,18 +85,6 @@ static void run_copy(struct server *server, struct stream *stream, const struct 
         memmove(command_pointer(to), command_pointer(from), bytes);
 }
 
-static void run_ping(struct server *server, struct stream *stream, const struct wire_record *record)
-{
-    uint64_t bytes = record->word[0] < COMMAND_DATA_MOST ? record->word[0] : COMMAND_DATA_MOST;
-    void *to;
-
-    if (!(record->flags & WIRE_REPLY))
-        return;
-    to = reply_append(server, WIRE_DONE, stream->number, record->op, 0, NULL, (uint32_t)bytes);
-    if (to)
-        memset(to, 0, bytes);
-}
-
 static enum command_step run_wait(struct server *server, struct stream *stream,
                                   const struct wire_record *record)
 {
@@ -187,9 +175,6 @@ enum command_step command_run(struct server *server, struct stream *stream,
         return COMMAND_DONE;
     case WIRE_LOAD:
         command_load(server, stream, record);
-        return COMMAND_DONE;
-    case WIRE_PING:
-        run_ping(server, stream, record);
         return COMMAND_DONE;
     case WIRE_AWAKE:
         server->awake_until_ns = clock_ns() + (int64_t)record->word[0] * 1000;

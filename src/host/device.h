@@ -33,7 +33,7 @@ struct device {
     struct omprma_queue **queues; /* queue number -> queue; never freed before the device */
     uint32_t queue_count, queue_capacity;
     struct omprma_queue *free_queues;
-    struct omprma_queue *control; /* number 0: grow, load, ping */
+    struct omprma_queue *control; /* number 0: grow, release, load */
     bool commanding;              /* a command is under way on it */
 
     uint32_t sent, acked;  /* message serials */
