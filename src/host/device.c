@@ -155,7 +155,7 @@ bool device_may_send(const struct device *device)
 
 omprma_status_t device_send(struct device *device, struct channel_message *message, bool ask)
 {
-    struct wire_buffer buffer = {message->data, message->bytes, WIRE_MESSAGE_BYTES};
+    struct wire_buffer buffer = channel_buffer(message);
 
     device->sent++;
     ask |= device->sent % DEVICE_ASK_EACH == 0;
@@ -175,8 +175,7 @@ omprma_status_t device_send_record(struct device *device, const struct wire_reco
     if (!message)
         return error_set(OMPRMA_ERR_HOST_MEMORY, "%s: no memory for a control message",
                          device_name(device));
-    buffer = (struct wire_buffer){message->data, 0, WIRE_MESSAGE_BYTES};
-    wire_begin(&buffer);
+    buffer = channel_buffer(message);
     if (record)
         wire_append(&buffer, record);
     message->bytes = buffer.used;

@@ -19,7 +19,7 @@ static void segment_send(struct omprma_queue *queue, struct queue_item *item)
     struct queue_bulk *bulk;
 
     if (item->segment.wants_result) {
-        struct wire_buffer buffer = {message->data, message->bytes, WIRE_MESSAGE_BYTES};
+        struct wire_buffer buffer = channel_buffer(message);
 
         wire_want_reply(&buffer, item->segment.last_record);
         queue->asked_op = item->segment.last_op;

@@ -8,7 +8,6 @@
 static struct queue_item *segment_open(struct omprma_queue *queue)
 {
     struct queue_item *item = item_create(queue, ITEM_SEGMENT);
-    struct wire_buffer buffer;
 
     if (!item)
         return NULL;
@@ -18,9 +17,6 @@ static struct queue_item *segment_open(struct omprma_queue *queue)
         error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for a control message");
         return NULL;
     }
-    buffer = (struct wire_buffer){item->segment.message->data, 0, WIRE_MESSAGE_BYTES};
-    wire_begin(&buffer);
-    item->segment.message->bytes = buffer.used;
     item->segment.only_writes = true;
     item_insert(queue, item, NULL);
     queue->open = item;
@@ -69,8 +65,7 @@ omprma_status_t queue_append(struct omprma_queue *queue, struct wire_record *rec
         item = queue->open ? queue->open : segment_open(queue);
         if (!item)
             return OMPRMA_ERR_HOST_MEMORY;
-        buffer = (struct wire_buffer){item->segment.message->data, item->segment.message->bytes,
-                                      WIRE_MESSAGE_BYTES};
+        buffer = channel_buffer(item->segment.message);
         at = wire_append(&buffer, record);
         if (at) {
             item->segment.last_record = item->segment.message->bytes;
