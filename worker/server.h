@@ -120,8 +120,8 @@ omprma_status_t stream_accept(struct server *server, struct channel_message *mes
 /* Goes on with streams that had to wait. True if any got further. */
 bool stream_progress(struct server *server, bool lane);
 
-/* Goes on with one stream after a lane has run its kernel. */
-void stream_continue(struct server *server, struct stream *stream, bool lane);
+/* Runs commands of one stream until one cannot go on. */
+void stream_run(struct server *server, struct stream *stream, bool lane);
 
 /* Fails a stream; the first error is kept. */
 void stream_fail(struct stream *stream, omprma_status_t status, const char *text);

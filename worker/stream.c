@@ -115,8 +115,7 @@ static void finish_message(struct server *server, struct stream *stream)
         wire_open(&stream->reader, stream->first->data, stream->first->bytes);
 }
 
-/* Runs commands until one cannot go on. */
-static void stream_run(struct server *server, struct stream *stream, bool lane)
+void stream_run(struct server *server, struct stream *stream, bool lane)
 {
     while (stream->first && !stream->running) {
         struct wire_reader ahead = stream->reader;
@@ -236,11 +235,6 @@ bool stream_progress(struct server *server, bool lane)
         moved |= stream->done_op != before || stream->first != first;
     }
     return moved;
-}
-
-void stream_continue(struct server *server, struct stream *stream, bool lane)
-{
-    stream_run(server, stream, lane);
 }
 
 void stream_lose_all(struct server *server, const char *text)
