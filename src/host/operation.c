@@ -89,13 +89,10 @@ static omprma_status_t send_inline(struct omprma_queue *queue, omprma_addr_t to,
         .tail = from,
         .tail_bytes = (uint32_t)bytes,
     };
-    struct stats_cell *cell = &queue->device->stats.cell[STATS_SUBMIT][PATH_INLINE];
     omprma_status_t status = queue_append(queue, &record, NULL);
 
-    if (status == OMPRMA_OK) {
-        cell->operations++;
-        cell->bytes += bytes;
-    }
+    if (status == OMPRMA_OK)
+        stats_count(&queue->device->stats, STATS_SUBMIT, PATH_INLINE, bytes, 0);
     return status;
 }
 
@@ -103,15 +100,12 @@ static omprma_status_t read_inline(struct omprma_queue *queue, void *to, omprma_
                                    uint64_t bytes)
 {
     struct wire_record record = {.code = WIRE_READ, .flags = WIRE_REPLY, .word = {from, bytes}};
-    struct stats_cell *cell = &queue->device->stats.cell[STATS_RETRIEVE][PATH_INLINE];
     omprma_status_t status = queue_append(queue, &record, NULL);
 
     if (status == OMPRMA_OK)
         status = queue_expect(queue, record.op, to, (uint32_t)bytes);
-    if (status == OMPRMA_OK) {
-        cell->operations++;
-        cell->bytes += bytes;
-    }
+    if (status == OMPRMA_OK)
+        stats_count(&queue->device->stats, STATS_RETRIEVE, PATH_INLINE, bytes, 0);
     return status;
 }
 

@@ -105,12 +105,9 @@ static void transfer_start(struct omprma_queue *queue, struct queue_item *item)
 static void account(struct device *device, const struct transfer *transfer, enum stats_kind kind,
                     enum path path, int64_t start_ns)
 {
-    struct stats_cell *cell = &device->stats.cell[kind][path];
     int64_t now = clock_ns();
 
-    cell->operations++;
-    cell->bytes += transfer->bytes;
-    cell->ns += now - start_ns;
+    stats_count(&device->stats, kind, path, transfer->bytes, now - start_ns);
     trace_add(device->runtime, kind == STATS_SUBMIT ? "submit" : "retrieve", paths_names[path],
               device->number, start_ns, now, transfer->bytes);
 }
