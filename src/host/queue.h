@@ -38,7 +38,7 @@ struct queue_bulk {
     int64_t start_ns;
 };
 
-/* A place in a queue, see event.c. */
+/* A place in a queue, see queue_place.c. */
 struct queue_place {
     struct omprma_queue *queue; /* NULL: always complete */
     uint32_t op;                /* last operation before it that travels in segments */

@@ -1,6 +1,6 @@
 /*
- * queue_items.h: the list of items of a queue, shared by queue.c, queue_append.c and
- * queue_advance.c; nobody else looks inside a queue. See queue.h.
+ * queue_items.h: the list of items of a queue, shared by queue.c, queue_append.c, queue_advance.c
+ * and queue_place.c; nobody else looks inside a queue. See queue.h.
  *
  * Thread: see runtime.h.
  */

@@ -7,7 +7,7 @@
  *   device.c     one worker: memory, control queue
  *   queue.c      order within a queue: items, issue, completion, failure
  *   operation.c  submit, retrieve, launch, exchange: choose a way and append
- *   event.c      places in queues
+ *   event.c      events: places in queues
  *   image.c      images on devices
  *   measure.c    start-up measurement and the choice of paths
  *   stats.c, trace.c, describe.c   what happened, for users
