@@ -108,7 +108,16 @@ static inline omprma_status_t launch(omprma_queue_t *queue, omprma_addr_t kernel
     return omprma_launch(queue, kernel, arguments, 3);
 }
 
-/* ---- random, the same in each run ---- */
+/* ---- data ---- */
+
+static inline void assert_all(const unsigned char *at, uint64_t bytes, int value)
+{
+    for (uint64_t i = 0; i < bytes; i++)
+        if (at[i] != value)
+            fail_msg("byte %llu is %d, not %d", (unsigned long long)i, at[i], value);
+}
+
+/* Random, the same in each run. */
 
 struct draw {
     uint64_t state;
@@ -312,6 +321,14 @@ static inline omprma_queue_t *core_queue(int number)
 
     assert_ok(omprma_queue_create(number, &queue));
     return queue;
+}
+
+static inline omprma_event_t *core_event(void)
+{
+    omprma_event_t *event = NULL;
+
+    assert_ok(omprma_event_create(&event));
+    return event;
 }
 
 #endif

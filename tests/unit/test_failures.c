@@ -78,8 +78,7 @@ static void check_well(omprma_queue_t *queue, omprma_addr_t there, uint64_t byte
     assert_ok(launch(queue, KERNEL(kernel_add), there, bytes, 1));
     assert_ok(omprma_retrieve(queue, back, there, bytes));
     assert_ok(omprma_queue_synchronize(queue));
-    for (uint64_t i = 0; i < bytes; i++)
-        assert_int_equal(back[i], 0x3d);
+    assert_all(back, bytes, 0x3d);
 }
 
 /* Operations after the failing one, none of which may be run. They return the error when it is
@@ -175,7 +174,7 @@ static void failures_travel_along_events(void **state)
         first = core_queue(0);
         second = core_queue(devices - 1);
         there = core_alloc(devices - 1, 100);
-        assert_ok(omprma_event_create(&event));
+        event = core_event();
         for (int round = 0; round < 8; round++) {
             omprma_status_t status;
 
@@ -216,7 +215,7 @@ static void complete_events_stay_complete(void **state)
     first = core_queue(0);
     second = core_queue(0);
     there = core_alloc(0, 100);
-    assert_ok(omprma_event_create(&event));
+    event = core_event();
     check_well(first, there, 100);
     assert_ok(omprma_event_record(event, first));
     break_queue(first, 0, 1);
