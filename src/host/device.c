@@ -252,7 +252,7 @@ void device_keep_awake(struct device *device)
     /* On the control queue's stream, under the number that it is at: it reports nothing. */
     struct wire_record record = {
         .code = WIRE_AWAKE,
-        .op = device->control->sent_op,
+        .op = (uint32_t)device->control->sent_op,
         .word = {AWAKE_US},
     };
     int64_t now;
@@ -270,7 +270,7 @@ void device_keep_awake(struct device *device)
 
 omprma_status_t device_exit(struct device *device)
 {
-    struct wire_record record = {.code = WIRE_EXIT, .op = device->control->sent_op + 1};
+    struct wire_record record = {.code = WIRE_EXIT, .op = (uint32_t)device->control->sent_op + 1};
 
     return device_send_record(device, &record, true);
 }
@@ -312,7 +312,7 @@ omprma_status_t device_command(struct device *device, const struct wire_record *
 /* ---- writes whose execution is not known ---- */
 
 void device_remember_write(struct omprma_queue *queue, omprma_addr_t begin, uint64_t bytes,
-                           uint32_t op)
+                           uint64_t op)
 {
     struct device *device = queue->device;
 

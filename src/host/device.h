@@ -92,7 +92,7 @@ void device_lose(struct device *device, const char *format, ...)
 
 /* Remembers a small submit that travels in a message of `queue`. */
 void device_remember_write(struct omprma_queue *queue, omprma_addr_t begin, uint64_t bytes,
-                           uint32_t op);
+                           uint64_t op);
 
 /* A queue with a small submit to [begin, end) that was sent and is not known to be executed, or
  * NULL. */

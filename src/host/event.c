@@ -68,7 +68,7 @@ omprma_status_t omprma_event_wait(omprma_event_t *event, omprma_queue_t *queue)
     if (place->queue->device == queue->device && queue_worker_can_watch(place)) {
         struct wire_record record = {
             .code = WIRE_WAIT,
-            .word = {place->queue->number, place->op},
+            .word = {place->queue->number, (uint32_t)place->op},
         };
 
         status = queue_append(queue, &record, NULL);

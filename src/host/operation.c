@@ -103,7 +103,7 @@ static omprma_status_t read_inline(struct omprma_queue *queue, void *to, omprma_
     omprma_status_t status = queue_append(queue, &record, NULL);
 
     if (status == OMPRMA_OK)
-        status = queue_expect(queue, record.op, to, (uint32_t)bytes);
+        status = queue_expect(queue, to, (uint32_t)bytes);
     if (status == OMPRMA_OK)
         stats_count(&queue->device->stats, STATS_RETRIEVE, PATH_INLINE, bytes, 0);
     return status;

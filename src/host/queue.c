@@ -49,11 +49,11 @@ void queue_ask(struct omprma_queue *queue)
         .code = WIRE_FENCE,
         .flags = WIRE_REPLY,
         .queue = queue->number,
-        .op = queue->sent_op,
+        .op = (uint32_t)queue->sent_op,
     };
     omprma_status_t status;
 
-    if (op_passed(queue->asked_op, queue->sent_op))
+    if (queue->asked_op >= queue->sent_op)
         return;
     status = device_send_record(queue->device, &record, false);
     if (status == OMPRMA_ERR_HOST_MEMORY)
@@ -63,15 +63,26 @@ void queue_ask(struct omprma_queue *queue)
         queue_fail(queue, OMPRMA_ERR_MPI, error_text());
 }
 
+/* The number of an operation by its lower half: the one nearest to what is known to be done. */
+static uint64_t whole_op(const struct omprma_queue *queue, uint32_t op)
+{
+    return queue->done_op + (uint64_t)(int64_t)(int32_t)(op - (uint32_t)queue->done_op);
+}
+
 void queue_result(struct omprma_queue *queue, const struct wire_record *record)
 {
+    uint64_t op = whole_op(queue, record->op);
     struct queue_read *read;
 
-    while ((read = queue->reads_first) != NULL && op_passed(record->op, read->op)) {
-        if (record->code == WIRE_DONE && read->op == record->op &&
-            record->tail_bytes == read->bytes)
+    if (op > queue->sent_op) {
+        device_lose(queue->device, "%s, queue %u: a result for operation %u, which was not sent",
+                    device_name(queue->device), queue->number, record->op);
+        return;
+    }
+    while ((read = queue->reads_first) != NULL && op >= read->op) {
+        if (record->code == WIRE_DONE && read->op == op && record->tail_bytes == read->bytes)
             memcpy(read->to, record->tail, read->bytes);
-        else if (record->code == WIRE_DONE && read->op == record->op)
+        else if (record->code == WIRE_DONE && read->op == op)
             queue_fail(queue, OMPRMA_ERR_PROTOCOL, "a retrieve came back with another size");
         queue->reads_first = read->next;
         if (!queue->reads_first)
@@ -91,8 +102,8 @@ void queue_result(struct omprma_queue *queue, const struct wire_record *record)
         queue->remote_failed = true;
         queue_fail(queue, (omprma_status_t)record->word[0], text);
     }
-    if (op_passed(record->op, queue->done_op))
-        queue->done_op = record->op;
+    if (op > queue->done_op)
+        queue->done_op = op;
     if (queue->waiters)
         progress_signal(queue->device->runtime);
     queue_advance(queue);
@@ -103,7 +114,7 @@ static void drop_unsent_reads(struct omprma_queue *queue)
 {
     struct queue_read **link = &queue->reads_first, *last = NULL;
 
-    while (*link && op_passed(queue->sent_op, (*link)->op)) {
+    while (*link && queue->sent_op >= (*link)->op) {
         last = *link;
         link = &last->next;
     }
@@ -135,7 +146,7 @@ void queue_fail(struct omprma_queue *queue, omprma_status_t status, const char *
     drop_unsent_reads(queue);
     queue->next_op = queue->sent_op;
     writes_forget(&queue->writes, queue->sent_op);
-    if (!op_passed(queue->sent_op, queue->hazard_op))
+    if (queue->sent_op < queue->hazard_op)
         queue->hazard_op = queue->sent_op;
     queue_attend(queue);
     progress_signal(queue->device->runtime);
@@ -163,8 +174,8 @@ bool queue_idle(const struct omprma_queue *queue)
 {
     if (queue->device->lost && queue->device->runtime->unresponsive)
         return true;
-    return !queue->first && !queue->bulk && op_passed(queue->done_op, queue->asked_op) &&
-           op_passed(queue->done_op, queue->hazard_op);
+    return !queue->first && !queue->bulk && queue->done_op >= queue->asked_op &&
+           queue->done_op >= queue->hazard_op;
 }
 
 /* True if a two-sided transfer of the list uses [begin, begin + bytes) of the host: one that fills

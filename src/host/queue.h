@@ -33,7 +33,7 @@ enum queue_item_kind { ITEM_SEGMENT, ITEM_TRANSFER, ITEM_WAIT };
 struct queue_bulk {
     struct queue_bulk *next;
     struct transfer transfer;
-    uint32_t op;
+    uint64_t op;
     enum stats_kind kind;
     int64_t start_ns;
 };
@@ -41,7 +41,7 @@ struct queue_bulk {
 /* A place in a queue, see queue_place.c. */
 struct queue_place {
     struct omprma_queue *queue; /* NULL: always complete */
-    uint32_t op;                /* last operation before it that travels in segments */
+    uint64_t op;                /* last operation before it that travels in segments */
     uint64_t number;            /* last transfer or wait before it */
     uint64_t failures;          /* queue->failures when it was taken */
     bool exchange;              /* the queue is the receiving half of an exchange */
@@ -58,7 +58,7 @@ struct queue_item {
         struct {
             struct channel_message *message; /* until sent */
             uint32_t last_record;            /* offset of the last record */
-            uint32_t last_op;
+            uint64_t last_op;
             int64_t sent_ns;               /* for the trace */
             bool sealed;                   /* nothing may join it */
             bool wants_result;             /* its last record asks for one */
@@ -68,7 +68,7 @@ struct queue_item {
         } segment;
         struct {
             struct transfer transfer;
-            uint32_t after_op; /* operation whose result it needs before it may start */
+            uint64_t after_op; /* operation whose result it needs before it may start */
             int64_t start_ns;
             void *copy; /* of a small source, or NULL */
         } transfer;
@@ -80,7 +80,8 @@ struct queue_item {
 struct queue_read {
     struct queue_read *next;
     void *to;
-    uint32_t bytes, op;
+    uint32_t bytes;
+    uint64_t op;
 };
 
 struct omprma_queue {
@@ -98,8 +99,8 @@ struct omprma_queue {
 
     /* Operations in segments: last given out, last sent, last that a result was asked for, last
      * known complete; and the last that is more than a small submit to an arena, so that somebody
-     * may depend on its completion. */
-    uint32_t next_op, sent_op, asked_op, done_op, hazard_op;
+     * may depend on its completion. Messages carry the lower 32 bits. */
+    uint64_t next_op, sent_op, asked_op, done_op, hazard_op;
     uint64_t next_number; /* of the last one-sided transfer or wait */
 
     struct writes writes; /* small submits not known to be executed */
@@ -150,8 +151,8 @@ omprma_status_t queue_append_bulk(struct omprma_queue *queue, const struct trans
 /* Appends a wait for a place in another queue. Errors: HOST_MEMORY. */
 omprma_status_t queue_append_wait(struct omprma_queue *queue, const struct queue_place *place);
 
-/* Remembers where the result of a read with number `op` goes. Errors: HOST_MEMORY. */
-omprma_status_t queue_expect(struct omprma_queue *queue, uint32_t op, void *to, uint32_t bytes);
+/* Remembers where the result of the read that was appended last goes. Errors: HOST_MEMORY. */
+omprma_status_t queue_expect(struct omprma_queue *queue, void *to, uint32_t bytes);
 
 /* Closes the open segment, asking for a result if `result`, and issues what can be issued. */
 void queue_flush(struct omprma_queue *queue, bool result);

@@ -74,8 +74,8 @@ static bool transfer_may_start(struct omprma_queue *queue, struct queue_item *it
     const struct transfer *transfer = &item->transfer.transfer;
     struct omprma_queue *writer;
 
-    if (!op_passed(queue->done_op, item->transfer.after_op)) {
-        if (!op_passed(queue->asked_op, item->transfer.after_op))
+    if (queue->done_op < item->transfer.after_op) {
+        if (queue->asked_op < item->transfer.after_op)
             queue_ask(queue);
         *own = true;
         return false;
@@ -178,7 +178,7 @@ static void pass_segment(struct omprma_queue *queue, struct queue_item *item, st
     }
     if (!item->issued || item->done)
         return;
-    item->done = !item->segment.wants_result || op_passed(queue->done_op, item->segment.last_op);
+    item->done = !item->segment.wants_result || queue->done_op >= item->segment.last_op;
     if (item->done && item->segment.wants_result)
         trace_add(queue->device->runtime, "segment", "control", queue->device->number,
                   item->segment.sent_ns, trace_now(queue->device->runtime), 0);
@@ -270,7 +270,7 @@ bool queue_advance(struct omprma_queue *queue)
     }
     if (pass.attention || queue->bulk || queue->failures != failures)
         queue_attend(queue);
-    if (queue->waiters && !queue->first && !op_passed(queue->asked_op, queue->hazard_op))
+    if (queue->waiters && !queue->first && queue->asked_op < queue->hazard_op)
         queue_ask(queue); /* somebody waits for operations that nobody asked about */
     if (queue->waiters && (pass.moved || queue_idle(queue)))
         progress_signal(queue->device->runtime);

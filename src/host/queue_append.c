@@ -37,17 +37,21 @@ static bool may_join(const struct omprma_queue *queue, unsigned code)
     return true;
 }
 
-/* Notes in the segment, and in the queue, what the record means for others' order. */
+/* Notes in the segment, and in the queue, the record that was appended last and what it means for
+ * others' order. */
 static void segment_note(struct omprma_queue *queue, struct queue_item *item,
                          const struct wire_record *record)
 {
+    item->segment.last_op = ++queue->next_op;
+    if (record->flags & WIRE_REPLY)
+        item->segment.wants_result = true;
     /* A write that asks for a result may fail: it goes outside arenas. */
     if (record->code == WIRE_WRITE && !(record->flags & WIRE_REPLY)) {
-        device_remember_write(queue, record->word[0], record->tail_bytes, record->op);
+        device_remember_write(queue, record->word[0], record->tail_bytes, queue->next_op);
         return;
     }
     item->segment.only_writes = false;
-    queue->hazard_op = record->op;
+    queue->hazard_op = queue->next_op;
 }
 
 omprma_status_t queue_append(struct omprma_queue *queue, struct wire_record *record, void **tail)
@@ -56,7 +60,7 @@ omprma_status_t queue_append(struct omprma_queue *queue, struct wire_record *rec
     void *at = NULL;
 
     record->queue = queue->number;
-    record->op = ++queue->next_op;
+    record->op = (uint32_t)(queue->next_op + 1);
     for (int attempt = 0; attempt < 2 && !at; attempt++) {
         struct wire_buffer buffer;
 
@@ -77,9 +81,6 @@ omprma_status_t queue_append(struct omprma_queue *queue, struct wire_record *rec
     if (!at)
         return error_set(OMPRMA_ERR_ARGUMENT, "a record of %u bytes does not fit in a message",
                          record->tail_bytes);
-    item->segment.last_op = record->op;
-    if (record->flags & WIRE_REPLY)
-        item->segment.wants_result = true;
     segment_note(queue, item, record);
     if (tail)
         *tail = at;
@@ -88,7 +89,7 @@ omprma_status_t queue_append(struct omprma_queue *queue, struct wire_record *rec
     return OMPRMA_OK;
 }
 
-omprma_status_t queue_expect(struct omprma_queue *queue, uint32_t op, void *to, uint32_t bytes)
+omprma_status_t queue_expect(struct omprma_queue *queue, void *to, uint32_t bytes)
 {
     struct runtime *runtime = queue->device->runtime;
     struct queue_read *read = runtime->spare_reads;
@@ -100,7 +101,7 @@ omprma_status_t queue_expect(struct omprma_queue *queue, uint32_t op, void *to, 
 
     if (!read)
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for a retrieve");
-    *read = (struct queue_read){.to = to, .bytes = bytes, .op = op};
+    *read = (struct queue_read){.to = to, .bytes = bytes, .op = queue->next_op};
     if (queue->reads_last)
         queue->reads_last->next = read;
     else

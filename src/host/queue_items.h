@@ -9,12 +9,6 @@
 
 #include "host/queue.h"
 
-/* Whether the operation numbered `op` is among those up to `now`; numbers wrap around. */
-static inline bool op_passed(uint32_t now, uint32_t op)
-{
-    return (int32_t)(now - op) >= 0;
-}
-
 /* Whether [a, a + a_bytes) and [b, b + b_bytes) overlap. */
 static inline bool ranges_meet(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes)
 {

@@ -21,7 +21,7 @@ struct queue_place queue_known(const struct omprma_queue *queue)
         if (item->kind != ITEM_SEGMENT && !item->done && item->number <= place.number)
             place.number = item->number - 1;
     for (const struct queue_bulk *bulk = queue->bulk; bulk; bulk = bulk->next)
-        if (op_passed(place.op, bulk->op))
+        if (place.op >= bulk->op)
             place.op = bulk->op - 1;
     return place;
 }
@@ -32,8 +32,7 @@ bool queue_place_failed(const struct queue_place *place)
 
     if (!queue || place->failures == queue->failures)
         return false;
-    return place->failures != queue->failed_after.failures ||
-           !op_passed(queue->failed_after.op, place->op) ||
+    return place->failures != queue->failed_after.failures || queue->failed_after.op < place->op ||
            queue->failed_after.number < place->number;
 }
 
@@ -44,7 +43,7 @@ static bool locally_pending(const struct queue_place *place)
         if (item->kind != ITEM_SEGMENT && !item->done && item->number <= place->number)
             return true;
     for (const struct queue_bulk *bulk = place->queue->bulk; bulk; bulk = bulk->next)
-        if (op_passed(place->op, bulk->op))
+        if (place->op >= bulk->op)
             return true;
     return false;
 }
@@ -59,7 +58,7 @@ bool queue_passed(const struct queue_place *place)
         return true;
     if (queue->device->lost)
         return true;
-    return op_passed(queue->done_op, place->op) && !locally_pending(place);
+    return queue->done_op >= place->op && !locally_pending(place);
 }
 
 /* Operations before the place may still wait in sealed segments: the last of them is to bring a
@@ -67,8 +66,7 @@ bool queue_passed(const struct queue_place *place)
 static void want_result(const struct queue_place *place)
 {
     for (struct queue_item *item = place->queue->first; item; item = item->next) {
-        if (item->kind == ITEM_SEGMENT && !item->issued &&
-            op_passed(item->segment.last_op, place->op)) {
+        if (item->kind == ITEM_SEGMENT && !item->issued && item->segment.last_op >= place->op) {
             item->segment.wants_result = true;
             return;
         }
@@ -84,12 +82,12 @@ void queue_push(const struct queue_place *place)
     if (queue->open)
         queue_flush(queue, true);
     want_result(place);
-    if (!op_passed(queue->asked_op, place->op) && op_passed(queue->sent_op, place->op))
+    if (queue->asked_op < place->op && queue->sent_op >= place->op)
         queue_ask(queue);
     queue_attend(queue);
 }
 
 bool queue_worker_can_watch(const struct queue_place *place)
 {
-    return op_passed(place->queue->sent_op, place->op) && !locally_pending(place);
+    return place->queue->sent_op >= place->op && !locally_pending(place);
 }

@@ -323,6 +323,17 @@ static inline omprma_queue_t *core_queue(int number)
     return queue;
 }
 
+/* As if an idle queue had run `count` more operations. */
+static inline void core_age(omprma_queue_t *queue, uint64_t count)
+{
+    runtime_lock(queue->device->runtime);
+    queue->next_op += count;
+    queue->sent_op = queue->asked_op = queue->done_op = queue->hazard_op = queue->next_op;
+    runtime_unlock(queue->device->runtime);
+    assert_ok(launch(queue, KERNEL(kernel_nap), 0, 0, 0)); /* and the worker knows it */
+    assert_ok(omprma_queue_synchronize(queue));
+}
+
 static inline omprma_event_t *core_event(void)
 {
     omprma_event_t *event = NULL;

@@ -239,6 +239,51 @@ static void chain_of_many_queues(void **state)
     core_stop();
 }
 
+/* Numbers of operations in messages wrap around: an event stays complete all the same, and queues
+ * that pass the edge go on in order. */
+static void events_of_old_queues(void **state)
+{
+    static const uint64_t ages[] = {UINT64_C(1) << 31, UINT64_C(3) << 30, UINT64_C(7) << 29};
+    omprma_queue_t *first, *second;
+    omprma_event_t *event;
+    omprma_addr_t there;
+    uint64_t count = 0;
+    bool done = false;
+
+    (void)state;
+    core_start(&(struct core_options){0});
+    first = core_queue(0);
+    second = core_queue(0);
+    there = core_alloc(0, 8);
+    event = core_event();
+    assert_ok(omprma_submit(first, there, &count, 8));
+    assert_ok(omprma_event_record(event, first));
+    assert_ok(omprma_event_synchronize(event));
+    for (size_t i = 0; i < sizeof(ages) / sizeof(ages[0]); i++) {
+        core_age(first, ages[i]);
+        assert_ok(omprma_event_query(event, &done));
+        assert_true(done);
+    }
+    core_age(first, UINT32_MAX - (uint32_t)first->next_op - 50);
+    core_age(second, UINT32_MAX - (uint32_t)second->next_op - 50);
+    for (int round = 0; round < 200; round++) {
+        omprma_queue_t *queue = round % 2 ? first : second;
+
+        assert_ok(omprma_event_wait(event, queue));
+        assert_ok(launch(queue, KERNEL(kernel_count), there, 0, 0));
+        assert_ok(omprma_event_record(event, queue));
+    }
+    assert_true((uint32_t)first->next_op < 1000);
+    assert_ok(omprma_event_wait(event, first));
+    assert_ok(omprma_retrieve(first, &count, there, 8));
+    assert_ok(omprma_queue_synchronize(first));
+    assert_int_equal(count, 200);
+    omprma_event_destroy(event);
+    assert_ok(omprma_queue_destroy(first));
+    assert_ok(omprma_queue_destroy(second));
+    core_stop();
+}
+
 static void wrong_arguments(void **state)
 {
     omprma_queue_t *queue;
@@ -271,6 +316,7 @@ int main(void)
         cmocka_unit_test(places_are_passed_without_synchronize),
         cmocka_unit_test(buffers_are_free_after_the_event),
         cmocka_unit_test(chain_of_many_queues),
+        cmocka_unit_test(events_of_old_queues),
         cmocka_unit_test(wrong_arguments),
     };
 
