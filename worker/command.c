@@ -4,7 +4,6 @@
  */
 #include "worker/command.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -90,15 +89,17 @@ static enum command_step run_wait(struct server *server, struct stream *stream,
 {
     const struct stream *other = stream_find(server, (uint32_t)record->word[0]);
     uint32_t op = (uint32_t)record->word[1];
+    omprma_status_t status;
 
     if (!other) {
         stream_fail(stream, OMPRMA_ERR_PROTOCOL, "wait for a queue that the worker never saw");
         return COMMAND_DONE;
     }
-    if (other->failed == OMPRMA_OK)
-        return (int32_t)(other->done_op - op) >= 0 ? COMMAND_DONE : COMMAND_STALL;
-    if ((int32_t)(other->failed_after - op) < 0)
-        stream_fail(stream, other->failed, other->failed_text);
+    status = stream_failure_of(other, op);
+    if (status != OMPRMA_OK)
+        stream_fail(stream, status, other->failed_text);
+    else if ((int32_t)(other->done_op - op) < 0)
+        return COMMAND_STALL;
     return COMMAND_DONE;
 }
 
@@ -127,9 +128,9 @@ static enum command_step run_failed(struct server *server, struct stream *stream
     if (record->code == WIRE_RECV || record->code == WIRE_SEND)
         return command_transfer(server, stream, record);
     if (record->code == WIRE_RESET && !server->lost) {
-        stream->failed = OMPRMA_OK;
-        free(stream->failed_text);
-        stream->failed_text = NULL;
+        stream_reset(stream, record->op);
+        command_finish(server, stream, record, 0, NULL, 0);
+        return COMMAND_DONE;
     }
     if (record->code == WIRE_EXIT)
         server->exiting = true;

@@ -48,6 +48,24 @@ void stream_fail(struct stream *stream, omprma_status_t status, const char *text
     stream->failed_text = strdup(text);
 }
 
+void stream_reset(struct stream *stream, uint32_t op)
+{
+    stream->past[stream->resets++ % STREAM_FAILURES] =
+        (struct stream_failure){stream->failed_after, op, stream->failed};
+    stream->failed = OMPRMA_OK;
+}
+
+omprma_status_t stream_failure_of(const struct stream *stream, uint32_t op)
+{
+    for (uint32_t i = 0; i < STREAM_FAILURES && i < stream->resets; i++) {
+        const struct stream_failure *past = &stream->past[i];
+
+        if (op - past->after - 1 < past->reset - past->after - 1) /* numbers wrap around */
+            return past->status;
+    }
+    return (int32_t)(op - stream->failed_after) > 0 ? stream->failed : OMPRMA_OK;
+}
+
 /* Puts a stream at the end of the list of those that need attention. */
 static void stream_attend(struct server *server, struct stream *stream)
 {

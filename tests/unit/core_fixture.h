@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -16,6 +17,7 @@
 #include "host/queue.h"
 #include "null/null_channel.h"
 #include "null/null_path.h"
+#include "worker/crash.h"
 #include "worker/server.h"
 
 enum { CORE_WORKERS_MOST = 4, CORE_PIECE = 65536, CORE_DIRECT = 4096 };
@@ -93,6 +95,20 @@ static inline void kernel_nap(uint64_t us)
     nanosleep(&pause, NULL);
 }
 
+/* A kernel that lasts until the test lets it end. */
+struct gate {
+    _Atomic bool entered, open;
+};
+
+static inline void kernel_gate(uint64_t at)
+{
+    struct gate *gate = (struct gate *)(uintptr_t)at;
+
+    atomic_store(&gate->entered, true);
+    while (!atomic_load(&gate->open))
+        kernel_nap(100);
+}
+
 static inline omprma_addr_t kernel_at(void (*kernel)(void))
 {
     return (omprma_addr_t)(uintptr_t)kernel;
@@ -106,6 +122,22 @@ static inline omprma_status_t launch(omprma_queue_t *queue, omprma_addr_t kernel
     const uint64_t arguments[] = {a, b, c};
 
     return omprma_launch(queue, kernel, arguments, 3);
+}
+
+/* Keeps the lane of a queue busy. */
+static inline void core_close(omprma_queue_t *queue, struct gate *gate)
+{
+    atomic_store(&gate->entered, false);
+    atomic_store(&gate->open, false);
+    assert_ok(launch(queue, KERNEL(kernel_gate), (uint64_t)(uintptr_t)gate, 0, 0));
+    assert_ok(omprma_queue_flush(queue));
+    while (!atomic_load(&gate->entered))
+        kernel_nap(100);
+}
+
+static inline void core_open(struct gate *gate)
+{
+    atomic_store(&gate->open, true);
 }
 
 /* ---- data ---- */
@@ -313,6 +345,24 @@ static inline omprma_addr_t core_alloc(int number, uint64_t bytes)
 
     assert_ok(omprma_alloc(number, bytes, &address));
     return address;
+}
+
+/* Pages that are not mapped, outside every arena. */
+static omprma_addr_t core_hole;
+
+static inline void core_no_wake(void)
+{
+}
+
+/* In each test anew: cmocka sets handlers of its own before it. */
+static inline void core_make_hole(void)
+{
+    assert_ok(crash_install(core_no_wake));
+    if (core_hole)
+        return;
+    core_hole = (omprma_addr_t)(uintptr_t)mmap(NULL, 8 * CORE_PIECE, PROT_NONE,
+                                               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(core_hole != (omprma_addr_t)(uintptr_t)MAP_FAILED);
 }
 
 static inline omprma_queue_t *core_queue(int number)
