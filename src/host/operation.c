@@ -22,6 +22,8 @@ omprma_status_t operation_begin(struct omprma_queue *queue)
     if (!runtime_get())
         return error_set(OMPRMA_ERR_CLOSED, "omprma is not running");
     runtime_lock(queue->device->runtime);
+    if (queue->items >= QUEUE_ITEMS_MOST)
+        queue_make_room(queue);
     if (queue->device->lost && queue->failed == OMPRMA_OK)
         queue_fail(queue, OMPRMA_ERR_DEVICE_LOST, queue->device->lost_text);
     if (queue->failed != OMPRMA_OK) {

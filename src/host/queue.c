@@ -69,6 +69,17 @@ static uint64_t whole_op(const struct omprma_queue *queue, uint32_t op)
     return queue->done_op + (uint64_t)(int64_t)(int32_t)(op - (uint32_t)queue->done_op);
 }
 
+/* Notes that `op` and all before it are executed. */
+static void note_executed(struct omprma_queue *queue, uint64_t op)
+{
+    if (op > queue->done_op)
+        queue->done_op = op;
+    if (queue->done_op == queue->sent_op)
+        queue->executed = queue->sent;
+    else if (queue_marked(queue) && queue->done_op >= queue->mark_op)
+        queue->executed = queue->mark;
+}
+
 void queue_result(struct omprma_queue *queue, const struct wire_record *record)
 {
     uint64_t op = whole_op(queue, record->op);
@@ -102,8 +113,7 @@ void queue_result(struct omprma_queue *queue, const struct wire_record *record)
         queue->remote_failed = true;
         queue_fail(queue, (omprma_status_t)record->word[0], text);
     }
-    if (op > queue->done_op)
-        queue->done_op = op;
+    note_executed(queue, op);
     if (queue->waiters)
         progress_signal(queue->device->runtime);
     queue_advance(queue);
@@ -174,8 +184,10 @@ bool queue_idle(const struct omprma_queue *queue)
 {
     if (queue->device->lost && queue->device->runtime->unresponsive)
         return true;
+    /* The result of a marked segment is not waited for, unless it will bring the failure again. */
     return !queue->first && !queue->bulk && queue->done_op >= queue->asked_op &&
-           queue->done_op >= queue->hazard_op;
+           queue->done_op >= queue->hazard_op &&
+           (queue->failed == OMPRMA_OK || !queue_marked(queue));
 }
 
 /* True if a two-sided transfer of the list uses [begin, begin + bytes) of the host: one that fills
@@ -228,6 +240,22 @@ void queue_settle(struct omprma_queue *queue)
     queue_flush(queue, result);
     if (!queue_idle(queue))
         progress_wait(queue->device->runtime, idle_predicate, queue);
+    queue->waiters--;
+}
+
+static bool room_predicate(const void *data)
+{
+    const struct omprma_queue *queue = data;
+
+    return queue->items < QUEUE_ITEMS_MOST || queue->failed != OMPRMA_OK || queue->device->lost;
+}
+
+/* What is appended can come to its end without the thread that waits here: nothing stays open. */
+void queue_make_room(struct omprma_queue *queue)
+{
+    queue->waiters++;
+    queue_flush(queue, false);
+    progress_wait(queue->device->runtime, room_predicate, queue);
     queue->waiters--;
 }
 

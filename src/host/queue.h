@@ -13,6 +13,10 @@
  *
  * Wait: an event of another queue that only this side can watch.
  *
+ * Segments that were sent and ask for no result are no items any more, but the worker may still
+ * hold them. Some are marked: they bring a result that nobody waits for, which tells how far the
+ * worker is, so that what it holds stays bounded as well.
+ *
  * The last segment stays open so that a launch joins the small submits before it and small
  * retrieves join the launch: one message each way per small region.
  *
@@ -26,6 +30,13 @@
 #include "control/datapath.h"
 #include "host/device.h"
 #include "host/writes.h"
+
+/* What bounds the memory of a queue that nobody synchronizes. */
+enum {
+    QUEUE_ITEMS_MOST = 256, /* with so many items, whoever appends waits for room */
+    QUEUE_SENT_MOST = 128,  /* segments sent that are not known to be executed */
+    QUEUE_MARK_EACH = 32    /* one in so many of them brings a result though nobody waits for it */
+};
 
 enum queue_item_kind { ITEM_SEGMENT, ITEM_TRANSFER, ITEM_WAIT };
 
@@ -103,6 +114,10 @@ struct omprma_queue {
     uint64_t next_op, sent_op, asked_op, done_op, hazard_op;
     uint64_t next_number; /* of the last one-sided transfer or wait */
 
+    /* Segments: sent so far, how many of them are known to be executed, the last one marked; and
+     * the last operation of that one. */
+    uint64_t sent, executed, mark, mark_op;
+
     struct writes writes; /* small submits not known to be executed */
     bool dirty;           /* in the device's list of queues that have some */
     struct omprma_queue *next_dirty;
@@ -173,6 +188,9 @@ bool queue_idle(const struct omprma_queue *queue);
  * filled itself (`fill`), that a pending two-sided submit still reads. One-sided transfers of a
  * queue are ordered against each other anyway. */
 bool queue_uses(const struct omprma_queue *queue, const void *host, uint64_t bytes, bool fill);
+
+/* Waits until it has room for another operation, or has failed. */
+void queue_make_room(struct omprma_queue *queue);
 
 /* Fails the queue: what was not issued is dropped. The first error is kept. */
 void queue_fail(struct omprma_queue *queue, omprma_status_t status, const char *text);

@@ -12,18 +12,32 @@ enum { ACTIVE_TRANSFERS = 16 /* one-sided transfers of one queue under way at a 
 
 /* ---- segments ---- */
 
+/* Counts a segment that leaves. True if it is to bring a result though nobody waits for it. Of the
+ * marked ones at most one is under way: QUEUE_SENT_MOST leaves room for more while it is. */
+static bool segment_mark(struct omprma_queue *queue, uint64_t last_op)
+{
+    queue->sent++;
+    if (queue->sent - queue->executed < QUEUE_MARK_EACH || queue_marked(queue))
+        return false;
+    queue->mark = queue->sent;
+    queue->mark_op = last_op;
+    return true;
+}
+
 static void segment_send(struct omprma_queue *queue, struct queue_item *item)
 {
     struct channel_message *message = item->segment.message;
     struct device *device = queue->device;
+    bool marked = segment_mark(queue, item->segment.last_op);
     struct queue_bulk *bulk;
 
-    if (item->segment.wants_result) {
+    if (item->segment.wants_result || marked) {
         struct wire_buffer buffer = channel_buffer(message);
 
         wire_want_reply(&buffer, item->segment.last_record);
-        queue->asked_op = item->segment.last_op;
     }
+    if (item->segment.wants_result)
+        queue->asked_op = item->segment.last_op;
     item->segment.message = NULL;
     item->segment.sent_ns = trace_now(device->runtime);
     item->issued = true;
@@ -169,6 +183,8 @@ static void pass_segment(struct omprma_queue *queue, struct queue_item *item, st
     if (!item->issued) {
         if (!item->segment.sealed) {
             pass->stop = true;
+        } else if (queue->sent - queue->executed >= QUEUE_SENT_MOST) {
+            pass->stop = true; /* until the result of the marked one comes */
         } else if (pass->active || !device_may_send(queue->device)) {
             pass->stop = pass->attention = true;
         } else {
@@ -261,8 +277,10 @@ bool queue_advance(struct omprma_queue *queue)
         if (queue->failures != failures)
             break; /* the list has changed */
     }
-    while (queue->first && queue->first->done)
+    while (queue->first && queue->first->done) {
         item_remove(queue, queue->first);
+        pass.moved = true; /* somebody may wait for the room */
+    }
     if (queue->waiters && queue->open && queue->open == queue->first) {
         /* Another thread has appended while one waits, and may not come back to flush. */
         segment_seal(queue, !queue->first->segment.only_writes);

@@ -9,6 +9,12 @@
 
 #include "host/queue.h"
 
+/* Whether a marked segment is under way whose result has not come. */
+static inline bool queue_marked(const struct omprma_queue *queue)
+{
+    return queue->mark > queue->executed;
+}
+
 /* Whether [a, a + a_bytes) and [b, b + b_bytes) overlap. */
 static inline bool ranges_meet(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes)
 {
