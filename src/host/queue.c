@@ -143,7 +143,7 @@ void queue_fail(struct omprma_queue *queue, omprma_status_t status, const char *
     struct queue_item *item, *next;
 
     if (queue->failed == OMPRMA_OK) {
-        queue->failed_after = queue_known(queue);
+        queue_note_known(queue);
         queue->failed = queue->failed_status = status;
         snprintf(queue->failed_text, sizeof(queue->failed_text), "%s", text);
     }

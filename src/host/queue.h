@@ -38,6 +38,8 @@ enum {
     QUEUE_MARK_EACH = 32    /* one in so many of them brings a result though nobody waits for it */
 };
 
+enum { QUEUE_KNOWN = 8 /* failures of a queue before which it is remembered what was complete */ };
+
 enum queue_item_kind { ITEM_SEGMENT, ITEM_TRANSFER, ITEM_WAIT };
 
 /* A two-sided transfer that belongs to a segment. */
@@ -122,15 +124,18 @@ struct omprma_queue {
     bool dirty;           /* in the device's list of queues that have some */
     struct omprma_queue *next_dirty;
 
-    omprma_status_t failed; /* first error since the last synchronize */
-    bool remote_failed;     /* the worker's side has failed too and needs a reset */
-    int waiters;            /* threads that wait for it */
-    bool give_when_idle;    /* nobody holds it: it goes back to the device when it is idle */
-    uint64_t failures;      /* how often it has failed so far */
-    /* Of the last failure; they stay after synchronize: status, text, and what was complete. */
-    omprma_status_t failed_status;
+    omprma_status_t failed;        /* first error since the last synchronize */
+    bool remote_failed;            /* the worker's side has failed too and needs a reset */
+    int waiters;                   /* threads that wait for it */
+    bool give_when_idle;           /* nobody holds it: it goes back to the device when it is idle */
+    uint64_t failures;             /* how often it has failed so far */
+    omprma_status_t failed_status; /* of the last failure; they stay after synchronize */
     char failed_text[512];
-    struct queue_place failed_after;
+    /* What was complete before each failure; number known_count goes next. */
+    struct queue_known {
+        uint64_t failures, op, number; /* see struct queue_place */
+    } known[QUEUE_KNOWN];
+    uint64_t known_count;
 
     /* A command on the control queue that waits for its result. */
     uint64_t value;
@@ -202,8 +207,8 @@ void queue_attend(struct omprma_queue *queue);
 struct queue_place queue_end(const struct omprma_queue *queue);
 bool queue_passed(const struct queue_place *place);
 
-/* The last place that is known to have been passed. */
-struct queue_place queue_known(const struct omprma_queue *queue);
+/* Remembers, for queue_place_failed(), what is complete: the queue is about to fail. */
+void queue_note_known(struct omprma_queue *queue);
 
 /* True if the queue failed before it passed the place. */
 bool queue_place_failed(const struct queue_place *place);

@@ -12,28 +12,36 @@ struct queue_place queue_end(const struct omprma_queue *queue)
     };
 }
 
-struct queue_place queue_known(const struct omprma_queue *queue)
+void queue_note_known(struct omprma_queue *queue)
 {
-    struct queue_place place = queue_end(queue);
+    struct queue_known *known = &queue->known[queue->known_count++ % QUEUE_KNOWN];
 
-    place.op = queue->done_op;
+    *known = (struct queue_known){queue->failures, queue->done_op, queue->next_number};
     for (const struct queue_item *item = queue->first; item; item = item->next)
-        if (item->kind != ITEM_SEGMENT && !item->done && item->number <= place.number)
-            place.number = item->number - 1;
+        if (item->kind != ITEM_SEGMENT && !item->done && item->number <= known->number)
+            known->number = item->number - 1;
     for (const struct queue_bulk *bulk = queue->bulk; bulk; bulk = bulk->next)
-        if (place.op >= bulk->op)
-            place.op = bulk->op - 1;
-    return place;
+        if (bulk->op <= known->op)
+            known->op = bulk->op - 1;
 }
 
+/* The first failure after the place was taken decides. Of one that is forgotten nothing is known,
+ * so it is taken for one that came before the place was passed. */
 bool queue_place_failed(const struct queue_place *place)
 {
     const struct omprma_queue *queue = place->queue;
+    uint64_t last, first;
 
     if (!queue || place->failures == queue->failures)
         return false;
-    return place->failures != queue->failed_after.failures || queue->failed_after.op < place->op ||
-           queue->failed_after.number < place->number;
+    last = first = queue->known_count;
+    while (first > 0 && last - first < QUEUE_KNOWN &&
+           queue->known[(first - 1) % QUEUE_KNOWN].failures >= place->failures)
+        first--;
+    if (first == last || (first > 0 && last - first == QUEUE_KNOWN))
+        return true;
+    return queue->known[first % QUEUE_KNOWN].op < place->op ||
+           queue->known[first % QUEUE_KNOWN].number < place->number;
 }
 
 /* True if something before the place that only this side sees is not complete. */
