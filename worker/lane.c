@@ -63,7 +63,7 @@ static void *lane_main(void *data)
             server_lock(server);
             continue;
         }
-        stream_continue(server, stream, true);
+        stream_run(server, stream, true);
         reply_flush(server);
         channel_wake(server->channel); /* the serving thread may have to go on with others */
     }

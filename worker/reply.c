@@ -8,26 +8,13 @@ enum { OUTPUT_AT_ONCE = 32 << 10 };
 static omprma_status_t send_out(struct server *server)
 {
     struct channel_message *message = server->out;
-    struct wire_buffer buffer = {message->data, message->bytes, WIRE_MESSAGE_BYTES};
+    struct wire_buffer buffer = channel_buffer(message);
 
     server->out = NULL;
     server->owe_ack = false;
     message->peer = server->head;
     wire_seal(&buffer, WIRE_RESULTS, ++server->out_serial, server->in_serial, false);
     return channel_send(server->channel, message);
-}
-
-static struct channel_message *begin_out(struct server *server)
-{
-    struct channel_message *message = channel_take(server->channel);
-    struct wire_buffer buffer;
-
-    if (!message)
-        return NULL;
-    buffer = (struct wire_buffer){message->data, 0, WIRE_MESSAGE_BYTES};
-    wire_begin(&buffer);
-    message->bytes = buffer.used;
-    return message;
 }
 
 void *reply_append(struct server *server, uint16_t code, uint32_t queue, uint32_t op, uint64_t word,
@@ -47,10 +34,10 @@ void *reply_append(struct server *server, uint16_t code, uint32_t queue, uint32_
         void *at;
 
         if (!server->out)
-            server->out = begin_out(server);
+            server->out = channel_take(server->channel);
         if (!server->out)
             return NULL;
-        buffer = (struct wire_buffer){server->out->data, server->out->bytes, WIRE_MESSAGE_BYTES};
+        buffer = channel_buffer(server->out);
         at = wire_append(&buffer, &record);
         server->out->bytes = buffer.used;
         if (at)

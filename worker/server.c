@@ -63,7 +63,7 @@ omprma_status_t server_step(struct server *server, bool lane, bool *progressed)
     if (server->active_first)
         *progressed |= stream_progress(server, lane);
     if (lane && server->ready_first && (stream = stream_take_ready(server)) != NULL) {
-        stream_continue(server, stream, true);
+        stream_run(server, stream, true);
         *progressed = true;
     }
     if (server->out || server->owe_ack)

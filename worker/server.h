@@ -4,7 +4,7 @@
  *
  *   server.c    the loop: receive, run, idle, sleep; who serves when (lane or service thread)
  *   stream.c    order within a queue: run, stall, go on, fail
- *   command.c   what each command does
+ *   command.c   what each command does; transfer.c, device_commands.c: see command.h
  *   lane.c      threads that run kernels
  *   reply.c     results on their way to the application
  *   memory.c    arenas
@@ -35,6 +35,14 @@ struct stream_transfer {
     void *scratch; /* memory of ours that stands in for a range that was refused, or NULL */
 };
 
+/* A failure that the application has reset: what was not run because of it. */
+struct stream_failure {
+    uint32_t after, reset; /* operations after that one, before that one */
+    omprma_status_t status;
+};
+
+enum { STREAM_FAILURES = 16 /* failures that are remembered */ };
+
 /* The worker's side of a queue. */
 struct stream {
     uint32_t number;
@@ -50,7 +58,9 @@ struct stream {
     struct stream *next_ready;            /* in the list of streams that wait for a lane */
     omprma_status_t failed;               /* first error; later commands are not run */
     uint32_t failed_after;                /* last operation that was complete before it */
-    char *failed_text;
+    char *failed_text;                    /* of the last failure, also after a reset */
+    struct stream_failure past[STREAM_FAILURES];
+    uint32_t resets; /* the next one goes to past[resets % STREAM_FAILURES] */
 };
 
 struct server {
@@ -120,11 +130,18 @@ omprma_status_t stream_accept(struct server *server, struct channel_message *mes
 /* Goes on with streams that had to wait. True if any got further. */
 bool stream_progress(struct server *server, bool lane);
 
-/* Goes on with one stream after a lane has run its kernel. */
-void stream_continue(struct server *server, struct stream *stream, bool lane);
+/* Runs commands of one stream until one cannot go on. */
+void stream_run(struct server *server, struct stream *stream, bool lane);
 
 /* Fails a stream; the first error is kept. */
 void stream_fail(struct stream *stream, omprma_status_t status, const char *text);
+
+/* Makes a stream that has failed well again from operation `op` on. */
+void stream_reset(struct stream *stream, uint32_t op);
+
+/* Why operation `op` was not run, or OK. Resets do not change that: who waits for an operation may
+ * come to it later. */
+omprma_status_t stream_failure_of(const struct stream *stream, uint32_t op);
 
 /* After a crash: fails all streams, the running ones with the crash itself. */
 void stream_lose_all(struct server *server, const char *text);

@@ -48,6 +48,24 @@ void stream_fail(struct stream *stream, omprma_status_t status, const char *text
     stream->failed_text = strdup(text);
 }
 
+void stream_reset(struct stream *stream, uint32_t op)
+{
+    stream->past[stream->resets++ % STREAM_FAILURES] =
+        (struct stream_failure){stream->failed_after, op, stream->failed};
+    stream->failed = OMPRMA_OK;
+}
+
+omprma_status_t stream_failure_of(const struct stream *stream, uint32_t op)
+{
+    for (uint32_t i = 0; i < STREAM_FAILURES && i < stream->resets; i++) {
+        const struct stream_failure *past = &stream->past[i];
+
+        if (op - past->after - 1 < past->reset - past->after - 1) /* numbers wrap around */
+            return past->status;
+    }
+    return (int32_t)(op - stream->failed_after) > 0 ? stream->failed : OMPRMA_OK;
+}
+
 /* Puts a stream at the end of the list of those that need attention. */
 static void stream_attend(struct server *server, struct stream *stream)
 {
@@ -115,8 +133,7 @@ static void finish_message(struct server *server, struct stream *stream)
         wire_open(&stream->reader, stream->first->data, stream->first->bytes);
 }
 
-/* Runs commands until one cannot go on. */
-static void stream_run(struct server *server, struct stream *stream, bool lane)
+void stream_run(struct server *server, struct stream *stream, bool lane)
 {
     while (stream->first && !stream->running) {
         struct wire_reader ahead = stream->reader;
@@ -236,11 +253,6 @@ bool stream_progress(struct server *server, bool lane)
         moved |= stream->done_op != before || stream->first != first;
     }
     return moved;
-}
-
-void stream_continue(struct server *server, struct stream *stream, bool lane)
-{
-    stream_run(server, stream, lane);
 }
 
 void stream_lose_all(struct server *server, const char *text)

@@ -10,7 +10,8 @@
  *     omprma_finalize(), unless its comment says otherwise. Calls on one queue from several threads
  *     are serialised in the order in which they arrive.
  *   Blocks: "no" means that the call returns without waiting for a worker. "yes" means that it may
- *     wait for messages from a worker; while it waits it makes progress for all queues.
+ *     wait for messages from a worker; while it waits it makes progress for all queues. "when full"
+ *     means no, unless the queue is full: then it waits until there is room, see omprma_queue_t.
  *   Errors: functions return OMPRMA_OK (0) or an error; outputs are written only on success. The
  *     sentence that belongs to the calling thread's last error is omprma_error().
  *   Sizes are in bytes. Device addresses are addresses in the worker's address space.
@@ -165,6 +166,12 @@ OMPRMA_API omprma_status_t omprma_image_load(int device, const void *image, size
  * each starts after all earlier ones of its queue are complete as far as it can tell. Different
  * queues are not ordered among each other except through events and synchronize.
  *
+ * A queue is not endless. It holds 256 messages and transfers that are not done, many small
+ * operations to a message of 64 KiB, and its worker holds 128 more messages. When it is full, a
+ * call that adds to it flushes it and waits until there is room; other threads and queues go on
+ * meanwhile. If the queue fails in the meantime, the call returns that error. So a kernel must not
+ * wait for something that the program does only after further calls on the kernel's queue.
+ *
  * When an operation fails, the queue fails: later operations are not run and return the same error,
  * omprma_queue_synchronize() returns it once, and the queue is clean again after that.
  */
@@ -181,21 +188,21 @@ OMPRMA_API omprma_status_t omprma_queue_destroy(omprma_queue_t *queue);
  * Copies host memory to the device. Up to OMPRMA_COPIED_SUBMIT bytes the source may be reused when
  * the call returns; a larger source must stay as it is until the queue is synchronized, a later
  * event of the queue is complete, or omprma_queue_query() says done. Size 0 does nothing.
- * Blocks: no. Errors: ARGUMENT, ADDRESS, DEVICE_LOST, HOST_MEMORY, the queue's error.
+ * Blocks: when full. Errors: ARGUMENT, ADDRESS, DEVICE_LOST, HOST_MEMORY, the queue's error.
  */
 OMPRMA_API omprma_status_t omprma_submit(omprma_queue_t *queue, omprma_addr_t to, const void *from,
                                          size_t bytes);
 #define OMPRMA_COPIED_SUBMIT 8192
 
 /* Copies device memory to the host. `to` holds the data when the queue is synchronized.
- * Blocks: no. Errors: as omprma_submit(). */
+ * Blocks: when full. Errors: as omprma_submit(). */
 OMPRMA_API omprma_status_t omprma_retrieve(omprma_queue_t *queue, void *to, omprma_addr_t from,
                                            size_t bytes);
 
 /*
  * Copies from the queue's device to `to_device`, worker to worker. Complete, at the destination,
  * in the order of this queue. Overlapping ranges on one device are allowed.
- * Blocks: no. Errors: as omprma_submit(); the text names both devices.
+ * Blocks: when full. Errors: as omprma_submit(); the text names both devices.
  */
 OMPRMA_API omprma_status_t omprma_exchange(omprma_queue_t *queue, omprma_addr_t from, int to_device,
                                            omprma_addr_t to, size_t bytes);
@@ -213,7 +220,8 @@ OMPRMA_API omprma_status_t omprma_broadcast(omprma_queue_t *const *queues, const
 /*
  * Calls the kernel at device address `kernel` (from omprma_image_load()) with `count` arguments of
  * 64 bits each: device addresses, or scalars by value. The words are copied.
- * Blocks: no. Errors: ARGUMENT (more than OMPRMA_LAUNCH_ARGUMENTS), DEVICE_LOST, the queue's error.
+ * Blocks: when full. Errors: ARGUMENT (more than OMPRMA_LAUNCH_ARGUMENTS), DEVICE_LOST, the queue's
+ * error.
  */
 OMPRMA_API omprma_status_t omprma_launch(omprma_queue_t *queue, omprma_addr_t kernel,
                                          const uint64_t *arguments, size_t count);
@@ -247,7 +255,8 @@ OMPRMA_API omprma_status_t omprma_event_create(omprma_event_t **event);
 OMPRMA_API omprma_status_t omprma_event_record(omprma_event_t *event, omprma_queue_t *queue);
 
 /* Later operations of `queue` (of any device) start after the event is complete. If the event's
- * queue failed, `queue` fails too. Blocks: no. Errors: ARGUMENT, HOST_MEMORY, the queue's error. */
+ * queue failed, `queue` fails too. Blocks: when full. Errors: ARGUMENT, HOST_MEMORY, the queue's
+ * error. */
 OMPRMA_API omprma_status_t omprma_event_wait(omprma_event_t *event, omprma_queue_t *queue);
 
 /* Tells whether the event is complete; makes some progress. Blocks: no. Errors: ARGUMENT. */

@@ -8,6 +8,7 @@ enum { SPARES_KEPT = 64 };
 struct channel_message *channel_take(struct channel *channel)
 {
     struct channel_message *message = channel->spare;
+    struct wire_buffer buffer;
 
     if (message) {
         channel->spare = message->next;
@@ -20,6 +21,9 @@ struct channel_message *channel_take(struct channel *channel)
     message->next = NULL;
     message->request = NULL;
     message->bytes = 0;
+    buffer = channel_buffer(message);
+    wire_begin(&buffer);
+    message->bytes = buffer.used;
     return message;
 }
 

@@ -48,6 +48,12 @@ struct channel {
 /* A message with an empty, begun content; NULL when malloc fails. */
 struct channel_message *channel_take(struct channel *channel);
 
+/* The message as memory to append records to; what is then used goes back to message->bytes. */
+static inline struct wire_buffer channel_buffer(struct channel_message *message)
+{
+    return (struct wire_buffer){message->data, message->bytes, WIRE_MESSAGE_BYTES};
+}
+
 /* Gives a message back unsent. */
 void channel_drop(struct channel *channel, struct channel_message *message);
 

@@ -56,7 +56,6 @@ static const struct code_layout codes[] = {
     [WIRE_GROW] = {"grow", 1, TAIL_NONE, WIRE_COMMANDS},
     [WIRE_RELEASE] = {"release", 2, TAIL_NONE, WIRE_COMMANDS},
     [WIRE_LOAD] = {"load", 4, TAIL_NONE, WIRE_COMMANDS},
-    [WIRE_PING] = {"ping", 1, TAIL_BYTES, WIRE_COMMANDS},
     [WIRE_AWAKE] = {"awake", 1, TAIL_NONE, WIRE_COMMANDS},
     [WIRE_BENCH] = {"bench", 4, TAIL_NONE, WIRE_COMMANDS},
     [WIRE_EXIT] = {"exit", 0, TAIL_NONE, WIRE_COMMANDS},

@@ -14,7 +14,7 @@
 
 enum {
     WIRE_MAGIC = 0x4d52,
-    WIRE_VERSION = 1,
+    WIRE_VERSION = 2,
     WIRE_MESSAGE_BYTES = 64 << 10, /* largest message */
     WIRE_HEADER_BYTES = 16,
     WIRE_RECORD_BYTES = 16,
@@ -40,7 +40,6 @@ enum wire_code {
     WIRE_RELEASE,   /* detach an arena: address, bytes */
     WIRE_LOAD,      /* load an image that lies in an arena: address, image bytes, names bytes,
                      * symbol count; names follow the image, addresses are written over them */
-    WIRE_PING,      /* result has as many bytes as asked: bytes | tail: any data */
     WIRE_AWAKE,     /* do not sleep for some microseconds: us */
     WIRE_BENCH, /* take part in a bare MPI measurement: kind, bytes, repetitions, address or peer */
     WIRE_EXIT,  /* end */

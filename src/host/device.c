@@ -155,7 +155,7 @@ bool device_may_send(const struct device *device)
 
 omprma_status_t device_send(struct device *device, struct channel_message *message, bool ask)
 {
-    struct wire_buffer buffer = {message->data, message->bytes, WIRE_MESSAGE_BYTES};
+    struct wire_buffer buffer = channel_buffer(message);
 
     device->sent++;
     ask |= device->sent % DEVICE_ASK_EACH == 0;
@@ -175,8 +175,7 @@ omprma_status_t device_send_record(struct device *device, const struct wire_reco
     if (!message)
         return error_set(OMPRMA_ERR_HOST_MEMORY, "%s: no memory for a control message",
                          device_name(device));
-    buffer = (struct wire_buffer){message->data, 0, WIRE_MESSAGE_BYTES};
-    wire_begin(&buffer);
+    buffer = channel_buffer(message);
     if (record)
         wire_append(&buffer, record);
     message->bytes = buffer.used;
@@ -253,7 +252,7 @@ void device_keep_awake(struct device *device)
     /* On the control queue's stream, under the number that it is at: it reports nothing. */
     struct wire_record record = {
         .code = WIRE_AWAKE,
-        .op = device->control->sent_op,
+        .op = (uint32_t)device->control->sent_op,
         .word = {AWAKE_US},
     };
     int64_t now;
@@ -271,7 +270,7 @@ void device_keep_awake(struct device *device)
 
 omprma_status_t device_exit(struct device *device)
 {
-    struct wire_record record = {.code = WIRE_EXIT, .op = device->control->sent_op + 1};
+    struct wire_record record = {.code = WIRE_EXIT, .op = (uint32_t)device->control->sent_op + 1};
 
     return device_send_record(device, &record, true);
 }
@@ -313,7 +312,7 @@ omprma_status_t device_command(struct device *device, const struct wire_record *
 /* ---- writes whose execution is not known ---- */
 
 void device_remember_write(struct omprma_queue *queue, omprma_addr_t begin, uint64_t bytes,
-                           uint32_t op)
+                           uint64_t op)
 {
     struct device *device = queue->device;
 

@@ -33,7 +33,7 @@ struct device {
     struct omprma_queue **queues; /* queue number -> queue; never freed before the device */
     uint32_t queue_count, queue_capacity;
     struct omprma_queue *free_queues;
-    struct omprma_queue *control; /* number 0: grow, load, ping */
+    struct omprma_queue *control; /* number 0: grow, release, load */
     bool commanding;              /* a command is under way on it */
 
     uint32_t sent, acked;  /* message serials */
@@ -92,7 +92,7 @@ void device_lose(struct device *device, const char *format, ...)
 
 /* Remembers a small submit that travels in a message of `queue`. */
 void device_remember_write(struct omprma_queue *queue, omprma_addr_t begin, uint64_t bytes,
-                           uint32_t op);
+                           uint64_t op);
 
 /* A queue with a small submit to [begin, end) that was sent and is not known to be executed, or
  * NULL. */

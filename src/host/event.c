@@ -1,7 +1,7 @@
 /*
- * event.c: places in queues. Recording notes where a queue ends and sends nothing, because OpenMP
- * runtimes record an event for every mapped variable and rarely wait for one. Who waits makes sure
- * that the place will be passed. Public functions of omprma.h.
+ * event.c: events are places in queues. Recording notes where a queue ends and sends nothing,
+ * because OpenMP runtimes record an event for every mapped variable and rarely wait for one. Who
+ * waits makes sure that the place will be passed. Public functions of omprma.h.
  */
 #include <stdlib.h>
 
@@ -13,114 +13,6 @@
 struct omprma_event {
     struct queue_place place;
 };
-
-struct queue_place queue_end(const struct omprma_queue *queue)
-{
-    return (struct queue_place){
-        .queue = (struct omprma_queue *)(uintptr_t)queue,
-        .op = queue->next_op,
-        .number = queue->next_number,
-        .failures = queue->failures,
-    };
-}
-
-struct queue_place queue_known(const struct omprma_queue *queue)
-{
-    struct queue_place place = queue_end(queue);
-
-    place.op = queue->done_op;
-    for (const struct queue_item *item = queue->first; item; item = item->next)
-        if (item->kind != ITEM_SEGMENT && !item->done && item->number <= place.number)
-            place.number = item->number - 1;
-    for (const struct queue_bulk *bulk = queue->bulk; bulk; bulk = bulk->next)
-        if ((int32_t)(bulk->op - place.op) <= 0)
-            place.op = bulk->op - 1;
-    return place;
-}
-
-bool queue_place_failed(const struct queue_place *place)
-{
-    const struct omprma_queue *queue = place->queue;
-
-    if (!queue || place->failures == queue->failures)
-        return false;
-    return place->failures != queue->failed_after.failures ||
-           (int32_t)(queue->failed_after.op - place->op) < 0 ||
-           queue->failed_after.number < place->number;
-}
-
-/* True if something before the place that only this side sees is not complete. */
-static bool locally_pending(const struct queue_place *place)
-{
-    for (const struct queue_item *item = place->queue->first; item; item = item->next)
-        if (item->kind != ITEM_SEGMENT && !item->done &&
-            (int64_t)(item->number - place->number) <= 0)
-            return true;
-    for (const struct queue_bulk *bulk = place->queue->bulk; bulk; bulk = bulk->next)
-        if ((int32_t)(bulk->op - place->op) <= 0)
-            return true;
-    return false;
-}
-
-bool queue_passed(const struct queue_place *place)
-{
-    const struct omprma_queue *queue = place->queue;
-
-    if (!queue)
-        return true;
-    if (queue->failures != place->failures) /* it failed since: nothing more will come */
-        return true;
-    if (queue->device->lost)
-        return true;
-    return (int32_t)(queue->done_op - place->op) >= 0 && !locally_pending(place);
-}
-
-/* Operations before the place may still wait in sealed segments: the last of them is to bring a
- * result when it leaves, for nobody else may ask. */
-static void want_result(const struct queue_place *place)
-{
-    for (struct queue_item *item = place->queue->first; item; item = item->next) {
-        if (item->kind == ITEM_SEGMENT && !item->issued &&
-            (int32_t)(item->segment.last_op - place->op) >= 0) {
-            item->segment.wants_result = true;
-            return;
-        }
-    }
-}
-
-void queue_push(const struct queue_place *place)
-{
-    struct omprma_queue *queue = place->queue;
-
-    if (!queue || queue_passed(place))
-        return;
-    if (queue->open)
-        queue_flush(queue, true);
-    want_result(place);
-    if ((int32_t)(queue->asked_op - place->op) < 0 && (int32_t)(queue->sent_op - place->op) >= 0)
-        queue_ask(queue);
-    queue_attend(queue);
-}
-
-bool queue_worker_can_watch(const struct queue_place *place)
-{
-    return (int32_t)(place->queue->sent_op - place->op) >= 0 && !locally_pending(place);
-}
-
-omprma_status_t queue_wait(struct omprma_queue *queue, const struct queue_place *place)
-{
-    struct wire_record record = {.code = WIRE_WAIT, .word = {place->queue->number, place->op}};
-
-    if (queue_passed(place) && !queue_place_failed(place))
-        return OMPRMA_OK;
-    if (place->queue->open)
-        queue_flush(place->queue, false);
-    if (place->queue->device == queue->device && queue_worker_can_watch(place))
-        return queue_append(queue, &record, NULL);
-    return queue_append_wait(queue, place);
-}
-
-/* ---- public functions ---- */
 
 omprma_status_t omprma_event_create(omprma_event_t **event)
 {

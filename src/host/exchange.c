@@ -178,10 +178,8 @@ omprma_status_t exchange_append(const struct exchange *x, struct queue_place *ar
     enum path path = PATH_INLINE;
     omprma_status_t status = append(x, &path, arrived);
 
-    if (status == OMPRMA_OK) {
-        x->queue->device->stats.cell[STATS_EXCHANGE][path].operations++;
-        x->queue->device->stats.cell[STATS_EXCHANGE][path].bytes += x->bytes;
-    }
+    if (status == OMPRMA_OK)
+        stats_count(&x->queue->device->stats, STATS_EXCHANGE, path, x->bytes);
     return status;
 }
 

@@ -32,6 +32,8 @@ omprma_status_t operation_begin(struct omprma_queue *queue)
     if (!runtime_get())
         return error_set(OMPRMA_ERR_CLOSED, "omprma is not running");
     runtime_lock(queue->device->runtime);
+    if (queue->items >= QUEUE_ITEMS_MOST)
+        queue_make_room(queue);
     status = operation_check_queue(queue);
     if (status != OMPRMA_OK)
         runtime_unlock(queue->device->runtime);
@@ -94,13 +96,10 @@ static omprma_status_t send_inline(struct omprma_queue *queue, omprma_addr_t to,
         .tail = from,
         .tail_bytes = (uint32_t)bytes,
     };
-    struct stats_cell *cell = &queue->device->stats.cell[STATS_SUBMIT][PATH_INLINE];
     omprma_status_t status = queue_append(queue, &record, NULL);
 
-    if (status == OMPRMA_OK) {
-        cell->operations++;
-        cell->bytes += bytes;
-    }
+    if (status == OMPRMA_OK)
+        stats_count(&queue->device->stats, STATS_SUBMIT, PATH_INLINE, bytes, 0);
     return status;
 }
 
@@ -108,15 +107,12 @@ static omprma_status_t read_inline(struct omprma_queue *queue, void *to, omprma_
                                    uint64_t bytes)
 {
     struct wire_record record = {.code = WIRE_READ, .flags = WIRE_REPLY, .word = {from, bytes}};
-    struct stats_cell *cell = &queue->device->stats.cell[STATS_RETRIEVE][PATH_INLINE];
     omprma_status_t status = queue_append(queue, &record, NULL);
 
     if (status == OMPRMA_OK)
-        status = queue_expect(queue, record.op, to, (uint32_t)bytes);
-    if (status == OMPRMA_OK) {
-        cell->operations++;
-        cell->bytes += bytes;
-    }
+        status = queue_expect(queue, to, (uint32_t)bytes);
+    if (status == OMPRMA_OK)
+        stats_count(&queue->device->stats, STATS_RETRIEVE, PATH_INLINE, bytes, 0);
     return status;
 }
 

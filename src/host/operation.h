@@ -7,7 +7,8 @@
 
 #include "host/device.h"
 
-/* Takes the lock for an operation on a queue, or says why it cannot run (then without the lock). */
+/* Takes the lock for an operation on a queue, and waits for room in it, or says why it cannot run
+ * (then without the lock). */
 omprma_status_t operation_begin(struct omprma_queue *queue);
 
 /* Whether a queue can take operations; the lock is held. Errors: the queue's, DEVICE_LOST. */

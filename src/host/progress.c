@@ -185,13 +185,11 @@ static void be_patient(struct runtime *runtime, struct patience *patience)
     if (waited < runtime->config.spin_us * 1000)
         return;
     part_from_workers(runtime, now);
-    if (waited < (patience->shared ? YIELD_SHARED_NS : YIELD_ALONE_NS_MOST) ||
-        runtime->busy_first) {
+    watch(runtime, now);
+    if (waited < (patience->shared ? YIELD_SHARED_NS : YIELD_ALONE_NS_MOST) || runtime->busy_first)
         patience->shared |= !let_in(runtime);
-    } else {
-        watch(runtime, now);
+    else
         nap(runtime, patience);
-    }
 }
 
 /* Makes progress for all until its own wait is over. */

@@ -49,11 +49,11 @@ void queue_ask(struct omprma_queue *queue)
         .code = WIRE_FENCE,
         .flags = WIRE_REPLY,
         .queue = queue->number,
-        .op = queue->sent_op,
+        .op = (uint32_t)queue->sent_op,
     };
     omprma_status_t status;
 
-    if (op_passed(queue->asked_op, queue->sent_op))
+    if (queue->asked_op >= queue->sent_op)
         return;
     status = device_send_record(queue->device, &record, false);
     if (status == OMPRMA_ERR_HOST_MEMORY)
@@ -63,15 +63,37 @@ void queue_ask(struct omprma_queue *queue)
         queue_fail(queue, OMPRMA_ERR_MPI, error_text());
 }
 
+/* The number of an operation by its lower half: the one nearest to what is known to be done. */
+static uint64_t whole_op(const struct omprma_queue *queue, uint32_t op)
+{
+    return queue->done_op + (uint64_t)(int64_t)(int32_t)(op - (uint32_t)queue->done_op);
+}
+
+/* Notes that `op` and all before it are executed. */
+static void note_executed(struct omprma_queue *queue, uint64_t op)
+{
+    if (op > queue->done_op)
+        queue->done_op = op;
+    if (queue->done_op == queue->sent_op)
+        queue->executed = queue->sent;
+    else if (queue_marked(queue) && queue->done_op >= queue->mark_op)
+        queue->executed = queue->mark;
+}
+
 void queue_result(struct omprma_queue *queue, const struct wire_record *record)
 {
+    uint64_t op = whole_op(queue, record->op);
     struct queue_read *read;
 
-    while ((read = queue->reads_first) != NULL && op_passed(record->op, read->op)) {
-        if (record->code == WIRE_DONE && read->op == record->op &&
-            record->tail_bytes == read->bytes)
+    if (op > queue->sent_op) {
+        device_lose(queue->device, "%s, queue %u: a result for operation %u, which was not sent",
+                    device_name(queue->device), queue->number, record->op);
+        return;
+    }
+    while ((read = queue->reads_first) != NULL && op >= read->op) {
+        if (record->code == WIRE_DONE && read->op == op && record->tail_bytes == read->bytes)
             memcpy(read->to, record->tail, read->bytes);
-        else if (record->code == WIRE_DONE && read->op == record->op)
+        else if (record->code == WIRE_DONE && read->op == op)
             queue_fail(queue, OMPRMA_ERR_PROTOCOL, "a retrieve came back with another size");
         queue->reads_first = read->next;
         if (!queue->reads_first)
@@ -91,8 +113,7 @@ void queue_result(struct omprma_queue *queue, const struct wire_record *record)
         queue->remote_failed = true;
         queue_fail(queue, (omprma_status_t)record->word[0], text);
     }
-    if (op_passed(record->op, queue->done_op))
-        queue->done_op = record->op;
+    note_executed(queue, op);
     if (queue->waiters)
         progress_signal(queue->device->runtime);
     queue_advance(queue);
@@ -103,7 +124,7 @@ static void drop_unsent_reads(struct omprma_queue *queue)
 {
     struct queue_read **link = &queue->reads_first, *last = NULL;
 
-    while (*link && op_passed(queue->sent_op, (*link)->op)) {
+    while (*link && queue->sent_op >= (*link)->op) {
         last = *link;
         link = &last->next;
     }
@@ -122,7 +143,7 @@ void queue_fail(struct omprma_queue *queue, omprma_status_t status, const char *
     struct queue_item *item, *next;
 
     if (queue->failed == OMPRMA_OK) {
-        queue->failed_after = queue_known(queue);
+        queue_note_known(queue);
         queue->failed = queue->failed_status = status;
         snprintf(queue->failed_text, sizeof(queue->failed_text), "%s", text);
     }
@@ -135,7 +156,7 @@ void queue_fail(struct omprma_queue *queue, omprma_status_t status, const char *
     drop_unsent_reads(queue);
     queue->next_op = queue->sent_op;
     writes_forget(&queue->writes, queue->sent_op);
-    if (!op_passed(queue->sent_op, queue->hazard_op))
+    if (queue->sent_op < queue->hazard_op)
         queue->hazard_op = queue->sent_op;
     queue_attend(queue);
     progress_signal(queue->device->runtime);
@@ -163,8 +184,10 @@ bool queue_idle(const struct omprma_queue *queue)
 {
     if (queue->device->lost && queue->device->runtime->unresponsive)
         return true;
-    return !queue->first && !queue->bulk && op_passed(queue->done_op, queue->asked_op) &&
-           op_passed(queue->done_op, queue->hazard_op);
+    /* The result of a marked segment is not waited for, unless it will bring the failure again. */
+    return !queue->first && !queue->bulk && queue->done_op >= queue->asked_op &&
+           queue->done_op >= queue->hazard_op &&
+           (queue->failed == OMPRMA_OK || !queue_marked(queue));
 }
 
 /* True if a two-sided transfer of the list uses [begin, begin + bytes) of the host: one that fills
@@ -217,6 +240,22 @@ void queue_settle(struct omprma_queue *queue)
     queue_flush(queue, result);
     if (!queue_idle(queue))
         progress_wait(queue->device->runtime, idle_predicate, queue);
+    queue->waiters--;
+}
+
+static bool room_predicate(const void *data)
+{
+    const struct omprma_queue *queue = data;
+
+    return queue->items < QUEUE_ITEMS_MOST || queue->failed != OMPRMA_OK || queue->device->lost;
+}
+
+/* What is appended can come to its end without the thread that waits here: nothing stays open. */
+void queue_make_room(struct omprma_queue *queue)
+{
+    queue->waiters++;
+    queue_flush(queue, false);
+    progress_wait(queue->device->runtime, room_predicate, queue);
     queue->waiters--;
 }
 

@@ -13,6 +13,10 @@
  *
  * Wait: an event of another queue that only this side can watch.
  *
+ * Segments that were sent and ask for no result are no items any more, but the worker may still
+ * hold them. Some are marked: they bring a result that nobody waits for, which tells how far the
+ * worker is, so that what it holds stays bounded as well.
+ *
  * The last segment stays open so that a launch joins the small submits before it and small
  * retrieves join the launch: one message each way per small region.
  *
@@ -27,13 +31,22 @@
 #include "host/device.h"
 #include "host/writes.h"
 
+/* What bounds the memory of a queue that nobody synchronizes. */
+enum {
+    QUEUE_ITEMS_MOST = 256, /* with so many items, whoever appends waits for room */
+    QUEUE_SENT_MOST = 128,  /* segments sent that are not known to be executed */
+    QUEUE_MARK_EACH = 32    /* one in so many of them brings a result though nobody waits for it */
+};
+
+enum { QUEUE_KNOWN = 8 /* failures of a queue before which it is remembered what was complete */ };
+
 enum queue_item_kind { ITEM_SEGMENT, ITEM_TRANSFER, ITEM_WAIT };
 
 /* A two-sided transfer that belongs to a segment. */
 struct queue_bulk {
     struct queue_bulk *next;
     struct transfer transfer;
-    uint32_t op;
+    uint64_t op;
     enum stats_kind kind;
     int64_t start_ns;
 };
@@ -46,10 +59,10 @@ enum place_use {
     PLACE_ORDER     /* order only: the failure is not its own */
 };
 
-/* A place in a queue, see event.c. */
+/* A place in a queue, see queue_place.c. */
 struct queue_place {
     struct omprma_queue *queue; /* NULL: always complete */
-    uint32_t op;                /* last operation before it that travels in segments */
+    uint64_t op;                /* last operation before it that travels in segments */
     uint64_t number;            /* last transfer or wait before it */
     uint64_t failures;          /* queue->failures when it was taken */
     enum place_use use;
@@ -65,7 +78,7 @@ struct queue_item {
         struct {
             struct channel_message *message; /* until sent */
             uint32_t last_record;            /* offset of the last record */
-            uint32_t last_op;
+            uint64_t last_op;
             int64_t sent_ns;               /* for the trace */
             bool sealed;                   /* nothing may join it */
             bool wants_result;             /* its last record asks for one */
@@ -75,7 +88,7 @@ struct queue_item {
         } segment;
         struct {
             struct transfer transfer;
-            uint32_t after_op; /* operation whose result it needs before it may start */
+            uint64_t after_op; /* operation whose result it needs before it may start */
             int64_t start_ns;
             void *copy; /* of a small source, or NULL */
         } transfer;
@@ -87,7 +100,8 @@ struct queue_item {
 struct queue_read {
     struct queue_read *next;
     void *to;
-    uint32_t bytes, op;
+    uint32_t bytes;
+    uint64_t op;
 };
 
 struct omprma_queue {
@@ -105,25 +119,32 @@ struct omprma_queue {
 
     /* Operations in segments: last given out, last sent, last that a result was asked for, last
      * known complete; and the last that is more than a small submit to an arena, so that somebody
-     * may depend on its completion. */
-    uint32_t next_op, sent_op, asked_op, done_op, hazard_op;
+     * may depend on its completion. Messages carry the lower 32 bits. */
+    uint64_t next_op, sent_op, asked_op, done_op, hazard_op;
     uint64_t next_number; /* of the last one-sided transfer or wait */
+
+    /* Segments: sent so far, how many of them are known to be executed, the last one marked; and
+     * the last operation of that one. */
+    uint64_t sent, executed, mark, mark_op;
 
     struct writes writes; /* small submits not known to be executed */
     bool dirty;           /* in the device's list of queues that have some */
     struct omprma_queue *next_dirty;
 
-    omprma_status_t failed; /* first error since the last synchronize */
-    bool remote_failed;     /* the worker's side has failed too and needs a reset */
-    int waiters;            /* threads that wait for it */
-    bool give_when_idle;    /* nobody holds it: it goes back to the device when it is idle */
-    bool held;              /* it is the other half of an exchange whose first has not left */
-    struct relay *relay;    /* whose memory it uses, see relay.h, or NULL */
-    uint64_t failures;      /* how often it has failed so far */
-    /* Of the last failure; they stay after synchronize: status, text, and what was complete. */
-    omprma_status_t failed_status;
+    omprma_status_t failed;        /* first error since the last synchronize */
+    bool remote_failed;            /* the worker's side has failed too and needs a reset */
+    int waiters;                   /* threads that wait for it */
+    bool give_when_idle;           /* nobody holds it: it goes back to the device when it is idle */
+    bool held;                     /* other half of an exchange whose first has not left */
+    struct relay *relay;           /* whose memory it uses, see relay.h, or NULL */
+    uint64_t failures;             /* how often it has failed so far */
+    omprma_status_t failed_status; /* of the last failure; they stay after synchronize */
     char failed_text[512];
-    struct queue_place failed_after;
+    /* What was complete before each failure; number known_count goes next. */
+    struct queue_known {
+        uint64_t failures, op, number; /* see struct queue_place */
+    } known[QUEUE_KNOWN];
+    uint64_t known_count;
 
     /* A command on the control queue that waits for its result. */
     uint64_t value;
@@ -163,8 +184,8 @@ omprma_status_t queue_append_wait(struct omprma_queue *queue, const struct queue
  * queue. Errors: HOST_MEMORY. */
 omprma_status_t queue_wait(struct omprma_queue *queue, const struct queue_place *place);
 
-/* Remembers where the result of a read with number `op` goes. Errors: HOST_MEMORY. */
-omprma_status_t queue_expect(struct omprma_queue *queue, uint32_t op, void *to, uint32_t bytes);
+/* Remembers where the result of the read that was appended last goes. Errors: HOST_MEMORY. */
+omprma_status_t queue_expect(struct omprma_queue *queue, void *to, uint32_t bytes);
 
 /* Closes the open segment, asking for a result if `result`, and issues what can be issued. */
 void queue_flush(struct omprma_queue *queue, bool result);
@@ -186,6 +207,9 @@ bool queue_idle(const struct omprma_queue *queue);
  * queue are ordered against each other anyway. */
 bool queue_uses(const struct omprma_queue *queue, const void *host, uint64_t bytes, bool fill);
 
+/* Waits until it has room for another operation, or has failed. */
+void queue_make_room(struct omprma_queue *queue);
+
 /* Fails the queue: what was not issued is dropped. The first error is kept. */
 void queue_fail(struct omprma_queue *queue, omprma_status_t status, const char *text);
 
@@ -196,8 +220,8 @@ void queue_attend(struct omprma_queue *queue);
 struct queue_place queue_end(const struct omprma_queue *queue);
 bool queue_passed(const struct queue_place *place);
 
-/* The last place that is known to have been passed. */
-struct queue_place queue_known(const struct omprma_queue *queue);
+/* Remembers, for queue_place_failed(), what is complete: the queue is about to fail. */
+void queue_note_known(struct omprma_queue *queue);
 
 /* True if the queue failed before it passed the place. */
 bool queue_place_failed(const struct queue_place *place);

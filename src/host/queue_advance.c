@@ -13,18 +13,32 @@ enum { ACTIVE_TRANSFERS = 16 /* one-sided transfers of one queue under way at a 
 
 /* ---- segments ---- */
 
+/* Counts a segment that leaves. True if it is to bring a result though nobody waits for it. Of the
+ * marked ones at most one is under way: QUEUE_SENT_MOST leaves room for more while it is. */
+static bool segment_mark(struct omprma_queue *queue, uint64_t last_op)
+{
+    queue->sent++;
+    if (queue->sent - queue->executed < QUEUE_MARK_EACH || queue_marked(queue))
+        return false;
+    queue->mark = queue->sent;
+    queue->mark_op = last_op;
+    return true;
+}
+
 static void segment_send(struct omprma_queue *queue, struct queue_item *item)
 {
     struct channel_message *message = item->segment.message;
     struct device *device = queue->device;
+    bool marked = segment_mark(queue, item->segment.last_op);
     struct queue_bulk *bulk;
 
-    if (item->segment.wants_result) {
-        struct wire_buffer buffer = {message->data, message->bytes, WIRE_MESSAGE_BYTES};
+    if (item->segment.wants_result || marked) {
+        struct wire_buffer buffer = channel_buffer(message);
 
         wire_want_reply(&buffer, item->segment.last_record);
-        queue->asked_op = item->segment.last_op;
     }
+    if (item->segment.wants_result)
+        queue->asked_op = item->segment.last_op;
     item->segment.message = NULL;
     item->segment.sent_ns = trace_now(device->runtime);
     item->issued = true;
@@ -76,8 +90,8 @@ static bool transfer_may_start(struct omprma_queue *queue, struct queue_item *it
     const struct transfer *transfer = &item->transfer.transfer;
     struct omprma_queue *writer;
 
-    if (!op_passed(queue->done_op, item->transfer.after_op)) {
-        if (!op_passed(queue->asked_op, item->transfer.after_op))
+    if (queue->done_op < item->transfer.after_op) {
+        if (queue->asked_op < item->transfer.after_op)
             queue_ask(queue);
         *own = true;
         return false;
@@ -107,12 +121,9 @@ static void transfer_start(struct omprma_queue *queue, struct queue_item *item)
 static void account(struct device *device, const struct transfer *transfer, enum stats_kind kind,
                     enum path path, int64_t start_ns)
 {
-    struct stats_cell *cell = &device->stats.cell[kind][path];
     int64_t now = clock_ns();
 
-    cell->operations++;
-    cell->bytes += transfer->bytes;
-    cell->ns += now - start_ns;
+    stats_count(&device->stats, kind, path, transfer->bytes, now - start_ns);
     trace_add(device->runtime, kind == STATS_SUBMIT ? "submit" : "retrieve", paths_names[path],
               device->number, start_ns, now, transfer->bytes);
 }
@@ -174,6 +185,8 @@ static void pass_segment(struct omprma_queue *queue, struct queue_item *item, st
     if (!item->issued) {
         if (!item->segment.sealed || queue->held) {
             pass->stop = true;
+        } else if (queue->sent - queue->executed >= QUEUE_SENT_MOST) {
+            pass->stop = true; /* until the result of the marked one comes */
         } else if (pass->active || !device_may_send(queue->device)) {
             pass->stop = pass->attention = true;
         } else {
@@ -183,7 +196,7 @@ static void pass_segment(struct omprma_queue *queue, struct queue_item *item, st
     }
     if (!item->issued || item->done)
         return;
-    item->done = !item->segment.wants_result || op_passed(queue->done_op, item->segment.last_op);
+    item->done = !item->segment.wants_result || queue->done_op >= item->segment.last_op;
     if (item->done && item->segment.wants_result)
         trace_add(queue->device->runtime, "segment", "control", queue->device->number,
                   item->segment.sent_ns, trace_now(queue->device->runtime), 0);
@@ -275,8 +288,10 @@ bool queue_advance(struct omprma_queue *queue)
         if (queue->failures != failures)
             break; /* the list has changed */
     }
-    while (queue->first && queue->first->done)
+    while (queue->first && queue->first->done) {
         item_remove(queue, queue->first);
+        pass.moved = true; /* somebody may wait for the room */
+    }
     if (queue->waiters && queue->open && queue->open == queue->first) {
         /* Another thread has appended while one waits, and may not come back to flush. */
         segment_seal(queue, !queue->first->segment.only_writes);
@@ -284,7 +299,7 @@ bool queue_advance(struct omprma_queue *queue)
     }
     if (pass.attention || queue->bulk || queue->failures != failures)
         queue_attend(queue);
-    if (queue->waiters && !queue->first && !op_passed(queue->asked_op, queue->hazard_op))
+    if (queue->waiters && !queue->first && queue->asked_op < queue->hazard_op)
         queue_ask(queue); /* somebody waits for operations that nobody asked about */
     if (queue->waiters && (pass.moved || queue_idle(queue)))
         progress_signal(queue->device->runtime);

@@ -8,7 +8,6 @@
 static struct queue_item *segment_open(struct omprma_queue *queue)
 {
     struct queue_item *item = item_create(queue, ITEM_SEGMENT);
-    struct wire_buffer buffer;
 
     if (!item)
         return NULL;
@@ -18,9 +17,6 @@ static struct queue_item *segment_open(struct omprma_queue *queue)
         error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for a control message");
         return NULL;
     }
-    buffer = (struct wire_buffer){item->segment.message->data, 0, WIRE_MESSAGE_BYTES};
-    wire_begin(&buffer);
-    item->segment.message->bytes = buffer.used;
     item->segment.only_writes = true;
     item_insert(queue, item, NULL);
     queue->open = item;
@@ -41,17 +37,21 @@ static bool may_join(const struct omprma_queue *queue, unsigned code)
     return true;
 }
 
-/* Notes in the segment, and in the queue, what the record means for others' order. */
+/* Notes in the segment, and in the queue, the record that was appended last and what it means for
+ * others' order. */
 static void segment_note(struct omprma_queue *queue, struct queue_item *item,
                          const struct wire_record *record)
 {
+    item->segment.last_op = ++queue->next_op;
+    if (record->flags & WIRE_REPLY)
+        item->segment.wants_result = true;
     /* A write that asks for a result may fail: it goes outside arenas. */
     if (record->code == WIRE_WRITE && !(record->flags & WIRE_REPLY)) {
-        device_remember_write(queue, record->word[0], record->tail_bytes, record->op);
+        device_remember_write(queue, record->word[0], record->tail_bytes, queue->next_op);
         return;
     }
     item->segment.only_writes = false;
-    queue->hazard_op = record->op;
+    queue->hazard_op = queue->next_op;
 }
 
 omprma_status_t queue_append(struct omprma_queue *queue, struct wire_record *record, void **tail)
@@ -60,7 +60,7 @@ omprma_status_t queue_append(struct omprma_queue *queue, struct wire_record *rec
     void *at = NULL;
 
     record->queue = queue->number;
-    record->op = ++queue->next_op;
+    record->op = (uint32_t)(queue->next_op + 1);
     for (int attempt = 0; attempt < 2 && !at; attempt++) {
         struct wire_buffer buffer;
 
@@ -69,8 +69,7 @@ omprma_status_t queue_append(struct omprma_queue *queue, struct wire_record *rec
         item = queue->open ? queue->open : segment_open(queue);
         if (!item)
             return OMPRMA_ERR_HOST_MEMORY;
-        buffer = (struct wire_buffer){item->segment.message->data, item->segment.message->bytes,
-                                      WIRE_MESSAGE_BYTES};
+        buffer = channel_buffer(item->segment.message);
         at = wire_append(&buffer, record);
         if (at) {
             item->segment.last_record = item->segment.message->bytes;
@@ -82,9 +81,6 @@ omprma_status_t queue_append(struct omprma_queue *queue, struct wire_record *rec
     if (!at)
         return error_set(OMPRMA_ERR_ARGUMENT, "a record of %u bytes does not fit in a message",
                          record->tail_bytes);
-    item->segment.last_op = record->op;
-    if (record->flags & WIRE_REPLY)
-        item->segment.wants_result = true;
     segment_note(queue, item, record);
     if (tail)
         *tail = at;
@@ -93,7 +89,7 @@ omprma_status_t queue_append(struct omprma_queue *queue, struct wire_record *rec
     return OMPRMA_OK;
 }
 
-omprma_status_t queue_expect(struct omprma_queue *queue, uint32_t op, void *to, uint32_t bytes)
+omprma_status_t queue_expect(struct omprma_queue *queue, void *to, uint32_t bytes)
 {
     struct runtime *runtime = queue->device->runtime;
     struct queue_read *read = runtime->spare_reads;
@@ -105,7 +101,7 @@ omprma_status_t queue_expect(struct omprma_queue *queue, uint32_t op, void *to, 
 
     if (!read)
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for a retrieve");
-    *read = (struct queue_read){.to = to, .bytes = bytes, .op = op};
+    *read = (struct queue_read){.to = to, .bytes = bytes, .op = queue->next_op};
     if (queue->reads_last)
         queue->reads_last->next = read;
     else

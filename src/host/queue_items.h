@@ -1,6 +1,6 @@
 /*
- * queue_items.h: the list of items of a queue, shared by queue.c, queue_append.c and
- * queue_advance.c; nobody else looks inside a queue. See queue.h.
+ * queue_items.h: the list of items of a queue, shared by queue.c, queue_append.c, queue_advance.c
+ * and queue_place.c; nobody else looks inside a queue. See queue.h.
  *
  * Thread: see runtime.h.
  */
@@ -9,10 +9,10 @@
 
 #include "host/queue.h"
 
-/* Whether the operation numbered `op` is among those up to `now`; numbers wrap around. */
-static inline bool op_passed(uint32_t now, uint32_t op)
+/* Whether a marked segment is under way whose result has not come. */
+static inline bool queue_marked(const struct omprma_queue *queue)
 {
-    return (int32_t)(now - op) >= 0;
+    return queue->mark > queue->executed;
 }
 
 /* Whether [a, a + a_bytes) and [b, b + b_bytes) overlap. */

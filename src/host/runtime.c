@@ -276,7 +276,8 @@ static void say_goodbye(struct runtime *runtime)
         if (!runtime->devices[i]->lost)
             device_exit(runtime->devices[i]);
     progress_wait(runtime, all_acknowledged, runtime);
-    channel_drain(runtime->channel);
+    if (!runtime->unresponsive) /* a lost worker may never take what was sent to it */
+        channel_drain(runtime->channel);
     runtime_unlock(runtime);
 }
 

@@ -8,7 +8,7 @@
  *   queue.c      order within a queue: items, issue, completion, failure
  *   operation.c  submit, retrieve, launch: choose a way and append
  *   exchange.c   the same for device to device
- *   event.c      places in queues
+ *   event.c      events: places in queues
  *   image.c      images on devices
  *   measure.c, measure_exchange.c   start-up measurement and the choice of paths
  *   stats.c, trace.c, describe.c   what happened, for users

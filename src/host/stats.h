@@ -23,6 +23,17 @@ struct stats {
     uint64_t allocs, frees;
 };
 
+/* Counts one operation. `ns`: from start to completion, 0 if that is not measured. */
+static inline void stats_count(struct stats *stats, enum stats_kind kind, enum path path,
+                               uint64_t bytes, int64_t ns)
+{
+    struct stats_cell *cell = &stats->cell[kind][path];
+
+    cell->operations++;
+    cell->bytes += bytes;
+    cell->ns += ns;
+}
+
 struct runtime;
 
 /* Prints a table per device. */

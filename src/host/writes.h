@@ -16,25 +16,25 @@ struct writes {
     uint32_t count;
     struct writes_range {
         omprma_addr_t begin, end;
-        uint32_t op;
+        uint64_t op;
         bool widened;     /* stands for earlier operations too */
     } range[WRITES_KEPT]; /* by op, oldest first */
 };
 
 /* Forgets what operation `done` and earlier ones wrote. */
-static inline void writes_prune(struct writes *writes, uint32_t done)
+static inline void writes_prune(struct writes *writes, uint64_t done)
 {
     uint32_t kept = 0;
 
     for (uint32_t i = 0; i < writes->count; i++)
-        if ((int32_t)(writes->range[i].op - done) > 0)
+        if (writes->range[i].op > done)
             writes->range[kept++] = writes->range[i];
     writes->count = kept;
 }
 
 /* Adds [begin, end), written by operation `op`; earlier ones up to `done` are executed. */
 static inline void writes_add(struct writes *writes, omprma_addr_t begin, omprma_addr_t end,
-                              uint32_t op, uint32_t done)
+                              uint64_t op, uint64_t done)
 {
     struct writes_range *last;
 
@@ -53,22 +53,22 @@ static inline void writes_add(struct writes *writes, omprma_addr_t begin, omprma
 
 /* True if an operation after `from`, up to and including `to`, writes into [begin, end). */
 static inline bool writes_meet(const struct writes *writes, omprma_addr_t begin, omprma_addr_t end,
-                               uint32_t from, uint32_t to)
+                               uint64_t from, uint64_t to)
 {
     for (uint32_t i = 0; i < writes->count; i++) {
         const struct writes_range *range = &writes->range[i];
 
-        if (range->begin < end && begin < range->end && (int32_t)(range->op - from) > 0 &&
-            (range->widened || (int32_t)(range->op - to) <= 0))
+        if (range->begin < end && begin < range->end && range->op > from &&
+            (range->widened || range->op <= to))
             return true;
     }
     return false;
 }
 
 /* Operations after `sent` were never sent: their ranges are as good as executed. */
-static inline void writes_forget(struct writes *writes, uint32_t sent)
+static inline void writes_forget(struct writes *writes, uint64_t sent)
 {
-    while (writes->count && (int32_t)(writes->range[writes->count - 1].op - sent) > 0) {
+    while (writes->count && writes->range[writes->count - 1].op > sent) {
         if (writes->range[writes->count - 1].widened) { /* some of it was sent */
             writes->range[writes->count - 1].op = sent;
             return;

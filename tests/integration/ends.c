@@ -2,7 +2,7 @@
  * ends.c: ends HOW: bad ends. The program learns of each and can say so.
  *   read_null, call_abort, call_exit, divide, read_null_in_thread   a kernel crashes that way
  *   print        not bad: prints on the host and on the device by turns
- *   kill, stop   the worker gets SIGKILL, SIGSTOP while it works
+ *   kill, stop   the worker gets SIGKILL, SIGSTOP while it works and more is appended
  *   init         says what omprma_init() returns, and ends
  */
 #include <signal.h>
@@ -56,16 +56,21 @@ static int print(void)
 static int lose(int signal)
 {
     omprma_queue_t *queue = queue_on(0);
+    omprma_addr_t kernel = symbol_at(0, "forever", 0);
     omprma_device_info_t info;
     omprma_status_t status;
 
     check_ok(omprma_device_info(0, &info));
-    launch(queue, symbol_at(0, "forever", 0), 0, 0, 0);
+    launch(queue, kernel, 0, 0, 0);
     check_ok(omprma_queue_flush(queue));
     usleep(100000);
     fprintf(stderr, "signal %d to process %d\n", signal, info.pid);
     check(kill(info.pid, signal) == 0);
-    status = omprma_queue_synchronize(queue);
+    do { /* until the queue is full, and then until the worker is given up */
+        status = omprma_launch(queue, kernel, NULL, 0);
+        omprma_queue_flush(queue);
+    } while (status == OMPRMA_OK);
+    check(omprma_queue_synchronize(queue) == status);
     fprintf(stderr, "lost: %s: %s\n", omprma_status_string(status), omprma_error());
     check(status == OMPRMA_ERR_DEVICE_LOST || status == OMPRMA_ERR_MPI);
     omprma_finalize();

@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -16,6 +17,7 @@
 #include "host/queue.h"
 #include "null/null_channel.h"
 #include "null/null_path.h"
+#include "worker/crash.h"
 #include "worker/server.h"
 
 enum { CORE_WORKERS_MOST = 4, CORE_PIECE = 65536, CORE_DIRECT = 4096 };
@@ -93,6 +95,20 @@ static inline void kernel_nap(uint64_t us)
     nanosleep(&pause, NULL);
 }
 
+/* A kernel that lasts until the test lets it end. */
+struct gate {
+    _Atomic bool entered, open;
+};
+
+static inline void kernel_gate(uint64_t at)
+{
+    struct gate *gate = (struct gate *)(uintptr_t)at;
+
+    atomic_store(&gate->entered, true);
+    while (!atomic_load(&gate->open))
+        kernel_nap(100);
+}
+
 static inline omprma_addr_t kernel_at(void (*kernel)(void))
 {
     return (omprma_addr_t)(uintptr_t)kernel;
@@ -108,7 +124,32 @@ static inline omprma_status_t launch(omprma_queue_t *queue, omprma_addr_t kernel
     return omprma_launch(queue, kernel, arguments, 3);
 }
 
-/* ---- random, the same in each run ---- */
+/* Keeps the lane of a queue busy. */
+static inline void core_close(omprma_queue_t *queue, struct gate *gate)
+{
+    atomic_store(&gate->entered, false);
+    atomic_store(&gate->open, false);
+    assert_ok(launch(queue, KERNEL(kernel_gate), (uint64_t)(uintptr_t)gate, 0, 0));
+    assert_ok(omprma_queue_flush(queue));
+    while (!atomic_load(&gate->entered))
+        kernel_nap(100);
+}
+
+static inline void core_open(struct gate *gate)
+{
+    atomic_store(&gate->open, true);
+}
+
+/* ---- data ---- */
+
+static inline void assert_all(const unsigned char *at, uint64_t bytes, int value)
+{
+    for (uint64_t i = 0; i < bytes; i++)
+        if (at[i] != value)
+            fail_msg("byte %llu is %d, not %d", (unsigned long long)i, at[i], value);
+}
+
+/* Random, the same in each run. */
 
 struct draw {
     uint64_t state;
@@ -318,12 +359,49 @@ static inline omprma_addr_t core_alloc(int number, uint64_t bytes)
     return address;
 }
 
+/* Pages that are not mapped, outside every arena. */
+static omprma_addr_t core_hole;
+
+static inline void core_no_wake(void)
+{
+}
+
+/* In each test anew: cmocka sets handlers of its own before it. */
+static inline void core_make_hole(void)
+{
+    assert_ok(crash_install(core_no_wake));
+    if (core_hole)
+        return;
+    core_hole = (omprma_addr_t)(uintptr_t)mmap(NULL, 8 * CORE_PIECE, PROT_NONE,
+                                               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(core_hole != (omprma_addr_t)(uintptr_t)MAP_FAILED);
+}
+
 static inline omprma_queue_t *core_queue(int number)
 {
     omprma_queue_t *queue = NULL;
 
     assert_ok(omprma_queue_create(number, &queue));
     return queue;
+}
+
+/* As if an idle queue had run `count` more operations. */
+static inline void core_age(omprma_queue_t *queue, uint64_t count)
+{
+    runtime_lock(queue->device->runtime);
+    queue->next_op += count;
+    queue->sent_op = queue->asked_op = queue->done_op = queue->hazard_op = queue->next_op;
+    runtime_unlock(queue->device->runtime);
+    assert_ok(launch(queue, KERNEL(kernel_nap), 0, 0, 0)); /* and the worker knows it */
+    assert_ok(omprma_queue_synchronize(queue));
+}
+
+static inline omprma_event_t *core_event(void)
+{
+    omprma_event_t *event = NULL;
+
+    assert_ok(omprma_event_create(&event));
+    return event;
 }
 
 #endif

@@ -11,25 +11,10 @@ enum { BYTES = 3 * CORE_PIECE };
 
 static unsigned char out[BYTES], back[BYTES];
 
-static omprma_event_t *event_of(void)
-{
-    omprma_event_t *event = NULL;
-
-    assert_ok(omprma_event_create(&event));
-    return event;
-}
-
 static void slow_fill(uint64_t at, uint64_t bytes, uint64_t value)
 {
     kernel_nap(2000);
     memset((void *)(uintptr_t)at, (int)value, bytes);
-}
-
-static void check_all(const unsigned char *at, uint64_t bytes, int value)
-{
-    for (uint64_t i = 0; i < bytes; i++)
-        if (at[i] != value)
-            fail_msg("byte %llu is %d, not %d", (unsigned long long)i, at[i], value);
 }
 
 /* A queue fills memory slowly, the other reads it after an event. */
@@ -44,7 +29,7 @@ static void check_order(int lanes, bool rma, uint32_t inline_most, uint64_t byte
     first = core_queue(0);
     second = core_queue(0);
     there = core_alloc(0, bytes);
-    event = event_of();
+    event = core_event();
     for (int round = 1; round < 20; round++) {
         memset(back, 0, bytes);
         memset(out, 100 + round, bytes);
@@ -60,11 +45,11 @@ static void check_order(int lanes, bool rma, uint32_t inline_most, uint64_t byte
             assert_ok(omprma_event_record(event, first));
         } else {
             omprma_event_destroy(event);
-            event = event_of();
+            event = core_event();
         }
         assert_ok(omprma_retrieve(second, back, there, bytes));
         assert_ok(omprma_queue_synchronize(second));
-        check_all(back, bytes, round % 3 == 0 ? 100 + round : round);
+        assert_all(back, bytes, round % 3 == 0 ? 100 + round : round);
         assert_ok(omprma_queue_synchronize(first));
     }
     omprma_event_destroy(event);
@@ -96,8 +81,8 @@ static void order_queues_of_two_devices(void **state)
     second = core_queue(1);
     from = core_alloc(0, BYTES);
     to = core_alloc(1, BYTES);
-    sent = event_of();
-    read = event_of();
+    sent = core_event();
+    read = core_event();
     for (int round = 1; round < 40; round++) { /* one fills the other, round after round */
         for (int i = 0; i < 2; i++)
             core_choose(i, round & 1 ? 0 : 16384, (round & 2) != 0);
@@ -111,7 +96,7 @@ static void order_queues_of_two_devices(void **state)
         assert_ok(omprma_event_record(read, second));
         if (round % 3 == 0) {
             assert_ok(omprma_queue_synchronize(second));
-            check_all(back, BYTES, round);
+            assert_all(back, BYTES, round);
         }
     }
     omprma_event_destroy(sent);
@@ -130,7 +115,7 @@ static void never_recorded_is_complete(void **state)
     (void)state;
     core_start(&(struct core_options){0});
     queue = core_queue(0);
-    event = event_of();
+    event = core_event();
     assert_ok(omprma_event_query(event, &done));
     assert_true(done);
     assert_ok(omprma_event_synchronize(event));
@@ -158,7 +143,7 @@ static void places_are_passed_without_synchronize(void **state)
         core_choose(0, 64, variant % 2);
         queue = core_queue(0);
         there = core_alloc(0, BYTES);
-        event = event_of();
+        event = core_event();
         if (variant / 2 % 3 == 1) /* keeps what follows from leaving */
             assert_ok(omprma_submit(queue, there, out, BYTES));
         else if (variant / 2 % 3 == 2)
@@ -195,7 +180,7 @@ static void buffers_are_free_after_the_event(void **state)
         core_choose(0, 0, variant & 1);
         queue = core_queue(0);
         there = core_alloc(0, BYTES);
-        event = event_of();
+        event = core_event();
         for (int round = 1; round < 30; round++) {
             bool done = false;
 
@@ -211,7 +196,7 @@ static void buffers_are_free_after_the_event(void **state)
             assert_ok(omprma_retrieve(queue, back, there, bytes));
             assert_ok(omprma_event_record(event, queue));
             assert_ok(omprma_event_synchronize(event));
-            check_all(back, bytes, round);
+            assert_all(back, bytes, round);
         }
         omprma_event_destroy(event);
         assert_ok(omprma_queue_destroy(queue));
@@ -232,7 +217,7 @@ static void chain_of_many_queues(void **state)
     core_start(&(struct core_options){.lanes = 3});
     core_choose(0, 16384, true);
     there = core_alloc(0, 8);
-    event = event_of();
+    event = core_event();
     for (int i = 0; i < QUEUES; i++)
         queue[i] = core_queue(0);
     assert_ok(omprma_submit(queue[0], there, &zero, 8));
@@ -254,6 +239,51 @@ static void chain_of_many_queues(void **state)
     core_stop();
 }
 
+/* Numbers of operations in messages wrap around: an event stays complete all the same, and queues
+ * that pass the edge go on in order. */
+static void events_of_old_queues(void **state)
+{
+    static const uint64_t ages[] = {UINT64_C(1) << 31, UINT64_C(3) << 30, UINT64_C(7) << 29};
+    omprma_queue_t *first, *second;
+    omprma_event_t *event;
+    omprma_addr_t there;
+    uint64_t count = 0;
+    bool done = false;
+
+    (void)state;
+    core_start(&(struct core_options){0});
+    first = core_queue(0);
+    second = core_queue(0);
+    there = core_alloc(0, 8);
+    event = core_event();
+    assert_ok(omprma_submit(first, there, &count, 8));
+    assert_ok(omprma_event_record(event, first));
+    assert_ok(omprma_event_synchronize(event));
+    for (size_t i = 0; i < sizeof(ages) / sizeof(ages[0]); i++) {
+        core_age(first, ages[i]);
+        assert_ok(omprma_event_query(event, &done));
+        assert_true(done);
+    }
+    core_age(first, UINT32_MAX - (uint32_t)first->next_op - 50);
+    core_age(second, UINT32_MAX - (uint32_t)second->next_op - 50);
+    for (int round = 0; round < 200; round++) {
+        omprma_queue_t *queue = round % 2 ? first : second;
+
+        assert_ok(omprma_event_wait(event, queue));
+        assert_ok(launch(queue, KERNEL(kernel_count), there, 0, 0));
+        assert_ok(omprma_event_record(event, queue));
+    }
+    assert_true((uint32_t)first->next_op < 1000);
+    assert_ok(omprma_event_wait(event, first));
+    assert_ok(omprma_retrieve(first, &count, there, 8));
+    assert_ok(omprma_queue_synchronize(first));
+    assert_int_equal(count, 200);
+    omprma_event_destroy(event);
+    assert_ok(omprma_queue_destroy(first));
+    assert_ok(omprma_queue_destroy(second));
+    core_stop();
+}
+
 static void wrong_arguments(void **state)
 {
     omprma_queue_t *queue;
@@ -263,7 +293,7 @@ static void wrong_arguments(void **state)
     (void)state;
     core_start(&(struct core_options){0});
     queue = core_queue(0);
-    event = event_of();
+    event = core_event();
     assert_int_equal(omprma_event_create(NULL), OMPRMA_ERR_ARGUMENT);
     assert_int_equal(omprma_event_record(NULL, queue), OMPRMA_ERR_ARGUMENT);
     assert_int_equal(omprma_event_record(event, NULL), OMPRMA_ERR_ARGUMENT);
@@ -286,6 +316,7 @@ int main(void)
         cmocka_unit_test(places_are_passed_without_synchronize),
         cmocka_unit_test(buffers_are_free_after_the_event),
         cmocka_unit_test(chain_of_many_queues),
+        cmocka_unit_test(events_of_old_queues),
         cmocka_unit_test(wrong_arguments),
     };
 

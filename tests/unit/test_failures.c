@@ -5,33 +5,13 @@
 #include <stddef.h>
 #include <cmocka.h>
 #include <stdio.h>
-#include <sys/mman.h>
 
 #include "core_fixture.h"
-#include "worker/crash.h"
 
 enum { BYTES = 3 * CORE_PIECE };
 
 static unsigned char out[BYTES], back[BYTES];
 static unsigned char lost[BYTES]; /* of operations whose data nobody looks at */
-
-/* A page that is not mapped, outside every arena. */
-static omprma_addr_t hole;
-
-static void no_wake(void)
-{
-}
-
-/* In each test anew: cmocka sets handlers of its own before it. */
-static void make_hole(void)
-{
-    assert_ok(crash_install(no_wake));
-    if (hole)
-        return;
-    hole = (omprma_addr_t)(uintptr_t)mmap(NULL, 8 * CORE_PIECE, PROT_NONE,
-                                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    assert_true(hole != (omprma_addr_t)(uintptr_t)MAP_FAILED);
-}
 
 /* Makes a queue fail in one of several ways. */
 enum { FAILURES = 6 };
@@ -40,22 +20,22 @@ static void break_queue(omprma_queue_t *queue, int how, int devices)
 {
     switch (how) {
     case 0:
-        assert_ok(omprma_submit(queue, hole, lost, 100));
+        assert_ok(omprma_submit(queue, core_hole, lost, 100));
         break;
     case 1:
-        assert_ok(omprma_retrieve(queue, lost, hole, 100));
+        assert_ok(omprma_retrieve(queue, lost, core_hole, 100));
         break;
     case 2:
-        assert_ok(omprma_submit(queue, hole, lost, BYTES));
+        assert_ok(omprma_submit(queue, core_hole, lost, BYTES));
         break;
     case 3:
-        assert_ok(omprma_retrieve(queue, lost, hole, BYTES));
+        assert_ok(omprma_retrieve(queue, lost, core_hole, BYTES));
         break;
     case 4:
-        assert_ok(omprma_exchange(queue, hole, 0, hole + BYTES, 1000));
+        assert_ok(omprma_exchange(queue, core_hole, 0, core_hole + BYTES, 1000));
         break;
     default:
-        assert_ok(omprma_exchange(queue, hole, devices - 1, hole + BYTES, BYTES));
+        assert_ok(omprma_exchange(queue, core_hole, devices - 1, core_hole + BYTES, BYTES));
         break;
     }
 }
@@ -78,8 +58,7 @@ static void check_well(omprma_queue_t *queue, omprma_addr_t there, uint64_t byte
     assert_ok(launch(queue, KERNEL(kernel_add), there, bytes, 1));
     assert_ok(omprma_retrieve(queue, back, there, bytes));
     assert_ok(omprma_queue_synchronize(queue));
-    for (uint64_t i = 0; i < bytes; i++)
-        assert_int_equal(back[i], 0x3d);
+    assert_all(back, bytes, 0x3d);
 }
 
 /* Operations after the failing one, none of which may be run. They return the error when it is
@@ -134,7 +113,7 @@ static void failures(int devices, int lanes)
 static void a_failed_queue_is_clean_after_synchronize(void **state)
 {
     (void)state;
-    make_hole();
+    core_make_hole();
     failures(1, 1);
     failures(1, 3);
     failures(2, 1);
@@ -147,13 +126,13 @@ static void the_far_end_of_an_exchange_fails(void **state)
     omprma_addr_t from;
 
     (void)state;
-    make_hole();
+    core_make_hole();
     core_start(&(struct core_options){.workers = 2});
     queue = core_queue(0);
     from = core_alloc(0, BYTES);
     for (int round = 0; round < 10; round++) {
         core_exchange_by(round < 5 ? EXCHANGE_SEND : EXCHANGE_APPLICATION);
-        assert_ok(omprma_exchange(queue, from, 1, hole, round % 2 ? BYTES : 100));
+        assert_ok(omprma_exchange(queue, from, 1, core_hole, round % 2 ? BYTES : 100));
         check_failed(queue);
         check_well(queue, from, 100);
     }
@@ -170,13 +149,13 @@ static void failures_travel_along_events(void **state)
     omprma_addr_t there;
 
     (void)state;
-    make_hole();
+    core_make_hole();
     for (int devices = 1; devices <= 2; devices++) {
         core_start(&(struct core_options){.workers = devices});
         first = core_queue(0);
         second = core_queue(devices - 1);
         there = core_alloc(devices - 1, 100);
-        assert_ok(omprma_event_create(&event));
+        event = core_event();
         for (int round = 0; round < 8; round++) {
             omprma_status_t status;
 
@@ -203,31 +182,99 @@ static void failures_travel_along_events(void **state)
     }
 }
 
-/* An event that was complete stays complete when its queue fails later. */
+/* The worker learns only after the failed queue was reset that another waited for it: because that
+ * one was busy, or because its message left later. */
+static void failures_are_remembered_after_reset(void **state)
+{
+    omprma_queue_t *first, *second;
+    omprma_event_t *before, *after;
+    omprma_addr_t counter;
+    uint64_t count = 0;
+
+    (void)state;
+    core_make_hole();
+    core_start(&(struct core_options){0});
+    core_choose(0, 8192, false);
+    first = core_queue(0);
+    second = core_queue(0);
+    before = core_event();
+    after = core_event();
+    counter = core_alloc(0, 8);
+    assert_ok(omprma_submit(second, counter, &count, 8));
+    for (int round = 0; round < 8; round++) {
+        struct gate gate;
+        bool fails = round & 1, busy = round & 2;
+        int resets = round & 4 ? 5 : 1;
+
+        if (busy)
+            core_close(second, &gate);
+        assert_ok(omprma_retrieve(first, lost, counter, 8));
+        assert_ok(omprma_event_record(before, first));
+        break_queue(first, 0, 1);
+        assert_ok(omprma_event_record(after, first));
+        assert_ok(omprma_queue_flush(first));
+        assert_ok(omprma_event_wait(fails ? after : before, second));
+        assert_ok(launch(second, KERNEL(kernel_count), counter, 0, 0));
+        if (busy)
+            assert_ok(omprma_queue_flush(second));
+        check_failed(first);
+        for (int i = 1; i < resets; i++) {
+            break_queue(first, 0, 1);
+            check_failed(first);
+        }
+        assert_ok(omprma_retrieve(first, lost, counter, 8)); /* the reset was executed */
+        assert_ok(omprma_queue_synchronize(first));
+        if (busy)
+            core_open(&gate);
+        if (fails)
+            check_failed(second);
+        assert_ok(omprma_retrieve(second, &count, counter, 8));
+        assert_ok(omprma_queue_synchronize(second));
+        assert_int_equal(count, (round + 2) / 2); /* run in every other round */
+        break_queue(first, 0, 1);
+        assert_int_equal(omprma_queue_synchronize(first), OMPRMA_ERR_ADDRESS);
+        assert_ok(omprma_event_record(after, first)); /* the reset itself is none of it */
+        assert_ok(omprma_event_wait(after, second));
+        assert_ok(omprma_queue_synchronize(second));
+    }
+    omprma_event_destroy(before);
+    omprma_event_destroy(after);
+    assert_ok(omprma_queue_destroy(first));
+    assert_ok(omprma_queue_destroy(second));
+    core_stop();
+}
+
+/* An event that was complete stays complete when its queue fails later, however often. */
 static void complete_events_stay_complete(void **state)
 {
     omprma_queue_t *first, *second;
-    omprma_event_t *event;
+    omprma_event_t *event, *failed;
     omprma_addr_t there;
     bool done = false;
 
     (void)state;
-    make_hole();
+    core_make_hole();
     core_start(&(struct core_options){0});
     first = core_queue(0);
     second = core_queue(0);
     there = core_alloc(0, 100);
-    assert_ok(omprma_event_create(&event));
+    event = core_event();
+    failed = core_event();
     check_well(first, there, 100);
     assert_ok(omprma_event_record(event, first));
-    break_queue(first, 0, 1);
-    check_failed(first);
-    assert_ok(omprma_event_query(event, &done));
-    assert_true(done);
-    assert_ok(omprma_event_synchronize(event));
-    assert_ok(omprma_event_wait(event, second));
-    check_well(second, there, 100);
+    for (int i = 0; i < 4; i++) {
+        break_queue(first, i, 1);
+        assert_ok(omprma_event_record(failed, first));
+        check_failed(first);
+        assert_ok(omprma_event_query(event, &done));
+        assert_true(done);
+        assert_ok(omprma_event_synchronize(event));
+        assert_ok(omprma_event_wait(event, second));
+        check_well(second, there, 100);
+        assert_int_equal(omprma_event_synchronize(failed), OMPRMA_ERR_ADDRESS);
+    }
     omprma_event_destroy(event);
+    omprma_event_destroy(failed);
     assert_ok(omprma_queue_destroy(first));
     assert_ok(omprma_queue_destroy(second));
     core_stop();
@@ -268,6 +315,7 @@ int main(void)
         cmocka_unit_test(a_failed_queue_is_clean_after_synchronize),
         cmocka_unit_test(the_far_end_of_an_exchange_fails),
         cmocka_unit_test(failures_travel_along_events),
+        cmocka_unit_test(failures_are_remembered_after_reset),
         cmocka_unit_test(complete_events_stay_complete),
         cmocka_unit_test(a_transfer_that_cannot_start),
     };

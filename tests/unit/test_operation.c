@@ -84,8 +84,7 @@ static void small_sources_may_be_reused_at_once(void **state)
         memset(out, 0, bytes);
         assert_ok(omprma_retrieve(queue, back, there, bytes));
         assert_ok(omprma_queue_synchronize(queue));
-        for (uint64_t i = 0; i < bytes; i++)
-            assert_int_equal(back[i], round + 1);
+        assert_all(back, bytes, round + 1);
     }
     assert_ok(omprma_queue_destroy(queue));
     core_stop();
@@ -114,8 +113,7 @@ static void retrieved_data_can_be_submitted(void **state)
         assert_ok(omprma_submit(queue, b, back + 10, bytes - 10));
         assert_ok(omprma_retrieve(queue, back, b, 10));
         assert_ok(omprma_queue_synchronize(queue));
-        for (uint64_t i = 0; i < bytes; i++)
-            assert_int_equal(back[i], round + 2);
+        assert_all(back, bytes, round + 2);
     }
     assert_ok(omprma_queue_destroy(queue));
     core_stop();
@@ -144,12 +142,9 @@ static void submitted_memory_can_be_retrieved_into(void **state)
         assert_ok(omprma_retrieve(queue, out, b, round & 16 ? BYTES : 10000));
         assert_ok(omprma_retrieve(queue, back, a, BYTES));
         assert_ok(omprma_queue_synchronize(queue));
-        for (uint64_t i = 0; i < BYTES; i++) {
-            if (back[i] != round + 1)
-                fail_msg("round %d: byte %d is %d", round, (int)i, back[i]);
-            if (i < 10000 || i >= BYTES - 10000)
-                assert_int_equal(out[i], 200);
-        }
+        assert_all(back, BYTES, round + 1);
+        assert_all(out, 10000, 200);
+        assert_all(out + BYTES - 10000, 10000, 200);
     }
     assert_ok(omprma_queue_destroy(queue));
     core_stop();
@@ -252,8 +247,7 @@ static void operations_left_at_the_end_are_finished(void **state)
         assert_ok(omprma_exchange(queue, there, devices - 1, other_there, BYTES));
         assert_ok(omprma_retrieve(queue, back + BYTES - 100, there + BYTES - 100, 100));
         core_stop();
-        for (int i = 0; i < BYTES; i++)
-            assert_int_equal(back[i], 6);
+        assert_all(back, BYTES, 6);
     }
 }
 

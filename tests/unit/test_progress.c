@@ -222,7 +222,7 @@ static void threads_wait_for_events(void **state)
             threads[i].queue = core_queue(device);
             threads[i].there = core_alloc(device, 8);
             assert_ok(omprma_submit(threads[i].queue, threads[i].there, &zero, 8));
-            assert_ok(omprma_event_create(&threads[i].event));
+            threads[i].event = core_event();
         }
         run_threads(ring, threads);
         for (int i = 0; i < THREADS; i++) {

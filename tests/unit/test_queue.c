@@ -273,12 +273,11 @@ static void slow_kernels_are_waited_for(void **state)
             assert_ok(launch(queue, KERNEL(kernel_slow_add), there, sizes[i], 1));
             assert_ok(omprma_submit(queue, there, out, sizes[i] / 2));
             assert_ok(omprma_queue_synchronize(queue));
-            for (uint64_t k = 0; k < sizes[i]; k++)
-                assert_int_equal(back[k], way + 2);
+            assert_all(back, sizes[i], way + 2);
             assert_ok(omprma_retrieve(queue, back, there, sizes[i]));
             assert_ok(omprma_queue_synchronize(queue));
-            for (uint64_t k = 0; k < sizes[i]; k++)
-                assert_int_equal(back[k], k < sizes[i] / 2 ? way + 1 : way + 3);
+            assert_all(back, sizes[i] / 2, way + 1);
+            assert_all(back + sizes[i] / 2, sizes[i] - sizes[i] / 2, way + 3);
         }
     }
     free(out);

@@ -35,20 +35,6 @@ static void operations_bound_what_counts(void **state)
     assert_int_equal(writes.count, 0);
 }
 
-static void numbers_wrap_around(void **state)
-{
-    struct writes writes = {0};
-
-    (void)state;
-    writes_add(&writes, 100, 200, UINT32_MAX, UINT32_MAX - 1);
-    writes_add(&writes, 300, 400, 1, UINT32_MAX - 1);
-    assert_true(writes_meet(&writes, 300, 400, UINT32_MAX, 1));
-    assert_true(writes_meet(&writes, 100, 200, UINT32_MAX - 1, 1));
-    writes_prune(&writes, UINT32_MAX);
-    assert_int_equal(writes.count, 1);
-    assert_true(writes_meet(&writes, 300, 400, UINT32_MAX, 1));
-}
-
 static void more_than_are_kept_are_widened(void **state)
 {
     struct writes writes = {0};
@@ -102,7 +88,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranges_are_met_by_their_bytes),
         cmocka_unit_test(operations_bound_what_counts),
-        cmocka_unit_test(numbers_wrap_around),
         cmocka_unit_test(more_than_are_kept_are_widened),
         cmocka_unit_test(a_full_table_forgets_what_is_executed),
         cmocka_unit_test(what_was_not_sent_is_forgotten),

@@ -1,0 +1,138 @@
+/* transfer.c: commands that move bulk data, one-sided and two-sided. See command.h. */
+#include "worker/command.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "worker/crash.h"
+
+static struct stream_transfer *take_transfer(struct server *server)
+{
+    struct stream_transfer *node = server->spare_transfers;
+
+    if (node)
+        server->spare_transfers = node->next;
+    else
+        node = malloc(sizeof(*node));
+    if (node)
+        memset(node, 0, sizeof(*node));
+    return node;
+}
+
+static bool ranges_meet(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes)
+{
+    return a < b + b_bytes && b < a + a_bytes;
+}
+
+static bool is_one_sided(const struct wire_record *record)
+{
+    return record->code == WIRE_PUT || record->code == WIRE_GET;
+}
+
+/* True if the transfer of this command touches what one under way touches, here or at the peer. */
+static bool overlaps(const struct stream *stream, const struct wire_record *record)
+{
+    uint64_t bytes = record->word[is_one_sided(record) ? 2 : 1];
+
+    for (const struct stream_transfer *node = stream->transfers; node; node = node->next) {
+        const struct transfer *other = &node->transfer;
+
+        if (ranges_meet(record->word[0], bytes, (uint64_t)(uintptr_t)other->local, other->bytes))
+            return true;
+        if (is_one_sided(record) && node->path->one_sided && (int)record->word[3] == other->peer &&
+            ranges_meet(record->word[1], bytes, other->remote, other->bytes))
+            return true;
+    }
+    return false;
+}
+
+/* Fills `transfer` from a command. */
+static void describe(const struct server *server, const struct wire_record *record,
+                     struct stream_transfer *node)
+{
+    bool one_sided = is_one_sided(record);
+    bool out = record->code == WIRE_PUT || record->code == WIRE_SEND;
+
+    node->path = one_sided ? server->one_sided : server->two_sided;
+    node->transfer.direction = out ? TRANSFER_OUT : TRANSFER_IN;
+    node->transfer.local = command_pointer(record->word[0]);
+    node->transfer.peer = (int)record->word[3];
+    if (one_sided) {
+        node->transfer.remote = record->word[1];
+        node->transfer.bytes = record->word[2];
+    } else {
+        node->transfer.bytes = record->word[1];
+        node->transfer.tag = (uint32_t)record->word[2];
+    }
+}
+
+/* The other end of a two-sided transfer already waits: it must be served, from memory of ours, even
+ * if the range is refused or the queue has failed. */
+static bool use_scratch(struct stream_transfer *node)
+{
+    node->scratch = calloc(1, node->transfer.bytes);
+    node->transfer.local = node->scratch;
+    return node->scratch != NULL;
+}
+
+static void begin_transfer(struct server *server, struct stream *stream,
+                           const struct wire_record *record)
+{
+    struct stream_transfer *node = take_transfer(server);
+    struct transfer *transfer;
+    uint64_t bad = 0;
+    omprma_status_t status;
+
+    if (!node) {
+        stream_fail(stream, OMPRMA_ERR_DEVICE_MEMORY, "the worker has no memory for a transfer");
+        return;
+    }
+    describe(server, record, node);
+    transfer = &node->transfer;
+    if (transfer->bytes == 0 || !node->path ||
+        (server->world && (transfer->peer < 0 || transfer->peer >= server->world->size)))
+        stream_fail(stream, OMPRMA_ERR_PROTOCOL, "a transfer of 0 bytes, or to an unknown peer");
+    else if (stream->failed == OMPRMA_OK &&
+             !memory_holds(&server->memory, record->word[0], transfer->bytes) &&
+             !guarded_probe(record->word[0], transfer->bytes, transfer->direction == TRANSFER_IN,
+                            &bad))
+        command_fail_range(stream, transfer->direction == TRANSFER_IN ? "submit" : "retrieve",
+                           record->word[0], transfer->bytes, bad);
+    if (stream->failed != OMPRMA_OK &&
+        (record->code == WIRE_PUT || record->code == WIRE_GET || transfer->bytes == 0 ||
+         !node->path || !use_scratch(node))) {
+        free(node);
+        return;
+    }
+    status = datapath_start(node->path, transfer);
+    if (status != OMPRMA_OK) {
+        stream_fail(stream, status, error_text());
+        free(node->scratch);
+        free(node);
+        return;
+    }
+    node->next = stream->transfers;
+    stream->transfers = node;
+}
+
+enum command_step command_transfer(struct server *server, struct stream *stream,
+                                   const struct wire_record *record)
+{
+    if (!stream->begun) {
+        if (overlaps(stream, record))
+            return COMMAND_STALL;
+        begin_transfer(server, stream, record);
+        if (!(record->flags & WIRE_REPLY))
+            return COMMAND_DONE;
+        stream->begun = true;
+    }
+    if (stream->transfers)
+        return COMMAND_STALL;
+    stream->begun = false;
+    if (stream->failed == OMPRMA_OK)
+        command_finish(server, stream, record, 0, NULL, 0);
+    else
+        command_refuse(server, stream, record, stream->failed, stream->failed_text);
+    return COMMAND_DONE;
+}
