@@ -179,7 +179,7 @@ omprma_status_t exchange_append(const struct exchange *x, struct queue_place *ar
     omprma_status_t status = append(x, &path, arrived);
 
     if (status == OMPRMA_OK)
-        stats_count(&x->queue->device->stats, STATS_EXCHANGE, path, x->bytes);
+        stats_count(&x->queue->device->stats, STATS_EXCHANGE, path, x->bytes, 0);
     return status;
 }
 
