@@ -99,7 +99,7 @@ static omprma_status_t make_bells(struct runtime *runtime, const struct world_he
 static omprma_status_t choose_paths(struct runtime *runtime)
 {
     struct world *world = &runtime->world;
-    bool window = world->window != MPI_WIN_NULL;
+    bool window = world->window != MPI_WIN_NULL, news;
     omprma_status_t status = twosided_create(world, &runtime->two_sided);
 
     if (status == OMPRMA_OK && window)
@@ -107,15 +107,10 @@ static omprma_status_t choose_paths(struct runtime *runtime)
     if (status != OMPRMA_OK)
         return status;
     if (!window && runtime->config.data == DATA_RMA)
-        return error_set(OMPRMA_ERR_MPI,
-                         "--data rma: this MPI offers no dynamic window here (%s); "
-                         "use --data auto or two-sided, or --osc ucx",
-                         world->why_no_window);
+        return error_set(OMPRMA_ERR_MPI, "--data rma: %s; use --data auto or two-sided%s",
+                         world->why_no_window, world->star ? "" : ", or --osc ucx");
     if (!window)
-        snprintf(runtime->choice, sizeof(runtime->choice),
-                 "two-sided: MPI offers no dynamic "
-                 "window here (%s)",
-                 world->why_no_window);
+        snprintf(runtime->choice, sizeof(runtime->choice), "two-sided: %s", world->why_no_window);
     else if (runtime->config.data == DATA_AUTO)
         snprintf(runtime->choice, sizeof(runtime->choice),
                  "per size by measurement, one-sided "
@@ -124,8 +119,8 @@ static omprma_status_t choose_paths(struct runtime *runtime)
     else
         snprintf(runtime->choice, sizeof(runtime->choice), "%s as asked, one-sided component %s",
                  runtime->config.data == DATA_RMA ? "rma" : "two-sided", world->component);
-    log_write(!window && runtime->config.data == DATA_AUTO ? LOG_ERROR : LOG_CHOICE,
-              "data path: %s", runtime->choice);
+    news = !window && !world->star && runtime->config.data == DATA_AUTO;
+    log_write(news ? LOG_ERROR : LOG_CHOICE, "data path: %s", runtime->choice);
     return OMPRMA_OK;
 }
 
@@ -336,7 +331,8 @@ static omprma_status_t start(void)
     config_status = config_load(&runtime->config);
     snprintf(config_text, sizeof(config_text), "%s", error_text());
     log_open("omprma", config_status == OMPRMA_OK ? (int)runtime->config.verbose : 0);
-    status = world_join(&runtime->world, WORLD_HEAD);
+    status =
+        world_join(&runtime->world, WORLD_HEAD, runtime->config.exchange == EXCHANGE_APPLICATION);
     launcher_connected();
     if (status != OMPRMA_OK) { /* all processes found the same: they leave together */
         ended = true;
