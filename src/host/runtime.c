@@ -14,12 +14,14 @@
 #include "host/device.h"
 #include "host/launcher.h"
 #include "host/measure.h"
+#include "host/patience.h"
 #include "host/queue.h"
 #include "host/trace.h"
 #include "rma/rma.h"
 #include "twosided/twosided.h"
 
 enum { FAR_NAP_NS = 50000 };
+static const int64_t second_ns = 1000000000;
 
 static struct runtime *the_runtime;
 static pthread_mutex_t start_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -320,21 +322,54 @@ static omprma_status_t give_up(struct runtime *runtime, omprma_status_t status)
     world_abort(&runtime->world, EXIT_FAILURE);
 }
 
+static const char *advice(const struct config *config)
+{
+    if (config->exchange == EXCHANGE_APPLICATION)
+        return "if some host cannot be reached from here, name the network that reaches all: "
+               "--mpi-arg "
+               "--mca --mpi-arg btl_tcp_if_include --mpi-arg NETWORK";
+    return "if hosts cannot reach each other, name the network that connects them, --mpi-arg --mca "
+           "--mpi-arg btl_tcp_if_include --mpi-arg NETWORK, or set OMPRMA_EXCHANGE=application";
+}
+
+static omprma_status_t connect_and_measure(struct runtime *runtime, struct patience *patience)
+{
+    int64_t limit_ns = runtime->config.timeout_s * second_ns;
+    omprma_status_t status;
+
+    patience_next(patience, "connecting the workers", limit_ns);
+    status = connect_workers(runtime);
+    if (status != OMPRMA_OK)
+        return status;
+    patience_next(patience, "measuring", limit_ns);
+    return finish_start(runtime);
+}
+
 static omprma_status_t start(void)
 {
     struct runtime *runtime = allocate();
+    struct patience patience;
     omprma_status_t status, config_status;
+    int64_t limit_s = CONFIG_START_LEAST_S;
     char config_text[512];
+    bool joined;
 
     if (!runtime)
         return OMPRMA_ERR_HOST_MEMORY;
     config_status = config_load(&runtime->config);
     snprintf(config_text, sizeof(config_text), "%s", error_text());
     log_open("omprma", config_status == OMPRMA_OK ? (int)runtime->config.verbose : 0);
+    if (config_status == OMPRMA_OK)
+        limit_s = config_start_limit_s(&runtime->config);
+    patience_begin(&patience, advice(&runtime->config), "meeting the workers", limit_s * second_ns);
     status =
         world_join(&runtime->world, WORLD_HEAD, runtime->config.exchange == EXCHANGE_APPLICATION);
     launcher_connected();
-    if (status != OMPRMA_OK) { /* all processes found the same: they leave together */
+    joined = status == OMPRMA_OK;
+    if (joined && config_status == OMPRMA_OK)
+        status = connect_and_measure(runtime, &patience);
+    patience_end(&patience);
+    if (!joined) { /* all processes found the same: they leave together */
         ended = true;
         if (runtime->world.started_mpi)
             world_leave(&runtime->world);
@@ -346,9 +381,6 @@ static omprma_status_t start(void)
         ended = true;
         return error_set(config_status, "%s", config_text);
     }
-    status = connect_workers(runtime);
-    if (status == OMPRMA_OK)
-        status = finish_start(runtime);
     return status == OMPRMA_OK ? OMPRMA_OK : give_up(runtime, status);
 }
 
