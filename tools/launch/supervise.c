@@ -216,7 +216,10 @@ static void run_mpirun_ended(struct run *run, int status)
         run_fail(run);
     char line[1024];
     verdict_word(&run->verdict, status, line, sizeof(line));
-    if (run->failed && !run->reported && !run->interrupted)
+    /* A program that gave up waiting for its workers does not know which hosts it was. */
+    bool explains = run->verdict.kind == VERDICT_NETWORK && run->child_ended &&
+                    WIFEXITED(run->child_status) && WEXITSTATUS(run->child_status) != 0;
+    if ((run->failed && !run->reported && !run->interrupted) || explains)
         log_write(LOG_ERROR, "%s", line);
     else if (run->verdict.kind != VERDICT_NONE)
         log_write(LOG_DETAIL, "while ending: %s", line);
