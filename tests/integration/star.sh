@@ -8,8 +8,9 @@ hosts_up || { echo "network namespaces cannot be made here"; exit 77; }
 export OMPI_MCA_plm_rsh_agent=$HOSTS_AGENT OMPRMA_MEMORY=320M
 advice='set OMPRMA_EXCHANGE=application'
 
+# Two workers per host: with one, MPI's collectives may happen to connect no two of them.
 run() { # OPTION...: all devices exchange data with each other; gives the status
-    timeout -k 5 120 "$RUN" --hosts "${HOSTS[0]},${HOSTS[1]}" "$@" -- \
+    timeout -k 5 120 "$RUN" --hosts "${HOSTS[0]}:2,${HOSTS[1]}:2" "$@" -- \
         "$BUILD_DIR/tests/integration/peers" >"$folder/out" 2>"$folder/err" </dev/null
 }
 
@@ -30,12 +31,12 @@ check_nothing_left() { # WHAT
 check_application() { # WHAT
     OMPRMA_EXCHANGE=application run --stats
     check "$1, through the application" "$?" 0
-    check "$1: devices with such exchanges" "$(count ' exchange +application +[1-9]')" 2
+    check "$1: devices with such exchanges" "$(count ' exchange +application +[1-9]')" 4
     check "$1: devices with others" "$(count ' exchange +(rma|two-sided)')" 0
     check_nothing_left "$1, through the application"
 }
 
-# Where this test cannot fail, it proves nothing.
+# If even this fails, the rest says nothing.
 run
 check 'hosts that reach each other' "$?" 0
 
