@@ -190,7 +190,7 @@ static omprma_status_t start(void)
     if (status != OMPRMA_OK)
         return status;
     log_open("omprma-worker", (int)worker.config.verbose);
-    status = world_join(&worker.world, WORLD_WORKER);
+    status = world_join(&worker.world, WORLD_WORKER, false);
     if (status != OMPRMA_OK)
         return status;
     gethostname(hello.host, sizeof(hello.host) - 1);

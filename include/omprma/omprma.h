@@ -72,8 +72,10 @@ OMPRMA_API const char *omprma_error(void);
  * Starts MPI if the program has not, shakes hands with all workers, measures them, and returns
  * when every device can be used. Calling it again adds a reference; each call needs its own
  * omprma_finalize(). It cannot be called again after the last finalize (MPI cannot restart).
- * Blocks: yes; bounded by OMPRMA_TIMEOUT.
- * Errors: CONFIG, NO_WORKERS, VERSION, MPI, HOST_MEMORY, CLOSED (after the last finalize).
+ * Blocks: yes; OMPRMA_TIMEOUT bounds each step: until all processes have met (at least 60 s),
+ * connecting, measuring. MPI cannot be called off, so what takes longer ends the process with a
+ * line on stderr and status 1. Errors: CONFIG, NO_WORKERS, VERSION, MPI, HOST_MEMORY, CLOSED (after
+ * the last finalize).
  */
 OMPRMA_API omprma_status_t omprma_init(void);
 

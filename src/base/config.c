@@ -301,6 +301,12 @@ omprma_status_t config_load(struct config *config)
     return OMPRMA_OK;
 }
 
+int64_t config_start_limit_s(const struct config *config)
+{
+    bool short_one = config->timeout_s > 0 && config->timeout_s < CONFIG_START_LEAST_S;
+    return short_one ? CONFIG_START_LEAST_S : config->timeout_s;
+}
+
 omprma_status_t config_check(const char *name, const char *value)
 {
     size_t length = strlen(name);

@@ -45,6 +45,11 @@ struct config {
  * and what is allowed. */
 omprma_status_t config_load(struct config *config);
 
+/* Seconds until all processes of a job must run: OMPRMA_TIMEOUT, which is about silence, but not
+ * less than this, because starting takes its time on a busy machine; 0 is for ever. */
+enum { CONFIG_START_LEAST_S = 60 };
+int64_t config_start_limit_s(const struct config *config);
+
 /* Checks one value as config_load() would; for option parsers. `name` without OMPRMA_. */
 omprma_status_t config_check(const char *name, const char *value);
 

@@ -7,6 +7,8 @@
 
 #include <stdint.h>
 
+#include "control/tags.h"
+
 enum bench_kind {
     BENCH_PING_PONG, /* bytes each way, blocking, into a small buffer of the worker */
     BENCH_RECEIVE,   /* bytes into the address, then an empty message back */
@@ -16,7 +18,7 @@ enum bench_kind {
                       * per repetition: microseconds */
 };
 
-enum { BENCH_TAG = 32767, BENCH_PUTS_MOST = 4096 };
+enum { BENCH_PUTS_MOST = 4096 };
 
 /* Word 0 of BENCH_PUT: kind in 8 bits, the peer's rank in 24, repetitions in 32. */
 static inline uint64_t bench_put(uint32_t peer, uint32_t repetitions)

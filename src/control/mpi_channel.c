@@ -9,8 +9,9 @@
 #include <time.h>
 
 #include "base/error.h"
+#include "control/tags.h"
 
-enum { RING = 8, TAG = 1 };
+enum { RING = 8 };
 
 struct mpi_channel {
     struct channel base;
@@ -36,8 +37,8 @@ static omprma_status_t post(struct mpi_channel *self, unsigned slot)
 
     if (!message)
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for a control message");
-    code = MPI_Irecv(message->data, WIRE_MESSAGE_BYTES, MPI_BYTE, MPI_ANY_SOURCE, TAG, self->comm,
-                     &self->requests[slot]);
+    code = MPI_Irecv(message->data, WIRE_MESSAGE_BYTES, MPI_BYTE, MPI_ANY_SOURCE, CONTROL_TAG,
+                     self->comm, &self->requests[slot]);
     if (code != MPI_SUCCESS) {
         channel_drop(&self->base, message);
         return world_error(code, "posting a receive");
@@ -74,8 +75,8 @@ static omprma_status_t mpi_send(struct channel *channel, struct channel_message 
     struct mpi_channel *self = self_of(channel);
     MPI_Request request;
     int peer = message->peer, done = 0;
-    int code =
-        MPI_Isend(message->data, (int)message->bytes, MPI_BYTE, peer, TAG, self->comm, &request);
+    int code = MPI_Isend(message->data, (int)message->bytes, MPI_BYTE, peer, CONTROL_TAG,
+                         self->comm, &request);
 
     if (code == MPI_SUCCESS)
         code = MPI_Test(&request, &done, MPI_STATUS_IGNORE);

@@ -1,4 +1,5 @@
-/* world.c: see world.h. A fixed number of collectives, whatever the number of workers. */
+/* world.c: see world.h. Roles, settings and descriptions go through one process (hub.h); only
+ * communicators and window are made collectively, and not at all in a star. */
 #define _GNU_SOURCE
 #include "control/world.h"
 
@@ -9,11 +10,9 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/log.h"
+#include "control/hub.h"
+#include "control/join.h"
 #include "control/wire.h"
-
-/* Compared over all processes; see join_agree(). */
-enum { AGREE_VERSION, AGREE_NOT_VERSION, AGREE_NOT_HEAD_RANK, AGREE_FIELDS };
 
 static uint32_t world_version(void)
 {
@@ -65,61 +64,81 @@ static omprma_status_t join_start(struct world *world)
     return OMPRMA_OK;
 }
 
-/* Finds the one head and compares versions, in two reductions. */
-static omprma_status_t join_agree(struct world *world, enum world_role role)
+/* All tell rank 0 their roles and hear what follows from them. */
+static int exchange_roles(struct world *world, const struct join_role *role,
+                          struct join_answer *answer)
 {
-    uint32_t mine[AGREE_FIELDS], most[AGREE_FIELDS];
-    int heads = role == WORLD_HEAD, all_heads = 0, code;
+    struct join_role *roles = NULL;
+    struct join_answer *answers = NULL;
+    int code;
 
-    mine[AGREE_VERSION] = world_version();
-    mine[AGREE_NOT_VERSION] = ~world_version();
-    mine[AGREE_NOT_HEAD_RANK] = role == WORLD_HEAD ? ~(uint32_t)world->rank : 0;
-    code = MPI_Allreduce(mine, most, AGREE_FIELDS, MPI_UINT32_T, MPI_MAX, MPI_COMM_WORLD);
+    if (world->rank == 0) {
+        roles = calloc((size_t)world->size, sizeof(*roles));
+        answers = calloc((size_t)world->size, sizeof(*answers));
+        if (!roles || !answers)
+            world_abort(world, EXIT_FAILURE);
+    }
+    code = hub_gather(world, 0, role, roles, sizeof(*role));
+    if (code == MPI_SUCCESS && world->rank == 0)
+        join_decide(roles, world->size, answers);
     if (code == MPI_SUCCESS)
-        code = MPI_Allreduce(&heads, &all_heads, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    if (code != MPI_SUCCESS)
-        return world_error(code, "first exchange of roles");
-    if (most[AGREE_VERSION] != ~most[AGREE_NOT_VERSION])
+        code = hub_scatter(world, 0, answers, answer, sizeof(*answer));
+    free(roles);
+    free(answers);
+    return code;
+}
+
+static omprma_status_t judge(const struct join_answer *answer)
+{
+    switch ((enum join_verdict)answer->verdict) {
+    case JOIN_VERSION:
         return error_set(OMPRMA_ERR_VERSION,
                          "this process is omprma %s, others are of another "
                          "version: use one version everywhere",
                          OMPRMA_VERSION_STRING);
-    if (all_heads != 1)
+    case JOIN_HEADS:
         return error_set(OMPRMA_ERR_NO_WORKERS,
                          "%d applications were started together; omprma "
                          "serves one application: start it with omprma-run",
-                         all_heads);
-    if (world->size < 2)
+                         answer->heads);
+    case JOIN_ALONE:
         return error_set(OMPRMA_ERR_NO_WORKERS, "no workers: start the program with "
                                                 "omprma-run -n WORKERS PROGRAM");
-    world->head = (int)~most[AGREE_NOT_HEAD_RANK];
+    case JOIN_STAR_RANK:
+        return error_set(OMPRMA_ERR_NO_WORKERS,
+                         "OMPRMA_EXCHANGE=application: the application is rank %d, but only as "
+                         "rank 0 it can serve workers that cannot reach each other: start it with "
+                         "omprma-run",
+                         answer->head);
+    case JOIN_GOES:
+        break;
+    }
     return OMPRMA_OK;
 }
 
-/* Which of its host's workers this one is. */
-static omprma_status_t join_local(struct world *world, enum world_role role)
+static omprma_status_t join_agree(struct world *world, enum world_role role, bool star)
 {
-    MPI_Comm local;
-    int code = MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, world->rank, MPI_INFO_NULL,
-                                   &local);
-    int worker = role == WORLD_WORKER, before = 0, rank = 0, processes = 0;
+    struct join_role mine = {.version = world_version(), .is_head = role == WORLD_HEAD};
+    struct join_answer answer = {0};
     cpu_set_t allowed;
+    int code;
 
+    mine.star = star;
+    gethostname(mine.host, sizeof(mine.host) - 1);
+    code = exchange_roles(world, &mine, &answer);
     if (code != MPI_SUCCESS)
-        return world_error(code, "MPI_Comm_split_type");
-    MPI_Exscan(&worker, &before, 1, MPI_INT, MPI_SUM, local);
-    MPI_Allreduce(&worker, &world->local_count, 1, MPI_INT, MPI_SUM, local);
-    MPI_Comm_rank(local, &rank);
-    MPI_Comm_size(local, &processes);
-    world->local_index = rank == 0 ? 0 : before;
+        return world_error(code, "first exchange of roles");
+    world->head = answer.head;
+    world->star = answer.star;
+    world->local_index = answer.local_index;
+    world->local_count = answer.local_workers;
     CPU_ZERO(&allowed);
-    world->crowded =
-        sched_getaffinity(0, sizeof(allowed), &allowed) == 0 && processes > CPU_COUNT(&allowed);
-    MPI_Comm_free(&local);
-    return OMPRMA_OK;
+    world->crowded = sched_getaffinity(0, sizeof(allowed), &allowed) == 0 &&
+                     answer.local_processes > CPU_COUNT(&allowed);
+    return judge(&answer);
 }
 
-omprma_status_t world_join(struct world *world, enum world_role role)
+omprma_status_t world_join(struct world *world, enum world_role role, bool star)
 {
     omprma_status_t status;
 
@@ -134,23 +153,41 @@ omprma_status_t world_join(struct world *world, enum world_role role)
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_rank(MPI_COMM_WORLD, &world->rank);
     MPI_Comm_size(MPI_COMM_WORLD, &world->size);
-    status = join_agree(world, role);
-    if (status == OMPRMA_OK)
-        status = join_local(world, role);
-    return status;
+    return join_agree(world, role, star);
 }
 
-/* All must have the window, or nobody uses it. */
+/* Communicators of our own keep our messages apart from the program's and from each other. In a
+ * star none can be made, and tags do that (tags.h). */
+static int open_communicators(struct world *world)
+{
+    int code;
+
+    if (world->star) {
+        world->control = world->data = MPI_COMM_WORLD;
+        return MPI_SUCCESS;
+    }
+    code = MPI_Comm_dup(MPI_COMM_WORLD, &world->control);
+    return code == MPI_SUCCESS ? MPI_Comm_dup(MPI_COMM_WORLD, &world->data) : code;
+}
+
+/* All must have the window, or nobody uses it. Making it is collective. */
 static void open_window(struct world *world)
 {
     char text[MPI_MAX_ERROR_STRING];
     int length = 0, code, good, all_good = 0;
 
+    if (world->star) {
+        snprintf(world->why_no_window, sizeof(world->why_no_window),
+                 "no window is made, because with OMPRMA_EXCHANGE=application workers need not "
+                 "reach each other");
+        return;
+    }
     code = MPI_Win_create_dynamic(MPI_INFO_NULL, world->control, &world->window);
     if (code != MPI_SUCCESS) {
         MPI_Error_string(code, text, &length);
-        snprintf(world->why_no_window, sizeof(world->why_no_window), "%.*s",
-                 (int)sizeof(world->why_no_window) - 1, text);
+        snprintf(world->why_no_window, sizeof(world->why_no_window),
+                 "MPI offers no dynamic window here (%.*s)", (int)sizeof(world->why_no_window) / 2,
+                 text);
         world->window = MPI_WIN_NULL;
     }
     good = code == MPI_SUCCESS;
@@ -158,7 +195,7 @@ static void open_window(struct world *world)
     if (!all_good) {
         if (!world->why_no_window[0])
             snprintf(world->why_no_window, sizeof(world->why_no_window),
-                     "another process could not create it");
+                     "MPI offers no dynamic window here (another process could not create it)");
         world->window = MPI_WIN_NULL; /* not freed: that is collective, and some have none */
         return;
     }
@@ -171,41 +208,37 @@ omprma_status_t world_open(struct world *world, struct world_hello *hello, struc
 {
     struct world_hello *hellos = NULL;
     omprma_status_t status = OMPRMA_OK;
-    int code, failed, any = 0;
+    bool any = false;
+    int code;
 
     world->settings.head_rank = world->head;
-    code = MPI_Bcast(&world->settings, (int)sizeof(world->settings), MPI_BYTE, world->head,
-                     MPI_COMM_WORLD);
+    code = hub_spread(world, world->head, &world->settings, sizeof(world->settings));
     if (code == MPI_SUCCESS && world->settings.lanes == 0)
         return error_set(OMPRMA_ERR_CLOSED, "the application could not start");
     if (code == MPI_SUCCESS)
-        code = MPI_Comm_dup(MPI_COMM_WORLD, &world->control);
-    if (code == MPI_SUCCESS)
-        code = MPI_Comm_dup(MPI_COMM_WORLD, &world->data);
+        code = open_communicators(world);
     if (code != MPI_SUCCESS)
         return world_error(code, "start-up of communicators");
     open_window(world);
     world->quirks = quirks_for(quirks_openmpi_version(), world->component);
     if (attach)
         status = attach(world, hello, data);
-    failed = status != OMPRMA_OK;
-    MPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, world->control);
+    code = hub_any(world, world->head, status != OMPRMA_OK, &any);
+    if (status != OMPRMA_OK)
+        return status;
     if (any)
-        return failed ? status
-                      : error_set(OMPRMA_ERR_DEVICE_MEMORY, "a worker could not start; "
-                                                            "its own message says why");
-    if (world->window != MPI_WIN_NULL) {
+        return error_set(OMPRMA_ERR_DEVICE_MEMORY,
+                         "a worker could not start; its own message says why");
+    if (code == MPI_SUCCESS && world->window != MPI_WIN_NULL)
         code = MPI_Win_lock_all(MPI_MODE_NOCHECK, world->window);
-        if (code != MPI_SUCCESS)
-            return world_error(code, "MPI_Win_lock_all");
-    }
+    if (code != MPI_SUCCESS)
+        return world_error(code, "start-up of the window");
     if (all) {
         hellos = calloc((size_t)world->size, sizeof(*hellos));
         if (!hellos)
             world_abort(world, 1);
     }
-    code = MPI_Gather(hello, (int)sizeof(*hello), MPI_BYTE, hellos, (int)sizeof(*hello), MPI_BYTE,
-                      world->head, world->control);
+    code = hub_gather(world, world->head, hello, hellos, sizeof(*hello));
     if (code != MPI_SUCCESS) {
         free(hellos);
         return world_error(code, "exchange of descriptions");
@@ -215,16 +248,20 @@ omprma_status_t world_open(struct world *world, struct world_hello *hello, struc
     return OMPRMA_OK;
 }
 
+static void free_communicator(MPI_Comm *comm)
+{
+    if (*comm != MPI_COMM_NULL && *comm != MPI_COMM_WORLD)
+        MPI_Comm_free(comm);
+}
+
 void world_leave(struct world *world)
 {
     if (world->window != MPI_WIN_NULL) {
         MPI_Win_unlock_all(world->window);
         MPI_Win_free(&world->window);
     }
-    if (world->data != MPI_COMM_NULL)
-        MPI_Comm_free(&world->data);
-    if (world->control != MPI_COMM_NULL)
-        MPI_Comm_free(&world->control);
+    free_communicator(&world->data);
+    free_communicator(&world->control);
     if (world->started_mpi)
         MPI_Finalize();
 }

@@ -39,16 +39,17 @@ struct world_settings {
 };
 
 struct world {
-    MPI_Comm control; /* control messages only */
+    MPI_Comm control; /* control messages only; in a star both are MPI_COMM_WORLD */
     MPI_Comm data;    /* two-sided data only */
     MPI_Win window;   /* dynamic, locked for all; MPI_WIN_NULL if there is none */
     int rank, size, head;
+    bool star;                    /* no two workers exchange a message: no window, no collectives */
     bool started_mpi;             /* we called MPI_Init_thread, so we call MPI_Finalize */
     int local_index, local_count; /* among the workers of one host; workers only */
     bool crowded; /* more processes of this job on this host than processors: waiting is sleeping */
-    const char *component; /* of the window, "none" if there is none */
-    char why_no_window[256];
-    unsigned quirks; /* set of enum quirk_id bits */
+    const char *component;   /* of the window, "none" if there is none */
+    char why_no_window[256]; /* a clause; empty while there is one */
+    unsigned quirks;         /* set of enum quirk_id bits */
     struct world_settings settings;
 };
 
@@ -58,11 +59,13 @@ enum world_role { WORLD_HEAD, WORLD_WORKER };
  * environment only. */
 bool world_launched(void);
 
-/* Starts MPI where needed, finds the head and the worker's place among its host's workers.
- * Collective. Errors: NO_WORKERS, VERSION, MPI. */
-omprma_status_t world_join(struct world *world, enum world_role role);
+/* Starts MPI where needed, finds the head and the worker's place among its host's workers. `star`:
+ * the head's wish that no two workers exchange a message, because they may not reach each other;
+ * world->star says whether that makes a difference (see join.h). Called by all processes.
+ * Errors: NO_WORKERS, VERSION, MPI. */
+omprma_status_t world_join(struct world *world, enum world_role role, bool star);
 
-/* Spreads the settings (filled by the head) and makes communicators and window. Collective.
+/* Spreads the settings (filled by the head) and makes communicators and window. Called by all.
  * `hello` is this process's; on the head *all (size entries, by rank, to be freed by the caller)
  * are everybody's. `attach` is called between the making of the window and the exchange of hellos,
  * so that the worker can attach its first arena and put it in `hello`; NULL on the head. A head
@@ -72,7 +75,7 @@ typedef omprma_status_t (*world_attach)(struct world *world, struct world_hello 
 omprma_status_t world_open(struct world *world, struct world_hello *hello, struct world_hello **all,
                            world_attach attach, void *data);
 
-/* Frees window and communicators and ends MPI. Collective. */
+/* Frees window and communicators and ends MPI. Called by all. */
 void world_leave(struct world *world);
 
 /* Ends all processes at once, without waiting for any. Does not return. */

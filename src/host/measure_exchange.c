@@ -134,9 +134,7 @@ static omprma_status_t check_forced(const struct runtime *runtime, enum config_e
 {
     if (runtime->one_sided || way == EXCHANGE_SEND || way == EXCHANGE_APPLICATION)
         return OMPRMA_OK;
-    return error_set(OMPRMA_ERR_CONFIG,
-                     "OMPRMA_EXCHANGE=%s: this MPI offers no dynamic window here (%s); use auto, "
-                     "send or application",
+    return error_set(OMPRMA_ERR_CONFIG, "OMPRMA_EXCHANGE=%s: %s; use auto, send or application",
                      way_names[way], runtime->world.why_no_window);
 }
 

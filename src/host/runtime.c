@@ -14,12 +14,14 @@
 #include "host/device.h"
 #include "host/launcher.h"
 #include "host/measure.h"
+#include "host/patience.h"
 #include "host/queue.h"
 #include "host/trace.h"
 #include "rma/rma.h"
 #include "twosided/twosided.h"
 
 enum { FAR_NAP_NS = 50000 };
+static const int64_t second_ns = 1000000000;
 
 static struct runtime *the_runtime;
 static pthread_mutex_t start_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -99,7 +101,7 @@ static omprma_status_t make_bells(struct runtime *runtime, const struct world_he
 static omprma_status_t choose_paths(struct runtime *runtime)
 {
     struct world *world = &runtime->world;
-    bool window = world->window != MPI_WIN_NULL;
+    bool window = world->window != MPI_WIN_NULL, news;
     omprma_status_t status = twosided_create(world, &runtime->two_sided);
 
     if (status == OMPRMA_OK && window)
@@ -107,15 +109,10 @@ static omprma_status_t choose_paths(struct runtime *runtime)
     if (status != OMPRMA_OK)
         return status;
     if (!window && runtime->config.data == DATA_RMA)
-        return error_set(OMPRMA_ERR_MPI,
-                         "--data rma: this MPI offers no dynamic window here (%s); "
-                         "use --data auto or two-sided, or --osc ucx",
-                         world->why_no_window);
+        return error_set(OMPRMA_ERR_MPI, "--data rma: %s; use --data auto or two-sided%s",
+                         world->why_no_window, world->star ? "" : ", or --osc ucx");
     if (!window)
-        snprintf(runtime->choice, sizeof(runtime->choice),
-                 "two-sided: MPI offers no dynamic "
-                 "window here (%s)",
-                 world->why_no_window);
+        snprintf(runtime->choice, sizeof(runtime->choice), "two-sided: %s", world->why_no_window);
     else if (runtime->config.data == DATA_AUTO)
         snprintf(runtime->choice, sizeof(runtime->choice),
                  "per size by measurement, one-sided "
@@ -124,8 +121,8 @@ static omprma_status_t choose_paths(struct runtime *runtime)
     else
         snprintf(runtime->choice, sizeof(runtime->choice), "%s as asked, one-sided component %s",
                  runtime->config.data == DATA_RMA ? "rma" : "two-sided", world->component);
-    log_write(!window && runtime->config.data == DATA_AUTO ? LOG_ERROR : LOG_CHOICE,
-              "data path: %s", runtime->choice);
+    news = !window && !world->star && runtime->config.data == DATA_AUTO;
+    log_write(news ? LOG_ERROR : LOG_CHOICE, "data path: %s", runtime->choice);
     return OMPRMA_OK;
 }
 
@@ -326,20 +323,54 @@ static omprma_status_t give_up(struct runtime *runtime, omprma_status_t status)
     world_abort(&runtime->world, EXIT_FAILURE);
 }
 
+static const char *advice(const struct config *config)
+{
+    if (config->exchange == EXCHANGE_APPLICATION)
+        return "if some host cannot be reached from here, name the network that reaches all: "
+               "--mpi-arg "
+               "--mca --mpi-arg btl_tcp_if_include --mpi-arg NETWORK";
+    return "if hosts cannot reach each other, name the network that connects them, --mpi-arg --mca "
+           "--mpi-arg btl_tcp_if_include --mpi-arg NETWORK, or set OMPRMA_EXCHANGE=application";
+}
+
+static omprma_status_t connect_and_measure(struct runtime *runtime, struct patience *patience)
+{
+    int64_t limit_ns = runtime->config.timeout_s * second_ns;
+    omprma_status_t status;
+
+    patience_next(patience, "connecting the workers", limit_ns);
+    status = connect_workers(runtime);
+    if (status != OMPRMA_OK)
+        return status;
+    patience_next(patience, "measuring", limit_ns);
+    return finish_start(runtime);
+}
+
 static omprma_status_t start(void)
 {
     struct runtime *runtime = allocate();
+    struct patience patience;
     omprma_status_t status, config_status;
+    int64_t limit_s = CONFIG_START_LEAST_S;
     char config_text[512];
+    bool joined;
 
     if (!runtime)
         return OMPRMA_ERR_HOST_MEMORY;
     config_status = config_load(&runtime->config);
     snprintf(config_text, sizeof(config_text), "%s", error_text());
     log_open("omprma", config_status == OMPRMA_OK ? (int)runtime->config.verbose : 0);
-    status = world_join(&runtime->world, WORLD_HEAD);
+    if (config_status == OMPRMA_OK)
+        limit_s = config_start_limit_s(&runtime->config);
+    patience_begin(&patience, advice(&runtime->config), "meeting the workers", limit_s * second_ns);
+    status =
+        world_join(&runtime->world, WORLD_HEAD, runtime->config.exchange == EXCHANGE_APPLICATION);
     launcher_connected();
-    if (status != OMPRMA_OK) { /* all processes found the same: they leave together */
+    joined = status == OMPRMA_OK;
+    if (joined && config_status == OMPRMA_OK)
+        status = connect_and_measure(runtime, &patience);
+    patience_end(&patience);
+    if (!joined) { /* all processes found the same: they leave together */
         ended = true;
         if (runtime->world.started_mpi)
             world_leave(&runtime->world);
@@ -351,9 +382,6 @@ static omprma_status_t start(void)
         ended = true;
         return error_set(config_status, "%s", config_text);
     }
-    status = connect_workers(runtime);
-    if (status == OMPRMA_OK)
-        status = finish_start(runtime);
     return status == OMPRMA_OK ? OMPRMA_OK : give_up(runtime, status);
 }
 

@@ -8,8 +8,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-
-enum { TAGS = 32767 /* MPI guarantees tags up to 32767; that one is for measurements */ };
+#include "control/tags.h"
 
 struct twosided {
     struct datapath base;
@@ -33,7 +32,7 @@ static omprma_status_t issue_pieces(struct twosided *self, struct transfer *t)
     for (int i = 0; i < TRANSFER_PIECES && t->issued < t->bytes; i++) {
         uint64_t bytes = t->bytes - t->issued;
         char *at = (char *)t->local + t->issued;
-        int tag = (int)(t->tag % TAGS), code;
+        int tag = (int)(t->tag % DATA_TAGS), code;
 
         if (t->request[i] != MPI_REQUEST_NULL)
             continue;

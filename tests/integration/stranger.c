@@ -14,7 +14,7 @@ int main(int count, char **words)
         printf("omprma-worker %s\n", OMPRMA_VERSION_STRING);
         return 0;
     }
-    status = world_join(&world, WORLD_WORKER);
+    status = world_join(&world, WORLD_WORKER, false);
     world_leave(&world);
     return status == OMPRMA_OK ? 0 : 1;
 }

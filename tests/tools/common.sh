@@ -3,6 +3,8 @@
 #   check WHAT GOT WANTED   counts and shows a difference; finish ends the test
 #   hosts_up                makes two network namespaces that stand in for hosts, ${HOSTS[0]} and
 #                           ${HOSTS[1]}, and the remote shell $HOSTS_AGENT; 77 where it cannot
+#   hosts_part HOW          the two reach this host, but no longer each other: connections are
+#                           "refused", or packets are "lost" without a word
 # Leaves nothing behind: $folder and the namespaces are removed at exit.
 
 # shellcheck disable=SC2034 # the tests use it
@@ -79,6 +81,7 @@ processes_left() {
 HOSTS=()
 HOSTS_AGENT=
 hosts_bridge=
+hosts_net=
 
 hosts_down() {
     local host link
@@ -113,6 +116,7 @@ hosts_up() {
     hosts_bridge=ombr$tag
     ip link add "$hosts_bridge" type bridge 2>/dev/null || { hosts_bridge=; return 77; }
     local net=10.$((200 + tag % 50)).$((tag / 50 % 250))
+    hosts_net=$net
     ip addr add "$net.1/24" dev "$hosts_bridge" && ip link set "$hosts_bridge" up || return 77
     for number in 2 3; do
         host=om$tag-h$number
@@ -125,4 +129,18 @@ hosts_up() {
         echo "$net.$number $host" >>/etc/hosts
     done
     hosts_write_agent
+}
+
+hosts_part() {
+    local link
+    for link in 2 3; do
+        local host=${HOSTS[link - 2]} other=$hosts_net.$((5 - link))
+        case $1 in
+        refused) ip -n "$host" route add unreachable "$other" ;;
+        lost) # addressed to nobody
+            ip -n "$host" route del unreachable "$other" 2>/dev/null
+            ip -n "$host" neigh replace "$other" lladdr 02:00:00:00:00:01 nud permanent dev eth0
+            ;;
+        esac || exit 1
+    done
 }

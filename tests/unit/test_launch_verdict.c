@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -89,6 +90,103 @@ static void silence(void **state)
     assert_non_null(strstr(line, "status 5"));
 }
 
+/* Lines of Open MPI 4.1.4 on hosts without a route to each other. */
+static const char unreachable[] =
+    "[[14959,1],2][../../../../../../opal/mca/btl/tcp/btl_tcp_endpoint.c:793:"
+    "mca_btl_tcp_endpoint_start_connect] from s2b to: s2a Unable to connect to the peer 10.78.21.2 "
+    "on port 1024: Network is unreachable\n\n"
+    "[s2b:22189] ../../../../../../ompi/mca/pml/ob1/pml_ob1_sendreq.c:190 FATAL\n"
+    "[[14959,1],1][../../../../../../opal/mca/btl/tcp/btl_tcp_endpoint.c:793:"
+    "mca_btl_tcp_endpoint_start_connect] from s2a to: s2b Unable to connect to the peer 10.78.22.2 "
+    "on port 1024: Network is unreachable\n\n"
+    "[s2a:22187] ../../../../../../ompi/mca/pml/ob1/pml_ob1_sendreq.c:190 FATAL\nown words\n";
+
+/* Where packets vanish. */
+static const char vanishing[] =
+    FRAME "WARNING: Open MPI failed to TCP connect to a peer MPI process.  This\n"
+          "should not happen.\n\nYour Open MPI job may now hang or fail.\n\n"
+          "  Local host: s2a\n  PID:        9052\n"
+          "  Message:    connect() to 10.78.22.2:1024 failed\n"
+          "  Error:      Operation now in progress (115)\n" FRAME
+          "[vm:09034] 1 more process has sent help message help-mpi-btl-tcp.txt / client connect "
+          "fail\n"
+          "[vm:09034] Set MCA parameter \"orte_base_help_aggregate\" to 0 to see all help / error "
+          "messages\n";
+
+#define NETWORK_ADVICE                                                                             \
+    "; name the network that connects all hosts, --mpi-arg --mca --mpi-arg btl_tcp_if_include "    \
+    "--mpi-arg NETWORK, or, if only workers cannot reach each other, set "                         \
+    "OMPRMA_EXCHANGE=application"
+
+static void networks(void **state)
+{
+    (void)state;
+    struct verdict verdict;
+    char passed[1024], line[1024];
+    feed(unreachable, 4096, &verdict, passed, sizeof(passed));
+    assert_string_equal(passed, "own words\n");
+    verdict_word(&verdict, 255 << 8, line, sizeof(line));
+    assert_string_equal(line, "host s2b cannot reach host s2a: connect() to 10.78.21.2 failed: "
+                              "Network is unreachable" NETWORK_ADVICE);
+    feed(vanishing, 7, &verdict, passed, sizeof(passed));
+    assert_string_equal(passed, "");
+    verdict_word(&verdict, 0, line, sizeof(line));
+    assert_string_equal(line, "host s2a cannot reach another host: connect() to 10.78.22.2:1024 "
+                              "failed: Operation now in progress (115)" NETWORK_ADVICE);
+}
+
+/* Two processes that wrote at the same time. */
+static void networks_mixed(void **state)
+{
+    (void)state;
+#define CONNECT "opal/mca/btl/tcp/btl_tcp_endpoint.c:793:mca_btl_tcp_endpoint_start_connect] from "
+    static const char first[] = "[[12807,1],2][" CONNECT "s2b [[12807,1],1][" CONNECT "s2a ";
+    static const char fails[] = "Unable to connect to the peer 10.78.20.3 on port 1024: Invalid "
+                                "argument\n\n";
+    static const struct {
+        const char *between, *who;
+    } mixed[] = {{"to: s2b ", "host s2a cannot reach host s2b"},
+                 {"to: s2a to: s2b ", "a host cannot reach another host"},
+                 {"to: s2a ", "a host cannot reach another host"},
+                 {"\nto: s2b ", "a host cannot reach another host"},
+                 {"\n\n", "a host cannot reach another host"}};
+    for (size_t i = 0; i < sizeof(mixed) / sizeof(mixed[0]); i++) {
+        struct verdict verdict;
+        char text[1024], passed[1024], line[1024];
+        snprintf(text, sizeof(text), "%s%s%s", first, mixed[i].between, fails);
+        feed(text, 4096, &verdict, passed, sizeof(passed));
+        assert_string_equal(passed, "");
+        verdict_word(&verdict, 255 << 8, line, sizeof(line));
+        snprintf(text, sizeof(text), "%s: connect() to 10.78.20.3 failed: Invalid argument%s",
+                 mixed[i].who, NETWORK_ADVICE);
+        assert_string_equal(line, text);
+    }
+}
+
+/* A lost connection is why a process ended with a status, but not why one was killed. */
+static void networks_in_order(void **state)
+{
+    (void)state;
+    static const char status[] = "Process name: [[35210,1],3]\n  Exit code:    7\n";
+    static const char fatal[] = "[h:1] ompi/mca/pml/ob1/pml_ob1_sendreq.c:190 FATAL\n";
+    struct verdict verdict = {0};
+    assert_false(verdict_read_line(&verdict, fatal)); /* not understood alone */
+    verdict_read(&verdict, status);
+    assert_true(verdict_read_line(&verdict, unreachable));
+    assert_int_equal(verdict.kind, VERDICT_NETWORK);
+    assert_true(verdict_read_line(&verdict, fatal));
+    verdict_read(&verdict, status);
+    assert_int_equal(verdict.kind, VERDICT_NETWORK);
+    verdict_read(&verdict, "process rank 2 with PID 0 on node n7 exited on signal 9 (Killed).");
+    assert_int_equal(verdict.kind, VERDICT_SIGNAL);
+    assert_true(verdict_read_line(&verdict, unreachable));
+    assert_int_equal(verdict.kind, VERDICT_SIGNAL);
+    /* A program's own words about peers. */
+    verdict = (struct verdict){0};
+    assert_false(verdict_read_line(&verdict, "] from here: Unable to connect to the peer\n"));
+    assert_int_equal(verdict.kind, VERDICT_NONE);
+}
+
 /* Neither a line nor a message without end may run over. */
 static void long_input(void **state)
 {
@@ -109,8 +207,10 @@ static void long_input(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(separates), cmocka_unit_test(statuses),   cmocka_unit_test(hosts_win),
-        cmocka_unit_test(silence),   cmocka_unit_test(long_input),
+        cmocka_unit_test(separates),         cmocka_unit_test(statuses),
+        cmocka_unit_test(hosts_win),         cmocka_unit_test(silence),
+        cmocka_unit_test(networks),          cmocka_unit_test(networks_mixed),
+        cmocka_unit_test(networks_in_order), cmocka_unit_test(long_input),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

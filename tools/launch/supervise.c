@@ -216,7 +216,10 @@ static void run_mpirun_ended(struct run *run, int status)
         run_fail(run);
     char line[1024];
     verdict_word(&run->verdict, status, line, sizeof(line));
-    if (run->failed && !run->reported && !run->interrupted)
+    /* A program that gave up waiting for its workers does not know which hosts it was. */
+    bool explains = run->verdict.kind == VERDICT_NETWORK && run->child_ended &&
+                    WIFEXITED(run->child_status) && WEXITSTATUS(run->child_status) != 0;
+    if ((run->failed && !run->reported && !run->interrupted) || explains)
         log_write(LOG_ERROR, "%s", line);
     else if (run->verdict.kind != VERDICT_NONE)
         log_write(LOG_DETAIL, "while ending: %s", line);
@@ -277,8 +280,6 @@ static void run_signal(struct run *run)
 }
 
 /* ---- the loop ------------------------------------------------------------------------------ */
-
-enum { START_LEAST_S = 60 };
 
 static void run_late(struct run *run)
 {
@@ -426,15 +427,13 @@ int supervise(const struct program *program, const struct list *command, const c
     struct program started = *program;
     started.old_pipe = &old_pipe;
     struct run run = {.program = &started,
-                      .patience_s = START_LEAST_S,
+                      .patience_s = CONFIG_START_LEAST_S,
                       .errors = {.out = STDERR_FILENO, .verbose = log_level() >= LOG_DETAIL}};
     for (int i = 0; i < SOURCES; i++)
         run.fds[i] = -1;
     struct config config;
-    /* The setting is about silent workers; starting takes its time on a busy machine. */
-    if (config_load(&config) == OMPRMA_OK &&
-        (!config.timeout_s || config.timeout_s > START_LEAST_S))
-        run.patience_s = config.timeout_s;
+    if (config_load(&config) == OMPRMA_OK)
+        run.patience_s = config_start_limit_s(&config);
     run.deadline_ns = run.patience_s ? clock_ns() + run.patience_s * SECOND_NS : NEVER;
     omprma_status_t status = run_begin(&run, command, folder, listener);
     int result = 1;

@@ -45,8 +45,24 @@ static void message_flatten(const char *message, char *line, size_t room)
     line[used] = 0;
 }
 
+/* A warning of Open MPI's; the job goes on, and hangs or fails. */
+static bool network_match(struct verdict *found, const char *message)
+{
+    char what[200] = "", why[200] = "";
+    if (!strstr(message, "failed to TCP connect to a peer MPI process"))
+        return false;
+    found->kind = VERDICT_NETWORK;
+    word_after(message, "Local host:", " \n", found->host, sizeof(found->host));
+    word_after(message, "Message:", "\n", what, sizeof(what));
+    word_after(message, "Error:", "\n", why, sizeof(why));
+    snprintf(found->detail, sizeof(found->detail), "another host: %s: %s", what, why);
+    return true;
+}
+
 static bool verdict_match(struct verdict *found, const char *message)
 {
+    if (network_match(found, message))
+        return true;
     if (number_after(message, "exited on signal ", &found->code)) {
         found->kind = VERDICT_SIGNAL;
         number_after(message, "process rank ", &found->rank);
@@ -71,6 +87,16 @@ static bool verdict_match(struct verdict *found, const char *message)
     return false;
 }
 
+/* Of two the first is the cause as a rule. A connection that failed may have been replaced by
+ * another, or be what ended the process whose status is known. */
+static bool verdict_replaces(const struct verdict *found, const struct verdict *old)
+{
+    if (old->kind == VERDICT_NETWORK)
+        return found->kind == VERDICT_SIGNAL || found->kind == VERDICT_PROGRAM;
+    return old->kind == VERDICT_NONE || old->kind == VERDICT_OTHER ||
+           (old->kind == VERDICT_STATUS && found->kind == VERDICT_NETWORK);
+}
+
 void verdict_read(struct verdict *verdict, const char *message)
 {
     struct verdict found = {.rank = -1};
@@ -78,7 +104,7 @@ void verdict_read(struct verdict *verdict, const char *message)
     if (!*message || strstr(message, "Primary job  terminated"))
         return;
     if (verdict_match(&found, message)) {
-        if (verdict->kind == VERDICT_NONE || verdict->kind == VERDICT_OTHER)
+        if (verdict_replaces(&found, verdict))
             *verdict = found;
         return;
     }
@@ -87,6 +113,45 @@ void verdict_read(struct verdict *verdict, const char *message)
         verdict->rank = -1;
         message_flatten(message, verdict->detail, sizeof(verdict->detail));
     }
+}
+
+/* Processes write such a line in three parts, which may mix with those of others: "...] from HOST
+ * ", "to: HOST ", "Unable to connect ...". The last has all but the names of the hosts; those are
+ * taken from the parts right before it if they can belong together. */
+static bool line_match(struct verdict *found, const char *line)
+{
+    char from[256] = "", to[256] = "", address[100];
+    const char *peer = strstr(line, "Unable to connect to the peer ");
+    int why = 0, end = 0;
+    if (!peer ||
+        sscanf(peer, "Unable to connect to the peer %99s on port %*d: %n", address, &why) != 1 ||
+        !why)
+        return false;
+    const char *part = line, *next;
+    while ((next = strstr(part + 1, "] from ")) && next < peer)
+        part = next;
+    bool named = sscanf(part, "] from %255s to: %255s %n", from, to, &end) == 2 &&
+                 part + end == peer && strcmp(from, to) != 0;
+    if (named)
+        snprintf(found->host, sizeof(found->host), "%s", from);
+    snprintf(found->detail, sizeof(found->detail), "%s%.200s: connect() to %s failed: %.150s",
+             named ? "host " : "another host", named ? to : "", address, peer + why);
+    found->detail[strcspn(found->detail, "\n")] = 0;
+    return true;
+}
+
+bool verdict_read_line(struct verdict *verdict, const char *line)
+{
+    struct verdict found = {.kind = VERDICT_NETWORK, .rank = -1};
+    if (!line_match(&found, line)) {
+        /* The first part alone, and what follows a failed connection. */
+        return strstr(line, ":mca_btl_tcp_endpoint_start_connect] from ") ||
+               (verdict->kind == VERDICT_NETWORK && strstr(line, "/pml_ob1_") &&
+                strstr(line, " FATAL\n"));
+    }
+    if (verdict_replaces(&found, verdict))
+        *verdict = found;
+    return true;
 }
 
 void verdict_host(struct verdict *verdict, const char *report)
@@ -136,6 +201,13 @@ void verdict_word(const struct verdict *verdict, int status, char *line, size_t 
         return;
     case VERDICT_HOST:
         snprintf(line, room, "cannot start workers on host %s: %s", verdict->host, verdict->detail);
+        return;
+    case VERDICT_NETWORK:
+        snprintf(line, room,
+                 "%s%s cannot reach %s; name the network that connects all hosts, --mpi-arg --mca "
+                 "--mpi-arg btl_tcp_if_include --mpi-arg NETWORK, or, if only workers cannot reach "
+                 "each other, set OMPRMA_EXCHANGE=application",
+                 *verdict->host ? "host " : "a host", verdict->host, verdict->detail);
         return;
     case VERDICT_OTHER:
         snprintf(line, room, "mpirun: %s", verdict->detail);
@@ -200,7 +272,9 @@ static void stream_line(struct stream *stream, struct verdict *verdict)
         memcpy(stream->message + stream->message_bytes, stream->line, bytes);
         stream->message_bytes += bytes;
     }
-    if (stream->verbose || !(frame || inside || line_is_noise(stream->line)))
+    bool ours =
+        frame || inside || line_is_noise(stream->line) || verdict_read_line(verdict, stream->line);
+    if (stream->verbose || !ours)
         write_all(stream->out, stream->line, stream->used);
     stream->used = 0;
 }

@@ -13,7 +13,8 @@ enum verdict_kind {
     VERDICT_SIGNAL,  /* a rank was ended by a signal: rank, host, code */
     VERDICT_STATUS,  /* a rank ended with a status other than 0: rank, code */
     VERDICT_PROGRAM, /* an executable is missing: host, detail */
-    VERDICT_HOST,    /* a host cannot be reached: host, detail */
+    VERDICT_HOST,    /* a host cannot be reached from here: host, detail */
+    VERDICT_NETWORK, /* a process cannot reach one of another host: host, detail */
     VERDICT_OTHER    /* some other message: detail */
 };
 
@@ -27,6 +28,9 @@ struct verdict {
 
 /* Reads one framed message; a better verdict replaces a lesser one. */
 void verdict_read(struct verdict *verdict, const char *message);
+
+/* Reads a line without a frame. True if it is understood, and so nothing for the user. */
+bool verdict_read_line(struct verdict *verdict, const char *line);
 
 /* "HOST: WHY" from the process that tried to reach a host. */
 void verdict_host(struct verdict *verdict, const char *report);

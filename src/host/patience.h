@@ -1,0 +1,33 @@
+/*
+ * patience.h: a limit on the steps of omprma_init(). Where packets between hosts vanish, MPI waits
+ * for ever and nobody can call it off; so a thread ends the process, with a line and status 1, when
+ * a step takes too long. omprma-run and mpirun then end the workers.
+ */
+#ifndef OMPRMA_HOST_PATIENCE_H
+#define OMPRMA_HOST_PATIENCE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct patience {
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    const char *step, *advice;
+    int64_t limit_ns, deadline_ns;
+    bool running, over;
+};
+
+/* Watches from now on. `step` says what is being done, `advice` what may help; both must outlive
+ * the watch. A limit of 0 is none. */
+void patience_begin(struct patience *patience, const char *advice, const char *step,
+                    int64_t limit_ns);
+
+/* The step before is done, this one begins. */
+void patience_next(struct patience *patience, const char *step, int64_t limit_ns);
+
+/* Ends the watch. */
+void patience_end(struct patience *patience);
+
+#endif

@@ -1,0 +1,126 @@
+/* test_join.c: what follows from the roles of all processes: who is the head, places on hosts, and
+ * whether workers must do without each other. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "control/join.h"
+
+enum { MOST = 8 };
+
+static struct join_role roles[MOST];
+static struct join_answer answers[MOST];
+
+/* One letter per process: its host, capital for a head. Everybody hears the same in common. */
+static void decide(const char *hosts, int star)
+{
+    int size = (int)strlen(hosts);
+
+    memset(answers, 0xee, sizeof(answers));
+    for (int i = 0; i < size; i++) {
+        roles[i] = (struct join_role){.version = 7, .is_head = hosts[i] < 'a'};
+        roles[i].star = roles[i].is_head && star;
+        snprintf(roles[i].host, sizeof(roles[i].host), "host-%c", hosts[i] | 0x20);
+    }
+    join_decide(roles, size, answers);
+    for (int i = 1; i < size; i++) {
+        assert_int_equal(answers[i].verdict, answers[0].verdict);
+        assert_int_equal(answers[i].heads, answers[0].heads);
+        assert_int_equal(answers[i].head, answers[0].head);
+        assert_int_equal(answers[i].star, answers[0].star);
+    }
+}
+
+static void expect_place(int rank, int index, int workers, int processes)
+{
+    assert_int_equal(answers[rank].local_index, index);
+    assert_int_equal(answers[rank].local_workers, workers);
+    assert_int_equal(answers[rank].local_processes, processes);
+}
+
+static void places(void **state)
+{
+    (void)state;
+    decide("Aaabbc", 0);
+    assert_int_equal(answers[0].verdict, JOIN_GOES);
+    assert_int_equal(answers[0].head, 0);
+    expect_place(0, 0, 2, 3);
+    expect_place(1, 0, 2, 3);
+    expect_place(2, 1, 2, 3);
+    expect_place(3, 0, 2, 2);
+    expect_place(4, 1, 2, 2);
+    expect_place(5, 0, 1, 1);
+    decide("babaBa", 0); /* hosts take turns, the head stands between */
+    assert_int_equal(answers[0].head, 4);
+    expect_place(0, 0, 2, 3);
+    expect_place(1, 0, 3, 3);
+    expect_place(2, 1, 2, 3);
+    expect_place(3, 1, 3, 3);
+    expect_place(5, 2, 3, 3);
+}
+
+static void heads(void **state)
+{
+    (void)state;
+    decide("Aa", 0);
+    assert_int_equal(answers[0].verdict, JOIN_GOES);
+    decide("AA", 0);
+    assert_int_equal(answers[0].verdict, JOIN_HEADS);
+    assert_int_equal(answers[0].heads, 2);
+    decide("ab", 0);
+    assert_int_equal(answers[0].verdict, JOIN_HEADS);
+    assert_int_equal(answers[0].heads, 0);
+    decide("A", 0);
+    assert_int_equal(answers[0].verdict, JOIN_ALONE);
+}
+
+static void versions(void **state)
+{
+    (void)state;
+    for (int odd = 0; odd < 3; odd++) {
+        decide("Aaa", 0);
+        roles[odd].version = 8;
+        join_decide(roles, 3, answers);
+        assert_int_equal(answers[0].verdict, JOIN_VERSION);
+    }
+}
+
+/* Workers of one host reach each other, and those beside the head reach whom the head reaches. */
+static void stars(void **state)
+{
+    static const struct {
+        const char *hosts;
+        int star;
+    } cases[] = {{"Abc", 1}, {"Aabbcc", 1}, {"Aaaa", 0}, {"Abbb", 0}, {"Aab", 0}, {"Aabab", 0}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        decide(cases[i].hosts, 1);
+        assert_int_equal(answers[0].star, cases[i].star);
+        assert_int_equal(answers[0].verdict, JOIN_GOES);
+        decide(cases[i].hosts, 0);
+        assert_int_equal(answers[0].star, 0);
+    }
+    decide("bAc", 1);
+    assert_int_equal(answers[0].verdict, JOIN_STAR_RANK);
+    decide("bAc", 0);
+    assert_int_equal(answers[0].verdict, JOIN_GOES);
+    decide("bAb", 1);
+    assert_int_equal(answers[0].verdict, JOIN_GOES);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(places),
+        cmocka_unit_test(heads),
+        cmocka_unit_test(versions),
+        cmocka_unit_test(stars),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
