@@ -1,4 +1,5 @@
 /* kernels.c: the image that the programs of this folder load on their devices. */
+#include <malloc.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -13,6 +14,8 @@ KERNEL void add(uint64_t at, uint64_t bytes, uint64_t value);
 KERNEL void count(uint64_t at);
 KERNEL void nap(uint64_t us);
 KERNEL void forever(void);
+KERNEL void hold(uint64_t until);
+KERNEL void heap(uint64_t to);
 KERNEL void take(uint64_t bytes, uint64_t to);
 KERNEL void give(uint64_t address);
 KERNEL void add_to_global(uint64_t value);
@@ -55,6 +58,21 @@ void forever(void)
 {
     for (;;)
         pause();
+}
+
+/* Until somebody writes to `until`. */
+void hold(uint64_t until)
+{
+    while (*(volatile uint64_t *)until == 0)
+        usleep(100);
+}
+
+/* What the worker's process has allocated. */
+void heap(uint64_t to)
+{
+    struct mallinfo2 info = mallinfo2();
+
+    *(uint64_t *)to = info.uordblks + info.hblkhd;
 }
 
 /* Memory that only the device knows. */
