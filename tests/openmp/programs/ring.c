@@ -39,7 +39,8 @@ static void copy(int me, int *to, int to_thread, const int *from, int from_threa
 static int wrong(int me, const int *at, int numbers, int first)
 {
     int count = 0;
-#pragma omp target is_device_ptr(at) firstprivate(numbers, first) map(tofrom : count)              \
+#pragma omp target is_device_ptr(at) firstprivate(numbers, first) map(tofrom                       \
+                                                                      : count)                     \
     device(device_of(me))
     for (int i = 0; i < numbers; i++)
         count += at[i] != first + i;
@@ -89,9 +90,9 @@ static void halo(int me, int to, int which, size_t rows, size_t columns, size_t 
 {
     size_t size[2] = {ROWS + 2, COLUMNS + 2}, volume[2] = {rows, columns};
     size_t to_offset[2] = {to_row, to_column}, from_offset[2] = {from_row, from_column};
-    bad[me] += omp_target_memcpy_rect(tile[to][which], tile[me][which], sizeof(int), 2, volume,
-                                      to_offset, from_offset, size, size, device_of(to),
-                                      device_of(me)) != 0;
+    bad[me] +=
+        omp_target_memcpy_rect(tile[to][which], tile[me][which], sizeof(int), 2, volume, to_offset,
+                               from_offset, size, size, device_of(to), device_of(me)) != 0;
 }
 
 static void send_halos(int me, int which)
@@ -135,8 +136,8 @@ static void steps(int me)
         for (int i = 1; i <= ROWS; i++)
             for (int j = 1; j <= COLUMNS; j++) {
                 int *at = old + i * width + j;
-                new[i * width + j] = (at[0] + 2 * at[-1] + 3 * at[1] + 5 * at[-width] +
-                                      7 * at[width]) % 10007;
+                new[i * width + j] =
+                    (at[0] + 2 * at[-1] + 3 * at[1] + 5 * at[-width] + 7 * at[width]) % 10007;
             }
     }
     pthread_barrier_wait(&barrier);
@@ -178,7 +179,8 @@ static void check_torus(void)
                 int(*old)[WIDTH] = wanted[step % 2], above = (i + HEIGHT - 1) % HEIGHT;
                 wanted[1 - step % 2][i][j] =
                     (old[i][j] + 2 * old[i][(j + WIDTH - 1) % WIDTH] + 3 * old[i][(j + 1) % WIDTH] +
-                     5 * old[above][j] + 7 * old[(i + 1) % HEIGHT][j]) % 10007;
+                     5 * old[above][j] + 7 * old[(i + 1) % HEIGHT][j]) %
+                    10007;
             }
     for (int i = 0; i < HEIGHT; i++)
         for (int j = 0; j < WIDTH; j++)
