@@ -214,7 +214,8 @@ OMPRMA_API omprma_status_t omprma_exchange(omprma_queue_t *queue, omprma_addr_t 
  * in the order of each queue. Large data leaves the application once and is passed on from worker
  * to worker. The rules of omprma_submit() for the source hold until all queues are synchronized.
  * Addresses are checked before anything is sent.
- * Blocks: no. Errors: as omprma_submit(), and ARGUMENT when two queues have the same device.
+ * Blocks: when one is full. Errors: as omprma_submit(), and ARGUMENT when two queues have the same
+ * device.
  */
 OMPRMA_API omprma_status_t omprma_broadcast(omprma_queue_t *const *queues, const omprma_addr_t *to,
                                             size_t count, const void *from, size_t bytes);

@@ -1,8 +1,9 @@
 #!/bin/bash
-# common.sh: sourced by the tests of this folder.
+# common.sh: sourced by the tests of this folder, and by perf/broadcast for its hosts.
 #   check WHAT GOT WANTED   counts and shows a difference; finish ends the test
-#   hosts_up                makes two network namespaces that stand in for hosts, ${HOSTS[0]} and
-#                           ${HOSTS[1]}, and the remote shell $HOSTS_AGENT; 77 where it cannot
+#   hosts_up [N] [RATE]     makes N (2) network namespaces that stand in for hosts, ${HOSTS[@]},
+#                           and the remote shell $HOSTS_AGENT; 77 where it cannot. What each sends,
+#                           and what this host sends them, goes at RATE, for example 100mbit
 #   hosts_part HOW          the two reach this host, but no longer each other: connections are
 #                           "refused", or packets are "lost" without a word
 # Leaves nothing behind: $folder and the namespaces are removed at exit.
@@ -85,7 +86,7 @@ hosts_net=
 
 hosts_down() {
     local host link
-    for link in 2 3; do
+    for ((link = 2; link <= ${#HOSTS[@]} + 1; link++)); do
         [ -z "$hosts_bridge" ] || ip link del "om${hosts_bridge#ombr}.$link" 2>/dev/null
     done
     for host in "${HOSTS[@]}"; do
@@ -110,15 +111,20 @@ AGENT
     chmod +x "$HOSTS_AGENT"
 }
 
+hosts_slow() { # RATE tc [OPTION...] DEVICE
+    "${@:2:$#-2}" qdisc add dev "${!#}" root tbf rate "$1" burst 64kb latency 4ms
+}
+
 hosts_up() {
     [ "$(id -u)" = 0 ] && command -v ip >/dev/null || return 77
-    local tag=$$ number host
+    local count=${1:-2} rate=${2:-} tag=$$ number host
     hosts_bridge=ombr$tag
     ip link add "$hosts_bridge" type bridge 2>/dev/null || { hosts_bridge=; return 77; }
     local net=10.$((200 + tag % 50)).$((tag / 50 % 250))
     hosts_net=$net
     ip addr add "$net.1/24" dev "$hosts_bridge" && ip link set "$hosts_bridge" up || return 77
-    for number in 2 3; do
+    [ -z "$rate" ] || hosts_slow "$rate" tc "$hosts_bridge" || return 77
+    for ((number = 2; number <= count + 1; number++)); do
         host=om$tag-h$number
         ip netns add "$host" 2>/dev/null || return 77
         HOSTS+=("$host")
@@ -126,6 +132,7 @@ hosts_up() {
         ip link set "om$tag.$number" master "$hosts_bridge" up || return 77
         ip -n "$host" addr add "$net.$number/24" dev eth0 || return 77
         ip -n "$host" link set eth0 up && ip -n "$host" link set lo up || return 77
+        [ -z "$rate" ] || hosts_slow "$rate" tc -n "$host" eth0 || return 77
         echo "$net.$number $host" >>/etc/hosts
     done
     hosts_write_agent
