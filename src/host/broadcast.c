@@ -94,6 +94,20 @@ static omprma_status_t feeder_open(const struct broadcast *b, struct omprma_queu
     return status;
 }
 
+/* A device whose source has failed was sent something else than the data. */
+static omprma_status_t share_failures(const struct broadcast *b)
+{
+    omprma_status_t status = OMPRMA_OK;
+
+    for (size_t i = 1; i < b->count && status == OMPRMA_OK; i++) {
+        struct queue_place place = queue_end(b->queues[source_of(b, i)]);
+
+        place.use = PLACE_PART;
+        status = queue_append_wait(b->queues[i], &place);
+    }
+    return status;
+}
+
 static omprma_status_t pass_all(struct broadcast *b)
 {
     omprma_status_t status = OMPRMA_OK;
@@ -107,6 +121,8 @@ static omprma_status_t pass_all(struct broadcast *b)
         status = pass_piece(b, b->feeder[turn], at, bytes);
         turn = (turn + 1) % FEEDERS;
     }
+    if (status == OMPRMA_OK)
+        status = share_failures(b);
     for (int i = 0; i < FEEDERS; i++)
         if (b->feeder[i])
             exchange_let_go(b->feeder[i], status);

@@ -126,6 +126,30 @@ static void a_failed_receiver(void **state)
     close_all();
 }
 
+/* The first device cannot take the data: nobody has it, and everybody says so. */
+static void a_failed_first_device(void **state)
+{
+    (void)state;
+    for (enum config_exchange way = EXCHANGE_PUT; way < EXCHANGE_APPLICATION; way++) {
+        uint64_t bytes = way == EXCHANGE_PUT ? BYTES_MOST : 200000; /* many pieces, one */
+        omprma_addr_t to[DEVICES];
+
+        assert_ok(crash_install(no_wake));
+        open_all(way, 0, way != EXCHANGE_SEND);
+        memcpy(to, there, sizeof(to));
+        to[0] = 4096; /* not mapped, outside arenas: only the worker can tell */
+        assert_ok(omprma_broadcast(queues, to, DEVICES, data, bytes));
+        for (int i = DEVICES; i-- > 0;) {
+            assert_int_equal(omprma_queue_synchronize(queues[i]), OMPRMA_ERR_ADDRESS);
+            assert_non_null(strstr(omprma_error(), "not mapped"));
+        }
+        assert_ok(omprma_broadcast(queues, there, DEVICES, data, BYTES_MOST));
+        for (int i = 0; i < DEVICES; i++)
+            assert_ok(omprma_queue_synchronize(queues[i]));
+        close_all();
+    }
+}
+
 static void wrong_arguments(void **state)
 {
     omprma_queue_t *some[2];
@@ -158,9 +182,8 @@ static void wrong_arguments(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(everybody_gets_it),
-        cmocka_unit_test(one_submit_for_all),
-        cmocka_unit_test(a_failed_receiver),
+        cmocka_unit_test(everybody_gets_it), cmocka_unit_test(one_submit_for_all),
+        cmocka_unit_test(a_failed_receiver), cmocka_unit_test(a_failed_first_device),
         cmocka_unit_test(wrong_arguments),
     };
 
