@@ -139,6 +139,8 @@ static omprma_status_t check(const struct broadcast *b)
         omprma_status_t status = operation_check_queue(queue);
 
         if (status == OMPRMA_OK)
+            status = device_check_alive(queue->device);
+        if (status == OMPRMA_OK)
             status =
                 operation_check_range(queue->device, "broadcast", b->to[i], b->bytes, &b->arena[i]);
         for (size_t k = 0; k < i && status == OMPRMA_OK; k++)

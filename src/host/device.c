@@ -227,6 +227,18 @@ void device_lose(struct device *device, const char *format, ...)
         queue_fail(device->queues[i], OMPRMA_ERR_DEVICE_LOST, device->lost_text);
 }
 
+void device_note_crash(struct device *device, const char *text)
+{
+    if (!device->lost_text[0])
+        snprintf(device->lost_text, sizeof(device->lost_text), "%s", text);
+}
+
+omprma_status_t device_check_alive(const struct device *device)
+{
+    return device->lost_text[0] ? error_set(OMPRMA_ERR_DEVICE_LOST, "%s", device->lost_text)
+                                : OMPRMA_OK;
+}
+
 void device_watch(struct device *device, int64_t now)
 {
     int64_t limit = device->runtime->config.timeout_s * INT64_C(1000000000);

@@ -48,8 +48,8 @@ struct device {
     struct stats stats;
     struct image_record *images;
 
-    bool lost;
-    char lost_text[512]; /* why */
+    bool lost;           /* it gives no answers */
+    char lost_text[512]; /* why; alone: a kernel crashed, and it refuses everything */
 };
 
 /* Makes a device from what its worker said. Errors: HOST_MEMORY. */
@@ -89,6 +89,12 @@ void device_accept(struct device *device, const struct channel_message *message)
 /* Marks the device lost and fails its queues. */
 void device_lose(struct device *device, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* A queue of the device has failed because a kernel crashed there. */
+void device_note_crash(struct device *device, const char *text);
+
+/* DEVICE_LOST, and why, if the device is lost or a kernel is known to have crashed there. */
+omprma_status_t device_check_alive(const struct device *device);
 
 /* Remembers a small submit that travels in a message of `queue`. */
 void device_remember_write(struct omprma_queue *queue, omprma_addr_t begin, uint64_t bytes,

@@ -191,8 +191,10 @@ static omprma_status_t check(struct exchange *x)
 
     if (status == OMPRMA_OK)
         status = operation_check_range(x->to_device, "exchange to", x->to, x->bytes, &x->to_arena);
-    if (status == OMPRMA_OK && x->to_device->lost)
-        status = error_set(OMPRMA_ERR_DEVICE_LOST, "%s", x->to_device->lost_text);
+    if (status == OMPRMA_OK) /* else a put would succeed */
+        status = device_check_alive(x->to_device);
+    if (status == OMPRMA_OK)
+        status = device_check_alive(from);
     if (status == OMPRMA_OK)
         return OMPRMA_OK;
     return error_set(status, "exchange from device %d to device %d: %s", from->number,

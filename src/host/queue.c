@@ -111,6 +111,8 @@ void queue_result(struct omprma_queue *queue, const struct wire_record *record)
         snprintf(text, sizeof(text), "%s, queue %u: %.*s", device_name(queue->device),
                  queue->number, (int)record->tail_bytes, (const char *)record->tail);
         queue->remote_failed = true;
+        if (record->word[0] == OMPRMA_ERR_KERNEL || record->word[0] == OMPRMA_ERR_DEVICE_LOST)
+            device_note_crash(queue->device, text);
         queue_fail(queue, (omprma_status_t)record->word[0], text);
     }
     note_executed(queue, op);

@@ -4,6 +4,7 @@
 set -u
 run=$BUILD_DIR/bin/omprma-run
 ends=$BUILD_DIR/tests/integration/ends
+losses=$BUILD_DIR/tests/integration/losses
 folder=$(mktemp -d)
 mkdir "$folder/tmp"
 failures=0
@@ -96,6 +97,27 @@ for osc in rdma ucx; do
             "$run" "${options[@]}" -n $n -- "$ends" stop
     done
 done
+
+# lose OSC WAY: one of four devices is lost while they exchange.
+lose() {
+    local how
+    export OMPRMA_EXCHANGE=$2
+    for how in before during; do
+        expect "lost $how exchanges by $2, $1" 0 "^exchange 0 to 1: .*kernel read_null crashed" 20 \
+            "$run" --osc "$1" -n 4 -- "$losses" $how
+    done
+    # Through the application, Open MPI adds lines of its own until the end.
+    if [ "$2" != application ]; then
+        expect "killed while they exchange by $2, $1" bad "^omprma: worker 1 on .* killed by signal 9" \
+            20 "$run" --osc "$1" -n 4 -- "$losses" kill
+        check "killed while they exchange by $2, $1: lines" "$(wc -l <"$folder/err")" 1
+    fi
+    unset OMPRMA_EXCHANGE
+}
+for way in put get send application; do
+    lose rdma $way
+done
+lose ucx auto
 
 expect "no workers" 13 "no workers.*omprma-run" 10 "$ends" init
 expect "alone under mpirun" 13 "no workers" 20 mpirun --oversubscribe -n 1 "$ends" init

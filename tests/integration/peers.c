@@ -66,6 +66,35 @@ static void check_crossing(uint64_t bytes)
     }
 }
 
+/* Addresses that only a worker can tell to be wrong, here and there. The queue is clean afterwards,
+ * and what is under way elsewhere is not disturbed. */
+static void check_bad_addresses(void)
+{
+    static const omprma_addr_t bad[] = {0x10000, UINT64_C(0x7000dead0000)};
+    static const uint64_t sizes[] = {1, 5000, 300000};
+    int last = devices - 1;
+    omprma_addr_t from = memory_on(0, sizes[2]), to = memory_on(last, sizes[2]);
+
+    for (int i = 0; i < 2 * 2 * 3; i++) {
+        uint64_t bytes = sizes[i / 4];
+        omprma_addr_t wrong = bad[i / 2 % 2];
+
+        fill(out, bytes, (uint64_t)i);
+        check_ok(omprma_submit(queues[last], there[last], out, bytes));
+        check_ok(omprma_queue_synchronize(queues[last]));
+        check_ok(omprma_exchange(queues[0], i % 2 ? wrong : from, last, i % 2 ? to : wrong, bytes));
+        check_ok(omprma_exchange(queues[last], there[last], 0, there[0], bytes));
+        check(omprma_queue_synchronize(queues[0]) == OMPRMA_ERR_ADDRESS);
+        check(strstr(omprma_error(), "not mapped"));
+        check_ok(omprma_queue_synchronize(queues[last]));
+        check_ok(omprma_retrieve(queues[0], back, there[0], bytes));
+        check_ok(omprma_queue_synchronize(queues[0]));
+        check(memcmp(out, back, bytes) == 0);
+    }
+    check_ok(omprma_free(0, from));
+    check_ok(omprma_free(last, to));
+}
+
 static void *work(void *data)
 {
     int number = (int)(intptr_t)data, device = number % devices;
@@ -119,6 +148,7 @@ int main(void)
         check_ring(bytes);
     check_crossing(100);
     check_crossing(1 << 20);
+    check_bad_addresses();
     check_threads();
     for (int i = 0; i < devices; i++)
         check_ok(omprma_queue_destroy(queues[i]));

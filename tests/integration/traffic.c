@@ -11,12 +11,11 @@
 enum {
     DEVICES_MOST = 8,
     BLOCK = 384 << 10, /* one of the blocks that a device sends or takes */
-    PIECE = 128 << 10, /* blocks travel in several pieces */
     STEPS = 11,        /* of a ring: more than devices, and not a multiple */
     BURSTS = 20,       /* of small exchanges */
     BURST = 10,        /* exchanges of a device to each other, without waiting */
-    QUEUED = 150,      /* messages that wait at a worker: more than are ever kept for reuse */
-    HEAP_GROWTH = 512 << 10,
+    QUEUED = 100,      /* messages that wait at a worker: more than are ever kept for reuse */
+    HEAP_GROWTH = 384 << 10,
     RESIDENT_GROWTH = 16 << 20 /* pages of the heap that were free before; buffers of MPI */
 };
 
@@ -383,7 +382,7 @@ int main(int count, char **words)
     int rounds = count > 1 ? atoi(words[1]) : 1;
     struct memory before[DEVICES_MOST + 1], after[DEVICES_MOST + 1];
 
-    setenv("OMPRMA_PIECE", "128K", 1);
+    setenv("OMPRMA_PIECE", "128K", 1); /* blocks travel in several */
     check_ok(omprma_init());
     devices = omprma_device_count();
     check(devices <= DEVICES_MOST);

@@ -262,23 +262,44 @@ static void crossing_copies(void **state)
     }
 }
 
+/* At once, and with a text that names both devices. */
+static void refuse(omprma_queue_t *queue, omprma_addr_t from, omprma_addr_t to, uint64_t bytes,
+                   const char *why)
+{
+    assert_int_equal(omprma_exchange(queue, from, 1, to, bytes), OMPRMA_ERR_ADDRESS);
+    assert_non_null(strstr(omprma_error(), "exchange from device 0 to device 1: device "));
+    assert_non_null(strstr(omprma_error(), why));
+}
+
 static void wrong_arguments(void **state)
 {
     omprma_queue_t *queue;
-    omprma_addr_t from, to;
+    omprma_addr_t from, to, from_freed, to_freed;
 
     (void)state;
     core_start(&(struct core_options){.workers = 2});
     queue = core_queue(0);
     from = core_alloc(0, 100);
     to = core_alloc(1, 100);
+    from_freed = core_alloc(0, 100);
+    to_freed = core_alloc(1, 100);
+    assert_ok(omprma_free(0, from_freed));
+    assert_ok(omprma_free(1, to_freed));
     assert_int_equal(omprma_exchange(queue, from, 2, to, 100), OMPRMA_ERR_ARGUMENT);
     assert_int_equal(omprma_exchange(queue, from, -1, to, 100), OMPRMA_ERR_ARGUMENT);
-    assert_int_equal(omprma_exchange(queue, from, 1, to, 101), OMPRMA_ERR_ADDRESS);
-    assert_non_null(strstr(omprma_error(), "device 0"));
-    assert_non_null(strstr(omprma_error(), "device 1"));
-    assert_int_equal(omprma_exchange(queue, 0, 1, to, 100), OMPRMA_ERR_ADDRESS);
+    refuse(queue, from, to, 101, "runs past");
+    refuse(queue, from + 1, to, 100, "exchange from");
+    refuse(queue, from, to + 1, 100, "exchange to");
+    refuse(queue, from, to, UINT64_MAX, "runs past");
+    refuse(queue, from_freed, to, 100, "freed");
+    refuse(queue, from, to_freed, 100, "freed");
+    refuse(queue, 0, to, 100, "not a device address");
+    refuse(queue, from, 0, 100, "not a device address");
+    refuse(queue, UINT64_MAX - 9, to, 100, "exchange from");
+    refuse(queue, from, UINT64_MAX - 9, 100, "exchange to");
     assert_ok(omprma_exchange(queue, from, 1, to, 0));
+    assert_ok(omprma_exchange(queue, 0, 1, to_freed, 0));
+    assert_int_equal(omprma_exchange(queue, from, 2, to, 0), OMPRMA_ERR_ARGUMENT);
     assert_ok(omprma_queue_synchronize(queue)); /* the queue itself has not failed */
     assert_ok(omprma_queue_destroy(queue));
     core_stop();
