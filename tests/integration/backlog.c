@@ -26,7 +26,7 @@ static long peak_of(int pid)
 int main(int count, char **words)
 {
     static unsigned char data[16 << 10]; /* as large as submits in messages may be */
-    long wanted = count > 1 ? atol(words[1]) : 60000, peak, worker_peak;
+    long wanted = count > 1 ? atol(words[1]) : 20000, peak, worker_peak;
     omprma_addr_t there, kernel, nap;
     omprma_device_info_t info;
     omprma_queue_t *queue;
@@ -47,8 +47,8 @@ int main(int count, char **words)
         launch(queue, kernel, there, 0, 0);
         check_ok(omprma_queue_flush(queue));
     }
-    launch(queue, nap, NAP_US, 0, 0); /* as many submits in large ones */
-    for (long i = 0; i < wanted; i++)
+    launch(queue, nap, NAP_US, 0, 0); /* large ones */
+    for (long i = 0; i < 4 * wanted; i++)
         check_ok(omprma_submit(queue, there + 8, data, info.inline_submit_bytes));
     check_ok(omprma_retrieve(queue, &counted, there, 8));
     check_ok(omprma_queue_synchronize(queue));
