@@ -197,6 +197,8 @@ omprma_status_t omprma_broadcast(omprma_queue_t *const *queues, const omprma_add
     b.piece_bytes = bytes / PIECES_MOST < PIECE_LEAST ? PIECE_LEAST : bytes / PIECES_MOST;
     status = operation_begin(queues[0]);
     if (status == OMPRMA_OK) {
+        for (size_t i = 1; i < count; i++)
+            operation_make_room(queues[i]);
         status = check(&b);
         direct = is_direct(&b);
         if (status == OMPRMA_OK && !direct)

@@ -23,6 +23,12 @@ omprma_status_t operation_check_queue(struct omprma_queue *queue)
                                       : error_set(queue->failed, "%s", queue->failed_text);
 }
 
+void operation_make_room(struct omprma_queue *queue)
+{
+    if (queue->items >= QUEUE_ITEMS_MOST)
+        queue_make_room(queue);
+}
+
 omprma_status_t operation_begin(struct omprma_queue *queue)
 {
     omprma_status_t status;
@@ -32,8 +38,7 @@ omprma_status_t operation_begin(struct omprma_queue *queue)
     if (!runtime_get())
         return error_set(OMPRMA_ERR_CLOSED, "omprma is not running");
     runtime_lock(queue->device->runtime);
-    if (queue->items >= QUEUE_ITEMS_MOST)
-        queue_make_room(queue);
+    operation_make_room(queue);
     status = operation_check_queue(queue);
     if (status != OMPRMA_OK)
         runtime_unlock(queue->device->runtime);

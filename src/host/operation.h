@@ -14,6 +14,9 @@ omprma_status_t operation_begin(struct omprma_queue *queue);
 /* Whether a queue can take operations; the lock is held. Errors: the queue's, DEVICE_LOST. */
 omprma_status_t operation_check_queue(struct omprma_queue *queue);
 
+/* Waits, with the lock, for room in a further queue that the operation adds to. */
+void operation_make_room(struct omprma_queue *queue);
+
 /* Releases the lock and returns `status`. */
 omprma_status_t operation_end(struct omprma_queue *queue, omprma_status_t status);
 

@@ -236,6 +236,63 @@ static void a_full_queue_holds_who_appends(void **state)
     }
 }
 
+struct broadcaster {
+    pthread_t thread;
+    omprma_queue_t *queue[2];
+    omprma_addr_t there[2];
+    unsigned char data[5 * CORE_PIECE];
+    _Atomic bool over;
+    omprma_status_t status;
+};
+
+static void *broadcast_once(void *data)
+{
+    struct broadcaster *self = data;
+
+    self->status = omprma_broadcast(self->queue, self->there, 2, self->data, sizeof(self->data));
+    self->over = true;
+    return NULL;
+}
+
+/* Although the first of its queues is empty. */
+static void a_broadcast_needs_room_in_each_queue(void **state)
+{
+    static struct broadcaster self;
+    omprma_queue_t *other;
+    omprma_addr_t other_there, counter;
+    struct caller caller;
+    struct gate gate;
+    uint64_t count = 0;
+
+    (void)state;
+    core_start(&(struct core_options){.workers = 2});
+    self.over = false;
+    for (int i = 0; i < 2; i++) {
+        core_choose(i, 512, true);
+        self.queue[i] = core_queue(i);
+        self.there[i] = core_alloc(i, sizeof(self.data));
+    }
+    other = core_queue(0);
+    other_there = core_alloc(0, BYTES);
+    counter = core_alloc(1, 8);
+    assert_ok(omprma_submit(self.queue[1], counter, &count, 8));
+    core_close(self.queue[1], &gate);
+    start_caller(&caller, self.queue[1], counter, 1000);
+    wait_until_full(self.queue[1]);
+    assert_int_equal(pthread_create(&self.thread, NULL, broadcast_once, &self), 0);
+    check_others(other, other_there);
+    kernel_nap(20000);
+    assert_false(self.over);
+    core_open(&gate);
+    pthread_join(self.thread, NULL);
+    pthread_join(caller.thread, NULL);
+    assert_int_equal(self.status, OMPRMA_OK);
+    for (int i = 0; i < 2; i++)
+        assert_ok(omprma_queue_destroy(self.queue[i]));
+    assert_ok(omprma_queue_destroy(other));
+    core_stop();
+}
+
 static void a_failure_lets_them_go(void **state)
 {
     omprma_queue_t *queue;
@@ -391,6 +448,7 @@ int main(void)
         cmocka_unit_test(messages_that_are_not_executed_are_few),
         cmocka_unit_test(small_submits_are_not_waited_for),
         cmocka_unit_test(a_full_queue_holds_who_appends),
+        cmocka_unit_test(a_broadcast_needs_room_in_each_queue),
         cmocka_unit_test(a_failure_lets_them_go),
         cmocka_unit_test(failures_before_marked_messages),
         cmocka_unit_test(retrieves_behind_an_open_message),
