@@ -1,4 +1,5 @@
-/* hidden.h: many independent nowait regions on all devices; see hidden_2.c and hidden_16.c. */
+/* test:
+ * Many independent nowait regions on all devices. */
 #include "check.h"
 
 enum { REGIONS = 200, N = 500 };
