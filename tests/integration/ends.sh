@@ -60,14 +60,15 @@ check_nothing_left() { # WHAT
     check "$1: files left" "$(find "$TMPDIR" -mindepth 1 | head -3)" ""
 }
 
-# expect WHAT STATUS PATTERN LIMIT COMMAND...: status "bad" is any but 0, PATTERN one of stderr.
+# expect WHAT STATUS PATTERN LIMIT COMMAND...: status "bad" is any but 0 and those of signals and of
+# timeout; Open MPI may end a process with the negative of an error number. PATTERN is one of stderr.
 expect() {
     local what=$1 status=$2 pattern=$3 limit=$4 began=$SECONDS got
     shift 4
     shared_memory >"$folder/shm"
     timeout -k 5 60 "$@" >"$folder/out" 2>"$folder/err" </dev/null
     got=$?
-    [ "$status" = bad ] && [ "$got" != 0 ] && [ "$got" -lt 124 ] && got=bad
+    [ "$status" = bad ] && { [ "$got" -gt 0 ] && [ "$got" -lt 124 ] || [ "$got" -gt 192 ]; } && got=bad
     check "$what: status" "$got" "$status"
     [ $((SECONDS - began)) -le "$limit" ] || check "$what: seconds" $((SECONDS - began)) "$limit"
     says "$what" "$folder/err" "$pattern"

@@ -4,7 +4,7 @@
 # line, be it that connections are refused or that packets vanish.
 # shellcheck source=tests/tools/common.sh
 . "$(dirname "$0")/../tools/common.sh"
-hosts_up || { echo "network namespaces cannot be made here"; exit 77; }
+hosts_up 2 || { echo "network namespaces cannot be made here"; exit 77; }
 export OMPI_MCA_plm_rsh_agent=$HOSTS_AGENT OMPRMA_MEMORY=320M
 advice='set OMPRMA_EXCHANGE=application'
 

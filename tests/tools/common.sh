@@ -1,7 +1,7 @@
 #!/bin/bash
 # common.sh: sourced by the tests of this folder, and by perf/broadcast for its hosts.
 #   check WHAT GOT WANTED   counts and shows a difference; finish ends the test
-#   hosts_up [N] [RATE]     makes N (2) network namespaces that stand in for hosts, ${HOSTS[@]},
+#   hosts_up N [RATE]       makes N network namespaces that stand in for hosts, ${HOSTS[@]},
 #                           and the remote shell $HOSTS_AGENT; 77 where it cannot. What each sends,
 #                           and what this host sends them, goes at RATE, for example 100mbit
 #   hosts_part HOW          the two reach this host, but no longer each other: connections are
@@ -117,7 +117,7 @@ hosts_slow() { # RATE tc [OPTION...] DEVICE
 
 hosts_up() {
     [ "$(id -u)" = 0 ] && command -v ip >/dev/null || return 77
-    local count=${1:-2} rate=${2:-} tag=$$ number host
+    local count=$1 rate=${2:-} tag=$$ number host
     hosts_bridge=ombr$tag
     ip link add "$hosts_bridge" type bridge 2>/dev/null || { hosts_bridge=; return 77; }
     local net=10.$((200 + tag % 50)).$((tag / 50 % 250))

@@ -2,7 +2,7 @@
 # Workers on other hosts (network namespaces): placement, status, hosts that cannot be reached.
 # shellcheck source=tests/tools/common.sh
 . "$(dirname "$0")/common.sh"
-hosts_up || { echo "network namespaces cannot be made here"; exit 77; }
+hosts_up 2 || { echo "network namespaces cannot be made here"; exit 77; }
 build_stand_ins
 export OMPI_MCA_plm_rsh_agent=$HOSTS_AGENT
 a=${HOSTS[0]} b=${HOSTS[1]}
