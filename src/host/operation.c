@@ -61,7 +61,7 @@ omprma_status_t operation_check_range(struct device *device, const char *what,
     *arena = range == RANGE_LIVE;
     if (range == RANGE_LIVE)
         return OMPRMA_OK;
-    if (range == RANGE_OVERRUN)
+    if (range == RANGE_OVERRUN && block_bytes > 0)
         return error_set(OMPRMA_ERR_ADDRESS,
                          "%s: %s of %llu bytes at 0x%llx runs past the end of "
                          "its block of %llu bytes at 0x%llx",
@@ -74,7 +74,7 @@ omprma_status_t operation_check_range(struct device *device, const char *what,
                          "memory which was freed or never allocated",
                          device_name(device), what, (unsigned long long)bytes,
                          (unsigned long long)address);
-    if (address + bytes < address || address < 4096)
+    if (range == RANGE_OVERRUN || address + bytes < address || address < 4096)
         return error_set(OMPRMA_ERR_ADDRESS, "%s: %s of %llu bytes at 0x%llx: not a device address",
                          device_name(device), what, (unsigned long long)bytes,
                          (unsigned long long)address);

@@ -296,6 +296,7 @@ static void wrong_arguments(void **state)
     refuse(queue, 0, to, 100, "not a device address");
     refuse(queue, from, 0, 100, "not a device address");
     refuse(queue, UINT64_MAX - 9, to, 100, "exchange from");
+    refuse(queue, UINT64_MAX - 9, to, 100, "not a device address");
     refuse(queue, from, UINT64_MAX - 9, 100, "exchange to");
     assert_ok(omprma_exchange(queue, from, 1, to, 0));
     assert_ok(omprma_exchange(queue, 0, 1, to_freed, 0));
