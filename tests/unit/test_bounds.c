@@ -174,10 +174,18 @@ static void start_caller(struct caller *caller, omprma_queue_t *queue, omprma_ad
     assert_int_equal(pthread_create(&caller->thread, NULL, append_launches, caller), 0);
 }
 
+/* So full that it stays so: as long as messages may leave, a full queue has room again soon. */
 static void wait_until_full(omprma_queue_t *queue)
 {
-    while (items_of(queue) < QUEUE_ITEMS_MOST)
+    struct runtime *runtime = runtime_get();
+    bool full = false;
+
+    while (!full) {
         kernel_nap(1000);
+        runtime_lock(runtime);
+        full = queue->items >= QUEUE_ITEMS_MOST && queue->sent - queue->executed >= QUEUE_SENT_MOST;
+        runtime_unlock(runtime);
+    }
 }
 
 /* Others work meanwhile. */
