@@ -2,10 +2,10 @@
 #include "worker/bench.h"
 
 #include <limits.h>
-#include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "control/mpi_yield.h"
 
 enum { SMALL = 64 << 10 };
 
@@ -58,27 +58,33 @@ static uint32_t put(const struct server *server, const struct wire_record *recor
     return repetitions;
 }
 
-void bench_run(struct server *server, struct stream *stream, const struct wire_record *record)
+/* Runs what the record asks for. Returns how many times were taken into `us`. */
+static uint32_t measure(struct server *server, const struct wire_record *record, double *us)
 {
     enum bench_kind kind = bench_kind_of(record->word[0]);
     uint64_t bytes = record->word[1], address = record->word[kind == BENCH_PUT ? 2 : 3];
-    double *us = NULL;
-    uint32_t count = 0;
 
-    if (kind == BENCH_PING_PONG) {
+    if (kind == BENCH_PING_PONG)
         ping_pong(server, bytes, record->word[2]);
-    } else if (!memory_holds(&server->memory, address, bytes) || bytes > INT_MAX) {
+    else if (!memory_holds(&server->memory, address, bytes) || bytes > INT_MAX)
         log_write(LOG_ERROR, "measurement of %llu bytes at 0x%llx refused",
                   (unsigned long long)bytes, (unsigned long long)address);
-    } else if (kind == BENCH_PUT) {
-        us = calloc(BENCH_PUTS_MOST, sizeof(*us));
-        if (us)
-            count = put(server, record, us);
-    } else {
+    else if (kind == BENCH_PUT)
+        return put(server, record, us);
+    else
         one_way(server, kind, bytes, record->word[2], (void *)(uintptr_t)address);
-    }
+    return 0;
+}
+
+void bench_run(struct server *server, struct stream *stream, const struct wire_record *record)
+{
+    double us[BENCH_PUTS_MOST];
+    uint32_t count;
+
+    mpi_yield_allow(true);
+    count = measure(server, record, us);
+    mpi_yield_allow(false);
     if (record->flags & WIRE_REPLY)
         reply_append(server, WIRE_DONE, stream->number, record->op, count, us,
                      (uint32_t)(count * sizeof(*us)));
-    free(us);
 }

@@ -73,11 +73,14 @@ omprma_status_t server_step(struct server *server, bool lane, bool *progressed)
 
 static void let_go(struct server *server)
 {
+    struct yield_history yields = server->yields;
+
     server_unlock(server);
-    sched_yield();
+    yield_was_free(&yields);
     for (int i = 0; i < LET_GO_YIELDS && atomic_load(&server->contenders); i++)
         sched_yield(); /* else this thread would have it again before the other is awake */
     server_lock(server);
+    server->yields = yields;
 }
 
 /* Sleeps until there is something to do. Looks once more after announcing it, so that a message
@@ -127,7 +130,8 @@ void server_idle(struct server *server, struct idle *idle, bool lane)
     idle_ns = now - idle->since_ns;
     if (idle_ns < server->spin_ns)
         return;
-    if (idle_ns < server->yield_ns || now < server->awake_until_ns || server->active_first)
+    if ((idle_ns < server->yield_ns && !yield_is_hogged(&server->yields, now)) ||
+        now < server->awake_until_ns || server->active_first)
         let_go(server);
     else
         server_sleep(server, idle, lane);

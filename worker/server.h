@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <omprma/omprma.h>
 
+#include "base/yield.h"
 #include "control/channel.h"
 #include "control/datapath.h"
 #include "control/world.h"
@@ -99,6 +100,7 @@ struct server {
     int64_t awake_until_ns;
     int64_t spin_ns;  /* polls without yielding for so long */
     int64_t yield_ns; /* then yielding, then it sleeps */
+    struct yield_history yields;
     bool exiting;
     void (*leave_lost)(void); /* ends the process when the main thread cannot; may be NULL */
     bool lost;                /* a kernel has crashed: nothing runs any more */

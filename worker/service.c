@@ -1,8 +1,8 @@
 /*
  * service.c: the thread that takes the control channel over when a kernel on the single lane lasts,
  * and for good when a kernel has crashed. While short kernels come and go it only looks now and
- * then, because waking it for each would cost more than the kernel; after a while without kernels
- * it sleeps until the next one.
+ * then, and less and less often, because waking it for each would cost more than the kernel; after
+ * a while without kernels it sleeps until the next one.
  */
 #define _GNU_SOURCE
 #include "worker/server.h"
@@ -19,8 +19,9 @@
 #include "worker/crash.h"
 
 enum {
-    LOOK_NS = 60000, /* between looks: a kernel that is seen twice is a long one */
-    LOOKS_IDLE = 100 /* looks without a new kernel before it sleeps */
+    LOOK_NS = 60000,        /* between looks: a kernel that is seen twice is a long one */
+    LOOK_NS_MOST = 1000000, /* the same after many short ones */
+    QUIET_NS = 6000000      /* without a new kernel before it sleeps */
 };
 
 enum { SERVICE_AWAKE, SERVICE_ASLEEP, SERVICE_STOP };
@@ -52,9 +53,9 @@ bool service_stand_back(struct server *server)
     return false;
 }
 
-static void look_pause(void)
+static void look_pause(int64_t ns)
 {
-    struct timespec pause = {.tv_nsec = LOOK_NS};
+    struct timespec pause = {.tv_nsec = ns};
 
     nanosleep(&pause, NULL);
 }
@@ -107,8 +108,8 @@ static void service_sleep(struct server *server, uint32_t turn)
 static void *service_main(void *data)
 {
     struct server *server = data;
+    int64_t look_ns = LOOK_NS, quiet_ns = 0;
     uint32_t seen = 0;
-    int quiet = 0;
 
     crash_thread();
     prctl(PR_SET_TIMERSLACK, 1000);
@@ -116,17 +117,20 @@ static void *service_main(void *data)
         uint32_t turn = atomic_load(&server->kernel_turn);
         const char *text;
 
-        if (turn == seen && (turn & 1 || crash_happened(&text))) {
+        if (turn != seen) {
+            look_ns = 2 * look_ns < LOOK_NS_MOST ? 2 * look_ns : LOOK_NS_MOST;
+            quiet_ns = 0;
+        } else if (turn & 1 || crash_happened(&text)) {
             serve_meanwhile(server, turn);
-            quiet = 0;
-        } else if (turn == seen && ++quiet >= LOOKS_IDLE) {
+            look_ns = LOOK_NS;
+            quiet_ns = 0;
+        } else if ((quiet_ns += look_ns) >= QUIET_NS) {
             service_sleep(server, turn);
-            quiet = 0;
-        } else if (turn != seen) {
-            quiet = 0;
+            look_ns = LOOK_NS;
+            quiet_ns = 0;
         }
         seen = turn;
-        look_pause();
+        look_pause(look_ns);
     }
     return NULL;
 }

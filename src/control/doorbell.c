@@ -100,13 +100,18 @@ void doorbell_close(struct doorbell *bell)
     free(bell);
 }
 
-void doorbell_ring(struct doorbell *bell)
+bool doorbell_is_asleep(struct doorbell *bell)
 {
     if (!bell)
-        return;
+        return false;
     /* The message is stored before the flag is read: pairs with doorbell_prepare(). */
     atomic_thread_fence(memory_order_seq_cst);
-    if (!atomic_load_explicit(&bell->page->asleep, memory_order_relaxed))
+    return atomic_load_explicit(&bell->page->asleep, memory_order_relaxed);
+}
+
+void doorbell_ring(struct doorbell *bell)
+{
+    if (!doorbell_is_asleep(bell))
         return;
     if (atomic_exchange(&bell->page->asleep, 0))
         syscall(SYS_futex, &bell->page->asleep, FUTEX_WAKE, 1, NULL, NULL, 0);

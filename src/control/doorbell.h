@@ -29,6 +29,9 @@ struct doorbell *doorbell_open(const struct doorbell_address *address);
 /* Unmaps (and, for one's own, ends) it. NULL is allowed. */
 void doorbell_close(struct doorbell *bell);
 
+/* True if the owner sleeps or is about to, as doorbell_ring() looks at it. NULL: false. */
+bool doorbell_is_asleep(struct doorbell *bell);
+
 /* Rings: after this, the owner's next or present sleep ends. Async-signal-safe. Needs to be called
  * after the message was handed to MPI. NULL is allowed and does nothing. */
 void doorbell_ring(struct doorbell *bell);

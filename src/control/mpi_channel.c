@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "base/error.h"
+#include "control/mpi_yield.h"
 #include "control/tags.h"
 
 enum { RING = 8 };
@@ -171,7 +172,7 @@ static void mpi_destroy(struct channel *channel)
         if (!self->ring[i])
             continue;
         MPI_Cancel(&self->requests[i]);
-        MPI_Wait(&self->requests[i], MPI_STATUS_IGNORE);
+        mpi_yield_wait(&self->requests[i]);
         free(self->ring[i]);
     }
     while (self->base.spare) {

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "control/hub.h"
 #include "control/join.h"
+#include "control/mpi_yield.h"
 #include "control/wire.h"
 
 static uint32_t world_version(void)
@@ -245,6 +246,10 @@ omprma_status_t world_open(struct world *world, struct world_hello *hello, struc
     }
     if (all)
         *all = hellos;
+    if (world->started_mpi) {
+        mpi_yield_find();
+        mpi_yield_allow(false);
+    }
     return OMPRMA_OK;
 }
 
@@ -256,6 +261,7 @@ static void free_communicator(MPI_Comm *comm)
 
 void world_leave(struct world *world)
 {
+    mpi_yield_allow(true);
     if (world->window != MPI_WIN_NULL) {
         MPI_Win_unlock_all(world->window);
         MPI_Win_free(&world->window);

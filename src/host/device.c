@@ -156,6 +156,7 @@ bool device_may_send(const struct device *device)
 omprma_status_t device_send(struct device *device, struct channel_message *message, bool ask)
 {
     struct wire_buffer buffer = channel_buffer(message);
+    omprma_status_t status;
 
     device->sent++;
     ask |= device->sent % DEVICE_ASK_EACH == 0;
@@ -163,7 +164,10 @@ omprma_status_t device_send(struct device *device, struct channel_message *messa
     message->peer = device->rank;
     device->stats.messages_out++;
     device->stats.message_bytes_out += message->bytes;
-    return channel_send(device->runtime->channel, message);
+    status = channel_send(device->runtime->channel, message);
+    if (device->can_ring)
+        wakes_add_bell(&device->runtime->wakes, device->runtime->bells[device->rank]);
+    return status;
 }
 
 omprma_status_t device_send_record(struct device *device, const struct wire_record *record,
@@ -276,8 +280,11 @@ void device_keep_awake(struct device *device)
     now = clock_ns();
     if (now - device->awake_sent_ns < AWAKE_US * INT64_C(500) || !device_may_send(device))
         return;
-    if (device_send_record(device, &record, false) == OMPRMA_OK)
-        device->awake_sent_ns = now;
+    if (device_send_record(device, &record, false) != OMPRMA_OK)
+        return;
+    device->awake_sent_ns = now;
+    if (device->can_ring) /* at once: the call that moves the data may wait for the worker */
+        doorbell_ring(runtime->bells[device->rank]);
 }
 
 omprma_status_t device_exit(struct device *device)

@@ -3,7 +3,6 @@
 #include "host/runtime.h"
 
 #include <sched.h>
-#include <semaphore.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -70,15 +69,6 @@ bool progress_once(struct runtime *runtime)
     return moved;
 }
 
-/* A thread that waits while another drives. */
-struct waiter {
-    struct waiter *next;
-    bool (*done)(const void *);
-    const void *data;
-    bool drive; /* it was woken to take over */
-    sem_t wake;
-};
-
 /* Wakes those whose wait is over. They need no lock to see it. */
 void progress_signal(struct runtime *runtime)
 {
@@ -92,7 +82,7 @@ void progress_signal(struct runtime *runtime)
             continue;
         }
         *link = waiter->next;
-        sem_post(&waiter->wake);
+        wakes_add_waiter(&runtime->wakes, waiter);
     }
 }
 
@@ -103,7 +93,7 @@ static bool let_in(struct runtime *runtime)
     bool was_free;
 
     runtime_unlock(runtime);
-    was_free = yield_was_free();
+    was_free = yield_was_free(&runtime->yields);
     for (int i = 0; i < LET_IN_YIELDS && atomic_load(&runtime->contenders); i++)
         sched_yield();
     runtime_lock(runtime);
@@ -186,19 +176,45 @@ static void be_patient(struct runtime *runtime, struct patience *patience)
         return;
     part_from_workers(runtime, now);
     watch(runtime, now);
-    if (waited < (patience->shared ? YIELD_SHARED_NS : YIELD_ALONE_NS_MOST) || runtime->busy_first)
+    if (runtime->busy_first ||
+        (waited < (patience->shared ? YIELD_SHARED_NS : YIELD_ALONE_NS_MOST) &&
+         !yield_is_hogged(&runtime->yields, now)))
         patience->shared |= !let_in(runtime);
     else
         nap(runtime, patience);
+}
+
+/* Wakes one of those that wait, to drive. Until it has got a processor, whoever is running and has
+ * to wait drives instead: where processors are short, the one that was woken comes late. */
+static void wake_heir(struct runtime *runtime)
+{
+    struct waiter *heir = runtime->waiters;
+
+    if (!heir || runtime->heir_comes)
+        return;
+    runtime->waiters = heir->next;
+    runtime->heir_comes = true;
+    heir->is_heir = true;
+    wakes_add_waiter(&runtime->wakes, heir);
+}
+
+/* Releases the lock for a moment if somebody waits for that. */
+static void let_wakes_out(struct runtime *runtime)
+{
+    if (!runtime->wakes.any)
+        return;
+    runtime_unlock(runtime);
+    runtime_lock(runtime);
 }
 
 /* Makes progress for all until its own wait is over. */
 static void drive(struct runtime *runtime, bool (*done)(const void *), const void *data)
 {
     struct patience patience = {0};
-    struct waiter *heir;
 
+    runtime->driven = true;
     while (!done(data)) {
+        let_wakes_out(runtime);
         if (progress_once(runtime)) {
             patience = (struct patience){0};
             if (atomic_load_explicit(&runtime->contenders, memory_order_relaxed))
@@ -207,37 +223,37 @@ static void drive(struct runtime *runtime, bool (*done)(const void *), const voi
             be_patient(runtime, &patience);
         }
     }
-    heir = runtime->waiters;
-    runtime->driven = heir != NULL;
-    if (heir) {
-        runtime->waiters = heir->next;
-        heir->drive = true;
-        sem_post(&heir->wake);
-    }
+    runtime->driven = false;
+}
+
+/* Sleeps until its wait is over or it is to drive. */
+static void wait_for_driver(struct runtime *runtime, struct waiter *self)
+{
+    sem_init(&self->wake, 0, 0);
+    self->next = runtime->waiters;
+    runtime->waiters = self;        /* taken off again before it is woken */
+    channel_wake(runtime->channel); /* who drives may sleep, and there is something new to test */
+    runtime_unlock(runtime);
+    while (sem_wait(&self->wake) != 0) /* interrupted by a signal of the program */
+        ;
+    runtime_lock(runtime);
+    sem_destroy(&self->wake);
+    if (self->is_heir)
+        runtime->heir_comes = self->is_heir = false;
 }
 
 void progress_wait(struct runtime *runtime, bool (*done)(const void *), const void *data)
 {
     struct waiter self = {.done = done, .data = data};
 
-    if (done(data))
-        return;
-    if (!runtime->driven) {
-        runtime->driven = true;
-        drive(runtime, done, data);
-        return;
+    while (!done(data)) {
+        if (runtime->driven)
+            wait_for_driver(runtime, &self);
+        else
+            drive(runtime, done, data);
     }
-    sem_init(&self.wake, 0, 0);
-    self.next = runtime->waiters;
-    runtime->waiters = &self; /* cppcheck-suppress autoVariables ; taken off again before return */
-    channel_wake(runtime->channel); /* who drives may sleep, and there is something new to test */
-    runtime_unlock(runtime);
-    while (sem_wait(&self.wake) != 0) /* interrupted by a signal of the program */
-        ;
-    runtime_lock(runtime);
-    sem_destroy(&self.wake);
-    if (self.drive)
-        drive(runtime, done, data);
+    if (!runtime->driven)
+        wake_heir(runtime);
 }
 
 static void *progress_main(void *data)

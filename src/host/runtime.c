@@ -52,7 +52,16 @@ void runtime_lock(struct runtime *runtime)
 
 void runtime_unlock(struct runtime *runtime)
 {
+    struct wakes wakes;
+
+    if (!runtime->wakes.any) {
+        pthread_mutex_unlock(&runtime->lock);
+        return;
+    }
+    wakes = runtime->wakes;
+    runtime->wakes = (struct wakes){0};
     pthread_mutex_unlock(&runtime->lock);
+    wakes_run(&wakes);
 }
 
 int omprma_device_count(void)
@@ -155,8 +164,8 @@ static omprma_status_t connect_workers(struct runtime *runtime)
     if (status == OMPRMA_OK)
         status = make_bells(runtime, hellos);
     if (status == OMPRMA_OK)
-        status = mpi_channel_create(world->control, runtime->bell, runtime->bells,
-                                    all_near(runtime), FAR_NAP_NS, &runtime->channel);
+        status = mpi_channel_create(world->control, runtime->bell, NULL, all_near(runtime),
+                                    FAR_NAP_NS, &runtime->channel);
     if (status == OMPRMA_OK)
         status = make_devices(runtime, hellos, world->size, world->head);
     if (status == OMPRMA_OK)

@@ -27,21 +27,25 @@
 
 #include "base/config.h"
 #include "control/channel.h"
+#include "base/yield.h"
 #include "control/datapath.h"
 #include "control/world.h"
 #include "host/paths.h"
+#include "host/wakes.h"
 
 struct device;
-struct waiter;
 struct queue_item;
 struct queue_read;
 struct trace;
 
 struct runtime {
     pthread_mutex_t lock;
-    _Atomic int contenders; /* threads that wait for the lock */
-    bool driven;            /* some waiting thread makes progress for all */
-    struct waiter *waiters; /* the others that wait */
+    _Atomic int contenders;      /* threads that wait for the lock */
+    bool driven;                 /* some waiting thread makes progress for all */
+    bool heir_comes;             /* one of them has been woken to drive, and has not run yet */
+    struct waiter *waiters;      /* the others that wait */
+    struct wakes wakes;          /* when the lock is released */
+    struct yield_history yields; /* of the thread that drives */
 
     struct config config;
     struct world world;

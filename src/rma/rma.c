@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "control/mpi_yield.h"
 
 enum {
     /* Below this a put or get is completed at once by a flush: cheaper than a request. */
@@ -36,10 +37,12 @@ static omprma_status_t flush(struct rma *self, const struct transfer *transfer)
 {
     int code;
 
+    mpi_yield_allow(true);
     if (transfer->direction == TRANSFER_OUT)
         code = MPI_Win_flush(transfer->peer, self->window);
     else
         code = MPI_Win_flush_local(transfer->peer, self->window);
+    mpi_yield_allow(false);
     if (code != MPI_SUCCESS)
         return world_error(code, "completing a one-sided transfer");
     if (transfer->direction == TRANSFER_OUT)
@@ -48,8 +51,8 @@ static omprma_status_t flush(struct rma *self, const struct transfer *transfer)
 }
 
 /* Puts or gets [at, at + bytes) of the transfer; with a request if `request` is not NULL. */
-static int issue(struct rma *self, const struct transfer *t, uint64_t at, uint64_t bytes,
-                 MPI_Request *request)
+static int put_or_get(struct rma *self, const struct transfer *t, uint64_t at, uint64_t bytes,
+                      MPI_Request *request)
 {
     char *local = (char *)t->local + at;
     MPI_Aint remote = (MPI_Aint)(t->remote + at);
@@ -64,6 +67,18 @@ static int issue(struct rma *self, const struct transfer *t, uint64_t at, uint64
                ? MPI_Rget(local, count, MPI_BYTE, t->peer, remote, count, MPI_BYTE, self->window,
                           request)
                : MPI_Get(local, count, MPI_BYTE, t->peer, remote, count, MPI_BYTE, self->window);
+}
+
+/* Over UCX this fetches the peer's attach table first, and waits for it. */
+static int issue(struct rma *self, const struct transfer *t, uint64_t at, uint64_t bytes,
+                 MPI_Request *request)
+{
+    int code;
+
+    mpi_yield_allow(true);
+    code = put_or_get(self, t, at, bytes, request);
+    mpi_yield_allow(false);
+    return code;
 }
 
 /* One piece, completed at once. */
@@ -134,7 +149,7 @@ static omprma_status_t give_up(struct rma *self, struct transfer *t, omprma_stat
     for (int i = 0; i < TRANSFER_PIECES; i++) {
         if (t->request[i] == MPI_REQUEST_NULL)
             continue;
-        MPI_Wait(&t->request[i], MPI_STATUS_IGNORE);
+        mpi_yield_wait(&t->request[i]);
         self->outstanding--;
     }
     return status;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "control/mpi_yield.h"
 #include "control/tags.h"
 
 struct twosided {
@@ -22,7 +23,7 @@ static omprma_status_t give_up(struct transfer *t, omprma_status_t status)
         if (t->request[i] == MPI_REQUEST_NULL)
             continue;
         MPI_Cancel(&t->request[i]);
-        MPI_Wait(&t->request[i], MPI_STATUS_IGNORE);
+        mpi_yield_wait(&t->request[i]);
     }
     return status;
 }

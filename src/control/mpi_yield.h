@@ -1,0 +1,26 @@
+/*
+ * mpi_yield.h: who gives the processor away while nothing comes in. Where processes share
+ * processors, mpirun has Open MPI yield whenever a call finds nothing to do. That is right for
+ * calls that wait, and all wrong for calls that look: who polls with MPI_Test then loses the
+ * processor at each look. The loops of omprma poll for some microseconds, then yield or sleep by
+ * themselves, so MPI is kept from it except where one of its calls waits.
+ *
+ * Thread: whoever may call MPI.
+ */
+#ifndef OMPRMA_CONTROL_MPI_YIELD_H
+#define OMPRMA_CONTROL_MPI_YIELD_H
+
+#include <mpi.h>
+#include <stdbool.h>
+
+/* Looks whether this MPI yields and lets itself be told. If not, mpi_yield_allow() does nothing,
+ * and at verbosity 2 a line says so. After MPI_Init. */
+void mpi_yield_find(void);
+
+/* Allows MPI to yield, or not. Only for programs whose MPI calls are all ours. Some nanoseconds. */
+void mpi_yield_allow(bool allow);
+
+/* MPI_Wait, yielding. */
+void mpi_yield_wait(MPI_Request *request);
+
+#endif
