@@ -166,7 +166,7 @@ static omprma_status_t append(const struct exchange *x, enum path *path,
         return get(x, arrived);
     case EXCHANGE_APPLICATION:
         *path = PATH_APPLICATION;
-        return relay_start(x, arrived);
+        return relay_append(x, arrived);
     default:
         *path = PATH_TWO_SIDED;
         return send(x, arrived);

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "host/queue_items.h"
+#include "host/relay.h"
 
 void queue_reset_remote(struct omprma_queue *queue)
 {
@@ -170,6 +171,10 @@ void queue_free(struct omprma_queue *queue)
     while (queue->first) {
         if (queue->first->kind == ITEM_SEGMENT)
             queue->first->segment.receiver = NULL;
+        if (queue->first->kind == ITEM_RELAY) {
+            relay_free(queue->first->relay.relay);
+            queue->first->relay.relay = NULL;
+        }
         item_remove(queue, queue->first);
     }
     while (queue->reads_first) {

@@ -140,6 +140,22 @@ omprma_status_t queue_append_wait(struct omprma_queue *queue, const struct queue
     return OMPRMA_OK;
 }
 
+/* Its source must hold what all operations before it leave there, small submits included. */
+omprma_status_t queue_append_relay(struct omprma_queue *queue, struct relay *relay)
+{
+    struct queue_item *item = item_create(queue, ITEM_RELAY);
+
+    if (!item)
+        return OMPRMA_ERR_HOST_MEMORY;
+    segment_seal(queue, true);
+    item->relay.relay = relay;
+    item->relay.after_op = queue->next_op;
+    item->number = ++queue->next_number;
+    item_insert(queue, item, NULL);
+    queue_attend(queue);
+    return OMPRMA_OK;
+}
+
 omprma_status_t queue_append_transfer(struct omprma_queue *queue, const struct transfer *transfer,
                                       uint64_t *number)
 {

@@ -33,6 +33,7 @@
 
 struct device;
 struct waiter;
+struct relay;
 struct queue_item;
 struct queue_read;
 struct trace;
@@ -51,7 +52,8 @@ struct runtime {
     struct doorbell *bell, **bells;
 
     struct exchange_paths exchange[2]; /* between devices of one host; of different hosts */
-    int relays;                        /* exchanges through the application under way */
+    int relays; /* exchanges through the application that have memory, see relay.h */
+    struct relay *relay_first, *relay_last; /* those that wait for it */
 
     struct device **devices; /* device number -> device */
     int device_count;
