@@ -62,10 +62,20 @@ omprma_status_t exchange_let_go(struct omprma_queue *helper, omprma_status_t sta
 
 /* ---- the ways ---- */
 
+/* To the source's queue. */
+static omprma_status_t append_named(const struct exchange *x, struct wire_record *record)
+{
+    omprma_status_t status = queue_append(x->queue, record, NULL);
+
+    if (status == OMPRMA_OK)
+        queue_note_exchange(x->queue, x->to_device);
+    return status;
+}
+
 static omprma_status_t copy_inside(const struct exchange *x, struct queue_place *arrived)
 {
     struct wire_record record = {.code = WIRE_COPY, .word = {x->to, x->from, x->bytes}};
-    omprma_status_t status = queue_append(x->queue, &record, NULL);
+    omprma_status_t status = append_named(x, &record);
 
     *arrived = queue_end(x->queue);
     return status;
@@ -81,7 +91,7 @@ static omprma_status_t put(const struct exchange *x, struct queue_place *arrived
 
     device_keep_awake(x->to_device);
     if (status == OMPRMA_OK)
-        status = queue_append(x->queue, &record, NULL);
+        status = append_named(x, &record);
     *arrived = queue_end(x->queue);
     return status;
 }
@@ -128,7 +138,7 @@ static omprma_status_t send(const struct exchange *x, struct queue_place *arrive
         return status;
     status = queue_append(receiver, &in, NULL);
     if (status == OMPRMA_OK)
-        status = queue_append(x->queue, &out, NULL);
+        status = append_named(x, &out);
     if (status != OMPRMA_OK)
         return exchange_let_go(receiver, status);
     *arrived = queue_end(receiver);
@@ -183,6 +193,13 @@ omprma_status_t exchange_append(const struct exchange *x, struct queue_place *ar
     return status;
 }
 
+/* Says which exchange the calling thread's error is of. */
+static omprma_status_t name_both(const struct device *from, int to_device, omprma_status_t status)
+{
+    return error_set(status, "exchange from device %d to device %d: %s", from->number, to_device,
+                     error_text());
+}
+
 static omprma_status_t check(struct exchange *x)
 {
     struct device *from = x->queue->device;
@@ -195,10 +212,16 @@ static omprma_status_t check(struct exchange *x)
         status = device_check_alive(x->to_device);
     if (status == OMPRMA_OK)
         status = device_check_alive(from);
-    if (status == OMPRMA_OK)
-        return OMPRMA_OK;
-    return error_set(status, "exchange from device %d to device %d: %s", from->number,
-                     x->to_device->number, error_text());
+    return status == OMPRMA_OK ? status : name_both(from, x->to_device->number, status);
+}
+
+/* The queue takes nothing. Its own error is another operation's; a lost device is this one's. */
+static omprma_status_t refuse(const omprma_queue_t *queue, int to_device, omprma_status_t status)
+{
+    if (status != OMPRMA_ERR_DEVICE_LOST || !queue->device->lost)
+        return status;
+    error_set(status, "%s", queue->device->lost_text);
+    return name_both(queue->device, to_device, status);
 }
 
 omprma_status_t omprma_exchange(omprma_queue_t *queue, omprma_addr_t from, int to_device,
@@ -209,7 +232,7 @@ omprma_status_t omprma_exchange(omprma_queue_t *queue, omprma_addr_t from, int t
     omprma_status_t status = operation_begin(queue);
 
     if (status != OMPRMA_OK)
-        return status;
+        return refuse(queue, to_device, status);
     status = device_find(queue->device->runtime, to_device, &x.to_device);
     if (status != OMPRMA_OK || bytes == 0)
         return operation_end(queue, status);

@@ -134,6 +134,8 @@ struct omprma_queue {
      * the last operation of that one. */
     uint64_t sent, executed, mark, mark_op;
 
+    struct queue_exchange *exchanges, *exchanges_last; /* not known to be complete, in order */
+
     struct writes writes; /* small submits not known to be executed */
     bool dirty;           /* in the device's list of queues that have some */
     struct omprma_queue *next_dirty;
@@ -194,6 +196,9 @@ omprma_status_t queue_wait(struct omprma_queue *queue, const struct queue_place 
  * Errors: HOST_MEMORY. */
 omprma_status_t queue_append_relay(struct omprma_queue *queue, struct relay *relay);
 
+/* The operation that was appended last exchanges with that device: its error will say so. */
+void queue_note_exchange(struct omprma_queue *queue, const struct device *with);
+
 /* Remembers where the result of the read that was appended last goes. Errors: HOST_MEMORY. */
 omprma_status_t queue_expect(struct omprma_queue *queue, void *to, uint32_t bytes);
 
@@ -222,6 +227,13 @@ void queue_make_room(struct omprma_queue *queue);
 
 /* Fails the queue: what was not issued is dropped. The first error is kept. */
 void queue_fail(struct omprma_queue *queue, omprma_status_t status, const char *text);
+
+/* The same for what operation `op` failed with. If that is an exchange, both devices are named. */
+void queue_fail_op(struct omprma_queue *queue, uint64_t op, omprma_status_t status,
+                   const char *text);
+
+/* The same when its device is lost. If exchanges are not complete, one is named. */
+void queue_fail_lost(struct omprma_queue *queue, const char *text);
 
 /* Puts the queue into the runtime's list of those that need attention. */
 void queue_attend(struct omprma_queue *queue);

@@ -170,6 +170,11 @@ omprma_status_t relay_start(struct relay *relay, bool *started)
     return *started ? OMPRMA_OK : report(relay, status, error_text());
 }
 
+const struct device *relay_target(const struct relay *relay)
+{
+    return relay->exchange.to_device;
+}
+
 void relay_end(struct relay *relay)
 {
     struct runtime *runtime = relay->exchange.queue->device->runtime;

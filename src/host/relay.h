@@ -32,6 +32,9 @@ omprma_status_t relay_start(struct relay *relay, bool *started);
  * what one of its devices has failed with, once; it must still be gone on with until it is done. */
 omprma_status_t relay_advance(struct relay *relay, bool *done);
 
+/* The device that it writes to. */
+const struct device *relay_target(const struct relay *relay);
+
 /* Ends one that was not started or is over. The next one has its turn. */
 void relay_end(struct relay *relay);
 
