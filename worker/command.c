@@ -24,8 +24,7 @@ void command_refuse(struct server *server, const struct stream *stream,
                     const struct wire_record *record, omprma_status_t status, const char *text)
 {
     if (record->flags & WIRE_REPLY)
-        reply_append(server, WIRE_FAILED, stream->number, record->op, (uint64_t)status, text,
-                     (uint32_t)strnlen(text, ERROR_TEXT_BYTES));
+        reply_failure(server, stream, record->op, status, text);
 }
 
 void command_fail_range(struct stream *stream, const char *what, uint64_t address, uint64_t bytes,
@@ -146,6 +145,10 @@ enum command_step command_run(struct server *server, struct stream *stream,
 
     if (server->lost && stream->failed == OMPRMA_OK && crash_happened(&text))
         stream_fail(stream, OMPRMA_ERR_DEVICE_LOST, text);
+    if (record->code == WIRE_LOST) {
+        command_lose_peer(server, record);
+        return COMMAND_DONE;
+    }
     if (record->code >= WIRE_RECV && record->code <= WIRE_GET)
         return command_transfer(server, stream, record);
     if (stream->transfers)

@@ -40,6 +40,9 @@ void command_fail_range(struct stream *stream, const char *what, uint64_t addres
 enum command_step command_transfer(struct server *server, struct stream *stream,
                                    const struct wire_record *record);
 
+/* A peer gives no answers any more: nothing is begun with it, and what is under way fails. */
+void command_lose_peer(struct server *server, const struct wire_record *record);
+
 /* ---- device_commands.c */
 
 void command_grow(struct server *server, const struct stream *stream,

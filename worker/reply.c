@@ -1,6 +1,9 @@
 /* reply.c: gathers results into messages. See server.h. */
 #include "worker/server.h"
 
+#include <string.h>
+
+#include "base/error.h"
 #include "worker/output.h"
 
 enum { OUTPUT_AT_ONCE = 32 << 10 };
@@ -17,18 +20,8 @@ static omprma_status_t send_out(struct server *server)
     return channel_send(server->channel, message);
 }
 
-void *reply_append(struct server *server, uint16_t code, uint32_t queue, uint32_t op, uint64_t word,
-                   const void *tail, uint32_t bytes)
+static void *append(struct server *server, const struct wire_record *record)
 {
-    struct wire_record record = {
-        .code = code,
-        .queue = queue,
-        .op = op,
-        .word = {word},
-        .tail = tail,
-        .tail_bytes = bytes,
-    };
-
     for (int attempt = 0; attempt < 2; attempt++) {
         struct wire_buffer buffer;
         void *at;
@@ -38,7 +31,7 @@ void *reply_append(struct server *server, uint16_t code, uint32_t queue, uint32_
         if (!server->out)
             return NULL;
         buffer = channel_buffer(server->out);
-        at = wire_append(&buffer, &record);
+        at = wire_append(&buffer, record);
         server->out->bytes = buffer.used;
         if (at)
             return at;
@@ -46,6 +39,37 @@ void *reply_append(struct server *server, uint16_t code, uint32_t queue, uint32_
             return NULL;
     }
     return NULL;
+}
+
+void *reply_append(struct server *server, uint16_t code, uint32_t queue, uint32_t op, uint64_t word,
+                   const void *tail, uint32_t bytes)
+{
+    const struct wire_record record = {
+        .code = code,
+        .queue = queue,
+        .op = op,
+        .word = {word},
+        .tail = tail,
+        .tail_bytes = bytes,
+    };
+
+    return append(server, &record);
+}
+
+void reply_failure(struct server *server, const struct stream *stream, uint32_t op,
+                   omprma_status_t status, const char *text)
+{
+    const struct wire_record record = {
+        .code = WIRE_FAILED,
+        .flags = server->lost ? WIRE_CRASHED : 0,
+        .queue = stream->number,
+        .op = op,
+        .word = {(uint64_t)status, stream->failed != OMPRMA_OK ? stream->failed_op : op},
+        .tail = text,
+        .tail_bytes = (uint32_t)strnlen(text, ERROR_TEXT_BYTES),
+    };
+
+    append(server, &record);
 }
 
 void reply_output(struct server *server)

@@ -33,7 +33,15 @@ struct stream_transfer {
     struct stream_transfer *next;
     struct datapath *path;
     struct transfer transfer;
+    uint32_t op;
     void *scratch; /* memory of ours that stands in for a range that was refused, or NULL */
+};
+
+/* A peer that gives no answers any more. */
+struct lost_peer {
+    struct lost_peer *next;
+    int rank;
+    char *text;
 };
 
 /* A failure that the application has reset: what was not run because of it. */
@@ -50,6 +58,7 @@ struct stream {
     bool running;         /* a lane has its next command, a launch */
     bool begun;           /* the next command has been started and waits for its transfers */
     bool active;          /* in the server's list of streams that need attention */
+    uint32_t op;          /* of the command that is run, or was last */
     uint32_t done_op;     /* last operation that is complete */
     uint32_t transfer_op; /* last operation among `transfers` */
     struct channel_message *first, *last; /* messages not finished */
@@ -59,6 +68,7 @@ struct stream {
     struct stream *next_ready;            /* in the list of streams that wait for a lane */
     omprma_status_t failed;               /* first error; later commands are not run */
     uint32_t failed_after;                /* last operation that was complete before it */
+    uint32_t failed_op;                   /* the one that failed */
     char *failed_text;                    /* of the last failure, also after a reset */
     struct stream_failure past[STREAM_FAILURES];
     uint32_t resets; /* the next one goes to past[resets % STREAM_FAILURES] */
@@ -82,6 +92,9 @@ struct server {
     uint32_t active_count;
     struct stream *ready_first, *ready_last; /* streams whose next command waits for a lane */
     struct stream_transfer *spare_transfers;
+    struct lost_peer *lost_peers;
+    struct stream
+        abandoned; /* transfers with them that were under way: MPI cannot take them back */
 
     struct channel_message *out; /* results that are not sent yet, or NULL */
     int head;                    /* rank of the application */
@@ -135,8 +148,11 @@ bool stream_progress(struct server *server, bool lane);
 /* Runs commands of one stream until one cannot go on. */
 void stream_run(struct server *server, struct stream *stream, bool lane);
 
-/* Fails a stream; the first error is kept. */
+/* Fails a stream at the command that is run; the first error is kept. */
 void stream_fail(struct stream *stream, omprma_status_t status, const char *text);
+
+/* A peer gives no answers any more: fails the transfers with it that are under way. */
+void stream_lose_peer(struct server *server, struct stream *stream, const struct lost_peer *peer);
 
 /* Makes a stream that has failed well again from operation `op` on. */
 void stream_reset(struct stream *stream, uint32_t op);
@@ -206,6 +222,10 @@ void server_idle(struct server *server, struct idle *idle, bool lane);
  */
 void *reply_append(struct server *server, uint16_t code, uint32_t queue, uint32_t op, uint64_t word,
                    const void *tail, uint32_t bytes);
+
+/* Appends that operation `op` of a stream was not done: it has failed, or an earlier one had. */
+void reply_failure(struct server *server, const struct stream *stream, uint32_t op,
+                   omprma_status_t status, const char *text);
 
 /* Appends what target regions have printed. */
 void reply_output(struct server *server);

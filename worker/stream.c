@@ -38,14 +38,20 @@ struct stream *stream_find(const struct server *server, uint32_t queue)
     return queue < server->stream_count ? server->streams[queue] : NULL;
 }
 
-void stream_fail(struct stream *stream, omprma_status_t status, const char *text)
+static void fail_at(struct stream *stream, uint32_t op, omprma_status_t status, const char *text)
 {
     if (stream->failed != OMPRMA_OK)
         return;
     stream->failed = status;
     stream->failed_after = stream->done_op;
+    stream->failed_op = op;
     free(stream->failed_text);
     stream->failed_text = strdup(text);
+}
+
+void stream_fail(struct stream *stream, omprma_status_t status, const char *text)
+{
+    fail_at(stream, stream->op, status, text);
 }
 
 void stream_reset(struct stream *stream, uint32_t op)
@@ -143,6 +149,7 @@ void stream_run(struct server *server, struct stream *stream, bool lane)
             finish_message(server, stream);
             continue;
         }
+        stream->op = record.op;
         switch (command_run(server, stream, &record, lane)) {
         case COMMAND_DONE:
             stream->reader = ahead;
@@ -204,6 +211,19 @@ omprma_status_t stream_accept(struct server *server, struct channel_message *mes
     return OMPRMA_OK;
 }
 
+/* Moves a transfer of a stream to another list. */
+static void transfer_over(struct stream *stream, struct stream_transfer **link,
+                          struct stream_transfer **list)
+{
+    struct stream_transfer *node = *link;
+
+    *link = node->next;
+    node->next = *list;
+    *list = node;
+    if (!stream->transfers)
+        stream->done_op = stream->transfer_op;
+}
+
 /* Tests the transfers of a stream and frees those that are over. True if any is. */
 static bool stream_test_transfers(struct server *server, struct stream *stream)
 {
@@ -216,20 +236,32 @@ static bool stream_test_transfers(struct server *server, struct stream *stream)
         omprma_status_t status = datapath_test(node->path, &node->transfer, &done);
 
         if (status != OMPRMA_OK)
-            stream_fail(stream, status, error_text());
+            fail_at(stream, node->op, status, error_text());
         if (status == OMPRMA_OK && !done) {
             link = &node->next;
             continue;
         }
-        *link = node->next;
         free(node->scratch);
-        node->next = server->spare_transfers;
-        server->spare_transfers = node;
+        node->scratch = NULL;
+        transfer_over(stream, link, &server->spare_transfers);
         moved = true;
     }
-    if (moved && !stream->transfers)
-        stream->done_op = stream->transfer_op;
     return moved;
+}
+
+void stream_lose_peer(struct server *server, struct stream *stream, const struct lost_peer *peer)
+{
+    struct stream_transfer **link = &stream->transfers;
+
+    while (*link) {
+        if ((*link)->transfer.peer != peer->rank) {
+            link = &(*link)->next;
+            continue;
+        }
+        fail_at(stream, (*link)->op, OMPRMA_ERR_DEVICE_LOST, peer->text);
+        transfer_over(stream, link, &server->abandoned.transfers);
+        stream_attend(server, &server->abandoned);
+    }
 }
 
 bool stream_progress(struct server *server, bool lane)
@@ -273,6 +305,17 @@ void stream_lose_all(struct server *server, const char *text)
     }
 }
 
+static void free_transfers(struct stream_transfer **list)
+{
+    while (*list) {
+        struct stream_transfer *node = *list;
+
+        *list = node->next;
+        free(node->scratch);
+        free(node);
+    }
+}
+
 void stream_free_all(struct server *server)
 {
     for (uint32_t i = 0; i < server->stream_count; i++) {
@@ -282,21 +325,19 @@ void stream_free_all(struct server *server)
             continue;
         while (stream->first)
             finish_message(server, stream);
-        while (stream->transfers) {
-            struct stream_transfer *node = stream->transfers;
-
-            stream->transfers = node->next;
-            free(node->scratch);
-            free(node);
-        }
+        free_transfers(&stream->transfers);
         free(stream->failed_text);
         free(stream);
     }
-    while (server->spare_transfers) {
-        struct stream_transfer *node = server->spare_transfers;
+    free_transfers(&server->abandoned.transfers);
+    free(server->abandoned.failed_text);
+    free_transfers(&server->spare_transfers);
+    while (server->lost_peers) {
+        struct lost_peer *peer = server->lost_peers;
 
-        server->spare_transfers = node->next;
-        free(node);
+        server->lost_peers = peer->next;
+        free(peer->text);
+        free(peer);
     }
     free(server->streams);
     server->streams = NULL;

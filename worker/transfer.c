@@ -54,6 +54,7 @@ static void describe(const struct server *server, const struct wire_record *reco
     bool one_sided = is_one_sided(record);
     bool out = record->code == WIRE_PUT || record->code == WIRE_SEND;
 
+    node->op = record->op;
     node->path = one_sided ? server->one_sided : server->two_sided;
     node->transfer.direction = out ? TRANSFER_OUT : TRANSFER_IN;
     node->transfer.local = command_pointer(record->word[0]);
@@ -76,10 +77,38 @@ static bool use_scratch(struct stream_transfer *node)
     return node->scratch != NULL;
 }
 
+static const struct lost_peer *find_lost(const struct server *server, int rank)
+{
+    const struct lost_peer *peer = server->lost_peers;
+
+    while (peer && peer->rank != rank)
+        peer = peer->next;
+    return peer;
+}
+
+void command_lose_peer(struct server *server, const struct wire_record *record)
+{
+    struct lost_peer *peer = calloc(1, sizeof(*peer));
+
+    if (peer)
+        peer->text = strndup(record->tail, record->tail_bytes);
+    if (!peer || !peer->text) {
+        free(peer);
+        return; /* what waits for it is given up with this worker */
+    }
+    peer->rank = (int)record->word[0];
+    peer->next = server->lost_peers;
+    server->lost_peers = peer;
+    for (uint32_t i = 0; i < server->stream_count; i++)
+        if (server->streams[i])
+            stream_lose_peer(server, server->streams[i], peer);
+}
+
 static void begin_transfer(struct server *server, struct stream *stream,
                            const struct wire_record *record)
 {
     struct stream_transfer *node = take_transfer(server);
+    const struct lost_peer *lost;
     struct transfer *transfer;
     uint64_t bad = 0;
     omprma_status_t status;
@@ -90,8 +119,11 @@ static void begin_transfer(struct server *server, struct stream *stream,
     }
     describe(server, record, node);
     transfer = &node->transfer;
-    if (transfer->bytes == 0 || !node->path ||
-        (server->world && (transfer->peer < 0 || transfer->peer >= server->world->size)))
+    lost = find_lost(server, transfer->peer);
+    if (lost)
+        stream_fail(stream, OMPRMA_ERR_DEVICE_LOST, lost->text);
+    else if (transfer->bytes == 0 || !node->path ||
+             (server->world && (transfer->peer < 0 || transfer->peer >= server->world->size)))
         stream_fail(stream, OMPRMA_ERR_PROTOCOL, "a transfer of 0 bytes, or to an unknown peer");
     else if (stream->failed == OMPRMA_OK &&
              !memory_holds(&server->memory, record->word[0], transfer->bytes) &&
@@ -100,7 +132,7 @@ static void begin_transfer(struct server *server, struct stream *stream,
         command_fail_range(stream, transfer->direction == TRANSFER_IN ? "submit" : "retrieve",
                            record->word[0], transfer->bytes, bad);
     if (stream->failed != OMPRMA_OK &&
-        (record->code == WIRE_PUT || record->code == WIRE_GET || transfer->bytes == 0 ||
+        (lost || record->code == WIRE_PUT || record->code == WIRE_GET || transfer->bytes == 0 ||
          !node->path || !use_scratch(node))) {
         free(node);
         return;

@@ -204,8 +204,7 @@ OMPRMA_API omprma_status_t omprma_retrieve(omprma_queue_t *queue, void *to, ompr
 /*
  * Copies from the queue's device to `to_device`, worker to worker. Complete, at the destination,
  * in the order of this queue. Overlapping ranges on one device are allowed.
- * Blocks: when full, and with OMPRMA_EXCHANGE=application while 4 others are under way.
- * Errors: as omprma_submit(); the text names both devices.
+ * Blocks: when full. Errors: as omprma_submit(); the text names both devices.
  */
 OMPRMA_API omprma_status_t omprma_exchange(omprma_queue_t *queue, omprma_addr_t from, int to_device,
                                            omprma_addr_t to, size_t bytes);

@@ -59,8 +59,9 @@ static const struct code_layout codes[] = {
     [WIRE_AWAKE] = {"awake", 1, TAIL_NONE, WIRE_COMMANDS},
     [WIRE_BENCH] = {"bench", 4, TAIL_NONE, WIRE_COMMANDS},
     [WIRE_EXIT] = {"exit", 0, TAIL_NONE, WIRE_COMMANDS},
+    [WIRE_LOST] = {"lost", 1, TAIL_BYTES, WIRE_COMMANDS},
     [WIRE_DONE] = {"done", 1, TAIL_BYTES, WIRE_RESULTS},
-    [WIRE_FAILED] = {"failed", 1, TAIL_BYTES, WIRE_RESULTS},
+    [WIRE_FAILED] = {"failed", 2, TAIL_BYTES, WIRE_RESULTS},
     [WIRE_OUTPUT] = {"output", 1, TAIL_BYTES, WIRE_RESULTS},
     [WIRE_ALIVE] = {"alive", 0, TAIL_NONE, WIRE_RESULTS},
 };

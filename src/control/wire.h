@@ -14,7 +14,7 @@
 
 enum {
     WIRE_MAGIC = 0x4d52,
-    WIRE_VERSION = 2,
+    WIRE_VERSION = 3,
     WIRE_MESSAGE_BYTES = 64 << 10, /* largest message */
     WIRE_HEADER_BYTES = 16,
     WIRE_RECORD_BYTES = 16,
@@ -43,10 +43,12 @@ enum wire_code {
     WIRE_AWAKE,     /* do not sleep for some microseconds: us */
     WIRE_BENCH, /* take part in a bare MPI measurement: kind, bytes, repetitions, address or peer */
     WIRE_EXIT,  /* end */
+    WIRE_LOST,  /* a peer gives no answers any more: peer | tail: text */
     WIRE_COMMAND_END,
     /* results, worker to application */
     WIRE_DONE = 64, /* an operation that wanted a result is done: value | tail: data */
-    WIRE_FAILED,    /* it failed, or an earlier one of its queue did: status | tail: text */
+    WIRE_FAILED,    /* it failed, or an earlier one of its queue did: status, operation that failed
+                     * | WIRE_CRASHED | tail: text */
     WIRE_OUTPUT,    /* text printed by target regions: stream (1, 2) | WIRE_FLUSHED | tail: text */
     WIRE_ALIVE,     /* acknowledges messages, nothing else */
     WIRE_RESULT_END
@@ -55,7 +57,10 @@ enum wire_code {
 /* In the word of WIRE_OUTPUT: the region flushed the stream after this text. */
 enum { WIRE_FLUSHED = 256 };
 
-enum wire_flag { WIRE_REPLY = 1 /* the sender of this command waits for a result */ };
+enum wire_flag {
+    WIRE_REPLY = 1,  /* the sender of this command waits for a result */
+    WIRE_CRASHED = 2 /* failed: a kernel has crashed, and the worker runs nothing any more */
+};
 
 /* One record. `tail` points into the caller's data (encoding) or the message (decoding). */
 struct wire_record {

@@ -216,6 +216,27 @@ void device_accept(struct device *device, const struct channel_message *message)
     }
 }
 
+/* Workers that exchange with a lost one would wait for ever. On the control queues' streams, under
+ * the numbers that they are at. */
+static void tell_others(const struct device *lost)
+{
+    struct runtime *runtime = lost->runtime;
+    struct wire_record record = {
+        .code = WIRE_LOST,
+        .word = {(uint64_t)lost->rank},
+        .tail = lost->lost_text,
+        .tail_bytes = (uint32_t)strlen(lost->lost_text),
+    };
+
+    for (int i = 0; i < runtime->device_count; i++) {
+        struct device *device = runtime->devices[i];
+
+        record.op = device ? (uint32_t)device->control->sent_op : 0;
+        if (device && !device->lost)
+            device_send_record(device, &record, false);
+    }
+}
+
 void device_lose(struct device *device, const char *format, ...)
 {
     va_list arguments;
@@ -228,7 +249,8 @@ void device_lose(struct device *device, const char *format, ...)
     device->lost = true;
     device->runtime->unresponsive = true;
     for (uint32_t i = 0; i < device->queue_count; i++)
-        queue_fail(device->queues[i], OMPRMA_ERR_DEVICE_LOST, device->lost_text);
+        queue_fail_lost(device->queues[i], device->lost_text);
+    tell_others(device);
 }
 
 void device_note_crash(struct device *device, const char *text)

@@ -25,7 +25,7 @@ static omprma_status_t wait_for_writes(struct omprma_queue *queue, struct device
     place = queue_end(writer);
     place.op = writer->sent_op;
     place.use = PLACE_ORDER;
-    return queue_append_wait(queue, &place);
+    return queue_waits_for(queue, &place) ? OMPRMA_OK : queue_append_wait(queue, &place);
 }
 
 /* ---- queues that do the other half ---- */
@@ -33,21 +33,18 @@ static omprma_status_t wait_for_writes(struct omprma_queue *queue, struct device
 omprma_status_t exchange_wait(struct omprma_queue *queue, struct queue_place place)
 {
     place.use = PLACE_PART;
+    place.open = false;
     return queue_wait(queue, &place);
 }
 
-omprma_status_t exchange_helper(struct device *device, const struct omprma_queue *after,
+omprma_status_t exchange_helper(struct device *device, const struct queue_place *after,
                                 struct omprma_queue **helper)
 {
     omprma_status_t status = queue_take(device, helper);
-    struct queue_place place;
 
-    if (status != OMPRMA_OK || !after)
+    if (status != OMPRMA_OK || !after || queue_passed(after))
         return status;
-    place = queue_end(after);
-    if (queue_passed(&place))
-        return OMPRMA_OK;
-    status = exchange_wait(*helper, place);
+    status = exchange_wait(*helper, *after);
     return status == OMPRMA_OK ? status : exchange_let_go(*helper, status);
 }
 
@@ -62,10 +59,20 @@ omprma_status_t exchange_let_go(struct omprma_queue *helper, omprma_status_t sta
 
 /* ---- the ways ---- */
 
+/* To the source's queue. */
+static omprma_status_t append_named(const struct exchange *x, struct wire_record *record)
+{
+    omprma_status_t status = queue_append(x->queue, record, NULL);
+
+    if (status == OMPRMA_OK)
+        queue_note_exchange(x->queue, x->to_device);
+    return status;
+}
+
 static omprma_status_t copy_inside(const struct exchange *x, struct queue_place *arrived)
 {
     struct wire_record record = {.code = WIRE_COPY, .word = {x->to, x->from, x->bytes}};
-    omprma_status_t status = queue_append(x->queue, &record, NULL);
+    omprma_status_t status = append_named(x, &record);
 
     *arrived = queue_end(x->queue);
     return status;
@@ -81,30 +88,49 @@ static omprma_status_t put(const struct exchange *x, struct queue_place *arrived
 
     device_keep_awake(x->to_device);
     if (status == OMPRMA_OK)
-        status = queue_append(x->queue, &record, NULL);
+        status = append_named(x, &record);
     *arrived = queue_end(x->queue);
     return status;
 }
 
-/* The destination gets when the source's queue has come so far. */
-static omprma_status_t get(const struct exchange *x, struct queue_place *arrived)
+static omprma_status_t append_get(const struct exchange *x, struct omprma_queue *getter)
 {
     struct device *device = x->queue->device;
     struct wire_record record = {
         .code = WIRE_GET,
         .word = {x->to, x->from, x->bytes, (uint64_t)device->rank},
     };
-    struct omprma_queue *getter;
-    omprma_status_t status = exchange_helper(x->to_device, x->queue, &getter);
+    omprma_status_t status = wait_for_writes(getter, device, x->from, x->bytes);
 
+    device_keep_awake(device);
+    return status == OMPRMA_OK ? queue_append(getter, &record, NULL) : status;
+}
+
+/* The destination gets when the source's queue has come so far. What the getter waits for holds
+ * its message back, so that others join it; it is sent when the getter has waited enough. */
+static omprma_status_t get(const struct exchange *x, struct queue_place *arrived)
+{
+    struct queue_place before, *shared = queue_find_getter(x->queue, x->to_device, &before);
+    struct omprma_queue *getter = shared ? shared->queue : NULL;
+    omprma_status_t status = OMPRMA_OK;
+
+    if (!getter)
+        status = exchange_helper(x->to_device, &before, &getter);
     if (status != OMPRMA_OK)
         return status;
-    device_keep_awake(device);
-    status = wait_for_writes(getter, device, x->from, x->bytes);
-    if (status == OMPRMA_OK)
-        status = queue_append(getter, &record, NULL);
+    status = append_get(x, getter);
+    if (status != OMPRMA_OK)
+        return exchange_let_go(getter, status);
     *arrived = queue_end(getter);
-    return exchange_let_go(getter, status);
+    arrived->open = true;
+    if (shared) {
+        shared->op = arrived->op;
+        shared->number = arrived->number;
+        *arrived = queue_end(x->queue); /* it waits already */
+    }
+    getter->give_when_idle = true;
+    queue_advance(getter);
+    return OMPRMA_OK;
 }
 
 /* Both halves leave together, so that neither end waits for long. A receive has a queue of its own
@@ -128,7 +154,7 @@ static omprma_status_t send(const struct exchange *x, struct queue_place *arrive
         return status;
     status = queue_append(receiver, &in, NULL);
     if (status == OMPRMA_OK)
-        status = queue_append(x->queue, &out, NULL);
+        status = append_named(x, &out);
     if (status != OMPRMA_OK)
         return exchange_let_go(receiver, status);
     *arrived = queue_end(receiver);
@@ -166,7 +192,7 @@ static omprma_status_t append(const struct exchange *x, enum path *path,
         return get(x, arrived);
     case EXCHANGE_APPLICATION:
         *path = PATH_APPLICATION;
-        return relay_start(x, arrived);
+        return relay_append(x, arrived);
     default:
         *path = PATH_TWO_SIDED;
         return send(x, arrived);
@@ -183,6 +209,13 @@ omprma_status_t exchange_append(const struct exchange *x, struct queue_place *ar
     return status;
 }
 
+/* Says which exchange the calling thread's error is of. */
+static omprma_status_t name_both(const struct device *from, int to_device, omprma_status_t status)
+{
+    return error_set(status, "exchange from device %d to device %d: %s", from->number, to_device,
+                     error_text());
+}
+
 static omprma_status_t check(struct exchange *x)
 {
     struct device *from = x->queue->device;
@@ -195,10 +228,16 @@ static omprma_status_t check(struct exchange *x)
         status = device_check_alive(x->to_device);
     if (status == OMPRMA_OK)
         status = device_check_alive(from);
-    if (status == OMPRMA_OK)
-        return OMPRMA_OK;
-    return error_set(status, "exchange from device %d to device %d: %s", from->number,
-                     x->to_device->number, error_text());
+    return status == OMPRMA_OK ? status : name_both(from, x->to_device->number, status);
+}
+
+/* The queue takes nothing. Its own error is another operation's; a lost device is this one's. */
+static omprma_status_t refuse(const omprma_queue_t *queue, int to_device, omprma_status_t status)
+{
+    if (status != OMPRMA_ERR_DEVICE_LOST || !queue->device->lost)
+        return status;
+    error_set(status, "%s", queue->device->lost_text);
+    return name_both(queue->device, to_device, status);
 }
 
 omprma_status_t omprma_exchange(omprma_queue_t *queue, omprma_addr_t from, int to_device,
@@ -209,7 +248,7 @@ omprma_status_t omprma_exchange(omprma_queue_t *queue, omprma_addr_t from, int t
     omprma_status_t status = operation_begin(queue);
 
     if (status != OMPRMA_OK)
-        return status;
+        return refuse(queue, to_device, status);
     status = device_find(queue->device->runtime, to_device, &x.to_device);
     if (status != OMPRMA_OK || bytes == 0)
         return operation_end(queue, status);

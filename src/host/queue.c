@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "host/queue_items.h"
+#include "host/relay.h"
 
 void queue_reset_remote(struct omprma_queue *queue)
 {
@@ -74,6 +75,7 @@ static void note_executed(struct omprma_queue *queue, uint64_t op)
 {
     if (op > queue->done_op)
         queue->done_op = op;
+    exchanges_forget_done(queue);
     if (queue->done_op == queue->sent_op)
         queue->executed = queue->sent;
     else if (queue_marked(queue) && queue->done_op >= queue->mark_op)
@@ -111,9 +113,13 @@ void queue_result(struct omprma_queue *queue, const struct wire_record *record)
         snprintf(text, sizeof(text), "%s, queue %u: %.*s", device_name(queue->device),
                  queue->number, (int)record->tail_bytes, (const char *)record->tail);
         queue->remote_failed = true;
-        if (record->word[0] == OMPRMA_ERR_KERNEL || record->word[0] == OMPRMA_ERR_DEVICE_LOST)
+        if (record->flags & WIRE_CRASHED)
             device_note_crash(queue->device, text);
-        queue_fail(queue, (omprma_status_t)record->word[0], text);
+        if (record->flags & WIRE_CRASHED && record->word[0] == OMPRMA_ERR_DEVICE_LOST)
+            queue_fail_lost(queue, text);
+        else
+            queue_fail_op(queue, whole_op(queue, (uint32_t)record->word[1]),
+                          (omprma_status_t)record->word[0], text);
     }
     note_executed(queue, op);
     if (queue->waiters)
@@ -157,6 +163,7 @@ void queue_fail(struct omprma_queue *queue, omprma_status_t status, const char *
     }
     drop_unsent_reads(queue);
     queue->next_op = queue->sent_op;
+    exchanges_forget_unsent(queue);
     writes_forget(&queue->writes, queue->sent_op);
     if (queue->sent_op < queue->hazard_op)
         queue->hazard_op = queue->sent_op;
@@ -170,6 +177,10 @@ void queue_free(struct omprma_queue *queue)
     while (queue->first) {
         if (queue->first->kind == ITEM_SEGMENT)
             queue->first->segment.receiver = NULL;
+        if (queue->first->kind == ITEM_RELAY) {
+            relay_free(queue->first->relay.relay);
+            queue->first->relay.relay = NULL;
+        }
         item_remove(queue, queue->first);
     }
     while (queue->reads_first) {
@@ -179,6 +190,8 @@ void queue_free(struct omprma_queue *queue)
         free(read);
     }
     bulk_free_all(queue->bulk);
+    queue->sent_op = 0;
+    exchanges_forget_unsent(queue); /* all */
     free(queue);
 }
 

@@ -1,7 +1,7 @@
 /*
  * queue.h: the application's side of a queue: what was appended and is not complete, in order.
  *
- * A queue holds items of three kinds.
+ * A queue holds items of four kinds.
  *
  * Segment: one control message under construction or on its way, with small submits and retrieves,
  * launches, and announcements of two-sided transfers. The worker keeps the order inside and between
@@ -12,6 +12,9 @@
  * whose ranges do not overlap run at the same time.
  *
  * Wait: an event of another queue that only this side can watch.
+ *
+ * Relay: an exchange through the application's memory, see relay.h. It begins when everything
+ * before it is complete, and what comes after it waits for it.
  *
  * Segments that were sent and ask for no result are no items any more, but the worker may still
  * hold them. Some are marked: they bring a result that nobody waits for, which tells how far the
@@ -40,7 +43,7 @@ enum {
 
 enum { QUEUE_KNOWN = 8 /* failures of a queue before which it is remembered what was complete */ };
 
-enum queue_item_kind { ITEM_SEGMENT, ITEM_TRANSFER, ITEM_WAIT };
+enum queue_item_kind { ITEM_SEGMENT, ITEM_TRANSFER, ITEM_WAIT, ITEM_RELAY };
 
 /* A two-sided transfer that belongs to a segment. */
 struct queue_bulk {
@@ -63,9 +66,10 @@ enum place_use {
 struct queue_place {
     struct omprma_queue *queue; /* NULL: always complete */
     uint64_t op;                /* last operation before it that travels in segments */
-    uint64_t number;            /* last transfer or wait before it */
+    uint64_t number;            /* last item before it that is no segment */
     uint64_t failures;          /* queue->failures when it was taken */
     enum place_use use;
+    bool open; /* of a wait: the place may move on, see queue_find_getter() */
 };
 
 struct queue_item {
@@ -73,7 +77,7 @@ struct queue_item {
     enum queue_item_kind kind;
     bool issued;     /* sent, started */
     bool done;       /* acknowledged, complete */
-    uint64_t number; /* of a transfer or wait in its queue */
+    uint64_t number; /* of a transfer, wait or relay in its queue */
     union {
         struct {
             struct channel_message *message; /* until sent */
@@ -93,6 +97,10 @@ struct queue_item {
             void *copy; /* of a small source, or NULL */
         } transfer;
         struct queue_place wait;
+        struct {
+            struct relay *relay;
+            uint64_t after_op; /* operation whose result it needs before it may start */
+        } relay;
     };
 };
 
@@ -121,11 +129,13 @@ struct omprma_queue {
      * known complete; and the last that is more than a small submit to an arena, so that somebody
      * may depend on its completion. Messages carry the lower 32 bits. */
     uint64_t next_op, sent_op, asked_op, done_op, hazard_op;
-    uint64_t next_number; /* of the last one-sided transfer or wait */
+    uint64_t next_number; /* of the last item that is no segment */
 
     /* Segments: sent so far, how many of them are known to be executed, the last one marked; and
      * the last operation of that one. */
     uint64_t sent, executed, mark, mark_op;
+
+    struct queue_exchange *exchanges, *exchanges_last; /* not known to be complete, in order */
 
     struct writes writes; /* small submits not known to be executed */
     bool dirty;           /* in the device's list of queues that have some */
@@ -136,7 +146,6 @@ struct omprma_queue {
     int waiters;                   /* threads that wait for it */
     bool give_when_idle;           /* nobody holds it: it goes back to the device when it is idle */
     bool held;                     /* other half of an exchange whose first has not left */
-    struct relay *relay;           /* whose memory it uses, see relay.h, or NULL */
     uint64_t failures;             /* how often it has failed so far */
     omprma_status_t failed_status; /* of the last failure; they stay after synchronize */
     char failed_text[512];
@@ -180,9 +189,29 @@ omprma_status_t queue_append_bulk(struct omprma_queue *queue, const struct trans
 /* Appends a wait for a place in another queue, which this side watches. Errors: HOST_MEMORY. */
 omprma_status_t queue_append_wait(struct omprma_queue *queue, const struct queue_place *place);
 
-/* The same, but the worker watches where it can: nobody comes back to this side. Flushes the other
- * queue. Errors: HOST_MEMORY. */
+/* True if the queue is going to wait for the place, or for a later one, anyway. */
+bool queue_waits_for(const struct omprma_queue *queue, const struct queue_place *place);
+
+/* Appends a wait, but the worker watches where it can: nobody comes back to this side. Flushes the
+ * other queue. Errors: HOST_MEMORY. */
 omprma_status_t queue_wait(struct omprma_queue *queue, const struct queue_place *place);
+
+/* Appends an exchange through the application's memory, which passes to the queue.
+ * Errors: HOST_MEMORY. */
+omprma_status_t queue_append_relay(struct omprma_queue *queue, struct relay *relay);
+
+/* The operation that was appended last exchanges with that device: its error will say so. */
+void queue_note_exchange(struct omprma_queue *queue, const struct device *with);
+
+/* Exchanges that `device` gets, one after the other at the end of a queue, share a queue on that
+ * device, and one wait for it. Returns the place that this wait is for, to be moved on when another
+ * one is appended there, or NULL if it needs a queue of its own. Such exchanges need not wait for
+ * each other, if other devices get them: *before is the place after which this one may begin. */
+struct queue_place *queue_find_getter(struct omprma_queue *queue, const struct device *device,
+                                      struct queue_place *before);
+
+/* Somebody knows the present end of the queue: what is appended later is not waited for there. */
+void queue_shut(struct omprma_queue *queue);
 
 /* Remembers where the result of the read that was appended last goes. Errors: HOST_MEMORY. */
 omprma_status_t queue_expect(struct omprma_queue *queue, void *to, uint32_t bytes);
@@ -212,6 +241,13 @@ void queue_make_room(struct omprma_queue *queue);
 
 /* Fails the queue: what was not issued is dropped. The first error is kept. */
 void queue_fail(struct omprma_queue *queue, omprma_status_t status, const char *text);
+
+/* The same for what operation `op` failed with. If that is an exchange, both devices are named. */
+void queue_fail_op(struct omprma_queue *queue, uint64_t op, omprma_status_t status,
+                   const char *text);
+
+/* The same when its device is lost. If exchanges are not complete, one is named. */
+void queue_fail_lost(struct omprma_queue *queue, const char *text);
 
 /* Puts the queue into the runtime's list of those that need attention. */
 void queue_attend(struct omprma_queue *queue);

@@ -235,6 +235,46 @@ static void pass_wait(struct omprma_queue *queue, struct queue_item *item, struc
     pass->stop = pass->attention = true;
 }
 
+/* True when everything before the relay is complete. If not, results of its own queue or transfers
+ * under way bring the queue back here. */
+static bool relay_may_start(struct omprma_queue *queue, const struct queue_item *item,
+                            struct pass *pass)
+{
+    if (queue->done_op < item->relay.after_op) {
+        if (queue->asked_op < item->relay.after_op)
+            queue_ask(queue);
+        pass->attention |= queue->asked_op < item->relay.after_op;
+        return false;
+    }
+    return !pass->active && !queue->bulk;
+}
+
+static void pass_relay(struct omprma_queue *queue, struct queue_item *item, struct pass *pass)
+{
+    struct relay *relay = item->relay.relay;
+    omprma_status_t status;
+
+    pass->stop = true;
+    if (!item->issued) {
+        if (!relay_may_start(queue, item, pass))
+            return;
+        status = relay_start(relay, &item->issued);
+        if (status != OMPRMA_OK) {
+            queue_fail(queue, status, error_text()); /* which ends the relay */
+            return;
+        }
+        if (!item->issued)
+            return;
+        pass->moved = true;
+    }
+    status = relay_advance(relay, &item->done);
+    if (status != OMPRMA_OK)
+        queue_fail(queue, status, error_text());
+    pass->stop = !item->done;
+    pass->moved |= item->done;
+    pass->attention |= !item->done;
+}
+
 static bool test_bulk(struct omprma_queue *queue)
 {
     struct queue_bulk **link = &queue->bulk;
@@ -267,9 +307,6 @@ static void give_back(struct omprma_queue *queue)
     queue->failed = OMPRMA_OK;
     if (queue->remote_failed)
         queue_reset_remote(queue);
-    if (queue->relay)
-        relay_drop(queue->relay, queue->device->runtime);
-    queue->relay = NULL;
     queue_give(queue);
 }
 
@@ -283,6 +320,8 @@ bool queue_advance(struct omprma_queue *queue)
             pass_transfer(queue, item, &pass);
         else if (item->kind == ITEM_SEGMENT)
             pass_segment(queue, item, &pass);
+        else if (!item->done && item->kind == ITEM_RELAY)
+            pass_relay(queue, item, &pass);
         else if (!item->done)
             pass_wait(queue, item, &pass);
         if (queue->failures != failures)
@@ -292,14 +331,16 @@ bool queue_advance(struct omprma_queue *queue)
         item_remove(queue, queue->first);
         pass.moved = true; /* somebody may wait for the room */
     }
-    if (queue->waiters && queue->open && queue->open == queue->first) {
-        /* Another thread has appended while one waits, and may not come back to flush. */
+    if ((queue->waiters || queue->give_when_idle) && queue->open && queue->open == queue->first) {
+        /* Another thread has appended while one waits, and may not come back to flush; or nobody
+         * will, for it is a helper. */
         segment_seal(queue, !queue->first->segment.only_writes);
         pass.attention = true;
     }
     if (pass.attention || queue->bulk || queue->failures != failures)
         queue_attend(queue);
-    if (queue->waiters && !queue->first && queue->asked_op < queue->hazard_op)
+    if ((queue->waiters || queue->give_when_idle) && !queue->first &&
+        queue->asked_op < queue->hazard_op)
         queue_ask(queue); /* somebody waits for operations that nobody asked about */
     if (queue->waiters && (pass.moved || queue_idle(queue)))
         progress_signal(queue->device->runtime);

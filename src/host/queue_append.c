@@ -84,7 +84,8 @@ omprma_status_t queue_append(struct omprma_queue *queue, struct wire_record *rec
     segment_note(queue, item, record);
     if (tail)
         *tail = at;
-    if (queue->first != queue->open || queue->waiters) /* a segment may be ready to leave */
+    if (queue->first != queue->open || queue->waiters || queue->give_when_idle)
+        /* a segment may be ready to leave */
         queue_attend(queue);
     return OMPRMA_OK;
 }
@@ -134,6 +135,22 @@ omprma_status_t queue_append_wait(struct omprma_queue *queue, const struct queue
         return OMPRMA_ERR_HOST_MEMORY;
     segment_seal(queue, false);
     item->wait = *place;
+    item->number = ++queue->next_number;
+    item_insert(queue, item, NULL);
+    queue_attend(queue);
+    return OMPRMA_OK;
+}
+
+/* Its source must hold what all operations before it leave there, small submits included. */
+omprma_status_t queue_append_relay(struct omprma_queue *queue, struct relay *relay)
+{
+    struct queue_item *item = item_create(queue, ITEM_RELAY);
+
+    if (!item)
+        return OMPRMA_ERR_HOST_MEMORY;
+    segment_seal(queue, true);
+    item->relay.relay = relay;
+    item->relay.after_op = queue->next_op;
     item->number = ++queue->next_number;
     item_insert(queue, item, NULL);
     queue_attend(queue);

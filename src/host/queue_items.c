@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "host/relay.h"
 
 /* Items come and go with every region: the runtime keeps some. */
 struct queue_item *item_create(struct omprma_queue *queue, enum queue_item_kind kind)
@@ -79,6 +80,8 @@ void item_remove(struct omprma_queue *queue, struct queue_item *item)
         }
     } else if (item->kind == ITEM_TRANSFER) {
         free(item->transfer.copy);
+    } else if (item->kind == ITEM_RELAY && item->relay.relay) {
+        relay_end(item->relay.relay);
     }
     item_free(queue, item);
 }

@@ -1,6 +1,6 @@
 /*
- * queue_items.h: the list of items of a queue, shared by queue.c, queue_append.c, queue_advance.c
- * and queue_place.c; nobody else looks inside a queue. See queue.h.
+ * queue_items.h: the list of items of a queue, shared by queue.c, queue_append.c, queue_advance.c,
+ * queue_exchanges.c and queue_place.c; nobody else looks inside a queue. See queue.h.
  *
  * Thread: see runtime.h.
  */
@@ -41,6 +41,10 @@ void bulk_free_all(struct queue_bulk *bulk);
 
 /* Gives a retrieve's record back. */
 void read_free(struct omprma_queue *queue, struct queue_read *read);
+
+/* Forgets exchanges that are known to be complete; that will not be sent. */
+void exchanges_forget_done(struct omprma_queue *queue);
+void exchanges_forget_unsent(struct omprma_queue *queue);
 
 /* Makes the worker forget a failure, so that the next user of the queue starts clean. */
 void queue_reset_remote(struct omprma_queue *queue);

@@ -34,6 +34,7 @@
 #include "host/wakes.h"
 
 struct device;
+struct relay;
 struct queue_item;
 struct queue_read;
 struct trace;
@@ -55,7 +56,8 @@ struct runtime {
     struct doorbell *bell, **bells;
 
     struct exchange_paths exchange[2]; /* between devices of one host; of different hosts */
-    int relays;                        /* exchanges through the application under way */
+    int relays; /* exchanges through the application that have memory, see relay.h */
+    struct relay *relay_first, *relay_last; /* those that wait for it */
 
     struct device **devices; /* device number -> device */
     int device_count;

@@ -5,6 +5,7 @@ set -u
 run=$BUILD_DIR/bin/omprma-run
 ends=$BUILD_DIR/tests/integration/ends
 losses=$BUILD_DIR/tests/integration/losses
+held=$BUILD_DIR/tests/integration/held
 folder=$(mktemp -d)
 mkdir "$folder/tmp"
 failures=0
@@ -107,6 +108,8 @@ lose() {
         expect "lost $how exchanges by $2, $1" 0 "^exchange 0 to 1: .*kernel read_null crashed" 20 \
             "$run" --osc "$1" -n 4 -- "$losses" $how
     done
+    OMPRMA_TIMEOUT=3 expect "stopped before exchanges by $2, $1" bad "^stopped: all have ended" 25 \
+        "$run" --osc "$1" -n 3 -- "$held" stop
     # Through the application, Open MPI adds lines of its own until the end.
     if [ "$2" != application ]; then
         expect "killed while they exchange by $2, $1" bad "^omprma: worker 1 on .* killed by signal 9" \
@@ -119,6 +122,7 @@ for way in put get send application; do
     lose rdma $way
 done
 lose ucx auto
+lose ucx send
 
 expect "no workers" 13 "no workers.*omprma-run" 10 "$ends" init
 expect "alone under mpirun" 13 "no workers" 20 mpirun --oversubscribe -n 1 "$ends" init

@@ -66,6 +66,16 @@ static void check_crossing(uint64_t bytes)
     }
 }
 
+/* That of an exchange between them, with an address that is not mapped. */
+static void check_error(int source, int target)
+{
+    char wanted[100];
+
+    snprintf(wanted, sizeof(wanted), "exchange from device %d to device %d: ", source, target);
+    check(strncmp(omprma_error(), wanted, strlen(wanted)) == 0);
+    check(strstr(omprma_error(), "not mapped"));
+}
+
 /* Addresses that only a worker can tell to be wrong, here and there. The queue is clean afterwards,
  * and what is under way elsewhere is not disturbed. */
 static void check_bad_addresses(void)
@@ -85,11 +95,16 @@ static void check_bad_addresses(void)
         check_ok(omprma_exchange(queues[0], i % 2 ? wrong : from, last, i % 2 ? to : wrong, bytes));
         check_ok(omprma_exchange(queues[last], there[last], 0, there[0], bytes));
         check(omprma_queue_synchronize(queues[0]) == OMPRMA_ERR_ADDRESS);
-        check(strstr(omprma_error(), "not mapped"));
+        check_error(0, last);
         check_ok(omprma_queue_synchronize(queues[last]));
         check_ok(omprma_retrieve(queues[0], back, there[0], bytes));
         check_ok(omprma_queue_synchronize(queues[0]));
         check(memcmp(out, back, bytes) == 0);
+        check_ok(omprma_exchange(queues[0], from, last, to, bytes));
+        check_ok(omprma_exchange(queues[0], i % 2 ? wrong : from, 0, i % 2 ? from : wrong, bytes));
+        check_ok(omprma_exchange(queues[0], from, last, to, bytes));
+        check(omprma_queue_synchronize(queues[0]) == OMPRMA_ERR_ADDRESS);
+        check_error(0, 0);
     }
     check_ok(omprma_free(0, from));
     check_ok(omprma_free(last, to));

@@ -215,7 +215,7 @@ static void many_through_the_application(void **state)
     assert_ok(omprma_queue_synchronize(queue[0]));
     for (int i = 0; i < COPIES; i++) {
         assert_ok(omprma_exchange(queue[i], from, 1, to[i], BYTES));
-        assert_in_range(runtime_get()->relays, 1, RELAYS_MOST);
+        assert_in_range(runtime_get()->relays, 0, RELAYS_MOST);
     }
     for (int i = 0; i < COPIES; i++) {
         assert_ok(omprma_queue_destroy(queue[i]));
@@ -225,6 +225,116 @@ static void many_through_the_application(void **state)
     }
     assert_ok(omprma_queue_destroy(reader));
     assert_int_equal(runtime_get()->relays, 0);
+    core_stop();
+}
+
+/* Behind kernels that last until the program says so: the calls return, others go on, and none has
+ * memory before it can use it. One of them fails. */
+static void many_behind_kernels(void **state)
+{
+    enum { COPIES = 3 * RELAYS_MOST };
+    static struct gate gate;
+    omprma_queue_t *closed, *queue[COPIES], *free_queue;
+    omprma_event_t *event;
+    omprma_addr_t from[2], to[COPIES];
+
+    (void)state;
+    core_start(&(struct core_options){.workers = 2});
+    core_exchange_by(EXCHANGE_APPLICATION);
+    core_make_hole();
+    event = core_event();
+    closed = core_queue(0);
+    free_queue = core_queue(1);
+    memset(wanted[0], 9, BYTES);
+    for (int i = 0; i < 2; i++)
+        from[i] = core_alloc(i, BYTES);
+    core_close(closed, &gate);
+    assert_ok(omprma_submit(closed, from[0], wanted[0], BYTES));
+    assert_ok(omprma_event_record(event, closed));
+    for (int i = 0; i < COPIES; i++) {
+        queue[i] = core_queue(0);
+        to[i] = core_alloc(1, BYTES);
+        assert_ok(omprma_event_wait(event, queue[i]));
+        assert_ok(omprma_exchange(queue[i], from[0], 1, i == 2 ? core_hole : to[i], BYTES));
+    }
+    for (int round = 0; round < 20; round++) {
+        memset(wanted[1], round, BYTES);
+        assert_ok(omprma_submit(free_queue, from[1], wanted[1], BYTES));
+        assert_ok(omprma_exchange(free_queue, from[1], 0, core_alloc(0, BYTES), BYTES));
+        assert_ok(omprma_queue_synchronize(free_queue));
+        assert_int_equal(runtime_get()->relays, 0);
+    }
+    core_open(&gate);
+    for (int i = 0; i < COPIES; i++) {
+        omprma_status_t status = omprma_queue_synchronize(queue[i]);
+
+        assert_in_range(runtime_get()->relays, 0, RELAYS_MOST);
+        if (i == 2) {
+            assert_int_equal(status, OMPRMA_ERR_ADDRESS);
+            assert_ptr_equal(strstr(omprma_error(), "exchange from device 0 to device 1: device 1"),
+                             omprma_error());
+            assert_ok(omprma_queue_synchronize(queue[i]));
+            continue;
+        }
+        assert_int_equal(status, OMPRMA_OK);
+        assert_ok(omprma_retrieve(free_queue, host[0], to[i], BYTES));
+        assert_ok(omprma_queue_synchronize(free_queue));
+        assert_memory_equal(host[0], wanted[0], BYTES);
+    }
+    for (int i = 0; i < COPIES; i++)
+        assert_ok(omprma_queue_destroy(queue[i]));
+    omprma_event_destroy(event);
+    assert_ok(omprma_queue_destroy(closed));
+    assert_ok(omprma_queue_destroy(free_queue));
+    assert_int_equal(runtime_get()->relays, 0);
+    assert_null(runtime_get()->relay_first);
+    core_stop();
+}
+
+/* A queue fails while its exchange waits for its turn: the turn goes to the next. */
+static void turn_is_passed_on(void **state)
+{
+    enum { COPIES = RELAYS_MOST + 3 };
+    omprma_queue_t *queue[COPIES];
+    omprma_addr_t from, to[COPIES];
+    int failed = RELAYS_MOST + 1;
+
+    (void)state;
+    core_start(&(struct core_options){.workers = 2, .delay = 200});
+    core_exchange_by(EXCHANGE_APPLICATION);
+    from = core_alloc(0, BYTES);
+    memset(wanted[0], 4, BYTES);
+    for (int i = 0; i < COPIES; i++) {
+        queue[i] = core_queue(0);
+        to[i] = core_alloc(1, BYTES);
+    }
+    assert_ok(omprma_submit(queue[0], from, wanted[0], BYTES));
+    assert_ok(omprma_queue_synchronize(queue[0]));
+    for (int i = 0; i < COPIES; i++)
+        assert_ok(omprma_exchange(queue[i], from, 1, to[i], BYTES));
+    runtime_lock(runtime_get());
+    assert_int_equal(runtime_get()->relays, RELAYS_MOST);
+    assert_non_null(runtime_get()->relay_first);
+    queue_fail(queue[failed], OMPRMA_ERR_MPI, "made up");
+    queue_fail(queue[0], OMPRMA_ERR_MPI, "made up as well");
+    runtime_unlock(runtime_get());
+    for (int i = COPIES - 1; i >= 0; i--)
+        assert_int_equal(omprma_queue_synchronize(queue[i]),
+                         i == 0 || i == failed ? OMPRMA_ERR_MPI : OMPRMA_OK);
+    for (int i = 1; i < COPIES; i++) {
+        omprma_queue_t *reader = core_queue(1);
+
+        if (i != failed) {
+            assert_ok(omprma_retrieve(reader, host[0], to[i], BYTES));
+            assert_ok(omprma_queue_synchronize(reader));
+            assert_memory_equal(host[0], wanted[0], BYTES);
+        }
+        assert_ok(omprma_queue_destroy(reader));
+        assert_ok(omprma_queue_destroy(queue[i]));
+    }
+    assert_ok(omprma_queue_destroy(queue[0]));
+    assert_int_equal(runtime_get()->relays, 0);
+    assert_null(runtime_get()->relay_first);
     core_stop();
 }
 
@@ -314,6 +424,8 @@ int main(void)
         cmocka_unit_test(small_submits_come_first),
         cmocka_unit_test(small_submits_to_the_source_come_first),
         cmocka_unit_test(many_through_the_application),
+        cmocka_unit_test(many_behind_kernels),
+        cmocka_unit_test(turn_is_passed_on),
         cmocka_unit_test(crossing_copies),
         cmocka_unit_test(wrong_arguments),
     };
