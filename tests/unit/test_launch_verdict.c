@@ -187,6 +187,22 @@ static void networks_in_order(void **state)
     assert_int_equal(verdict.kind, VERDICT_NONE);
 }
 
+/* Open MPI repeats these until the process is ended. */
+static void words_about_dead_peers(void **state)
+{
+    (void)state;
+    struct verdict verdict;
+    char passed[1024];
+    feed("[n7:8780] Read -1, expected 8388608, errno = 3\n"
+         "[n7:8781] Wrote -1, expected 4194304, errno = 3\n"
+         "[n7:8781] Wrote -1, expected 4194304, errno = 1\n"
+         "[n7:8781] Wrote it\nRead -1, expected 8, errno = 3\n",
+         4096, &verdict, passed, sizeof(passed));
+    assert_string_equal(passed, "[n7:8781] Wrote -1, expected 4194304, errno = 1\n"
+                                "[n7:8781] Wrote it\nRead -1, expected 8, errno = 3\n");
+    assert_int_equal(verdict.kind, VERDICT_NONE);
+}
+
 /* Neither a line nor a message without end may run over. */
 static void long_input(void **state)
 {
@@ -210,7 +226,8 @@ int main(void)
         cmocka_unit_test(separates),         cmocka_unit_test(statuses),
         cmocka_unit_test(hosts_win),         cmocka_unit_test(silence),
         cmocka_unit_test(networks),          cmocka_unit_test(networks_mixed),
-        cmocka_unit_test(networks_in_order), cmocka_unit_test(long_input),
+        cmocka_unit_test(networks_in_order), cmocka_unit_test(words_about_dead_peers),
+        cmocka_unit_test(long_input),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

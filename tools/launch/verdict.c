@@ -254,6 +254,16 @@ static bool line_is_noise(const char *line)
            strstr(line, "Set MCA parameter \"orte_base_help_aggregate\"");
 }
 
+/* A process that copies to or from another one of its host that has died tries for ever, or until
+ * it is ended, thousands of times. Which one has died is said once, by mpirun. */
+static bool line_is_of_dead_peer(const char *line)
+{
+    char verb[6];
+    int end = 0;
+    return sscanf(line, "[%*[^]]] %5s -1, expected %*u, errno = 3%n", verb, &end) == 1 && end &&
+           (strcmp(verb, "Wrote") == 0 || strcmp(verb, "Read") == 0);
+}
+
 static void stream_line(struct stream *stream, struct verdict *verdict)
 {
     stream->line[stream->used] = 0;
@@ -272,8 +282,8 @@ static void stream_line(struct stream *stream, struct verdict *verdict)
         memcpy(stream->message + stream->message_bytes, stream->line, bytes);
         stream->message_bytes += bytes;
     }
-    bool ours =
-        frame || inside || line_is_noise(stream->line) || verdict_read_line(verdict, stream->line);
+    bool ours = frame || inside || line_is_noise(stream->line) ||
+                line_is_of_dead_peer(stream->line) || verdict_read_line(verdict, stream->line);
     if (stream->verbose || !ours)
         write_all(stream->out, stream->line, stream->used);
     stream->used = 0;
