@@ -15,6 +15,7 @@
 enum {
     QUEUES_MOST = 65536,
     AWAKE_US = 5000, /* how long a worker is asked to keep polling at a time */
+    DIED_S = 3,      /* how long whoever started this process has to end it when a worker died */
     PAGE = 4096
 };
 
@@ -239,11 +240,26 @@ omprma_status_t device_check_alive(const struct device *device)
                                 : OMPRMA_OK;
 }
 
+/* omprma-run, and mpirun, end the program when a worker dies, and say which one and of what. Only
+ * where nobody does is it for the program to learn. */
+static void watch_death(struct device *device, int64_t now)
+{
+    if (!device->can_ring || !doorbell_owner_died(device->runtime->bells[device->rank]))
+        return;
+    if (device->died_ns == 0)
+        device->died_ns = now;
+    else if (now - device->died_ns > DIED_S * INT64_C(1000000000))
+        device_lose(device, "%s: its worker, process %d, has died", device_name(device),
+                    device->hello.bell.pid);
+}
+
 void device_watch(struct device *device, int64_t now)
 {
     int64_t limit = device->runtime->config.timeout_s * INT64_C(1000000000);
     int64_t silent = now - device->heard_ns;
 
+    if (!device->lost)
+        watch_death(device, now);
     if (limit == 0 || device->lost || silent < limit / 4)
         return;
     if (device->probed_ns < device->heard_ns) { /* first doubt: ask for a sign of life */

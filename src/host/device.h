@@ -41,6 +41,7 @@ struct device {
     int64_t heard_ns;      /* when it last sent anything */
     int64_t awake_sent_ns; /* when it was last told to stay awake */
     int64_t probed_ns;     /* when it was last asked for a sign of life */
+    int64_t died_ns;       /* when its process was found to have died */
 
     struct omprma_queue *dirty; /* queues with small submits not known to be executed */
 
@@ -105,7 +106,8 @@ void device_remember_write(struct omprma_queue *queue, omprma_addr_t begin, uint
 struct omprma_queue *device_find_write(struct device *device, omprma_addr_t begin,
                                        omprma_addr_t end);
 
-/* A few messages' worth of life: asks a silent worker, gives up on one that stays silent. */
+/* A few messages' worth of life: asks a silent worker, gives up on one that stays silent, or of
+ * which its doorbell says that it has died. */
 void device_watch(struct device *device, int64_t now_ns);
 
 /* Keeps a worker polling while one-sided transfers to it are under way, where that helps. */

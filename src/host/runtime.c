@@ -105,7 +105,7 @@ static omprma_status_t choose_paths(struct runtime *runtime)
     omprma_status_t status = twosided_create(world, &runtime->two_sided);
 
     if (status == OMPRMA_OK && window)
-        status = rma_create(world, &runtime->one_sided);
+        status = rma_create(world, runtime->bells, &runtime->one_sided);
     if (status != OMPRMA_OK)
         return status;
     if (!window && runtime->config.data == DATA_RMA)
