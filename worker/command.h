@@ -40,6 +40,11 @@ void command_fail_range(struct stream *stream, const char *what, uint64_t addres
 enum command_step command_transfer(struct server *server, struct stream *stream,
                                    const struct wire_record *record);
 
+/* Fails the stream of a transfer that has failed with error_text(); the worker as well if the other
+ * end is left waiting. */
+void command_fail_transfer(struct server *server, struct stream *stream,
+                           const struct datapath *path, omprma_status_t status);
+
 /* ---- device_commands.c */
 
 void command_grow(struct server *server, const struct stream *stream,

@@ -1,6 +1,7 @@
 /* reply.c: gathers results into messages. See server.h. */
 #include "worker/server.h"
 
+#include "base/error.h"
 #include "worker/output.h"
 
 enum { OUTPUT_AT_ONCE = 32 << 10 };
@@ -9,12 +10,16 @@ static omprma_status_t send_out(struct server *server)
 {
     struct channel_message *message = server->out;
     struct wire_buffer buffer = channel_buffer(message);
+    omprma_status_t status;
 
     server->out = NULL;
     server->owe_ack = false;
     message->peer = server->head;
     wire_seal(&buffer, WIRE_RESULTS, ++server->out_serial, server->in_serial, false);
-    return channel_send(server->channel, message);
+    status = channel_send(server->channel, message);
+    if (status != OMPRMA_OK) /* somebody waits for what was in it */
+        server_break(server, status, error_text());
+    return status;
 }
 
 void *reply_append(struct server *server, uint16_t code, uint32_t queue, uint32_t op, uint64_t word,
@@ -35,8 +40,10 @@ void *reply_append(struct server *server, uint16_t code, uint32_t queue, uint32_
 
         if (!server->out)
             server->out = channel_take(server->channel);
-        if (!server->out)
+        if (!server->out) {
+            server_break(server, OMPRMA_ERR_HOST_MEMORY, "no memory for a control message");
             return NULL;
+        }
         buffer = channel_buffer(server->out);
         at = wire_append(&buffer, &record);
         server->out->bytes = buffer.used;

@@ -102,7 +102,9 @@ struct server {
     bool exiting;
     void (*leave_lost)(void); /* ends the process when the main thread cannot; may be NULL */
     bool lost;                /* a kernel has crashed: nothing runs any more */
-    uint64_t kernels;         /* kernels run so far */
+    omprma_status_t broken;   /* the connection has failed: this worker has to end */
+    char broken_text[256];
+    uint64_t kernels; /* kernels run so far */
 };
 
 /* ---- server.c */
@@ -111,12 +113,17 @@ struct server {
  * threads. Errors: HOST_MEMORY. */
 omprma_status_t server_open(struct server *server);
 
-/* Serves until the application says exit (OK) or the channel fails. Not called with the lock held.
+/* Serves until the application says exit (OK) or the connection fails. Not called with the lock
+ * held.
  */
 omprma_status_t server_run(struct server *server);
 
 /* Ends the threads and frees everything that server_open() and the streams made. */
 void server_close(struct server *server);
+
+/* The connection has failed in a way that leaves somebody waiting for ever: what comes now is the
+ * end of this worker, and through MPI that of all. The first reason is kept. */
+void server_break(struct server *server, omprma_status_t status, const char *text);
 
 void server_lock(struct server *server);
 void server_unlock(struct server *server);

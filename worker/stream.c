@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "worker/command.h"
 
 enum { STREAMS_MOST = 1 << 20 };
 
@@ -216,7 +217,7 @@ static bool stream_test_transfers(struct server *server, struct stream *stream)
         omprma_status_t status = datapath_test(node->path, &node->transfer, &done);
 
         if (status != OMPRMA_OK)
-            stream_fail(stream, status, error_text());
+            command_fail_transfer(server, stream, node->path, status);
         if (status == OMPRMA_OK && !done) {
             link = &node->next;
             continue;

@@ -76,6 +76,16 @@ static bool use_scratch(struct stream_transfer *node)
     return node->scratch != NULL;
 }
 
+/* Of a two-sided transfer the other end has the other half, and would wait for this one for ever.
+ */
+void command_fail_transfer(struct server *server, struct stream *stream,
+                           const struct datapath *path, omprma_status_t status)
+{
+    if (!path->one_sided)
+        server_break(server, status, error_text());
+    stream_fail(stream, status, error_text());
+}
+
 static void begin_transfer(struct server *server, struct stream *stream,
                            const struct wire_record *record)
 {
@@ -107,7 +117,7 @@ static void begin_transfer(struct server *server, struct stream *stream,
     }
     status = datapath_start(node->path, transfer);
     if (status != OMPRMA_OK) {
-        stream_fail(stream, status, error_text());
+        command_fail_transfer(server, stream, node->path, status);
         free(node->scratch);
         free(node);
         return;

@@ -143,6 +143,8 @@ omprma_status_t queue_take(struct device *device, struct omprma_queue **out)
 void queue_give(struct omprma_queue *queue)
 {
     queue->in_use = false;
+    if (queue->stuck)
+        return;
     queue->next_free = queue->device->free_queues;
     queue->device->free_queues = queue;
 }
@@ -157,14 +159,23 @@ bool device_may_send(const struct device *device)
 omprma_status_t device_send(struct device *device, struct channel_message *message, bool ask)
 {
     struct wire_buffer buffer = channel_buffer(message);
+    omprma_status_t status;
 
+    if (device->lost) {
+        channel_drop(device->runtime->channel, message);
+        return error_set(OMPRMA_ERR_DEVICE_LOST, "%s", device->lost_text);
+    }
     device->sent++;
     ask |= device->sent % DEVICE_ASK_EACH == 0;
     wire_seal(&buffer, WIRE_COMMANDS, device->sent, device->received, ask);
     message->peer = device->rank;
     device->stats.messages_out++;
     device->stats.message_bytes_out += message->bytes;
-    return channel_send(device->runtime->channel, message);
+    status = channel_send(device->runtime->channel, message);
+    if (status !=
+        OMPRMA_OK) /* a gap: nothing that follows can be understood, or will be answered */
+        device_lose(device, "%s: %s", device_name(device), error_text());
+    return status;
 }
 
 omprma_status_t device_send_record(struct device *device, const struct wire_record *record,
@@ -226,6 +237,9 @@ void device_lose(struct device *device, const char *format, ...)
     device->runtime->unresponsive = true;
     for (uint32_t i = 0; i < device->queue_count; i++)
         queue_fail(device->queues[i], OMPRMA_ERR_DEVICE_LOST, device->lost_text);
+    for (int i = 0; i < device->runtime->device_count; i++)
+        for (uint32_t k = 0; k < device->runtime->devices[i]->queue_count; k++)
+            queue_miss(device->runtime->devices[i]->queues[k], device);
 }
 
 void device_note_crash(struct device *device, const char *text)

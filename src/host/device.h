@@ -73,7 +73,8 @@ enum allocator_range device_classify(struct device *device, omprma_addr_t addres
 omprma_status_t device_command(struct device *device, const struct wire_record *record,
                                uint64_t *value, void *tail, uint32_t capacity);
 
-/* Sends a sealed message of a queue. Ownership of `message` passes. `ask`: wants an answer soon. */
+/* Sends a sealed message of a queue. Ownership of `message` passes. `ask`: wants an answer soon. On
+ * an error the device is lost. */
 omprma_status_t device_send(struct device *device, struct channel_message *message, bool ask);
 
 /* Sends a message of one record, outside the order of its queue's items; of none for NULL. `ask` as

@@ -128,7 +128,11 @@ static omprma_status_t send(const struct exchange *x, struct queue_place *arrive
         return status;
     status = queue_append(receiver, &in, NULL);
     if (status == OMPRMA_OK)
+        status = queue_pair(receiver, device, receiver->next_op);
+    if (status == OMPRMA_OK)
         status = queue_append(x->queue, &out, NULL);
+    if (status == OMPRMA_OK)
+        status = queue_pair(x->queue, x->to_device, x->queue->next_op);
     if (status != OMPRMA_OK)
         return exchange_let_go(receiver, status);
     *arrived = queue_end(receiver);

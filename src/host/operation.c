@@ -19,6 +19,8 @@ omprma_status_t operation_check_queue(struct omprma_queue *queue)
 {
     if (queue->device->lost && queue->failed == OMPRMA_OK)
         queue_fail(queue, OMPRMA_ERR_DEVICE_LOST, queue->device->lost_text);
+    else if (queue->stuck)
+        queue->failed = queue->failed_status;
     return queue->failed == OMPRMA_OK ? OMPRMA_OK
                                       : error_set(queue->failed, "%s", queue->failed_text);
 }

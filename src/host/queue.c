@@ -157,11 +157,40 @@ void queue_fail(struct omprma_queue *queue, omprma_status_t status, const char *
     }
     drop_unsent_reads(queue);
     queue->next_op = queue->sent_op;
+    for (int i = 0; queue->halves && i < queue->device->runtime->device_count; i++)
+        if (queue->halves[i] > queue->sent_op)
+            queue->halves[i] = 0;
     writes_forget(&queue->writes, queue->sent_op);
     if (queue->sent_op < queue->hazard_op)
         queue->hazard_op = queue->sent_op;
     queue_attend(queue);
     progress_signal(queue->device->runtime);
+}
+
+omprma_status_t queue_pair(struct omprma_queue *queue, const struct device *device, uint64_t op)
+{
+    if (!queue->halves)
+        queue->halves =
+            calloc((size_t)queue->device->runtime->device_count, sizeof(*queue->halves));
+    if (!queue->halves)
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for an exchange");
+    queue->halves[device->number] = op;
+    return OMPRMA_OK;
+}
+
+void queue_miss(struct omprma_queue *queue, const struct device *lost)
+{
+    char text[640];
+
+    if (queue->device == lost || !queue->halves || queue->done_op >= queue->halves[lost->number])
+        return;
+    if (queue->halves[lost->number] >
+        queue->sent_op) /* not sent: it waits for the other half here */
+        return;
+    queue->stuck = true;
+    snprintf(text, sizeof(text), "exchange from device %d to device %d: %s", queue->device->number,
+             lost->number, lost->lost_text);
+    queue_fail(queue, OMPRMA_ERR_DEVICE_LOST, text);
 }
 
 /* Touches no other queue: those may be gone. */
@@ -179,12 +208,13 @@ void queue_free(struct omprma_queue *queue)
         free(read);
     }
     bulk_free_all(queue->bulk);
+    free(queue->halves);
     free(queue);
 }
 
 bool queue_idle(const struct omprma_queue *queue)
 {
-    if (queue->device->lost && queue->device->runtime->unresponsive)
+    if (queue->stuck || (queue->device->lost && queue->device->runtime->unresponsive))
         return true;
     /* The result of a marked segment is not waited for, unless it will bring the failure again. */
     return !queue->first && !queue->bulk && queue->done_op >= queue->asked_op &&

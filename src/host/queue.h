@@ -137,6 +137,8 @@ struct omprma_queue {
     bool give_when_idle;           /* nobody holds it: it goes back to the device when it is idle */
     bool held;                     /* other half of an exchange whose first has not left */
     struct relay *relay;           /* whose memory it uses, see relay.h, or NULL */
+    uint64_t *halves;              /* per device: its last half of a two-sided exchange with it */
+    bool stuck;                    /* the worker waits there for a device that was lost, for ever */
     uint64_t failures;             /* how often it has failed so far */
     omprma_status_t failed_status; /* of the last failure; they stay after synchronize */
     char failed_text[512];
@@ -212,6 +214,13 @@ void queue_make_room(struct omprma_queue *queue);
 
 /* Fails the queue: what was not issued is dropped. The first error is kept. */
 void queue_fail(struct omprma_queue *queue, omprma_status_t status, const char *text);
+
+/* Notes that operation `op` is one half of a two-sided exchange with `device`. Errors: HOST_MEMORY.
+ */
+omprma_status_t queue_pair(struct omprma_queue *queue, const struct device *device, uint64_t op);
+
+/* A device was lost. The queue fails, and is given up, if its worker waits for that device. */
+void queue_miss(struct omprma_queue *queue, const struct device *lost);
 
 /* Puts the queue into the runtime's list of those that need attention. */
 void queue_attend(struct omprma_queue *queue);

@@ -286,7 +286,7 @@ static void stop(struct runtime *runtime)
     if (runtime->config.stats)
         stats_print(runtime, stderr);
     __atomic_store_n(&the_runtime, NULL, __ATOMIC_RELEASE);
-    if (runtime->unresponsive) {
+    if (runtime->unresponsive && !runtime->adopted) {
         fflush(NULL);
         world_abort(&runtime->world, EXIT_FAILURE);
     }

@@ -300,3 +300,10 @@ omprma_status_t null_two_sided_create(const struct null_path_options *options,
     *path = &self->base;
     return OMPRMA_OK;
 }
+
+void null_path_fail_next(struct datapath *path)
+{
+    struct null_path *self = self_of(path);
+
+    self->options.fail_start = self->starts + 1;
+}

@@ -34,4 +34,7 @@ omprma_status_t null_two_sided_create(const struct null_path_options *options,
                                       struct null_exchange *exchange, int rank,
                                       struct datapath **path);
 
+/* The next start() of a path fails. */
+void null_path_fail_next(struct datapath *path);
+
 #endif
