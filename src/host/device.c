@@ -172,8 +172,8 @@ omprma_status_t device_send(struct device *device, struct channel_message *messa
     device->stats.messages_out++;
     device->stats.message_bytes_out += message->bytes;
     status = channel_send(device->runtime->channel, message);
-    if (status !=
-        OMPRMA_OK) /* a gap: nothing that follows can be understood, or will be answered */
+    /* A gap: what follows cannot be understood, and will not be answered. */
+    if (status != OMPRMA_OK)
         device_lose(device, "%s: %s", device_name(device), error_text());
     return status;
 }
