@@ -40,6 +40,10 @@ void command_fail_range(struct stream *stream, const char *what, uint64_t addres
 enum command_step command_transfer(struct server *server, struct stream *stream,
                                    const struct wire_record *record);
 
+/* Looks whether a transfer that is not done gets on, and tells the application if it does not. */
+void command_watch_transfer(struct server *server, const struct stream *stream,
+                            struct stream_transfer *node);
+
 /* Fails the stream of a transfer that has failed with error_text(); the worker as well if the other
  * end is left waiting. */
 void command_fail_transfer(struct server *server, struct stream *stream,

@@ -32,7 +32,9 @@ struct stream_transfer {
     struct stream_transfer *next;
     struct datapath *path;
     struct transfer transfer;
-    void *scratch; /* memory of ours that stands in for a range that was refused, or NULL */
+    void *scratch;    /* memory of ours that stands in for a range that was refused, or NULL */
+    uint64_t moved;   /* bytes that were complete when it was last looked at */
+    int64_t watch_ns; /* when it began, or was last said to stall */
 };
 
 /* A failure that the application has reset: what was not run because of it. */
@@ -96,6 +98,10 @@ struct server {
     _Atomic uint32_t service_state; /* futex: SERVICE_* of server.c */
     _Atomic bool service_sleeps;    /* it is in channel_sleep() */
 
+    int64_t stall_ns; /* a transfer with another worker that moves nothing for so long is told of;
+                       * 0: none is */
+    int64_t moved_ns; /* when any such transfer has moved something */
+    uint32_t looks;   /* at such transfers */
     int64_t awake_until_ns;
     int64_t spin_ns;  /* polls without yielding for so long */
     int64_t yield_ns; /* then yielding, then it sleeps */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "worker/command.h"
 
@@ -219,10 +220,13 @@ static bool stream_test_transfers(struct server *server, struct stream *stream)
         if (status != OMPRMA_OK)
             command_fail_transfer(server, stream, node->path, status);
         if (status == OMPRMA_OK && !done) {
+            command_watch_transfer(server, stream, node);
             link = &node->next;
             continue;
         }
         *link = node->next;
+        if (node->transfer.peer != server->head && server->stall_ns)
+            server->moved_ns = clock_ns();
         free(node->scratch);
         node->next = server->spare_transfers;
         server->spare_transfers = node;

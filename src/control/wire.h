@@ -14,7 +14,7 @@
 
 enum {
     WIRE_MAGIC = 0x4d52,
-    WIRE_VERSION = 2,
+    WIRE_VERSION = 3,
     WIRE_MESSAGE_BYTES = 64 << 10, /* largest message */
     WIRE_HEADER_BYTES = 16,
     WIRE_RECORD_BYTES = 16,
@@ -49,6 +49,7 @@ enum wire_code {
     WIRE_FAILED,    /* it failed, or an earlier one of its queue did: status | tail: text */
     WIRE_OUTPUT,    /* text printed by target regions: stream (1, 2) | WIRE_FLUSHED | tail: text */
     WIRE_ALIVE,     /* acknowledges messages, nothing else */
+    WIRE_STALLED,   /* for OMPRMA_TIMEOUT no data has moved to or from another worker: peer */
     WIRE_RESULT_END
 };
 

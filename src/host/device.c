@@ -143,6 +143,7 @@ omprma_status_t queue_take(struct device *device, struct omprma_queue **out)
 void queue_give(struct omprma_queue *queue)
 {
     queue->in_use = false;
+    queue->sender.queue = NULL;
     if (queue->stuck)
         return;
     queue->next_free = queue->device->free_queues;
@@ -203,6 +204,50 @@ static void print_output(const struct wire_record *record)
         fflush(stream);
 }
 
+/* A receive waits for the other end rather than for the network, as far as is known. */
+static bool waits_for_sender(const struct device *device, const struct wire_record *record)
+{
+    struct queue_place sender = {0};
+
+    if (record->queue < device->queue_count)
+        sender = device->queues[record->queue]->sender;
+    if (!sender.queue || sender.queue->done_op >= sender.op)
+        return false;
+    queue_ask(sender.queue);
+    return true;
+}
+
+/* Data does not get from this worker to another, or back. The first time it may be that the other
+ * one has not heard of it yet, because of this side: its window was full, and nobody drove. So only
+ * being told again, some time later, counts. */
+static void hear_of_stall(struct device *device, const struct wire_record *record)
+{
+    const struct runtime *runtime = device->runtime;
+    int64_t limit = runtime->config.timeout_s * INT64_C(1000000000), now = clock_ns();
+    int64_t ago = now - device->stall.told_ns;
+    const struct device *peer;
+
+    if (record->word[0] >= (uint64_t)runtime->world.size ||
+        (int)record->word[0] == runtime->world.head || waits_for_sender(device, record))
+        return;
+    if (device->stall.told_ns && device->stall.queue == record->queue &&
+        device->stall.peer == record->word[0] && ago < 2 * limit) {
+        peer = runtime->devices[runtime->device_of_rank[record->word[0]]];
+        if (ago >= limit / 4)
+            device_lose(
+                device,
+                "device %d (%s) and device %d (%s): no data has moved between them for %lld "
+                "s; if these hosts cannot reach each other, set OMPRMA_EXCHANGE=application; "
+                "OMPRMA_TIMEOUT sets the limit",
+                device->number, device->hello.host, peer->number, peer->hello.host,
+                (long long)(limit + limit / 2) / 1000000000);
+        return;
+    }
+    device->stall.queue = record->queue;
+    device->stall.peer = record->word[0];
+    device->stall.told_ns = now;
+}
+
 void device_accept(struct device *device, const struct channel_message *message)
 {
     struct wire_reader reader;
@@ -219,6 +264,8 @@ void device_accept(struct device *device, const struct channel_message *message)
     while (wire_next(&reader, &record)) {
         if (record.code == WIRE_OUTPUT)
             print_output(&record);
+        else if (record.code == WIRE_STALLED)
+            hear_of_stall(device, &record);
         else if (record.code != WIRE_ALIVE && record.queue < device->queue_count)
             queue_result(device->queues[record.queue], &record);
     }

@@ -41,7 +41,12 @@ struct device {
     int64_t heard_ns;      /* when it last sent anything */
     int64_t awake_sent_ns; /* when it was last told to stay awake */
     int64_t probed_ns;     /* when it was last asked for a sign of life */
-    int64_t died_ns;       /* when its process was found to have died */
+    struct {
+        uint32_t queue;
+        uint64_t peer;
+        int64_t told_ns;
+    } stall;         /* the last that it has told of */
+    int64_t died_ns; /* when its process was found to have died */
 
     struct omprma_queue *dirty; /* queues with small submits not known to be executed */
 

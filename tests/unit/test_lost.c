@@ -1,5 +1,5 @@
-/* test_lost.c: connections that fail, and workers that die: an error of that device, and never a
- * hang, be it in a wait, when a queue is destroyed, or at the end. */
+/* test_lost.c: connections that fail, workers that die, and data that gets lost: an error of that
+ * device, and never a hang, be it in a wait, when a queue is destroyed, or at the end. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -276,6 +276,103 @@ static void a_worker_that_has_died(void **state)
     munmap(address, sizeof(*address));
 }
 
+/* ---- networks between workers ---- */
+
+enum { TIMEOUT_S = 3 };
+
+/* What device 1 is sent by device 0 gets lost, or not. */
+static void lose_data(bool lose)
+{
+    core_hold(1);
+    null_path_hold_data(core.worker[1].server.two_sided, lose);
+    core_release(1);
+}
+
+static omprma_queue_t *start_sending(omprma_addr_t *from, omprma_addr_t *to)
+{
+    char text[8];
+
+    snprintf(text, sizeof(text), "%d", TIMEOUT_S);
+    setenv("OMPRMA_TIMEOUT", text, 1);
+    core_start(&(struct core_options){.workers = 2});
+    unsetenv("OMPRMA_TIMEOUT");
+    for (int i = 0; i < 2; i++) {
+        core_hold(i);
+        core.worker[i].server.stall_ns = TIMEOUT_S * INT64_C(1000000000);
+        core_release(i);
+    }
+    core_exchange_by(EXCHANGE_SEND);
+    *from = core_alloc(0, BYTES);
+    *to = core_alloc(1, BYTES);
+    return core_queue(0);
+}
+
+/* Of little data the sender does not see that it gets lost. */
+static void data_that_gets_lost(void **state)
+{
+    static const struct {
+        uint64_t bytes;
+        const char *text;
+    } cases[] = {
+        {BYTES, "device 0 (here) and device 1 (here): no data has moved"},
+        {100, "device 0 to device 1: device 1 (here) and device 0 (here): no data has moved"}};
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        omprma_queue_t *queue;
+        omprma_addr_t from, to;
+
+        queue = start_sending(&from, &to);
+        lose_data(true);
+        assert_ok(omprma_exchange(queue, from, 1, to, cases[i].bytes));
+        check_lost(omprma_queue_destroy(queue), cases[i].text);
+        assert_non_null(strstr(omprma_error(), "OMPRMA_EXCHANGE=application"));
+        check_well(1 - i);
+        lose_data(false);
+        core_let_go(i);
+        core_stop();
+    }
+}
+
+/* The other end waits as long as the kernel before the send takes. */
+static void kernels_may_be_long(void **state)
+{
+    omprma_queue_t *queue;
+    omprma_addr_t from, to;
+    struct gate gate;
+
+    (void)state;
+    queue = start_sending(&from, &to);
+    core_close(queue, &gate);
+    assert_ok(omprma_exchange(queue, from, 1, to, BYTES));
+    assert_ok(omprma_queue_flush(queue));
+    for (int i = 0; i < 2 * TIMEOUT_S * 100; i++) {
+        check_well(1);
+        kernel_nap(10000);
+    }
+    core_open(&gate);
+    assert_ok(omprma_queue_destroy(queue));
+    core_stop();
+}
+
+/* Nor does it matter how long the application is away. */
+static void applications_may_be_away(void **state)
+{
+    omprma_queue_t *queue;
+    omprma_addr_t from, to;
+
+    (void)state;
+    queue = start_sending(&from, &to);
+    lose_data(true);
+    assert_ok(omprma_exchange(queue, from, 1, to, BYTES));
+    assert_ok(omprma_queue_flush(queue));
+    kernel_nap(2 * TIMEOUT_S * 1000000 + 500000); /* it was told of three times */
+    lose_data(false);
+    assert_ok(omprma_queue_destroy(queue));
+    check_well(0);
+    core_stop();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -285,6 +382,9 @@ int main(void)
         cmocka_unit_test_setup(a_two_sided_transfer_that_cannot_start, be_impatient),
         cmocka_unit_test_setup(workers_end, be_impatient),
         cmocka_unit_test_setup(a_worker_that_has_died, be_impatient),
+        cmocka_unit_test_setup(data_that_gets_lost, be_impatient),
+        cmocka_unit_test_setup(kernels_may_be_long, be_impatient),
+        cmocka_unit_test_setup(applications_may_be_away, be_impatient),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
