@@ -5,6 +5,8 @@
  *   kill, stop   the worker gets SIGKILL, SIGSTOP while it works and more is appended
  *   submit, retrieve, exchange   large transfers with all devices, and the last one's worker gets
  *                SIGKILL meanwhile; omprma-run ends the program
+ *   part BYTES   says that it is ready on its stdout, waits for a byte on its stdin, while somebody
+ *                parts the workers' hosts, and then exchanges between the first and the last device
  *   init         says what omprma_init() returns, and ends
  */
 #include <signal.h>
@@ -123,6 +125,26 @@ static int lose_while(const char *how)
     }
 }
 
+static int part(uint64_t bytes)
+{
+    int last = omprma_device_count() - 1;
+    omprma_queue_t *queue = queue_on(0);
+    omprma_addr_t from = memory_on(0, bytes), to = memory_on(last, bytes);
+    omprma_status_t status;
+
+    check_ok(omprma_exchange(queue, from, last, to, bytes));
+    check_ok(omprma_queue_synchronize(queue));
+    printf("ready\n");
+    fflush(stdout);
+    check(getchar() != EOF);
+    status = omprma_exchange(queue, from, last, to, bytes);
+    if (status == OMPRMA_OK)
+        status = omprma_queue_synchronize(queue);
+    fprintf(stderr, "part: %s: %s\n", omprma_status_string(status), omprma_error());
+    omprma_finalize();
+    return 0;
+}
+
 int main(int count, char **words)
 {
     const char *how = count > 1 ? words[1] : "init";
@@ -141,5 +163,7 @@ int main(int count, char **words)
         return lose(SIGSTOP);
     if (strcmp(how, "submit") == 0 || strcmp(how, "retrieve") == 0 || strcmp(how, "exchange") == 0)
         return lose_while(how);
+    if (strcmp(how, "part") == 0)
+        return part(count > 2 ? strtoul(words[2], NULL, 10) : 8);
     return crash(how);
 }
