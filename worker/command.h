@@ -43,6 +43,15 @@ enum command_step command_transfer(struct server *server, struct stream *stream,
 /* A peer gives no answers any more: nothing is begun with it, and what is under way fails. */
 void command_lose_peer(struct server *server, const struct wire_record *record);
 
+/* Looks whether a transfer that is not done gets on, and tells the application if it does not. */
+void command_watch_transfer(struct server *server, const struct stream *stream,
+                            struct stream_transfer *node);
+
+/* Fails the stream of a transfer that has failed with error_text(); the worker as well if the other
+ * end is left waiting. */
+void command_fail_transfer(struct server *server, struct stream *stream,
+                           const struct stream_transfer *node, omprma_status_t status);
+
 /* ---- device_commands.c */
 
 void command_grow(struct server *server, const struct stream *stream,

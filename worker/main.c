@@ -101,6 +101,8 @@ static omprma_status_t attach(struct world *world, struct world_hello *hello, vo
         status = place_apply(worker.place, worker.config.bind);
     if (status == OMPRMA_OK)
         status = doorbell_create(&worker.bell, &hello->bell);
+    if (status == OMPRMA_OK)
+        status = doorbell_stay(worker.bell);
     if (status != OMPRMA_OK)
         return status;
     prepare_memory();
@@ -159,7 +161,7 @@ static omprma_status_t connect_head(void)
     if (status == OMPRMA_OK)
         status = twosided_create(world, &server->two_sided);
     if (status == OMPRMA_OK && world->window != MPI_WIN_NULL)
-        status = rma_create(world, &server->one_sided);
+        status = rma_create(world, NULL, &server->one_sided);
     server->world = world;
     server->place = worker.place;
     server->bell = worker.bell;
@@ -167,6 +169,7 @@ static omprma_status_t connect_head(void)
     server->lanes = world->settings.lanes;
     server->leave_lost = leave_lost;
     server->spin_ns = (int64_t)world->settings.spin_us * 1000;
+    server->stall_ns = worker.config.timeout_s * INT64_C(1000000000);
     return status;
 }
 

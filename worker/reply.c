@@ -12,12 +12,16 @@ static omprma_status_t send_out(struct server *server)
 {
     struct channel_message *message = server->out;
     struct wire_buffer buffer = channel_buffer(message);
+    omprma_status_t status;
 
     server->out = NULL;
     server->owe_ack = false;
     message->peer = server->head;
     wire_seal(&buffer, WIRE_RESULTS, ++server->out_serial, server->in_serial, false);
-    return channel_send(server->channel, message);
+    status = channel_send(server->channel, message);
+    if (status != OMPRMA_OK) /* somebody waits for what was in it */
+        server_break(server, status, error_text());
+    return status;
 }
 
 static void *append(struct server *server, const struct wire_record *record)
@@ -28,8 +32,10 @@ static void *append(struct server *server, const struct wire_record *record)
 
         if (!server->out)
             server->out = channel_take(server->channel);
-        if (!server->out)
+        if (!server->out) {
+            server_break(server, OMPRMA_ERR_HOST_MEMORY, "no memory for a control message");
             return NULL;
+        }
         buffer = channel_buffer(server->out);
         at = wire_append(&buffer, record);
         server->out->bytes = buffer.used;

@@ -3,6 +3,7 @@
 #include "worker/server.h"
 
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -47,6 +48,14 @@ omprma_status_t server_open(struct server *server)
     return status;
 }
 
+void server_break(struct server *server, omprma_status_t status, const char *text)
+{
+    if (server->broken != OMPRMA_OK)
+        return;
+    server->broken = status;
+    snprintf(server->broken_text, sizeof(server->broken_text), "%s", text);
+}
+
 /* One look at the channel and at everything that waits. The lock is held; it is released while a
  * kernel runs. */
 omprma_status_t server_step(struct server *server, bool lane, bool *progressed)
@@ -58,8 +67,10 @@ omprma_status_t server_step(struct server *server, bool lane, bool *progressed)
     *progressed = message != NULL;
     if (status == OMPRMA_OK && message)
         status = stream_accept(server, message, lane);
-    if (status != OMPRMA_OK)
+    if (status != OMPRMA_OK) {
+        server_break(server, status, error_text());
         return status;
+    }
     if (server->active_first)
         *progressed |= stream_progress(server, lane);
     if (lane && server->ready_first && (stream = stream_take_ready(server)) != NULL) {
@@ -67,8 +78,9 @@ omprma_status_t server_step(struct server *server, bool lane, bool *progressed)
         *progressed = true;
     }
     if (server->out || server->owe_ack)
-        status = reply_flush(server);
-    return status;
+        reply_flush(server);
+    return server->broken == OMPRMA_OK ? OMPRMA_OK
+                                       : error_set(server->broken, "%s", server->broken_text);
 }
 
 static void let_go(struct server *server)
@@ -169,7 +181,8 @@ omprma_status_t server_run(struct server *server)
     reply_output(server);
     if (status == OMPRMA_OK)
         status = reply_flush(server);
-    channel_drain(server->channel);
+    if (status == OMPRMA_OK)
+        channel_drain(server->channel);
     server_unlock(server);
     return status;
 }

@@ -34,7 +34,9 @@ struct stream_transfer {
     struct datapath *path;
     struct transfer transfer;
     uint32_t op;
-    void *scratch; /* memory of ours that stands in for a range that was refused, or NULL */
+    void *scratch;    /* memory of ours that stands in for a range that was refused, or NULL */
+    uint64_t moved;   /* bytes that were complete when it was last looked at */
+    int64_t watch_ns; /* when it began, or was last said to stall */
 };
 
 /* A peer that gives no answers any more. */
@@ -110,6 +112,10 @@ struct server {
     _Atomic uint32_t service_state; /* futex: SERVICE_* of server.c */
     _Atomic bool service_sleeps;    /* it is in channel_sleep() */
 
+    int64_t stall_ns; /* a transfer with another worker that moves nothing for so long is told of;
+                       * 0: none is */
+    int64_t moved_ns; /* when any such transfer has moved something */
+    uint32_t looks;   /* at such transfers */
     int64_t awake_until_ns;
     int64_t spin_ns;  /* polls without yielding for so long */
     int64_t yield_ns; /* then yielding, then it sleeps */
@@ -117,7 +123,9 @@ struct server {
     bool exiting;
     void (*leave_lost)(void); /* ends the process when the main thread cannot; may be NULL */
     bool lost;                /* a kernel has crashed: nothing runs any more */
-    uint64_t kernels;         /* kernels run so far */
+    omprma_status_t broken;   /* the connection has failed: this worker has to end */
+    char broken_text[256];
+    uint64_t kernels; /* kernels run so far */
 };
 
 /* ---- server.c */
@@ -126,12 +134,17 @@ struct server {
  * threads. Errors: HOST_MEMORY. */
 omprma_status_t server_open(struct server *server);
 
-/* Serves until the application says exit (OK) or the channel fails. Not called with the lock held.
+/* Serves until the application says exit (OK) or the connection fails. Not called with the lock
+ * held.
  */
 omprma_status_t server_run(struct server *server);
 
 /* Ends the threads and frees everything that server_open() and the streams made. */
 void server_close(struct server *server);
+
+/* The connection has failed in a way that leaves somebody waiting for ever: what comes now is the
+ * end of this worker, and through MPI that of all. The first reason is kept. */
+void server_break(struct server *server, omprma_status_t status, const char *text);
 
 void server_lock(struct server *server);
 void server_unlock(struct server *server);
@@ -150,6 +163,9 @@ void stream_run(struct server *server, struct stream *stream, bool lane);
 
 /* Fails a stream at the command that is run; the first error is kept. */
 void stream_fail(struct stream *stream, omprma_status_t status, const char *text);
+
+/* The same at operation `op`. */
+void stream_fail_at(struct stream *stream, uint32_t op, omprma_status_t status, const char *text);
 
 /* A peer gives no answers any more: fails the transfers with it that are under way. */
 void stream_lose_peer(struct server *server, struct stream *stream, const struct lost_peer *peer);

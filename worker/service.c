@@ -10,12 +10,14 @@
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "worker/crash.h"
 
 enum {
@@ -71,8 +73,10 @@ static void serve_meanwhile(struct server *server, uint32_t turn)
         bool progressed = false;
 
         server_notice_crash(server);
-        if (server_step(server, false, &progressed) != OMPRMA_OK)
-            world_abort(server->world, 1);
+        if (server_step(server, false, &progressed) != OMPRMA_OK) {
+            log_write(LOG_ERROR, "%s", error_text());
+            world_abort(server->world, EXIT_FAILURE);
+        }
         if (!progressed)
             server_idle(server, &idle, false);
         else

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/error.h"
+#include "worker/command.h"
 
 enum { STREAMS_MOST = 1 << 20 };
 
@@ -38,7 +40,7 @@ struct stream *stream_find(const struct server *server, uint32_t queue)
     return queue < server->stream_count ? server->streams[queue] : NULL;
 }
 
-static void fail_at(struct stream *stream, uint32_t op, omprma_status_t status, const char *text)
+void stream_fail_at(struct stream *stream, uint32_t op, omprma_status_t status, const char *text)
 {
     if (stream->failed != OMPRMA_OK)
         return;
@@ -51,7 +53,7 @@ static void fail_at(struct stream *stream, uint32_t op, omprma_status_t status, 
 
 void stream_fail(struct stream *stream, omprma_status_t status, const char *text)
 {
-    fail_at(stream, stream->op, status, text);
+    stream_fail_at(stream, stream->op, status, text);
 }
 
 void stream_reset(struct stream *stream, uint32_t op)
@@ -236,11 +238,14 @@ static bool stream_test_transfers(struct server *server, struct stream *stream)
         omprma_status_t status = datapath_test(node->path, &node->transfer, &done);
 
         if (status != OMPRMA_OK)
-            fail_at(stream, node->op, status, error_text());
+            command_fail_transfer(server, stream, node, status);
         if (status == OMPRMA_OK && !done) {
+            command_watch_transfer(server, stream, node);
             link = &node->next;
             continue;
         }
+        if (node->transfer.peer != server->head && server->stall_ns)
+            server->moved_ns = clock_ns();
         free(node->scratch);
         node->scratch = NULL;
         transfer_over(stream, link, &server->spare_transfers);
@@ -258,7 +263,7 @@ void stream_lose_peer(struct server *server, struct stream *stream, const struct
             link = &(*link)->next;
             continue;
         }
-        fail_at(stream, (*link)->op, OMPRMA_ERR_DEVICE_LOST, peer->text);
+        stream_fail_at(stream, (*link)->op, OMPRMA_ERR_DEVICE_LOST, peer->text);
         transfer_over(stream, link, &server->abandoned.transfers);
         stream_attend(server, &server->abandoned);
     }

@@ -4,8 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "worker/crash.h"
+
+enum { LOOKS_PER_CLOCK = 16 /* looks at transfers for one at the clock */ };
 
 static struct stream_transfer *take_transfer(struct server *server)
 {
@@ -104,6 +107,44 @@ void command_lose_peer(struct server *server, const struct wire_record *record)
             stream_lose_peer(server, server->streams[i], peer);
 }
 
+/* Of a two-sided transfer the other end has the other half, and would wait for this one for ever.
+ */
+void command_fail_transfer(struct server *server, struct stream *stream,
+                           const struct stream_transfer *node, omprma_status_t status)
+{
+    if (stream == &server->abandoned)
+        return;
+    if (!node->path->one_sided)
+        server_break(server, status, error_text());
+    stream_fail_at(stream, node->op, status, error_text());
+}
+
+/* Between workers, that is: the application may be busy elsewhere. It also knows whether a receive
+ * has only to wait for the other worker to come so far, which may take as long as kernels do. Slow
+ * networks are shared, so what any transfer moves counts for all. */
+void command_watch_transfer(struct server *server, const struct stream *stream,
+                            struct stream_transfer *node)
+{
+    const struct transfer *transfer = &node->transfer;
+    int64_t now, since;
+
+    if (server->stall_ns == 0 || transfer->peer == server->head || stream == &server->abandoned ||
+        ++server->looks % LOOKS_PER_CLOCK)
+        return;
+    now = clock_ns();
+    if (node->watch_ns == 0)
+        node->watch_ns = now;
+    if (node->moved != transfer->completed)
+        server->moved_ns = now;
+    node->moved = transfer->completed;
+    since = node->watch_ns > server->moved_ns ? node->watch_ns : server->moved_ns;
+    if (now - since < server->stall_ns)
+        return;
+    node->watch_ns = now - server->stall_ns / 2;
+    reply_append(server, WIRE_STALLED, stream->number, stream->transfer_op,
+                 (uint64_t)transfer->peer, NULL, 0);
+}
+
 static void begin_transfer(struct server *server, struct stream *stream,
                            const struct wire_record *record)
 {
@@ -139,7 +180,7 @@ static void begin_transfer(struct server *server, struct stream *stream,
     }
     status = datapath_start(node->path, transfer);
     if (status != OMPRMA_OK) {
-        stream_fail(stream, status, error_text());
+        command_fail_transfer(server, stream, node, status);
         free(node->scratch);
         free(node);
         return;

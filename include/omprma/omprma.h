@@ -82,8 +82,9 @@ OMPRMA_API omprma_status_t omprma_init(void);
 /*
  * Drops one reference. The last one waits for running kernels, tells the workers to exit, prints
  * statistics and writes the trace if asked for, and ends MPI if omprma_init() started it.
- * No other thread may be inside a function of this header, and no handle may be used after.
- * Blocks: yes.
+ * No other thread may be inside a function of this header, and no handle may be used after. When a
+ * device was lost because its worker or the connection to it is, all processes end, with status 1.
+ * Blocks: yes; OMPRMA_TIMEOUT bounds the end of MPI as it does the start.
  */
 OMPRMA_API void omprma_finalize(void);
 
@@ -204,7 +205,9 @@ OMPRMA_API omprma_status_t omprma_retrieve(omprma_queue_t *queue, void *to, ompr
 /*
  * Copies from the queue's device to `to_device`, worker to worker. Complete, at the destination,
  * in the order of this queue. Overlapping ranges on one device are allowed.
- * Blocks: when full. Errors: as omprma_submit(); the text names both devices.
+ * Blocks: when full. Errors: as omprma_submit(); the text names both devices. Workers that can no
+ * longer reach each other are lost one and a half OMPRMA_TIMEOUT after data has last moved, or
+ * somewhat later.
  */
 OMPRMA_API omprma_status_t omprma_exchange(omprma_queue_t *queue, omprma_addr_t from, int to_device,
                                            omprma_addr_t to, size_t bytes);

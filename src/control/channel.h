@@ -43,6 +43,7 @@ struct channel {
     const struct channel_ops *ops;
     struct channel_message *spare; /* recycled messages */
     uint32_t spares;
+    int failed_peer; /* whom the last error of channel_receive() is about; -1: everybody */
 };
 
 /* A message with an empty, begun content; NULL when malloc fails. */
@@ -64,7 +65,9 @@ static inline omprma_status_t channel_send(struct channel *channel, struct chann
     return channel->ops->send(channel, message);
 }
 
-/* Gives the next message that has arrived, or sets *message to NULL. Errors: MPI. */
+/* Gives the next message that has arrived, or sets *message to NULL. Errors: MPI: a message to
+ * channel->failed_peer that channel_send() had taken over did not leave, or, if that is -1, nothing
+ * can be received any more, now and later. */
 static inline omprma_status_t channel_receive(struct channel *channel,
                                               struct channel_message **message)
 {

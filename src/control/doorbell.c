@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -19,16 +20,21 @@
 #include "base/error.h"
 
 /* The page. `asleep` is 1 from prepare to the end of the sleep, and is also the futex word: whoever
- * rings sets it to 0, so that a ring between prepare and sleep is not lost. */
+ * rings sets it to 0, so that a ring between prepare and sleep is not lost. `life` is locked by the
+ * owner while it lives: of a robust mutex the kernel tells others when its owner has died, and it
+ * does so before it takes the owner's memory away. */
 struct page {
     uint64_t cookie;
+    pthread_mutex_t life;
+    _Atomic bool died; /* whoever finds it out tells the others: `life` says it only once */
     _Alignas(64) _Atomic uint32_t asleep;
     _Alignas(64) _Atomic int32_t cpu; /* plus 1; 0: not told */
 };
 
 struct doorbell {
     struct page *page;
-    int fd; /* -1 for a peer's */
+    int fd;     /* -1 for a peer's */
+    bool stays; /* `life` is locked by us */
 };
 
 static struct doorbell *doorbell_map(int fd, bool own)
@@ -43,6 +49,7 @@ static struct doorbell *doorbell_map(int fd, bool own)
         return NULL;
     }
     bell->fd = own ? fd : -1;
+    bell->stays = false;
     return bell;
 }
 
@@ -94,6 +101,8 @@ void doorbell_close(struct doorbell *bell)
 {
     if (!bell)
         return;
+    if (bell->stays)
+        pthread_mutex_unlock(&bell->page->life); /* refused, and rightly, on another thread */
     munmap(bell->page, sizeof(struct page));
     if (bell->fd >= 0)
         close(bell->fd);
@@ -145,4 +154,36 @@ void doorbell_tell_cpu(struct doorbell *bell)
 int doorbell_cpu(const struct doorbell *bell)
 {
     return bell ? atomic_load_explicit(&bell->page->cpu, memory_order_relaxed) - 1 : -1;
+}
+
+omprma_status_t doorbell_stay(struct doorbell *bell)
+{
+    pthread_mutexattr_t attributes;
+    int code;
+
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+    pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+    code = pthread_mutex_init(&bell->page->life, &attributes);
+    pthread_mutexattr_destroy(&attributes);
+    if (code == 0)
+        code = pthread_mutex_lock(&bell->page->life);
+    if (code != 0)
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "cannot lock a shared page: %s", strerror(code));
+    bell->stays = true;
+    return OMPRMA_OK;
+}
+
+bool doorbell_owner_died(struct doorbell *bell)
+{
+    int code;
+
+    if (!bell || atomic_load_explicit(&bell->page->died, memory_order_relaxed))
+        return bell != NULL;
+    code = pthread_mutex_trylock(&bell->page->life);
+    if (code == EOWNERDEAD || code == ENOTRECOVERABLE)
+        atomic_store(&bell->page->died, true);
+    if (code == 0 || code == EOWNERDEAD)
+        pthread_mutex_unlock(&bell->page->life);
+    return code == EOWNERDEAD || code == ENOTRECOVERABLE;
 }

@@ -2,7 +2,7 @@
  * doorbell.h: lets a process sleep until a peer on the same host has sent it something. A page of
  * shared memory (memfd; peers open it through /proc/PID/fd) holds one futex word; ringing costs a
  * load unless the owner sleeps. Peers on other hosts cannot ring: the owner then sleeps briefly.
- * Knows nothing of MPI.
+ * The page also tells peers that the owner has died, before MPI could notice. Knows nothing of MPI.
  *
  * Thread: doorbell_sleep() by one thread at a time, the rest by any.
  */
@@ -49,5 +49,13 @@ int doorbell_cpu(const struct doorbell *bell);
 
 /* Withdraws the announcement without sleeping. */
 void doorbell_cancel(struct doorbell *bell);
+
+/* From now on peers can tell when the owner has died. Called once, before peers open the bell, by a
+ * thread that lives as long as the process and closes the bell. Errors: HOST_MEMORY. */
+omprma_status_t doorbell_stay(struct doorbell *bell);
+
+/* True if the owner of a peer's bell, having called doorbell_stay(), has died; from before the
+ * moment when its memory is gone. False for NULL. Some 10 nanoseconds. */
+bool doorbell_owner_died(struct doorbell *bell);
 
 #endif

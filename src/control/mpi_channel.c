@@ -23,6 +23,7 @@ struct mpi_channel {
     struct channel_message *ring[RING]; /* posted receives, in matching order from `next` */
     MPI_Request requests[RING];
     unsigned next, empty; /* next to complete; the slot that may have to be posted again */
+    bool deaf;            /* a receive has failed */
     struct channel_message *leaving; /* sends that are not done, newest first */
 };
 
@@ -48,7 +49,7 @@ static omprma_status_t post(struct mpi_channel *self, unsigned slot)
     return OMPRMA_OK;
 }
 
-/* Recycles the messages whose sends are done. */
+/* Recycles the messages whose sends are over, up to one that has failed. */
 static omprma_status_t collect(struct mpi_channel *self)
 {
     struct channel_message **link = &self->leaving;
@@ -58,15 +59,16 @@ static omprma_status_t collect(struct mpi_channel *self)
         MPI_Request request = (MPI_Request)message->request;
         int done = 0, code = MPI_Test(&request, &done, MPI_STATUS_IGNORE);
 
+        message->request = (void *)request;
+        if (code == MPI_SUCCESS && !done) {
+            link = &message->next;
+            continue;
+        }
+        *link = message->next;
+        self->base.failed_peer = message->peer;
+        channel_drop(&self->base, message);
         if (code != MPI_SUCCESS)
             return world_error(code, "sending a control message");
-        message->request = (void *)request;
-        if (done) {
-            *link = message->next;
-            channel_drop(&self->base, message);
-        } else {
-            link = &message->next;
-        }
     }
     return OMPRMA_OK;
 }
@@ -97,6 +99,14 @@ static omprma_status_t mpi_send(struct channel *channel, struct channel_message 
     return OMPRMA_OK;
 }
 
+/* What a receive that has failed leaves behind is nothing to go on with. */
+static omprma_status_t turn_deaf(struct mpi_channel *self, omprma_status_t status)
+{
+    self->deaf = true;
+    self->base.failed_peer = -1;
+    return status;
+}
+
 static omprma_status_t mpi_receive(struct channel *channel, struct channel_message **message)
 {
     struct mpi_channel *self = self_of(channel);
@@ -106,15 +116,17 @@ static omprma_status_t mpi_receive(struct channel *channel, struct channel_messa
     int done = 0, bytes = 0, code;
 
     *message = NULL;
+    if (self->deaf)
+        return turn_deaf(self, error_set(OMPRMA_ERR_MPI, "receiving control messages has failed"));
     if (self->leaving && (failed = collect(self)) != OMPRMA_OK)
         return failed;
     /* The slot that gave the last message is filled again only now, when its message has been dealt
      * with: posting a receive is not on the way of an answer. The others are posted meanwhile. */
     if (!self->ring[self->empty] && (failed = post(self, self->empty)) != OMPRMA_OK)
-        return failed;
+        return turn_deaf(self, failed);
     code = MPI_Test(&self->requests[slot], &done, &status);
     if (code != MPI_SUCCESS)
-        return world_error(code, "receiving a control message");
+        return turn_deaf(self, world_error(code, "receiving a control message"));
     if (!done)
         return OMPRMA_OK;
     MPI_Get_count(&status, MPI_BYTE, &bytes);

@@ -51,6 +51,7 @@ enum wire_code {
                      * | WIRE_CRASHED | tail: text */
     WIRE_OUTPUT,    /* text printed by target regions: stream (1, 2) | WIRE_FLUSHED | tail: text */
     WIRE_ALIVE,     /* acknowledges messages, nothing else */
+    WIRE_STALLED,   /* for OMPRMA_TIMEOUT no data has moved to or from another worker: peer */
     WIRE_RESULT_END
 };
 

@@ -15,6 +15,7 @@
 enum {
     QUEUES_MOST = 65536,
     AWAKE_US = 5000, /* how long a worker is asked to keep polling at a time */
+    DIED_S = 3,      /* how long whoever started this process has to end it when a worker died */
     PAGE = 4096
 };
 
@@ -142,6 +143,7 @@ omprma_status_t queue_take(struct device *device, struct omprma_queue **out)
 void queue_give(struct omprma_queue *queue)
 {
     queue->in_use = false;
+    queue->sender.queue = NULL;
     queue->next_free = queue->device->free_queues;
     queue->device->free_queues = queue;
 }
@@ -158,6 +160,10 @@ omprma_status_t device_send(struct device *device, struct channel_message *messa
     struct wire_buffer buffer = channel_buffer(message);
     omprma_status_t status;
 
+    if (device->lost) {
+        channel_drop(device->runtime->channel, message);
+        return error_set(OMPRMA_ERR_DEVICE_LOST, "%s", device->lost_text);
+    }
     device->sent++;
     ask |= device->sent % DEVICE_ASK_EACH == 0;
     wire_seal(&buffer, WIRE_COMMANDS, device->sent, device->received, ask);
@@ -167,6 +173,9 @@ omprma_status_t device_send(struct device *device, struct channel_message *messa
     status = channel_send(device->runtime->channel, message);
     if (device->can_ring)
         wakes_add_bell(&device->runtime->wakes, device->runtime->bells[device->rank]);
+    /* A gap: what follows cannot be understood, and will not be answered. */
+    if (status != OMPRMA_OK)
+        device_lose(device, "%s: %s", device_name(device), error_text());
     return status;
 }
 
@@ -195,6 +204,50 @@ static void print_output(const struct wire_record *record)
         fflush(stream);
 }
 
+/* A receive waits for the other end rather than for the network, as far as is known. */
+static bool waits_for_sender(const struct device *device, const struct wire_record *record)
+{
+    struct queue_place sender = {0};
+
+    if (record->queue < device->queue_count)
+        sender = device->queues[record->queue]->sender;
+    if (!sender.queue || sender.queue->done_op >= sender.op)
+        return false;
+    queue_ask(sender.queue);
+    return true;
+}
+
+/* Data does not get from this worker to another, or back. The first time it may be that the other
+ * one has not heard of it yet, because of this side: its window was full, and nobody drove. So only
+ * being told again, some time later, counts. */
+static void hear_of_stall(struct device *device, const struct wire_record *record)
+{
+    const struct runtime *runtime = device->runtime;
+    int64_t limit = runtime->config.timeout_s * INT64_C(1000000000), now = clock_ns();
+    int64_t ago = now - device->stall.told_ns;
+    const struct device *peer;
+
+    if (record->word[0] >= (uint64_t)runtime->world.size ||
+        (int)record->word[0] == runtime->world.head || waits_for_sender(device, record))
+        return;
+    if (device->stall.told_ns && device->stall.queue == record->queue &&
+        device->stall.peer == record->word[0] && ago < 2 * limit) {
+        peer = runtime->devices[runtime->device_of_rank[record->word[0]]];
+        if (ago >= limit / 4)
+            device_lose(
+                device,
+                "device %d (%s) and device %d (%s): no data has moved between them for %lld "
+                "s; if these hosts cannot reach each other, set OMPRMA_EXCHANGE=application; "
+                "OMPRMA_TIMEOUT sets the limit",
+                device->number, device->hello.host, peer->number, peer->hello.host,
+                (long long)(limit + limit / 2) / 1000000000);
+        return;
+    }
+    device->stall.queue = record->queue;
+    device->stall.peer = record->word[0];
+    device->stall.told_ns = now;
+}
+
 void device_accept(struct device *device, const struct channel_message *message)
 {
     struct wire_reader reader;
@@ -211,6 +264,8 @@ void device_accept(struct device *device, const struct channel_message *message)
     while (wire_next(&reader, &record)) {
         if (record.code == WIRE_OUTPUT)
             print_output(&record);
+        else if (record.code == WIRE_STALLED)
+            hear_of_stall(device, &record);
         else if (record.code != WIRE_ALIVE && record.queue < device->queue_count)
             queue_result(device->queues[record.queue], &record);
     }
@@ -265,11 +320,26 @@ omprma_status_t device_check_alive(const struct device *device)
                                 : OMPRMA_OK;
 }
 
+/* omprma-run, and mpirun, end the program when a worker dies, and say which one and of what. Only
+ * where nobody does is it for the program to learn. */
+static void watch_death(struct device *device, int64_t now)
+{
+    if (!device->can_ring || !doorbell_owner_died(device->runtime->bells[device->rank]))
+        return;
+    if (device->died_ns == 0)
+        device->died_ns = now;
+    else if (now - device->died_ns > DIED_S * INT64_C(1000000000))
+        device_lose(device, "%s: its worker, process %d, has died", device_name(device),
+                    device->hello.bell.pid);
+}
+
 void device_watch(struct device *device, int64_t now)
 {
     int64_t limit = device->runtime->config.timeout_s * INT64_C(1000000000);
     int64_t silent = now - device->heard_ns;
 
+    if (!device->lost)
+        watch_death(device, now);
     if (limit == 0 || device->lost || silent < limit / 4)
         return;
     if (device->probed_ns < device->heard_ns) { /* first doubt: ask for a sign of life */

@@ -41,6 +41,12 @@ struct device {
     int64_t heard_ns;      /* when it last sent anything */
     int64_t awake_sent_ns; /* when it was last told to stay awake */
     int64_t probed_ns;     /* when it was last asked for a sign of life */
+    struct {
+        uint32_t queue;
+        uint64_t peer;
+        int64_t told_ns;
+    } stall;         /* the last that it has told of */
+    int64_t died_ns; /* when its process was found to have died */
 
     struct omprma_queue *dirty; /* queues with small submits not known to be executed */
 
@@ -72,7 +78,8 @@ enum allocator_range device_classify(struct device *device, omprma_addr_t addres
 omprma_status_t device_command(struct device *device, const struct wire_record *record,
                                uint64_t *value, void *tail, uint32_t capacity);
 
-/* Sends a sealed message of a queue. Ownership of `message` passes. `ask`: wants an answer soon. */
+/* Sends a sealed message of a queue. Ownership of `message` passes. `ask`: wants an answer soon. On
+ * an error the device is lost. */
 omprma_status_t device_send(struct device *device, struct channel_message *message, bool ask);
 
 /* Sends a message of one record, outside the order of its queue's items; of none for NULL. `ask` as
@@ -105,7 +112,8 @@ void device_remember_write(struct omprma_queue *queue, omprma_addr_t begin, uint
 struct omprma_queue *device_find_write(struct device *device, omprma_addr_t begin,
                                        omprma_addr_t end);
 
-/* A few messages' worth of life: asks a silent worker, gives up on one that stays silent. */
+/* A few messages' worth of life: asks a silent worker, gives up on one that stays silent, or of
+ * which its doorbell says that it has died. */
 void device_watch(struct device *device, int64_t now_ns);
 
 /* Keeps a worker polling while one-sided transfers to it are under way, where that helps. */

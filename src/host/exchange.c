@@ -158,6 +158,7 @@ static omprma_status_t send(const struct exchange *x, struct queue_place *arrive
     if (status != OMPRMA_OK)
         return exchange_let_go(receiver, status);
     *arrived = queue_end(receiver);
+    receiver->sender = queue_end(x->queue);
     receiver->give_when_idle = receiver->held = true;
     x->queue->open->segment.receiver = receiver; /* leaves when this does */
     queue_flush(x->queue, false);

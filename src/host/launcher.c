@@ -1,22 +1,42 @@
 /* launcher.c: see launcher.h. */
 #include "host/launcher.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "base/log.h"
 
-static void report(void)
+/* The descriptor that a variable names, -1 for none; the variable is gone then. */
+static int take_descriptor(const char *name)
 {
-    const char *text = getenv("OMPRMA_INTERNAL_FD");
+    const char *text = getenv(name);
     int fd = text ? atoi(text) : -1;
 
-    if (fd < 3)
+    unsetenv(name);
+    return fd < 3 ? -1 : fd;
+}
+
+static void report(void)
+{
+    int fd = take_descriptor("OMPRMA_INTERNAL_FD");
+
+    if (fd < 0)
         return;
     if (write(fd, "c", 1) != 1)
         log_write(LOG_DETAIL, "omprma-run does not listen any more");
     close(fd);
-    unsetenv("OMPRMA_INTERNAL_FD");
+}
+
+/* What Open MPI says in this process goes to omprma-run; it has read the variable by now. */
+static void keep_words(void)
+{
+    int fd = take_descriptor("OMPRMA_INTERNAL_WORDS_FD");
+
+    if (fd < 0)
+        return;
+    fcntl(fd, F_SETFD, FD_CLOEXEC);
+    unsetenv("OPAL_OUTPUT_STDERR_FD");
 }
 
 /* `saved` holds the user's value; empty: it was not set. */
@@ -36,6 +56,7 @@ static void restore(const char *name, const char *saved)
 void launcher_connected(void)
 {
     report();
+    keep_words();
     restore("LD_LIBRARY_PATH", "OMPRMA_INTERNAL_LD_LIBRARY_PATH");
     restore("LD_PRELOAD", "OMPRMA_INTERNAL_LD_PRELOAD");
 }

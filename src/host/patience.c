@@ -16,9 +16,9 @@ static const int64_t second_ns = 1000000000;
 static void give_up(const struct patience *patience) __attribute__((noreturn));
 static void give_up(const struct patience *patience)
 {
-    log_write(LOG_ERROR,
-              "start-up did not get past %s within %g s; %s; OMPRMA_TIMEOUT sets the limit",
-              patience->step, (double)patience->limit_ns / (double)second_ns, patience->advice);
+    log_write(LOG_ERROR, "%s did not get past %s within %g s; %s; OMPRMA_TIMEOUT sets the limit",
+              patience->phase, patience->step, (double)patience->limit_ns / (double)second_ns,
+              patience->advice);
     if (ftrylockfile(stdout) == 0)
         fflush_unlocked(stdout);
     _exit(EXIT_FAILURE);
@@ -51,13 +51,13 @@ static void begin_step(struct patience *patience, const char *step, int64_t limi
     patience->deadline_ns = limit_ns > 0 ? clock_ns() + limit_ns : 0;
 }
 
-void patience_begin(struct patience *patience, const char *advice, const char *step,
-                    int64_t limit_ns)
+void patience_begin(struct patience *patience, const char *phase, const char *advice,
+                    const char *step, int64_t limit_ns)
 {
     pthread_condattr_t attributes;
     sigset_t all, before;
 
-    *patience = (struct patience){.advice = advice};
+    *patience = (struct patience){.phase = phase, .advice = advice};
     begin_step(patience, step, limit_ns);
     pthread_mutex_init(&patience->lock, NULL);
     pthread_condattr_init(&attributes);
@@ -69,7 +69,7 @@ void patience_begin(struct patience *patience, const char *advice, const char *s
     patience->running = pthread_create(&patience->thread, NULL, watch, patience) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (!patience->running)
-        log_write(LOG_DETAIL, "start-up is not watched: no thread can be made");
+        log_write(LOG_DETAIL, "%s is not watched: no thread can be made", phase);
 }
 
 void patience_next(struct patience *patience, const char *step, int64_t limit_ns)

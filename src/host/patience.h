@@ -1,7 +1,7 @@
 /*
- * patience.h: a limit on the steps of omprma_init(). Where packets between hosts vanish, MPI waits
- * for ever and nobody can call it off; so a thread ends the process, with a line and status 1, when
- * a step takes too long. omprma-run and mpirun then end the workers.
+ * patience.h: a limit on the steps of omprma_init(), and on leaving MPI. Where packets between
+ * hosts vanish, MPI waits for ever and nobody can call it off; so a thread ends the process, with a
+ * line and status 1, when a step takes too long. omprma-run and mpirun then end the workers.
  */
 #ifndef OMPRMA_HOST_PATIENCE_H
 #define OMPRMA_HOST_PATIENCE_H
@@ -14,15 +14,15 @@ struct patience {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    const char *step, *advice;
+    const char *phase, *step, *advice;
     int64_t limit_ns, deadline_ns;
     bool running, over;
 };
 
-/* Watches from now on. `step` says what is being done, `advice` what may help; both must outlive
- * the watch. A limit of 0 is none. */
-void patience_begin(struct patience *patience, const char *advice, const char *step,
-                    int64_t limit_ns);
+/* Watches from now on. `phase` and `step` say what is being done, `advice` what may help; all must
+ * outlive the watch. A limit of 0 is none. */
+void patience_begin(struct patience *patience, const char *phase, const char *advice,
+                    const char *step, int64_t limit_ns);
 
 /* The step before is done, this one begins. */
 void patience_next(struct patience *patience, const char *step, int64_t limit_ns);

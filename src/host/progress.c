@@ -3,6 +3,7 @@
 #include "host/runtime.h"
 
 #include <sched.h>
+#include <stdio.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -30,17 +31,33 @@ struct patience {
     bool shared; /* somebody else wants the processor */
 };
 
+/* The connection to a worker, or to all, has failed. True if that was news. */
+static bool lose_failed(struct runtime *runtime)
+{
+    int peer = runtime->channel->failed_peer;
+    char text[512];
+    bool news = false;
+
+    snprintf(text, sizeof(text), "%s", error_text());
+    for (int i = 0; i < runtime->device_count; i++) {
+        struct device *device = runtime->devices[i];
+
+        if (device->lost || (peer >= 0 && device->rank != peer))
+            continue;
+        device_lose(device, "%s: %s", device_name(device), text);
+        news = true;
+    }
+    return news;
+}
+
 /* Takes one message, so that a thread that waited for it can go on at once. */
 static bool take_message(struct runtime *runtime)
 {
     struct channel_message *message = NULL;
     struct device *device;
 
-    if (channel_receive(runtime->channel, &message) != OMPRMA_OK) {
-        for (int i = 0; i < runtime->device_count; i++)
-            device_lose(runtime->devices[i], "%s", error_text());
-        return true;
-    }
+    if (channel_receive(runtime->channel, &message) != OMPRMA_OK)
+        return lose_failed(runtime);
     if (!message)
         return false;
     device = runtime->devices[runtime->device_of_rank[message->peer]];

@@ -141,12 +141,13 @@ struct omprma_queue {
     bool dirty;           /* in the device's list of queues that have some */
     struct omprma_queue *next_dirty;
 
-    omprma_status_t failed;        /* first error since the last synchronize */
-    bool remote_failed;            /* the worker's side has failed too and needs a reset */
-    int waiters;                   /* threads that wait for it */
-    bool give_when_idle;           /* nobody holds it: it goes back to the device when it is idle */
-    bool held;                     /* other half of an exchange whose first has not left */
-    uint64_t failures;             /* how often it has failed so far */
+    omprma_status_t failed;    /* first error since the last synchronize */
+    bool remote_failed;        /* the worker's side has failed too and needs a reset */
+    int waiters;               /* threads that wait for it */
+    bool give_when_idle;       /* nobody holds it: it goes back to the device when it is idle */
+    bool held;                 /* other half of an exchange whose first has not left */
+    struct queue_place sender; /* of a queue that receives from another device: its other half */
+    uint64_t failures;         /* how often it has failed so far */
     omprma_status_t failed_status; /* of the last failure; they stay after synchronize */
     char failed_text[512];
     /* What was complete before each failure; number known_count goes next. */

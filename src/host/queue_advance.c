@@ -25,7 +25,17 @@ static bool segment_mark(struct omprma_queue *queue, uint64_t last_op)
     return true;
 }
 
-static void segment_send(struct omprma_queue *queue, struct queue_item *item)
+/* Of a two-sided transfer that has failed on this side the worker waits for the other half. */
+static void lose_half(struct device *device)
+{
+    char text[400];
+
+    snprintf(text, sizeof(text), "%s", error_text());
+    device_lose(device, "%s: %s", device_name(device), text);
+}
+
+/* False: the device is lost, and the item gone. */
+static bool segment_send(struct omprma_queue *queue, struct queue_item *item)
 {
     struct channel_message *message = item->segment.message;
     struct device *device = queue->device;
@@ -47,16 +57,17 @@ static void segment_send(struct omprma_queue *queue, struct queue_item *item)
     if (queue->open == item)
         queue->open = NULL;
     if (device_send(device, message, false) != OMPRMA_OK) {
-        queue_fail(queue, OMPRMA_ERR_MPI, error_text());
-        return;
+        item_remove(queue, item);
+        return false;
     }
     while ((bulk = item->segment.bulk) != NULL) {
         item->segment.bulk = bulk->next;
         bulk->start_ns = clock_ns();
         if (datapath_start(device->runtime->two_sided, &bulk->transfer) != OMPRMA_OK) {
-            queue_fail(queue, OMPRMA_ERR_MPI, error_text());
             free(bulk);
-            continue;
+            lose_half(device);
+            item_remove(queue, item);
+            return false;
         }
         bulk->next = queue->bulk;
         queue->bulk = bulk;
@@ -68,6 +79,7 @@ static void segment_send(struct omprma_queue *queue, struct queue_item *item)
         receiver->held = false;
         queue_flush(receiver, true);
     }
+    return true;
 }
 
 /* ---- one-sided transfers ---- */
@@ -190,8 +202,9 @@ static void pass_segment(struct omprma_queue *queue, struct queue_item *item, st
         } else if (pass->active || !device_may_send(queue->device)) {
             pass->stop = pass->attention = true;
         } else {
-            segment_send(queue, item);
             pass->moved = true;
+            if (!segment_send(queue, item))
+                return;
         }
     }
     if (!item->issued || item->done)
@@ -287,7 +300,7 @@ static bool test_bulk(struct omprma_queue *queue)
             datapath_test(queue->device->runtime->two_sided, &bulk->transfer, &done);
 
         if (status != OMPRMA_OK)
-            queue_fail(queue, status, error_text());
+            lose_half(queue->device);
         if (status == OMPRMA_OK && !done) {
             link = &bulk->next;
             continue;

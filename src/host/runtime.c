@@ -114,7 +114,7 @@ static omprma_status_t choose_paths(struct runtime *runtime)
     omprma_status_t status = twosided_create(world, &runtime->two_sided);
 
     if (status == OMPRMA_OK && window)
-        status = rma_create(world, &runtime->one_sided);
+        status = rma_create(world, runtime->bells, &runtime->one_sided);
     if (status != OMPRMA_OK)
         return status;
     if (!window && runtime->config.data == DATA_RMA)
@@ -287,6 +287,27 @@ static void say_goodbye(struct runtime *runtime)
     runtime_unlock(runtime);
 }
 
+static const char *advice(const struct config *config)
+{
+    if (config->exchange == EXCHANGE_APPLICATION)
+        return "if some host cannot be reached from here, name the network that reaches all: "
+               "--mpi-arg "
+               "--mca --mpi-arg btl_tcp_if_include --mpi-arg NETWORK";
+    return "if hosts cannot reach each other, name the network that connects them, --mpi-arg --mca "
+           "--mpi-arg btl_tcp_if_include --mpi-arg NETWORK, or set OMPRMA_EXCHANGE=application";
+}
+
+/* All together, so it takes connections between workers that may not have been used before. */
+static void leave(struct runtime *runtime)
+{
+    struct patience patience;
+
+    patience_begin(&patience, "the end", advice(&runtime->config), "leaving MPI",
+                   runtime->config.timeout_s * second_ns);
+    world_leave(&runtime->world);
+    patience_end(&patience);
+}
+
 static void stop(struct runtime *runtime)
 {
     progress_thread_stop(runtime);
@@ -295,13 +316,13 @@ static void stop(struct runtime *runtime)
     if (runtime->config.stats)
         stats_print(runtime, stderr);
     __atomic_store_n(&the_runtime, NULL, __ATOMIC_RELEASE);
-    if (runtime->unresponsive) {
+    if (runtime->unresponsive && !runtime->adopted) {
         fflush(NULL);
         world_abort(&runtime->world, EXIT_FAILURE);
     }
     free_runtime(runtime);
     if (!runtime->adopted)
-        world_leave(&runtime->world);
+        leave(runtime);
     free(runtime);
 }
 
@@ -330,16 +351,6 @@ static omprma_status_t give_up(struct runtime *runtime, omprma_status_t status)
     }
     log_write(LOG_ERROR, "%s", text);
     world_abort(&runtime->world, EXIT_FAILURE);
-}
-
-static const char *advice(const struct config *config)
-{
-    if (config->exchange == EXCHANGE_APPLICATION)
-        return "if some host cannot be reached from here, name the network that reaches all: "
-               "--mpi-arg "
-               "--mca --mpi-arg btl_tcp_if_include --mpi-arg NETWORK";
-    return "if hosts cannot reach each other, name the network that connects them, --mpi-arg --mca "
-           "--mpi-arg btl_tcp_if_include --mpi-arg NETWORK, or set OMPRMA_EXCHANGE=application";
 }
 
 static omprma_status_t connect_and_measure(struct runtime *runtime, struct patience *patience)
@@ -371,7 +382,8 @@ static omprma_status_t start(void)
     log_open("omprma", config_status == OMPRMA_OK ? (int)runtime->config.verbose : 0);
     if (config_status == OMPRMA_OK)
         limit_s = config_start_limit_s(&runtime->config);
-    patience_begin(&patience, advice(&runtime->config), "meeting the workers", limit_s * second_ns);
+    patience_begin(&patience, "start-up", advice(&runtime->config), "meeting the workers",
+                   limit_s * second_ns);
     status =
         world_join(&runtime->world, WORLD_HEAD, runtime->config.exchange == EXCHANGE_APPLICATION);
     launcher_connected();

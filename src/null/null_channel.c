@@ -22,6 +22,8 @@ struct null_channel {
     struct channel base;
     struct null_network *network;
     int rank;
+    int failing_peer; /* -1: none */
+    bool receives_fail;
 };
 
 static struct inbox *inbox_of(struct channel *channel)
@@ -36,6 +38,10 @@ static omprma_status_t null_send(struct channel *channel, struct channel_message
     struct null_channel *self = (struct null_channel *)channel;
     struct inbox *to;
 
+    if (message->peer == self->failing_peer) {
+        channel_drop(channel, message);
+        return error_set(OMPRMA_ERR_MPI, "sending a control message: told to fail");
+    }
     if (message->peer < 0 || message->peer >= self->network->ranks) {
         int peer = message->peer;
 
@@ -59,8 +65,14 @@ static omprma_status_t null_send(struct channel *channel, struct channel_message
 
 static omprma_status_t null_receive(struct channel *channel, struct channel_message **message)
 {
+    struct null_channel *self = (struct null_channel *)channel;
     struct inbox *inbox = inbox_of(channel);
 
+    *message = NULL;
+    if (self->receives_fail) {
+        channel->failed_peer = -1;
+        return error_set(OMPRMA_ERR_MPI, "receiving a control message: told to fail");
+    }
     pthread_mutex_lock(&inbox->lock);
     *message = inbox->first;
     if (inbox->first) {
@@ -168,6 +180,21 @@ omprma_status_t null_channel_create(struct null_network *network, int rank,
     self->base.ops = &null_ops;
     self->network = network;
     self->rank = rank;
+    self->failing_peer = -1;
     *channel = &self->base;
     return OMPRMA_OK;
+}
+
+void null_channel_fail_sends(struct channel *channel, int peer)
+{
+    struct null_channel *self = (struct null_channel *)channel;
+
+    self->failing_peer = peer;
+}
+
+void null_channel_fail_receives(struct channel *channel)
+{
+    struct null_channel *self = (struct null_channel *)channel;
+
+    self->receives_fail = true;
 }

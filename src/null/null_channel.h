@@ -21,4 +21,9 @@ void null_network_destroy(struct null_network *network);
 omprma_status_t null_channel_create(struct null_network *network, int rank,
                                     struct channel **channel);
 
+/* From now on what this end sends to `peer`, or what it receives, fails as if MPI had refused it.
+ */
+void null_channel_fail_sends(struct channel *channel, int peer);
+void null_channel_fail_receives(struct channel *channel);
+
 #endif

@@ -14,6 +14,7 @@ struct null_path {
     uint64_t starts;
     struct null_exchange *exchange; /* two-sided only */
     int rank;
+    bool held; /* receives get nothing */
 };
 
 static struct null_path *self_of(struct datapath *path)
@@ -278,7 +279,7 @@ static omprma_status_t two_sided_test(struct datapath *path, struct transfer *t,
     pthread_mutex_lock(&self->exchange->lock);
     if (t->direction == TRANSFER_OUT)
         *done = test_send(self, t);
-    else
+    else if (!self->held)
         status = test_receive(self, t, done);
     pthread_mutex_unlock(&self->exchange->lock);
     return status;
@@ -299,4 +300,16 @@ omprma_status_t null_two_sided_create(const struct null_path_options *options,
     self->rank = rank;
     *path = &self->base;
     return OMPRMA_OK;
+}
+
+void null_path_fail_next(struct datapath *path)
+{
+    struct null_path *self = self_of(path);
+
+    self->options.fail_start = self->starts + 1;
+}
+
+void null_path_hold_data(struct datapath *path, bool hold)
+{
+    self_of(path)->held = hold;
 }

@@ -34,4 +34,10 @@ omprma_status_t null_two_sided_create(const struct null_path_options *options,
                                       struct null_exchange *exchange, int rank,
                                       struct datapath **path);
 
+/* The next start() of a path fails. */
+void null_path_fail_next(struct datapath *path);
+
+/* From now on nothing that a two-sided path receives arrives; or again it does. */
+void null_path_hold_data(struct datapath *path, bool hold);
+
 #endif

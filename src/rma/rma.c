@@ -22,6 +22,7 @@ enum {
 struct rma {
     struct datapath base;
     MPI_Win window;
+    struct doorbell *const *bells;
     uint64_t piece_bytes;
     bool requests;     /* MPI_Rput and MPI_Rget are sound */
     int outstanding;   /* requests in use */
@@ -81,6 +82,13 @@ static int issue(struct rma *self, const struct transfer *t, uint64_t at, uint64
     return code;
 }
 
+/* Within a host, Open MPI's osc/rdma tries for ever to reach memory that is gone, inside one call
+ * of ours. So nothing more is handed to it once the peer has died. */
+static bool has_died(const struct rma *self, const struct transfer *t)
+{
+    return self->bells && doorbell_owner_died(self->bells[t->peer]);
+}
+
 /* One piece, completed at once. */
 static omprma_status_t move_flushed(struct rma *self, struct transfer *t)
 {
@@ -88,6 +96,8 @@ static omprma_status_t move_flushed(struct rma *self, struct transfer *t)
     omprma_status_t status;
     int code;
 
+    if (has_died(self, t))
+        return OMPRMA_OK;
     if (bytes > self->piece_bytes)
         bytes = self->piece_bytes;
     code = issue(self, t, t->issued, bytes, NULL);
@@ -109,6 +119,8 @@ static omprma_status_t issue_pieces(struct rma *self, struct transfer *t)
 
         if (t->request[i] != MPI_REQUEST_NULL || self->outstanding >= OUTSTANDING_MOST)
             continue;
+        if (has_died(self, t))
+            break;
         if (bytes > self->piece_bytes)
             bytes = self->piece_bytes;
         code = issue(self, t, t->issued, bytes, &t->request[i]);
@@ -197,7 +209,8 @@ static void rma_destroy(struct datapath *path)
     free(path);
 }
 
-omprma_status_t rma_create(const struct world *world, struct datapath **path)
+omprma_status_t rma_create(const struct world *world, struct doorbell *const *bells,
+                           struct datapath **path)
 {
     struct rma *self = calloc(1, sizeof(*self));
 
@@ -215,6 +228,7 @@ omprma_status_t rma_create(const struct world *world, struct datapath **path)
         .destroy = rma_destroy,
     };
     self->window = world->window;
+    self->bells = bells;
     self->piece_bytes = world->settings.piece_bytes;
     self->requests = !(world->quirks & QUIRK_NO_RPUT);
     *path = &self->base;

@@ -7,7 +7,10 @@
 #include "control/datapath.h"
 #include "control/world.h"
 
-/* `world` must have a window and outlive the path. Errors: HOST_MEMORY. */
-omprma_status_t rma_create(const struct world *world, struct datapath **path);
+/* `world` must have a window and outlive the path. `bells` are those of peers on the same host, by
+ * rank; NULL, also for all: not known. A transfer to a peer of which they say that it has died
+ * stops where it is, and is never done. Errors: HOST_MEMORY. */
+omprma_status_t rma_create(const struct world *world, struct doorbell *const *bells,
+                           struct datapath **path);
 
 #endif

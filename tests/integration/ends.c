@@ -3,6 +3,10 @@
  *   read_null, call_abort, call_exit, divide, read_null_in_thread   a kernel crashes that way
  *   print        not bad: prints on the host and on the device by turns
  *   kill, stop   the worker gets SIGKILL, SIGSTOP while it works and more is appended
+ *   submit, retrieve, exchange   large transfers with all devices, and the last one's worker gets
+ *                SIGKILL meanwhile; omprma-run ends the program
+ *   part BYTES   says that it is ready on its stdout, waits for a byte on its stdin, while somebody
+ *                parts the workers' hosts, and then exchanges between the first and the last device
  *   init         says what omprma_init() returns, and ends
  */
 #include <signal.h>
@@ -77,6 +81,70 @@ static int lose(int signal)
     return 4;
 }
 
+/* In the middle of a transfer as a rule: they follow each other closely. */
+static void kill_later(int device)
+{
+    omprma_device_info_t info;
+
+    check_ok(omprma_device_info(device, &info));
+    if (fork() == 0) {
+        usleep(100000 + (unsigned)getpid() % 32 * 1000);
+        kill(info.pid, SIGKILL);
+        _exit(0);
+    }
+}
+
+static int lose_while(const char *how)
+{
+    enum { DEVICES_MOST = 8, BYTES = 32 << 20 };
+    static unsigned char data[BYTES];
+    omprma_queue_t *queues[DEVICES_MOST];
+    omprma_addr_t from[DEVICES_MOST], to[DEVICES_MOST];
+    int devices = omprma_device_count();
+
+    check(devices <= DEVICES_MOST);
+    for (int i = 0; i < devices; i++) {
+        queues[i] = queue_on(i);
+        from[i] = memory_on(i, BYTES);
+        to[i] = memory_on(i, BYTES);
+    }
+    kill_later(devices - 1);
+    for (;;) { /* whatever the calls say, until somebody ends this process */
+        for (int i = 0; i < devices; i++) {
+            int next = (i + 1) % devices;
+
+            if (strcmp(how, "submit") == 0)
+                omprma_submit(queues[i], from[i], data, BYTES);
+            else if (strcmp(how, "retrieve") == 0)
+                omprma_retrieve(queues[i], data, from[i], BYTES);
+            else
+                omprma_exchange(queues[i], from[i], next, to[next], BYTES);
+        }
+        for (int i = 0; i < devices; i++)
+            omprma_queue_synchronize(queues[i]);
+    }
+}
+
+static int part(uint64_t bytes)
+{
+    int last = omprma_device_count() - 1;
+    omprma_queue_t *queue = queue_on(0);
+    omprma_addr_t from = memory_on(0, bytes), to = memory_on(last, bytes);
+    omprma_status_t status;
+
+    check_ok(omprma_exchange(queue, from, last, to, bytes));
+    check_ok(omprma_queue_synchronize(queue));
+    printf("ready\n");
+    fflush(stdout);
+    check(getchar() != EOF);
+    status = omprma_exchange(queue, from, last, to, bytes);
+    if (status == OMPRMA_OK)
+        status = omprma_queue_synchronize(queue);
+    fprintf(stderr, "part: %s: %s\n", omprma_status_string(status), omprma_error());
+    omprma_finalize();
+    return 0;
+}
+
 int main(int count, char **words)
 {
     const char *how = count > 1 ? words[1] : "init";
@@ -93,5 +161,9 @@ int main(int count, char **words)
         return lose(SIGKILL);
     if (strcmp(how, "stop") == 0)
         return lose(SIGSTOP);
+    if (strcmp(how, "submit") == 0 || strcmp(how, "retrieve") == 0 || strcmp(how, "exchange") == 0)
+        return lose_while(how);
+    if (strcmp(how, "part") == 0)
+        return part(count > 2 ? strtoul(words[2], NULL, 10) : 8);
     return crash(how);
 }

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Two worker hosts (network namespaces) that the program's host reaches, but that do not reach each
 # other: data goes through the application where that is asked for, otherwise the run ends with a
-# line, be it that connections are refused or that packets vanish.
+# line, be it that connections are refused or that packets vanish, from the start or later.
 # shellcheck source=tests/tools/common.sh
 . "$(dirname "$0")/../tools/common.sh"
 hosts_up 2 || { echo "network namespaces cannot be made here"; exit 77; }
@@ -39,6 +39,32 @@ check_application() { # WHAT
 # If even this fails, the rest says nothing.
 run
 check 'hosts that reach each other' "$?" 0
+
+# They part when all is connected: large data stalls at its sender, small data is only missed.
+part_later() { # BYTES LINE
+    local job pipe=$folder/pipe$1
+    mkfifo "$pipe"
+    OMPRMA_TIMEOUT=4 timeout -k 5 60 "$RUN" --hosts "${HOSTS[0]}:1,${HOSTS[1]}:1" -- \
+        "$BUILD_DIR/tests/integration/ends" part "$1" >"$folder/out" 2>"$folder/err" <"$pipe" &
+    job=$!
+    exec 9>"$pipe"
+    for _ in $(seq 300); do
+        grep -q ready "$folder/out" && break
+        sleep 0.1
+    done
+    hosts_part lost
+    echo >&9
+    wait "$job"
+    check "parted later, $1: status" "$?" 1
+    exec 9>&-
+    check "parted later, $1: line" "$(count "^part: device lost: $2: no data has moved.*$advice")" 1
+    # Which way data goes, and that the program has ended the run, is said as well.
+    check "parted later, $1: lines" "$(grep -vc '^omprma: ' "$folder/err")" 1
+    check_nothing_left "parted later, $1"
+    hosts_join
+}
+part_later 4000000 'device 0 .* and device 1 .*'
+part_later 8 'exchange from device 0 to device 1: device 1 .* and device 0 .*'
 
 hosts_part refused
 check_application refused

@@ -6,6 +6,7 @@
 #                           and what this host sends them, goes at RATE, for example 100mbit
 #   hosts_part HOW          the two reach this host, but no longer each other: connections are
 #                           "refused", or packets are "lost" without a word
+#   hosts_join              they do again, after "lost"
 # Leaves nothing behind: $folder and the namespaces are removed at exit.
 
 # shellcheck disable=SC2034 # the tests use it
@@ -149,5 +150,12 @@ hosts_part() {
             ip -n "$host" neigh replace "$other" lladdr 02:00:00:00:00:01 nud permanent dev eth0
             ;;
         esac || exit 1
+    done
+}
+
+hosts_join() {
+    local link
+    for link in 2 3; do
+        ip -n "${HOSTS[link - 2]}" neigh del "$hosts_net.$((5 - link))" dev eth0 2>/dev/null
     done
 }

@@ -40,6 +40,7 @@ struct core_worker {
     struct server server;
     pthread_t thread;
     omprma_status_t status;
+    bool joined;
 };
 
 struct core {
@@ -270,13 +271,38 @@ static inline void core_start(const struct core_options *o)
     assert_ok(runtime_adopt(&config, channel, one_sided, two_sided, hellos, core.workers));
 }
 
+/* A worker that is told by nobody that the application ends. */
+static inline void core_let_go(int number)
+{
+    struct server *server = &core.worker[number].server;
+
+    server_lock(server);
+    server->exiting = true;
+    channel_wake(server->channel);
+    server_unlock(server);
+}
+
+/* How a worker whose connection has failed has ended. */
+static inline omprma_status_t core_ended(int number)
+{
+    struct core_worker *worker = &core.worker[number];
+    omprma_status_t status;
+
+    assert_int_equal(pthread_join(worker->thread, NULL), 0);
+    worker->joined = true;
+    status = worker->status;
+    worker->status = OMPRMA_OK;
+    return status;
+}
+
 static inline void core_stop(void)
 {
     omprma_finalize();
     for (int i = 0; i < core.workers; i++) {
         struct server *server = &core.worker[i].server;
 
-        pthread_join(core.worker[i].thread, NULL);
+        if (!core.worker[i].joined)
+            pthread_join(core.worker[i].thread, NULL);
         assert_int_equal(core.worker[i].status, OMPRMA_OK);
         server_close(server);
         datapath_destroy(server->one_sided);

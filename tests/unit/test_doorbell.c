@@ -1,4 +1,6 @@
-/* test_doorbell.c: two processes that sleep until the other rings; no ring is lost. */
+/* test_doorbell.c: two processes that sleep until the other rings; no ring is lost. Who has died is
+ * told from who lives. */
+#define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,7 +8,9 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -14,7 +18,7 @@
 #include "base/clock.h"
 #include "control/doorbell.h"
 
-enum { ROUNDS = 20000, LONG_NS = 2000000000 };
+enum { ROUNDS = 20000, LONG_NS = 2000000000, MEMORY = 64 << 20 };
 
 /* What both processes see. */
 struct table {
@@ -143,12 +147,83 @@ static void strangers_are_not_opened(void **state)
     doorbell_ring(NULL);
 }
 
+/* Seen at once by all, before the memory of the dead is gone, and for good. */
+static void the_death_of_an_owner_is_seen(void **state)
+{
+    struct doorbell *peer, *other, *own = NULL;
+    struct iovec here, there;
+    unsigned char *memory, byte;
+    pid_t child;
+
+    (void)state;
+    make_table();
+    memory = mmap(NULL, MEMORY, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(memory != MAP_FAILED);
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        memset(memory, 1, MEMORY); /* freeing it takes a while */
+        if (doorbell_create(&own, &table->address[0]) != OMPRMA_OK ||
+            doorbell_stay(own) != OMPRMA_OK)
+            _exit(1);
+        atomic_store(&table->ready[0], 1);
+        for (;;)
+            pause();
+    }
+    while (!atomic_load(&table->ready[0]))
+        usleep(100);
+    peer = doorbell_open(&table->address[0]);
+    other = doorbell_open(&table->address[0]);
+    assert_non_null(peer);
+    assert_non_null(other);
+    here = (struct iovec){&byte, 1};
+    there = (struct iovec){memory, 1};
+    assert_false(doorbell_owner_died(peer));
+    assert_false(doorbell_owner_died(NULL));
+    assert_int_equal(process_vm_readv(child, &here, 1, &there, 1, 0), 1);
+    assert_int_equal(kill(child, SIGKILL), 0);
+    while (process_vm_readv(child, &here, 1, &there, 1, 0) == 1)
+        ;
+    assert_true(doorbell_owner_died(peer));
+    waitpid(child, NULL, 0);
+    for (int i = 0; i < 5; i++) {
+        assert_true(doorbell_owner_died(peer));
+        assert_true(doorbell_owner_died(other));
+    }
+    doorbell_close(other);
+    doorbell_close(peer);
+    munmap(memory, MEMORY);
+    munmap(table, sizeof(*table));
+}
+
+/* Neither one that has said nothing, nor one that lives, nor one that was closed in order. */
+static void nobody_is_taken_for_dead(void **state)
+{
+    struct doorbell_address address;
+    struct doorbell *bell, *peer;
+
+    (void)state;
+    assert_int_equal(doorbell_create(&bell, &address), OMPRMA_OK);
+    peer = doorbell_open(&address);
+    assert_non_null(peer);
+    assert_false(doorbell_owner_died(peer));
+    assert_int_equal(doorbell_stay(bell), OMPRMA_OK);
+    for (int i = 0; i < 5; i++)
+        assert_false(doorbell_owner_died(peer));
+    doorbell_close(bell);
+    assert_false(doorbell_owner_died(peer));
+    assert_false(doorbell_owner_died(peer));
+    doorbell_close(peer);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(processes_wake_each_other),
         cmocka_unit_test(a_sleep_ends_at_its_limit),
         cmocka_unit_test(strangers_are_not_opened),
+        cmocka_unit_test(the_death_of_an_owner_is_seen),
+        cmocka_unit_test(nobody_is_taken_for_dead),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -187,6 +187,41 @@ static void networks_in_order(void **state)
     assert_int_equal(verdict.kind, VERDICT_NONE);
 }
 
+static void given_up(void **state)
+{
+    (void)state;
+    struct verdict verdict;
+    char passed[256], line[512];
+    feed(FRAME
+         "MPI_ABORT was invoked on rank 0 in communicator MPI_COMM_WORLD\nwith errorcode 1.\n" FRAME
+         "[vm:949] [[28491,0],0] ORTE_ERROR_LOG: Out of resource in file "
+         "../../../orte/util/show_help.c at line 501\n",
+         4096, &verdict, passed, sizeof(passed));
+    assert_string_equal(passed, "");
+    verdict_word(&verdict, 1 << 8, line, sizeof(line));
+    assert_non_null(strstr(line, "the program has ended the run"));
+    verdict = (struct verdict){0};
+    verdict_read(&verdict, "MPI_ABORT was invoked on rank 3 in communicator MPI_COMM_WORLD\n");
+    verdict_word(&verdict, 1 << 8, line, sizeof(line));
+    assert_non_null(strstr(line, "worker 2 has ended the run"));
+}
+
+/* Open MPI repeats these until the process is ended. */
+static void words_about_dead_peers(void **state)
+{
+    (void)state;
+    struct verdict verdict;
+    char passed[1024];
+    feed("[n7:8780] Read -1, expected 8388608, errno = 3\n"
+         "[n7:8781] Wrote -1, expected 4194304, errno = 3\n"
+         "[n7:8781] Wrote -1, expected 4194304, errno = 1\n"
+         "[n7:8781] Wrote it\nRead -1, expected 8, errno = 3\n",
+         4096, &verdict, passed, sizeof(passed));
+    assert_string_equal(passed, "[n7:8781] Wrote -1, expected 4194304, errno = 1\n"
+                                "[n7:8781] Wrote it\nRead -1, expected 8, errno = 3\n");
+    assert_int_equal(verdict.kind, VERDICT_NONE);
+}
+
 /* Neither a line nor a message without end may run over. */
 static void long_input(void **state)
 {
@@ -210,7 +245,8 @@ int main(void)
         cmocka_unit_test(separates),         cmocka_unit_test(statuses),
         cmocka_unit_test(hosts_win),         cmocka_unit_test(silence),
         cmocka_unit_test(networks),          cmocka_unit_test(networks_mixed),
-        cmocka_unit_test(networks_in_order), cmocka_unit_test(long_input),
+        cmocka_unit_test(networks_in_order), cmocka_unit_test(words_about_dead_peers),
+        cmocka_unit_test(given_up),          cmocka_unit_test(long_input),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

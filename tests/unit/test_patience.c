@@ -42,7 +42,7 @@ static void stuck_at_once(void)
 {
     struct patience patience;
 
-    patience_begin(&patience, "try that", "one", moment);
+    patience_begin(&patience, "start-up", "try that", "one", moment);
     for (;;)
         pause();
 }
@@ -51,7 +51,7 @@ static void stuck_later(void)
 {
     struct patience patience;
 
-    patience_begin(&patience, "try that", "one", FOR_EVER);
+    patience_begin(&patience, "start-up", "try that", "one", FOR_EVER);
     patience_next(&patience, "two", hour);
     patience_next(&patience, "three", moment);
     for (;;)
@@ -62,10 +62,10 @@ static void in_time(void)
 {
     struct patience patience;
 
-    patience_begin(&patience, "try that", "one", hour);
+    patience_begin(&patience, "start-up", "try that", "one", hour);
     patience_next(&patience, "two", FOR_EVER);
     patience_end(&patience);
-    patience_begin(&patience, "try that", "three", hour);
+    patience_begin(&patience, "start-up", "try that", "three", hour);
     patience_end(&patience);
 }
 

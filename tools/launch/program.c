@@ -75,23 +75,57 @@ static void program_exec(const struct program *program, const struct list *envir
     _exit(127);
 }
 
-/* A descriptor that survives exec, far above those that scripts use. */
-static int report_descriptor(int fd)
+/* A pipe whose writing end survives the exec of the program, far above the descriptors that scripts
+ * use; only there, since its flag is cleared in the child. */
+struct inlet {
+    int reading, writing;
+};
+
+static bool inlet_open(struct inlet *inlet)
 {
-    int high = fcntl(fd, F_DUPFD, REPORT_FD);
-    return high >= 0 ? high : fcntl(fd, F_DUPFD, 3); /* a low limit on open files */
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC))
+        return false;
+    inlet->reading = ends[0];
+    inlet->writing = fcntl(ends[1], F_DUPFD_CLOEXEC, REPORT_FD);
+    if (inlet->writing < 0) /* a low limit on open files */
+        inlet->writing = fcntl(ends[1], F_DUPFD_CLOEXEC, 3);
+    close(ends[1]);
+    fcntl(inlet->reading, F_SETFL, O_NONBLOCK);
+    return inlet->writing >= 0;
+}
+
+static void inlet_name(const struct inlet *inlet, struct list *environment, const char *name)
+{
+    char *number = text_make("%d", inlet->writing);
+    list_set(environment, name, number);
+    free(number);
+}
+
+/* The reading end's owner from here on is `*kept`, or nobody. */
+static void inlet_close(const struct inlet *inlet, int *kept)
+{
+    if (inlet->writing >= 0)
+        close(inlet->writing);
+    if (kept)
+        *kept = inlet->reading;
+    else if (inlet->reading >= 0)
+        close(inlet->reading);
 }
 
 /* execvpe() takes argv[0] from argv but the file from `path`, which has a slash in it. */
 static omprma_status_t program_fork(const struct program *program, const struct list *environment,
-                                    int keep, pid_t *pid)
+                                    const struct inlet *report, const struct inlet *words,
+                                    pid_t *pid)
 {
     int failed[2];
     if (pipe2(failed, O_CLOEXEC))
         return error_set(OMPRMA_ERR_HOST_MEMORY, "cannot make a pipe: %s", strerror(errno));
     pid_t parent = getpid(), made = fork();
     if (made == 0) {
-        fcntl(keep, F_SETFD, 0);
+        fcntl(report->writing, F_SETFD, 0);
+        if (words->writing >= 0)
+            fcntl(words->writing, F_SETFD, 0);
         program_exec(program, environment, parent, failed[1]);
     }
     close(failed[1]);
@@ -106,27 +140,29 @@ static omprma_status_t program_fork(const struct program *program, const struct 
 }
 
 omprma_status_t program_start(const struct program *program, const char *mpi, size_t bytes,
-                              pid_t *pid, int *report)
+                              pid_t *pid, int *report, int *words)
 {
-    int ends[2], keep;
-    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) || (keep = report_descriptor(ends[1])) < 0)
-        return error_set(OMPRMA_ERR_HOST_MEMORY, "cannot make a pipe: %s", strerror(errno));
-    fcntl(keep, F_SETFD, FD_CLOEXEC); /* cleared in the child only */
+    static const char words_fd[] = "OPAL_OUTPUT_STDERR_FD"; /* Open MPI's own variable */
+    struct inlet reports = {-1, -1}, speech = {-1, -1};
+    if (!inlet_open(&reports) || (!getenv(words_fd) && !inlet_open(&speech))) {
+        int code = errno;
+        inlet_close(&reports, NULL);
+        inlet_close(&speech, NULL);
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "cannot make a pipe: %s", strerror(code));
+    }
     struct list environment = {0};
     for (char **variable = environ; *variable; variable++)
         list_add(&environment, *variable);
     add_mpi(&environment, mpi, bytes);
     program_environment(program, &environment);
-    char *number = text_make("%d", keep);
-    list_set(&environment, "OMPRMA_INTERNAL_FD", number);
-    free(number);
-    omprma_status_t status = program_fork(program, &environment, keep, pid);
+    inlet_name(&reports, &environment, "OMPRMA_INTERNAL_FD");
+    if (speech.writing >= 0) {
+        inlet_name(&speech, &environment, "OMPRMA_INTERNAL_WORDS_FD");
+        inlet_name(&speech, &environment, words_fd);
+    }
+    omprma_status_t status = program_fork(program, &environment, &reports, &speech, pid);
     list_clear(&environment);
-    close(keep);
-    close(ends[1]);
-    if (status == OMPRMA_OK)
-        *report = ends[0];
-    else
-        close(ends[0]);
+    inlet_close(&reports, status == OMPRMA_OK ? report : NULL);
+    inlet_close(&speech, status == OMPRMA_OK ? words : NULL);
     return status;
 }

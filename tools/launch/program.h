@@ -25,11 +25,12 @@ struct program {
 
 /*
  * `mpi` holds MPI's variables, each string ended by a zero. `*report` becomes readable when the
- * program wrote its byte (see launch.h). The program is killed when the calling process dies.
- * Errors: CONFIG (cannot be executed), HOST_MEMORY.
+ * program wrote its byte (see launch.h), `*words` when Open MPI has written something in the
+ * program; -1: it writes to the program's stderr, because the user wants it elsewhere. The program
+ * is killed when the calling process dies. Errors: CONFIG (cannot be executed), HOST_MEMORY.
  */
 omprma_status_t program_start(const struct program *program, const char *mpi, size_t bytes,
-                              pid_t *pid, int *report);
+                              pid_t *pid, int *report, int *words);
 
 /* The environment variables that it gets on top of the caller's and MPI's. */
 void program_environment(const struct program *program, struct list *environment);

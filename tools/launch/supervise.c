@@ -34,7 +34,17 @@ enum {
     INSIST_S = 2  /* a second SIGTERM after this time kills the program */
 };
 
-enum source { AT_SIGNALS, AT_CONTROL, AT_LISTENER, AT_RANK, AT_REPORT, AT_OUT, AT_ERR, SOURCES };
+enum source {
+    AT_SIGNALS,
+    AT_CONTROL,
+    AT_LISTENER,
+    AT_RANK,
+    AT_REPORT,
+    AT_WORDS,
+    AT_OUT,
+    AT_ERR,
+    SOURCES
+};
 
 struct run {
     const struct program *program;
@@ -52,7 +62,8 @@ struct run {
     int64_t deadline_ns; /* for the present wait; see run_late() */
     int64_t patience_s;  /* for mpirun to start the workers */
     struct verdict verdict;
-    struct stream errors;
+    struct stream errors; /* mpirun's and the workers' stderr */
+    struct stream words;  /* what Open MPI says in the program */
 };
 
 static void run_close(struct run *run, enum source source)
@@ -105,8 +116,8 @@ static void run_start_program(struct run *run, int fd, const char *variables, si
         packet.value = (uint32_t)strtoul(variables + at + 15, NULL, 10);
         local_send(run->fds[AT_CONTROL], &packet, sizeof(packet));
     }
-    omprma_status_t status =
-        program_start(run->program, variables, bytes, &run->child, &run->fds[AT_REPORT]);
+    omprma_status_t status = program_start(run->program, variables, bytes, &run->child,
+                                           &run->fds[AT_REPORT], &run->fds[AT_WORDS]);
     if (status != OMPRMA_OK) {
         run_fail_saying(run, error_text());
         return;
@@ -193,8 +204,9 @@ static void run_read_output(struct run *run, enum source source)
             return;
         if (count <= 0)
             break;
-        if (source == AT_ERR)
-            stream_feed(&run->errors, bytes, (size_t)count, &run->verdict);
+        if (source == AT_ERR || source == AT_WORDS)
+            stream_feed(source == AT_ERR ? &run->errors : &run->words, bytes, (size_t)count,
+                        &run->verdict);
         else if (write(STDOUT_FILENO, bytes, (size_t)count) < 0)
             break; /* our reader is gone */
     }
@@ -338,6 +350,9 @@ static void run_loop(struct run *run)
         if (run->deadline_ns != NEVER && clock_ns() >= run->deadline_ns)
             run_late(run);
     }
+    if (run->fds[AT_WORDS] >= 0)
+        run_read_output(run, AT_WORDS);
+    stream_end(&run->words);
     stream_end(&run->errors);
 }
 
@@ -428,7 +443,8 @@ int supervise(const struct program *program, const struct list *command, const c
     started.old_pipe = &old_pipe;
     struct run run = {.program = &started,
                       .patience_s = CONFIG_START_LEAST_S,
-                      .errors = {.out = STDERR_FILENO, .verbose = log_level() >= LOG_DETAIL}};
+                      .errors = {.out = STDERR_FILENO, .verbose = log_level() >= LOG_DETAIL},
+                      .words = {.out = STDERR_FILENO, .verbose = log_level() >= LOG_DETAIL}};
     for (int i = 0; i < SOURCES; i++)
         run.fds[i] = -1;
     struct config config;

@@ -69,6 +69,10 @@ static bool verdict_match(struct verdict *found, const char *message)
         word_after(message, "on node ", " \n", found->host, sizeof(found->host));
         return true;
     }
+    if (number_after(message, "MPI_ABORT was invoked on rank ", &found->rank)) {
+        found->kind = VERDICT_GIVEN_UP;
+        return true;
+    }
     if (number_after(message, "Exit code:", &found->code)) {
         found->kind = VERDICT_STATUS;
         const char *name = strstr(message, "Process name: [["); /* [[job,1],rank] */
@@ -94,7 +98,8 @@ static bool verdict_replaces(const struct verdict *found, const struct verdict *
     if (old->kind == VERDICT_NETWORK)
         return found->kind == VERDICT_SIGNAL || found->kind == VERDICT_PROGRAM;
     return old->kind == VERDICT_NONE || old->kind == VERDICT_OTHER ||
-           (old->kind == VERDICT_STATUS && found->kind == VERDICT_NETWORK);
+           ((old->kind == VERDICT_STATUS || old->kind == VERDICT_GIVEN_UP) &&
+            found->kind == VERDICT_NETWORK);
 }
 
 void verdict_read(struct verdict *verdict, const char *message)
@@ -193,6 +198,10 @@ void verdict_word(const struct verdict *verdict, int status, char *line, size_t 
         snprintf(line, room, "%s ended early with status %d; see the lines above, or run with -v",
                  who, verdict->code);
         return;
+    case VERDICT_GIVEN_UP:
+        snprintf(line, room, "%s has ended the run; see the lines above, or run with -v",
+                 verdict->rank == 0 ? "the program" : who);
+        return;
     case VERDICT_PROGRAM:
         snprintf(line, room,
                  "cannot start %s on host %s; omprma must be installed in the same "
@@ -244,14 +253,25 @@ static bool line_is_frame(const char *line, size_t bytes)
 }
 
 /* mpirun's counting of repeated messages, which are not shown either, and what it says when it is
- * told to end while it is ending. */
+ * told to end while it is ending, or cannot read what a process wants it to say. */
 static bool line_is_noise(const char *line)
 {
     return strcmp(line, "\n") == 0 || strncmp(line, "[warn] Epoll ", 13) == 0 ||
            strstr(line, "plm:rsh: Warning: setpgid(") ||
+           (strstr(line, "ORTE_ERROR_LOG: ") && strstr(line, "/show_help.c ")) ||
            strncmp(line, "mpirun: abort is already in progress", 36) == 0 ||
            strstr(line, " sent help message help-") ||
            strstr(line, "Set MCA parameter \"orte_base_help_aggregate\"");
+}
+
+/* A process that copies to or from another one of its host that has died tries for ever, or until
+ * it is ended, thousands of times. Which one has died is said once, by mpirun. */
+static bool line_is_of_dead_peer(const char *line)
+{
+    char verb[6];
+    int end = 0;
+    return sscanf(line, "[%*[^]]] %5s -1, expected %*u, errno = 3%n", verb, &end) == 1 && end &&
+           (strcmp(verb, "Wrote") == 0 || strcmp(verb, "Read") == 0);
 }
 
 static void stream_line(struct stream *stream, struct verdict *verdict)
@@ -272,8 +292,8 @@ static void stream_line(struct stream *stream, struct verdict *verdict)
         memcpy(stream->message + stream->message_bytes, stream->line, bytes);
         stream->message_bytes += bytes;
     }
-    bool ours =
-        frame || inside || line_is_noise(stream->line) || verdict_read_line(verdict, stream->line);
+    bool ours = frame || inside || line_is_noise(stream->line) ||
+                line_is_of_dead_peer(stream->line) || verdict_read_line(verdict, stream->line);
     if (stream->verbose || !ours)
         write_all(stream->out, stream->line, stream->used);
     stream->used = 0;

@@ -10,12 +10,13 @@
 
 enum verdict_kind {
     VERDICT_NONE,
-    VERDICT_SIGNAL,  /* a rank was ended by a signal: rank, host, code */
-    VERDICT_STATUS,  /* a rank ended with a status other than 0: rank, code */
-    VERDICT_PROGRAM, /* an executable is missing: host, detail */
-    VERDICT_HOST,    /* a host cannot be reached from here: host, detail */
-    VERDICT_NETWORK, /* a process cannot reach one of another host: host, detail */
-    VERDICT_OTHER    /* some other message: detail */
+    VERDICT_SIGNAL,   /* a rank was ended by a signal: rank, host, code */
+    VERDICT_STATUS,   /* a rank ended with a status other than 0: rank, code */
+    VERDICT_GIVEN_UP, /* a rank has ended all, and has said why: rank */
+    VERDICT_PROGRAM,  /* an executable is missing: host, detail */
+    VERDICT_HOST,     /* a host cannot be reached from here: host, detail */
+    VERDICT_NETWORK,  /* a process cannot reach one of another host: host, detail */
+    VERDICT_OTHER     /* some other message: detail */
 };
 
 struct verdict {

@@ -1,0 +1,391 @@
+/* test_lost.c: connections that fail, workers that die, and data that gets lost: an error of that
+ * device, and never a hang, be it in a wait, when a queue is destroyed, or at the end. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core_fixture.h"
+
+enum { BYTES = 3 * CORE_PIECE, LIMIT_S = 60 };
+
+static unsigned char data[BYTES];
+
+static int be_impatient(void **state)
+{
+    (void)state;
+    alarm(LIMIT_S);
+    return 0;
+}
+
+static void check_lost(omprma_status_t status, const char *text)
+{
+    if (status != OMPRMA_ERR_DEVICE_LOST || !strstr(omprma_error(), text))
+        fail_msg("%s: %s, not %s", omprma_status_string(status), omprma_error(), text);
+}
+
+static void check_well(int number)
+{
+    omprma_queue_t *queue = core_queue(number);
+    omprma_addr_t counter = core_alloc(number, 8);
+    uint64_t count = 0;
+
+    assert_ok(omprma_submit(queue, counter, &count, 8));
+    assert_ok(launch(queue, KERNEL(kernel_count), counter, 0, 0));
+    assert_ok(omprma_retrieve(queue, &count, counter, 8));
+    assert_ok(omprma_queue_destroy(queue));
+    assert_int_equal(count, 1);
+}
+
+static void fail_sends_to(int number)
+{
+    struct runtime *runtime = runtime_get();
+
+    runtime_lock(runtime);
+    null_channel_fail_sends(runtime->channel, number + 1);
+    runtime_unlock(runtime);
+}
+
+/* Something that needs a message, of several kinds. */
+static omprma_status_t use(omprma_queue_t *queue, int how, omprma_addr_t there)
+{
+    omprma_event_t *event;
+    omprma_status_t status;
+
+    if (how == 0)
+        return launch(queue, KERNEL(kernel_nap), 1, 0, 0);
+    if (how == 1)
+        return omprma_submit(queue, there, data, 100);
+    if (how == 2)
+        return omprma_retrieve(queue, data, there, BYTES);
+    if (how == 3)
+        return omprma_exchange(queue, there, 1, there, BYTES);
+    if (how == 4)
+        return omprma_exchange(queue, there, 0, there, 8);
+    event = core_event();
+    status = launch(queue, KERNEL(kernel_nap), 1, 0, 0);
+    if (status == OMPRMA_OK)
+        status = omprma_event_record(event, queue);
+    if (status == OMPRMA_OK)
+        status = omprma_event_synchronize(event);
+    omprma_event_destroy(event);
+    return status;
+}
+
+static void a_message_that_cannot_be_sent(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 12; round++) {
+        omprma_queue_t *queue, *other;
+        omprma_addr_t there;
+        omprma_status_t status;
+
+        core_start(&(struct core_options){.workers = 2});
+        core_choose(0, round < 6 ? 0 : 8192, false);
+        queue = core_queue(0);
+        other = core_queue(0);
+        there = core_alloc(0, BYTES);
+        assert_ok(launch(other, KERNEL(kernel_nap), 1000, 0, 0));
+        assert_ok(omprma_queue_flush(other)); /* under way when the connection fails */
+        fail_sends_to(0);
+        status = use(queue, round % 6, there);
+        if (status == OMPRMA_OK)
+            status = omprma_queue_synchronize(queue);
+        else
+            omprma_queue_synchronize(queue);
+        check_lost(status, "device 0 (here): sending a control message");
+        check_lost(launch(queue, KERNEL(kernel_nap), 1, 0, 0), "device 0 (here)");
+        check_lost(omprma_queue_destroy(queue), "device 0 (here)");
+        check_lost(omprma_queue_synchronize(other), "device 0 (here)");
+        check_lost(omprma_alloc(0, 20 << 20, &there), "device 0 (here)");
+        assert_ok(omprma_queue_destroy(other));
+        check_well(1);
+        core_let_go(0);
+        core_stop();
+    }
+}
+
+static void nothing_can_be_received(void **state)
+{
+    omprma_queue_t *queue;
+    struct runtime *runtime;
+
+    (void)state;
+    core_start(&(struct core_options){.workers = 2});
+    queue = core_queue(0);
+    assert_ok(launch(queue, KERNEL(kernel_nap), 1000, 0, 0));
+    runtime = runtime_get();
+    runtime_lock(runtime);
+    null_channel_fail_receives(runtime->channel);
+    runtime_unlock(runtime);
+    check_lost(omprma_queue_synchronize(queue), "device 0 (here): receiving a control message");
+    assert_ok(omprma_queue_destroy(queue));
+    queue = core_queue(1);
+    check_lost(launch(queue, KERNEL(kernel_nap), 1, 0, 0), "device 1 (here): receiving");
+    check_lost(omprma_queue_destroy(queue), "device 1 (here)");
+    core_let_go(0);
+    core_let_go(1);
+    core_stop();
+}
+
+/* One end of an exchange was told, the other cannot be: the one that waits is given up. */
+static void half_an_exchange(void **state)
+{
+    (void)state;
+    for (int source = 0; source < 2; source++) {
+        omprma_queue_t *queue, *spare;
+        omprma_addr_t from, to;
+
+        core_start(&(struct core_options){.workers = 2});
+        queue = core_queue(source);
+        spare = core_queue(1 - source);
+        from = core_alloc(source, BYTES);
+        to = core_alloc(1 - source, BYTES);
+        core_exchange_by(EXCHANGE_SEND);
+        assert_ok(omprma_exchange(queue, from, 1 - source, to, BYTES));
+        assert_ok(omprma_queue_synchronize(queue));
+        fail_sends_to(1);
+        assert_ok(omprma_exchange(queue, from, 1 - source, to, BYTES));
+        if (source == 0)
+            check_lost(omprma_queue_synchronize(queue),
+                       "exchange from device 0 to device 1: device 1 (here): sending");
+        else
+            check_lost(omprma_queue_synchronize(queue), "device 1 (here): sending");
+        check_lost(launch(queue, KERNEL(kernel_nap), 1, 0, 0), "device 1 (here)");
+        check_lost(omprma_queue_destroy(queue), "device 1 (here)");
+        if (source == 0)
+            check_lost(omprma_queue_destroy(spare), "device 1 (here)");
+        else
+            assert_ok(omprma_queue_destroy(spare));
+        for (int i = 0; i < 3; i++)
+            check_well(0);
+        core_let_go(1);
+        core_stop();
+    }
+}
+
+/* Data that MPI refuses on this side: the worker waits for the other half. */
+static void a_two_sided_transfer_that_cannot_start(void **state)
+{
+    (void)state;
+    for (int out = 0; out < 2; out++) {
+        struct runtime *runtime;
+        omprma_queue_t *queue;
+        omprma_addr_t there;
+        omprma_status_t status;
+
+        core_start(&(struct core_options){.workers = 2});
+        core_choose(0, 0, false);
+        queue = core_queue(0);
+        there = core_alloc(0, BYTES);
+        runtime = runtime_get();
+        runtime_lock(runtime);
+        null_path_fail_next(runtime->two_sided);
+        runtime_unlock(runtime);
+        status = out ? omprma_submit(queue, there, data, BYTES)
+                     : omprma_retrieve(queue, data, there, BYTES);
+        if (status == OMPRMA_OK)
+            status = omprma_queue_synchronize(queue);
+        check_lost(status, "device 0 (here): this transfer was to fail");
+        omprma_queue_synchronize(queue);
+        check_lost(launch(queue, KERNEL(kernel_nap), 1, 0, 0), "device 0 (here): ");
+        check_lost(omprma_queue_destroy(queue), "device 0 (here): ");
+        check_well(1);
+        core_let_go(0);
+        core_stop();
+    }
+}
+
+/* A worker that cannot answer, or not go on with what the other end waits for, ends: and so, with
+ * MPI, do all. */
+static void workers_end(void **state)
+{
+    (void)state;
+    for (int how = 0; how < 4; how++) {
+        omprma_queue_t *queue;
+        omprma_addr_t there;
+
+        core_start(&(struct core_options){0});
+        core_choose(0, how < 3 ? 8192 : 0, false);
+        queue = core_queue(0);
+        there = core_alloc(0, BYTES);
+        if (how == 0)
+            usleep(20000); /* it sleeps */
+        core_hold(0);
+        if (how < 2)
+            null_channel_fail_sends(core.worker[0].server.channel, 0);
+        else if (how == 2)
+            null_channel_fail_receives(core.worker[0].server.channel);
+        else
+            null_path_fail_next(core.worker[0].server.two_sided);
+        core_release(0);
+        assert_ok(omprma_retrieve(queue, data, there, how < 3 ? 100 : BYTES));
+        assert_ok(omprma_queue_flush(queue));
+        assert_int_equal(core_ended(0), OMPRMA_ERR_MPI);
+        fail_sends_to(0);
+        omprma_queue_flush(queue);
+        launch(queue, KERNEL(kernel_nap), 1, 0, 0);
+        check_lost(omprma_queue_destroy(queue), "device 0 (here): sending");
+        core_stop();
+    }
+}
+
+/* The page of the worker's doorbell says that its process is gone, and nobody ends this one. */
+static void a_worker_that_has_died(void **state)
+{
+    struct doorbell_address *address;
+    struct runtime *runtime;
+    omprma_queue_t *queue;
+    struct doorbell *own;
+    pid_t child;
+
+    (void)state;
+    address =
+        mmap(NULL, sizeof(*address), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_true(address != MAP_FAILED);
+    child = fork();
+    if (child == 0) {
+        if (doorbell_create(&own, address) == OMPRMA_OK && doorbell_stay(own) == OMPRMA_OK)
+            raise(SIGSTOP);
+        for (;;)
+            pause();
+    }
+    assert_int_equal(waitpid(child, NULL, WUNTRACED), child);
+    core_start(&(struct core_options){0});
+    queue = core_queue(0);
+    runtime = runtime_get();
+    runtime_lock(runtime);
+    runtime->bells = calloc(2, sizeof(*runtime->bells));
+    runtime->bells[1] = doorbell_open(address);
+    assert_non_null(runtime->bells[1]);
+    core_device(0)->can_ring = true;
+    runtime_unlock(runtime);
+    check_well(0);
+    assert_int_equal(kill(child, SIGKILL), 0);
+    core_hold(0);
+    assert_ok(launch(queue, KERNEL(kernel_nap), 1, 0, 0));
+    check_lost(omprma_queue_destroy(queue), "has died");
+    core_release(0);
+    core_let_go(0);
+    core_stop();
+    waitpid(child, NULL, 0);
+    munmap(address, sizeof(*address));
+}
+
+/* ---- networks between workers ---- */
+
+enum { TIMEOUT_S = 3 };
+
+/* What device 1 is sent by device 0 gets lost, or not. */
+static void lose_data(bool lose)
+{
+    core_hold(1);
+    null_path_hold_data(core.worker[1].server.two_sided, lose);
+    core_release(1);
+}
+
+static omprma_queue_t *start_sending(omprma_addr_t *from, omprma_addr_t *to)
+{
+    char text[8];
+
+    snprintf(text, sizeof(text), "%d", TIMEOUT_S);
+    setenv("OMPRMA_TIMEOUT", text, 1);
+    core_start(&(struct core_options){.workers = 2});
+    unsetenv("OMPRMA_TIMEOUT");
+    for (int i = 0; i < 2; i++) {
+        core_hold(i);
+        core.worker[i].server.stall_ns = TIMEOUT_S * INT64_C(1000000000);
+        core_release(i);
+    }
+    core_exchange_by(EXCHANGE_SEND);
+    *from = core_alloc(0, BYTES);
+    *to = core_alloc(1, BYTES);
+    return core_queue(0);
+}
+
+/* Of little data the sender does not see that it gets lost. */
+static void data_that_gets_lost(void **state)
+{
+    static const struct {
+        uint64_t bytes;
+        const char *text;
+    } cases[] = {
+        {BYTES, "device 0 (here) and device 1 (here): no data has moved"},
+        {100, "device 0 to device 1: device 1 (here) and device 0 (here): no data has moved"}};
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        omprma_queue_t *queue;
+        omprma_addr_t from, to;
+
+        queue = start_sending(&from, &to);
+        lose_data(true);
+        assert_ok(omprma_exchange(queue, from, 1, to, cases[i].bytes));
+        check_lost(omprma_queue_destroy(queue), cases[i].text);
+        assert_non_null(strstr(omprma_error(), "OMPRMA_EXCHANGE=application"));
+        check_well(1 - i);
+        lose_data(false);
+        core_let_go(i);
+        core_stop();
+    }
+}
+
+/* The other end waits as long as the kernel before the send takes. */
+static void kernels_may_be_long(void **state)
+{
+    omprma_queue_t *queue;
+    omprma_addr_t from, to;
+    struct gate gate;
+
+    (void)state;
+    queue = start_sending(&from, &to);
+    core_close(queue, &gate);
+    assert_ok(omprma_exchange(queue, from, 1, to, BYTES));
+    assert_ok(omprma_queue_flush(queue));
+    for (int i = 0; i < 2 * TIMEOUT_S * 100; i++) {
+        check_well(1);
+        kernel_nap(10000);
+    }
+    core_open(&gate);
+    assert_ok(omprma_queue_destroy(queue));
+    core_stop();
+}
+
+/* Nor does it matter how long the application is away. */
+static void applications_may_be_away(void **state)
+{
+    omprma_queue_t *queue;
+    omprma_addr_t from, to;
+
+    (void)state;
+    queue = start_sending(&from, &to);
+    lose_data(true);
+    assert_ok(omprma_exchange(queue, from, 1, to, BYTES));
+    assert_ok(omprma_queue_flush(queue));
+    kernel_nap(2 * TIMEOUT_S * 1000000 + 500000); /* it was told of three times */
+    lose_data(false);
+    assert_ok(omprma_queue_destroy(queue));
+    check_well(0);
+    core_stop();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(a_message_that_cannot_be_sent, be_impatient),
+        cmocka_unit_test_setup(nothing_can_be_received, be_impatient),
+        cmocka_unit_test_setup(half_an_exchange, be_impatient),
+        cmocka_unit_test_setup(a_two_sided_transfer_that_cannot_start, be_impatient),
+        cmocka_unit_test_setup(workers_end, be_impatient),
+        cmocka_unit_test_setup(a_worker_that_has_died, be_impatient),
+        cmocka_unit_test_setup(data_that_gets_lost, be_impatient),
+        cmocka_unit_test_setup(kernels_may_be_long, be_impatient),
+        cmocka_unit_test_setup(applications_may_be_away, be_impatient),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
