@@ -171,11 +171,11 @@ omprma_status_t device_send(struct device *device, struct channel_message *messa
     device->stats.messages_out++;
     device->stats.message_bytes_out += message->bytes;
     status = channel_send(device->runtime->channel, message);
-    if (device->can_ring)
-        wakes_add_bell(&device->runtime->wakes, device->runtime->bells[device->rank]);
     /* A gap: what follows cannot be understood, and will not be answered. */
     if (status != OMPRMA_OK)
         device_lose(device, "%s: %s", device_name(device), error_text());
+    else if (device->can_ring)
+        wakes_add_bell(&device->runtime->wakes, device->runtime->bells[device->rank]);
     return status;
 }
 

@@ -132,7 +132,7 @@ static void nothing_can_be_received(void **state)
     core_stop();
 }
 
-/* One end of an exchange was told, the other cannot be: the one that waits is given up. */
+/* One end of an exchange was told, the other cannot be: the one that waits gives it up. */
 static void half_an_exchange(void **state)
 {
     (void)state;
@@ -150,17 +150,19 @@ static void half_an_exchange(void **state)
         assert_ok(omprma_queue_synchronize(queue));
         fail_sends_to(1);
         assert_ok(omprma_exchange(queue, from, 1 - source, to, BYTES));
-        if (source == 0)
+        if (source == 0) { /* its worker gives the exchange up and goes on */
             check_lost(omprma_queue_synchronize(queue),
                        "exchange from device 0 to device 1: device 1 (here): sending");
-        else
-            check_lost(omprma_queue_synchronize(queue), "device 1 (here): sending");
-        check_lost(launch(queue, KERNEL(kernel_nap), 1, 0, 0), "device 1 (here)");
-        check_lost(omprma_queue_destroy(queue), "device 1 (here)");
-        if (source == 0)
+            assert_ok(launch(queue, KERNEL(kernel_nap), 1, 0, 0));
+            assert_ok(omprma_queue_destroy(queue));
             check_lost(omprma_queue_destroy(spare), "device 1 (here)");
-        else
+        } else {
+            check_lost(omprma_queue_synchronize(queue),
+                       "exchange from device 1 to device 0: device 1 (here): sending");
+            check_lost(launch(queue, KERNEL(kernel_nap), 1, 0, 0), "device 1 (here)");
+            check_lost(omprma_queue_destroy(queue), "device 1 (here)");
             assert_ok(omprma_queue_destroy(spare));
+        }
         for (int i = 0; i < 3; i++)
             check_well(0);
         core_let_go(1);
