@@ -2,6 +2,8 @@
 # Bad ends with real workers: crashing kernels, lost workers, no workers, another version. Each ends
 # within bounded time with a line that says why, and nothing stays: no process, no file.
 set -u
+# shellcheck source=tests/shared_memory.sh
+. "$(dirname "$0")/../shared_memory.sh"
 run=$BUILD_DIR/bin/omprma-run
 ends=$BUILD_DIR/tests/integration/ends
 losses=$BUILD_DIR/tests/integration/losses
@@ -23,17 +25,6 @@ says() { # WHAT FILE PATTERN
     printf 'FAILED %s: no line with "%s" in:\n' "$1" "$3"
     cat "$2"
     failures=$((failures + 1))
-}
-
-# Files of MPI in shared memory that no process uses. Other jobs of the machine have theirs in use.
-shared_memory() {
-    local file
-    for file in /dev/shm/*; do
-        case $file in
-        */__KMP_REGISTERED_LIB_*) ;; # of OpenMP programs: none of ours is one
-        *) [ ! -O "$file" ] || grep -qsF "$file" /proc/[0-9]*/maps || echo "$file" ;;
-        esac
-    done | sort
 }
 
 # Processes of this test, by the mark in their environment.

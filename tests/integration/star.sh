@@ -63,7 +63,7 @@ part_later() { # BYTES LINE
     check_nothing_left "parted later, $1"
     hosts_join
 }
-part_later 4000000 'device 0 .* and device 1 .*'
+part_later 4000000 'exchange from device 0 to device 1: device 0 .* and device 1 .*'
 part_later 8 'exchange from device 0 to device 1: device 1 .* and device 0 .*'
 
 hosts_part refused

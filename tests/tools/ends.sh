@@ -2,6 +2,8 @@
 # Whoever dies first, nothing stays: processes, session folders, shared memory; and Ctrl-C works.
 # shellcheck source=tests/tools/common.sh
 . "$(dirname "$0")/common.sh"
+# shellcheck source=tests/shared_memory.sh
+. "$(dirname "$0")/../shared_memory.sh"
 build_stand_ins
 export TMPDIR=$folder/tmp
 mkdir "$TMPDIR"
@@ -15,15 +17,11 @@ descendants() {
     done
 }
 
-segments() {
-    find /dev/shm -name 'vader_segment*' | sort
-}
-
-# Segments that were not there before, after a while: other jobs of the machine come and go.
-new_segments() {
+# Shared memory that was not left there before, after a while: other jobs of the machine come and go.
+new_memory() {
     local new
     for _ in $(seq 30); do
-        new=$(comm -13 "$folder/segments" <(segments))
+        new=$(comm -13 "$folder/memory" <(shared_memory))
         [ -n "$new" ] || break
         sleep 0.1
     done
@@ -41,7 +39,7 @@ descendant() {
 # kill_one SIGNAL NAME STATUS PATTERN: starts a run, kills NAME ("self": omprma-run).
 kill_one() {
     local run target got
-    segments >"$folder/segments"
+    shared_memory >"$folder/memory"
     "$RUN" -n 2 "$folder/program" sleep 60 >"$folder/out" 2>"$folder/err" &
     run=$!
     for _ in $(seq 100); do
@@ -61,7 +59,7 @@ kill_one() {
     check "status after $1 to $2" "$got" "$3"
     [ -z "$4" ] || check "line after $1 to $2" "$(grep -c "^omprma: .*$4" "$folder/err")" 1
     check "processes left after $1 to $2" "$(processes_left)" 0
-    check "shared memory left after $1 to $2" "$(new_segments)" ''
+    check "shared memory left after $1 to $2" "$(new_memory)" ''
     # A killed omprma-run leaves the cleaning to another process.
     for _ in $(seq 20); do
         [ -n "$(ls "$TMPDIR")" ] || break
