@@ -114,8 +114,6 @@ static omprma_status_t pass_all(struct broadcast *b)
     uint64_t bytes;
     int turn = 0;
 
-    for (size_t i = 0; i < b->count; i++)
-        queue_shut(b->queues[i]);
     for (int i = 0; i < FEEDERS && status == OMPRMA_OK; i++)
         status = feeder_open(b, &b->feeder[i]);
     for (uint64_t at = 0; at < b->bytes && status == OMPRMA_OK; at += bytes) {

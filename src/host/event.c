@@ -41,7 +41,6 @@ omprma_status_t omprma_event_record(omprma_event_t *event, omprma_queue_t *queue
                          event ? "queue" : "event");
     runtime_lock(queue->device->runtime);
     event->place = queue_end(queue);
-    queue_shut(queue);
     return operation_end(queue, OMPRMA_OK);
 }
 

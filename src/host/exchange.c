@@ -25,7 +25,7 @@ static omprma_status_t wait_for_writes(struct omprma_queue *queue, struct device
     place = queue_end(writer);
     place.op = writer->sent_op;
     place.use = PLACE_ORDER;
-    return queue_waits_for(queue, &place) ? OMPRMA_OK : queue_append_wait(queue, &place);
+    return queue_append_wait(queue, &place);
 }
 
 /* ---- queues that do the other half ---- */
@@ -33,18 +33,21 @@ static omprma_status_t wait_for_writes(struct omprma_queue *queue, struct device
 omprma_status_t exchange_wait(struct omprma_queue *queue, struct queue_place place)
 {
     place.use = PLACE_PART;
-    place.open = false;
     return queue_wait(queue, &place);
 }
 
-omprma_status_t exchange_helper(struct device *device, const struct queue_place *after,
+omprma_status_t exchange_helper(struct device *device, const struct omprma_queue *after,
                                 struct omprma_queue **helper)
 {
     omprma_status_t status = queue_take(device, helper);
+    struct queue_place place;
 
-    if (status != OMPRMA_OK || !after || queue_passed(after))
+    if (status != OMPRMA_OK || !after)
         return status;
-    status = exchange_wait(*helper, *after);
+    place = queue_end(after);
+    if (queue_passed(&place))
+        return OMPRMA_OK;
+    status = exchange_wait(*helper, place);
     return status == OMPRMA_OK ? status : exchange_let_go(*helper, status);
 }
 
@@ -93,44 +96,25 @@ static omprma_status_t put(const struct exchange *x, struct queue_place *arrived
     return status;
 }
 
-static omprma_status_t append_get(const struct exchange *x, struct omprma_queue *getter)
+/* The destination gets when the source's queue has come so far. */
+static omprma_status_t get(const struct exchange *x, struct queue_place *arrived)
 {
     struct device *device = x->queue->device;
     struct wire_record record = {
         .code = WIRE_GET,
         .word = {x->to, x->from, x->bytes, (uint64_t)device->rank},
     };
-    omprma_status_t status = wait_for_writes(getter, device, x->from, x->bytes);
+    struct omprma_queue *getter;
+    omprma_status_t status = exchange_helper(x->to_device, x->queue, &getter);
 
-    device_keep_awake(device);
-    return status == OMPRMA_OK ? queue_append(getter, &record, NULL) : status;
-}
-
-/* The destination gets when the source's queue has come so far. What the getter waits for holds
- * its message back, so that others join it; it is sent when the getter has waited enough. */
-static omprma_status_t get(const struct exchange *x, struct queue_place *arrived)
-{
-    struct queue_place before, *shared = queue_find_getter(x->queue, x->to_device, &before);
-    struct omprma_queue *getter = shared ? shared->queue : NULL;
-    omprma_status_t status = OMPRMA_OK;
-
-    if (!getter)
-        status = exchange_helper(x->to_device, &before, &getter);
     if (status != OMPRMA_OK)
         return status;
-    status = append_get(x, getter);
-    if (status != OMPRMA_OK)
-        return exchange_let_go(getter, status);
+    device_keep_awake(device);
+    status = wait_for_writes(getter, device, x->from, x->bytes);
+    if (status == OMPRMA_OK)
+        status = queue_append(getter, &record, NULL);
     *arrived = queue_end(getter);
-    arrived->open = true;
-    if (shared) {
-        shared->op = arrived->op;
-        shared->number = arrived->number;
-        *arrived = queue_end(x->queue); /* it waits already */
-    }
-    getter->give_when_idle = true;
-    queue_advance(getter);
-    return OMPRMA_OK;
+    return exchange_let_go(getter, status);
 }
 
 /* Both halves leave together, so that neither end waits for long. A receive has a queue of its own

@@ -26,7 +26,7 @@ struct exchange {
 };
 
 /* Appends an exchange to its queue. *arrived: the place, there or in a queue of our own on the
- * destination, at which the data has come; for one in another queue it does not wait by itself.
+ * destination, at which the data has come; the exchange's queue does not wait for it by itself.
  * Errors: HOST_MEMORY. */
 omprma_status_t exchange_append(const struct exchange *exchange, struct queue_place *arrived);
 
@@ -37,8 +37,9 @@ const char *exchange_way_name(enum config_exchange way);
 struct exchange_paths *exchange_paths_of(const struct device *from, const struct device *to);
 
 /* Takes a queue of a device for a part of the work of another, to be given back by
- * exchange_let_go(). It waits for the place `after` (NULL allowed). Errors: HOST_MEMORY. */
-omprma_status_t exchange_helper(struct device *device, const struct queue_place *after,
+ * exchange_let_go(). It waits for all that `after` (NULL allowed) holds now. Errors: HOST_MEMORY.
+ */
+omprma_status_t exchange_helper(struct device *device, const struct omprma_queue *after,
                                 struct omprma_queue **helper);
 
 /* Appends a wait for a place that an earlier step will reach, on the worker where it can be.

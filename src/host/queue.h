@@ -69,7 +69,6 @@ struct queue_place {
     uint64_t number;            /* last item before it that is no segment */
     uint64_t failures;          /* queue->failures when it was taken */
     enum place_use use;
-    bool open; /* of a wait: the place may move on, see queue_find_getter() */
 };
 
 struct queue_item {
@@ -190,11 +189,8 @@ omprma_status_t queue_append_bulk(struct omprma_queue *queue, const struct trans
 /* Appends a wait for a place in another queue, which this side watches. Errors: HOST_MEMORY. */
 omprma_status_t queue_append_wait(struct omprma_queue *queue, const struct queue_place *place);
 
-/* True if the queue is going to wait for the place, or for a later one, anyway. */
-bool queue_waits_for(const struct omprma_queue *queue, const struct queue_place *place);
-
-/* Appends a wait, but the worker watches where it can: nobody comes back to this side. Flushes the
- * other queue. Errors: HOST_MEMORY. */
+/* The same, but the worker watches where it can: nobody comes back to this side. Flushes the other
+ * queue. Errors: HOST_MEMORY. */
 omprma_status_t queue_wait(struct omprma_queue *queue, const struct queue_place *place);
 
 /* Appends an exchange through the application's memory, which passes to the queue.
@@ -203,16 +199,6 @@ omprma_status_t queue_append_relay(struct omprma_queue *queue, struct relay *rel
 
 /* The operation that was appended last exchanges with that device: its error will say so. */
 void queue_note_exchange(struct omprma_queue *queue, const struct device *with);
-
-/* Exchanges that `device` gets, one after the other at the end of a queue, share a queue on that
- * device, and one wait for it. Returns the place that this wait is for, to be moved on when another
- * one is appended there, or NULL if it needs a queue of its own. Such exchanges need not wait for
- * each other, if other devices get them: *before is the place after which this one may begin. */
-struct queue_place *queue_find_getter(struct omprma_queue *queue, const struct device *device,
-                                      struct queue_place *before);
-
-/* Somebody knows the present end of the queue: what is appended later is not waited for there. */
-void queue_shut(struct omprma_queue *queue);
 
 /* Remembers where the result of the read that was appended last goes. Errors: HOST_MEMORY. */
 omprma_status_t queue_expect(struct omprma_queue *queue, void *to, uint32_t bytes);

@@ -344,9 +344,8 @@ bool queue_advance(struct omprma_queue *queue)
         item_remove(queue, queue->first);
         pass.moved = true; /* somebody may wait for the room */
     }
-    if ((queue->waiters || queue->give_when_idle) && queue->open && queue->open == queue->first) {
-        /* Another thread has appended while one waits, and may not come back to flush; or nobody
-         * will, for it is a helper. */
+    if (queue->waiters && queue->open && queue->open == queue->first) {
+        /* Another thread has appended while one waits, and may not come back to flush. */
         segment_seal(queue, !queue->first->segment.only_writes);
         pass.attention = true;
     }

@@ -84,8 +84,7 @@ omprma_status_t queue_append(struct omprma_queue *queue, struct wire_record *rec
     segment_note(queue, item, record);
     if (tail)
         *tail = at;
-    if (queue->first != queue->open || queue->waiters || queue->give_when_idle)
-        /* a segment may be ready to leave */
+    if (queue->first != queue->open || queue->waiters) /* a segment may be ready to leave */
         queue_attend(queue);
     return OMPRMA_OK;
 }

@@ -1,13 +1,10 @@
 /* queue_exchanges.c: which operations of a queue are exchanges, and with which device, as long as
- * they are not known to be complete, so that an error can name both devices; and which of them
- * share a queue of the destination. See queue.h. */
+ * they are not known to be complete, so that an error can name both devices. See queue.h. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "host/queue_items.h"
 #include "host/relay.h"
-
-enum { GATHERING_ITEMS_MOST = 3 };
 
 /* Operations first to last exchange with the same device. */
 struct queue_exchange {
@@ -115,38 +112,4 @@ void queue_fail_op(struct omprma_queue *queue, uint64_t op, omprma_status_t stat
 void queue_fail_lost(struct omprma_queue *queue, const char *text)
 {
     fail(queue, any_partner(queue), OMPRMA_ERR_DEVICE_LOST, text);
-}
-
-/* ---- exchanges that share a queue of the destination ---- */
-
-static bool is_open(const struct queue_item *item)
-{
-    return item->kind == ITEM_WAIT && !item->done && item->wait.open;
-}
-
-/* What it waits for, and a message that gathers them. The place has not been passed, so the queue
- * is still theirs. */
-static bool takes_more(const struct queue_place *place)
-{
-    return !queue_passed(place) && place->queue->items <= GATHERING_ITEMS_MOST;
-}
-
-struct queue_place *queue_find_getter(struct omprma_queue *queue, const struct device *device,
-                                      struct queue_place *before)
-{
-    *before = queue_end(queue);
-    for (struct queue_item *item = queue->last; item && is_open(item); item = item->prev) {
-        if (item->wait.queue->device == device) {
-            *before = queue_end(queue);
-            return takes_more(&item->wait) ? &item->wait : NULL;
-        }
-        before->number = item->number - 1;
-    }
-    return NULL;
-}
-
-void queue_shut(struct omprma_queue *queue)
-{
-    if (queue->last && is_open(queue->last))
-        queue->last->wait.open = false;
 }

@@ -100,16 +100,6 @@ bool queue_worker_can_watch(const struct queue_place *place)
     return place->queue->sent_op >= place->op && !locally_pending(place);
 }
 
-bool queue_waits_for(const struct omprma_queue *queue, const struct queue_place *place)
-{
-    for (const struct queue_item *item = queue->first; item; item = item->next)
-        if (item->kind == ITEM_WAIT && !item->done && item->wait.queue == place->queue &&
-            item->wait.use == place->use && item->wait.failures == place->failures &&
-            item->wait.op >= place->op && item->wait.number >= place->number)
-            return true;
-    return false;
-}
-
 omprma_status_t queue_wait(struct omprma_queue *queue, const struct queue_place *place)
 {
     struct wire_record record = {.code = WIRE_WAIT,

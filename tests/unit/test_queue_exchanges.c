@@ -108,71 +108,12 @@ static void lost_peer(void **state)
     core_stop();
 }
 
-/* Behind a kernel, exchanges that a device gets share its queues and messages. The later of two to
- * the same place wins, also when somebody waits for the first. */
-static void gets_share_queues(void **state)
-{
-    enum { MANY = 50, HELPERS_MOST = 10 };
-    static struct gate gate;
-    static unsigned char all[2 * MANY], got[MANY];
-    omprma_queue_t *queue, *closed, *reader[DEVICES];
-    omprma_event_t *begun, *half;
-    omprma_addr_t from, to[DEVICES];
-
-    (void)state;
-    core_start(&(struct core_options){.workers = DEVICES});
-    core_exchange_by(EXCHANGE_GET);
-    queue = core_queue(0);
-    closed = core_queue(0);
-    begun = core_event();
-    half = core_event();
-    from = core_alloc(0, sizeof(all));
-    for (int i = 0; i < 2 * MANY; i++)
-        all[i] = (unsigned char)(i % 251);
-    for (int i = 1; i < DEVICES; i++) {
-        reader[i] = core_queue(i);
-        to[i] = core_alloc(i, MANY);
-    }
-    for (int round = 0; round < 5; round++) {
-        core_close(closed, &gate);
-        assert_ok(omprma_submit(closed, from, all, sizeof(all)));
-        assert_ok(omprma_event_record(begun, closed));
-        assert_ok(omprma_event_wait(begun, queue));
-        for (unsigned i = 0; i < 2 * MANY; i++) {
-            if (i == MANY)
-                assert_ok(omprma_event_record(half, queue));
-            for (int k = 1; k < DEVICES; k++)
-                assert_ok(omprma_exchange(queue, from + i, k, to[k] + i % MANY, 1));
-        }
-        for (int k = 1; k < DEVICES; k++)
-            assert_in_range(core_device(k)->queue_count, 1, HELPERS_MOST);
-        core_open(&gate);
-        assert_ok(omprma_event_synchronize(half));
-        assert_ok(omprma_queue_synchronize(queue));
-        for (int k = 1; k < DEVICES; k++) {
-            memset(got, 0, MANY);
-            assert_ok(omprma_retrieve(reader[k], got, to[k], MANY));
-            assert_ok(omprma_queue_synchronize(reader[k]));
-            assert_memory_equal(got, all + MANY, MANY);
-        }
-        memset(all, round, sizeof(all) / 2);
-    }
-    for (int k = 1; k < DEVICES; k++)
-        assert_ok(omprma_queue_destroy(reader[k]));
-    assert_ok(omprma_queue_destroy(closed));
-    assert_ok(omprma_queue_destroy(queue));
-    omprma_event_destroy(begun);
-    omprma_event_destroy(half);
-    core_stop();
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_one_that_failed),
         cmocka_unit_test(another_one_that_failed),
         cmocka_unit_test(lost_peer),
-        cmocka_unit_test(gets_share_queues),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
