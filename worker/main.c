@@ -169,7 +169,7 @@ static omprma_status_t connect_head(void)
     server->lanes = world->settings.lanes;
     server->leave_lost = leave_lost;
     server->spin_ns = (int64_t)world->settings.spin_us * 1000;
-    server->stall_ns = worker.config.timeout_s * INT64_C(1000000000);
+    server->stall_ns = (int64_t)world->settings.timeout_s * INT64_C(1000000000);
     return status;
 }
 

@@ -78,6 +78,19 @@ void reply_failure(struct server *server, const struct stream *stream, uint32_t 
     append(server, &record);
 }
 
+void reply_stall(struct server *server, const struct stream *stream, int peer, int64_t seconds,
+                 uint32_t times)
+{
+    const struct wire_record record = {
+        .code = WIRE_STALLED,
+        .queue = stream->number,
+        .op = stream->transfer_op,
+        .word = {(uint64_t)peer, (uint64_t)seconds, times},
+    };
+
+    append(server, &record);
+}
+
 void reply_output(struct server *server)
 {
     char text[OUTPUT_AT_ONCE];

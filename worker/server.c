@@ -64,6 +64,7 @@ omprma_status_t server_step(struct server *server, bool lane, bool *progressed)
     omprma_status_t status = channel_receive(server->channel, &message);
     struct stream *stream;
 
+    atomic_fetch_add_explicit(&server->steps, 1, memory_order_relaxed);
     *progressed = message != NULL;
     if (status == OMPRMA_OK && message)
         status = stream_accept(server, message, lane);

@@ -35,8 +35,12 @@ struct stream_transfer {
     struct transfer transfer;
     uint32_t op;
     void *scratch;    /* memory of ours that stands in for a range that was refused, or NULL */
+    uint32_t looks;   /* of watch_transfer() */
     uint64_t moved;   /* bytes that were complete when it was last looked at */
-    int64_t watch_ns; /* when it began, or was last said to stall */
+    int64_t watch_ns; /* when it was first looked at */
+    uint32_t told;    /* how often it was said to stall, since it last moved */
+    uint32_t told_in; /* in which message, the last time */
+    int64_t heard_ns; /* when the application was seen to know; 0: it does not yet */
 };
 
 /* A peer that gives no answers any more. */
@@ -95,13 +99,13 @@ struct server {
     struct stream *ready_first, *ready_last; /* streams whose next command waits for a lane */
     struct stream_transfer *spare_transfers;
     struct lost_peer *lost_peers;
-    struct stream
-        abandoned; /* transfers with them that were under way: MPI cannot take them back */
+    struct stream_transfer *abandoned; /* transfers with them that were under way */
 
     struct channel_message *out; /* results that are not sent yet, or NULL */
     int head;                    /* rank of the application */
     uint32_t out_serial, in_serial;
-    bool owe_ack; /* the application asked for an acknowledgement */
+    uint32_t out_acked; /* the last of ours that the application has dealt with */
+    bool owe_ack;       /* the application asked for an acknowledgement */
 
     int lanes;
     pthread_t *lane_threads; /* lanes > 1 only */
@@ -111,11 +115,11 @@ struct server {
     pthread_t service_thread;
     _Atomic uint32_t service_state; /* futex: SERVICE_* of server.c */
     _Atomic bool service_sleeps;    /* it is in channel_sleep() */
+    _Atomic uint32_t steps;         /* looks at the channel */
 
     int64_t stall_ns; /* a transfer with another worker that moves nothing for so long is told of;
                        * 0: none is */
     int64_t moved_ns; /* when any such transfer has moved something */
-    uint32_t looks;   /* at such transfers */
     int64_t awake_until_ns;
     int64_t spin_ns;  /* polls without yielding for so long */
     int64_t yield_ns; /* then yielding, then it sleeps */
@@ -242,6 +246,11 @@ void *reply_append(struct server *server, uint16_t code, uint32_t queue, uint32_
 /* Appends that operation `op` of a stream was not done: it has failed, or an earlier one had. */
 void reply_failure(struct server *server, const struct stream *stream, uint32_t op,
                    omprma_status_t status, const char *text);
+
+/* Appends that a transfer with `peer` has not moved anything for so long, for the how manieth time.
+ */
+void reply_stall(struct server *server, const struct stream *stream, int peer, int64_t seconds,
+                 uint32_t times);
 
 /* Appends what target regions have printed. */
 void reply_output(struct server *server);

@@ -113,15 +113,18 @@ static void *service_main(void *data)
 {
     struct server *server = data;
     int64_t look_ns = LOOK_NS, quiet_ns = 0;
-    uint32_t seen = 0;
+    uint32_t seen = 0, seen_steps = 0;
 
     crash_thread();
     prctl(PR_SET_TIMERSLACK, 1000);
     while (atomic_load(&server->service_state) != SERVICE_STOP) {
         uint32_t turn = atomic_load(&server->kernel_turn);
+        uint32_t steps = atomic_load(&server->steps);
+        /* Kernel after kernel of a backlog, and nobody looks at the channel. */
+        bool neglected = turn & 1 && steps == seen_steps;
         const char *text;
 
-        if (turn != seen) {
+        if (turn != seen && !neglected) {
             look_ns = 2 * look_ns < LOOK_NS_MOST ? 2 * look_ns : LOOK_NS_MOST;
             quiet_ns = 0;
         } else if (turn & 1 || crash_happened(&text)) {
@@ -134,6 +137,7 @@ static void *service_main(void *data)
             quiet_ns = 0;
         }
         seen = turn;
+        seen_steps = steps;
         look_pause(look_ns);
     }
     return NULL;

@@ -186,6 +186,7 @@ omprma_status_t stream_accept(struct server *server, struct channel_message *mes
         return status;
     }
     server->in_serial = reader.header.serial;
+    server->out_acked = reader.header.ack;
     server->owe_ack |= reader.header.wants_ack;
     stream = NULL;
     if (reader.next < reader.end) {
@@ -264,8 +265,8 @@ void stream_lose_peer(struct server *server, struct stream *stream, const struct
             continue;
         }
         stream_fail_at(stream, (*link)->op, OMPRMA_ERR_DEVICE_LOST, peer->text);
-        transfer_over(stream, link, &server->abandoned.transfers);
-        stream_attend(server, &server->abandoned);
+        datapath_abandon((*link)->path, &(*link)->transfer);
+        transfer_over(stream, link, &server->abandoned);
     }
 }
 
@@ -334,8 +335,7 @@ void stream_free_all(struct server *server)
         free(stream->failed_text);
         free(stream);
     }
-    free_transfers(&server->abandoned.transfers);
-    free(server->abandoned.failed_text);
+    free_transfers(&server->abandoned);
     free_transfers(&server->spare_transfers);
     while (server->lost_peers) {
         struct lost_peer *peer = server->lost_peers;

@@ -8,7 +8,10 @@
 #include "base/error.h"
 #include "worker/crash.h"
 
-enum { LOOKS_PER_CLOCK = 16 /* looks at transfers for one at the clock */ };
+enum {
+    LOOKS_PER_CLOCK = 16,   /* looks at a transfer for one at the clock */
+    NS_PER_BYTE_MOST = 1000 /* only whole pieces count: what is under way has so long in addition */
+};
 
 static struct stream_transfer *take_transfer(struct server *server)
 {
@@ -112,11 +115,19 @@ void command_lose_peer(struct server *server, const struct wire_record *record)
 void command_fail_transfer(struct server *server, struct stream *stream,
                            const struct stream_transfer *node, omprma_status_t status)
 {
-    if (stream == &server->abandoned)
-        return;
     if (!node->path->one_sided)
         server_break(server, status, error_text());
     stream_fail_at(stream, node->op, status, error_text());
+}
+
+/* True some time after the application has dealt with what it was told. */
+static bool was_heard(const struct server *server, struct stream_transfer *node, int64_t now)
+{
+    if ((int32_t)(server->out_acked - node->told_in) < 0)
+        return false;
+    if (node->heard_ns == 0)
+        node->heard_ns = now;
+    return now - node->heard_ns >= server->stall_ns / 2;
 }
 
 /* Between workers, that is: the application may be busy elsewhere. It also knows whether a receive
@@ -126,23 +137,26 @@ void command_watch_transfer(struct server *server, const struct stream *stream,
                             struct stream_transfer *node)
 {
     const struct transfer *transfer = &node->transfer;
-    int64_t now, since;
+    int64_t now, since, limit;
 
-    if (server->stall_ns == 0 || transfer->peer == server->head || stream == &server->abandoned ||
-        ++server->looks % LOOKS_PER_CLOCK)
+    if (server->stall_ns == 0 || transfer->peer == server->head || ++node->looks % LOOKS_PER_CLOCK)
         return;
     now = clock_ns();
     if (node->watch_ns == 0)
         node->watch_ns = now;
-    if (node->moved != transfer->completed)
+    if (node->moved != transfer->completed) {
         server->moved_ns = now;
+        node->told = 0;
+    }
     node->moved = transfer->completed;
     since = node->watch_ns > server->moved_ns ? node->watch_ns : server->moved_ns;
-    if (now - since < server->stall_ns)
+    limit = server->stall_ns + (int64_t)(transfer->issued - transfer->completed) * NS_PER_BYTE_MOST;
+    if (now - since < limit || (node->told && !was_heard(server, node, now)))
         return;
-    node->watch_ns = now - server->stall_ns / 2;
-    reply_append(server, WIRE_STALLED, stream->number, stream->transfer_op,
-                 (uint64_t)transfer->peer, NULL, 0);
+    node->told++;
+    node->heard_ns = 0;
+    node->told_in = server->out_serial + 1;
+    reply_stall(server, stream, transfer->peer, (now - since) / 1000000000, node->told);
 }
 
 static void begin_transfer(struct server *server, struct stream *stream,

@@ -54,6 +54,11 @@ struct datapath {
      */
     omprma_status_t (*test)(struct datapath *path, struct transfer *transfer, bool *done);
 
+    /* Leaves a transfer whose peer gives no answers any more: nothing more of it is issued, nor is
+     * test() called again. What MPI has been given it may still move, at any time, so the memory
+     * stays as it is until the process ends. NULL: nothing to do. */
+    void (*abandon)(struct datapath *path, struct transfer *transfer);
+
     void (*destroy)(struct datapath *path);
 };
 
@@ -69,6 +74,12 @@ static inline omprma_status_t datapath_test(struct datapath *path, struct transf
                                             bool *done)
 {
     return path->test(path, transfer, done);
+}
+
+static inline void datapath_abandon(struct datapath *path, struct transfer *transfer)
+{
+    if (path->abandon)
+        path->abandon(path, transfer);
 }
 
 static inline void datapath_destroy(struct datapath *path)

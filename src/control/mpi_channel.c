@@ -143,14 +143,13 @@ static omprma_status_t mpi_receive(struct channel *channel, struct channel_messa
 static omprma_status_t mpi_drain(struct channel *channel)
 {
     struct mpi_channel *self = self_of(channel);
+    omprma_status_t status = OMPRMA_OK;
 
-    while (self->leaving) {
-        omprma_status_t status = collect(self);
-
-        if (status != OMPRMA_OK)
-            return status;
-    }
-    return OMPRMA_OK;
+    mpi_yield_allow(true);
+    while (self->leaving && status == OMPRMA_OK)
+        status = collect(self);
+    mpi_yield_allow(false);
+    return status;
 }
 
 static void mpi_prepare(struct channel *channel, bool on)

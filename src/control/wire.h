@@ -51,7 +51,8 @@ enum wire_code {
                      * | WIRE_CRASHED | tail: text */
     WIRE_OUTPUT,    /* text printed by target regions: stream (1, 2) | WIRE_FLUSHED | tail: text */
     WIRE_ALIVE,     /* acknowledges messages, nothing else */
-    WIRE_STALLED,   /* for OMPRMA_TIMEOUT no data has moved to or from another worker: peer */
+    WIRE_STALLED,   /* no data has moved to or from another worker: peer, for how many seconds, how
+                     * often   this was said since data moved */
     WIRE_RESULT_END
 };
 

@@ -35,6 +35,7 @@ struct world_settings {
     uint64_t piece_bytes;
     uint64_t spin_us;
     uint64_t arena_bytes;
+    uint64_t timeout_s;           /* OMPRMA_TIMEOUT, 0: none */
     struct doorbell_address bell; /* the head's */
 };
 

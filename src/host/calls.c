@@ -71,7 +71,7 @@ omprma_status_t omprma_queue_query(omprma_queue_t *queue, bool *done)
     queue->waiters++; /* somebody wants to know: ask the worker where nobody asked */
     queue_flush(queue, queue->open && !queue->open->segment.only_writes);
     if (!queue->device->runtime->driven)
-        progress_once(queue->device->runtime);
+        progress_look(queue->device->runtime);
     queue->waiters--;
     *done = queue_idle(queue);
     runtime_unlock(queue->device->runtime);
@@ -168,6 +168,13 @@ omprma_status_t omprma_alloc(int number, size_t bytes, omprma_addr_t *address)
     return OMPRMA_OK;
 }
 
+static bool is_block(struct device *device, omprma_addr_t address)
+{
+    omprma_addr_t block = 0;
+
+    return device_classify(device, address, 1, &block, NULL) == RANGE_LIVE && block == address;
+}
+
 omprma_status_t omprma_free(int number, omprma_addr_t address)
 {
     struct device *device;
@@ -177,6 +184,8 @@ omprma_status_t omprma_free(int number, omprma_addr_t address)
 
     if (status != OMPRMA_OK || address == 0)
         return status;
+    if (device->keeps_memory && is_block(device, address))
+        return OMPRMA_OK;
     spinlock_lock(&device->memory_lock);
     status = allocator_give(device->allocator, address, &bytes);
     if (status == OMPRMA_OK) {

@@ -219,33 +219,23 @@ static bool waits_for_sender(const struct device *device, const struct wire_reco
 
 /* Data does not get from this worker to another, or back. The first time it may be that the other
  * one has not heard of it yet, because of this side: its window was full, and nobody drove. So only
- * being told again, some time later, counts. */
+ * being told again counts, which a worker does some time after it was heard the first time. */
 static void hear_of_stall(struct device *device, const struct wire_record *record)
 {
     const struct runtime *runtime = device->runtime;
-    int64_t limit = runtime->config.timeout_s * INT64_C(1000000000), now = clock_ns();
-    int64_t ago = now - device->stall.told_ns;
     const struct device *peer;
 
     if (record->word[0] >= (uint64_t)runtime->world.size ||
-        (int)record->word[0] == runtime->world.head || waits_for_sender(device, record))
+        (int)record->word[0] == runtime->world.head || waits_for_sender(device, record) ||
+        record->word[2] < 2)
         return;
-    if (device->stall.told_ns && device->stall.queue == record->queue &&
-        device->stall.peer == record->word[0] && ago < 2 * limit) {
-        peer = runtime->devices[runtime->device_of_rank[record->word[0]]];
-        if (ago >= limit / 4)
-            device_lose(
-                device,
-                "device %d (%s) and device %d (%s): no data has moved between them for %lld "
-                "s; if these hosts cannot reach each other, set OMPRMA_EXCHANGE=application; "
+    peer = runtime->devices[runtime->device_of_rank[record->word[0]]];
+    device_lose(device,
+                "device %d (%s) and device %d (%s): no data has moved between them for %llu s; if "
+                "these hosts cannot reach each other, set OMPRMA_EXCHANGE=application; "
                 "OMPRMA_TIMEOUT sets the limit",
                 device->number, device->hello.host, peer->number, peer->hello.host,
-                (long long)(limit + limit / 2) / 1000000000);
-        return;
-    }
-    device->stall.queue = record->queue;
-    device->stall.peer = record->word[0];
-    device->stall.told_ns = now;
+                (unsigned long long)record->word[1]);
 }
 
 void device_accept(struct device *device, const struct channel_message *message)
@@ -264,6 +254,8 @@ void device_accept(struct device *device, const struct channel_message *message)
     while (wire_next(&reader, &record)) {
         if (record.code == WIRE_OUTPUT)
             print_output(&record);
+        else if (device->lost)
+            continue; /* it was given up, and so was the memory that results would go to */
         else if (record.code == WIRE_STALLED)
             hear_of_stall(device, &record);
         else if (record.code != WIRE_ALIVE && record.queue < device->queue_count)
@@ -292,6 +284,20 @@ static void tell_others(const struct device *lost)
     }
 }
 
+/* Of devices that were exchanging with it: what their workers and it have begun cannot be taken
+ * back, and may go on when it comes back to life. */
+static void keep_memory(struct device *lost)
+{
+    struct runtime *runtime = lost->runtime;
+
+    for (int i = 0; i < runtime->device_count; i++) {
+        struct device *device = runtime->devices[i];
+
+        for (uint32_t k = 0; device && k < device->queue_count; k++)
+            queue_keep_memory(device->queues[k], lost);
+    }
+}
+
 void device_lose(struct device *device, const char *format, ...)
 {
     va_list arguments;
@@ -303,6 +309,7 @@ void device_lose(struct device *device, const char *format, ...)
     va_end(arguments);
     device->lost = true;
     device->runtime->unresponsive = true;
+    keep_memory(device);
     for (uint32_t i = 0; i < device->queue_count; i++)
         queue_fail_lost(device->queues[i], device->lost_text);
     tell_others(device);
@@ -322,7 +329,7 @@ omprma_status_t device_check_alive(const struct device *device)
 
 /* omprma-run, and mpirun, end the program when a worker dies, and say which one and of what. Only
  * where nobody does is it for the program to learn. */
-static void watch_death(struct device *device, int64_t now)
+void device_watch_death(struct device *device, int64_t now)
 {
     if (!device->can_ring || !doorbell_owner_died(device->runtime->bells[device->rank]))
         return;
@@ -339,7 +346,7 @@ void device_watch(struct device *device, int64_t now)
     int64_t silent = now - device->heard_ns;
 
     if (!device->lost)
-        watch_death(device, now);
+        device_watch_death(device, now);
     if (limit == 0 || device->lost || silent < limit / 4)
         return;
     if (device->probed_ns < device->heard_ns) { /* first doubt: ask for a sign of life */

@@ -29,6 +29,7 @@ struct device {
     struct spinlock memory_lock; /* allocator */
     struct allocator *allocator;
     uint64_t attached_bytes;
+    _Atomic bool keeps_memory; /* a lost device may still read or write it: nothing is reused */
 
     struct omprma_queue **queues; /* queue number -> queue; never freed before the device */
     uint32_t queue_count, queue_capacity;
@@ -41,12 +42,7 @@ struct device {
     int64_t heard_ns;      /* when it last sent anything */
     int64_t awake_sent_ns; /* when it was last told to stay awake */
     int64_t probed_ns;     /* when it was last asked for a sign of life */
-    struct {
-        uint32_t queue;
-        uint64_t peer;
-        int64_t told_ns;
-    } stall;         /* the last that it has told of */
-    int64_t died_ns; /* when its process was found to have died */
+    int64_t died_ns;       /* when its process was found to have died */
 
     struct omprma_queue *dirty; /* queues with small submits not known to be executed */
 
@@ -111,6 +107,9 @@ void device_remember_write(struct omprma_queue *queue, omprma_addr_t begin, uint
  * NULL. */
 struct omprma_queue *device_find_write(struct device *device, omprma_addr_t begin,
                                        omprma_addr_t end);
+
+/* Loses the device some seconds after its process was seen to have died. */
+void device_watch_death(struct device *device, int64_t now);
 
 /* A few messages' worth of life: asks a silent worker, gives up on one that stays silent, or of
  * which its doorbell says that it has died. */

@@ -79,7 +79,7 @@ omprma_status_t omprma_event_query(omprma_event_t *event, bool *done)
     runtime_lock(runtime);
     queue_push(&event->place);
     if (!runtime->driven)
-        progress_once(runtime);
+        progress_look(runtime);
     *done = queue_passed(&event->place);
     runtime_unlock(runtime);
     return OMPRMA_OK;

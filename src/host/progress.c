@@ -128,6 +128,15 @@ static void watch(struct runtime *runtime, int64_t now)
     }
 }
 
+void progress_look(struct runtime *runtime)
+{
+    if (progress_once(runtime))
+        return;
+    for (int i = 0; i < runtime->device_count; i++)
+        if (!runtime->devices[i]->lost)
+            device_watch_death(runtime->devices[i], clock_ns());
+}
+
 static bool all_can_ring(const struct runtime *runtime)
 {
     for (int i = 0; i < runtime->device_count; i++)
@@ -248,9 +257,9 @@ static void wait_for_driver(struct runtime *runtime, struct waiter *self)
 {
     sem_init(&self->wake, 0, 0);
     self->next = runtime->waiters;
-    runtime->waiters = self;        /* taken off again before it is woken */
-    channel_wake(runtime->channel); /* who drives may sleep, and there is something new to test */
+    runtime->waiters = self; /* taken off again before it is woken */
     runtime_unlock(runtime);
+    channel_wake(runtime->channel); /* who drives may sleep, and there is something new to test */
     while (sem_wait(&self->wake) != 0) /* interrupted by a signal of the program */
         ;
     runtime_lock(runtime);

@@ -198,7 +198,10 @@ omprma_status_t queue_wait(struct omprma_queue *queue, const struct queue_place 
 omprma_status_t queue_append_relay(struct omprma_queue *queue, struct relay *relay);
 
 /* The operation that was appended last exchanges with that device: its error will say so. */
-void queue_note_exchange(struct omprma_queue *queue, const struct device *with);
+void queue_note_exchange(struct omprma_queue *queue, struct device *with);
+
+/* `lost` gives no answers any more: a device that was exchanging with it keeps its memory. */
+void queue_keep_memory(struct omprma_queue *queue, const struct device *lost);
 
 /* Remembers where the result of the read that was appended last goes. Errors: HOST_MEMORY. */
 omprma_status_t queue_expect(struct omprma_queue *queue, void *to, uint32_t bytes);

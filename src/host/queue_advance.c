@@ -188,13 +188,17 @@ static void pass_transfer(struct omprma_queue *queue, struct queue_item *item, s
     }
     if (!item->done) {
         pass->active++;
-        pass->attention = true;
+        pass->attention |= !queue->device->lost; /* else it never ends */
     }
 }
 
 static void pass_segment(struct omprma_queue *queue, struct queue_item *item, struct pass *pass)
 {
     if (!item->issued) {
+        if (item->segment.sealed && queue->device->lost) {
+            segment_send(queue, item); /* which takes it away */
+            return;
+        }
         if (!item->segment.sealed || queue->held) {
             pass->stop = true;
         } else if (queue->sent - queue->executed >= QUEUE_SENT_MOST) {
@@ -253,10 +257,12 @@ static void pass_wait(struct omprma_queue *queue, struct queue_item *item, struc
 static bool relay_may_start(struct omprma_queue *queue, const struct queue_item *item,
                             struct pass *pass)
 {
-    if (queue->done_op < item->relay.after_op) {
-        if (queue->asked_op < item->relay.after_op)
+    uint64_t after_op = item->relay.after_op;
+
+    if (queue->done_op < after_op) {
+        if (queue->asked_op < after_op)
             queue_ask(queue);
-        pass->attention |= queue->asked_op < item->relay.after_op;
+        pass->attention |= queue->asked_op < after_op;
         return false;
     }
     return !pass->active && !queue->bulk;
@@ -265,19 +271,22 @@ static bool relay_may_start(struct omprma_queue *queue, const struct queue_item 
 static void pass_relay(struct omprma_queue *queue, struct queue_item *item, struct pass *pass)
 {
     struct relay *relay = item->relay.relay;
+    uint64_t failures = queue->failures;
     omprma_status_t status;
+    bool started;
 
     pass->stop = true;
     if (!item->issued) {
         if (!relay_may_start(queue, item, pass))
             return;
-        status = relay_start(relay, &item->issued);
-        if (status != OMPRMA_OK) {
+        status = relay_start(relay, &started);
+        if (queue->failures != failures)
+            return; /* while it was about to: it is gone, and so is the item */
+        if (status != OMPRMA_OK)
             queue_fail(queue, status, error_text()); /* which ends the relay */
+        if (status != OMPRMA_OK || !started)
             return;
-        }
-        if (!item->issued)
-            return;
+        item->issued = true;
         pass->moved = true;
     }
     status = relay_advance(relay, &item->done);
@@ -349,7 +358,7 @@ bool queue_advance(struct omprma_queue *queue)
         segment_seal(queue, !queue->first->segment.only_writes);
         pass.attention = true;
     }
-    if (pass.attention || queue->bulk || queue->failures != failures)
+    if (pass.attention || (queue->bulk && !queue->device->lost) || queue->failures != failures)
         queue_attend(queue);
     if ((queue->waiters || queue->give_when_idle) && !queue->first &&
         queue->asked_op < queue->hazard_op)

@@ -10,10 +10,10 @@
 struct queue_exchange {
     struct queue_exchange *next;
     uint64_t first, last;
-    const struct device *with;
+    struct device *with;
 };
 
-void queue_note_exchange(struct omprma_queue *queue, const struct device *with)
+void queue_note_exchange(struct omprma_queue *queue, struct device *with)
 {
     struct queue_exchange *last = queue->exchanges_last, *exchange;
 
@@ -87,6 +87,16 @@ static const struct device *any_partner(const struct omprma_queue *queue)
             return item->wait.queue->device;
     }
     return NULL;
+}
+
+void queue_keep_memory(struct omprma_queue *queue, const struct device *lost)
+{
+    for (struct queue_exchange *exchange = queue->exchanges; exchange; exchange = exchange->next) {
+        if (exchange->with == lost)
+            queue->device->keeps_memory = true;
+        else if (queue->device == lost)
+            exchange->with->keeps_memory = true;
+    }
 }
 
 static void fail(struct omprma_queue *queue, const struct device *with, omprma_status_t status,

@@ -136,7 +136,8 @@ static omprma_status_t report(const struct relay *relay, omprma_status_t status,
 /* Small submits that somebody's kernel may hold up are waited for without memory. */
 static bool is_written(struct device *device, omprma_addr_t begin, uint64_t bytes)
 {
-    struct omprma_queue *writer = device_find_write(device, begin, begin + bytes);
+    struct omprma_queue *writer =
+        device->lost ? NULL : device_find_write(device, begin, begin + bytes);
 
     if (writer)
         queue_ask(writer);
@@ -148,13 +149,19 @@ omprma_status_t relay_start(struct relay *relay, bool *started)
     const struct exchange *x = &relay->exchange;
     struct device *from = x->queue->device;
     struct runtime *runtime = from->runtime;
+    struct omprma_queue *queue = x->queue;
+    uint64_t failures = queue->failures;
     omprma_status_t status;
+    bool written;
 
     *started = false;
-    if (is_written(from, x->from, x->bytes) || is_written(x->to_device, x->to, x->bytes)) {
+    written = is_written(from, x->from, x->bytes) || is_written(x->to_device, x->to, x->bytes);
+    if (queue->failures != failures) /* by asking: there is no relay any more */
+        return OMPRMA_OK;
+    if (written) {
         stop_waiting(relay, runtime); /* others can go on */
         wake_next(runtime);
-        queue_attend(x->queue);
+        queue_attend(queue);
         return OMPRMA_OK;
     }
     if (runtime->relays == RELAYS_MOST || (runtime->relay_first && runtime->relay_first != relay)) {
@@ -175,6 +182,16 @@ const struct device *relay_target(const struct relay *relay)
     return relay->exchange.to_device;
 }
 
+/* Of a queue whose device was lost, transfers do not end. */
+static bool is_in_use(const struct omprma_queue *queue)
+{
+    const struct queue_item *item = queue->first;
+
+    while (item && !(item->kind == ITEM_TRANSFER && item->issued && !item->done))
+        item = item->next;
+    return item || queue->bulk;
+}
+
 void relay_end(struct relay *relay)
 {
     struct runtime *runtime = relay->exchange.queue->device->runtime;
@@ -182,6 +199,8 @@ void relay_end(struct relay *relay)
     stop_waiting(relay, runtime);
     if (relay->memory) {
         runtime->relays--;
+        if (is_in_use(relay->reader) || is_in_use(relay->writer))
+            relay->memory = NULL; /* given up: MPI may still move data there */
         exchange_let_go(relay->reader, OMPRMA_OK);
         exchange_let_go(relay->writer, OMPRMA_OK);
     }

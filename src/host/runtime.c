@@ -158,6 +158,7 @@ static omprma_status_t connect_workers(struct runtime *runtime)
         .piece_bytes = (uint64_t)runtime->config.piece,
         .spin_us = (uint64_t)runtime->config.spin_us,
         .arena_bytes = (uint64_t)runtime->config.arena,
+        .timeout_s = (uint64_t)runtime->config.timeout_s,
         .bell = hello.bell,
     };
     status = world_open(world, &hello, &hellos, NULL, NULL);
@@ -346,6 +347,8 @@ static omprma_status_t give_up(struct runtime *runtime, omprma_status_t status)
     snprintf(text, sizeof(text), "%s", error_text());
     ended = true;
     if (runtime->device_count == runtime->world.size - 1) {
+        if (runtime->unresponsive && !runtime->adopted)
+            log_write(LOG_ERROR, "%s", text); /* stopping ends all processes */
         stop(runtime);
         return error_set(status, "%s", text);
     }

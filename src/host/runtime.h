@@ -100,6 +100,9 @@ omprma_status_t runtime_adopt(const struct config *config, struct channel *chann
 /* Takes what has come in and moves every busy queue on. True if anything happened. */
 bool progress_once(struct runtime *runtime);
 
+/* The same for who asks and does not wait: also learns of workers that have died. */
+void progress_look(struct runtime *runtime);
+
 /* Waits, making progress for all, until `done(data)` is true. Called with the lock held; it is
  * released now and then. */
 void progress_wait(struct runtime *runtime, bool (*done)(const void *), const void *data);

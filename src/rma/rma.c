@@ -203,6 +203,16 @@ static omprma_status_t rma_test(struct datapath *path, struct transfer *t, bool 
     return status == OMPRMA_OK ? OMPRMA_OK : give_up(self, t, status);
 }
 
+/* Its requests do not count any more: transfers with others go on. */
+static void rma_abandon(struct datapath *path, struct transfer *t)
+{
+    struct rma *self = self_of(path);
+
+    for (int i = 0; i < TRANSFER_PIECES; i++)
+        if (t->request[i] != MPI_REQUEST_NULL)
+            self->outstanding--;
+}
+
 static void rma_destroy(struct datapath *path)
 {
     free(self_of(path)->flushed);
@@ -225,6 +235,7 @@ omprma_status_t rma_create(const struct world *world, struct doorbell *const *be
         .one_sided = true,
         .start = rma_start,
         .test = rma_test,
+        .abandon = rma_abandon,
         .destroy = rma_destroy,
     };
     self->window = world->window;

@@ -80,6 +80,15 @@ static omprma_status_t twosided_test(struct datapath *path, struct transfer *t, 
     return status;
 }
 
+/* Receives that nothing has come for yet can be taken back. */
+static void twosided_abandon(struct datapath *path, struct transfer *t)
+{
+    (void)path;
+    for (int i = 0; i < TRANSFER_PIECES; i++)
+        if (t->request[i] != MPI_REQUEST_NULL && t->direction == TRANSFER_IN)
+            MPI_Cancel(&t->request[i]);
+}
+
 static void twosided_destroy(struct datapath *path)
 {
     free(path);
@@ -96,6 +105,7 @@ omprma_status_t twosided_create(const struct world *world, struct datapath **pat
         .one_sided = false,
         .start = twosided_start,
         .test = twosided_test,
+        .abandon = twosided_abandon,
         .destroy = twosided_destroy,
     };
     self->comm = world->data;

@@ -336,6 +336,81 @@ static void data_that_gets_lost(void **state)
     }
 }
 
+/* Several at once, which tell of themselves in turns. */
+static void much_data_that_gets_lost(void **state)
+{
+    enum { MANY = 5 };
+    omprma_queue_t *queues[MANY];
+    omprma_addr_t from, to;
+
+    (void)state;
+    queues[0] = start_sending(&from, &to);
+    for (int i = 1; i < MANY; i++)
+        queues[i] = core_queue(0);
+    lose_data(true);
+    for (int i = 0; i < MANY; i++) {
+        assert_ok(omprma_exchange(queues[i], from, 1, to, BYTES));
+        assert_ok(omprma_queue_flush(queues[i]));
+    }
+    for (int i = 0; i < MANY; i++)
+        check_lost(omprma_queue_destroy(queues[i]), "device 0 (here) and device 1 (here): no data");
+    check_well(1);
+    lose_data(false);
+    core_let_go(0);
+    core_stop();
+}
+
+/* What had begun may still go on, so nobody else gets the memory. */
+static void memory_of_the_other_end_is_kept(void **state)
+{
+    omprma_addr_t from, to, next;
+    omprma_queue_t *queue;
+
+    (void)state;
+    queue = start_sending(&from, &to);
+    lose_data(true);
+    assert_ok(omprma_exchange(queue, from, 1, to, BYTES));
+    check_lost(omprma_queue_destroy(queue), "no data has moved");
+    assert_ok(omprma_free(1, to));
+    next = core_alloc(1, BYTES);
+    assert_true(next + BYTES <= to || to + BYTES <= next);
+    assert_int_not_equal(omprma_free(1, to + 1), OMPRMA_OK);
+    lose_data(false);
+    core_let_go(0);
+    core_stop();
+}
+
+/* An exchange through the application waits for a small submit to a device that is lost then. */
+static void a_destination_that_is_lost(void **state)
+{
+    omprma_queue_t *queue, *writer, *other;
+    omprma_addr_t from, to;
+
+    (void)state;
+    core_start(&(struct core_options){.workers = 2});
+    core_choose(1, 8192, false);
+    core_exchange_by(EXCHANGE_APPLICATION);
+    queue = core_queue(0);
+    writer = core_queue(1);
+    other = core_queue(1);
+    from = core_alloc(0, BYTES);
+    to = core_alloc(1, BYTES);
+    core_hold(1); /* it does not answer */
+    assert_ok(omprma_submit(writer, to, data, 8));
+    assert_ok(omprma_queue_flush(writer));
+    assert_ok(omprma_exchange(queue, from, 1, to, BYTES));
+    assert_ok(omprma_queue_flush(queue));
+    fail_sends_to(1);
+    launch(other, KERNEL(kernel_nap), 1, 0, 0);
+    omprma_queue_flush(other);
+    check_lost(omprma_queue_synchronize(queue),
+               "exchange from device 0 to device 1: device 1 (here)");
+    core_release(1);
+    check_well(0);
+    core_let_go(1);
+    core_stop();
+}
+
 /* The other end waits as long as the kernel before the send takes. */
 static void kernels_may_be_long(void **state)
 {
@@ -385,6 +460,9 @@ int main(void)
         cmocka_unit_test_setup(workers_end, be_impatient),
         cmocka_unit_test_setup(a_worker_that_has_died, be_impatient),
         cmocka_unit_test_setup(data_that_gets_lost, be_impatient),
+        cmocka_unit_test_setup(much_data_that_gets_lost, be_impatient),
+        cmocka_unit_test_setup(memory_of_the_other_end_is_kept, be_impatient),
+        cmocka_unit_test_setup(a_destination_that_is_lost, be_impatient),
         cmocka_unit_test_setup(kernels_may_be_long, be_impatient),
         cmocka_unit_test_setup(applications_may_be_away, be_impatient),
     };

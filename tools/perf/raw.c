@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "control/bench.h"
+#include "control/mpi_yield.h"
 #include "tools/perf/bench.h"
 
 enum { PING_PONG_BYTES = 64 };
@@ -82,6 +83,9 @@ static omprma_status_t messages(const struct bench *bench, enum bench_kind kind,
         return status;
     }
     queue_flush(bench->queue, true);
+    runtime_unlock(bench->runtime); /* which wakes the worker */
+    runtime_lock(bench->runtime);
+    mpi_yield_allow(true);
     code = exchange_messages(bench, out, in); /* warm-up */
     for (int i = 0; i < samples && code == MPI_SUCCESS; i++) {
         int64_t begin = clock_ns();
@@ -89,6 +93,7 @@ static omprma_status_t messages(const struct bench *bench, enum bench_kind kind,
             code = exchange_messages(bench, out, in);
         us[i] = (double)(clock_ns() - begin) / 1e3 / batch;
     }
+    mpi_yield_allow(false);
     status =
         code == MPI_SUCCESS ? queue_synchronize(bench->queue) : world_error(code, "a bare message");
     runtime_unlock(bench->runtime);
