@@ -441,10 +441,11 @@ int supervise(const struct program *program, const struct list *command, const c
     sigaction(SIGPIPE, &ignore, &old_pipe);
     struct program started = *program;
     started.old_pipe = &old_pipe;
-    struct run run = {.program = &started,
-                      .patience_s = CONFIG_START_LEAST_S,
-                      .errors = {.out = STDERR_FILENO, .verbose = log_level() >= LOG_DETAIL},
-                      .words = {.out = STDERR_FILENO, .verbose = log_level() >= LOG_DETAIL}};
+    struct run run = {
+        .program = &started,
+        .patience_s = CONFIG_START_LEAST_S,
+        .errors = {.out = STDERR_FILENO, .from_mpirun = true, .verbose = log_level() >= LOG_DETAIL},
+        .words = {.out = STDERR_FILENO, .verbose = log_level() >= LOG_DETAIL}};
     for (int i = 0; i < SOURCES; i++)
         run.fds[i] = -1;
     struct config config;
