@@ -193,37 +193,47 @@ static void run_child_ended(struct run *run)
     run_close(run, AT_RANK); /* lets rank 0's stand-in go */
 }
 
+/* False when nobody reads our own output any more. */
+static bool run_pass_output(struct run *run, enum source source, const char *bytes, size_t count)
+{
+    if (source == AT_OUT)
+        return write(STDOUT_FILENO, bytes, count) >= 0;
+    stream_feed(source == AT_ERR ? &run->errors : &run->words, bytes, count, &run->verdict);
+    return true;
+}
+
+/* Reads no more than a pipe holds: all that was written before, and whoever writes without end does
+ * not keep us from signals and deadlines. */
 static void run_read_output(struct run *run, enum source source)
 {
     char bytes[4096];
-    for (;;) {
+    ssize_t left = fcntl(run->fds[source], F_GETPIPE_SZ);
+    while (left > 0) {
         ssize_t count = read(run->fds[source], bytes, sizeof(bytes));
         if (count < 0 && errno == EINTR)
             continue;
         if (count < 0 && errno == EAGAIN)
             return;
-        if (count <= 0)
-            break;
-        if (source == AT_ERR || source == AT_WORDS)
-            stream_feed(source == AT_ERR ? &run->errors : &run->words, bytes, (size_t)count,
-                        &run->verdict);
-        else if (write(STDOUT_FILENO, bytes, (size_t)count) < 0)
-            break; /* our reader is gone */
+        if (count <= 0 || !run_pass_output(run, source, bytes, (size_t)count)) {
+            run_close(run, source);
+            return;
+        }
+        left -= count;
     }
-    run_close(run, source);
 }
 
-/* mpirun is gone: everything that it had to say is in the pipes. */
+/* mpirun is gone: everything that it had to say is in the pipes, and what the program's MPI has
+ * said about it. */
 static void run_mpirun_ended(struct run *run, int status)
 {
     run->mpirun_ended = true;
     run->mpirun_status = status;
     run_child_ended(run); /* if both ended, the program's end counts */
     run_accept(run);      /* a report of a host, sent before mpirun gave up */
-    if (run->fds[AT_OUT] >= 0)
-        run_read_output(run, AT_OUT);
-    if (run->fds[AT_ERR] >= 0)
-        run_read_output(run, AT_ERR);
+    static const enum source outputs[] = {AT_WORDS, AT_OUT, AT_ERR};
+    for (size_t i = 0; i < sizeof(outputs) / sizeof(outputs[0]); i++)
+        if (run->fds[outputs[i]] >= 0)
+            run_read_output(run, outputs[i]);
     if (!run->interrupted)
         run_fail(run);
     char line[1024];
@@ -441,10 +451,11 @@ int supervise(const struct program *program, const struct list *command, const c
     sigaction(SIGPIPE, &ignore, &old_pipe);
     struct program started = *program;
     started.old_pipe = &old_pipe;
-    struct run run = {.program = &started,
-                      .patience_s = CONFIG_START_LEAST_S,
-                      .errors = {.out = STDERR_FILENO, .verbose = log_level() >= LOG_DETAIL},
-                      .words = {.out = STDERR_FILENO, .verbose = log_level() >= LOG_DETAIL}};
+    struct run run = {
+        .program = &started,
+        .patience_s = CONFIG_START_LEAST_S,
+        .errors = {.out = STDERR_FILENO, .from_mpirun = true, .verbose = log_level() >= LOG_DETAIL},
+        .words = {.out = STDERR_FILENO, .verbose = log_level() >= LOG_DETAIL}};
     for (int i = 0; i < SOURCES; i++)
         run.fds[i] = -1;
     struct config config;

@@ -271,12 +271,13 @@ static bool line_is_of_dead_peer(const char *line)
     char verb[6];
     int end = 0;
     return sscanf(line, "[%*[^]]] %5s -1, expected %*u, errno = 3%n", verb, &end) == 1 && end &&
+           strcmp(line + end, "\n") == 0 &&
            (strcmp(verb, "Wrote") == 0 || strcmp(verb, "Read") == 0);
 }
 
-static void stream_line(struct stream *stream, struct verdict *verdict)
+/* True if the line belongs to a framed message. */
+static bool stream_frame(struct stream *stream, struct verdict *verdict)
 {
-    stream->line[stream->used] = 0;
     bool frame = line_is_frame(stream->line, stream->used);
     bool inside = stream->framed;
     if (frame && inside) {
@@ -292,8 +293,15 @@ static void stream_line(struct stream *stream, struct verdict *verdict)
         memcpy(stream->message + stream->message_bytes, stream->line, bytes);
         stream->message_bytes += bytes;
     }
-    bool ours = frame || inside || line_is_noise(stream->line) ||
-                line_is_of_dead_peer(stream->line) || verdict_read_line(verdict, stream->line);
+    return frame || inside;
+}
+
+static void stream_line(struct stream *stream, struct verdict *verdict)
+{
+    stream->line[stream->used] = 0;
+    bool ours = (stream->from_mpirun && stream_frame(stream, verdict)) ||
+                line_is_noise(stream->line) || line_is_of_dead_peer(stream->line) ||
+                verdict_read_line(verdict, stream->line);
     if (stream->verbose || !ours)
         write_all(stream->out, stream->line, stream->used);
     stream->used = 0;
@@ -310,7 +318,10 @@ void stream_feed(struct stream *stream, const char *bytes, size_t count, struct 
 
 void stream_end(struct stream *stream)
 {
-    if (!stream->framed)
-        write_all(stream->out, stream->line, stream->used);
+    if (stream->framed && !stream->verbose)
+        write_all(stream->out, stream->message, stream->message_bytes);
+    write_all(stream->out, stream->line, stream->used);
+    stream->framed = false;
+    stream->message_bytes = 0;
     stream->used = 0;
 }

@@ -40,12 +40,13 @@ void verdict_host(struct verdict *verdict, const char *report);
  * nothing. */
 void verdict_word(const struct verdict *verdict, int status, char *line, size_t room);
 
-/* A stream of bytes from mpirun, cut into lines. */
+/* A stream of bytes from mpirun or from the program's MPI, cut into lines. */
 struct stream {
-    int out;      /* where lines that are not mpirun's go */
-    bool framed;  /* inside a message of mpirun's */
-    bool verbose; /* pass mpirun's messages on as well */
-    size_t used;  /* bytes of the unfinished line */
+    int out;          /* where lines go that are for the user */
+    bool from_mpirun; /* framed messages are for the verdict, not for the user */
+    bool framed;      /* inside such a message */
+    bool verbose;     /* pass on what is not for the user as well */
+    size_t used;      /* bytes of the unfinished line */
     char line[4096];
     size_t message_bytes;
     char message[8192];
@@ -53,7 +54,7 @@ struct stream {
 
 void stream_feed(struct stream *stream, const char *bytes, size_t count, struct verdict *verdict);
 
-/* Writes what is left without a newline. */
+/* Writes what is left: a message without its second frame, a line without a newline. */
 void stream_end(struct stream *stream);
 
 #endif
