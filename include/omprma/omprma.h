@@ -126,7 +126,8 @@ OMPRMA_API omprma_status_t omprma_alloc(int device, size_t bytes, omprma_addr_t 
 
 /*
  * Frees a block by the address that omprma_alloc() gave. Address 0 is allowed and does nothing.
- * Operations on the block must be complete. Blocks: no.
+ * Operations on the block must be complete. Blocks: no. A device that was exchanging with one that
+ * was lost reuses no memory from then on, because what had begun there may still go on.
  * Errors: ARGUMENT, ADDRESS (not the start of a live block: never allocated, or freed before).
  */
 OMPRMA_API omprma_status_t omprma_free(int device, omprma_addr_t address);

@@ -50,7 +50,7 @@ struct device {
     struct stats stats;
     struct image_record *images;
 
-    bool lost;           /* it gives no answers */
+    bool lost;           /* given up: it or its connection is dead, or nobody hears of its data */
     char lost_text[512]; /* why; alone: a kernel crashed, and it refuses everything */
 };
 
@@ -79,7 +79,7 @@ omprma_status_t device_command(struct device *device, const struct wire_record *
 omprma_status_t device_send(struct device *device, struct channel_message *message, bool ask);
 
 /* Sends a message of one record, outside the order of its queue's items; of none for NULL. `ask` as
- * above. Errors: HOST_MEMORY (nothing was sent), MPI. */
+ * above. Errors: HOST_MEMORY (nothing was sent), MPI, DEVICE_LOST. */
 omprma_status_t device_send_record(struct device *device, const struct wire_record *record,
                                    bool ask);
 

@@ -30,6 +30,7 @@ static omprma_status_t one_sided(const struct bench *bench, bool put, uint64_t b
     int code = MPI_SUCCESS;
     runtime_lock(bench->runtime);
     device_keep_awake(bench->device);
+    mpi_yield_allow(true);
     if (bytes < 1 << 20)
         code = put_or_get(bench, put, (int)bytes);
     for (int i = 0; i < samples && code == MPI_SUCCESS; i++) {
@@ -39,6 +40,7 @@ static omprma_status_t one_sided(const struct bench *bench, bool put, uint64_t b
             code = put_or_get(bench, put, (int)bytes);
         us[i] = (double)(clock_ns() - begin) / 1e3 / batch;
     }
+    mpi_yield_allow(false);
     runtime_unlock(bench->runtime);
     return code == MPI_SUCCESS ? OMPRMA_OK : world_error(code, put ? "MPI_Put" : "MPI_Get");
 }
