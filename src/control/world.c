@@ -246,7 +246,8 @@ omprma_status_t world_open(struct world *world, struct world_hello *hello, struc
     }
     if (all)
         *all = hellos;
-    if (world->started_mpi) {
+    /* UCX waits inside its calls for peers to make progress, and those need the processor. */
+    if (world->started_mpi && strcmp(world->component, "ucx") != 0) {
         mpi_yield_find();
         mpi_yield_allow(false);
     }
