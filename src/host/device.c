@@ -331,7 +331,8 @@ omprma_status_t device_check_alive(const struct device *device)
  * where nobody does is it for the program to learn. */
 void device_watch_death(struct device *device, int64_t now)
 {
-    if (!device->can_ring || !doorbell_owner_died(device->runtime->bells[device->rank]))
+    if (device->lost || !device->can_ring ||
+        !doorbell_owner_died(device->runtime->bells[device->rank]))
         return;
     if (device->died_ns == 0)
         device->died_ns = now;
@@ -345,8 +346,7 @@ void device_watch(struct device *device, int64_t now)
     int64_t limit = device->runtime->config.timeout_s * INT64_C(1000000000);
     int64_t silent = now - device->heard_ns;
 
-    if (!device->lost)
-        device_watch_death(device, now);
+    device_watch_death(device, now);
     if (limit == 0 || device->lost || silent < limit / 4)
         return;
     if (device->probed_ns < device->heard_ns) { /* first doubt: ask for a sign of life */

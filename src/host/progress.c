@@ -133,8 +133,7 @@ void progress_look(struct runtime *runtime)
     if (progress_once(runtime))
         return;
     for (int i = 0; i < runtime->device_count; i++)
-        if (!runtime->devices[i]->lost)
-            device_watch_death(runtime->devices[i], clock_ns());
+        device_watch_death(runtime->devices[i], clock_ns());
 }
 
 static bool all_can_ring(const struct runtime *runtime)

@@ -28,10 +28,7 @@ static bool segment_mark(struct omprma_queue *queue, uint64_t last_op)
 /* Of a two-sided transfer that has failed on this side the worker waits for the other half. */
 static void lose_half(struct device *device)
 {
-    char text[400];
-
-    snprintf(text, sizeof(text), "%s", error_text());
-    device_lose(device, "%s: %s", device_name(device), text);
+    device_lose(device, "%s: %s", device_name(device), error_text());
 }
 
 /* False: the device is lost, and the item gone. */

@@ -26,8 +26,8 @@
 #include <omprma/omprma.h>
 
 #include "base/config.h"
-#include "control/channel.h"
 #include "base/yield.h"
+#include "control/channel.h"
 #include "control/datapath.h"
 #include "control/world.h"
 #include "host/paths.h"
