@@ -1,7 +1,7 @@
 /* calls.c: public functions of omprma.h about queues and memory that need no more than a lock. */
 #include "base/error.h"
 #include "host/device.h"
-#include "host/operation.h"
+#include "host/call.h"
 #include "host/queue.h"
 
 enum {
@@ -54,7 +54,7 @@ omprma_status_t omprma_queue_flush(omprma_queue_t *queue)
     if (status != OMPRMA_OK)
         return status;
     runtime_lock(queue->device->runtime);
-    queue_flush(queue, false);
+    queue_flush(queue);
     runtime_unlock(queue->device->runtime);
     return OMPRMA_OK;
 }
@@ -69,11 +69,12 @@ omprma_status_t omprma_queue_query(omprma_queue_t *queue, bool *done)
         return error_set(OMPRMA_ERR_ARGUMENT, "queue query: done is NULL");
     runtime_lock(queue->device->runtime);
     queue->waiters++; /* somebody wants to know: ask the worker where nobody asked */
-    queue_flush(queue, queue->open && !queue->open->segment.only_writes);
+    queue_want(queue, queue->hazard);
+    queue_flush(queue);
     if (!queue->device->runtime->driven)
         progress_look(queue->device->runtime);
     queue->waiters--;
-    *done = queue_idle(queue);
+    *done = queue_is_idle(queue);
     runtime_unlock(queue->device->runtime);
     return OMPRMA_OK;
 }

@@ -231,18 +231,7 @@ static void free_runtime(struct runtime *runtime)
 {
     for (int i = 0; i < runtime->device_count; i++)
         device_destroy(runtime->devices[i]);
-    while (runtime->spare_items) {
-        struct queue_item *item = runtime->spare_items;
-
-        runtime->spare_items = item->next;
-        free(item);
-    }
-    while (runtime->spare_reads) {
-        struct queue_read *read = runtime->spare_reads;
-
-        runtime->spare_reads = read->next;
-        free(read);
-    }
+    operation_pool_free(&runtime->operations);
     datapath_destroy(runtime->one_sided);
     datapath_destroy(runtime->two_sided);
     if (runtime->channel)

@@ -5,8 +5,9 @@
  *   runtime.c    start, end, the lock
  *   progress.c   results coming in, queues going on, waiting
  *   device.c     one worker: memory, control queue
- *   queue.c      order within a queue: items, issue, completion, failure
- *   operation.c  submit, retrieve, launch: choose a way and append
+ *   operation.c  the one object for whatever a queue holds
+ *   queue.c, queue_list.c, order.c   queues: what goes on when, ends, fails
+ *   submit.c     submit, retrieve, launch: choose a way and append
  *   exchange.c   the same for device to device
  *   event.c      events: places in queues
  *   image.c      images on devices
@@ -30,13 +31,12 @@
 #include "control/channel.h"
 #include "control/datapath.h"
 #include "control/world.h"
+#include "host/operation.h"
 #include "host/paths.h"
 #include "host/wakes.h"
 
 struct device;
 struct relay;
-struct queue_item;
-struct queue_read;
 struct trace;
 
 struct runtime {
@@ -65,8 +65,7 @@ struct runtime {
 
     struct omprma_queue *busy_first, *busy_last; /* queues with something to issue or test */
     uint32_t busy_count;
-    struct queue_item *spare_items; /* recycled */
-    struct queue_read *spare_reads;
+    struct operation_pool operations;
     int64_t parted_ns; /* when a waiting thread last moved away from a worker */
     uint32_t next_tag; /* of two-sided transfers */
 

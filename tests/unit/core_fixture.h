@@ -415,8 +415,8 @@ static inline omprma_queue_t *core_queue(int number)
 static inline void core_age(omprma_queue_t *queue, uint64_t count)
 {
     runtime_lock(queue->device->runtime);
-    queue->next_op += count;
-    queue->sent_op = queue->asked_op = queue->done_op = queue->hazard_op = queue->next_op;
+    queue->appended += count;
+    queue->issued = queue->asked = queue->answered = queue->hazard = queue->appended;
     runtime_unlock(queue->device->runtime);
     assert_ok(launch(queue, KERNEL(kernel_nap), 0, 0, 0)); /* and the worker knows it */
     assert_ok(omprma_queue_synchronize(queue));
