@@ -123,6 +123,7 @@ struct omprma_queue {
     uint32_t items;
     struct queue_read *reads_first, *reads_last;
     struct queue_bulk *bulk; /* two-sided transfers of segments that were sent */
+    bool abandoned; /* the device was lost with transfers under way, which may still move data */
 
     /* Operations in segments: last given out, last sent, last that a result was asked for, last
      * known complete; and the last that is more than a small submit to an arena, so that somebody

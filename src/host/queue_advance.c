@@ -142,6 +142,12 @@ static void transfer_test(struct omprma_queue *queue, struct queue_item *item)
     struct transfer *transfer = &item->transfer.transfer;
     bool done = false;
 
+    if (queue->device->lost) {
+        datapath_abandon(queue->device->runtime->one_sided, transfer);
+        item->transfer.copy = NULL; /* it may still be read */
+        item->done = queue->abandoned = true;
+        return;
+    }
     if (datapath_test(queue->device->runtime->one_sided, transfer, &done) != OMPRMA_OK) {
         item->done = true;
         queue_fail(queue, OMPRMA_ERR_MPI, error_text());
@@ -185,7 +191,7 @@ static void pass_transfer(struct omprma_queue *queue, struct queue_item *item, s
     }
     if (!item->done) {
         pass->active++;
-        pass->attention |= !queue->device->lost; /* else it never ends */
+        pass->attention = true;
     }
 }
 
@@ -302,16 +308,22 @@ static bool test_bulk(struct omprma_queue *queue)
     while (*link) {
         struct queue_bulk *bulk = *link;
         bool done = false;
-        omprma_status_t status =
-            datapath_test(queue->device->runtime->two_sided, &bulk->transfer, &done);
+        omprma_status_t status = OMPRMA_OK;
 
+        if (queue->device->lost) {
+            datapath_abandon(queue->device->runtime->two_sided, &bulk->transfer);
+            queue->abandoned = true;
+        } else {
+            status = datapath_test(queue->device->runtime->two_sided, &bulk->transfer, &done);
+        }
         if (status != OMPRMA_OK)
             lose_half(queue->device);
-        if (status == OMPRMA_OK && !done) {
+        if (!queue->device->lost && !done) {
             link = &bulk->next;
             continue;
         }
-        account(queue->device, &bulk->transfer, bulk->kind, PATH_TWO_SIDED, bulk->start_ns);
+        if (done)
+            account(queue->device, &bulk->transfer, bulk->kind, PATH_TWO_SIDED, bulk->start_ns);
         *link = bulk->next;
         free(bulk);
         moved = true;
@@ -355,7 +367,7 @@ bool queue_advance(struct omprma_queue *queue)
         segment_seal(queue, !queue->first->segment.only_writes);
         pass.attention = true;
     }
-    if (pass.attention || (queue->bulk && !queue->device->lost) || queue->failures != failures)
+    if (pass.attention || queue->bulk || queue->failures != failures)
         queue_attend(queue);
     if ((queue->waiters || queue->give_when_idle) && !queue->first &&
         queue->asked_op < queue->hazard_op)

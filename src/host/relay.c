@@ -182,14 +182,14 @@ const struct device *relay_target(const struct relay *relay)
     return relay->exchange.to_device;
 }
 
-/* Of a queue whose device was lost, transfers do not end. */
+/* Transfers of a queue whose device was lost may still move data. */
 static bool is_in_use(const struct omprma_queue *queue)
 {
     const struct queue_item *item = queue->first;
 
     while (item && !(item->kind == ITEM_TRANSFER && item->issued && !item->done))
         item = item->next;
-    return item || queue->bulk;
+    return item || queue->bulk || queue->abandoned;
 }
 
 void relay_end(struct relay *relay)

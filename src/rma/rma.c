@@ -37,7 +37,9 @@ struct rma {
 struct pieces {
     MPI_Request request[TRANSFER_PIECES];
     uint32_t bytes[TRANSFER_PIECES];
-    uint64_t epoch; /* number of the flush that makes it complete at the peer */
+    uint64_t epoch;     /* number of the flush that makes it complete at the peer */
+    const char *failed; /* what has failed; the other pieces are still under way. Or NULL */
+    int code;           /* with what */
 };
 _Static_assert(sizeof(struct pieces) <= TRANSFER_STATE_BYTES, "state of a transfer");
 
@@ -127,12 +129,21 @@ static omprma_status_t move_flushed(struct rma *self, struct transfer *t)
     return status;
 }
 
+/* The first failure counts. Nothing more is issued; test() tells when the rest has ended. */
+static void note_failure(struct pieces *pieces, int code, const char *what)
+{
+    if (pieces->failed)
+        return;
+    pieces->failed = what;
+    pieces->code = code;
+}
+
 /* Fills the free slots with requests for the next pieces. */
-static omprma_status_t issue_pieces(struct rma *self, struct transfer *t)
+static void issue_pieces(struct rma *self, struct transfer *t)
 {
     struct pieces *pieces = pieces_of(t);
 
-    for (int i = 0; i < TRANSFER_PIECES && t->issued < t->bytes; i++) {
+    for (int i = 0; i < TRANSFER_PIECES && t->issued < t->bytes && !pieces->failed; i++) {
         uint64_t bytes = t->bytes - t->issued;
         int code;
 
@@ -145,16 +156,24 @@ static omprma_status_t issue_pieces(struct rma *self, struct transfer *t)
         code = issue(self, t, t->issued, bytes, &pieces->request[i]);
         if (code != MPI_SUCCESS) {
             pieces->request[i] = MPI_REQUEST_NULL;
-            return world_error(code, t->direction == TRANSFER_OUT ? "MPI_Rput" : "MPI_Rget");
+            note_failure(pieces, code, t->direction == TRANSFER_OUT ? "MPI_Rput" : "MPI_Rget");
+            return;
         }
         self->outstanding++;
         pieces->bytes[i] = (uint32_t)bytes;
         t->issued += bytes;
     }
-    return OMPRMA_OK;
 }
 
-static omprma_status_t test_pieces(struct rma *self, struct transfer *t)
+static bool is_under_way(const struct pieces *pieces)
+{
+    for (int i = 0; i < TRANSFER_PIECES; i++)
+        if (pieces->request[i] != MPI_REQUEST_NULL)
+            return true;
+    return false;
+}
+
+static void test_pieces(struct rma *self, struct transfer *t)
 {
     struct pieces *pieces = pieces_of(t);
 
@@ -164,72 +183,70 @@ static omprma_status_t test_pieces(struct rma *self, struct transfer *t)
         if (pieces->request[i] == MPI_REQUEST_NULL)
             continue;
         code = MPI_Test(&pieces->request[i], &done, MPI_STATUS_IGNORE);
-        if (code != MPI_SUCCESS)
-            return world_error(code, "a one-sided transfer");
-        if (!done)
+        if (code == MPI_SUCCESS && !done)
             continue;
         self->outstanding--;
-        t->completed += pieces->bytes[i];
-        if (t->completed == t->bytes)
-            pieces->epoch = self->flushed[t->peer] + 1;
-    }
-    return OMPRMA_OK;
-}
-
-/* A failed transfer must not leave requests behind that still use its memory. */
-static omprma_status_t give_up(struct rma *self, struct transfer *t, omprma_status_t status)
-{
-    struct pieces *pieces = pieces_of(t);
-
-    mpi_yield_allow(true);
-    for (int i = 0; i < TRANSFER_PIECES; i++) {
-        if (pieces->request[i] == MPI_REQUEST_NULL)
+        if (code == MPI_SUCCESS) {
+            t->completed += pieces->bytes[i];
             continue;
-        MPI_Wait(&pieces->request[i], MPI_STATUS_IGNORE);
-        self->outstanding--;
+        }
+        note_failure(pieces, code, "a one-sided transfer");
+        if (pieces->request[i] != MPI_REQUEST_NULL) /* it is over, but Open MPI leaves it to us */
+            MPI_Request_free(&pieces->request[i]);
     }
-    mpi_yield_allow(false);
-    return status;
 }
 
 static omprma_status_t rma_start(struct datapath *path, struct transfer *t)
 {
     struct rma *self = self_of(path);
     struct pieces *pieces = pieces_of(t);
-    omprma_status_t status;
 
+    *pieces = (struct pieces){.epoch = 0};
     for (int i = 0; i < TRANSFER_PIECES; i++)
         pieces->request[i] = MPI_REQUEST_NULL;
-    pieces->epoch = 0;
     if (t->bytes <= DIRECT_BYTES || !self->requests)
         return move_flushed(self, t);
-    status = issue_pieces(self, t);
-    return status == OMPRMA_OK ? OMPRMA_OK : give_up(self, t, status);
+    issue_pieces(self, t);
+    return pieces->failed && t->issued == 0 ? world_error(pieces->code, pieces->failed) : OMPRMA_OK;
+}
+
+static omprma_status_t test_flushed(struct rma *self, struct transfer *t, bool *done)
+{
+    omprma_status_t status = OMPRMA_OK;
+
+    if (t->completed < t->bytes)
+        status = move_flushed(self, t);
+    *done = t->completed == t->bytes;
+    return status;
+}
+
+static omprma_status_t test_requests(struct rma *self, struct transfer *t, bool *done)
+{
+    struct pieces *pieces = pieces_of(t);
+
+    if (t->completed < t->bytes) {
+        test_pieces(self, t);
+        if (t->completed == t->bytes)
+            pieces->epoch = self->flushed[t->peer] + 1;
+        issue_pieces(self, t);
+    }
+    if (pieces->failed && !is_under_way(pieces))
+        return world_error(pieces->code, pieces->failed);
+    if (t->completed < t->bytes)
+        return OMPRMA_OK;
+    *done = true;
+    /* A later flush may have served this transfer already. Data that was got is here. */
+    return t->direction == TRANSFER_OUT && self->flushed[t->peer] < pieces->epoch ? flush(self, t)
+                                                                                  : OMPRMA_OK;
 }
 
 static omprma_status_t rma_test(struct datapath *path, struct transfer *t, bool *done)
 {
     struct rma *self = self_of(path);
-    omprma_status_t status = OMPRMA_OK;
 
     *done = false;
-    if (!self->requests || t->bytes <= DIRECT_BYTES) {
-        if (t->completed < t->bytes)
-            status = move_flushed(self, t);
-        *done = t->completed == t->bytes;
-        return status;
-    }
-    if (t->completed < t->bytes)
-        status = test_pieces(self, t);
-    if (status == OMPRMA_OK && t->issued < t->bytes)
-        status = issue_pieces(self, t);
-    if (status == OMPRMA_OK && t->completed == t->bytes) {
-        /* A later flush may have served this transfer already. Data that was got is here. */
-        if (t->direction == TRANSFER_OUT && self->flushed[t->peer] < pieces_of(t)->epoch)
-            status = flush(self, t);
-        *done = true;
-    }
-    return status == OMPRMA_OK ? OMPRMA_OK : give_up(self, t, status);
+    return t->bytes <= DIRECT_BYTES || !self->requests ? test_flushed(self, t, done)
+                                                       : test_requests(self, t, done);
 }
 
 /* Its requests do not count any more: transfers with others go on. */
