@@ -3,14 +3,6 @@
 
 #include "base/error.h"
 
-static int arenas_most(const struct memory *memory)
-{
-    const struct datapath *path = memory->path;
-
-    return path && path->attach && path->attach_most < MEMORY_ARENAS ? path->attach_most
-                                                                     : MEMORY_ARENAS;
-}
-
 static omprma_status_t attach(struct memory *memory, void *base, uint64_t bytes)
 {
     struct datapath *path = memory->path;
@@ -23,10 +15,9 @@ omprma_status_t memory_grow(struct memory *memory, uint64_t bytes, uint64_t *bas
     void *mapped = NULL;
     omprma_status_t status;
 
-    if (memory->count >= arenas_most(memory))
+    if (memory->count == WIRE_ARENAS_MOST)
         return error_set(OMPRMA_ERR_DEVICE_MEMORY,
-                         "all %d arenas that this MPI library can attach "
-                         "are in use; raise OMPRMA_ARENA",
+                         "all %d arenas of the device are in use; raise OMPRMA_ARENA",
                          memory->count);
     if (bytes > memory->limit_bytes || memory->used_bytes > memory->limit_bytes - bytes)
         return error_set(OMPRMA_ERR_DEVICE_MEMORY,

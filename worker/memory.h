@@ -11,9 +11,8 @@
 #include <omprma/omprma.h>
 
 #include "control/datapath.h"
+#include "control/wire.h"
 #include "worker/place.h"
-
-enum { MEMORY_ARENAS = 256 };
 
 struct memory {
     struct datapath *path; /* NULL: nothing to attach to. Outlives the arenas */
@@ -23,7 +22,7 @@ struct memory {
     int count;
     struct memory_arena {
         uint64_t base, bytes;
-    } arenas[MEMORY_ARENAS];
+    } arenas[WIRE_ARENAS_MOST];
 };
 
 /* Maps and attaches an arena of `bytes` (a multiple of 4096). Errors: DEVICE_MEMORY (the limit, the

@@ -48,9 +48,8 @@ struct datapath {
     bool one_sided;
 
     /* Makes [base, base + bytes) of this process reachable for the transfers of peers; the page
-     * behind it is mapped as well. At most `attach_most` ranges at a time. NULL: nothing need be
-     * announced. Errors: MPI. */
-    int attach_most;
+     * behind it is mapped as well. NULL: nothing need be announced. Errors: DEVICE_MEMORY (no more
+     * ranges can be attached at a time), MPI. */
     omprma_status_t (*attach)(struct datapath *path, void *base, uint64_t bytes);
     void (*detach)(struct datapath *path, void *base);
 

@@ -3,6 +3,7 @@
 #include "control/quirks.h"
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/uio.h>
@@ -112,7 +113,7 @@ int quirks_attach_limit(unsigned quirks)
 {
     if (quirks & QUIRK_ATTACH_32)
         return 31;
-    return quirks & QUIRK_ATTACH_64 ? 63 : 256;
+    return quirks & QUIRK_ATTACH_64 ? 63 : INT_MAX;
 }
 
 void quirks_print(unsigned quirks, FILE *out)

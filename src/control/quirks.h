@@ -40,7 +40,7 @@ int quirks_openmpi_version(const char *library);
  * the window's function table, because MPI has no call that tells. NULL is unknown. */
 const char *quirks_component(const void *window);
 
-/* Most regions that may be attached under a set of quirks. */
+/* Most regions that may be attached under a set of quirks, INT_MAX if no limit is known. */
 int quirks_attach_limit(unsigned quirks);
 
 /* One line per quirk in force. */

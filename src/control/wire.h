@@ -16,6 +16,7 @@ enum {
     WIRE_MAGIC = 0x4d52,
     WIRE_VERSION = 3,
     WIRE_MESSAGE_BYTES = 64 << 10, /* largest message */
+    WIRE_ARENAS_MOST = 64,         /* of a device at a time: what the application can hold */
     WIRE_HEADER_BYTES = 16,
     WIRE_RECORD_BYTES = 16,
     WIRE_WORDS = 4 /* most words of a record */

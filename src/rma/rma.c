@@ -27,10 +27,11 @@ struct rma {
     MPI_Win window;
     struct doorbell *const *bells;
     uint64_t piece_bytes;
-    uint64_t page;     /* attached behind each range (quirk "end-of-region") */
-    bool requests;     /* MPI_Rput and MPI_Rget are sound */
-    int outstanding;   /* requests in use */
-    uint64_t *flushed; /* per peer: number of flushes so far */
+    int attached, attach_most; /* ranges (quirk "attach-limit") */
+    uint64_t page;             /* attached behind each range (quirk "end-of-region") */
+    bool requests;             /* MPI_Rput and MPI_Rget are sound */
+    int outstanding;           /* requests in use */
+    uint64_t *flushed;         /* per peer: number of flushes so far */
 };
 
 /* Of one transfer. */
@@ -263,14 +264,26 @@ static void rma_abandon(struct datapath *path, struct transfer *t)
 static omprma_status_t rma_attach(struct datapath *path, void *base, uint64_t bytes)
 {
     struct rma *self = self_of(path);
-    int code = MPI_Win_attach(self->window, base, (MPI_Aint)(bytes + self->page));
+    int code;
 
-    return code == MPI_SUCCESS ? OMPRMA_OK : world_error(code, "MPI_Win_attach");
+    if (self->attached == self->attach_most)
+        return error_set(OMPRMA_ERR_DEVICE_MEMORY,
+                         "all %d arenas that this MPI library can attach are in use; raise "
+                         "OMPRMA_ARENA",
+                         self->attached);
+    code = MPI_Win_attach(self->window, base, (MPI_Aint)(bytes + self->page));
+    if (code != MPI_SUCCESS)
+        return world_error(code, "MPI_Win_attach");
+    self->attached++;
+    return OMPRMA_OK;
 }
 
 static void rma_detach(struct datapath *path, void *base)
 {
-    MPI_Win_detach(self_of(path)->window, base);
+    struct rma *self = self_of(path);
+
+    if (MPI_Win_detach(self->window, base) == MPI_SUCCESS)
+        self->attached--;
 }
 
 static void rma_destroy(struct datapath *path)
@@ -293,7 +306,6 @@ omprma_status_t rma_create(const struct world *world, struct doorbell *const *be
     self->base = (struct datapath){
         .name = "rma",
         .one_sided = true,
-        .attach_most = quirks_attach_limit(world->quirks),
         .attach = rma_attach,
         .detach = rma_detach,
         .start = rma_start,
@@ -302,6 +314,7 @@ omprma_status_t rma_create(const struct world *world, struct doorbell *const *be
         .destroy = rma_destroy,
     };
     self->window = world->mpi->window;
+    self->attach_most = quirks_attach_limit(world->quirks);
     self->page = world->quirks & QUIRK_END_OF_REGION ? PAGE : 0;
     self->bells = bells;
     self->piece_bytes = world->settings.piece_bytes;

@@ -13,7 +13,7 @@
 
 enum { BYTES = 3 * CORE_PIECE, LIMIT_S = 60 };
 
-static unsigned char data[BYTES], data_of[4][BYTES];
+static unsigned char data[BYTES];
 
 static int be_impatient(void **state)
 {
@@ -232,43 +232,6 @@ static void workers_end(void **state)
         omprma_queue_flush(queue);
         launch(queue, KERNEL(kernel_nap), 1, 0, 0);
         check_lost(omprma_queue_destroy(queue), "device 0 (here): sending");
-        core_stop();
-    }
-}
-
-/* What a lost device has under way takes nothing from the others: the path moves only so much at a
- * time. */
-static void its_transfers_are_given_up(void **state)
-{
-    enum { MOST = 4 };
-    struct runtime *runtime;
-    omprma_queue_t *queue, *other;
-    omprma_addr_t there;
-
-    (void)state;
-    for (int out = 0; out < 2; out++) {
-        core_start(&(struct core_options){.workers = 2, .most = MOST});
-        core_choose(0, 0, true);
-        core_choose(1, 0, true);
-        runtime = runtime_get();
-        queue = core_queue(0);
-        other = core_queue(1);
-        there = core_alloc(0, MOST * BYTES);
-        runtime_lock(runtime);
-        null_path_stop_peer(runtime->one_sided, 1);
-        runtime_unlock(runtime);
-        for (int i = 0; i < MOST; i++)
-            assert_ok(out ? omprma_submit(queue, there + i * BYTES, data, BYTES)
-                          : omprma_retrieve(queue, data_of[i], there + i * BYTES, BYTES));
-        assert_ok(omprma_queue_flush(queue));
-        runtime_lock(runtime);
-        device_lose(core_device(0), "device 0 (here) was lost");
-        runtime_unlock(runtime);
-        check_lost(omprma_queue_synchronize(queue), "was lost");
-        there = core_alloc(1, BYTES);
-        assert_ok(omprma_submit(other, there, data, BYTES));
-        assert_ok(omprma_queue_destroy(other));
-        core_let_go(0);
         core_stop();
     }
 }
@@ -495,7 +458,6 @@ int main(void)
         cmocka_unit_test_setup(half_an_exchange, be_impatient),
         cmocka_unit_test_setup(a_two_sided_transfer_that_cannot_start, be_impatient),
         cmocka_unit_test_setup(workers_end, be_impatient),
-        cmocka_unit_test_setup(its_transfers_are_given_up, be_impatient),
         cmocka_unit_test_setup(a_worker_that_has_died, be_impatient),
         cmocka_unit_test_setup(data_that_gets_lost, be_impatient),
         cmocka_unit_test_setup(much_data_that_gets_lost, be_impatient),
