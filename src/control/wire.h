@@ -121,6 +121,9 @@ void wire_want_reply(struct wire_buffer *buffer, uint32_t last);
 void wire_seal(struct wire_buffer *buffer, enum wire_kind kind, uint32_t serial, uint32_t ack,
                bool wants_ack);
 
+/* The serial of a message that was not checked yet; 0 if it is too short to have one. */
+uint32_t wire_serial(const void *message, size_t bytes);
+
 /* Checks the header of a message of `bytes` bytes (8-byte aligned memory) and every record in it.
  * All records of a WIRE_COMMANDS message must name the same queue.
  * Errors: PROTOCOL (what is wrong and at which offset), VERSION. */
