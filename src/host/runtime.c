@@ -395,8 +395,7 @@ static omprma_status_t start(void)
     patience_end(&patience);
     if (!joined) { /* all processes found the same: they leave together */
         ended = true;
-        if (runtime->world.started_mpi)
-            world_leave(&runtime->world);
+        world_leave(&runtime->world);
         return status;
     }
     if (config_status != OMPRMA_OK) {
