@@ -93,7 +93,7 @@ static omprma_status_t attach(struct world *world, struct world_hello *hello, vo
 
     (void)data;
     if (world->has_window)
-        status = rma_create(world, NULL, &worker.server.one_sided);
+        status = rma_create(world, NULL, NULL, &worker.server.one_sided);
     if (status == OMPRMA_OK)
         status = place_create(NULL, world->local_index, world->local_count, world->settings.lanes,
                               &worker.place);

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "control/guard.h"
 #include "control/mpi_channel.h"
 #include "host/device.h"
 #include "host/launcher.h"
@@ -107,6 +108,35 @@ static omprma_status_t make_bells(struct runtime *runtime, const struct world_he
     return OMPRMA_OK;
 }
 
+/* MPI waits for a worker inside one of its calls, with the lock held, so nobody can go on. */
+static void end_stuck(void *data, int peer) __attribute__((noreturn));
+static void end_stuck(void *data, int peer)
+{
+    const struct runtime *runtime = data;
+    const struct device *device = runtime->devices[runtime->device_of_rank[peer]];
+
+    log_write(
+        LOG_ERROR,
+        "%s (process %d) has not answered for %lld s, and MPI waits for it inside a one-sided "
+        "transfer, which cannot be called off; with --data two-sided the other devices could "
+        "go on; OMPRMA_TIMEOUT sets the limit",
+        device_name(device), device->hello.bell.pid, (long long)runtime->config.timeout_s);
+    patience_exit();
+}
+
+/* With osc/rdma within a host the target has no part in anything. */
+static omprma_status_t make_one_sided(struct runtime *runtime)
+{
+    int64_t limit_ns = runtime->config.timeout_s * second_ns;
+    omprma_status_t status = OMPRMA_OK;
+
+    if (limit_ns && strcmp(runtime->world.component, "rdma") != 0)
+        status = guard_create(limit_ns, end_stuck, runtime, &runtime->guard);
+    return status == OMPRMA_OK
+               ? rma_create(&runtime->world, runtime->bells, runtime->guard, &runtime->one_sided)
+               : status;
+}
+
 static omprma_status_t choose_paths(struct runtime *runtime)
 {
     struct world *world = &runtime->world;
@@ -114,7 +144,7 @@ static omprma_status_t choose_paths(struct runtime *runtime)
     omprma_status_t status = twosided_create(world, &runtime->two_sided);
 
     if (status == OMPRMA_OK && window)
-        status = rma_create(world, runtime->bells, &runtime->one_sided);
+        status = make_one_sided(runtime);
     if (status != OMPRMA_OK)
         return status;
     if (!window && runtime->config.data == DATA_RMA)
@@ -243,6 +273,7 @@ static void free_runtime(struct runtime *runtime)
         free(read);
     }
     datapath_destroy(runtime->one_sided);
+    guard_destroy(runtime->guard);
     datapath_destroy(runtime->two_sided);
     if (runtime->channel)
         channel_destroy(runtime->channel);

@@ -26,6 +26,7 @@ struct rma {
     struct datapath base;
     MPI_Win window;
     struct doorbell *const *bells;
+    struct guard *guard;
     uint64_t piece_bytes;
     int attached, attach_most; /* ranges (quirk "attach-limit") */
     uint64_t page;             /* attached behind each range (quirk "end-of-region") */
@@ -54,16 +55,29 @@ static struct pieces *pieces_of(struct transfer *transfer)
     return (struct pieces *)transfer->state;
 }
 
+/* Around calls that may wait for the peer. */
+static void enter(const struct rma *self, const struct transfer *transfer)
+{
+    guard_enter(self->guard, transfer->peer);
+    mpi_yield_allow(true);
+}
+
+static void leave(const struct rma *self)
+{
+    mpi_yield_allow(false);
+    guard_leave(self->guard);
+}
+
 static omprma_status_t flush(struct rma *self, const struct transfer *transfer)
 {
     int code;
 
-    mpi_yield_allow(true);
+    enter(self, transfer);
     if (transfer->direction == TRANSFER_OUT)
         code = MPI_Win_flush(transfer->peer, self->window);
     else
         code = MPI_Win_flush_local(transfer->peer, self->window);
-    mpi_yield_allow(false);
+    leave(self);
     if (code != MPI_SUCCESS)
         return world_error(code, "completing a one-sided transfer");
     if (transfer->direction == TRANSFER_OUT)
@@ -96,9 +110,9 @@ static int issue(struct rma *self, const struct transfer *t, uint64_t at, uint64
 {
     int code;
 
-    mpi_yield_allow(true);
+    enter(self, t);
     code = put_or_get(self, t, at, bytes, request);
-    mpi_yield_allow(false);
+    leave(self);
     return code;
 }
 
@@ -293,7 +307,7 @@ static void rma_destroy(struct datapath *path)
 }
 
 omprma_status_t rma_create(const struct world *world, struct doorbell *const *bells,
-                           struct datapath **path)
+                           struct guard *guard, struct datapath **path)
 {
     struct rma *self = calloc(1, sizeof(*self));
 
@@ -317,6 +331,7 @@ omprma_status_t rma_create(const struct world *world, struct doorbell *const *be
     self->attach_most = quirks_attach_limit(world->quirks);
     self->page = world->quirks & QUIRK_END_OF_REGION ? PAGE : 0;
     self->bells = bells;
+    self->guard = guard;
     self->piece_bytes = world->settings.piece_bytes;
     self->requests = !(world->quirks & QUIRK_NO_RPUT);
     *path = &self->base;

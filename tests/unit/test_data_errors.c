@@ -151,7 +151,7 @@ static struct datapath *one_sided(void)
     struct datapath *path = NULL;
 
     begin();
-    assert_int_equal(rma_create(&world, NULL, &path), OMPRMA_OK);
+    assert_int_equal(rma_create(&world, NULL, NULL, &path), OMPRMA_OK);
     return path;
 }
 
