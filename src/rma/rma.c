@@ -17,7 +17,7 @@
 enum {
     /* Below this a put or get is completed at once by a flush: cheaper than a request. */
     DIRECT_BYTES = 256 << 10,
-    /* All requests of this process; some libraries abort at 255 (quirk "outstanding"). */
+    /* All requests of this process; some libraries abort at 255 (mpi-quirks: outstanding). */
     OUTSTANDING_MOST = 64,
     PAGE = 4096
 };
