@@ -1,13 +1,13 @@
 /*
  * world.h: MPI start-up shared by application and worker: roles are announced, versions compared,
  * communicators and the one dynamic window made, settings and addresses spread. After it the head
- * (the application) knows every worker, and every worker knows the head.
+ * (the application) knows every worker, and every worker knows the head. What is MPI's is behind a
+ * pointer (mpi_world.h), so that this file can be included where MPI is not known.
  * Knows nothing of devices or messages.
  */
 #ifndef OMPRMA_CONTROL_WORLD_H
 #define OMPRMA_CONTROL_WORLD_H
 
-#include <mpi.h>
 #include <stdbool.h>
 #include <omprma/omprma.h>
 
@@ -40,9 +40,8 @@ struct world_settings {
 };
 
 struct world {
-    MPI_Comm control; /* control messages only; in a star both are MPI_COMM_WORLD */
-    MPI_Comm data;    /* two-sided data only */
-    MPI_Win window;   /* dynamic, locked for all; MPI_WIN_NULL if there is none */
+    struct world_mpi *mpi; /* communicators and window */
+    bool has_window;       /* a dynamic one, locked for all */
     int rank, size, head;
     bool star;                    /* no two workers exchange a message: no window, no collectives */
     bool started_mpi;             /* we called MPI_Init_thread, so we call MPI_Finalize */
@@ -63,7 +62,8 @@ bool world_launched(void);
 /* Starts MPI where needed, finds the head and the worker's place among its host's workers. `star`:
  * the head's wish that no two workers exchange a message, because they may not reach each other;
  * world->star says whether that makes a difference (see join.h). Called by all processes.
- * Errors: NO_WORKERS, VERSION, MPI. */
+ * Errors, after each of which world_leave() is called: NO_WORKERS, VERSION, MPI (too little thread
+ * support in a program that started MPI itself; the workers are told), HOST_MEMORY. */
 omprma_status_t world_join(struct world *world, enum world_role role, bool star);
 
 /* Spreads the settings (filled by the head) and makes communicators and window. Called by all.
@@ -82,7 +82,7 @@ void world_leave(struct world *world);
 /* Ends all processes at once, without waiting for any. Does not return. */
 void world_abort(struct world *world, int code) __attribute__((noreturn));
 
-/* Fails with the words of MPI: "<what>: <MPI's text>". */
-omprma_status_t world_error(int code, const char *what);
+/* Name and version of the MPI library, one line. Before and after everything else, too. */
+void world_mpi_library(char *text, size_t bytes);
 
 #endif

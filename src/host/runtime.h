@@ -52,6 +52,7 @@ struct runtime {
     struct world world;
     struct channel *channel;
     struct datapath *one_sided; /* NULL: no window */
+    struct guard *guard;        /* of its calls; NULL: none of them waits for a worker */
     struct datapath *two_sided;
     struct doorbell *bell, **bells;
 

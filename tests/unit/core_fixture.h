@@ -30,6 +30,7 @@ struct core_options {
     uint64_t arena;      /* bytes of the first one */
     uint64_t memory;     /* bytes of a worker */
     uint64_t fail_start; /* of the application's one-sided path */
+    int most;            /* the same, see null_path.h */
     bool no_window;
     bool progress_thread;
 };
@@ -217,10 +218,9 @@ static inline void core_start_worker(int number, const struct core_options *o,
     memset(worker, 0, sizeof(*worker));
     own.seed += (uint64_t)number + 1;
     own.fail_start = 0;
+    own.most = 0;
     server->lanes = o->lanes ? o->lanes : 1;
-    server->memory.window = MPI_WIN_NULL;
     server->memory.place = core.place;
-    server->memory.attach_limit = 31;
     server->memory.limit_bytes = o->memory ? o->memory : 64 << 20;
     assert_ok(null_channel_create(core.network, number + 1, &server->channel));
     if (!o->no_window)
@@ -244,6 +244,7 @@ static inline void core_start(const struct core_options *o)
                                            : 3,
         .seed = 20220817,
         .fail_start = o->fail_start,
+        .most = o->most,
     };
     struct world_hello hellos[CORE_WORKERS_MOST + 1] = {0};
     struct channel *channel;
