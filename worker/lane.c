@@ -14,8 +14,13 @@
 
 void lane_call(struct server *server, struct stream *stream, const struct wire_record *record)
 {
-    uint32_t count = record->tail_bytes / 8;
-    omprma_status_t status;
+    struct wire_launch launch;
+    omprma_status_t status = wire_open_launch(record, &launch);
+
+    if (status != OMPRMA_OK) {
+        stream_fail(stream, status, error_text());
+        return;
+    }
 
     /* Results of earlier commands must not wait for this kernel. */
     if (server->out || server->owe_ack)
@@ -24,7 +29,8 @@ void lane_call(struct server *server, struct stream *stream, const struct wire_r
     service_kernel_begins(server);
     server_unlock(server);
     crash_enter_kernel(record->word[0]);
-    status = kernel_call(record->word[0], record->tail, count);
+    /* A host kernel asks its own runtime for teams and threads, whatever the geometry says. */
+    status = kernel_call(record->word[0], launch.arguments, launch.count);
     crash_leave_kernel();
     server_lock(server);
     service_kernel_ended(server);

@@ -225,12 +225,25 @@ OMPRMA_API omprma_status_t omprma_broadcast(omprma_queue_t *const *queues, const
                                             size_t count, const void *from, size_t bytes);
 
 /*
+ * How many threads run a kernel: teams of threads, in up to three dimensions each, and memory that
+ * the threads of a team share. 0 leaves a number to the device. Native devices call the kernel
+ * once, on one thread, whatever the geometry: the code of a host kernel asks its own OpenMP runtime
+ * for teams and threads.
+ */
+typedef struct omprma_geometry {
+    uint32_t teams[3], threads[3];
+    uint64_t shared_bytes; /* per team, beside what the kernel has of its own */
+} omprma_geometry_t;
+
+/*
  * Calls the kernel at device address `kernel` (from omprma_image_load()) with `count` arguments of
- * 64 bits each: device addresses, or scalars by value. The words are copied.
+ * 64 bits each: device addresses, or scalars by value. The words and the geometry are copied.
+ * `geometry` NULL leaves all of it to the device.
  * Blocks: when full. Errors: ARGUMENT (more than OMPRMA_LAUNCH_ARGUMENTS), DEVICE_LOST, the queue's
  * error.
  */
 OMPRMA_API omprma_status_t omprma_launch(omprma_queue_t *queue, omprma_addr_t kernel,
+                                         const omprma_geometry_t *geometry,
                                          const uint64_t *arguments, size_t count);
 #define OMPRMA_LAUNCH_ARGUMENTS 4096
 

@@ -28,6 +28,7 @@ struct record_layout {
 
 _Static_assert(sizeof(struct header_layout) == WIRE_HEADER_BYTES, "header layout");
 _Static_assert(sizeof(struct record_layout) == WIRE_RECORD_BYTES, "record layout");
+_Static_assert(sizeof(omprma_geometry_t) == 8 * WIRE_GEOMETRY_WORDS, "geometry layout");
 
 enum { KIND_WANTS_ACK = 0x80 };
 
@@ -264,4 +265,20 @@ bool wire_next(struct wire_reader *reader, struct wire_record *record)
     record->tail_bytes = fixed.bytes - WIRE_RECORD_BYTES - 8 * words;
     reader->next += padded(fixed.bytes);
     return true;
+}
+
+omprma_status_t wire_open_launch(const struct wire_record *record, struct wire_launch *launch)
+{
+    uint32_t words = record->tail_bytes / 8,
+             skip = record->flags & WIRE_GEOMETRY ? WIRE_GEOMETRY_WORDS : 0;
+
+    if (words < skip)
+        return error_set(OMPRMA_ERR_PROTOCOL, "a launch of %u words lacks its geometry", words);
+    *launch = (struct wire_launch){
+        .arguments = (const uint64_t *)record->tail + skip,
+        .count = words - skip,
+    };
+    if (skip)
+        memcpy(&launch->geometry, record->tail, sizeof(launch->geometry));
+    return OMPRMA_OK;
 }

@@ -14,7 +14,7 @@
 
 enum {
     WIRE_MAGIC = 0x4d52,
-    WIRE_VERSION = 3,
+    WIRE_VERSION = 4,
     WIRE_MESSAGE_BYTES = 64 << 10, /* largest message */
     WIRE_HEADER_BYTES = 16,
     WIRE_RECORD_BYTES = 16,
@@ -27,7 +27,7 @@ enum wire_code {
     /* commands, application to worker */
     WIRE_WRITE = 1, /* store the tail: address | tail: data */
     WIRE_READ,      /* send memory back: address, bytes */
-    WIRE_LAUNCH,    /* call a kernel: entry | tail: 64-bit arguments */
+    WIRE_LAUNCH,    /* call a kernel: entry | tail: 64-bit arguments, see WIRE_GEOMETRY */
     WIRE_RECV,      /* take data of the two-sided path: address, bytes, tag, peer */
     WIRE_SEND,      /* give data to the two-sided path: address, bytes, tag, peer */
     WIRE_PUT,       /* put to a peer's window: local address, remote address, bytes, peer */
@@ -60,9 +60,12 @@ enum wire_code {
 enum { WIRE_FLUSHED = 256 };
 
 enum wire_flag {
-    WIRE_REPLY = 1,  /* the sender of this command waits for a result */
-    WIRE_CRASHED = 2 /* failed: a kernel has crashed, and the worker runs nothing any more */
+    WIRE_REPLY = 1,   /* the sender of this command waits for a result */
+    WIRE_CRASHED = 2, /* failed: a kernel has crashed, and the worker runs nothing any more */
+    WIRE_GEOMETRY = 4 /* launch: the tail begins with an omprma_geometry_t */
 };
+
+enum { WIRE_GEOMETRY_WORDS = 4 };
 
 /* One record. `tail` points into the caller's data (encoding) or the message (decoding). */
 struct wire_record {
@@ -124,6 +127,16 @@ void wire_seal(struct wire_buffer *buffer, enum wire_kind kind, uint32_t serial,
  * All records of a WIRE_COMMANDS message must name the same queue.
  * Errors: PROTOCOL (what is wrong and at which offset), VERSION. */
 omprma_status_t wire_open(struct wire_reader *reader, const void *message, size_t bytes);
+
+/* What a launch is to be called with. */
+struct wire_launch {
+    omprma_geometry_t geometry; /* all 0: left to the device */
+    const uint64_t *arguments;  /* in the record */
+    uint32_t count;
+};
+
+/* Takes a launch apart. Errors: PROTOCOL (it is shorter than its geometry). */
+omprma_status_t wire_open_launch(const struct wire_record *record, struct wire_launch *launch);
 
 /* Gives the next record; false at the end. Only after wire_open() said OK. */
 bool wire_next(struct wire_reader *reader, struct wire_record *record);

@@ -281,15 +281,39 @@ static void check_arguments(struct device *device, omprma_addr_t kernel, const u
                       (unsigned long long)arguments[i]);
 }
 
-omprma_status_t omprma_launch(omprma_queue_t *queue, omprma_addr_t kernel,
-                              const uint64_t *arguments, size_t count)
+/* Where all of the geometry is left to the device it takes no room in the message. */
+static omprma_status_t append_launch(struct omprma_queue *queue, omprma_addr_t kernel,
+                                     const omprma_geometry_t *geometry, const uint64_t *arguments,
+                                     size_t count)
 {
+    static const omprma_geometry_t none;
     struct wire_record record = {
         .code = WIRE_LAUNCH,
         .word = {kernel},
         .tail = arguments,
         .tail_bytes = (uint32_t)(8 * count),
     };
+    omprma_status_t status;
+    void *tail;
+
+    if (!geometry || memcmp(geometry, &none, sizeof(none)) == 0)
+        return queue_append(queue, &record, NULL);
+    record.flags = WIRE_GEOMETRY;
+    record.tail = NULL;
+    record.tail_bytes += sizeof(*geometry);
+    status = queue_append(queue, &record, &tail);
+    if (status != OMPRMA_OK)
+        return status;
+    memcpy(tail, geometry, sizeof(*geometry));
+    if (count)
+        memcpy((char *)tail + sizeof(*geometry), arguments, 8 * count);
+    return OMPRMA_OK;
+}
+
+omprma_status_t omprma_launch(omprma_queue_t *queue, omprma_addr_t kernel,
+                              const omprma_geometry_t *geometry, const uint64_t *arguments,
+                              size_t count)
+{
     omprma_status_t status = operation_begin(queue);
 
     if (status != OMPRMA_OK)
@@ -303,7 +327,7 @@ omprma_status_t omprma_launch(omprma_queue_t *queue, omprma_addr_t kernel,
                                        count, OMPRMA_LAUNCH_ARGUMENTS));
     if (queue->device->runtime->config.check)
         check_arguments(queue->device, kernel, arguments, count);
-    status = queue_append(queue, &record, NULL);
+    status = append_launch(queue, kernel, geometry, arguments, count);
     if (status == OMPRMA_OK)
         queue->device->stats.launches++;
     return operation_end(queue, status);

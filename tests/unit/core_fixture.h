@@ -122,7 +122,7 @@ static inline omprma_status_t launch(omprma_queue_t *queue, omprma_addr_t kernel
 {
     const uint64_t arguments[] = {a, b, c};
 
-    return omprma_launch(queue, kernel, arguments, 3);
+    return omprma_launch(queue, kernel, NULL, arguments, 3);
 }
 
 /* Keeps the lane of a queue busy. */

@@ -154,6 +154,32 @@ static void messages_fill_to_the_last_byte(void **state)
     }
 }
 
+static void launches_carry_their_geometry(void **state)
+{
+    const uint64_t words[WIRE_GEOMETRY_WORDS + 2] = {
+        2 | UINT64_C(3) << 32, 4 | UINT64_C(5) << 32, 6 | UINT64_C(7) << 32, 8, 90, 91};
+    struct wire_record record = {
+        .code = WIRE_LAUNCH, .flags = WIRE_GEOMETRY, .tail = words, .tail_bytes = sizeof(words)};
+    struct wire_launch launch;
+
+    (void)state;
+    assert_int_equal(wire_open_launch(&record, &launch), OMPRMA_OK);
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(launch.geometry.teams[i], 2 + i);
+        assert_int_equal(launch.geometry.threads[i], 5 + i);
+    }
+    assert_int_equal(launch.geometry.shared_bytes, 8);
+    assert_int_equal(launch.count, 2);
+    assert_int_equal(launch.arguments[1], 91);
+    record.flags = 0; /* all of it is arguments */
+    assert_int_equal(wire_open_launch(&record, &launch), OMPRMA_OK);
+    assert_int_equal(launch.geometry.teams[0], 0);
+    assert_int_equal(launch.count, WIRE_GEOMETRY_WORDS + 2);
+    record.flags = WIRE_GEOMETRY;
+    record.tail_bytes = 8 * (WIRE_GEOMETRY_WORDS - 1);
+    assert_int_equal(wire_open_launch(&record, &launch), OMPRMA_ERR_PROTOCOL);
+}
+
 static void padding_does_not_leak(void **state)
 {
     struct wire_buffer buffer = {memory, 0, sizeof(memory)};
@@ -319,6 +345,7 @@ int main(void)
         cmocka_unit_test(unknown_codes_are_known_as_such),
         cmocka_unit_test(want_reply_marks_the_last_record),
         cmocka_unit_test(messages_fill_to_the_last_byte),
+        cmocka_unit_test(launches_carry_their_geometry),
         cmocka_unit_test(padding_does_not_leak),
         cmocka_unit_test(damage_is_named),
         cmocka_unit_test(damaged_messages_are_refused_or_understood),

@@ -55,7 +55,7 @@ static omprma_status_t via_application(struct bench *bench, uint64_t bytes)
 static omprma_status_t launch(struct bench *bench, uint64_t bytes)
 {
     (void)bytes;
-    omprma_status_t status = omprma_launch(bench->queue, bench->empty, NULL, 0);
+    omprma_status_t status = omprma_launch(bench->queue, bench->empty, NULL, NULL, 0);
     return status == OMPRMA_OK ? omprma_queue_synchronize(bench->queue) : status;
 }
 
