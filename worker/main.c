@@ -56,10 +56,9 @@ static void prepare_memory(void)
 {
     struct memory *memory = &worker.server.memory;
 
-    memory->window = worker.world.window;
+    memory->path = worker.server.one_sided;
     memory->place = worker.place;
     memory->huge_pages = worker.config.huge_pages;
-    memory->attach_limit = quirks_attach_limit(worker.world.quirks);
     memory->limit_bytes = memory_limit(place_describe(worker.place));
 }
 
@@ -90,11 +89,14 @@ static omprma_status_t attach(struct world *world, struct world_hello *hello, vo
 {
     const struct place_description *description;
     uint64_t bytes = world->settings.arena_bytes;
-    omprma_status_t status;
+    omprma_status_t status = OMPRMA_OK;
 
     (void)data;
-    status = place_create(NULL, world->local_index, world->local_count, world->settings.lanes,
-                          &worker.place);
+    if (world->has_window)
+        status = rma_create(world, NULL, &worker.server.one_sided);
+    if (status == OMPRMA_OK)
+        status = place_create(NULL, world->local_index, world->local_count, world->settings.lanes,
+                              &worker.place);
     if (world->crowded)
         wish_short_slices();
     if (status == OMPRMA_OK)
@@ -125,9 +127,9 @@ static void close_connection(void)
 {
     struct server *server = &worker.server;
 
+    memory_close(&server->memory);
     datapath_destroy(server->one_sided);
     datapath_destroy(server->two_sided);
-    memory_close(&server->memory);
     channel_destroy(server->channel);
     world_leave(&worker.world);
     doorbell_close(worker.head_bell);
@@ -155,13 +157,11 @@ static omprma_status_t connect_head(void)
     worker.head_bell = doorbell_open(&world->settings.bell);
     worker.bells[world->head] = worker.head_bell;
     /* Within one host osc/rdma needs no help of the target; of others that is not known. */
-    passive = world->window == MPI_WIN_NULL || strcmp(world->component, "rdma") == 0;
-    status = mpi_channel_create(world->control, worker.bell, worker.bells,
-                                worker.head_bell && passive, SHORT_NAP_NS, &server->channel);
+    passive = !world->has_window || strcmp(world->component, "rdma") == 0;
+    status = mpi_channel_create(world, worker.bell, worker.bells, worker.head_bell && passive,
+                                SHORT_NAP_NS, &server->channel);
     if (status == OMPRMA_OK)
         status = twosided_create(world, &server->two_sided);
-    if (status == OMPRMA_OK && world->window != MPI_WIN_NULL)
-        status = rma_create(world, NULL, &server->one_sided);
     server->world = world;
     server->place = worker.place;
     server->bell = worker.bell;

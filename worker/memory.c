@@ -2,16 +2,28 @@
 #include "worker/memory.h"
 
 #include "base/error.h"
-#include "control/world.h"
 
-enum { PAGE = 4096 };
+static int arenas_most(const struct memory *memory)
+{
+    const struct datapath *path = memory->path;
+
+    return path && path->attach && path->attach_most < MEMORY_ARENAS ? path->attach_most
+                                                                     : MEMORY_ARENAS;
+}
+
+static omprma_status_t attach(struct memory *memory, void *base, uint64_t bytes)
+{
+    struct datapath *path = memory->path;
+
+    return path && path->attach ? path->attach(path, base, bytes) : OMPRMA_OK;
+}
 
 omprma_status_t memory_grow(struct memory *memory, uint64_t bytes, uint64_t *base)
 {
     void *mapped = NULL;
     omprma_status_t status;
 
-    if (memory->count >= memory->attach_limit || memory->count >= MEMORY_ARENAS)
+    if (memory->count >= arenas_most(memory))
         return error_set(OMPRMA_ERR_DEVICE_MEMORY,
                          "all %d arenas that this MPI library can attach "
                          "are in use; raise OMPRMA_ARENA",
@@ -26,14 +38,10 @@ omprma_status_t memory_grow(struct memory *memory, uint64_t bytes, uint64_t *bas
     status = place_map(memory->place, bytes, memory->huge_pages, &mapped);
     if (status != OMPRMA_OK)
         return status;
-    if (memory->window != MPI_WIN_NULL) {
-        /* One page more than is handed out: quirk "end-of-region". */
-        int code = MPI_Win_attach(memory->window, mapped, (MPI_Aint)(bytes + PAGE));
-
-        if (code != MPI_SUCCESS) {
-            place_unmap(mapped, bytes);
-            return world_error(code, "MPI_Win_attach");
-        }
+    status = attach(memory, mapped, bytes);
+    if (status != OMPRMA_OK) {
+        place_unmap(mapped, bytes);
+        return status;
     }
     memory->arenas[memory->count++] =
         (struct memory_arena){.base = (uint64_t)(uintptr_t)mapped, .bytes = bytes};
@@ -47,8 +55,8 @@ static void drop(struct memory *memory, int index)
     struct memory_arena *arena = &memory->arenas[index];
     void *base = (void *)(uintptr_t)arena->base;
 
-    if (memory->window != MPI_WIN_NULL)
-        MPI_Win_detach(memory->window, base);
+    if (memory->path && memory->path->detach)
+        memory->path->detach(memory->path, base);
     place_unmap(base, arena->bytes);
     memory->used_bytes -= arena->bytes;
     *arena = memory->arenas[--memory->count];

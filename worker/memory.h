@@ -1,25 +1,24 @@
 /*
- * memory.h: the arenas of a worker: mapped near its cores, attached to the window, counted against
- * the limits. Which parts of them are in use only the application knows.
+ * memory.h: the arenas of a worker: mapped near its cores, attached to the one-sided path, counted
+ * against the limits. Which parts of them are in use only the application knows.
  *
- * Thread: with the server's lock held (attaching calls MPI).
+ * Thread: with the server's lock held (the path is not for several threads).
  */
 #ifndef OMPRMA_WORKER_MEMORY_H
 #define OMPRMA_WORKER_MEMORY_H
 
-#include <mpi.h>
 #include <stdbool.h>
 #include <omprma/omprma.h>
 
+#include "control/datapath.h"
 #include "worker/place.h"
 
 enum { MEMORY_ARENAS = 256 };
 
 struct memory {
-    MPI_Win window; /* MPI_WIN_NULL: nothing to attach to */
+    struct datapath *path; /* NULL: nothing to attach to. Outlives the arenas */
     const struct place *place;
     bool huge_pages;
-    int attach_limit;
     uint64_t limit_bytes, used_bytes;
     int count;
     struct memory_arena {

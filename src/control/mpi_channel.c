@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "base/error.h"
+#include "control/mpi_world.h"
 #include "control/mpi_yield.h"
 #include "control/tags.h"
 
@@ -179,13 +180,15 @@ static void mpi_destroy(struct channel *channel)
 {
     struct mpi_channel *self = self_of(channel);
 
+    mpi_yield_allow(true);
     for (unsigned i = 0; i < RING; i++) {
         if (!self->ring[i])
             continue;
         MPI_Cancel(&self->requests[i]);
-        mpi_yield_wait(&self->requests[i]);
+        MPI_Wait(&self->requests[i], MPI_STATUS_IGNORE);
         free(self->ring[i]);
     }
+    mpi_yield_allow(false);
     while (self->base.spare) {
         struct channel_message *message = self->base.spare;
 
@@ -205,15 +208,16 @@ static const struct channel_ops mpi_ops = {
     .destroy = mpi_destroy,
 };
 
-omprma_status_t mpi_channel_create(MPI_Comm comm, struct doorbell *own, struct doorbell **bells,
-                                   bool can_sleep, int64_t remote_ns, struct channel **channel)
+omprma_status_t mpi_channel_create(const struct world *world, struct doorbell *own,
+                                   struct doorbell **bells, bool can_sleep, int64_t remote_ns,
+                                   struct channel **channel)
 {
     struct mpi_channel *self = calloc(1, sizeof(*self));
 
     if (!self)
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for the control channel");
     self->base.ops = &mpi_ops;
-    self->comm = comm;
+    self->comm = world->mpi->control;
     self->own = own;
     self->bells = bells;
     self->can_sleep = can_sleep;

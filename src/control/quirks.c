@@ -52,13 +52,11 @@ unsigned quirks_for(int version, const char *component)
     return set;
 }
 
-int quirks_openmpi_version(void)
+int quirks_openmpi_version(const char *library)
 {
-    char text[MPI_MAX_LIBRARY_VERSION_STRING];
-    int length = 0, major = 0, minor = 0, patch = 0;
+    int major = 0, minor = 0, patch = 0;
 
-    MPI_Get_library_version(text, &length);
-    if (sscanf(text, "Open MPI v%d.%d.%d", &major, &minor, &patch) < 2)
+    if (sscanf(library, "Open MPI v%d.%d.%d", &major, &minor, &patch) < 2)
         return 0;
     return major * 10000 + minor * 100 + patch;
 }
@@ -90,15 +88,13 @@ static const char *component_at(const void *address)
     return "unknown";
 }
 
-const char *quirks_component(MPI_Win window)
+const char *quirks_component(const void *window)
 {
     enum { WINDOW_WORDS = 128, MODULE_WORDS = 16 };
     void *words[WINDOW_WORDS], *module[MODULE_WORDS];
     size_t count;
 
-    if (sizeof(window) != sizeof(void *)) /* a handle that is no pointer: not Open MPI */
-        return "unknown";
-    count = peek((const void *)(uintptr_t)window, words, sizeof(words)) / sizeof(void *);
+    count = peek(window, words, sizeof(words)) / sizeof(void *);
     for (size_t i = 0; i < count; i++) {
         size_t members = peek(words[i], module, sizeof(module)) / sizeof(void *);
 

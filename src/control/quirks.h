@@ -5,7 +5,6 @@
 #ifndef OMPRMA_CONTROL_QUIRKS_H
 #define OMPRMA_CONTROL_QUIRKS_H
 
-#include <mpi.h>
 #include <stdio.h>
 
 /* Bits of a set. */
@@ -33,13 +32,13 @@ const struct quirk *quirks_table(int *count);
  * any component of this version needs. */
 unsigned quirks_for(int openmpi_version, const char *component);
 
-/* Version number of the running Open MPI as above, 0 if it is not Open MPI. */
-int quirks_openmpi_version(void);
+/* Version number of Open MPI as above, from what world_mpi_library() says; 0 if it is another. */
+int quirks_openmpi_version(const char *library);
 
-/* The one-sided component behind a window: "rdma", "ucx", "pt2pt", "sm" or "unknown". Looks, with
- * checked reads, for the component's shared object behind the window's function table, because MPI
- * has no call that tells. */
-const char *quirks_component(MPI_Win window);
+/* The one-sided component behind a window of Open MPI, whose handle is a pointer: "rdma", "ucx",
+ * "pt2pt", "sm" or "unknown". Looks, with checked reads, for the component's shared object behind
+ * the window's function table, because MPI has no call that tells. NULL is unknown. */
+const char *quirks_component(const void *window);
 
 /* Most regions that may be attached under a set of quirks. */
 int quirks_attach_limit(unsigned quirks);

@@ -1,13 +1,13 @@
 /*
  * world.h: MPI start-up shared by application and worker: roles are announced, versions compared,
  * communicators and the one dynamic window made, settings and addresses spread. After it the head
- * (the application) knows every worker, and every worker knows the head.
+ * (the application) knows every worker, and every worker knows the head. What is MPI's is behind a
+ * pointer (mpi_world.h), so that this file can be included where MPI is not known.
  * Knows nothing of devices or messages.
  */
 #ifndef OMPRMA_CONTROL_WORLD_H
 #define OMPRMA_CONTROL_WORLD_H
 
-#include <mpi.h>
 #include <stdbool.h>
 #include <omprma/omprma.h>
 
@@ -40,9 +40,8 @@ struct world_settings {
 };
 
 struct world {
-    MPI_Comm control; /* control messages only; in a star both are MPI_COMM_WORLD */
-    MPI_Comm data;    /* two-sided data only */
-    MPI_Win window;   /* dynamic, locked for all; MPI_WIN_NULL if there is none */
+    struct world_mpi *mpi; /* communicators and window */
+    bool has_window;       /* a dynamic one, locked for all */
     int rank, size, head;
     bool star;                    /* no two workers exchange a message: no window, no collectives */
     bool started_mpi;             /* we called MPI_Init_thread, so we call MPI_Finalize */
@@ -82,7 +81,7 @@ void world_leave(struct world *world);
 /* Ends all processes at once, without waiting for any. Does not return. */
 void world_abort(struct world *world, int code) __attribute__((noreturn));
 
-/* Fails with the words of MPI: "<what>: <MPI's text>". */
-omprma_status_t world_error(int code, const char *what);
+/* Name and version of the MPI library, one line. Before and after everything else, too. */
+void world_mpi_library(char *text, size_t bytes);
 
 #endif

@@ -110,7 +110,7 @@ static omprma_status_t make_bells(struct runtime *runtime, const struct world_he
 static omprma_status_t choose_paths(struct runtime *runtime)
 {
     struct world *world = &runtime->world;
-    bool window = world->window != MPI_WIN_NULL, news;
+    bool window = world->has_window, news;
     omprma_status_t status = twosided_create(world, &runtime->two_sided);
 
     if (status == OMPRMA_OK && window)
@@ -165,8 +165,8 @@ static omprma_status_t connect_workers(struct runtime *runtime)
     if (status == OMPRMA_OK)
         status = make_bells(runtime, hellos);
     if (status == OMPRMA_OK)
-        status = mpi_channel_create(world->control, runtime->bell, NULL, all_near(runtime),
-                                    FAR_NAP_NS, &runtime->channel);
+        status = mpi_channel_create(world, runtime->bell, NULL, all_near(runtime), FAR_NAP_NS,
+                                    &runtime->channel);
     if (status == OMPRMA_OK)
         status = make_devices(runtime, hellos, world->size, world->head);
     if (status == OMPRMA_OK)
@@ -184,7 +184,6 @@ static struct runtime *allocate(void)
         return NULL;
     }
     pthread_mutex_init(&runtime->lock, NULL);
-    runtime->world.window = MPI_WIN_NULL;
     runtime->world.component = "none";
     return runtime;
 }

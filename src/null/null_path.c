@@ -17,9 +17,20 @@ struct null_path {
     bool held; /* receives get nothing */
 };
 
+/* Of one transfer. */
+struct delay {
+    uint64_t calls; /* of test() that still move nothing */
+};
+_Static_assert(sizeof(struct delay) <= TRANSFER_STATE_BYTES, "state of a transfer");
+
 static struct null_path *self_of(struct datapath *path)
 {
     return (struct null_path *)path;
+}
+
+static struct delay *delay_of(struct transfer *t)
+{
+    return (struct delay *)t->state;
 }
 
 static omprma_status_t count_start(struct null_path *self)
@@ -50,13 +61,12 @@ static void copy(struct transfer *t, uint64_t bytes)
     t->completed += bytes;
 }
 
-/* `epoch` counts the calls that still move nothing. */
 static void draw_delay(struct null_path *self, struct transfer *t)
 {
     self->random ^= self->random << 13;
     self->random ^= self->random >> 7;
     self->random ^= self->random << 17;
-    t->epoch = self->options.delay ? self->random % (self->options.delay + 1) : 0;
+    delay_of(t)->calls = self->options.delay ? self->random % (self->options.delay + 1) : 0;
 }
 
 static omprma_status_t one_sided_start(struct datapath *path, struct transfer *t)
@@ -79,8 +89,8 @@ static omprma_status_t one_sided_test(struct datapath *path, struct transfer *t,
     struct null_path *self = self_of(path);
 
     *done = false;
-    if (t->completed < t->bytes && t->epoch > 0) {
-        t->epoch--;
+    if (t->completed < t->bytes && delay_of(t)->calls > 0) {
+        delay_of(t)->calls--;
         return OMPRMA_OK;
     }
     if (t->completed < t->bytes) {
@@ -256,8 +266,8 @@ static omprma_status_t test_receive(struct null_path *self, struct transfer *t, 
         return error_set(OMPRMA_ERR_MPI, "%llu bytes were sent where %llu are received",
                          (unsigned long long)(*link)->bytes, (unsigned long long)t->bytes);
     (*link)->receive = t;
-    if (t->epoch > 0) {
-        t->epoch--;
+    if (delay_of(t)->calls > 0) {
+        delay_of(t)->calls--;
         return OMPRMA_OK;
     }
     draw_delay(self, t);

@@ -7,16 +7,19 @@
  */
 #include "rma/rma.h"
 
+#include <mpi.h>
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "control/mpi_world.h"
 #include "control/mpi_yield.h"
 
 enum {
     /* Below this a put or get is completed at once by a flush: cheaper than a request. */
     DIRECT_BYTES = 256 << 10,
     /* All requests of this process; some libraries abort at 255 (quirk "outstanding"). */
-    OUTSTANDING_MOST = 64
+    OUTSTANDING_MOST = 64,
+    PAGE = 4096
 };
 
 struct rma {
@@ -24,14 +27,28 @@ struct rma {
     MPI_Win window;
     struct doorbell *const *bells;
     uint64_t piece_bytes;
+    uint64_t page;     /* attached behind each range (quirk "end-of-region") */
     bool requests;     /* MPI_Rput and MPI_Rget are sound */
     int outstanding;   /* requests in use */
     uint64_t *flushed; /* per peer: number of flushes so far */
 };
 
+/* Of one transfer. */
+struct pieces {
+    MPI_Request request[TRANSFER_PIECES];
+    uint32_t bytes[TRANSFER_PIECES];
+    uint64_t epoch; /* number of the flush that makes it complete at the peer */
+};
+_Static_assert(sizeof(struct pieces) <= TRANSFER_STATE_BYTES, "state of a transfer");
+
 static struct rma *self_of(struct datapath *path)
 {
     return (struct rma *)path;
+}
+
+static struct pieces *pieces_of(struct transfer *transfer)
+{
+    return (struct pieces *)transfer->state;
 }
 
 static omprma_status_t flush(struct rma *self, const struct transfer *transfer)
@@ -113,23 +130,25 @@ static omprma_status_t move_flushed(struct rma *self, struct transfer *t)
 /* Fills the free slots with requests for the next pieces. */
 static omprma_status_t issue_pieces(struct rma *self, struct transfer *t)
 {
+    struct pieces *pieces = pieces_of(t);
+
     for (int i = 0; i < TRANSFER_PIECES && t->issued < t->bytes; i++) {
         uint64_t bytes = t->bytes - t->issued;
         int code;
 
-        if (t->request[i] != MPI_REQUEST_NULL || self->outstanding >= OUTSTANDING_MOST)
+        if (pieces->request[i] != MPI_REQUEST_NULL || self->outstanding >= OUTSTANDING_MOST)
             continue;
         if (has_died(self, t))
             break;
         if (bytes > self->piece_bytes)
             bytes = self->piece_bytes;
-        code = issue(self, t, t->issued, bytes, &t->request[i]);
+        code = issue(self, t, t->issued, bytes, &pieces->request[i]);
         if (code != MPI_SUCCESS) {
-            t->request[i] = MPI_REQUEST_NULL;
+            pieces->request[i] = MPI_REQUEST_NULL;
             return world_error(code, t->direction == TRANSFER_OUT ? "MPI_Rput" : "MPI_Rget");
         }
         self->outstanding++;
-        t->request_bytes[i] = (uint32_t)bytes;
+        pieces->bytes[i] = (uint32_t)bytes;
         t->issued += bytes;
     }
     return OMPRMA_OK;
@@ -137,20 +156,22 @@ static omprma_status_t issue_pieces(struct rma *self, struct transfer *t)
 
 static omprma_status_t test_pieces(struct rma *self, struct transfer *t)
 {
+    struct pieces *pieces = pieces_of(t);
+
     for (int i = 0; i < TRANSFER_PIECES; i++) {
         int done = 0, code;
 
-        if (t->request[i] == MPI_REQUEST_NULL)
+        if (pieces->request[i] == MPI_REQUEST_NULL)
             continue;
-        code = MPI_Test(&t->request[i], &done, MPI_STATUS_IGNORE);
+        code = MPI_Test(&pieces->request[i], &done, MPI_STATUS_IGNORE);
         if (code != MPI_SUCCESS)
             return world_error(code, "a one-sided transfer");
         if (!done)
             continue;
         self->outstanding--;
-        t->completed += t->request_bytes[i];
+        t->completed += pieces->bytes[i];
         if (t->completed == t->bytes)
-            t->epoch = self->flushed[t->peer] + 1;
+            pieces->epoch = self->flushed[t->peer] + 1;
     }
     return OMPRMA_OK;
 }
@@ -158,20 +179,28 @@ static omprma_status_t test_pieces(struct rma *self, struct transfer *t)
 /* A failed transfer must not leave requests behind that still use its memory. */
 static omprma_status_t give_up(struct rma *self, struct transfer *t, omprma_status_t status)
 {
+    struct pieces *pieces = pieces_of(t);
+
+    mpi_yield_allow(true);
     for (int i = 0; i < TRANSFER_PIECES; i++) {
-        if (t->request[i] == MPI_REQUEST_NULL)
+        if (pieces->request[i] == MPI_REQUEST_NULL)
             continue;
-        mpi_yield_wait(&t->request[i]);
+        MPI_Wait(&pieces->request[i], MPI_STATUS_IGNORE);
         self->outstanding--;
     }
+    mpi_yield_allow(false);
     return status;
 }
 
 static omprma_status_t rma_start(struct datapath *path, struct transfer *t)
 {
     struct rma *self = self_of(path);
+    struct pieces *pieces = pieces_of(t);
     omprma_status_t status;
 
+    for (int i = 0; i < TRANSFER_PIECES; i++)
+        pieces->request[i] = MPI_REQUEST_NULL;
+    pieces->epoch = 0;
     if (t->bytes <= DIRECT_BYTES || !self->requests)
         return move_flushed(self, t);
     status = issue_pieces(self, t);
@@ -196,7 +225,7 @@ static omprma_status_t rma_test(struct datapath *path, struct transfer *t, bool 
         status = issue_pieces(self, t);
     if (status == OMPRMA_OK && t->completed == t->bytes) {
         /* A later flush may have served this transfer already. Data that was got is here. */
-        if (t->direction == TRANSFER_OUT && self->flushed[t->peer] < t->epoch)
+        if (t->direction == TRANSFER_OUT && self->flushed[t->peer] < pieces_of(t)->epoch)
             status = flush(self, t);
         *done = true;
     }
@@ -207,10 +236,24 @@ static omprma_status_t rma_test(struct datapath *path, struct transfer *t, bool 
 static void rma_abandon(struct datapath *path, struct transfer *t)
 {
     struct rma *self = self_of(path);
+    struct pieces *pieces = pieces_of(t);
 
     for (int i = 0; i < TRANSFER_PIECES; i++)
-        if (t->request[i] != MPI_REQUEST_NULL)
+        if (pieces->request[i] != MPI_REQUEST_NULL)
             self->outstanding--;
+}
+
+static omprma_status_t rma_attach(struct datapath *path, void *base, uint64_t bytes)
+{
+    struct rma *self = self_of(path);
+    int code = MPI_Win_attach(self->window, base, (MPI_Aint)(bytes + self->page));
+
+    return code == MPI_SUCCESS ? OMPRMA_OK : world_error(code, "MPI_Win_attach");
+}
+
+static void rma_detach(struct datapath *path, void *base)
+{
+    MPI_Win_detach(self_of(path)->window, base);
 }
 
 static void rma_destroy(struct datapath *path)
@@ -233,12 +276,16 @@ omprma_status_t rma_create(const struct world *world, struct doorbell *const *be
     self->base = (struct datapath){
         .name = "rma",
         .one_sided = true,
+        .attach_most = quirks_attach_limit(world->quirks),
+        .attach = rma_attach,
+        .detach = rma_detach,
         .start = rma_start,
         .test = rma_test,
         .abandon = rma_abandon,
         .destroy = rma_destroy,
     };
-    self->window = world->window;
+    self->window = world->mpi->window;
+    self->page = world->quirks & QUIRK_END_OF_REGION ? PAGE : 0;
     self->bells = bells;
     self->piece_bytes = world->settings.piece_bytes;
     self->requests = !(world->quirks & QUIRK_NO_RPUT);

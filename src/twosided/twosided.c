@@ -5,9 +5,11 @@
  */
 #include "twosided/twosided.h"
 
+#include <mpi.h>
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "control/mpi_world.h"
 #include "control/mpi_yield.h"
 #include "control/tags.h"
 
@@ -17,37 +19,57 @@ struct twosided {
     uint64_t piece_bytes;
 };
 
+/* Of one transfer. */
+struct pieces {
+    MPI_Request request[TRANSFER_PIECES];
+    uint32_t bytes[TRANSFER_PIECES];
+};
+_Static_assert(sizeof(struct pieces) <= TRANSFER_STATE_BYTES, "state of a transfer");
+
+static struct pieces *pieces_of(struct transfer *transfer)
+{
+    return (struct pieces *)transfer->state;
+}
+
 static omprma_status_t give_up(struct transfer *t, omprma_status_t status)
 {
+    struct pieces *pieces = pieces_of(t);
+
+    mpi_yield_allow(true);
     for (int i = 0; i < TRANSFER_PIECES; i++) {
-        if (t->request[i] == MPI_REQUEST_NULL)
+        if (pieces->request[i] == MPI_REQUEST_NULL)
             continue;
-        MPI_Cancel(&t->request[i]);
-        mpi_yield_wait(&t->request[i]);
+        MPI_Cancel(&pieces->request[i]);
+        MPI_Wait(&pieces->request[i], MPI_STATUS_IGNORE);
     }
+    mpi_yield_allow(false);
     return status;
 }
 
 static omprma_status_t issue_pieces(struct twosided *self, struct transfer *t)
 {
+    struct pieces *pieces = pieces_of(t);
+
     for (int i = 0; i < TRANSFER_PIECES && t->issued < t->bytes; i++) {
         uint64_t bytes = t->bytes - t->issued;
         char *at = (char *)t->local + t->issued;
         int tag = (int)(t->tag % DATA_TAGS), code;
 
-        if (t->request[i] != MPI_REQUEST_NULL)
+        if (pieces->request[i] != MPI_REQUEST_NULL)
             continue;
         if (bytes > self->piece_bytes)
             bytes = self->piece_bytes;
         if (t->direction == TRANSFER_OUT)
-            code = MPI_Isend(at, (int)bytes, MPI_BYTE, t->peer, tag, self->comm, &t->request[i]);
+            code =
+                MPI_Isend(at, (int)bytes, MPI_BYTE, t->peer, tag, self->comm, &pieces->request[i]);
         else
-            code = MPI_Irecv(at, (int)bytes, MPI_BYTE, t->peer, tag, self->comm, &t->request[i]);
+            code =
+                MPI_Irecv(at, (int)bytes, MPI_BYTE, t->peer, tag, self->comm, &pieces->request[i]);
         if (code != MPI_SUCCESS) {
-            t->request[i] = MPI_REQUEST_NULL;
+            pieces->request[i] = MPI_REQUEST_NULL;
             return give_up(t, world_error(code, "starting a two-sided transfer"));
         }
-        t->request_bytes[i] = (uint32_t)bytes;
+        pieces->bytes[i] = (uint32_t)bytes;
         t->issued += bytes;
     }
     return OMPRMA_OK;
@@ -55,24 +77,29 @@ static omprma_status_t issue_pieces(struct twosided *self, struct transfer *t)
 
 static omprma_status_t twosided_start(struct datapath *path, struct transfer *t)
 {
+    struct pieces *pieces = pieces_of(t);
+
+    for (int i = 0; i < TRANSFER_PIECES; i++)
+        pieces->request[i] = MPI_REQUEST_NULL;
     return issue_pieces((struct twosided *)path, t);
 }
 
 static omprma_status_t twosided_test(struct datapath *path, struct transfer *t, bool *done)
 {
+    struct pieces *pieces = pieces_of(t);
     omprma_status_t status = OMPRMA_OK;
 
     *done = false;
     for (int i = 0; i < TRANSFER_PIECES; i++) {
         int over = 0, code;
 
-        if (t->request[i] == MPI_REQUEST_NULL)
+        if (pieces->request[i] == MPI_REQUEST_NULL)
             continue;
-        code = MPI_Test(&t->request[i], &over, MPI_STATUS_IGNORE);
+        code = MPI_Test(&pieces->request[i], &over, MPI_STATUS_IGNORE);
         if (code != MPI_SUCCESS)
             return give_up(t, world_error(code, "a two-sided transfer"));
         if (over)
-            t->completed += t->request_bytes[i];
+            t->completed += pieces->bytes[i];
     }
     if (t->issued < t->bytes)
         status = issue_pieces((struct twosided *)path, t);
@@ -83,10 +110,12 @@ static omprma_status_t twosided_test(struct datapath *path, struct transfer *t, 
 /* Receives that nothing has come for yet can be taken back. */
 static void twosided_abandon(struct datapath *path, struct transfer *t)
 {
+    struct pieces *pieces = pieces_of(t);
+
     (void)path;
     for (int i = 0; i < TRANSFER_PIECES; i++)
-        if (t->request[i] != MPI_REQUEST_NULL && t->direction == TRANSFER_IN)
-            MPI_Cancel(&t->request[i]);
+        if (pieces->request[i] != MPI_REQUEST_NULL && t->direction == TRANSFER_IN)
+            MPI_Cancel(&pieces->request[i]);
 }
 
 static void twosided_destroy(struct datapath *path)
@@ -108,7 +137,7 @@ omprma_status_t twosided_create(const struct world *world, struct datapath **pat
         .abandon = twosided_abandon,
         .destroy = twosided_destroy,
     };
-    self->comm = world->data;
+    self->comm = world->mpi->data;
     self->piece_bytes = world->settings.piece_bytes;
     *path = &self->base;
     return OMPRMA_OK;

@@ -218,9 +218,7 @@ static inline void core_start_worker(int number, const struct core_options *o,
     own.seed += (uint64_t)number + 1;
     own.fail_start = 0;
     server->lanes = o->lanes ? o->lanes : 1;
-    server->memory.window = MPI_WIN_NULL;
     server->memory.place = core.place;
-    server->memory.attach_limit = 31;
     server->memory.limit_bytes = o->memory ? o->memory : 64 << 20;
     assert_ok(null_channel_create(core.network, number + 1, &server->channel));
     if (!o->no_window)

@@ -6,8 +6,10 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "control/bench.h"
+#include "control/mpi_bench.h"
+#include "control/mpi_world.h"
 #include "control/mpi_yield.h"
+#include "control/tags.h"
 #include "tools/perf/bench.h"
 
 enum { PING_PONG_BYTES = 64 };
@@ -17,7 +19,7 @@ enum { PING_PONG_BYTES = 64 };
 static int put_or_get(const struct bench *bench, bool put, int bytes)
 {
     int rank = bench->device->rank;
-    MPI_Win window = bench->runtime->world.window;
+    MPI_Win window = bench->runtime->world.mpi->window;
     MPI_Aint at = (MPI_Aint)bench->block;
     int code = put ? MPI_Put(bench->buffer, bytes, MPI_BYTE, rank, at, bytes, MPI_BYTE, window)
                    : MPI_Get(bench->buffer, bytes, MPI_BYTE, rank, at, bytes, MPI_BYTE, window);
@@ -63,7 +65,7 @@ static omprma_status_t raw_get(struct bench *bench, uint64_t bytes, int samples,
 static int exchange_messages(const struct bench *bench, int out, int in)
 {
     int rank = bench->device->rank;
-    MPI_Comm comm = bench->runtime->world.data;
+    MPI_Comm comm = bench->runtime->world.mpi->data;
     int code = MPI_Send(bench->buffer, out, MPI_BYTE, rank, BENCH_TAG, comm);
     if (code != MPI_SUCCESS)
         return code;

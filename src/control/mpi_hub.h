@@ -1,11 +1,11 @@
 /*
- * hub.h: what start-up tells between one process, the hub, and all others, point to point. No other
- * two processes send each other anything, as MPI's collectives would have them do, so it works
- * where only the hub can be reached. Each call is made by all processes; the hub's cost grows with
- * their number, by two messages of some hundred bytes each.
+ * mpi_hub.h: what start-up tells between one process, the hub, and all others, point to point. No
+ * other two processes send each other anything, as MPI's collectives would have them do, so it
+ * works where only the hub can be reached. Each call is made by all processes; the hub's cost grows
+ * with their number, by two messages of some hundred bytes each.
  */
-#ifndef OMPRMA_CONTROL_HUB_H
-#define OMPRMA_CONTROL_HUB_H
+#ifndef OMPRMA_CONTROL_MPI_HUB_H
+#define OMPRMA_CONTROL_MPI_HUB_H
 
 #include <stdbool.h>
 #include <stddef.h>

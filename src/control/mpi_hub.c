@@ -1,7 +1,9 @@
-/* hub.c: see hub.h. The messages are so small that MPI sends them without waiting for a receiver.
+/* mpi_hub.c: see mpi_hub.h. The messages are so small that MPI sends them without waiting for a
+ * receiver.
  */
-#include "control/hub.h"
+#include "control/mpi_hub.h"
 
+#include <mpi.h>
 #include <string.h>
 
 #include "control/tags.h"

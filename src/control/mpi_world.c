@@ -1,7 +1,7 @@
-/* world.c: see world.h. Roles, settings and descriptions go through one process (hub.h); only
- * communicators and window are made collectively, and not at all in a star. */
+/* mpi_world.c: see world.h. Roles, settings and descriptions go through one process (mpi_hub.h);
+ * only communicators and window are made collectively, and not at all in a star. */
 #define _GNU_SOURCE
-#include "control/world.h"
+#include "control/mpi_world.h"
 
 #include <sched.h>
 #include <stdio.h>
@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "control/hub.h"
 #include "control/join.h"
+#include "control/mpi_hub.h"
 #include "control/mpi_yield.h"
 #include "control/wire.h"
 
@@ -28,6 +28,15 @@ omprma_status_t world_error(int code, const char *what)
 
     MPI_Error_string(code, text, &length);
     return error_set(OMPRMA_ERR_MPI, "%s: %s", what, text);
+}
+
+void world_mpi_library(char *text, size_t bytes)
+{
+    char all[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length = 0;
+
+    MPI_Get_library_version(all, &length);
+    snprintf(text, bytes, "%.*s", (int)strcspn(all, "\n"), all);
 }
 
 bool world_launched(void)
@@ -144,9 +153,11 @@ omprma_status_t world_join(struct world *world, enum world_role role, bool star)
     omprma_status_t status;
 
     memset(world, 0, sizeof(*world));
-    world->control = world->data = MPI_COMM_NULL;
-    world->window = MPI_WIN_NULL;
     world->component = "none";
+    world->mpi = malloc(sizeof(*world->mpi));
+    if (!world->mpi)
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory to start MPI");
+    *world->mpi = (struct world_mpi){MPI_COMM_NULL, MPI_COMM_NULL, MPI_WIN_NULL};
     status = join_start(world);
     if (status != OMPRMA_OK)
         return status;
@@ -161,19 +172,28 @@ omprma_status_t world_join(struct world *world, enum world_role role, bool star)
  * star none can be made, and tags do that (tags.h). */
 static int open_communicators(struct world *world)
 {
+    struct world_mpi *mpi = world->mpi;
     int code;
 
     if (world->star) {
-        world->control = world->data = MPI_COMM_WORLD;
+        mpi->control = mpi->data = MPI_COMM_WORLD;
         return MPI_SUCCESS;
     }
-    code = MPI_Comm_dup(MPI_COMM_WORLD, &world->control);
-    return code == MPI_SUCCESS ? MPI_Comm_dup(MPI_COMM_WORLD, &world->data) : code;
+    code = MPI_Comm_dup(MPI_COMM_WORLD, &mpi->control);
+    return code == MPI_SUCCESS ? MPI_Comm_dup(MPI_COMM_WORLD, &mpi->data) : code;
+}
+
+/* Open MPI's handle is a pointer, and tells its component. */
+static const char *component_of(MPI_Win window)
+{
+    return quirks_component(sizeof(window) == sizeof(void *) ? (const void *)(uintptr_t)window
+                                                             : NULL);
 }
 
 /* All must have the window, or nobody uses it. Making it is collective. */
 static void open_window(struct world *world)
 {
+    struct world_mpi *mpi = world->mpi;
     char text[MPI_MAX_ERROR_STRING];
     int length = 0, code, good, all_good = 0;
 
@@ -183,25 +203,26 @@ static void open_window(struct world *world)
                  "reach each other");
         return;
     }
-    code = MPI_Win_create_dynamic(MPI_INFO_NULL, world->control, &world->window);
+    code = MPI_Win_create_dynamic(MPI_INFO_NULL, mpi->control, &mpi->window);
     if (code != MPI_SUCCESS) {
         MPI_Error_string(code, text, &length);
         snprintf(world->why_no_window, sizeof(world->why_no_window),
                  "MPI offers no dynamic window here (%.*s)", (int)sizeof(world->why_no_window) / 2,
                  text);
-        world->window = MPI_WIN_NULL;
+        mpi->window = MPI_WIN_NULL;
     }
     good = code == MPI_SUCCESS;
-    MPI_Allreduce(&good, &all_good, 1, MPI_INT, MPI_MIN, world->control);
+    MPI_Allreduce(&good, &all_good, 1, MPI_INT, MPI_MIN, mpi->control);
     if (!all_good) {
         if (!world->why_no_window[0])
             snprintf(world->why_no_window, sizeof(world->why_no_window),
                      "MPI offers no dynamic window here (another process could not create it)");
-        world->window = MPI_WIN_NULL; /* not freed: that is collective, and some have none */
+        mpi->window = MPI_WIN_NULL; /* not freed: that is collective, and some have none */
         return;
     }
-    MPI_Win_set_errhandler(world->window, MPI_ERRORS_RETURN);
-    world->component = quirks_component(world->window);
+    MPI_Win_set_errhandler(mpi->window, MPI_ERRORS_RETURN);
+    world->has_window = true;
+    world->component = component_of(mpi->window);
 }
 
 omprma_status_t world_open(struct world *world, struct world_hello *hello, struct world_hello **all,
@@ -209,6 +230,7 @@ omprma_status_t world_open(struct world *world, struct world_hello *hello, struc
 {
     struct world_hello *hellos = NULL;
     omprma_status_t status = OMPRMA_OK;
+    char library[128];
     bool any = false;
     int code;
 
@@ -221,7 +243,8 @@ omprma_status_t world_open(struct world *world, struct world_hello *hello, struc
     if (code != MPI_SUCCESS)
         return world_error(code, "start-up of communicators");
     open_window(world);
-    world->quirks = quirks_for(quirks_openmpi_version(), world->component);
+    world_mpi_library(library, sizeof(library));
+    world->quirks = quirks_for(quirks_openmpi_version(library), world->component);
     if (attach)
         status = attach(world, hello, data);
     code = hub_any(world, world->head, status != OMPRMA_OK, &any);
@@ -230,8 +253,8 @@ omprma_status_t world_open(struct world *world, struct world_hello *hello, struc
     if (any)
         return error_set(OMPRMA_ERR_DEVICE_MEMORY,
                          "a worker could not start; its own message says why");
-    if (code == MPI_SUCCESS && world->window != MPI_WIN_NULL)
-        code = MPI_Win_lock_all(MPI_MODE_NOCHECK, world->window);
+    if (code == MPI_SUCCESS && world->has_window)
+        code = MPI_Win_lock_all(MPI_MODE_NOCHECK, world->mpi->window);
     if (code != MPI_SUCCESS)
         return world_error(code, "start-up of the window");
     if (all) {
@@ -262,13 +285,19 @@ static void free_communicator(MPI_Comm *comm)
 
 void world_leave(struct world *world)
 {
+    struct world_mpi *mpi = world->mpi;
+
     mpi_yield_allow(true);
-    if (world->window != MPI_WIN_NULL) {
-        MPI_Win_unlock_all(world->window);
-        MPI_Win_free(&world->window);
+    if (world->has_window) {
+        MPI_Win_unlock_all(mpi->window);
+        MPI_Win_free(&mpi->window);
     }
-    free_communicator(&world->data);
-    free_communicator(&world->control);
+    if (mpi) {
+        free_communicator(&mpi->data);
+        free_communicator(&mpi->control);
+    }
+    free(mpi);
+    world->mpi = NULL;
     if (world->started_mpi)
         MPI_Finalize();
 }

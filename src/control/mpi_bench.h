@@ -1,13 +1,13 @@
 /*
- * bench.h: what both ends of a bare MPI measurement agree on. WIRE_BENCH carries kind, bytes,
- * repetitions and an address. Messages go over the data communicator with BENCH_TAG.
+ * mpi_bench.h: bare MPI between application and worker, without any of our machinery, so that our
+ * paths have a limit to be compared to. This is the worker's half, which runs in one blocking loop;
+ * the application's half is in tools/perf. WIRE_BENCH carries kind, bytes, repetitions and an
+ * address. Messages go over the data communicator with BENCH_TAG.
  */
-#ifndef OMPRMA_CONTROL_BENCH_H
-#define OMPRMA_CONTROL_BENCH_H
+#ifndef OMPRMA_CONTROL_MPI_BENCH_H
+#define OMPRMA_CONTROL_MPI_BENCH_H
 
-#include <stdint.h>
-
-#include "control/tags.h"
+#include "control/world.h"
 
 enum bench_kind {
     BENCH_PING_PONG, /* bytes each way, blocking, into a small buffer of the worker */
@@ -40,5 +40,10 @@ static inline uint32_t bench_repetitions(uint64_t word)
 {
     return (uint32_t)(word >> 32);
 }
+
+/* Takes part in one measurement, as the words of its record say; addresses were checked. Writes the
+ * times of BENCH_PUT to `us`, which has room for BENCH_PUTS_MOST, and returns how many there are.
+ * Blocks until the measurement is over. */
+uint32_t mpi_bench_run(const struct world *world, const uint64_t *words, double *us);
 
 #endif
