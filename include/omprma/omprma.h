@@ -95,6 +95,9 @@ typedef uint64_t omprma_addr_t; /* an address in a worker's address space; 0 is 
 typedef struct omprma_device_info {
     char host[64];                  /* the worker's host name */
     int pid;                        /* its process id there */
+    int worker;                     /* number of the worker, from 0 */
+    int index;                      /* of the device among those of its worker, from 0 */
+    char backend[16];               /* what kind of device it is: "native" */
     int cores;                      /* processing units that its kernels may use */
     int numa_node;                  /* node of its memory, -1: spread over several */
     int lanes;                      /* kernels of different queues that may run at once */
@@ -108,7 +111,7 @@ typedef struct omprma_device_info {
     char cpu[96];    /* processor model */
 } omprma_device_info_t;
 
-/* Number of devices, one per worker; 0 before omprma_init(). Blocks: no. */
+/* Number of devices of all workers; 0 before omprma_init(). Blocks: no. */
 OMPRMA_API int omprma_device_count(void);
 
 /* Describes device 0 <= device < count. Blocks: no. Errors: ARGUMENT, CLOSED. */

@@ -10,7 +10,7 @@
 
 struct exchange_paths *exchange_paths_of(const struct device *from, const struct device *to)
 {
-    return &from->runtime->exchange[strcmp(from->hello.host, to->hello.host) != 0];
+    return &from->runtime->exchange[strcmp(from->peer->hello.host, to->peer->hello.host) != 0];
 }
 
 /* Small submits to the range that may still be on their way to the device come first. */
@@ -79,7 +79,8 @@ static omprma_status_t append_named(const struct exchange *x, struct wire_record
 
 static omprma_status_t copy_inside(const struct exchange *x, struct queue_place *arrived)
 {
-    struct wire_record record = {.code = WIRE_COPY, .word = {x->to, x->from, x->bytes}};
+    struct wire_record record = {.code = WIRE_COPY,
+                                 .word = {x->to, x->from, x->bytes, x->to_device->index}};
     omprma_status_t status = append_named(x, &record);
 
     *arrived = queue_end(x->queue);
@@ -90,11 +91,11 @@ static omprma_status_t put(const struct exchange *x, struct queue_place *arrived
 {
     struct wire_record record = {
         .code = WIRE_PUT,
-        .word = {x->from, x->to, x->bytes, (uint64_t)x->to_device->rank},
+        .word = {x->from, x->to, x->bytes, (uint64_t)x->to_device->peer->rank},
     };
     omprma_status_t status = wait_for_writes(x->queue, x->to_device, x->to, x->bytes);
 
-    device_keep_awake(x->to_device);
+    peer_keep_awake(x->to_device->peer);
     if (status == OMPRMA_OK)
         status = append_named(x, &record);
     *arrived = queue_end(x->queue);
@@ -107,14 +108,14 @@ static omprma_status_t get(const struct exchange *x, struct queue_place *arrived
     struct device *device = x->queue->device;
     struct wire_record record = {
         .code = WIRE_GET,
-        .word = {x->to, x->from, x->bytes, (uint64_t)device->rank},
+        .word = {x->to, x->from, x->bytes, (uint64_t)device->peer->rank},
     };
     struct omprma_queue *getter;
     omprma_status_t status = exchange_helper(x->to_device, x->queue, &getter);
 
     if (status != OMPRMA_OK)
         return status;
-    device_keep_awake(device);
+    peer_keep_awake(device->peer);
     status = wait_for_writes(getter, device, x->from, x->bytes);
     if (status == OMPRMA_OK)
         status = queue_append(getter, &record, NULL);
@@ -130,11 +131,11 @@ static omprma_status_t send(const struct exchange *x, struct queue_place *arrive
     uint32_t tag = device->runtime->next_tag++;
     struct wire_record out = {
         .code = WIRE_SEND,
-        .word = {x->from, x->bytes, tag, (uint64_t)x->to_device->rank},
+        .word = {x->from, x->bytes, tag, (uint64_t)x->to_device->peer->rank},
     };
     struct wire_record in = {
         .code = WIRE_RECV,
-        .word = {x->to, x->bytes, tag, (uint64_t)device->rank},
+        .word = {x->to, x->bytes, tag, (uint64_t)device->peer->rank},
     };
     struct omprma_queue *receiver;
     omprma_status_t status = exchange_helper(x->to_device, NULL, &receiver);
@@ -161,7 +162,8 @@ static enum config_exchange choose(const struct exchange *x)
 
     if (paths->way == EXCHANGE_APPLICATION)
         return EXCHANGE_APPLICATION;
-    if (!x->from_arena || !x->to_arena)
+    if (!x->from_arena || !x->to_arena || !device_is_one_sided(x->queue->device) ||
+        !device_is_one_sided(x->to_device))
         return EXCHANGE_SEND;
     return paths->small_put && x->bytes < EXCHANGE_SMALL ? EXCHANGE_PUT : paths->way;
 }
@@ -169,7 +171,7 @@ static enum config_exchange choose(const struct exchange *x)
 static omprma_status_t append(const struct exchange *x, enum path *path,
                               struct queue_place *arrived)
 {
-    if (x->to_device == x->queue->device) {
+    if (x->to_device->peer == x->queue->device->peer) {
         *path = PATH_INLINE;
         return copy_inside(x, arrived);
     }

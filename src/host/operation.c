@@ -135,7 +135,7 @@ static omprma_status_t move_two_sided(struct omprma_queue *queue, bool submit, o
     };
     struct transfer transfer = {
         .direction = submit ? TRANSFER_OUT : TRANSFER_IN,
-        .peer = queue->device->rank,
+        .peer = queue->device->peer->rank,
         .local = host,
         .bytes = bytes,
         .tag = tag,
@@ -154,7 +154,7 @@ static omprma_status_t append_one_sided(struct omprma_queue *queue, bool submit,
 {
     struct transfer transfer = {
         .direction = submit ? TRANSFER_OUT : TRANSFER_IN,
-        .peer = queue->device->rank,
+        .peer = queue->device->peer->rank,
         .local = host,
         .remote = device,
         .bytes = bytes,

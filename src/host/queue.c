@@ -49,6 +49,7 @@ void queue_ask(struct omprma_queue *queue)
     struct wire_record record = {
         .code = WIRE_FENCE,
         .flags = WIRE_REPLY,
+        .device = queue->device->index,
         .queue = queue->number,
         .op = (uint32_t)queue->sent_op,
     };
@@ -56,7 +57,7 @@ void queue_ask(struct omprma_queue *queue)
 
     if (queue->asked_op >= queue->sent_op)
         return;
-    status = device_send_record(queue->device, &record, false);
+    status = peer_send_record(queue->device->peer, &record, false);
     if (status == OMPRMA_ERR_HOST_MEMORY)
         return; /* asked again at the next turn */
     queue->asked_op = queue->sent_op;
@@ -87,8 +88,9 @@ void queue_result(struct omprma_queue *queue, const struct wire_record *record)
     struct queue_read *read;
 
     if (op > queue->sent_op) {
-        device_lose(queue->device, "%s, queue %u: a result for operation %u, which was not sent",
-                    device_name(queue->device), queue->number, record->op);
+        peer_lose(queue->device->peer,
+                  "%s, queue %u: a result for operation %u, which was not sent",
+                  device_name(queue->device), queue->number, record->op);
         return;
     }
     while ((read = queue->reads_first) != NULL && op >= read->op) {

@@ -28,7 +28,7 @@ static bool segment_mark(struct omprma_queue *queue, uint64_t last_op)
 /* Of a two-sided transfer that has failed on this side the worker waits for the other half. */
 static void lose_half(struct device *device)
 {
-    device_lose(device, "%s: %s", device_name(device), error_text());
+    peer_lose(device->peer, "%s: %s", device_name(device), error_text());
 }
 
 /* False: the device is lost, and the item gone. */
@@ -53,7 +53,7 @@ static bool segment_send(struct omprma_queue *queue, struct queue_item *item)
     item->segment.sealed = true;
     if (queue->open == item)
         queue->open = NULL;
-    if (device_send(device, message, false) != OMPRMA_OK) {
+    if (peer_send(device->peer, message, false) != OMPRMA_OK) {
         item_remove(queue, item);
         return false;
     }
@@ -121,7 +121,7 @@ static void transfer_start(struct omprma_queue *queue, struct queue_item *item)
 {
     item->issued = true;
     item->transfer.start_ns = clock_ns();
-    device_keep_awake(queue->device);
+    peer_keep_awake(queue->device->peer);
     if (datapath_start(queue->device->runtime->one_sided, &item->transfer.transfer) != OMPRMA_OK) {
         queue_fail(queue, OMPRMA_ERR_MPI, error_text()); /* first: it is not among what succeeded */
         item->done = true;
@@ -154,7 +154,7 @@ static void transfer_test(struct omprma_queue *queue, struct queue_item *item)
                 transfer->direction == TRANSFER_OUT ? STATS_SUBMIT : STATS_RETRIEVE, PATH_RMA,
                 item->transfer.start_ns);
     else
-        device_keep_awake(queue->device);
+        peer_keep_awake(queue->device->peer);
 }
 
 /* ---- going on ---- */
@@ -201,7 +201,7 @@ static void pass_segment(struct omprma_queue *queue, struct queue_item *item, st
             pass->stop = true;
         } else if (queue->sent - queue->executed >= QUEUE_SENT_MOST) {
             pass->stop = true; /* until the result of the marked one comes */
-        } else if (pass->active || !device_may_send(queue->device)) {
+        } else if (pass->active || !peer_may_send(queue->device->peer)) {
             pass->stop = pass->attention = true;
         } else {
             pass->moved = true;

@@ -59,6 +59,7 @@ omprma_status_t queue_append(struct omprma_queue *queue, struct wire_record *rec
     struct queue_item *item;
     void *at = NULL;
 
+    record->device = queue->device->index;
     record->queue = queue->number;
     record->op = (uint32_t)(queue->next_op + 1);
     if (record->code == WIRE_WRITE &&

@@ -103,14 +103,17 @@ bool queue_worker_can_watch(const struct queue_place *place)
 
 omprma_status_t queue_wait(struct omprma_queue *queue, const struct queue_place *place)
 {
-    struct wire_record record = {.code = WIRE_WAIT,
-                                 .word = {place->queue->number, (uint32_t)place->op}};
+    const struct omprma_queue *other = place->queue;
+    struct wire_record record = {
+        .code = WIRE_WAIT,
+        .word = {wire_queue(other->device->index, other->number), (uint32_t)place->op},
+    };
 
     if (!queue_passed(place) && place->queue->open)
         queue_flush(place->queue, false); /* which may complete it */
     if (queue_passed(place) && !queue_place_failed(place))
         return OMPRMA_OK;
-    if (place->queue->device == queue->device && queue_worker_can_watch(place))
+    if (place->queue->device->peer == queue->device->peer && queue_worker_can_watch(place))
         return queue_append(queue, &record, NULL);
     return queue_append_wait(queue, place);
 }

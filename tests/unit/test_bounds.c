@@ -50,7 +50,7 @@ static uint64_t held_by_worker(omprma_queue_t *queue)
     uint64_t held = 0;
 
     server_lock(server);
-    for (const struct channel_message *message = stream_find(server, queue->number)->first; message;
+    for (const struct channel_message *message = stream_find(server->session, 0, queue->number)->first; message;
          message = message->next)
         held++;
     server_unlock(server);
@@ -64,7 +64,7 @@ static bool all_executed(omprma_queue_t *queue)
     bool executed;
 
     server_lock(server);
-    executed = stream_find(server, queue->number)->done_op == (uint32_t)queue->sent_op;
+    executed = stream_find(server->session, 0, queue->number)->done_op == (uint32_t)queue->sent_op;
     server_unlock(server);
     return executed;
 }

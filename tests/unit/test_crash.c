@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 #include "image_fixture.h"
-#include "worker/crash.h"
-#include "worker/image.h"
+#include "worker/native/crash.h"
+#include "worker/native/image.h"
 
 static const char kernels_source[] =
     "#include <pthread.h>\n#include <signal.h>\n#include <stdlib.h>\n#include <unistd.h>\n"
@@ -59,11 +59,14 @@ static void wake(void)
         _exit(90);
 }
 
+static struct crash crash;
+
 static uint64_t kernel_find(const char *name)
 {
     struct image *image;
     uint64_t address = 0;
-    if (image_open(image_content, image_bytes, &image) || image_symbol(image, name, 0, &address))
+    if (image_open(image_content, image_bytes, NULL, &image) ||
+        image_symbol(image, name, 0, &address))
         _exit(91);
     return address;
 }
@@ -74,7 +77,7 @@ static void *lane(void *name)
     /* a guard ends with its access */
     if (crash_thread() || !guarded_probe((uint64_t)(uintptr_t)&bad, 1, false, &bad))
         _exit(92);
-    crash_enter_kernel(entry);
+    crash_enter_kernel(entry, &crash);
     ((void (*)(void))(uintptr_t)entry)();
     crash_leave_kernel();
     return NULL;
@@ -103,7 +106,7 @@ static void wait_for_crash(void)
     const char *text = "";
     if (poll(&woken, 1, 10000) != 1)
         _exit(94);
-    while (!crash_happened(&text))
+    while (!crash_happened(&crash, &text))
         ;
     snprintf(report->text, sizeof(report->text), "%s", text);
     double before = cpu_seconds();
@@ -186,7 +189,7 @@ static void crash_latest(const char *unused)
     lane_start("reads_null"); /* a second crash is parked, and neither described nor told */
     nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
     const char *text = "";
-    crash_happened(&text);
+    crash_happened(&crash, &text);
     snprintf(report->text, sizeof(report->text), "%s", text);
 }
 
@@ -203,7 +206,7 @@ static void fault_outside(const char *name)
     uint64_t entry = kernel_find(name);
     lane_start("waits"); /* another thread's kernel is not to blame */
     nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
-    crash_enter_kernel(entry);
+    crash_enter_kernel(entry, &crash);
     crash_leave_kernel();
     ((void (*)(void))(uintptr_t)entry)();
 }
@@ -292,9 +295,9 @@ static void guarded_beside_kernel(const char *unused)
     uint64_t bad = 0;
     lane_start("waits");
     nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
-    crash_enter_kernel(1);
+    crash_enter_kernel(1, &crash);
     bool refused = !guarded_probe(16, 1, false, &bad);
-    _exit(refused && bad == 16 && !crash_happened(NULL) ? 0 : 1);
+    _exit(refused && bad == 16 && !crash_happened(&crash, NULL) ? 0 : 1);
 }
 
 static void guards_accesses(void **state)

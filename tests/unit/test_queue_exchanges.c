@@ -93,7 +93,7 @@ static void lost_peer(void **state)
     assert_ok(omprma_exchange(other, from, 2, there, BYTES));
     assert_ok(omprma_queue_synchronize(other));
     runtime_lock(runtime_get());
-    device_lose(core_device(1), "made up");
+    peer_lose(core_device(1)->peer, "made up");
     runtime_unlock(runtime_get());
     assert_int_equal(omprma_queue_synchronize(queue), OMPRMA_ERR_DEVICE_LOST);
     assert_names(0, 1, "made up");

@@ -50,6 +50,7 @@ static struct wire_record make_record(unsigned code, uint32_t tail_bytes, const 
     struct wire_record record = {
         .code = (uint16_t)code,
         .flags = (uint16_t)(next_random() & WIRE_REPLY),
+        .device = 5,
         .queue = 7,
         .op = (uint32_t)next_random(),
         .tail_bytes = tail_bytes,
@@ -63,8 +64,8 @@ static struct wire_record make_record(unsigned code, uint32_t tail_bytes, const 
 
 static bool same_record(const struct wire_record *a, const struct wire_record *b)
 {
-    return a->code == b->code && a->flags == b->flags && a->queue == b->queue && a->op == b->op &&
-           a->tail_bytes == b->tail_bytes &&
+    return a->code == b->code && a->flags == b->flags && a->device == b->device &&
+           a->queue == b->queue && a->op == b->op && a->tail_bytes == b->tail_bytes &&
            memcmp(a->word, b->word, 8 * (size_t)wire_words(a->code)) == 0 &&
            (a->tail_bytes == 0 || memcmp(a->tail, b->tail, a->tail_bytes) == 0);
 }
@@ -231,7 +232,9 @@ static void damage_is_named(void **state)
     assert_int_equal(open_altered(first + 4, used, 4, used), OMPRMA_ERR_PROTOCOL);
     assert_int_equal(open_altered(first + 4, UINT32_MAX, 4, used), OMPRMA_ERR_PROTOCOL);
     assert_int_equal(open_altered(first + 8, 5, 4, used), OMPRMA_ERR_PROTOCOL);
-    assert_non_null(strstr(omprma_error(), "queues 5 and 0"));
+    assert_non_null(strstr(omprma_error(), "queue 5 and device 0, queue 0"));
+    assert_int_equal(open_altered(first + 2, 3, 2, used), OMPRMA_ERR_PROTOCOL);
+    assert_non_null(strstr(omprma_error(), "device 3"));
 }
 
 /* ---- random damage ---- */

@@ -5,7 +5,7 @@
 
 /* Unacknowledged submits before the first that is timed: more than may be under way, so that the
  * timed ones go at the rate at which the worker takes them. */
-enum { FILL = 2 * DEVICE_WINDOW };
+enum { FILL = 2 * PEER_WINDOW };
 
 /* Blocks of an allocation batch that are live at once hold at most so much. */
 static const uint64_t ALLOC_LIVE_BYTES = 32 << 20;

@@ -1,21 +1,23 @@
 /* memory.c: see memory.h. */
-#include "worker/memory.h"
+#include "worker/native/memory.h"
 
 #include "base/error.h"
 
-static int arenas_most(const struct memory *memory)
+static bool can_attach(const struct memory *memory)
 {
-    const struct datapath *path = memory->path;
+    const struct datapath *path = memory->shared->path;
 
-    return path && path->attach && path->attach_most < MEMORY_ARENAS ? path->attach_most
-                                                                     : MEMORY_ARENAS;
+    return memory->count < MEMORY_ARENAS &&
+           (!path || !path->attach || memory->shared->attached < path->attach_most);
 }
 
 static omprma_status_t attach(struct memory *memory, void *base, uint64_t bytes)
 {
-    struct datapath *path = memory->path;
+    struct datapath *path = memory->shared->path;
+    omprma_status_t status = path && path->attach ? path->attach(path, base, bytes) : OMPRMA_OK;
 
-    return path && path->attach ? path->attach(path, base, bytes) : OMPRMA_OK;
+    memory->shared->attached += status == OMPRMA_OK;
+    return status;
 }
 
 omprma_status_t memory_grow(struct memory *memory, uint64_t bytes, uint64_t *base)
@@ -23,11 +25,11 @@ omprma_status_t memory_grow(struct memory *memory, uint64_t bytes, uint64_t *bas
     void *mapped = NULL;
     omprma_status_t status;
 
-    if (memory->count >= arenas_most(memory))
+    if (!can_attach(memory))
         return error_set(OMPRMA_ERR_DEVICE_MEMORY,
                          "all %d arenas that this MPI library can attach "
-                         "are in use; raise OMPRMA_ARENA",
-                         memory->count);
+                         "are in use; raise OMPRMA_ARENA, or have fewer devices per worker",
+                         memory->shared->attached);
     if (bytes > memory->limit_bytes || memory->used_bytes > memory->limit_bytes - bytes)
         return error_set(OMPRMA_ERR_DEVICE_MEMORY,
                          "%llu MiB more would pass the device's %llu MiB "
@@ -55,8 +57,9 @@ static void drop(struct memory *memory, int index)
     struct memory_arena *arena = &memory->arenas[index];
     void *base = (void *)(uintptr_t)arena->base;
 
-    if (memory->path && memory->path->detach)
-        memory->path->detach(memory->path, base);
+    if (memory->shared->path && memory->shared->path->detach)
+        memory->shared->path->detach(memory->shared->path, base);
+    memory->shared->attached--;
     place_unmap(base, arena->bytes);
     memory->used_bytes -= arena->bytes;
     *arena = memory->arenas[--memory->count];

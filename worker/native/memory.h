@@ -1,6 +1,6 @@
 /*
- * memory.h: the arenas of a worker: mapped near its cores, attached to the one-sided path, counted
- * against the limits. Which parts of them are in use only the application knows.
+ * memory.h: the arenas of a native device: mapped near its cores, attached to the one-sided path,
+ * counted against the limits. Which parts of them are in use only the application knows.
  *
  * Thread: with the server's lock held (the path is not for several threads).
  */
@@ -11,12 +11,18 @@
 #include <omprma/omprma.h>
 
 #include "control/datapath.h"
-#include "worker/place.h"
+#include "worker/native/place.h"
 
 enum { MEMORY_ARENAS = 256 };
 
-struct memory {
+/* Where the devices of a worker attach their arenas. */
+struct memory_path {
     struct datapath *path; /* NULL: nothing to attach to. Outlives the arenas */
+    int attached;          /* arenas, of all devices */
+};
+
+struct memory {
+    struct memory_path *shared;
     const struct place *place;
     bool huge_pages;
     uint64_t limit_bytes, used_bytes;
