@@ -50,8 +50,9 @@ static uint64_t held_by_worker(omprma_queue_t *queue)
     uint64_t held = 0;
 
     server_lock(server);
-    for (const struct channel_message *message = stream_find(server->session, 0, queue->number)->first; message;
-         message = message->next)
+    for (const struct channel_message *message =
+             stream_find(server->session, 0, queue->number)->first;
+         message; message = message->next)
         held++;
     server_unlock(server);
     return held;

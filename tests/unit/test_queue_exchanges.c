@@ -104,7 +104,8 @@ static void lost_peer(void **state)
     core_release(1);
     assert_ok(omprma_queue_destroy(queue));
     assert_ok(omprma_queue_destroy(other));
-    core_device(1)->lost = runtime_get()->unresponsive = false; /* so that it is told to end */
+    core_device(1)->peer->lost = core_device(1)->lost = runtime_get()->unresponsive =
+        false; /* so that it is told to end */
     core_stop();
 }
 
