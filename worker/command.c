@@ -96,6 +96,8 @@ static void stage_free(struct stream *stream)
 
 static enum command_step run_write(struct stream *stream, const struct wire_record *record)
 {
+    bool begun = stream->begun;
+    enum command_step step;
     const struct backend_copy copy = {
         .what = "submit",
         .to_device = stream->device,
@@ -104,7 +106,10 @@ static enum command_step run_write(struct stream *stream, const struct wire_reco
         .bytes = record->tail_bytes,
     };
 
-    return run_copy_job(stream, stream->device, &copy);
+    step = run_copy_job(stream, stream->device, &copy);
+    stream->device->writes += !begun && stream->begun;
+    stream->device->writes -= begun && !stream->begun;
+    return step;
 }
 
 /* Through memory of ours. */
@@ -215,6 +220,8 @@ static enum command_step run_copy(struct stream *stream, const struct wire_recor
         stream_fail(stream, OMPRMA_ERR_DEVICE_LOST, to_device->backend->fault(to_device));
         return COMMAND_DONE;
     }
+    if (to_device->writes && !stream->begun && !stream->stage)
+        return COMMAND_STALL;
     if (device->backend == to_device->backend)
         return run_copy_job(stream, device, &copy);
     return copy_between_backends(stream, to_device, record);
@@ -344,6 +351,8 @@ enum command_step command_run(struct stream *stream, const struct wire_record *r
         return COMMAND_STALL;
     if (stream->failed != OMPRMA_OK)
         return run_failed(stream, record);
+    if (device->writes && !stream->begun && !stream->stage)
+        return COMMAND_STALL;
     switch (record->code) {
     case WIRE_GROW:
         return command_grow(stream, record);

@@ -18,10 +18,14 @@ struct worker_device {
     uint16_t index;
     uint64_t arena, arena_bytes; /* the first one, which the program gets at once */
     bool lost;                   /* a kernel has crashed: it runs nothing any more */
+    /* Small submits that have begun and not ended. Nobody is told of their end, so what comes after
+     * them in other queues of the device has to wait for it. */
+    uint32_t writes;
 };
 
 /* Makes the first arena and fills in what the core knows of the description. Blocks until the arena
- * is there. Errors: DEVICE_MEMORY, MPI. */
+ * is there, polling; a backend that is not polled makes it at once. Before start(), without the
+ * lock. Errors: DEVICE_MEMORY, MPI. */
 omprma_status_t worker_device_begin(struct worker_device *device, uint64_t arena_bytes,
                                     struct world_device *description);
 

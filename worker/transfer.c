@@ -332,7 +332,7 @@ static void begin_transfer(struct stream *stream, const struct wire_record *reco
 enum command_step command_transfer(struct stream *stream, const struct wire_record *record)
 {
     if (!stream->begun) {
-        if (overlaps(stream, record))
+        if (overlaps(stream, record) || stream->device->writes)
             return COMMAND_STALL;
         begin_transfer(stream, record);
         if (!(record->flags & WIRE_REPLY))

@@ -70,6 +70,12 @@ void device_fail_queues(struct device *device);
 /* A queue of the device has failed because a kernel crashed there. */
 void device_note_crash(struct device *device, const char *text);
 
+/* False if the device is lost or a kernel is known to have crashed there. */
+static inline bool device_is_well(const struct device *device)
+{
+    return !device->lost_text[0];
+}
+
 /* DEVICE_LOST, and why, if the device is lost or a kernel is known to have crashed there. */
 omprma_status_t device_check_alive(const struct device *device);
 

@@ -33,6 +33,8 @@ struct core_options {
     uint64_t fail_start; /* of the application's one-sided path */
     bool no_window;
     bool progress_thread;
+    /* Makes a device of another kind, or says that it does not. NULL: all are native. */
+    bool (*make_other)(struct worker_device *device, int worker);
 };
 
 enum { CORE_NO_DELAY = UINT32_MAX };
@@ -210,6 +212,11 @@ static inline void *core_serve(void *data)
     return NULL;
 }
 
+static inline bool core_runs_on_main(int devices, const struct core_options *o)
+{
+    return devices == 1 && o->lanes <= 1 && !o->make_other;
+}
+
 static inline void core_make_device(struct core_worker *worker, int index, int devices,
                                     const struct core_options *o)
 {
@@ -219,13 +226,14 @@ static inline void core_make_device(struct core_worker *worker, int index, int d
         .memory_path = &worker->memory_path,
         .memory_bytes = o->memory ? o->memory : 64 << 20,
         .lanes = o->lanes ? o->lanes : 1,
-        .on_main = devices == 1 && o->lanes <= 1,
+        .on_main = core_runs_on_main(devices, o),
         .any_address = true,
     };
 
     device->server = &worker->server;
     device->index = (uint16_t)index;
-    assert_ok(native_open(device, &options));
+    if (!o->make_other || !o->make_other(device, (int)(worker - core.worker)))
+        assert_ok(native_open(device, &options));
     assert_ok(worker_device_begin(device, o->arena ? o->arena : 8 << 20, &worker->about[index]));
     worker->about[index].memory_limit = options.memory_bytes;
 }
@@ -249,7 +257,7 @@ static inline void core_start_worker(int number, const struct core_options *o,
     assert_ok(null_two_sided_create(&own, core.exchange, number + 1, &server->two_sided));
     for (int i = 0; i < devices; i++)
         core_make_device(worker, i, devices, o);
-    if (devices == 1 && o->lanes <= 1)
+    if (core_runs_on_main(devices, o))
         server->main_device = server->devices;
     snprintf(peer->hello.host, sizeof(peer->hello.host), "here");
     peer->hello.device_count = devices;
