@@ -11,7 +11,7 @@
 
 struct exchange_paths *exchange_paths_of(const struct device *from, const struct device *to)
 {
-    return &from->runtime->exchange[strcmp(from->hello.host, to->hello.host) != 0];
+    return &from->runtime->exchange[strcmp(from->peer->hello.host, to->peer->hello.host) != 0];
 }
 
 /* Small submits to the range that may still be on their way to the device come first. */
@@ -70,7 +70,8 @@ static omprma_status_t append_named(const struct exchange *x, struct wire_record
 
 static omprma_status_t copy_inside(const struct exchange *x, struct operation **arrived)
 {
-    struct wire_record record = {.code = WIRE_COPY, .word = {x->to, x->from, x->bytes}};
+    struct wire_record record = {.code = WIRE_COPY,
+                                 .word = {x->to, x->from, x->bytes, x->to_device->index}};
 
     return append_named(x, &record, arrived);
 }
@@ -79,11 +80,11 @@ static omprma_status_t put(const struct exchange *x, struct operation **arrived)
 {
     struct wire_record record = {
         .code = WIRE_PUT,
-        .word = {x->from, x->to, x->bytes, (uint64_t)x->to_device->rank},
+        .word = {x->from, x->to, x->bytes, (uint64_t)x->to_device->peer->rank},
     };
     omprma_status_t status = wait_for_writes(x->queue, x->to_device, x->to, x->bytes);
 
-    device_keep_awake(x->to_device);
+    peer_keep_awake(x->to_device->peer);
     return status == OMPRMA_OK ? append_named(x, &record, arrived) : status;
 }
 
@@ -93,14 +94,14 @@ static omprma_status_t get(const struct exchange *x, struct operation **arrived)
     struct device *device = x->queue->device;
     struct wire_record record = {
         .code = WIRE_GET,
-        .word = {x->to, x->from, x->bytes, (uint64_t)device->rank},
+        .word = {x->to, x->from, x->bytes, (uint64_t)device->peer->rank},
     };
     struct omprma_queue *getter;
     omprma_status_t status = exchange_helper(x->to_device, x->queue, &getter);
 
     if (status != OMPRMA_OK)
         return status;
-    device_keep_awake(device);
+    peer_keep_awake(device->peer);
     status = wait_for_writes(getter, device, x->from, x->bytes);
     if (status == OMPRMA_OK)
         status = queue_append_command(getter, OPERATION_COMMAND, &record, arrived);
@@ -117,11 +118,11 @@ static omprma_status_t send(const struct exchange *x, struct operation **arrived
     uint32_t tag = device->runtime->next_tag++;
     struct wire_record out = {
         .code = WIRE_SEND,
-        .word = {x->from, x->bytes, tag, (uint64_t)x->to_device->rank},
+        .word = {x->from, x->bytes, tag, (uint64_t)x->to_device->peer->rank},
     };
     struct wire_record in = {
         .code = WIRE_RECV,
-        .word = {x->to, x->bytes, tag, (uint64_t)device->rank},
+        .word = {x->to, x->bytes, tag, (uint64_t)device->peer->rank},
     };
     struct omprma_queue *receiver;
     struct operation *sender;
@@ -151,14 +152,15 @@ static enum config_exchange choose(const struct exchange *x)
 
     if (paths->way == EXCHANGE_APPLICATION)
         return EXCHANGE_APPLICATION;
-    if (!x->from_arena || !x->to_arena)
+    if (!x->from_arena || !x->to_arena || !device_is_one_sided(x->queue->device) ||
+        !device_is_one_sided(x->to_device))
         return EXCHANGE_SEND;
     return paths->small_put && x->bytes < EXCHANGE_SMALL ? EXCHANGE_PUT : paths->way;
 }
 
 static omprma_status_t append(const struct exchange *x, enum path *path, struct operation **arrived)
 {
-    if (x->to_device == x->queue->device) {
+    if (x->to_device->peer == x->queue->device->peer) {
         *path = PATH_INLINE;
         return copy_inside(x, arrived);
     }

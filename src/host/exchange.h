@@ -6,7 +6,7 @@
  *   send          the source sends, the destination receives
  *   application   through the application's memory, see relay.h
  *
- * Put and get need both ends in arenas. Data within one device is copied by its worker.
+ * Put and get need both ends in arenas. Data within one worker is copied by it.
  *
  * Thread: see runtime.h.
  */

@@ -90,7 +90,7 @@ static bool message_may_leave(const struct operation *command, bool *again)
     if (queue->unanswered >= QUEUE_SENT_MOST ||
         queue->issued - queue->answered >= QUEUE_UNKNOWN_MOST)
         return false; /* the result that has been asked for does */
-    *again = !device_may_send(queue->device);
+    *again = !peer_may_send(queue->device->peer);
     return !*again;
 }
 

@@ -35,10 +35,11 @@ static void ask(struct omprma_queue *queue)
     struct wire_record record = {
         .code = WIRE_FENCE,
         .flags = WIRE_REPLY,
+        .device = queue->device->index,
         .queue = queue->number,
         .op = (uint32_t)queue->issued,
     };
-    omprma_status_t status = device_send_record(queue->device, &record, false);
+    omprma_status_t status = peer_send_record(queue->device->peer, &record, false);
 
     if (status == OMPRMA_ERR_HOST_MEMORY)
         queue_attend(queue); /* asked again at the next turn */
@@ -145,7 +146,7 @@ static void note_issued(struct omprma_queue *queue, struct operation *first)
 /* Of a two-sided transfer that has failed on this side the worker waits for the other half. */
 static void lose_half(struct device *device)
 {
-    device_lose(device, "%s: %s", device_name(device), error_text());
+    peer_lose(device->peer, "%s: %s", device_name(device), error_text());
 }
 
 /* This side's halves of the two-sided transfers that the worker was just told of. */
@@ -221,7 +222,7 @@ static void issue_message(struct omprma_queue *queue, struct operation *first)
     if (sender)
         operation_hold(sender);
     note_issued(queue, first);
-    if (device_send(queue->device, message, false) == OMPRMA_OK)
+    if (peer_send(queue->device->peer, message, false) == OMPRMA_OK)
         start_halves(queue);
     if (sender)
         release_receiver(sender);
@@ -246,7 +247,7 @@ static void issue_transfer(struct omprma_queue *queue, struct operation *transfe
 {
     uint64_t failures = queue->failures;
 
-    device_keep_awake(queue->device);
+    peer_keep_awake(queue->device->peer);
     if (queue->failures != failures) /* the device was lost by that, and all is gone */
         return;
     queue_pass(transfer);
@@ -269,7 +270,7 @@ static bool test_transfer(struct omprma_queue *queue, struct operation *transfer
         return true;
     }
     if (!done) {
-        device_keep_awake(queue->device);
+        peer_keep_awake(queue->device->peer);
         return false;
     }
     account(transfer, PATH_RMA);
@@ -534,7 +535,7 @@ void queue_result(struct omprma_queue *queue, const struct wire_record *record)
     uint64_t number = whole_number(queue, record->op);
 
     if (number > queue->issued) {
-        device_lose(queue->device, "%s, queue %u: a result for operation %u, which was not sent",
+        peer_lose(queue->device->peer, "%s, queue %u: a result for operation %u, which was not sent",
                     device_name(queue->device), queue->number, record->op);
         return;
     }

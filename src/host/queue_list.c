@@ -142,6 +142,7 @@ omprma_status_t queue_append_command(struct omprma_queue *queue, enum operation_
 
     if (!command)
         return OMPRMA_ERR_HOST_MEMORY;
+    record->device = queue->device->index;
     record->queue = queue->number;
     record->op = (uint32_t)(queue->appended + 1);
     status = put_record(queue, command, record);
@@ -261,10 +262,10 @@ omprma_status_t queue_wait(struct omprma_queue *queue, struct operation *target,
         queue_flush(target->queue); /* which may end it */
     if (operation_has_ended(target) && !target->failure)
         return OMPRMA_OK;
-    if (operation_has_ended(target) || target->queue->device != queue->device ||
+    if (operation_has_ended(target) || target->queue->device->peer != queue->device->peer ||
         !order_worker_can_watch(target))
         return queue_append_wait(queue, target, use);
-    record.word[0] = target->queue->number;
+    record.word[0] = wire_queue(target->queue->device->index, target->queue->number);
     record.word[1] = (uint32_t)target->number;
     return queue_append_command(queue, OPERATION_COMMAND, &record, NULL);
 }

@@ -71,7 +71,7 @@ static omprma_status_t move_two_sided(struct omprma_queue *queue, bool submit, o
     };
     struct transfer transfer = {
         .direction = submit ? TRANSFER_OUT : TRANSFER_IN,
-        .peer = queue->device->rank,
+        .peer = queue->device->peer->rank,
         .local = host,
         .bytes = bytes,
         .tag = tag,
@@ -95,7 +95,7 @@ static omprma_status_t append_one_sided(struct omprma_queue *queue, bool submit,
 {
     struct transfer transfer = {
         .direction = submit ? TRANSFER_OUT : TRANSFER_IN,
-        .peer = queue->device->rank,
+        .peer = queue->device->peer->rank,
         .local = host,
         .remote = device,
         .bytes = bytes,
@@ -236,28 +236,55 @@ static void check_arguments(struct device *device, omprma_addr_t kernel, const u
                       (unsigned long long)arguments[i]);
 }
 
-omprma_status_t omprma_launch(omprma_queue_t *queue, omprma_addr_t kernel,
-                              const uint64_t *arguments, size_t count)
+/* Where all of the geometry is left to the device it takes no room in the message. */
+static omprma_status_t append_launch(struct omprma_queue *queue, omprma_addr_t kernel,
+                                     const omprma_geometry_t *geometry, const uint64_t *arguments,
+                                     size_t count)
 {
+    static const omprma_geometry_t none;
     struct wire_record record = {
         .code = WIRE_LAUNCH,
         .word = {kernel},
         .tail = arguments,
         .tail_bytes = (uint32_t)(8 * count),
     };
+    struct operation *launch;
+    omprma_status_t status;
+    char *tail;
+
+    if (!geometry || memcmp(geometry, &none, sizeof(none)) == 0)
+        return queue_append_command(queue, OPERATION_COMMAND, &record, NULL);
+    record.flags = WIRE_GEOMETRY;
+    record.tail = NULL;
+    record.tail_bytes += sizeof(*geometry);
+    status = queue_append_command(queue, OPERATION_COMMAND, &record, &launch);
+    if (status != OMPRMA_OK)
+        return status;
+    tail = (char *)launch->message->data + launch->record + wire_record_bytes(WIRE_LAUNCH, 0);
+    memcpy(tail, geometry, sizeof(*geometry));
+    if (count)
+        memcpy(tail + sizeof(*geometry), arguments, 8 * count);
+    return OMPRMA_OK;
+}
+
+omprma_status_t omprma_launch(omprma_queue_t *queue, omprma_addr_t kernel,
+                              const omprma_geometry_t *geometry, const uint64_t *arguments,
+                              size_t count)
+{
     omprma_status_t status = call_begin(queue);
 
     if (status != OMPRMA_OK)
         return status;
     if (kernel == 0 || count > OMPRMA_LAUNCH_ARGUMENTS || (count && !arguments))
-        return call_end(queue, error_set(OMPRMA_ERR_ARGUMENT,
-                                         "%s: launch of kernel 0x%llx with %zu "
-                                         "arguments; at most %d are possible",
-                                         device_name(queue->device), (unsigned long long)kernel,
-                                         count, OMPRMA_LAUNCH_ARGUMENTS));
+        return call_end(queue,
+                             error_set(OMPRMA_ERR_ARGUMENT,
+                                       "%s: launch of kernel 0x%llx with %zu "
+                                       "arguments; at most %d are possible",
+                                       device_name(queue->device), (unsigned long long)kernel,
+                                       count, OMPRMA_LAUNCH_ARGUMENTS));
     if (queue->device->runtime->config.check)
         check_arguments(queue->device, kernel, arguments, count);
-    status = queue_append_command(queue, OPERATION_COMMAND, &record, NULL);
+    status = append_launch(queue, kernel, geometry, arguments, count);
     if (status == OMPRMA_OK)
         queue->device->stats.launches++;
     return call_end(queue, status);

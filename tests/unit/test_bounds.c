@@ -50,8 +50,9 @@ static uint64_t held_by_worker(omprma_queue_t *queue)
     uint64_t held = 0;
 
     server_lock(server);
-    for (const struct channel_message *message = stream_find(server, queue->number)->first; message;
-         message = message->next)
+    for (const struct channel_message *message =
+             stream_find(server->session, 0, queue->number)->first;
+         message; message = message->next)
         held++;
     server_unlock(server);
     return held;
@@ -64,7 +65,7 @@ static bool all_executed(omprma_queue_t *queue)
     bool executed;
 
     server_lock(server);
-    executed = stream_find(server, queue->number)->done_op == (uint32_t)queue->issued;
+    executed = stream_find(server->session, 0, queue->number)->done_op == (uint32_t)queue->issued;
     server_unlock(server);
     return executed;
 }

@@ -36,7 +36,7 @@ static void its_transfers_are_given_up(void **state)
                           : omprma_retrieve(queue, data[i], there + i * BYTES, BYTES));
         assert_ok(omprma_queue_flush(queue));
         runtime_lock(runtime);
-        device_lose(core_device(0), "device 0 (here) was lost");
+        peer_lose(core_device(0)->peer, "device 0 (here) was lost");
         runtime_unlock(runtime);
         assert_int_equal(omprma_queue_synchronize(queue), OMPRMA_ERR_DEVICE_LOST);
         there = core_alloc(1, BYTES);
