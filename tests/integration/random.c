@@ -4,8 +4,8 @@
  *   random SEED SECONDS [THREADS]      under omprma-run: programs of this seed and those after it
  *   random SEED part OPERATIONS        under omprma-run: parts of one, for example 0-3,7, again and
  *                                      again
- *   random SEED shrink COMMAND...      finds the shortest part that fails; COMMAND is what is to
- *                                      stand before `random`, down to omprma-run's --
+ *   random SEED shrink COMMAND...      finds the shortest part that fails; COMMAND starts this
+ *                                      program on workers, its arguments are added to it
  *
  * The number of devices is part of what a seed means. random.sh chooses settings.
  */
@@ -95,7 +95,7 @@ static void run_part(struct random_program *program, uint64_t seed, const char *
 struct job {
     char **command;
     int words;
-    char *self, *seed;
+    char *seed;
 };
 
 static int run_job(const struct job *job, const struct random_program *program, bool quiet)
@@ -107,7 +107,6 @@ static int run_job(const struct job *job, const struct random_program *program, 
     random_list_kept(program, kept, sizeof(kept));
     for (; count < job->words; count++)
         words[count] = job->command[count];
-    words[count++] = job->self;
     words[count++] = job->seed;
     words[count++] = (char[]){"part"};
     words[count++] = kept;
@@ -172,7 +171,7 @@ int main(int count, char **words)
     }
     seed = strtoull(words[1], NULL, 10);
     if (strcmp(words[2], "shrink") == 0) {
-        struct job job = {words + 3, count - 3, words[0], words[1]};
+        struct job job = {words + 3, count - 3, words[1]};
 
         shrink(program, &job);
         free(program);
