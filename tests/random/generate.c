@@ -184,6 +184,26 @@ static void propose(struct generator *g, const struct random_operation *o)
     }
 }
 
+/* Many transfers of one queue that nothing comes between, mostly small: as a region with many maps
+ * makes them. */
+static void burst(struct generator *g)
+{
+    struct random_operation o = {.queue = any_queue(g)};
+    enum random_kind kind = one_in(g, 4) ? RANDOM_RETRIEVE : RANDOM_SUBMIT;
+    int device = o.queue >= 0 ? random_model_queue_device(g->model, o.queue) : -1;
+
+    o.thread = o.queue >= 0 ? o.queue % g->limits->threads : 0;
+    for (int i = 10 + (int)below(g, 40); device >= 0 && i > 0; i--) {
+        o.kind = one_in(g, 20) ? RANDOM_ADD : kind;
+        o.bytes = any_size(g);
+        o.value = random_draw(&g->draw) | 1;
+        if (any_place(g, kind == RANDOM_SUBMIT ? -1 : device, &o.bytes, &o.from) &&
+            any_place(g, kind == RANDOM_SUBMIT || o.kind == RANDOM_ADD ? device : -1, &o.bytes,
+                      &o.to))
+            propose(g, &o);
+    }
+}
+
 /* ---- operations ---- */
 
 static bool make_broadcast(struct generator *g, struct random_operation *o)
@@ -339,7 +359,9 @@ void random_generate(struct random_program *program, const struct random_limits 
         struct random_operation operation = {.kind = any_kind(&g),
                                              .thread = (int)below(&g, (uint64_t)limits->threads)};
 
-        if (make(&g, &operation))
+        if (one_in(&g, 40))
+            burst(&g);
+        else if (make(&g, &operation))
             propose(&g, &operation);
     }
     random_model_destroy(g.model);
