@@ -16,6 +16,12 @@ enum {
     PIECES_MOST = 32
 };
 
+/* A piece is fetched by a queue that is not the source's own. */
+struct held {
+    struct omprma_queue *source;
+    struct queue_place got;
+};
+
 struct broadcast {
     omprma_queue_t *const *queues;
     const omprma_addr_t *to;
@@ -24,6 +30,8 @@ struct broadcast {
     uint64_t bytes, piece_bytes;
     struct omprma_queue *feeder[FEEDERS]; /* they submit to the first device, in turns */
     bool *arena;                          /* by queue: its range lies in an arena */
+    struct held *held;                    /* pieces that are got, which their sources must keep */
+    size_t held_count;
 };
 
 /* Which queue's device the i-th one has its data from. */
@@ -33,8 +41,7 @@ static size_t source_of(const struct broadcast *b, size_t i)
 }
 
 /* Device i passes a piece on to device k, whose queue waits for it. */
-static omprma_status_t pass_on(const struct broadcast *b, size_t i, size_t k, uint64_t at,
-                               uint64_t bytes)
+static omprma_status_t pass_on(struct broadcast *b, size_t i, size_t k, uint64_t at, uint64_t bytes)
 {
     struct exchange x = {
         .queue = b->queues[i],
@@ -48,7 +55,19 @@ static omprma_status_t pass_on(const struct broadcast *b, size_t i, size_t k, ui
     struct queue_place arrived = {0};
     omprma_status_t status = exchange_append(&x, &arrived);
 
+    if (status == OMPRMA_OK && arrived.queue != x.queue)
+        b->held[b->held_count++] = (struct held){x.queue, arrived};
     return status == OMPRMA_OK ? exchange_wait(b->queues[k], arrived) : status;
+}
+
+/* What comes later in a source's queue may overwrite the data: not before all have got theirs. */
+static omprma_status_t keep_sources(const struct broadcast *b)
+{
+    omprma_status_t status = OMPRMA_OK;
+
+    for (size_t i = 0; i < b->held_count && status == OMPRMA_OK; i++)
+        status = exchange_wait(b->held[i].source, b->held[i].got);
+    return status;
 }
 
 /* To the first device, whose queue waits for it. One-sided pieces would all start at once and all
@@ -68,8 +87,8 @@ static omprma_status_t feed(const struct broadcast *b, struct omprma_queue *feed
     return status == OMPRMA_OK ? exchange_wait(b->queues[0], queue_end(feeder)) : status;
 }
 
-static omprma_status_t pass_piece(const struct broadcast *b, struct omprma_queue *feeder,
-                                  uint64_t at, uint64_t bytes)
+static omprma_status_t pass_piece(struct broadcast *b, struct omprma_queue *feeder, uint64_t at,
+                                  uint64_t bytes)
 {
     omprma_status_t status = feed(b, feeder, at, bytes);
 
@@ -123,6 +142,8 @@ static omprma_status_t pass_all(struct broadcast *b)
     }
     if (status == OMPRMA_OK)
         status = share_failures(b);
+    if (status == OMPRMA_OK)
+        status = keep_sources(b);
     for (int i = 0; i < FEEDERS; i++)
         if (b->feeder[i])
             exchange_let_go(b->feeder[i], status);
@@ -192,8 +213,12 @@ omprma_status_t omprma_broadcast(omprma_queue_t *const *queues, const omprma_add
     if (!from)
         return error_set(OMPRMA_ERR_ARGUMENT, "broadcast of %zu bytes from NULL", bytes);
     b.arena = calloc(count, sizeof(*b.arena));
-    if (!b.arena)
+    b.held = calloc(count * (PIECES_MOST + 1), sizeof(*b.held));
+    if (!b.arena || !b.held) {
+        free(b.arena);
+        free(b.held);
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for a broadcast");
+    }
     b.piece_bytes = bytes / PIECES_MOST < PIECE_LEAST ? PIECE_LEAST : bytes / PIECES_MOST;
     status = operation_begin(queues[0]);
     if (status == OMPRMA_OK) {
@@ -208,5 +233,6 @@ omprma_status_t omprma_broadcast(omprma_queue_t *const *queues, const omprma_add
     if (status == OMPRMA_OK && direct)
         status = submit_each(&b);
     free(b.arena);
+    free(b.held);
     return status;
 }

@@ -434,7 +434,7 @@ void device_remember_write(struct omprma_queue *queue, omprma_addr_t begin, uint
 {
     struct device *device = queue->device;
 
-    writes_add(&queue->writes, begin, begin + bytes, op, queue->done_op);
+    writes_add(&queue->writes, begin, begin + bytes, op);
     if (queue->dirty)
         return;
     queue->dirty = true;
@@ -442,8 +442,8 @@ void device_remember_write(struct omprma_queue *queue, omprma_addr_t begin, uint
     device->dirty = queue;
 }
 
-struct omprma_queue *device_find_write(struct device *device, omprma_addr_t begin,
-                                       omprma_addr_t end)
+/* Takes queues out of the list of dirty ones whose small submits are all executed. */
+static void clean(struct device *device)
 {
     struct omprma_queue **link = &device->dirty;
 
@@ -454,12 +454,22 @@ struct omprma_queue *device_find_write(struct device *device, omprma_addr_t begi
         if (queue->writes.count == 0) {
             queue->dirty = false;
             *link = queue->next_dirty;
-            continue;
+        } else {
+            link = &queue->next_dirty;
         }
-        /* What is not sent yet is ordered by its own queue. */
-        if (writes_meet(&queue->writes, begin, end, queue->done_op, queue->sent_op))
-            return queue;
-        link = &queue->next_dirty;
     }
-    return NULL;
+}
+
+struct omprma_queue *device_next_write(struct device *device, omprma_addr_t begin,
+                                       omprma_addr_t end, struct omprma_queue *after)
+{
+    struct omprma_queue *queue;
+
+    if (!after)
+        clean(device);
+    queue = after ? after->next_dirty : device->dirty;
+    /* What is not sent yet is ordered by its own queue. */
+    while (queue && !writes_meet(&queue->writes, begin, end, queue->done_op, queue->sent_op))
+        queue = queue->next_dirty;
+    return queue;
 }

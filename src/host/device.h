@@ -99,14 +99,14 @@ void device_note_crash(struct device *device, const char *text);
 /* DEVICE_LOST, and why, if the device is lost or a kernel is known to have crashed there. */
 omprma_status_t device_check_alive(const struct device *device);
 
-/* Remembers a small submit that travels in a message of `queue`. */
+/* Remembers a small submit that travels in a message of `queue`, whose writes have room for it. */
 void device_remember_write(struct omprma_queue *queue, omprma_addr_t begin, uint64_t bytes,
                            uint64_t op);
 
-/* A queue with a small submit to [begin, end) that was sent and is not known to be executed, or
- * NULL. */
-struct omprma_queue *device_find_write(struct device *device, omprma_addr_t begin,
-                                       omprma_addr_t end);
+/* The next queue after `after` (NULL: the first) with a small submit to [begin, end) that was sent
+ * and is not known to be executed, or NULL. */
+struct omprma_queue *device_next_write(struct device *device, omprma_addr_t begin,
+                                       omprma_addr_t end, struct omprma_queue *after);
 
 /* Loses the device some seconds after its process was seen to have died. */
 void device_watch_death(struct device *device, int64_t now);

@@ -17,15 +17,20 @@ struct exchange_paths *exchange_paths_of(const struct device *from, const struct
 static omprma_status_t wait_for_writes(struct omprma_queue *queue, struct device *device,
                                        omprma_addr_t begin, uint64_t bytes)
 {
-    struct omprma_queue *writer = device_find_write(device, begin, begin + bytes);
-    struct queue_place place;
+    struct omprma_queue *writer = NULL;
+    omprma_status_t status = OMPRMA_OK;
 
-    if (!writer || writer == queue)
-        return OMPRMA_OK;
-    place = queue_end(writer);
-    place.op = writer->sent_op;
-    place.use = PLACE_ORDER;
-    return queue_append_wait(queue, &place);
+    while (status == OMPRMA_OK &&
+           (writer = device_next_write(device, begin, begin + bytes, writer)) != NULL) {
+        struct queue_place place = queue_end(writer);
+
+        place.op = writer->sent_op; /* and nothing that the worker does not see */
+        place.number = 0;
+        place.use = PLACE_ORDER;
+        if (writer != queue)
+            status = queue_append_wait(queue, &place);
+    }
+    return status;
 }
 
 /* ---- queues that do the other half ---- */

@@ -82,11 +82,14 @@ omprma_status_t operation_check_range(struct device *device, const char *what,
 }
 
 /* Lets operations end that use the same host memory, where nothing else keeps them in order. */
-static void settle_host_overlap(struct omprma_queue *queue, const void *host, uint64_t bytes,
-                                bool fill)
+static omprma_status_t settle_host_overlap(struct omprma_queue *queue, const void *host,
+                                           uint64_t bytes, bool fill)
 {
-    if ((queue->reads_first || queue->bulk || queue->first) && queue_uses(queue, host, bytes, fill))
-        queue_settle(queue);
+    if (!(queue->reads_first || queue->bulk || queue->first) ||
+        !queue_uses(queue, host, bytes, fill))
+        return OMPRMA_OK;
+    queue_settle(queue);
+    return operation_check_queue(queue); /* it may have failed meanwhile */
 }
 
 /* ---- the three ways ---- */
@@ -112,10 +115,8 @@ static omprma_status_t read_inline(struct omprma_queue *queue, void *to, omprma_
                                    uint64_t bytes)
 {
     struct wire_record record = {.code = WIRE_READ, .flags = WIRE_REPLY, .word = {from, bytes}};
-    omprma_status_t status = queue_append(queue, &record, NULL);
+    omprma_status_t status = queue_append_read(queue, &record, to, (uint32_t)bytes);
 
-    if (status == OMPRMA_OK)
-        status = queue_expect(queue, to, (uint32_t)bytes);
     if (status == OMPRMA_OK)
         stats_count(&queue->device->stats, STATS_RETRIEVE, PATH_INLINE, bytes, 0);
     return status;
@@ -139,10 +140,9 @@ static omprma_status_t move_two_sided(struct omprma_queue *queue, bool submit, o
         .bytes = bytes,
         .tag = tag,
     };
-    omprma_status_t status = queue_append(queue, &record, NULL);
+    omprma_status_t status =
+        queue_append_bulk(queue, &record, &transfer, submit ? STATS_SUBMIT : STATS_RETRIEVE);
 
-    if (status == OMPRMA_OK)
-        status = queue_append_bulk(queue, &transfer, submit ? STATS_SUBMIT : STATS_RETRIEVE);
     if (status == OMPRMA_OK)
         queue_flush(queue, result); /* let the data move while the caller goes on */
     return status;
@@ -163,28 +163,44 @@ static omprma_status_t append_one_sided(struct omprma_queue *queue, bool submit,
     return queue_append_transfer(queue, &transfer, number);
 }
 
+/* A small source may be on the caller's stack: if its data has not left when the call ends, it has
+ * to stand somewhere else. */
+static omprma_status_t submit_small_one_sided(struct omprma_queue *queue, omprma_addr_t device,
+                                              const void *host, uint64_t bytes)
+{
+    void *copy = malloc(bytes);
+    struct queue_item *item;
+    uint64_t number = 0;
+    omprma_status_t status;
+
+    if (!copy)
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory to copy a submit");
+    status = append_one_sided(queue, true, device, (void *)(uintptr_t)host, bytes, &number);
+    if (status == OMPRMA_OK)
+        queue_advance(queue);
+    item = status == OMPRMA_OK ? queue_find_transfer(queue, number) : NULL;
+    if (item && !item->issued) {
+        item->transfer.transfer.local = item->transfer.copy = memcpy(copy, host, bytes);
+        return OMPRMA_OK;
+    }
+    free(copy);
+    if (item)
+        queue_settle(queue);
+    return status;
+}
+
 static omprma_status_t move_one_sided(struct omprma_queue *queue, bool submit, omprma_addr_t device,
                                       void *host, uint64_t bytes)
 {
-    struct queue_item *item;
     uint64_t number = 0;
-    omprma_status_t status = append_one_sided(queue, submit, device, host, bytes, &number);
+    omprma_status_t status;
 
-    if (status != OMPRMA_OK || !submit)
-        return status;
-    queue_advance(queue);
-    if (bytes > OMPRMA_COPIED_SUBMIT || (item = queue_find_transfer(queue, number)) == NULL)
-        return OMPRMA_OK;
-    /* A small source may be on the caller's stack: if it has not left yet, copy it. */
-    if (item->issued) {
-        queue_settle(queue);
-        return OMPRMA_OK;
-    }
-    item->transfer.copy = malloc(bytes);
-    if (!item->transfer.copy)
-        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory to copy a submit");
-    item->transfer.transfer.local = memcpy(item->transfer.copy, host, bytes);
-    return OMPRMA_OK;
+    if (submit && bytes <= OMPRMA_COPIED_SUBMIT)
+        return submit_small_one_sided(queue, device, host, bytes);
+    status = append_one_sided(queue, submit, device, host, bytes, &number);
+    if (status == OMPRMA_OK && submit)
+        queue_advance(queue);
+    return status;
 }
 
 static omprma_status_t move(struct omprma_queue *queue, bool submit, omprma_addr_t address,
@@ -230,7 +246,9 @@ omprma_status_t omprma_submit(omprma_queue_t *queue, omprma_addr_t to, const voi
     status = operation_check_range(queue->device, "submit", to, bytes, &arena);
     if (status != OMPRMA_OK)
         return operation_end(queue, status);
-    settle_host_overlap(queue, from, bytes, false);
+    status = settle_host_overlap(queue, from, bytes, false);
+    if (status != OMPRMA_OK)
+        return operation_end(queue, status);
     if (bytes <= (arena ? queue->device->paths.inline_submit : OMPRMA_COPIED_SUBMIT))
         status = send_inline(queue, to, from, bytes, arena);
     else
@@ -256,7 +274,9 @@ omprma_status_t omprma_retrieve(omprma_queue_t *queue, void *to, omprma_addr_t f
     status = operation_check_range(queue->device, "retrieve", from, bytes, &arena);
     if (status != OMPRMA_OK)
         return operation_end(queue, status);
-    settle_host_overlap(queue, to, bytes, true);
+    status = settle_host_overlap(queue, to, bytes, true);
+    if (status != OMPRMA_OK)
+        return operation_end(queue, status);
     paths = &queue->device->paths;
     fused = queue->open && !queue->open->segment.only_writes;
     limit = fused ? paths->inline_retrieve_fused : paths->inline_retrieve;

@@ -70,8 +70,7 @@ static uint64_t whole_op(const struct omprma_queue *queue, uint32_t op)
     return queue->done_op + (uint64_t)(int64_t)(int32_t)(op - (uint32_t)queue->done_op);
 }
 
-/* Notes that `op` and all before it are executed. */
-static void note_executed(struct omprma_queue *queue, uint64_t op)
+void queue_note_executed(struct omprma_queue *queue, uint64_t op)
 {
     if (op > queue->done_op)
         queue->done_op = op;
@@ -121,7 +120,7 @@ void queue_result(struct omprma_queue *queue, const struct wire_record *record)
             queue_fail_op(queue, whole_op(queue, (uint32_t)record->word[1]),
                           (omprma_status_t)record->word[0], text);
     }
-    note_executed(queue, op);
+    queue_note_executed(queue, op);
     if (queue->waiters)
         progress_signal(queue->device->runtime);
     queue_advance(queue);
@@ -151,7 +150,7 @@ void queue_fail(struct omprma_queue *queue, omprma_status_t status, const char *
     struct queue_item *item, *next;
 
     if (queue->failed == OMPRMA_OK) {
-        queue_note_known(queue);
+        queue_note_known(queue, queue->done_op);
         queue->failed = queue->failed_status = status;
         snprintf(queue->failed_text, sizeof(queue->failed_text), "%s", text);
     }
@@ -192,6 +191,7 @@ void queue_free(struct omprma_queue *queue)
     bulk_free_all(queue->bulk);
     queue->sent_op = 0;
     exchanges_forget_unsent(queue); /* all */
+    writes_free(&queue->writes);
     free(queue);
 }
 
@@ -248,7 +248,7 @@ static bool idle_predicate(const void *data)
 void queue_settle(struct omprma_queue *queue)
 {
     /* A segment of nothing but small submits needs no answer: whatever is sent later to the same
-     * worker comes after it, and one-sided transfers look at device_find_write(). */
+     * worker comes after it, and one-sided transfers look at device_next_write(). */
     bool result = queue->open && !queue->open->segment.only_writes;
 
     queue->waiters++;

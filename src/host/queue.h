@@ -66,6 +66,7 @@ enum place_use {
 struct queue_place {
     struct omprma_queue *queue; /* NULL: always complete */
     uint64_t op;                /* last operation before it that travels in segments */
+    uint64_t fate_op;           /* the last of them that can fail */
     uint64_t number;            /* last item before it that is no segment */
     uint64_t failures;          /* queue->failures when it was taken */
     enum place_use use;
@@ -181,10 +182,10 @@ omprma_status_t queue_append_transfer(struct omprma_queue *queue, const struct t
 /* The transfer with that number, or NULL if it is complete. */
 struct queue_item *queue_find_transfer(struct omprma_queue *queue, uint64_t number);
 
-/* Appends a two-sided transfer to the open segment, whose announcement was just appended.
+/* Appends a two-sided transfer and the record that announces it to the worker, both or none.
  * Errors: HOST_MEMORY. */
-omprma_status_t queue_append_bulk(struct omprma_queue *queue, const struct transfer *transfer,
-                                  enum stats_kind kind);
+omprma_status_t queue_append_bulk(struct omprma_queue *queue, struct wire_record *record,
+                                  const struct transfer *transfer, enum stats_kind kind);
 
 /* Appends a wait for a place in another queue, which this side watches. Errors: HOST_MEMORY. */
 omprma_status_t queue_append_wait(struct omprma_queue *queue, const struct queue_place *place);
@@ -203,8 +204,9 @@ void queue_note_exchange(struct omprma_queue *queue, struct device *with);
 /* `lost` gives no answers any more: a device that was exchanging with it keeps its memory. */
 void queue_keep_memory(struct omprma_queue *queue, const struct device *lost);
 
-/* Remembers where the result of the read that was appended last goes. Errors: HOST_MEMORY. */
-omprma_status_t queue_expect(struct omprma_queue *queue, void *to, uint32_t bytes);
+/* Appends a read and remembers where its result goes, both or none. Errors: HOST_MEMORY. */
+omprma_status_t queue_append_read(struct omprma_queue *queue, struct wire_record *record, void *to,
+                                  uint32_t bytes);
 
 /* Closes the open segment, asking for a result if `result`, and issues what can be issued. */
 void queue_flush(struct omprma_queue *queue, bool result);
@@ -232,7 +234,8 @@ void queue_make_room(struct omprma_queue *queue);
 /* Fails the queue: what was not issued is dropped. The first error is kept. */
 void queue_fail(struct omprma_queue *queue, omprma_status_t status, const char *text);
 
-/* The same for what operation `op` failed with. If that is an exchange, both devices are named. */
+/* The same for what operation `op` failed with, all before it having succeeded. If that is an
+ * exchange, both devices are named. */
 void queue_fail_op(struct omprma_queue *queue, uint64_t op, omprma_status_t status,
                    const char *text);
 
@@ -246,8 +249,9 @@ void queue_attend(struct omprma_queue *queue);
 struct queue_place queue_end(const struct omprma_queue *queue);
 bool queue_passed(const struct queue_place *place);
 
-/* Remembers, for queue_place_failed(), what is complete: the queue is about to fail. */
-void queue_note_known(struct omprma_queue *queue);
+/* Remembers, for queue_place_failed(), what is complete: the queue is about to fail. Operations up
+ * to `done_op` are known to have succeeded. */
+void queue_note_known(struct omprma_queue *queue, uint64_t done_op);
 
 /* True if the queue failed before it passed the place. */
 bool queue_place_failed(const struct queue_place *place);

@@ -109,7 +109,8 @@ static bool transfer_may_start(struct omprma_queue *queue, struct queue_item *it
         if (earlier->kind == ITEM_TRANSFER && !earlier->done &&
             conflict(&earlier->transfer.transfer, transfer))
             return false;
-    writer = device_find_write(queue->device, transfer->remote, transfer->remote + transfer->bytes);
+    writer = device_next_write(queue->device, transfer->remote, transfer->remote + transfer->bytes,
+                               NULL);
     if (!writer)
         return true;
     queue_ask(writer);
@@ -122,8 +123,8 @@ static void transfer_start(struct omprma_queue *queue, struct queue_item *item)
     item->transfer.start_ns = clock_ns();
     device_keep_awake(queue->device);
     if (datapath_start(queue->device->runtime->one_sided, &item->transfer.transfer) != OMPRMA_OK) {
+        queue_fail(queue, OMPRMA_ERR_MPI, error_text()); /* first: it is not among what succeeded */
         item->done = true;
-        queue_fail(queue, OMPRMA_ERR_MPI, error_text());
     }
 }
 
@@ -143,8 +144,8 @@ static void transfer_test(struct omprma_queue *queue, struct queue_item *item)
     bool done = false;
 
     if (datapath_test(queue->device->runtime->one_sided, transfer, &done) != OMPRMA_OK) {
-        item->done = true;
         queue_fail(queue, OMPRMA_ERR_MPI, error_text());
+        item->done = true;
         return;
     }
     item->done = done;
@@ -193,7 +194,7 @@ static void pass_segment(struct omprma_queue *queue, struct queue_item *item, st
 {
     if (!item->issued) {
         if (item->segment.sealed && queue->device->lost) {
-            segment_send(queue, item); /* which takes it away */
+            queue_fail_lost(queue, queue->device->lost_text); /* which drops it */
             return;
         }
         if (!item->segment.sealed || queue->held) {
@@ -239,10 +240,11 @@ static void pass_wait(struct omprma_queue *queue, struct queue_item *item, struc
     const struct queue_place *place = &item->wait;
 
     if (queue_passed(place)) {
-        item->done = item->issued = true;
+        item->issued = true; /* so that a failure does not drop it */
         pass->moved = true;
         if (place->use != PLACE_ORDER && queue_place_failed(place))
-            fail_after(queue, place);
+            fail_after(queue, place); /* before it is done: who waits for it shares the failure */
+        item->done = true;
         return;
     }
     queue_push(place);
@@ -270,7 +272,7 @@ static void pass_relay(struct omprma_queue *queue, struct queue_item *item, stru
     struct relay *relay = item->relay.relay;
     uint64_t failures = queue->failures;
     omprma_status_t status;
-    bool started;
+    bool started, done = false;
 
     pass->stop = true;
     if (!item->issued) {
@@ -286,9 +288,10 @@ static void pass_relay(struct omprma_queue *queue, struct queue_item *item, stru
         item->issued = true;
         pass->moved = true;
     }
-    status = relay_advance(relay, &item->done);
+    status = relay_advance(relay, &done);
     if (status != OMPRMA_OK)
         queue_fail(queue, status, error_text());
+    item->done = done;
     pass->stop = !item->done;
     pass->moved |= item->done;
     pass->attention |= !item->done;

@@ -61,6 +61,9 @@ omprma_status_t queue_append(struct omprma_queue *queue, struct wire_record *rec
 
     record->queue = queue->number;
     record->op = (uint32_t)(queue->next_op + 1);
+    if (record->code == WIRE_WRITE &&
+        !writes_reserve(&queue->writes, queue->done_op, queue->sent_op))
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for a submit");
     for (int attempt = 0; attempt < 2 && !at; attempt++) {
         struct wire_buffer buffer;
 
@@ -89,18 +92,24 @@ omprma_status_t queue_append(struct omprma_queue *queue, struct wire_record *rec
     return OMPRMA_OK;
 }
 
-omprma_status_t queue_expect(struct omprma_queue *queue, void *to, uint32_t bytes)
+omprma_status_t queue_append_read(struct omprma_queue *queue, struct wire_record *record, void *to,
+                                  uint32_t bytes)
 {
     struct runtime *runtime = queue->device->runtime;
     struct queue_read *read = runtime->spare_reads;
+    omprma_status_t status;
 
     if (read)
         runtime->spare_reads = read->next;
     else
         read = malloc(sizeof(*read));
-
     if (!read)
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for a retrieve");
+    status = queue_append(queue, record, NULL);
+    if (status != OMPRMA_OK) {
+        read_free(queue, read);
+        return status;
+    }
     *read = (struct queue_read){.to = to, .bytes = bytes, .op = queue->next_op};
     if (queue->reads_last)
         queue->reads_last->next = read;
@@ -110,16 +119,23 @@ omprma_status_t queue_expect(struct omprma_queue *queue, void *to, uint32_t byte
     return OMPRMA_OK;
 }
 
-omprma_status_t queue_append_bulk(struct omprma_queue *queue, const struct transfer *transfer,
-                                  enum stats_kind kind)
+omprma_status_t queue_append_bulk(struct omprma_queue *queue, struct wire_record *record,
+                                  const struct transfer *transfer, enum stats_kind kind)
 {
-    struct queue_bulk *bulk = calloc(1, sizeof(*bulk)), **link = &queue->open->segment.bulk;
+    struct queue_bulk *bulk = calloc(1, sizeof(*bulk)), **link;
+    omprma_status_t status;
 
     if (!bulk)
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for a transfer");
+    status = queue_append(queue, record, NULL);
+    if (status != OMPRMA_OK) {
+        free(bulk);
+        return status;
+    }
     bulk->transfer = *transfer;
     bulk->kind = kind;
     bulk->op = queue->open->segment.last_op;
+    link = &queue->open->segment.bulk;
     while (*link) /* started in order */
         link = &(*link)->next;
     *link = bulk;

@@ -116,7 +116,12 @@ static void fail(struct omprma_queue *queue, const struct device *with, omprma_s
 void queue_fail_op(struct omprma_queue *queue, uint64_t op, omprma_status_t status,
                    const char *text)
 {
-    fail(queue, partner_of(queue, op), status, text);
+    const struct device *with = partner_of(queue, op);
+
+    /* The worker does one after the other: what it did before is complete. */
+    if (op > queue->done_op + 1 && queue->failed == OMPRMA_OK)
+        queue_note_executed(queue, op - 1);
+    fail(queue, with, status, text);
 }
 
 void queue_fail_lost(struct omprma_queue *queue, const char *text)

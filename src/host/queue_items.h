@@ -46,6 +46,9 @@ void read_free(struct omprma_queue *queue, struct queue_read *read);
 void exchanges_forget_done(struct omprma_queue *queue);
 void exchanges_forget_unsent(struct omprma_queue *queue);
 
+/* Notes that `op` and all before it are executed. */
+void queue_note_executed(struct omprma_queue *queue, uint64_t op);
+
 /* Makes the worker forget a failure, so that the next user of the queue starts clean. */
 void queue_reset_remote(struct omprma_queue *queue);
 

@@ -7,16 +7,17 @@ struct queue_place queue_end(const struct omprma_queue *queue)
     return (struct queue_place){
         .queue = (struct omprma_queue *)(uintptr_t)queue,
         .op = queue->next_op,
+        .fate_op = queue->hazard_op,
         .number = queue->next_number,
         .failures = queue->failures,
     };
 }
 
-void queue_note_known(struct omprma_queue *queue)
+void queue_note_known(struct omprma_queue *queue, uint64_t done_op)
 {
     struct queue_known *known = &queue->known[queue->known_count++ % QUEUE_KNOWN];
 
-    *known = (struct queue_known){queue->failures, queue->done_op, queue->next_number};
+    *known = (struct queue_known){queue->failures, done_op, queue->next_number};
     for (const struct queue_item *item = queue->first; item; item = item->next)
         if (item->kind != ITEM_SEGMENT && !item->done && item->number <= known->number)
             known->number = item->number - 1;
@@ -40,7 +41,7 @@ bool queue_place_failed(const struct queue_place *place)
         first--;
     if (first == last || (first > 0 && last - first == QUEUE_KNOWN))
         return true;
-    return queue->known[first % QUEUE_KNOWN].op < place->op ||
+    return queue->known[first % QUEUE_KNOWN].op < place->fate_op ||
            queue->known[first % QUEUE_KNOWN].number < place->number;
 }
 
@@ -105,10 +106,10 @@ omprma_status_t queue_wait(struct omprma_queue *queue, const struct queue_place 
     struct wire_record record = {.code = WIRE_WAIT,
                                  .word = {place->queue->number, (uint32_t)place->op}};
 
+    if (!queue_passed(place) && place->queue->open)
+        queue_flush(place->queue, false); /* which may complete it */
     if (queue_passed(place) && !queue_place_failed(place))
         return OMPRMA_OK;
-    if (place->queue->open)
-        queue_flush(place->queue, false);
     if (place->queue->device == queue->device && queue_worker_can_watch(place))
         return queue_append(queue, &record, NULL);
     return queue_append_wait(queue, place);

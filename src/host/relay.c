@@ -137,7 +137,7 @@ static omprma_status_t report(const struct relay *relay, omprma_status_t status,
 static bool is_written(struct device *device, omprma_addr_t begin, uint64_t bytes)
 {
     struct omprma_queue *writer =
-        device->lost ? NULL : device_find_write(device, begin, begin + bytes);
+        device->lost ? NULL : device_next_write(device, begin, begin + bytes, NULL);
 
     if (writer)
         queue_ask(writer);
