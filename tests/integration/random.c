@@ -39,7 +39,7 @@ static void choose(uint64_t seed, int devices, struct random_limits *limits)
         .threads = random_below(&draw, 2) ? 1 : 1 + (int)random_below(&draw, RANDOM_THREADS),
         .operations = 20 + (int)random_below(&draw, 200),
         .most = random_below(&draw, 4) ? 200 << 10 : 1 << 20,
-        .failures = random_below(&draw, 2),
+        .failures = random_below(&draw, 2) && random_may_fail(),
         .global_bytes = GLOBAL_BYTES,
         .hole = hole,
     };

@@ -1,5 +1,6 @@
 /* generate.c: makes random programs: proposes operations to the model, and where something must be
  * waited for first, one of the ways of waiting. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/random/random.h"
@@ -323,6 +324,13 @@ static bool make(struct generator *g, struct random_operation *o)
     if (o->kind >= RANDOM_SUBMIT && o->kind <= RANDOM_SUM)
         return make_data(g, o, device);
     return true;
+}
+
+bool random_may_fail(void)
+{
+    const char *text = getenv("RANDOM_FAILURES");
+
+    return !text || strcmp(text, "no") != 0;
 }
 
 void random_generate(struct random_program *program, const struct random_limits *limits,

@@ -402,6 +402,19 @@ static bool blocks_fit(const struct random_model *model, const struct random_ope
     }
 }
 
+/* Behind a failure, before that was known, a retrieve may have filled host memory. */
+static void forget(struct random_model *model, const struct random_operation *o,
+                   const struct access *access)
+{
+    struct block *block = &model->block[access->place.block];
+    int count, first;
+
+    extend(model, o->queue, o->thread);
+    access_note(model, access, o->thread);
+    first = pieces_of(block, access->place.at, access->bytes, &count);
+    block->piece[first].defined = false;
+}
+
 static bool accept_data(struct random_model *model, const struct random_operation *o)
 {
     struct queue *queue = o->queue >= 0 ? &model->queue[o->queue] : NULL;
@@ -427,9 +440,13 @@ static bool accept_data(struct random_model *model, const struct random_operatio
                 block->touch.step)
                 return refuse(model, thread_actor(block->touch.thread));
         }
+        if (o->kind == RANDOM_RETRIEVE && !access_certain(model, &access[1], o->thread))
+            return false;
         take(model, o, ALLOW_FAILED);
         for (int i = 0; i < count; i++)
             note_named(model, access[i].place.block, o->thread);
+        if (o->kind == RANDOM_RETRIEVE)
+            forget(model, o, &access[1]);
         return true;
     }
     for (int i = 0; i < count; i++)

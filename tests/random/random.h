@@ -10,8 +10,9 @@
  * programs are shrunk.
  *
  * What the model takes for promised, beside what omprma.h says
- *   A queue runs everything before an operation that fails, and nothing after it. What is called on
- *   it meanwhile gives OK or the error; synchronize or destroy gives the error once.
+ *   A queue runs everything before an operation that fails, and nothing after it, except that a
+ *   retrieve may have overtaken it: its host memory holds anything. What is called on the queue
+ *   meanwhile gives OK or the error; synchronize or destroy gives the error once.
  *   An event has the fate of what its queue was given before it was recorded, once and for all: it
  *   completes without error if all of that succeeds, else with the error, also if what failed was a
  *   wait. What fails later in its queue, synchronizing and destroying that queue do not change it.
@@ -161,6 +162,9 @@ uint64_t random_draw(uint64_t *state);
 uint64_t random_below(uint64_t *state, uint64_t limit);
 
 /* ---- generate.c ---- */
+
+/* False with RANDOM_FAILURES=no in the environment: programs without operations that fail. */
+bool random_may_fail(void);
 
 void random_generate(struct random_program *program, const struct random_limits *limits,
                      uint64_t seed);

@@ -57,7 +57,7 @@ static struct core_options choose(uint64_t seed, struct random_limits *limits, s
         .threads = draw_below(from, 2) ? 1 : 1 + (int)draw_below(from, RANDOM_THREADS),
         .operations = 20 + (int)draw_below(from, 150),
         .most = UINT64_C(3) * CORE_PIECE,
-        .failures = draw_below(from, 2),
+        .failures = draw_below(from, 2) && random_may_fail(),
         .global_bytes = GLOBAL_BYTES,
     };
     return options;
