@@ -2,10 +2,10 @@
  * rtl_16.c: entry points that came with LLVM 16 and 17. Team and thread numbers are not used, see
  * rtl_13.c. No logic here: see plugin.h.
  *
- * There is no __tgt_rtl_query_async, which all of these look for: with it libomptarget puts a nowait
- * region that is not done back into libomp's queue as a task, and libomp 16 loses it at times, so
- * that all threads wait for ever (the stock plugins too). 17 and 18 have not been shown to be sound.
- * Without it libomptarget synchronizes, in a hidden helper thread.
+ * There is no __tgt_rtl_query_async, which all of these look for: with it libomptarget puts a
+ * nowait region that is not done back into libomp's queue as a task, and libomp 16 loses it at
+ * times, so that all threads wait for ever (the stock plugins too). 17 and 18 have not been shown
+ * to be sound. Without it libomptarget synchronizes, in a hidden helper thread.
  */
 #include "plugin/plugin.h"
 #include "plugin/rtl.h"
