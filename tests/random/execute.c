@@ -92,7 +92,7 @@ static omprma_status_t launch(omprma_queue_t *queue, omprma_addr_t kernel, uint6
 {
     const uint64_t arguments[] = {a, b, c};
 
-    return omprma_launch(queue, kernel, arguments, 3);
+    return omprma_launch(queue, kernel, NULL, arguments, 3);
 }
 
 static omprma_status_t run_launch(struct run *run, const struct random_operation *o, int device)
