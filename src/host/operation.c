@@ -25,8 +25,14 @@ omprma_status_t operation_check_queue(struct omprma_queue *queue)
 
 void operation_make_room(struct omprma_queue *queue)
 {
+    struct device *device = queue->device;
+
     if (queue->items >= QUEUE_ITEMS_MOST)
         queue_make_room(queue);
+    /* Who issues nothing but small one-sided transfers never waits, but what keeps the worker awake
+     * for them (device_keep_awake()) must be acknowledged, too. */
+    if (!device_may_send(device) && !device->runtime->driven)
+        progress_once(device->runtime);
 }
 
 omprma_status_t operation_begin(struct omprma_queue *queue)
