@@ -31,6 +31,8 @@ forbid src/null '(rma|twosided|host|plugin|worker)/' 'datapaths do not know each
 forbid src/host '(plugin|worker)/' 'host knows neither the plugin nor the worker'
 forbid src/plugin '(base|control|rma|twosided|null|host|worker)/|mpi\.h' \
     'the plugin uses only the public interface'
+forbid src/device '(base|control|rma|twosided|null|host|plugin|worker|omprma)/|mpi\.h' \
+    'device code knows only libomp'
 
 header='#include <omprma/omprma.h>'
 echo "$header" | "${CC:-cc}" -std=c11 -Wall -Wextra -Wpedantic -Werror -Iinclude -fsyntax-only -xc - ||
