@@ -4,6 +4,7 @@
 omprma_sources(device_sources src/device)
 add_library(omprma_device STATIC ${device_sources})
 target_include_directories(omprma_device PRIVATE ${PROJECT_SOURCE_DIR}/src)
+target_compile_definitions(omprma_device PRIVATE _GNU_SOURCE=)
 target_compile_options(omprma_device PRIVATE
     -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes
     $<$<BOOL:${OMPRMA_WERROR}>:-Werror>)

@@ -1,5 +1,7 @@
 /* loops.c: loops that flang shares out among threads and teams through the runtime. */
+#include <dlfcn.h>
 #include <sched.h>
+#include <string.h>
 
 #include "device/flang.h"
 #include "device/schedule.h"
@@ -14,6 +16,18 @@ static void loop_leave(struct ident *where, uint64_t thread)
     __kmpc_barrier(where, __kmpc_global_thread_num(where));
 }
 
+/* Other loops are libomp's: device code in C and C++ may be part of the same image. */
+static void ordered_elsewhere(const char *name, struct ident *where, int32_t thread)
+{
+    void (*libomp)(struct ident *, int32_t);
+    void *found = dlsym(RTLD_NEXT, name);
+
+    if (!found)
+        return; /* nothing in this process can have begun such a loop */
+    memcpy(&libomp, &found, sizeof(libomp));
+    libomp(where, thread);
+}
+
 /* Iterations are shared out in blocks in the order of threads (flang 22 passes no chunks). So it is
  * this thread's turn when all threads before it have left the loop, whether they came through the
  * ordered construct or not. */
@@ -21,8 +35,10 @@ void __kmpc_ordered(struct ident *where, int32_t thread)
 {
     unsigned self = (unsigned)omp_get_thread_num(), left;
 
-    (void)where;
-    (void)thread;
+    if (!team_looping) {
+        ordered_elsewhere("__kmpc_ordered", where, thread);
+        return;
+    }
     if (!team_current)
         return;
     left = atomic_load_explicit(&team_current->loops[self], memory_order_relaxed);
@@ -33,8 +49,8 @@ void __kmpc_ordered(struct ident *where, int32_t thread)
 
 void __kmpc_end_ordered(struct ident *where, int32_t thread)
 {
-    (void)where;
-    (void)thread;
+    if (!team_looping)
+        ordered_elsewhere("__kmpc_end_ordered", where, thread);
 }
 
 /* The end of a distribute loop has no barrier: where there are threads, that of their parallel
@@ -61,7 +77,9 @@ void __kmpc_end_ordered(struct ident *where, int32_t thread)
         uint64_t thread = (uint64_t)omp_get_thread_num();                                          \
                                                                                                    \
         (void)one_each;                                                                            \
+        team_looping = true;                                                                       \
         loop_##suffix(body, argument, iterations, threads, chunk, thread);                         \
+        team_looping = false;                                                                      \
         loop_leave(where, thread);                                                                 \
     }                                                                                              \
                                                                                                    \

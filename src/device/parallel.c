@@ -12,6 +12,7 @@ enum {
 };
 
 _Thread_local struct team *team_current;
+_Thread_local bool team_looping;
 
 typedef void outlined_fn(int32_t *thread, int32_t *bound, void *, void *, void *, void *, void *,
                          void *, void *, void *);
@@ -23,14 +24,17 @@ static void team_run(int32_t *thread, int32_t *bound, struct team *team)
     outlined_fn *outlined = (outlined_fn *)team->outlined;
     struct team *outer = team_current;
     struct region region = region_current;
+    bool looping = team_looping;
     void *a[ARGUMENTS_MOST] = {0};
 
     for (int64_t i = 0; i < team->count; i++)
         a[i] = team->arguments[i];
     team_current = team;
+    team_looping = false;
     region_current = (struct region){0};
     outlined(thread, bound, a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7]);
     region_current = region;
+    team_looping = looping;
     team_current = outer;
 }
 

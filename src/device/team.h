@@ -4,6 +4,7 @@
 #define DEVICE_TEAM_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct team {
@@ -16,5 +17,8 @@ struct team {
 
 /* Of the innermost parallel region that the calling thread is in, or NULL. */
 extern _Thread_local struct team *team_current;
+
+/* Whether the calling thread is in a loop that its team shares out, of loops.c. */
+extern _Thread_local bool team_looping;
 
 #endif
