@@ -2,9 +2,9 @@
 #ifndef OMPRMA_WORKER_BENCH_H
 #define OMPRMA_WORKER_BENCH_H
 
-#include "worker/server.h"
+#include "worker/session.h"
 
 /* Runs one WIRE_BENCH command and replies when it is over. */
-void bench_run(struct server *server, struct stream *stream, const struct wire_record *record);
+void bench_run(const struct stream *stream, const struct wire_record *record);
 
 #endif

@@ -31,6 +31,19 @@ int hub_gather(const struct world *world, int hub, const void *mine, void *all, 
     return code;
 }
 
+int hub_collect(const struct world *world, int hub, const void *mine, size_t bytes,
+                void *const *all, const size_t *all_bytes)
+{
+    int code = MPI_SUCCESS;
+
+    if (world->rank != hub)
+        return send(mine, bytes, hub);
+    for (int rank = 0; rank < world->size && code == MPI_SUCCESS; rank++)
+        if (rank != hub)
+            code = receive(all[rank], all_bytes[rank], rank);
+    return code;
+}
+
 /* `stride` 0 gives the same to everybody. */
 static int deliver(const struct world *world, int hub, const char *all, size_t stride, size_t bytes)
 {

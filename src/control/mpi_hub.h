@@ -15,6 +15,10 @@
 /* Everybody's `bytes` at `mine` to the hub's `all`, in order of ranks. An MPI error code. */
 int hub_gather(const struct world *world, int hub, const void *mine, void *all, size_t bytes);
 
+/* The same where each process says how much: the hub's all[rank] has room for all_bytes[rank]. */
+int hub_collect(const struct world *world, int hub, const void *mine, size_t bytes,
+                void *const *all, const size_t *all_bytes);
+
 /* The reverse: from the hub's `all` to everybody's `mine`. */
 int hub_scatter(const struct world *world, int hub, const void *all, void *mine, size_t bytes);
 

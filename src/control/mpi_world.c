@@ -256,10 +256,70 @@ static void open_window(struct world *world)
     world->component = component_of(mpi->window);
 }
 
-omprma_status_t world_open(struct world *world, struct world_hello *hello, struct world_hello **all,
+/* Room for what the worker of a rank says about its devices. */
+static omprma_status_t expect_devices(struct world_peer *peer, int rank)
+{
+    int32_t count = peer->hello.device_count;
+
+    if (count < 1 || count > WORLD_DEVICES_MOST)
+        return error_set(OMPRMA_ERR_PROTOCOL, "the worker of rank %d says that it has %d devices",
+                         rank, count);
+    peer->devices = calloc((size_t)count, sizeof(*peer->devices));
+    return peer->devices ? OMPRMA_OK
+                         : error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for %d devices", count);
+}
+
+/* On the head: receives all descriptions. */
+static omprma_status_t hear_of_peers(struct world *world, const struct world_peer *mine,
+                                     struct world_peer *peers)
+{
+    size_t ranks = (size_t)world->size;
+    struct world_hello *hellos = calloc(ranks, sizeof(*hellos));
+    void **all = calloc(ranks, sizeof(*all));
+    size_t *bytes = calloc(ranks, sizeof(*bytes));
+    omprma_status_t status = OMPRMA_OK;
+    int code;
+
+    if (!hellos || !all || !bytes)
+        world_abort(world, 1);
+    code = hub_gather(world, world->head, &mine->hello, hellos, sizeof(*hellos));
+    for (int rank = 0; rank < world->size && code == MPI_SUCCESS && status == OMPRMA_OK; rank++) {
+        peers[rank].hello = hellos[rank];
+        if (rank == world->head)
+            continue;
+        status = expect_devices(&peers[rank], rank);
+        all[rank] = peers[rank].devices;
+        bytes[rank] = (size_t)hellos[rank].device_count * sizeof(*peers->devices);
+    }
+    if (code == MPI_SUCCESS && status == OMPRMA_OK)
+        code = hub_collect(world, world->head, NULL, 0, all, bytes);
+    free(hellos);
+    free(all);
+    free(bytes);
+    return code == MPI_SUCCESS ? status : world_error(code, "exchange of descriptions");
+}
+
+static omprma_status_t describe(struct world *world, const struct world_peer *mine)
+{
+    int code = hub_gather(world, world->head, &mine->hello, NULL, sizeof(mine->hello));
+
+    if (code == MPI_SUCCESS)
+        code = hub_collect(world, world->head, mine->devices,
+                           (size_t)mine->hello.device_count * sizeof(*mine->devices), NULL, NULL);
+    return code == MPI_SUCCESS ? OMPRMA_OK : world_error(code, "exchange of descriptions");
+}
+
+void world_free_peers(struct world_peer *peers, int size)
+{
+    for (int rank = 0; peers && rank < size; rank++)
+        free(peers[rank].devices);
+    free(peers);
+}
+
+omprma_status_t world_open(struct world *world, struct world_peer *mine, struct world_peer **all,
                            world_attach attach, void *data)
 {
-    struct world_hello *hellos = NULL;
+    struct world_peer *peers = NULL;
     omprma_status_t status = OMPRMA_OK;
     char library[128];
     bool any = false;
@@ -277,7 +337,7 @@ omprma_status_t world_open(struct world *world, struct world_hello *hello, struc
     world_mpi_library(library, sizeof(library));
     world->quirks = quirks_for(quirks_openmpi_version(library), world->component);
     if (attach)
-        status = attach(world, hello, data);
+        status = attach(world, mine, data);
     code = hub_any(world, world->head, status != OMPRMA_OK, &any);
     if (status != OMPRMA_OK)
         return status;
@@ -289,17 +349,17 @@ omprma_status_t world_open(struct world *world, struct world_hello *hello, struc
     if (code != MPI_SUCCESS)
         return world_error(code, "start-up of the window");
     if (all) {
-        hellos = calloc((size_t)world->size, sizeof(*hellos));
-        if (!hellos)
+        peers = calloc((size_t)world->size, sizeof(*peers));
+        if (!peers)
             world_abort(world, 1);
     }
-    code = hub_gather(world, world->head, hello, hellos, sizeof(*hello));
-    if (code != MPI_SUCCESS) {
-        free(hellos);
-        return world_error(code, "exchange of descriptions");
+    status = all ? hear_of_peers(world, mine, peers) : describe(world, mine);
+    if (status != OMPRMA_OK) {
+        world_free_peers(peers, world->size);
+        return status;
     }
     if (all)
-        *all = hellos;
+        *all = peers;
     /* UCX waits inside its calls for peers to make progress, and those need the processor. */
     if (world->started_mpi && strcmp(world->component, "ucx") != 0) {
         mpi_yield_find();

@@ -1,7 +1,9 @@
 /* calls.c: public functions of omprma.h about queues and memory that need no more than a lock. */
+#include <string.h>
+
 #include "base/error.h"
 #include "host/device.h"
-#include "host/operation.h"
+#include "host/call.h"
 #include "host/queue.h"
 
 enum {
@@ -54,7 +56,7 @@ omprma_status_t omprma_queue_flush(omprma_queue_t *queue)
     if (status != OMPRMA_OK)
         return status;
     runtime_lock(queue->device->runtime);
-    queue_flush(queue, false);
+    queue_flush(queue);
     runtime_unlock(queue->device->runtime);
     return OMPRMA_OK;
 }
@@ -69,11 +71,12 @@ omprma_status_t omprma_queue_query(omprma_queue_t *queue, bool *done)
         return error_set(OMPRMA_ERR_ARGUMENT, "queue query: done is NULL");
     runtime_lock(queue->device->runtime);
     queue->waiters++; /* somebody wants to know: ask the worker where nobody asked */
-    queue_flush(queue, queue->open && !queue->open->segment.only_writes);
+    queue_want(queue, queue->hazard);
+    queue_flush(queue);
     if (!queue->device->runtime->driven)
         progress_look(queue->device->runtime);
     queue->waiters--;
-    *done = queue_idle(queue);
+    *done = queue_is_idle(queue);
     runtime_unlock(queue->device->runtime);
     return OMPRMA_OK;
 }
@@ -113,11 +116,12 @@ static void release(struct device *device, omprma_addr_t base, uint64_t bytes)
 {
     struct wire_record record = {
         .code = WIRE_RELEASE,
-        .op = (uint32_t)device->control->sent_op,
+        .device = device->index,
+        .op = (uint32_t)device->control->issued,
         .word = {base, bytes},
     };
 
-    device_send_record(device, &record, false);
+    peer_send_record(device->peer, &record, false);
 }
 
 /* Gives empty arenas back, as many as messages may be sent; the others stay in use until the next
@@ -127,7 +131,7 @@ static void release_empty(struct device *device)
     omprma_addr_t base = 1;
     uint64_t bytes = 0;
 
-    while (base && !device->lost && device_may_send(device)) {
+    while (base && !device->lost && peer_may_send(device->peer)) {
         base = take_empty_arena(device, &bytes);
         if (base)
             release(device, base, bytes);
@@ -278,11 +282,13 @@ omprma_status_t omprma_device_info(int number, omprma_device_info_t *info)
     allocator_usage(device->allocator, &usage);
     spinlock_unlock(&device->memory_lock);
     *info = (omprma_device_info_t){
-        .pid = device->hello.bell.pid,
-        .cores = device->hello.cores,
-        .numa_node = device->hello.numa_node,
+        .pid = device->peer->hello.bell.pid,
+        .worker = device->peer->number,
+        .index = device->index,
+        .cores = device->about.cores,
+        .numa_node = device->about.numa_node,
         .lanes = (int)device->runtime->config.lanes,
-        .memory_bytes = device->hello.memory_limit,
+        .memory_bytes = device->about.memory_limit,
         .arena_bytes = usage.arena_bytes,
         .used_bytes = usage.used_bytes,
         .peak_bytes = usage.peak_bytes,
@@ -290,10 +296,10 @@ omprma_status_t omprma_device_info(int number, omprma_device_info_t *info)
         .inline_retrieve_bytes = device->paths.inline_retrieve,
         .osc = device->runtime->world.component,
     };
-    _Static_assert(sizeof(info->host) == sizeof(device->hello.host), "host name");
-    for (size_t i = 0; i < sizeof(info->host); i++)
-        info->host[i] = device->hello.host[i];
-    for (size_t i = 0; i < sizeof(info->cpu); i++)
-        info->cpu[i] = device->hello.cpu[i];
+    _Static_assert(sizeof(info->host) == sizeof(device->peer->hello.host), "host name");
+    _Static_assert(sizeof(info->backend) == sizeof(device->about.backend), "backend name");
+    memcpy(info->host, device->peer->hello.host, sizeof(info->host));
+    memcpy(info->cpu, device->peer->hello.cpu, sizeof(info->cpu));
+    memcpy(info->backend, device->about.backend, sizeof(info->backend));
     return OMPRMA_OK;
 }

@@ -28,7 +28,7 @@ static int crash(const char *how)
     /* The device is lost, and says so at once. */
     status = omprma_submit(other, there, &there, 8);
     if (status == OMPRMA_OK)
-        status = omprma_launch(other, there, NULL, 0);
+        status = omprma_launch(other, there, NULL, NULL, 0);
     if (status == OMPRMA_OK)
         status = omprma_queue_synchronize(other);
     check(status == OMPRMA_ERR_DEVICE_LOST || status == OMPRMA_ERR_KERNEL);
@@ -72,7 +72,7 @@ static int lose(int signal)
     fprintf(stderr, "signal %d to process %d\n", signal, info.pid);
     check(kill(info.pid, signal) == 0);
     do { /* until the queue is full, and then until the worker is given up */
-        status = omprma_launch(queue, kernel, NULL, 0);
+        status = omprma_launch(queue, kernel, NULL, NULL, 0);
         omprma_queue_flush(queue);
     } while (status == OMPRMA_OK);
     check(omprma_queue_synchronize(queue) == status);

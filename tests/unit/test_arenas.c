@@ -25,15 +25,23 @@ static omprma_status_t fill_arena(omprma_addr_t *block)
     return status;
 }
 
+static const struct memory *memory_of(int worker)
+{
+    const struct native *native = core.worker[worker].devices[0].state;
+
+    return &native->memory;
+}
+
 static void more_arenas_than_there_can_be(void **state)
 {
-    const struct memory *memory = &core.worker[0].server.memory;
+    const struct memory *memory;
     uint64_t attached, used;
     omprma_addr_t more;
     int count = 0, arenas;
 
     (void)state;
     core_start(&(struct core_options){.arena = ARENA, .memory = UINT64_C(1) << 30});
+    memory = memory_of(0);
     while (count < BLOCKS_MOST && fill_arena(&blocks[count]) == OMPRMA_OK)
         count++;
     assert_in_range(count, 32, BLOCKS_MOST - 1);
@@ -59,11 +67,12 @@ static void more_arenas_than_there_can_be(void **state)
 static void a_free_does_not_wait(void **state)
 {
     enum { COUNT = 20 };
-    struct memory *memory = &core.worker[0].server.memory;
+    const struct memory *memory;
     omprma_addr_t again;
 
     (void)state;
     core_start(&(struct core_options){.arena = ARENA, .memory = UINT64_C(1) << 30});
+    memory = memory_of(0);
     for (int i = 0; i < COUNT; i++)
         assert_ok(fill_arena(&blocks[i]));
     assert_int_equal(memory->count, COUNT);

@@ -37,7 +37,7 @@ static void its_transfers_are_given_up(void **state)
                           : omprma_retrieve(queue, data[i], there + i * BYTES, BYTES));
         assert_ok(omprma_queue_flush(queue));
         runtime_lock(runtime);
-        device_lose(core_device(0), "device 0 (here) was lost");
+        peer_lose(core_device(0)->peer, "device 0 (here) was lost");
         runtime_unlock(runtime);
         assert_int_equal(omprma_queue_synchronize(queue), OMPRMA_ERR_DEVICE_LOST);
         there = core_alloc(1, BYTES);
@@ -61,8 +61,8 @@ static void the_worker_stays_awake(void **state)
     core_choose(0, 0, true);
     queue = core_queue(0);
     there = core_alloc(0, 8);
-    until = core_device(0)->sent + 2 * DEVICE_WINDOW;
-    while (core_device(0)->sent < until) {
+    until = core_device(0)->peer->sent + 2 * PEER_WINDOW;
+    while (core_device(0)->peer->sent < until) {
         assert_ok(omprma_submit(queue, there, data, 8));
         assert_ok(omprma_queue_synchronize(queue));
     }

@@ -4,7 +4,7 @@
  * Kernels take 64-bit integers and pointers only, so that for up to six of them (all in registers)
  * the compiler's own call is right; libffi does the rest.
  */
-#include "worker/kernel.h"
+#include "worker/native/kernel.h"
 
 #include <ffi.h>
 #include <pthread.h>

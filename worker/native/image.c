@@ -3,7 +3,7 @@
  * address ranges and kernels live in append-only structures that a signal handler may read.
  * Must not know: MPI, messages, queues.
  */
-#include "worker/image.h"
+#include "worker/native/image.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -38,6 +38,7 @@ struct image_entry {
 
 struct image {
     struct image *next;
+    const void *owner;
     XXH128_hash_t hash;
     size_t bytes;
     char label[32];     /* "image 3f2a90c1", for messages and /proc/PID/maps */
@@ -55,8 +56,9 @@ struct image {
 /* Kernels by address: open addressing, at most half full. A full table is replaced, never freed,
  * because a signal handler may be reading it. */
 struct kernel_slot {
-    _Atomic uint64_t address; /* 0: free; written after the name */
+    _Atomic uint64_t address; /* 0: free; written after the rest */
     const char *name;
+    const void *owner;
 };
 
 struct kernel_table {
@@ -84,17 +86,19 @@ static struct kernel_slot *kernel_find(struct kernel_table *table, uint64_t addr
     }
 }
 
-static void kernel_insert(struct kernel_table *table, uint64_t address, const char *name)
+static void kernel_insert(struct kernel_table *table, uint64_t address, const char *name,
+                          const void *owner)
 {
     struct kernel_slot *slot = kernel_find(table, address);
     if (atomic_load_explicit(&slot->address, memory_order_relaxed))
         return;
     slot->name = name;
+    slot->owner = owner;
     atomic_store_explicit(&slot->address, address, memory_order_release);
     table->used++;
 }
 
-static omprma_status_t kernel_remember(uint64_t address, const char *name)
+static omprma_status_t kernel_remember(uint64_t address, const char *name, const void *owner)
 {
     struct kernel_table *table = atomic_load(&kernels);
     if (!table || 2 * (table->used + 1) > table->capacity) {
@@ -108,33 +112,34 @@ static omprma_status_t kernel_remember(uint64_t address, const char *name)
         for (size_t i = 0; table && i < table->capacity; i++) {
             uint64_t old = atomic_load(&table->slots[i].address);
             if (old)
-                kernel_insert(larger, old, table->slots[i].name);
+                kernel_insert(larger, old, table->slots[i].name, table->slots[i].owner);
         }
         atomic_store(&kernels, larger);
         table = larger;
     }
-    kernel_insert(table, address, name);
+    kernel_insert(table, address, name, owner);
     return OMPRMA_OK;
 }
 
-static const char *kernel_name_or_null(uint64_t address)
+static const struct kernel_slot *kernel_known(uint64_t address)
 {
     struct kernel_table *table = atomic_load_explicit(&kernels, memory_order_acquire);
     if (!table || !address)
         return NULL;
     struct kernel_slot *slot = kernel_find(table, address);
-    return atomic_load_explicit(&slot->address, memory_order_acquire) ? slot->name : NULL;
+    return atomic_load_explicit(&slot->address, memory_order_acquire) ? slot : NULL;
 }
 
 const char *image_kernel_name(uint64_t address)
 {
-    const char *name = kernel_name_or_null(address);
-    return name ? name : "?";
+    const struct kernel_slot *slot = kernel_known(address);
+    return slot ? slot->name : "?";
 }
 
-bool image_is_kernel(uint64_t address)
+bool image_is_kernel(const void *owner, uint64_t address)
 {
-    return kernel_name_or_null(address) != NULL;
+    const struct kernel_slot *slot = kernel_known(address);
+    return slot && slot->owner == owner;
 }
 
 /* ---- symbols of one image ---- */
@@ -295,13 +300,14 @@ static void image_drop(struct image *image)
     free(image);
 }
 
-static omprma_status_t image_load(const void *bytes, size_t size, XXH128_hash_t hash,
-                                  struct image **out)
+static omprma_status_t image_load(const void *bytes, size_t size, const void *owner,
+                                  XXH128_hash_t hash, struct image **out)
 {
     struct image *image = calloc(1, sizeof(*image));
     if (!image)
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory to load an image of %zu bytes", size);
     image->fd = -1;
+    image->owner = owner;
     image->hash = hash;
     image->bytes = size;
     snprintf(image->label, sizeof(image->label), "image %08x", (unsigned)hash.high64);
@@ -330,7 +336,7 @@ static omprma_status_t image_load(const void *bytes, size_t size, XXH128_hash_t 
     return OMPRMA_OK;
 }
 
-omprma_status_t image_open(const void *bytes, size_t size, struct image **image)
+omprma_status_t image_open(const void *bytes, size_t size, const void *owner, struct image **image)
 {
     omprma_status_t status = elf_check(bytes, size);
     if (status)
@@ -338,10 +344,11 @@ omprma_status_t image_open(const void *bytes, size_t size, struct image **image)
     XXH128_hash_t hash = XXH3_128bits(bytes, size);
     pthread_mutex_lock(&lock);
     struct image *found = atomic_load(&images);
-    while (found && !(found->bytes == size && XXH128_isEqual(found->hash, hash)))
+    while (found &&
+           !(found->owner == owner && found->bytes == size && XXH128_isEqual(found->hash, hash)))
         found = found->next;
     if (!found)
-        status = image_load(bytes, size, hash, &found);
+        status = image_load(bytes, size, owner, hash, &found);
     pthread_mutex_unlock(&lock);
     if (!status)
         *image = found;
@@ -397,7 +404,7 @@ omprma_status_t image_symbol(struct image *image, const char *name, uint64_t siz
         return status;
     if (!size) {
         pthread_mutex_lock(&lock);
-        status = kernel_remember((uint64_t)(uintptr_t)at, kept);
+        status = kernel_remember((uint64_t)(uintptr_t)at, kept, image->owner);
         pthread_mutex_unlock(&lock);
         if (status)
             return status;
@@ -406,15 +413,26 @@ omprma_status_t image_symbol(struct image *image, const char *name, uint64_t siz
     return OMPRMA_OK;
 }
 
+static const struct image *image_around(uint64_t address)
+{
+    const struct image *image = atomic_load(&images);
+    while (image && !(address >= image->low && address < image->high))
+        image = image->next;
+    return image;
+}
+
 bool image_offset(uint64_t address, uint64_t *offset)
 {
-    for (struct image *image = atomic_load(&images); image; image = image->next) {
-        if (address >= image->low && address < image->high) {
-            *offset = address - image->low;
-            return true;
-        }
-    }
-    return false;
+    const struct image *image = image_around(address);
+    if (image)
+        *offset = address - image->low;
+    return image != NULL;
+}
+
+const void *image_owner(uint64_t address)
+{
+    const struct image *image = image_around(address);
+    return image ? image->owner : NULL;
 }
 
 size_t image_count(void)

@@ -3,7 +3,8 @@
  * uses its own small text routines and atomics: no allocation, no stdio, no lock.
  * Must not know: MPI, messages, queues.
  */
-#include "worker/crash.h"
+#define _GNU_SOURCE
+#include "worker/native/crash.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -13,23 +14,26 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
 #include <ucontext.h>
 #include <unistd.h>
 
 #include "base/error.h"
-#include "worker/image.h"
+#include "worker/native/image.h"
 
 enum {
     STACK_BYTES = 64 << 10,    /* alternate stack; a signal frame alone may take 11 KiB */
-    TEXT_BYTES = 768,          /* of the description */
     OVERFLOW_BYTES = 64 << 10, /* a fault this near below the stack pointer is an overflow */
+    SEARCH_BYTES = 64 << 10,   /* of a stack, for whose code called */
+    SEARCH_WORDS = 256,        /* looked at a time */
 };
 
 /* One per thread of ours; never freed, since handlers of other threads walk the list. */
 struct crash_slot {
     struct crash_slot *next;
-    _Atomic uint64_t entry; /* the kernel that the thread is in, 0: none */
-    _Atomic uint64_t order; /* when it was entered, among all */
+    _Atomic uint64_t entry;      /* the kernel that the thread is in, 0: none */
+    struct crash *_Atomic crash; /* of its device */
+    _Atomic uint64_t order;      /* when it was entered, among all */
 };
 
 struct guard {
@@ -45,21 +49,22 @@ IN_THREAD struct guard *volatile own_guard;
 static struct crash_slot *_Atomic slots;
 static _Atomic uint64_t entered; /* kernels entered so far */
 static void (*wake_service)(void);
-static atomic_flag crash_claimed = ATOMIC_FLAG_INIT;
-static _Atomic bool crash_described;
-static char crash_text[TEXT_BYTES];
 
 /* ---- description, async-signal-safe ---- */
 
-static size_t text_add(size_t at, const char *text)
+struct words {
+    char *text;
+    size_t at;
+};
+
+static void text_add(struct words *words, const char *text)
 {
-    while (*text && at < TEXT_BYTES - 1)
-        crash_text[at++] = *text++;
-    crash_text[at] = 0;
-    return at;
+    while (*text && words->at < CRASH_TEXT_BYTES - 1)
+        words->text[words->at++] = *text++;
+    words->text[words->at] = 0;
 }
 
-static size_t text_add_number(size_t at, uint64_t value, unsigned base)
+static void text_add_number(struct words *words, uint64_t value, unsigned base)
 {
     char digits[24];
     size_t start = sizeof(digits) - 1;
@@ -68,12 +73,13 @@ static size_t text_add_number(size_t at, uint64_t value, unsigned base)
         digits[--start] = "0123456789abcdef"[value % base];
         value /= base;
     } while (value);
-    return text_add(at, digits + start);
+    text_add(words, digits + start);
 }
 
-static size_t text_add_hex(size_t at, uint64_t value)
+static void text_add_hex(struct words *words, uint64_t value)
 {
-    return text_add_number(text_add(at, "0x"), value, 16);
+    text_add(words, "0x");
+    text_add_number(words, value, 16);
 }
 
 static const char *signal_words(const siginfo_t *info)
@@ -93,47 +99,85 @@ static const char *signal_words(const siginfo_t *info)
 }
 
 /* "segmentation fault at address 0x10 (pc image+0x1a)" */
-static size_t text_add_fault(size_t at, const siginfo_t *info, const ucontext_t *context)
+static void text_add_fault(struct words *words, const siginfo_t *info, const ucontext_t *context)
 {
     uint64_t pc = (uint64_t)context->uc_mcontext.gregs[REG_RIP];
     uint64_t sp = (uint64_t)context->uc_mcontext.gregs[REG_RSP];
     uint64_t address = (uint64_t)(uintptr_t)info->si_addr;
     uint64_t offset;
 
-    at = text_add(at, signal_words(info));
-    if (info->si_code <= 0)
-        return text_add(at, " sent by a process");
-    if (info->si_signo == SIGSEGV || info->si_signo == SIGBUS) {
-        at = text_add(at, " at address ");
-        /* The processor does not tell which address it was when it is not a canonical one. */
-        at = info->si_code == SI_KERNEL ? text_add(at, "(not a valid pointer)")
-                                        : text_add_hex(at, address);
-        if (info->si_code != SI_KERNEL && address - (sp - OVERFLOW_BYTES) < OVERFLOW_BYTES + 4096)
-            at = text_add(at, ", stack overflow");
+    text_add(words, signal_words(info));
+    if (info->si_code <= 0) {
+        text_add(words, " sent by a process");
+        return;
     }
-    at = text_add(at, " (pc ");
-    if (image_offset(pc, &offset))
-        at = text_add_hex(text_add(at, "image+"), offset);
-    else
-        at = text_add(text_add_hex(at, pc), ", outside the image");
-    return text_add(at, ")");
+    if (info->si_signo == SIGSEGV || info->si_signo == SIGBUS) {
+        text_add(words, " at address ");
+        /* The processor does not tell which address it was when it is not a canonical one. */
+        if (info->si_code == SI_KERNEL)
+            text_add(words, "(not a valid pointer)");
+        else
+            text_add_hex(words, address);
+        if (info->si_code != SI_KERNEL && address - (sp - OVERFLOW_BYTES) < OVERFLOW_BYTES + 4096)
+            text_add(words, ", stack overflow");
+    }
+    text_add(words, " (pc ");
+    if (image_offset(pc, &offset)) {
+        text_add(words, "image+");
+        text_add_hex(words, offset);
+    } else {
+        text_add_hex(words, pc);
+        text_add(words, ", outside the image");
+    }
+    text_add(words, ")");
 }
 
-/* The kernel that a fault or exit on this thread belongs to; 0 if it is not a kernel's. A thread of
- * ours answers for itself: a fault of the service thread is no kernel's and must not park it. */
-static uint64_t kernel_of_thread(void)
+/* ---- whose fault ---- */
+
+/* Whose image the code at `pc` is in or, where it is in a library's, what called that: the nearest
+ * word above `sp` that points into an image. The stack is read by a system call, which does not
+ * fault where it ends. */
+static const void *owner_of_code(uint64_t pc, uint64_t sp)
+{
+    const void *owner = image_owner(pc);
+    uint64_t words[SEARCH_WORDS];
+
+    for (uint64_t at = sp; !owner && at < sp + SEARCH_BYTES; at += sizeof(words)) {
+        struct iovec here = {words, sizeof(words)}, there = {(void *)(uintptr_t)at, sizeof(words)};
+        ssize_t bytes = process_vm_readv(getpid(), &here, 1, &there, 1, 0);
+
+        for (ssize_t i = 0; !owner && i < bytes / (ssize_t)sizeof(*words); i++)
+            owner = image_owner(words[i]);
+        if (bytes < (ssize_t)sizeof(words))
+            break;
+    }
+    return owner;
+}
+
+/* The slot of the kernel that was entered last, of one owner or, for NULL, of all. */
+static struct crash_slot *latest_slot(const void *owner)
+{
+    struct crash_slot *latest = NULL;
+    for (struct crash_slot *slot = atomic_load(&slots); slot; slot = slot->next) {
+        const struct crash *crash = atomic_load(&slot->crash);
+        if (!atomic_load(&slot->entry) || !crash || (owner && crash->owner != owner))
+            continue;
+        if (!latest || atomic_load(&slot->order) >= atomic_load(&latest->order))
+            latest = slot;
+    }
+    return latest;
+}
+
+/* The slot of the kernel that a fault or exit on this thread belongs to, NULL if it is not a
+ * kernel's. A thread of ours answers for itself: a fault of the service thread is no kernel's and
+ * must not park it. */
+static struct crash_slot *slot_of_thread(uint64_t pc, uint64_t sp)
 {
     if (own_slot)
-        return atomic_load(&own_slot->entry);
-    uint64_t latest = 0, entry = 0;
-    for (struct crash_slot *slot = atomic_load(&slots); slot; slot = slot->next) {
-        uint64_t candidate = atomic_load(&slot->entry), order = atomic_load(&slot->order);
-        if (candidate && order >= latest) {
-            latest = order;
-            entry = candidate;
-        }
-    }
-    return entry;
+        return atomic_load(&own_slot->entry) ? own_slot : NULL;
+    const void *owner = owner_of_code(pc, sp);
+    struct crash_slot *slot = owner ? latest_slot(owner) : NULL;
+    return slot ? slot : latest_slot(NULL);
 }
 
 /* Ends the calling thread's work without ending the thread: its stack and locks stay as they are.
@@ -147,10 +191,21 @@ static void __attribute__((noreturn)) park(void)
         pause();
 }
 
-/* Publishes the description that `describe` wrote; only the first crash is kept. */
-static void publish(void)
+/* Begins the description of a crash: "kernel NAME". False if the device has crashed before. */
+static bool claim(struct crash_slot *slot, struct crash **crash, struct words *words)
 {
-    atomic_store_explicit(&crash_described, true, memory_order_release);
+    *crash = atomic_load(&slot->crash);
+    if (atomic_exchange(&(*crash)->claimed, true))
+        return false;
+    *words = (struct words){(*crash)->text, 0};
+    text_add(words, "kernel ");
+    text_add(words, image_kernel_name(atomic_load(&slot->entry)));
+    return true;
+}
+
+static void publish(struct crash *crash)
+{
+    atomic_store_explicit(&crash->described, true, memory_order_release);
     if (wake_service)
         wake_service();
 }
@@ -175,19 +230,24 @@ static void on_fault(int number, siginfo_t *info, void *context)
         pthread_sigmask(SIG_SETMASK, &((const ucontext_t *)context)->uc_sigmask, NULL);
         siglongjmp(guard->environment, 1);
     }
-    uint64_t entry = kernel_of_thread();
-    if (!entry) {
+    const ucontext_t *at = context;
+    struct crash_slot *slot = slot_of_thread((uint64_t)at->uc_mcontext.gregs[REG_RIP],
+                                             (uint64_t)at->uc_mcontext.gregs[REG_RSP]);
+    struct crash *crash;
+    struct words words;
+    if (!slot) {
         take_default(number, info);
         errno = saved_errno;
         return;
     }
-    if (!atomic_flag_test_and_set(&crash_claimed)) {
-        size_t at = text_add(text_add(0, "kernel "), image_kernel_name(entry));
-        if (number == SIGABRT)
-            text_add(at, " called abort");
-        else
-            text_add_fault(text_add(at, " crashed: "), info, context);
-        publish();
+    if (claim(slot, &crash, &words)) {
+        if (number == SIGABRT) {
+            text_add(&words, " called abort");
+        } else {
+            text_add(&words, " crashed: ");
+            text_add_fault(&words, info, context);
+        }
+        publish(crash);
     }
     park();
 }
@@ -195,15 +255,18 @@ static void on_fault(int number, siginfo_t *info, void *context)
 static void on_process_exit(int code, void *unused)
 {
     (void)unused;
-    uint64_t entry = kernel_of_thread();
-    if (!entry)
+    struct crash_slot *slot = slot_of_thread(0, (uint64_t)(uintptr_t)__builtin_frame_address(0));
+    struct crash *crash;
+    struct words words;
+    if (!slot)
         return;
-    if (!atomic_flag_test_and_set(&crash_claimed)) {
-        size_t at = text_add(text_add(0, "kernel "), image_kernel_name(entry));
-        at = text_add(at, code < 0 ? " called exit(-" : " called exit(");
-        at = text_add_number(at, code < 0 ? -(uint64_t)(int64_t)code : (uint64_t)code, 10);
-        text_add(at, ")");
-        publish();
+    /* This handler is used up, and a kernel of another device may call exit() too. */
+    on_exit(on_process_exit, NULL);
+    if (claim(slot, &crash, &words)) {
+        text_add(&words, code < 0 ? " called exit(-" : " called exit(");
+        text_add_number(&words, code < 0 ? -(uint64_t)(int64_t)code : (uint64_t)code, 10);
+        text_add(&words, ")");
+        publish(crash);
     }
     park();
 }
@@ -255,12 +318,13 @@ omprma_status_t crash_install(void (*wake)(void))
     return OMPRMA_OK;
 }
 
-void crash_enter_kernel(uint64_t entry)
+void crash_enter_kernel(uint64_t entry, struct crash *crash)
 {
     if (!own_slot && crash_thread())
         return; /* without a slot the fault takes its default action, as before crash_install() */
     uint64_t order = atomic_fetch_add_explicit(&entered, 1, memory_order_relaxed);
     atomic_store_explicit(&own_slot->order, order, memory_order_relaxed);
+    atomic_store_explicit(&own_slot->crash, crash, memory_order_relaxed);
     atomic_store_explicit(&own_slot->entry, entry, memory_order_release);
 }
 
@@ -270,11 +334,11 @@ void crash_leave_kernel(void)
         atomic_store_explicit(&own_slot->entry, 0, memory_order_release);
 }
 
-bool crash_happened(const char **text)
+bool crash_happened(const struct crash *crash, const char **text)
 {
-    bool happened = atomic_load_explicit(&crash_described, memory_order_acquire);
+    bool happened = atomic_load_explicit(&crash->described, memory_order_acquire);
     if (happened && text)
-        *text = crash_text;
+        *text = crash->text;
     return happened;
 }
 

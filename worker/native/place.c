@@ -3,7 +3,7 @@
  * are kept: caches and I/O devices play no part and take most of the time to find.
  * Must not know: MPI, queues, what a lane does.
  */
-#include "worker/place.h"
+#include "worker/native/place.h"
 
 #include <errno.h>
 #include <hwloc.h>
@@ -15,18 +15,20 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "worker/free_memory.h"
+#include "worker/native/free_memory.h"
 
 enum { HUGE_PAGE_BYTES = 2 << 20 };
 
 struct place {
     hwloc_topology_t topology;
-    hwloc_cpuset_t share; /* this worker's; all allowed cpus when shared */
+    bool is_part;         /* of the place whose topology it uses */
+    hwloc_cpuset_t share; /* this worker's, or device's; all allowed cpus when shared */
     int lanes;
     struct place_description description;
 };
 
-/* Cores in the topology's order, grouped by NUMA node: node n has cores first[n] .. first[n+1]. */
+/* Cores of a share in the topology's order, grouped by NUMA node: node n has cores first[n] ..
+ * first[n+1]. */
 struct core_list {
     hwloc_obj_t *cores;
     int *first; /* node_count + 1 */
@@ -84,7 +86,8 @@ static void core_list_free(struct core_list *list)
     free(list->first);
 }
 
-static omprma_status_t core_list_make(hwloc_topology_t topology, struct core_list *list)
+static omprma_status_t core_list_make(hwloc_topology_t topology, hwloc_const_cpuset_t within,
+                                      struct core_list *list)
 {
     /* Some virtual machines show processing units but no cores. */
     int depth = hwloc_get_type_or_below_depth(topology, HWLOC_OBJ_CORE);
@@ -101,7 +104,7 @@ static omprma_status_t core_list_make(hwloc_topology_t topology, struct core_lis
         int before = list->core_count;
         for (int c = 0; c < cores; c++) {
             hwloc_obj_t core = hwloc_get_obj_by_depth(topology, depth, (unsigned)c);
-            if (core_node(topology, core) == n)
+            if (core_node(topology, core) == n && hwloc_bitmap_isincluded(core->cpuset, within))
                 list->cores[list->core_count++] = core;
         }
         if (list->core_count > before)
@@ -164,16 +167,18 @@ static int set_node(hwloc_topology_t topology, hwloc_const_cpuset_t set)
     return -1;
 }
 
-static omprma_status_t place_fill(struct place *place, int index, int count)
+/* Takes part `index` of `count` of the cores in `within`. */
+static omprma_status_t place_fill(struct place *place, hwloc_const_cpuset_t within, int index,
+                                  int count)
 {
     struct place_description *description = &place->description;
     struct core_list list;
-    omprma_status_t status = core_list_make(place->topology, &list);
+    omprma_status_t status = core_list_make(place->topology, within, &list);
     if (status)
         return status;
     description->shared = count > list.core_count;
     if (description->shared) {
-        hwloc_bitmap_copy(place->share, hwloc_topology_get_allowed_cpuset(place->topology));
+        hwloc_bitmap_copy(place->share, within);
         description->cores = 1;
     } else {
         int from = 0, to = 0;
@@ -193,22 +198,60 @@ static omprma_status_t place_fill(struct place *place, int index, int count)
     return OMPRMA_OK;
 }
 
-omprma_status_t place_create(const char *synthetic, int index, int count, int lanes,
-                             struct place **place)
+static omprma_status_t place_make(int index, int count, int lanes, struct place **place)
 {
     if (count < 1 || index < 0 || index >= count || lanes < 1)
-        return error_set(OMPRMA_ERR_ARGUMENT, "no place for worker %d of %d with %d lanes", index,
+        return error_set(OMPRMA_ERR_ARGUMENT, "no place for number %d of %d with %d lanes", index,
                          count, lanes);
     struct place *made = calloc(1, sizeof(*made));
     if (!made || !(made->share = hwloc_bitmap_alloc())) {
         free(made);
-        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for a worker's place");
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for a place");
     }
     made->lanes = lanes;
-    omprma_status_t status = topology_load(synthetic, &made->topology);
+    *place = made;
+    return OMPRMA_OK;
+}
+
+int place_nodes(const struct place *place)
+{
+    struct core_list list;
+    if (core_list_make(place->topology, place->share, &list))
+        return 1;
+    int nodes = list.node_count;
+    core_list_free(&list);
+    return nodes > 0 ? nodes : 1;
+}
+
+omprma_status_t place_part(const struct place *whole, int index, int count, struct place **part)
+{
+    struct place *made;
+    omprma_status_t status = place_make(index, count, whole->lanes, &made);
+    if (status)
+        return status;
+    made->topology = whole->topology;
+    made->is_part = true;
+    status = place_fill(made, whole->share, index, count);
+    if (status) {
+        place_destroy(made);
+        return status;
+    }
+    made->description.shared |= whole->description.shared;
+    *part = made;
+    return OMPRMA_OK;
+}
+
+omprma_status_t place_create(const char *synthetic, int index, int count, int lanes,
+                             struct place **place)
+{
+    struct place *made;
+    omprma_status_t status = place_make(index, count, lanes, &made);
+    if (status)
+        return status;
+    status = topology_load(synthetic, &made->topology);
     if (status)
         goto free_share;
-    status = place_fill(made, index, count);
+    status = place_fill(made, hwloc_topology_get_allowed_cpuset(made->topology), index, count);
     if (status)
         goto destroy_topology;
     *place = made;
@@ -226,7 +269,8 @@ void place_destroy(struct place *place)
 {
     if (!place)
         return;
-    hwloc_topology_destroy(place->topology);
+    if (!place->is_part)
+        hwloc_topology_destroy(place->topology);
     hwloc_bitmap_free(place->share);
     free(place);
 }
@@ -283,7 +327,7 @@ omprma_status_t place_apply_lane(const struct place *place, int lane)
 {
     if (lane < 0 || lane >= place->lanes)
         return error_set(OMPRMA_ERR_ARGUMENT, "there is no lane %d, only %d", lane, place->lanes);
-    if (place->lanes == 1 || place->description.shared)
+    if ((place->lanes == 1 && !place->is_part) || place->description.shared)
         return OMPRMA_OK;
     hwloc_cpuset_t set = hwloc_bitmap_alloc();
     if (!set)
@@ -294,14 +338,14 @@ omprma_status_t place_apply_lane(const struct place *place, int lane)
     return OMPRMA_OK;
 }
 
-omprma_status_t place_apply(const struct place *place, bool bind)
+omprma_status_t place_apply(const struct place *place, bool bind, int devices)
 {
     const struct place_description *description = &place->description;
     if (bind && !description->shared)
         bind_to(place, place->share, HWLOC_CPUBIND_PROCESS, "the worker");
 
     char threads[16];
-    int per_lane = description->cores / place->lanes;
+    int per_lane = description->cores / (place->lanes * devices);
     snprintf(threads, sizeof(threads), "%d", per_lane > 0 ? per_lane : 1);
     /* libomp's threads spin this long (ms) after a kernel. Its own default, 200, keeps an idle
      * worker busy; 1 lets kernels that follow each other find their threads awake. */

@@ -1,6 +1,6 @@
 /*
- * memory.h: the arenas of a worker: mapped near its cores, attached to the one-sided path, counted
- * against the limits. Which parts of them are in use only the application knows.
+ * memory.h: the arenas of a native device: mapped near its cores, attached to the one-sided path,
+ * counted against the limits. Which parts of them are in use only the application knows.
  *
  * Thread: with the server's lock held (the path is not for several threads).
  */
@@ -12,7 +12,7 @@
 
 #include "control/datapath.h"
 #include "control/wire.h"
-#include "worker/place.h"
+#include "worker/native/place.h"
 
 struct memory {
     struct datapath *path; /* NULL: nothing to attach to. Outlives the arenas */

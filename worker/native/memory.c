@@ -1,5 +1,5 @@
 /* memory.c: see memory.h. */
-#include "worker/memory.h"
+#include "worker/native/memory.h"
 
 #include "base/error.h"
 

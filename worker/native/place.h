@@ -1,7 +1,8 @@
 /*
- * place.h: where a worker runs, by hwloc: which cores it may use beside the other workers of its
- * host, which NUMA node its memory comes from, how its lanes divide its cores, and what the machine
- * is called. Knows nothing of MPI; fixtures (hwloc XML or synthetic topologies) drive it in tests.
+ * place.h: where a worker and each of its devices run, by hwloc: which cores it may use beside the
+ * other workers of its host, which NUMA node its memory comes from, how its lanes divide its cores,
+ * and what the machine is called. Knows nothing of MPI; fixtures (hwloc XML or synthetic
+ * topologies) drive it in tests.
  *
  * Thread: place_apply_lane() by each lane itself, the rest by the main thread at start-up.
  */
@@ -29,15 +30,23 @@ omprma_status_t place_create(const char *synthetic, int index, int count, int la
                              struct place **place);
 void place_destroy(struct place *place);
 
+/* NUMA nodes that the share touches, at least 1. */
+int place_nodes(const struct place *place);
+
+/* The share of device `index` of `count`: a part of its worker's, which must outlive it, by the
+ * same rules. Errors: ARGUMENT, HOST_MEMORY. */
+omprma_status_t place_part(const struct place *whole, int index, int count, struct place **part);
+
 const struct place_description *place_describe(const struct place *place);
 
 /* Binds the calling process to its share (unless shared or OMPRMA_BIND=0: `bind` false), and sets
- * OMP_NUM_THREADS (its cores / lanes, at least 1), KMP_BLOCKTIME and OMP_TARGET_OFFLOAD=disabled in
- * the environment for the images' libomp, unless the user set OMP_NUM_THREADS / KMP_BLOCKTIME /
- * OMP_WAIT_POLICY himself. Before any image is loaded. */
-omprma_status_t place_apply(const struct place *place, bool bind);
+ * OMP_NUM_THREADS (its cores / lanes of all `devices`, at least 1), KMP_BLOCKTIME and
+ * OMP_TARGET_OFFLOAD=disabled in the environment for the images' libomp, unless the user set
+ * OMP_NUM_THREADS / KMP_BLOCKTIME / OMP_WAIT_POLICY himself. Before any image is loaded. */
+omprma_status_t place_apply(const struct place *place, bool bind, int devices);
 
-/* Binds the calling thread to lane `lane`'s part of the share (lanes > 1 only). */
+/* Binds the calling thread to lane `lane`'s part of the share, if that is not all of the worker's.
+ */
 omprma_status_t place_apply_lane(const struct place *place, int lane);
 
 /* The cpus of one lane as an hwloc list string, for tests and omprma-info. */
