@@ -127,8 +127,7 @@ static void hear_of_stall(struct peer *peer, const struct device *device,
     peer_lose(peer,
               "%s and %s: no data has moved between them for %llu s; if these hosts cannot reach "
               "each other, set OMPRMA_EXCHANGE=application; OMPRMA_TIMEOUT sets the limit",
-              mine, peer_name(other),
-              (unsigned long long)record->word[1]);
+              mine, peer_name(other), (unsigned long long)record->word[1]);
 }
 
 /* The device of a result, or NULL if the peer has none of that number. */
