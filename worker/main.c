@@ -33,7 +33,6 @@ struct worker {
     struct worker_device devices[WORLD_DEVICES_MOST];
     struct world_device descriptions[WORLD_DEVICES_MOST];
     struct place *place, *parts[WORLD_DEVICES_MOST]; /* of the worker; of devices, if several */
-    struct memory_path memory_path;
     struct doorbell *bell, *head_bell;
     struct doorbell **bells; /* by rank; only the head's is set */
 };
@@ -86,7 +85,7 @@ static omprma_status_t make_device(int index, const struct world_settings *setti
     int count = worker.server.device_count;
     struct native_options options = {
         .place = worker.place,
-        .memory_path = &worker.memory_path,
+        .path = worker.server.one_sided,
         .lanes = settings->lanes,
         .on_main = count == 1 && settings->lanes == 1,
         .huge_pages = worker.config.huge_pages,
@@ -128,7 +127,6 @@ static omprma_status_t make_devices(struct world_peer *mine, const struct world_
 
     server->devices = worker.devices;
     server->device_count = device_count(settings);
-    worker.memory_path.path = server->one_sided;
     status = place_apply(worker.place, worker.config.bind, server->device_count);
     for (int i = 0; i < server->device_count && status == OMPRMA_OK; i++)
         status = make_device(i, settings);
@@ -149,7 +147,7 @@ static omprma_status_t attach(struct world *world, struct world_peer *mine, void
 
     (void)data;
     if (world->has_window)
-        status = rma_create(world, NULL, &worker.server.one_sided);
+        status = rma_create(world, NULL, NULL, &worker.server.one_sided);
     if (status == OMPRMA_OK)
         status = place_create(NULL, world->local_index, world->local_count, world->settings.lanes,
                               &worker.place);

@@ -48,18 +48,18 @@ struct datapath {
     bool one_sided;
 
     /* Makes [base, base + bytes) of this process reachable for the transfers of peers; the page
-     * behind it is mapped as well. At most `attach_most` ranges at a time. NULL: nothing need be
-     * announced. Errors: MPI. */
-    int attach_most;
+     * behind it is mapped as well. NULL: nothing need be announced. Errors: DEVICE_MEMORY (no more
+     * ranges can be attached at a time), MPI. */
     omprma_status_t (*attach)(struct datapath *path, void *base, uint64_t bytes);
     void (*detach)(struct datapath *path, void *base);
 
-    /* Starts. Errors: MPI. */
+    /* Starts. Errors, of which the same is true as of those of test(): MPI. */
     omprma_status_t (*start)(struct datapath *path, struct transfer *transfer);
 
     /* Goes on with a transfer that was started. *done: the data is where it belongs (one-sided), or
-     * this side's part is over (two-sided). On an error the transfer is over as well. Errors: MPI.
-     */
+     * this side's part is over (two-sided). On an error the transfer is over as well: one-sided,
+     * nothing uses its memory any more; two-sided, what was handed on may still move as after
+     * abandon(), for the other half may never come. Errors: MPI. */
     omprma_status_t (*test)(struct datapath *path, struct transfer *transfer, bool *done);
 
     /* Leaves a transfer whose peer gives no answers any more: nothing more of it is issued, nor is

@@ -50,27 +50,30 @@ bool world_launched(void)
     return false;
 }
 
-static omprma_status_t join_start(struct world *world)
+/* `*level` is the thread level. */
+static omprma_status_t join_start(struct world *world, int *level)
 {
-    int running = 0, ended = 0, level = MPI_THREAD_SINGLE, code;
+    int running = 0, ended = 0, code;
 
     MPI_Finalized(&ended);
     if (ended)
         return error_set(OMPRMA_ERR_MPI, "MPI was already finalized in this process");
     MPI_Initialized(&running);
     if (running) {
-        MPI_Query_thread(&level);
-    } else {
-        code = MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level);
-        if (code != MPI_SUCCESS)
-            return error_set(OMPRMA_ERR_MPI, "MPI_Init_thread failed with code %d", code);
-        world->started_mpi = true;
+        MPI_Query_thread(level);
+        return OMPRMA_OK;
     }
-    if (level < MPI_THREAD_SERIALIZED)
+    code = MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, level);
+    if (code != MPI_SUCCESS)
+        return error_set(OMPRMA_ERR_MPI, "MPI_Init_thread failed with code %d", code);
+    world->started_mpi = true;
+    /* The default handler would end the job where something cannot be had. */
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    if (*level < MPI_THREAD_SERIALIZED)
         return error_set(OMPRMA_ERR_MPI,
                          "MPI gives thread level %d, at least %d "
                          "(MPI_THREAD_SERIALIZED) is needed",
-                         level, MPI_THREAD_SERIALIZED);
+                         *level, MPI_THREAD_SERIALIZED);
     return OMPRMA_OK;
 }
 
@@ -148,8 +151,28 @@ static omprma_status_t join_agree(struct world *world, enum world_role role, boo
     return judge(&answer);
 }
 
+/* The head cannot go on: tells the workers, who leave. */
+static int decline(struct world *world)
+{
+    world->settings = (struct world_settings){.head_rank = world->head};
+    return hub_spread(world, world->head, &world->settings, sizeof(world->settings));
+}
+
+/* Whatever thread of the program waits drives MPI, while another may be in MPI by itself. */
+static omprma_status_t check_level(struct world *world, enum world_role role, int level)
+{
+    if (role != WORLD_HEAD || world->started_mpi || level == MPI_THREAD_MULTIPLE)
+        return OMPRMA_OK;
+    decline(world);
+    return error_set(OMPRMA_ERR_MPI,
+                     "the program has started MPI with a thread level below MPI_THREAD_MULTIPLE, "
+                     "which omprma needs beside it: ask for that in MPI_Init_thread, or call "
+                     "omprma_init() before MPI is started, and leave starting it to omprma");
+}
+
 omprma_status_t world_join(struct world *world, enum world_role role, bool star)
 {
+    int level = MPI_THREAD_SINGLE;
     omprma_status_t status;
 
     memset(world, 0, sizeof(*world));
@@ -158,18 +181,26 @@ omprma_status_t world_join(struct world *world, enum world_role role, bool star)
     if (!world->mpi)
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory to start MPI");
     *world->mpi = (struct world_mpi){MPI_COMM_NULL, MPI_COMM_NULL, MPI_WIN_NULL};
-    status = join_start(world);
+    status = join_start(world, &level);
     if (status != OMPRMA_OK)
         return status;
-    /* The default handler would end the job where a window cannot be made. */
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_rank(MPI_COMM_WORLD, &world->rank);
     MPI_Comm_size(MPI_COMM_WORLD, &world->size);
-    return join_agree(world, role, star);
+    status = join_agree(world, role, star);
+    return status == OMPRMA_OK ? check_level(world, role, level) : status;
 }
 
-/* Communicators of our own keep our messages apart from the program's and from each other. In a
- * star none can be made, and tags do that (tags.h). */
+static int duplicate(MPI_Comm *comm)
+{
+    int code = MPI_Comm_dup(MPI_COMM_WORLD, comm);
+
+    /* Not on the program's own, whose handler it has so far. */
+    return code == MPI_SUCCESS ? MPI_Comm_set_errhandler(*comm, MPI_ERRORS_RETURN) : code;
+}
+
+/* Communicators of our own keep our messages apart from the program's and from each other, and have
+ * an error handler of their own. In a star none can be made: tags keep messages apart (tags.h), and
+ * where the program started MPI, its handler stays. */
 static int open_communicators(struct world *world)
 {
     struct world_mpi *mpi = world->mpi;
@@ -179,8 +210,8 @@ static int open_communicators(struct world *world)
         mpi->control = mpi->data = MPI_COMM_WORLD;
         return MPI_SUCCESS;
     }
-    code = MPI_Comm_dup(MPI_COMM_WORLD, &mpi->control);
-    return code == MPI_SUCCESS ? MPI_Comm_dup(MPI_COMM_WORLD, &mpi->data) : code;
+    code = duplicate(&mpi->control);
+    return code == MPI_SUCCESS ? duplicate(&mpi->data) : code;
 }
 
 /* Open MPI's handle is a pointer, and tells its component. */

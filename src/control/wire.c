@@ -151,6 +151,16 @@ void wire_seal(struct wire_buffer *buffer, enum wire_kind kind, uint32_t serial,
     memcpy(buffer->data, &header, sizeof(header));
 }
 
+uint32_t wire_serial(const void *message, size_t bytes)
+{
+    struct header_layout header;
+
+    if (bytes < sizeof(header))
+        return 0;
+    memcpy(&header, message, sizeof(header));
+    return header.serial;
+}
+
 static omprma_status_t check_header(struct wire_reader *reader, const void *message, size_t bytes)
 {
     struct header_layout header;

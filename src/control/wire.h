@@ -16,6 +16,7 @@ enum {
     WIRE_MAGIC = 0x4d52,
     WIRE_VERSION = 5,
     WIRE_MESSAGE_BYTES = 64 << 10, /* largest message */
+    WIRE_ARENAS_MOST = 64,         /* of a device at a time: what the application can hold */
     WIRE_HEADER_BYTES = 16,
     WIRE_RECORD_BYTES = 16,
     WIRE_WORDS = 4,             /* most words of a record */
@@ -131,6 +132,9 @@ void wire_want_reply(struct wire_buffer *buffer, uint32_t last);
 /* Finishes the message: writes the header. */
 void wire_seal(struct wire_buffer *buffer, enum wire_kind kind, uint32_t serial, uint32_t ack,
                bool wants_ack);
+
+/* The serial of a message that was not checked yet; 0 if it is too short to have one. */
+uint32_t wire_serial(const void *message, size_t bytes);
 
 /* Checks the header of a message of `bytes` bytes (8-byte aligned memory) and every record in it.
  * All records of a WIRE_COMMANDS message must name the same queue of the same device.

@@ -135,7 +135,8 @@ omprma_status_t queue_take(struct device *device, struct omprma_queue **out)
 void queue_give(struct omprma_queue *queue)
 {
     queue->in_use = false;
-    queue->sender.queue = NULL;
+    operation_drop(&queue->device->runtime->operations, queue->sender);
+    queue->sender = NULL;
     queue->next_free = queue->device->free_queues;
     queue->device->free_queues = queue;
 }
@@ -145,7 +146,7 @@ void queue_give(struct omprma_queue *queue)
 void device_fail_queues(struct device *device)
 {
     for (uint32_t i = 0; i < device->queue_count; i++)
-        queue_fail_lost(device->queues[i], device->lost_text);
+        queue_lose(device->queues[i], device->lost_text);
 }
 
 void device_note_crash(struct device *device, const char *text)
@@ -173,7 +174,8 @@ omprma_status_t device_command(struct device *device, const struct wire_record *
                                uint64_t *value, void *tail, uint32_t capacity)
 {
     struct omprma_queue *queue = device->control;
-    struct wire_record command = *record;
+    struct wire_record sent = *record;
+    struct operation *command;
     omprma_status_t status;
 
     while (device->commanding) /* another thread's command */
@@ -181,64 +183,18 @@ omprma_status_t device_command(struct device *device, const struct wire_record *
     if (device->lost)
         return error_set(OMPRMA_ERR_DEVICE_LOST, "%s", device->lost_text);
     device->commanding = true;
-    command.flags |= WIRE_REPLY;
-    status = queue_append(queue, &command, NULL);
+    sent.flags |= WIRE_REPLY;
+    status = queue_append_command(queue, OPERATION_COMMAND, &sent, &command);
     if (status == OMPRMA_OK) {
-        queue->tail = tail;
-        queue->tail_capacity = capacity;
+        operation_hold(command);
+        command->command.tail = tail;
+        command->command.tail_capacity = capacity;
         status = queue_synchronize(queue);
-        queue->tail = NULL;
+        if (status == OMPRMA_OK && value)
+            *value = command->command.value;
+        operation_drop(&device->runtime->operations, command);
     }
-    if (status == OMPRMA_OK && value)
-        *value = queue->value;
     device->commanding = false;
     progress_signal(device->runtime);
     return status;
-}
-
-/* ---- writes whose execution is not known ---- */
-
-void device_remember_write(struct omprma_queue *queue, omprma_addr_t begin, uint64_t bytes,
-                           uint64_t op)
-{
-    struct device *device = queue->device;
-
-    writes_add(&queue->writes, begin, begin + bytes, op);
-    if (queue->dirty)
-        return;
-    queue->dirty = true;
-    queue->next_dirty = device->dirty;
-    device->dirty = queue;
-}
-
-/* Takes queues out of the list of dirty ones whose small submits are all executed. */
-static void clean(struct device *device)
-{
-    struct omprma_queue **link = &device->dirty;
-
-    while (*link) {
-        struct omprma_queue *queue = *link;
-
-        writes_prune(&queue->writes, queue->done_op);
-        if (queue->writes.count == 0) {
-            queue->dirty = false;
-            *link = queue->next_dirty;
-        } else {
-            link = &queue->next_dirty;
-        }
-    }
-}
-
-struct omprma_queue *device_next_write(struct device *device, omprma_addr_t begin,
-                                       omprma_addr_t end, struct omprma_queue *after)
-{
-    struct omprma_queue *queue;
-
-    if (!after)
-        clean(device);
-    queue = after ? after->next_dirty : device->dirty;
-    /* What is not sent yet is ordered by its own queue. */
-    while (queue && !writes_meet(&queue->writes, begin, end, queue->done_op, queue->sent_op))
-        queue = queue->next_dirty;
-    return queue;
 }

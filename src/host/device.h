@@ -34,7 +34,7 @@ struct device {
     struct omprma_queue *control; /* number 0: grow, release, load */
     bool commanding;              /* a command is under way on it */
 
-    struct omprma_queue *dirty; /* queues with small submits not known to be executed */
+    struct omprma_queue *writers; /* queues with small submits not known to be executed */
 
     struct paths paths;
     struct stats stats;
@@ -78,15 +78,6 @@ static inline bool device_is_well(const struct device *device)
 
 /* DEVICE_LOST, and why, if the device is lost or a kernel is known to have crashed there. */
 omprma_status_t device_check_alive(const struct device *device);
-
-/* Remembers a small submit that travels in a message of `queue`, whose writes have room for it. */
-void device_remember_write(struct omprma_queue *queue, omprma_addr_t begin, uint64_t bytes,
-                           uint64_t op);
-
-/* The next queue after `after` (NULL: the first) with a small submit to [begin, end) that was sent
- * and is not known to be executed, or NULL. */
-struct omprma_queue *device_next_write(struct device *device, omprma_addr_t begin,
-                                       omprma_addr_t end, struct omprma_queue *after);
 
 /* True if puts and gets reach its arenas. */
 static inline bool device_is_one_sided(const struct device *device)

@@ -98,13 +98,13 @@ static void print_output(const struct wire_record *record)
 /* A receive waits for the other end rather than for the network, as far as is known. */
 static bool waits_for_sender(const struct device *device, const struct wire_record *record)
 {
-    struct queue_place sender = {0};
+    struct operation *sender = NULL;
 
     if (record->queue < device->queue_count)
         sender = device->queues[record->queue]->sender;
-    if (!sender.queue || sender.queue->done_op >= sender.op)
+    if (!sender || operation_has_ended(sender))
         return false;
-    queue_ask(sender.queue);
+    queue_push(sender);
     return true;
 }
 

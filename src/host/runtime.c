@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "control/guard.h"
 #include "control/mpi_channel.h"
 #include "host/device.h"
 #include "host/launcher.h"
@@ -127,6 +128,35 @@ static omprma_status_t make_bells(struct runtime *runtime, const struct world_pe
     return OMPRMA_OK;
 }
 
+/* MPI waits for a worker inside one of its calls, with the lock held, so nobody can go on. */
+static void end_stuck(void *data, int peer) __attribute__((noreturn));
+static void end_stuck(void *data, int peer)
+{
+    const struct runtime *runtime = data;
+    const struct peer *silent = runtime->peers[peer];
+
+    log_write(
+        LOG_ERROR,
+        "%s (process %d) has not answered for %lld s, and MPI waits for it inside a one-sided "
+        "transfer, which cannot be called off; with --data two-sided the other devices could "
+        "go on; OMPRMA_TIMEOUT sets the limit",
+        peer_name(silent), silent->hello.bell.pid, (long long)runtime->config.timeout_s);
+    patience_exit();
+}
+
+/* With osc/rdma within a host the target has no part in anything. */
+static omprma_status_t make_one_sided(struct runtime *runtime)
+{
+    int64_t limit_ns = runtime->config.timeout_s * second_ns;
+    omprma_status_t status = OMPRMA_OK;
+
+    if (limit_ns && strcmp(runtime->world.component, "rdma") != 0)
+        status = guard_create(limit_ns, end_stuck, runtime, &runtime->guard);
+    return status == OMPRMA_OK
+               ? rma_create(&runtime->world, runtime->bells, runtime->guard, &runtime->one_sided)
+               : status;
+}
+
 static omprma_status_t choose_paths(struct runtime *runtime)
 {
     struct world *world = &runtime->world;
@@ -134,7 +164,7 @@ static omprma_status_t choose_paths(struct runtime *runtime)
     omprma_status_t status = twosided_create(world, &runtime->two_sided);
 
     if (status == OMPRMA_OK && window)
-        status = rma_create(world, runtime->bells, &runtime->one_sided);
+        status = make_one_sided(runtime);
     if (status != OMPRMA_OK)
         return status;
     if (!window && runtime->config.data == DATA_RMA)
@@ -251,19 +281,9 @@ static void free_runtime(struct runtime *runtime)
 {
     for (int i = 0; i < runtime->device_count; i++)
         device_destroy(runtime->devices[i]);
-    while (runtime->spare_items) {
-        struct queue_item *item = runtime->spare_items;
-
-        runtime->spare_items = item->next;
-        free(item);
-    }
-    while (runtime->spare_reads) {
-        struct queue_read *read = runtime->spare_reads;
-
-        runtime->spare_reads = read->next;
-        free(read);
-    }
+    operation_pool_free(&runtime->operations);
     datapath_destroy(runtime->one_sided);
+    guard_destroy(runtime->guard);
     datapath_destroy(runtime->two_sided);
     if (runtime->channel)
         channel_destroy(runtime->channel);
@@ -421,8 +441,7 @@ static omprma_status_t start(void)
     patience_end(&patience);
     if (!joined) { /* all processes found the same: they leave together */
         ended = true;
-        if (runtime->world.started_mpi)
-            world_leave(&runtime->world);
+        world_leave(&runtime->world);
         return status;
     }
     if (config_status != OMPRMA_OK) {

@@ -6,10 +6,11 @@
  *   progress.c   results coming in, queues going on, waiting
  *   peer.c       one worker: messages, signs of life
  *   device.c     one of its devices: memory, control queue
- *   queue.c      order within a queue: items, issue, completion, failure
- *   operation.c  submit, retrieve, launch: choose a way and append
+ *   operation.c  the one object for whatever a queue holds
+ *   queue.c, queue_list.c, order.c   queues: what goes on when, ends, fails
+ *   submit.c     submit, retrieve, launch: choose a way and append
  *   exchange.c   the same for device to device
- *   event.c      events: places in queues
+ *   event.c      events: marks in queues
  *   image.c      images on devices
  *   measure.c, measure_exchange.c   start-up measurement and the choice of paths
  *   stats.c, trace.c, describe.c   what happened, for users
@@ -31,14 +32,13 @@
 #include "control/channel.h"
 #include "control/datapath.h"
 #include "control/world.h"
+#include "host/operation.h"
 #include "host/paths.h"
 #include "host/wakes.h"
 
 struct device;
 struct peer;
 struct relay;
-struct queue_item;
-struct queue_read;
 struct trace;
 
 struct runtime {
@@ -54,6 +54,7 @@ struct runtime {
     struct world world;
     struct channel *channel;
     struct datapath *one_sided; /* NULL: no window */
+    struct guard *guard;        /* of its calls; NULL: none of them waits for a worker */
     struct datapath *two_sided;
     struct doorbell *bell, **bells;
 
@@ -68,8 +69,7 @@ struct runtime {
 
     struct omprma_queue *busy_first, *busy_last; /* queues with something to issue or test */
     uint32_t busy_count;
-    struct queue_item *spare_items; /* recycled */
-    struct queue_read *spare_reads;
+    struct operation_pool operations;
     int64_t parted_ns; /* when a waiting thread last moved away from a worker */
     uint32_t next_tag; /* of two-sided transfers */
 

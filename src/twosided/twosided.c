@@ -10,7 +10,6 @@
 
 #include "base/error.h"
 #include "control/mpi_world.h"
-#include "control/mpi_yield.h"
 #include "control/tags.h"
 
 struct twosided {
@@ -31,23 +30,27 @@ static struct pieces *pieces_of(struct transfer *transfer)
     return (struct pieces *)transfer->state;
 }
 
-static omprma_status_t give_up(struct transfer *t, omprma_status_t status)
+/* Receives that nothing has come for yet can be taken back. Nothing is waited for: the other half
+ * may never come. */
+static void twosided_abandon(struct datapath *path, struct transfer *t)
 {
     struct pieces *pieces = pieces_of(t);
 
-    mpi_yield_allow(true);
-    for (int i = 0; i < TRANSFER_PIECES; i++) {
-        if (pieces->request[i] == MPI_REQUEST_NULL)
-            continue;
-        MPI_Cancel(&pieces->request[i]);
-        MPI_Wait(&pieces->request[i], MPI_STATUS_IGNORE);
-    }
-    mpi_yield_allow(false);
-    return status;
+    (void)path;
+    for (int i = 0; i < TRANSFER_PIECES; i++)
+        if (pieces->request[i] != MPI_REQUEST_NULL && t->direction == TRANSFER_IN)
+            MPI_Cancel(&pieces->request[i]);
 }
 
-static omprma_status_t issue_pieces(struct twosided *self, struct transfer *t)
+static omprma_status_t fail(struct datapath *path, struct transfer *t, int code, const char *what)
 {
+    twosided_abandon(path, t);
+    return world_error(code, what);
+}
+
+static omprma_status_t issue_pieces(struct datapath *path, struct transfer *t)
+{
+    const struct twosided *self = (const struct twosided *)path;
     struct pieces *pieces = pieces_of(t);
 
     for (int i = 0; i < TRANSFER_PIECES && t->issued < t->bytes; i++) {
@@ -67,7 +70,7 @@ static omprma_status_t issue_pieces(struct twosided *self, struct transfer *t)
                 MPI_Irecv(at, (int)bytes, MPI_BYTE, t->peer, tag, self->comm, &pieces->request[i]);
         if (code != MPI_SUCCESS) {
             pieces->request[i] = MPI_REQUEST_NULL;
-            return give_up(t, world_error(code, "starting a two-sided transfer"));
+            return fail(path, t, code, "starting a two-sided transfer");
         }
         pieces->bytes[i] = (uint32_t)bytes;
         t->issued += bytes;
@@ -81,7 +84,7 @@ static omprma_status_t twosided_start(struct datapath *path, struct transfer *t)
 
     for (int i = 0; i < TRANSFER_PIECES; i++)
         pieces->request[i] = MPI_REQUEST_NULL;
-    return issue_pieces((struct twosided *)path, t);
+    return issue_pieces(path, t);
 }
 
 static omprma_status_t twosided_test(struct datapath *path, struct transfer *t, bool *done)
@@ -96,26 +99,17 @@ static omprma_status_t twosided_test(struct datapath *path, struct transfer *t, 
         if (pieces->request[i] == MPI_REQUEST_NULL)
             continue;
         code = MPI_Test(&pieces->request[i], &over, MPI_STATUS_IGNORE);
-        if (code != MPI_SUCCESS)
-            return give_up(t, world_error(code, "a two-sided transfer"));
+        if (code != MPI_SUCCESS) {
+            pieces->request[i] = MPI_REQUEST_NULL; /* it is over */
+            return fail(path, t, code, "a two-sided transfer");
+        }
         if (over)
             t->completed += pieces->bytes[i];
     }
     if (t->issued < t->bytes)
-        status = issue_pieces((struct twosided *)path, t);
+        status = issue_pieces(path, t);
     *done = t->completed == t->bytes;
     return status;
-}
-
-/* Receives that nothing has come for yet can be taken back. */
-static void twosided_abandon(struct datapath *path, struct transfer *t)
-{
-    struct pieces *pieces = pieces_of(t);
-
-    (void)path;
-    for (int i = 0; i < TRANSFER_PIECES; i++)
-        if (pieces->request[i] != MPI_REQUEST_NULL && t->direction == TRANSFER_IN)
-            MPI_Cancel(&pieces->request[i]);
 }
 
 static void twosided_destroy(struct datapath *path)

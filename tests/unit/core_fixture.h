@@ -31,6 +31,7 @@ struct core_options {
     uint64_t arena;      /* bytes of the first one */
     uint64_t memory;     /* bytes of a device */
     uint64_t fail_start; /* of the application's one-sided path */
+    int most;            /* the same, see null_path.h */
     bool no_window;
     bool progress_thread;
     /* Makes a device of another kind, or says that it does not. NULL: all are native. */
@@ -43,7 +44,6 @@ struct core_worker {
     struct server server;
     struct worker_device devices[CORE_DEVICES_MOST];
     struct world_device about[CORE_DEVICES_MOST];
-    struct memory_path memory_path;
     pthread_t thread;
     omprma_status_t status;
     bool joined;
@@ -223,7 +223,6 @@ static inline void core_make_device(struct core_worker *worker, int index, int d
     struct worker_device *device = &worker->devices[index];
     const struct native_options options = {
         .place = core.place,
-        .memory_path = &worker->memory_path,
         .memory_bytes = o->memory ? o->memory : 64 << 20,
         .lanes = o->lanes ? o->lanes : 1,
         .on_main = core_runs_on_main(devices, o),
@@ -249,6 +248,7 @@ static inline void core_start_worker(int number, const struct core_options *o,
     memset(worker, 0, sizeof(*worker));
     own.seed += (uint64_t)number + 1;
     own.fail_start = 0;
+    own.most = 0;
     server->devices = worker->devices;
     server->device_count = devices;
     assert_ok(null_channel_create(core.network, number + 1, &server->channel));
@@ -276,6 +276,7 @@ static inline void core_start(const struct core_options *o)
                                            : 3,
         .seed = 20220817,
         .fail_start = o->fail_start,
+        .most = o->most,
     };
     struct world_peer peers[CORE_WORKERS_MOST + 1] = {0};
     struct channel *channel;
@@ -448,8 +449,8 @@ static inline omprma_queue_t *core_queue(int number)
 static inline void core_age(omprma_queue_t *queue, uint64_t count)
 {
     runtime_lock(queue->device->runtime);
-    queue->next_op += count;
-    queue->sent_op = queue->asked_op = queue->done_op = queue->hazard_op = queue->next_op;
+    queue->appended += count;
+    queue->issued = queue->asked = queue->answered = queue->hazard = queue->appended;
     runtime_unlock(queue->device->runtime);
     assert_ok(launch(queue, KERNEL(kernel_nap), 0, 0, 0)); /* and the worker knows it */
     assert_ok(omprma_queue_synchronize(queue));

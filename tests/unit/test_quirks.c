@@ -2,6 +2,7 @@
  * test_quirks.c: the table of known defects: which apply by version and component, what they mean
  * for the number of regions, and how they are shown. Nothing here starts MPI.
  */
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +13,7 @@
 #include "control/quirks.h"
 #include "control/world.h"
 
-enum { UCX_4 = QUIRK_NO_RPUT | QUIRK_ATTACH_32 | QUIRK_END_OF_REGION | QUIRK_FIXED_COST };
+enum { UCX_4 = QUIRK_NO_RPUT | QUIRK_ATTACH_32 | QUIRK_END_OF_REGION };
 
 static void version_and_component_decide(void **state)
 {
@@ -29,8 +30,8 @@ static void version_and_component_decide(void **state)
         {40104, "pt2pt", 0},
         {40104, "sm", 0},
         {40104, "none", 0},
-        {50000, "ucx", QUIRK_ATTACH_32 | QUIRK_OUTSTANDING},
-        {50007, "rdma", QUIRK_ATTACH_64 | QUIRK_OUTSTANDING},
+        {50000, "ucx", QUIRK_ATTACH_32},
+        {50007, "rdma", QUIRK_ATTACH_64},
         {50100, "ucx", QUIRK_ATTACH_32},
         {60000, "rdma", QUIRK_ATTACH_64},
         {30106, "ucx", 0},
@@ -49,16 +50,15 @@ static void unknown_component_has_all_of_its_version(void **state)
 {
     (void)state;
     assert_int_equal(quirks_for(40104, "unknown"), UCX_4 | QUIRK_ATTACH_64);
-    assert_int_equal(quirks_for(50000, "unknown"),
-                     QUIRK_ATTACH_32 | QUIRK_ATTACH_64 | QUIRK_OUTSTANDING);
+    assert_int_equal(quirks_for(50000, "unknown"), QUIRK_ATTACH_32 | QUIRK_ATTACH_64);
     assert_int_equal(quirks_for(30106, "unknown"), 0);
 }
 
 static void unknown_version_has_all_of_its_component(void **state)
 {
     (void)state;
-    assert_int_equal(quirks_for(0, "rdma"), QUIRK_ATTACH_64 | QUIRK_OUTSTANDING);
-    assert_int_equal(quirks_for(0, "ucx"), UCX_4 | QUIRK_OUTSTANDING);
+    assert_int_equal(quirks_for(0, "rdma"), QUIRK_ATTACH_64);
+    assert_int_equal(quirks_for(0, "ucx"), UCX_4);
 }
 
 static void lowest_attach_limit_counts(void **state)
@@ -67,8 +67,8 @@ static void lowest_attach_limit_counts(void **state)
     assert_int_equal(quirks_attach_limit(QUIRK_ATTACH_32), 31);
     assert_int_equal(quirks_attach_limit(QUIRK_ATTACH_64), 63);
     assert_int_equal(quirks_attach_limit(QUIRK_ATTACH_32 | QUIRK_ATTACH_64), 31);
-    assert_int_equal(quirks_attach_limit(0), 256);
-    assert_int_equal(quirks_attach_limit(QUIRK_NO_RPUT | QUIRK_OUTSTANDING), 256);
+    assert_int_equal(quirks_attach_limit(0), INT_MAX);
+    assert_int_equal(quirks_attach_limit(QUIRK_NO_RPUT), INT_MAX);
     assert_int_equal(quirks_attach_limit(quirks_for(40104, "ucx")), 31);
     assert_int_equal(quirks_attach_limit(quirks_for(40104, "rdma")), 63);
 }
@@ -93,7 +93,7 @@ static void every_entry_is_complete(void **state)
         assert_false(quirks_for(table[i].end_version, component) & table[i].id);
         assert_false(quirks_for(table[i].first_version - 1, component) & table[i].id);
     }
-    assert_int_equal(seen, (QUIRK_FIXED_COST << 1) - 1);
+    assert_int_equal(seen, (QUIRK_END_OF_REGION << 1) - 1);
 }
 
 static void print_shows_those_in_force(void **state)

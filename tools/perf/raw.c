@@ -81,12 +81,13 @@ static omprma_status_t messages(const struct bench *bench, enum bench_kind kind,
     struct wire_record record = {.code = WIRE_BENCH, .word = {kind, bytes, rounds, bench->block}};
     int code;
     runtime_lock(bench->runtime);
-    omprma_status_t status = queue_append(bench->queue, &record, NULL);
+    omprma_status_t status = queue_append_command(bench->queue, OPERATION_COMMAND, &record, NULL);
     if (status != OMPRMA_OK) {
         runtime_unlock(bench->runtime);
         return status;
     }
-    queue_flush(bench->queue, true);
+    queue_want(bench->queue, bench->queue->hazard);
+    queue_flush(bench->queue);
     runtime_unlock(bench->runtime); /* which wakes the worker */
     runtime_lock(bench->runtime);
     mpi_yield_allow(true);

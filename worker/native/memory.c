@@ -3,21 +3,11 @@
 
 #include "base/error.h"
 
-static bool can_attach(const struct memory *memory)
-{
-    const struct datapath *path = memory->shared->path;
-
-    return memory->count < MEMORY_ARENAS &&
-           (!path || !path->attach || memory->shared->attached < path->attach_most);
-}
-
 static omprma_status_t attach(struct memory *memory, void *base, uint64_t bytes)
 {
-    struct datapath *path = memory->shared->path;
-    omprma_status_t status = path && path->attach ? path->attach(path, base, bytes) : OMPRMA_OK;
+    struct datapath *path = memory->path;
 
-    memory->shared->attached += status == OMPRMA_OK;
-    return status;
+    return path && path->attach ? path->attach(path, base, bytes) : OMPRMA_OK;
 }
 
 omprma_status_t memory_grow(struct memory *memory, uint64_t bytes, uint64_t *base)
@@ -25,11 +15,10 @@ omprma_status_t memory_grow(struct memory *memory, uint64_t bytes, uint64_t *bas
     void *mapped = NULL;
     omprma_status_t status;
 
-    if (!can_attach(memory))
+    if (memory->count == WIRE_ARENAS_MOST)
         return error_set(OMPRMA_ERR_DEVICE_MEMORY,
-                         "all %d arenas that this MPI library can attach "
-                         "are in use; raise OMPRMA_ARENA, or have fewer devices per worker",
-                         memory->shared->attached);
+                         "all %d arenas of the device are in use; raise OMPRMA_ARENA",
+                         memory->count);
     if (bytes > memory->limit_bytes || memory->used_bytes > memory->limit_bytes - bytes)
         return error_set(OMPRMA_ERR_DEVICE_MEMORY,
                          "%llu MiB more would pass the device's %llu MiB "
@@ -57,9 +46,8 @@ static void drop(struct memory *memory, int index)
     struct memory_arena *arena = &memory->arenas[index];
     void *base = (void *)(uintptr_t)arena->base;
 
-    if (memory->shared->path && memory->shared->path->detach)
-        memory->shared->path->detach(memory->shared->path, base);
-    memory->shared->attached--;
+    if (memory->path && memory->path->detach)
+        memory->path->detach(memory->path, base);
     place_unmap(base, arena->bytes);
     memory->used_bytes -= arena->bytes;
     *arena = memory->arenas[--memory->count];

@@ -11,25 +11,18 @@
 #include <omprma/omprma.h>
 
 #include "control/datapath.h"
+#include "control/wire.h"
 #include "worker/native/place.h"
 
-enum { MEMORY_ARENAS = 256 };
-
-/* Where the devices of a worker attach their arenas. */
-struct memory_path {
-    struct datapath *path; /* NULL: nothing to attach to. Outlives the arenas */
-    int attached;          /* arenas, of all devices */
-};
-
 struct memory {
-    struct memory_path *shared;
+    struct datapath *path; /* NULL: nothing to attach to. Outlives the arenas */
     const struct place *place;
     bool huge_pages;
     uint64_t limit_bytes, used_bytes;
     int count;
     struct memory_arena {
         uint64_t base, bytes;
-    } arenas[MEMORY_ARENAS];
+    } arenas[WIRE_ARENAS_MOST];
 };
 
 /* Maps and attaches an arena of `bytes` (a multiple of 4096). Errors: DEVICE_MEMORY (the limit, the

@@ -181,7 +181,7 @@ omprma_status_t native_open(struct worker_device *device, const struct native_op
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for a device");
     native->device = device;
     native->options = *options;
-    native->memory.shared = options->memory_path;
+    native->memory.path = options->path;
     native->memory.place = options->place;
     native->memory.huge_pages = options->huge_pages;
     native->memory.limit_bytes = options->memory_bytes;

@@ -26,7 +26,7 @@
 
 struct native_options {
     const struct place *place;
-    struct memory_path *memory_path;
+    struct datapath *path; /* that arenas are attached to; NULL: none */
     uint64_t memory_bytes; /* what it may hand out */
     int lanes;
     bool on_main; /* the main thread runs its kernels; lanes is 1 */
