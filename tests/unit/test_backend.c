@@ -34,7 +34,7 @@ static void start_all(void)
     core_start(&(struct core_options){
         .workers = 2,
         .devices = 3,
-        .arena = 16 << 20,
+        .arena = 8 << 20,
         .make_other = make_other,
     });
 }
@@ -92,7 +92,7 @@ static void data_is_copied(void **state)
             there_and_back(numbers[which], sizes[i], 0);
             there_and_back(numbers[which], sizes[i], add);
         }
-        there_and_back(numbers[which], 20 << 20, add); /* another arena */
+        there_and_back(numbers[which], 9 << 20, add); /* another arena */
     }
     core_stop();
 }
@@ -167,6 +167,8 @@ static void devices_exchange(void **state)
     exchange(numbers[NATIVE], numbers[POLLED], BIG);
     exchange(numbers[THREADED], numbers[NATIVE_TOO], BIG);
     exchange(numbers[NATIVE_TOO], numbers[POLLED], BIG);
+    exchange(numbers[NATIVE_TOO], numbers[NATIVE_TOO] + 1, BIG);
+    exchange(numbers[POLLED], numbers[POLLED_TOO], BIG);
     core_stop();
 }
 
