@@ -243,12 +243,45 @@ static void a_fault_takes_one_device(void **state)
     core_stop();
 }
 
+/* Of two workers with two devices each. */
+static void a_lost_worker_takes_its_devices(void **state)
+{
+    struct peer *peer;
+    omprma_queue_t *queue[2];
+
+    (void)state;
+    core_start(&(struct core_options){.workers = 2, .devices = 2});
+    peer = core_device(0)->peer;
+    for (int i = 0; i < 2; i++) {
+        queue[i] = core_queue(i);
+        assert_ptr_equal(core_device(i)->peer, peer);
+        assert_ptr_not_equal(core_device(2 + i)->peer, peer);
+    }
+    runtime_lock(runtime_get());
+    peer_lose(peer, "made up");
+    runtime_unlock(runtime_get());
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(launch(queue[i], KERNEL(kernel_nap), 1, 0, 0), OMPRMA_ERR_DEVICE_LOST);
+        assert_non_null(strstr(omprma_error(), "made up"));
+        assert_int_equal(omprma_queue_destroy(queue[i]), OMPRMA_ERR_DEVICE_LOST);
+        there_and_back(2 + i, 10000, 0);
+    }
+    exchange(2, 3, 10000);
+    peer->lost = core_device(0)->lost = core_device(1)->lost =
+        false; /* so that it is told to end */
+    runtime_get()->unresponsive = false;
+    core_stop();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(data_is_copied),           cmocka_unit_test(geometry_arrives),
-        cmocka_unit_test(devices_exchange),         cmocka_unit_test(errors_come_back),
+        cmocka_unit_test(data_is_copied),
+        cmocka_unit_test(geometry_arrives),
+        cmocka_unit_test(devices_exchange),
+        cmocka_unit_test(errors_come_back),
         cmocka_unit_test(a_fault_takes_one_device),
+        cmocka_unit_test(a_lost_worker_takes_its_devices),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
