@@ -243,6 +243,25 @@ static void a_fault_takes_one_device(void **state)
     core_stop();
 }
 
+/* A kernel that lasts keeps neither another device of its worker waiting nor a copy to it. */
+static void devices_work_at_the_same_time(void **state)
+{
+    static struct gate gate;
+    omprma_queue_t *queue;
+
+    (void)state;
+    core_start(&(struct core_options){.devices = 2});
+    queue = core_queue(0);
+    core_close(queue, &gate);
+    there_and_back(1, 50000, 0);
+    there_and_back(1, 50000, KERNEL(kernel_add));
+    exchange(0, 1, 50000);
+    exchange(1, 0, 50000);
+    core_open(&gate);
+    assert_ok(omprma_queue_destroy(queue));
+    core_stop();
+}
+
 /* Of two workers with two devices each. */
 static void a_lost_worker_takes_its_devices(void **state)
 {
@@ -281,6 +300,7 @@ int main(void)
         cmocka_unit_test(devices_exchange),
         cmocka_unit_test(errors_come_back),
         cmocka_unit_test(a_fault_takes_one_device),
+        cmocka_unit_test(devices_work_at_the_same_time),
         cmocka_unit_test(a_lost_worker_takes_its_devices),
     };
 
