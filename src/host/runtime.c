@@ -113,7 +113,7 @@ static omprma_status_t make_devices(struct runtime *runtime, const struct world_
 
     for (int rank = 0; rank < ranks; rank++)
         count += rank == head ? 0 : (size_t)peers[rank].hello.device_count;
-    runtime->peers = calloc((size_t)ranks, sizeof(*runtime->peers));
+    runtime->peers = calloc((unsigned)ranks, sizeof(*runtime->peers));
     runtime->devices = calloc(count + 1, sizeof(*runtime->devices));
     if (!runtime->peers || !runtime->devices)
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for %zu devices", count);
