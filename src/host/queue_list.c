@@ -297,12 +297,19 @@ static bool can_share(const struct omprma_queue *queue)
            last->ordinal == queue->ordinal;
 }
 
+/* Until somebody takes the queue's error, what has failed stands before whatever comes. */
+static void mark_failed(const struct omprma_queue *queue, struct operation *mark)
+{
+    if (queue->failed)
+        mark->failure = failure_hold(queue->failed);
+}
+
 omprma_status_t queue_mark(struct omprma_queue *queue, struct operation **mark)
 {
     *mark = NULL;
-    if (!queue->first && !queue->writes_first)
+    if (!queue->failed && !queue->first && !queue->writes_first)
         return OMPRMA_OK;
-    if (can_share(queue)) {
+    if (!queue->failed && can_share(queue)) {
         *mark = operation_hold(queue->last);
         return OMPRMA_OK;
     }
@@ -311,7 +318,9 @@ omprma_status_t queue_mark(struct omprma_queue *queue, struct operation **mark)
         return OMPRMA_ERR_HOST_MEMORY;
     (*mark)->number = queue->appended;
     (*mark)->state = OPERATION_ISSUED;
+    mark_failed(queue, *mark);
     insert(queue, operation_hold(*mark), NULL);
+    queue_end_marks(queue);
     return OMPRMA_OK;
 }
 
@@ -324,6 +333,7 @@ omprma_status_t queue_notify(struct omprma_queue *queue, struct completion *comp
     mark->number = queue->appended;
     mark->state = OPERATION_ISSUED;
     mark->mark.completion = completion;
+    mark_failed(queue, mark);
     insert(queue, mark, NULL);
     queue_push(mark);
     queue_end_marks(queue);
