@@ -535,8 +535,9 @@ void queue_result(struct omprma_queue *queue, const struct wire_record *record)
     uint64_t number = whole_number(queue, record->op);
 
     if (number > queue->issued) {
-        peer_lose(queue->device->peer, "%s, queue %u: a result for operation %u, which was not sent",
-                    device_name(queue->device), queue->number, record->op);
+        peer_lose(queue->device->peer,
+                  "%s, queue %u: a result for operation %u, which was not sent",
+                  device_name(queue->device), queue->number, record->op);
         return;
     }
     if (record->code == WIRE_FAILED)

@@ -47,18 +47,29 @@ void runtime_lock(struct runtime *runtime)
     waiting_lock_take(&runtime->lock);
 }
 
-void runtime_unlock(struct runtime *runtime)
+static void wake_and_unlock(struct runtime *runtime)
 {
-    struct wakes wakes;
+    struct wakes wakes = runtime->wakes;
 
-    if (!runtime->wakes.any) {
-        waiting_lock_give(&runtime->lock);
-        return;
-    }
-    wakes = runtime->wakes;
     runtime->wakes = (struct wakes){0};
     waiting_lock_give(&runtime->lock);
     wakes_run(&wakes);
+}
+
+void runtime_unlock(struct runtime *runtime)
+{
+    while (completions_are_due(&runtime->completions)) {
+        struct completion *due = completions_take(&runtime->completions);
+
+        wake_and_unlock(runtime);
+        completions_run(due);
+        runtime_lock(runtime);
+        runtime->completions.running = false;
+    }
+    if (runtime->wakes.any)
+        wake_and_unlock(runtime);
+    else
+        waiting_lock_give(&runtime->lock);
 }
 
 int omprma_device_count(void)

@@ -276,12 +276,11 @@ omprma_status_t omprma_launch(omprma_queue_t *queue, omprma_addr_t kernel,
     if (status != OMPRMA_OK)
         return status;
     if (kernel == 0 || count > OMPRMA_LAUNCH_ARGUMENTS || (count && !arguments))
-        return call_end(queue,
-                             error_set(OMPRMA_ERR_ARGUMENT,
-                                       "%s: launch of kernel 0x%llx with %zu "
-                                       "arguments; at most %d are possible",
-                                       device_name(queue->device), (unsigned long long)kernel,
-                                       count, OMPRMA_LAUNCH_ARGUMENTS));
+        return call_end(queue, error_set(OMPRMA_ERR_ARGUMENT,
+                                         "%s: launch of kernel 0x%llx with %zu "
+                                         "arguments; at most %d are possible",
+                                         device_name(queue->device), (unsigned long long)kernel,
+                                         count, OMPRMA_LAUNCH_ARGUMENTS));
     if (queue->device->runtime->config.check)
         check_arguments(queue->device, kernel, arguments, count);
     status = append_launch(queue, kernel, geometry, arguments, count);
