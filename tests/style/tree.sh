@@ -31,6 +31,8 @@ forbid src/null '(rma|twosided|host|plugin|worker)/' 'datapaths do not know each
 forbid src/host '(plugin|worker)/' 'host knows neither the plugin nor the worker'
 forbid src/plugin '(base|control|rma|twosided|null|host|worker)/|mpi\.h' \
     'the plugin uses only the public interface'
+forbid src/device '(base|control|rma|twosided|null|host|plugin|worker|omprma)/|mpi\.h' \
+    'device code knows only libomp'
 
 # MPI is spoken by few files. The others do not see its header through one of ours either.
 speaks_mpi='^src/(rma|twosided)/|^src/control/mpi_|^tools/perf/raw\.c$|^tests/mpi-quirks/|^tests/integration/own_mpi\.c$|^tests/unit/test_(data_errors|mpi_channel)\.c$'
