@@ -210,7 +210,7 @@ static omprma_status_t connect_head(void)
     server->world = world;
     server->bell = worker.bell;
     server->leave_lost = leave_lost;
-    server->spin_ns = (int64_t)world->settings.spin_us * 1000;
+    server->limits.spin_ns = (int64_t)world->settings.spin_us * 1000;
     return status;
 }
 

@@ -115,17 +115,19 @@ static void hear_of_stall(struct peer *peer, const struct device *device,
                           const struct wire_record *record)
 {
     const struct runtime *runtime = peer->runtime;
+    const struct peer *other =
+        record->word[0] < (uint64_t)runtime->world.size ? runtime->peers[record->word[0]] : NULL;
     char mine[PEER_NAME_BYTES];
 
-    if (record->word[0] >= (uint64_t)runtime->world.size || !runtime->peers[record->word[0]] ||
-        waits_for_sender(device, record) || record->word[2] < 2)
+    if (!other || waits_for_sender(device, record) || record->word[2] < 2)
         return;
+    if (other->lost)
+        return; /* both ends have told; this one has been told to give it up meanwhile */
     snprintf(mine, sizeof(mine), "%s", device_name(device));
     peer_lose(peer,
               "%s and %s: no data has moved between them for %llu s; if these hosts cannot reach "
               "each other, set OMPRMA_EXCHANGE=application; OMPRMA_TIMEOUT sets the limit",
-              mine, peer_name(runtime->peers[record->word[0]]),
-              (unsigned long long)record->word[1]);
+              mine, peer_name(other), (unsigned long long)record->word[1]);
 }
 
 /* The device of a result, or NULL if the peer has none of that number. */

@@ -174,7 +174,8 @@ static void set_ranges(struct operation *operation, const struct transfer *trans
     operation->fills_host = transfer->direction == TRANSFER_IN;
 }
 
-omprma_status_t queue_append_read(struct omprma_queue *queue, struct wire_record *record, void *to)
+omprma_status_t queue_append_read(struct omprma_queue *queue, struct wire_record *record, void *to,
+                                  bool may_fail)
 {
     struct operation *read;
     omprma_status_t status = queue_append_command(queue, OPERATION_READ, record, &read);
@@ -184,6 +185,7 @@ omprma_status_t queue_append_read(struct omprma_queue *queue, struct wire_record
     read->host_at = (uint64_t)(uintptr_t)to;
     read->host_bytes = record->word[1];
     read->fills_host = true;
+    read->may_fail = may_fail;
     queue->hosts++;
     return OMPRMA_OK;
 }

@@ -44,11 +44,7 @@ omprma_status_t runtime_require(struct runtime **runtime)
 
 void runtime_lock(struct runtime *runtime)
 {
-    if (pthread_mutex_trylock(&runtime->lock) == 0)
-        return;
-    atomic_fetch_add(&runtime->contenders, 1);
-    pthread_mutex_lock(&runtime->lock);
-    atomic_fetch_sub(&runtime->contenders, 1);
+    waiting_lock_take(&runtime->lock);
 }
 
 static void wake_and_unlock(struct runtime *runtime)
@@ -56,7 +52,7 @@ static void wake_and_unlock(struct runtime *runtime)
     struct wakes wakes = runtime->wakes;
 
     runtime->wakes = (struct wakes){0};
-    pthread_mutex_unlock(&runtime->lock);
+    waiting_lock_give(&runtime->lock);
     wakes_run(&wakes);
 }
 
@@ -73,7 +69,7 @@ void runtime_unlock(struct runtime *runtime)
     if (runtime->wakes.any)
         wake_and_unlock(runtime);
     else
-        pthread_mutex_unlock(&runtime->lock);
+        waiting_lock_give(&runtime->lock);
 }
 
 int omprma_device_count(void)
@@ -117,7 +113,7 @@ static omprma_status_t make_devices(struct runtime *runtime, const struct world_
 
     for (int rank = 0; rank < ranks; rank++)
         count += rank == head ? 0 : (size_t)peers[rank].hello.device_count;
-    runtime->peers = calloc((size_t)ranks, sizeof(*runtime->peers));
+    runtime->peers = calloc((unsigned)ranks, sizeof(*runtime->peers));
     runtime->devices = calloc(count + 1, sizeof(*runtime->devices));
     if (!runtime->peers || !runtime->devices)
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for %zu devices", count);
@@ -245,7 +241,7 @@ static struct runtime *allocate(void)
         error_set(OMPRMA_ERR_HOST_MEMORY, "no memory to start");
         return NULL;
     }
-    pthread_mutex_init(&runtime->lock, NULL);
+    pthread_mutex_init(&runtime->lock.mutex, NULL);
     runtime->world.component = "none";
     return runtime;
 }
@@ -306,7 +302,7 @@ static void free_runtime(struct runtime *runtime)
         free(runtime->peers[rank]);
     free(runtime->devices);
     free(runtime->peers);
-    pthread_mutex_destroy(&runtime->lock);
+    pthread_mutex_destroy(&runtime->lock.mutex);
 }
 
 static bool all_acknowledged(const void *data)

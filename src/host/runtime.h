@@ -28,7 +28,7 @@
 #include <omprma/omprma.h>
 
 #include "base/config.h"
-#include "base/yield.h"
+#include "base/waiting.h"
 #include "control/channel.h"
 #include "control/datapath.h"
 #include "control/world.h"
@@ -43,8 +43,7 @@ struct relay;
 struct trace;
 
 struct runtime {
-    pthread_mutex_t lock;
-    _Atomic int contenders;         /* threads that wait for the lock */
+    struct waiting_lock lock;
     bool driven;                    /* some waiting thread makes progress for all */
     bool heir_comes;                /* one of them has been woken to drive, and has not run yet */
     struct waiter *waiters;         /* the others that wait */

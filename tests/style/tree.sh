@@ -48,6 +48,10 @@ for file in "${sources[@]}"; do
         complain "$file: only src/rma, src/twosided and src/control/mpi_* know MPI"
 done
 
+if grep -nE '#include "worker/native/' worker/*.[ch] | grep -v '^worker/main\.c:'; then
+    complain 'worker: the core knows a backend only by backend.h'
+fi
+
 header='#include <omprma/omprma.h>'
 echo "$header" | "${CC:-cc}" -std=c11 -Wall -Wextra -Wpedantic -Werror -Iinclude -fsyntax-only -xc - ||
     complain 'omprma.h: not plain C11'

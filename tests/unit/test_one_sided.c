@@ -61,8 +61,8 @@ static void the_worker_stays_awake(void **state)
     core_choose(0, 0, true);
     queue = core_queue(0);
     there = core_alloc(0, 8);
-    until = core_device(0)->sent + 2 * DEVICE_WINDOW;
-    while (core_device(0)->sent < until) {
+    until = core_device(0)->peer->sent + 2 * PEER_WINDOW;
+    while (core_device(0)->peer->sent < until) {
         assert_ok(omprma_submit(queue, there, data, 8));
         assert_ok(omprma_queue_synchronize(queue));
     }
