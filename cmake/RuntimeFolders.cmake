@@ -1,0 +1,22 @@
+# RuntimeFolders.cmake: run by cmake -P. Fills FOLDER/runtime and FOLDER/images with links under all
+# names that libomptarget has had and, as things are, will have: libomptarget.so up to LLVM 14,
+# libomptarget.so.NN since, libomptarget.so.NN.1 since 18. For others omprma-run makes links itself.
+
+set(names libomptarget.so)
+foreach(version RANGE 15 30)
+    list(APPEND names libomptarget.so.${version})
+    if(version GREATER_EQUAL 18)
+        list(APPEND names libomptarget.so.${version}.1)
+    endif()
+endforeach()
+foreach(pair runtime=libomprma-runtime.so images=libomprma-stub.so)
+    string(REPLACE "=" ";" pair ${pair})
+    list(GET pair 0 kind)
+    list(GET pair 1 library)
+    file(MAKE_DIRECTORY ${FOLDER}/${kind})
+    foreach(name IN LISTS names)
+        if(NOT IS_SYMLINK ${FOLDER}/${kind}/${name})
+            file(CREATE_LINK ../${library} ${FOLDER}/${kind}/${name} SYMBOLIC)
+        endif()
+    endforeach()
+endforeach()
