@@ -1,22 +1,29 @@
 # RuntimeFolders.cmake: run by cmake -P. Fills FOLDER/runtime and FOLDER/images with links under all
 # names that libomptarget has had and, as things are, will have: libomptarget.so up to LLVM 14,
-# libomptarget.so.NN since, libomptarget.so.NN.1 since 18. For others omprma-run makes links itself.
+# libomptarget.so.NN since, libomptarget.so.NN.1 since 18; FOLDER/runtime-19 with those of 19 and
+# later, for programs that nothing is known about. For others omprma-run makes links itself.
 
+set(recent "")
 set(names libomptarget.so)
 foreach(version RANGE 15 30)
-    list(APPEND names libomptarget.so.${version})
+    set(known libomptarget.so.${version})
     if(version GREATER_EQUAL 18)
-        list(APPEND names libomptarget.so.${version}.1)
+        list(APPEND known libomptarget.so.${version}.1)
+    endif()
+    list(APPEND names ${known})
+    if(version GREATER_EQUAL 19)
+        list(APPEND recent ${known})
     endif()
 endforeach()
-foreach(pair runtime=libomprma-runtime.so images=libomprma-stub.so)
-    string(REPLACE "=" ";" pair ${pair})
-    list(GET pair 0 kind)
-    list(GET pair 1 library)
+
+function(fill kind library)
     file(MAKE_DIRECTORY ${FOLDER}/${kind})
-    foreach(name IN LISTS names)
+    foreach(name IN LISTS ARGN)
         if(NOT IS_SYMLINK ${FOLDER}/${kind}/${name})
             file(CREATE_LINK ../${library} ${FOLDER}/${kind}/${name} SYMBOLIC)
         endif()
     endforeach()
-endforeach()
+endfunction()
+fill(runtime libomprma-runtime.so ${names})
+fill(runtime-19 libomprma-runtime.so ${recent})
+fill(images libomprma-stub.so ${names})
