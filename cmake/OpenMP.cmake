@@ -1,7 +1,7 @@
 # OpenMP.cmake: our own OpenMP runtime for devices, in place of LLVM's libomptarget, and the folders
 # through which programs and images of every LLVM version find it. lib/omprma/runtime holds a link to
-# it under each name that programs ask for; lib/omprma/images the same links to an empty library,
-# because images ask for the name, too, and use nothing of it.
+# it under each name that programs ask for; lib/omprma/images the same links to a stub,
+# because images ask for the name, too, and mostly use nothing of it.
 
 omprma_sources(runtime_sources src/openmp src/face)
 set(runtime_map ${PROJECT_SOURCE_DIR}/src/openmp/exports.map)
@@ -19,6 +19,7 @@ set_target_properties(omprma_runtime PROPERTIES
 
 add_library(omprma_stub SHARED ${PROJECT_SOURCE_DIR}/src/openmp/stub/stub.c)
 target_link_libraries(omprma_stub PRIVATE omprma_flags)
+target_link_options(omprma_stub PRIVATE -Wl,--version-script=${runtime_map})
 set_target_properties(omprma_stub PROPERTIES
     OUTPUT_NAME omprma-stub LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib/omprma)
 install(TARGETS omprma_runtime omprma_stub LIBRARY DESTINATION lib/omprma)

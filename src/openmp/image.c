@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "openmp/packed.h"
 #include "openmp/report.h"
 #include "openmp/work.h"
 
@@ -50,10 +51,16 @@ static bool image_take_entry(const struct entry *entry, void *context)
 
 struct image *image_make(const struct abi_library *library, const struct abi_image *registered)
 {
-    size_t bytes = (size_t)(registered->end - registered->start);
-    if (image_is_foreign(registered->start, bytes))
+    const char *start = registered->start;
+    size_t bytes = (size_t)(registered->end - start);
+    if (!packed_open(&start, &bytes)) {
+        report(NULL, NULL, "a device image of the program is damaged: it says that it is longer "
+                           "than it is, or of an unknown version; compile the program again");
         return NULL;
-    if (omprma_image_check(registered->start, bytes) != OMPRMA_OK) {
+    }
+    if (image_is_foreign(start, bytes))
+        return NULL;
+    if (omprma_image_check(start, bytes) != OMPRMA_OK) {
         report_start();
         return NULL;
     }
@@ -63,7 +70,7 @@ struct image *image_make(const struct abi_library *library, const struct abi_ima
         return NULL;
     }
     image->library = library;
-    image->start = registered->start;
+    image->start = start;
     image->bytes = bytes;
     if (!entries_each(registered->entries_begin, registered->entries_end, image_take_entry,
                       image)) {
