@@ -59,6 +59,13 @@ static bool part_walk(struct work *work, const struct maps *maps, int i, const s
     return true;
 }
 
+/* What an offset counts. A section with a step has it in its stride, but not in its offset; with the
+ * innermost dimension the element's size tells them apart, with others nothing does. */
+static uint64_t offset_unit(const struct dimension *dimensions, int count, int level)
+{
+    return dimensions[level == count - 2 ? count - 1 : level].stride;
+}
+
 static bool item_update_parts(struct work *work, const struct maps *maps, int i)
 {
     const struct dimension *dimensions = maps->begins[i];
@@ -67,7 +74,7 @@ static bool item_update_parts(struct work *work, const struct maps *maps, int i)
     if (count < 1)
         return report(work->where, work->device, "a motion clause describes no dimension");
     for (int level = 0; level < count; level++)
-        at += dimensions[level].offset * dimensions[level].stride;
+        at += dimensions[level].offset * offset_unit(dimensions, count, level);
     struct part part = part_of(dimensions, count);
     return part_walk(work, maps, i, &part, 0, at);
 }
