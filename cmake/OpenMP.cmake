@@ -19,7 +19,9 @@ set_target_properties(omprma_runtime PROPERTIES
 
 add_library(omprma_stub SHARED ${PROJECT_SOURCE_DIR}/src/openmp/stub/stub.c)
 target_link_libraries(omprma_stub PRIVATE omprma_flags)
-target_link_options(omprma_stub PRIVATE -Wl,--version-script=${runtime_map})
+# Images may rely on functions of the compiler (complex arithmetic) that came with libomptarget.
+target_link_options(omprma_stub PRIVATE -Wl,--version-script=${runtime_map}
+    -Wl,--no-as-needed -lgcc_s)
 set_target_properties(omprma_stub PROPERTIES
     OUTPUT_NAME omprma-stub LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib/omprma)
 install(TARGETS omprma_runtime omprma_stub LIBRARY DESTINATION lib/omprma)
