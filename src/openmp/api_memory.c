@@ -133,11 +133,7 @@ static bool disassociate(struct device *device, uintptr_t host)
                       "omp_target_disassociate_ptr: %p was not associated by "
                       "omp_target_associate_ptr, or is held by a map",
                       (void *)host);
-    if (mapped->pins > 0) { /* somebody is moving its data; that one takes it out */
-        mapped->references = 0;
-        return true;
-    }
-    mapping_remove(&device->mapping, mapped);
+    mapping_drop(&device->mapping, mapped);
     return true;
 }
 

@@ -135,12 +135,12 @@ static bool range_enter(struct work *work, const struct range *range, struct map
         if (range->bytes == 0)
             return true;
         *mapped = range_make(work, range);
-        return *mapped != NULL;
+        return *mapped && work_pin(work, *mapped, range->begin, 0);
     }
     if (range->counts)
         mapped_enter(*mapped, (range->type & MAP_HOLD) != 0);
     info_entered(work, *mapped, range, false);
-    return work_follow(work, *mapped);
+    return work_follow(work, *mapped) && work_pin(work, *mapped, range->begin, 0);
 }
 
 static bool range_fill(struct work *work, const struct range *range, struct mapped *mapped)

@@ -54,8 +54,9 @@ struct image *image_make(const struct abi_library *library, const struct abi_ima
     const char *start = registered->start;
     size_t bytes = (size_t)(registered->end - start);
     if (!packed_open(&start, &bytes)) {
-        report(NULL, NULL, "a device image of the program is damaged: it says that it is longer "
-                           "than it is, or of an unknown version; compile the program again");
+        report(NULL, NULL,
+               "a device image of the program is damaged: it says that it is longer "
+               "than it is, or of an unknown version; compile the program again");
         return NULL;
     }
     if (image_is_foreign(start, bytes))
@@ -201,7 +202,7 @@ void image_displace(struct image *image, struct device *device)
             mapping_find(&device->mapping, (uintptr_t)entry->address, entry->bytes, &mapped) ==
                 OVERLAP_INSIDE &&
             mapped->device == addresses[i])
-            mapping_remove(&device->mapping, mapped);
+            mapping_drop(&device->mapping, mapped);
     }
     pthread_mutex_unlock(&device->lock);
 }

@@ -43,7 +43,7 @@ static bool range_leave(struct work *work, struct mapped *mapped, int64_t type)
     mapped_leave(mapped, (type & MAP_HOLD) != 0, (type & MAP_DELETE) != 0);
     if (mapped->references > 0 || mapped->holds > 0)
         return true;
-    return work_pin(work, mapped, mapped->begin, 0, false);
+    return work_pin(work, mapped, mapped->begin, 0);
 }
 
 static bool item_leave_pointer(struct work *work, const struct maps *maps, int i)
@@ -56,6 +56,7 @@ static bool item_leave_pointer(struct work *work, const struct maps *maps, int i
     return range_leave(work, pointer, maps->types[i]);
 }
 
+/* Others that have left already may still be computing with it. */
 static bool item_retrieve(struct work *work, struct mapped *mapped, uintptr_t begin, size_t bytes)
 {
     uintptr_t end = begin + bytes;
@@ -63,7 +64,8 @@ static bool item_retrieve(struct work *work, struct mapped *mapped, uintptr_t be
         begin = mapped->begin;
     if (end > mapped->end)
         end = mapped->end;
-    return range_retrieve(work, mapped, (void *)begin, end - begin);
+    return work_follow_all(work, mapped) &&
+           range_retrieve(work, mapped, (void *)begin, end - begin);
 }
 
 static bool item_leave(struct work *work, const struct maps *maps, int i)

@@ -101,6 +101,13 @@ void mapping_remove(struct mapping *mapping, struct mapped *mapped)
     free(mapped);
 }
 
+void mapping_drop(struct mapping *mapping, struct mapped *mapped)
+{
+    mapped->references = 0;
+    if (mapped_is_over(mapped))
+        mapping_remove(mapping, mapped);
+}
+
 struct mapped *mapping_first(const struct mapping *mapping)
 {
     struct mapped *each = RB_ROOT(&mapping->tree);

@@ -13,10 +13,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 #include <omprma/omprma.h>
 
 struct work;
+struct pinned;
+LIST_HEAD(pinned_list, pinned);
 
 /* Counts of globals and of associated memory: nothing changes them. */
 #define COUNT_INFINITE UINT64_MAX
@@ -40,10 +43,10 @@ struct mapped {
     omprma_addr_t device; /* corresponds to begin */
     omprma_addr_t block;  /* to be freed with it; 0: not allocated by the table's owner */
     uint64_t references, holds;
-    const char *name;    /* ";name;file;line;column;;" or NULL; the program's */
-    uint64_t made_by;    /* number of the work that made it */
-    unsigned pins;       /* works that still need it */
-    struct work *writer; /* the last work that moved its data, if that is still writer_number */
+    const char *name;        /* ";name;file;line;column;;" or NULL; the program's */
+    uint64_t made_by;        /* number of the work that made it */
+    struct pinned_list pins; /* of works under way that use it, see work.h */
+    struct work *writer;     /* the last work that moved its data, if that is still writer_number */
     uint64_t writer_number;
     struct attached_tree pointers;
 };
@@ -71,6 +74,9 @@ struct mapped *mapping_add(struct mapping *mapping, uintptr_t begin, size_t byte
 /* Takes it out and frees it with its pointers. */
 void mapping_remove(struct mapping *mapping, struct mapped *mapped);
 
+/* The same for one that counts cannot take out; when works use it, the last of them does. */
+void mapping_drop(struct mapping *mapping, struct mapped *mapped);
+
 /* The first range, and the one after another; NULL at the end. */
 struct mapped *mapping_first(const struct mapping *mapping);
 struct mapped *mapping_next(struct mapped *mapped);
@@ -88,7 +94,7 @@ void mapped_leave(struct mapped *mapped, bool hold, bool all);
 /* Nobody has it mapped or needs it any more. */
 static inline bool mapped_is_over(const struct mapped *mapped)
 {
-    return mapped->references == 0 && mapped->holds == 0 && mapped->pins == 0;
+    return mapped->references == 0 && mapped->holds == 0 && LIST_EMPTY(&mapped->pins);
 }
 
 static inline omprma_addr_t mapped_address(const struct mapped *mapped, uintptr_t host)

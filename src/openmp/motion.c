@@ -47,7 +47,7 @@ bool range_submit(struct work *work, struct mapped *mapped, const void *begin, s
         return false;
     work_write(work, mapped);
     mapped_each_pointer(mapped, (uintptr_t)begin, bytes, pointer_resubmit, &resubmit);
-    return resubmit.right;
+    return resubmit.right && work_pin(work, mapped, (uintptr_t)begin, 0);
 }
 
 bool range_retrieve(struct work *work, struct mapped *mapped, void *begin, size_t bytes)
@@ -58,7 +58,7 @@ bool range_retrieve(struct work *work, struct mapped *mapped, void *begin, size_
     if (!work_follow(work, mapped) || !work_retrieve(work, begin, from, bytes))
         return false;
     work_write(work, mapped);
-    return RB_EMPTY(&mapped->pointers) || work_pin(work, mapped, (uintptr_t)begin, bytes, true);
+    return work_pin(work, mapped, (uintptr_t)begin, RB_EMPTY(&mapped->pointers) ? 0 : bytes);
 }
 
 bool pointer_attach(struct work *work, struct mapped *mapped, void *pointer, size_t bytes,

@@ -59,8 +59,8 @@ static bool part_walk(struct work *work, const struct maps *maps, int i, const s
     return true;
 }
 
-/* What an offset counts. A section with a step has it in its stride, but not in its offset; with the
- * innermost dimension the element's size tells them apart, with others nothing does. */
+/* What an offset counts. A section with a step has it in its stride, but not in its offset; with
+ * the innermost dimension the element's size tells them apart, with others nothing does. */
 static uint64_t offset_unit(const struct dimension *dimensions, int count, int level)
 {
     return dimensions[level == count - 2 ? count - 1 : level].stride;

@@ -6,13 +6,6 @@
 
 #include "openmp/report.h"
 
-struct pinned {
-    struct mapped *mapped;
-    uintptr_t begin;
-    size_t bytes;
-    bool restore;
-};
-
 struct kept {
     struct kept *next;
     _Alignas(16) unsigned char bytes[];
@@ -63,26 +56,33 @@ static void pointer_restore(const struct attached *pointer, void *context)
 }
 
 /* What came back may hold device pointers; and ranges that nobody has mapped any more go. */
-static void work_unpin(struct work *work, bool arrived)
+static void pinned_end(struct work *work, struct pinned *pinned)
 {
     struct device *device = work->device;
-    for (size_t i = 0; i < work->pinned_count; i++) {
-        struct pinned *pinned = &work->pinned[i];
-        if (pinned->restore && arrived)
-            mapped_each_pointer(pinned->mapped, pinned->begin, pinned->bytes, pointer_restore,
-                                NULL);
+    struct mapped *mapped = pinned->mapped;
+    LIST_REMOVE(pinned, link);
+    pinned->next = work->spare;
+    work->spare = pinned;
+    if (!mapped_is_over(mapped))
+        return;
+    omprma_addr_t block = mapped->block;
+    mapping_remove(&device->mapping, mapped);
+    if (block && !report_status(work->where, device, omprma_free(device->number, block)))
+        work->failed = true;
+}
+
+/* What came back may hold device pointers; and ranges that nobody has mapped or uses any more go.
+ */
+static void work_unpin(struct work *work, bool arrived)
+{
+    for (struct pinned *each = work->pinned; each && arrived; each = each->next)
+        if (each->bytes > 0)
+            mapped_each_pointer(each->mapped, each->begin, each->bytes, pointer_restore, NULL);
+    for (struct pinned *next, *each = work->pinned; each; each = next) {
+        next = each->next;
+        pinned_end(work, each);
     }
-    for (size_t i = 0; i < work->pinned_count; i++) {
-        struct mapped *mapped = work->pinned[i].mapped;
-        mapped->pins--;
-        if (!mapped_is_over(mapped))
-            continue;
-        omprma_addr_t block = mapped->block;
-        mapping_remove(&device->mapping, mapped);
-        if (block && omprma_free(device->number, block) != OMPRMA_OK)
-            work->failed = !report_status(work->where, device, OMPRMA_ERR_ADDRESS);
-    }
-    work->pinned_count = 0;
+    work->pinned = NULL;
 }
 
 /* The queue is done. */
@@ -179,8 +179,15 @@ void *work_keep(struct work *work, size_t bytes)
 
 /* ---- ranges --------------------------------------------------------------------------------- */
 
-/* The event is the present end of the other's queue: what moves the data was appended before the
- * device's lock was released. */
+/* The event is the present end of the other's queue: what matters was appended before the device's
+ * lock was released. */
+static bool work_wait_for(struct work *work, struct work *other)
+{
+    return (other->event || work_issued(work, omprma_event_create(&other->event))) &&
+           work_issued(work, omprma_event_record(other->event, other->queue)) &&
+           work_issued(work, omprma_event_wait(other->event, work->queue));
+}
+
 bool work_follow(struct work *work, struct mapped *mapped)
 {
     struct work *writer = mapped->writer;
@@ -190,9 +197,16 @@ bool work_follow(struct work *work, struct mapped *mapped)
         mapped->writer = NULL;
         return true;
     }
-    return (writer->event || work_issued(work, omprma_event_create(&writer->event))) &&
-           work_issued(work, omprma_event_record(writer->event, writer->queue)) &&
-           work_issued(work, omprma_event_wait(writer->event, work->queue));
+    return work_wait_for(work, writer);
+}
+
+bool work_follow_all(struct work *work, struct mapped *mapped)
+{
+    struct pinned *each;
+    LIST_FOREACH(each, &mapped->pins, link)
+    if (each->work != work && !work_wait_for(work, each->work))
+        return false;
+    return true;
 }
 
 void work_write(struct work *work, struct mapped *mapped)
@@ -201,19 +215,20 @@ void work_write(struct work *work, struct mapped *mapped)
     mapped->writer_number = work->number;
 }
 
-bool work_pin(struct work *work, struct mapped *mapped, uintptr_t begin, size_t bytes, bool restore)
+bool work_pin(struct work *work, struct mapped *mapped, uintptr_t begin, size_t bytes)
 {
-    if (work->pinned_count == work->pinned_room) {
-        size_t room = work->pinned_room ? 2 * work->pinned_room : 8;
-        struct pinned *longer = reallocarray(work->pinned, room, sizeof(*longer));
-        if (!longer) {
-            work->failed = true;
-            return report(work->where, work->device, "no host memory for a list of mapped ranges");
-        }
-        work->pinned = longer;
-        work->pinned_room = room;
+    struct pinned *pinned = work->spare;
+    if (pinned)
+        work->spare = pinned->next;
+    else
+        pinned = malloc(sizeof(*pinned));
+    if (!pinned) {
+        work->failed = true;
+        return report(work->where, work->device, "no host memory for a list of mapped ranges");
     }
-    work->pinned[work->pinned_count++] = (struct pinned){mapped, begin, bytes, restore};
-    mapped->pins++;
+    *pinned = (struct pinned){
+        .next = work->pinned, .work = work, .mapped = mapped, .begin = begin, .bytes = bytes};
+    LIST_INSERT_HEAD(&mapped->pins, pinned, link);
+    work->pinned = pinned;
     return true;
 }

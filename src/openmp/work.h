@@ -20,7 +20,15 @@
 #include "openmp/device.h"
 #include "openmp/mapping.h"
 
-struct pinned;
+/* A range that a work uses: it stays in the table until the work is over. */
+struct pinned {
+    struct pinned *next;     /* of the work */
+    LIST_ENTRY(pinned) link; /* of the range */
+    struct work *work;
+    struct mapped *mapped;
+    uintptr_t begin; /* where pointers get their host values back; `bytes` may be 0 */
+    size_t bytes;
+};
 
 struct work {
     struct device *device;
@@ -29,10 +37,10 @@ struct work {
     omprma_event_t *event; /* made when another work has to wait for this one, and kept */
     uint64_t number;       /* never the same again; 0 while it is free. Under the device's lock */
     struct work *next_free;
-    struct pinned *pinned; /* ranges that are needed until the end */
-    size_t pinned_count, pinned_room;
-    omprma_addr_t block; /* device memory of private variables */
-    struct kept *kept;   /* host memory that omprma reads from */
+    struct pinned *pinned; /* ranges that it uses */
+    struct pinned *spare;  /* kept for the next work */
+    omprma_addr_t block;   /* device memory of private variables */
+    struct kept *kept;     /* host memory that omprma reads from */
     bool failed;
 };
 
@@ -67,9 +75,11 @@ void *work_keep(struct work *work, size_t bytes);
 bool work_follow(struct work *work, struct mapped *mapped);
 void work_write(struct work *work, struct mapped *mapped);
 
-/* Keeps the range in the table until the end, and takes it out then if nobody has it mapped.
- * `restore`: pointers in [begin, begin + bytes) get their host values back before. */
-bool work_pin(struct work *work, struct mapped *mapped, uintptr_t begin, size_t bytes,
-              bool restore);
+/* Orders this work behind everybody who uses the range and is under way. */
+bool work_follow_all(struct work *work, struct mapped *mapped);
+
+/* Keeps the range in the table until the end, and takes it out then if nobody has it mapped or uses
+ * it. Pointers in [begin, begin + bytes) get their host values back before. */
+bool work_pin(struct work *work, struct mapped *mapped, uintptr_t begin, size_t bytes);
 
 #endif

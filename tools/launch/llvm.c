@@ -169,8 +169,7 @@ static omprma_status_t plan_worker_path(struct llvm_plan *plan, const struct cho
 {
     int index = needs_find(needs, "libomp.so");
     const char *omp = index >= 0 ? needs->paths.items[index] : "";
-    if (choice->library &&
-        (path_holds(choice->library, "libomp.so.5") || (index < 0 && !*omp))) {
+    if (choice->library && (path_holds(choice->library, "libomp.so.5") || (index < 0 && !*omp))) {
         plan->worker_path = text_make("%s", choice->library);
         return OMPRMA_OK;
     }

@@ -32,9 +32,9 @@ struct llvm_plan {
 
 /*
  * Decides for `program` (a path). `wanted` is "auto", a major version, or a folder with LLVM's
- * libraries; `runtime` an enum config_runtime. `folder` is a private folder in which links may be made; it is used only if needed.
- * A program that calls libomprma.so itself needs none of that. Errors: CONFIG; the text says what
- * is missing and what to install or to set.
+ * libraries; `runtime` an enum config_runtime. `folder` is a private folder in which links may be
+ * made; it is used only if needed. A program that calls libomprma.so itself needs none of that.
+ * Errors: CONFIG; the text says what is missing and what to install or to set.
  */
 omprma_status_t llvm_plan_make(struct llvm_plan *plan, const char *program, const char *wanted,
                                int runtime, const char *folder);

@@ -1,8 +1,8 @@
 /*
  * runtime_folder.h: folders with omprma's own OpenMP runtime under the names that programs know
- * libomptarget by, and with the empty library that images find under these names on a worker. Made at
- * build time for all names that are known; links for others are made for one run, and serve workers
- * of this host only. Knows nothing of programs.
+ * libomptarget by, and with the empty library that images find under these names on a worker. Made
+ * at build time for all names that are known; links for others are made for one run, and serve
+ * workers of this host only. Knows nothing of programs.
  */
 #ifndef OMPRMA_LAUNCH_RUNTIME_FOLDER_H
 #define OMPRMA_LAUNCH_RUNTIME_FOLDER_H

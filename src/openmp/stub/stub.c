@@ -1,8 +1,9 @@
 /*
- * stub.c: stands in for libomptarget on a worker. Images ask for it by name and mostly use nothing of
- * it; but an image may need a library of the program that has target regions itself (linked since
- * clang 19), and then the loader wants its functions and the library registers its own images. To a
- * worker there are no devices: regions run where they are, registrations are forgotten.
+ * stub.c: stands in for libomptarget on a worker. Images ask for it by name and mostly use nothing
+ * of it; but an image may need a library of the program that has target regions itself (linked
+ * since clang 19), and then the loader wants its functions and the library registers its own
+ * images. To a worker there are no devices: regions run where they are, registrations are
+ * forgotten.
  */
 #define STUB __attribute__((visibility("default")))
 
