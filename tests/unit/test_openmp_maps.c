@@ -381,6 +381,34 @@ static void add_one(int *copy)
     __atomic_fetch_add(&copy[0], 1, __ATOMIC_RELAXED);
 }
 
+/* Runs add_one() on `shared` and leaves, up to the point where others see it. */
+static void issue_and_leave(struct work *work)
+{
+    struct list list = list_of(shared, sizeof(shared), MAP_TO | MAP_FROM);
+    struct maps maps = maps_of(&list);
+    const uint64_t word = (uintptr_t)copy_of(shared);
+    assert_true(work_launch(work, (uintptr_t)add_one, &word, 1));
+    pthread_mutex_lock(&device->lock);
+    assert_true(maps_leave(work, &maps));
+    pthread_mutex_unlock(&device->lock);
+}
+
+/* Who leaves last brings back also what others, that left before, are still computing. */
+static void test_leaving_last(void **state)
+{
+    (void)state;
+    shared[0] = 0;
+    assert_true(run(maps_enter, list_of(shared, sizeof(shared), MAP_TO)));
+    assert_true(run(maps_enter, list_of(shared, sizeof(shared), MAP_TO)));
+    struct work *first = work_begin(device, NULL), *last = work_begin(device, NULL);
+    issue_and_leave(first);
+    issue_and_leave(last);
+    assert_true(work_finish(last));
+    assert_int_equal(shared[0], 2);
+    assert_true(work_finish(first));
+    assert_null(copy_of(shared));
+}
+
 /* All map the same array and their own, and count in it. */
 static void *map_and_unmap(void *context)
 {
@@ -458,6 +486,7 @@ int main(void)
         cmocka_unit_test(test_arguments),
         cmocka_unit_test(test_many_arguments),
         cmocka_unit_test(test_lambda),
+        cmocka_unit_test(test_leaving_last),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_threads_come_and_go),
     };
