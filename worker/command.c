@@ -4,89 +4,235 @@
  */
 #include "worker/command.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "worker/bench.h"
-#include "worker/crash.h"
-#include "worker/image.h"
+#include "worker/output.h"
+#include "worker/server.h"
 
-void command_finish(struct server *server, const struct stream *stream,
-                    const struct wire_record *record, uint64_t value, const void *tail,
-                    uint32_t bytes)
+enum { STAGE_BYTES = 4 << 20 /* piece of a copy between devices of different backends */ };
+
+void command_finish(const struct stream *stream, const struct wire_record *record, uint64_t value,
+                    const void *tail, uint32_t bytes)
 {
     if (record->flags & WIRE_REPLY)
-        reply_append(server, WIRE_DONE, stream->number, record->op, value, tail, bytes);
+        reply_append(stream, WIRE_DONE, record->op, value, tail, bytes);
 }
 
-void command_refuse(struct server *server, const struct stream *stream,
-                    const struct wire_record *record, omprma_status_t status, const char *text)
+void command_refuse(const struct stream *stream, const struct wire_record *record,
+                    omprma_status_t status, const char *text)
 {
     if (record->flags & WIRE_REPLY)
-        reply_failure(server, stream, record->op, status, text);
+        reply_failure(stream, record->op, status, text);
 }
 
-void command_fail_range(struct stream *stream, const char *what, uint64_t address, uint64_t bytes,
-                        uint64_t bad)
+/* ---- jobs ---- */
+
+struct backend_job *command_job(struct stream *stream)
 {
-    error_set(OMPRMA_ERR_ADDRESS,
-              "%s of %llu bytes at device address 0x%llx: 0x%llx is not mapped "
-              "on the device",
-              what, (unsigned long long)bytes, (unsigned long long)address,
-              (unsigned long long)bad);
-    stream_fail(stream, OMPRMA_ERR_ADDRESS, error_text());
+    stream->job = (struct backend_job){.device = stream->device, .ended = stream_go_on};
+    return &stream->job;
 }
 
-static void run_write(struct server *server, struct stream *stream,
-                      const struct wire_record *record)
+static enum command_step wait_for(const struct worker_device *device)
 {
-    uint64_t bad = 0;
+    return device->backend->poll ? COMMAND_STALL : COMMAND_HELD;
+}
 
-    if (memory_holds(&server->memory, record->word[0], record->tail_bytes))
-        memcpy(command_pointer(record->word[0]), record->tail, record->tail_bytes);
-    else if (!guarded_copy(command_pointer(record->word[0]), record->tail, record->tail_bytes,
-                           &bad))
-        command_fail_range(stream, "submit", record->word[0], record->tail_bytes, bad);
+enum command_step command_started(struct stream *stream, enum backend_step step)
+{
+    stream->begun = step == BACKEND_PENDING;
+    return stream->begun ? wait_for(stream->job.device) : COMMAND_DONE;
+}
+
+enum command_step command_awaits(struct stream *stream)
+{
+    stream->begun = !worker_device_ended(&stream->job);
+    return stream->begun ? wait_for(stream->job.device) : COMMAND_DONE;
+}
+
+/* Fails the stream if its job has failed. */
+static enum command_step end_job(struct stream *stream, enum command_step step)
+{
+    if (step == COMMAND_DONE && stream->job.status != OMPRMA_OK)
+        stream_fail(stream, stream->job.status, error_text());
+    return step;
+}
+
+/* Runs one copy; to be called again while it is not done. */
+static enum command_step run_copy_job(struct stream *stream, struct worker_device *device,
+                                      const struct backend_copy *copy)
+{
+    struct backend_job *job;
+
+    if (stream->begun)
+        return end_job(stream, command_awaits(stream));
+    job = command_job(stream);
+    job->device = device;
+    return end_job(stream, command_started(stream, device->backend->copy(device, job, copy)));
+}
+
+static bool stage_make(struct stream *stream, uint64_t bytes)
+{
+    stream->stage = malloc(bytes);
+    stream->stage_bytes = bytes;
+    stream->staged = 0;
+    stream->phase = 0;
+    if (!stream->stage)
+        stream_fail(stream, OMPRMA_ERR_DEVICE_MEMORY, "the worker has no memory for a copy");
+    return stream->stage != NULL;
+}
+
+static void stage_free(struct stream *stream)
+{
+    free(stream->stage);
+    stream->stage = NULL;
+}
+
+/* ---- memory ---- */
+
+static enum command_step run_write(struct stream *stream, const struct wire_record *record)
+{
+    bool begun = stream->begun;
+    enum command_step step;
+    const struct backend_copy copy = {
+        .what = "submit",
+        .to_device = stream->device,
+        .to = record->word[0],
+        .from = (uint64_t)(uintptr_t)record->tail,
+        .bytes = record->tail_bytes,
+    };
+
+    step = run_copy_job(stream, stream->device, &copy);
+    stream->device->writes += !begun && stream->begun;
+    stream->device->writes -= begun && !stream->begun;
+    return step;
+}
+
+/* Through memory of ours. */
+static enum command_step read_copied(struct stream *stream, const struct wire_record *record)
+{
+    uint64_t bytes = record->word[1];
+    struct backend_copy copy = {
+        .what = "retrieve",
+        .from_device = stream->device,
+        .from = record->word[0],
+        .bytes = bytes,
+    };
+    enum command_step step;
+
+    if (!stream->begun && !stage_make(stream, bytes))
+        return COMMAND_DONE;
+    copy.to = (uint64_t)(uintptr_t)stream->stage;
+    step = run_copy_job(stream, stream->device, &copy);
+    if (step != COMMAND_DONE)
+        return step;
+    if (stream->failed == OMPRMA_OK)
+        reply_append(stream, WIRE_DONE, record->op, bytes, stream->stage, (uint32_t)bytes);
+    stage_free(stream);
+    return COMMAND_DONE;
 }
 
 /* Answers with the memory itself; copies it once, into the message. */
-static void run_read(struct server *server, struct stream *stream, const struct wire_record *record)
+static void read_touched(struct stream *stream, const struct wire_record *record)
 {
     uint64_t address = record->word[0], bytes = record->word[1], bad = 0;
+    struct worker_device *device = stream->device;
+    const void *from = device->backend->touch(device, address, bytes, false, &bad);
     void *to;
 
-    if (bytes > COMMAND_DATA_MOST) {
-        stream_fail(stream, OMPRMA_ERR_PROTOCOL, "a read is larger than a message");
+    if (!from) {
+        worker_device_refuse_range("retrieve", address, bytes, bad);
+        stream_fail(stream, OMPRMA_ERR_ADDRESS, error_text());
         return;
     }
-    if (!memory_holds(&server->memory, address, bytes) &&
-        !guarded_probe(address, bytes, false, &bad)) {
-        command_fail_range(stream, "retrieve", address, bytes, bad);
-        return;
-    }
-    to = reply_append(server, WIRE_DONE, stream->number, record->op, bytes, NULL, (uint32_t)bytes);
+    to = reply_append(stream, WIRE_DONE, record->op, bytes, NULL, (uint32_t)bytes);
     if (to)
-        memcpy(to, command_pointer(address), bytes);
+        memcpy(to, from, bytes);
 }
 
-/* Overlapping ranges are allowed. */
-static void run_copy(struct server *server, struct stream *stream, const struct wire_record *record)
+static enum command_step run_read(struct stream *stream, const struct wire_record *record)
 {
-    uint64_t to = record->word[0], from = record->word[1], bytes = record->word[2], bad = 0;
-
-    if (!memory_holds(&server->memory, from, bytes) && !guarded_probe(from, bytes, false, &bad))
-        command_fail_range(stream, "exchange", from, bytes, bad);
-    else if (!memory_holds(&server->memory, to, bytes) && !guarded_probe(to, bytes, true, &bad))
-        command_fail_range(stream, "exchange", to, bytes, bad);
-    else
-        memmove(command_pointer(to), command_pointer(from), bytes);
+    if (record->word[1] > COMMAND_DATA_MOST) {
+        stream_fail(stream, OMPRMA_ERR_PROTOCOL, "a read is larger than a message");
+        return COMMAND_DONE;
+    }
+    if (!worker_device_is_touchable(stream->device))
+        return read_copied(stream, record);
+    read_touched(stream, record);
+    return COMMAND_DONE;
 }
 
-static enum command_step run_wait(struct server *server, struct stream *stream,
-                                  const struct wire_record *record)
+/* Piece by piece out of one device and into the other. */
+static enum command_step copy_between_backends(struct stream *stream,
+                                               struct worker_device *to_device,
+                                               const struct wire_record *record)
 {
-    const struct stream *other = stream_find(server, (uint32_t)record->word[0]);
+    uint64_t bytes = record->word[2];
+
+    if (!stream->stage && !stage_make(stream, bytes < STAGE_BYTES ? bytes : STAGE_BYTES))
+        return COMMAND_DONE;
+    while (stream->staged < bytes && stream->failed == OMPRMA_OK) {
+        bool out = stream->phase == 0;
+        uint64_t left = bytes - stream->staged, stage = (uint64_t)(uintptr_t)stream->stage;
+        struct backend_copy copy = {
+            .what = "exchange",
+            .to_device = out ? NULL : to_device,
+            .from_device = out ? stream->device : NULL,
+            .to = out ? stage : record->word[0] + stream->staged,
+            .from = out ? record->word[1] + stream->staged : stage,
+            .bytes = left < stream->stage_bytes ? left : stream->stage_bytes,
+        };
+        enum command_step step = run_copy_job(stream, out ? stream->device : to_device, &copy);
+
+        if (step != COMMAND_DONE)
+            return step;
+        if (!out)
+            stream->staged += copy.bytes;
+        stream->phase = out;
+    }
+    stage_free(stream);
+    return COMMAND_DONE;
+}
+
+static enum command_step run_copy(struct stream *stream, const struct wire_record *record)
+{
+    struct server *server = stream->session->server;
+    struct worker_device *device = stream->device, *to_device;
+    struct backend_copy copy = {
+        .what = "exchange",
+        .from_device = device,
+        .to = record->word[0],
+        .from = record->word[1],
+        .bytes = record->word[2],
+    };
+
+    if (record->word[3] >= (uint64_t)server->device_count) {
+        stream_fail(stream, OMPRMA_ERR_PROTOCOL,
+                    "a copy to a device that the worker does not have");
+        return COMMAND_DONE;
+    }
+    copy.to_device = to_device = &server->devices[record->word[3]];
+    if (to_device->lost) {
+        stream_fail(stream, OMPRMA_ERR_DEVICE_LOST, to_device->backend->fault(to_device));
+        return COMMAND_DONE;
+    }
+    if (to_device->writes && !stream->begun && !stream->stage)
+        return COMMAND_STALL;
+    if (device->backend == to_device->backend)
+        return run_copy_job(stream, device, &copy);
+    return copy_between_backends(stream, to_device, record);
+}
+
+/* ---- order and kernels ---- */
+
+static enum command_step run_wait(struct stream *stream, const struct wire_record *record)
+{
+    const struct stream *other =
+        stream_find(stream->session, (uint32_t)(record->word[0] >> 32), (uint32_t)record->word[0]);
     uint32_t op = (uint32_t)record->word[1];
     omprma_status_t status;
 
@@ -102,101 +248,130 @@ static enum command_step run_wait(struct server *server, struct stream *stream,
     return COMMAND_DONE;
 }
 
-/* A launch on a thread that may not run kernels is left to a lane. */
-static enum command_step run_launch(struct server *server, struct stream *stream,
-                                    const struct wire_record *record, bool lane)
+static enum command_step begin_launch(struct stream *stream, const struct wire_record *record)
 {
-    if (!image_is_kernel(record->word[0]) && server->world) {
-        error_set(OMPRMA_ERR_ADDRESS, "launch of 0x%llx, which is not a kernel of a loaded image",
-                  (unsigned long long)record->word[0]);
-        stream_fail(stream, OMPRMA_ERR_ADDRESS, error_text());
+    struct worker_device *device = stream->device;
+    omprma_status_t status = wire_open_launch(record, &stream->launch.with);
+
+    if (status != OMPRMA_OK) {
+        command_job(stream)->status = status;
         return COMMAND_DONE;
     }
-    if (!lane)
-        return COMMAND_LANE;
-    lane_call(server, stream, record);
+    stream->launch.kernel = record->word[0];
+    stream->launching = true;
+    return command_started(stream,
+                           device->backend->launch(device, command_job(stream), &stream->launch));
+}
+
+/* What the kernel has printed precedes its result. */
+static enum command_step run_launch(struct stream *stream, const struct wire_record *record)
+{
+    enum command_step step = stream->begun ? command_awaits(stream) : begin_launch(stream, record);
+
+    if (step != COMMAND_DONE)
+        return step;
+    stream->launching = false;
+    end_job(stream, step);
+    if (output_pending())
+        reply_output(stream->session);
     return COMMAND_DONE;
 }
 
+/* ---- which is which ---- */
+
 /* Commands of a queue that has failed: nothing is run, everybody who waits is answered. */
-static enum command_step run_failed(struct server *server, struct stream *stream,
-                                    const struct wire_record *record)
+static enum command_step run_failed(struct stream *stream, const struct wire_record *record)
 {
     const char *text = stream->failed_text ? stream->failed_text : "";
 
-    if (record->code == WIRE_RECV || record->code == WIRE_SEND)
-        return command_transfer(server, stream, record);
-    if (record->code == WIRE_RESET && !server->lost) {
-        stream_reset(stream, record->op);
-        command_finish(server, stream, record, 0, NULL, 0);
-        return COMMAND_DONE;
+    if (stream->begun) { /* the device is lost, and may still use the memory */
+        stream->begun = false;
+        stream->stage = NULL;
     }
-    if (record->code == WIRE_EXIT)
-        server->exiting = true;
-    command_refuse(server, stream, record, stream->failed, text);
+    if (record->code == WIRE_RESET && !stream->device->lost) {
+        stream_reset(stream, record->op);
+        command_finish(stream, record, 0, NULL, 0);
+    } else {
+        command_refuse(stream, record, stream->failed, text);
+    }
     return COMMAND_DONE;
 }
 
-enum command_step command_run(struct server *server, struct stream *stream,
-                              const struct wire_record *record, bool lane)
+/* Commands about the worker as a whole. */
+static enum command_step run_own(struct stream *stream, const struct wire_record *record)
 {
-    const char *text;
-    enum command_step step = COMMAND_DONE;
+    struct session *session = stream->session;
+    struct server *server = session->server;
 
-    if (server->lost && stream->failed == OMPRMA_OK && crash_happened(&text))
-        stream_fail(stream, OMPRMA_ERR_DEVICE_LOST, text);
-    if (record->code == WIRE_LOST) {
-        command_lose_peer(server, record);
+    if (record->code == WIRE_LOST)
+        command_lose_peer(session, record);
+    else if (record->code == WIRE_AWAKE)
+        server->awake_until_ns = clock_ns() + (int64_t)record->word[0] * 1000;
+    else if (record->code == WIRE_EXIT)
+        session->over = server->exiting = true;
+    else
+        server_break(server, OMPRMA_ERR_PROTOCOL, "a command that needs a device names none");
+    return COMMAND_DONE;
+}
+
+static enum command_step run_well(struct stream *stream, const struct wire_record *record)
+{
+    switch (record->code) {
+    case WIRE_WRITE:
+        return run_write(stream, record);
+    case WIRE_READ:
+        return run_read(stream, record);
+    case WIRE_LAUNCH:
+        return run_launch(stream, record);
+    case WIRE_COPY:
+        return run_copy(stream, record);
+    case WIRE_WAIT:
+        return run_wait(stream, record);
+    case WIRE_FENCE:
+    case WIRE_RESET: /* of a queue that is well */
+        return COMMAND_DONE;
+    default:
+        stream_fail(stream, OMPRMA_ERR_PROTOCOL, "a command that no device runs");
         return COMMAND_DONE;
     }
+}
+
+enum command_step command_run(struct stream *stream, const struct wire_record *record)
+{
+    struct worker_device *device = stream->device;
+    enum command_step step;
+
+    if (!device)
+        return run_own(stream, record);
+    if (device->lost && stream->failed == OMPRMA_OK)
+        stream_fail(stream, OMPRMA_ERR_DEVICE_LOST, device->backend->fault(device));
     if (record->code >= WIRE_RECV && record->code <= WIRE_GET)
-        return command_transfer(server, stream, record);
+        return command_transfer(stream, record);
     if (stream->transfers)
         return COMMAND_STALL;
     if (stream->failed != OMPRMA_OK)
-        return run_failed(server, stream, record);
+        return run_failed(stream, record);
+    if (device->writes && !stream->begun && !stream->stage)
+        return COMMAND_STALL;
     switch (record->code) {
-    case WIRE_WRITE:
-        run_write(server, stream, record);
-        break;
-    case WIRE_READ:
-        run_read(server, stream, record);
-        break;
-    case WIRE_LAUNCH:
-        step = run_launch(server, stream, record, lane);
-        break;
-    case WIRE_COPY:
-        run_copy(server, stream, record);
-        break;
-    case WIRE_WAIT:
-        step = run_wait(server, stream, record);
-        break;
     case WIRE_GROW:
-        command_grow(server, stream, record);
-        return COMMAND_DONE;
+        return command_grow(stream, record);
     case WIRE_RELEASE:
-        command_release(server, stream, record);
-        return COMMAND_DONE;
+        return command_release(stream, record);
     case WIRE_LOAD:
-        command_load(server, stream, record);
-        return COMMAND_DONE;
-    case WIRE_AWAKE:
-        server->awake_until_ns = clock_ns() + (int64_t)record->word[0] * 1000;
-        break;
+        return command_load(stream, record);
     case WIRE_BENCH:
-        bench_run(server, stream, record);
+        bench_run(stream, record);
         return COMMAND_DONE;
-    case WIRE_EXIT:
-        server->exiting = true;
-        break;
-    default: /* fence, reset of a queue that is well */
+    default:
         break;
     }
+    step = run_well(stream, record);
     if (step != COMMAND_DONE)
         return step;
     if (stream->failed != OMPRMA_OK)
-        command_refuse(server, stream, record, stream->failed, stream->failed_text);
+        command_refuse(stream, record, stream->failed, stream->failed_text);
     else if (record->code != WIRE_READ)
-        command_finish(server, stream, record, 0, NULL, 0);
+        command_finish(stream, record, 0, NULL, 0);
     return COMMAND_DONE;
 }

@@ -1,8 +1,9 @@
 /*
  * command.h: what the files that run commands share. Each function named after a command runs it,
- * or starts it, and answers who waits for it.
+ * or starts it, and answers who waits for it. Those that return a step are called again while it is
+ * not COMMAND_DONE.
  *
- *   command.c          which command is run how; those that are over at once, launches and waits
+ *   command.c          which command is run how; small copies, launches and waits
  *   transfer.c         put, get, send and receive
  *   device_commands.c  grow, release, load
  *
@@ -11,54 +12,41 @@
 #ifndef OMPRMA_WORKER_COMMAND_H
 #define OMPRMA_WORKER_COMMAND_H
 
-#include "worker/server.h"
+#include "worker/session.h"
 
 /* Most data of one result. */
 enum { COMMAND_DATA_MOST = WIRE_MESSAGE_BYTES - 256 };
 
-static inline void *command_pointer(uint64_t address)
-{
-    return (void *)(uintptr_t)address;
-}
-
 /* Answers, if somebody waits, that the command is done. */
-void command_finish(struct server *server, const struct stream *stream,
-                    const struct wire_record *record, uint64_t value, const void *tail,
-                    uint32_t bytes);
+void command_finish(const struct stream *stream, const struct wire_record *record, uint64_t value,
+                    const void *tail, uint32_t bytes);
 
 /* Answers, if somebody waits, that it failed, or was not run because an earlier one had failed. */
-void command_refuse(struct server *server, const struct stream *stream,
-                    const struct wire_record *record, omprma_status_t status, const char *text);
+void command_refuse(const struct stream *stream, const struct wire_record *record,
+                    omprma_status_t status, const char *text);
 
-/* Fails the stream, for `bad` in [address, address + bytes) is not mapped. */
-void command_fail_range(struct stream *stream, const char *what, uint64_t address, uint64_t bytes,
-                        uint64_t bad);
+/* The job of the stream's command, empty. */
+struct backend_job *command_job(struct stream *stream);
+
+/* What becomes of the command whose job was started with this result; whose job is under way. */
+enum command_step command_started(struct stream *stream, enum backend_step step);
+enum command_step command_awaits(struct stream *stream);
 
 /* ---- transfer.c */
 
 /* Also those of a stream that has failed: their other ends wait. */
-enum command_step command_transfer(struct server *server, struct stream *stream,
-                                   const struct wire_record *record);
+enum command_step command_transfer(struct stream *stream, const struct wire_record *record);
 
 /* A peer gives no answers any more: nothing is begun with it, and what is under way fails. */
-void command_lose_peer(struct server *server, const struct wire_record *record);
+void command_lose_peer(struct session *session, const struct wire_record *record);
 
-/* Looks whether a transfer that is not done gets on, and tells the application if it does not. */
-void command_watch_transfer(struct server *server, const struct stream *stream,
-                            struct stream_transfer *node);
+/* Moves a transfer on; tells the application if it does not get on. True when it is over. */
+bool command_move_transfer(struct stream *stream, struct stream_transfer *node);
 
-/* Fails the stream of a transfer that has failed with error_text(); the worker as well if the other
- * end is left waiting. */
-void command_fail_transfer(struct server *server, struct stream *stream,
-                           const struct stream_transfer *node, omprma_status_t status);
+/* ---- device_commands.c. They do not fail the stream. */
 
-/* ---- device_commands.c */
-
-void command_grow(struct server *server, const struct stream *stream,
-                  const struct wire_record *record);
-void command_release(struct server *server, const struct stream *stream,
-                     const struct wire_record *record);
-void command_load(struct server *server, const struct stream *stream,
-                  const struct wire_record *record);
+enum command_step command_grow(struct stream *stream, const struct wire_record *record);
+enum command_step command_release(struct stream *stream, const struct wire_record *record);
+enum command_step command_load(struct stream *stream, const struct wire_record *record);
 
 #endif

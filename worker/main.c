@@ -1,6 +1,6 @@
 /*
- * main.c: omprma-worker, one device. Started beside the application by omprma-run, mpirun or srun;
- * serves until the application ends. Only puts the parts together.
+ * main.c: omprma-worker, one device or several. Started beside the application by omprma-run,
+ * mpirun or srun; serves until the application ends. Only puts the parts together.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -18,9 +18,8 @@
 #include "control/world.h"
 #include "rma/rma.h"
 #include "twosided/twosided.h"
-#include "worker/crash.h"
+#include "worker/native/native.h"
 #include "worker/output.h"
-#include "worker/place.h"
 #include "worker/server.h"
 
 /* Longest sleep when the application cannot ring, or when one-sided transfers of others may need
@@ -31,7 +30,9 @@ struct worker {
     struct config config;
     struct world world;
     struct server server;
-    struct place *place;
+    struct worker_device devices[WORLD_DEVICES_MOST];
+    struct world_device descriptions[WORLD_DEVICES_MOST];
+    struct place *place, *parts[WORLD_DEVICES_MOST]; /* of the worker; of devices, if several */
     struct doorbell *bell, *head_bell;
     struct doorbell **bells; /* by rank; only the head's is set */
 };
@@ -45,22 +46,14 @@ static void wake_server(void)
         channel_wake(worker.server.channel);
 }
 
+/* Of one device. */
 static uint64_t memory_limit(const struct place_description *description)
 {
+    int devices = worker.world.local_count * worker.server.device_count;
+
     if (worker.config.memory)
         return (uint64_t)worker.config.memory;
-    return description->memory_bytes / 10 * 9 / (uint64_t)worker.world.local_count;
-}
-
-static void prepare_memory(void)
-{
-    struct memory *memory = &worker.server.memory;
-
-    memory->window = worker.world.window;
-    memory->place = worker.place;
-    memory->huge_pages = worker.config.huge_pages;
-    memory->attach_limit = quirks_attach_limit(worker.world.quirks);
-    memory->limit_bytes = memory_limit(place_describe(worker.place));
+    return description->memory_bytes / 10 * 9 / (uint64_t)devices;
 }
 
 /* Where application and workers share processors, a worker that was rung waits until the slice of
@@ -84,40 +77,93 @@ static void wish_short_slices(void)
         log_write(LOG_DETAIL, "short slices are not to be had: %s", strerror(errno));
 }
 
-/* Runs when the settings are known and the window is made: finds this worker's place and attaches
- * the first arena. */
-static omprma_status_t attach(struct world *world, struct world_hello *hello, void *data)
+/* Makes device `index` with its first arena. */
+static omprma_status_t make_device(int index, const struct world_settings *settings)
+{
+    struct worker_device *device = &worker.devices[index];
+    struct world_device *description = &worker.descriptions[index];
+    int count = worker.server.device_count;
+    struct native_options options = {
+        .place = worker.place,
+        .path = worker.server.one_sided,
+        .lanes = settings->lanes,
+        .on_main = count == 1 && settings->lanes == 1,
+        .huge_pages = worker.config.huge_pages,
+    };
+    uint64_t bytes = settings->arena_bytes;
+    omprma_status_t status = OMPRMA_OK;
+
+    if (count > 1)
+        status = place_part(worker.place, index, count, &worker.parts[index]);
+    if (status != OMPRMA_OK)
+        return status;
+    if (count > 1)
+        options.place = worker.parts[index];
+    options.memory_bytes = memory_limit(place_describe(options.place));
+    if (bytes > options.memory_bytes)
+        bytes = options.memory_bytes & ~(uint64_t)4095;
+    device->server = &worker.server;
+    device->index = (uint16_t)index;
+    status = native_open(device, &options);
+    if (status == OMPRMA_OK)
+        status = worker_device_begin(device, bytes, description);
+    description->cores = place_describe(options.place)->cores;
+    description->numa_node = place_describe(options.place)->numa_node;
+    description->memory_limit = options.memory_bytes;
+    return status;
+}
+
+static int device_count(const struct world_settings *settings)
+{
+    int count = settings->devices ? (int)settings->devices : place_nodes(worker.place);
+
+    return count < WORLD_DEVICES_MOST ? count : WORLD_DEVICES_MOST;
+}
+
+static omprma_status_t make_devices(struct world_peer *mine, const struct world_settings *settings)
+{
+    struct server *server = &worker.server;
+    omprma_status_t status = OMPRMA_OK;
+
+    server->devices = worker.devices;
+    server->device_count = device_count(settings);
+    status = place_apply(worker.place, worker.config.bind, server->device_count);
+    for (int i = 0; i < server->device_count && status == OMPRMA_OK; i++)
+        status = make_device(i, settings);
+    if (server->device_count == 1 && settings->lanes == 1)
+        server->main_device = server->devices;
+    mine->devices = worker.descriptions;
+    mine->hello.device_count = server->device_count;
+    return status;
+}
+
+/* Runs when the settings are known and the window is made: finds this worker's place and makes its
+ * devices, each with its first arena. */
+static omprma_status_t attach(struct world *world, struct world_peer *mine, void *data)
 {
     const struct place_description *description;
-    uint64_t bytes = world->settings.arena_bytes;
-    omprma_status_t status;
+    struct world_hello *hello = &mine->hello;
+    omprma_status_t status = OMPRMA_OK;
 
     (void)data;
-    status = place_create(NULL, world->local_index, world->local_count, world->settings.lanes,
-                          &worker.place);
+    if (world->has_window)
+        status = rma_create(world, NULL, NULL, &worker.server.one_sided);
+    if (status == OMPRMA_OK)
+        status = place_create(NULL, world->local_index, world->local_count, world->settings.lanes,
+                              &worker.place);
     if (world->crowded)
         wish_short_slices();
-    if (status == OMPRMA_OK)
-        status = place_apply(worker.place, worker.config.bind);
     if (status == OMPRMA_OK)
         status = doorbell_create(&worker.bell, &hello->bell);
     if (status == OMPRMA_OK)
         status = doorbell_stay(worker.bell);
-    if (status != OMPRMA_OK)
-        return status;
-    prepare_memory();
-    if (bytes > worker.server.memory.limit_bytes)
-        bytes = worker.server.memory.limit_bytes & ~(uint64_t)4095;
-    status = memory_grow(&worker.server.memory, bytes, &hello->arena);
+    if (status == OMPRMA_OK)
+        status = make_devices(mine, &world->settings);
     if (status != OMPRMA_OK)
         return status;
     description = place_describe(worker.place);
     memcpy(hello->cpu, description->cpu, sizeof(hello->cpu));
-    hello->cores = description->cores;
-    hello->numa_node = description->numa_node;
     hello->memory_bytes = description->memory_bytes;
-    hello->memory_limit = worker.server.memory.limit_bytes;
-    hello->arena_bytes = bytes;
     return OMPRMA_OK;
 }
 
@@ -125,9 +171,10 @@ static void close_connection(void)
 {
     struct server *server = &worker.server;
 
+    for (int i = 0; i < server->device_count; i++)
+        server->devices[i].backend->close(&server->devices[i]);
     datapath_destroy(server->one_sided);
     datapath_destroy(server->two_sided);
-    memory_close(&server->memory);
     channel_destroy(server->channel);
     world_leave(&worker.world);
     doorbell_close(worker.head_bell);
@@ -155,21 +202,15 @@ static omprma_status_t connect_head(void)
     worker.head_bell = doorbell_open(&world->settings.bell);
     worker.bells[world->head] = worker.head_bell;
     /* Within one host osc/rdma needs no help of the target; of others that is not known. */
-    passive = world->window == MPI_WIN_NULL || strcmp(world->component, "rdma") == 0;
-    status = mpi_channel_create(world->control, worker.bell, worker.bells,
-                                worker.head_bell && passive, SHORT_NAP_NS, &server->channel);
+    passive = !world->has_window || strcmp(world->component, "rdma") == 0;
+    status = mpi_channel_create(world, worker.bell, worker.bells, worker.head_bell && passive,
+                                SHORT_NAP_NS, &server->channel);
     if (status == OMPRMA_OK)
         status = twosided_create(world, &server->two_sided);
-    if (status == OMPRMA_OK && world->window != MPI_WIN_NULL)
-        status = rma_create(world, NULL, &server->one_sided);
     server->world = world;
-    server->place = worker.place;
     server->bell = worker.bell;
-    server->head = world->head;
-    server->lanes = world->settings.lanes;
     server->leave_lost = leave_lost;
     server->spin_ns = (int64_t)world->settings.spin_us * 1000;
-    server->stall_ns = (int64_t)world->settings.timeout_s * INT64_C(1000000000);
     return status;
 }
 
@@ -180,12 +221,14 @@ static void close_all(void)
     server_close(&worker.server);
     close_connection();
     free(worker.bells);
+    for (int i = 0; i < worker.server.device_count; i++)
+        place_destroy(worker.parts[i]);
     place_destroy(worker.place);
 }
 
 static omprma_status_t start(void)
 {
-    struct world_hello hello = {0};
+    struct world_peer mine = {0};
     char prefix[128];
     int real_stderr = STDERR_FILENO;
     omprma_status_t status = config_load(&worker.config);
@@ -196,10 +239,10 @@ static omprma_status_t start(void)
     status = world_join(&worker.world, WORLD_WORKER, false);
     if (status != OMPRMA_OK)
         return status;
-    gethostname(hello.host, sizeof(hello.host) - 1);
-    snprintf(prefix, sizeof(prefix), "omprma-worker %d (%s)", worker.world.rank, hello.host);
+    gethostname(mine.hello.host, sizeof(mine.hello.host) - 1);
+    snprintf(prefix, sizeof(prefix), "omprma-worker %d (%s)", worker.world.rank, mine.hello.host);
     log_open(prefix, (int)worker.config.verbose);
-    status = world_open(&worker.world, &hello, NULL, attach, NULL);
+    status = world_open(&worker.world, &mine, NULL, attach, NULL);
     if (status == OMPRMA_OK)
         status = connect_head();
     if (status == OMPRMA_OK)
@@ -208,7 +251,10 @@ static omprma_status_t start(void)
     if (status == OMPRMA_OK)
         status = crash_install(wake_server);
     if (status == OMPRMA_OK)
-        status = server_open(&worker.server);
+        status = server_open(&worker.server, worker.world.head);
+    if (status == OMPRMA_OK)
+        worker.server.session->stall_ns =
+            (int64_t)worker.world.settings.timeout_s * INT64_C(1000000000);
     return status;
 }
 
@@ -220,7 +266,8 @@ static int usage(const char *option)
     }
     if (strcmp(option, "--help") == 0) {
         printf("Usage: omprma-worker\n"
-               "One device of omprma. Started beside an application by omprma-run, or by hand:\n"
+               "One or more devices of omprma. Started beside an application by omprma-run, or by "
+               "hand:\n"
                "  mpirun -n 1 APPLICATION : -n WORKERS omprma-worker\n\nEnvironment:\n");
         config_print_help(stdout);
         return EXIT_SUCCESS;

@@ -3,7 +3,7 @@
  * most LIMIT_BYTES are kept: a writer that would exceed them waits until text is taken. When
  * nothing is taken for PATIENCE_S it goes on without, later writers do not wait until text is taken
  * again, and a line in the text tells how much was lost.
- * Must not know: MPI, messages. It asks crash.h whether a thread may be parked inside stdio.
+ * Must not know: MPI, messages, devices.
  */
 #include "worker/output.h"
 
@@ -22,7 +22,6 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "worker/crash.h"
 
 enum {
     LIMIT_BYTES = 64 << 20,    /* kept, with the bookkeeping of each piece */
@@ -53,6 +52,7 @@ struct capture {
     FILE *streams[3];      /* by enum output_stream */
     int pipes[3];          /* read ends */
     bool stuck;            /* stdout's lock was not to be had the last time */
+    _Atomic bool parked;   /* a thread may be, inside stdio */
     bool abandoned;        /* nobody took text for PATIENCE_S: writers do not wait */
 };
 
@@ -181,6 +181,11 @@ static void flush_for_us(FILE *out)
     flushing = false;
 }
 
+void output_expect_stuck(void)
+{
+    atomic_store(&capture.parked, true);
+}
+
 /* Flushes stdout without waiting for ever: its lock may belong to a writer that waits for room, or
  * to a thread that is parked since it crashed inside printf. In the latter case the buffer is at
  * rest and may be flushed without the lock. */
@@ -195,7 +200,7 @@ static void stdout_flush(void)
             return;
         if (clock_ns() > until) {
             capture.stuck = true;
-            if (crash_happened(NULL))
+            if (atomic_load(&capture.parked))
                 flush_for_us(out);
             return;
         }

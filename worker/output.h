@@ -38,4 +38,7 @@ size_t output_take(enum output_stream *stream, char *text, size_t capacity, bool
  * when the worker goes idle, before it exits, after long kernels and on a crash. */
 void output_drain_fds(void);
 
+/* A thread may be parked for ever inside stdio. */
+void output_expect_stuck(void);
+
 #endif

@@ -1,73 +1,84 @@
-/* reply.c: gathers results into messages. See server.h. */
-#include "worker/server.h"
+/* reply.c: gathers results into messages. See session.h. */
+#include "worker/session.h"
 
 #include <string.h>
 
 #include "base/error.h"
 #include "worker/output.h"
+#include "worker/server.h"
 
 enum { OUTPUT_AT_ONCE = 32 << 10 };
 
-static omprma_status_t send_out(struct server *server)
+static omprma_status_t send_out(struct session *session)
 {
-    struct channel_message *message = server->out;
+    struct server *server = session->server;
+    struct channel_message *message = session->out;
     struct wire_buffer buffer = channel_buffer(message);
     omprma_status_t status;
 
-    server->out = NULL;
-    server->owe_ack = false;
-    message->peer = server->head;
-    wire_seal(&buffer, WIRE_RESULTS, ++server->out_serial, server->in_serial, false);
+    session->out = NULL;
+    session->owe_ack = false;
+    message->peer = session->head;
+    wire_seal(&buffer, WIRE_RESULTS, ++session->out_serial, session->in_serial, false);
     status = channel_send(server->channel, message);
     if (status != OMPRMA_OK) /* somebody waits for what was in it */
         server_break(server, status, error_text());
     return status;
 }
 
-static void *append(struct server *server, const struct wire_record *record)
+static void *append(struct session *session, const struct wire_record *record)
 {
+    struct server *server = session->server;
+
     for (int attempt = 0; attempt < 2; attempt++) {
         struct wire_buffer buffer;
         void *at;
 
-        if (!server->out)
-            server->out = channel_take(server->channel);
-        if (!server->out) {
+        if (!session->out)
+            session->out = channel_take(server->channel);
+        if (!session->out) {
             server_break(server, OMPRMA_ERR_HOST_MEMORY, "no memory for a control message");
             return NULL;
         }
-        buffer = channel_buffer(server->out);
+        buffer = channel_buffer(session->out);
         at = wire_append(&buffer, record);
-        server->out->bytes = buffer.used;
+        session->out->bytes = buffer.used;
         if (at)
             return at;
-        if (send_out(server) != OMPRMA_OK)
+        if (send_out(session) != OMPRMA_OK)
             return NULL;
     }
     return NULL;
 }
 
-void *reply_append(struct server *server, uint16_t code, uint32_t queue, uint32_t op, uint64_t word,
+static uint16_t device_of(const struct stream *stream)
+{
+    return stream->device ? stream->device->index : WIRE_NO_DEVICE;
+}
+
+void *reply_append(const struct stream *stream, uint16_t code, uint32_t op, uint64_t word,
                    const void *tail, uint32_t bytes)
 {
     const struct wire_record record = {
         .code = code,
-        .queue = queue,
+        .device = device_of(stream),
+        .queue = stream->number,
         .op = op,
         .word = {word},
         .tail = tail,
         .tail_bytes = bytes,
     };
 
-    return append(server, &record);
+    return append(stream->session, &record);
 }
 
-void reply_failure(struct server *server, const struct stream *stream, uint32_t op,
-                   omprma_status_t status, const char *text)
+void reply_failure(const struct stream *stream, uint32_t op, omprma_status_t status,
+                   const char *text)
 {
     const struct wire_record record = {
         .code = WIRE_FAILED,
-        .flags = server->lost ? WIRE_CRASHED : 0,
+        .flags = stream->device && stream->device->lost ? WIRE_CRASHED : 0,
+        .device = device_of(stream),
         .queue = stream->number,
         .op = op,
         .word = {(uint64_t)status, stream->failed != OMPRMA_OK ? stream->failed_op : op},
@@ -75,23 +86,38 @@ void reply_failure(struct server *server, const struct stream *stream, uint32_t 
         .tail_bytes = (uint32_t)strnlen(text, ERROR_TEXT_BYTES),
     };
 
-    append(server, &record);
+    append(stream->session, &record);
 }
 
-void reply_stall(struct server *server, const struct stream *stream, int peer, int64_t seconds,
-                 uint32_t times)
+void reply_stall(const struct stream *stream, int peer, int64_t seconds, uint32_t times)
 {
     const struct wire_record record = {
         .code = WIRE_STALLED,
+        .device = device_of(stream),
         .queue = stream->number,
         .op = stream->transfer_op,
         .word = {(uint64_t)peer, (uint64_t)seconds, times},
     };
 
-    append(server, &record);
+    append(stream->session, &record);
 }
 
-void reply_output(struct server *server)
+/* A result about no queue. */
+static void *append_own(struct session *session, uint16_t code, uint64_t word, const void *tail,
+                        uint32_t bytes)
+{
+    const struct wire_record record = {
+        .code = code,
+        .device = WIRE_NO_DEVICE,
+        .word = {word},
+        .tail = tail,
+        .tail_bytes = bytes,
+    };
+
+    return append(session, &record);
+}
+
+void reply_output(struct session *session)
 {
     char text[OUTPUT_AT_ONCE];
     enum output_stream stream;
@@ -99,17 +125,17 @@ void reply_output(struct server *server)
     bool flushed;
 
     while ((bytes = output_take(&stream, text, sizeof(text), &flushed)) > 0)
-        reply_append(server, WIRE_OUTPUT, 0, 0, (uint64_t)stream | (flushed ? WIRE_FLUSHED : 0),
-                     text, (uint32_t)bytes);
+        append_own(session, WIRE_OUTPUT, (uint64_t)stream | (flushed ? WIRE_FLUSHED : 0), text,
+                   (uint32_t)bytes);
 }
 
-omprma_status_t reply_flush(struct server *server)
+omprma_status_t reply_flush(struct session *session)
 {
-    if (!server->out) {
-        if (!server->owe_ack)
+    if (!session->out) {
+        if (!session->owe_ack)
             return OMPRMA_OK;
-        if (!reply_append(server, WIRE_ALIVE, 0, 0, 0, NULL, 0))
+        if (!append_own(session, WIRE_ALIVE, 0, NULL, 0))
             return OMPRMA_ERR_HOST_MEMORY;
     }
-    return send_out(server);
+    return send_out(session);
 }

@@ -9,7 +9,6 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "worker/crash.h"
 #include "worker/output.h"
 
 enum {
@@ -35,14 +34,17 @@ void server_unlock(struct server *server)
     pthread_mutex_unlock(&server->lock);
 }
 
-omprma_status_t server_open(struct server *server)
+omprma_status_t server_open(struct server *server, int head)
 {
     omprma_status_t status;
 
     pthread_mutex_init(&server->lock, NULL);
-    sem_init(&server->ready, 0, 0);
     server->yield_ns = server->world && server->world->crowded ? CROWDED_YIELD_NS : YIELD_NS;
-    status = lane_start(server);
+    status = session_open(server, &server->session);
+    if (status == OMPRMA_OK)
+        server->session->head = head;
+    for (int i = 0; i < server->device_count && status == OMPRMA_OK; i++)
+        status = server->devices[i].backend->start(&server->devices[i]);
     if (status == OMPRMA_OK)
         status = service_start(server);
     return status;
@@ -58,28 +60,27 @@ void server_break(struct server *server, omprma_status_t status, const char *tex
 
 /* One look at the channel and at everything that waits. The lock is held; it is released while a
  * kernel runs. */
-omprma_status_t server_step(struct server *server, bool lane, bool *progressed)
+omprma_status_t server_step(struct server *server, bool main, bool *progressed)
 {
+    struct session *session = server->session;
+    struct worker_device *device = main ? server->main_device : NULL;
     struct channel_message *message;
     omprma_status_t status = channel_receive(server->channel, &message);
-    struct stream *stream;
 
     atomic_fetch_add_explicit(&server->steps, 1, memory_order_relaxed);
     *progressed = message != NULL;
     if (status == OMPRMA_OK && message)
-        status = stream_accept(server, message, lane);
+        status = stream_accept(session, message);
     if (status != OMPRMA_OK) {
         server_break(server, status, error_text());
         return status;
     }
-    if (server->active_first)
-        *progressed |= stream_progress(server, lane);
-    if (lane && server->ready_first && (stream = stream_take_ready(server)) != NULL) {
-        stream_run(server, stream, true);
-        *progressed = true;
-    }
-    if (server->out || server->owe_ack)
-        reply_flush(server);
+    if (session->active_first)
+        *progressed |= stream_progress(session);
+    if (device && device->backend->serve)
+        *progressed |= device->backend->serve(device);
+    if (reply_is_due(session))
+        reply_flush(session);
     return server->broken == OMPRMA_OK ? OMPRMA_OK
                                        : error_set(server->broken, "%s", server->broken_text);
 }
@@ -98,37 +99,38 @@ static void let_go(struct server *server)
 
 /* Sleeps until there is something to do. Looks once more after announcing it, so that a message
  * that came in between is not slept over. */
-static void server_sleep(struct server *server, struct idle *idle, bool lane)
+static void server_sleep(struct server *server, struct idle *idle, bool main)
 {
+    struct session *session = server->session;
     bool progressed = false;
 
-    if (lane && !service_stand_back(server)) { /* one sleeper at a time */
+    if (main && !service_stand_back(server)) { /* one sleeper at a time */
         let_go(server);
         return;
     }
     output_drain_fds();
     if (output_pending()) {
-        reply_output(server);
-        reply_flush(server);
+        reply_output(session);
+        reply_flush(session);
     }
     channel_prepare(server->channel, true);
-    if (server_step(server, lane, &progressed) != OMPRMA_OK || progressed || server->exiting ||
-        server->active_first) {
+    if (server_step(server, main, &progressed) != OMPRMA_OK || progressed || server->exiting ||
+        session->active_first) {
         channel_prepare(server->channel, false);
         if (progressed)
             *idle = (struct idle){0};
         return;
     }
-    if (!lane)
+    if (!main)
         atomic_store(&server->service_sleeps, true);
     server_unlock(server);
-    channel_sleep(server->channel, lane || server->lanes > 1 ? NAP_NS : SERVE_NAP_NS);
-    if (!lane)
+    channel_sleep(server->channel, main ? NAP_NS : SERVE_NAP_NS);
+    if (!main)
         atomic_store(&server->service_sleeps, false);
     server_lock(server);
 }
 
-void server_idle(struct server *server, struct idle *idle, bool lane)
+void server_idle(struct server *server, struct idle *idle, bool main)
 {
     int64_t now, idle_ns;
 
@@ -144,44 +146,49 @@ void server_idle(struct server *server, struct idle *idle, bool lane)
     if (idle_ns < server->spin_ns)
         return;
     if ((idle_ns < server->yield_ns && !yield_is_hogged(&server->yields, now)) ||
-        now < server->awake_until_ns || server->active_first)
+        now < server->awake_until_ns || server->session->active_first)
         let_go(server);
     else
-        server_sleep(server, idle, lane);
+        server_sleep(server, idle, main);
 }
 
-void server_notice_crash(struct server *server)
+void server_notice_faults(struct server *server)
 {
-    const char *text;
+    for (int i = 0; i < server->device_count; i++) {
+        struct worker_device *device = &server->devices[i];
+        const char *text = device->lost ? NULL : device->backend->fault(device);
 
-    if (server->lost || !crash_happened(&text))
-        return;
-    server->lost = true;
-    stream_lose_all(server, text);
+        if (!text)
+            continue;
+        device->lost = server->lost = true;
+        output_expect_stuck();
+        stream_lose_device(server->session, device, text);
+    }
 }
 
 omprma_status_t server_run(struct server *server)
 {
+    struct session *session = server->session;
     struct idle idle = {0};
     omprma_status_t status = OMPRMA_OK;
-    bool lane = server->lanes == 1;
 
     server_lock(server);
+    server->main_thread = pthread_self();
     while (!server->exiting && status == OMPRMA_OK) {
         bool progressed = false;
 
-        if (!lane)
-            server_notice_crash(server);
-        status = server_step(server, lane, &progressed);
+        if (!server->main_device)
+            server_notice_faults(server);
+        status = server_step(server, true, &progressed);
         if (progressed)
             idle = (struct idle){0};
         else
-            server_idle(server, &idle, lane);
+            server_idle(server, &idle, true);
     }
     output_drain_fds();
-    reply_output(server);
+    reply_output(session);
     if (status == OMPRMA_OK)
-        status = reply_flush(server);
+        status = reply_flush(session);
     if (status == OMPRMA_OK)
         channel_drain(server->channel);
     server_unlock(server);
@@ -190,9 +197,10 @@ omprma_status_t server_run(struct server *server)
 
 void server_close(struct server *server)
 {
-    lane_stop(server);
+    for (int i = 0; i < server->device_count; i++)
+        server->devices[i].backend->stop(&server->devices[i]);
     service_stop(server);
-    stream_free_all(server);
-    sem_destroy(&server->ready);
+    session_close(server->session);
+    server->session = NULL;
     pthread_mutex_destroy(&server->lock);
 }

@@ -1,5 +1,5 @@
 /*
- * service.c: the thread that takes the control channel over when a kernel on the single lane lasts,
+ * service.c: the thread that takes the control channel over when a kernel on the main thread lasts,
  * and for good when a kernel has crashed. While short kernels come and go it only looks now and
  * then, and less and less often, because waking it for each would cost more than the kernel; after
  * a while without kernels it sleeps until the next one.
@@ -18,7 +18,6 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "worker/crash.h"
 
 enum {
     LOOK_NS = 60000,        /* between looks: a kernel that is seen twice is a long one */
@@ -32,7 +31,7 @@ void service_kernel_begins(struct server *server)
 {
     uint32_t asleep = SERVICE_ASLEEP;
 
-    if (server->lanes > 1)
+    if (!server->main_device)
         return;
     atomic_fetch_add(&server->kernel_turn, 1);
     if (atomic_load_explicit(&server->service_state, memory_order_seq_cst) == SERVICE_ASLEEP &&
@@ -42,7 +41,7 @@ void service_kernel_begins(struct server *server)
 
 void service_kernel_ended(struct server *server)
 {
-    if (server->lanes > 1)
+    if (!server->main_device)
         return;
     atomic_fetch_add(&server->kernel_turn, 1);
 }
@@ -72,7 +71,7 @@ static void serve_meanwhile(struct server *server, uint32_t turn)
            (server->lost || atomic_load(&server->kernel_turn) == turn)) {
         bool progressed = false;
 
-        server_notice_crash(server);
+        server_notice_faults(server);
         if (server_step(server, false, &progressed) != OMPRMA_OK) {
             log_write(LOG_ERROR, "%s", error_text());
             world_abort(server->world, EXIT_FAILURE);
@@ -83,7 +82,7 @@ static void serve_meanwhile(struct server *server, uint32_t turn)
             idle = (struct idle){0};
     }
     if (server->lost && server->exiting && server->leave_lost) {
-        reply_flush(server);
+        reply_flush(server->session);
         channel_drain(server->channel);
         server_unlock(server);
         server->leave_lost(); /* the main thread is parked in the kernel that crashed */
@@ -115,19 +114,19 @@ static void *service_main(void *data)
     int64_t look_ns = LOOK_NS, quiet_ns = 0;
     uint32_t seen = 0, seen_steps = 0;
 
-    crash_thread();
+    if (server->main_device->backend->adopt_thread)
+        server->main_device->backend->adopt_thread(server->main_device);
     prctl(PR_SET_TIMERSLACK, 1000);
     while (atomic_load(&server->service_state) != SERVICE_STOP) {
         uint32_t turn = atomic_load(&server->kernel_turn);
         uint32_t steps = atomic_load(&server->steps);
         /* Kernel after kernel of a backlog, and nobody looks at the channel. */
         bool neglected = turn & 1 && steps == seen_steps;
-        const char *text;
 
         if (turn != seen && !neglected) {
             look_ns = 2 * look_ns < LOOK_NS_MOST ? 2 * look_ns : LOOK_NS_MOST;
             quiet_ns = 0;
-        } else if (turn & 1 || crash_happened(&text)) {
+        } else if (turn & 1 || server->main_device->backend->fault(server->main_device)) {
             serve_meanwhile(server, turn);
             look_ns = LOOK_NS;
             quiet_ns = 0;
@@ -145,7 +144,7 @@ static void *service_main(void *data)
 
 omprma_status_t service_start(struct server *server)
 {
-    if (server->lanes > 1)
+    if (!server->main_device)
         return OMPRMA_OK;
     if (pthread_create(&server->service_thread, NULL, service_main, server) != 0)
         return error_set(OMPRMA_ERR_HOST_MEMORY, "cannot start the service thread");
@@ -154,7 +153,7 @@ omprma_status_t service_start(struct server *server)
 
 void service_stop(struct server *server)
 {
-    if (server->lanes > 1 || pthread_equal(server->service_thread, pthread_self()))
+    if (!server->main_device || pthread_equal(server->service_thread, pthread_self()))
         return;
     atomic_store(&server->service_state, SERVICE_STOP);
     syscall(SYS_futex, &server->service_state, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);

@@ -1,5 +1,5 @@
-/* stream.c: the order of commands within a queue, on the worker. See server.h. */
-#include "worker/server.h"
+/* stream.c: the order of commands within a queue, on the worker. See session.h. */
+#include "worker/session.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,37 +7,63 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "worker/command.h"
+#include "worker/server.h"
 
 enum { STREAMS_MOST = 1 << 20 };
 
-static struct stream *stream_of(struct server *server, uint32_t queue)
+/* The table of a device, of the worker's own commands, or NULL. */
+static struct stream_table *table_of(const struct session *session, uint32_t device)
 {
-    if (queue >= STREAMS_MOST)
+    uint32_t devices = (uint32_t)session->table_count - 1;
+
+    if (device == WIRE_NO_DEVICE)
+        device = devices;
+    else if (device >= devices)
         return NULL;
-    if (queue >= server->stream_count) {
-        uint32_t count = queue < 32 ? 64 : 2 * queue;
-        struct stream **streams = realloc(server->streams, count * sizeof(*streams));
-
-        if (!streams)
-            return NULL;
-        memset(streams + server->stream_count, 0,
-               (count - server->stream_count) * sizeof(*streams));
-        server->streams = streams;
-        server->stream_count = count;
-    }
-    if (!server->streams[queue]) {
-        struct stream *stream = calloc(1, sizeof(*stream));
-
-        if (stream)
-            stream->number = queue;
-        server->streams[queue] = stream;
-    }
-    return server->streams[queue];
+    return &session->tables[device];
 }
 
-struct stream *stream_find(const struct server *server, uint32_t queue)
+static bool table_reach(struct stream_table *table, uint32_t queue)
 {
-    return queue < server->stream_count ? server->streams[queue] : NULL;
+    uint32_t count = queue < 32 ? 64 : 2 * queue;
+    struct stream **streams;
+
+    if (queue < table->count)
+        return true;
+    streams = realloc(table->streams, count * sizeof(*streams));
+    if (!streams)
+        return false;
+    memset(streams + table->count, 0, (count - table->count) * sizeof(*streams));
+    table->streams = streams;
+    table->count = count;
+    return true;
+}
+
+static struct stream *stream_of(struct session *session, uint32_t device, uint32_t queue)
+{
+    struct stream_table *table = table_of(session, device);
+    struct stream *stream;
+
+    if (!table || queue >= STREAMS_MOST || !table_reach(table, queue))
+        return NULL;
+    if (table->streams[queue])
+        return table->streams[queue];
+    stream = calloc(1, sizeof(*stream));
+    if (!stream)
+        return NULL;
+    stream->session = session;
+    stream->number = queue;
+    if (device != WIRE_NO_DEVICE)
+        stream->device = &session->server->devices[device];
+    table->streams[queue] = stream;
+    return stream;
+}
+
+struct stream *stream_find(const struct session *session, uint32_t device, uint32_t queue)
+{
+    const struct stream_table *table = table_of(session, device);
+
+    return table && queue < table->count ? table->streams[queue] : NULL;
 }
 
 void stream_fail_at(struct stream *stream, uint32_t op, omprma_status_t status, const char *text)
@@ -75,84 +101,60 @@ omprma_status_t stream_failure_of(const struct stream *stream, uint32_t op)
 }
 
 /* Puts a stream at the end of the list of those that need attention. */
-static void stream_attend(struct server *server, struct stream *stream)
+static void stream_attend(struct stream *stream)
 {
+    struct session *session = stream->session;
+
     if (stream->active)
         return;
     stream->active = true;
     stream->next_active = NULL;
-    if (server->active_last)
-        server->active_last->next_active = stream;
+    if (session->active_last)
+        session->active_last->next_active = stream;
     else
-        server->active_first = stream;
-    server->active_last = stream;
-    server->active_count++;
+        session->active_first = stream;
+    session->active_last = stream;
+    session->active_count++;
 }
 
-static struct stream *take_active(struct server *server)
+static struct stream *take_active(struct session *session)
 {
-    struct stream *stream = server->active_first;
+    struct stream *stream = session->active_first;
 
     if (!stream)
         return NULL;
-    server->active_first = stream->next_active;
-    if (!server->active_first)
-        server->active_last = NULL;
-    server->active_count--;
+    session->active_first = stream->next_active;
+    if (!session->active_first)
+        session->active_last = NULL;
+    session->active_count--;
     stream->active = false;
     return stream;
 }
 
-static void stream_wait_for_lane(struct server *server, struct stream *stream)
-{
-    stream->running = true;
-    stream->next_ready = NULL;
-    if (server->ready_last)
-        server->ready_last->next_ready = stream;
-    else
-        server->ready_first = stream;
-    server->ready_last = stream;
-    if (server->lanes > 1)
-        sem_post(&server->ready);
-}
-
-struct stream *stream_take_ready(struct server *server)
-{
-    struct stream *stream = server->ready_first;
-
-    if (!stream)
-        return NULL;
-    server->ready_first = stream->next_ready;
-    if (!server->ready_first)
-        server->ready_last = NULL;
-    stream->running = false;
-    return stream;
-}
-
-static void finish_message(struct server *server, struct stream *stream)
+static void finish_message(struct stream *stream)
 {
     struct channel_message *message = stream->first;
 
     stream->first = message->next;
     if (!stream->first)
         stream->last = NULL;
-    channel_drop(server->channel, message);
+    channel_drop(stream->session->server->channel, message);
     if (stream->first) /* was checked when it came */
         wire_open(&stream->reader, stream->first->data, stream->first->bytes);
 }
 
-void stream_run(struct server *server, struct stream *stream, bool lane)
+void stream_run(struct stream *stream)
 {
-    while (stream->first && !stream->running) {
+    while (stream->first && !stream->held) {
         struct wire_reader ahead = stream->reader;
         struct wire_record record;
 
         if (!wire_next(&ahead, &record)) {
-            finish_message(server, stream);
+            finish_message(stream);
             continue;
         }
         stream->op = record.op;
-        switch (command_run(server, stream, &record, lane)) {
+        switch (command_run(stream, &record)) {
         case COMMAND_DONE:
             stream->reader = ahead;
             if (stream->transfers)
@@ -161,19 +163,28 @@ void stream_run(struct server *server, struct stream *stream, bool lane)
                 stream->done_op = record.op;
             break;
         case COMMAND_STALL:
-            stream_attend(server, stream);
+            stream_attend(stream);
             return;
-        case COMMAND_LANE:
-            stream_wait_for_lane(server, stream);
+        case COMMAND_HELD:
+            stream->held = true;
             return;
         }
     }
     if (stream->transfers)
-        stream_attend(server, stream);
+        stream_attend(stream);
 }
 
-omprma_status_t stream_accept(struct server *server, struct channel_message *message, bool lane)
+void stream_go_on(struct backend_job *job)
 {
+    struct stream *stream = (struct stream *)((char *)job - offsetof(struct stream, job));
+
+    stream->held = false;
+    stream_run(stream);
+}
+
+omprma_status_t stream_accept(struct session *session, struct channel_message *message)
+{
+    struct server *server = session->server;
     struct wire_reader reader;
     struct wire_record record;
     struct stream *stream;
@@ -185,17 +196,20 @@ omprma_status_t stream_accept(struct server *server, struct channel_message *mes
         channel_drop(server->channel, message);
         return status;
     }
-    server->in_serial = reader.header.serial;
-    server->out_acked = reader.header.ack;
-    server->owe_ack |= reader.header.wants_ack;
+    session->in_serial = reader.header.serial;
+    session->out_acked = reader.header.ack;
+    session->owe_ack |= reader.header.wants_ack;
     stream = NULL;
     if (reader.next < reader.end) {
         struct wire_reader peek = reader;
 
         wire_next(&peek, &record);
-        stream = stream_of(server, record.queue);
+        stream = stream_of(session, record.device, record.queue);
         if (!stream)
-            status = error_set(OMPRMA_ERR_PROTOCOL, "no memory for queue %u", record.queue);
+            status = error_set(OMPRMA_ERR_PROTOCOL,
+                               "commands for device %u, queue %u: there is no such device, or no "
+                               "memory for the queue",
+                               record.device, record.queue);
     }
     if (!stream) {
         channel_drop(server->channel, message);
@@ -210,7 +224,7 @@ omprma_status_t stream_accept(struct server *server, struct channel_message *mes
     }
     stream->first = stream->last = message;
     stream->reader = reader;
-    stream_run(server, stream, lane);
+    stream_run(stream);
     return OMPRMA_OK;
 }
 
@@ -227,57 +241,50 @@ static void transfer_over(struct stream *stream, struct stream_transfer **link,
         stream->done_op = stream->transfer_op;
 }
 
-/* Tests the transfers of a stream and frees those that are over. True if any is. */
-static bool stream_test_transfers(struct server *server, struct stream *stream)
+/* Moves the transfers of a stream on and frees those that are over. True if any is. */
+static bool stream_test_transfers(struct stream *stream)
 {
     struct stream_transfer **link = &stream->transfers;
     bool moved = false;
 
     while (*link) {
         struct stream_transfer *node = *link;
-        bool done = false;
-        omprma_status_t status = datapath_test(node->path, &node->transfer, &done);
 
-        if (status != OMPRMA_OK)
-            command_fail_transfer(server, stream, node, status);
-        if (status == OMPRMA_OK && !done) {
-            command_watch_transfer(server, stream, node);
+        if (!command_move_transfer(stream, node)) {
             link = &node->next;
             continue;
         }
-        if (node->transfer.peer != server->head && server->stall_ns)
-            server->moved_ns = clock_ns();
         free(node->scratch);
         node->scratch = NULL;
-        transfer_over(stream, link, &server->spare_transfers);
+        transfer_over(stream, link, &stream->session->spare_transfers);
         moved = true;
     }
     return moved;
 }
 
-void stream_lose_peer(struct server *server, struct stream *stream, const struct lost_peer *peer)
+void stream_lose_peer(struct stream *stream, const struct lost_peer *peer)
 {
     struct stream_transfer **link = &stream->transfers;
 
     while (*link) {
-        if ((*link)->transfer.peer != peer->rank) {
+        if ((*link)->transfer.peer != peer->rank || (*link)->stage != TRANSFER_MOVE) {
             link = &(*link)->next;
             continue;
         }
         stream_fail_at(stream, (*link)->op, OMPRMA_ERR_DEVICE_LOST, peer->text);
         datapath_abandon((*link)->path, &(*link)->transfer);
-        transfer_over(stream, link, &server->abandoned);
+        transfer_over(stream, link, &stream->session->abandoned);
     }
 }
 
-bool stream_progress(struct server *server, bool lane)
+bool stream_progress(struct session *session)
 {
     bool moved = false;
 
     /* Each stream once: one that still waits goes to the end. A kernel may run in between, and
      * other threads may then work on the list. */
-    for (uint32_t turns = server->active_count; turns > 0; turns--) {
-        struct stream *stream = take_active(server);
+    for (uint32_t turns = session->active_count; turns > 0; turns--) {
+        struct stream *stream = take_active(session);
         const struct channel_message *first;
         uint32_t before;
 
@@ -286,28 +293,27 @@ bool stream_progress(struct server *server, bool lane)
         before = stream->done_op;
         first = stream->first;
         if (stream->transfers)
-            moved |= stream_test_transfers(server, stream);
-        stream_run(server, stream, lane);
+            moved |= stream_test_transfers(stream);
+        stream_run(stream);
         moved |= stream->done_op != before || stream->first != first;
     }
     return moved;
 }
 
-void stream_lose_all(struct server *server, const char *text)
+void stream_lose_device(struct session *session, const struct worker_device *device,
+                        const char *text)
 {
-    struct stream *waiting;
+    struct stream_table *table = &session->tables[device->index];
 
-    while ((waiting = stream_take_ready(server)) != NULL)
-        stream_attend(server, waiting);
-    for (uint32_t i = 0; i < server->stream_count; i++) {
-        struct stream *stream = server->streams[i];
+    for (uint32_t i = 0; i < table->count; i++) {
+        struct stream *stream = table->streams[i];
 
         if (!stream)
             continue;
-        stream_fail(stream, stream->running ? OMPRMA_ERR_KERNEL : OMPRMA_ERR_DEVICE_LOST, text);
-        stream->running = false;
+        stream_fail(stream, stream->launching ? OMPRMA_ERR_KERNEL : OMPRMA_ERR_DEVICE_LOST, text);
+        stream->held = stream->launching = false;
         if (stream->first)
-            stream_attend(server, stream);
+            stream_attend(stream);
     }
 }
 
@@ -322,30 +328,37 @@ static void free_transfers(struct stream_transfer **list)
     }
 }
 
-void stream_free_all(struct server *server)
+static void stream_free(struct stream *stream)
 {
-    for (uint32_t i = 0; i < server->stream_count; i++) {
-        struct stream *stream = server->streams[i];
+    if (!stream)
+        return;
+    while (stream->first)
+        finish_message(stream);
+    free_transfers(&stream->transfers);
+    free(stream->stage);
+    free(stream->failed_text);
+    free(stream);
+}
 
-        if (!stream)
-            continue;
-        while (stream->first)
-            finish_message(server, stream);
-        free_transfers(&stream->transfers);
-        free(stream->failed_text);
-        free(stream);
+void stream_free_all(struct session *session)
+{
+    for (int t = 0; t < session->table_count; t++) {
+        struct stream_table *table = &session->tables[t];
+
+        for (uint32_t i = 0; i < table->count; i++)
+            stream_free(table->streams[i]);
+        free(table->streams);
+        *table = (struct stream_table){0};
     }
-    free_transfers(&server->abandoned);
-    free_transfers(&server->spare_transfers);
-    while (server->lost_peers) {
-        struct lost_peer *peer = server->lost_peers;
+    free_transfers(&session->abandoned);
+    free_transfers(&session->spare_transfers);
+    while (session->lost_peers) {
+        struct lost_peer *peer = session->lost_peers;
 
-        server->lost_peers = peer->next;
+        session->lost_peers = peer->next;
         free(peer->text);
         free(peer);
     }
-    free(server->streams);
-    server->streams = NULL;
-    server->stream_count = server->active_count = 0;
-    server->active_first = server->active_last = NULL;
+    session->active_count = 0;
+    session->active_first = session->active_last = NULL;
 }

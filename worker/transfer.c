@@ -6,19 +6,19 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "worker/crash.h"
+#include "worker/server.h"
 
 enum {
     LOOKS_PER_CLOCK = 16,   /* looks at a transfer for one at the clock */
     NS_PER_BYTE_MOST = 1000 /* only whole pieces count: what is under way has so long in addition */
 };
 
-static struct stream_transfer *take_transfer(struct server *server)
+static struct stream_transfer *take_transfer(struct session *session)
 {
-    struct stream_transfer *node = server->spare_transfers;
+    struct stream_transfer *node = session->spare_transfers;
 
     if (node)
-        server->spare_transfers = node->next;
+        session->spare_transfers = node->next;
     else
         node = malloc(sizeof(*node));
     if (node)
@@ -44,7 +44,7 @@ static bool overlaps(const struct stream *stream, const struct wire_record *reco
     for (const struct stream_transfer *node = stream->transfers; node; node = node->next) {
         const struct transfer *other = &node->transfer;
 
-        if (ranges_meet(record->word[0], bytes, (uint64_t)(uintptr_t)other->local, other->bytes))
+        if (ranges_meet(record->word[0], bytes, node->address, other->bytes))
             return true;
         if (is_one_sided(record) && node->path->one_sided && (int)record->word[3] == other->peer &&
             ranges_meet(record->word[1], bytes, other->remote, other->bytes))
@@ -63,7 +63,7 @@ static void describe(const struct server *server, const struct wire_record *reco
     node->op = record->op;
     node->path = one_sided ? server->one_sided : server->two_sided;
     node->transfer.direction = out ? TRANSFER_OUT : TRANSFER_IN;
-    node->transfer.local = command_pointer(record->word[0]);
+    node->address = record->word[0];
     node->transfer.peer = (int)record->word[3];
     if (one_sided) {
         node->transfer.remote = record->word[1];
@@ -74,25 +74,27 @@ static void describe(const struct server *server, const struct wire_record *reco
     }
 }
 
-/* The other end of a two-sided transfer already waits: it must be served, from memory of ours, even
- * if the range is refused or the queue has failed. */
+/* Memory of ours: for a device that cannot be touched, and for the other end of a two-sided
+ * transfer that already waits: it must be served even if the range is refused or the queue has
+ * failed. */
 static bool use_scratch(struct stream_transfer *node)
 {
-    node->scratch = calloc(1, node->transfer.bytes);
+    if (!node->scratch)
+        node->scratch = calloc(1, node->transfer.bytes);
     node->transfer.local = node->scratch;
     return node->scratch != NULL;
 }
 
-static const struct lost_peer *find_lost(const struct server *server, int rank)
+static const struct lost_peer *find_lost(const struct session *session, int rank)
 {
-    const struct lost_peer *peer = server->lost_peers;
+    const struct lost_peer *peer = session->lost_peers;
 
     while (peer && peer->rank != rank)
         peer = peer->next;
     return peer;
 }
 
-void command_lose_peer(struct server *server, const struct wire_record *record)
+void command_lose_peer(struct session *session, const struct wire_record *record)
 {
     struct lost_peer *peer = calloc(1, sizeof(*peer));
 
@@ -103,98 +105,222 @@ void command_lose_peer(struct server *server, const struct wire_record *record)
         return; /* what waits for it is given up with this worker */
     }
     peer->rank = (int)record->word[0];
-    peer->next = server->lost_peers;
-    server->lost_peers = peer;
-    for (uint32_t i = 0; i < server->stream_count; i++)
-        if (server->streams[i])
-            stream_lose_peer(server, server->streams[i], peer);
+    peer->next = session->lost_peers;
+    session->lost_peers = peer;
+    for (int t = 0; t < session->table_count; t++)
+        for (uint32_t i = 0; i < session->tables[t].count; i++)
+            if (session->tables[t].streams[i])
+                stream_lose_peer(session->tables[t].streams[i], peer);
 }
 
-/* Of a two-sided transfer the other end has the other half, and would wait for this one for ever.
- */
-void command_fail_transfer(struct server *server, struct stream *stream,
-                           const struct stream_transfer *node, omprma_status_t status)
+/* Fails the stream of a transfer that has failed with error_text(). Of a two-sided transfer the
+ * other end has the other half, and would wait for this one for ever: then the worker fails as
+ * well. */
+static void fail_transfer(struct stream *stream, const struct stream_transfer *node,
+                          omprma_status_t status)
 {
     if (!node->path->one_sided)
-        server_break(server, status, error_text());
+        server_break(stream->session->server, status, error_text());
     stream_fail_at(stream, node->op, status, error_text());
 }
 
+/* ---- going on ---- */
+
 /* True some time after the application has dealt with what it was told. */
-static bool was_heard(const struct server *server, struct stream_transfer *node, int64_t now)
+static bool was_heard(const struct session *session, struct stream_transfer *node, int64_t now)
 {
-    if ((int32_t)(server->out_acked - node->told_in) < 0)
+    if ((int32_t)(session->out_acked - node->told_in) < 0)
         return false;
     if (node->heard_ns == 0)
         node->heard_ns = now;
-    return now - node->heard_ns >= server->stall_ns / 2;
+    return now - node->heard_ns >= session->stall_ns / 2;
 }
 
-/* Between workers, that is: the application may be busy elsewhere. It also knows whether a receive
+/* Looks whether a transfer that is not done gets on, and tells the application if it does not.
+ * Between workers, that is: the application may be busy elsewhere. It also knows whether a receive
  * has only to wait for the other worker to come so far, which may take as long as kernels do. Slow
  * networks are shared, so what any transfer moves counts for all. */
-void command_watch_transfer(struct server *server, const struct stream *stream,
-                            struct stream_transfer *node)
+static void watch_transfer(struct stream *stream, struct stream_transfer *node)
 {
+    struct session *session = stream->session;
     const struct transfer *transfer = &node->transfer;
     int64_t now, since, limit;
 
-    if (server->stall_ns == 0 || transfer->peer == server->head || ++node->looks % LOOKS_PER_CLOCK)
+    if (session->stall_ns == 0 || transfer->peer == session->head ||
+        ++node->looks % LOOKS_PER_CLOCK)
         return;
     now = clock_ns();
     if (node->watch_ns == 0)
         node->watch_ns = now;
     if (node->moved != transfer->completed) {
-        server->moved_ns = now;
+        session->moved_ns = now;
         node->told = 0;
     }
     node->moved = transfer->completed;
-    since = node->watch_ns > server->moved_ns ? node->watch_ns : server->moved_ns;
-    limit = server->stall_ns + (int64_t)(transfer->issued - transfer->completed) * NS_PER_BYTE_MOST;
-    if (now - since < limit || (node->told && !was_heard(server, node, now)))
+    since = node->watch_ns > session->moved_ns ? node->watch_ns : session->moved_ns;
+    limit =
+        session->stall_ns + (int64_t)(transfer->issued - transfer->completed) * NS_PER_BYTE_MOST;
+    if (now - since < limit || (node->told && !was_heard(session, node, now)))
         return;
     node->told++;
     node->heard_ns = 0;
-    node->told_in = server->out_serial + 1;
-    reply_stall(server, stream, transfer->peer, (now - since) / 1000000000, node->told);
+    node->told_in = session->out_serial + 1;
+    reply_stall(stream, transfer->peer, (now - since) / 1000000000, node->told);
 }
 
-static void begin_transfer(struct server *server, struct stream *stream,
-                           const struct wire_record *record)
+/* Copies between the device and the scratch. */
+static enum backend_step copy_scratch(struct stream *stream, struct stream_transfer *node)
 {
-    struct stream_transfer *node = take_transfer(server);
-    const struct lost_peer *lost;
-    struct transfer *transfer;
+    struct worker_device *device = stream->device;
+    bool in = node->transfer.direction == TRANSFER_IN;
+    uint64_t scratch = (uint64_t)(uintptr_t)node->scratch;
+    const struct backend_copy copy = {
+        .what = in ? "submit" : "retrieve",
+        .to_device = in ? device : NULL,
+        .from_device = in ? NULL : device,
+        .to = in ? node->address : scratch,
+        .from = in ? scratch : node->address,
+        .bytes = node->transfer.bytes,
+    };
+
+    node->job = (struct backend_job){.device = device};
+    return device->backend->copy(device, &node->job, &copy);
+}
+
+/* False if it has failed. */
+static bool start_moving(struct stream *stream, struct stream_transfer *node)
+{
+    omprma_status_t status = datapath_start(node->path, &node->transfer);
+
+    node->stage = TRANSFER_MOVE;
+    if (status != OMPRMA_OK)
+        fail_transfer(stream, node, status);
+    return status == OMPRMA_OK;
+}
+
+/* The copy to or from the scratch is over: what it was, and what comes then. True when nothing. */
+static bool end_copy(struct stream *stream, struct stream_transfer *node)
+{
+    if (node->job.status != OMPRMA_OK)
+        stream_fail_at(stream, node->op, node->job.status, error_text());
+    if (node->stage == TRANSFER_STORE)
+        return true;
+    if (stream->failed != OMPRMA_OK && node->path->one_sided)
+        return true;
+    return !start_moving(stream, node);
+}
+
+/* The device may go on using the scratch. */
+static bool leave_copy(struct stream *stream, struct stream_transfer *node)
+{
+    void *used = node->scratch;
+
+    node->scratch = NULL;
+    if (node->stage == TRANSFER_STORE || node->path->one_sided)
+        return true;
+    if (!use_scratch(node)) {
+        node->scratch = used;
+        node->transfer.local = used;
+    }
+    return !start_moving(stream, node);
+}
+
+static bool move_on(struct stream *stream, struct stream_transfer *node)
+{
+    struct session *session = stream->session;
+    bool done = false;
+    omprma_status_t status = datapath_test(node->path, &node->transfer, &done);
+
+    if (status != OMPRMA_OK)
+        fail_transfer(stream, node, status);
+    if (status == OMPRMA_OK && !done) {
+        watch_transfer(stream, node);
+        return false;
+    }
+    if (node->transfer.peer != session->head && session->stall_ns)
+        session->moved_ns = clock_ns();
+    if (!node->staged || node->transfer.direction == TRANSFER_OUT || stream->failed != OMPRMA_OK)
+        return true;
+    node->stage = TRANSFER_STORE;
+    return copy_scratch(stream, node) == BACKEND_OVER && end_copy(stream, node);
+}
+
+bool command_move_transfer(struct stream *stream, struct stream_transfer *node)
+{
+    if (node->stage == TRANSFER_MOVE)
+        return move_on(stream, node);
+    if (stream->device->lost)
+        return leave_copy(stream, node);
+    return worker_device_ended(&node->job) && end_copy(stream, node);
+}
+
+/* ---- beginning ---- */
+
+/* Finds memory to move to or from, in the device if it can be touched. Refused ranges fail the
+ * stream. */
+static void reach(struct stream *stream, struct stream_transfer *node)
+{
+    struct transfer *transfer = &node->transfer;
+    bool in = transfer->direction == TRANSFER_IN;
+    struct worker_device *device = stream->device;
     uint64_t bad = 0;
-    omprma_status_t status;
+
+    if (!worker_device_is_touchable(device)) {
+        node->staged = use_scratch(node);
+        if (!node->staged)
+            stream_fail(stream, OMPRMA_ERR_DEVICE_MEMORY,
+                        "the worker has no memory for a transfer");
+        return;
+    }
+    transfer->local = device->backend->touch(device, node->address, transfer->bytes, in, &bad);
+    if (transfer->local)
+        return;
+    worker_device_refuse_range(in ? "submit" : "retrieve", node->address, transfer->bytes, bad);
+    stream_fail(stream, OMPRMA_ERR_ADDRESS, error_text());
+}
+
+/* Checks what the command says; false: nothing of it may be done. */
+static bool prepare(struct stream *stream, struct stream_transfer *node)
+{
+    const struct server *server = stream->session->server;
+    const struct transfer *transfer = &node->transfer;
+    const struct lost_peer *lost = find_lost(stream->session, transfer->peer);
+
+    if (lost) {
+        stream_fail(stream, OMPRMA_ERR_DEVICE_LOST, lost->text);
+        return false;
+    }
+    if (transfer->bytes == 0 || !node->path ||
+        (server->world && (transfer->peer < 0 || transfer->peer >= server->world->size))) {
+        stream_fail(stream, OMPRMA_ERR_PROTOCOL, "a transfer of 0 bytes, or to an unknown peer");
+        return false;
+    }
+    if (stream->failed == OMPRMA_OK)
+        reach(stream, node);
+    if (stream->failed == OMPRMA_OK)
+        return true;
+    node->staged = false;
+    return !node->path->one_sided && use_scratch(node);
+}
+
+static void begin_transfer(struct stream *stream, const struct wire_record *record)
+{
+    struct stream_transfer *node = take_transfer(stream->session);
+    bool going;
 
     if (!node) {
         stream_fail(stream, OMPRMA_ERR_DEVICE_MEMORY, "the worker has no memory for a transfer");
         return;
     }
-    describe(server, record, node);
-    transfer = &node->transfer;
-    lost = find_lost(server, transfer->peer);
-    if (lost)
-        stream_fail(stream, OMPRMA_ERR_DEVICE_LOST, lost->text);
-    else if (transfer->bytes == 0 || !node->path ||
-             (server->world && (transfer->peer < 0 || transfer->peer >= server->world->size)))
-        stream_fail(stream, OMPRMA_ERR_PROTOCOL, "a transfer of 0 bytes, or to an unknown peer");
-    else if (stream->failed == OMPRMA_OK &&
-             !memory_holds(&server->memory, record->word[0], transfer->bytes) &&
-             !guarded_probe(record->word[0], transfer->bytes, transfer->direction == TRANSFER_IN,
-                            &bad))
-        command_fail_range(stream, transfer->direction == TRANSFER_IN ? "submit" : "retrieve",
-                           record->word[0], transfer->bytes, bad);
-    if (stream->failed != OMPRMA_OK &&
-        (lost || record->code == WIRE_PUT || record->code == WIRE_GET || transfer->bytes == 0 ||
-         !node->path || !use_scratch(node))) {
-        free(node);
-        return;
+    describe(stream->session->server, record, node);
+    going = prepare(stream, node);
+    if (going && node->staged && node->transfer.direction == TRANSFER_OUT) {
+        node->stage = TRANSFER_FETCH;
+        going = copy_scratch(stream, node) == BACKEND_PENDING || !end_copy(stream, node);
+    } else if (going) {
+        going = start_moving(stream, node);
     }
-    status = datapath_start(node->path, transfer);
-    if (status != OMPRMA_OK) {
-        command_fail_transfer(server, stream, node, status);
+    if (!going) {
         free(node->scratch);
         free(node);
         return;
@@ -203,13 +329,12 @@ static void begin_transfer(struct server *server, struct stream *stream,
     stream->transfers = node;
 }
 
-enum command_step command_transfer(struct server *server, struct stream *stream,
-                                   const struct wire_record *record)
+enum command_step command_transfer(struct stream *stream, const struct wire_record *record)
 {
     if (!stream->begun) {
-        if (overlaps(stream, record))
+        if (overlaps(stream, record) || stream->device->writes)
             return COMMAND_STALL;
-        begin_transfer(server, stream, record);
+        begin_transfer(stream, record);
         if (!(record->flags & WIRE_REPLY))
             return COMMAND_DONE;
         stream->begun = true;
@@ -218,8 +343,8 @@ enum command_step command_transfer(struct server *server, struct stream *stream,
         return COMMAND_STALL;
     stream->begun = false;
     if (stream->failed == OMPRMA_OK)
-        command_finish(server, stream, record, 0, NULL, 0);
+        command_finish(stream, record, 0, NULL, 0);
     else
-        command_refuse(server, stream, record, stream->failed, stream->failed_text);
+        command_refuse(stream, record, stream->failed, stream->failed_text);
     return COMMAND_DONE;
 }

@@ -95,6 +95,9 @@ typedef uint64_t omprma_addr_t; /* an address in a worker's address space; 0 is 
 typedef struct omprma_device_info {
     char host[64];                  /* the worker's host name */
     int pid;                        /* its process id there */
+    int worker;                     /* number of the worker, from 0 */
+    int index;                      /* of the device among those of its worker, from 0 */
+    char backend[16];               /* what kind of device it is: "native" */
     int cores;                      /* processing units that its kernels may use */
     int numa_node;                  /* node of its memory, -1: spread over several */
     int lanes;                      /* kernels of different queues that may run at once */
@@ -108,7 +111,7 @@ typedef struct omprma_device_info {
     char cpu[96];    /* processor model */
 } omprma_device_info_t;
 
-/* Number of devices, one per worker; 0 before omprma_init(). Blocks: no. */
+/* Number of devices of all workers; 0 before omprma_init(). Blocks: no. */
 OMPRMA_API int omprma_device_count(void);
 
 /* Describes device 0 <= device < count. Blocks: no. Errors: ARGUMENT, CLOSED. */
@@ -225,12 +228,25 @@ OMPRMA_API omprma_status_t omprma_broadcast(omprma_queue_t *const *queues, const
                                             size_t count, const void *from, size_t bytes);
 
 /*
+ * How many threads run a kernel: teams of threads, in up to three dimensions each, and memory that
+ * the threads of a team share. 0 leaves a number to the device. Native devices call the kernel
+ * once, on one thread, whatever the geometry: the code of a host kernel asks its own OpenMP runtime
+ * for teams and threads.
+ */
+typedef struct omprma_geometry {
+    uint32_t teams[3], threads[3];
+    uint64_t shared_bytes; /* per team, beside what the kernel has of its own */
+} omprma_geometry_t;
+
+/*
  * Calls the kernel at device address `kernel` (from omprma_image_load()) with `count` arguments of
- * 64 bits each: device addresses, or scalars by value. The words are copied.
+ * 64 bits each: device addresses, or scalars by value. The words and the geometry are copied.
+ * `geometry` NULL leaves all of it to the device.
  * Blocks: when full. Errors: ARGUMENT (more than OMPRMA_LAUNCH_ARGUMENTS), DEVICE_LOST, the queue's
  * error.
  */
 OMPRMA_API omprma_status_t omprma_launch(omprma_queue_t *queue, omprma_addr_t kernel,
+                                         const omprma_geometry_t *geometry,
                                          const uint64_t *arguments, size_t count);
 #define OMPRMA_LAUNCH_ARGUMENTS 4096
 

@@ -24,7 +24,7 @@ struct setting {
     const char *name; /* without OMPRMA_ */
     size_t offset;    /* in struct config */
     int64_t value, low, high;
-    const char *text; /* choices, or the default of a text */
+    const char *text; /* choices, the default of a text, or a word that stands for number 0 */
     const char *help;
 };
 
@@ -37,6 +37,8 @@ static const struct setting settings[] = {
     ROW(KIND_BOOL, field_, name_, value_, 0, 1, "", help_)
 #define CONFIG_INT(field_, name_, value_, low_, high_, help_)                                      \
     ROW(KIND_INT, field_, name_, value_, low_, high_, "", help_)
+#define CONFIG_INT_OR(field_, name_, value_, low_, high_, word_, help_)                            \
+    ROW(KIND_INT, field_, name_, value_, low_, high_, word_, help_)
 #define CONFIG_BYTES(field_, name_, value_, low_, high_, help_)                                    \
     ROW(KIND_BYTES, field_, name_, value_, low_, high_, "", help_)
 #define CONFIG_TEXT(field_, name_, value_, help_)                                                  \
@@ -111,8 +113,9 @@ static void print_allowed(const struct setting *setting, char *text, size_t byte
         return;
     case KIND_INT:
     case KIND_BYTES:
-        snprintf(text, bytes, "%s to %s", print_number(setting, setting->low, low),
-                 print_number(setting, setting->high, high));
+        snprintf(text, bytes, "%s to %s%s%s", print_number(setting, setting->low, low),
+                 print_number(setting, setting->high, high), setting->text[0] ? " or " : "",
+                 setting->text);
         return;
     case KIND_TEXT:
         snprintf(text, bytes, "text");
@@ -158,6 +161,10 @@ static bool parse_number(const struct setting *setting, const char *value, int64
         break;
     case KIND_INT:
     case KIND_TEXT:
+        if (setting->text[0] && strcasecmp(value, setting->text) == 0) {
+            *number = 0;
+            return true;
+        }
         *number = strtoll(value, &end, 10); /* out of int64_t: saturates, and is out of range */
         if (end == value || *end)
             return false;

@@ -32,12 +32,14 @@ struct config {
 #define CONFIG_CHOICE(field, name, default_value, choices, help) int field;
 #define CONFIG_BOOL(field, name, default_value, help) int field;
 #define CONFIG_INT(field, name, default_value, low, high, help) int64_t field;
+#define CONFIG_INT_OR(field, name, default_value, low, high, word, help) int64_t field;
 #define CONFIG_BYTES(field, name, default_value, low, high, help) int64_t field;
 #define CONFIG_TEXT(field, name, default_value, help) char field[CONFIG_TEXT_BYTES];
 #include "base/config.def"
 #undef CONFIG_CHOICE
 #undef CONFIG_BOOL
 #undef CONFIG_INT
+#undef CONFIG_INT_OR
 #undef CONFIG_BYTES
 #undef CONFIG_TEXT
 };

@@ -1,18 +1,18 @@
 /*
  * datapath.h: how bulk data moves between this process and a peer. Implementations: rma (one-sided,
  * the peer takes no part), twosided (the peer was told by a control message and does its half), and
- * null (both ends in one process, for tests). A further one is one more file.
+ * null (both ends in one process, for tests). A further one is one more folder; it need not be MPI.
  * Knows nothing of queues, blocks or ordering between transfers: whoever starts a transfer has made
  * sure that it may run.
  *
- * Thread: calls are serialised by the caller (MPI_THREAD_SERIALIZED). Blocks: never for long; a
- * call hands at most a few pieces to MPI.
+ * Thread: calls on all paths of a process are serialised by the caller. Blocks: never for long; a
+ * call hands on at most a few pieces.
  */
 #ifndef OMPRMA_CONTROL_DATAPATH_H
 #define OMPRMA_CONTROL_DATAPATH_H
 
-#include <mpi.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <omprma/omprma.h>
 
 enum transfer_direction {
@@ -20,7 +20,10 @@ enum transfer_direction {
     TRANSFER_IN   /* from the peer to this process */
 };
 
-enum { TRANSFER_PIECES = 4 /* pieces of one transfer under way at a time */ };
+enum {
+    TRANSFER_PIECES = 4,      /* pieces of one transfer under way at a time */
+    TRANSFER_STATE_BYTES = 96 /* what a path may keep for one */
+};
 
 /* One contiguous movement. The owner fills the first part; the datapath owns the second part
  * between start and done. Memory at `local` must stay valid until done. */
@@ -32,11 +35,9 @@ struct transfer {
     uint64_t bytes;  /* > 0 */
     uint32_t tag;    /* two-sided: the same number at both ends */
 
-    uint64_t issued;    /* bytes handed to MPI */
-    uint64_t completed; /* bytes that MPI has finished with on this side */
-    uint64_t epoch;     /* rma: number of the flush that makes it complete at the peer */
-    MPI_Request request[TRANSFER_PIECES];
-    uint32_t request_bytes[TRANSFER_PIECES];
+    uint64_t issued;    /* bytes handed on by the path */
+    uint64_t completed; /* bytes that are finished with on this side */
+    _Alignas(max_align_t) unsigned char state[TRANSFER_STATE_BYTES]; /* the path's own */
 };
 
 struct datapath {
@@ -46,17 +47,24 @@ struct datapath {
      * messages: after their results, and before later ones only when done. */
     bool one_sided;
 
-    /* Starts. Errors: MPI. */
+    /* Makes [base, base + bytes) of this process reachable for the transfers of peers; the page
+     * behind it is mapped as well. NULL: nothing need be announced. Errors: DEVICE_MEMORY (no more
+     * ranges can be attached at a time), MPI. */
+    omprma_status_t (*attach)(struct datapath *path, void *base, uint64_t bytes);
+    void (*detach)(struct datapath *path, void *base);
+
+    /* Starts. Errors, of which the same is true as of those of test(): MPI. */
     omprma_status_t (*start)(struct datapath *path, struct transfer *transfer);
 
     /* Goes on with a transfer that was started. *done: the data is where it belongs (one-sided), or
-     * this side's part is over (two-sided). On an error the transfer is over as well. Errors: MPI.
-     */
+     * this side's part is over (two-sided). On an error the transfer is over as well: one-sided,
+     * nothing uses its memory any more; two-sided, what was handed on may still move as after
+     * abandon(), for the other half may never come. Errors: MPI. */
     omprma_status_t (*test)(struct datapath *path, struct transfer *transfer, bool *done);
 
     /* Leaves a transfer whose peer gives no answers any more: nothing more of it is issued, nor is
-     * test() called again. What MPI has been given it may still move, at any time, so the memory
-     * stays as it is until the process ends. NULL: nothing to do. */
+     * test() called again. What was handed on may still move, at any time, so the memory stays as
+     * it is until the process ends. NULL: nothing to do. */
     void (*abandon)(struct datapath *path, struct transfer *transfer);
 
     void (*destroy)(struct datapath *path);
@@ -64,9 +72,7 @@ struct datapath {
 
 static inline omprma_status_t datapath_start(struct datapath *path, struct transfer *transfer)
 {
-    transfer->issued = transfer->completed = transfer->epoch = 0;
-    for (int i = 0; i < TRANSFER_PIECES; i++)
-        transfer->request[i] = MPI_REQUEST_NULL;
+    transfer->issued = transfer->completed = 0;
     return path->start(path, transfer);
 }
 

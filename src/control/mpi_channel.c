@@ -1,7 +1,13 @@
 /*
- * mpi_channel.c: control messages over MPI point to point. A ring of receives from any source is
- * kept posted, so that a short message is copied once, from the transport into the message; sends
- * are immediate and are collected when they are done.
+ * mpi_channel.c: control messages over MPI point to point. Some receives from any source are kept
+ * posted, so that a short message is copied once, from the transport into the message; sends are
+ * immediate and are collected when they are done.
+ *
+ * MPI matches messages of a peer with receives in the order in which both were made, but does not
+ * end the receives in that order: a long message may still be coming, or its sender have been
+ * stopped in the middle, when those behind it are there. Only when a receive ends it tells of whom.
+ * So what is there is given out when everything posted before is there as well, or when its serial
+ * says that it is the next one of its sender.
  */
 #include "control/mpi_channel.h"
 
@@ -9,10 +15,14 @@
 #include <time.h>
 
 #include "base/error.h"
+#include "control/mpi_world.h"
 #include "control/mpi_yield.h"
 #include "control/tags.h"
 
-enum { RING = 8 };
+enum {
+    SLOTS = 8,
+    LOOKS_PER_SWEEP = 8 /* most looks are at the receive that is the next to end */
+};
 
 struct mpi_channel {
     struct channel base;
@@ -20,11 +30,13 @@ struct mpi_channel {
     struct doorbell *own, **bells;
     bool can_sleep;
     int64_t remote_ns;
-    struct channel_message *ring[RING]; /* posted receives, in matching order from `next` */
-    MPI_Request requests[RING];
-    unsigned next, empty; /* next to complete; the slot that may have to be posted again */
-    bool deaf;            /* a receive has failed */
-    struct channel_message *leaving; /* sends that are not done, newest first */
+    struct channel_message *slots[SLOTS]; /* receives */
+    MPI_Request requests[SLOTS];          /* MPI_REQUEST_NULL: it has ended, or is not posted */
+    unsigned order[SLOTS], posted;        /* slots that are not given out, as they were posted */
+    unsigned empty, looks;                /* the slot that may have to be posted; see above */
+    uint32_t *serials;                    /* by rank: of the last message given out */
+    bool deaf;                            /* a receive has failed */
+    struct channel_message *leaving;      /* sends that are not done, newest first */
 };
 
 static struct mpi_channel *self_of(struct channel *channel)
@@ -45,7 +57,8 @@ static omprma_status_t post(struct mpi_channel *self, unsigned slot)
         channel_drop(&self->base, message);
         return world_error(code, "posting a receive");
     }
-    self->ring[slot] = message;
+    self->slots[slot] = message;
+    self->order[self->posted++] = slot;
     return OMPRMA_OK;
 }
 
@@ -107,13 +120,68 @@ static omprma_status_t turn_deaf(struct mpi_channel *self, omprma_status_t statu
     return status;
 }
 
+/* A receive has ended. */
+static void note_arrival(struct mpi_channel *self, unsigned slot, const MPI_Status *status)
+{
+    struct channel_message *message = self->slots[slot];
+    int bytes = 0;
+
+    MPI_Get_count(status, MPI_BYTE, &bytes);
+    message->bytes = (uint32_t)bytes;
+    message->peer = status->MPI_SOURCE;
+    message->next = NULL;
+}
+
+/* Looks at the receive that was posted first, and now and then at all. */
+static int look(struct mpi_channel *self)
+{
+    int slot = (int)self->order[0], done = 0, code = MPI_SUCCESS;
+    MPI_Status status;
+
+    if (self->requests[slot] != MPI_REQUEST_NULL)
+        code = MPI_Test(&self->requests[slot], &done, &status);
+    if (code == MPI_SUCCESS && !done && ++self->looks % LOOKS_PER_SWEEP == 0)
+        code = MPI_Testany(SLOTS, self->requests, &slot, &done, &status);
+    if (code == MPI_SUCCESS && done && slot != MPI_UNDEFINED)
+        note_arrival(self, (unsigned)slot, &status);
+    return code;
+}
+
+/* The place in the order of the next message to be given out; SLOTS if there is none. */
+static unsigned find_next(const struct mpi_channel *self)
+{
+    for (unsigned i = 0; i < self->posted; i++) {
+        const struct channel_message *message = self->slots[self->order[i]];
+
+        if (self->requests[self->order[i]] != MPI_REQUEST_NULL)
+            continue;
+        if (i == 0 ||
+            wire_serial(message->data, message->bytes) == self->serials[message->peer] + 1)
+            return i;
+    }
+    return SLOTS;
+}
+
+static struct channel_message *give_out(struct mpi_channel *self, unsigned place)
+{
+    unsigned slot = self->order[place];
+    struct channel_message *message = self->slots[slot];
+
+    self->serials[message->peer] = wire_serial(message->data, message->bytes);
+    self->slots[slot] = NULL;
+    self->empty = slot;
+    self->posted--;
+    for (unsigned i = place; i < self->posted; i++)
+        self->order[i] = self->order[i + 1];
+    return message;
+}
+
 static omprma_status_t mpi_receive(struct channel *channel, struct channel_message **message)
 {
     struct mpi_channel *self = self_of(channel);
-    unsigned slot = self->next;
     omprma_status_t failed;
-    MPI_Status status;
-    int done = 0, bytes = 0, code;
+    unsigned place;
+    int code;
 
     *message = NULL;
     if (self->deaf)
@@ -122,21 +190,14 @@ static omprma_status_t mpi_receive(struct channel *channel, struct channel_messa
         return failed;
     /* The slot that gave the last message is filled again only now, when its message has been dealt
      * with: posting a receive is not on the way of an answer. The others are posted meanwhile. */
-    if (!self->ring[self->empty] && (failed = post(self, self->empty)) != OMPRMA_OK)
+    if (!self->slots[self->empty] && (failed = post(self, self->empty)) != OMPRMA_OK)
         return turn_deaf(self, failed);
-    code = MPI_Test(&self->requests[slot], &done, &status);
+    code = look(self);
     if (code != MPI_SUCCESS)
         return turn_deaf(self, world_error(code, "receiving a control message"));
-    if (!done)
-        return OMPRMA_OK;
-    MPI_Get_count(&status, MPI_BYTE, &bytes);
-    *message = self->ring[slot];
-    self->ring[slot] = NULL;
-    self->empty = slot;
-    self->next = (slot + 1) % RING;
-    (*message)->bytes = (uint32_t)bytes;
-    (*message)->peer = status.MPI_SOURCE;
-    (*message)->next = NULL;
+    place = find_next(self);
+    if (place < SLOTS)
+        *message = give_out(self, place);
     return OMPRMA_OK;
 }
 
@@ -179,19 +240,22 @@ static void mpi_destroy(struct channel *channel)
 {
     struct mpi_channel *self = self_of(channel);
 
-    for (unsigned i = 0; i < RING; i++) {
-        if (!self->ring[i])
-            continue;
-        MPI_Cancel(&self->requests[i]);
-        mpi_yield_wait(&self->requests[i]);
-        free(self->ring[i]);
+    mpi_yield_allow(true);
+    for (unsigned i = 0; i < SLOTS; i++) {
+        if (self->requests[i] != MPI_REQUEST_NULL) {
+            MPI_Cancel(&self->requests[i]);
+            MPI_Wait(&self->requests[i], MPI_STATUS_IGNORE);
+        }
+        free(self->slots[i]);
     }
+    mpi_yield_allow(false);
     while (self->base.spare) {
         struct channel_message *message = self->base.spare;
 
         self->base.spare = message->next;
         free(message);
     }
+    free(self->serials);
     free(self);
 }
 
@@ -205,20 +269,27 @@ static const struct channel_ops mpi_ops = {
     .destroy = mpi_destroy,
 };
 
-omprma_status_t mpi_channel_create(MPI_Comm comm, struct doorbell *own, struct doorbell **bells,
-                                   bool can_sleep, int64_t remote_ns, struct channel **channel)
+omprma_status_t mpi_channel_create(const struct world *world, struct doorbell *own,
+                                   struct doorbell **bells, bool can_sleep, int64_t remote_ns,
+                                   struct channel **channel)
 {
     struct mpi_channel *self = calloc(1, sizeof(*self));
 
-    if (!self)
+    if (self)
+        self->serials = calloc((size_t)world->size, sizeof(*self->serials));
+    if (!self || !self->serials) {
+        free(self);
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for the control channel");
+    }
     self->base.ops = &mpi_ops;
-    self->comm = comm;
+    self->comm = world->mpi->control;
     self->own = own;
     self->bells = bells;
     self->can_sleep = can_sleep;
     self->remote_ns = remote_ns;
-    for (unsigned i = 0; i < RING; i++) {
+    for (unsigned i = 0; i < SLOTS; i++)
+        self->requests[i] = MPI_REQUEST_NULL;
+    for (unsigned i = 0; i < SLOTS; i++) {
         omprma_status_t status = post(self, i);
 
         if (status != OMPRMA_OK) {

@@ -5,11 +5,12 @@
 #include "control/channel.h"
 #include "control/world.h"
 
-/* `own` is rung by peers; `bells[peer]` (entries may be NULL) ring peers that sleep after
- * each message; NULL if the caller rings them. Both stay the caller's. `remote_ns` bounds a sleep
- * when `can_sleep` is false, i.e. when some peer that may send cannot ring. Errors: HOST_MEMORY,
- * MPI. */
-omprma_status_t mpi_channel_create(MPI_Comm comm, struct doorbell *own, struct doorbell **bells,
-                                   bool can_sleep, int64_t remote_ns, struct channel **channel);
+/* `world` must outlive the channel. `own` is rung by peers; `bells[peer]` (entries may be NULL)
+ * ring peers that sleep after each message; NULL if the caller rings them. Both stay the caller's.
+ * `remote_ns` bounds a sleep when `can_sleep` is false, i.e. when some peer that may send cannot
+ * ring. Errors: HOST_MEMORY, MPI. */
+omprma_status_t mpi_channel_create(const struct world *world, struct doorbell *own,
+                                   struct doorbell **bells, bool can_sleep, int64_t remote_ns,
+                                   struct channel **channel);
 
 #endif

@@ -4,6 +4,7 @@
 #include "control/mpi_yield.h"
 
 #include <dlfcn.h>
+#include <mpi.h>
 #include <stdint.h>
 
 #include "base/log.h"
@@ -32,11 +33,4 @@ void mpi_yield_allow(bool allow)
 {
     if (yields)
         *yields = allow;
-}
-
-void mpi_yield_wait(MPI_Request *request)
-{
-    mpi_yield_allow(true);
-    MPI_Wait(request, MPI_STATUS_IGNORE);
-    mpi_yield_allow(false);
 }

@@ -10,7 +10,6 @@
 #ifndef OMPRMA_CONTROL_MPI_YIELD_H
 #define OMPRMA_CONTROL_MPI_YIELD_H
 
-#include <mpi.h>
 #include <stdbool.h>
 
 /* Looks whether this MPI yields and lets itself be told. If not, mpi_yield_allow() does nothing,
@@ -19,8 +18,5 @@ void mpi_yield_find(void);
 
 /* Allows MPI to yield, or not. Only for programs whose MPI calls are all ours. Some nanoseconds. */
 void mpi_yield_allow(bool allow);
-
-/* MPI_Wait, yielding. */
-void mpi_yield_wait(MPI_Request *request);
 
 #endif

@@ -3,12 +3,13 @@
 #include "control/quirks.h"
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { V4_0 = 40000, V4_1 = 40100, V5_0 = 50000, V5_1 = 50100, V_END = 1000000 };
+enum { V4_0 = 40000, V5_0 = 50000, V_END = 1000000 };
 
 static const struct quirk table[] = {
     {QUIRK_NO_RPUT, "no-rput", "ucx", V4_0, V5_0,
@@ -23,11 +24,6 @@ static const struct quirk table[] = {
     {QUIRK_END_OF_REGION, "end-of-region", "ucx", V4_0, V5_0,
      "one page more is attached than is handed out",
      "a region's last byte, accessed alone, is looked up with <, not found, and can crash"},
-    {QUIRK_OUTSTANDING, "outstanding", NULL, V5_0, V5_1, "at most 64 requests outstanding",
-     "over UCX the 255th outstanding MPI_Rput to a peer is reported to abort"},
-    {QUIRK_FIXED_COST, "fixed-cost", "ucx", V4_0, V5_0,
-     "one-sided transfers only where the start-up measurement finds them faster",
-     "every access to a dynamic window fetches the target's whole attach table and flushes"},
 };
 
 const struct quirk *quirks_table(int *count)
@@ -52,13 +48,11 @@ unsigned quirks_for(int version, const char *component)
     return set;
 }
 
-int quirks_openmpi_version(void)
+int quirks_openmpi_version(const char *library)
 {
-    char text[MPI_MAX_LIBRARY_VERSION_STRING];
-    int length = 0, major = 0, minor = 0, patch = 0;
+    int major = 0, minor = 0, patch = 0;
 
-    MPI_Get_library_version(text, &length);
-    if (sscanf(text, "Open MPI v%d.%d.%d", &major, &minor, &patch) < 2)
+    if (sscanf(library, "Open MPI v%d.%d.%d", &major, &minor, &patch) < 2)
         return 0;
     return major * 10000 + minor * 100 + patch;
 }
@@ -90,15 +84,13 @@ static const char *component_at(const void *address)
     return "unknown";
 }
 
-const char *quirks_component(MPI_Win window)
+const char *quirks_component(const void *window)
 {
     enum { WINDOW_WORDS = 128, MODULE_WORDS = 16 };
     void *words[WINDOW_WORDS], *module[MODULE_WORDS];
     size_t count;
 
-    if (sizeof(window) != sizeof(void *)) /* a handle that is no pointer: not Open MPI */
-        return "unknown";
-    count = peek((const void *)(uintptr_t)window, words, sizeof(words)) / sizeof(void *);
+    count = peek(window, words, sizeof(words)) / sizeof(void *);
     for (size_t i = 0; i < count; i++) {
         size_t members = peek(words[i], module, sizeof(module)) / sizeof(void *);
 
@@ -116,7 +108,7 @@ int quirks_attach_limit(unsigned quirks)
 {
     if (quirks & QUIRK_ATTACH_32)
         return 31;
-    return quirks & QUIRK_ATTACH_64 ? 63 : 256;
+    return quirks & QUIRK_ATTACH_64 ? 63 : INT_MAX;
 }
 
 void quirks_print(unsigned quirks, FILE *out)

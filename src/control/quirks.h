@@ -1,21 +1,19 @@
 /*
- * quirks.h: the one table of known defects and limits of MPI libraries, with the versions and
- * components they belong to, what is done about each, and why. Reproducers: tests/mpi-quirks.
+ * quirks.h: the one table of those defects and limits of MPI libraries on which something here
+ * depends, with the versions and components they belong to, what is done about each, and why.
+ * Reproducers of these, and of what is done everywhere: tests/mpi-quirks.
  */
 #ifndef OMPRMA_CONTROL_QUIRKS_H
 #define OMPRMA_CONTROL_QUIRKS_H
 
-#include <mpi.h>
 #include <stdio.h>
 
 /* Bits of a set. */
 enum quirk_id {
-    QUIRK_NO_RPUT = 1 << 0,       /* complete with flush, not with requests */
-    QUIRK_ATTACH_32 = 1 << 1,     /* at most 31 attached regions */
-    QUIRK_ATTACH_64 = 1 << 2,     /* at most 63 attached regions */
-    QUIRK_END_OF_REGION = 1 << 3, /* attach one page more than is handed out */
-    QUIRK_OUTSTANDING = 1 << 4,   /* bound outstanding requests */
-    QUIRK_FIXED_COST = 1 << 5 /* each operation pays for the attach table: measure, prefer few */
+    QUIRK_NO_RPUT = 1 << 0,      /* complete with flush, not with requests */
+    QUIRK_ATTACH_32 = 1 << 1,    /* at most 31 attached regions */
+    QUIRK_ATTACH_64 = 1 << 2,    /* at most 63 attached regions */
+    QUIRK_END_OF_REGION = 1 << 3 /* attach one page more than is handed out */
 };
 
 struct quirk {
@@ -33,15 +31,15 @@ const struct quirk *quirks_table(int *count);
  * any component of this version needs. */
 unsigned quirks_for(int openmpi_version, const char *component);
 
-/* Version number of the running Open MPI as above, 0 if it is not Open MPI. */
-int quirks_openmpi_version(void);
+/* Version number of Open MPI as above, from what world_mpi_library() says; 0 if it is another. */
+int quirks_openmpi_version(const char *library);
 
-/* The one-sided component behind a window: "rdma", "ucx", "pt2pt", "sm" or "unknown". Looks, with
- * checked reads, for the component's shared object behind the window's function table, because MPI
- * has no call that tells. */
-const char *quirks_component(MPI_Win window);
+/* The one-sided component behind a window of Open MPI, whose handle is a pointer: "rdma", "ucx",
+ * "pt2pt", "sm" or "unknown". Looks, with checked reads, for the component's shared object behind
+ * the window's function table, because MPI has no call that tells. NULL is unknown. */
+const char *quirks_component(const void *window);
 
-/* Most regions that may be attached under a set of quirks. */
+/* Most regions that may be attached under a set of quirks, INT_MAX if no limit is known. */
 int quirks_attach_limit(unsigned quirks);
 
 /* One line per quirk in force. */

@@ -20,7 +20,7 @@ struct header_layout {
 struct record_layout {
     uint8_t code;
     uint8_t flags;
-    uint16_t reserved;
+    uint16_t device;
     uint32_t bytes; /* exact, before padding to 8 */
     uint32_t queue;
     uint32_t op;
@@ -28,6 +28,7 @@ struct record_layout {
 
 _Static_assert(sizeof(struct header_layout) == WIRE_HEADER_BYTES, "header layout");
 _Static_assert(sizeof(struct record_layout) == WIRE_RECORD_BYTES, "record layout");
+_Static_assert(sizeof(omprma_geometry_t) == 8 * WIRE_GEOMETRY_WORDS, "geometry layout");
 
 enum { KIND_WANTS_ACK = 0x80 };
 
@@ -49,7 +50,7 @@ static const struct code_layout codes[] = {
     [WIRE_SEND] = {"send", 4, TAIL_NONE, WIRE_COMMANDS},
     [WIRE_PUT] = {"put", 4, TAIL_NONE, WIRE_COMMANDS},
     [WIRE_GET] = {"get", 4, TAIL_NONE, WIRE_COMMANDS},
-    [WIRE_COPY] = {"copy", 3, TAIL_NONE, WIRE_COMMANDS},
+    [WIRE_COPY] = {"copy", 4, TAIL_NONE, WIRE_COMMANDS},
     [WIRE_FENCE] = {"fence", 0, TAIL_NONE, WIRE_COMMANDS},
     [WIRE_WAIT] = {"wait", 2, TAIL_NONE, WIRE_COMMANDS},
     [WIRE_RESET] = {"reset", 0, TAIL_NONE, WIRE_COMMANDS},
@@ -111,6 +112,7 @@ void *wire_append(struct wire_buffer *buffer, const struct wire_record *record)
     struct record_layout fixed = {
         .code = (uint8_t)record->code,
         .flags = (uint8_t)record->flags,
+        .device = record->device,
         .bytes = WIRE_RECORD_BYTES + 8 * words + record->tail_bytes,
         .queue = record->queue,
         .op = record->op,
@@ -147,6 +149,16 @@ void wire_seal(struct wire_buffer *buffer, enum wire_kind kind, uint32_t serial,
     };
 
     memcpy(buffer->data, &header, sizeof(header));
+}
+
+uint32_t wire_serial(const void *message, size_t bytes)
+{
+    struct header_layout header;
+
+    if (bytes < sizeof(header))
+        return 0;
+    memcpy(&header, message, sizeof(header));
+    return header.serial;
 }
 
 static omprma_status_t check_header(struct wire_reader *reader, const void *message, size_t bytes)
@@ -223,25 +235,27 @@ static omprma_status_t check_record(const struct wire_reader *reader, const uint
 omprma_status_t wire_open(struct wire_reader *reader, const void *message, size_t bytes)
 {
     omprma_status_t status = check_header(reader, message, bytes);
+    struct record_layout first = {0}, fixed;
     const uint8_t *at;
-    uint32_t first_queue = 0, step = 0;
+    uint32_t step = 0;
 
     if (status != OMPRMA_OK)
         return status;
     reader->next = (const uint8_t *)message + WIRE_HEADER_BYTES;
     reader->end = (const uint8_t *)message + bytes;
     for (at = reader->next; at < reader->end; at += step) {
-        uint32_t queue;
-
         status = check_record(reader, at, &step);
         if (status != OMPRMA_OK)
             return status;
-        memcpy(&queue, at + offsetof(struct record_layout, queue), sizeof(queue));
+        memcpy(&fixed, at, sizeof(fixed));
         if (at == reader->next)
-            first_queue = queue;
-        else if (reader->header.kind == WIRE_COMMANDS && queue != first_queue)
-            return error_set(OMPRMA_ERR_PROTOCOL, "commands of queues %u and %u in one message",
-                             first_queue, queue);
+            first = fixed;
+        else if (reader->header.kind == WIRE_COMMANDS &&
+                 (fixed.queue != first.queue || fixed.device != first.device))
+            return error_set(
+                OMPRMA_ERR_PROTOCOL,
+                "commands of device %u, queue %u and device %u, queue %u in one message",
+                first.device, first.queue, fixed.device, fixed.queue);
     }
     return OMPRMA_OK;
 }
@@ -257,6 +271,7 @@ bool wire_next(struct wire_reader *reader, struct wire_record *record)
     words = (uint32_t)codes[fixed.code].words;
     record->code = fixed.code;
     record->flags = fixed.flags;
+    record->device = fixed.device;
     record->queue = fixed.queue;
     record->op = fixed.op;
     memcpy(record->word, reader->next + WIRE_RECORD_BYTES, 8 * words);
@@ -264,4 +279,20 @@ bool wire_next(struct wire_reader *reader, struct wire_record *record)
     record->tail_bytes = fixed.bytes - WIRE_RECORD_BYTES - 8 * words;
     reader->next += padded(fixed.bytes);
     return true;
+}
+
+omprma_status_t wire_open_launch(const struct wire_record *record, struct wire_launch *launch)
+{
+    uint32_t words = record->tail_bytes / 8,
+             skip = record->flags & WIRE_GEOMETRY ? WIRE_GEOMETRY_WORDS : 0;
+
+    if (words < skip)
+        return error_set(OMPRMA_ERR_PROTOCOL, "a launch of %u words lacks its geometry", words);
+    *launch = (struct wire_launch){
+        .arguments = (const uint64_t *)record->tail + skip,
+        .count = words - skip,
+    };
+    if (skip)
+        memcpy(&launch->geometry, record->tail, sizeof(launch->geometry));
+    return OMPRMA_OK;
 }

@@ -14,11 +14,13 @@
 
 enum {
     WIRE_MAGIC = 0x4d52,
-    WIRE_VERSION = 3,
+    WIRE_VERSION = 5,
     WIRE_MESSAGE_BYTES = 64 << 10, /* largest message */
+    WIRE_ARENAS_MOST = 64,         /* of a device at a time: what the application can hold */
     WIRE_HEADER_BYTES = 16,
     WIRE_RECORD_BYTES = 16,
-    WIRE_WORDS = 4 /* most words of a record */
+    WIRE_WORDS = 4,             /* most words of a record */
+    WIRE_NO_DEVICE = UINT16_MAX /* in a record's device: it is about the worker as a whole */
 };
 
 enum wire_kind { WIRE_COMMANDS = 1, WIRE_RESULTS = 2 };
@@ -27,23 +29,24 @@ enum wire_code {
     /* commands, application to worker */
     WIRE_WRITE = 1, /* store the tail: address | tail: data */
     WIRE_READ,      /* send memory back: address, bytes */
-    WIRE_LAUNCH,    /* call a kernel: entry | tail: 64-bit arguments */
+    WIRE_LAUNCH,    /* call a kernel: entry | tail: 64-bit arguments, see WIRE_GEOMETRY */
     WIRE_RECV,      /* take data of the two-sided path: address, bytes, tag, peer */
     WIRE_SEND,      /* give data to the two-sided path: address, bytes, tag, peer */
     WIRE_PUT,       /* put to a peer's window: local address, remote address, bytes, peer */
     WIRE_GET,       /* get from a peer's window: local address, remote address, bytes, peer */
-    WIRE_COPY,      /* copy inside this worker: to, from, bytes */
+    WIRE_COPY,      /* copy inside this worker: to, from, bytes, device of `to` */
     WIRE_FENCE,     /* nothing; its result says that all before it is done */
-    WIRE_WAIT,      /* hold this queue until another has passed an operation: queue, operation */
-    WIRE_RESET,     /* forget the queue's failure */
-    WIRE_GROW,      /* attach an arena: bytes; result: address */
-    WIRE_RELEASE,   /* detach an arena: address, bytes */
-    WIRE_LOAD,      /* load an image that lies in an arena: address, image bytes, names bytes,
-                     * symbol count; names follow the image, addresses are written over them */
-    WIRE_AWAKE,     /* do not sleep for some microseconds: us */
+    WIRE_WAIT,    /* hold this queue until another of this worker has passed an operation: queue as
+                   * wire_queue() makes it, operation */
+    WIRE_RESET,   /* forget the queue's failure */
+    WIRE_GROW,    /* attach an arena: bytes; result: address */
+    WIRE_RELEASE, /* detach an arena: address, bytes */
+    WIRE_LOAD,    /* load an image that lies in an arena: address, image bytes, names bytes,
+                   * symbol count; names follow the image, addresses are written over them */
+    WIRE_AWAKE,   /* of no device: do not sleep for some microseconds: us */
     WIRE_BENCH, /* take part in a bare MPI measurement: kind, bytes, repetitions, address or peer */
-    WIRE_EXIT,  /* end */
-    WIRE_LOST,  /* a peer gives no answers any more: peer | tail: text */
+    WIRE_EXIT,  /* of no device: end */
+    WIRE_LOST,  /* of no device: a peer gives no answers any more: peer | tail: text */
     WIRE_COMMAND_END,
     /* results, worker to application */
     WIRE_DONE = 64, /* an operation that wanted a result is done: value | tail: data */
@@ -60,20 +63,30 @@ enum wire_code {
 enum { WIRE_FLUSHED = 256 };
 
 enum wire_flag {
-    WIRE_REPLY = 1,  /* the sender of this command waits for a result */
-    WIRE_CRASHED = 2 /* failed: a kernel has crashed, and the worker runs nothing any more */
+    WIRE_REPLY = 1,   /* the sender of this command waits for a result */
+    WIRE_CRASHED = 2, /* failed: a kernel has crashed, and the device runs nothing any more */
+    WIRE_GEOMETRY = 4 /* launch: the tail begins with an omprma_geometry_t */
 };
+
+enum { WIRE_GEOMETRY_WORDS = 4 };
 
 /* One record. `tail` points into the caller's data (encoding) or the message (decoding). */
 struct wire_record {
-    uint16_t code;  /* enum wire_code */
-    uint16_t flags; /* enum wire_flag */
-    uint32_t queue; /* queue number */
-    uint32_t op;    /* number of the operation in its queue; wraps around */
+    uint16_t code;   /* enum wire_code */
+    uint16_t flags;  /* enum wire_flag */
+    uint16_t device; /* of the worker, from 0, or WIRE_NO_DEVICE */
+    uint32_t queue;  /* queue number on the device */
+    uint32_t op;     /* number of the operation in its queue; wraps around */
     uint32_t tail_bytes;
     uint64_t word[WIRE_WORDS];
     const void *tail;
 };
+
+/* A queue of any device of a worker in one word. */
+static inline uint64_t wire_queue(uint16_t device, uint32_t queue)
+{
+    return (uint64_t)device << 32 | queue;
+}
 
 /* Memory for a message under construction. `data` is 8-byte aligned. */
 struct wire_buffer {
@@ -120,10 +133,23 @@ void wire_want_reply(struct wire_buffer *buffer, uint32_t last);
 void wire_seal(struct wire_buffer *buffer, enum wire_kind kind, uint32_t serial, uint32_t ack,
                bool wants_ack);
 
+/* The serial of a message that was not checked yet; 0 if it is too short to have one. */
+uint32_t wire_serial(const void *message, size_t bytes);
+
 /* Checks the header of a message of `bytes` bytes (8-byte aligned memory) and every record in it.
- * All records of a WIRE_COMMANDS message must name the same queue.
+ * All records of a WIRE_COMMANDS message must name the same queue of the same device.
  * Errors: PROTOCOL (what is wrong and at which offset), VERSION. */
 omprma_status_t wire_open(struct wire_reader *reader, const void *message, size_t bytes);
+
+/* What a launch is to be called with. */
+struct wire_launch {
+    omprma_geometry_t geometry; /* all 0: left to the device */
+    const uint64_t *arguments;  /* in the record */
+    uint32_t count;
+};
+
+/* Takes a launch apart. Errors: PROTOCOL (it is shorter than its geometry). */
+omprma_status_t wire_open_launch(const struct wire_record *record, struct wire_launch *launch);
 
 /* Gives the next record; false at the end. Only after wire_open() said OK. */
 bool wire_next(struct wire_reader *reader, struct wire_record *record);

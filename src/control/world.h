@@ -1,13 +1,13 @@
 /*
  * world.h: MPI start-up shared by application and worker: roles are announced, versions compared,
  * communicators and the one dynamic window made, settings and addresses spread. After it the head
- * (the application) knows every worker, and every worker knows the head.
+ * (the application) knows every worker, and every worker knows the head. What is MPI's is behind a
+ * pointer (mpi_world.h), so that this file can be included where MPI is not known.
  * Knows nothing of devices or messages.
  */
 #ifndef OMPRMA_CONTROL_WORLD_H
 #define OMPRMA_CONTROL_WORLD_H
 
-#include <mpi.h>
 #include <stdbool.h>
 #include <omprma/omprma.h>
 
@@ -19,30 +19,46 @@ struct world_hello {
     char host[64];
     char cpu[96];
     struct doorbell_address bell;
-    int32_t cores, numa_node;
     uint64_t memory_bytes; /* free on its host */
-    uint64_t memory_limit; /* OMPRMA_MEMORY there */
-    uint64_t arena;        /* base address of the first arena, workers only */
+    int32_t device_count;  /* 1 to WORLD_DEVICES_MOST; workers only */
+    int32_t reserved;
+};
+
+/* And about each of its devices. */
+struct world_device {
+    char backend[16];
+    int32_t cores, numa_node;
+    int32_t one_sided; /* its arenas can be reached by put and get */
+    int32_t reserved;
+    uint64_t memory_limit;
+    uint64_t arena; /* base address of the first arena */
     uint64_t arena_bytes;
+};
+
+enum { WORLD_DEVICES_MOST = 64 };
+
+struct world_peer {
+    struct world_hello hello;
+    struct world_device *devices; /* hello.device_count of them */
 };
 
 /* What the head decides for all. */
 struct world_settings {
     int32_t head_rank;
-    int32_t lanes; /* 0: the head gives up, all leave */
+    int32_t lanes; /* of each device; 0: the head gives up, all leave */
     int32_t verbose;
     int32_t line_output; /* the program's stdout is a terminal: regions print line by line */
     uint64_t piece_bytes;
     uint64_t spin_us;
-    uint64_t arena_bytes;
+    uint64_t arena_bytes;         /* of each device */
+    int64_t devices;              /* per worker; 0: one per NUMA node */
     uint64_t timeout_s;           /* OMPRMA_TIMEOUT, 0: none */
     struct doorbell_address bell; /* the head's */
 };
 
 struct world {
-    MPI_Comm control; /* control messages only; in a star both are MPI_COMM_WORLD */
-    MPI_Comm data;    /* two-sided data only */
-    MPI_Win window;   /* dynamic, locked for all; MPI_WIN_NULL if there is none */
+    struct world_mpi *mpi; /* communicators and window */
+    bool has_window;       /* a dynamic one, locked for all */
     int rank, size, head;
     bool star;                    /* no two workers exchange a message: no window, no collectives */
     bool started_mpi;             /* we called MPI_Init_thread, so we call MPI_Finalize */
@@ -63,18 +79,20 @@ bool world_launched(void);
 /* Starts MPI where needed, finds the head and the worker's place among its host's workers. `star`:
  * the head's wish that no two workers exchange a message, because they may not reach each other;
  * world->star says whether that makes a difference (see join.h). Called by all processes.
- * Errors: NO_WORKERS, VERSION, MPI. */
+ * Errors, after each of which world_leave() is called: NO_WORKERS, VERSION, MPI (too little thread
+ * support in a program that started MPI itself; the workers are told), HOST_MEMORY. */
 omprma_status_t world_join(struct world *world, enum world_role role, bool star);
 
 /* Spreads the settings (filled by the head) and makes communicators and window. Called by all.
- * `hello` is this process's; on the head *all (size entries, by rank, to be freed by the caller)
- * are everybody's. `attach` is called between the making of the window and the exchange of hellos,
- * so that the worker can attach its first arena and put it in `hello`; NULL on the head. A head
- * that cannot go on sets settings.lanes to 0: then all return CLOSED. Errors: CLOSED, MPI,
- * DEVICE_MEMORY. */
-typedef omprma_status_t (*world_attach)(struct world *world, struct world_hello *hello, void *data);
-omprma_status_t world_open(struct world *world, struct world_hello *hello, struct world_hello **all,
+ * `mine` describes this process; on the head *all (size entries, by rank, for world_free_peers())
+ * describe everybody. `attach` is called between the making of the window and the exchange of
+ * descriptions, so that the worker can make its devices, attach their first arenas and describe
+ * them (its devices then belong to the caller); NULL on the head. A head that cannot go on sets
+ * settings.lanes to 0: then all return CLOSED. Errors: CLOSED, MPI, DEVICE_MEMORY, PROTOCOL. */
+typedef omprma_status_t (*world_attach)(struct world *world, struct world_peer *mine, void *data);
+omprma_status_t world_open(struct world *world, struct world_peer *mine, struct world_peer **all,
                            world_attach attach, void *data);
+void world_free_peers(struct world_peer *peers, int size);
 
 /* Frees window and communicators and ends MPI. Called by all. */
 void world_leave(struct world *world);
@@ -82,7 +100,7 @@ void world_leave(struct world *world);
 /* Ends all processes at once, without waiting for any. Does not return. */
 void world_abort(struct world *world, int code) __attribute__((noreturn));
 
-/* Fails with the words of MPI: "<what>: <MPI's text>". */
-omprma_status_t world_error(int code, const char *what);
+/* Name and version of the MPI library, one line. Before and after everything else, too. */
+void world_mpi_library(char *text, size_t bytes);
 
 #endif

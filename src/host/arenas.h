@@ -4,11 +4,12 @@
 #ifndef OMPRMA_HOST_ARENAS_H
 #define OMPRMA_HOST_ARENAS_H
 
+#include "control/wire.h"
 #include "host/allocator.h"
 #include "host/granules.h"
 #include "host/tlsf.h"
 
-enum { ARENAS_MOST = 64 };
+enum { ARENAS_MOST = WIRE_ARENAS_MOST };
 
 struct arena {
     omprma_addr_t base;

@@ -7,7 +7,8 @@
 
 #include "base/error.h"
 #include "host/exchange.h"
-#include "host/operation.h"
+#include "host/call.h"
+#include "host/submit.h"
 
 enum {
     FEEDERS = 2,             /* pieces on their way to the first device */
@@ -19,7 +20,7 @@ enum {
 /* A piece is fetched by a queue that is not the source's own. */
 struct held {
     struct omprma_queue *source;
-    struct queue_place got;
+    struct operation *got; /* reference */
 };
 
 struct broadcast {
@@ -33,6 +34,11 @@ struct broadcast {
     struct held *held;                    /* pieces that are got, which their sources must keep */
     size_t held_count;
 };
+
+static struct operation_pool *pool_of(const struct broadcast *b)
+{
+    return &b->queues[0]->device->runtime->operations;
+}
 
 /* Which queue's device the i-th one has its data from. */
 static size_t source_of(const struct broadcast *b, size_t i)
@@ -52,12 +58,17 @@ static omprma_status_t pass_on(struct broadcast *b, size_t i, size_t k, uint64_t
         .from_arena = b->arena[i],
         .to_arena = b->arena[k],
     };
-    struct queue_place arrived = {0};
+    struct operation *arrived = NULL;
     omprma_status_t status = exchange_append(&x, &arrived);
 
-    if (status == OMPRMA_OK && arrived.queue != x.queue)
+    if (status != OMPRMA_OK)
+        return status;
+    status = queue_wait(b->queues[k], arrived, WAIT_PART);
+    if (arrived->queue != x.queue)
         b->held[b->held_count++] = (struct held){x.queue, arrived};
-    return status == OMPRMA_OK ? exchange_wait(b->queues[k], arrived) : status;
+    else
+        operation_drop(pool_of(b), arrived);
+    return status;
 }
 
 /* What comes later in a source's queue may overwrite the data: not before all have got theirs. */
@@ -66,7 +77,7 @@ static omprma_status_t keep_sources(const struct broadcast *b)
     omprma_status_t status = OMPRMA_OK;
 
     for (size_t i = 0; i < b->held_count && status == OMPRMA_OK; i++)
-        status = exchange_wait(b->held[i].source, b->held[i].got);
+        status = queue_wait(b->held[i].source, b->held[i].got, WAIT_PART);
     return status;
 }
 
@@ -75,16 +86,21 @@ static omprma_status_t keep_sources(const struct broadcast *b)
 static omprma_status_t feed(const struct broadcast *b, struct omprma_queue *feeder, uint64_t at,
                             uint64_t bytes)
 {
-    struct queue_place before = queue_end(feeder);
+    struct operation *before = NULL, *fed = NULL;
     omprma_status_t status = OMPRMA_OK;
 
-    if (!queue_passed(&before) && b->arena[0] &&
-        paths_bulk(&feeder->device->paths, true, bytes) == PATH_RMA)
-        status = queue_append_wait(feeder, &before);
+    if (b->arena[0] && paths_bulk(&feeder->device->paths, true, bytes) == PATH_RMA)
+        status = queue_mark(feeder, &before);
+    if (status == OMPRMA_OK && before)
+        status = queue_append_wait(feeder, before, WAIT_PART);
     if (status == OMPRMA_OK)
-        status = operation_bulk(feeder, true, b->to[0] + at, (void *)(uintptr_t)(b->from + at),
-                                bytes, b->arena[0]);
-    return status == OMPRMA_OK ? exchange_wait(b->queues[0], queue_end(feeder)) : status;
+        status = submit_part(feeder, true, b->to[0] + at, (void *)(uintptr_t)(b->from + at), bytes,
+                             b->arena[0], &fed);
+    if (status == OMPRMA_OK)
+        status = queue_wait(b->queues[0], fed, WAIT_PART);
+    operation_drop(pool_of(b), before);
+    operation_drop(pool_of(b), fed);
+    return status;
 }
 
 static omprma_status_t pass_piece(struct broadcast *b, struct omprma_queue *feeder, uint64_t at,
@@ -99,16 +115,26 @@ static omprma_status_t pass_piece(struct broadcast *b, struct omprma_queue *feed
     return status;
 }
 
+/* A queue goes on when all that another holds now is over. */
+static omprma_status_t wait_for_all(const struct broadcast *b, struct omprma_queue *queue,
+                                    struct omprma_queue *other)
+{
+    struct operation *mark = NULL;
+    omprma_status_t status = queue_mark(other, &mark);
+
+    if (status == OMPRMA_OK)
+        status = queue_wait(queue, mark, WAIT_PART);
+    operation_drop(pool_of(b), mark);
+    return status;
+}
+
 /* Nothing is sent before the earlier operations of all queues are over. */
 static omprma_status_t feeder_open(const struct broadcast *b, struct omprma_queue **feeder)
 {
     omprma_status_t status = exchange_helper(b->queues[0]->device, NULL, feeder);
 
     for (size_t i = 0; i < b->count && status == OMPRMA_OK; i++) {
-        struct queue_place place = queue_end(b->queues[i]);
-
-        if (!queue_passed(&place))
-            status = exchange_wait(*feeder, place);
+        status = wait_for_all(b, *feeder, b->queues[i]);
     }
     return status;
 }
@@ -119,10 +145,7 @@ static omprma_status_t share_failures(const struct broadcast *b)
     omprma_status_t status = OMPRMA_OK;
 
     for (size_t i = 1; i < b->count && status == OMPRMA_OK; i++) {
-        struct queue_place place = queue_end(b->queues[source_of(b, i)]);
-
-        place.use = PLACE_PART;
-        status = queue_append_wait(b->queues[i], &place);
+        status = wait_for_all(b, b->queues[i], b->queues[source_of(b, i)]);
     }
     return status;
 }
@@ -148,7 +171,9 @@ static omprma_status_t pass_all(struct broadcast *b)
         if (b->feeder[i])
             exchange_let_go(b->feeder[i], status);
     for (size_t i = 0; i < b->count; i++)
-        queue_flush(b->queues[i], true);
+        queue_flush(b->queues[i]);
+    for (size_t i = 0; i < b->held_count; i++)
+        operation_drop(pool_of(b), b->held[i].got);
     return status;
 }
 
@@ -157,13 +182,12 @@ static omprma_status_t check(const struct broadcast *b)
 {
     for (size_t i = 0; i < b->count; i++) {
         struct omprma_queue *queue = b->queues[i];
-        omprma_status_t status = operation_check_queue(queue);
+        omprma_status_t status = call_check_queue(queue);
 
         if (status == OMPRMA_OK)
             status = device_check_alive(queue->device);
         if (status == OMPRMA_OK)
-            status =
-                operation_check_range(queue->device, "broadcast", b->to[i], b->bytes, &b->arena[i]);
+            status = call_check_range(queue->device, "broadcast", b->to[i], b->bytes, &b->arena[i]);
         for (size_t k = 0; k < i && status == OMPRMA_OK; k++)
             if (b->queues[k]->device == queue->device)
                 status =
@@ -220,15 +244,15 @@ omprma_status_t omprma_broadcast(omprma_queue_t *const *queues, const omprma_add
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for a broadcast");
     }
     b.piece_bytes = bytes / PIECES_MOST < PIECE_LEAST ? PIECE_LEAST : bytes / PIECES_MOST;
-    status = operation_begin(queues[0]);
+    status = call_begin(queues[0]);
     if (status == OMPRMA_OK) {
         for (size_t i = 1; i < count; i++)
-            operation_make_room(queues[i]);
+            call_make_room(queues[i]);
         status = check(&b);
         direct = is_direct(&b);
         if (status == OMPRMA_OK && !direct)
             status = pass_all(&b);
-        operation_end(queues[0], status);
+        call_end(queues[0], status);
     }
     if (status == OMPRMA_OK && direct)
         status = submit_each(&b);

@@ -1,7 +1,9 @@
 /* calls.c: public functions of omprma.h about queues and memory that need no more than a lock. */
+#include <string.h>
+
 #include "base/error.h"
 #include "host/device.h"
-#include "host/operation.h"
+#include "host/call.h"
 #include "host/queue.h"
 
 enum {
@@ -54,7 +56,7 @@ omprma_status_t omprma_queue_flush(omprma_queue_t *queue)
     if (status != OMPRMA_OK)
         return status;
     runtime_lock(queue->device->runtime);
-    queue_flush(queue, false);
+    queue_flush(queue);
     runtime_unlock(queue->device->runtime);
     return OMPRMA_OK;
 }
@@ -69,11 +71,12 @@ omprma_status_t omprma_queue_query(omprma_queue_t *queue, bool *done)
         return error_set(OMPRMA_ERR_ARGUMENT, "queue query: done is NULL");
     runtime_lock(queue->device->runtime);
     queue->waiters++; /* somebody wants to know: ask the worker where nobody asked */
-    queue_flush(queue, queue->open && !queue->open->segment.only_writes);
+    queue_want(queue, queue->hazard);
+    queue_flush(queue);
     if (!queue->device->runtime->driven)
         progress_look(queue->device->runtime);
     queue->waiters--;
-    *done = queue_idle(queue);
+    *done = queue_is_idle(queue);
     runtime_unlock(queue->device->runtime);
     return OMPRMA_OK;
 }
@@ -92,13 +95,76 @@ omprma_status_t omprma_queue_synchronize(omprma_queue_t *queue)
 
 /* ---- memory ---- */
 
+/* Takes an empty arena off the books. */
+static omprma_addr_t take_empty_arena(struct device *device, uint64_t *bytes)
+{
+    omprma_addr_t base;
+
+    spinlock_lock(&device->memory_lock);
+    base = allocator_empty_arena(device->allocator, bytes);
+    if (base && allocator_remove_arena(device->allocator, base) != OMPRMA_OK)
+        base = 0;
+    if (base)
+        device->attached_bytes -= *bytes;
+    spinlock_unlock(&device->memory_lock);
+    return base;
+}
+
+/* Nobody waits for it: the worker does everything later after it, so it cannot hand the same
+ * addresses out again before. On the control queue's stream, under the number that it is at. */
+static void release(struct device *device, omprma_addr_t base, uint64_t bytes)
+{
+    struct wire_record record = {
+        .code = WIRE_RELEASE,
+        .device = device->index,
+        .op = (uint32_t)device->control->issued,
+        .word = {base, bytes},
+    };
+
+    peer_send_record(device->peer, &record, false);
+}
+
+/* Gives empty arenas back, as many as messages may be sent; the others stay in use until the next
+ * time. With the lock held. */
+static void release_empty(struct device *device)
+{
+    omprma_addr_t base = 1;
+    uint64_t bytes = 0;
+
+    while (base && !device->lost && peer_may_send(device->peer)) {
+        base = take_empty_arena(device, &bytes);
+        if (base)
+            release(device, base, bytes);
+    }
+}
+
+/* Asks the worker for an arena of *bytes, or, where it has not so much, for a smaller one that has
+ * room for `least`. With the lock held. */
+static omprma_status_t attach_arena(struct device *device, uint64_t least, uint64_t *bytes,
+                                    omprma_addr_t *base)
+{
+    struct wire_record record = {.code = WIRE_GROW};
+    omprma_status_t status;
+
+    for (;;) {
+        release_empty(device); /* what could not be sent before */
+        record.word[0] = *bytes;
+        status = device_command(device, &record, base, NULL, 0);
+        if (status != OMPRMA_ERR_DEVICE_MEMORY || *bytes == least)
+            return status;
+        *bytes = (*bytes / 2 + 4095) & ~UINT64_C(4095);
+        if (*bytes < least)
+            *bytes = least;
+    }
+}
+
 /* Attaches another arena that has room for `bytes`. */
 static omprma_status_t grow(struct device *device, uint64_t bytes)
 {
     uint64_t least =
         (bytes + ALLOCATOR_LARGE_ALIGNMENT - 1) & ~(uint64_t)(ALLOCATOR_LARGE_ALIGNMENT - 1);
-    struct wire_record record = {.code = WIRE_GROW};
-    uint64_t base = 0, want;
+    omprma_addr_t base = 0;
+    uint64_t want;
     omprma_status_t status;
 
     spinlock_lock(&device->memory_lock);
@@ -108,32 +174,18 @@ static omprma_status_t grow(struct device *device, uint64_t bytes)
         want = least;
     want = (want + 4095) & ~UINT64_C(4095);
     runtime_lock(device->runtime);
-    for (;;) { /* not the comfortable size, then a smaller one that is still enough */
-        record.word[0] = want;
-        status = device_command(device, &record, &base, NULL, 0);
-        if (status != OMPRMA_ERR_DEVICE_MEMORY || want == least)
-            break;
-        want = (want / 2 + 4095) & ~UINT64_C(4095);
-        if (want < least)
-            want = least;
+    status = attach_arena(device, least, &want, &base);
+    if (status == OMPRMA_OK) {
+        spinlock_lock(&device->memory_lock);
+        status = allocator_add_arena(device->allocator, base, want);
+        if (status == OMPRMA_OK)
+            device->attached_bytes += want;
+        spinlock_unlock(&device->memory_lock);
+        if (status != OMPRMA_OK)
+            release(device, base, want);
     }
     runtime_unlock(device->runtime);
-    if (status != OMPRMA_OK)
-        return status;
-    spinlock_lock(&device->memory_lock);
-    status = allocator_add_arena(device->allocator, base, want);
-    device->attached_bytes += want;
-    spinlock_unlock(&device->memory_lock);
     return status;
-}
-
-static void release(struct device *device, omprma_addr_t base, uint64_t bytes)
-{
-    struct wire_record record = {.code = WIRE_RELEASE, .word = {base, bytes}};
-
-    runtime_lock(device->runtime);
-    device_command(device, &record, NULL, NULL, 0);
-    runtime_unlock(device->runtime);
 }
 
 omprma_status_t omprma_alloc(int number, size_t bytes, omprma_addr_t *address)
@@ -178,8 +230,8 @@ static bool is_block(struct device *device, omprma_addr_t address)
 omprma_status_t omprma_free(int number, omprma_addr_t address)
 {
     struct device *device;
-    omprma_addr_t empty = 0;
-    uint64_t bytes = 0, empty_bytes = 0;
+    bool empty = false;
+    uint64_t bytes = 0;
     omprma_status_t status = device_require(number, &device);
 
     if (status != OMPRMA_OK || address == 0)
@@ -190,17 +242,16 @@ omprma_status_t omprma_free(int number, omprma_addr_t address)
     status = allocator_give(device->allocator, address, &bytes);
     if (status == OMPRMA_OK) {
         device->stats.frees++;
-        empty = allocator_empty_arena(device->allocator, &empty_bytes);
-        if (empty && allocator_remove_arena(device->allocator, empty) != OMPRMA_OK)
-            empty = 0;
-        if (empty)
-            device->attached_bytes -= empty_bytes;
+        empty = allocator_empty_arena(device->allocator, &bytes) != 0;
     }
     spinlock_unlock(&device->memory_lock);
     if (status != OMPRMA_OK)
         return error_set(status, "%s: %s", device_name(device), error_text());
-    if (empty)
-        release(device, empty, empty_bytes);
+    if (empty) {
+        runtime_lock(device->runtime);
+        release_empty(device);
+        runtime_unlock(device->runtime);
+    }
     return OMPRMA_OK;
 }
 
@@ -231,11 +282,13 @@ omprma_status_t omprma_device_info(int number, omprma_device_info_t *info)
     allocator_usage(device->allocator, &usage);
     spinlock_unlock(&device->memory_lock);
     *info = (omprma_device_info_t){
-        .pid = device->hello.bell.pid,
-        .cores = device->hello.cores,
-        .numa_node = device->hello.numa_node,
+        .pid = device->peer->hello.bell.pid,
+        .worker = device->peer->number,
+        .index = device->index,
+        .cores = device->about.cores,
+        .numa_node = device->about.numa_node,
         .lanes = (int)device->runtime->config.lanes,
-        .memory_bytes = device->hello.memory_limit,
+        .memory_bytes = device->about.memory_limit,
         .arena_bytes = usage.arena_bytes,
         .used_bytes = usage.used_bytes,
         .peak_bytes = usage.peak_bytes,
@@ -243,10 +296,10 @@ omprma_status_t omprma_device_info(int number, omprma_device_info_t *info)
         .inline_retrieve_bytes = device->paths.inline_retrieve,
         .osc = device->runtime->world.component,
     };
-    _Static_assert(sizeof(info->host) == sizeof(device->hello.host), "host name");
-    for (size_t i = 0; i < sizeof(info->host); i++)
-        info->host[i] = device->hello.host[i];
-    for (size_t i = 0; i < sizeof(info->cpu); i++)
-        info->cpu[i] = device->hello.cpu[i];
+    _Static_assert(sizeof(info->host) == sizeof(device->peer->hello.host), "host name");
+    _Static_assert(sizeof(info->backend) == sizeof(device->about.backend), "backend name");
+    memcpy(info->host, device->peer->hello.host, sizeof(info->host));
+    memcpy(info->cpu, device->peer->hello.cpu, sizeof(info->cpu));
+    memcpy(info->backend, device->about.backend, sizeof(info->backend));
     return OMPRMA_OK;
 }

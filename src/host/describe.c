@@ -2,9 +2,9 @@
 #include "host/describe.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "host/exchange.h"
+#include "host/measure.h"
 
 static void print_range(FILE *out, const char *what, uint64_t from, uint64_t to)
 {
@@ -45,7 +45,7 @@ static void print_device(FILE *out, const struct device *device)
     const struct paths *paths = &device->paths;
 
     fprintf(out, "device %d (%s): microseconds measured at start-up, by bytes\n", device->number,
-            device->hello.host);
+            device->peer->hello.host);
     fprintf(out, "  %-18s", "");
     for (int i = 0; i < PATHS_SIZES; i++)
         fprintf(out, " %12" PRIu64, paths_sizes[i]);
@@ -79,6 +79,8 @@ static void print_exchanges(FILE *out, const struct runtime *runtime)
         const struct exchange_paths *paths =
             exchange_paths_of(runtime->devices[i - 1], runtime->devices[i]);
 
+        if (runtime->devices[i - 1]->peer == runtime->devices[i]->peer)
+            continue; /* their worker copies */
         near |= paths == &runtime->exchange[0];
         far |= paths == &runtime->exchange[1];
     }
@@ -105,7 +107,7 @@ void runtime_describe(FILE *out)
         bool seen = false;
 
         for (int k = 0; k < i; k++)
-            seen |= strcmp(runtime->devices[k]->hello.host, device->hello.host) == 0;
+            seen |= measure_is_like(runtime->devices[k], device);
         if (!seen) /* the others of its host use what it measured */
             print_device(out, device);
     }

@@ -1,17 +1,16 @@
 /*
- * event.c: events are places in queues. Recording notes where a queue ends and sends nothing,
- * because OpenMP runtimes record an event for every mapped variable and rarely wait for one. Who
- * waits makes sure that the place will be passed. Public functions of omprma.h.
+ * event.c: events are marks in queues. Recording appends one and sends nothing, because OpenMP
+ * runtimes record an event for every mapped variable and rarely wait for one. Who waits makes sure
+ * that the mark will be reached. Public functions of omprma.h.
  */
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "host/device.h"
-#include "host/operation.h"
+#include "host/call.h"
 #include "host/queue.h"
 
 struct omprma_event {
-    struct queue_place place;
+    struct operation *mark; /* reference; NULL: complete without error */
 };
 
 omprma_status_t omprma_event_create(omprma_event_t **event)
@@ -31,43 +30,64 @@ omprma_status_t omprma_event_create(omprma_event_t **event)
 
 void omprma_event_destroy(omprma_event_t *event)
 {
+    struct runtime *runtime = runtime_get();
+
+    if (event && event->mark && runtime) {
+        runtime_lock(runtime);
+        operation_drop(&runtime->operations, event->mark);
+        runtime_unlock(runtime);
+    }
     free(event);
 }
 
 omprma_status_t omprma_event_record(omprma_event_t *event, omprma_queue_t *queue)
 {
+    struct operation *mark = NULL;
+    struct runtime *runtime;
+    omprma_status_t status;
+
     if (!event || !queue)
         return error_set(OMPRMA_ERR_ARGUMENT, "event record: %s is NULL",
                          event ? "queue" : "event");
-    runtime_lock(queue->device->runtime);
-    event->place = queue_end(queue);
-    return operation_end(queue, OMPRMA_OK);
+    runtime = queue->device->runtime;
+    runtime_lock(runtime);
+    status = queue_mark(queue, &mark);
+    if (status == OMPRMA_OK) {
+        operation_drop(&runtime->operations, event->mark);
+        event->mark = mark;
+    }
+    return call_end(queue, status);
 }
 
 omprma_status_t omprma_event_wait(omprma_event_t *event, omprma_queue_t *queue)
 {
-    struct queue_place *place;
     omprma_status_t status;
 
     if (!event)
         return error_set(OMPRMA_ERR_ARGUMENT, "event wait: event is NULL");
-    status = operation_begin(queue);
+    status = call_begin(queue);
     if (status != OMPRMA_OK)
         return status;
-    place = &event->place;
-    if (!place->queue || place->queue == queue || queue_passed(place)) {
-        if (place->queue && place->queue != queue && queue_place_failed(place))
-            status = error_set(place->queue->failed_status,
-                               "event wait: the event's queue "
-                               "failed: %s",
-                               place->queue->failed_text);
-        return operation_end(queue, status);
+    if (!event->mark || event->mark->queue == queue)
+        return call_end(queue, OMPRMA_OK);
+    status = queue_wait(queue, event->mark, WAIT_EVENT);
+    if (status == OMPRMA_OK && operation_has_ended(event->mark) && event->mark->failure) {
+        queue_flush(queue); /* when it has come there, it fails too */
+        status = call_check_queue(queue);
     }
-    return operation_end(queue, queue_wait(queue, place));
+    return call_end(queue, status);
+}
+
+/* The event's mark as it is now, for a caller that lets go of the lock: recording again does not
+ * move this wait. NULL: complete. */
+static struct operation *hold_mark(const omprma_event_t *event)
+{
+    return event->mark ? operation_hold(event->mark) : NULL;
 }
 
 omprma_status_t omprma_event_query(omprma_event_t *event, bool *done)
 {
+    struct operation *mark;
     struct runtime *runtime;
     omprma_status_t status;
 
@@ -77,22 +97,25 @@ omprma_status_t omprma_event_query(omprma_event_t *event, bool *done)
     if (status != OMPRMA_OK)
         return status;
     runtime_lock(runtime);
-    queue_push(&event->place);
+    mark = hold_mark(event);
+    if (mark)
+        queue_push(mark);
     if (!runtime->driven)
         progress_look(runtime);
-    *done = queue_passed(&event->place);
+    *done = !mark || operation_has_ended(mark);
+    operation_drop(&runtime->operations, mark);
     runtime_unlock(runtime);
     return OMPRMA_OK;
 }
 
-static bool passed_predicate(const void *data)
+static bool ended_predicate(const void *data)
 {
-    return queue_passed(data);
+    return operation_has_ended(data);
 }
 
 omprma_status_t omprma_event_synchronize(omprma_event_t *event)
 {
-    struct queue_place place;
+    struct operation *mark;
     struct runtime *runtime;
     omprma_status_t status = runtime_require(&runtime);
 
@@ -101,15 +124,16 @@ omprma_status_t omprma_event_synchronize(omprma_event_t *event)
     if (!event)
         return error_set(OMPRMA_ERR_ARGUMENT, "event synchronize: event is NULL");
     runtime_lock(runtime);
-    place = event->place; /* recording again does not move this wait */
-    if (!queue_passed(&place)) {
-        queue_push(&place);
-        place.queue->waiters++;
-        progress_wait(runtime, passed_predicate, &place);
-        place.queue->waiters--;
+    mark = hold_mark(event);
+    if (mark && !operation_has_ended(mark)) {
+        queue_push(mark);
+        mark->queue->waiters++;
+        progress_wait(runtime, ended_predicate, mark);
+        mark->queue->waiters--;
     }
-    if (queue_place_failed(&place))
-        status = error_set(place.queue->failed_status, "%s", place.queue->failed_text);
+    if (mark && mark->failure)
+        status = error_set(mark->failure->status, "%s", mark->failure->text);
+    operation_drop(&runtime->operations, mark);
     runtime_unlock(runtime);
     return status;
 }

@@ -5,54 +5,42 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "host/operation.h"
+#include "host/call.h"
+#include "host/order.h"
 #include "host/relay.h"
 
 struct exchange_paths *exchange_paths_of(const struct device *from, const struct device *to)
 {
-    return &from->runtime->exchange[strcmp(from->hello.host, to->hello.host) != 0];
+    return &from->runtime->exchange[strcmp(from->peer->hello.host, to->peer->hello.host) != 0];
 }
 
 /* Small submits to the range that may still be on their way to the device come first. */
 static omprma_status_t wait_for_writes(struct omprma_queue *queue, struct device *device,
                                        omprma_addr_t begin, uint64_t bytes)
 {
-    struct omprma_queue *writer = NULL;
+    struct operation *write = NULL;
     omprma_status_t status = OMPRMA_OK;
 
-    while (status == OMPRMA_OK &&
-           (writer = device_next_write(device, begin, begin + bytes, writer)) != NULL) {
-        struct queue_place place = queue_end(writer);
-
-        place.op = writer->sent_op; /* and nothing that the worker does not see */
-        place.number = 0;
-        place.use = PLACE_ORDER;
-        if (writer != queue)
-            status = queue_append_wait(queue, &place);
-    }
+    while (status == OMPRMA_OK && (write = order_next_write(device, begin, bytes, write)) != NULL)
+        if (write->queue != queue)
+            status = queue_append_wait(queue, write, WAIT_ORDER);
     return status;
 }
 
 /* ---- queues that do the other half ---- */
 
-omprma_status_t exchange_wait(struct omprma_queue *queue, struct queue_place place)
-{
-    place.use = PLACE_PART;
-    return queue_wait(queue, &place);
-}
-
-omprma_status_t exchange_helper(struct device *device, const struct omprma_queue *after,
+omprma_status_t exchange_helper(struct device *device, struct omprma_queue *after,
                                 struct omprma_queue **helper)
 {
+    struct operation *before = NULL;
     omprma_status_t status = queue_take(device, helper);
-    struct queue_place place;
 
     if (status != OMPRMA_OK || !after)
         return status;
-    place = queue_end(after);
-    if (queue_passed(&place))
-        return OMPRMA_OK;
-    status = exchange_wait(*helper, place);
+    status = queue_mark(after, &before);
+    if (status == OMPRMA_OK)
+        status = queue_wait(*helper, before, WAIT_PART);
+    operation_drop(&device->runtime->operations, before);
     return status == OMPRMA_OK ? status : exchange_let_go(*helper, status);
 }
 
@@ -60,97 +48,100 @@ omprma_status_t exchange_let_go(struct omprma_queue *helper, omprma_status_t sta
 {
     helper->give_when_idle = true;
     if (status != OMPRMA_OK)
-        queue_fail(helper, status, error_text());
-    queue_flush(helper, true);
+        queue_fail(helper, NULL, status, error_text());
+    queue_want(helper, helper->hazard);
+    queue_flush(helper);
     return status;
 }
 
 /* ---- the ways ---- */
 
-/* To the source's queue. */
-static omprma_status_t append_named(const struct exchange *x, struct wire_record *record)
+/* To the source's queue; *arrived: a reference. */
+static omprma_status_t append_named(const struct exchange *x, struct wire_record *record,
+                                    struct operation **arrived)
 {
-    omprma_status_t status = queue_append(x->queue, record, NULL);
+    omprma_status_t status = queue_append_command(x->queue, OPERATION_COMMAND, record, arrived);
 
-    if (status == OMPRMA_OK)
-        queue_note_exchange(x->queue, x->to_device);
-    return status;
+    if (status != OMPRMA_OK)
+        return status;
+    operation_hold(*arrived)->with = x->to_device;
+    return OMPRMA_OK;
 }
 
-static omprma_status_t copy_inside(const struct exchange *x, struct queue_place *arrived)
+static omprma_status_t copy_inside(const struct exchange *x, struct operation **arrived)
 {
-    struct wire_record record = {.code = WIRE_COPY, .word = {x->to, x->from, x->bytes}};
-    omprma_status_t status = append_named(x, &record);
+    struct wire_record record = {.code = WIRE_COPY,
+                                 .word = {x->to, x->from, x->bytes, x->to_device->index}};
 
-    *arrived = queue_end(x->queue);
-    return status;
+    return append_named(x, &record, arrived);
 }
 
-static omprma_status_t put(const struct exchange *x, struct queue_place *arrived)
+static omprma_status_t put(const struct exchange *x, struct operation **arrived)
 {
     struct wire_record record = {
         .code = WIRE_PUT,
-        .word = {x->from, x->to, x->bytes, (uint64_t)x->to_device->rank},
+        .word = {x->from, x->to, x->bytes, (uint64_t)x->to_device->peer->rank},
     };
     omprma_status_t status = wait_for_writes(x->queue, x->to_device, x->to, x->bytes);
 
-    device_keep_awake(x->to_device);
-    if (status == OMPRMA_OK)
-        status = append_named(x, &record);
-    *arrived = queue_end(x->queue);
-    return status;
+    peer_keep_awake(x->to_device->peer);
+    return status == OMPRMA_OK ? append_named(x, &record, arrived) : status;
 }
 
 /* The destination gets when the source's queue has come so far. */
-static omprma_status_t get(const struct exchange *x, struct queue_place *arrived)
+static omprma_status_t get(const struct exchange *x, struct operation **arrived)
 {
     struct device *device = x->queue->device;
     struct wire_record record = {
         .code = WIRE_GET,
-        .word = {x->to, x->from, x->bytes, (uint64_t)device->rank},
+        .word = {x->to, x->from, x->bytes, (uint64_t)device->peer->rank},
     };
     struct omprma_queue *getter;
     omprma_status_t status = exchange_helper(x->to_device, x->queue, &getter);
 
     if (status != OMPRMA_OK)
         return status;
-    device_keep_awake(device);
+    peer_keep_awake(device->peer);
     status = wait_for_writes(getter, device, x->from, x->bytes);
     if (status == OMPRMA_OK)
-        status = queue_append(getter, &record, NULL);
-    *arrived = queue_end(getter);
+        status = queue_append_command(getter, OPERATION_COMMAND, &record, arrived);
+    if (status == OMPRMA_OK)
+        operation_hold(*arrived);
     return exchange_let_go(getter, status);
 }
 
 /* Both halves leave together, so that neither end waits for long. A receive has a queue of its own
  * that nothing else is in, so that no order between queues can hold it up. */
-static omprma_status_t send(const struct exchange *x, struct queue_place *arrived)
+static omprma_status_t send(const struct exchange *x, struct operation **arrived)
 {
     struct device *device = x->queue->device;
     uint32_t tag = device->runtime->next_tag++;
     struct wire_record out = {
         .code = WIRE_SEND,
-        .word = {x->from, x->bytes, tag, (uint64_t)x->to_device->rank},
+        .word = {x->from, x->bytes, tag, (uint64_t)x->to_device->peer->rank},
     };
     struct wire_record in = {
         .code = WIRE_RECV,
-        .word = {x->to, x->bytes, tag, (uint64_t)device->rank},
+        .word = {x->to, x->bytes, tag, (uint64_t)device->peer->rank},
     };
     struct omprma_queue *receiver;
+    struct operation *sender;
     omprma_status_t status = exchange_helper(x->to_device, NULL, &receiver);
 
     if (status != OMPRMA_OK)
         return status;
-    status = queue_append(receiver, &in, NULL);
+    status = queue_append_command(receiver, OPERATION_COMMAND, &in, arrived);
     if (status == OMPRMA_OK)
-        status = append_named(x, &out);
-    if (status != OMPRMA_OK)
+        status = append_named(x, &out, &sender);
+    if (status != OMPRMA_OK) {
+        *arrived = NULL;
         return exchange_let_go(receiver, status);
-    *arrived = queue_end(receiver);
-    receiver->sender = queue_end(x->queue);
+    }
+    operation_hold(*arrived);
+    receiver->sender = sender;
     receiver->give_when_idle = receiver->held = true;
-    x->queue->open->segment.receiver = receiver; /* leaves when this does */
-    queue_flush(x->queue, false);
+    sender->releases = receiver; /* leaves when this does */
+    queue_flush(x->queue);
     return OMPRMA_OK;
 }
 
@@ -161,15 +152,15 @@ static enum config_exchange choose(const struct exchange *x)
 
     if (paths->way == EXCHANGE_APPLICATION)
         return EXCHANGE_APPLICATION;
-    if (!x->from_arena || !x->to_arena)
+    if (!x->from_arena || !x->to_arena || !device_is_one_sided(x->queue->device) ||
+        !device_is_one_sided(x->to_device))
         return EXCHANGE_SEND;
     return paths->small_put && x->bytes < EXCHANGE_SMALL ? EXCHANGE_PUT : paths->way;
 }
 
-static omprma_status_t append(const struct exchange *x, enum path *path,
-                              struct queue_place *arrived)
+static omprma_status_t append(const struct exchange *x, enum path *path, struct operation **arrived)
 {
-    if (x->to_device == x->queue->device) {
+    if (x->to_device->peer == x->queue->device->peer) {
         *path = PATH_INLINE;
         return copy_inside(x, arrived);
     }
@@ -189,7 +180,7 @@ static omprma_status_t append(const struct exchange *x, enum path *path,
     }
 }
 
-omprma_status_t exchange_append(const struct exchange *x, struct queue_place *arrived)
+omprma_status_t exchange_append(const struct exchange *x, struct operation **arrived)
 {
     enum path path = PATH_INLINE;
     omprma_status_t status = append(x, &path, arrived);
@@ -210,10 +201,10 @@ static omprma_status_t check(struct exchange *x)
 {
     struct device *from = x->queue->device;
     omprma_status_t status =
-        operation_check_range(from, "exchange from", x->from, x->bytes, &x->from_arena);
+        call_check_range(from, "exchange from", x->from, x->bytes, &x->from_arena);
 
     if (status == OMPRMA_OK)
-        status = operation_check_range(x->to_device, "exchange to", x->to, x->bytes, &x->to_arena);
+        status = call_check_range(x->to_device, "exchange to", x->to, x->bytes, &x->to_arena);
     if (status == OMPRMA_OK) /* else a put would succeed */
         status = device_check_alive(x->to_device);
     if (status == OMPRMA_OK)
@@ -234,20 +225,19 @@ omprma_status_t omprma_exchange(omprma_queue_t *queue, omprma_addr_t from, int t
                                 omprma_addr_t to, size_t bytes)
 {
     struct exchange x = {.queue = queue, .from = from, .to = to, .bytes = bytes};
-    struct queue_place arrived = {0};
-    omprma_status_t status = operation_begin(queue);
+    struct operation *arrived = NULL;
+    omprma_status_t status = call_begin(queue);
 
     if (status != OMPRMA_OK)
         return refuse(queue, to_device, status);
     status = device_find(queue->device->runtime, to_device, &x.to_device);
     if (status != OMPRMA_OK || bytes == 0)
-        return operation_end(queue, status);
+        return call_end(queue, status);
     status = check(&x);
     if (status == OMPRMA_OK)
         status = exchange_append(&x, &arrived);
-    if (status == OMPRMA_OK && arrived.queue != queue) {
-        arrived.use = PLACE_EXCHANGE;
-        status = queue_append_wait(queue, &arrived);
-    }
-    return operation_end(queue, status);
+    if (status == OMPRMA_OK && arrived->queue != queue)
+        status = queue_append_wait(queue, arrived, WAIT_EXCHANGE);
+    operation_drop(&queue->device->runtime->operations, arrived);
+    return call_end(queue, status);
 }

@@ -6,7 +6,7 @@
  *   send          the source sends, the destination receives
  *   application   through the application's memory, see relay.h
  *
- * Put and get need both ends in arenas. Data within one device is copied by its worker.
+ * Put and get need both ends in arenas. Data within one worker is copied by it.
  *
  * Thread: see runtime.h.
  */
@@ -25,10 +25,10 @@ struct exchange {
     bool from_arena, to_arena;
 };
 
-/* Appends an exchange to its queue. *arrived: the place, there or in a queue of our own on the
- * destination, at which the data has come; the exchange's queue does not wait for it by itself.
- * Errors: HOST_MEMORY. */
-omprma_status_t exchange_append(const struct exchange *exchange, struct queue_place *arrived);
+/* Appends an exchange to its queue. *arrived: a reference to the operation, there or in a queue of
+ * our own on the destination, with whose end the data has come; the exchange's queue does not wait
+ * for another queue's by itself. Errors: HOST_MEMORY. */
+omprma_status_t exchange_append(const struct exchange *exchange, struct operation **arrived);
 
 /* "put", "get", "send" or "application". */
 const char *exchange_way_name(enum config_exchange way);
@@ -39,12 +39,8 @@ struct exchange_paths *exchange_paths_of(const struct device *from, const struct
 /* Takes a queue of a device for a part of the work of another, to be given back by
  * exchange_let_go(). It waits for all that `after` (NULL allowed) holds now. Errors: HOST_MEMORY.
  */
-omprma_status_t exchange_helper(struct device *device, const struct omprma_queue *after,
+omprma_status_t exchange_helper(struct device *device, struct omprma_queue *after,
                                 struct omprma_queue **helper);
-
-/* Appends a wait for a place that an earlier step will reach, on the worker where it can be.
- * Errors: HOST_MEMORY. */
-omprma_status_t exchange_wait(struct omprma_queue *queue, struct queue_place place);
 
 /* Lets the helper run; it goes back to its device by itself. If `status` is an error, nothing of it
  * runs. Returns `status`. */

@@ -73,7 +73,7 @@ static struct device *find_source(struct device *device, XXH128_hash_t hash, uin
         struct device *other =
             runtime->devices[(i + runtime->device_count) % runtime->device_count];
 
-        *record = other->lost ? NULL : find(other, hash, bytes);
+        *record = device_is_well(other) ? find(other, hash, bytes) : NULL;
         if (*record)
             return other;
     }

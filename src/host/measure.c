@@ -154,7 +154,6 @@ static omprma_status_t measure_way(const struct probe *probe, enum path path)
 static omprma_status_t measure_one(struct device *device)
 {
     struct probe probe = {.device = device};
-    struct runtime *runtime = device->runtime;
     uint64_t most = paths_sizes[PATHS_SIZES - 1];
     omprma_status_t status = omprma_alloc(device->number, most, &probe.there);
 
@@ -172,7 +171,7 @@ static omprma_status_t measure_one(struct device *device)
         status = measure_way(&probe, PATH_INLINE);
         if (status == OMPRMA_OK)
             status = measure_way(&probe, PATH_TWO_SIDED);
-        if (status == OMPRMA_OK && runtime->one_sided)
+        if (status == OMPRMA_OK && device_is_one_sided(device))
             status = measure_way(&probe, PATH_RMA);
     }
     device->paths.round_trip_us = device->paths.retrieve_us[PATH_INLINE][0];
@@ -284,6 +283,16 @@ void measure_choose(struct paths *paths, bool rma, enum config_data data)
         paths->inline_retrieve_fused = INLINE_LEAST;
 }
 
+static bool is_same_kind(const struct device *a, const struct device *b)
+{
+    return strcmp(a->about.backend, b->about.backend) == 0;
+}
+
+bool measure_is_like(const struct device *a, const struct device *b)
+{
+    return is_same_kind(a, b) && strcmp(a->peer->hello.host, b->peer->hello.host) == 0;
+}
+
 /* A device whose figures this one takes over: one of its host has the same transport, and so, as a
  * rule, have those of other hosts, of which only as many are measured as the budget allows. */
 static const struct device *measured_like(const struct runtime *runtime,
@@ -294,12 +303,22 @@ static const struct device *measured_like(const struct runtime *runtime,
     for (int i = 0; i < device->number; i++) {
         const struct device *other = runtime->devices[i];
 
-        if (strcmp(other->hello.host, device->hello.host) == 0)
+        if (measure_is_like(other, device))
             return other;
-        if (!far && !other->can_ring)
+        if (!far && !other->peer->can_ring && is_same_kind(other, device))
             far = other;
     }
-    return !device->can_ring && clock_ns() - begin_ns > HOSTS_BUDGET_NS ? far : NULL;
+    return !device->peer->can_ring && clock_ns() - begin_ns > HOSTS_BUDGET_NS ? far : NULL;
+}
+
+/* The measurement is not the user's. */
+static void forget_traffic(struct runtime *runtime)
+{
+    for (int i = 0; i < runtime->device_count; i++)
+        runtime->devices[i]->stats = (struct stats){0};
+    for (int rank = 0; rank < runtime->world.size; rank++)
+        if (runtime->peers[rank])
+            runtime->peers[rank]->stats = (struct peer_stats){0};
 }
 
 omprma_status_t measure_all(struct runtime *runtime)
@@ -311,6 +330,7 @@ omprma_status_t measure_all(struct runtime *runtime)
     for (int i = 0; i < runtime->device_count; i++) {
         struct device *device = runtime->devices[i];
         const struct device *like = measured_like(runtime, device, begin);
+        bool rma;
 
         if (like) {
             device->paths = like->paths;
@@ -319,7 +339,8 @@ omprma_status_t measure_all(struct runtime *runtime)
         status = measure_one(device);
         if (status != OMPRMA_OK)
             return status;
-        measure_choose(&device->paths, runtime->one_sided != NULL, (enum config_data)config->data);
+        rma = device_is_one_sided(device);
+        measure_choose(&device->paths, rma, rma ? (enum config_data)config->data : DATA_TWO_SIDED);
         if (config->inline_submit >= 0)
             device->paths.inline_submit = (uint32_t)config->inline_submit;
         if (config->inline_retrieve >= 0)
@@ -328,15 +349,14 @@ omprma_status_t measure_all(struct runtime *runtime)
         log_write(LOG_DETAIL,
                   "device %d (%s): in the message: submit up to %u B, retrieve up to "
                   "%u B; one-sided: submit from %llu B, retrieve from %llu B",
-                  i, device->hello.host, device->paths.inline_submit, device->paths.inline_retrieve,
-                  (unsigned long long)device->paths.submit_rma_from,
+                  i, device->peer->hello.host, device->paths.inline_submit,
+                  device->paths.inline_retrieve, (unsigned long long)device->paths.submit_rma_from,
                   (unsigned long long)device->paths.retrieve_rma_from);
     }
     status = measure_exchange(runtime);
     if (status != OMPRMA_OK)
         return status;
-    for (int i = 0; i < runtime->device_count; i++) /* the measurement is not the user's traffic */
-        memset(&runtime->devices[i]->stats, 0, sizeof(struct stats));
+    forget_traffic(runtime);
     log_write(LOG_DETAIL, "start-up measurement took %.1f ms", (double)(clock_ns() - begin) / 1e6);
     return OMPRMA_OK;
 }

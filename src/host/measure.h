@@ -10,6 +10,9 @@
  * so many hosts as can be in a bounded time. Errors: MPI, DEVICE_LOST, HOST_MEMORY, CONFIG. */
 omprma_status_t measure_all(struct runtime *runtime);
 
+/* True if one device's figures hold for the other: the same kind of device on the same host. */
+bool measure_is_like(const struct device *a, const struct device *b);
+
 /* Chooses from measured times; for tests. `rma`: one-sided transfers are possible. */
 void measure_choose(struct paths *paths, bool rma, enum config_data data);
 

@@ -114,6 +114,13 @@ static omprma_status_t measure_pair(struct device *from, struct device *to,
     return status;
 }
 
+static bool goes_by(const struct device *from, const struct device *to,
+                    const struct exchange_paths *paths)
+{
+    return from->peer != to->peer && device_is_one_sided(from) == device_is_one_sided(to) &&
+           exchange_paths_of(from, to) == paths;
+}
+
 /* Two devices whose data would go that way; false if there are none. */
 static bool find_pair(const struct runtime *runtime, const struct exchange_paths *paths,
                       struct device **from, struct device **to)
@@ -121,10 +128,10 @@ static bool find_pair(const struct runtime *runtime, const struct exchange_paths
     for (int i = 1; i < runtime->device_count; i++) {
         *to = runtime->devices[i];
         *from = runtime->devices[0];
-        if (exchange_paths_of(*from, *to) == paths)
+        if (goes_by(*from, *to, paths))
             return true;
         *from = runtime->devices[i - 1];
-        if (exchange_paths_of(*from, *to) == paths)
+        if (goes_by(*from, *to, paths))
             return true;
     }
     return false;

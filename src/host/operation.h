@@ -1,35 +1,161 @@
 /*
- * operation.h: what operations on queues have in common: taking the lock, refusing a queue that has
- * failed, checking ranges.
+ * operation.h: the one object for whatever is appended to a queue: small submits and retrieves,
+ * launches, puts and gets, two-sided transfers, exchanges, waits, marks.
+ *
+ * Life: appended, issued (handed to the worker or to a data path), ended. It ends exactly once, by
+ * queue_end_operation(), well or with a failure, whoever notices. A two-sided transfer ends when
+ * both halves are over; all others when the one thing is that they wait for.
+ *
+ * Ownership: the queue holds a reference until the operation has ended; events, waits and whoever
+ * else wants to know how it ends hold one each. The last one gives it back to the pool. What has
+ * ended keeps its state and failure for them, and touches no queue any more.
+ *
+ * Knows nothing of the order between operations; that is order.h.
+ *
+ * Thread: with runtime->lock held.
  */
 #ifndef OMPRMA_HOST_OPERATION_H
 #define OMPRMA_HOST_OPERATION_H
 
-#include "host/device.h"
+#include <stdbool.h>
+#include <omprma/omprma.h>
 
-/* Takes the lock for an operation on a queue, and waits for room in it, or says why it cannot run
- * (then without the lock). */
-omprma_status_t operation_begin(struct omprma_queue *queue);
+#include "control/channel.h"
+#include "control/datapath.h"
+#include "host/stats.h"
 
-/* Whether a queue can take operations; the lock is held. Errors: the queue's, DEVICE_LOST. */
-omprma_status_t operation_check_queue(struct omprma_queue *queue);
+struct completion;
+struct device;
+struct operation;
 
-/* Waits, with the lock, for room in a further queue that the operation adds to. */
-void operation_make_room(struct omprma_queue *queue);
+/* What went wrong, shared by all operations that it ends. */
+struct failure {
+    uint32_t references;
+    omprma_status_t status;
+    char text[512];
+};
 
-/* Releases the lock and returns `status`. */
-omprma_status_t operation_end(struct omprma_queue *queue, omprma_status_t status);
+/* Makes one with a reference for the caller. Never fails: without memory it is a fixed one that
+ * says so. */
+struct failure *failure_create(omprma_status_t status, const char *text);
+struct failure *failure_hold(struct failure *failure);
+void failure_drop(struct failure *failure); /* NULL is allowed */
 
-/* Whether [address, address + bytes) may be touched. *arena: it lies in a live block; else it is
- * memory that only the worker knows: globals of images, its malloc. Errors: ADDRESS. */
-omprma_status_t operation_check_range(struct device *device, const char *what,
-                                      omprma_addr_t address, uint64_t bytes, bool *arena);
+enum operation_kind {
+    /* commands: the worker runs them in the order of their queue */
+    OPERATION_WRITE,   /* a small submit to an arena, which cannot fail: nobody waits for it */
+    OPERATION_READ,    /* a small retrieve */
+    OPERATION_COMMAND, /* launch, exchange, wait for another queue of the worker, grow, load, ... */
+    OPERATION_HALF,    /* a two-sided transfer: the worker does its half, and this side the other */
+    /* the worker does not see them */
+    OPERATION_TRANSFER, /* put or get by this side */
+    OPERATION_WAIT,     /* for an operation of another queue */
+    OPERATION_TASK,     /* something with steps of its own, see struct operation_task */
+    OPERATION_MARK      /* ends when everything before it has: events, callbacks */
+};
 
-/* Appends a submit or retrieve whose host memory is used when the transfer runs, whatever its size:
- * it is not copied, and nothing orders it against others that use it. Its completion is reported
- * without being asked for. For steps of our own; the range has been checked. Errors: HOST_MEMORY.
- */
-omprma_status_t operation_bulk(struct omprma_queue *queue, bool submit, omprma_addr_t address,
-                               void *host, uint64_t bytes, bool arena);
+enum operation_state { OPERATION_APPENDED, OPERATION_ISSUED, OPERATION_ENDED };
+
+/* Why a queue waits for an operation, and so what its failure means to the queue. */
+enum wait_use {
+    WAIT_EVENT,    /* a user's event: the queue fails with it */
+    WAIT_EXCHANGE, /* the other half of its exchange: the same, naming both devices */
+    WAIT_PART,     /* an earlier step of the same thing: the failure is handed on as it is */
+    WAIT_ORDER     /* order only: the failure is not its own */
+};
+
+/* The steps of an OPERATION_TASK, which begins when everything before it has ended, and behind
+ * which nothing is issued before it has. Functions may fail the queue, but not touch its list. */
+struct operation_task {
+    /* Begins if it can. Not *started: who makes it possible attends to the queue. */
+    omprma_status_t (*start)(struct operation *operation, bool *started);
+    /* Goes on. On an error the queue fails; it is called again until *done. */
+    omprma_status_t (*step)(struct operation *operation, bool *done);
+    /* Gives up what it holds; it has ended, or its device is lost. */
+    void (*end)(struct operation *operation);
+};
+
+struct operation {
+    struct operation *next, *prev; /* in its queue; `next` also in the pool */
+    struct operation *next_active; /* in its queue's list of those that this side moves on */
+    struct omprma_queue *queue;
+    enum operation_kind kind;
+    enum operation_state state;
+    uint32_t references;
+    bool replies;     /* command: its record asks for a result */
+    bool wanted;      /* command: its message has to ask for a result */
+    bool opens;       /* command: the first one of its message */
+    bool closes;      /* command: the last one of its message, known when that was sent */
+    bool counts;      /* it is one of queue->entries */
+    bool answered;    /* half: the worker's half is over */
+    bool moved;       /* half: this side's half is over */
+    uint64_t number;  /* of a command in its queue; else that of the last command before it */
+    uint64_t ordinal; /* in the order of the calls that appended them */
+    struct failure *failure;          /* how it ended, or is bound to end; NULL: well */
+    struct channel_message *message;  /* command: holds its record, until it is sent */
+    uint32_t record;                  /* offset of the record in it */
+    struct operation *waiters;        /* operations that wait for its end */
+    struct operation *next_waiter;    /* in the list of the one that it waits for, */
+    struct operation *awaited;        /* which is this */
+    struct device *with;              /* exchange: with the queue's device; else NULL */
+    struct omprma_queue *releases;    /* the other half of an exchange, held until it is issued */
+    uint64_t device_at, device_bytes; /* range on the device, of writes, reads and transfers */
+    uint64_t host_at, host_bytes;     /* range in this process; 0 bytes: none */
+    bool fills_host;                  /* it will be written to */
+    int64_t start_ns;
+    union {
+        struct {
+            void *tail; /* where the tail of its result goes, NULL: nowhere */
+            uint32_t tail_capacity;
+            uint64_t value; /* of its result */
+        } command;
+        struct {
+            struct transfer transfer;
+            enum stats_kind kind;
+            bool started; /* half: this side's half */
+            void *copy;   /* of a small source, or NULL */
+        } move;
+        struct {
+            struct operation *target; /* a reference */
+            enum wait_use use;
+        } wait;
+        struct {
+            const struct operation_task *task;
+            void *data;
+            bool in_step; /* in one of its functions: its end() is called after that */
+        } task;
+        struct {
+            struct completion *completion; /* NULL: none; passes on when it ends */
+        } mark;
+    };
+};
+
+/* Operations come and go with every region: some are kept. */
+struct operation_pool {
+    struct operation *spare;
+};
+
+/* A new one with one reference, in no list; NULL, with an error set, without memory. */
+struct operation *operation_take(struct operation_pool *pool, enum operation_kind kind);
+
+/* Another reference; its end. */
+struct operation *operation_hold(struct operation *operation);
+void operation_drop(struct operation_pool *pool, struct operation *operation); /* NULL is allowed */
+
+/* Frees what the pool keeps. */
+void operation_pool_free(struct operation_pool *pool);
+
+static inline bool operation_is_command(const struct operation *operation)
+{
+    return operation->kind <= OPERATION_HALF;
+}
+
+static inline bool operation_has_ended(const struct operation *operation)
+{
+    return operation->state == OPERATION_ENDED;
+}
+
+/* A few words for a person, for example "put"; static storage. */
+const char *operation_name(const struct operation *operation);
 
 #endif

@@ -12,16 +12,21 @@
 
 static const int64_t second_ns = 1000000000;
 
-/* Other threads may be anywhere, so nothing is waited for: not even the lock of stdout. */
+/* Nothing is waited for, not even the lock of stdout. */
+void patience_exit(void)
+{
+    if (ftrylockfile(stdout) == 0)
+        fflush_unlocked(stdout);
+    _exit(EXIT_FAILURE);
+}
+
 static void give_up(const struct patience *patience) __attribute__((noreturn));
 static void give_up(const struct patience *patience)
 {
     log_write(LOG_ERROR, "%s did not get past %s within %g s; %s; OMPRMA_TIMEOUT sets the limit",
               patience->phase, patience->step, (double)patience->limit_ns / (double)second_ns,
               patience->advice);
-    if (ftrylockfile(stdout) == 0)
-        fflush_unlocked(stdout);
-    _exit(EXIT_FAILURE);
+    patience_exit();
 }
 
 static void *watch(void *data)

@@ -30,4 +30,7 @@ void patience_next(struct patience *patience, const char *step, int64_t limit_ns
 /* Ends the watch. */
 void patience_end(struct patience *patience);
 
+/* Ends the process with status 1 while other threads may be anywhere, holding any lock. */
+void patience_exit(void) __attribute__((noreturn));
+
 #endif

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/yield.h"
-#include "host/device.h"
+#include "host/peer.h"
 #include "host/queue.h"
 
 enum {
@@ -34,17 +34,17 @@ struct patience {
 /* The connection to a worker, or to all, has failed. True if that was news. */
 static bool lose_failed(struct runtime *runtime)
 {
-    int peer = runtime->channel->failed_peer;
+    int failed = runtime->channel->failed_peer;
     char text[512];
     bool news = false;
 
     snprintf(text, sizeof(text), "%s", error_text());
-    for (int i = 0; i < runtime->device_count; i++) {
-        struct device *device = runtime->devices[i];
+    for (int rank = 0; rank < runtime->world.size; rank++) {
+        struct peer *peer = runtime->peers[rank];
 
-        if (device->lost || (peer >= 0 && device->rank != peer))
+        if (!peer || peer->lost || (failed >= 0 && rank != failed))
             continue;
-        device_lose(device, "%s: %s", device_name(device), text);
+        peer_lose(peer, "%s: %s", peer_name(peer), text);
         news = true;
     }
     return news;
@@ -54,15 +54,15 @@ static bool lose_failed(struct runtime *runtime)
 static bool take_message(struct runtime *runtime)
 {
     struct channel_message *message = NULL;
-    struct device *device;
+    struct peer *peer;
 
     if (channel_receive(runtime->channel, &message) != OMPRMA_OK)
         return lose_failed(runtime);
     if (!message)
         return false;
-    device = runtime->devices[runtime->device_of_rank[message->peer]];
-    device->heard_ns = 0; /* set by the next look at the clock */
-    device_accept(device, message);
+    peer = runtime->peers[message->peer];
+    peer->heard_ns = 0; /* set by the next look at the clock */
+    peer_accept(peer, message);
     channel_drop(runtime->channel, message);
     return true;
 }
@@ -119,12 +119,14 @@ static bool let_in(struct runtime *runtime)
 
 static void watch(struct runtime *runtime, int64_t now)
 {
-    for (int i = 0; i < runtime->device_count; i++) {
-        struct device *device = runtime->devices[i];
+    for (int rank = 0; rank < runtime->world.size; rank++) {
+        struct peer *peer = runtime->peers[rank];
 
-        if (device->heard_ns == 0)
-            device->heard_ns = now;
-        device_watch(device, now);
+        if (!peer)
+            continue;
+        if (peer->heard_ns == 0)
+            peer->heard_ns = now;
+        peer_watch(peer, now);
     }
 }
 
@@ -132,14 +134,15 @@ void progress_look(struct runtime *runtime)
 {
     if (progress_once(runtime))
         return;
-    for (int i = 0; i < runtime->device_count; i++)
-        device_watch_death(runtime->devices[i], clock_ns());
+    for (int rank = 0; rank < runtime->world.size; rank++)
+        if (runtime->peers[rank])
+            peer_watch_death(runtime->peers[rank], clock_ns());
 }
 
 static bool all_can_ring(const struct runtime *runtime)
 {
-    for (int i = 0; i < runtime->device_count; i++)
-        if (!runtime->devices[i]->can_ring)
+    for (int rank = 0; rank < runtime->world.size; rank++)
+        if (runtime->peers[rank] && !runtime->peers[rank]->can_ring)
             return false;
     return true;
 }
@@ -154,10 +157,10 @@ static void part_from_workers(struct runtime *runtime, int64_t now)
 
     if (runtime->world.crowded || now - runtime->parted_ns < PART_PAUSE_NS)
         return;
-    for (int i = 0; i < runtime->device_count; i++) {
-        const struct device *device = runtime->devices[i];
+    for (int rank = 0; rank < runtime->world.size; rank++) {
+        const struct peer *peer = runtime->peers[rank];
 
-        if (!device->can_ring || doorbell_cpu(runtime->bells[device->rank]) != here)
+        if (!peer || !peer->can_ring || doorbell_cpu(runtime->bells[rank]) != here)
             continue;
         runtime->parted_ns = now;
         if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0 || CPU_COUNT(&allowed) < 2)

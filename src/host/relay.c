@@ -5,15 +5,16 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "host/operation.h"
+#include "host/order.h"
+#include "host/submit.h"
 
 enum { PARTS = 2 /* of memory: one is filled while the other is emptied */ };
 
 struct part {
     enum { PART_FREE, PART_READ, PART_WRITTEN } state;
     char *memory;
-    uint64_t at, bytes;       /* of the exchange */
-    struct queue_place place; /* when it has been read, or written */
+    uint64_t at, bytes;     /* of the exchange */
+    struct operation *step; /* reference: reads it, or writes it */
 };
 
 struct relay {
@@ -66,25 +67,6 @@ static void wake_next(const struct runtime *runtime)
 
 /* ---- start and end ---- */
 
-omprma_status_t relay_append(const struct exchange *x, struct queue_place *arrived)
-{
-    struct relay *relay = calloc(1, sizeof(*relay));
-    omprma_status_t status;
-
-    if (!relay)
-        return error_set(OMPRMA_ERR_HOST_MEMORY,
-                         "no memory for an exchange through the application");
-    relay->exchange = *x;
-    status = queue_append_relay(x->queue, relay);
-    if (status != OMPRMA_OK) {
-        free(relay);
-        return status;
-    }
-    *arrived = queue_end(x->queue);
-    queue_advance(x->queue);
-    return OMPRMA_OK;
-}
-
 static omprma_status_t take_memory(struct relay *relay)
 {
     const struct exchange *x = &relay->exchange;
@@ -133,35 +115,41 @@ static omprma_status_t report(const struct relay *relay, omprma_status_t status,
                      text);
 }
 
-/* Small submits that somebody's kernel may hold up are waited for without memory. */
-static bool is_written(struct device *device, omprma_addr_t begin, uint64_t bytes)
+static struct operation_pool *pool_of(const struct relay *relay)
 {
-    struct omprma_queue *writer =
-        device->lost ? NULL : device_next_write(device, begin, begin + bytes, NULL);
-
-    if (writer)
-        queue_ask(writer);
-    return writer != NULL;
+    return &relay->exchange.queue->device->runtime->operations;
 }
 
-omprma_status_t relay_start(struct relay *relay, bool *started)
+/* Small submits that somebody's kernel may hold up are waited for without memory. */
+static bool waits_for_write(struct operation *task, struct device *device, omprma_addr_t begin,
+                            uint64_t bytes)
 {
+    struct operation *write = device->lost ? NULL : order_next_write(device, begin, bytes, NULL);
+
+    if (!write)
+        return false;
+    order_await(task, write);
+    queue_want(write->queue, write->number);
+    return true;
+}
+
+static omprma_status_t start(struct operation *task, bool *started)
+{
+    struct relay *relay = task->task.data;
     const struct exchange *x = &relay->exchange;
     struct device *from = x->queue->device;
     struct runtime *runtime = from->runtime;
-    struct omprma_queue *queue = x->queue;
-    uint64_t failures = queue->failures;
     omprma_status_t status;
-    bool written;
+    bool waits;
 
-    *started = false;
-    written = is_written(from, x->from, x->bytes) || is_written(x->to_device, x->to, x->bytes);
-    if (queue->failures != failures) /* by asking: there is no relay any more */
+    waits = waits_for_write(task, from, x->from, x->bytes);
+    if (!operation_has_ended(task) && !waits)
+        waits = waits_for_write(task, x->to_device, x->to, x->bytes);
+    if (operation_has_ended(task)) /* by asking: the device is lost */
         return OMPRMA_OK;
-    if (written) {
+    if (waits) {
         stop_waiting(relay, runtime); /* others can go on */
         wake_next(runtime);
-        queue_attend(queue);
         return OMPRMA_OK;
     }
     if (runtime->relays == RELAYS_MOST || (runtime->relay_first && runtime->relay_first != relay)) {
@@ -177,96 +165,78 @@ omprma_status_t relay_start(struct relay *relay, bool *started)
     return *started ? OMPRMA_OK : report(relay, status, error_text());
 }
 
-const struct device *relay_target(const struct relay *relay)
+/* Of a queue whose device was lost, MPI may still move what it was given. */
+static bool is_abandoned(const struct part *part)
 {
-    return relay->exchange.to_device;
+    return part->step && part->step->failure && operation_has_ended(part->step) &&
+           part->step->failure->status == OMPRMA_ERR_DEVICE_LOST;
 }
 
-/* Of a queue whose device was lost, transfers do not end. */
-static bool is_in_use(const struct omprma_queue *queue)
+static void end(struct operation *task)
 {
-    const struct queue_item *item = queue->first;
-
-    while (item && !(item->kind == ITEM_TRANSFER && item->issued && !item->done))
-        item = item->next;
-    return item || queue->bulk;
-}
-
-void relay_end(struct relay *relay)
-{
+    struct relay *relay = task->task.data;
     struct runtime *runtime = relay->exchange.queue->device->runtime;
 
     stop_waiting(relay, runtime);
     if (relay->memory) {
         runtime->relays--;
-        if (is_in_use(relay->reader) || is_in_use(relay->writer))
-            relay->memory = NULL; /* given up: MPI may still move data there */
         exchange_let_go(relay->reader, OMPRMA_OK);
         exchange_let_go(relay->writer, OMPRMA_OK);
     }
+    for (int i = 0; i < PARTS; i++) {
+        if (is_abandoned(&relay->part[i]) ||
+            (relay->part[i].step && !operation_has_ended(relay->part[i].step)))
+            relay->memory = NULL;
+        operation_drop(pool_of(relay), relay->part[i].step);
+    }
     wake_next(runtime);
-    relay_free(relay);
-}
-
-void relay_free(struct relay *relay)
-{
     free(relay->memory);
     free(relay);
 }
 
 /* ---- the parts ---- */
 
-static omprma_status_t read_part(struct relay *relay, struct part *part)
+static omprma_status_t move_part(struct relay *relay, struct part *part, bool submit)
 {
     const struct exchange *x = &relay->exchange;
-    uint64_t left = x->bytes - relay->begun;
+    struct omprma_queue *queue = submit ? relay->writer : relay->reader;
     omprma_status_t status;
 
-    part->at = relay->begun;
-    part->bytes = left < relay->part_bytes ? left : relay->part_bytes;
-    relay->begun += part->bytes;
-    status = operation_bulk(relay->reader, false, x->from + part->at, part->memory, part->bytes,
-                            x->from_arena);
-    part->place = queue_end(relay->reader);
-    part->state = PART_READ;
-    queue_advance(relay->reader);
-    return status;
-}
-
-static omprma_status_t write_part(struct relay *relay, struct part *part)
-{
-    const struct exchange *x = &relay->exchange;
-    omprma_status_t status = operation_bulk(relay->writer, true, x->to + part->at, part->memory,
-                                            part->bytes, x->to_arena);
-
-    part->place = queue_end(relay->writer);
-    part->state = PART_WRITTEN;
-    queue_advance(relay->writer);
+    operation_drop(pool_of(relay), part->step);
+    part->step = NULL;
+    status = submit_part(queue, submit, (submit ? x->to : x->from) + part->at, part->memory,
+                         part->bytes, submit ? x->to_arena : x->from_arena, &part->step);
+    part->state = submit ? PART_WRITTEN : PART_READ;
+    queue_advance(queue);
     return status;
 }
 
 static omprma_status_t part_advance(struct relay *relay, struct part *part)
 {
-    omprma_status_t status = OMPRMA_OK;
+    uint64_t left;
 
-    if (part->state != PART_FREE && !queue_passed(&part->place)) {
-        queue_push(&part->place);
+    if (part->step && !operation_has_ended(part->step)) {
+        queue_push(part->step);
         return OMPRMA_OK;
     }
     if (part->state == PART_READ)
-        return write_part(relay, part);
+        return move_part(relay, part, true);
     part->state = PART_FREE;
-    if (relay->begun < relay->exchange.bytes)
-        status = read_part(relay, part);
-    return status;
+    left = relay->exchange.bytes - relay->begun;
+    if (left == 0)
+        return OMPRMA_OK;
+    part->at = relay->begun;
+    part->bytes = left < relay->part_bytes ? left : relay->part_bytes;
+    relay->begun += part->bytes;
+    return move_part(relay, part, false);
 }
 
 /* No further parts begin; those under way end. */
 static void fail(struct relay *relay, omprma_status_t status, const char *text)
 {
     relay->failed = true;
-    queue_fail(relay->reader, status, text);
-    queue_fail(relay->writer, status, text);
+    queue_fail(relay->reader, NULL, status, text);
+    queue_fail(relay->writer, NULL, status, text);
 }
 
 /* What one of the devices says, or that the parts cannot go on. */
@@ -278,8 +248,8 @@ static omprma_status_t parts_advance(struct relay *relay)
         omprma_status_t status;
 
         for (int k = 0; k < 2; k++)
-            if (ends[k]->failed != OMPRMA_OK)
-                return report(relay, ends[k]->failed, ends[k]->failed_text);
+            if (ends[k]->failed)
+                return report(relay, ends[k]->failed->status, ends[k]->failed->text);
         status = part_advance(relay, &relay->part[i]);
         if (status != OMPRMA_OK)
             return report(relay, status, error_text());
@@ -290,11 +260,9 @@ static omprma_status_t parts_advance(struct relay *relay)
 /* The queue may hold something from before that nobody has asked about. */
 static bool has_ended(struct omprma_queue *queue)
 {
-    struct queue_place end = queue_end(queue);
-
-    if (queue_idle(queue))
+    if (queue_is_idle(queue))
         return true;
-    queue_push(&end);
+    queue_want(queue, queue->hazard);
     return false;
 }
 
@@ -307,18 +275,40 @@ static bool is_over(struct relay *relay)
     return over && has_ended(relay->reader) && has_ended(relay->writer);
 }
 
-omprma_status_t relay_advance(struct relay *relay, bool *done)
+static omprma_status_t step(struct operation *task, bool *done)
 {
-    const struct omprma_queue *queue = relay->exchange.queue;
+    struct relay *relay = task->task.data;
     omprma_status_t status = OMPRMA_OK;
 
-    if (!relay->failed && queue->failed != OMPRMA_OK) {
-        fail(relay, queue->failed, queue->failed_text); /* nobody wants it any more */
+    if (!relay->failed && task->failure) {
+        fail(relay, task->failure->status, task->failure->text); /* nobody wants it any more */
     } else if (!relay->failed) {
         status = parts_advance(relay);
-        if (status != OMPRMA_OK)
+        if (status != OMPRMA_OK && !operation_has_ended(task))
             fail(relay, status, error_text());
     }
-    *done = is_over(relay);
+    *done = !operation_has_ended(task) && is_over(relay);
     return status;
+}
+
+omprma_status_t relay_append(const struct exchange *x, struct operation **arrived)
+{
+    static const struct operation_task task = {.start = start, .step = step, .end = end};
+    struct relay *relay = calloc(1, sizeof(*relay));
+    struct operation *operation;
+    omprma_status_t status;
+
+    if (!relay)
+        return error_set(OMPRMA_ERR_HOST_MEMORY,
+                         "no memory for an exchange through the application");
+    relay->exchange = *x;
+    status = queue_append_task(x->queue, &task, relay, &operation);
+    if (status != OMPRMA_OK) {
+        free(relay);
+        return status;
+    }
+    operation->with = x->to_device;
+    *arrived = operation_hold(operation);
+    queue_advance(x->queue);
+    return OMPRMA_OK;
 }

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "control/guard.h"
 #include "control/mpi_channel.h"
 #include "host/device.h"
 #include "host/launcher.h"
@@ -73,48 +74,97 @@ int omprma_device_count(void)
 
 /* ---- making ---- */
 
-static omprma_status_t make_devices(struct runtime *runtime, const struct world_hello *hellos,
-                                    int ranks, int head)
+/* The worker of one rank, and its devices behind those that there are. */
+static omprma_status_t make_peer(struct runtime *runtime, int rank, int number,
+                                 const struct world_peer *about)
 {
-    int count = 0;
+    struct peer *peer;
+    omprma_status_t status =
+        peer_create(runtime, number, rank, &about->hello, &runtime->peers[rank]);
 
-    runtime->devices = calloc((size_t)ranks, sizeof(struct device *));
-    runtime->device_of_rank = calloc((size_t)ranks, sizeof(int));
-    if (!runtime->devices || !runtime->device_of_rank)
-        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for %d devices", ranks - 1);
-    for (int rank = 0; rank < ranks; rank++) {
-        omprma_status_t status;
-
-        if (rank == head)
-            continue;
-        status = device_create(runtime, count, rank, &hellos[rank], &runtime->devices[count]);
+    if (status != OMPRMA_OK)
+        return status;
+    peer = runtime->peers[rank];
+    peer->first_device = runtime->device_count;
+    for (int i = 0; i < about->hello.device_count; i++) {
+        status =
+            device_create(peer, i, &about->devices[i], &runtime->devices[runtime->device_count]);
         if (status != OMPRMA_OK)
             return status;
-        runtime->device_of_rank[rank] = count;
-        runtime->device_count = ++count;
+        runtime->device_count++;
+        peer->device_count++;
     }
     return OMPRMA_OK;
 }
 
-static omprma_status_t make_bells(struct runtime *runtime, const struct world_hello *hellos)
+static omprma_status_t make_devices(struct runtime *runtime, const struct world_peer *peers,
+                                    int ranks, int head)
+{
+    omprma_status_t status = OMPRMA_OK;
+    size_t count = 0;
+    int number = 0;
+
+    for (int rank = 0; rank < ranks; rank++)
+        count += rank == head ? 0 : (size_t)peers[rank].hello.device_count;
+    runtime->peers = calloc((size_t)ranks, sizeof(*runtime->peers));
+    runtime->devices = calloc(count + 1, sizeof(*runtime->devices));
+    if (!runtime->peers || !runtime->devices)
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for %zu devices", count);
+    for (int rank = 0; rank < ranks && status == OMPRMA_OK; rank++)
+        if (rank != head)
+            status = make_peer(runtime, rank, number++, &peers[rank]);
+    runtime->has_devices = status == OMPRMA_OK;
+    return status;
+}
+
+static omprma_status_t make_bells(struct runtime *runtime, const struct world_peer *peers)
 {
     runtime->bells = calloc((size_t)runtime->world.size, sizeof(*runtime->bells));
     if (!runtime->bells)
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for %d peers", runtime->world.size);
     for (int rank = 0; rank < runtime->world.size; rank++)
         if (rank != runtime->world.rank)
-            runtime->bells[rank] = doorbell_open(&hellos[rank].bell);
+            runtime->bells[rank] = doorbell_open(&peers[rank].hello.bell);
     return OMPRMA_OK;
+}
+
+/* MPI waits for a worker inside one of its calls, with the lock held, so nobody can go on. */
+static void end_stuck(void *data, int peer) __attribute__((noreturn));
+static void end_stuck(void *data, int peer)
+{
+    const struct runtime *runtime = data;
+    const struct peer *silent = runtime->peers[peer];
+
+    log_write(
+        LOG_ERROR,
+        "%s (process %d) has not answered for %lld s, and MPI waits for it inside a one-sided "
+        "transfer, which cannot be called off; with --data two-sided the other devices could "
+        "go on; OMPRMA_TIMEOUT sets the limit",
+        peer_name(silent), silent->hello.bell.pid, (long long)runtime->config.timeout_s);
+    patience_exit();
+}
+
+/* With osc/rdma within a host the target has no part in anything. */
+static omprma_status_t make_one_sided(struct runtime *runtime)
+{
+    int64_t limit_ns = runtime->config.timeout_s * second_ns;
+    omprma_status_t status = OMPRMA_OK;
+
+    if (limit_ns && strcmp(runtime->world.component, "rdma") != 0)
+        status = guard_create(limit_ns, end_stuck, runtime, &runtime->guard);
+    return status == OMPRMA_OK
+               ? rma_create(&runtime->world, runtime->bells, runtime->guard, &runtime->one_sided)
+               : status;
 }
 
 static omprma_status_t choose_paths(struct runtime *runtime)
 {
     struct world *world = &runtime->world;
-    bool window = world->window != MPI_WIN_NULL, news;
+    bool window = world->has_window, news;
     omprma_status_t status = twosided_create(world, &runtime->two_sided);
 
     if (status == OMPRMA_OK && window)
-        status = rma_create(world, runtime->bells, &runtime->one_sided);
+        status = make_one_sided(runtime);
     if (status != OMPRMA_OK)
         return status;
     if (!window && runtime->config.data == DATA_RMA)
@@ -146,8 +196,8 @@ static bool all_near(const struct runtime *runtime)
 static omprma_status_t connect_workers(struct runtime *runtime)
 {
     struct world *world = &runtime->world;
-    struct world_hello hello = {0}, *hellos = NULL;
-    omprma_status_t status = doorbell_create(&runtime->bell, &hello.bell);
+    struct world_peer mine = {0}, *peers = NULL;
+    omprma_status_t status = doorbell_create(&runtime->bell, &mine.hello.bell);
 
     if (status != OMPRMA_OK)
         return status;
@@ -158,20 +208,21 @@ static omprma_status_t connect_workers(struct runtime *runtime)
         .piece_bytes = (uint64_t)runtime->config.piece,
         .spin_us = (uint64_t)runtime->config.spin_us,
         .arena_bytes = (uint64_t)runtime->config.arena,
+        .devices = runtime->config.devices,
         .timeout_s = (uint64_t)runtime->config.timeout_s,
-        .bell = hello.bell,
+        .bell = mine.hello.bell,
     };
-    status = world_open(world, &hello, &hellos, NULL, NULL);
+    status = world_open(world, &mine, &peers, NULL, NULL);
     if (status == OMPRMA_OK)
-        status = make_bells(runtime, hellos);
+        status = make_bells(runtime, peers);
     if (status == OMPRMA_OK)
-        status = mpi_channel_create(world->control, runtime->bell, NULL, all_near(runtime),
-                                    FAR_NAP_NS, &runtime->channel);
+        status = mpi_channel_create(world, runtime->bell, NULL, all_near(runtime), FAR_NAP_NS,
+                                    &runtime->channel);
     if (status == OMPRMA_OK)
-        status = make_devices(runtime, hellos, world->size, world->head);
+        status = make_devices(runtime, peers, world->size, world->head);
     if (status == OMPRMA_OK)
         status = choose_paths(runtime);
-    free(hellos);
+    world_free_peers(peers, world->size);
     return status;
 }
 
@@ -184,7 +235,6 @@ static struct runtime *allocate(void)
         return NULL;
     }
     pthread_mutex_init(&runtime->lock, NULL);
-    runtime->world.window = MPI_WIN_NULL;
     runtime->world.component = "none";
     return runtime;
 }
@@ -204,7 +254,7 @@ static omprma_status_t finish_start(struct runtime *runtime)
 
 omprma_status_t runtime_adopt(const struct config *config, struct channel *channel,
                               struct datapath *one_sided, struct datapath *two_sided,
-                              const struct world_hello *hellos, int workers)
+                              const struct world_peer *peers, int workers)
 {
     struct runtime *runtime = allocate();
     omprma_status_t status;
@@ -217,7 +267,7 @@ omprma_status_t runtime_adopt(const struct config *config, struct channel *chann
     runtime->two_sided = two_sided;
     runtime->world.size = workers + 1;
     runtime->adopted = true;
-    status = make_devices(runtime, hellos, workers + 1, 0);
+    status = make_devices(runtime, peers, workers + 1, 0);
     if (status == OMPRMA_OK)
         status = finish_start(runtime);
     if (status == OMPRMA_OK)
@@ -231,19 +281,9 @@ static void free_runtime(struct runtime *runtime)
 {
     for (int i = 0; i < runtime->device_count; i++)
         device_destroy(runtime->devices[i]);
-    while (runtime->spare_items) {
-        struct queue_item *item = runtime->spare_items;
-
-        runtime->spare_items = item->next;
-        free(item);
-    }
-    while (runtime->spare_reads) {
-        struct queue_read *read = runtime->spare_reads;
-
-        runtime->spare_reads = read->next;
-        free(read);
-    }
+    operation_pool_free(&runtime->operations);
     datapath_destroy(runtime->one_sided);
+    guard_destroy(runtime->guard);
     datapath_destroy(runtime->two_sided);
     if (runtime->channel)
         channel_destroy(runtime->channel);
@@ -251,8 +291,10 @@ static void free_runtime(struct runtime *runtime)
         doorbell_close(runtime->bells[rank]);
     doorbell_close(runtime->bell);
     free(runtime->bells);
+    for (int rank = 0; runtime->peers && rank < runtime->world.size; rank++)
+        free(runtime->peers[rank]);
     free(runtime->devices);
-    free(runtime->device_of_rank);
+    free(runtime->peers);
     pthread_mutex_destroy(&runtime->lock);
 }
 
@@ -260,9 +302,12 @@ static bool all_acknowledged(const void *data)
 {
     const struct runtime *runtime = data;
 
-    for (int i = 0; i < runtime->device_count; i++)
-        if (!runtime->devices[i]->lost && runtime->devices[i]->acked != runtime->devices[i]->sent)
+    for (int rank = 0; rank < runtime->world.size; rank++) {
+        const struct peer *peer = runtime->peers[rank];
+
+        if (peer && !peer->lost && peer->acked != peer->sent)
             return false;
+    }
     return true;
 }
 
@@ -279,9 +324,9 @@ static void say_goodbye(struct runtime *runtime)
 {
     runtime_lock(runtime);
     settle_all(runtime);
-    for (int i = 0; i < runtime->device_count; i++)
-        if (!runtime->devices[i]->lost)
-            device_exit(runtime->devices[i]);
+    for (int rank = 0; rank < runtime->world.size; rank++)
+        if (runtime->peers[rank] && !runtime->peers[rank]->lost)
+            peer_exit(runtime->peers[rank]);
     progress_wait(runtime, all_acknowledged, runtime);
     if (!runtime->unresponsive) /* a lost worker may never take what was sent to it */
         channel_drain(runtime->channel);
@@ -346,7 +391,7 @@ static omprma_status_t give_up(struct runtime *runtime, omprma_status_t status)
 
     snprintf(text, sizeof(text), "%s", error_text());
     ended = true;
-    if (runtime->device_count == runtime->world.size - 1) {
+    if (runtime->has_devices) {
         if (runtime->unresponsive && !runtime->adopted)
             log_write(LOG_ERROR, "%s", text); /* stopping ends all processes */
         stop(runtime);
@@ -396,12 +441,11 @@ static omprma_status_t start(void)
     patience_end(&patience);
     if (!joined) { /* all processes found the same: they leave together */
         ended = true;
-        if (runtime->world.started_mpi)
-            world_leave(&runtime->world);
+        world_leave(&runtime->world);
         return status;
     }
     if (config_status != OMPRMA_OK) {
-        world_open(&runtime->world, &(struct world_hello){0}, NULL, NULL, NULL); /* lanes is 0 */
+        world_open(&runtime->world, &(struct world_peer){0}, NULL, NULL, NULL); /* lanes is 0 */
         world_leave(&runtime->world);
         ended = true;
         return error_set(config_status, "%s", config_text);

@@ -4,11 +4,13 @@
  *
  *   runtime.c    start, end, the lock
  *   progress.c   results coming in, queues going on, waiting
- *   device.c     one worker: memory, control queue
- *   queue.c      order within a queue: items, issue, completion, failure
- *   operation.c  submit, retrieve, launch: choose a way and append
+ *   peer.c       one worker: messages, signs of life
+ *   device.c     one of its devices: memory, control queue
+ *   operation.c  the one object for whatever a queue holds
+ *   queue.c, queue_list.c, order.c   queues: what goes on when, ends, fails
+ *   submit.c     submit, retrieve, launch: choose a way and append
  *   exchange.c   the same for device to device
- *   event.c      events: places in queues
+ *   event.c      events: marks in queues
  *   image.c      images on devices
  *   measure.c, measure_exchange.c   start-up measurement and the choice of paths
  *   stats.c, trace.c, describe.c   what happened, for users
@@ -30,13 +32,13 @@
 #include "control/channel.h"
 #include "control/datapath.h"
 #include "control/world.h"
+#include "host/operation.h"
 #include "host/paths.h"
 #include "host/wakes.h"
 
 struct device;
+struct peer;
 struct relay;
-struct queue_item;
-struct queue_read;
 struct trace;
 
 struct runtime {
@@ -52,6 +54,7 @@ struct runtime {
     struct world world;
     struct channel *channel;
     struct datapath *one_sided; /* NULL: no window */
+    struct guard *guard;        /* of its calls; NULL: none of them waits for a worker */
     struct datapath *two_sided;
     struct doorbell *bell, **bells;
 
@@ -59,14 +62,14 @@ struct runtime {
     int relays; /* exchanges through the application that have memory, see relay.h */
     struct relay *relay_first, *relay_last; /* those that wait for it */
 
+    struct peer **peers;     /* by rank; NULL: this process */
     struct device **devices; /* device number -> device */
     int device_count;
-    int *device_of_rank;
+    bool has_devices; /* all are made */
 
     struct omprma_queue *busy_first, *busy_last; /* queues with something to issue or test */
     uint32_t busy_count;
-    struct queue_item *spare_items; /* recycled */
-    struct queue_read *spare_reads;
+    struct operation_pool operations;
     int64_t parted_ns; /* when a waiting thread last moved away from a worker */
     uint32_t next_tag; /* of two-sided transfers */
 
@@ -88,12 +91,12 @@ omprma_status_t runtime_require(struct runtime **runtime);
 void runtime_lock(struct runtime *runtime);
 void runtime_unlock(struct runtime *runtime);
 
-/* Builds a runtime over a channel and paths that exist (tests). `workers` hellos describe devices
- * with ranks 1..workers. Makes it the one runtime. Takes over channel and paths.
+/* Builds a runtime over a channel and paths that exist (tests). peers[1] to peers[workers] describe
+ * the workers of these ranks. Makes it the one runtime. Takes over channel and paths.
  * Errors: HOST_MEMORY, what measuring fails with. */
 omprma_status_t runtime_adopt(const struct config *config, struct channel *channel,
                               struct datapath *one_sided, struct datapath *two_sided,
-                              const struct world_hello *hellos, int workers);
+                              const struct world_peer *peers, int workers);
 
 /* ---- progress.c */
 

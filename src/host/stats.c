@@ -49,33 +49,53 @@ static void print_cells(const struct stats *stats, FILE *out)
     }
 }
 
+/* Of a worker with all its devices. */
+static void print_messages(const struct peer *peer, FILE *out)
+{
+    uint64_t launches = 0;
+
+    for (int i = 0; i < peer->device_count; i++)
+        launches += peer_device(peer, i)->stats.launches;
+    fprintf(out, "omprma:   ");
+    if (peer->device_count > 1)
+        fprintf(out, "all devices of process %d: ", peer->hello.bell.pid);
+    fprintf(out,
+            "launches %" PRIu64 ", messages %" PRIu64 " out (%" PRIu64 " B), %" PRIu64
+            " in (%" PRIu64 " B)",
+            launches, peer->stats.messages_out, peer->stats.bytes_out, peer->stats.messages_in,
+            peer->stats.bytes_in);
+    if (launches)
+        fprintf(out, ", per launch %.2f out and %.2f in",
+                (double)peer->stats.messages_out / (double)launches,
+                (double)peer->stats.messages_in / (double)launches);
+    fprintf(out, "\n");
+}
+
 static void print_device(struct device *device, FILE *out)
 {
     const struct stats *stats = &device->stats;
+    const struct peer *peer = device->peer;
     struct allocator_usage usage;
     char peak[32], attached[32];
 
     allocator_usage(device->allocator, &usage);
-    fprintf(out, "omprma: device %d, process %d on %s%s\n", device->number, device->hello.bell.pid,
-            device->hello.host, device->lost ? " (lost)" : "");
+    fprintf(out, "omprma: device %d, process %d on %s%s\n", device->number, peer->hello.bell.pid,
+            peer->hello.host, device->lost ? " (lost)" : "");
     print_cells(stats, out);
+    if (peer->device_count > 1)
+        fprintf(out, "omprma:   launches %" PRIu64 "\n", stats->launches);
+    else
+        print_messages(peer, out);
     fprintf(out,
-            "omprma:   launches %" PRIu64 ", messages %" PRIu64 " out (%" PRIu64 " B), %" PRIu64
-            " in (%" PRIu64 " B)",
-            stats->launches, stats->messages_out, stats->message_bytes_out, stats->messages_in,
-            stats->message_bytes_in);
-    if (stats->launches)
-        fprintf(out, ", per launch %.2f out and %.2f in",
-                (double)stats->messages_out / (double)stats->launches,
-                (double)stats->messages_in / (double)stats->launches);
-    fprintf(out,
-            "\nomprma:   memory: peak %s, %" PRIu64 " blocks live, %" PRIu64 " arenas of %s, "
+            "omprma:   memory: peak %s, %" PRIu64 " blocks live, %" PRIu64 " arenas of %s, "
             "%" PRIu64 " allocs, %" PRIu64 " frees\n",
             scaled((double)usage.peak_bytes, peak, sizeof(peak)), usage.blocks, usage.arenas,
             scaled((double)usage.arena_bytes, attached, sizeof(attached)), stats->allocs,
             stats->frees);
     fprintf(out, "omprma:   in the message: submit up to %u B, retrieve up to %u B\n",
             device->paths.inline_submit, device->paths.inline_retrieve);
+    if (peer->device_count > 1 && device->index + 1 == peer->device_count)
+        print_messages(peer, out);
 }
 
 void stats_print(struct runtime *runtime, FILE *out)

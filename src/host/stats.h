@@ -1,5 +1,5 @@
 /*
- * stats.h: counters per device: operations, bytes and time by kind and path, messages. Updated by
+ * stats.h: counters per device: operations, bytes and time by kind and path. Updated by
  * the files that do the work, printed at the end with --stats.
  */
 #ifndef OMPRMA_HOST_STATS_H
@@ -19,7 +19,7 @@ struct stats_cell {
 
 struct stats {
     struct stats_cell cell[STATS_KINDS][PATH_COUNT];
-    uint64_t launches, messages_out, messages_in, message_bytes_out, message_bytes_in;
+    uint64_t launches;
     uint64_t allocs, frees;
 };
 
@@ -36,7 +36,7 @@ static inline void stats_count(struct stats *stats, enum stats_kind kind, enum p
 
 struct runtime;
 
-/* Prints a table per device. */
+/* Prints a table per device, and the messages of each worker. */
 void stats_print(struct runtime *runtime, FILE *out);
 
 #endif

@@ -14,12 +14,25 @@ struct null_path {
     uint64_t starts;
     struct null_exchange *exchange; /* two-sided only */
     int rank;
-    bool held; /* receives get nothing */
+    bool held;                /* receives get nothing */
+    int moving, stopped_peer; /* one-sided only */
 };
+
+/* Of one transfer. */
+struct progress {
+    uint64_t delay; /* calls of test() that still move nothing */
+    bool moves;     /* is one of those that move */
+};
+_Static_assert(sizeof(struct progress) <= TRANSFER_STATE_BYTES, "state of a transfer");
 
 static struct null_path *self_of(struct datapath *path)
 {
     return (struct null_path *)path;
+}
+
+static struct progress *progress_of(struct transfer *t)
+{
+    return (struct progress *)t->state;
 }
 
 static omprma_status_t count_start(struct null_path *self)
@@ -50,13 +63,31 @@ static void copy(struct transfer *t, uint64_t bytes)
     t->completed += bytes;
 }
 
-/* `epoch` counts the calls that still move nothing. */
 static void draw_delay(struct null_path *self, struct transfer *t)
 {
     self->random ^= self->random << 13;
     self->random ^= self->random >> 7;
     self->random ^= self->random << 17;
-    t->epoch = self->options.delay ? self->random % (self->options.delay + 1) : 0;
+    progress_of(t)->delay = self->options.delay ? self->random % (self->options.delay + 1) : 0;
+}
+
+/* It is one of those that move from now on. */
+static bool may_move(struct null_path *self, struct transfer *t)
+{
+    struct progress *progress = progress_of(t);
+
+    if (!progress->moves && (!self->options.most || self->moving < self->options.most)) {
+        progress->moves = true;
+        self->moving++;
+    }
+    return progress->moves && t->peer != self->stopped_peer;
+}
+
+static void move_no_more(struct null_path *self, struct transfer *t)
+{
+    if (progress_of(t)->moves)
+        self->moving--;
+    progress_of(t)->moves = false;
 }
 
 static omprma_status_t one_sided_start(struct datapath *path, struct transfer *t)
@@ -67,9 +98,10 @@ static omprma_status_t one_sided_start(struct datapath *path, struct transfer *t
     if (status != OMPRMA_OK)
         return status;
     t->issued = t->bytes;
-    if (t->bytes <= self->options.direct_bytes)
+    *progress_of(t) = (struct progress){0};
+    if (t->bytes <= self->options.direct_bytes && t->peer != self->stopped_peer)
         copy(t, t->bytes);
-    else
+    else if (may_move(self, t))
         draw_delay(self, t);
     return OMPRMA_OK;
 }
@@ -79,8 +111,10 @@ static omprma_status_t one_sided_test(struct datapath *path, struct transfer *t,
     struct null_path *self = self_of(path);
 
     *done = false;
-    if (t->completed < t->bytes && t->epoch > 0) {
-        t->epoch--;
+    if (t->completed < t->bytes && !may_move(self, t))
+        return OMPRMA_OK;
+    if (t->completed < t->bytes && progress_of(t)->delay > 0) {
+        progress_of(t)->delay--;
         return OMPRMA_OK;
     }
     if (t->completed < t->bytes) {
@@ -88,7 +122,14 @@ static omprma_status_t one_sided_test(struct datapath *path, struct transfer *t,
         draw_delay(self, t);
     }
     *done = t->completed == t->bytes;
+    if (*done)
+        move_no_more(self, t);
     return OMPRMA_OK;
+}
+
+static void one_sided_abandon(struct datapath *path, struct transfer *t)
+{
+    move_no_more(self_of(path), t);
 }
 
 static void path_destroy(struct datapath *path)
@@ -121,6 +162,8 @@ omprma_status_t null_one_sided_create(const struct null_path_options *options,
     self->base.one_sided = true;
     self->base.start = one_sided_start;
     self->base.test = one_sided_test;
+    self->base.abandon = one_sided_abandon;
+    self->stopped_peer = -1;
     *path = &self->base;
     return OMPRMA_OK;
 }
@@ -256,8 +299,8 @@ static omprma_status_t test_receive(struct null_path *self, struct transfer *t, 
         return error_set(OMPRMA_ERR_MPI, "%llu bytes were sent where %llu are received",
                          (unsigned long long)(*link)->bytes, (unsigned long long)t->bytes);
     (*link)->receive = t;
-    if (t->epoch > 0) {
-        t->epoch--;
+    if (progress_of(t)->delay > 0) {
+        progress_of(t)->delay--;
         return OMPRMA_OK;
     }
     draw_delay(self, t);
@@ -307,6 +350,11 @@ void null_path_fail_next(struct datapath *path)
     struct null_path *self = self_of(path);
 
     self->options.fail_start = self->starts + 1;
+}
+
+void null_path_stop_peer(struct datapath *path, int peer)
+{
+    self_of(path)->stopped_peer = peer;
 }
 
 void null_path_hold_data(struct datapath *path, bool hold)

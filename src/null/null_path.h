@@ -16,6 +16,7 @@ struct null_path_options {
     unsigned delay;        /* most calls of test() that move nothing, per piece */
     uint64_t seed;         /* of the delays; not 0 */
     uint64_t fail_start;   /* the start() with this number fails, counted from 1; 0: none does */
+    int most;              /* one-sided: so many transfers move at a time, first come; 0: all do */
 };
 
 /* One-sided: copies between addresses of this process. Errors: HOST_MEMORY. */
@@ -36,6 +37,9 @@ omprma_status_t null_two_sided_create(const struct null_path_options *options,
 
 /* The next start() of a path fails. */
 void null_path_fail_next(struct datapath *path);
+
+/* From now on nothing moves to or from this rank on a one-sided path; for -1, all move. */
+void null_path_stop_peer(struct datapath *path, int peer);
 
 /* From now on nothing that a two-sided path receives arrives; or again it does. */
 void null_path_hold_data(struct datapath *path, bool hold);

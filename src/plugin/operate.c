@@ -107,8 +107,8 @@ int32_t plugin_exchange(int device, const void *from, int to_device, void *to, i
     return result;
 }
 
-static int32_t launch_words(int device, void *kernel, const uint64_t *words, uint32_t count,
-                            struct tgt_async *async)
+static int32_t launch_words(int device, void *kernel, const omprma_geometry_t *geometry,
+                            const uint64_t *words, uint32_t count, struct tgt_async *async)
 {
     struct tgt_async own = {0};
     struct tgt_async *used = async ? async : &own;
@@ -118,13 +118,14 @@ static int32_t launch_words(int device, void *kernel, const uint64_t *words, uin
     omprma_queue_t *queue = queue_of(device, used);
     if (queue)
         result = queue_issued(device, used, !async,
-                              omprma_launch(queue, address_of(kernel), words, count));
+                              omprma_launch(queue, address_of(kernel), geometry, words, count));
     plugin_leave();
     return result;
 }
 
-int32_t plugin_launch(int device, void *kernel, void **arguments, const ptrdiff_t *offsets,
-                      uint32_t count, uint32_t leading, struct tgt_async *async)
+int32_t plugin_launch(int device, void *kernel, const omprma_geometry_t *geometry, void **arguments,
+                      const ptrdiff_t *offsets, uint32_t count, uint32_t leading,
+                      struct tgt_async *async)
 {
     uint64_t few[FEW_ARGUMENTS];
     uint64_t *words = few;
@@ -137,7 +138,7 @@ int32_t plugin_launch(int device, void *kernel, void **arguments, const ptrdiff_
         words[i] = 0;
     for (uint32_t i = 0; i < count; i++)
         words[leading + i] = (uint64_t)(uintptr_t)arguments[i] + (uint64_t)offsets[i];
-    int32_t result = launch_words(device, kernel, words, count + leading, async);
+    int32_t result = launch_words(device, kernel, geometry, words, count + leading, async);
     if (words != few)
         free(words);
     return result;

@@ -1,6 +1,5 @@
 /*
- * rtl_16.c: entry points that came with LLVM 16 and 17. Team and thread numbers are not used, see
- * rtl_13.c. No logic here: see plugin.h.
+ * rtl_16.c: entry points that came with LLVM 16 and 17. No logic here: see plugin.h.
  */
 #include "plugin/plugin.h"
 #include "plugin/rtl.h"
@@ -13,7 +12,13 @@ int32_t __tgt_rtl_launch_kernel(int32_t device, void *kernel, void **arguments, 
                                 struct tgt_kernel_args *kernel_args, struct tgt_async *async)
 {
     uint32_t leading = kernel_args->version >= VERSION_WITH_ENVIRONMENT ? 1 : 0;
-    return plugin_launch(device, kernel, arguments, offsets, kernel_args->count, leading, async);
+    omprma_geometry_t geometry = {.shared_bytes = kernel_args->dynamic_group_bytes};
+    for (int i = 0; i < 3; i++) {
+        geometry.teams[i] = kernel_args->teams[i];
+        geometry.threads[i] = kernel_args->thread_limit[i];
+    }
+    return plugin_launch(device, kernel, &geometry, arguments, offsets, kernel_args->count, leading,
+                         async);
 }
 
 int32_t __tgt_rtl_query_async(int32_t device, struct tgt_async *async)

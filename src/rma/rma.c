@@ -7,43 +7,77 @@
  */
 #include "rma/rma.h"
 
+#include <mpi.h>
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "control/mpi_world.h"
 #include "control/mpi_yield.h"
 
 enum {
     /* Below this a put or get is completed at once by a flush: cheaper than a request. */
     DIRECT_BYTES = 256 << 10,
-    /* All requests of this process; some libraries abort at 255 (quirk "outstanding"). */
-    OUTSTANDING_MOST = 64
+    /* All requests of this process; some libraries abort at 255 (mpi-quirks: outstanding). */
+    OUTSTANDING_MOST = 64,
+    PAGE = 4096
 };
 
 struct rma {
     struct datapath base;
     MPI_Win window;
     struct doorbell *const *bells;
+    struct guard *guard;
     uint64_t piece_bytes;
-    bool requests;     /* MPI_Rput and MPI_Rget are sound */
-    int outstanding;   /* requests in use */
-    uint64_t *flushed; /* per peer: number of flushes so far */
+    int attached, attach_most; /* ranges (quirk "attach-limit") */
+    uint64_t page;             /* attached behind each range (quirk "end-of-region") */
+    bool requests;             /* MPI_Rput and MPI_Rget are sound */
+    int outstanding;           /* requests in use */
+    uint64_t *flushed;         /* per peer: number of flushes so far */
 };
+
+/* Of one transfer. */
+struct pieces {
+    MPI_Request request[TRANSFER_PIECES];
+    uint32_t bytes[TRANSFER_PIECES];
+    uint64_t epoch;     /* number of the flush that makes it complete at the peer */
+    const char *failed; /* what has failed; the other pieces are still under way. Or NULL */
+    int code;           /* with what */
+};
+_Static_assert(sizeof(struct pieces) <= TRANSFER_STATE_BYTES, "state of a transfer");
 
 static struct rma *self_of(struct datapath *path)
 {
     return (struct rma *)path;
 }
 
+static struct pieces *pieces_of(struct transfer *transfer)
+{
+    return (struct pieces *)transfer->state;
+}
+
+/* Around calls that may wait for the peer. */
+static void enter(const struct rma *self, const struct transfer *transfer)
+{
+    guard_enter(self->guard, transfer->peer);
+    mpi_yield_allow(true);
+}
+
+static void leave(const struct rma *self)
+{
+    mpi_yield_allow(false);
+    guard_leave(self->guard);
+}
+
 static omprma_status_t flush(struct rma *self, const struct transfer *transfer)
 {
     int code;
 
-    mpi_yield_allow(true);
+    enter(self, transfer);
     if (transfer->direction == TRANSFER_OUT)
         code = MPI_Win_flush(transfer->peer, self->window);
     else
         code = MPI_Win_flush_local(transfer->peer, self->window);
-    mpi_yield_allow(false);
+    leave(self);
     if (code != MPI_SUCCESS)
         return world_error(code, "completing a one-sided transfer");
     if (transfer->direction == TRANSFER_OUT)
@@ -76,9 +110,9 @@ static int issue(struct rma *self, const struct transfer *t, uint64_t at, uint64
 {
     int code;
 
-    mpi_yield_allow(true);
+    enter(self, t);
     code = put_or_get(self, t, at, bytes, request);
-    mpi_yield_allow(false);
+    leave(self);
     return code;
 }
 
@@ -110,107 +144,160 @@ static omprma_status_t move_flushed(struct rma *self, struct transfer *t)
     return status;
 }
 
-/* Fills the free slots with requests for the next pieces. */
-static omprma_status_t issue_pieces(struct rma *self, struct transfer *t)
+/* The first failure counts. Nothing more is issued; test() tells when the rest has ended. */
+static void note_failure(struct pieces *pieces, int code, const char *what)
 {
-    for (int i = 0; i < TRANSFER_PIECES && t->issued < t->bytes; i++) {
+    if (pieces->failed)
+        return;
+    pieces->failed = what;
+    pieces->code = code;
+}
+
+/* Fills the free slots with requests for the next pieces. */
+static void issue_pieces(struct rma *self, struct transfer *t)
+{
+    struct pieces *pieces = pieces_of(t);
+
+    for (int i = 0; i < TRANSFER_PIECES && t->issued < t->bytes && !pieces->failed; i++) {
         uint64_t bytes = t->bytes - t->issued;
         int code;
 
-        if (t->request[i] != MPI_REQUEST_NULL || self->outstanding >= OUTSTANDING_MOST)
+        if (pieces->request[i] != MPI_REQUEST_NULL || self->outstanding >= OUTSTANDING_MOST)
             continue;
         if (has_died(self, t))
             break;
         if (bytes > self->piece_bytes)
             bytes = self->piece_bytes;
-        code = issue(self, t, t->issued, bytes, &t->request[i]);
+        code = issue(self, t, t->issued, bytes, &pieces->request[i]);
         if (code != MPI_SUCCESS) {
-            t->request[i] = MPI_REQUEST_NULL;
-            return world_error(code, t->direction == TRANSFER_OUT ? "MPI_Rput" : "MPI_Rget");
+            pieces->request[i] = MPI_REQUEST_NULL;
+            note_failure(pieces, code, t->direction == TRANSFER_OUT ? "MPI_Rput" : "MPI_Rget");
+            return;
         }
         self->outstanding++;
-        t->request_bytes[i] = (uint32_t)bytes;
+        pieces->bytes[i] = (uint32_t)bytes;
         t->issued += bytes;
     }
-    return OMPRMA_OK;
 }
 
-static omprma_status_t test_pieces(struct rma *self, struct transfer *t)
+static bool is_under_way(const struct pieces *pieces)
 {
+    for (int i = 0; i < TRANSFER_PIECES; i++)
+        if (pieces->request[i] != MPI_REQUEST_NULL)
+            return true;
+    return false;
+}
+
+static void test_pieces(struct rma *self, struct transfer *t)
+{
+    struct pieces *pieces = pieces_of(t);
+
     for (int i = 0; i < TRANSFER_PIECES; i++) {
         int done = 0, code;
 
-        if (t->request[i] == MPI_REQUEST_NULL)
+        if (pieces->request[i] == MPI_REQUEST_NULL)
             continue;
-        code = MPI_Test(&t->request[i], &done, MPI_STATUS_IGNORE);
-        if (code != MPI_SUCCESS)
-            return world_error(code, "a one-sided transfer");
-        if (!done)
+        code = MPI_Test(&pieces->request[i], &done, MPI_STATUS_IGNORE);
+        if (code == MPI_SUCCESS && !done)
             continue;
         self->outstanding--;
-        t->completed += t->request_bytes[i];
-        if (t->completed == t->bytes)
-            t->epoch = self->flushed[t->peer] + 1;
-    }
-    return OMPRMA_OK;
-}
-
-/* A failed transfer must not leave requests behind that still use its memory. */
-static omprma_status_t give_up(struct rma *self, struct transfer *t, omprma_status_t status)
-{
-    for (int i = 0; i < TRANSFER_PIECES; i++) {
-        if (t->request[i] == MPI_REQUEST_NULL)
+        if (code == MPI_SUCCESS) {
+            t->completed += pieces->bytes[i];
             continue;
-        mpi_yield_wait(&t->request[i]);
-        self->outstanding--;
+        }
+        note_failure(pieces, code, "a one-sided transfer");
+        if (pieces->request[i] != MPI_REQUEST_NULL) /* it is over, but Open MPI leaves it to us */
+            MPI_Request_free(&pieces->request[i]);
     }
-    return status;
 }
 
 static omprma_status_t rma_start(struct datapath *path, struct transfer *t)
 {
     struct rma *self = self_of(path);
-    omprma_status_t status;
+    struct pieces *pieces = pieces_of(t);
 
+    *pieces = (struct pieces){.epoch = 0};
+    for (int i = 0; i < TRANSFER_PIECES; i++)
+        pieces->request[i] = MPI_REQUEST_NULL;
     if (t->bytes <= DIRECT_BYTES || !self->requests)
         return move_flushed(self, t);
-    status = issue_pieces(self, t);
-    return status == OMPRMA_OK ? OMPRMA_OK : give_up(self, t, status);
+    issue_pieces(self, t);
+    return pieces->failed && t->issued == 0 ? world_error(pieces->code, pieces->failed) : OMPRMA_OK;
+}
+
+static omprma_status_t test_flushed(struct rma *self, struct transfer *t, bool *done)
+{
+    omprma_status_t status = OMPRMA_OK;
+
+    if (t->completed < t->bytes)
+        status = move_flushed(self, t);
+    *done = t->completed == t->bytes;
+    return status;
+}
+
+static omprma_status_t test_requests(struct rma *self, struct transfer *t, bool *done)
+{
+    struct pieces *pieces = pieces_of(t);
+
+    if (t->completed < t->bytes) {
+        test_pieces(self, t);
+        if (t->completed == t->bytes)
+            pieces->epoch = self->flushed[t->peer] + 1;
+        issue_pieces(self, t);
+    }
+    if (pieces->failed && !is_under_way(pieces))
+        return world_error(pieces->code, pieces->failed);
+    if (t->completed < t->bytes)
+        return OMPRMA_OK;
+    *done = true;
+    /* A later flush may have served this transfer already. Data that was got is here. */
+    return t->direction == TRANSFER_OUT && self->flushed[t->peer] < pieces->epoch ? flush(self, t)
+                                                                                  : OMPRMA_OK;
 }
 
 static omprma_status_t rma_test(struct datapath *path, struct transfer *t, bool *done)
 {
     struct rma *self = self_of(path);
-    omprma_status_t status = OMPRMA_OK;
 
     *done = false;
-    if (!self->requests || t->bytes <= DIRECT_BYTES) {
-        if (t->completed < t->bytes)
-            status = move_flushed(self, t);
-        *done = t->completed == t->bytes;
-        return status;
-    }
-    if (t->completed < t->bytes)
-        status = test_pieces(self, t);
-    if (status == OMPRMA_OK && t->issued < t->bytes)
-        status = issue_pieces(self, t);
-    if (status == OMPRMA_OK && t->completed == t->bytes) {
-        /* A later flush may have served this transfer already. Data that was got is here. */
-        if (t->direction == TRANSFER_OUT && self->flushed[t->peer] < t->epoch)
-            status = flush(self, t);
-        *done = true;
-    }
-    return status == OMPRMA_OK ? OMPRMA_OK : give_up(self, t, status);
+    return t->bytes <= DIRECT_BYTES || !self->requests ? test_flushed(self, t, done)
+                                                       : test_requests(self, t, done);
 }
 
 /* Its requests do not count any more: transfers with others go on. */
 static void rma_abandon(struct datapath *path, struct transfer *t)
 {
     struct rma *self = self_of(path);
+    struct pieces *pieces = pieces_of(t);
 
     for (int i = 0; i < TRANSFER_PIECES; i++)
-        if (t->request[i] != MPI_REQUEST_NULL)
+        if (pieces->request[i] != MPI_REQUEST_NULL)
             self->outstanding--;
+}
+
+static omprma_status_t rma_attach(struct datapath *path, void *base, uint64_t bytes)
+{
+    struct rma *self = self_of(path);
+    int code;
+
+    if (self->attached == self->attach_most)
+        return error_set(OMPRMA_ERR_DEVICE_MEMORY,
+                         "all %d arenas that this MPI library can attach are in use; raise "
+                         "OMPRMA_ARENA",
+                         self->attached);
+    code = MPI_Win_attach(self->window, base, (MPI_Aint)(bytes + self->page));
+    if (code != MPI_SUCCESS)
+        return world_error(code, "MPI_Win_attach");
+    self->attached++;
+    return OMPRMA_OK;
+}
+
+static void rma_detach(struct datapath *path, void *base)
+{
+    struct rma *self = self_of(path);
+
+    if (MPI_Win_detach(self->window, base) == MPI_SUCCESS)
+        self->attached--;
 }
 
 static void rma_destroy(struct datapath *path)
@@ -220,7 +307,7 @@ static void rma_destroy(struct datapath *path)
 }
 
 omprma_status_t rma_create(const struct world *world, struct doorbell *const *bells,
-                           struct datapath **path)
+                           struct guard *guard, struct datapath **path)
 {
     struct rma *self = calloc(1, sizeof(*self));
 
@@ -233,13 +320,18 @@ omprma_status_t rma_create(const struct world *world, struct doorbell *const *be
     self->base = (struct datapath){
         .name = "rma",
         .one_sided = true,
+        .attach = rma_attach,
+        .detach = rma_detach,
         .start = rma_start,
         .test = rma_test,
         .abandon = rma_abandon,
         .destroy = rma_destroy,
     };
-    self->window = world->window;
+    self->window = world->mpi->window;
+    self->attach_most = quirks_attach_limit(world->quirks);
+    self->page = world->quirks & QUIRK_END_OF_REGION ? PAGE : 0;
     self->bells = bells;
+    self->guard = guard;
     self->piece_bytes = world->settings.piece_bytes;
     self->requests = !(world->quirks & QUIRK_NO_RPUT);
     *path = &self->base;

@@ -5,12 +5,15 @@
 #define OMPRMA_RMA_RMA_H
 
 #include "control/datapath.h"
+#include "control/guard.h"
 #include "control/world.h"
 
 /* `world` must have a window and outlive the path. `bells` are those of peers on the same host, by
  * rank; NULL, also for all: not known. A transfer to a peer of which they say that it has died
- * stops where it is, and is never done. Errors: HOST_MEMORY. */
+ * stops where it is, and is never done. `guard` (NULL: none) stays the caller's and guards the
+ * calls that may wait for the peer: outside of osc/rdma, a put, a get or a flush may come back only
+ * when the peer has entered MPI. Errors: HOST_MEMORY. */
 omprma_status_t rma_create(const struct world *world, struct doorbell *const *bells,
-                           struct datapath **path);
+                           struct guard *guard, struct datapath **path);
 
 #endif

@@ -5,10 +5,11 @@
  */
 #include "twosided/twosided.h"
 
+#include <mpi.h>
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "control/mpi_yield.h"
+#include "control/mpi_world.h"
 #include "control/tags.h"
 
 struct twosided {
@@ -17,37 +18,61 @@ struct twosided {
     uint64_t piece_bytes;
 };
 
-static omprma_status_t give_up(struct transfer *t, omprma_status_t status)
+/* Of one transfer. */
+struct pieces {
+    MPI_Request request[TRANSFER_PIECES];
+    uint32_t bytes[TRANSFER_PIECES];
+};
+_Static_assert(sizeof(struct pieces) <= TRANSFER_STATE_BYTES, "state of a transfer");
+
+static struct pieces *pieces_of(struct transfer *transfer)
 {
-    for (int i = 0; i < TRANSFER_PIECES; i++) {
-        if (t->request[i] == MPI_REQUEST_NULL)
-            continue;
-        MPI_Cancel(&t->request[i]);
-        mpi_yield_wait(&t->request[i]);
-    }
-    return status;
+    return (struct pieces *)transfer->state;
 }
 
-static omprma_status_t issue_pieces(struct twosided *self, struct transfer *t)
+/* Receives that nothing has come for yet can be taken back. Nothing is waited for: the other half
+ * may never come. */
+static void twosided_abandon(struct datapath *path, struct transfer *t)
 {
+    struct pieces *pieces = pieces_of(t);
+
+    (void)path;
+    for (int i = 0; i < TRANSFER_PIECES; i++)
+        if (pieces->request[i] != MPI_REQUEST_NULL && t->direction == TRANSFER_IN)
+            MPI_Cancel(&pieces->request[i]);
+}
+
+static omprma_status_t fail(struct datapath *path, struct transfer *t, int code, const char *what)
+{
+    twosided_abandon(path, t);
+    return world_error(code, what);
+}
+
+static omprma_status_t issue_pieces(struct datapath *path, struct transfer *t)
+{
+    const struct twosided *self = (const struct twosided *)path;
+    struct pieces *pieces = pieces_of(t);
+
     for (int i = 0; i < TRANSFER_PIECES && t->issued < t->bytes; i++) {
         uint64_t bytes = t->bytes - t->issued;
         char *at = (char *)t->local + t->issued;
         int tag = (int)(t->tag % DATA_TAGS), code;
 
-        if (t->request[i] != MPI_REQUEST_NULL)
+        if (pieces->request[i] != MPI_REQUEST_NULL)
             continue;
         if (bytes > self->piece_bytes)
             bytes = self->piece_bytes;
         if (t->direction == TRANSFER_OUT)
-            code = MPI_Isend(at, (int)bytes, MPI_BYTE, t->peer, tag, self->comm, &t->request[i]);
+            code =
+                MPI_Isend(at, (int)bytes, MPI_BYTE, t->peer, tag, self->comm, &pieces->request[i]);
         else
-            code = MPI_Irecv(at, (int)bytes, MPI_BYTE, t->peer, tag, self->comm, &t->request[i]);
+            code =
+                MPI_Irecv(at, (int)bytes, MPI_BYTE, t->peer, tag, self->comm, &pieces->request[i]);
         if (code != MPI_SUCCESS) {
-            t->request[i] = MPI_REQUEST_NULL;
-            return give_up(t, world_error(code, "starting a two-sided transfer"));
+            pieces->request[i] = MPI_REQUEST_NULL;
+            return fail(path, t, code, "starting a two-sided transfer");
         }
-        t->request_bytes[i] = (uint32_t)bytes;
+        pieces->bytes[i] = (uint32_t)bytes;
         t->issued += bytes;
     }
     return OMPRMA_OK;
@@ -55,38 +80,36 @@ static omprma_status_t issue_pieces(struct twosided *self, struct transfer *t)
 
 static omprma_status_t twosided_start(struct datapath *path, struct transfer *t)
 {
-    return issue_pieces((struct twosided *)path, t);
+    struct pieces *pieces = pieces_of(t);
+
+    for (int i = 0; i < TRANSFER_PIECES; i++)
+        pieces->request[i] = MPI_REQUEST_NULL;
+    return issue_pieces(path, t);
 }
 
 static omprma_status_t twosided_test(struct datapath *path, struct transfer *t, bool *done)
 {
+    struct pieces *pieces = pieces_of(t);
     omprma_status_t status = OMPRMA_OK;
 
     *done = false;
     for (int i = 0; i < TRANSFER_PIECES; i++) {
         int over = 0, code;
 
-        if (t->request[i] == MPI_REQUEST_NULL)
+        if (pieces->request[i] == MPI_REQUEST_NULL)
             continue;
-        code = MPI_Test(&t->request[i], &over, MPI_STATUS_IGNORE);
-        if (code != MPI_SUCCESS)
-            return give_up(t, world_error(code, "a two-sided transfer"));
+        code = MPI_Test(&pieces->request[i], &over, MPI_STATUS_IGNORE);
+        if (code != MPI_SUCCESS) {
+            pieces->request[i] = MPI_REQUEST_NULL; /* it is over */
+            return fail(path, t, code, "a two-sided transfer");
+        }
         if (over)
-            t->completed += t->request_bytes[i];
+            t->completed += pieces->bytes[i];
     }
     if (t->issued < t->bytes)
-        status = issue_pieces((struct twosided *)path, t);
+        status = issue_pieces(path, t);
     *done = t->completed == t->bytes;
     return status;
-}
-
-/* Receives that nothing has come for yet can be taken back. */
-static void twosided_abandon(struct datapath *path, struct transfer *t)
-{
-    (void)path;
-    for (int i = 0; i < TRANSFER_PIECES; i++)
-        if (t->request[i] != MPI_REQUEST_NULL && t->direction == TRANSFER_IN)
-            MPI_Cancel(&t->request[i]);
 }
 
 static void twosided_destroy(struct datapath *path)
@@ -108,7 +131,7 @@ omprma_status_t twosided_create(const struct world *world, struct datapath **pat
         .abandon = twosided_abandon,
         .destroy = twosided_destroy,
     };
-    self->comm = world->data;
+    self->comm = world->mpi->data;
     self->piece_bytes = world->settings.piece_bytes;
     *path = &self->base;
     return OMPRMA_OK;

@@ -102,7 +102,7 @@ static inline void launch(omprma_queue_t *queue, omprma_addr_t kernel, uint64_t 
 {
     const uint64_t arguments[] = {a, b, c};
 
-    check_ok(omprma_launch(queue, kernel, arguments, 3));
+    check_ok(omprma_launch(queue, kernel, NULL, arguments, 3));
 }
 
 #endif

@@ -58,7 +58,7 @@ static void check_launches(int device)
     omprma_queue_t *queue = queue_on(device);
     omprma_addr_t global = symbol_at(device, "global", 300000);
 
-    check_ok(omprma_launch(queue, global, NULL, 0));
+    check_ok(omprma_launch(queue, global, NULL, NULL, 0));
     check(omprma_queue_synchronize(queue) == OMPRMA_ERR_ADDRESS);
     check_ok(omprma_queue_destroy(queue));
     check_works(device);

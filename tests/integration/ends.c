@@ -7,6 +7,7 @@
  *                SIGKILL meanwhile; omprma-run ends the program
  *   part BYTES   says that it is ready on its stdout, waits for a byte on its stdin, while somebody
  *                parts the workers' hosts, and then exchanges between the first and the last device
+ *   silent       the worker gets SIGSTOP, and data is submitted
  *   init         says what omprma_init() returns, and ends
  */
 #include <signal.h>
@@ -27,7 +28,7 @@ static int crash(const char *how)
     /* The device is lost, and says so at once. */
     status = omprma_submit(other, there, &there, 8);
     if (status == OMPRMA_OK)
-        status = omprma_launch(other, there, NULL, 0);
+        status = omprma_launch(other, there, NULL, NULL, 0);
     if (status == OMPRMA_OK)
         status = omprma_queue_synchronize(other);
     check(status == OMPRMA_ERR_DEVICE_LOST || status == OMPRMA_ERR_KERNEL);
@@ -71,12 +72,33 @@ static int lose(int signal)
     fprintf(stderr, "signal %d to process %d\n", signal, info.pid);
     check(kill(info.pid, signal) == 0);
     do { /* until the queue is full, and then until the worker is given up */
-        status = omprma_launch(queue, kernel, NULL, 0);
+        status = omprma_launch(queue, kernel, NULL, NULL, 0);
         omprma_queue_flush(queue);
     } while (status == OMPRMA_OK);
     check(omprma_queue_synchronize(queue) == status);
     fprintf(stderr, "lost: %s: %s\n", omprma_status_string(status), omprma_error());
     check(status == OMPRMA_ERR_DEVICE_LOST || status == OMPRMA_ERR_MPI);
+    omprma_finalize();
+    return 4;
+}
+
+/* Where MPI waits for the worker inside one of its calls, the call ends this process. */
+static int submit_to_silent(void)
+{
+    enum { BYTES = 100000 };
+    static unsigned char data[BYTES];
+    omprma_queue_t *queue = queue_on(0);
+    omprma_addr_t there = memory_on(0, BYTES);
+    omprma_device_info_t info;
+    omprma_status_t status;
+
+    check_ok(omprma_device_info(0, &info));
+    check(kill(info.pid, SIGSTOP) == 0);
+    status = omprma_submit(queue, there, data, BYTES);
+    if (status == OMPRMA_OK)
+        status = omprma_queue_synchronize(queue);
+    fprintf(stderr, "silent: %s: %s\n", omprma_status_string(status), omprma_error());
+    check(kill(info.pid, SIGCONT) == 0);
     omprma_finalize();
     return 4;
 }
@@ -161,6 +183,8 @@ int main(int count, char **words)
         return lose(SIGKILL);
     if (strcmp(how, "stop") == 0)
         return lose(SIGSTOP);
+    if (strcmp(how, "silent") == 0)
+        return submit_to_silent();
     if (strcmp(how, "submit") == 0 || strcmp(how, "retrieve") == 0 || strcmp(how, "exchange") == 0)
         return lose_while(how);
     if (strcmp(how, "part") == 0)

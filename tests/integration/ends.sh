@@ -104,6 +104,16 @@ for osc in rdma ucx; do
     done
 done
 
+# Calls of MPI that wait for a worker which does not answer: the program ends, with a line.
+pt2pt=(--mpi-arg --mca --mpi-arg osc --mpi-arg pt2pt)
+line='^omprma: device 0 .* has not answered for 3 s, and MPI waits'
+OMPRMA_TIMEOUT=3 expect "silent worker, pt2pt" 1 "$line" 25 \
+    "$run" "${pt2pt[@]}" -n 2 --data rma -- "$ends" silent
+OMPRMA_TIMEOUT=3 expect "silent worker, ucx" 1 "$line" 25 \
+    "$run" --osc ucx --data rma -- "$ends" silent
+OMPRMA_TIMEOUT=3 expect "silent worker, two-sided" bad "^silent: device lost: device 0 .* given up" 25 \
+    "$run" "${pt2pt[@]}" -n 2 --data two-sided -- "$ends" silent
+
 # lose OSC WAY: one of four devices is lost while they exchange.
 lose() {
     local how

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <omprma/omprma.h>
+
 #include "plugin/types.h"
 
 static void *plugin;
@@ -85,10 +87,20 @@ int main(int argc, char **argv)
     check(memory != NULL, "device memory");
     void *arguments[2] = {memory, (void *)(uintptr_t)5};
     ptrdiff_t offsets[2] = {16, 0};
-    struct tgt_kernel_args kernel_args = {.version = 3, .count = 2};
+    struct tgt_kernel_args kernel_args = {
+        .version = 3,
+        .count = 2,
+        .teams = {4, 2, 1},
+        .thread_limit = {8, 1, 1},
+        .dynamic_group_bytes = 64,
+    };
     struct tgt_async async = {0};
     check(launch_kernel(1, kernel, arguments, offsets, &kernel_args, &async) == 0, "the launch");
     check(async.queue != NULL, "a queue was made");
+    const omprma_geometry_t *geometry = dlsym(plugin, "local_omprma_geometry");
+    check(geometry && geometry->teams[0] == 4 && geometry->teams[1] == 2 &&
+              geometry->threads[0] == 8 && geometry->shared_bytes == 64,
+          "the launch's geometry");
     check(data_retrieve_async(1, &sum, memory + 16, sizeof(sum), &async) == 0, "the retrieve");
     while (async.queue)
         check(query_async(1, &async) == 0, "the query");

@@ -289,9 +289,14 @@ omprma_status_t omprma_exchange(omprma_queue_t *queue, omprma_addr_t from, int t
     return omprma_retrieve(queue, (void *)to, from, bytes);
 }
 
+/* For tests: the geometry of the last launch. */
+omprma_geometry_t local_omprma_geometry;
+
 omprma_status_t omprma_launch(omprma_queue_t *queue, omprma_addr_t kernel,
-                              const uint64_t *arguments, size_t count)
+                              const omprma_geometry_t *geometry, const uint64_t *arguments,
+                              size_t count)
 {
+    local_omprma_geometry = geometry ? *geometry : (omprma_geometry_t){0};
     if (count > OMPRMA_LAUNCH_ARGUMENTS || count > 128)
         return fail(OMPRMA_ERR_ARGUMENT, "%zu arguments are too many", count);
     uint64_t *words = calloc(128, sizeof(*words));

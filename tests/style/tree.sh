@@ -32,6 +32,20 @@ forbid src/host '(plugin|worker)/' 'host knows neither the plugin nor the worker
 forbid src/plugin '(base|control|rma|twosided|null|host|worker)/|mpi\.h' \
     'the plugin uses only the public interface'
 
+# MPI is spoken by few files. The others do not see its header through one of ours either.
+speaks_mpi='^src/(rma|twosided)/|^src/control/mpi_|^tools/perf/raw\.c$|^tests/mpi-quirks/|^tests/integration/own_mpi\.c$|^tests/unit/test_(data_errors|mpi_channel)\.c$'
+headers='mpi\.h' before=''
+while [ "$headers" != "$before" ]; do
+    before=$headers
+    found=$(printf '%s\n' "${sources[@]}" | grep '\.h$' |
+        xargs grep -lE "#include [<\"]($headers)[>\"]" | sed 's|^src/||; s|\.|\\.|g')
+    headers=$(printf '%s\n' 'mpi\.h' "$found" | sort -u | paste -sd '|')
+done
+for file in "${sources[@]}"; do
+    grep -qE "$speaks_mpi" <<<"$file" || ! grep -nHE "#include [<\"]($headers)[>\"]" "$file" ||
+        complain "$file: only src/rma, src/twosided and src/control/mpi_* know MPI"
+done
+
 header='#include <omprma/omprma.h>'
 echo "$header" | "${CC:-cc}" -std=c11 -Wall -Wextra -Wpedantic -Werror -Iinclude -fsyntax-only -xc - ||
     complain 'omprma.h: not plain C11'

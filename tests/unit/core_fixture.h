@@ -17,27 +17,33 @@
 #include "host/queue.h"
 #include "null/null_channel.h"
 #include "null/null_path.h"
-#include "worker/crash.h"
+#include "worker/native/native.h"
 #include "worker/server.h"
 
-enum { CORE_WORKERS_MOST = 4, CORE_PIECE = 65536, CORE_DIRECT = 4096 };
+enum { CORE_WORKERS_MOST = 4, CORE_DEVICES_MOST = 4, CORE_PIECE = 65536, CORE_DIRECT = 4096 };
 
 /* How a core is made; zero is a sensible value of each. */
 struct core_options {
     int workers, lanes;
+    int devices; /* of each worker; 0: 1 */
     enum config_data data;
     unsigned delay;      /* see null_path.h; 0: 3, to make none say CORE_NO_DELAY */
     uint64_t arena;      /* bytes of the first one */
-    uint64_t memory;     /* bytes of a worker */
+    uint64_t memory;     /* bytes of a device */
     uint64_t fail_start; /* of the application's one-sided path */
+    int most;            /* the same, see null_path.h */
     bool no_window;
     bool progress_thread;
+    /* Makes a device of another kind, or says that it does not. NULL: all are native. */
+    bool (*make_other)(struct worker_device *device, int worker);
 };
 
 enum { CORE_NO_DELAY = UINT32_MAX };
 
 struct core_worker {
     struct server server;
+    struct worker_device devices[CORE_DEVICES_MOST];
+    struct world_device about[CORE_DEVICES_MOST];
     pthread_t thread;
     omprma_status_t status;
     bool joined;
@@ -122,7 +128,7 @@ static inline omprma_status_t launch(omprma_queue_t *queue, omprma_addr_t kernel
 {
     const uint64_t arguments[] = {a, b, c};
 
-    return omprma_launch(queue, kernel, arguments, 3);
+    return omprma_launch(queue, kernel, NULL, arguments, 3);
 }
 
 /* Keeps the lane of a queue busy. */
@@ -206,31 +212,57 @@ static inline void *core_serve(void *data)
     return NULL;
 }
 
+static inline bool core_runs_on_main(int devices, const struct core_options *o)
+{
+    return devices == 1 && o->lanes <= 1 && !o->make_other;
+}
+
+static inline void core_make_device(struct core_worker *worker, int index, int devices,
+                                    const struct core_options *o)
+{
+    struct worker_device *device = &worker->devices[index];
+    const struct native_options options = {
+        .place = core.place,
+        .memory_bytes = o->memory ? o->memory : 64 << 20,
+        .lanes = o->lanes ? o->lanes : 1,
+        .on_main = core_runs_on_main(devices, o),
+        .any_address = true,
+    };
+
+    device->server = &worker->server;
+    device->index = (uint16_t)index;
+    if (!o->make_other || !o->make_other(device, (int)(worker - core.worker)))
+        assert_ok(native_open(device, &options));
+    assert_ok(worker_device_begin(device, o->arena ? o->arena : 8 << 20, &worker->about[index]));
+    worker->about[index].memory_limit = options.memory_bytes;
+}
+
 static inline void core_start_worker(int number, const struct core_options *o,
-                                     const struct null_path_options *path,
-                                     struct world_hello *hello)
+                                     const struct null_path_options *path, struct world_peer *peer)
 {
     struct core_worker *worker = &core.worker[number];
     struct server *server = &worker->server;
     struct null_path_options own = *path;
+    int devices = o->devices ? o->devices : 1;
 
     memset(worker, 0, sizeof(*worker));
     own.seed += (uint64_t)number + 1;
     own.fail_start = 0;
-    server->lanes = o->lanes ? o->lanes : 1;
-    server->memory.window = MPI_WIN_NULL;
-    server->memory.place = core.place;
-    server->memory.attach_limit = 31;
-    server->memory.limit_bytes = o->memory ? o->memory : 64 << 20;
+    own.most = 0;
+    server->devices = worker->devices;
+    server->device_count = devices;
     assert_ok(null_channel_create(core.network, number + 1, &server->channel));
     if (!o->no_window)
         assert_ok(null_one_sided_create(&own, &server->one_sided));
     assert_ok(null_two_sided_create(&own, core.exchange, number + 1, &server->two_sided));
-    hello->arena_bytes = o->arena ? o->arena : 8 << 20;
-    hello->memory_limit = server->memory.limit_bytes;
-    snprintf(hello->host, sizeof(hello->host), "here");
-    assert_ok(memory_grow(&server->memory, hello->arena_bytes, &hello->arena));
-    assert_ok(server_open(server));
+    for (int i = 0; i < devices; i++)
+        core_make_device(worker, i, devices, o);
+    if (core_runs_on_main(devices, o))
+        server->main_device = server->devices;
+    snprintf(peer->hello.host, sizeof(peer->hello.host), "here");
+    peer->hello.device_count = devices;
+    peer->devices = worker->about;
+    assert_ok(server_open(server, 0));
     assert_int_equal(pthread_create(&worker->thread, NULL, core_serve, worker), 0);
 }
 
@@ -244,8 +276,9 @@ static inline void core_start(const struct core_options *o)
                                            : 3,
         .seed = 20220817,
         .fail_start = o->fail_start,
+        .most = o->most,
     };
-    struct world_hello hellos[CORE_WORKERS_MOST + 1] = {0};
+    struct world_peer peers[CORE_WORKERS_MOST + 1] = {0};
     struct channel *channel;
     struct datapath *one_sided = NULL, *two_sided;
     struct config config;
@@ -263,12 +296,12 @@ static inline void core_start(const struct core_options *o)
     core.exchange = null_exchange_create();
     assert_non_null(core.exchange);
     for (int i = 0; i < core.workers; i++)
-        core_start_worker(i, o, &path, &hellos[i + 1]);
+        core_start_worker(i, o, &path, &peers[i + 1]);
     assert_ok(null_channel_create(core.network, 0, &channel));
     if (!o->no_window)
         assert_ok(null_one_sided_create(&path, &one_sided));
     assert_ok(null_two_sided_create(&path, core.exchange, 0, &two_sided));
-    assert_ok(runtime_adopt(&config, channel, one_sided, two_sided, hellos, core.workers));
+    assert_ok(runtime_adopt(&config, channel, one_sided, two_sided, peers, core.workers));
 }
 
 /* A worker that is told by nobody that the application ends. */
@@ -307,7 +340,8 @@ static inline void core_stop(void)
         server_close(server);
         datapath_destroy(server->one_sided);
         datapath_destroy(server->two_sided);
-        memory_close(&server->memory);
+        for (int k = 0; k < server->device_count; k++)
+            server->devices[k].backend->close(&server->devices[k]);
         channel_destroy(server->channel);
     }
     null_exchange_destroy(core.exchange);
@@ -415,8 +449,8 @@ static inline omprma_queue_t *core_queue(int number)
 static inline void core_age(omprma_queue_t *queue, uint64_t count)
 {
     runtime_lock(queue->device->runtime);
-    queue->next_op += count;
-    queue->sent_op = queue->asked_op = queue->done_op = queue->hazard_op = queue->next_op;
+    queue->appended += count;
+    queue->issued = queue->asked = queue->answered = queue->hazard = queue->appended;
     runtime_unlock(queue->device->runtime);
     assert_ok(launch(queue, KERNEL(kernel_nap), 0, 0, 0)); /* and the worker knows it */
     assert_ok(omprma_queue_synchronize(queue));

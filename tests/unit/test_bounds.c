@@ -17,7 +17,7 @@ static omprma_queue_t *old_queue(int device)
 {
     omprma_queue_t *queue = core_queue(device);
 
-    core_age(queue, UINT32_MAX - (uint32_t)queue->next_op - EDGE);
+    core_age(queue, UINT32_MAX - (uint32_t)queue->appended - EDGE);
     return queue;
 }
 
@@ -28,7 +28,7 @@ static uint64_t make_progress(omprma_queue_t *queue)
 
     runtime_lock(queue->device->runtime);
     progress_once(queue->device->runtime);
-    ahead = queue->sent - queue->executed;
+    ahead = queue->unanswered;
     runtime_unlock(queue->device->runtime);
     return ahead;
 }
@@ -38,7 +38,7 @@ static uint32_t items_of(omprma_queue_t *queue)
     uint32_t items;
 
     runtime_lock(queue->device->runtime);
-    items = queue->items;
+    items = queue->entries;
     runtime_unlock(queue->device->runtime);
     return items;
 }
@@ -50,8 +50,9 @@ static uint64_t held_by_worker(omprma_queue_t *queue)
     uint64_t held = 0;
 
     server_lock(server);
-    for (const struct channel_message *message = stream_find(server, queue->number)->first; message;
-         message = message->next)
+    for (const struct channel_message *message =
+             stream_find(server->session, 0, queue->number)->first;
+         message; message = message->next)
         held++;
     server_unlock(server);
     return held;
@@ -64,7 +65,7 @@ static bool all_executed(omprma_queue_t *queue)
     bool executed;
 
     server_lock(server);
-    executed = stream_find(server, queue->number)->done_op == (uint32_t)queue->sent_op;
+    executed = stream_find(server->session, 0, queue->number)->done_op == (uint32_t)queue->issued;
     server_unlock(server);
     return executed;
 }
@@ -131,7 +132,7 @@ static void small_submits_are_not_waited_for(void **state)
     queue = core_queue(0);
     there = core_alloc(0, 8);
     core_hold(0); /* the worker answers nothing */
-    for (int i = 0; i < QUEUE_MARK_EACH + 10; i++) {
+    for (int i = 0; i < QUEUE_MARK_MESSAGES + 10; i++) {
         assert_ok(omprma_submit(queue, there, out, 8));
         assert_ok(omprma_queue_synchronize(queue));
     }
@@ -183,7 +184,7 @@ static void wait_until_full(omprma_queue_t *queue)
     while (!full) {
         kernel_nap(1000);
         runtime_lock(runtime);
-        full = queue->items >= QUEUE_ITEMS_MOST && queue->sent - queue->executed >= QUEUE_SENT_MOST;
+        full = queue->entries >= QUEUE_ENTRIES_MOST && queue->unanswered >= QUEUE_SENT_MOST;
         runtime_unlock(runtime);
     }
 }
@@ -228,8 +229,8 @@ static void a_full_queue_holds_who_appends(void **state)
         for (int i = 0; i < CALLERS; i++)
             appended += caller[i].appended;
         /* One of a caller may join a message that another has not flushed yet. */
-        assert_in_range(appended, QUEUE_ITEMS_MOST / 2, QUEUE_SENT_MOST + 2 * QUEUE_ITEMS_MOST);
-        assert_in_range(items_of(queue), QUEUE_ITEMS_MOST, QUEUE_ITEMS_MOST + CALLERS);
+        assert_in_range(appended, QUEUE_ENTRIES_MOST / 2, QUEUE_SENT_MOST + 2 * QUEUE_ENTRIES_MOST);
+        assert_in_range(items_of(queue), QUEUE_ENTRIES_MOST, QUEUE_ENTRIES_MOST + CALLERS);
         core_open(&gate);
         for (int i = 0; i < CALLERS; i++) {
             pthread_join(caller[i].thread, NULL);
@@ -351,7 +352,7 @@ static void failures_before_marked_messages(void **state)
     queue = core_queue(0);
     there = core_alloc(0, 16);
     assert_ok(omprma_submit(queue, there, &count, 8));
-    for (int behind = QUEUE_MARK_EACH - 5; behind < QUEUE_MARK_EACH + 5; behind++) {
+    for (int behind = QUEUE_MARK_MESSAGES - 5; behind < QUEUE_MARK_MESSAGES + 5; behind++) {
         assert_ok(omprma_queue_synchronize(queue));
         assert_ok(omprma_submit(queue, core_hole, out, 8));
         assert_ok(omprma_queue_flush(queue));
@@ -374,7 +375,7 @@ static void failures_before_marked_messages(void **state)
 
 /* ---- what is appended ends without those who wait for room ---- */
 
-enum { MANY = 3 * QUEUE_ITEMS_MOST };
+enum { MANY = 3 * QUEUE_ENTRIES_MOST };
 
 /* Retrieves behind a segment that is still open. */
 static void retrieves_behind_an_open_message(void **state)

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "core_fixture.h"
-#include "worker/crash.h"
+#include "worker/native/crash.h"
 
 enum { DEVICES = 4, BYTES_MOST = 5 << 20 };
 

@@ -17,11 +17,12 @@
 #include <unistd.h>
 
 #include "image_fixture.h"
-#include "worker/crash.h"
-#include "worker/image.h"
+#include "worker/native/crash.h"
+#include "worker/native/image.h"
 
 static const char kernels_source[] =
-    "#include <pthread.h>\n#include <signal.h>\n#include <stdlib.h>\n#include <unistd.h>\n"
+    "#include <pthread.h>\n#include <signal.h>\n#include <stdlib.h>\n#include <time.h>\n"
+    "#include <unistd.h>\n"
     "volatile int zero;\n"
     "void reads_null(void) { (void)*(volatile int *)0x10; }\n"
     "void writes_far(void) { *(volatile int *)0x7000dead0000 = 1; }\n"
@@ -38,7 +39,14 @@ static const char kernels_source[] =
     "static void fork_join(void *f) { pthread_t t; pthread_create(&t, 0, other, f);\n"
     "                                 pthread_join(t, 0); }\n"
     "void faults_in_team(void) { fork_join(reads_null); }\n"
-    "void exits_in_team(void) { fork_join(exits); }\n";
+    "void exits_in_team(void) { fork_join(exits); }\n"
+    "static void later(void) { struct timespec t = {0, 300000000}; nanosleep(&t, 0); }\n"
+    "static void fault_late(void) { later(); reads_null(); zero++; }\n"
+    "static void exit_late(void) { later(); exits(); zero++; }\n"
+    "static void abort_late(void) { later(); aborts(); zero++; }\n"
+    "void faults_late_in_team(void) { fork_join(fault_late); }\n"
+    "void exits_late_in_team(void) { fork_join(exit_late); }\n"
+    "void aborts_late_in_team(void) { fork_join(abort_late); }\n";
 
 static void *image_content;
 static size_t image_bytes;
@@ -59,13 +67,21 @@ static void wake(void)
         _exit(90);
 }
 
-static uint64_t kernel_find(const char *name)
+static struct crash crash;
+
+static uint64_t kernel_of(const void *owner, const char *name)
 {
     struct image *image;
     uint64_t address = 0;
-    if (image_open(image_content, image_bytes, &image) || image_symbol(image, name, 0, &address))
+    if (image_open(image_content, image_bytes, owner, &image) ||
+        image_symbol(image, name, 0, &address))
         _exit(91);
     return address;
+}
+
+static uint64_t kernel_find(const char *name)
+{
+    return kernel_of(NULL, name);
 }
 
 static void *lane(void *name)
@@ -74,7 +90,7 @@ static void *lane(void *name)
     /* a guard ends with its access */
     if (crash_thread() || !guarded_probe((uint64_t)(uintptr_t)&bad, 1, false, &bad))
         _exit(92);
-    crash_enter_kernel(entry);
+    crash_enter_kernel(entry, &crash);
     ((void (*)(void))(uintptr_t)entry)();
     crash_leave_kernel();
     return NULL;
@@ -103,7 +119,7 @@ static void wait_for_crash(void)
     const char *text = "";
     if (poll(&woken, 1, 10000) != 1)
         _exit(94);
-    while (!crash_happened(&text))
+    while (!crash_happened(&crash, &text))
         ;
     snprintf(report->text, sizeof(report->text), "%s", text);
     double before = cpu_seconds();
@@ -176,6 +192,69 @@ static void blames_the_kernel_of_foreign_threads(void **state)
     check_kernel("exits_in_team", "called exit(3)");
 }
 
+/* Two devices, each with its own copy of the image. */
+static struct crash two[2];
+
+struct lane_of_two {
+    struct crash *crash;
+    const char *name;
+};
+
+static void *run_lane_of_two(void *data)
+{
+    const struct lane_of_two *lane_of_two = data;
+    uint64_t entry = kernel_of(lane_of_two->crash->owner, lane_of_two->name);
+
+    crash_enter_kernel(entry, lane_of_two->crash);
+    ((void (*)(void))(uintptr_t)entry)();
+    crash_leave_kernel();
+    return NULL;
+}
+
+static void lane_of(int which, const char *name)
+{
+    static struct lane_of_two lanes[8];
+    static int used;
+    struct lane_of_two *one = &lanes[used++];
+    pthread_t thread;
+
+    *one = (struct lane_of_two){&two[which], name};
+    two[which].owner = &two[which];
+    if (pthread_create(&thread, NULL, run_lane_of_two, one))
+        _exit(93);
+    pthread_detach(thread);
+    nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+}
+
+/* The kernel that was entered last is another device's. */
+static void crash_in_one_of_two(const char *name)
+{
+    const char *text;
+
+    lane_of(0, name);
+    lane_of(1, "waits");
+    for (int i = 0; i < 100 && !crash_happened(&two[0], NULL); i++)
+        nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+    if (crash_happened(&two[1], NULL) || !crash_happened(&two[0], &text))
+        _exit(96);
+    snprintf(report->text, sizeof(report->text), "%s", text);
+    lane_of(1, "exits"); /* also a second time */
+    for (int i = 0; i < 100 && !crash_happened(&two[1], NULL); i++)
+        nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+    _exit(crash_happened(&two[1], NULL) ? 0 : 97);
+}
+
+static void finds_the_device_of_foreign_threads(void **state)
+{
+    (void)state;
+    assert_int_equal(in_child(crash_in_one_of_two, "faults_late_in_team"), 0);
+    assert_non_null(strstr(report->text, "kernel faults_late_in_team crashed: segm"));
+    assert_int_equal(in_child(crash_in_one_of_two, "exits_late_in_team"), 0);
+    assert_string_equal(report->text, "kernel exits_late_in_team called exit(3)");
+    assert_int_equal(in_child(crash_in_one_of_two, "aborts_late_in_team"), 0);
+    assert_string_equal(report->text, "kernel aborts_late_in_team called abort");
+}
+
 static void crash_latest(const char *unused)
 {
     (void)unused;
@@ -186,7 +265,7 @@ static void crash_latest(const char *unused)
     lane_start("reads_null"); /* a second crash is parked, and neither described nor told */
     nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
     const char *text = "";
-    crash_happened(&text);
+    crash_happened(&crash, &text);
     snprintf(report->text, sizeof(report->text), "%s", text);
 }
 
@@ -203,7 +282,7 @@ static void fault_outside(const char *name)
     uint64_t entry = kernel_find(name);
     lane_start("waits"); /* another thread's kernel is not to blame */
     nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
-    crash_enter_kernel(entry);
+    crash_enter_kernel(entry, &crash);
     crash_leave_kernel();
     ((void (*)(void))(uintptr_t)entry)();
 }
@@ -292,9 +371,9 @@ static void guarded_beside_kernel(const char *unused)
     uint64_t bad = 0;
     lane_start("waits");
     nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
-    crash_enter_kernel(1);
+    crash_enter_kernel(1, &crash);
     bool refused = !guarded_probe(16, 1, false, &bad);
-    _exit(refused && bad == 16 && !crash_happened(NULL) ? 0 : 1);
+    _exit(refused && bad == 16 && !crash_happened(&crash, NULL) ? 0 : 1);
 }
 
 static void guards_accesses(void **state)
@@ -315,6 +394,7 @@ int main(void)
         cmocka_unit_test(describes_faults),
         cmocka_unit_test(describes_exit),
         cmocka_unit_test(blames_the_kernel_of_foreign_threads),
+        cmocka_unit_test(finds_the_device_of_foreign_threads),
         cmocka_unit_test(keeps_the_first_of_several),
         cmocka_unit_test(leaves_other_faults_alone),
         cmocka_unit_test_setup(guards_accesses, map_pages),

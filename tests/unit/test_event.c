@@ -264,8 +264,8 @@ static void events_of_old_queues(void **state)
         assert_ok(omprma_event_query(event, &done));
         assert_true(done);
     }
-    core_age(first, UINT32_MAX - (uint32_t)first->next_op - 50);
-    core_age(second, UINT32_MAX - (uint32_t)second->next_op - 50);
+    core_age(first, UINT32_MAX - (uint32_t)first->appended - 50);
+    core_age(second, UINT32_MAX - (uint32_t)second->appended - 50);
     for (int round = 0; round < 200; round++) {
         omprma_queue_t *queue = round % 2 ? first : second;
 
@@ -273,7 +273,7 @@ static void events_of_old_queues(void **state)
         assert_ok(launch(queue, KERNEL(kernel_count), there, 0, 0));
         assert_ok(omprma_event_record(event, queue));
     }
-    assert_true((uint32_t)first->next_op < 1000);
+    assert_true((uint32_t)first->appended < 1000);
     assert_ok(omprma_event_wait(event, first));
     assert_ok(omprma_retrieve(first, &count, there, 8));
     assert_ok(omprma_queue_synchronize(first));

@@ -315,8 +315,8 @@ static void turn_is_passed_on(void **state)
     runtime_lock(runtime_get());
     assert_int_equal(runtime_get()->relays, RELAYS_MOST);
     assert_non_null(runtime_get()->relay_first);
-    queue_fail(queue[failed], OMPRMA_ERR_MPI, "made up");
-    queue_fail(queue[0], OMPRMA_ERR_MPI, "made up as well");
+    queue_fail(queue[failed], NULL, OMPRMA_ERR_MPI, "made up");
+    queue_fail(queue[0], NULL, OMPRMA_ERR_MPI, "made up as well");
     runtime_unlock(runtime_get());
     for (int i = COPIES - 1; i >= 0; i--)
         assert_int_equal(omprma_queue_synchronize(queue[i]),

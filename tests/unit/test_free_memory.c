@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "worker/free_memory.h"
+#include "worker/native/free_memory.h"
 
 enum { MIB = 1 << 20 };
 

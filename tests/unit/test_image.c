@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "image_fixture.h"
-#include "worker/image.h"
+#include "worker/native/image.h"
 
 static const char two_symbols[] = "int value = %d; long long wide[4];"
                                   "void kernel(int *out) { *out = value++; }";
@@ -19,7 +19,7 @@ static struct image *open_source(const char *source)
     struct image *image = NULL;
     void *content = fixture_image(source, &bytes);
     assert_non_null(content);
-    omprma_status_t status = image_open(content, bytes, &image);
+    omprma_status_t status = image_open(content, bytes, NULL, &image);
     free(content);
     if (status)
         print_error("%s\n", error_text());
@@ -52,10 +52,10 @@ static void finds_symbols(void **state)
     assert_int_equal(call(kernel), 7);
     assert_int_equal(*(int *)(uintptr_t)value, 8);
 
-    assert_true(image_is_kernel(kernel));
-    assert_false(image_is_kernel(kernel + 1));
-    assert_false(image_is_kernel(value));
-    assert_false(image_is_kernel(0));
+    assert_true(image_is_kernel(NULL, kernel));
+    assert_false(image_is_kernel(NULL, kernel + 1));
+    assert_false(image_is_kernel(NULL, value));
+    assert_false(image_is_kernel(NULL, 0));
     assert_string_equal(image_kernel_name(kernel), "kernel");
     assert_string_equal(image_kernel_name(value), "?");
     assert_true(image_offset(kernel, &offset));
@@ -102,7 +102,7 @@ static void keeps_images_apart(void **state)
         size_t bytes;
         struct image *none = NULL;
         void *bad = fixture_image("void gone(void); void f(void) { gone(); }", &bytes);
-        assert_int_equal(image_open(bad, bytes, &none), OMPRMA_ERR_SYMBOL);
+        assert_int_equal(image_open(bad, bytes, NULL, &none), OMPRMA_ERR_SYMBOL);
         assert_null(none);
         free(bad);
         assert_int_equal(image_symbol(open_numbered(100 + i), "kernel", 0, &kernels[i]), OMPRMA_OK);
@@ -119,7 +119,7 @@ static void names_what_is_missing(void **state)
     void *content =
         fixture_image("void gone_fishing(void); void f(void) { gone_fishing(); }", &bytes);
     size_t count = image_count();
-    assert_int_equal(image_open(content, bytes, &image), OMPRMA_ERR_SYMBOL);
+    assert_int_equal(image_open(content, bytes, NULL, &image), OMPRMA_ERR_SYMBOL);
     assert_non_null(strstr(error_text(), "gone_fishing"));
     assert_null(strstr(error_text(), "/proc/self"));
     free(content);
@@ -130,7 +130,7 @@ static void names_what_is_missing(void **state)
         "-L%s -lomprma_gone", &bytes);
     assert_non_null(content);
     setenv("LD_LIBRARY_PATH", "/some/folder", 1);
-    assert_int_equal(image_open(content, bytes, &image), OMPRMA_ERR_SYMBOL);
+    assert_int_equal(image_open(content, bytes, NULL, &image), OMPRMA_ERR_SYMBOL);
     assert_non_null(strstr(error_text(), "libomprma_gone.so"));
     assert_non_null(strstr(error_text(), "LD_LIBRARY_PATH=/some/folder"));
     assert_null(image);
@@ -144,9 +144,9 @@ static void refuses_damaged_images(void **state)
     size_t bytes;
     struct image *image = NULL;
     char *content = fixture_image("void f(void) {}", &bytes);
-    assert_int_equal(image_open(content, bytes / 2, &image), OMPRMA_ERR_IMAGE);
+    assert_int_equal(image_open(content, bytes / 2, NULL, &image), OMPRMA_ERR_IMAGE);
     memset(content, 'x', 16);
-    assert_int_equal(image_open(content, bytes, &image), OMPRMA_ERR_IMAGE);
+    assert_int_equal(image_open(content, bytes, NULL, &image), OMPRMA_ERR_IMAGE);
     assert_null(image);
     free(content);
 }
@@ -187,7 +187,7 @@ static void *open_at_once(void *argument)
     static _Atomic int next;
     int index = next++;
     pthread_barrier_wait(&content->start);
-    if (image_open(content->bytes, content->size, &content->image[index]))
+    if (image_open(content->bytes, content->size, NULL, &content->image[index]))
         content->image[index] = NULL;
     return NULL;
 }

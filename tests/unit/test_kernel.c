@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "worker/kernel.h"
+#include "worker/native/kernel.h"
 
 enum { MOST = OMPRMA_LAUNCH_ARGUMENTS };
 

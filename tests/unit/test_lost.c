@@ -264,7 +264,7 @@ static void a_worker_that_has_died(void **state)
     runtime->bells = calloc(2, sizeof(*runtime->bells));
     runtime->bells[1] = doorbell_open(address);
     assert_non_null(runtime->bells[1]);
-    core_device(0)->can_ring = true;
+    core_device(0)->peer->can_ring = true;
     runtime_unlock(runtime);
     check_well(0);
     assert_int_equal(kill(child, SIGKILL), 0);
@@ -300,7 +300,7 @@ static omprma_queue_t *start_sending(omprma_addr_t *from, omprma_addr_t *to)
     unsetenv("OMPRMA_TIMEOUT");
     for (int i = 0; i < 2; i++) {
         core_hold(i);
-        core.worker[i].server.stall_ns = TIMEOUT_S * INT64_C(1000000000);
+        core.worker[i].server.session->stall_ns = TIMEOUT_S * INT64_C(1000000000);
         core_release(i);
     }
     core_exchange_by(EXCHANGE_SEND);

@@ -381,16 +381,17 @@ static void add_one(int *copy)
     __atomic_fetch_add(&copy[0], 1, __ATOMIC_RELAXED);
 }
 
-/* Runs add_one() on `shared` and leaves, up to the point where others see it. */
-static void issue_and_leave(struct work *work)
+/* A region that counts in `shared`, issued but not waited for. */
+static void issue_region(struct work *work, bool (*step)(struct work *, const struct maps *))
 {
     struct list list = list_of(shared, sizeof(shared), MAP_TO | MAP_FROM);
     struct maps maps = maps_of(&list);
-    const uint64_t word = (uintptr_t)copy_of(shared);
-    assert_true(work_launch(work, (uintptr_t)add_one, &word, 1));
     pthread_mutex_lock(&device->lock);
-    assert_true(maps_leave(work, &maps));
+    assert_true(step(work, &maps));
     pthread_mutex_unlock(&device->lock);
+    const uint64_t word = (uintptr_t)copy_of(shared);
+    if (step == maps_enter)
+        assert_true(work_launch(work, (uintptr_t)add_one, &word, 1));
 }
 
 /* Who leaves last brings back also what others, that left before, are still computing. */
@@ -398,13 +399,14 @@ static void test_leaving_last(void **state)
 {
     (void)state;
     shared[0] = 0;
-    assert_true(run(maps_enter, list_of(shared, sizeof(shared), MAP_TO)));
-    assert_true(run(maps_enter, list_of(shared, sizeof(shared), MAP_TO)));
     struct work *first = work_begin(device, NULL), *last = work_begin(device, NULL);
-    issue_and_leave(first);
-    issue_and_leave(last);
+    issue_region(first, maps_enter);
+    issue_region(last, maps_enter);
+    issue_region(first, maps_leave);
+    issue_region(last, maps_leave);
     assert_true(work_finish(last));
     assert_int_equal(shared[0], 2);
+    assert_non_null(copy_of(shared)); /* the other one still uses it */
     assert_true(work_finish(first));
     assert_null(copy_of(shared));
 }

@@ -174,17 +174,39 @@ static void bad_ranges_are_refused(void **state)
     assert_int_equal(omprma_submit(queue, block, NULL, 8), OMPRMA_ERR_ARGUMENT);
     assert_int_equal(omprma_retrieve(queue, NULL, block, 8), OMPRMA_ERR_ARGUMENT);
     assert_int_equal(omprma_submit(NULL, block, out, 8), OMPRMA_ERR_ARGUMENT);
-    assert_int_equal(omprma_launch(queue, 0, NULL, 0), OMPRMA_ERR_ARGUMENT);
-    assert_int_equal(omprma_launch(queue, KERNEL(kernel_nap), NULL, 1), OMPRMA_ERR_ARGUMENT);
-    assert_int_equal(
-        omprma_launch(queue, KERNEL(kernel_nap), (uint64_t *)out, OMPRMA_LAUNCH_ARGUMENTS + 1),
-        OMPRMA_ERR_ARGUMENT);
+    assert_int_equal(omprma_launch(queue, 0, NULL, NULL, 0), OMPRMA_ERR_ARGUMENT);
+    assert_int_equal(omprma_launch(queue, KERNEL(kernel_nap), NULL, NULL, 1), OMPRMA_ERR_ARGUMENT);
+    assert_int_equal(omprma_launch(queue, KERNEL(kernel_nap), NULL, (uint64_t *)out,
+                                   OMPRMA_LAUNCH_ARGUMENTS + 1),
+                     OMPRMA_ERR_ARGUMENT);
     assert_int_equal(omprma_free(0, freed), OMPRMA_ERR_ADDRESS);
     assert_int_equal(omprma_free(0, block + 1), OMPRMA_ERR_ADDRESS);
     assert_int_equal(omprma_free(1, block), OMPRMA_ERR_ARGUMENT);
     /* The queue has not failed by any of these. */
     assert_ok(omprma_submit(queue, block, out, 100));
     assert_ok(omprma_queue_synchronize(queue));
+    assert_ok(omprma_queue_destroy(queue));
+    core_stop();
+}
+
+/* A host kernel runs once, with its own arguments. */
+static void geometry_leaves_arguments_alone(void **state)
+{
+    const omprma_geometry_t geometry = {.teams = {3, 1, 1}, .threads = {8}, .shared_bytes = 256};
+    uint64_t count = 0;
+    omprma_queue_t *queue;
+    omprma_addr_t block;
+
+    (void)state;
+    core_start(&(struct core_options){0});
+    queue = core_queue(0);
+    block = core_alloc(0, sizeof(count));
+    assert_ok(omprma_submit(queue, block, &count, sizeof(count)));
+    assert_ok(omprma_launch(queue, KERNEL(kernel_count), &geometry, &block, 1));
+    assert_ok(omprma_launch(queue, KERNEL(kernel_nap), &geometry, &(uint64_t){0}, 1));
+    assert_ok(omprma_retrieve(queue, &count, block, sizeof(count)));
+    assert_ok(omprma_queue_synchronize(queue));
+    assert_int_equal(count, 1);
     assert_ok(omprma_queue_destroy(queue));
     core_stop();
 }
@@ -259,6 +281,7 @@ int main(void)
         cmocka_unit_test(retrieved_data_can_be_submitted),
         cmocka_unit_test(submitted_memory_can_be_retrieved_into),
         cmocka_unit_test(bad_ranges_are_refused),
+        cmocka_unit_test(geometry_leaves_arguments_alone),
         cmocka_unit_test(memory_grows_and_ends),
         cmocka_unit_test(operations_left_at_the_end_are_finished),
     };

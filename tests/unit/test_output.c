@@ -16,8 +16,8 @@
 
 #include "base/error.h"
 #include "image_fixture.h"
-#include "worker/crash.h"
-#include "worker/image.h"
+#include "worker/native/crash.h"
+#include "worker/native/image.h"
 #include "worker/output.h"
 
 enum { MIB = 1 << 20 };
@@ -346,11 +346,13 @@ static void tells_losses(void **state)
 
 /* ---- a thread that crashed inside stdio ---- */
 
+static struct crash crash;
+
 static void *crash_in_printf(void *unused)
 {
     const char *volatile nowhere = (const char *)0x10;
     REQUIRE(!crash_thread());
-    crash_enter_kernel(1);
+    crash_enter_kernel(1, &crash);
     printf("step 1\n");
     printf("step 2 %s\n", nowhere);
     return unused;
@@ -360,7 +362,7 @@ static void *crash_in_fwrite(void *unused)
 {
     const char *volatile nowhere = (const char *)0x10;
     REQUIRE(!crash_thread());
-    crash_enter_kernel(1);
+    crash_enter_kernel(1, &crash);
     fwrite("step 1\n", 1, 7, stdout);
     fwrite(nowhere, 1, MIB, stdout);
     return unused;
@@ -373,9 +375,10 @@ static void survive(void *(*body)(void *))
     pthread_t thread;
     REQUIRE(!crash_install(NULL));
     REQUIRE(!pthread_create(&thread, NULL, body, NULL));
-    for (int i = 0; i < 500 && !crash_happened(NULL); i++)
+    for (int i = 0; i < 500 && !crash_happened(&crash, NULL); i++)
         sleep_ms(10);
-    REQUIRE(crash_happened(NULL));
+    REQUIRE(crash_happened(&crash, NULL));
+    output_expect_stuck();
     output_drain_fds();
     REQUIRE(output_take(&from, text, sizeof(text) - 1, &flushed) >= 7);
     REQUIRE(!strncmp(text, "step 1\n", 7));
@@ -419,7 +422,7 @@ static void print_with_streams(void)
 {
     struct image *image;
     uint64_t mixed, unsynced;
-    REQUIRE(!image_open(stream_content, stream_bytes, &image));
+    REQUIRE(!image_open(stream_content, stream_bytes, NULL, &image));
     REQUIRE(!image_symbol(image, "mixed", 0, &mixed));
     REQUIRE(!image_symbol(image, "unsynced", 0, &unsynced));
     ((void (*)(void))(uintptr_t)mixed)();

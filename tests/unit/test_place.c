@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "worker/place.h"
+#include "worker/native/place.h"
 
 static struct place *create(const char *machine, int index, int count, int lanes)
 {
@@ -165,7 +165,7 @@ static void check_environment(const char *machine, int count, int lanes, const c
                               const char *spin)
 {
     struct place *place = create(machine, 0, count, lanes);
-    assert_int_equal(place_apply(place, false), OMPRMA_OK);
+    assert_int_equal(place_apply(place, false, 1), OMPRMA_OK);
     place_destroy(place);
     assert_string_equal(getenv("OMP_NUM_THREADS"), threads);
     if (spin)
@@ -223,7 +223,7 @@ static int bind_lane(void)
     place_destroy(place);
     place = create(NULL, 0, 1, 2);
     place_lane_list(place, 1, lane, sizeof(lane));
-    if (place_apply(place, true) || !bound_to(all))
+    if (place_apply(place, true, 1) || !bound_to(all))
         return 1;
     if (place_apply_lane(place, 1) || !bound_to(lane) || (cores > 1 && !strcmp(lane, all)))
         return 2;
@@ -237,7 +237,7 @@ static int bind_worker(void)
     char share[256], allowed[256];
     struct place *place = create(NULL, 1, 2, 1);
     place_lane_list(place, 0, share, sizeof(share));
-    if (place_apply(place, true) || !bound_to(share))
+    if (place_apply(place, true, 1) || !bound_to(share))
         return 1;
     place_destroy(place);
     place = create(NULL, 0, 1, 1);

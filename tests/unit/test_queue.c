@@ -187,7 +187,7 @@ static void thousands_of_submits_without_waiting(void **state)
     for (uint64_t i = 0; i < COUNT; i++) { /* a message each */
         assert_ok(omprma_submit(queue, there + 8 * i, &i, 8));
         assert_ok(omprma_queue_flush(queue));
-        assert_true(core_device(0)->sent - core_device(0)->acked <= DEVICE_WINDOW + 2);
+        assert_true(core_device(0)->peer->sent - core_device(0)->peer->acked <= PEER_WINDOW + 2);
     }
     assert_ok(omprma_retrieve(queue, back, there, COUNT * 8));
     assert_ok(omprma_queue_synchronize(queue));

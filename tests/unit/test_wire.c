@@ -50,6 +50,7 @@ static struct wire_record make_record(unsigned code, uint32_t tail_bytes, const 
     struct wire_record record = {
         .code = (uint16_t)code,
         .flags = (uint16_t)(next_random() & WIRE_REPLY),
+        .device = 5,
         .queue = 7,
         .op = (uint32_t)next_random(),
         .tail_bytes = tail_bytes,
@@ -63,8 +64,8 @@ static struct wire_record make_record(unsigned code, uint32_t tail_bytes, const 
 
 static bool same_record(const struct wire_record *a, const struct wire_record *b)
 {
-    return a->code == b->code && a->flags == b->flags && a->queue == b->queue && a->op == b->op &&
-           a->tail_bytes == b->tail_bytes &&
+    return a->code == b->code && a->flags == b->flags && a->device == b->device &&
+           a->queue == b->queue && a->op == b->op && a->tail_bytes == b->tail_bytes &&
            memcmp(a->word, b->word, 8 * (size_t)wire_words(a->code)) == 0 &&
            (a->tail_bytes == 0 || memcmp(a->tail, b->tail, a->tail_bytes) == 0);
 }
@@ -154,6 +155,32 @@ static void messages_fill_to_the_last_byte(void **state)
     }
 }
 
+static void launches_carry_their_geometry(void **state)
+{
+    const uint64_t words[WIRE_GEOMETRY_WORDS + 2] = {
+        2 | UINT64_C(3) << 32, 4 | UINT64_C(5) << 32, 6 | UINT64_C(7) << 32, 8, 90, 91};
+    struct wire_record record = {
+        .code = WIRE_LAUNCH, .flags = WIRE_GEOMETRY, .tail = words, .tail_bytes = sizeof(words)};
+    struct wire_launch launch;
+
+    (void)state;
+    assert_int_equal(wire_open_launch(&record, &launch), OMPRMA_OK);
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(launch.geometry.teams[i], 2 + i);
+        assert_int_equal(launch.geometry.threads[i], 5 + i);
+    }
+    assert_int_equal(launch.geometry.shared_bytes, 8);
+    assert_int_equal(launch.count, 2);
+    assert_int_equal(launch.arguments[1], 91);
+    record.flags = 0; /* all of it is arguments */
+    assert_int_equal(wire_open_launch(&record, &launch), OMPRMA_OK);
+    assert_int_equal(launch.geometry.teams[0], 0);
+    assert_int_equal(launch.count, WIRE_GEOMETRY_WORDS + 2);
+    record.flags = WIRE_GEOMETRY;
+    record.tail_bytes = 8 * (WIRE_GEOMETRY_WORDS - 1);
+    assert_int_equal(wire_open_launch(&record, &launch), OMPRMA_ERR_PROTOCOL);
+}
+
 static void padding_does_not_leak(void **state)
 {
     struct wire_buffer buffer = {memory, 0, sizeof(memory)};
@@ -205,7 +232,9 @@ static void damage_is_named(void **state)
     assert_int_equal(open_altered(first + 4, used, 4, used), OMPRMA_ERR_PROTOCOL);
     assert_int_equal(open_altered(first + 4, UINT32_MAX, 4, used), OMPRMA_ERR_PROTOCOL);
     assert_int_equal(open_altered(first + 8, 5, 4, used), OMPRMA_ERR_PROTOCOL);
-    assert_non_null(strstr(omprma_error(), "queues 5 and 0"));
+    assert_non_null(strstr(omprma_error(), "queue 5 and device 0, queue 0"));
+    assert_int_equal(open_altered(first + 2, 3, 2, used), OMPRMA_ERR_PROTOCOL);
+    assert_non_null(strstr(omprma_error(), "device 3"));
 }
 
 /* ---- random damage ---- */
@@ -319,6 +348,7 @@ int main(void)
         cmocka_unit_test(unknown_codes_are_known_as_such),
         cmocka_unit_test(want_reply_marks_the_last_record),
         cmocka_unit_test(messages_fill_to_the_last_byte),
+        cmocka_unit_test(launches_carry_their_geometry),
         cmocka_unit_test(padding_does_not_leak),
         cmocka_unit_test(damage_is_named),
         cmocka_unit_test(damaged_messages_are_refused_or_understood),

@@ -5,7 +5,6 @@
  */
 #include <argp.h>
 #include <dlfcn.h>
-#include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +13,7 @@
 #include "base/config.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "control/world.h"
 #include "host/describe.h"
 #include "tools/launch/launch.h"
 #include "tools/launch/llvm.h"
@@ -58,10 +58,8 @@ static void print_hwloc(void)
 
 static void print_versions(void)
 {
-    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-    int length = 0;
-    MPI_Get_library_version(text, &length);
-    text[strcspn(text, "\n")] = 0;
+    char text[256];
+    world_mpi_library(text, sizeof(text));
     printf("omprma   %s\n", OMPRMA_VERSION_STRING);
     printf("MPI      %s\n", text);
     print_hwloc();

@@ -10,12 +10,22 @@
 #include "base/error.h"
 #include "base/log.h"
 
-enum { KEY_HOSTS = 256, KEY_HOSTFILE, KEY_DATA, KEY_OSC, KEY_LLVM, KEY_RUNTIME, KEY_MPI_ARG };
+enum {
+    KEY_HOSTS = 256,
+    KEY_HOSTFILE,
+    KEY_DATA,
+    KEY_OSC,
+    KEY_LLVM,
+    KEY_RUNTIME,
+    KEY_MPI_ARG,
+    KEY_DEVICES
+};
 enum { WORKERS_MAX = 4096, VERBOSE_MAX = 3 };
 
 static const struct argp_option options[] = {
-    {"workers", 'n', "N", 0,
-     "Number of workers, one device each (default 1, or one per slot of the hosts)", 0},
+    {"workers", 'n', "N", 0, "Number of workers (default 1, or one per slot of the hosts)", 0},
+    {"devices-per-worker", KEY_DEVICES, "K|numa", 0,
+     "Number of devices of each worker, or one per NUMA node of its cores (default 1)", 0},
     {"hosts", KEY_HOSTS, "H1:N,H2:N", 0,
      "Place workers on these hosts, N on each (default: this host)", 0},
     {"hostfile", KEY_HOSTFILE, "FILE", 0, "The same from a file with lines \"HOST slots=N\"", 0},
@@ -99,6 +109,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         return 0;
     case KEY_HOSTFILE:
         option_hosts(launch, "--hostfile", value);
+        return 0;
+    case KEY_DEVICES:
+        option_set("--devices-per-worker", "DEVICES", value);
         return 0;
     case KEY_DATA:
         option_set("--data", "DATA", value);

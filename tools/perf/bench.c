@@ -121,7 +121,7 @@ omprma_status_t bench_region(omprma_queue_t *queue, omprma_addr_t kernel, omprma
 {
     omprma_status_t status = omprma_submit(queue, at, in, sizeof(*in));
     if (status == OMPRMA_OK)
-        status = omprma_launch(queue, kernel, &at, 1);
+        status = omprma_launch(queue, kernel, NULL, &at, 1);
     if (status == OMPRMA_OK)
         status = omprma_retrieve(queue, out, at, sizeof(*out));
     return status;

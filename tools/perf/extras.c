@@ -141,18 +141,18 @@ static omprma_status_t idle(struct bench *bench, const struct spot *spots, long 
     if (status != OMPRMA_OK)
         return status;
     for (int i = 0; i < devices; i++)
-        before[i] = process_ticks(bench->runtime->devices[i]->hello.bell.pid);
+        before[i] = process_ticks(bench->runtime->devices[i]->peer->hello.bell.pid);
     sleep(IDLE_S);
     for (int i = 0; i < devices && status == OMPRMA_OK; i++) {
         struct result result = {.op = OP_IDLE, .bytes = sizeof(int64_t), .device = i};
-        int pid = bench->runtime->devices[i]->hello.bell.pid;
+        int pid = bench->runtime->devices[i]->peer->hello.bell.pid;
         long ticks = process_ticks(pid) - before[i];
         int64_t begin = clock_ns();
         status = whole_region(bench, spots, i);
         double us = (double)(clock_ns() - begin) / 1e3;
         result.cpu_share = (double)ticks / (double)sysconf(_SC_CLK_TCK) / IDLE_S;
         result.memory_bytes = process_memory(pid);
-        if (status == OMPRMA_OK && bench->runtime->devices[i]->can_ring)
+        if (status == OMPRMA_OK && bench->runtime->devices[i]->peer->can_ring)
             keep(bench, &result, &us, 1);
     }
     return status;

@@ -1,11 +1,11 @@
 /* machine.c: describes this host for the record. Knows nothing of workers. */
-#include <mpi.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "control/world.h"
 #include "tools/perf/results.h"
 
 /* "model name : X" of /proc/cpuinfo; other machines call it otherwise, or not at all. */
@@ -29,8 +29,7 @@ static void read_cpu(char *text, size_t bytes)
 
 void machine_describe(struct machine *machine)
 {
-    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-    int length = 0;
+    char text[128];
     struct utsname system;
     time_t now = time(NULL);
     struct tm utc;
@@ -38,8 +37,8 @@ void machine_describe(struct machine *machine)
     machine->cores = (int)sysconf(_SC_NPROCESSORS_ONLN);
     uname(&system);
     snprintf(machine->kernel, sizeof(machine->kernel), "%s %s", system.sysname, system.release);
-    MPI_Get_library_version(text, &length);
-    text[strcspn(text, ",\n")] = 0;
+    world_mpi_library(text, sizeof(text));
+    text[strcspn(text, ",")] = 0;
     snprintf(machine->mpi, sizeof(machine->mpi), "%.120s", text);
     gmtime_r(&now, &utc);
     strftime(machine->date, sizeof(machine->date), "%Y-%m-%dT%H:%M:%SZ", &utc);

@@ -6,8 +6,10 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "control/bench.h"
+#include "control/mpi_bench.h"
+#include "control/mpi_world.h"
 #include "control/mpi_yield.h"
+#include "control/tags.h"
 #include "tools/perf/bench.h"
 
 enum { PING_PONG_BYTES = 64 };
@@ -16,8 +18,8 @@ enum { PING_PONG_BYTES = 64 };
 
 static int put_or_get(const struct bench *bench, bool put, int bytes)
 {
-    int rank = bench->device->rank;
-    MPI_Win window = bench->runtime->world.window;
+    int rank = bench->device->peer->rank;
+    MPI_Win window = bench->runtime->world.mpi->window;
     MPI_Aint at = (MPI_Aint)bench->block;
     int code = put ? MPI_Put(bench->buffer, bytes, MPI_BYTE, rank, at, bytes, MPI_BYTE, window)
                    : MPI_Get(bench->buffer, bytes, MPI_BYTE, rank, at, bytes, MPI_BYTE, window);
@@ -29,12 +31,12 @@ static omprma_status_t one_sided(const struct bench *bench, bool put, uint64_t b
 {
     int code = MPI_SUCCESS;
     runtime_lock(bench->runtime);
-    device_keep_awake(bench->device);
+    peer_keep_awake(bench->device->peer);
     mpi_yield_allow(true);
     if (bytes < 1 << 20)
         code = put_or_get(bench, put, (int)bytes);
     for (int i = 0; i < samples && code == MPI_SUCCESS; i++) {
-        device_keep_awake(bench->device); /* where transfers need the target's help */
+        peer_keep_awake(bench->device->peer); /* where transfers need the target's help */
         int64_t begin = clock_ns();
         for (int j = 0; j < batch && code == MPI_SUCCESS; j++)
             code = put_or_get(bench, put, (int)bytes);
@@ -62,8 +64,8 @@ static omprma_status_t raw_get(struct bench *bench, uint64_t bytes, int samples,
 /* Sends `out` bytes and receives `in` bytes. */
 static int exchange_messages(const struct bench *bench, int out, int in)
 {
-    int rank = bench->device->rank;
-    MPI_Comm comm = bench->runtime->world.data;
+    int rank = bench->device->peer->rank;
+    MPI_Comm comm = bench->runtime->world.mpi->data;
     int code = MPI_Send(bench->buffer, out, MPI_BYTE, rank, BENCH_TAG, comm);
     if (code != MPI_SUCCESS)
         return code;
@@ -79,12 +81,13 @@ static omprma_status_t messages(const struct bench *bench, enum bench_kind kind,
     struct wire_record record = {.code = WIRE_BENCH, .word = {kind, bytes, rounds, bench->block}};
     int code;
     runtime_lock(bench->runtime);
-    omprma_status_t status = queue_append(bench->queue, &record, NULL);
+    omprma_status_t status = queue_append_command(bench->queue, OPERATION_COMMAND, &record, NULL);
     if (status != OMPRMA_OK) {
         runtime_unlock(bench->runtime);
         return status;
     }
-    queue_flush(bench->queue, true);
+    queue_want(bench->queue, bench->queue->hazard);
+    queue_flush(bench->queue);
     runtime_unlock(bench->runtime); /* which wakes the worker */
     runtime_lock(bench->runtime);
     mpi_yield_allow(true);
@@ -129,8 +132,8 @@ static omprma_status_t raw_peer_put(struct bench *bench, uint64_t bytes, int sam
 {
     struct wire_record record = {
         .code = WIRE_BENCH,
-        .word = {bench_put((uint32_t)bench->peer->rank, (uint32_t)samples), bytes, bench->block,
-                 bench->peer_block},
+        .word = {bench_put((uint32_t)bench->peer->peer->rank, (uint32_t)samples), bytes,
+                 bench->block, bench->peer_block},
     };
     uint64_t count = 0;
     (void)batch; /* it times each by itself */

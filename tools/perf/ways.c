@@ -5,7 +5,7 @@
 
 /* Unacknowledged submits before the first that is timed: more than may be under way, so that the
  * timed ones go at the rate at which the worker takes them. */
-enum { FILL = 2 * DEVICE_WINDOW };
+enum { FILL = 2 * PEER_WINDOW };
 
 /* Blocks of an allocation batch that are live at once hold at most so much. */
 static const uint64_t ALLOC_LIVE_BYTES = 32 << 20;
@@ -55,7 +55,7 @@ static omprma_status_t via_application(struct bench *bench, uint64_t bytes)
 static omprma_status_t launch(struct bench *bench, uint64_t bytes)
 {
     (void)bytes;
-    omprma_status_t status = omprma_launch(bench->queue, bench->empty, NULL, 0);
+    omprma_status_t status = omprma_launch(bench->queue, bench->empty, NULL, NULL, 0);
     return status == OMPRMA_OK ? omprma_queue_synchronize(bench->queue) : status;
 }
 

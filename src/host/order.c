@@ -1,0 +1,198 @@
+/*
+ * order.c: the order rules of queues. See order.h.
+ *
+ * Operations are issued one after the other, in the order of the queue's list, which is the order
+ * of the calls but for two cases that nobody can tell apart from it:
+ *
+ *   - a put or get that is appended behind an open message of nothing but small submits to other
+ *     places is put before that message (order_may_pass);
+ *   - a small retrieve joins an open message although gets were appended after that, since all of
+ *     them only read (order_may_join).
+ *
+ * Issued is not complete: the next operation of the list may be issued while earlier ones are still
+ * on their way. What it must wait for is said by one rule per kind, below:
+ *
+ *   command    the worker orders commands among each other. It does not see transfers, waits and
+ *              tasks: those before it must have ended.
+ *   transfer   the worker does not see it: commands before it that may touch what it touches must
+ *              have ended, so must transfers before it whose ranges meet its own; and small submits
+ *              of all queues of the device to the same range that were sent must be executed.
+ *   wait       for its target, which may lie in any queue; nothing behind it is issued before.
+ *   task       everything before it must have ended.
+ *
+ * Nothing waits for what is not appended yet, so no circle can close.
+ */
+#include "host/order.h"
+
+enum { ACTIVE_TRANSFERS = 16 /* puts and gets of one queue under way at a time */ };
+
+static bool ranges_meet(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes)
+{
+    return a < b + b_bytes && b < a + a_bytes;
+}
+
+/* Two transfers of a queue that must not run at the same time. */
+static bool transfers_conflict(const struct operation *a, const struct operation *b)
+{
+    bool both_in = a->fills_host && b->fills_host, both_out = !a->fills_host && !b->fills_host;
+
+    return (!both_in &&
+            ranges_meet(a->device_at, a->device_bytes, b->device_at, b->device_bytes)) ||
+           (!both_out && ranges_meet(a->host_at, a->host_bytes, b->host_at, b->host_bytes));
+}
+
+/* Whether a transfer must wait for the end of an operation before it in its queue. */
+static bool transfer_follows(const struct operation *transfer, const struct operation *earlier)
+{
+    switch (earlier->kind) {
+    case OPERATION_MARK:
+        return false;
+    case OPERATION_READ:
+        return !transfer->fills_host && ranges_meet(earlier->device_at, earlier->device_bytes,
+                                                    transfer->device_at, transfer->device_bytes);
+    case OPERATION_TRANSFER:
+        return transfers_conflict(earlier, transfer);
+    default: /* a small submit stands among the writes when it is sent */
+        return true;
+    }
+}
+
+static bool transfer_may_start(struct operation *transfer)
+{
+    struct omprma_queue *queue = transfer->queue;
+    struct operation *write, *blocker = NULL;
+
+    if (queue->transfers >= ACTIVE_TRANSFERS)
+        return false; /* the end of one brings us back */
+    for (struct operation *earlier = queue->first; earlier != transfer; earlier = earlier->next)
+        if (transfer_follows(transfer, earlier))
+            blocker = earlier; /* the last one: it is asked for once */
+    if (blocker) {
+        if (operation_is_command(blocker))
+            queue_want(queue, blocker->number);
+        return false;
+    }
+    write = order_next_write(queue->device, transfer->device_at, transfer->device_bytes, NULL);
+    if (!write)
+        return true;
+    order_await(transfer, write);
+    queue_want(write->queue, write->number);
+    return false;
+}
+
+/* A message with the command, and those that joined it, may leave. */
+static bool message_may_leave(const struct operation *command, bool *again)
+{
+    const struct omprma_queue *queue = command->queue;
+
+    if (command->message == queue->open || queue->held || queue->transfers > 0)
+        return false; /* a flush, the other half, or the end of the transfers brings us back */
+    if (queue->unanswered >= QUEUE_SENT_MOST ||
+        queue->issued - queue->answered >= QUEUE_UNKNOWN_MOST)
+        return false; /* the result that has been asked for does */
+    *again = !peer_may_send(queue->device->peer);
+    return !*again;
+}
+
+static bool task_may_start(const struct operation *task)
+{
+    struct omprma_queue *queue = task->queue;
+    const struct operation *earlier = task->prev;
+
+    while (earlier && earlier->kind == OPERATION_MARK)
+        earlier = earlier->prev;
+    if (!earlier)
+        return true;
+    if (operation_is_command(earlier))
+        queue_want(queue, earlier->number);
+    return false;
+}
+
+bool order_may_issue(struct operation *operation, bool *again)
+{
+    *again = false;
+    switch (operation->kind) {
+    case OPERATION_TRANSFER:
+        return transfer_may_start(operation);
+    case OPERATION_WAIT:
+        return true;
+    case OPERATION_TASK:
+        return task_may_start(operation);
+    default:
+        return message_may_leave(operation, again);
+    }
+}
+
+bool order_may_pass(const struct omprma_queue *queue, uint64_t at, uint64_t bytes)
+{
+    const struct operation *write = queue->open ? queue->open_first : NULL;
+
+    for (; write; write = write->next) {
+        if (write->kind == OPERATION_MARK)
+            continue;
+        if (write->kind != OPERATION_WRITE ||
+            ranges_meet(write->device_at, write->device_bytes, at, bytes))
+            return false;
+    }
+    return queue->open != NULL;
+}
+
+bool order_may_join(const struct omprma_queue *queue, enum operation_kind kind)
+{
+    bool marks = true, gets = kind == OPERATION_READ;
+
+    if (!queue->open)
+        return false;
+    for (const struct operation *o = queue->open_last->next; o; o = o->next) {
+        marks &= o->kind == OPERATION_MARK;
+        gets &= o->kind == OPERATION_TRANSFER && o->fills_host;
+    }
+    return marks || gets;
+}
+
+struct operation *order_next_write(struct device *device, uint64_t at, uint64_t bytes,
+                                   const struct operation *after)
+{
+    struct omprma_queue **link = &device->writers;
+    bool seen = after == NULL;
+
+    while (*link) {
+        struct omprma_queue *queue = *link;
+        struct operation *found = NULL;
+
+        if (!queue->writes_first) { /* all are executed */
+            queue->is_writer = false;
+            *link = queue->next_writer;
+            continue;
+        }
+        for (struct operation *o = queue->writes_first; o && seen; o = o->next)
+            if (ranges_meet(o->device_at, o->device_bytes, at, bytes))
+                found = o;
+        if (found)
+            return found;
+        seen = seen || queue == after->queue;
+        link = &queue->next_writer;
+    }
+    return NULL;
+}
+
+void order_await(struct operation *operation, struct operation *target)
+{
+    if (operation->awaited)
+        return; /* it will look again anyway */
+    operation->awaited = target;
+    operation->next_waiter = target->waiters;
+    target->waiters = operation;
+}
+
+/* Everything before it in its queue must be something that the worker sees, and have been sent. */
+bool order_worker_can_watch(const struct operation *target)
+{
+    if (target->queue->issued < target->number || target->failure)
+        return false;
+    for (const struct operation *o = target; o; o = o->prev)
+        if (o->kind != OPERATION_MARK && (!operation_is_command(o) || o->kind == OPERATION_HALF ||
+                                          o->state == OPERATION_APPENDED))
+            return false;
+    return true;
+}

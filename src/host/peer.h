@@ -1,0 +1,89 @@
+/*
+ * peer.h: the connection to one worker process: its messages and their serials, how many may be
+ * unacknowledged, whether it lives, its doorbell. Its devices are objects of their own (device.h):
+ * a device whose kernel crashed is lost alone, with a peer all its devices are.
+ *
+ * Thread: see runtime.h.
+ */
+#ifndef OMPRMA_HOST_PEER_H
+#define OMPRMA_HOST_PEER_H
+
+#include "control/world.h"
+#include "host/runtime.h"
+
+enum {
+    PEER_WINDOW = 64,  /* messages that may be unacknowledged */
+    PEER_ASK_EACH = 16 /* one in so many asks for an acknowledgement */
+};
+
+struct peer {
+    struct runtime *runtime;
+    int rank;
+    int number; /* among the workers */
+    struct world_hello hello;
+    int first_device; /* its devices have that number and the following ones */
+    int device_count;
+    bool can_ring; /* same host: it is woken by its doorbell */
+
+    uint32_t sent, acked;  /* message serials */
+    uint32_t received;     /* serial of the last message from it */
+    int64_t heard_ns;      /* when it last sent anything */
+    int64_t awake_sent_ns; /* when it was last told to stay awake */
+    int64_t probed_ns;     /* when it was last asked for a sign of life */
+    int64_t died_ns;       /* when its process was found to have died */
+
+    struct peer_stats {
+        uint64_t messages_out, messages_in, bytes_out, bytes_in;
+    } stats;
+
+    bool lost; /* given up: it or the connection is dead, or nobody hears of its data */
+};
+
+/* Makes a peer from what its worker said. Errors: HOST_MEMORY. */
+omprma_status_t peer_create(struct runtime *runtime, int number, int rank,
+                            const struct world_hello *hello, struct peer **peer);
+
+/* "device 2 (node7)", or "devices 2 to 5 (node7)" where its worker has several; in static storage
+ * of the calling thread. */
+const char *peer_name(const struct peer *peer);
+
+/* Device `index` of its worker. */
+static inline struct device *peer_device(const struct peer *peer, int index)
+{
+    return peer->runtime->devices[peer->first_device + index];
+}
+
+/* Sends a sealed message of a queue. Ownership of `message` passes. `ask`: wants an answer soon. On
+ * an error the peer is lost. */
+omprma_status_t peer_send(struct peer *peer, struct channel_message *message, bool ask);
+
+/* Sends a message of one record, outside the order of any queue's items; of none for NULL. `ask` as
+ * above. Errors: HOST_MEMORY (nothing was sent), MPI, DEVICE_LOST. */
+omprma_status_t peer_send_record(struct peer *peer, const struct wire_record *record, bool ask);
+
+/* True while another message may be sent without passing the window. */
+static inline bool peer_may_send(const struct peer *peer)
+{
+    return peer->sent - peer->acked < PEER_WINDOW;
+}
+
+/* Handles a message from the worker; keeps nothing of it. */
+void peer_accept(struct peer *peer, const struct channel_message *message);
+
+/* Gives the peer up: all its devices are lost, and their queues fail. */
+void peer_lose(struct peer *peer, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Loses the peer some seconds after its process was seen to have died. */
+void peer_watch_death(struct peer *peer, int64_t now_ns);
+
+/* A few messages' worth of life: asks a silent worker, gives up on one that stays silent, or of
+ * which its doorbell says that it has died. */
+void peer_watch(struct peer *peer, int64_t now_ns);
+
+/* Keeps a worker polling while one-sided transfers to it are under way, where that helps. */
+void peer_keep_awake(struct peer *peer);
+
+/* Sends exit. */
+omprma_status_t peer_exit(struct peer *peer);
+
+#endif

@@ -1,0 +1,291 @@
+/*
+ * submit.c: submit, retrieve and launch: checks the range, chooses the way, appends to the queue.
+ * Public functions of omprma.h.
+ */
+#include "host/submit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "host/call.h"
+#include "host/image.h"
+#include "host/queue.h"
+
+/* Largest retrieve or submit that travels in one record. */
+enum { RECORD_DATA_MOST = 60 << 10 };
+
+/* Lets operations end that use the same host memory, where nothing else keeps them in order. */
+static omprma_status_t settle_host_overlap(struct omprma_queue *queue, const void *host,
+                                           uint64_t bytes, bool fill)
+{
+    if (!queue_uses(queue, host, bytes, fill))
+        return OMPRMA_OK;
+    queue_settle(queue);
+    return call_check_queue(queue); /* it may have failed meanwhile */
+}
+
+/* ---- the three ways ---- */
+
+static omprma_status_t send_inline(struct omprma_queue *queue, omprma_addr_t to, const void *from,
+                                   uint64_t bytes, bool arena)
+{
+    struct wire_record record = {
+        .code = WIRE_WRITE,
+        .flags = arena ? 0 : WIRE_REPLY, /* outside arenas it may fail */
+        .word = {to},
+        .tail = from,
+        .tail_bytes = (uint32_t)bytes,
+    };
+    omprma_status_t status =
+        queue_append_command(queue, arena ? OPERATION_WRITE : OPERATION_COMMAND, &record, NULL);
+
+    if (status == OMPRMA_OK)
+        stats_count(&queue->device->stats, STATS_SUBMIT, PATH_INLINE, bytes, 0);
+    return status;
+}
+
+static omprma_status_t read_inline(struct omprma_queue *queue, void *to, omprma_addr_t from,
+                                   uint64_t bytes)
+{
+    struct wire_record record = {.code = WIRE_READ, .flags = WIRE_REPLY, .word = {from, bytes}};
+    omprma_status_t status = queue_append_read(queue, &record, to);
+
+    if (status == OMPRMA_OK)
+        stats_count(&queue->device->stats, STATS_RETRIEVE, PATH_INLINE, bytes, 0);
+    return status;
+}
+
+/* Tells the worker to do its half, and puts ours beside it. With a result the worker says when this
+ * transfer is over, and begins none of the same queue before. */
+static omprma_status_t move_two_sided(struct omprma_queue *queue, bool submit, omprma_addr_t device,
+                                      void *host, uint64_t bytes, bool result,
+                                      struct operation **operation)
+{
+    struct runtime *runtime = queue->device->runtime;
+    uint32_t tag = runtime->next_tag++;
+    struct wire_record record = {
+        .code = submit ? WIRE_RECV : WIRE_SEND,
+        .word = {device, bytes, tag, (uint64_t)runtime->world.rank},
+    };
+    struct transfer transfer = {
+        .direction = submit ? TRANSFER_OUT : TRANSFER_IN,
+        .peer = queue->device->peer->rank,
+        .local = host,
+        .bytes = bytes,
+        .tag = tag,
+    };
+    omprma_status_t status = queue_append_half(queue, &record, &transfer,
+                                               submit ? STATS_SUBMIT : STATS_RETRIEVE, operation);
+
+    if (status != OMPRMA_OK)
+        return status;
+    if (operation)
+        operation_hold(*operation);
+    if (result)
+        queue_want(queue, queue->appended);
+    queue_flush(queue); /* let the data move while the caller goes on */
+    return OMPRMA_OK;
+}
+
+static omprma_status_t append_one_sided(struct omprma_queue *queue, bool submit,
+                                        omprma_addr_t device, void *host, uint64_t bytes,
+                                        struct operation **operation)
+{
+    struct transfer transfer = {
+        .direction = submit ? TRANSFER_OUT : TRANSFER_IN,
+        .peer = queue->device->peer->rank,
+        .local = host,
+        .remote = device,
+        .bytes = bytes,
+    };
+    omprma_status_t status = queue_append_transfer(queue, &transfer, operation);
+
+    if (status == OMPRMA_OK)
+        operation_hold(*operation);
+    return status;
+}
+
+/* The source of a small submit may be on the caller's stack: if its data has not left when the call
+ * ends, it has to stand somewhere else. */
+static omprma_status_t keep_small_source(struct omprma_queue *queue, struct operation *put)
+{
+    const void *source = put->move.transfer.local;
+    void *copy;
+
+    if (operation_has_ended(put))
+        return OMPRMA_OK;
+    copy = put->state == OPERATION_APPENDED ? malloc(put->host_bytes) : NULL;
+    if (!copy) { /* it is on its way, or there is no memory: wait for it */
+        queue_settle(queue);
+        return OMPRMA_OK;
+    }
+    put->move.transfer.local = put->move.copy = memcpy(copy, source, put->host_bytes);
+    put->host_at = (uint64_t)(uintptr_t)copy;
+    return OMPRMA_OK;
+}
+
+static omprma_status_t move_one_sided(struct omprma_queue *queue, bool submit, omprma_addr_t device,
+                                      void *host, uint64_t bytes)
+{
+    struct operation *operation;
+    omprma_status_t status = append_one_sided(queue, submit, device, host, bytes, &operation);
+
+    if (status != OMPRMA_OK)
+        return status;
+    if (submit)
+        queue_advance(queue);
+    if (submit && bytes <= OMPRMA_COPIED_SUBMIT)
+        status = keep_small_source(queue, operation);
+    operation_drop(&queue->device->runtime->operations, operation);
+    return status;
+}
+
+static omprma_status_t move(struct omprma_queue *queue, bool submit, omprma_addr_t address,
+                            void *host, uint64_t bytes, bool arena)
+{
+    const struct paths *paths = &queue->device->paths;
+
+    if (arena && paths_bulk(paths, submit, bytes) == PATH_RMA)
+        return move_one_sided(queue, submit, address, host, bytes);
+    if (submit && bytes <= OMPRMA_COPIED_SUBMIT) {
+        /* The caller may reuse the source at once, so a small one travels in the message. */
+        return send_inline(queue, address, host, bytes, arena);
+    }
+    return move_two_sided(queue, submit, address, host, bytes, false, NULL);
+}
+
+omprma_status_t submit_part(struct omprma_queue *queue, bool submit, omprma_addr_t address,
+                            void *host, uint64_t bytes, bool arena, struct operation **operation)
+{
+    if (arena && paths_bulk(&queue->device->paths, submit, bytes) == PATH_RMA)
+        return append_one_sided(queue, submit, address, host, bytes, operation);
+    return move_two_sided(queue, submit, address, host, bytes, true, operation);
+}
+
+/* ---- public functions ---- */
+
+omprma_status_t omprma_submit(omprma_queue_t *queue, omprma_addr_t to, const void *from,
+                              size_t bytes)
+{
+    bool arena = false;
+    omprma_status_t status = call_begin(queue);
+
+    if (status != OMPRMA_OK)
+        return status;
+    if (bytes == 0)
+        return call_end(queue, OMPRMA_OK);
+    if (!from)
+        return call_end(queue, error_set(OMPRMA_ERR_ARGUMENT, "%s: submit of %zu bytes from NULL",
+                                         device_name(queue->device), bytes));
+    status = call_check_range(queue->device, "submit", to, bytes, &arena);
+    if (status != OMPRMA_OK)
+        return call_end(queue, status);
+    status = settle_host_overlap(queue, from, bytes, false);
+    if (status != OMPRMA_OK)
+        return call_end(queue, status);
+    if (bytes <= (arena ? queue->device->paths.inline_submit : OMPRMA_COPIED_SUBMIT))
+        status = send_inline(queue, to, from, bytes, arena);
+    else
+        status = move(queue, true, to, (void *)(uintptr_t)from, bytes, arena);
+    return call_end(queue, status);
+}
+
+omprma_status_t omprma_retrieve(omprma_queue_t *queue, void *to, omprma_addr_t from, size_t bytes)
+{
+    const struct paths *paths;
+    bool arena = false, fused;
+    uint64_t limit;
+    omprma_status_t status = call_begin(queue);
+
+    if (status != OMPRMA_OK)
+        return status;
+    if (bytes == 0)
+        return call_end(queue, OMPRMA_OK);
+    if (!to)
+        return call_end(queue, error_set(OMPRMA_ERR_ARGUMENT, "%s: retrieve of %zu bytes to NULL",
+                                         device_name(queue->device), bytes));
+    status = call_check_range(queue->device, "retrieve", from, bytes, &arena);
+    if (status != OMPRMA_OK)
+        return call_end(queue, status);
+    status = settle_host_overlap(queue, to, bytes, true);
+    if (status != OMPRMA_OK)
+        return call_end(queue, status);
+    paths = &queue->device->paths;
+    fused = queue->open && queue->hazard >= queue->open_first->number;
+    limit = fused ? paths->inline_retrieve_fused : paths->inline_retrieve;
+    if (bytes <= (arena ? limit : RECORD_DATA_MOST / 4))
+        status = read_inline(queue, to, from, bytes);
+    else
+        status = move(queue, false, from, to, bytes, arena);
+    return call_end(queue, status);
+}
+
+/* Points at arguments that look like addresses of freed memory (OMPRMA_CHECK). They may as well be
+ * scalars, so nothing is refused. */
+static void check_arguments(struct device *device, omprma_addr_t kernel, const uint64_t *arguments,
+                            size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (device_classify(device, arguments[i], 1, NULL, NULL) == RANGE_FREE)
+            log_write(LOG_ERROR,
+                      "check: %s: kernel %s: argument %zu (0x%llx) points to device "
+                      "memory that is freed or was never allocated",
+                      device_name(device), image_kernel_of(device, kernel), i,
+                      (unsigned long long)arguments[i]);
+}
+
+/* Where all of the geometry is left to the device it takes no room in the message. */
+static omprma_status_t append_launch(struct omprma_queue *queue, omprma_addr_t kernel,
+                                     const omprma_geometry_t *geometry, const uint64_t *arguments,
+                                     size_t count)
+{
+    static const omprma_geometry_t none;
+    struct wire_record record = {
+        .code = WIRE_LAUNCH,
+        .word = {kernel},
+        .tail = arguments,
+        .tail_bytes = (uint32_t)(8 * count),
+    };
+    struct operation *launch;
+    omprma_status_t status;
+    char *tail;
+
+    if (!geometry || memcmp(geometry, &none, sizeof(none)) == 0)
+        return queue_append_command(queue, OPERATION_COMMAND, &record, NULL);
+    record.flags = WIRE_GEOMETRY;
+    record.tail = NULL;
+    record.tail_bytes += sizeof(*geometry);
+    status = queue_append_command(queue, OPERATION_COMMAND, &record, &launch);
+    if (status != OMPRMA_OK)
+        return status;
+    tail = (char *)launch->message->data + launch->record + wire_record_bytes(WIRE_LAUNCH, 0);
+    memcpy(tail, geometry, sizeof(*geometry));
+    if (count)
+        memcpy(tail + sizeof(*geometry), arguments, 8 * count);
+    return OMPRMA_OK;
+}
+
+omprma_status_t omprma_launch(omprma_queue_t *queue, omprma_addr_t kernel,
+                              const omprma_geometry_t *geometry, const uint64_t *arguments,
+                              size_t count)
+{
+    omprma_status_t status = call_begin(queue);
+
+    if (status != OMPRMA_OK)
+        return status;
+    if (kernel == 0 || count > OMPRMA_LAUNCH_ARGUMENTS || (count && !arguments))
+        return call_end(queue,
+                             error_set(OMPRMA_ERR_ARGUMENT,
+                                       "%s: launch of kernel 0x%llx with %zu "
+                                       "arguments; at most %d are possible",
+                                       device_name(queue->device), (unsigned long long)kernel,
+                                       count, OMPRMA_LAUNCH_ARGUMENTS));
+    if (queue->device->runtime->config.check)
+        check_arguments(queue->device, kernel, arguments, count);
+    status = append_launch(queue, kernel, geometry, arguments, count);
+    if (status == OMPRMA_OK)
+        queue->device->stats.launches++;
+    return call_end(queue, status);
+}

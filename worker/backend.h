@@ -1,0 +1,124 @@
+/*
+ * backend.h: what a kind of device can do. The core of the worker keeps order, answers the program
+ * and moves data over the network; the rest it asks a backend for, through one table of functions.
+ * It does not assume that it can touch a device's memory, nor that anything completes at once.
+ *
+ * A job is one thing that a device was asked for. A function that takes one starts it, and returns
+ * BACKEND_OVER when it has ended already, else BACKEND_PENDING. A pending job ends when poll()
+ * finds that it has or, where the backend has no poll(), by backend_end(), from any thread. It ends
+ * once; job->status is how, and if that is an error, error_text() of the thread that learns of it
+ * says why. Memory that a job uses stays as it is until it has ended, and so do a launch and a
+ * load; a backend_copy does not.
+ *
+ * Thread: with the server's lock held, also backend_end(). launch() may release the lock meanwhile.
+ * Blocks: only launch() and serve(), while they run a kernel.
+ */
+#ifndef OMPRMA_WORKER_BACKEND_H
+#define OMPRMA_WORKER_BACKEND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <omprma/omprma.h>
+
+#include "control/wire.h"
+
+struct worker_device;
+
+enum backend_step { BACKEND_OVER, BACKEND_PENDING };
+
+struct backend_job {
+    struct worker_device *device;
+    omprma_status_t status;
+    uint64_t value;                         /* of grow(): the arena's address */
+    void (*ended)(struct backend_job *job); /* called by backend_end(); NULL: the asker looks */
+    bool over;                              /* set by backend_end() */
+
+    /* The backend's, while it is pending. */
+    struct backend_job *next;
+    void *handle;
+};
+
+/* A copy between devices of one backend, or between a device and memory of this process. Ranges of
+ * one device may overlap. */
+struct backend_copy {
+    const char *what; /* for errors: "submit", "retrieve", "exchange" */
+    struct worker_device *to_device, *from_device; /* one may be NULL: memory of this process */
+    uint64_t to, from, bytes;
+};
+
+/* An image, in memory of this process, and names in it. A size of 0 asks for a kernel. */
+struct backend_load {
+    const void *image;
+    size_t bytes;
+    uint32_t count;
+    const struct backend_symbol {
+        const char *name;
+        uint64_t bytes;
+    } * symbols;
+    uint64_t *addresses; /* out */
+};
+
+struct backend_launch {
+    uint64_t kernel;
+    struct wire_launch with; /* geometry and arguments, which stay until the launch has ended */
+};
+
+struct backend {
+    const char *name; /* at most 15 characters */
+
+    /* Where this process, and so a data path, can reach memory of the device, outside arenas too.
+     * NULL, and the first bad address in *bad, if that is not memory. It stays so until the command
+     * that asked for it is done. The function is NULL where device memory cannot be touched: then
+     * it is only copied. Devices that have it attach their arenas to the one-sided path. */
+    void *(*touch)(struct worker_device *device, uint64_t address, uint64_t bytes, bool write,
+                   uint64_t *bad);
+
+    /* Another arena of `bytes`, a multiple of 4096. Errors: DEVICE_MEMORY, MPI. */
+    enum backend_step (*grow)(struct worker_device *device, struct backend_job *job,
+                              uint64_t bytes);
+    enum backend_step (*release)(struct worker_device *device, struct backend_job *job,
+                                 uint64_t address);
+
+    /* Called on the device that is not NULL. Errors: ADDRESS. */
+    enum backend_step (*copy)(struct worker_device *device, struct backend_job *job,
+                              const struct backend_copy *copy);
+
+    /* Loads an image, once, and looks symbols up. Errors: IMAGE, SYMBOL, HOST_MEMORY. */
+    enum backend_step (*load)(struct worker_device *device, struct backend_job *job,
+                              const struct backend_load *load);
+
+    /* Errors: ADDRESS (that is no kernel), ARGUMENT, HOST_MEMORY. */
+    enum backend_step (*launch)(struct worker_device *device, struct backend_job *job,
+                                const struct backend_launch *launch);
+
+    /* True once a pending job has ended. NULL: backend_end() says so. */
+    bool (*poll)(struct worker_device *device, struct backend_job *job);
+
+    /* On the main thread of a server that has no other device: runs what has to be run there. True
+     * if there was any. NULL: nothing ever has to. */
+    bool (*serve)(struct worker_device *device);
+
+    /* A thread of the core begins, that may call these functions beside the main one. May be NULL.
+     */
+    void (*adopt_thread)(struct worker_device *device);
+
+    /* What has gone wrong so that the device runs nothing any more, in a line; NULL: nothing. */
+    const char *(*fault)(struct worker_device *device);
+
+    /* Begins to run things, when the session is open; ends it, but not the memory; ends all. After
+     * a fault the latter two leave what may still be in use. Called without the lock. */
+    omprma_status_t (*start)(struct worker_device *device);
+    void (*stop)(struct worker_device *device);
+    void (*close)(struct worker_device *device);
+};
+
+/* Ends a pending job. */
+static inline void backend_end(struct backend_job *job, omprma_status_t status)
+{
+    job->status = status;
+    job->over = true;
+    if (job->ended)
+        job->ended(job);
+}
+
+#endif

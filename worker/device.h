@@ -1,0 +1,53 @@
+/*
+ * device.h: a device of this worker, as the core sees it: an index and a backend.
+ *
+ * Thread: with the server's lock held.
+ */
+#ifndef OMPRMA_WORKER_DEVICE_H
+#define OMPRMA_WORKER_DEVICE_H
+
+#include "control/world.h"
+#include "worker/backend.h"
+
+struct server;
+
+struct worker_device {
+    const struct backend *backend;
+    void *state; /* the backend's */
+    struct server *server;
+    uint16_t index;
+    uint64_t arena, arena_bytes; /* the first one, which the program gets at once */
+    bool lost;                   /* a kernel has crashed: it runs nothing any more */
+    /* Small submits that have begun and not ended. Nobody is told of their end, so what comes after
+     * them in other queues of the device has to wait for it. */
+    uint32_t writes;
+};
+
+/* Makes the first arena and fills in what the core knows of the description. Blocks until the arena
+ * is there, polling; a backend that is not polled makes it at once. Before start(), without the
+ * lock. Errors: DEVICE_MEMORY, MPI. */
+omprma_status_t worker_device_begin(struct worker_device *device, uint64_t arena_bytes,
+                                    struct world_device *description);
+
+/* ADDRESS: `bad`, in [address, address + bytes), is no memory of the device. `what` is done there.
+ */
+omprma_status_t worker_device_refuse_range(const char *what, uint64_t address, uint64_t bytes,
+                                           uint64_t bad);
+
+/* True when a job has ended, polling it if that is the backend's way. */
+static inline bool worker_device_ended(struct backend_job *job)
+{
+    struct worker_device *device = job->device;
+
+    if (!job->over && device->backend->poll)
+        job->over = device->backend->poll(device, job);
+    return job->over;
+}
+
+/* The device can be reached by one-sided transfers, and moves data without a copy on its side. */
+static inline bool worker_device_is_touchable(const struct worker_device *device)
+{
+    return device->backend->touch != NULL;
+}
+
+#endif

@@ -1,0 +1,430 @@
+/*
+ * crash.c: faults in kernels and guarded copies, see crash.h. Everything that runs in a handler
+ * uses its own small text routines and atomics: no allocation, no stdio, no lock.
+ * Must not know: MPI, messages, queues.
+ */
+#define _GNU_SOURCE
+#include "worker/native/crash.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "worker/native/image.h"
+
+enum {
+    STACK_BYTES = 64 << 10,    /* alternate stack; a signal frame alone may take 11 KiB */
+    OVERFLOW_BYTES = 64 << 10, /* a fault this near below the stack pointer is an overflow */
+    SEARCH_BYTES = 64 << 10,   /* of a stack, for whose code called */
+    SEARCH_WORDS = 256,        /* looked at a time */
+};
+
+/* One per thread of ours; never freed, since handlers of other threads walk the list. */
+struct crash_slot {
+    struct crash_slot *next;
+    _Atomic uint64_t entry;      /* the kernel that the thread is in, 0: none */
+    struct crash *_Atomic crash; /* of its device */
+    _Atomic uint64_t order;      /* when it was entered, among all */
+};
+
+struct guard {
+    sigjmp_buf environment;
+    uint64_t bad; /* the faulting address */
+};
+
+/* initial-exec: the first access from a handler must not allocate. */
+#define IN_THREAD static _Thread_local __attribute__((tls_model("initial-exec")))
+IN_THREAD struct crash_slot *own_slot;
+IN_THREAD struct guard *volatile own_guard;
+
+static struct crash_slot *_Atomic slots;
+static _Atomic uint64_t entered; /* kernels entered so far */
+static void (*wake_service)(void);
+
+/* ---- description, async-signal-safe ---- */
+
+struct words {
+    char *text;
+    size_t at;
+};
+
+static void text_add(struct words *words, const char *text)
+{
+    while (*text && words->at < CRASH_TEXT_BYTES - 1)
+        words->text[words->at++] = *text++;
+    words->text[words->at] = 0;
+}
+
+static void text_add_number(struct words *words, uint64_t value, unsigned base)
+{
+    char digits[24];
+    size_t start = sizeof(digits) - 1;
+    digits[start] = 0;
+    do {
+        digits[--start] = "0123456789abcdef"[value % base];
+        value /= base;
+    } while (value);
+    text_add(words, digits + start);
+}
+
+static void text_add_hex(struct words *words, uint64_t value)
+{
+    text_add(words, "0x");
+    text_add_number(words, value, 16);
+}
+
+static const char *signal_words(const siginfo_t *info)
+{
+    switch (info->si_signo) {
+    case SIGSEGV:
+        return "segmentation fault";
+    case SIGBUS:
+        return "bus error";
+    case SIGFPE:
+        return info->si_code == FPE_INTDIV ? "integer division by zero" : "arithmetic error";
+    case SIGILL:
+        return "illegal instruction";
+    default:
+        return "signal";
+    }
+}
+
+/* "segmentation fault at address 0x10 (pc image+0x1a)" */
+static void text_add_fault(struct words *words, const siginfo_t *info, const ucontext_t *context)
+{
+    uint64_t pc = (uint64_t)context->uc_mcontext.gregs[REG_RIP];
+    uint64_t sp = (uint64_t)context->uc_mcontext.gregs[REG_RSP];
+    uint64_t address = (uint64_t)(uintptr_t)info->si_addr;
+    uint64_t offset;
+
+    text_add(words, signal_words(info));
+    if (info->si_code <= 0) {
+        text_add(words, " sent by a process");
+        return;
+    }
+    if (info->si_signo == SIGSEGV || info->si_signo == SIGBUS) {
+        text_add(words, " at address ");
+        /* The processor does not tell which address it was when it is not a canonical one. */
+        if (info->si_code == SI_KERNEL)
+            text_add(words, "(not a valid pointer)");
+        else
+            text_add_hex(words, address);
+        if (info->si_code != SI_KERNEL && address - (sp - OVERFLOW_BYTES) < OVERFLOW_BYTES + 4096)
+            text_add(words, ", stack overflow");
+    }
+    text_add(words, " (pc ");
+    if (image_offset(pc, &offset)) {
+        text_add(words, "image+");
+        text_add_hex(words, offset);
+    } else {
+        text_add_hex(words, pc);
+        text_add(words, ", outside the image");
+    }
+    text_add(words, ")");
+}
+
+/* ---- whose fault ---- */
+
+/* Whose image the code at `pc` is in or, where it is in a library's, what called that: the nearest
+ * word above `sp` that points into an image. The stack is read by a system call, which does not
+ * fault where it ends. */
+static const void *owner_of_code(uint64_t pc, uint64_t sp)
+{
+    const void *owner = image_owner(pc);
+    uint64_t words[SEARCH_WORDS];
+
+    for (uint64_t at = sp; !owner && at < sp + SEARCH_BYTES; at += sizeof(words)) {
+        struct iovec here = {words, sizeof(words)}, there = {(void *)(uintptr_t)at, sizeof(words)};
+        ssize_t bytes = process_vm_readv(getpid(), &here, 1, &there, 1, 0);
+
+        for (ssize_t i = 0; !owner && i < bytes / (ssize_t)sizeof(*words); i++)
+            owner = image_owner(words[i]);
+        if (bytes < (ssize_t)sizeof(words))
+            break;
+    }
+    return owner;
+}
+
+/* The slot of the kernel that was entered last, of one owner or, for NULL, of all. */
+static struct crash_slot *latest_slot(const void *owner)
+{
+    struct crash_slot *latest = NULL;
+    for (struct crash_slot *slot = atomic_load(&slots); slot; slot = slot->next) {
+        const struct crash *crash = atomic_load(&slot->crash);
+        if (!atomic_load(&slot->entry) || !crash || (owner && crash->owner != owner))
+            continue;
+        if (!latest || atomic_load(&slot->order) >= atomic_load(&latest->order))
+            latest = slot;
+    }
+    return latest;
+}
+
+/* The slot of the kernel that a fault or exit on this thread belongs to, NULL if it is not a
+ * kernel's. A thread of ours answers for itself: a fault of the service thread is no kernel's and
+ * must not park it. */
+static struct crash_slot *slot_of_thread(uint64_t pc, uint64_t sp)
+{
+    if (own_slot)
+        return atomic_load(&own_slot->entry) ? own_slot : NULL;
+    const void *owner = owner_of_code(pc, sp);
+    struct crash_slot *slot = owner ? latest_slot(owner) : NULL;
+    return slot ? slot : latest_slot(NULL);
+}
+
+/* Ends the calling thread's work without ending the thread: its stack and locks stay as they are.
+ * With all signals blocked it is never chosen for one sent to the process. */
+static void __attribute__((noreturn)) park(void)
+{
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, NULL);
+    for (;;)
+        pause();
+}
+
+/* Begins the description of a crash: "kernel NAME". False if the device has crashed before. */
+static bool claim(struct crash_slot *slot, struct crash **crash, struct words *words)
+{
+    *crash = atomic_load(&slot->crash);
+    if (atomic_exchange(&(*crash)->claimed, true))
+        return false;
+    *words = (struct words){(*crash)->text, 0};
+    text_add(words, "kernel ");
+    text_add(words, image_kernel_name(atomic_load(&slot->entry)));
+    return true;
+}
+
+static void publish(struct crash *crash)
+{
+    atomic_store_explicit(&crash->described, true, memory_order_release);
+    if (wake_service)
+        wake_service();
+}
+
+/* ---- handlers ---- */
+
+static void take_default(int number, const siginfo_t *info)
+{
+    struct sigaction action = {.sa_handler = SIG_DFL};
+    sigaction(number, &action, NULL);
+    if (info->si_code <= 0)
+        raise(number); /* pending until the handler returns; a real fault comes again by itself */
+}
+
+static void on_fault(int number, siginfo_t *info, void *context)
+{
+    int saved_errno = errno;
+    struct guard *guard = own_guard;
+    if (guard && info->si_code > 0 && (number == SIGSEGV || number == SIGBUS)) {
+        guard->bad = info->si_code == SI_KERNEL ? 0 : (uint64_t)(uintptr_t)info->si_addr;
+        /* The mask of the interrupted code; saving it in sigsetjmp() would be a system call. */
+        pthread_sigmask(SIG_SETMASK, &((const ucontext_t *)context)->uc_sigmask, NULL);
+        siglongjmp(guard->environment, 1);
+    }
+    const ucontext_t *at = context;
+    struct crash_slot *slot = slot_of_thread((uint64_t)at->uc_mcontext.gregs[REG_RIP],
+                                             (uint64_t)at->uc_mcontext.gregs[REG_RSP]);
+    struct crash *crash;
+    struct words words;
+    if (!slot) {
+        take_default(number, info);
+        errno = saved_errno;
+        return;
+    }
+    if (claim(slot, &crash, &words)) {
+        if (number == SIGABRT) {
+            text_add(&words, " called abort");
+        } else {
+            text_add(&words, " crashed: ");
+            text_add_fault(&words, info, context);
+        }
+        publish(crash);
+    }
+    park();
+}
+
+static void on_process_exit(int code, void *unused)
+{
+    (void)unused;
+    struct crash_slot *slot = slot_of_thread(0, (uint64_t)(uintptr_t)__builtin_frame_address(0));
+    struct crash *crash;
+    struct words words;
+    if (!slot)
+        return;
+    /* This handler is used up, and a kernel of another device may call exit() too. */
+    on_exit(on_process_exit, NULL);
+    if (claim(slot, &crash, &words)) {
+        text_add(&words, code < 0 ? " called exit(-" : " called exit(");
+        text_add_number(&words, code < 0 ? -(uint64_t)(int64_t)code : (uint64_t)code, 10);
+        text_add(&words, ")");
+        publish(crash);
+    }
+    park();
+}
+
+/* ---- set-up ---- */
+
+omprma_status_t crash_thread(void)
+{
+    if (own_slot)
+        return OMPRMA_OK;
+    long page = sysconf(_SC_PAGESIZE), least = sysconf(_SC_SIGSTKSZ);
+    size_t bytes = least > STACK_BYTES ? (size_t)least : STACK_BYTES;
+    bytes = (bytes + (size_t)page - 1) / (size_t)page * (size_t)page;
+    struct crash_slot *slot = calloc(1, sizeof(*slot));
+    char *memory = mmap(NULL, bytes + (size_t)page, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+    if (!slot || memory == MAP_FAILED)
+        goto fail;
+    /* The lowest page is a guard. */
+    stack_t stack = {.ss_sp = memory + page, .ss_size = bytes};
+    if (mprotect(memory, (size_t)page, PROT_NONE) || sigaltstack(&stack, NULL))
+        goto fail;
+    slot->next = atomic_load(&slots);
+    while (!atomic_compare_exchange_weak(&slots, &slot->next, slot))
+        ;
+    own_slot = slot;
+    return OMPRMA_OK;
+fail:
+    if (memory != MAP_FAILED)
+        munmap(memory, bytes + (size_t)page);
+    free(slot);
+    return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for a signal stack of %zu bytes", bytes);
+}
+
+omprma_status_t crash_install(void (*wake)(void))
+{
+    static const int numbers[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+    omprma_status_t status = crash_thread();
+    if (status)
+        return status;
+    wake_service = wake;
+    struct sigaction action = {.sa_flags = SA_SIGINFO | SA_ONSTACK};
+    action.sa_sigaction = on_fault;
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+        sigaction(numbers[i], &action, NULL);
+    if (on_exit(on_process_exit, NULL))
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for an exit handler");
+    return OMPRMA_OK;
+}
+
+void crash_enter_kernel(uint64_t entry, struct crash *crash)
+{
+    if (!own_slot && crash_thread())
+        return; /* without a slot the fault takes its default action, as before crash_install() */
+    uint64_t order = atomic_fetch_add_explicit(&entered, 1, memory_order_relaxed);
+    atomic_store_explicit(&own_slot->order, order, memory_order_relaxed);
+    atomic_store_explicit(&own_slot->crash, crash, memory_order_relaxed);
+    atomic_store_explicit(&own_slot->entry, entry, memory_order_release);
+}
+
+void crash_leave_kernel(void)
+{
+    if (own_slot)
+        atomic_store_explicit(&own_slot->entry, 0, memory_order_release);
+}
+
+bool crash_happened(const struct crash *crash, const char **text)
+{
+    bool happened = atomic_load_explicit(&crash->described, memory_order_acquire);
+    if (happened && text)
+        *text = crash->text;
+    return happened;
+}
+
+/* ---- guarded access ---- */
+
+/* Above lies nobody's memory, and a fault there would not name its address; the first page is kept
+ * free by every kernel in use, so that null pointers fault. */
+static const uint64_t user_start = 4096, user_end = UINT64_C(1) << 47;
+
+static bool range_possible(uint64_t address, size_t bytes, uint64_t *bad)
+{
+    if (address >= user_start && address < user_end && bytes <= user_end - address)
+        return true;
+    *bad = address >= user_start && address < user_end ? user_end : address;
+    return false;
+}
+
+struct access {
+    char *to;         /* NULL: touch only */
+    const char *from; /* or what to touch */
+    size_t bytes;
+    bool write;
+};
+
+__attribute__((no_sanitize("address", "thread"))) static void
+pages_touch(const struct access *access)
+{
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), start = (uintptr_t)access->from;
+    for (uint64_t at = start; at < start + access->bytes; at = (at / page + 1) * page) {
+        volatile char *byte = (volatile char *)(uintptr_t)at;
+        char value = *byte;
+        /* A kernel's own update in between is never overwritten. Not an atomic "or 0": compilers
+         * turn that into a load. */
+        if (access->write)
+            __atomic_compare_exchange_n(byte, &value, value, false, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED);
+    }
+}
+
+/* False, and guard->bad, if the access faults. The caller's variables are not in this frame, so
+ * siglongjmp() leaves them alone. */
+__attribute__((noinline)) static bool access_try(struct guard *guard, const struct access *access)
+{
+    if (sigsetjmp(guard->environment, 0)) {
+        own_guard = NULL;
+        return false;
+    }
+    own_guard = guard;
+    atomic_signal_fence(memory_order_seq_cst);
+    if (access->to)
+        memcpy(access->to, access->from, access->bytes);
+    else
+        pages_touch(access);
+    atomic_signal_fence(memory_order_seq_cst);
+    own_guard = NULL;
+    return true;
+}
+
+bool guarded_probe(uint64_t address, size_t bytes, bool write, uint64_t *bad)
+{
+    struct guard guard;
+    const struct access access = {
+        .from = (const char *)(uintptr_t)address, .bytes = bytes, .write = write};
+    if (!bytes)
+        return true;
+    if (!range_possible(address, bytes, bad))
+        return false;
+    if (access_try(&guard, &access))
+        return true;
+    *bad = guard.bad;
+    return false;
+}
+
+bool guarded_copy(void *to, const void *from, size_t bytes, uint64_t *bad)
+{
+    uint64_t source = (uint64_t)(uintptr_t)from, target = (uint64_t)(uintptr_t)to;
+    struct guard guard;
+    const struct access access = {.to = to, .from = from, .bytes = bytes};
+    if (!bytes)
+        return true;
+    if (!range_possible(source, bytes, bad) || !range_possible(target, bytes, bad))
+        return false;
+    if (access_try(&guard, &access))
+        return true;
+    /* memcpy() need not go upwards; look for the lowest address that is bad. */
+    if (guarded_probe(source, bytes, false, bad) && guarded_probe(target, bytes, true, bad))
+        *bad = guard.bad;
+    return false;
+}

@@ -1,0 +1,53 @@
+/*
+ * crash.h: what happens when device code goes wrong. SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT and
+ * exit() inside a kernel (on any thread of it) do not end the worker: the faulting thread is parked
+ * for ever, a description is kept for the kernel's device, which is lost, and other threads go on
+ * answering. Outside a kernel and outside a guarded copy the signal's default action is taken.
+ * Knows nothing of MPI.
+ */
+#ifndef OMPRMA_WORKER_CRASH_H
+#define OMPRMA_WORKER_CRASH_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <omprma/omprma.h>
+
+enum { CRASH_TEXT_BYTES = 768 };
+
+/* What has become of the kernels of one device; zero at first. The first crash is kept. */
+struct crash {
+    const void *owner; /* of the images of these kernels, see image.h */
+    atomic_bool claimed;
+    atomic_bool described;
+    char text[CRASH_TEXT_BYTES];
+};
+
+/* Installs handlers (on alternate stacks; call crash_thread() in each further thread of ours) and
+ * an exit handler. `wake` is called once, async-signal-safe, from the faulting thread when a kernel
+ * has crashed. Call after MPI_Init and before the first image is loaded. Errors: HOST_MEMORY. */
+omprma_status_t crash_install(void (*wake)(void));
+
+/* Gives the calling thread an alternate signal stack. */
+omprma_status_t crash_thread(void);
+
+/* Around each kernel, on the thread that runs it; a few nanoseconds. While at least one kernel is
+ * between enter and leave, a fault or exit() on a thread that is not one of ours (OpenMP's, say)
+ * counts as the kernel's that was entered last, of the device whose image the thread is found in
+ * or, where it is in none, of all. A thread of ours answers for itself: outside a kernel and a
+ * guarded copy its fault takes the default action, so a broken service thread ends the worker at
+ * once instead of leaving it silent. A thread that is not ours has no alternate stack: when it
+ * overflows its own, the process ends. */
+void crash_enter_kernel(uint64_t entry, struct crash *crash);
+void crash_leave_kernel(void);
+
+/* True once a kernel of the device has crashed; *text (NULL allowed) then is one line like
+ * "kernel __omp_offloading_..._main_l7 crashed: segmentation fault at address 0x10 (pc image+0x1a)"
+ * or "kernel ... called exit(3)" / "... called abort". It lives as long as `crash`. */
+bool crash_happened(const struct crash *crash, const char **text);
+
+/* Copies, or touches every page (writing back what was read, atomically, when `write`), of memory
+ * that may not be mapped. Return false, and the first bad address in *bad, instead of crashing. */
+bool guarded_copy(void *to, const void *from, size_t bytes, uint64_t *bad);
+bool guarded_probe(uint64_t address, size_t bytes, bool write, uint64_t *bad);
+
+#endif

@@ -1,0 +1,441 @@
+/*
+ * image.c: device images, see image.h. Images stay loaded until the process ends, so their names,
+ * address ranges and kernels live in append-only structures that a signal handler may read.
+ * Must not know: MPI, messages, queues.
+ */
+#include "worker/native/image.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <gelf.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "base/elf_check.h"
+#include "base/error.h"
+
+struct image_symbol_entry {
+    const char *name; /* in image.names */
+    uint64_t size;
+    bool function;
+};
+
+/* What the compiler lists in the section omp_offloading_entries; addresses are right once the image
+ * is loaded. Names in it need not be exported: constructors of device globals are not. */
+struct image_entry {
+    void *address;
+    const char *name;
+    uint64_t bytes; /* 0: a kernel */
+    int32_t flags, reserved;
+};
+
+struct image {
+    struct image *next;
+    const void *owner;
+    XXH128_hash_t hash;
+    size_t bytes;
+    char label[32];     /* "image 3f2a90c1", for messages and /proc/PID/maps */
+    int fd;             /* kept: a second image under the same /proc/self/fd/N name would be
+                           taken by dlopen() for the first */
+    void *handle;       /* of dlopen() */
+    uint64_t low, high; /* addresses that it occupies */
+    const struct image_entry *entries; /* its table of offload entries, in its memory */
+    size_t entry_count;
+    struct image_symbol_entry *symbols; /* what it defines, sorted by name */
+    size_t symbol_count;
+    char *names;
+};
+
+/* Kernels by address: open addressing, at most half full. A full table is replaced, never freed,
+ * because a signal handler may be reading it. */
+struct kernel_slot {
+    _Atomic uint64_t address; /* 0: free; written after the rest */
+    const char *name;
+    const void *owner;
+};
+
+struct kernel_table {
+    size_t capacity; /* a power of two */
+    size_t used;
+    struct kernel_table *previous; /* replaced, kept for late readers */
+    struct kernel_slot slots[];
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct image *_Atomic images;
+static struct kernel_table *_Atomic kernels;
+static _Atomic size_t images_loaded;
+
+/* ---- kernels ---- */
+
+static struct kernel_slot *kernel_find(struct kernel_table *table, uint64_t address)
+{
+    size_t at = (size_t)(address * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+    for (;; at++) {
+        struct kernel_slot *slot = &table->slots[at & (table->capacity - 1)];
+        uint64_t found = atomic_load_explicit(&slot->address, memory_order_acquire);
+        if (found == address || !found)
+            return slot;
+    }
+}
+
+static void kernel_insert(struct kernel_table *table, uint64_t address, const char *name,
+                          const void *owner)
+{
+    struct kernel_slot *slot = kernel_find(table, address);
+    if (atomic_load_explicit(&slot->address, memory_order_relaxed))
+        return;
+    slot->name = name;
+    slot->owner = owner;
+    atomic_store_explicit(&slot->address, address, memory_order_release);
+    table->used++;
+}
+
+static omprma_status_t kernel_remember(uint64_t address, const char *name, const void *owner)
+{
+    struct kernel_table *table = atomic_load(&kernels);
+    if (!table || 2 * (table->used + 1) > table->capacity) {
+        size_t capacity = table ? 2 * table->capacity : 64;
+        struct kernel_table *larger =
+            calloc(1, sizeof(*larger) + capacity * sizeof(larger->slots[0]));
+        if (!larger)
+            return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory to remember kernel %s", name);
+        larger->capacity = capacity;
+        larger->previous = table;
+        for (size_t i = 0; table && i < table->capacity; i++) {
+            uint64_t old = atomic_load(&table->slots[i].address);
+            if (old)
+                kernel_insert(larger, old, table->slots[i].name, table->slots[i].owner);
+        }
+        atomic_store(&kernels, larger);
+        table = larger;
+    }
+    kernel_insert(table, address, name, owner);
+    return OMPRMA_OK;
+}
+
+static const struct kernel_slot *kernel_known(uint64_t address)
+{
+    struct kernel_table *table = atomic_load_explicit(&kernels, memory_order_acquire);
+    if (!table || !address)
+        return NULL;
+    struct kernel_slot *slot = kernel_find(table, address);
+    return atomic_load_explicit(&slot->address, memory_order_acquire) ? slot : NULL;
+}
+
+const char *image_kernel_name(uint64_t address)
+{
+    const struct kernel_slot *slot = kernel_known(address);
+    return slot ? slot->name : "?";
+}
+
+bool image_is_kernel(const void *owner, uint64_t address)
+{
+    const struct kernel_slot *slot = kernel_known(address);
+    return slot && slot->owner == owner;
+}
+
+/* ---- symbols of one image ---- */
+
+static int symbol_compare(const void *left, const void *right)
+{
+    const struct image_symbol_entry *a = left, *b = right;
+    return strcmp(a->name, b->name);
+}
+
+/* Copies one dynamic symbol table; the image's bytes are gone after image_open(). */
+static omprma_status_t symbols_copy(struct image *image, Elf *elf, Elf_Scn *section,
+                                    const GElf_Shdr *header)
+{
+    Elf_Data *data = elf_getdata(section, NULL);
+    Elf_Scn *strings_section = elf_getscn(elf, header->sh_link);
+    Elf_Data *strings = strings_section ? elf_getdata(strings_section, NULL) : NULL;
+    if (!data || !strings || !strings->d_size || !header->sh_entsize)
+        return error_set(OMPRMA_ERR_IMAGE,
+                         "%s: its dynamic symbol table cannot be read: %s; rebuild the program",
+                         image->label, elf_errmsg(-1));
+    size_t count = header->sh_size / header->sh_entsize;
+    image->symbols = calloc(count + 1, sizeof(*image->symbols));
+    image->names = malloc(strings->d_size);
+    if (!image->symbols || !image->names)
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "%s: no memory for its %zu symbols", image->label,
+                         count);
+    memcpy(image->names, strings->d_buf, strings->d_size);
+    image->names[strings->d_size - 1] = 0;
+    for (size_t i = 0; i < count; i++) {
+        GElf_Sym symbol;
+        if (!gelf_getsym(data, (int)i, &symbol) || symbol.st_shndx == SHN_UNDEF ||
+            symbol.st_name >= strings->d_size)
+            continue;
+        int type = GELF_ST_TYPE(symbol.st_info);
+        image->symbols[image->symbol_count++] = (struct image_symbol_entry){
+            .name = image->names + symbol.st_name,
+            .size = symbol.st_size,
+            .function = type == STT_FUNC || type == STT_GNU_IFUNC,
+        };
+    }
+    qsort(image->symbols, image->symbol_count, sizeof(*image->symbols), symbol_compare);
+    return OMPRMA_OK;
+}
+
+/* Notes where the table of entries will lie, as an offset from the load address for now. */
+static void entries_find(struct image *image, Elf *elf, const GElf_Shdr *header)
+{
+    size_t names = 0;
+    const char *name;
+
+    if (elf_getshdrstrndx(elf, &names) != 0)
+        return;
+    name = elf_strptr(elf, names, header->sh_name);
+    if (!name || strcmp(name, "omp_offloading_entries") != 0 || !(header->sh_flags & SHF_ALLOC))
+        return;
+    image->entries = (const struct image_entry *)(uintptr_t)header->sh_addr;
+    image->entry_count = header->sh_size / sizeof(*image->entries);
+}
+
+static omprma_status_t symbols_read(struct image *image, const void *bytes)
+{
+    omprma_status_t status = OMPRMA_OK;
+    elf_version(EV_CURRENT);
+    Elf *elf = elf_memory((char *)(uintptr_t)bytes, image->bytes);
+    if (!elf)
+        return error_set(OMPRMA_ERR_IMAGE, "%s cannot be read: %s", image->label, elf_errmsg(-1));
+    for (Elf_Scn *section = elf_nextscn(elf, NULL); section && !status;
+         section = elf_nextscn(elf, section)) {
+        GElf_Shdr header;
+        if (!gelf_getshdr(section, &header))
+            continue;
+        if (header.sh_type == SHT_DYNSYM && !image->symbols)
+            status = symbols_copy(image, elf, section, &header);
+        else if (header.sh_type == SHT_PROGBITS)
+            entries_find(image, elf, &header);
+    }
+    elf_end(elf);
+    return status;
+}
+
+/* ---- loading ---- */
+
+static omprma_status_t memfd_fill(struct image *image, const char *bytes)
+{
+    image->fd = memfd_create(image->label, MFD_CLOEXEC);
+    if (image->fd < 0)
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "%s: memfd_create: %s", image->label,
+                         strerror(errno));
+    for (size_t done = 0; done < image->bytes;) {
+        ssize_t n = write(image->fd, bytes + done, image->bytes - done);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return error_set(OMPRMA_ERR_HOST_MEMORY, "%s: no memory for its %zu bytes: %s",
+                             image->label, image->bytes, strerror(n ? errno : ENOSPC));
+        done += (size_t)n;
+    }
+    return OMPRMA_OK;
+}
+
+/* Words the loader's complaint. It calls the image by its path under /proc, which says nothing to
+ * a user, so the label stands in for it. */
+static omprma_status_t load_failed(const struct image *image, const char *path, const char *why)
+{
+    if (!strncmp(why, path, strlen(path)) && why[strlen(path)] == ':') {
+        why += strlen(path) + 1;
+        why += *why == ' ';
+    }
+    const char *folders = getenv("LD_LIBRARY_PATH");
+    bool searched = folders && *folders;
+    if (strstr(why, "cannot open shared object file"))
+        return error_set(OMPRMA_ERR_SYMBOL,
+                         "%s cannot be loaded: %s; searched LD_LIBRARY_PATH=%s and the system's "
+                         "folders; install the library or add its folder",
+                         image->label, why, searched ? folders : "(empty)");
+    if (strstr(why, "undefined symbol") || strstr(why, "version `"))
+        return error_set(OMPRMA_ERR_SYMBOL,
+                         "%s cannot be loaded: %s; link the library that defines it into the "
+                         "target code, or put the right version first: LD_LIBRARY_PATH=%s",
+                         image->label, why, searched ? folders : "(empty)");
+    return error_set(OMPRMA_ERR_IMAGE, "%s cannot be loaded: %s", image->label, why);
+}
+
+static omprma_status_t image_dlopen(struct image *image)
+{
+    char path[48];
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", image->fd);
+    image->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!image->handle) {
+        const char *why = dlerror();
+        return load_failed(image, path, why ? why : "unknown reason");
+    }
+    return OMPRMA_OK;
+}
+
+/* dl_iterate_phdr callback: the range of the object whose load address is image->low. */
+static int image_measure(struct dl_phdr_info *info, size_t size, void *context)
+{
+    (void)size;
+    struct image *image = context;
+    if (info->dlpi_addr != image->low)
+        return 0;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        uint64_t end = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr + info->dlpi_phdr[i].p_memsz;
+        if (info->dlpi_phdr[i].p_type == PT_LOAD && end > image->high)
+            image->high = end;
+    }
+    return 1;
+}
+
+static void image_drop(struct image *image)
+{
+    if (image->fd >= 0)
+        close(image->fd);
+    free(image->symbols);
+    free(image->names);
+    free(image);
+}
+
+static omprma_status_t image_load(const void *bytes, size_t size, const void *owner,
+                                  XXH128_hash_t hash, struct image **out)
+{
+    struct image *image = calloc(1, sizeof(*image));
+    if (!image)
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory to load an image of %zu bytes", size);
+    image->fd = -1;
+    image->owner = owner;
+    image->hash = hash;
+    image->bytes = size;
+    snprintf(image->label, sizeof(image->label), "image %08x", (unsigned)hash.high64);
+
+    omprma_status_t status = symbols_read(image, bytes);
+    if (!status)
+        status = memfd_fill(image, bytes);
+    if (!status)
+        status = image_dlopen(image);
+    if (status) {
+        image_drop(image);
+        return status;
+    }
+    struct link_map *map = NULL;
+    if (!dlinfo(image->handle, RTLD_DI_LINKMAP, &map) && map) {
+        image->low = map->l_addr;
+        dl_iterate_phdr(image_measure, image);
+        image->entries = (const void *)((uintptr_t)image->entries + map->l_addr);
+    } else {
+        image->entry_count = 0;
+    }
+    image->next = atomic_load(&images);
+    atomic_store(&images, image);
+    atomic_fetch_add(&images_loaded, 1);
+    *out = image;
+    return OMPRMA_OK;
+}
+
+omprma_status_t image_open(const void *bytes, size_t size, const void *owner, struct image **image)
+{
+    omprma_status_t status = elf_check(bytes, size);
+    if (status)
+        return status;
+    XXH128_hash_t hash = XXH3_128bits(bytes, size);
+    pthread_mutex_lock(&lock);
+    struct image *found = atomic_load(&images);
+    while (found &&
+           !(found->owner == owner && found->bytes == size && XXH128_isEqual(found->hash, hash)))
+        found = found->next;
+    if (!found)
+        status = image_load(bytes, size, owner, hash, &found);
+    pthread_mutex_unlock(&lock);
+    if (!status)
+        *image = found;
+    return status;
+}
+
+static const struct image_entry *entry_find(const struct image *image, const char *name)
+{
+    for (size_t i = 0; i < image->entry_count; i++)
+        if (image->entries[i].name && strcmp(image->entries[i].name, name) == 0)
+            return &image->entries[i];
+    return NULL;
+}
+
+/* The image's own tables only: dlsym() alone would also find symbols of the libraries it needs. */
+static omprma_status_t symbol_find(const struct image *image, const char *name, uint64_t size,
+                                   void **address, const char **kept)
+{
+    struct image_symbol_entry wanted = {.name = name};
+    const struct image_symbol_entry *symbol = NULL;
+    const struct image_entry *entry;
+    uint64_t there;
+
+    if (image->symbol_count)
+        symbol =
+            bsearch(&wanted, image->symbols, image->symbol_count, sizeof(wanted), symbol_compare);
+    entry = symbol ? NULL : entry_find(image, name);
+    *address = symbol ? dlsym(image->handle, name) : entry ? entry->address : NULL;
+    if (!*address)
+        return error_set(OMPRMA_ERR_SYMBOL,
+                         "%s has no symbol %s; program and image come from different builds",
+                         image->label, name);
+    there = symbol ? symbol->size : entry->bytes;
+    if (size && there != size)
+        return error_set(OMPRMA_ERR_SYMBOL,
+                         "%s: symbol %s has %llu bytes there, %llu in the program; program and "
+                         "image come from different builds",
+                         image->label, name, (unsigned long long)there, (unsigned long long)size);
+    if (!size && (symbol ? !symbol->function : entry->bytes != 0))
+        return error_set(OMPRMA_ERR_SYMBOL, "%s: symbol %s is data, not a kernel", image->label,
+                         name);
+    *kept = symbol ? symbol->name : entry->name;
+    return OMPRMA_OK;
+}
+
+omprma_status_t image_symbol(struct image *image, const char *name, uint64_t size,
+                             uint64_t *address)
+{
+    const char *kept = name;
+    void *at;
+    omprma_status_t status = symbol_find(image, name, size, &at, &kept);
+    if (status)
+        return status;
+    if (!size) {
+        pthread_mutex_lock(&lock);
+        status = kernel_remember((uint64_t)(uintptr_t)at, kept, image->owner);
+        pthread_mutex_unlock(&lock);
+        if (status)
+            return status;
+    }
+    *address = (uint64_t)(uintptr_t)at;
+    return OMPRMA_OK;
+}
+
+static const struct image *image_around(uint64_t address)
+{
+    const struct image *image = atomic_load(&images);
+    while (image && !(address >= image->low && address < image->high))
+        image = image->next;
+    return image;
+}
+
+bool image_offset(uint64_t address, uint64_t *offset)
+{
+    const struct image *image = image_around(address);
+    if (image)
+        *offset = address - image->low;
+    return image != NULL;
+}
+
+const void *image_owner(uint64_t address)
+{
+    const struct image *image = image_around(address);
+    return image ? image->owner : NULL;
+}
+
+size_t image_count(void)
+{
+    return atomic_load(&images_loaded);
+}

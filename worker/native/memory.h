@@ -1,0 +1,41 @@
+/*
+ * memory.h: the arenas of a native device: mapped near its cores, attached to the one-sided path,
+ * counted against the limits. Which parts of them are in use only the application knows.
+ *
+ * Thread: with the server's lock held (the path is not for several threads).
+ */
+#ifndef OMPRMA_WORKER_MEMORY_H
+#define OMPRMA_WORKER_MEMORY_H
+
+#include <stdbool.h>
+#include <omprma/omprma.h>
+
+#include "control/datapath.h"
+#include "control/wire.h"
+#include "worker/native/place.h"
+
+struct memory {
+    struct datapath *path; /* NULL: nothing to attach to. Outlives the arenas */
+    const struct place *place;
+    bool huge_pages;
+    uint64_t limit_bytes, used_bytes;
+    int count;
+    struct memory_arena {
+        uint64_t base, bytes;
+    } arenas[WIRE_ARENAS_MOST];
+};
+
+/* Maps and attaches an arena of `bytes` (a multiple of 4096). Errors: DEVICE_MEMORY (the limit, the
+ * system or the number of attached regions), MPI. */
+omprma_status_t memory_grow(struct memory *memory, uint64_t bytes, uint64_t *base);
+
+/* Detaches and unmaps. Errors: ADDRESS. */
+omprma_status_t memory_release(struct memory *memory, uint64_t base);
+
+/* True if [address, address + bytes) lies inside one arena. */
+bool memory_holds(const struct memory *memory, uint64_t address, uint64_t bytes);
+
+/* Releases all arenas. */
+void memory_close(struct memory *memory);
+
+#endif

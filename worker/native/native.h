@@ -1,0 +1,68 @@
+/*
+ * native.h: devices that are a part of this machine. Their memory is memory of the worker, their
+ * images are shared objects, and their kernels are functions that threads of the worker call.
+ *
+ *   native.c   the backend: copies, images, launches
+ *   lane.c     threads that run kernels
+ *   kernel.c   the call itself
+ *   memory.c   arenas; place.c, free_memory.c: cores, nodes and limits of memory
+ *   image.c    loading images; crash.c: faults in kernels
+ *
+ * The only device of a worker, when it has one lane, runs its kernels on the main thread, see
+ * server.h; so a short kernel costs no hand-off.
+ *
+ * Thread: with the server's lock held.
+ */
+#ifndef OMPRMA_WORKER_NATIVE_NATIVE_H
+#define OMPRMA_WORKER_NATIVE_NATIVE_H
+
+#include <pthread.h>
+#include <semaphore.h>
+
+#include "worker/backend.h"
+#include "worker/native/crash.h"
+#include "worker/native/memory.h"
+#include "worker/native/place.h"
+
+struct native_options {
+    const struct place *place;
+    struct datapath *path; /* that arenas are attached to; NULL: none */
+    uint64_t memory_bytes; /* what it may hand out */
+    int lanes;
+    bool on_main; /* the main thread runs its kernels; lanes is 1 */
+    bool huge_pages;
+    bool any_address; /* kernels need not be of an image (tests) */
+};
+
+struct native {
+    struct worker_device *device;
+    struct native_options options;
+    struct memory memory;
+    struct crash crash;
+    struct backend_job *first, *last; /* launches that wait for a lane */
+    sem_t ready;                      /* posted for each of them, unless on_main */
+    pthread_t *threads;
+    bool stopping;
+};
+
+/* Makes `device`, whose server and index are set, a native one. Errors: HOST_MEMORY. */
+omprma_status_t native_open(struct worker_device *device, const struct native_options *options);
+
+/* ---- lane.c */
+
+omprma_status_t lane_start(struct native *native);
+void lane_stop(struct native *native);
+
+/* True if the calling thread may run kernels of this device. */
+bool lane_is_own(const struct native *native);
+
+/* Runs the kernel of a launch on the calling thread, releasing the lock meanwhile. */
+omprma_status_t lane_call(struct native *native, const struct backend_launch *launch);
+
+/* Leaves a launch to a lane. */
+void lane_append(struct native *native, struct backend_job *job);
+
+/* Runs the next launch that waits for a lane. False if there is none. */
+bool lane_run_next(struct native *native);
+
+#endif

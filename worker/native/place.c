@@ -1,0 +1,406 @@
+/*
+ * place.c: where a worker runs, see place.h. Only cores, NUMA nodes and packages of the topology
+ * are kept: caches and I/O devices play no part and take most of the time to find.
+ * Must not know: MPI, queues, what a lane does.
+ */
+#include "worker/native/place.h"
+
+#include <errno.h>
+#include <hwloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "worker/native/free_memory.h"
+
+enum { HUGE_PAGE_BYTES = 2 << 20 };
+
+struct place {
+    hwloc_topology_t topology;
+    bool is_part;         /* of the place whose topology it uses */
+    hwloc_cpuset_t share; /* this worker's, or device's; all allowed cpus when shared */
+    int lanes;
+    struct place_description description;
+};
+
+/* Cores of a share in the topology's order, grouped by NUMA node: node n has cores first[n] ..
+ * first[n+1]. */
+struct core_list {
+    hwloc_obj_t *cores;
+    int *first; /* node_count + 1 */
+    int core_count, node_count;
+};
+
+/* ---- topology ---- */
+
+static omprma_status_t topology_load(const char *synthetic, hwloc_topology_t *topology)
+{
+    const char *what = synthetic ? synthetic : "this machine";
+    if (hwloc_topology_init(topology))
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "hwloc cannot be started");
+    int error = 0;
+    if (synthetic)
+        error = access(synthetic, R_OK) ? hwloc_topology_set_synthetic(*topology, synthetic)
+                                        : hwloc_topology_set_xml(*topology, synthetic);
+    if (error) {
+        hwloc_topology_destroy(*topology);
+        return error_set(OMPRMA_ERR_ARGUMENT,
+                         "%s is neither a readable hwloc XML file nor a synthetic topology", what);
+    }
+    hwloc_topology_set_io_types_filter(*topology, HWLOC_TYPE_FILTER_KEEP_NONE);
+    hwloc_topology_set_cache_types_filter(*topology, HWLOC_TYPE_FILTER_KEEP_NONE);
+    hwloc_topology_set_icache_types_filter(*topology, HWLOC_TYPE_FILTER_KEEP_NONE);
+    /* What the launcher, taskset or a control group allows, and no more. */
+    if (!synthetic)
+        hwloc_topology_set_flags(*topology, HWLOC_TOPOLOGY_FLAG_RESTRICT_TO_CPUBINDING |
+                                                HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM);
+    if (hwloc_topology_load(*topology)) {
+        error = errno;
+        hwloc_topology_destroy(*topology);
+        return error_set(OMPRMA_ERR_ARGUMENT, "hwloc cannot describe %s: %s", what,
+                         strerror(error));
+    }
+    return OMPRMA_OK;
+}
+
+/* The first NUMA node that a core belongs to. Nodes without cores of their own (high-bandwidth
+ * memory beside the first node, memory expanders) come later in the order. */
+static int core_node(hwloc_topology_t topology, hwloc_obj_t core)
+{
+    int count = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_NUMANODE);
+    for (int n = 0; n < count; n++) {
+        hwloc_obj_t node = hwloc_get_obj_by_type(topology, HWLOC_OBJ_NUMANODE, (unsigned)n);
+        if (hwloc_bitmap_isincluded(core->cpuset, node->cpuset))
+            return n;
+    }
+    return 0;
+}
+
+static void core_list_free(struct core_list *list)
+{
+    free(list->cores);
+    free(list->first);
+}
+
+static omprma_status_t core_list_make(hwloc_topology_t topology, hwloc_const_cpuset_t within,
+                                      struct core_list *list)
+{
+    /* Some virtual machines show processing units but no cores. */
+    int depth = hwloc_get_type_or_below_depth(topology, HWLOC_OBJ_CORE);
+    int cores = (int)hwloc_get_nbobjs_by_depth(topology, depth);
+    int nodes = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_NUMANODE);
+    nodes = nodes > 0 ? nodes : 1;
+    *list = (struct core_list){.cores = calloc((size_t)cores + 1, sizeof(*list->cores)),
+                               .first = calloc((size_t)nodes + 1, sizeof(*list->first))};
+    if (!list->cores || !list->first) {
+        core_list_free(list);
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for a list of %d cores", cores);
+    }
+    for (int n = 0; n < nodes; n++) {
+        int before = list->core_count;
+        for (int c = 0; c < cores; c++) {
+            hwloc_obj_t core = hwloc_get_obj_by_depth(topology, depth, (unsigned)c);
+            if (core_node(topology, core) == n && hwloc_bitmap_isincluded(core->cpuset, within))
+                list->cores[list->core_count++] = core;
+        }
+        if (list->core_count > before)
+            list->first[++list->node_count] = list->core_count;
+    }
+    return OMPRMA_OK;
+}
+
+/* ---- shares ---- */
+
+/* Cuts `total` into `parts` nearly equal ranges; gives the start of range `index`. */
+static int cut(int total, int parts, int index)
+{
+    return (int)((int64_t)total * index / parts);
+}
+
+/* Which cores are worker `index`'s, [*from, *to). Fewer workers than nodes: each gets whole nodes.
+ * Else each new worker joins the node that has most cores per worker, so none is ever crossed and
+ * no node gets more workers than cores. */
+static omprma_status_t share_find(const struct core_list *list, int index, int count, int *from,
+                                  int *to)
+{
+    if (count <= list->node_count) {
+        *from = list->first[cut(list->node_count, count, index)];
+        *to = list->first[cut(list->node_count, count, index + 1)];
+        return OMPRMA_OK;
+    }
+    int *workers = calloc((size_t)list->node_count, sizeof(*workers));
+    if (!workers)
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory to place %d workers", count);
+    for (int i = 0; i < count; i++) {
+        int best = 0;
+        double best_share = 0;
+        for (int n = 0; n < list->node_count; n++) {
+            double share = (double)(list->first[n + 1] - list->first[n]) / (workers[n] + 1);
+            if (share > best_share) {
+                best = n;
+                best_share = share;
+            }
+        }
+        workers[best]++;
+    }
+    int node = 0;
+    while (index >= workers[node])
+        index -= workers[node++];
+    int start = list->first[node], cores = list->first[node + 1] - start;
+    *from = start + cut(cores, workers[node], index);
+    *to = start + cut(cores, workers[node], index + 1);
+    free(workers);
+    return OMPRMA_OK;
+}
+
+/* The operating system's index of the one node that holds all of `set`, -1 if there is none. */
+static int set_node(hwloc_topology_t topology, hwloc_const_cpuset_t set)
+{
+    hwloc_obj_t node = NULL;
+    while ((node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, node)))
+        if (hwloc_bitmap_isincluded(set, node->cpuset))
+            return (int)node->os_index;
+    return -1;
+}
+
+/* Takes part `index` of `count` of the cores in `within`. */
+static omprma_status_t place_fill(struct place *place, hwloc_const_cpuset_t within, int index,
+                                  int count)
+{
+    struct place_description *description = &place->description;
+    struct core_list list;
+    omprma_status_t status = core_list_make(place->topology, within, &list);
+    if (status)
+        return status;
+    description->shared = count > list.core_count;
+    if (description->shared) {
+        hwloc_bitmap_copy(place->share, within);
+        description->cores = 1;
+    } else {
+        int from = 0, to = 0;
+        status = share_find(&list, index, count, &from, &to);
+        for (int c = from; c < to; c++)
+            hwloc_bitmap_or(place->share, place->share, list.cores[c]->cpuset);
+        description->cores = hwloc_bitmap_weight(place->share);
+    }
+    core_list_free(&list);
+    if (status)
+        return status;
+    description->numa_node = set_node(place->topology, place->share);
+    description->memory_bytes = free_memory_bytes("");
+    hwloc_obj_t package = hwloc_get_obj_by_type(place->topology, HWLOC_OBJ_PACKAGE, 0);
+    const char *model = package ? hwloc_obj_get_info_by_name(package, "CPUModel") : NULL;
+    snprintf(description->cpu, sizeof(description->cpu), "%s", model ? model : "unknown");
+    return OMPRMA_OK;
+}
+
+static omprma_status_t place_make(int index, int count, int lanes, struct place **place)
+{
+    if (count < 1 || index < 0 || index >= count || lanes < 1)
+        return error_set(OMPRMA_ERR_ARGUMENT, "no place for number %d of %d with %d lanes", index,
+                         count, lanes);
+    struct place *made = calloc(1, sizeof(*made));
+    if (!made || !(made->share = hwloc_bitmap_alloc())) {
+        free(made);
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for a place");
+    }
+    made->lanes = lanes;
+    *place = made;
+    return OMPRMA_OK;
+}
+
+int place_nodes(const struct place *place)
+{
+    struct core_list list;
+    if (core_list_make(place->topology, place->share, &list))
+        return 1;
+    int nodes = list.node_count;
+    core_list_free(&list);
+    return nodes > 0 ? nodes : 1;
+}
+
+omprma_status_t place_part(const struct place *whole, int index, int count, struct place **part)
+{
+    struct place *made;
+    omprma_status_t status = place_make(index, count, whole->lanes, &made);
+    if (status)
+        return status;
+    made->topology = whole->topology;
+    made->is_part = true;
+    status = place_fill(made, whole->share, index, count);
+    if (status) {
+        place_destroy(made);
+        return status;
+    }
+    made->description.shared |= whole->description.shared;
+    *part = made;
+    return OMPRMA_OK;
+}
+
+omprma_status_t place_create(const char *synthetic, int index, int count, int lanes,
+                             struct place **place)
+{
+    struct place *made;
+    omprma_status_t status = place_make(index, count, lanes, &made);
+    if (status)
+        return status;
+    status = topology_load(synthetic, &made->topology);
+    if (status)
+        goto free_share;
+    status = place_fill(made, hwloc_topology_get_allowed_cpuset(made->topology), index, count);
+    if (status)
+        goto destroy_topology;
+    *place = made;
+    return OMPRMA_OK;
+
+destroy_topology:
+    hwloc_topology_destroy(made->topology);
+free_share:
+    hwloc_bitmap_free(made->share);
+    free(made);
+    return status;
+}
+
+void place_destroy(struct place *place)
+{
+    if (!place)
+        return;
+    if (!place->is_part)
+        hwloc_topology_destroy(place->topology);
+    hwloc_bitmap_free(place->share);
+    free(place);
+}
+
+const struct place_description *place_describe(const struct place *place)
+{
+    return &place->description;
+}
+
+/* ---- lanes ---- */
+
+/* A lane gets whole cores while there are enough, else processing units, else the whole share. */
+static void lane_set(const struct place *place, int lane, hwloc_cpuset_t set)
+{
+    hwloc_topology_t topology = place->topology;
+    int depth = hwloc_get_type_or_below_depth(topology, HWLOC_OBJ_CORE);
+    int parts = (int)hwloc_get_nbobjs_inside_cpuset_by_depth(topology, place->share, depth);
+    hwloc_bitmap_copy(set, place->share);
+    if (parts < place->lanes) {
+        depth = hwloc_get_type_depth(topology, HWLOC_OBJ_PU);
+        parts = (int)hwloc_get_nbobjs_inside_cpuset_by_depth(topology, place->share, depth);
+    }
+    if (place->description.shared || parts < place->lanes)
+        return;
+    hwloc_bitmap_zero(set);
+    for (int i = cut(parts, place->lanes, lane); i < cut(parts, place->lanes, lane + 1); i++) {
+        hwloc_obj_t part =
+            hwloc_get_obj_inside_cpuset_by_depth(topology, place->share, depth, (unsigned)i);
+        hwloc_bitmap_or(set, set, part->cpuset);
+    }
+}
+
+void place_lane_list(const struct place *place, int lane, char *text, size_t bytes)
+{
+    hwloc_cpuset_t set = hwloc_bitmap_alloc();
+    if (bytes)
+        *text = 0;
+    if (!set)
+        return;
+    lane_set(place, lane, set);
+    hwloc_bitmap_list_snprintf(text, bytes, set);
+    hwloc_bitmap_free(set);
+}
+
+/* A refused binding costs speed, not correctness: it is told and that is all. */
+static void bind_to(const struct place *place, hwloc_const_cpuset_t set, int flags,
+                    const char *what)
+{
+    if (hwloc_set_cpubind(place->topology, set, flags))
+        log_write(LOG_CHOICE, "%s runs unbound: hwloc_set_cpubind: %s", what, strerror(errno));
+}
+
+omprma_status_t place_apply_lane(const struct place *place, int lane)
+{
+    if (lane < 0 || lane >= place->lanes)
+        return error_set(OMPRMA_ERR_ARGUMENT, "there is no lane %d, only %d", lane, place->lanes);
+    if ((place->lanes == 1 && !place->is_part) || place->description.shared)
+        return OMPRMA_OK;
+    hwloc_cpuset_t set = hwloc_bitmap_alloc();
+    if (!set)
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory to bind lane %d", lane);
+    lane_set(place, lane, set);
+    bind_to(place, set, HWLOC_CPUBIND_THREAD, "a lane");
+    hwloc_bitmap_free(set);
+    return OMPRMA_OK;
+}
+
+omprma_status_t place_apply(const struct place *place, bool bind, int devices)
+{
+    const struct place_description *description = &place->description;
+    if (bind && !description->shared)
+        bind_to(place, place->share, HWLOC_CPUBIND_PROCESS, "the worker");
+
+    char threads[16];
+    int per_lane = description->cores / (place->lanes * devices);
+    snprintf(threads, sizeof(threads), "%d", per_lane > 0 ? per_lane : 1);
+    /* libomp's threads spin this long (ms) after a kernel. Its own default, 200, keeps an idle
+     * worker busy; 1 lets kernels that follow each other find their threads awake. */
+    const char *spin = description->shared ? "0" : "1";
+    int failed = setenv("OMP_NUM_THREADS", threads, 0);
+    if (!getenv("OMP_WAIT_POLICY"))
+        failed |= setenv("KMP_BLOCKTIME", spin, 0);
+    failed |= setenv("OMP_TARGET_OFFLOAD", "disabled", 1);
+    if (failed)
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for the kernels' environment");
+    return OMPRMA_OK;
+}
+
+/* ---- memory ---- */
+
+/* `bytes` in whole pages, and the extra one. 0: too large. */
+static size_t map_bytes(uint64_t bytes)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    if (bytes > SIZE_MAX / 2)
+        return 0;
+    return (bytes + page - 1) / page * page + page;
+}
+
+omprma_status_t place_map(const struct place *place, uint64_t bytes, bool huge_pages, void **base)
+{
+    size_t length = map_bytes(bytes);
+    bool align = huge_pages && length >= HUGE_PAGE_BYTES;
+    size_t slack = align ? HUGE_PAGE_BYTES : 0;
+    char *start = MAP_FAILED;
+    if (length)
+        start =
+            mmap(NULL, length + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (start == MAP_FAILED)
+        return error_set(OMPRMA_ERR_DEVICE_MEMORY, "no %llu bytes of memory for an arena: %s",
+                         (unsigned long long)bytes, strerror(length ? errno : ENOMEM));
+    if (slack) {
+        /* Huge pages need aligned ends; kernels before 6.7 do not align by themselves. */
+        size_t before = (size_t)(-(uintptr_t)start & (HUGE_PAGE_BYTES - 1));
+        if (before)
+            munmap(start, before);
+        start += before;
+        if (slack > before)
+            munmap(start + length, slack - before);
+        madvise(start, length, MADV_HUGEPAGE);
+    }
+    /* A preference: without it, or where containers forbid it, the first touch decides. */
+    if (place->description.numa_node >= 0 && !place->description.shared)
+        hwloc_set_area_membind(place->topology, start, length, place->share, HWLOC_MEMBIND_BIND, 0);
+    *base = start;
+    return OMPRMA_OK;
+}
+
+void place_unmap(void *base, uint64_t bytes)
+{
+    if (base)
+        munmap(base, map_bytes(bytes));
+}

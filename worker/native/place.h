@@ -1,0 +1,60 @@
+/*
+ * place.h: where a worker and each of its devices run, by hwloc: which cores it may use beside the
+ * other workers of its host, which NUMA node its memory comes from, how its lanes divide its cores,
+ * and what the machine is called. Knows nothing of MPI; fixtures (hwloc XML or synthetic
+ * topologies) drive it in tests.
+ *
+ * Thread: place_apply_lane() by each lane itself, the rest by the main thread at start-up.
+ */
+#ifndef OMPRMA_WORKER_PLACE_H
+#define OMPRMA_WORKER_PLACE_H
+
+#include <stdbool.h>
+#include <omprma/omprma.h>
+
+struct place;
+
+struct place_description {
+    char cpu[96];          /* processor model */
+    int cores;             /* processing units of this worker's share (at least 1) */
+    int numa_node;         /* os index of its memory's node, -1: several or unknown */
+    uint64_t memory_bytes; /* free memory of the host now: MemAvailable, cgroup limits considered */
+    bool shared;           /* more workers than cores: cores are shared, nothing is bound */
+};
+
+/* Loads the topology (`synthetic` NULL: this machine, else an hwloc synthetic description or the
+ * path of an XML file) restricted to the allowed cpus, and computes the share of worker `index` of
+ * `count` on this host, by whole cores, NUMA nodes not crossed where possible.
+ * Errors: ARGUMENT, HOST_MEMORY. */
+omprma_status_t place_create(const char *synthetic, int index, int count, int lanes,
+                             struct place **place);
+void place_destroy(struct place *place);
+
+/* NUMA nodes that the share touches, at least 1. */
+int place_nodes(const struct place *place);
+
+/* The share of device `index` of `count`: a part of its worker's, which must outlive it, by the
+ * same rules. Errors: ARGUMENT, HOST_MEMORY. */
+omprma_status_t place_part(const struct place *whole, int index, int count, struct place **part);
+
+const struct place_description *place_describe(const struct place *place);
+
+/* Binds the calling process to its share (unless shared or OMPRMA_BIND=0: `bind` false), and sets
+ * OMP_NUM_THREADS (its cores / lanes of all `devices`, at least 1), KMP_BLOCKTIME and
+ * OMP_TARGET_OFFLOAD=disabled in the environment for the images' libomp, unless the user set
+ * OMP_NUM_THREADS / KMP_BLOCKTIME / OMP_WAIT_POLICY himself. Before any image is loaded. */
+omprma_status_t place_apply(const struct place *place, bool bind, int devices);
+
+/* Binds the calling thread to lane `lane`'s part of the share, if that is not all of the worker's.
+ */
+omprma_status_t place_apply_lane(const struct place *place, int lane);
+
+/* The cpus of one lane as an hwloc list string, for tests and omprma-info. */
+void place_lane_list(const struct place *place, int lane, char *text, size_t bytes);
+
+/* Memory for an arena: mmap'd, on the share's NUMA node, huge pages advised if wanted, one extra
+ * page beyond `bytes` (see quirk "end of region"). Errors: DEVICE_MEMORY. */
+omprma_status_t place_map(const struct place *place, uint64_t bytes, bool huge_pages, void **base);
+void place_unmap(void *base, uint64_t bytes);
+
+#endif
