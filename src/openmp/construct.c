@@ -1,7 +1,6 @@
 /* construct.c: see construct.h. */
 #include "openmp/construct.h"
 
-#include "openmp/region.h"
 #include "openmp/report.h"
 
 static bool construct_move(struct work *work, const struct construct *construct)
@@ -31,7 +30,7 @@ static bool construct_move(struct work *work, const struct construct *construct)
 static bool construct_issue(struct work *work, const struct construct *construct)
 {
     if (construct->kind == CONSTRUCT_REGION)
-        return region_issue(work, construct->host_id, &construct->maps, construct->leading);
+        return region_issue(work, &construct->call, &construct->maps);
     return construct_move(work, construct);
 }
 
@@ -62,4 +61,12 @@ int construct_run(const struct construct *construct)
         device_leave();
     }
     return outcome(right, construct->where, device);
+}
+
+omprma_geometry_t geometry_of(int32_t teams, int32_t threads)
+{
+    return (omprma_geometry_t){
+        .teams = {teams > 0 ? (uint32_t)teams : 0},
+        .threads = {threads > 0 ? (uint32_t)threads : 0},
+    };
 }

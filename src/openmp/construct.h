@@ -8,7 +8,7 @@
 #ifndef OMPRMA_OPENMP_CONSTRUCT_H
 #define OMPRMA_OPENMP_CONSTRUCT_H
 
-#include "openmp/maps.h"
+#include "openmp/region.h"
 
 enum construct_kind { CONSTRUCT_REGION, CONSTRUCT_ENTER, CONSTRUCT_LEAVE, CONSTRUCT_UPDATE };
 
@@ -17,13 +17,16 @@ struct construct {
     const struct location *where;
     int64_t device;
     struct maps maps;
-    const void *host_id; /* of a region */
-    size_t leading;      /* words before a region's arguments */
+    struct region_call call; /* of a region */
     bool nowait;
 };
 
 /* Does it, and returns what the entry point returns. */
 int construct_run(const struct construct *construct);
+
+/* Of clauses num_teams and thread_limit; numbers that are not positive leave the choice to the
+ * device. */
+omprma_geometry_t geometry_of(int32_t teams, int32_t threads);
 
 /* Where libomp keeps the handle of the calling thread's nowait task. NULL: it has none, or cannot
  * be relied upon. */

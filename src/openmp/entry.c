@@ -27,44 +27,58 @@ void __tgt_init_all_rtls(void)
     devices_start();
 }
 
-static int region_run(struct location *where, int64_t device, void *host_id,
-                      const struct kernel_arguments *arguments, bool nowait)
+/* The arguments hold up to three dimensions since clang 16, the call itself holds one. */
+static omprma_geometry_t arguments_geometry(const struct kernel_arguments *arguments, int32_t teams,
+                                            int32_t threads)
 {
-    if (arguments->version > ARGUMENTS_VERSION_NEWEST) {
-        report(where, NULL,
-               "the program was made by a newer clang (version %u of the arguments of target "
-               "regions, at most %d are known); take clang 22 or older, or a newer omprma",
-               arguments->version, ARGUMENTS_VERSION_NEWEST);
-        return outcome(false, where, NULL);
+    omprma_geometry_t geometry = geometry_of(teams, threads);
+    if (arguments->version < ARGUMENTS_VERSION_FLAGS)
+        return geometry;
+    for (int i = 0; i < 3; i++) {
+        geometry.teams[i] = arguments->teams[i];
+        geometry.threads[i] = arguments->thread_limit[i];
     }
+    geometry.shared_bytes = arguments->dynamic_group_bytes;
+    return geometry;
+}
+
+static int region_run(struct location *where, int64_t device, omprma_geometry_t geometry,
+                      void *host_id, const struct kernel_arguments *arguments, bool nowait)
+{
     const struct construct construct = {
         .kind = CONSTRUCT_REGION,
         .where = where,
         .device = device,
         .maps = {(int32_t)arguments->count, arguments->bases, arguments->begins, arguments->sizes,
                  arguments->types, arguments->names, arguments->mappers, false},
-        .host_id = host_id,
-        .leading = arguments->version >= ARGUMENTS_VERSION_DYN_PTR,
+        .call = {host_id, geometry, arguments->version >= ARGUMENTS_VERSION_DYN_PTR},
         .nowait = nowait || (arguments->version >= ARGUMENTS_VERSION_FLAGS &&
                              (arguments->flags & ARGUMENTS_NOWAIT))};
-    return construct_run(&construct);
+    if (arguments->version <= ARGUMENTS_VERSION_NEWEST)
+        return construct_run(&construct);
+    report(where, NULL,
+           "the program was made by a newer clang (version %u of the arguments of target regions, "
+           "at most %d is known); take clang 22 or older, or a newer omprma",
+           arguments->version, ARGUMENTS_VERSION_NEWEST);
+    return outcome(false, where, NULL);
 }
 
 int __tgt_target_kernel(struct location *where, int64_t device, int32_t teams, int32_t threads,
                         void *host_id, struct kernel_arguments *arguments)
 {
-    (void)teams, (void)threads; /* a kernel for the host's kind of processor asks for its own */
-    return region_run(where, device, host_id, arguments, false);
+    return region_run(where, device, arguments_geometry(arguments, teams, threads), host_id,
+                      arguments, false);
 }
 
+/* Dependences belong to libomp's task. */
 int __tgt_target_kernel_nowait(struct location *where, int64_t device, int32_t teams,
                                int32_t threads, void *host_id, struct kernel_arguments *arguments,
                                int32_t count, void *dependences, int32_t alias_free_count,
                                void *alias_free)
 {
-    (void)teams, (void)threads;
-    (void)count, (void)dependences, (void)alias_free_count, (void)alias_free; /* libomp's task */
-    return region_run(where, device, host_id, arguments, true);
+    (void)count, (void)dependences, (void)alias_free_count, (void)alias_free;
+    return region_run(where, device, arguments_geometry(arguments, teams, threads), host_id,
+                      arguments, true);
 }
 
 static void data_run(enum construct_kind kind, struct location *where, int64_t device,

@@ -148,7 +148,7 @@ static bool image_run(struct image *image, struct device *device, const omprma_a
             continue;
         if (!work)
             work = work_begin(device, where);
-        right = work && work_launch(work, addresses[i], NULL, 0);
+        right = work && work_launch(work, addresses[i], NULL, NULL, 0);
     }
     return (!work || work_finish(work)) && right;
 }

@@ -22,7 +22,13 @@ bool arguments_build(struct work *work, const struct maps *maps, size_t leading,
                      struct arguments *arguments);
 void arguments_clear(struct arguments *arguments);
 
+struct region_call {
+    const void *host_id;        /* which region */
+    omprma_geometry_t geometry; /* what its clauses say */
+    size_t leading;             /* words before its arguments */
+};
+
 /* Issues the whole region; it is complete when the work is. */
-bool region_issue(struct work *work, const void *host_id, const struct maps *maps, size_t leading);
+bool region_issue(struct work *work, const struct region_call *call, const struct maps *maps);
 
 #endif

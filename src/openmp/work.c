@@ -151,9 +151,10 @@ bool work_exchange(struct work *work, omprma_addr_t from, int to_device, omprma_
     return work_issued(work, omprma_exchange(work->queue, from, to_device, to, bytes));
 }
 
-bool work_launch(struct work *work, omprma_addr_t kernel, const uint64_t *words, size_t count)
+bool work_launch(struct work *work, omprma_addr_t kernel, const omprma_geometry_t *geometry,
+                 const uint64_t *words, size_t count)
 {
-    return work_issued(work, omprma_launch(work->queue, kernel, words, count));
+    return work_issued(work, omprma_launch(work->queue, kernel, geometry, words, count));
 }
 
 omprma_addr_t work_private(struct work *work, size_t bytes)

@@ -61,7 +61,9 @@ bool work_submit(struct work *work, omprma_addr_t to, const void *from, size_t b
 bool work_retrieve(struct work *work, void *to, omprma_addr_t from, size_t bytes);
 bool work_exchange(struct work *work, omprma_addr_t from, int to_device, omprma_addr_t to,
                    size_t bytes);
-bool work_launch(struct work *work, omprma_addr_t kernel, const uint64_t *words, size_t count);
+/* `geometry` may be NULL. */
+bool work_launch(struct work *work, omprma_addr_t kernel, const omprma_geometry_t *geometry,
+                 const uint64_t *words, size_t count);
 
 /* Device memory that is freed at the end; one block per work. 0: reported. */
 omprma_addr_t work_private(struct work *work, size_t bytes);

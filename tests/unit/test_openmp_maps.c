@@ -391,7 +391,7 @@ static void issue_region(struct work *work, bool (*step)(struct work *, const st
     pthread_mutex_unlock(&device->lock);
     const uint64_t word = (uintptr_t)copy_of(shared);
     if (step == maps_enter)
-        assert_true(work_launch(work, (uintptr_t)add_one, &word, 1));
+        assert_true(work_launch(work, (uintptr_t)add_one, NULL, &word, 1));
 }
 
 /* Who leaves last brings back also what others, that left before, are still computing. */
@@ -426,8 +426,8 @@ static void *map_and_unmap(void *context)
         maps_enter(work, &maps);
         arguments_build(work, &maps, 0, &arguments);
         pthread_mutex_unlock(&device->lock);
-        work_launch(work, (uintptr_t)add_one, arguments.words, 1);
-        work_launch(work, (uintptr_t)add_one, arguments.words + 1, 1);
+        work_launch(work, (uintptr_t)add_one, NULL, arguments.words, 1);
+        work_launch(work, (uintptr_t)add_one, NULL, arguments.words + 1, 1);
         arguments_clear(&arguments);
         pthread_mutex_lock(&device->lock);
         maps_leave(work, &maps);
