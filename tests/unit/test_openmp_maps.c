@@ -399,9 +399,11 @@ static void test_leaving_last(void **state)
 {
     (void)state;
     shared[0] = 0;
+    assert_true(run(maps_enter, list_of(shared, sizeof(shared), MAP_TO)));
     struct work *first = work_begin(device, NULL), *last = work_begin(device, NULL);
     issue_region(first, maps_enter);
     issue_region(last, maps_enter);
+    assert_true(run(maps_leave, list_of(shared, sizeof(shared), 0)));
     issue_region(first, maps_leave);
     issue_region(last, maps_leave);
     assert_true(work_finish(last));
@@ -442,6 +444,7 @@ static void test_threads(void **state)
     (void)state;
     pthread_t threads[THREADS];
     size_t before = device->mapping.count;
+    shared[0] = 0;
     assert_true(run(maps_enter, list_of(shared, sizeof(shared), MAP_TO)));
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, map_and_unmap, NULL), 0);
