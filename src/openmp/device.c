@@ -3,8 +3,9 @@
  *
  * The end: programs and libraries need this library by name, so that all their destructors, which
  * unregister their images, come before the one below; only images of a library that was opened late
- * and never closed go after it. omprma is started by the first use of a device, not by the
- * registration of an image: a program that never offloads pays nothing.
+ * and never closed go after it. The first image that is for us starts omprma, before main(), as
+ * LLVM's runtime would load its plugins: omprma-run then knows that the program did come to its
+ * workers, although it may find nothing to offload.
  */
 #include "openmp/device.h"
 

@@ -9,7 +9,8 @@
 
 void __tgt_register_lib(const struct abi_library *library)
 {
-    registry_add(library);
+    if (registry_add(library) && !devices_disabled())
+        devices_start();
 }
 
 void __tgt_unregister_lib(const struct abi_library *library)

@@ -106,8 +106,9 @@ static void regions_drop(const struct image *image)
     }
 }
 
-void registry_add(const struct abi_library *library)
+bool registry_add(const struct abi_library *library)
 {
+    bool any = false;
     for (int32_t i = 0; i < library->count; i++) {
         struct image *image = image_make(library, &library->images[i]);
         if (!image)
@@ -120,7 +121,9 @@ void registry_add(const struct abi_library *library)
         regions_add(image);
         atomic_fetch_add(&registry.generation, 1);
         pthread_rwlock_unlock(&registry.lock);
+        any = true;
     }
+    return any;
 }
 
 /* Takes the library's first image out of the list. */

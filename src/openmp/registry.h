@@ -25,7 +25,8 @@ struct entry {
     int64_t data;
 };
 
-void registry_add(const struct abi_library *library);
+/* Does any of its images concern us? */
+bool registry_add(const struct abi_library *library);
 void registry_remove(const struct abi_library *library);
 
 /* The clauses of all requires directives so far. */

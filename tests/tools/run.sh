@@ -56,7 +56,8 @@ fails 1 'in PATH' nosuchprogram
 fails 1 'No such file' ./nosuchprogram
 fails 1 'folder' /tmp
 fails 1 'not executable' "$folder/program.c"
-fails 1 '13 to 18' --llvm 19 "$folder/program"
+fails 1 'no such LLVM' --llvm 99 "$folder/program"
+fails 2 'auto|omprma|llvm' --runtime own "$folder/program"
 fails 1 'neither auto' --llvm /no/folder "$folder/program"
 OMPRMA_INTERNAL_WORKER=/no/worker fails 1 'omprma-worker is missing' "$folder/program"
 
