@@ -60,14 +60,20 @@ static bool route_copy(const struct route *route, char *to, const char *from, si
 
 /* ---- rectangles ----------------------------------------------------------------------------- */
 
+/* From one index of a dimension to the next. */
+static size_t step_of(const struct copy *copy, const size_t *dimensions, int level)
+{
+    size_t step = copy->bytes;
+    for (int inner = level + 1; inner < copy->dimensions; inner++)
+        step *= dimensions[inner];
+    return step;
+}
+
 static bool rectangle_copy(const struct route *route, const struct copy *copy, int level, char *to,
                            const char *from)
 {
-    size_t to_step = copy->bytes, from_step = copy->bytes;
-    for (int inner = level + 1; inner < copy->dimensions; inner++) {
-        to_step *= copy->to_dimensions[inner];
-        from_step *= copy->from_dimensions[inner];
-    }
+    size_t to_step = step_of(copy, copy->to_dimensions, level);
+    size_t from_step = step_of(copy, copy->from_dimensions, level);
     to += copy->to_offsets[level] * to_step;
     from += copy->from_offsets[level] * from_step;
     if (level == copy->dimensions - 1)
