@@ -259,11 +259,6 @@ static omprma_status_t plan_own(struct llvm_plan *plan, const char *program,
     return status;
 }
 
-const char *llvm_runtime_name(bool own)
-{
-    return own ? "omprma's OpenMP runtime" : "LLVM's libomptarget with omprma's plugin";
-}
-
 static omprma_status_t plan_program(struct llvm_plan *plan, const struct needs *needs,
                                     const char *program, const char *wanted, int runtime,
                                     const char *folder)
@@ -278,7 +273,7 @@ static omprma_status_t plan_program(struct llvm_plan *plan, const struct needs *
     if (status != OMPRMA_OK)
         goto free_choice;
     log_write(LOG_CHOICE, "%s was made by LLVM %d and uses %s", program, choice.version,
-              llvm_runtime_name(choice.own));
+              choice.own ? "omprma's OpenMP runtime" : "LLVM's libomptarget with omprma's plugin");
     if (choice.own) {
         status = plan_own(plan, program, &choice, folder);
         goto free_choice;
@@ -350,6 +345,20 @@ static omprma_status_t plan_script(struct llvm_plan *plan, const char *wanted, c
     return status;
 }
 
+/* Our runtime, under all names or under those that cannot load the plugin. */
+static void plan_script_own(struct llvm_plan *plan, bool all)
+{
+    char *ours = runtime_folder_program(all), *stub = runtime_folder_worker();
+    char *program = path_join(ours, plan->program_path);
+    char *worker = path_join(plan->worker_path, stub);
+    free(plan->program_path);
+    free(plan->worker_path);
+    plan->program_path = program;
+    plan->worker_path = worker;
+    free(ours);
+    free(stub);
+}
+
 static omprma_status_t not_for_offloading(const char *program)
 {
     return error_set(OMPRMA_ERR_CONFIG,
@@ -378,8 +387,10 @@ omprma_status_t llvm_plan_make(struct llvm_plan *plan, const char *program, cons
         status = not_for_offloading(program);
     } else {
         status = llvm_plan_workers(plan, wanted);
-        if (status == OMPRMA_OK)
+        if (status == OMPRMA_OK && runtime != RUNTIME_OMPRMA)
             status = plan_script(plan, wanted, folder);
+        if (status == OMPRMA_OK && runtime != RUNTIME_LLVM)
+            plan_script_own(plan, runtime == RUNTIME_OMPRMA);
     }
     needs_clear(&needs);
     if (status != OMPRMA_OK)
@@ -391,9 +402,10 @@ omprma_status_t llvm_plan_make(struct llvm_plan *plan, const char *program, cons
 
 void llvm_folders(struct list *folders)
 {
-    for (int version = LLVM_NEWEST; version >= LLVM_OLDEST; version--) {
+    for (int version = LLVM_FUTURE; version >= LLVM_OLDEST; version--) {
         char *folder = text_make("/usr/lib/llvm-%d/lib", version);
-        if (!path_holds(folder, library_prefix)) {
+        const char *needed = version > LLVM_NEWEST ? "libomp.so.5" : library_prefix;
+        if (!path_holds(folder, needed)) {
             free(folder); /* LLVM elsewhere that the build knew about */
             char *ours = plugin_folder_built(version);
             char *link = text_make("%s/%s.%d", ours, library_prefix, version);

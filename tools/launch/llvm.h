@@ -39,9 +39,6 @@ struct llvm_plan {
 omprma_status_t llvm_plan_make(struct llvm_plan *plan, const char *program, const char *wanted,
                                int runtime, const char *folder);
 
-/* How a plan answers, for people: "omprma's runtime", "LLVM's libomptarget". */
-const char *llvm_runtime_name(bool own);
-
 /* The same for a process of ours that uses no libomptarget: only worker_path is set. */
 omprma_status_t llvm_plan_workers(struct llvm_plan *plan, const char *wanted);
 

@@ -7,6 +7,8 @@
 #ifndef OMPRMA_LAUNCH_RUNTIME_FOLDER_H
 #define OMPRMA_LAUNCH_RUNTIME_FOLDER_H
 
+#include <stdbool.h>
+
 #include <omprma/omprma.h>
 
 struct runtime_folders {
@@ -20,8 +22,9 @@ omprma_status_t runtime_folders_make(struct runtime_folders *folders, const char
                                      const char *own);
 void runtime_folders_clear(struct runtime_folders *folders);
 
-/* The folder with the names that only LLVM from 19 on uses, and that for workers; malloced. */
-char *runtime_folder_recent(void);
+/* The folder with all names, or only with those of LLVM from 19 on, and that for workers; malloced.
+ */
+char *runtime_folder_program(bool all);
 char *runtime_folder_worker(void);
 
 #endif
