@@ -64,7 +64,7 @@ OMPRMA_INTERNAL_WORKER=/no/worker fails 1 'omprma-worker is missing' "$folder/pr
 # A libomptarget that is newer than all that are known: omprma's own runtime, through links for this
 # run; and the plugin cannot be had.
 "$CC" -shared -Wl,-soname,libomptarget.so.99.1 -x c /dev/null -o "$folder/libomptarget.so.99.1"
-echo 'int main(void) { return 0; }' | "$CC" -x c - -o "$folder/new" -Wl,--no-as-needed \
+echo 'int main(void) { return 0; }' | "$CC" -x c - -x none -o "$folder/new" -Wl,--no-as-needed \
     "$folder/libomptarget.so.99.1" "-Wl,-rpath,$folder"
 out=$("$RUN" --dry-run "$folder/new")
 check 'links for this run' "$(grep -c "LD_LIBRARY_PATH=$TMPDIR/omprma-[^/]*/runtime:" <<<"$out")" 1
