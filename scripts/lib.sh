@@ -72,6 +72,25 @@ need_packages() {
         die "apt-get could not install: ${missing[*]}"
 }
 
+# Fetches a package and unpacks the files that match the patterns into a folder; not the libraries
+# for GPUs' device code, which are most of the bytes.
+unpack() { # FOLDER PACKAGE PATTERN...
+    local folder=$1 package=$2 options
+    shift 2
+    options=(-q -o "APT::Sandbox::User=$(id -un)")
+    mkdir "$folder/fetched"
+    (
+        cd "$folder/fetched" || exit
+        if ! apt-get "${options[@]}" download "$package" >/dev/null 2>&1; then
+            as_root apt-get update -q || die "apt-get update is needed and failed"
+            apt-get "${options[@]}" download "$package"
+        fi
+    )
+    dpkg --fsys-tarfile "$folder/fetched"/*.deb | tar -x -C "$folder" --wildcards \
+        --exclude='*.bc' --exclude='*.devicertl.a' "$@"
+    rm -r "$folder/fetched"
+}
+
 # Number of compile jobs: one per core, but at least 1 GiB of memory each.
 jobs() {
     local cores gib

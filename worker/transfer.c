@@ -74,9 +74,8 @@ static void describe(const struct server *server, const struct wire_record *reco
     }
 }
 
-/* Memory of ours: for a device that cannot be touched, and for the other end of a two-sided
- * transfer that already waits: it must be served even if the range is refused or the queue has
- * failed. */
+/* Memory of ours: for a device that cannot be touched, and for what the other end of a two-sided
+ * transfer sends though the range is refused or the queue has failed. */
 static bool use_scratch(struct stream_transfer *node)
 {
     if (!node->scratch)
@@ -201,8 +200,10 @@ static bool start_moving(struct stream *stream, struct stream_transfer *node)
 /* The copy to or from the scratch is over: what it was, and what comes then. True when nothing. */
 static bool end_copy(struct stream *stream, struct stream_transfer *node)
 {
-    if (node->job.status != OMPRMA_OK)
+    if (node->job.status != OMPRMA_OK) {
         stream_fail_at(stream, node->op, node->job.status, error_text());
+        node->transfer.empty = true;
+    }
     if (node->stage == TRANSFER_STORE)
         return true;
     if (stream->failed != OMPRMA_OK && node->path->one_sided)
@@ -213,15 +214,10 @@ static bool end_copy(struct stream *stream, struct stream_transfer *node)
 /* The device may go on using the scratch. */
 static bool leave_copy(struct stream *stream, struct stream_transfer *node)
 {
-    void *used = node->scratch;
-
     node->scratch = NULL;
     if (node->stage == TRANSFER_STORE || node->path->one_sided)
         return true;
-    if (!use_scratch(node)) {
-        node->scratch = used;
-        node->transfer.local = used;
-    }
+    node->transfer.empty = true;
     return !start_moving(stream, node);
 }
 
@@ -239,7 +235,8 @@ static bool move_on(struct stream *stream, struct stream_transfer *node)
     }
     if (node->transfer.peer != session->head && session->stall_ns)
         session->moved_ns = clock_ns();
-    if (!node->staged || node->transfer.direction == TRANSFER_OUT || stream->failed != OMPRMA_OK)
+    if (!node->staged || node->transfer.direction == TRANSFER_OUT || node->transfer.empty ||
+        stream->failed != OMPRMA_OK)
         return true;
     node->stage = TRANSFER_STORE;
     return copy_scratch(stream, node) == BACKEND_OVER && end_copy(stream, node);
@@ -300,7 +297,10 @@ static bool prepare(struct stream *stream, struct stream_transfer *node)
     if (stream->failed == OMPRMA_OK)
         return true;
     node->staged = false;
-    return !node->path->one_sided && use_scratch(node);
+    if (node->path->one_sided)
+        return false;
+    node->transfer.empty = transfer->direction == TRANSFER_OUT; /* the other end waits for it */
+    return node->transfer.empty || use_scratch(node);
 }
 
 static void begin_transfer(struct stream *stream, const struct wire_record *record)

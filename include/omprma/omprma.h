@@ -262,24 +262,46 @@ OMPRMA_API omprma_status_t omprma_queue_query(omprma_queue_t *queue, bool *done)
  * Blocks: yes. */
 OMPRMA_API omprma_status_t omprma_queue_synchronize(omprma_queue_t *queue);
 
+/*
+ * Has `callback` called once when all that the queue holds now is complete, with OMPRMA_OK, or with
+ * the first error among it; so a caller can go on without a thread that waits. It is asked for at
+ * once: nothing needs to be flushed. The queue's error stays for omprma_queue_synchronize().
+ *
+ * The callback runs on whatever thread makes progress: inside any function of this header, also
+ * this one, before that returns, or on the progress thread (OMPRMA_PROGRESS_THREAD). Without that
+ * thread somebody has to call one that waits or queries now and then. It may call every function
+ * whose comment says "Blocks: no" or "when full", the latter on queues that are not full; it must
+ * not wait. Callbacks run one at a time, those of one queue in the order of the calls. All have run
+ * when omprma_finalize() returns. Blocks: no. Errors: ARGUMENT, HOST_MEMORY, CLOSED; the callback
+ * is not called then.
+ */
+OMPRMA_API omprma_status_t omprma_queue_notify(omprma_queue_t *queue,
+                                               void (*callback)(void *data, omprma_status_t status),
+                                               void *data);
+
 /* ---- events ------------------------------------------------------------------------------- */
 
 /*
- * An event marks a place in a queue. It is complete when all operations before that place are. An
- * event that was never recorded is complete. Recording again moves it; waits that were issued
- * before keep the old place. Destroying an event does not disturb waits that were issued before.
+ * An event marks a place in a queue. It is complete when all operations before that place are, and
+ * has their fate, once and for all: complete without error if all of them succeeded, also when a
+ * later operation of the queue fails; with the error if one of them failed, be it a wait for
+ * another event that did, also when the queue is synchronized later. (What had failed before the
+ * queue was last synchronized is past.) An event that was never recorded is complete. Recording
+ * again moves it; waits that were issued before keep the old place. Destroying an event does not
+ * disturb waits that were issued before.
  */
 typedef struct omprma_event omprma_event_t;
 
 /* Blocks: no. Errors: HOST_MEMORY, CLOSED. */
 OMPRMA_API omprma_status_t omprma_event_create(omprma_event_t **event);
 
-/* Marks the present end of the queue. Sends nothing. Blocks: no. Errors: ARGUMENT. */
+/* Marks the present end of the queue. Sends nothing. Blocks: no. Errors: ARGUMENT, HOST_MEMORY.
+ */
 OMPRMA_API omprma_status_t omprma_event_record(omprma_event_t *event, omprma_queue_t *queue);
 
-/* Later operations of `queue` (of any device) start after the event is complete. If the event's
- * queue failed, `queue` fails too. Blocks: when full. Errors: ARGUMENT, HOST_MEMORY, the queue's
- * error. */
+/* Later operations of `queue` (of any device) start after the event is complete. If it completes
+ * with an error, `queue` fails too; where that is known already, the call returns the error.
+ * Blocks: when full. Errors: ARGUMENT, HOST_MEMORY, the queue's error. */
 OMPRMA_API omprma_status_t omprma_event_wait(omprma_event_t *event, omprma_queue_t *queue);
 
 /* Tells whether the event is complete; makes some progress. Blocks: no. Errors: ARGUMENT. */

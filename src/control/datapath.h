@@ -34,6 +34,9 @@ struct transfer {
     uint64_t remote; /* address in the peer; the two-sided path does not use it */
     uint64_t bytes;  /* > 0 */
     uint32_t tag;    /* two-sided: the same number at both ends */
+    /* Two-sided, out: what the peer waits for comes, but without data: `local` is not read, and the
+     * memory that was to receive it stays as it is. In: set when the peer sent so. */
+    bool empty;
 
     uint64_t issued;    /* bytes handed on by the path */
     uint64_t completed; /* bytes that are finished with on this side */

@@ -1,4 +1,5 @@
 /* calls.c: public functions of omprma.h about queues and memory that need no more than a lock. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -90,6 +91,29 @@ omprma_status_t omprma_queue_synchronize(omprma_queue_t *queue)
     runtime_lock(queue->device->runtime);
     status = queue_synchronize(queue);
     runtime_unlock(queue->device->runtime);
+    return status;
+}
+
+omprma_status_t omprma_queue_notify(omprma_queue_t *queue,
+                                    void (*callback)(void *data, omprma_status_t status),
+                                    void *data)
+{
+    struct completion *completion;
+    omprma_status_t status = check_queue(queue);
+
+    if (status != OMPRMA_OK)
+        return status;
+    if (!callback)
+        return error_set(OMPRMA_ERR_ARGUMENT, "queue notify: callback is NULL");
+    completion = malloc(sizeof(*completion));
+    if (!completion)
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for a callback");
+    *completion = (struct completion){.callback = callback, .data = data};
+    runtime_lock(queue->device->runtime);
+    status = queue_notify(queue, completion);
+    runtime_unlock(queue->device->runtime);
+    if (status != OMPRMA_OK)
+        free(completion);
     return status;
 }
 

@@ -87,6 +87,7 @@ struct operation {
     bool opens;       /* command: the first one of its message */
     bool closes;      /* command: the last one of its message, known when that was sent */
     bool counts;      /* it is one of queue->entries */
+    bool may_fail;    /* read: what comes after it must not run if it does */
     bool answered;    /* half: the worker's half is over */
     bool moved;       /* half: this side's half is over */
     uint64_t number;  /* of a command in its queue; else that of the last command before it */

@@ -48,8 +48,9 @@ static bool transfer_follows(const struct operation *transfer, const struct oper
     case OPERATION_MARK:
         return false;
     case OPERATION_READ:
-        return !transfer->fills_host && ranges_meet(earlier->device_at, earlier->device_bytes,
-                                                    transfer->device_at, transfer->device_bytes);
+        return !transfer->fills_host &&
+               (earlier->may_fail || ranges_meet(earlier->device_at, earlier->device_bytes,
+                                                 transfer->device_at, transfer->device_bytes));
     case OPERATION_TRANSFER:
         return transfers_conflict(earlier, transfer);
     default: /* a small submit stands among the writes when it is sent */

@@ -229,7 +229,7 @@ static void wake_heir(struct runtime *runtime)
 /* Releases the lock for a moment if somebody waits for that. */
 static void let_wakes_out(struct runtime *runtime)
 {
-    if (!runtime->wakes.any)
+    if (!runtime->wakes.any && !completions_are_due(&runtime->completions))
         return;
     runtime_unlock(runtime);
     runtime_lock(runtime);

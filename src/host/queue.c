@@ -474,8 +474,6 @@ static void commands_done(struct omprma_queue *queue, uint64_t number,
 {
     struct operation *next;
 
-    while (queue->writes_first && queue->writes_first->number <= number)
-        queue_end_operation(queue->writes_first, NULL);
     for (struct operation *o = queue->first; o && o != queue->next; o = next) {
         next = o->next;
         if (!operation_is_command(o))
@@ -513,11 +511,8 @@ static void command_failed(struct omprma_queue *queue, uint64_t number,
     if (failed > number)
         failed = number;
     at = first_unanswered(queue, 0);
-    if (!at || at->number > number) { /* they have failed already, with the one before them */
-        while (queue->writes_first && queue->writes_first->number <= number)
-            queue_end_operation(queue->writes_first, NULL);
-        return;
-    }
+    if (!at || at->number > number)
+        return; /* they have failed already, with the one before them */
     snprintf(text, sizeof(text), "%s, queue %u: %.*s", device_name(queue->device), queue->number,
              (int)record->tail_bytes, (const char *)record->tail);
     queue->remote_failed = true;
@@ -535,8 +530,9 @@ void queue_result(struct omprma_queue *queue, const struct wire_record *record)
     uint64_t number = whole_number(queue, record->op);
 
     if (number > queue->issued) {
-        peer_lose(queue->device->peer, "%s, queue %u: a result for operation %u, which was not sent",
-                    device_name(queue->device), queue->number, record->op);
+        peer_lose(queue->device->peer,
+                  "%s, queue %u: a result for operation %u, which was not sent",
+                  device_name(queue->device), queue->number, record->op);
         return;
     }
     if (record->code == WIRE_FAILED)
@@ -545,6 +541,9 @@ void queue_result(struct omprma_queue *queue, const struct wire_record *record)
         commands_done(queue, number, record);
     if (number > queue->answered)
         queue->answered = number;
+    /* Executed, or refused with what failed before them. */
+    while (queue->writes_first && queue->writes_first->number <= number)
+        queue_end_operation(queue->writes_first, NULL);
     queue_end_marks(queue);
     if (queue->waiters)
         progress_signal(queue->device->runtime);

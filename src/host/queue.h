@@ -124,8 +124,10 @@ omprma_status_t queue_synchronize(struct omprma_queue *queue);
 omprma_status_t queue_append_command(struct omprma_queue *queue, enum operation_kind kind,
                                      struct wire_record *record, struct operation **operation);
 
-/* Appends a small retrieve: words address, bytes; the data goes to `to`. Errors: as above. */
-omprma_status_t queue_append_read(struct omprma_queue *queue, struct wire_record *record, void *to);
+/* Appends a small retrieve: words address, bytes; the data goes to `to`. `may_fail`: it is not
+ * known to lie in a live block. Errors: as above. */
+omprma_status_t queue_append_read(struct omprma_queue *queue, struct wire_record *record, void *to,
+                                  bool may_fail);
 
 /* Appends a put or get by this side; before the open message if that holds only small submits
  * elsewhere, so that it may start at once. Errors: HOST_MEMORY. */

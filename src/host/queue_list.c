@@ -174,7 +174,8 @@ static void set_ranges(struct operation *operation, const struct transfer *trans
     operation->fills_host = transfer->direction == TRANSFER_IN;
 }
 
-omprma_status_t queue_append_read(struct omprma_queue *queue, struct wire_record *record, void *to)
+omprma_status_t queue_append_read(struct omprma_queue *queue, struct wire_record *record, void *to,
+                                  bool may_fail)
 {
     struct operation *read;
     omprma_status_t status = queue_append_command(queue, OPERATION_READ, record, &read);
@@ -184,6 +185,7 @@ omprma_status_t queue_append_read(struct omprma_queue *queue, struct wire_record
     read->host_at = (uint64_t)(uintptr_t)to;
     read->host_bytes = record->word[1];
     read->fills_host = true;
+    read->may_fail = may_fail;
     queue->hosts++;
     return OMPRMA_OK;
 }
@@ -294,37 +296,43 @@ static bool can_share(const struct omprma_queue *queue)
     const struct operation *last = queue->last;
 
     return last && last->kind == OPERATION_MARK && !last->mark.completion &&
-           last->ordinal == queue->ordinal;
+           last->ordinal == queue->ordinal && !queue->failed;
+}
+
+/* At the end of the list. What has failed and was not cleared came before it as well. */
+static struct operation *append_mark(struct omprma_queue *queue, struct completion *completion)
+{
+    struct operation *mark = operation_take(pool_of(queue), OPERATION_MARK);
+
+    if (!mark)
+        return NULL;
+    mark->number = queue->appended;
+    mark->state = OPERATION_ISSUED;
+    mark->failure = queue->failed ? failure_hold(queue->failed) : NULL;
+    mark->mark.completion = completion;
+    insert(queue, mark, NULL);
+    return mark;
 }
 
 omprma_status_t queue_mark(struct omprma_queue *queue, struct operation **mark)
 {
     *mark = NULL;
-    if (!queue->first && !queue->writes_first)
+    if (!queue->first && !queue->writes_first && !queue->failed)
         return OMPRMA_OK;
-    if (can_share(queue)) {
-        *mark = operation_hold(queue->last);
-        return OMPRMA_OK;
-    }
-    *mark = operation_take(pool_of(queue), OPERATION_MARK);
+    *mark = can_share(queue) ? queue->last : append_mark(queue, NULL);
     if (!*mark)
         return OMPRMA_ERR_HOST_MEMORY;
-    (*mark)->number = queue->appended;
-    (*mark)->state = OPERATION_ISSUED;
-    insert(queue, operation_hold(*mark), NULL);
+    operation_hold(*mark);
+    queue_end_marks(queue);
     return OMPRMA_OK;
 }
 
 omprma_status_t queue_notify(struct omprma_queue *queue, struct completion *completion)
 {
-    struct operation *mark = operation_take(pool_of(queue), OPERATION_MARK);
+    struct operation *mark = append_mark(queue, completion);
 
     if (!mark)
         return OMPRMA_ERR_HOST_MEMORY;
-    mark->number = queue->appended;
-    mark->state = OPERATION_ISSUED;
-    mark->mark.completion = completion;
-    insert(queue, mark, NULL);
     queue_push(mark);
     queue_end_marks(queue);
     return OMPRMA_OK;
@@ -412,7 +420,7 @@ static void note_end(struct operation *operation)
     if (operation->kind == OPERATION_MARK && operation->mark.completion) {
         operation->mark.completion->status =
             operation->failure ? operation->failure->status : OMPRMA_OK;
-        wakes_add_completion(&queue->device->runtime->wakes, operation->mark.completion);
+        completions_add(&queue->device->runtime->completions, operation->mark.completion);
     }
 }
 

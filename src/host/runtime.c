@@ -51,18 +51,29 @@ void runtime_lock(struct runtime *runtime)
     atomic_fetch_sub(&runtime->contenders, 1);
 }
 
-void runtime_unlock(struct runtime *runtime)
+static void wake_and_unlock(struct runtime *runtime)
 {
-    struct wakes wakes;
+    struct wakes wakes = runtime->wakes;
 
-    if (!runtime->wakes.any) {
-        pthread_mutex_unlock(&runtime->lock);
-        return;
-    }
-    wakes = runtime->wakes;
     runtime->wakes = (struct wakes){0};
     pthread_mutex_unlock(&runtime->lock);
     wakes_run(&wakes);
+}
+
+void runtime_unlock(struct runtime *runtime)
+{
+    while (completions_are_due(&runtime->completions)) {
+        struct completion *due = completions_take(&runtime->completions);
+
+        wake_and_unlock(runtime);
+        completions_run(due);
+        runtime_lock(runtime);
+        runtime->completions.running = false;
+    }
+    if (runtime->wakes.any)
+        wake_and_unlock(runtime);
+    else
+        pthread_mutex_unlock(&runtime->lock);
 }
 
 int omprma_device_count(void)

@@ -32,6 +32,7 @@
 #include "control/channel.h"
 #include "control/datapath.h"
 #include "control/world.h"
+#include "host/completion.h"
 #include "host/operation.h"
 #include "host/paths.h"
 #include "host/wakes.h"
@@ -43,12 +44,13 @@ struct trace;
 
 struct runtime {
     pthread_mutex_t lock;
-    _Atomic int contenders;      /* threads that wait for the lock */
-    bool driven;                 /* some waiting thread makes progress for all */
-    bool heir_comes;             /* one of them has been woken to drive, and has not run yet */
-    struct waiter *waiters;      /* the others that wait */
-    struct wakes wakes;          /* when the lock is released */
-    struct yield_history yields; /* of the thread that drives */
+    _Atomic int contenders;         /* threads that wait for the lock */
+    bool driven;                    /* some waiting thread makes progress for all */
+    bool heir_comes;                /* one of them has been woken to drive, and has not run yet */
+    struct waiter *waiters;         /* the others that wait */
+    struct wakes wakes;             /* when the lock is released, */
+    struct completions completions; /* and these */
+    struct yield_history yields;    /* of the thread that drives */
 
     struct config config;
     struct world world;

@@ -47,10 +47,10 @@ static omprma_status_t send_inline(struct omprma_queue *queue, omprma_addr_t to,
 }
 
 static omprma_status_t read_inline(struct omprma_queue *queue, void *to, omprma_addr_t from,
-                                   uint64_t bytes)
+                                   uint64_t bytes, bool arena)
 {
     struct wire_record record = {.code = WIRE_READ, .flags = WIRE_REPLY, .word = {from, bytes}};
-    omprma_status_t status = queue_append_read(queue, &record, to);
+    omprma_status_t status = queue_append_read(queue, &record, to, !arena);
 
     if (status == OMPRMA_OK)
         stats_count(&queue->device->stats, STATS_RETRIEVE, PATH_INLINE, bytes, 0);
@@ -216,7 +216,7 @@ omprma_status_t omprma_retrieve(omprma_queue_t *queue, void *to, omprma_addr_t f
     fused = queue->open && queue->hazard >= queue->open_first->number;
     limit = fused ? paths->inline_retrieve_fused : paths->inline_retrieve;
     if (bytes <= (arena ? limit : RECORD_DATA_MOST / 4))
-        status = read_inline(queue, to, from, bytes);
+        status = read_inline(queue, to, from, bytes, arena);
     else
         status = move(queue, false, from, to, bytes, arena);
     return call_end(queue, status);
@@ -276,12 +276,11 @@ omprma_status_t omprma_launch(omprma_queue_t *queue, omprma_addr_t kernel,
     if (status != OMPRMA_OK)
         return status;
     if (kernel == 0 || count > OMPRMA_LAUNCH_ARGUMENTS || (count && !arguments))
-        return call_end(queue,
-                             error_set(OMPRMA_ERR_ARGUMENT,
-                                       "%s: launch of kernel 0x%llx with %zu "
-                                       "arguments; at most %d are possible",
-                                       device_name(queue->device), (unsigned long long)kernel,
-                                       count, OMPRMA_LAUNCH_ARGUMENTS));
+        return call_end(queue, error_set(OMPRMA_ERR_ARGUMENT,
+                                         "%s: launch of kernel 0x%llx with %zu "
+                                         "arguments; at most %d are possible",
+                                         device_name(queue->device), (unsigned long long)kernel,
+                                         count, OMPRMA_LAUNCH_ARGUMENTS));
     if (queue->device->runtime->config.check)
         check_arguments(queue->device, kernel, arguments, count);
     status = append_launch(queue, kernel, geometry, arguments, count);

@@ -1,8 +1,6 @@
 /* wakes.c: see wakes.h. */
 #include "host/wakes.h"
 
-#include <stdlib.h>
-
 void wakes_add_bell(struct wakes *wakes, struct doorbell *bell)
 {
     if (!doorbell_is_asleep(bell))
@@ -22,28 +20,6 @@ void wakes_add_waiter(struct wakes *wakes, struct waiter *waiter)
     wakes->any = true;
 }
 
-void wakes_add_completion(struct wakes *wakes, struct completion *completion)
-{
-    completion->next = NULL;
-    if (wakes->completions_last)
-        wakes->completions_last->next = completion;
-    else
-        wakes->completions = completion;
-    wakes->completions_last = completion;
-    wakes->any = true;
-}
-
-static void call_back(struct completion *completion)
-{
-    while (completion) {
-        struct completion *next = completion->next;
-
-        completion->callback(completion->data, completion->status);
-        free(completion);
-        completion = next;
-    }
-}
-
 void wakes_run(struct wakes *wakes)
 {
     struct waiter *next;
@@ -54,5 +30,4 @@ void wakes_run(struct wakes *wakes)
         next = waiter->next; /* once woken, it may be gone */
         sem_post(&waiter->wake);
     }
-    call_back(wakes->completions);
 }

@@ -1,5 +1,5 @@
 /*
- * wakes.h: who is to be woken, or called, when the runtime's lock is released. Where processors are
+ * wakes.h: who is to be woken when the runtime's lock is released. Where processors are
  * shared, a thread that is woken often gets the processor of the one who wakes it at once. If that
  * one held the lock, everybody would stand still until it runs again.
  *
@@ -10,8 +10,6 @@
 
 #include <semaphore.h>
 #include <stdbool.h>
-
-#include <omprma/omprma.h>
 
 #include "control/doorbell.h"
 
@@ -26,20 +24,11 @@ struct waiter {
     sem_t wake;
 };
 
-/* What the program wants to be called with, see omprma_queue_notify(). */
-struct completion {
-    struct completion *next;
-    void (*callback)(void *data, omprma_status_t status);
-    void *data;
-    omprma_status_t status;
-};
-
 struct wakes {
     bool any;
     int bell_count;
     struct doorbell *bells[WAKES_BELLS];
     struct waiter *waiters;
-    struct completion *completions, *completions_last; /* in order */
 };
 
 /* The peer behind a bell, to whom a message was just sent, if it sleeps. NULL: it has none. */
@@ -48,10 +37,7 @@ void wakes_add_bell(struct wakes *wakes, struct doorbell *bell);
 /* A thread of ours. It is on no other list. */
 void wakes_add_waiter(struct wakes *wakes, struct waiter *waiter);
 
-/* A callback of the program; it is freed after it was called. */
-void wakes_add_completion(struct wakes *wakes, struct completion *completion);
-
-/* Wakes and calls them all. To be called on a copy, without the lock. */
+/* Wakes them all. To be called on a copy, without the lock. */
 void wakes_run(struct wakes *wakes);
 
 #endif

@@ -179,6 +179,7 @@ struct parcel {
     const char *data;
     char *copy; /* of a small one, which ends before it is received; else NULL */
     const struct transfer *receive, *send; /* NULL: not met yet; ended before it was received */
+    bool empty;                            /* see struct transfer */
     bool received;
 };
 
@@ -228,8 +229,10 @@ static omprma_status_t post(struct null_path *self, const struct transfer *t)
         .bytes = t->bytes,
         .data = t->local,
         .send = t,
+        .empty = t->empty,
     };
-    if (t->bytes <= self->options.direct_bytes && (parcel->copy = malloc(t->bytes)) != NULL) {
+    if (!t->empty && t->bytes <= self->options.direct_bytes &&
+        (parcel->copy = malloc(t->bytes)) != NULL) {
         parcel->data = memcpy(parcel->copy, t->local, t->bytes);
         parcel->send = NULL;
     }
@@ -304,7 +307,9 @@ static omprma_status_t test_receive(struct null_path *self, struct transfer *t, 
         return OMPRMA_OK;
     }
     draw_delay(self, t);
-    memcpy((char *)t->local + t->completed, (*link)->data + t->completed, bytes);
+    t->empty = (*link)->empty;
+    if (!t->empty)
+        memcpy((char *)t->local + t->completed, (*link)->data + t->completed, bytes);
     t->completed += bytes;
     *done = t->completed == t->bytes;
     (*link)->received = *done;

@@ -48,9 +48,6 @@ omprma_queue_t *queue_of(int device, struct tgt_async *async);
 /* Waits for the queue of `async`, gives it back and clears the pointer. */
 int32_t queue_finish(int device, struct tgt_async *async);
 
-/* The same if its work is complete; otherwise leaves it as it is. */
-int32_t queue_finish_if_done(int device, struct tgt_async *async);
-
 /* Ends an entry point that issued `status` on `async`. `wait`: finish it here, because the
  * caller had no AsyncInfo and `async` is a local one, or because the caller relies on it. */
 int32_t queue_issued(int device, struct tgt_async *async, bool wait, omprma_status_t status);

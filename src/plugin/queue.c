@@ -74,17 +74,6 @@ int32_t queue_finish(int device, struct tgt_async *async)
     return result;
 }
 
-int32_t queue_finish_if_done(int device, struct tgt_async *async)
-{
-    bool done = true;
-    if (!async->queue)
-        return RTL_SUCCESS;
-    omprma_status_t status = omprma_queue_query(async->queue, &done);
-    if (status != OMPRMA_OK)
-        return plugin_result(status);
-    return done ? queue_finish(device, async) : RTL_SUCCESS;
-}
-
 int32_t queue_issued(int device, struct tgt_async *async, bool wait, omprma_status_t status)
 {
     int32_t result = plugin_result(status);

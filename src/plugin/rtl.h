@@ -62,7 +62,6 @@ PLUGIN_EXPORT int32_t __tgt_rtl_launch_kernel(int32_t device, void *kernel, void
                                               ptrdiff_t *offsets,
                                               struct tgt_kernel_args *kernel_args,
                                               struct tgt_async *async);
-PLUGIN_EXPORT int32_t __tgt_rtl_query_async(int32_t device, struct tgt_async *async);
 PLUGIN_EXPORT int32_t __tgt_rtl_data_lock(int32_t device, void *host, int64_t bytes, void **locked);
 PLUGIN_EXPORT int32_t __tgt_rtl_data_unlock(int32_t device, void *host);
 PLUGIN_EXPORT int32_t __tgt_rtl_data_notify_mapped(int32_t device, void *host, int64_t bytes);

@@ -1,5 +1,10 @@
 /*
  * rtl_16.c: entry points that came with LLVM 16 and 17. No logic here: see plugin.h.
+ *
+ * There is no __tgt_rtl_query_async, which all of these look for: with it libomptarget puts a
+ * nowait region that is not done back into libomp's queue as a task, and libomp 16 loses it at
+ * times, so that all threads wait for ever (the stock plugins too). 17 and 18 have not been shown
+ * to be sound. Without it libomptarget synchronizes, in a hidden helper thread.
  */
 #include "plugin/plugin.h"
 #include "plugin/rtl.h"
@@ -19,15 +24,6 @@ int32_t __tgt_rtl_launch_kernel(int32_t device, void *kernel, void **arguments, 
     }
     return plugin_launch(device, kernel, &geometry, arguments, offsets, kernel_args->count, leading,
                          async);
-}
-
-int32_t __tgt_rtl_query_async(int32_t device, struct tgt_async *async)
-{
-    if (!plugin_enter(device))
-        return RTL_FAIL;
-    int32_t result = queue_finish_if_done(device, async);
-    plugin_leave();
-    return result;
 }
 
 /* Locked host memory keeps its address: nothing is pinned. */

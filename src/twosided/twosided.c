@@ -63,8 +63,8 @@ static omprma_status_t issue_pieces(struct datapath *path, struct transfer *t)
         if (bytes > self->piece_bytes)
             bytes = self->piece_bytes;
         if (t->direction == TRANSFER_OUT)
-            code =
-                MPI_Isend(at, (int)bytes, MPI_BYTE, t->peer, tag, self->comm, &pieces->request[i]);
+            code = MPI_Isend(at, t->empty ? 0 : (int)bytes, MPI_BYTE, t->peer, tag, self->comm,
+                             &pieces->request[i]);
         else
             code =
                 MPI_Irecv(at, (int)bytes, MPI_BYTE, t->peer, tag, self->comm, &pieces->request[i]);
@@ -94,17 +94,21 @@ static omprma_status_t twosided_test(struct datapath *path, struct transfer *t, 
 
     *done = false;
     for (int i = 0; i < TRANSFER_PIECES; i++) {
-        int over = 0, code;
+        int over = 0, count = 1, code;
+        MPI_Status how;
 
         if (pieces->request[i] == MPI_REQUEST_NULL)
             continue;
-        code = MPI_Test(&pieces->request[i], &over, MPI_STATUS_IGNORE);
+        code = MPI_Test(&pieces->request[i], &over, &how);
         if (code != MPI_SUCCESS) {
             pieces->request[i] = MPI_REQUEST_NULL; /* it is over */
             return fail(path, t, code, "a two-sided transfer");
         }
-        if (over)
-            t->completed += pieces->bytes[i];
+        if (!over)
+            continue;
+        t->completed += pieces->bytes[i];
+        if (t->direction == TRANSFER_IN && MPI_Get_count(&how, MPI_BYTE, &count) == MPI_SUCCESS)
+            t->empty |= count == 0;
     }
     if (t->issued < t->bytes)
         status = issue_pieces(path, t);

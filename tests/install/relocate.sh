@@ -42,6 +42,8 @@ while read -r link; do
     [ -e "$link" ] || fail "$link: points to $(readlink "$link"), which does not exist"
 done < <(find "$tree" -type l)
 
+[ -s "$tree/lib/libomprma-device.a" ] || fail "no libomprma-device.a"
+
 # finds_library FILE: the loader resolves libomprma.so inside the moved tree.
 finds_library() {
     local found

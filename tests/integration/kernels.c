@@ -11,6 +11,8 @@
 
 KERNEL void sum(uint64_t from, uint64_t bytes, uint64_t to);
 KERNEL void add(uint64_t at, uint64_t bytes, uint64_t value);
+KERNEL void put_value(uint64_t at, uint64_t bytes, uint64_t value);
+KERNEL void copy(uint64_t to, uint64_t from, uint64_t bytes);
 KERNEL void count(uint64_t at);
 KERNEL void nap(uint64_t us);
 KERNEL void forever(void);
@@ -42,6 +44,16 @@ void add(uint64_t at, uint64_t bytes, uint64_t value)
 {
     for (uint64_t i = 0; i < bytes; i++)
         ((unsigned char *)at)[i] += (unsigned char)value;
+}
+
+void put_value(uint64_t at, uint64_t bytes, uint64_t value)
+{
+    memset((void *)at, (unsigned char)value, bytes);
+}
+
+void copy(uint64_t to, uint64_t from, uint64_t bytes)
+{
+    memmove((void *)to, (const void *)from, bytes);
 }
 
 void count(uint64_t at)

@@ -66,7 +66,7 @@ int main(int argc, char **argv)
     int32_t (*data_retrieve_async)(int32_t, void *, void *, int64_t, struct tgt_async *) =
         find("data_retrieve_async");
     int32_t (*data_retrieve)(int32_t, void *, void *, int64_t) = find("data_retrieve");
-    int32_t (*query_async)(int32_t, struct tgt_async *) = find("query_async");
+    int32_t (*synchronize)(int32_t, struct tgt_async *) = find("synchronize");
 
     check(init_plugin() == 0 && number_of_devices() == 2, "two devices");
     struct tgt_image image = image_read(argv[2]), cut = image;
@@ -102,8 +102,7 @@ int main(int argc, char **argv)
               geometry->threads[0] == 8 && geometry->shared_bytes == 64,
           "the launch's geometry");
     check(data_retrieve_async(1, &sum, memory + 16, sizeof(sum), &async) == 0, "the retrieve");
-    while (async.queue)
-        check(query_async(1, &async) == 0, "the query");
+    check(synchronize(1, &async) == 0 && async.queue == NULL, "the end of the queue");
     check(sum == 25, "the kernel's result");
     check(data_delete(1, memory, TGT_DEVICE) == 0, "the memory is given back");
 

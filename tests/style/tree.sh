@@ -35,6 +35,8 @@ forbid src/openmp '(base|control|rma|twosided|null|host|plugin|worker)/|mpi\.h' 
     'the OpenMP runtime uses only the public interface'
 forbid src/face '(omprma|base|control|rma|twosided|null|host|plugin|openmp|worker)/|mpi\.h' \
     'what the faces share knows nothing of omprma'
+forbid src/device '(base|control|rma|twosided|null|host|plugin|openmp|face|worker|omprma)/|mpi\.h' \
+    'device code knows only libomp'
 
 # MPI is spoken by few files. The others do not see its header through one of ours either.
 speaks_mpi='^src/(rma|twosided)/|^src/control/mpi_|^tools/perf/raw\.c$|^tests/mpi-quirks/|^tests/integration/own_mpi\.c$|^tests/unit/test_(data_errors|mpi_channel)\.c$'

@@ -71,11 +71,13 @@ static void check_loop(int count)
     CHECK_EQUAL(sum, 2080);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    int count = check_devices();
-    check_rows(count);
-    check_counters();
-    check_loop(count);
+    int count = check_devices(), times = argc > 1 ? atoi(argv[1]) : 1;
+    for (int i = 0; i < times; i++) {
+        check_rows(count);
+        check_counters();
+        check_loop(count);
+    }
     return finish("weave");
 }

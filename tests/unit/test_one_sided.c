@@ -1,4 +1,5 @@
-/* test_given_up.c: one-sided transfers with a device that is lost are given up. */
+/* test_one_sided.c: one-sided transfers with a device that is lost are given up; and where they
+ * need the worker's help, it is told to stay awake for as long as they go on. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,9 +48,34 @@ static void its_transfers_are_given_up(void **state)
     }
 }
 
+/* Each is over at once, so nobody waits, and nobody would take what the worker acknowledges. More
+ * messages than may be unacknowledged are needed for that. */
+static void the_worker_stays_awake(void **state)
+{
+    omprma_queue_t *queue;
+    omprma_addr_t there;
+    uint32_t until;
+
+    (void)state;
+    core_start(&(struct core_options){0});
+    core_choose(0, 0, true);
+    queue = core_queue(0);
+    there = core_alloc(0, 8);
+    until = core_device(0)->peer->sent + 2 * PEER_WINDOW;
+    while (core_device(0)->peer->sent < until) {
+        assert_ok(omprma_submit(queue, there, data, 8));
+        assert_ok(omprma_queue_synchronize(queue));
+    }
+    assert_ok(omprma_queue_destroy(queue));
+    core_stop();
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(its_transfers_are_given_up)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(its_transfers_are_given_up),
+        cmocka_unit_test(the_worker_stays_awake),
+    };
 
     alarm(LIMIT_S);
     return cmocka_run_group_tests(tests, NULL, NULL);

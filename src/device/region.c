@@ -1,0 +1,37 @@
+/* region.c: begin and end of a target region, and what the region's code is told about where it
+ * runs. */
+#include "device/region.h"
+
+#include "device/flang.h"
+#include "device/output.h"
+
+_Thread_local struct region region_current;
+
+/* In a combined construct threads_most is the less of thread_limit and num_threads, and a bound.
+ * Elsewhere it may come from the num_threads of any parallel construct inside, so it can bound only
+ * those constructs that leave the number open. */
+int32_t __kmpc_target_init(const struct kernel_environment *kernel, void *launch)
+{
+    int32_t most = kernel->threads_most > 0 ? kernel->threads_most : 0;
+
+    (void)launch;
+    region_current.threads_default = most;
+    region_current.threads_clause = kernel->mode == KERNEL_COMBINED ? most : 0;
+    return -1;
+}
+
+void __kmpc_target_deinit(void)
+{
+    region_current = (struct region){0};
+    output_flush();
+}
+
+int omp_is_initial_device(void)
+{
+    return 0;
+}
+
+int omp_is_initial_device_(void)
+{
+    return 0;
+}

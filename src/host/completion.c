@@ -1,0 +1,34 @@
+/* completion.c: see completion.h. */
+#include "host/completion.h"
+
+#include <stdlib.h>
+
+void completions_add(struct completions *list, struct completion *completion)
+{
+    completion->next = NULL;
+    if (list->last)
+        list->last->next = completion;
+    else
+        list->first = completion;
+    list->last = completion;
+}
+
+struct completion *completions_take(struct completions *list)
+{
+    struct completion *first = list->first;
+
+    list->first = list->last = NULL;
+    list->running = true;
+    return first;
+}
+
+void completions_run(struct completion *first)
+{
+    while (first) {
+        struct completion *next = first->next;
+
+        first->callback(first->data, first->status);
+        free(first);
+        first = next;
+    }
+}

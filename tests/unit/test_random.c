@@ -1,0 +1,236 @@
+/*
+ * test_random.c: random programs over the null channel and paths; see tests/random/random.h. Each
+ * group of programs runs in a child, on a core of its own kind, so that one that fails or hangs is
+ * made shorter by running parts of it.
+ *
+ *   test_random                       what ctest runs
+ *   test_random FIRST COUNT           the programs of these seeds
+ *   test_random SEED 1 OPERATIONS     a part of a program, for example 0-3,7
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core_fixture.h"
+#include "tests/random/random.h"
+
+enum {
+    GROUP = 25,      /* programs to a core */
+    TRIES = 10,      /* of a program that failed, before a part of it is taken to be well */
+    PATIENCE_S = 20, /* until a program hangs */
+    SHRINKING_S = 5, /* the same while it is made shorter */
+    GLOBAL_BYTES = 100000,
+};
+
+static unsigned char globals[RANDOM_DEVICES][GLOBAL_BYTES] __attribute__((aligned(64)));
+
+static void kernel_fill(uint64_t at, uint64_t bytes, uint64_t value)
+{
+    memset((void *)(uintptr_t)at, (int)(unsigned char)value, bytes);
+}
+
+static void kernel_copy(uint64_t to, uint64_t from, uint64_t bytes)
+{
+    memmove((void *)(uintptr_t)to, (const void *)(uintptr_t)from, bytes);
+}
+
+/* How the core of a group is, and what its programs may use. */
+static struct core_options choose(uint64_t seed, struct random_limits *limits, struct draw *from)
+{
+    struct core_options options = {0};
+
+    from->state = (seed / GROUP + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    for (int i = 0; i < 8; i++)
+        draw(from);
+    options.workers = 1 + (int)draw_below(from, 3);
+    options.lanes = draw_below(from, 3) ? 1 : 3;
+    options.delay = draw_below(from, 3) ? 3 : draw_below(from, 2) ? 40 : CORE_NO_DELAY;
+    options.no_window = draw_below(from, 6) == 0;
+    options.progress_thread = draw_below(from, 6) == 0;
+    options.arena = 1 << 20;
+    *limits = (struct random_limits){
+        .devices = options.workers,
+        .threads = draw_below(from, 2) ? 1 : 1 + (int)draw_below(from, RANDOM_THREADS),
+        .operations = 20 + (int)draw_below(from, 150),
+        .most = UINT64_C(3) * CORE_PIECE,
+        .failures = draw_below(from, 2) && random_may_fail(),
+        .global_bytes = GLOBAL_BYTES,
+    };
+    return options;
+}
+
+static void start(uint64_t seed, struct random_limits *limits)
+{
+    struct draw from;
+    struct core_options options = choose(seed, limits, &from);
+
+    core_make_hole();
+    limits->hole = core_hole;
+    core_start(&options);
+    for (int i = 0; i < limits->devices; i++) {
+        limits->symbols[i] = (struct random_symbols){
+            .fill = KERNEL(kernel_fill),
+            .add = KERNEL(kernel_add),
+            .copy = KERNEL(kernel_copy),
+            .sum = KERNEL(kernel_sum),
+            .nap = KERNEL(kernel_nap),
+            .global = (omprma_addr_t)(uintptr_t)globals[i],
+        };
+        core_choose_any(i, &from);
+    }
+    do
+        core_exchange_by((enum config_exchange)(EXCHANGE_PUT + draw_below(&from, 4)));
+    while (options.no_window && runtime_get()->exchange[0].way != EXCHANGE_SEND &&
+           runtime_get()->exchange[0].way != EXCHANGE_APPLICATION);
+}
+
+/* In a child: how it has ended; 0 is well. */
+static int in_child(void (*work)(void *data), void *data, bool quiet)
+{
+    pid_t pid = fork();
+    int status = 0;
+
+    if (pid < 0)
+        return -1;
+    if (pid == 0) {
+        if (quiet && !freopen("/dev/null", "w", stderr))
+            _exit(9);
+        work(data);
+        exit(0);
+    }
+    waitpid(pid, &status, 0);
+    return status;
+}
+
+/* ---- groups ---- */
+
+struct group {
+    uint64_t first, end;
+};
+
+static void run_group(void *data)
+{
+    const struct group *group = data;
+    struct random_program *program = malloc(sizeof(*program));
+    struct random_limits limits;
+
+    if (!program)
+        abort();
+    start(group->first, &limits);
+    for (uint64_t seed = group->first; seed < group->end; seed++) {
+        random_generate(program, &limits, seed);
+        random_execute(program, &limits, PATIENCE_S);
+    }
+    core_stop();
+    free(program);
+}
+
+/* ---- one that failed ---- */
+
+struct part {
+    const struct random_program *program;
+    int patience_s;
+};
+
+static void run_part(void *data)
+{
+    const struct part *part = data;
+    struct random_limits limits;
+
+    start(part->program->seed, &limits);
+    random_execute(part->program, &limits, part->patience_s);
+    core_stop();
+}
+
+static bool part_fails(const struct random_program *program, void *data)
+{
+    struct part part = {program, SHRINKING_S};
+    int *tries = data;
+
+    for (int i = 0; i < *tries; i++)
+        if (in_child(run_part, &part, true))
+            return true;
+    return false;
+}
+
+/* Finds which program of the group fails by itself, and what of it is needed. */
+static void explain(const struct group *group)
+{
+    struct random_program *program = malloc(sizeof(*program));
+    struct random_limits limits;
+    struct draw from;
+    int tries = TRIES;
+
+    if (!program)
+        abort();
+    choose(group->first, &limits, &from);
+    for (uint64_t seed = group->first; seed < group->end; seed++) {
+        struct part part = {program, SHRINKING_S};
+
+        random_generate(program, &limits, seed);
+        if (!part_fails(program, &tries))
+            continue;
+        random_shrink(program, part_fails, &tries);
+        fprintf(stderr, "the same, as short as it fails:\n");
+        for (int i = 0; i < 20 * TRIES && in_child(run_part, &part, false) == 0; i++)
+            ;
+        fprintf(stderr, "again: test_random SEED 1 OPERATIONS\n");
+        break;
+    }
+    free(program);
+}
+
+/* ---- start ---- */
+
+static int run_kept(uint64_t seed, const char *kept)
+{
+    struct random_program *program = malloc(sizeof(*program));
+    struct part part = {program, SHRINKING_S};
+    struct random_limits limits;
+    struct draw from;
+    int failed = 0;
+
+    if (!program)
+        abort();
+    choose(seed, &limits, &from);
+    random_generate(program, &limits, seed);
+    if (!random_keep(program, kept)) {
+        fprintf(stderr, "'%s' is no list of operations\n", kept);
+        return 2;
+    }
+    for (int i = 0; i < 100; i++)
+        failed += in_child(run_part, &part, failed > 0) != 0;
+    fprintf(stderr, "%d of 100 runs failed\n", failed);
+    free(program);
+    return failed > 0;
+}
+
+int main(int count, char **words)
+{
+    uint64_t first = count > 1 ? strtoull(words[1], NULL, 10) : 1;
+    uint64_t end = first + (count > 2 ? strtoull(words[2], NULL, 10) : 1000);
+    int failed = 0;
+
+    if (count > 3)
+        return run_kept(first, words[3]);
+    for (struct group group = {first, first}; group.end < end && failed < 5;
+         group.first = group.end) {
+        uint64_t next = (group.first / GROUP + 1) * GROUP;
+        int status;
+
+        group.end = next < end ? next : end;
+        status = in_child(run_group, &group, false);
+        if (status == 0)
+            continue;
+        fprintf(stderr, "FAILED: a program of the seeds %llu to %llu (status 0x%x)\n",
+                (unsigned long long)group.first, (unsigned long long)group.end - 1,
+                (unsigned)status);
+        explain(&group);
+        failed++;
+    }
+    return failed > 0;
+}
