@@ -109,7 +109,6 @@ struct kernel_arguments {
     uint32_t dynamic_group_bytes;
 };
 enum { ARGUMENTS_VERSION_FLAGS = 2, ARGUMENTS_VERSION_DYN_PTR = 3, ARGUMENTS_VERSION_NEWEST = 3 };
-enum { ARGUMENTS_NOWAIT = 1 };
 
 /* What the entry points return. */
 enum { ABI_OK = 0, ABI_FAIL = 1 };

@@ -40,12 +40,7 @@ static bool construct_on(struct device *device, const struct construct *construc
     if (!work)
         return false;
     bool right = construct_issue(work, construct);
-    void **place = construct->nowait && right ? nowait_place() : NULL;
-    if (place) {
-        omprma_queue_flush(work->queue);
-        *place = work;
-        return true;
-    }
+
     return work_finish(work) && right;
 }
 

@@ -1,9 +1,11 @@
 /*
- * construct.h: what all entry points of constructs share: which device, one work, and when it is
- * waited for.
+ * construct.h: what all entry points of constructs share: which device, one work, and waiting for
+ * it.
  *
- * Thread: any. Blocks: until the construct is complete, unless it is a nowait one whose task libomp
- * goes on asking about.
+ * Thread: any. Blocks: until the construct is complete. nowait constructs are no exception: libomp
+ * runs them as tasks on its hidden helper threads, which wait here. (From 16 on libomp can put such
+ * a task back and ask about it later, but it loses some of those: see
+ * tests/openmp/programs/weave.c.)
  */
 #ifndef OMPRMA_OPENMP_CONSTRUCT_H
 #define OMPRMA_OPENMP_CONSTRUCT_H
@@ -18,7 +20,6 @@ struct construct {
     int64_t device;
     struct maps maps;
     struct region_call call; /* of a region */
-    bool nowait;
 };
 
 /* Does it, and returns what the entry point returns. */
@@ -27,9 +28,5 @@ int construct_run(const struct construct *construct);
 /* Of clauses num_teams and thread_limit; numbers that are not positive leave the choice to the
  * device. */
 omprma_geometry_t geometry_of(int32_t teams, int32_t threads);
-
-/* Where libomp keeps the handle of the calling thread's nowait task. NULL: it has none, or cannot
- * be relied upon. */
-void **nowait_place(void);
 
 #endif

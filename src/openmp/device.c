@@ -131,11 +131,6 @@ enum choice device_choose(int64_t id, const struct location *where, struct devic
     return choice;
 }
 
-bool device_enter(void)
-{
-    return gate_enter();
-}
-
 void device_leave(void)
 {
     gate_leave();

@@ -57,9 +57,6 @@ enum choice device_choose(int64_t id, const struct location *where, struct devic
 /* The same without images, for functions that only use memory. */
 enum choice device_choose_bare(int64_t id, const struct location *where, struct device **device);
 
-/* Once more for a device that was chosen before. False: the process ends. */
-bool device_enter(void);
-
 void device_leave(void);
 
 /* What the construct's entry point returns: ABI_OK, or ABI_FAIL, which lets the program run the

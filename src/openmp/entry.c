@@ -44,7 +44,7 @@ static omprma_geometry_t arguments_geometry(const struct kernel_arguments *argum
 }
 
 static int region_run(struct location *where, int64_t device, omprma_geometry_t geometry,
-                      void *host_id, const struct kernel_arguments *arguments, bool nowait)
+                      void *host_id, const struct kernel_arguments *arguments)
 {
     const struct construct construct = {
         .kind = CONSTRUCT_REGION,
@@ -52,9 +52,7 @@ static int region_run(struct location *where, int64_t device, omprma_geometry_t 
         .device = device,
         .maps = {(int32_t)arguments->count, arguments->bases, arguments->begins, arguments->sizes,
                  arguments->types, arguments->names, arguments->mappers, false},
-        .call = {host_id, geometry, arguments->version >= ARGUMENTS_VERSION_DYN_PTR},
-        .nowait = nowait || (arguments->version >= ARGUMENTS_VERSION_FLAGS &&
-                             (arguments->flags & ARGUMENTS_NOWAIT))};
+        .call = {host_id, geometry, arguments->version >= ARGUMENTS_VERSION_DYN_PTR}};
     if (arguments->version <= ARGUMENTS_VERSION_NEWEST)
         return construct_run(&construct);
     report(where, NULL,
@@ -68,7 +66,7 @@ int __tgt_target_kernel(struct location *where, int64_t device, int32_t teams, i
                         void *host_id, struct kernel_arguments *arguments)
 {
     return region_run(where, device, arguments_geometry(arguments, teams, threads), host_id,
-                      arguments, false);
+                      arguments);
 }
 
 /* Dependences belong to libomp's task. */
@@ -79,14 +77,14 @@ int __tgt_target_kernel_nowait(struct location *where, int64_t device, int32_t t
 {
     (void)count, (void)dependences, (void)alias_free_count, (void)alias_free;
     return region_run(where, device, arguments_geometry(arguments, teams, threads), host_id,
-                      arguments, true);
+                      arguments);
 }
 
 static void data_run(enum construct_kind kind, struct location *where, int64_t device,
-                     const struct maps *maps, bool nowait)
+                     const struct maps *maps)
 {
     const struct construct construct = {
-        .kind = kind, .where = where, .device = device, .maps = *maps, .nowait = nowait};
+        .kind = kind, .where = where, .device = device, .maps = *maps};
     construct_run(&construct);
 }
 
@@ -95,7 +93,7 @@ void __tgt_target_data_begin_mapper(struct location *where, int64_t device, int3
                                     void **names, void **mappers)
 {
     const struct maps maps = {count, bases, begins, sizes, types, names, mappers, false};
-    data_run(CONSTRUCT_ENTER, where, device, &maps, false);
+    data_run(CONSTRUCT_ENTER, where, device, &maps);
 }
 
 void __tgt_target_data_end_mapper(struct location *where, int64_t device, int32_t count,
@@ -103,7 +101,7 @@ void __tgt_target_data_end_mapper(struct location *where, int64_t device, int32_
                                   void **names, void **mappers)
 {
     const struct maps maps = {count, bases, begins, sizes, types, names, mappers, false};
-    data_run(CONSTRUCT_LEAVE, where, device, &maps, false);
+    data_run(CONSTRUCT_LEAVE, where, device, &maps);
 }
 
 void __tgt_target_data_update_mapper(struct location *where, int64_t device, int32_t count,
@@ -111,7 +109,7 @@ void __tgt_target_data_update_mapper(struct location *where, int64_t device, int
                                      void **names, void **mappers)
 {
     const struct maps maps = {count, bases, begins, sizes, types, names, mappers, false};
-    data_run(CONSTRUCT_UPDATE, where, device, &maps, false);
+    data_run(CONSTRUCT_UPDATE, where, device, &maps);
 }
 
 /* Dependences of the nowait forms belong to libomp's task. */
@@ -124,7 +122,7 @@ void __tgt_target_data_begin_nowait_mapper(struct location *where, int64_t devic
 {
     const struct maps maps = {count, bases, begins, sizes, types, names, mappers, false};
     (void)dependence_count, (void)dependences, (void)alias_free_count, (void)alias_free;
-    data_run(CONSTRUCT_ENTER, where, device, &maps, true);
+    data_run(CONSTRUCT_ENTER, where, device, &maps);
 }
 
 void __tgt_target_data_end_nowait_mapper(struct location *where, int64_t device, int32_t count,
@@ -135,7 +133,7 @@ void __tgt_target_data_end_nowait_mapper(struct location *where, int64_t device,
 {
     const struct maps maps = {count, bases, begins, sizes, types, names, mappers, false};
     (void)dependence_count, (void)dependences, (void)alias_free_count, (void)alias_free;
-    data_run(CONSTRUCT_LEAVE, where, device, &maps, true);
+    data_run(CONSTRUCT_LEAVE, where, device, &maps);
 }
 
 void __tgt_target_data_update_nowait_mapper(struct location *where, int64_t device, int32_t count,
@@ -146,5 +144,5 @@ void __tgt_target_data_update_nowait_mapper(struct location *where, int64_t devi
 {
     const struct maps maps = {count, bases, begins, sizes, types, names, mappers, false};
     (void)dependence_count, (void)dependences, (void)alias_free_count, (void)alias_free;
-    data_run(CONSTRUCT_UPDATE, where, device, &maps, true);
+    data_run(CONSTRUCT_UPDATE, where, device, &maps);
 }

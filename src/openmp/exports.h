@@ -61,7 +61,6 @@ ABI_EXPORT void __tgt_target_data_update_nowait_mapper(struct location *where, i
                                                        void **mappers, int32_t dependence_count,
                                                        void *dependences, int32_t alias_free_count,
                                                        void *alias_free);
-ABI_EXPORT void __tgt_target_nowait_query(void **handle);
 
 /* ---- mappers (mapper.c) ---- */
 ABI_EXPORT int64_t __tgt_mapper_num_components(void *handle);

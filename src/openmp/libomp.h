@@ -28,10 +28,6 @@ struct task {
 LIBOMP int omp_get_default_device(void);
 LIBOMP int __kmpc_get_target_offload(void);
 LIBOMP int32_t __kmpc_global_thread_num(void *location);
-LIBOMP int32_t __kmpc_omp_taskwait(void *location, int32_t thread);
-LIBOMP int8_t __kmpc_omp_has_task_team(int32_t thread);
-LIBOMP void **__kmpc_omp_get_target_async_handle_ptr(int32_t thread);
-LIBOMP void __kmpc_dispatch_deinit(void *location, int32_t thread); /* since 19 */
 LIBOMP struct task *__kmpc_omp_target_task_alloc(void *location, int32_t thread, int32_t flags,
                                                  size_t task_bytes, size_t shared_bytes,
                                                  int32_t (*routine)(int32_t, struct task *),

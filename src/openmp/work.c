@@ -115,16 +115,6 @@ bool work_finish(struct work *work)
     return work_end(work, omprma_queue_synchronize(work->queue));
 }
 
-void work_poll(struct work *work, bool *done, bool *right)
-{
-    *done = true;
-    omprma_status_t status = omprma_queue_query(work->queue, done);
-    if (status != OMPRMA_OK)
-        *done = true;
-    if (*done)
-        *right = work_finish(work);
-}
-
 /* ---- operations ----------------------------------------------------------------------------- */
 
 static bool work_issued(struct work *work, omprma_status_t status)

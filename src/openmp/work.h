@@ -51,9 +51,6 @@ struct work *work_begin(struct device *device, const struct location *where);
  * device's lock. Blocks: yes. */
 bool work_finish(struct work *work);
 
-/* The same if it is complete: *done, and then *right is work_finish()'s answer. Blocks: no. */
-void work_poll(struct work *work, bool *done, bool *right);
-
 /* ---- operations; none takes a lock of ours. Block: when the queue is full ---- */
 
 /* Large sources must stay until the end. */
