@@ -13,7 +13,9 @@
 #include "worker/output.h"
 #include "worker/server.h"
 
-enum { STAGE_BYTES = 4 << 20 /* piece of a copy between devices of different backends */ };
+enum {
+    PIECE_BYTES = 4 << 20 /* of a copy: others have their turn after each, and a stage holds one */
+};
 
 void command_finish(const struct stream *stream, const struct wire_record *record, uint64_t value,
                     const void *tail, uint32_t bytes)
@@ -79,7 +81,7 @@ static bool stage_make(struct stream *stream, uint64_t bytes)
 {
     stream->stage = malloc(bytes);
     stream->stage_bytes = bytes;
-    stream->staged = 0;
+    stream->copied = 0;
     stream->phase = 0;
     if (!stream->stage)
         stream_fail(stream, OMPRMA_ERR_DEVICE_MEMORY, "the worker has no memory for a copy");
@@ -90,6 +92,7 @@ static void stage_free(struct stream *stream)
 {
     free(stream->stage);
     stream->stage = NULL;
+    stream->copied = 0;
 }
 
 /* ---- memory ---- */
@@ -173,17 +176,17 @@ static enum command_step copy_between_backends(struct stream *stream,
 {
     uint64_t bytes = record->word[2];
 
-    if (!stream->stage && !stage_make(stream, bytes < STAGE_BYTES ? bytes : STAGE_BYTES))
+    if (!stream->stage && !stage_make(stream, bytes < PIECE_BYTES ? bytes : PIECE_BYTES))
         return COMMAND_DONE;
-    while (stream->staged < bytes && stream->failed == OMPRMA_OK) {
+    while (stream->copied < bytes && stream->failed == OMPRMA_OK) {
         bool out = stream->phase == 0;
-        uint64_t left = bytes - stream->staged, stage = (uint64_t)(uintptr_t)stream->stage;
+        uint64_t left = bytes - stream->copied, stage = (uint64_t)(uintptr_t)stream->stage;
         struct backend_copy copy = {
             .what = "exchange",
             .to_device = out ? NULL : to_device,
             .from_device = out ? stream->device : NULL,
-            .to = out ? stage : record->word[0] + stream->staged,
-            .from = out ? record->word[1] + stream->staged : stage,
+            .to = out ? stage : record->word[0] + stream->copied,
+            .from = out ? record->word[1] + stream->copied : stage,
             .bytes = left < stream->stage_bytes ? left : stream->stage_bytes,
         };
         enum command_step step = run_copy_job(stream, out ? stream->device : to_device, &copy);
@@ -191,10 +194,37 @@ static enum command_step copy_between_backends(struct stream *stream,
         if (step != COMMAND_DONE)
             return step;
         if (!out)
-            stream->staged += copy.bytes;
+            stream->copied += copy.bytes;
         stream->phase = out;
     }
     stage_free(stream);
+    return COMMAND_DONE;
+}
+
+static bool overlaps_itself(const struct backend_copy *copy)
+{
+    return copy->to_device == copy->from_device && copy->to < copy->from + copy->bytes &&
+           copy->from < copy->to + copy->bytes;
+}
+
+/* One piece at a call; ranges that overlap at once. */
+static enum command_step copy_by_backend(struct stream *stream, struct backend_copy copy)
+{
+    uint64_t left = copy.bytes - stream->copied;
+    enum command_step step;
+
+    if (!overlaps_itself(&copy)) {
+        copy.to += stream->copied;
+        copy.from += stream->copied;
+        copy.bytes = left < PIECE_BYTES ? left : PIECE_BYTES;
+    }
+    step = run_copy_job(stream, stream->device, &copy);
+    if (step != COMMAND_DONE)
+        return step;
+    stream->copied += copy.bytes;
+    if (stream->failed == OMPRMA_OK && copy.bytes < left)
+        return COMMAND_STALL;
+    stream->copied = 0;
     return COMMAND_DONE;
 }
 
@@ -220,10 +250,10 @@ static enum command_step run_copy(struct stream *stream, const struct wire_recor
         stream_fail(stream, OMPRMA_ERR_DEVICE_LOST, to_device->backend->fault(to_device));
         return COMMAND_DONE;
     }
-    if (to_device->writes && !stream->begun && !stream->stage)
+    if (to_device->writes && !stream->begun && !stream->copied && !stream->stage)
         return COMMAND_STALL;
     if (device->backend == to_device->backend)
-        return run_copy_job(stream, device, &copy);
+        return copy_by_backend(stream, copy);
     return copy_between_backends(stream, to_device, record);
 }
 
@@ -288,6 +318,7 @@ static enum command_step run_failed(struct stream *stream, const struct wire_rec
         stream->begun = false;
         stream->stage = NULL;
     }
+    stream->copied = 0;
     if (record->code == WIRE_RESET && !stream->device->lost) {
         stream_reset(stream, record->op);
         command_finish(stream, record, 0, NULL, 0);
@@ -351,7 +382,7 @@ enum command_step command_run(struct stream *stream, const struct wire_record *r
         return COMMAND_STALL;
     if (stream->failed != OMPRMA_OK)
         return run_failed(stream, record);
-    if (device->writes && !stream->begun && !stream->stage)
+    if (device->writes && !stream->begun && !stream->copied && !stream->stage)
         return COMMAND_STALL;
     switch (record->code) {
     case WIRE_GROW:

@@ -76,7 +76,8 @@ struct stream {
     struct backend_job job;               /* of the command that is run */
     struct backend_launch launch;         /* the same, if it is a launch */
     void *stage;                          /* memory of ours for the command that is run */
-    uint64_t stage_bytes, staged;         /* its size; of a copy in pieces, how far it is */
+    uint64_t stage_bytes;                 /* its size */
+    uint64_t copied;                      /* of a copy in pieces: how far it is */
     int phase;                            /* of a command of several jobs */
     omprma_status_t failed;               /* first error; later commands are not run */
     uint32_t failed_after;                /* last operation that was complete before it */

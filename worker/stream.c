@@ -178,6 +178,8 @@ void stream_go_on(struct backend_job *job)
 {
     struct stream *stream = (struct stream *)((char *)job - offsetof(struct stream, job));
 
+    if (stream->device->lost)
+        return; /* it was given up, and its queues have been answered */
     stream->held = false;
     stream_run(stream);
 }

@@ -283,7 +283,7 @@ static omprma_status_t rma_attach(struct datapath *path, void *base, uint64_t by
     if (self->attached == self->attach_most)
         return error_set(OMPRMA_ERR_DEVICE_MEMORY,
                          "all %d arenas that this MPI library can attach are in use; raise "
-                         "OMPRMA_ARENA",
+                         "OMPRMA_ARENA, or have fewer devices per worker",
                          self->attached);
     code = MPI_Win_attach(self->window, base, (MPI_Aint)(bytes + self->page));
     if (code != MPI_SUCCESS)

@@ -7,299 +7,12 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
-#include <stdio.h>
 
-#include "base/error.h"
 #include "core_fixture.h"
+#include "far_fixture.h"
 #include "image_fixture.h"
 
-enum { FAR_BYTES = 64 << 20, FAR_DEVICES = 4, FAR_LOOKS = 7, BIG = 5 << 20 };
-
-/* What a launch may call; the addresses that load() gives. */
-enum { FAR_ADD = 0x1000, FAR_GEOMETRY = 0x2000, FAR_CRASH = 0x3000 };
-
-struct far {
-    struct worker_device *device;
-    char *shadow;     /* what the memory holds */
-    uint64_t address; /* where it is said to lie: pages that nobody may touch */
-    uint64_t used;
-    struct far_job {
-        struct far_job *next;
-        struct backend_job *job;
-        enum { FAR_COPY, FAR_LOAD, FAR_LAUNCH, FAR_ARENA } what;
-        unsigned looks; /* still to come before it is over */
-        struct backend_copy copy;
-        const struct backend_load *load;
-        const struct backend_launch *launch;
-        uint64_t bytes;
-    } * jobs;
-    bool threaded, stop;
-    pthread_t thread;
-    const char *fault;
-    char kernel[64]; /* name of the last one that was looked up */
-};
-
-static struct far far[FAR_DEVICES];
-static int far_count;
-static struct draw far_looks = {7};
-
-static struct far *far_of(const struct worker_device *device)
-{
-    return device->state;
-}
-
-/* ---- what jobs do when their time has come ---- */
-
-static char *far_at(struct far *self, uint64_t address, uint64_t bytes)
-{
-    uint64_t offset = address - self->address;
-
-    return offset < self->used && bytes <= self->used - offset ? self->shadow + offset : NULL;
-}
-
-static char *end_of(struct worker_device *device, uint64_t address, const struct backend_copy *copy)
-{
-    char *at = device ? far_at(far_of(device), address, copy->bytes) : (char *)(uintptr_t)address;
-
-    if (!at)
-        worker_device_refuse_range(copy->what, address, copy->bytes, address);
-    return at;
-}
-
-static omprma_status_t far_copy_now(const struct backend_copy *copy)
-{
-    char *from = end_of(copy->from_device, copy->from, copy);
-    char *to = from ? end_of(copy->to_device, copy->to, copy) : NULL;
-
-    if (!to)
-        return OMPRMA_ERR_ADDRESS;
-    memmove(to, from, copy->bytes);
-    return OMPRMA_OK;
-}
-
-static omprma_status_t far_load_now(struct far *self, const struct backend_load *load)
-{
-    static const char *const names[] = {"far_add", "far_geometry", "far_crash"};
-    static const uint64_t addresses[] = {FAR_ADD, FAR_GEOMETRY, FAR_CRASH};
-
-    if (load->bytes < 64 || memcmp(load->image, "\177ELF", 4) != 0)
-        return error_set(OMPRMA_ERR_IMAGE, "that is no image");
-    for (uint32_t i = 0; i < load->count; i++) {
-        load->addresses[i] = 0;
-        for (int k = 0; k < 3; k++)
-            if (strcmp(load->symbols[i].name, names[k]) == 0)
-                load->addresses[i] = addresses[k];
-        if (!load->addresses[i])
-            return error_set(OMPRMA_ERR_SYMBOL, "no symbol %s", load->symbols[i].name);
-        snprintf(self->kernel, sizeof(self->kernel), "%s", load->symbols[i].name);
-    }
-    return OMPRMA_OK;
-}
-
-static omprma_status_t far_launch_now(struct far *self, const struct backend_launch *launch)
-{
-    const uint64_t *words = launch->with.arguments;
-    unsigned char *at = (unsigned char *)far_at(self, words[0], words[1]);
-
-    if (!at)
-        return error_set(OMPRMA_ERR_ADDRESS, "a kernel reads what is not there");
-    if (launch->kernel == FAR_GEOMETRY)
-        memcpy(at, &launch->with.geometry, sizeof(launch->with.geometry));
-    for (uint64_t i = 0; launch->kernel == FAR_ADD && i < words[1]; i++)
-        at[i] += (unsigned char)words[2];
-    return OMPRMA_OK;
-}
-
-static omprma_status_t far_now(struct far *self, struct far_job *one)
-{
-    switch (one->what) {
-    case FAR_COPY:
-        return far_copy_now(&one->copy);
-    case FAR_LOAD:
-        return far_load_now(self, one->load);
-    case FAR_LAUNCH:
-        return far_launch_now(self, one->launch);
-    case FAR_ARENA:
-        break;
-    }
-    one->job->value = self->address + self->used;
-    self->used += one->bytes;
-    return OMPRMA_OK;
-}
-
-/* ---- the functions of a backend ---- */
-
-static struct far_job *far_begin(struct worker_device *device, struct backend_job *job, int what)
-{
-    struct far_job *one = calloc(1, sizeof(*one));
-
-    if (!one)
-        abort();
-    one->job = job;
-    one->what = what;
-    one->looks = 1 + (unsigned)draw_below(&far_looks, FAR_LOOKS);
-    one->next = far_of(device)->jobs;
-    far_of(device)->jobs = one;
-    job->handle = one;
-    return one;
-}
-
-static void far_forget(struct far *self, struct far_job *one)
-{
-    struct far_job **link = &self->jobs;
-
-    while (*link != one)
-        link = &(*link)->next;
-    *link = one->next;
-    free(one);
-}
-
-static enum backend_step far_grow(struct worker_device *device, struct backend_job *job,
-                                  uint64_t bytes)
-{
-    struct far *self = far_of(device);
-
-    if (bytes > FAR_BYTES - self->used) {
-        job->status = error_set(OMPRMA_ERR_DEVICE_MEMORY, "the far device is full");
-        return BACKEND_OVER;
-    }
-    if (!self->used) { /* nobody polls or runs yet */
-        job->value = self->address;
-        self->used = bytes;
-        return BACKEND_OVER;
-    }
-    far_begin(device, job, FAR_ARENA)->bytes = bytes;
-    return BACKEND_PENDING;
-}
-
-/* Memory that was given back is not used again. */
-static enum backend_step far_release(struct worker_device *device, struct backend_job *job,
-                                     uint64_t address)
-{
-    (void)device, (void)address;
-    job->status = OMPRMA_OK;
-    return BACKEND_OVER;
-}
-
-static enum backend_step far_copy(struct worker_device *device, struct backend_job *job,
-                                  const struct backend_copy *copy)
-{
-    far_begin(device, job, FAR_COPY)->copy = *copy;
-    return BACKEND_PENDING;
-}
-
-static enum backend_step far_load(struct worker_device *device, struct backend_job *job,
-                                  const struct backend_load *load)
-{
-    far_begin(device, job, FAR_LOAD)->load = load;
-    return BACKEND_PENDING;
-}
-
-static enum backend_step far_launch(struct worker_device *device, struct backend_job *job,
-                                    const struct backend_launch *launch)
-{
-    struct far *self = far_of(device);
-
-    if (launch->kernel == FAR_CRASH)
-        self->fault = "the far device is on fire";
-    far_begin(device, job, FAR_LAUNCH)->launch = launch;
-    return BACKEND_PENDING;
-}
-
-static bool far_poll(struct worker_device *device, struct backend_job *job)
-{
-    struct far_job *one = job->handle;
-
-    if (far_of(device)->fault || --one->looks > 0)
-        return false;
-    job->status = far_now(far_of(device), one);
-    far_forget(far_of(device), one);
-    return true;
-}
-
-static const char *far_fault(struct worker_device *device)
-{
-    return far_of(device)->fault;
-}
-
-/* Ends what was begun last, now and then. */
-static void *far_work(void *data)
-{
-    struct far *self = data;
-    struct server *server = self->device->server;
-
-    server_lock(server);
-    while (!self->stop) {
-        struct far_job *one = self->fault ? NULL : self->jobs;
-
-        if (one) {
-            struct backend_job *job = one->job;
-            omprma_status_t status = far_now(self, one);
-
-            far_forget(self, one);
-            backend_end(job, status);
-            reply_flush(server->session);
-            channel_wake(server->channel);
-        }
-        server_unlock(server);
-        kernel_nap(50);
-        server_lock(server);
-    }
-    server_unlock(server);
-    return NULL;
-}
-
-static omprma_status_t far_start(struct worker_device *device)
-{
-    struct far *self = far_of(device);
-
-    if (self->threaded && pthread_create(&self->thread, NULL, far_work, self) != 0)
-        return error_set(OMPRMA_ERR_HOST_MEMORY, "no thread");
-    return OMPRMA_OK;
-}
-
-static void far_stop(struct worker_device *device)
-{
-    struct far *self = far_of(device);
-
-    if (!self->threaded)
-        return;
-    server_lock(device->server);
-    self->stop = true;
-    server_unlock(device->server);
-    pthread_join(self->thread, NULL);
-}
-
-static void far_close(struct worker_device *device)
-{
-    struct far *self = far_of(device);
-
-    while (self->jobs)
-        far_forget(self, self->jobs);
-    munmap((void *)(uintptr_t)self->address, FAR_BYTES);
-    munmap(self->shadow, FAR_BYTES);
-}
-
-#define FAR_FUNCTIONS                                                                              \
-    .name = "far", .grow = far_grow, .release = far_release, .copy = far_copy, .load = far_load,   \
-    .launch = far_launch, .fault = far_fault, .start = far_start, .stop = far_stop,                \
-    .close = far_close
-
-static const struct backend polled_backend = {FAR_FUNCTIONS, .poll = far_poll};
-static const struct backend threaded_backend = {FAR_FUNCTIONS};
-
-static void far_open(struct worker_device *device, bool threaded)
-{
-    struct far *self = &far[far_count++];
-
-    *self = (struct far){.device = device, .threaded = threaded};
-    self->shadow =
-        mmap(NULL, FAR_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    self->address = (uint64_t)(uintptr_t)mmap(NULL, FAR_BYTES, PROT_NONE,
-                                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    device->backend = threaded ? &threaded_backend : &polled_backend;
-    device->state = self;
-}
+enum { BIG = 5 << 20 };
 
 /* ---- devices: two polled ones and a native one on worker 0; a threaded and a native one on the
  * next.
@@ -321,7 +34,7 @@ static void start_all(void)
     core_start(&(struct core_options){
         .workers = 2,
         .devices = 3,
-        .arena = 16 << 20,
+        .arena = 8 << 20,
         .make_other = make_other,
     });
 }
@@ -379,7 +92,7 @@ static void data_is_copied(void **state)
             there_and_back(numbers[which], sizes[i], 0);
             there_and_back(numbers[which], sizes[i], add);
         }
-        there_and_back(numbers[which], 20 << 20, add); /* another arena */
+        there_and_back(numbers[which], 9 << 20, add); /* another arena */
     }
     core_stop();
 }
@@ -454,6 +167,8 @@ static void devices_exchange(void **state)
     exchange(numbers[NATIVE], numbers[POLLED], BIG);
     exchange(numbers[THREADED], numbers[NATIVE_TOO], BIG);
     exchange(numbers[NATIVE_TOO], numbers[POLLED], BIG);
+    exchange(numbers[NATIVE_TOO], numbers[NATIVE_TOO] + 1, BIG);
+    exchange(numbers[POLLED], numbers[POLLED_TOO], BIG);
     core_stop();
 }
 
@@ -528,12 +243,65 @@ static void a_fault_takes_one_device(void **state)
     core_stop();
 }
 
+/* A kernel that lasts keeps neither another device of its worker waiting nor a copy to it. */
+static void devices_work_at_the_same_time(void **state)
+{
+    static struct gate gate;
+    omprma_queue_t *queue;
+
+    (void)state;
+    core_start(&(struct core_options){.devices = 2});
+    queue = core_queue(0);
+    core_close(queue, &gate);
+    there_and_back(1, 50000, 0);
+    there_and_back(1, 50000, KERNEL(kernel_add));
+    exchange(0, 1, 50000);
+    exchange(1, 0, 50000);
+    core_open(&gate);
+    assert_ok(omprma_queue_destroy(queue));
+    core_stop();
+}
+
+/* Of two workers with two devices each. */
+static void a_lost_worker_takes_its_devices(void **state)
+{
+    struct peer *peer;
+    omprma_queue_t *queue[2];
+
+    (void)state;
+    core_start(&(struct core_options){.workers = 2, .devices = 2});
+    peer = core_device(0)->peer;
+    for (int i = 0; i < 2; i++) {
+        queue[i] = core_queue(i);
+        assert_ptr_equal(core_device(i)->peer, peer);
+        assert_ptr_not_equal(core_device(2 + i)->peer, peer);
+    }
+    runtime_lock(runtime_get());
+    peer_lose(peer, "made up");
+    runtime_unlock(runtime_get());
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(launch(queue[i], KERNEL(kernel_nap), 1, 0, 0), OMPRMA_ERR_DEVICE_LOST);
+        assert_non_null(strstr(omprma_error(), "made up"));
+        assert_int_equal(omprma_queue_destroy(queue[i]), OMPRMA_ERR_DEVICE_LOST);
+        there_and_back(2 + i, 10000, 0);
+    }
+    exchange(2, 3, 10000);
+    peer->lost = core_device(0)->lost = core_device(1)->lost =
+        false; /* so that it is told to end */
+    runtime_get()->unresponsive = false;
+    core_stop();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(data_is_copied),           cmocka_unit_test(geometry_arrives),
-        cmocka_unit_test(devices_exchange),         cmocka_unit_test(errors_come_back),
+        cmocka_unit_test(data_is_copied),
+        cmocka_unit_test(geometry_arrives),
+        cmocka_unit_test(devices_exchange),
+        cmocka_unit_test(errors_come_back),
         cmocka_unit_test(a_fault_takes_one_device),
+        cmocka_unit_test(devices_work_at_the_same_time),
+        cmocka_unit_test(a_lost_worker_takes_its_devices),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

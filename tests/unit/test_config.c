@@ -49,6 +49,7 @@ static void defaults_without_environment(void **state)
     assert_int_equal(config.stats, 0);
     assert_int_equal(config.bind, 1);
     assert_int_equal(config.lanes, 1);
+    assert_int_equal(config.devices, 1);
     assert_int_equal(config.inline_submit, -1);
     assert_int_equal(config.arena, 64 << 20);
     assert_string_equal(config.trace, "");
@@ -63,6 +64,7 @@ static void values_of_every_kind(void **state)
     setenv("OMPRMA_STATS", "yes", 1);
     setenv("OMPRMA_BIND", "off", 1);
     setenv("OMPRMA_LANES", "64", 1);
+    setenv("OMPRMA_DEVICES", "numa", 1);
     setenv("OMPRMA_ARENA", "2GiB", 1);
     setenv("OMPRMA_INLINE_SUBMIT", "16K", 1);
     setenv("OMPRMA_INLINE_RETRIEVE", "-1", 1);
@@ -74,6 +76,7 @@ static void values_of_every_kind(void **state)
     assert_int_equal(config.stats, 1);
     assert_int_equal(config.bind, 0);
     assert_int_equal(config.lanes, 64);
+    assert_int_equal(config.devices, 0);
     assert_true(config.arena == INT64_C(2) << 30);
     assert_int_equal(config.inline_submit, 16384);
     assert_int_equal(config.inline_retrieve, -1);

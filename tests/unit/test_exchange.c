@@ -14,13 +14,14 @@ static unsigned char host[DEVICES][BYTES], wanted[DEVICES][BYTES];
 
 /* Random copies between all pairs, one queue per device, synchronized before the next touches the
  * same memory. */
-static void random_copies(enum config_exchange way, bool rma, uint32_t inline_most)
+static void random_copies(const struct core_options *options, enum config_exchange way, bool rma,
+                          uint32_t inline_most)
 {
     struct draw random = {.state = 5};
     omprma_queue_t *queue[DEVICES];
     omprma_addr_t there[DEVICES];
 
-    core_start(&(struct core_options){.workers = DEVICES});
+    core_start(options);
     for (int i = 0; i < DEVICES; i++) {
         queue[i] = core_queue(i);
         there[i] = core_alloc(i, BYTES);
@@ -59,12 +60,26 @@ static void random_copies(enum config_exchange way, bool rma, uint32_t inline_mo
 
 static void copies_between_all_pairs(void **state)
 {
+    const struct core_options apart = {.workers = DEVICES};
+
     (void)state;
     for (enum config_exchange way = EXCHANGE_PUT; way < EXCHANGE_WAYS; way++) {
-        random_copies(way, true, 0);
-        random_copies(way, true, 8192);
-        random_copies(way, false, 8192);
+        random_copies(&apart, way, true, 0);
+        random_copies(&apart, way, true, 8192);
+        random_copies(&apart, way, false, 8192);
     }
+}
+
+/* Devices of one worker; of two, one of which has two. */
+static void copies_within_workers(void **state)
+{
+    (void)state;
+    random_copies(&(struct core_options){.devices = DEVICES}, EXCHANGE_PUT, true, 512);
+    random_copies(&(struct core_options){.devices = DEVICES}, EXCHANGE_SEND, false, 8192);
+    random_copies(&(struct core_options){.workers = 2, .devices = 2}, EXCHANGE_PUT, true, 512);
+    random_copies(&(struct core_options){.workers = 2, .devices = 2}, EXCHANGE_GET, true, 0);
+    random_copies(&(struct core_options){.workers = 2, .devices = 2}, EXCHANGE_APPLICATION, true,
+                  0);
 }
 
 /* Of two copies to the same place the later one wins, however long the first takes. */
@@ -420,6 +435,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(copies_between_all_pairs),
+        cmocka_unit_test(copies_within_workers),
         cmocka_unit_test(later_copies_win),
         cmocka_unit_test(small_submits_come_first),
         cmocka_unit_test(small_submits_to_the_source_come_first),

@@ -106,6 +106,42 @@ static void shares_when_there_are_too_many(void **state)
     place_destroy(place);
 }
 
+static void check_parts(const struct place *whole, int count, const struct share *expected)
+{
+    for (int i = 0; i < count; i++) {
+        char cpus[128];
+        struct place *part;
+
+        assert_int_equal(place_part(whole, i, count, &part), OMPRMA_OK);
+        place_lane_list(part, 0, cpus, sizeof(cpus));
+        assert_string_equal(cpus, expected[i].cpus);
+        assert_int_equal(place_describe(part)->cores, expected[i].cores);
+        assert_int_equal(place_describe(part)->numa_node, expected[i].node);
+        place_destroy(part);
+    }
+}
+
+/* Devices get parts of their worker's share by the same rules. */
+static void parts_of_a_share(void **state)
+{
+    struct place *whole = create("node:4 core:2 pu:1", 0, 2, 1), *part;
+
+    (void)state;
+    assert_int_equal(place_nodes(whole), 2);
+    check_parts(whole, 1, (struct share[]){{"0-3", 4, -1}});
+    check_parts(whole, 2, (struct share[]){{"0-1", 2, 0}, {"2-3", 2, 1}});
+    check_parts(whole, 3, (struct share[]){{"0", 1, 0}, {"1", 1, 0}, {"2-3", 2, 1}});
+    assert_int_equal(place_part(whole, 4, 5, &part), OMPRMA_OK);
+    assert_true(place_describe(part)->shared);
+    assert_int_equal(place_describe(part)->cores, 1);
+    place_destroy(part);
+    assert_int_equal(place_part(whole, 2, 2, &part), OMPRMA_ERR_ARGUMENT);
+    place_destroy(whole);
+    whole = create("node:2 core:4 pu:1", 1, 3, 1); /* a worker inside one node */
+    assert_int_equal(place_nodes(whole), 1);
+    place_destroy(whole);
+}
+
 static void check_lanes(const char *machine, int index, int count, int lanes,
                         const char *const *expected)
 {
@@ -328,6 +364,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(divides_by_cores_and_nodes),
         cmocka_unit_test(every_count_is_disjoint_and_complete),
+        cmocka_unit_test(parts_of_a_share),
         cmocka_unit_test(shares_when_there_are_too_many),
         cmocka_unit_test(divides_a_share_by_lanes),
         cmocka_unit_test(reads_recorded_machines),

@@ -97,15 +97,19 @@ static void print_size(uint64_t bytes)
 
 static int print_devices(void)
 {
-    printf("\n%-6s %-16s %8s %5s %5s %5s %8s %8s %8s %8s  %-6s %s\n", "device", "host", "process",
-           "cores", "NUMA", "lanes", "memory", "arenas", "inl.sub", "inl.ret", "osc", "processor");
+    printf("\n%-6s %-16s %8s %6s %-8s %5s %5s %5s %8s %8s %8s %8s  %-6s %s\n", "device", "host",
+           "process", "worker", "kind", "cores", "NUMA", "lanes", "memory", "arenas", "inl.sub",
+           "inl.ret", "osc", "processor");
     for (int device = 0; device < omprma_device_count(); device++) {
         omprma_device_info_t info;
         if (omprma_device_info(device, &info) != OMPRMA_OK) {
             log_write(LOG_ERROR, "device %d: %s", device, omprma_error());
             return 1;
         }
-        printf("%-6d %-16s %8d %5d", device, info.host, info.pid, info.cores);
+        char worker[24];
+        snprintf(worker, sizeof(worker), "%d.%d", info.worker, info.index);
+        printf("%-6d %-16s %8d %6s %-8s %5d", device, info.host, info.pid, worker, info.backend,
+               info.cores);
         if (info.numa_node >= 0)
             printf(" %5d", info.numa_node);
         else

@@ -140,7 +140,7 @@ static void text_add_fault(struct words *words, const siginfo_t *info, const uco
 static const void *owner_of_code(uint64_t pc, uint64_t sp)
 {
     const void *owner = image_owner(pc);
-    uint64_t words[SEARCH_WORDS];
+    uint64_t words[SEARCH_WORDS] = {0};
 
     for (uint64_t at = sp; !owner && at < sp + SEARCH_BYTES; at += sizeof(words)) {
         struct iovec here = {words, sizeof(words)}, there = {(void *)(uintptr_t)at, sizeof(words)};

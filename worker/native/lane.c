@@ -60,8 +60,7 @@ bool lane_run_next(struct native *native)
         return false;
     native->first = job->next;
     status = lane_call(native, job->handle);
-    if (!native->device->lost) /* else it was given up meanwhile: another thread of it crashed */
-        backend_end(job, status);
+    backend_end(job, status);
     return true;
 }
 
