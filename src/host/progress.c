@@ -1,16 +1,13 @@
-/* progress.c: results coming in, queues going on, waiting. See runtime.h. */
+/* progress.c: see progress.h. */
 #define _GNU_SOURCE
-#include "host/runtime.h"
+#include "host/progress.h"
 
 #include <sched.h>
-#include <stdio.h>
 #include <time.h>
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/log.h"
 #include "host/peer.h"
-#include "host/queue.h"
 
 enum {
     YIELD_NS = 2000000,       /* a waiting thread polls, yielding, for so long before it sleeps, */
@@ -20,61 +17,6 @@ enum {
     PART_PAUSE_NS = 2000000,  /* between two moves to another processor */
     THREAD_PAUSE_NS = 50000   /* of the progress thread when nothing is going on */
 };
-
-/* The connection to a worker, or to all, has failed. True if that was news. */
-static bool lose_failed(struct runtime *runtime)
-{
-    int failed = runtime->channel->failed_peer;
-    char text[512];
-    bool news = false;
-
-    snprintf(text, sizeof(text), "%s", error_text());
-    for (int rank = 0; rank < runtime->world.size; rank++) {
-        struct peer *peer = runtime->peers[rank];
-
-        if (!peer || peer->lost || (failed >= 0 && rank != failed))
-            continue;
-        peer_lose(peer, "%s: %s", peer_name(peer), text);
-        news = true;
-    }
-    return news;
-}
-
-/* Takes one message, so that a thread that waited for it can go on at once. */
-static bool take_message(struct runtime *runtime)
-{
-    struct channel_message *message = NULL;
-    struct peer *peer;
-
-    if (channel_receive(runtime->channel, &message) != OMPRMA_OK)
-        return lose_failed(runtime);
-    if (!message)
-        return false;
-    peer = runtime->peers[message->peer];
-    peer->heard_ns = 0; /* set by the next look at the clock */
-    peer_accept(peer, message);
-    channel_drop(runtime->channel, message);
-    return true;
-}
-
-bool progress_once(struct runtime *runtime)
-{
-    bool moved = take_message(runtime);
-
-    for (uint32_t turns = runtime->busy_count; turns > 0; turns--) {
-        struct omprma_queue *queue = runtime->busy_first;
-
-        if (!queue)
-            break;
-        runtime->busy_first = queue->next_busy;
-        if (!runtime->busy_first)
-            runtime->busy_last = NULL;
-        runtime->busy_count--;
-        queue->busy = false;
-        moved |= queue_advance(queue);
-    }
-    return moved;
-}
 
 /* Wakes those whose wait is over. They need no lock to see it. */
 void progress_signal(struct runtime *runtime)
@@ -102,28 +44,6 @@ static bool let_in(struct runtime *runtime)
     was_free = yield_lets_in(&runtime->yields, &runtime->lock);
     runtime_lock(runtime);
     return was_free;
-}
-
-static void watch(struct runtime *runtime, int64_t now)
-{
-    for (int rank = 0; rank < runtime->world.size; rank++) {
-        struct peer *peer = runtime->peers[rank];
-
-        if (!peer)
-            continue;
-        if (peer->heard_ns == 0)
-            peer->heard_ns = now;
-        peer_watch(peer, now);
-    }
-}
-
-void progress_look(struct runtime *runtime)
-{
-    if (progress_once(runtime))
-        return;
-    for (int rank = 0; rank < runtime->world.size; rank++)
-        if (runtime->peers[rank])
-            peer_watch_death(runtime->peers[rank], clock_ns());
 }
 
 static bool all_can_ring(const struct runtime *runtime)
@@ -164,7 +84,7 @@ static void part_from_workers(struct runtime *runtime, int64_t now)
 static void nap(struct runtime *runtime, struct waiting *waiting)
 {
     channel_prepare(runtime->channel, true);
-    if (progress_once(runtime)) {
+    if (runtime->hooks.look(runtime)) {
         channel_prepare(runtime->channel, false);
         *waiting = (struct waiting){0};
         return;
@@ -192,7 +112,7 @@ static void wait_on(struct runtime *runtime, struct waiting *waiting)
     if (step == WAITING_POLL || step == WAITING_LOOK)
         return;
     part_from_workers(runtime, now);
-    watch(runtime, now);
+    runtime->hooks.watch(runtime, now);
     /* Watching may have lost a device, whose queues have something to do now. */
     if (step == WAITING_YIELD || runtime->busy_first)
         waiting->shared |= !let_in(runtime);
@@ -231,7 +151,7 @@ static void drive(struct runtime *runtime, bool (*done)(const void *), const voi
     runtime->driven = true;
     while (!done(data)) {
         let_wakes_out(runtime);
-        if (progress_once(runtime)) {
+        if (runtime->hooks.look(runtime)) {
             waiting = (struct waiting){0};
             if (waiting_lock_is_wanted(&runtime->lock))
                 let_in(runtime);
@@ -282,7 +202,7 @@ static void *progress_main(void *data)
 
         runtime_lock(runtime);
         if (!runtime->driven)
-            moved = progress_once(runtime);
+            moved = runtime->hooks.look(runtime);
         runtime_unlock(runtime);
         if (!moved)
             nanosleep(&pause, NULL);
