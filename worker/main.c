@@ -210,7 +210,7 @@ static omprma_status_t connect_head(void)
     server->world = world;
     server->bell = worker.bell;
     server->leave_lost = leave_lost;
-    server->spin_ns = (int64_t)world->settings.spin_us * 1000;
+    server->limits.spin_ns = (int64_t)world->settings.spin_us * 1000;
     return status;
 }
 
@@ -293,7 +293,8 @@ int main(int argc, char **argv)
         if (status == OMPRMA_ERR_NO_WORKERS && worker.world.rank == 0)
             log_write(LOG_ERROR, "%s", error_text());
         world_leave(&worker.world);
-        return EXIT_FAILURE;
+        /* Of CLOSED the application says why, and what follows. */
+        return status == OMPRMA_ERR_CLOSED ? EXIT_SUCCESS : EXIT_FAILURE;
     }
     if (status == OMPRMA_OK)
         status = server_run(&worker.server);

@@ -12,34 +12,29 @@
 #include "worker/output.h"
 
 enum {
-    CROWDED_YIELD_NS = 100000, /* the same where processors are shared: others need them */
     YIELD_NS = 1000000,        /* polls, yielding, for so long before it sleeps */
+    CROWDED_YIELD_NS = 100000, /* the same where processors are shared: others need them */
     NAP_NS = 100000000,        /* longest sleep; messages end it earlier */
-    SERVE_NAP_NS = 2000000,    /* the same while a kernel runs: the peer may not be able to ring */
-    LET_GO_YIELDS = 50,        /* how long the lock is offered to others */
-    POLLS_PER_LOOK = 16        /* between looks at the clock */
+    SERVE_NAP_NS = 2000000     /* the same while a kernel runs: the peer may not be able to ring */
 };
 
 void server_lock(struct server *server)
 {
-    if (pthread_mutex_trylock(&server->lock) == 0)
-        return;
-    atomic_fetch_add(&server->contenders, 1);
-    pthread_mutex_lock(&server->lock);
-    atomic_fetch_sub(&server->contenders, 1);
+    waiting_lock_take(&server->lock);
 }
 
 void server_unlock(struct server *server)
 {
-    pthread_mutex_unlock(&server->lock);
+    waiting_lock_give(&server->lock);
 }
 
 omprma_status_t server_open(struct server *server, int head)
 {
     omprma_status_t status;
 
-    pthread_mutex_init(&server->lock, NULL);
-    server->yield_ns = server->world && server->world->crowded ? CROWDED_YIELD_NS : YIELD_NS;
+    pthread_mutex_init(&server->lock.mutex, NULL);
+    server->limits.yield_ns = server->world && server->world->crowded ? CROWDED_YIELD_NS : YIELD_NS;
+    server->limits.yield_shared_ns = server->limits.yield_ns;
     status = session_open(server, &server->session);
     if (status == OMPRMA_OK)
         server->session->head = head;
@@ -90,16 +85,14 @@ static void let_go(struct server *server)
     struct yield_history yields = server->yields;
 
     server_unlock(server);
-    yield_was_free(&yields);
-    for (int i = 0; i < LET_GO_YIELDS && atomic_load(&server->contenders); i++)
-        sched_yield(); /* else this thread would have it again before the other is awake */
+    yield_lets_in(&yields, &server->lock);
     server_lock(server);
     server->yields = yields;
 }
 
 /* Sleeps until there is something to do. Looks once more after announcing it, so that a message
  * that came in between is not slept over. */
-static void server_sleep(struct server *server, struct idle *idle, bool main)
+static void server_sleep(struct server *server, struct waiting *waiting, bool main)
 {
     struct session *session = server->session;
     bool progressed = false;
@@ -118,7 +111,7 @@ static void server_sleep(struct server *server, struct idle *idle, bool main)
         session->active_first) {
         channel_prepare(server->channel, false);
         if (progressed)
-            *idle = (struct idle){0};
+            *waiting = (struct waiting){0};
         return;
     }
     if (!main)
@@ -130,26 +123,21 @@ static void server_sleep(struct server *server, struct idle *idle, bool main)
     server_lock(server);
 }
 
-void server_idle(struct server *server, struct idle *idle, bool main)
+void server_wait(struct server *server, struct waiting *waiting, bool main)
 {
-    int64_t now, idle_ns;
+    enum waiting_step step;
+    int64_t now;
 
-    if (atomic_load_explicit(&server->contenders, memory_order_relaxed))
+    if (waiting_lock_is_wanted(&server->lock))
         let_go(server);
-    if (++idle->rounds % POLLS_PER_LOOK)
-        return;
-    doorbell_tell_cpu(server->bell);
-    now = clock_ns();
-    if (!idle->since_ns)
-        idle->since_ns = now;
-    idle_ns = now - idle->since_ns;
-    if (idle_ns < server->spin_ns)
-        return;
-    if ((idle_ns < server->yield_ns && !yield_is_hogged(&server->yields, now)) ||
-        now < server->awake_until_ns || server->session->active_first)
+    step = waiting_next(waiting, &server->limits, &server->yields,
+                        server->session->active_first ? INT64_MAX : server->awake_until_ns, &now);
+    if (step != WAITING_POLL)
+        doorbell_tell_cpu(server->bell);
+    if (step == WAITING_YIELD)
         let_go(server);
-    else
-        server_sleep(server, idle, main);
+    else if (step == WAITING_SLEEP)
+        server_sleep(server, waiting, main);
 }
 
 void server_notice_faults(struct server *server)
@@ -169,7 +157,7 @@ void server_notice_faults(struct server *server)
 omprma_status_t server_run(struct server *server)
 {
     struct session *session = server->session;
-    struct idle idle = {0};
+    struct waiting waiting = {0};
     omprma_status_t status = OMPRMA_OK;
 
     server_lock(server);
@@ -181,9 +169,9 @@ omprma_status_t server_run(struct server *server)
             server_notice_faults(server);
         status = server_step(server, true, &progressed);
         if (progressed)
-            idle = (struct idle){0};
+            waiting = (struct waiting){0};
         else
-            server_idle(server, &idle, true);
+            server_wait(server, &waiting, true);
     }
     output_drain_fds();
     reply_output(session);
@@ -202,5 +190,5 @@ void server_close(struct server *server)
     service_stop(server);
     session_close(server->session);
     server->session = NULL;
-    pthread_mutex_destroy(&server->lock);
+    pthread_mutex_destroy(&server->lock.mutex);
 }

@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <omprma/omprma.h>
 
-#include "base/yield.h"
+#include "base/waiting.h"
 #include "control/channel.h"
 #include "control/datapath.h"
 #include "control/world.h"
@@ -24,8 +24,7 @@
 #include "worker/session.h"
 
 struct server {
-    pthread_mutex_t lock;
-    _Atomic int contenders; /* threads that wait for the lock: its holder lets go between steps */
+    struct waiting_lock lock; /* its holder lets go between steps where others want it */
 
     struct world *world; /* NULL: inside the application's process (tests) */
     struct channel *channel;
@@ -49,8 +48,7 @@ struct server {
     _Atomic uint32_t steps;         /* looks at the channel */
 
     int64_t awake_until_ns;
-    int64_t spin_ns;  /* polls without yielding for so long */
-    int64_t yield_ns; /* then yielding, then it sleeps */
+    struct waiting_limits limits;
     struct yield_history yields;
     bool exiting;
     void (*leave_lost)(void); /* ends the process when the main thread cannot; may be NULL */
@@ -90,13 +88,10 @@ static inline bool server_on_main(const struct server *server)
 /* If something has gone wrong on a device: fails all that it was to do, once. */
 void server_notice_faults(struct server *server);
 
-/* One step of the loop, see server.c; `main`: on the main thread. */
-struct idle {
-    int64_t since_ns; /* 0: not idle */
-    unsigned rounds;
-};
+/* One step of the loop, see server.c, and a wait when it found nothing; `main`: on the main thread.
+ */
 omprma_status_t server_step(struct server *server, bool main, bool *progressed);
-void server_idle(struct server *server, struct idle *idle, bool main);
+void server_wait(struct server *server, struct waiting *waiting, bool main);
 
 /* ---- service.c */
 

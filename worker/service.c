@@ -64,7 +64,7 @@ static void look_pause(int64_t ns)
 /* Serves until the kernel of `turn` has ended, or for ever after a crash. */
 static void serve_meanwhile(struct server *server, uint32_t turn)
 {
-    struct idle idle = {0};
+    struct waiting waiting = {0};
 
     server_lock(server);
     while (!server->exiting && atomic_load(&server->service_state) != SERVICE_STOP &&
@@ -77,9 +77,9 @@ static void serve_meanwhile(struct server *server, uint32_t turn)
             world_abort(server->world, EXIT_FAILURE);
         }
         if (!progressed)
-            server_idle(server, &idle, false);
+            server_wait(server, &waiting, false);
         else
-            idle = (struct idle){0};
+            waiting = (struct waiting){0};
     }
     if (server->lost && server->exiting && server->leave_lost) {
         reply_flush(server->session);

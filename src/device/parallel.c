@@ -53,10 +53,16 @@ static struct team *team_create(void *outlined, void **arguments, int64_t count,
 {
     struct team *team = calloc(1, sizeof(*team) + (size_t)threads * sizeof(team->loops[0]));
 
-    if (!team || count > ARGUMENTS_MOST) {
-        fprintf(stderr, "omprma: a parallel region with %d threads and %lld arguments: %s\n",
-                threads, (long long)count,
-                team ? "libomprma-device.a knows only device code of flang 22" : "out of memory");
+    if (count > ARGUMENTS_MOST) {
+        fprintf(
+            stderr,
+            "omprma: a parallel region has %lld arguments, libomprma-device.a passes at most %d:"
+            " compile the program with flang 22\n",
+            (long long)count, ARGUMENTS_MOST);
+        abort();
+    }
+    if (!team) {
+        fprintf(stderr, "omprma: no memory for a parallel region of %d threads\n", threads);
         abort();
     }
     team->outlined = outlined;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "host/arenas.h"
+#include "host/allocator_arenas.h"
 
 _Static_assert(ALLOCATOR_GRANULE == 1 << TLSF_GRANULE_SHIFT, "granule");
 _Static_assert(sizeof(struct block) == 32, "two records in a cache line");

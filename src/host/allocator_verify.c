@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "host/arenas.h"
+#include "host/allocator_arenas.h"
 
 /* What the walk has seen. */
 struct tally {

@@ -7,6 +7,9 @@
 
 #include "base/error.h"
 #include "host/exchange.h"
+#include "host/helper.h"
+#include "host/append.h"
+#include "host/issue.h"
 #include "host/call.h"
 #include "host/submit.h"
 
@@ -131,7 +134,7 @@ static omprma_status_t wait_for_all(const struct broadcast *b, struct omprma_que
 /* Nothing is sent before the earlier operations of all queues are over. */
 static omprma_status_t feeder_open(const struct broadcast *b, struct omprma_queue **feeder)
 {
-    omprma_status_t status = exchange_helper(b->queues[0]->device, NULL, feeder);
+    omprma_status_t status = helper_open(b->queues[0]->device, NULL, feeder);
 
     for (size_t i = 0; i < b->count && status == OMPRMA_OK; i++) {
         status = wait_for_all(b, *feeder, b->queues[i]);
@@ -169,7 +172,7 @@ static omprma_status_t pass_all(struct broadcast *b)
         status = keep_sources(b);
     for (int i = 0; i < FEEDERS; i++)
         if (b->feeder[i])
-            exchange_let_go(b->feeder[i], status);
+            helper_let_go(b->feeder[i], status);
     for (size_t i = 0; i < b->count; i++)
         queue_flush(b->queues[i]);
     for (size_t i = 0; i < b->held_count; i++)

@@ -2,7 +2,8 @@
 #include "host/call.h"
 
 #include "base/error.h"
-#include "host/queue.h"
+#include "host/incoming.h"
+#include "host/issue.h"
 
 omprma_status_t call_check_queue(struct omprma_queue *queue)
 {
@@ -13,14 +14,14 @@ omprma_status_t call_check_queue(struct omprma_queue *queue)
 
 void call_make_room(struct omprma_queue *queue)
 {
-    struct peer *peer = queue->device->peer;
+    struct runtime *runtime = queue->device->runtime;
 
     if (queue->entries >= QUEUE_ENTRIES_MOST)
         queue_make_room(queue);
     /* Who issues nothing but small one-sided transfers never waits, but what keeps the worker awake
      * for them (peer_keep_awake()) must be acknowledged, too. */
-    if (!peer_may_send(peer) && !peer->runtime->driven)
-        progress_once(peer->runtime);
+    if (!peer_may_send(queue->device->peer) && !runtime->driven)
+        incoming_look(runtime);
 }
 
 omprma_status_t call_begin(struct omprma_queue *queue)

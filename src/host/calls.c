@@ -5,7 +5,9 @@
 #include "base/error.h"
 #include "host/device.h"
 #include "host/call.h"
-#include "host/queue.h"
+#include "host/incoming.h"
+#include "host/devices.h"
+#include "host/issue.h"
 
 enum {
     GROW_LARGE = 1 << 30 /* arenas grow by doubling up to this, then as needed */
@@ -75,7 +77,7 @@ omprma_status_t omprma_queue_query(omprma_queue_t *queue, bool *done)
     queue_want(queue, queue->hazard);
     queue_flush(queue);
     if (!queue->device->runtime->driven)
-        progress_look(queue->device->runtime);
+        incoming_query(queue->device->runtime);
     queue->waiters--;
     *done = queue_is_idle(queue);
     runtime_unlock(queue->device->runtime);

@@ -2,7 +2,7 @@
  * device.h: a device as the application sees it: its memory, its queues, its images, and which way
  * its data goes. The connection to its worker is a peer (peer.h), which it may share with others.
  *
- * Thread: see runtime.h.
+ * Thread: with runtime->lock held.
  */
 #ifndef OMPRMA_HOST_DEVICE_H
 #define OMPRMA_HOST_DEVICE_H
@@ -44,10 +44,11 @@ struct device {
     char lost_text[512]; /* why; alone: a kernel crashed, and it refuses everything */
 };
 
-/* Makes device `index` of a worker from what that said. Errors: HOST_MEMORY. */
-omprma_status_t device_create(struct peer *peer, int index, const struct world_device *about,
-                              struct device **device);
-void device_destroy(struct device *device);
+/* Makes device `index` of a worker from what that said, without queues; frees it. See devices.h.
+ * Errors: HOST_MEMORY. */
+omprma_status_t device_make(struct peer *peer, int index, const struct world_device *about,
+                            struct device **device);
+void device_free(struct device *device);
 
 /* Device by number, or ARGUMENT. */
 omprma_status_t device_find(struct runtime *runtime, int number, struct device **device);
@@ -58,14 +59,6 @@ omprma_status_t device_require(int number, struct device **device);
 /* allocator_classify() for the device's memory. */
 enum allocator_range device_classify(struct device *device, omprma_addr_t address, uint64_t bytes,
                                      omprma_addr_t *block, uint64_t *block_bytes);
-
-/* Runs one command on the control queue and waits for its result. `tail` (NULL allowed) receives up
- * to `capacity` bytes of the result. Errors: what the worker says, DEVICE_LOST. */
-omprma_status_t device_command(struct device *device, const struct wire_record *record,
-                               uint64_t *value, void *tail, uint32_t capacity);
-
-/* Fails its queues, after its peer was lost. */
-void device_fail_queues(struct device *device);
 
 /* A queue of the device has failed because a kernel crashed there. */
 void device_note_crash(struct device *device, const char *text);

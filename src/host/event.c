@@ -7,7 +7,10 @@
 
 #include "base/error.h"
 #include "host/call.h"
-#include "host/queue.h"
+#include "host/append.h"
+#include "host/incoming.h"
+#include "host/issue.h"
+#include "host/progress.h"
 
 struct omprma_event {
     struct operation *mark; /* reference; NULL: complete without error */
@@ -101,7 +104,7 @@ omprma_status_t omprma_event_query(omprma_event_t *event, bool *done)
     if (mark)
         queue_push(mark);
     if (!runtime->driven)
-        progress_look(runtime);
+        incoming_query(runtime);
     *done = !mark || operation_has_ended(mark);
     operation_drop(&runtime->operations, mark);
     runtime_unlock(runtime);

@@ -5,7 +5,10 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "host/append.h"
 #include "host/call.h"
+#include "host/helper.h"
+#include "host/issue.h"
 #include "host/order.h"
 #include "host/relay.h"
 
@@ -24,33 +27,6 @@ static omprma_status_t wait_for_writes(struct omprma_queue *queue, struct device
     while (status == OMPRMA_OK && (write = order_next_write(device, begin, bytes, write)) != NULL)
         if (write->queue != queue)
             status = queue_append_wait(queue, write, WAIT_ORDER);
-    return status;
-}
-
-/* ---- queues that do the other half ---- */
-
-omprma_status_t exchange_helper(struct device *device, struct omprma_queue *after,
-                                struct omprma_queue **helper)
-{
-    struct operation *before = NULL;
-    omprma_status_t status = queue_take(device, helper);
-
-    if (status != OMPRMA_OK || !after)
-        return status;
-    status = queue_mark(after, &before);
-    if (status == OMPRMA_OK)
-        status = queue_wait(*helper, before, WAIT_PART);
-    operation_drop(&device->runtime->operations, before);
-    return status == OMPRMA_OK ? status : exchange_let_go(*helper, status);
-}
-
-omprma_status_t exchange_let_go(struct omprma_queue *helper, omprma_status_t status)
-{
-    helper->give_when_idle = true;
-    if (status != OMPRMA_OK)
-        queue_fail(helper, NULL, status, error_text());
-    queue_want(helper, helper->hazard);
-    queue_flush(helper);
     return status;
 }
 
@@ -97,7 +73,7 @@ static omprma_status_t get(const struct exchange *x, struct operation **arrived)
         .word = {x->to, x->from, x->bytes, (uint64_t)device->peer->rank},
     };
     struct omprma_queue *getter;
-    omprma_status_t status = exchange_helper(x->to_device, x->queue, &getter);
+    omprma_status_t status = helper_open(x->to_device, x->queue, &getter);
 
     if (status != OMPRMA_OK)
         return status;
@@ -107,7 +83,7 @@ static omprma_status_t get(const struct exchange *x, struct operation **arrived)
         status = queue_append_command(getter, OPERATION_COMMAND, &record, arrived);
     if (status == OMPRMA_OK)
         operation_hold(*arrived);
-    return exchange_let_go(getter, status);
+    return helper_let_go(getter, status);
 }
 
 /* Both halves leave together, so that neither end waits for long. A receive has a queue of its own
@@ -126,7 +102,7 @@ static omprma_status_t send(const struct exchange *x, struct operation **arrived
     };
     struct omprma_queue *receiver;
     struct operation *sender;
-    omprma_status_t status = exchange_helper(x->to_device, NULL, &receiver);
+    omprma_status_t status = helper_open(x->to_device, NULL, &receiver);
 
     if (status != OMPRMA_OK)
         return status;
@@ -135,7 +111,7 @@ static omprma_status_t send(const struct exchange *x, struct operation **arrived
         status = append_named(x, &out, &sender);
     if (status != OMPRMA_OK) {
         *arrived = NULL;
-        return exchange_let_go(receiver, status);
+        return helper_let_go(receiver, status);
     }
     operation_hold(*arrived);
     receiver->sender = sender;

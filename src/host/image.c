@@ -13,7 +13,7 @@
 #include "base/elf_check.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "host/queue.h"
+#include "host/devices.h"
 
 enum { SYMBOLS_AT_ONCE = 4096 };
 

@@ -10,7 +10,8 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "host/queue.h"
+#include "host/devices.h"
+#include "host/issue.h"
 
 enum {
     REPETITIONS_MOST = 48,

@@ -8,11 +8,8 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "host/device.h"
-#include "host/queue.h"
 
 enum {
-    PEER_NAME_BYTES = 128,
     AWAKE_US = 5000, /* how long a worker is asked to keep polling at a time */
     DIED_S = 3       /* how long whoever started this process has to end it when a worker died */
 };
@@ -54,7 +51,7 @@ omprma_status_t peer_send(struct peer *peer, struct channel_message *message, bo
 
     if (peer->lost) {
         channel_drop(peer->runtime->channel, message);
-        return error_set(OMPRMA_ERR_DEVICE_LOST, "%s", peer_device(peer, 0)->lost_text);
+        return error_set(OMPRMA_ERR_DEVICE_LOST, "%s", peer->lost_text);
     }
     peer->sent++;
     ask |= peer->sent % PEER_ASK_EACH == 0;
@@ -86,91 +83,16 @@ omprma_status_t peer_send_record(struct peer *peer, const struct wire_record *re
     return peer_send(peer, message, ask);
 }
 
-static void print_output(const struct wire_record *record)
-{
-    FILE *stream = (record->word[0] & ~(uint64_t)WIRE_FLUSHED) == 2 ? stderr : stdout;
-
-    fwrite(record->tail, 1, record->tail_bytes, stream);
-    if (record->word[0] & WIRE_FLUSHED)
-        fflush(stream);
-}
-
-/* A receive waits for the other end rather than for the network, as far as is known. */
-static bool waits_for_sender(const struct device *device, const struct wire_record *record)
-{
-    struct operation *sender = NULL;
-
-    if (record->queue < device->queue_count)
-        sender = device->queues[record->queue]->sender;
-    if (!sender || operation_has_ended(sender))
-        return false;
-    queue_push(sender);
-    return true;
-}
-
-/* Data does not get from this worker to another, or back. The first time it may be that the other
- * one has not heard of it yet, because of this side: its window was full, and nobody drove. So only
- * being told again counts, which a worker does some time after it was heard the first time. */
-static void hear_of_stall(struct peer *peer, const struct device *device,
-                          const struct wire_record *record)
-{
-    const struct runtime *runtime = peer->runtime;
-    char mine[PEER_NAME_BYTES];
-
-    if (record->word[0] >= (uint64_t)runtime->world.size || !runtime->peers[record->word[0]] ||
-        waits_for_sender(device, record) || record->word[2] < 2)
-        return;
-    snprintf(mine, sizeof(mine), "%s", device_name(device));
-    peer_lose(peer,
-              "%s and %s: no data has moved between them for %llu s; if these hosts cannot reach "
-              "each other, set OMPRMA_EXCHANGE=application; OMPRMA_TIMEOUT sets the limit",
-              mine, peer_name(runtime->peers[record->word[0]]),
-              (unsigned long long)record->word[1]);
-}
-
-/* The device of a result, or NULL if the peer has none of that number. */
-static struct device *device_of(const struct peer *peer, const struct wire_record *record)
-{
-    return record->device < peer->device_count ? peer_device(peer, record->device) : NULL;
-}
-
-void peer_accept(struct peer *peer, const struct channel_message *message)
-{
-    struct wire_reader reader;
-    struct wire_record record;
-
-    if (wire_open(&reader, message->data, message->bytes) != OMPRMA_OK) {
-        peer_lose(peer, "%s", error_text());
-        return;
-    }
-    peer->received = reader.header.serial;
-    peer->acked = reader.header.ack;
-    peer->stats.messages_in++;
-    peer->stats.bytes_in += message->bytes;
-    while (wire_next(&reader, &record)) {
-        struct device *device = device_of(peer, &record);
-
-        if (record.code == WIRE_OUTPUT)
-            print_output(&record);
-        else if (peer->lost || !device)
-            continue; /* it was given up, and so was the memory that results would go to */
-        else if (record.code == WIRE_STALLED)
-            hear_of_stall(peer, device, &record);
-        else if (record.code != WIRE_ALIVE && record.queue < device->queue_count)
-            queue_result(device->queues[record.queue], &record);
-    }
-}
-
 /* Workers that exchange with a lost one would wait for ever. */
-static void tell_others(const struct peer *lost, const char *text)
+static void tell_others(const struct peer *lost)
 {
     const struct runtime *runtime = lost->runtime;
     const struct wire_record record = {
         .code = WIRE_LOST,
         .device = WIRE_NO_DEVICE,
         .word = {(uint64_t)lost->rank},
-        .tail = text,
-        .tail_bytes = (uint32_t)strlen(text),
+        .tail = lost->lost_text,
+        .tail_bytes = (uint32_t)strlen(lost->lost_text),
     };
 
     for (int rank = 0; rank < runtime->world.size; rank++)
@@ -178,43 +100,19 @@ static void tell_others(const struct peer *lost, const char *text)
             peer_send_record(runtime->peers[rank], &record, false);
 }
 
-/* Of devices that were exchanging with its: what their workers and it have begun cannot be taken
- * back, and may go on when it comes back to life. */
-static void keep_memory(const struct device *lost)
-{
-    const struct runtime *runtime = lost->runtime;
-
-    for (int i = 0; i < runtime->device_count; i++) {
-        struct device *device = runtime->devices[i];
-
-        for (uint32_t k = 0; device && k < device->queue_count; k++)
-            queue_keep_memory(device->queues[k], lost);
-    }
-}
-
 void peer_lose(struct peer *peer, const char *format, ...)
 {
-    char text[512];
     va_list arguments;
 
     if (peer->lost)
         return;
     va_start(arguments, format);
-    vsnprintf(text, sizeof(text), format, arguments);
+    vsnprintf(peer->lost_text, sizeof(peer->lost_text), format, arguments);
     va_end(arguments);
     peer->lost = true;
     peer->runtime->unresponsive = true;
-    for (int i = 0; i < peer->device_count; i++) {
-        struct device *device = peer_device(peer, i);
-
-        device->lost = true;
-        snprintf(device->lost_text, sizeof(device->lost_text), "%s", text);
-    }
-    for (int i = 0; i < peer->device_count; i++)
-        keep_memory(peer_device(peer, i));
-    for (int i = 0; i < peer->device_count; i++)
-        device_fail_queues(peer_device(peer, i));
-    tell_others(peer, text);
+    peer->runtime->hooks.lost(peer, peer->lost_text);
+    tell_others(peer);
 }
 
 /* omprma-run, and mpirun, end the program when a worker dies, and say which one and of what. Only

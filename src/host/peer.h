@@ -3,7 +3,7 @@
  * unacknowledged, whether it lives, its doorbell. Its devices are objects of their own (device.h):
  * a device whose kernel crashed is lost alone, with a peer all its devices are.
  *
- * Thread: see runtime.h.
+ * Thread: with runtime->lock held.
  */
 #ifndef OMPRMA_HOST_PEER_H
 #define OMPRMA_HOST_PEER_H
@@ -12,8 +12,9 @@
 #include "host/runtime.h"
 
 enum {
-    PEER_WINDOW = 64,  /* messages that may be unacknowledged */
-    PEER_ASK_EACH = 16 /* one in so many asks for an acknowledgement */
+    PEER_WINDOW = 64,   /* messages that may be unacknowledged */
+    PEER_ASK_EACH = 16, /* one in so many asks for an acknowledgement */
+    PEER_NAME_BYTES = 128
 };
 
 struct peer {
@@ -37,6 +38,7 @@ struct peer {
     } stats;
 
     bool lost; /* given up: it or the connection is dead, or nobody hears of its data */
+    char lost_text[512];
 };
 
 /* Makes a peer from what its worker said. Errors: HOST_MEMORY. */
@@ -66,9 +68,6 @@ static inline bool peer_may_send(const struct peer *peer)
 {
     return peer->sent - peer->acked < PEER_WINDOW;
 }
-
-/* Handles a message from the worker; keeps nothing of it. */
-void peer_accept(struct peer *peer, const struct channel_message *message);
 
 /* Gives the peer up: all its devices are lost, and their queues fail. */
 void peer_lose(struct peer *peer, const char *format, ...) __attribute__((format(printf, 2, 3)));

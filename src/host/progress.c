@@ -1,90 +1,22 @@
-/* progress.c: results coming in, queues going on, waiting. See runtime.h. */
+/* progress.c: see progress.h. */
 #define _GNU_SOURCE
-#include "host/runtime.h"
+#include "host/progress.h"
 
 #include <sched.h>
-#include <stdio.h>
 #include <time.h>
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/log.h"
-#include "base/yield.h"
 #include "host/peer.h"
-#include "host/queue.h"
 
 enum {
-    YIELD_SHARED_NS = 100000, /* a waiting thread polls, yielding, for so long before it sleeps */
-    YIELD_ALONE_NS_MOST = 2000000, /* the same as long as nobody else wants its processor */
-    NAP_NEAR_NS = 2000000,         /* longest sleep when workers can ring */
-    NAP_FAR_NS = 50000,            /* when they cannot */
-    LET_IN_YIELDS = 50,            /* how long the lock is offered to others */
-    PART_PAUSE_NS = 2000000,       /* between two moves to another processor */
-    POLLS_PER_LOOK = 16,           /* between looks at the clock */
-    THREAD_PAUSE_NS = 50000        /* of the progress thread when nothing is going on */
+    YIELD_NS = 2000000,       /* a waiting thread polls, yielding, for so long before it sleeps, */
+    YIELD_SHARED_NS = 100000, /* and for so long when somebody else wants its processor */
+    NAP_NEAR_NS = 2000000,    /* longest sleep when workers can ring */
+    NAP_FAR_NS = 50000,       /* when they cannot */
+    PART_PAUSE_NS = 2000000,  /* between two moves to another processor */
+    THREAD_PAUSE_NS = 50000   /* of the progress thread when nothing is going on */
 };
-
-/* How long a thread has waited without anything happening. */
-struct patience {
-    int64_t since_ns;
-    unsigned rounds;
-    bool shared; /* somebody else wants the processor */
-};
-
-/* The connection to a worker, or to all, has failed. True if that was news. */
-static bool lose_failed(struct runtime *runtime)
-{
-    int failed = runtime->channel->failed_peer;
-    char text[512];
-    bool news = false;
-
-    snprintf(text, sizeof(text), "%s", error_text());
-    for (int rank = 0; rank < runtime->world.size; rank++) {
-        struct peer *peer = runtime->peers[rank];
-
-        if (!peer || peer->lost || (failed >= 0 && rank != failed))
-            continue;
-        peer_lose(peer, "%s: %s", peer_name(peer), text);
-        news = true;
-    }
-    return news;
-}
-
-/* Takes one message, so that a thread that waited for it can go on at once. */
-static bool take_message(struct runtime *runtime)
-{
-    struct channel_message *message = NULL;
-    struct peer *peer;
-
-    if (channel_receive(runtime->channel, &message) != OMPRMA_OK)
-        return lose_failed(runtime);
-    if (!message)
-        return false;
-    peer = runtime->peers[message->peer];
-    peer->heard_ns = 0; /* set by the next look at the clock */
-    peer_accept(peer, message);
-    channel_drop(runtime->channel, message);
-    return true;
-}
-
-bool progress_once(struct runtime *runtime)
-{
-    bool moved = take_message(runtime);
-
-    for (uint32_t turns = runtime->busy_count; turns > 0; turns--) {
-        struct omprma_queue *queue = runtime->busy_first;
-
-        if (!queue)
-            break;
-        runtime->busy_first = queue->next_busy;
-        if (!runtime->busy_first)
-            runtime->busy_last = NULL;
-        runtime->busy_count--;
-        queue->busy = false;
-        moved |= queue_advance(queue);
-    }
-    return moved;
-}
 
 /* Wakes those whose wait is over. They need no lock to see it. */
 void progress_signal(struct runtime *runtime)
@@ -103,40 +35,15 @@ void progress_signal(struct runtime *runtime)
     }
 }
 
-/* Lets threads in that want the lock: unlocking alone would not do, because this thread would take
- * it again before the other has even been woken. True if nobody else wanted the processor. */
+/* Lets threads in that want the lock. True if nobody else wanted the processor. */
 static bool let_in(struct runtime *runtime)
 {
     bool was_free;
 
     runtime_unlock(runtime);
-    was_free = yield_was_free(&runtime->yields);
-    for (int i = 0; i < LET_IN_YIELDS && atomic_load(&runtime->contenders); i++)
-        sched_yield();
+    was_free = yield_lets_in(&runtime->yields, &runtime->lock);
     runtime_lock(runtime);
     return was_free;
-}
-
-static void watch(struct runtime *runtime, int64_t now)
-{
-    for (int rank = 0; rank < runtime->world.size; rank++) {
-        struct peer *peer = runtime->peers[rank];
-
-        if (!peer)
-            continue;
-        if (peer->heard_ns == 0)
-            peer->heard_ns = now;
-        peer_watch(peer, now);
-    }
-}
-
-void progress_look(struct runtime *runtime)
-{
-    if (progress_once(runtime))
-        return;
-    for (int rank = 0; rank < runtime->world.size; rank++)
-        if (runtime->peers[rank])
-            peer_watch_death(runtime->peers[rank], clock_ns());
 }
 
 static bool all_can_ring(const struct runtime *runtime)
@@ -174,12 +81,12 @@ static void part_from_workers(struct runtime *runtime, int64_t now)
 }
 
 /* Sleeps until something comes in, after one more look. */
-static void nap(struct runtime *runtime, struct patience *patience)
+static void nap(struct runtime *runtime, struct waiting *waiting)
 {
     channel_prepare(runtime->channel, true);
-    if (progress_once(runtime)) {
+    if (runtime->hooks.look(runtime)) {
         channel_prepare(runtime->channel, false);
-        *patience = (struct patience){0};
+        *waiting = (struct waiting){0};
         return;
     }
     runtime_unlock(runtime);
@@ -187,29 +94,30 @@ static void nap(struct runtime *runtime, struct patience *patience)
     runtime_lock(runtime);
 }
 
-/* Nothing has happened: spin, then yield, then sleep. */
-static void be_patient(struct runtime *runtime, struct patience *patience)
+/* Nothing has happened. While queues have something to test, nobody sleeps. */
+static void wait_on(struct runtime *runtime, struct waiting *waiting)
 {
-    int64_t now, waited;
+    const struct waiting_limits limits = {
+        .spin_ns = runtime->config.spin_us * 1000,
+        .yield_ns = YIELD_NS,
+        .yield_shared_ns = YIELD_SHARED_NS,
+    };
+    enum waiting_step step;
+    int64_t now = 0;
 
-    if (atomic_load_explicit(&runtime->contenders, memory_order_relaxed))
+    if (waiting_lock_is_wanted(&runtime->lock))
         let_in(runtime);
-    if (++patience->rounds % POLLS_PER_LOOK)
-        return;
-    now = clock_ns();
-    if (!patience->since_ns)
-        patience->since_ns = now;
-    waited = now - patience->since_ns;
-    if (waited < runtime->config.spin_us * 1000)
+    step =
+        waiting_next(waiting, &limits, &runtime->yields, runtime->busy_first ? INT64_MAX : 0, &now);
+    if (step == WAITING_POLL || step == WAITING_LOOK)
         return;
     part_from_workers(runtime, now);
-    watch(runtime, now);
-    if (runtime->busy_first ||
-        (waited < (patience->shared ? YIELD_SHARED_NS : YIELD_ALONE_NS_MOST) &&
-         !yield_is_hogged(&runtime->yields, now)))
-        patience->shared |= !let_in(runtime);
+    runtime->hooks.watch(runtime, now);
+    /* Watching may have lost a device, whose queues have something to do now. */
+    if (step == WAITING_YIELD || runtime->busy_first)
+        waiting->shared |= !let_in(runtime);
     else
-        nap(runtime, patience);
+        nap(runtime, waiting);
 }
 
 /* Wakes one of those that wait, to drive. Until it has got a processor, whoever is running and has
@@ -238,17 +146,17 @@ static void let_wakes_out(struct runtime *runtime)
 /* Makes progress for all until its own wait is over. */
 static void drive(struct runtime *runtime, bool (*done)(const void *), const void *data)
 {
-    struct patience patience = {0};
+    struct waiting waiting = {0};
 
     runtime->driven = true;
     while (!done(data)) {
         let_wakes_out(runtime);
-        if (progress_once(runtime)) {
-            patience = (struct patience){0};
-            if (atomic_load_explicit(&runtime->contenders, memory_order_relaxed))
+        if (runtime->hooks.look(runtime)) {
+            waiting = (struct waiting){0};
+            if (waiting_lock_is_wanted(&runtime->lock))
                 let_in(runtime);
         } else {
-            be_patient(runtime, &patience);
+            wait_on(runtime, &waiting);
         }
     }
     runtime->driven = false;
@@ -294,7 +202,7 @@ static void *progress_main(void *data)
 
         runtime_lock(runtime);
         if (!runtime->driven)
-            moved = progress_once(runtime);
+            moved = runtime->hooks.look(runtime);
         runtime_unlock(runtime);
         if (!moved)
             nanosleep(&pause, NULL);

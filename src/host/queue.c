@@ -1,14 +1,87 @@
-/* queue.c: a queue goes on: operations are issued, results come in, somebody waits. See queue.h. */
-#include "host/queue.h"
-
+/* queue.c: the list of a queue: operations come in, are asked for, end and fail. See queue.h. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/clock.h"
 #include "base/error.h"
-#include "host/order.h"
+#include "host/progress.h"
+#include "host/queue.h"
 #include "host/trace.h"
+
+enum { QUEUES_MOST = 65536 /* of a device */ };
+
+static struct operation_pool *pool_of(const struct omprma_queue *queue)
+{
+    return &queue->device->runtime->operations;
+}
+
+/* ---- the list ---- */
+
+static struct operation *skip_marks(struct operation *operation)
+{
+    while (operation && operation->kind == OPERATION_MARK)
+        operation = operation->next;
+    return operation;
+}
+
+/* Nobody needs to wait for a mark, unless it calls somebody. */
+static bool counts_as_unsettled(const struct operation *operation)
+{
+    return operation->kind != OPERATION_MARK || operation->mark.completion;
+}
+
+/* Puts an operation before another; at the end for NULL. */
+void queue_insert(struct omprma_queue *queue, struct operation *operation, struct operation *before)
+{
+    operation->queue = queue;
+    operation->ordinal = ++queue->ordinal;
+    operation->next = before;
+    operation->prev = before ? before->prev : queue->last;
+    if (operation->prev)
+        operation->prev->next = operation;
+    else
+        queue->first = operation;
+    if (before)
+        before->prev = operation;
+    else
+        queue->last = operation;
+    queue->unsettled += counts_as_unsettled(operation);
+    if (operation->kind == OPERATION_MARK)
+        return;
+    if (queue->next == before)
+        queue->next = operation;
+    queue->entries += operation->counts;
+    queue->hosts += operation->host_bytes > 0;
+}
+
+void queue_unlist(struct operation *operation)
+{
+    struct omprma_queue *queue = operation->queue;
+
+    if (queue->next == operation)
+        queue->next = skip_marks(operation->next);
+    if (operation->prev)
+        operation->prev->next = operation->next;
+    else
+        queue->first = operation->next;
+    if (operation->next)
+        operation->next->prev = operation->prev;
+    else
+        queue->last = operation->prev;
+    queue->unsettled -= counts_as_unsettled(operation);
+    queue->entries -= operation->counts;
+    queue->hosts -= operation->host_bytes > 0;
+}
+
+void queue_pass(struct operation *operation)
+{
+    operation->queue->next = skip_marks(operation->next);
+}
+
+void queue_seal(struct omprma_queue *queue)
+{
+    queue->open = NULL;
+    queue->open_first = queue->open_last = NULL;
+}
 
 void queue_attend(struct omprma_queue *queue)
 {
@@ -64,553 +137,316 @@ void queue_want(struct omprma_queue *queue, uint64_t number)
     }
 }
 
-void queue_push(struct operation *operation)
+/* ---- the end ---- */
+
+/* Those that wait for it look again. */
+static void release_waiters(struct operation *operation)
+{
+    struct operation *waiter;
+
+    while ((waiter = operation->waiters) != NULL) {
+        operation->waiters = waiter->next_waiter;
+        waiter->awaited = NULL;
+        queue_attend(waiter->queue);
+    }
+}
+
+/* It waits for nothing any more. */
+static void stop_awaiting(struct operation *operation)
+{
+    struct operation **link;
+
+    if (!operation->awaited)
+        return;
+    link = &operation->awaited->waiters;
+    while (*link != operation)
+        link = &(*link)->next_waiter;
+    *link = operation->next_waiter;
+    operation->awaited = NULL;
+}
+
+static void deactivate(struct omprma_queue *queue, const struct operation *operation)
+{
+    struct operation **link = &queue->active;
+
+    while (*link && *link != operation)
+        link = &(*link)->next_active;
+    if (*link)
+        *link = operation->next_active;
+}
+
+/* What belongs to it goes. */
+static void release(struct operation *operation)
 {
     struct omprma_queue *queue = operation->queue;
 
-    if (operation_has_ended(operation))
+    if (operation->opens && operation->message)
+        channel_drop(queue->device->runtime->channel, operation->message);
+    operation->message = NULL;
+    if (operation->kind == OPERATION_TRANSFER) {
+        queue->transfers -= operation->state == OPERATION_ISSUED;
+        free(operation->move.copy);
+    } else if (operation->kind == OPERATION_WAIT) {
+        operation_drop(pool_of(queue), operation->wait.target);
+    } else if (operation->kind == OPERATION_TASK && !operation->task.in_step) {
+        operation->task.task->end(operation);
+    }
+    if (operation->state == OPERATION_ISSUED && operation->kind >= OPERATION_HALF)
+        deactivate(queue, operation);
+}
+
+/* The second half of an exchange whose first will never leave. */
+static void let_partner_go(struct operation *operation)
+{
+    struct omprma_queue *partner = operation->releases;
+
+    operation->releases = NULL;
+    if (!partner)
         return;
-    if (operation_is_command(operation) || operation->kind == OPERATION_MARK)
-        queue_want(queue, operation->number);
-    if (queue->open &&
-        (operation->state == OPERATION_APPENDED || operation->number > queue->issued))
-        queue_flush(queue);
-    else
-        queue_attend(queue);
+    partner->held = false;
+    queue_fail(partner, NULL, operation->failure->status, operation->failure->text);
 }
 
-/* ---- messages ---- */
-
-/* Whether a message is to bring a result though nobody waits for it, so that what the worker holds
- * stays bounded: when much is on its way, and no result is. */
-static bool result_is_due(const struct omprma_queue *queue, uint64_t last)
+static void note_end(struct operation *operation)
 {
-    return queue->asked <= queue->answered && (queue->unanswered + 1 >= QUEUE_MARK_MESSAGES ||
-                                               last - queue->answered >= QUEUE_MARK_COMMANDS);
+    struct omprma_queue *queue = operation->queue;
+
+    if (operation->closes)
+        queue->unanswered--;
+    if (operation->closes && operation->start_ns && operation->kind != OPERATION_HALF)
+        trace_add(queue->device->runtime, "segment", "control", queue->device->number,
+                  operation->start_ns, trace_now(queue->device->runtime), 0);
+    if (operation->kind == OPERATION_MARK && operation->mark.completion) {
+        operation->mark.completion->status =
+            operation->failure ? operation->failure->status : OMPRMA_OK;
+        completions_add(&queue->device->runtime->completions, operation->mark.completion);
+    }
 }
 
-/* A small submit is done as far as anybody waits for it. */
-static void settle_write(struct omprma_queue *queue, struct operation *write)
+/* Takes an issued small submit out of the queue's writes; it is the first one. */
+static void take_write(struct omprma_queue *queue, const struct operation *write)
 {
-    struct device *device = queue->device;
+    queue->writes_first = write->next;
+    if (!queue->writes_first)
+        queue->writes_last = NULL;
+}
 
-    queue_unlist(write);
-    write->next = NULL;
-    if (queue->writes_last)
-        queue->writes_last->next = write;
+void queue_end_operation(struct operation *operation, struct failure *failure)
+{
+    struct omprma_queue *queue = operation->queue;
+
+    if (failure && !operation->failure)
+        operation->failure = failure_hold(failure);
+    stop_awaiting(operation);
+    if (operation->kind == OPERATION_WRITE && operation->state == OPERATION_ISSUED)
+        take_write(queue, operation);
     else
-        queue->writes_first = write;
-    queue->writes_last = write;
-    if (queue->is_writer)
+        queue_unlist(operation);
+    release(operation);
+    note_end(operation);
+    operation->state = OPERATION_ENDED;
+    let_partner_go(operation);
+    release_waiters(operation);
+    operation_drop(pool_of(queue), operation);
+}
+
+void queue_end_marks(struct omprma_queue *queue)
+{
+    struct operation *mark;
+
+    while ((mark = queue->first) != NULL && mark->kind == OPERATION_MARK &&
+           (!queue->writes_first || queue->writes_first->number > mark->number))
+        queue_end_operation(mark, NULL);
+}
+
+/* ---- failure ---- */
+
+/* What fails with an operation of the list, and how. */
+static void fail_one(struct operation *operation, bool at, struct failure *failure)
+{
+    bool ends = operation->state == OPERATION_APPENDED || operation->moved ||
+                (at && operation->kind != OPERATION_TASK) || operation->kind == OPERATION_WAIT ||
+                (operation_is_command(operation) && operation->kind != OPERATION_HALF);
+
+    if (ends) {
+        queue_end_operation(operation, failure);
         return;
-    queue->is_writer = true;
-    queue->next_writer = device->writers;
-    device->writers = queue;
+    }
+    /* What this side has begun comes to its end by itself. The worker takes part in its half of a
+     * transfer even so, but does not answer as before. */
+    operation->answered = true;
+    if (!operation->failure)
+        operation->failure = failure_hold(failure);
 }
 
-static void activate(struct operation *operation)
+/* Events share the failure of what was appended before them, and of nothing else. */
+static void fail_marks(struct omprma_queue *queue, uint64_t ordinal, struct failure *failure)
 {
-    struct operation **link = &operation->queue->active;
-
-    while (*link) /* in order */
-        link = &(*link)->next_active;
-    operation->next_active = NULL;
-    *link = operation;
-}
-
-/* The commands of a message are as good as sent. What comes behind them is next. */
-static void note_issued(struct omprma_queue *queue, struct operation *first)
-{
-    const struct channel_message *message = first->message;
-    struct operation *o, *next;
-
-    for (o = first; o && (o->kind == OPERATION_MARK || o->message == message); o = next) {
-        next = o->next;
-        if (o->kind == OPERATION_MARK)
+    for (struct operation *o = queue->first; o; o = o->next) {
+        if (o->kind != OPERATION_MARK)
             continue;
-        o->state = OPERATION_ISSUED;
-        o->message = NULL;
-        queue->issued = o->number;
-        queue->entries -= o->counts; /* what the worker holds is counted by messages */
-        o->counts = false;
-        if (o->replies)
-            queue->asked = o->number;
-        if (o->kind == OPERATION_HALF)
-            activate(o);
-        else if (o->kind == OPERATION_WRITE)
-            settle_write(queue, o);
-    }
-    queue->next = o;
-}
-
-/* Of a two-sided transfer that has failed on this side the worker waits for the other half. */
-static void lose_half(struct device *device)
-{
-    peer_lose(device->peer, "%s: %s", device_name(device), error_text());
-}
-
-/* This side's halves of the two-sided transfers that the worker was just told of. */
-static void start_halves(struct omprma_queue *queue)
-{
-    struct datapath *path = queue->device->runtime->two_sided;
-
-    for (struct operation *o = queue->active; o; o = o->next_active) {
-        if (o->kind != OPERATION_HALF || o->move.started)
-            continue;
-        o->move.started = true;
-        o->start_ns = clock_ns();
-        if (datapath_start(path, &o->move.transfer) != OMPRMA_OK) {
-            o->moved = true; /* nothing is under way */
-            lose_half(queue->device);
-            return;
-        }
+        if (o->ordinal > ordinal && !o->failure)
+            o->failure = failure_hold(failure);
+        if (o->number > queue->issued) /* what was between will never be sent */
+            o->number = queue->issued;
     }
 }
 
-/* The last command of the message. *sender: the one whose other half is held; *wanted: somebody
- * needs to know the end of one. */
-static struct operation *last_of_message(struct operation *first, struct operation **sender,
-                                         bool *wanted)
+static void note_failure(struct omprma_queue *queue, struct failure *failure)
 {
-    struct operation *last = first;
-
-    *sender = NULL;
-    *wanted = false;
-    for (struct operation *o = first; o; o = o->next) {
-        if (o->kind == OPERATION_MARK)
-            continue;
-        if (o->message != first->message)
-            break;
-        last = o;
-        *wanted |= o->wanted;
-        if (o->releases)
-            *sender = o;
-    }
-    return last;
-}
-
-/* Both halves of an exchange leave together. */
-static void release_receiver(struct operation *sender)
-{
-    struct omprma_queue *receiver = sender->releases;
-
-    if (!receiver) /* the device was lost, and both are gone */
-        return;
-    sender->releases = NULL;
-    receiver->held = false;
-    queue_want(receiver, receiver->appended);
-    queue_flush(receiver);
-}
-
-/* Sends the message that the operation opens. */
-static void issue_message(struct omprma_queue *queue, struct operation *first)
-{
-    struct runtime *runtime = queue->device->runtime;
-    struct channel_message *message = first->message;
-    bool wanted;
-    struct operation *sender, *last = last_of_message(first, &sender, &wanted);
-
-    if (!last->replies && (wanted || result_is_due(queue, last->number))) {
-        struct wire_buffer buffer = channel_buffer(message);
-
-        wire_want_reply(&buffer, last->record);
-        last->replies = true;
-    }
-    last->closes = true;
-    last->start_ns = trace_now(runtime);
-    queue->unanswered++;
-    if (sender)
-        operation_hold(sender);
-    note_issued(queue, first);
-    if (peer_send(queue->device->peer, message, false) == OMPRMA_OK)
-        start_halves(queue);
-    if (sender)
-        release_receiver(sender);
-    operation_drop(&runtime->operations, sender);
-}
-
-/* ---- what this side does ---- */
-
-static void account(struct operation *operation, enum path path)
-{
-    struct device *device = operation->queue->device;
-    int64_t now = clock_ns();
-    uint64_t bytes = operation->move.transfer.bytes;
-    enum stats_kind kind = operation->move.kind;
-
-    stats_count(&device->stats, kind, path, bytes, now - operation->start_ns);
-    trace_add(device->runtime, kind == STATS_SUBMIT ? "submit" : "retrieve", paths_names[path],
-              device->number, operation->start_ns, now, bytes);
-}
-
-static void issue_transfer(struct omprma_queue *queue, struct operation *transfer)
-{
-    uint64_t failures = queue->failures;
-
-    peer_keep_awake(queue->device->peer);
-    if (queue->failures != failures) /* the device was lost by that, and all is gone */
-        return;
-    queue_pass(transfer);
-    transfer->state = OPERATION_ISSUED;
-    transfer->start_ns = clock_ns();
-    queue->transfers++;
-    activate(transfer);
-    if (datapath_start(queue->device->runtime->one_sided, &transfer->move.transfer) != OMPRMA_OK)
-        queue_fail(queue, transfer, OMPRMA_ERR_MPI, error_text());
-}
-
-/* True if it moved. */
-static bool test_transfer(struct omprma_queue *queue, struct operation *transfer)
-{
-    bool done = false;
-
-    if (datapath_test(queue->device->runtime->one_sided, &transfer->move.transfer, &done) !=
-        OMPRMA_OK) {
-        queue_fail(queue, transfer, OMPRMA_ERR_MPI, error_text());
-        return true;
-    }
-    if (!done) {
-        peer_keep_awake(queue->device->peer);
-        return false;
-    }
-    account(transfer, PATH_RMA);
-    queue_end_operation(transfer, NULL);
-    return true;
-}
-
-static bool test_half(struct omprma_queue *queue, struct operation *half)
-{
-    bool done = false;
-
-    if (half->moved)
-        return false;
-    if (datapath_test(queue->device->runtime->two_sided, &half->move.transfer, &done) !=
-        OMPRMA_OK) {
-        half->moved = true;
-        lose_half(queue->device);
-        return true;
-    }
-    if (!done)
-        return false;
-    half->moved = true;
-    account(half, PATH_TWO_SIDED);
-    if (half->answered)
-        queue_end_operation(half, NULL);
-    return true;
-}
-
-/* What it waited for has failed. */
-static void fail_after(struct omprma_queue *queue, struct operation *wait)
-{
-    const struct operation *target = wait->wait.target;
-    int from = queue->device->number, to = target->queue->device->number;
-    const char *why = target->failure->text;
-    char text[800];
-
-    if (wait->wait.use == WAIT_EVENT)
-        snprintf(text, sizeof(text), "device %d waits for an event of device %d: %s", from, to,
-                 why);
-    else if (wait->wait.use == WAIT_EXCHANGE)
-        snprintf(text, sizeof(text), "exchange from device %d to device %d: %s", from, to, why);
-    else
-        snprintf(text, sizeof(text), "%s", why);
-    queue_fail(queue, wait, target->failure->status, text);
-}
-
-/* True if it is over. */
-static bool issue_wait(struct omprma_queue *queue, struct operation *wait)
-{
-    struct operation *target = wait->wait.target;
-
-    if (!operation_has_ended(target)) {
-        wait->state = OPERATION_ISSUED;
-        order_await(wait, target);
-        queue_push(target);
-        return false;
-    }
-    if (target->failure && wait->wait.use != WAIT_ORDER)
-        fail_after(queue, wait);
-    else
-        queue_end_operation(wait, NULL);
-    return true;
-}
-
-/* True if anything moved. A task may fail, and so end, inside its own functions: when the device is
- * lost meanwhile. */
-static bool issue_task(struct omprma_queue *queue, struct operation *task)
-{
-    const struct operation_task *functions = task->task.task;
-    bool started = false, done = false;
-    omprma_status_t status = OMPRMA_OK;
-
-    operation_hold(task);
-    task->task.in_step = true;
-    if (task->state == OPERATION_APPENDED) {
-        status = functions->start(task, &started);
-        if (started && !operation_has_ended(task))
-            task->state = OPERATION_ISSUED;
-    }
-    if (task->state == OPERATION_ISSUED && status == OMPRMA_OK)
-        status = functions->step(task, &done);
-    task->task.in_step = false;
-    if (operation_has_ended(task))
-        functions->end(task);
-    else if (status != OMPRMA_OK)
-        queue_fail(queue, task, status, error_text());
-    else if (done)
-        queue_end_operation(task, NULL);
-    if (task->state == OPERATION_ISSUED)
-        queue_attend(queue);
-    done = operation_has_ended(task);
-    operation_drop(&queue->device->runtime->operations, task);
-    return started || done;
-}
-
-/* ---- going on ---- */
-
-/* Issues what can be issued. True if anything moved. */
-static bool issue_next(struct omprma_queue *queue)
-{
-    struct operation *next = queue->next;
-    bool again;
-
-    if (!order_may_issue(next, &again)) {
-        if (again)
-            queue_attend(queue);
-        return false;
-    }
-    switch (next->kind) {
-    case OPERATION_TRANSFER:
-        issue_transfer(queue, next);
-        return true;
-    case OPERATION_WAIT:
-        return issue_wait(queue, next);
-    case OPERATION_TASK:
-        return issue_task(queue, next);
-    default:
-        issue_message(queue, next);
-        return true;
-    }
-}
-
-static bool test_active(struct omprma_queue *queue)
-{
-    uint64_t failures = queue->failures;
-    struct operation *next;
-    bool moved = false;
-
-    for (struct operation *o = queue->active; o; o = next) {
-        next = o->next_active;
-        moved |= o->kind == OPERATION_HALF ? test_half(queue, o) : test_transfer(queue, o);
-        if (queue->failures != failures) { /* the list has changed */
-            queue_attend(queue);
-            break;
-        }
-    }
-    return moved;
-}
-
-/* Ends the life of a queue that nobody holds. */
-static void give_back(struct omprma_queue *queue)
-{
-    queue->give_when_idle = false;
-    queue_clear(queue);
-    queue_give(queue);
-}
-
-bool queue_advance(struct omprma_queue *queue)
-{
-    bool moved = queue->active && test_active(queue), more;
-
-    if (queue->waiters && queue->open && queue->open_first == queue->next)
-        queue_seal(queue); /* another thread has appended while one waits, and may not come back */
-    do {
-        more = queue->next && issue_next(queue);
-        moved |= more;
-    } while (more);
-    queue_end_marks(queue);
-    queue_want(queue, queue->waiters || queue->give_when_idle ? queue->hazard : 0);
-    if (queue->active && !queue->device->lost)
-        queue_attend(queue);
-    if (queue->waiters && (moved || queue_is_idle(queue)))
-        progress_signal(queue->device->runtime);
-    if (queue->give_when_idle && queue_is_idle(queue))
-        give_back(queue);
-    return moved;
-}
-
-void queue_flush(struct omprma_queue *queue)
-{
-    queue_seal(queue);
-    queue_advance(queue);
-}
-
-/* ---- results ---- */
-
-/* The number of a command by its lower half: the one nearest to what is known to be over. */
-static uint64_t whole_number(const struct omprma_queue *queue, uint32_t number)
-{
-    return queue->answered + (uint64_t)(int64_t)(int32_t)(number - (uint32_t)queue->answered);
-}
-
-/* False: the result is not what was asked for. */
-static bool deliver(struct operation *command, const struct wire_record *record)
-{
-    if (command->kind == OPERATION_READ) {
-        if (record->tail_bytes != command->host_bytes)
-            return false;
-        memcpy((void *)(uintptr_t)command->host_at, record->tail, record->tail_bytes);
-    } else if (command->kind == OPERATION_COMMAND) {
-        command->command.value = record->word[0];
-        if (command->command.tail && record->tail_bytes <= command->command.tail_capacity)
-            memcpy(command->command.tail, record->tail, record->tail_bytes);
-    }
-    return true;
-}
-
-/* Commands up to `number` went well. `record`: the result of that one, or NULL. */
-static void commands_done(struct omprma_queue *queue, uint64_t number,
-                          const struct wire_record *record)
-{
-    struct operation *next;
-
-    for (struct operation *o = queue->first; o && o != queue->next; o = next) {
-        next = o->next;
-        if (!operation_is_command(o))
-            continue;
-        if (o->number > number)
-            break;
-        if (o->kind == OPERATION_READ && (!record || o->number != number || !deliver(o, record))) {
-            queue_fail(queue, o, OMPRMA_ERR_PROTOCOL, "a retrieve came back with another size");
-            return;
-        }
-        if (o->kind == OPERATION_COMMAND && record && o->number == number)
-            deliver(o, record);
-        o->answered = true;
-        if (o->kind != OPERATION_HALF || o->moved)
-            queue_end_operation(o, NULL);
-    }
-}
-
-/* The first command from `number` on that was issued and has not been answered, or NULL. */
-static struct operation *first_unanswered(const struct omprma_queue *queue, uint64_t number)
-{
-    for (struct operation *o = queue->first; o && o != queue->next; o = o->next)
-        if (operation_is_command(o) && !o->answered && o->number >= number)
-            return o;
-    return NULL;
-}
-
-static void command_failed(struct omprma_queue *queue, uint64_t number,
-                           const struct wire_record *record)
-{
-    uint64_t failed = whole_number(queue, (uint32_t)record->word[1]);
-    struct operation *at;
-    char text[512], named[700];
-
-    if (failed > number)
-        failed = number;
-    at = first_unanswered(queue, 0);
-    if (!at || at->number > number)
-        return; /* they have failed already, with the one before them */
-    snprintf(text, sizeof(text), "%s, queue %u: %.*s", device_name(queue->device), queue->number,
-             (int)record->tail_bytes, (const char *)record->tail);
-    queue->remote_failed = true;
-    commands_done(queue, failed - 1, NULL);
-    at = first_unanswered(queue, failed);
-    if (record->flags & WIRE_CRASHED)
-        device_note_crash(queue->device, text);
-    queue_fail(queue, at, (omprma_status_t)record->word[0],
-               queue_name_exchange(queue, record->flags & WIRE_CRASHED ? NULL : at, text, named,
-                                   sizeof(named)));
-}
-
-void queue_result(struct omprma_queue *queue, const struct wire_record *record)
-{
-    uint64_t number = whole_number(queue, record->op);
-
-    if (number > queue->issued) {
-        peer_lose(queue->device->peer,
-                  "%s, queue %u: a result for operation %u, which was not sent",
-                  device_name(queue->device), queue->number, record->op);
-        return;
-    }
-    if (record->code == WIRE_FAILED)
-        command_failed(queue, number, record);
-    else
-        commands_done(queue, number, record);
-    if (number > queue->answered)
-        queue->answered = number;
-    /* Executed, or refused with what failed before them. */
-    while (queue->writes_first && queue->writes_first->number <= number)
-        queue_end_operation(queue->writes_first, NULL);
-    queue_end_marks(queue);
-    if (queue->waiters)
-        progress_signal(queue->device->runtime);
-    queue_advance(queue);
-}
-
-/* ---- waiting ---- */
-
-static bool idle_predicate(const void *data)
-{
-    return queue_is_idle(data);
-}
-
-void queue_settle(struct omprma_queue *queue)
-{
-    queue->waiters++;
-    queue_want(queue, queue->hazard);
-    queue_flush(queue);
-    if (!queue_is_idle(queue))
-        progress_wait(queue->device->runtime, idle_predicate, queue);
-    queue->waiters--;
-}
-
-static bool room_predicate(const void *data)
-{
-    const struct omprma_queue *queue = data;
-
-    return queue->entries < QUEUE_ENTRIES_MOST || queue->failed || queue->device->lost;
-}
-
-/* What is appended can come to its end without the thread that waits here: nothing stays open. */
-void queue_make_room(struct omprma_queue *queue)
-{
-    queue->waiters++;
-    queue_flush(queue);
-    progress_wait(queue->device->runtime, room_predicate, queue);
-    queue->waiters--;
-}
-
-void queue_clear(struct omprma_queue *queue)
-{
-    struct wire_record record = {.code = WIRE_RESET};
-    bool remote = queue->remote_failed;
-
-    failure_drop(queue->failed);
-    queue->failed = NULL;
-    queue->remote_failed = false;
-    if (!remote || queue->device->lost)
-        return;
-    /* Nobody waits for it, and it cannot fail. */
-    if (queue_append_command(queue, OPERATION_WRITE, &record, NULL) == OMPRMA_OK)
-        queue_flush(queue);
-}
-
-omprma_status_t queue_synchronize(struct omprma_queue *queue)
-{
-    omprma_status_t status;
-
-    queue_settle(queue);
     if (!queue->failed)
-        return OMPRMA_OK;
-    status = error_set(queue->failed->status, "%s", queue->failed->text);
-    queue_clear(queue);
-    return status;
+        queue->failed = failure_hold(failure);
+    queue->failures++;
+    queue->appended = queue->issued; /* the rest is gone */
+    if (queue->hazard > queue->issued)
+        queue->hazard = queue->issued;
+    queue_attend(queue);
+    progress_signal(queue->device->runtime);
 }
 
-/* ---- the end of the runtime ---- */
+void queue_fail(struct omprma_queue *queue, struct operation *at, omprma_status_t status,
+                const char *text)
+{
+    struct failure *failure = failure_create(status, text);
+    struct operation *operation = at ? at : queue->next, *next;
+    uint64_t ordinal = UINT64_MAX;
+
+    queue_seal(queue);
+    for (; operation; operation = next) {
+        next = skip_marks(operation->next);
+        if (operation->kind == OPERATION_MARK)
+            continue;
+        if (operation->ordinal < ordinal)
+            ordinal = operation->ordinal;
+        fail_one(operation, operation == at, failure);
+    }
+    fail_marks(queue, ordinal, failure);
+    note_failure(queue, failure);
+    queue_end_marks(queue);
+    failure_drop(failure);
+}
+
+const char *queue_name_exchange(const struct omprma_queue *queue, const struct operation *of,
+                                const char *text, char *named, size_t bytes)
+{
+    const struct device *with = of ? of->with : NULL;
+
+    for (const struct operation *o = of ? NULL : queue->first; o && !with; o = o->next)
+        with = o->with;
+    if (!with)
+        return text;
+    snprintf(named, bytes, "exchange from device %d to device %d: %s", queue->device->number,
+             with->number, text);
+    return named;
+}
+
+/* MPI may still move what it was given; so a copy that it reads stays. */
+static void abandon(struct operation *operation)
+{
+    struct runtime *runtime = operation->queue->device->runtime;
+
+    if (operation->state != OPERATION_ISSUED)
+        return;
+    if (operation->kind == OPERATION_TRANSFER)
+        datapath_abandon(runtime->one_sided, &operation->move.transfer);
+    else if (operation->kind == OPERATION_HALF && operation->move.started && !operation->moved)
+        datapath_abandon(runtime->two_sided, &operation->move.transfer);
+    if (operation->kind == OPERATION_TRANSFER)
+        operation->move.copy = NULL;
+}
+
+void queue_lose(struct omprma_queue *queue, const char *text)
+{
+    char named[700];
+    struct failure *failure = failure_create(
+        OMPRMA_ERR_DEVICE_LOST, queue_name_exchange(queue, NULL, text, named, sizeof(named)));
+
+    queue_seal(queue);
+    while (queue->writes_first)
+        queue_end_operation(queue->writes_first, failure);
+    while (queue->first) {
+        abandon(queue->first);
+        queue_end_operation(queue->first, failure);
+    }
+    note_failure(queue, failure);
+    failure_drop(failure);
+}
+
+void queue_keep_memory(struct omprma_queue *queue, const struct device *lost)
+{
+    for (struct operation *o = queue->first; o; o = o->next) {
+        if (o->with == lost && o->kind != OPERATION_TASK)
+            queue->device->keeps_memory = true;
+        else if (o->with && queue->device == lost && o->kind != OPERATION_TASK)
+            o->with->keeps_memory = true;
+    }
+}
+
+/* ---- memory of this process ---- */
+
+bool queue_uses(const struct omprma_queue *queue, const void *host, uint64_t bytes, bool fill)
+{
+    uint64_t begin = (uint64_t)(uintptr_t)host;
+
+    if (queue->hosts == 0)
+        return false;
+    for (const struct operation *o = queue->first; o; o = o->next)
+        if (o->host_bytes && (o->fills_host || (fill && o->kind == OPERATION_HALF)) &&
+            begin < o->host_at + o->host_bytes && o->host_at < begin + bytes)
+            return true;
+    return false;
+}
+
+/* ---- queues as a whole ---- */
+
+static struct omprma_queue *new_queue(struct device *device)
+{
+    struct omprma_queue *queue;
+
+    if (device->queue_count == QUEUES_MOST)
+        return NULL;
+    if (device->queue_count == device->queue_capacity) {
+        uint32_t capacity = device->queue_capacity ? 2 * device->queue_capacity : 16;
+        struct omprma_queue **queues = realloc(device->queues, capacity * sizeof(*queues));
+
+        if (!queues)
+            return NULL;
+        device->queues = queues;
+        device->queue_capacity = capacity;
+    }
+    queue = calloc(1, sizeof(*queue));
+    if (!queue)
+        return NULL;
+    queue->device = device;
+    queue->number = device->queue_count;
+    device->queues[device->queue_count++] = queue;
+    return queue;
+}
+
+omprma_status_t queue_take(struct device *device, struct omprma_queue **out)
+{
+    struct omprma_queue *queue = device->free_queues;
+
+    if (queue)
+        device->free_queues = queue->next_free;
+    else
+        queue = new_queue(device);
+    if (!queue)
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "%s: no memory for another queue, %u exist",
+                         device_name(device), device->queue_count);
+    queue->in_use = true;
+    *out = queue;
+    return OMPRMA_OK;
+}
+
+void queue_give(struct omprma_queue *queue)
+{
+    queue->in_use = false;
+    operation_drop(&queue->device->runtime->operations, queue->sender);
+    queue->sender = NULL;
+    queue->next_free = queue->device->free_queues;
+    queue->device->free_queues = queue;
+}
 
 /* What nobody waited for is all that can be left. Touches no other queue: those may be gone. */
 void queue_free(struct omprma_queue *queue)

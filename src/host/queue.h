@@ -1,9 +1,10 @@
 /*
  * queue.h: the application's side of a queue: the operations that were appended and are not over.
  *
- *   queue_list.c   operations in and out of the list: append, end, fail, lose
- *   order.c        which operation may be issued when: all rules, on one page
- *   queue.c        going on: issue, results, asking, waiting
+ *   queue.c    the list: what is in it, is asked for, ends, fails
+ *   order.c    which operation may be issued when: all rules, on one page
+ *   append.c   operations come into the list
+ *   issue.c    going on: issue, results, waiting
  *
  * Commands travel in control messages. The worker runs the commands of a queue in order, so they
  * leave without waiting for each other. The last message stays open so that a launch joins the
@@ -70,8 +71,6 @@ struct omprma_queue {
     struct operation *sender; /* reference: what its receive waits for */
 };
 
-/* ---- queues as a whole (queue.c) */
-
 /* Gives a queue of the device, new or used before. Errors: HOST_MEMORY. */
 omprma_status_t queue_take(struct device *device, struct omprma_queue **queue);
 void queue_give(struct omprma_queue *queue);
@@ -82,21 +81,9 @@ void queue_free(struct omprma_queue *queue);
 /* Puts the queue into the runtime's list of those that need attention. */
 void queue_attend(struct omprma_queue *queue);
 
-/* Issues and tests what can be. True if anything moved. */
-bool queue_advance(struct omprma_queue *queue);
-
-/* Closes the open message and issues what can be issued. */
-void queue_flush(struct omprma_queue *queue);
-
 /* Somebody needs to know the end of the commands up to `number`: it will be asked for when they
  * have been sent, or now. */
 void queue_want(struct omprma_queue *queue, uint64_t number);
-
-/* Makes sure that an operation will end without anybody's further doing. */
-void queue_push(struct operation *operation);
-
-/* A result for one of its commands came in. */
-void queue_result(struct omprma_queue *queue, const struct wire_record *record);
 
 /* True when everything that anybody can depend on is over. */
 static inline bool queue_is_idle(const struct omprma_queue *queue)
@@ -104,66 +91,15 @@ static inline bool queue_is_idle(const struct omprma_queue *queue)
     return queue->unsettled == 0;
 }
 
-/* Waits until there is room for another operation, or the queue has failed. */
-void queue_make_room(struct omprma_queue *queue);
-
-/* Clears the queue's error, also on the worker. */
-void queue_clear(struct omprma_queue *queue);
-
-/* Flushes and waits until it is idle; the queue's error stays. */
-void queue_settle(struct omprma_queue *queue);
-
-/* Flushes and waits. Returns and clears the queue's error. */
-omprma_status_t queue_synchronize(struct omprma_queue *queue);
-
-/* ---- operations in and out (queue_list.c). *operation, where it is asked for (not NULL), is not a
- * reference: it is valid until the lock is released or the queue advances. */
-
-/* Appends a command to the open message, opening one if needed. record->op is set; the tail is
- * copied. Errors: HOST_MEMORY (nothing is appended). */
-omprma_status_t queue_append_command(struct omprma_queue *queue, enum operation_kind kind,
-                                     struct wire_record *record, struct operation **operation);
-
-/* Appends a small retrieve: words address, bytes; the data goes to `to`. `may_fail`: it is not
- * known to lie in a live block. Errors: as above. */
-omprma_status_t queue_append_read(struct omprma_queue *queue, struct wire_record *record, void *to,
-                                  bool may_fail);
-
-/* Appends a put or get by this side; before the open message if that holds only small submits
- * elsewhere, so that it may start at once. Errors: HOST_MEMORY. */
-omprma_status_t queue_append_transfer(struct omprma_queue *queue, const struct transfer *transfer,
-                                      struct operation **operation);
-
-/* Appends a two-sided transfer and the record that tells the worker. Errors: HOST_MEMORY. */
-omprma_status_t queue_append_half(struct omprma_queue *queue, struct wire_record *record,
-                                  const struct transfer *transfer, enum stats_kind kind,
-                                  struct operation **operation);
-
-/* Appends a wait for an operation, watched by this side. Errors: HOST_MEMORY. */
-omprma_status_t queue_append_wait(struct omprma_queue *queue, struct operation *target,
-                                  enum wait_use use);
-
-/* The same, but the worker watches where it can: nobody comes back to this side. Nothing for NULL
- * and what has ended well. Errors: HOST_MEMORY. */
-omprma_status_t queue_wait(struct omprma_queue *queue, struct operation *target, enum wait_use use);
-
-/* Appends a task. Errors: HOST_MEMORY. */
-omprma_status_t queue_append_task(struct omprma_queue *queue, const struct operation_task *task,
-                                  void *data, struct operation **operation);
-
-/* A reference to an operation that ends when all that the queue holds now has ended, with the first
- * failure among it; NULL if there is nothing. Errors: HOST_MEMORY. */
-omprma_status_t queue_mark(struct omprma_queue *queue, struct operation **mark);
+/* Puts an operation into the list, before another; at the end for NULL. */
+void queue_insert(struct omprma_queue *queue, struct operation *operation,
+                  struct operation *before);
 
 /* The operation, queue->next, has been issued: the one behind it is next. */
 void queue_pass(struct operation *operation);
 
 /* Takes an operation out of the list that has not ended. */
 void queue_unlist(struct operation *operation);
-
-/* Appends a mark that hands the completion over when it ends. It needs no further push. The
- * completion passes to the queue. Errors: HOST_MEMORY (it does not). */
-omprma_status_t queue_notify(struct omprma_queue *queue, struct completion *completion);
 
 /* Closes the open message, if there is one: nothing joins it any more. */
 void queue_seal(struct omprma_queue *queue);

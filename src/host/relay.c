@@ -5,6 +5,9 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "host/append.h"
+#include "host/helper.h"
+#include "host/issue.h"
 #include "host/order.h"
 #include "host/submit.h"
 
@@ -180,8 +183,8 @@ static void end(struct operation *task)
     stop_waiting(relay, runtime);
     if (relay->memory) {
         runtime->relays--;
-        exchange_let_go(relay->reader, OMPRMA_OK);
-        exchange_let_go(relay->writer, OMPRMA_OK);
+        helper_let_go(relay->reader, OMPRMA_OK);
+        helper_let_go(relay->writer, OMPRMA_OK);
     }
     for (int i = 0; i < PARTS; i++) {
         if (is_abandoned(&relay->part[i]) ||

@@ -12,7 +12,7 @@
 #ifndef OMPRMA_HOST_RELAY_H
 #define OMPRMA_HOST_RELAY_H
 
-#include "host/exchange.h"
+#include "host/pair.h"
 
 enum {
     RELAY_PART_MOST = 4 << 20,

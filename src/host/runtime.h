@@ -1,19 +1,19 @@
 /*
- * runtime.h: the application's side as a whole: one object that holds settings, connection, devices
- * and everything that waits. There is no other global mutable state.
+ * runtime.h: the one object that holds settings, connection, devices and everything that waits, and
+ * its lock. There is no other global mutable state. Who knows whom, from below to above:
  *
- *   runtime.c    start, end, the lock
- *   progress.c   results coming in, queues going on, waiting
- *   peer.c       one worker: messages, signs of life
- *   device.c     one of its devices: memory, control queue
- *   operation.c  the one object for whatever a queue holds
- *   queue.c, queue_list.c, order.c   queues: what goes on when, ends, fails
- *   submit.c     submit, retrieve, launch: choose a way and append
- *   exchange.c   the same for device to device
- *   event.c      events: marks in queues
- *   image.c      images on devices
- *   measure.c, measure_exchange.c   start-up measurement and the choice of paths
- *   stats.c, trace.c, describe.c   what happened, for users
+ *   runtime     this object; operation: whatever a queue holds, as an object
+ *   peer        one worker: messages, signs of life
+ *   progress    waiting; who waits makes progress for all
+ *   device      memory of one device
+ *   queue       the list of a queue: how operations end and fail
+ *   order       which operation may be issued when
+ *   append      operations come into a queue
+ *   issue       a queue goes on: operations are issued, results come in
+ *   call, submit, exchange (helper, relay), broadcast, event, memory, image   the public calls
+ *   incoming    what peers send, and their loss, come to queues
+ *   devices     devices are made; measure, report, trace: what happened, for users
+ *   start       start and end
  *
  * Thread: all of it with runtime->lock held (runtime_lock()) unless said otherwise. The lock is
  * also what makes MPI calls one at a time. Each device's allocator has a lock of its own, so that
@@ -28,7 +28,7 @@
 #include <omprma/omprma.h>
 
 #include "base/config.h"
-#include "base/yield.h"
+#include "base/waiting.h"
 #include "control/channel.h"
 #include "control/datapath.h"
 #include "control/world.h"
@@ -40,11 +40,22 @@
 struct device;
 struct peer;
 struct relay;
+struct runtime;
 struct trace;
 
+/* What those below need of those above. Set by start.c before anything is sent. */
+struct runtime_hooks {
+    /* Takes what has come in and moves every busy queue on. True if anything happened. */
+    bool (*look)(struct runtime *runtime);
+    /* Looks now and then, while somebody waits, whether the workers live. */
+    void (*watch)(struct runtime *runtime, int64_t now_ns);
+    /* A peer was given up: its devices are lost. */
+    void (*lost)(struct peer *peer, const char *text);
+};
+
 struct runtime {
-    pthread_mutex_t lock;
-    _Atomic int contenders;         /* threads that wait for the lock */
+    struct runtime_hooks hooks;
+    struct waiting_lock lock;
     bool driven;                    /* some waiting thread makes progress for all */
     bool heir_comes;                /* one of them has been woken to drive, and has not run yet */
     struct waiter *waiters;         /* the others that wait */
@@ -87,35 +98,12 @@ struct runtime {
 /* The one runtime; NULL before omprma_init() and after the last omprma_finalize(). */
 struct runtime *runtime_get(void);
 
-/* Same, but fails with CLOSED. */
+void runtime_set(struct runtime *runtime);
+
+/* Same as runtime_get(), but fails with CLOSED. */
 omprma_status_t runtime_require(struct runtime **runtime);
 
 void runtime_lock(struct runtime *runtime);
 void runtime_unlock(struct runtime *runtime);
-
-/* Builds a runtime over a channel and paths that exist (tests). peers[1] to peers[workers] describe
- * the workers of these ranks. Makes it the one runtime. Takes over channel and paths.
- * Errors: HOST_MEMORY, what measuring fails with. */
-omprma_status_t runtime_adopt(const struct config *config, struct channel *channel,
-                              struct datapath *one_sided, struct datapath *two_sided,
-                              const struct world_peer *peers, int workers);
-
-/* ---- progress.c */
-
-/* Takes what has come in and moves every busy queue on. True if anything happened. */
-bool progress_once(struct runtime *runtime);
-
-/* The same for who asks and does not wait: also learns of workers that have died. */
-void progress_look(struct runtime *runtime);
-
-/* Waits, making progress for all, until `done(data)` is true. Called with the lock held; it is
- * released now and then. */
-void progress_wait(struct runtime *runtime, bool (*done)(const void *), const void *data);
-
-/* Wakes threads in progress_wait() to look again. */
-void progress_signal(struct runtime *runtime);
-
-omprma_status_t progress_thread_start(struct runtime *runtime);
-void progress_thread_stop(struct runtime *runtime);
 
 #endif

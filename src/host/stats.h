@@ -1,6 +1,6 @@
 /*
  * stats.h: counters per device: operations, bytes and time by kind and path. Updated by
- * the files that do the work, printed at the end with --stats.
+ * the files that do the work, which report.h prints.
  */
 #ifndef OMPRMA_HOST_STATS_H
 #define OMPRMA_HOST_STATS_H
@@ -33,10 +33,5 @@ static inline void stats_count(struct stats *stats, enum stats_kind kind, enum p
     cell->bytes += bytes;
     cell->ns += ns;
 }
-
-struct runtime;
-
-/* Prints a table per device, and the messages of each worker. */
-void stats_print(struct runtime *runtime, FILE *out);
 
 #endif

@@ -11,7 +11,8 @@
 #include "base/log.h"
 #include "host/call.h"
 #include "host/image.h"
-#include "host/queue.h"
+#include "host/append.h"
+#include "host/issue.h"
 
 /* Largest retrieve or submit that travels in one record. */
 enum { RECORD_DATA_MOST = 60 << 10 };

@@ -14,7 +14,10 @@
 
 #include "base/clock.h"
 #include "host/device.h"
-#include "host/queue.h"
+#include "host/incoming.h"
+#include "host/issue.h"
+#include "host/progress.h"
+#include "host/start.h"
 #include "null/null_channel.h"
 #include "null/null_path.h"
 #include "worker/native/native.h"

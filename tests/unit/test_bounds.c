@@ -27,7 +27,7 @@ static uint64_t make_progress(omprma_queue_t *queue)
     uint64_t ahead;
 
     runtime_lock(queue->device->runtime);
-    progress_once(queue->device->runtime);
+    incoming_look(queue->device->runtime);
     ahead = queue->unanswered;
     runtime_unlock(queue->device->runtime);
     return ahead;

@@ -212,6 +212,36 @@ static void given_up(void **state)
     assert_non_null(strstr(line, "worker 2 has ended the run"));
 }
 
+/* Open MPI 4.1.4: lines of the program's process, and what mpirun says. */
+static void second_init(void **state)
+{
+    (void)state;
+    struct verdict verdict;
+    char passed[1024], line[512];
+    static const char words[] =
+        "[vm:09844] *** An error occurred in MPI_Init\n"
+        "[vm:09844] *** reported by process [1230831617,0]\n"
+        "[vm:09844] *** on a NULL communicator\n"
+        "[vm:09844] *** Unknown error\n"
+        "[vm:09844] *** MPI_ERRORS_ARE_FATAL (processes in this communicator will now abort,\n"
+        "[vm:09844] ***    and potentially your MPI job)\n";
+    feed(words, 4096, &verdict, passed, sizeof(passed));
+    assert_string_equal(passed, "");
+    assert_int_equal(verdict.kind, VERDICT_TWICE);
+    verdict_read(&verdict, "Process name: [[35210,1],3]\n  Exit code:    7\n");
+    verdict_word(&verdict, 1 << 8, line, sizeof(line));
+    assert_non_null(strstr(line, "the program has called MPI_Init, but"));
+    verdict = (struct verdict){0};
+    verdict_read(&verdict, "Open MPI has detected that this process has attempted to initialize\n"
+                           "MPI (via MPI_INIT or MPI_INIT_THREAD) more than once.  This is\n"
+                           "erroneous.\n");
+    assert_int_equal(verdict.kind, VERDICT_TWICE);
+    /* Such lines about anything else are the user's. */
+    feed(words + sizeof("[vm:09844] *** An error occurred in MPI_Init"), 4096, &verdict, passed,
+         sizeof(passed));
+    assert_string_equal(passed, words + sizeof("[vm:09844] *** An error occurred in MPI_Init"));
+}
+
 /* Open MPI repeats these until the process is ended. */
 static void words_about_dead_peers(void **state)
 {
@@ -283,12 +313,19 @@ static void long_input(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(separates),         cmocka_unit_test(statuses),
-        cmocka_unit_test(hosts_win),         cmocka_unit_test(silence),
-        cmocka_unit_test(networks),          cmocka_unit_test(networks_mixed),
-        cmocka_unit_test(networks_in_order), cmocka_unit_test(words_about_dead_peers),
-        cmocka_unit_test(given_up),          cmocka_unit_test(long_input),
-        cmocka_unit_test(unclosed_frame),    cmocka_unit_test(words_of_the_program),
+        cmocka_unit_test(separates),
+        cmocka_unit_test(statuses),
+        cmocka_unit_test(hosts_win),
+        cmocka_unit_test(silence),
+        cmocka_unit_test(networks),
+        cmocka_unit_test(networks_mixed),
+        cmocka_unit_test(networks_in_order),
+        cmocka_unit_test(second_init),
+        cmocka_unit_test(words_about_dead_peers),
+        cmocka_unit_test(given_up),
+        cmocka_unit_test(long_input),
+        cmocka_unit_test(unclosed_frame),
+        cmocka_unit_test(words_of_the_program),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -318,6 +318,15 @@ static omprma_status_t not_for_offloading(const char *program)
                      program);
 }
 
+/* libomptarget starts the plugin, and that MPI, before main. */
+static omprma_status_t starts_mpi_again(const char *program)
+{
+    return error_set(OMPRMA_ERR_CONFIG,
+                     "%s calls MPI_Init, but omprma starts MPI in it before main; programs that "
+                     "use MPI themselves are not served yet",
+                     program);
+}
+
 omprma_status_t llvm_plan_make(struct llvm_plan *plan, const char *program, const char *wanted,
                                const char *folder)
 {
@@ -330,6 +339,8 @@ omprma_status_t llvm_plan_make(struct llvm_plan *plan, const char *program, cons
     bool told = *wanted && strcmp(wanted, "auto") != 0;
     if (!offloads && needs_find(&needs, "libomprma.so") >= 0) {
         status = llvm_plan_workers(plan, wanted); /* it calls the C interface itself */
+    } else if (offloads && needs.starts_mpi) {
+        status = starts_mpi_again(program);
     } else if (offloads) {
         status = plan_program(plan, &needs, program, wanted, folder);
     } else if (needs.kind != PROGRAM_OTHER && !(told && needs.kind == PROGRAM_DYNAMIC)) {

@@ -69,6 +69,39 @@ static char *elf_loader(Elf *elf)
     return NULL;
 }
 
+static bool is_one_of(const char *name, const char *const *names)
+{
+    while (*names && strcmp(name, *names) != 0)
+        names++;
+    return *names != NULL;
+}
+
+/* By the functions that the program takes from libraries; Fortran's have names of their own. */
+static bool elf_starts_mpi(Elf *elf)
+{
+    static const char *const starts[] = {
+        "MPI_Init",      "MPI_Init_thread",      "mpi_init_", "mpi_init_thread_",
+        "mpi_init_f08_", "mpi_init_thread_f08_", NULL};
+    static const char *const asks[] = {"MPI_Initialized", "mpi_initialized_",
+                                       "mpi_initialized_f08_", NULL};
+    bool starting = false, asking = false;
+    for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
+        GElf_Shdr header;
+        GElf_Sym symbol;
+        if (!gelf_getshdr(section, &header) || header.sh_type != SHT_DYNSYM)
+            continue;
+        Elf_Data *data = elf_getdata(section, NULL);
+        for (int i = 1; gelf_getsym(data, i, &symbol); i++) {
+            const char *name = elf_strptr(elf, header.sh_link, symbol.st_name);
+            if (symbol.st_shndx != SHN_UNDEF || !name)
+                continue;
+            starting |= is_one_of(name, starts);
+            asking |= is_one_of(name, asks);
+        }
+    }
+    return starting && !asking;
+}
+
 static omprma_status_t needs_read_elf(struct needs *needs, const char *program)
 {
     int fd = open(program, O_RDONLY | O_CLOEXEC);
@@ -83,6 +116,7 @@ static omprma_status_t needs_read_elf(struct needs *needs, const char *program)
         needs->loader = elf_loader(elf);
         needs->kind = needs->loader ? PROGRAM_DYNAMIC : PROGRAM_STATIC;
         needs->clang = elf_clang(elf);
+        needs->starts_mpi = elf_starts_mpi(elf);
     }
     if (elf)
         elf_end(elf);

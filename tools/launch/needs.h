@@ -5,6 +5,8 @@
 #ifndef OMPRMA_LAUNCH_NEEDS_H
 #define OMPRMA_LAUNCH_NEEDS_H
 
+#include <stdbool.h>
+
 #include <omprma/omprma.h>
 
 #include "tools/launch/list.h"
@@ -20,6 +22,7 @@ struct needs {
     char *loader;          /* PROGRAM_DYNAMIC: its interpreter */
     struct list libraries; /* names as the loader lists them, direct and indirect */
     struct list paths;     /* for each the file that the loader takes, "" where it finds none */
+    bool starts_mpi;       /* it calls MPI_Init without asking MPI_Initialized */
     int clang;             /* major version of the clang that compiled it, 0: not known */
 };
 

@@ -63,6 +63,10 @@ static bool verdict_match(struct verdict *found, const char *message)
 {
     if (network_match(found, message))
         return true;
+    if (strstr(message, "attempted to initialize") && strstr(message, "more than once")) {
+        found->kind = VERDICT_TWICE;
+        return true;
+    }
     if (number_after(message, "exited on signal ", &found->code)) {
         found->kind = VERDICT_SIGNAL;
         number_after(message, "process rank ", &found->rank);
@@ -95,6 +99,10 @@ static bool verdict_match(struct verdict *found, const char *message)
  * another, or be what ended the process whose status is known. */
 static bool verdict_replaces(const struct verdict *found, const struct verdict *old)
 {
+    if (old->kind == VERDICT_TWICE)
+        return false;
+    if (found->kind == VERDICT_TWICE)
+        return true;
     if (old->kind == VERDICT_NETWORK)
         return found->kind == VERDICT_SIGNAL || found->kind == VERDICT_PROGRAM;
     return old->kind == VERDICT_NONE || old->kind == VERDICT_OTHER ||
@@ -145,8 +153,23 @@ static bool line_match(struct verdict *found, const char *line)
     return true;
 }
 
+/* Open MPI's lines around a second MPI_Init, "[HOST:PID] *** ...". The first call does not fail
+ * this way: the program's process has nobody to blame but itself then. */
+static bool line_is_of_second_init(struct verdict *verdict, const char *line)
+{
+    const char *stars = strstr(line, "] *** ");
+    if (*line != '[' || !stars)
+        return false;
+    if (strncmp(stars, "] *** An error occurred in MPI_Init", 35) == 0 &&
+        verdict->kind == VERDICT_NONE)
+        *verdict = (struct verdict){.kind = VERDICT_TWICE, .rank = 0};
+    return verdict->kind == VERDICT_TWICE;
+}
+
 bool verdict_read_line(struct verdict *verdict, const char *line)
 {
+    if (line_is_of_second_init(verdict, line))
+        return true;
     struct verdict found = {.kind = VERDICT_NETWORK, .rank = -1};
     if (!line_match(&found, line)) {
         /* The first part alone, and what follows a failed connection. */
@@ -210,6 +233,11 @@ void verdict_word(const struct verdict *verdict, int status, char *line, size_t 
         return;
     case VERDICT_HOST:
         snprintf(line, room, "cannot start workers on host %s: %s", verdict->host, verdict->detail);
+        return;
+    case VERDICT_TWICE:
+        snprintf(line, room,
+                 "the program has called MPI_Init, but omprma had started MPI in it before; "
+                 "programs that use MPI themselves are not served yet");
         return;
     case VERDICT_NETWORK:
         snprintf(line, room,

@@ -1,8 +1,9 @@
 /*
- * arenas.h: the inside of an allocator, shared by allocator.c and allocator_verify.c only.
+ * allocator_arenas.h: the inside of an allocator, shared by allocator.c and allocator_verify.c
+ * only.
  */
-#ifndef OMPRMA_HOST_ARENAS_H
-#define OMPRMA_HOST_ARENAS_H
+#ifndef OMPRMA_HOST_ALLOCATOR_ARENAS_H
+#define OMPRMA_HOST_ALLOCATOR_ARENAS_H
 
 #include "control/wire.h"
 #include "host/allocator.h"

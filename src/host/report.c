@@ -1,5 +1,5 @@
-/* stats.c: prints what was counted. See stats.h. */
-#include "host/stats.h"
+/* report.c: see report.h. */
+#include "host/report.h"
 
 #include <inttypes.h>
 #include <string.h>

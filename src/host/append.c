@@ -1,0 +1,238 @@
+/* append.c: operations come into a queue. See append.h. */
+#include "host/append.h"
+
+#include "base/error.h"
+#include "host/order.h"
+
+static struct operation_pool *pool_of(const struct omprma_queue *queue)
+{
+    return &queue->device->runtime->operations;
+}
+
+/* ---- commands ---- */
+
+/* Appends the record to the open message, or to a new one. NULL: the operation opens it. */
+static omprma_status_t put_record(struct omprma_queue *queue, struct operation *operation,
+                                  struct wire_record *record)
+{
+    struct channel *channel = queue->device->runtime->channel;
+
+    if (queue->open && !order_may_join(queue, operation->kind))
+        queue_seal(queue);
+    for (int attempt = 0; attempt < 2; attempt++) {
+        struct channel_message *message = queue->open ? queue->open : channel_take(channel);
+        struct wire_buffer buffer;
+
+        if (!message)
+            return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for a control message");
+        buffer = channel_buffer(message);
+        if (wire_append(&buffer, record)) {
+            operation->record = message->bytes;
+            operation->message = message;
+            operation->opens = operation->counts = message != queue->open;
+            message->bytes = buffer.used;
+            return OMPRMA_OK;
+        }
+        if (message != queue->open) {
+            channel_drop(channel, message);
+            break;
+        }
+        queue_seal(queue); /* full */
+    }
+    return error_set(OMPRMA_ERR_ARGUMENT, "a record of %u bytes does not fit in a message",
+                     record->tail_bytes);
+}
+
+/* Into the list: behind the message's last command, where gets that were appended after it let it
+ * pass, else at the end. */
+static void insert_command(struct omprma_queue *queue, struct operation *operation)
+{
+    struct operation *before = NULL;
+
+    if (operation->opens) {
+        queue->open = operation->message;
+        queue->open_first = operation;
+    } else if (queue->last->kind == OPERATION_TRANSFER) {
+        before = queue->open_last->next;
+    }
+    queue_insert(queue, operation, before);
+    queue->open_last = operation;
+    operation->number = ++queue->appended;
+    if (operation->kind != OPERATION_WRITE)
+        queue->hazard = operation->number;
+}
+
+omprma_status_t queue_append_command(struct omprma_queue *queue, enum operation_kind kind,
+                                     struct wire_record *record, struct operation **operation)
+{
+    struct operation *command = operation_take(pool_of(queue), kind);
+    omprma_status_t status;
+
+    if (!command)
+        return OMPRMA_ERR_HOST_MEMORY;
+    record->device = queue->device->index;
+    record->queue = queue->number;
+    record->op = (uint32_t)(queue->appended + 1);
+    status = put_record(queue, command, record);
+    if (status != OMPRMA_OK) {
+        operation_drop(pool_of(queue), command);
+        return status;
+    }
+    command->replies = record->flags & WIRE_REPLY;
+    if (kind == OPERATION_WRITE || kind == OPERATION_READ) {
+        command->device_at = record->word[0];
+        command->device_bytes = kind == OPERATION_WRITE ? record->tail_bytes : record->word[1];
+    }
+    insert_command(queue, command);
+    if (queue->first != queue->open_first || queue->waiters) /* a message may be ready to leave */
+        queue_attend(queue);
+    if (operation)
+        *operation = command;
+    return OMPRMA_OK;
+}
+
+/* ---- what this side moves ---- */
+
+static void set_ranges(struct operation *operation, const struct transfer *transfer)
+{
+    operation->move.transfer = *transfer;
+    operation->device_at = transfer->remote;
+    operation->device_bytes = operation->host_bytes = transfer->bytes;
+    operation->host_at = (uint64_t)(uintptr_t)transfer->local;
+    operation->fills_host = transfer->direction == TRANSFER_IN;
+}
+
+omprma_status_t queue_append_read(struct omprma_queue *queue, struct wire_record *record, void *to,
+                                  bool may_fail)
+{
+    struct operation *read;
+    omprma_status_t status = queue_append_command(queue, OPERATION_READ, record, &read);
+
+    if (status != OMPRMA_OK)
+        return status;
+    read->host_at = (uint64_t)(uintptr_t)to;
+    read->host_bytes = record->word[1];
+    read->fills_host = true;
+    read->may_fail = may_fail;
+    queue->hosts++;
+    return OMPRMA_OK;
+}
+
+omprma_status_t queue_append_transfer(struct omprma_queue *queue, const struct transfer *transfer,
+                                      struct operation **operation)
+{
+    struct operation *move = operation_take(pool_of(queue), OPERATION_TRANSFER), *before = NULL;
+
+    if (!move)
+        return OMPRMA_ERR_HOST_MEMORY;
+    set_ranges(move, transfer);
+    move->move.kind = move->fills_host ? STATS_RETRIEVE : STATS_SUBMIT;
+    move->counts = true;
+    move->number = queue->appended;
+    if (order_may_pass(queue, transfer->remote, transfer->bytes)) {
+        before = queue->open_first;
+        move->number = before->number - 1;
+    } else if (queue->open) {
+        queue_want(queue, queue->appended); /* it must see what the message does */
+        if (!move->fills_host)
+            queue_seal(queue);
+    }
+    queue_insert(queue, move, before);
+    queue_attend(queue);
+    if (operation)
+        *operation = move;
+    return OMPRMA_OK;
+}
+
+omprma_status_t queue_append_half(struct omprma_queue *queue, struct wire_record *record,
+                                  const struct transfer *transfer, enum stats_kind kind,
+                                  struct operation **operation)
+{
+    struct operation *half;
+    omprma_status_t status = queue_append_command(queue, OPERATION_HALF, record, &half);
+
+    if (status != OMPRMA_OK)
+        return status;
+    set_ranges(half, transfer);
+    half->device_at = record->word[0];
+    half->move.kind = kind;
+    queue->hosts++;
+    if (operation)
+        *operation = half;
+    return OMPRMA_OK;
+}
+
+/* ---- waits, tasks, marks ---- */
+
+omprma_status_t queue_append_wait(struct omprma_queue *queue, struct operation *target,
+                                  enum wait_use use)
+{
+    struct operation *wait = operation_take(pool_of(queue), OPERATION_WAIT);
+
+    if (!wait)
+        return OMPRMA_ERR_HOST_MEMORY;
+    queue_seal(queue);
+    wait->wait.target = operation_hold(target);
+    wait->wait.use = use;
+    wait->with = use == WAIT_EXCHANGE ? target->queue->device : NULL;
+    wait->counts = true;
+    wait->number = queue->appended;
+    queue_insert(queue, wait, NULL);
+    queue_attend(queue);
+    return OMPRMA_OK;
+}
+
+omprma_status_t queue_append_task(struct omprma_queue *queue, const struct operation_task *task,
+                                  void *data, struct operation **operation)
+{
+    struct operation *work = operation_take(pool_of(queue), OPERATION_TASK);
+
+    if (!work)
+        return OMPRMA_ERR_HOST_MEMORY;
+    queue_seal(queue);
+    work->task.task = task;
+    work->task.data = data;
+    work->counts = true;
+    work->number = queue->appended;
+    queue_insert(queue, work, NULL);
+    queue_attend(queue);
+    if (operation)
+        *operation = work;
+    return OMPRMA_OK;
+}
+
+static bool can_share(const struct omprma_queue *queue)
+{
+    const struct operation *last = queue->last;
+
+    return last && last->kind == OPERATION_MARK && !last->mark.completion &&
+           last->ordinal == queue->ordinal && !queue->failed;
+}
+
+/* At the end of the list. What has failed and was not cleared came before it as well. */
+struct operation *queue_append_mark(struct omprma_queue *queue, struct completion *completion)
+{
+    struct operation *mark = operation_take(pool_of(queue), OPERATION_MARK);
+
+    if (!mark)
+        return NULL;
+    mark->number = queue->appended;
+    mark->state = OPERATION_ISSUED;
+    mark->failure = queue->failed ? failure_hold(queue->failed) : NULL;
+    mark->mark.completion = completion;
+    queue_insert(queue, mark, NULL);
+    return mark;
+}
+
+omprma_status_t queue_mark(struct omprma_queue *queue, struct operation **mark)
+{
+    *mark = NULL;
+    if (!queue->first && !queue->writes_first && !queue->failed)
+        return OMPRMA_OK;
+    *mark = can_share(queue) ? queue->last : queue_append_mark(queue, NULL);
+    if (!*mark)
+        return OMPRMA_ERR_HOST_MEMORY;
+    operation_hold(*mark);
+    queue_end_marks(queue);
+    return OMPRMA_OK;
+}

@@ -1,0 +1,48 @@
+/*
+ * append.h: operations come into a queue. Nothing is sent. *operation, where it is asked for (not
+ * NULL), is not a reference: it is valid until the lock is released or the queue advances.
+ *
+ * Thread: with runtime->lock held. Blocks: no.
+ */
+#ifndef OMPRMA_HOST_APPEND_H
+#define OMPRMA_HOST_APPEND_H
+
+#include "host/queue.h"
+
+/* Appends a command to the open message, opening one if needed. record->op is set; the tail is
+ * copied. Errors: HOST_MEMORY (nothing is appended). */
+omprma_status_t queue_append_command(struct omprma_queue *queue, enum operation_kind kind,
+                                     struct wire_record *record, struct operation **operation);
+
+/* Appends a small retrieve: words address, bytes; the data goes to `to`. `may_fail`: it is not
+ * known to lie in a live block. Errors: as above. */
+omprma_status_t queue_append_read(struct omprma_queue *queue, struct wire_record *record, void *to,
+                                  bool may_fail);
+
+/* Appends a put or get by this side; before the open message if that holds only small submits
+ * elsewhere, so that it may start at once. Errors: HOST_MEMORY. */
+omprma_status_t queue_append_transfer(struct omprma_queue *queue, const struct transfer *transfer,
+                                      struct operation **operation);
+
+/* Appends a two-sided transfer and the record that tells the worker. Errors: HOST_MEMORY. */
+omprma_status_t queue_append_half(struct omprma_queue *queue, struct wire_record *record,
+                                  const struct transfer *transfer, enum stats_kind kind,
+                                  struct operation **operation);
+
+/* Appends a wait for an operation, watched by this side. Errors: HOST_MEMORY. */
+omprma_status_t queue_append_wait(struct omprma_queue *queue, struct operation *target,
+                                  enum wait_use use);
+
+/* Appends a task. Errors: HOST_MEMORY. */
+omprma_status_t queue_append_task(struct omprma_queue *queue, const struct operation_task *task,
+                                  void *data, struct operation **operation);
+
+/* A reference to an operation that ends when all that the queue holds now has ended, with the first
+ * failure among it; NULL if there is nothing. Errors: HOST_MEMORY. */
+omprma_status_t queue_mark(struct omprma_queue *queue, struct operation **mark);
+
+/* Appends a mark; `completion` (NULL allowed) passes to it, and is handed over when it ends. NULL,
+ * with an error set, without memory. */
+struct operation *queue_append_mark(struct omprma_queue *queue, struct completion *completion);
+
+#endif

@@ -1,0 +1,590 @@
+/* issue.c: see issue.h. */
+#include "host/issue.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "host/append.h"
+#include "host/order.h"
+#include "host/progress.h"
+#include "host/trace.h"
+
+void queue_push(struct operation *operation)
+{
+    struct omprma_queue *queue = operation->queue;
+
+    if (operation_has_ended(operation))
+        return;
+    if (operation_is_command(operation) || operation->kind == OPERATION_MARK)
+        queue_want(queue, operation->number);
+    if (queue->open &&
+        (operation->state == OPERATION_APPENDED || operation->number > queue->issued))
+        queue_flush(queue);
+    else
+        queue_attend(queue);
+}
+
+/* ---- messages ---- */
+
+/* Whether a message is to bring a result though nobody waits for it, so that what the worker holds
+ * stays bounded: when much is on its way, and no result is. */
+static bool result_is_due(const struct omprma_queue *queue, uint64_t last)
+{
+    return queue->asked <= queue->answered && (queue->unanswered + 1 >= QUEUE_MARK_MESSAGES ||
+                                               last - queue->answered >= QUEUE_MARK_COMMANDS);
+}
+
+/* A small submit is done as far as anybody waits for it. */
+static void settle_write(struct omprma_queue *queue, struct operation *write)
+{
+    struct device *device = queue->device;
+
+    queue_unlist(write);
+    write->next = NULL;
+    if (queue->writes_last)
+        queue->writes_last->next = write;
+    else
+        queue->writes_first = write;
+    queue->writes_last = write;
+    if (queue->is_writer)
+        return;
+    queue->is_writer = true;
+    queue->next_writer = device->writers;
+    device->writers = queue;
+}
+
+static void activate(struct operation *operation)
+{
+    struct operation **link = &operation->queue->active;
+
+    while (*link) /* in order */
+        link = &(*link)->next_active;
+    operation->next_active = NULL;
+    *link = operation;
+}
+
+/* The commands of a message are as good as sent. What comes behind them is next. */
+static void note_issued(struct omprma_queue *queue, struct operation *first)
+{
+    const struct channel_message *message = first->message;
+    struct operation *o, *next;
+
+    for (o = first; o && (o->kind == OPERATION_MARK || o->message == message); o = next) {
+        next = o->next;
+        if (o->kind == OPERATION_MARK)
+            continue;
+        o->state = OPERATION_ISSUED;
+        o->message = NULL;
+        queue->issued = o->number;
+        queue->entries -= o->counts; /* what the worker holds is counted by messages */
+        o->counts = false;
+        if (o->replies)
+            queue->asked = o->number;
+        if (o->kind == OPERATION_HALF)
+            activate(o);
+        else if (o->kind == OPERATION_WRITE)
+            settle_write(queue, o);
+    }
+    queue->next = o;
+}
+
+/* Of a two-sided transfer that has failed on this side the worker waits for the other half. */
+static void lose_half(struct device *device)
+{
+    peer_lose(device->peer, "%s: %s", device_name(device), error_text());
+}
+
+/* This side's halves of the two-sided transfers that the worker was just told of. */
+static void start_halves(struct omprma_queue *queue)
+{
+    struct datapath *path = queue->device->runtime->two_sided;
+
+    for (struct operation *o = queue->active; o; o = o->next_active) {
+        if (o->kind != OPERATION_HALF || o->move.started)
+            continue;
+        o->move.started = true;
+        o->start_ns = clock_ns();
+        if (datapath_start(path, &o->move.transfer) != OMPRMA_OK) {
+            o->moved = true; /* nothing is under way */
+            lose_half(queue->device);
+            return;
+        }
+    }
+}
+
+/* The last command of the message. *sender: the one whose other half is held; *wanted: somebody
+ * needs to know the end of one. */
+static struct operation *last_of_message(struct operation *first, struct operation **sender,
+                                         bool *wanted)
+{
+    struct operation *last = first;
+
+    *sender = NULL;
+    *wanted = false;
+    for (struct operation *o = first; o; o = o->next) {
+        if (o->kind == OPERATION_MARK)
+            continue;
+        if (o->message != first->message)
+            break;
+        last = o;
+        *wanted |= o->wanted;
+        if (o->releases)
+            *sender = o;
+    }
+    return last;
+}
+
+/* Both halves of an exchange leave together. */
+static void release_receiver(struct operation *sender)
+{
+    struct omprma_queue *receiver = sender->releases;
+
+    if (!receiver) /* the device was lost, and both are gone */
+        return;
+    sender->releases = NULL;
+    receiver->held = false;
+    queue_want(receiver, receiver->appended);
+    queue_flush(receiver);
+}
+
+/* Sends the message that the operation opens. */
+static void issue_message(struct omprma_queue *queue, struct operation *first)
+{
+    struct runtime *runtime = queue->device->runtime;
+    struct channel_message *message = first->message;
+    bool wanted;
+    struct operation *sender, *last = last_of_message(first, &sender, &wanted);
+
+    if (!last->replies && (wanted || result_is_due(queue, last->number))) {
+        struct wire_buffer buffer = channel_buffer(message);
+
+        wire_want_reply(&buffer, last->record);
+        last->replies = true;
+    }
+    last->closes = true;
+    last->start_ns = trace_now(runtime);
+    queue->unanswered++;
+    if (sender)
+        operation_hold(sender);
+    note_issued(queue, first);
+    if (peer_send(queue->device->peer, message, false) == OMPRMA_OK)
+        start_halves(queue);
+    if (sender)
+        release_receiver(sender);
+    operation_drop(&runtime->operations, sender);
+}
+
+/* ---- what this side does ---- */
+
+static void account(struct operation *operation, enum path path)
+{
+    struct device *device = operation->queue->device;
+    int64_t now = clock_ns();
+    uint64_t bytes = operation->move.transfer.bytes;
+    enum stats_kind kind = operation->move.kind;
+
+    stats_count(&device->stats, kind, path, bytes, now - operation->start_ns);
+    trace_add(device->runtime, kind == STATS_SUBMIT ? "submit" : "retrieve", paths_names[path],
+              device->number, operation->start_ns, now, bytes);
+}
+
+static void issue_transfer(struct omprma_queue *queue, struct operation *transfer)
+{
+    uint64_t failures = queue->failures;
+
+    peer_keep_awake(queue->device->peer);
+    if (queue->failures != failures) /* the device was lost by that, and all is gone */
+        return;
+    queue_pass(transfer);
+    transfer->state = OPERATION_ISSUED;
+    transfer->start_ns = clock_ns();
+    queue->transfers++;
+    activate(transfer);
+    if (datapath_start(queue->device->runtime->one_sided, &transfer->move.transfer) != OMPRMA_OK)
+        queue_fail(queue, transfer, OMPRMA_ERR_MPI, error_text());
+}
+
+/* True if it moved. */
+static bool test_transfer(struct omprma_queue *queue, struct operation *transfer)
+{
+    bool done = false;
+
+    if (datapath_test(queue->device->runtime->one_sided, &transfer->move.transfer, &done) !=
+        OMPRMA_OK) {
+        queue_fail(queue, transfer, OMPRMA_ERR_MPI, error_text());
+        return true;
+    }
+    if (!done) {
+        peer_keep_awake(queue->device->peer);
+        return false;
+    }
+    account(transfer, PATH_RMA);
+    queue_end_operation(transfer, NULL);
+    return true;
+}
+
+static bool test_half(struct omprma_queue *queue, struct operation *half)
+{
+    bool done = false;
+
+    if (half->moved)
+        return false;
+    if (datapath_test(queue->device->runtime->two_sided, &half->move.transfer, &done) !=
+        OMPRMA_OK) {
+        half->moved = true;
+        lose_half(queue->device);
+        return true;
+    }
+    if (!done)
+        return false;
+    half->moved = true;
+    account(half, PATH_TWO_SIDED);
+    if (half->answered)
+        queue_end_operation(half, NULL);
+    return true;
+}
+
+/* What it waited for has failed. */
+static void fail_after(struct omprma_queue *queue, struct operation *wait)
+{
+    const struct operation *target = wait->wait.target;
+    int from = queue->device->number, to = target->queue->device->number;
+    const char *why = target->failure->text;
+    char text[800];
+
+    if (wait->wait.use == WAIT_EVENT)
+        snprintf(text, sizeof(text), "device %d waits for an event of device %d: %s", from, to,
+                 why);
+    else if (wait->wait.use == WAIT_EXCHANGE)
+        snprintf(text, sizeof(text), "exchange from device %d to device %d: %s", from, to, why);
+    else
+        snprintf(text, sizeof(text), "%s", why);
+    queue_fail(queue, wait, target->failure->status, text);
+}
+
+/* True if it is over. */
+static bool issue_wait(struct omprma_queue *queue, struct operation *wait)
+{
+    struct operation *target = wait->wait.target;
+
+    if (!operation_has_ended(target)) {
+        wait->state = OPERATION_ISSUED;
+        order_await(wait, target);
+        queue_push(target);
+        return false;
+    }
+    if (target->failure && wait->wait.use != WAIT_ORDER)
+        fail_after(queue, wait);
+    else
+        queue_end_operation(wait, NULL);
+    return true;
+}
+
+/* True if anything moved. A task may fail, and so end, inside its own functions: when the device is
+ * lost meanwhile. */
+static bool issue_task(struct omprma_queue *queue, struct operation *task)
+{
+    const struct operation_task *functions = task->task.task;
+    bool started = false, done = false;
+    omprma_status_t status = OMPRMA_OK;
+
+    operation_hold(task);
+    task->task.in_step = true;
+    if (task->state == OPERATION_APPENDED) {
+        status = functions->start(task, &started);
+        if (started && !operation_has_ended(task))
+            task->state = OPERATION_ISSUED;
+    }
+    if (task->state == OPERATION_ISSUED && status == OMPRMA_OK)
+        status = functions->step(task, &done);
+    task->task.in_step = false;
+    if (operation_has_ended(task))
+        functions->end(task);
+    else if (status != OMPRMA_OK)
+        queue_fail(queue, task, status, error_text());
+    else if (done)
+        queue_end_operation(task, NULL);
+    if (task->state == OPERATION_ISSUED)
+        queue_attend(queue);
+    done = operation_has_ended(task);
+    operation_drop(&queue->device->runtime->operations, task);
+    return started || done;
+}
+
+/* ---- going on ---- */
+
+/* Issues what can be issued. True if anything moved. */
+static bool issue_next(struct omprma_queue *queue)
+{
+    struct operation *next = queue->next;
+    bool again;
+
+    if (!order_may_issue(next, &again)) {
+        if (again)
+            queue_attend(queue);
+        return false;
+    }
+    switch (next->kind) {
+    case OPERATION_TRANSFER:
+        issue_transfer(queue, next);
+        return true;
+    case OPERATION_WAIT:
+        return issue_wait(queue, next);
+    case OPERATION_TASK:
+        return issue_task(queue, next);
+    default:
+        issue_message(queue, next);
+        return true;
+    }
+}
+
+static bool test_active(struct omprma_queue *queue)
+{
+    uint64_t failures = queue->failures;
+    struct operation *next;
+    bool moved = false;
+
+    for (struct operation *o = queue->active; o; o = next) {
+        next = o->next_active;
+        moved |= o->kind == OPERATION_HALF ? test_half(queue, o) : test_transfer(queue, o);
+        if (queue->failures != failures) { /* the list has changed */
+            queue_attend(queue);
+            break;
+        }
+    }
+    return moved;
+}
+
+/* Ends the life of a queue that nobody holds. */
+static void give_back(struct omprma_queue *queue)
+{
+    queue->give_when_idle = false;
+    queue_clear(queue);
+    queue_give(queue);
+}
+
+bool queue_advance(struct omprma_queue *queue)
+{
+    bool moved = queue->active && test_active(queue), more;
+
+    if (queue->waiters && queue->open && queue->open_first == queue->next)
+        queue_seal(queue); /* another thread has appended while one waits, and may not come back */
+    do {
+        more = queue->next && issue_next(queue);
+        moved |= more;
+    } while (more);
+    queue_end_marks(queue);
+    queue_want(queue, queue->waiters || queue->give_when_idle ? queue->hazard : 0);
+    if (queue->active && !queue->device->lost)
+        queue_attend(queue);
+    if (queue->waiters && (moved || queue_is_idle(queue)))
+        progress_signal(queue->device->runtime);
+    if (queue->give_when_idle && queue_is_idle(queue))
+        give_back(queue);
+    return moved;
+}
+
+void queue_flush(struct omprma_queue *queue)
+{
+    queue_seal(queue);
+    queue_advance(queue);
+}
+
+/* ---- results ---- */
+
+/* The number of a command by its lower half: the one nearest to what is known to be over. */
+static uint64_t whole_number(const struct omprma_queue *queue, uint32_t number)
+{
+    return queue->answered + (uint64_t)(int64_t)(int32_t)(number - (uint32_t)queue->answered);
+}
+
+/* False: the result is not what was asked for. */
+static bool deliver(struct operation *command, const struct wire_record *record)
+{
+    if (command->kind == OPERATION_READ) {
+        if (record->tail_bytes != command->host_bytes)
+            return false;
+        memcpy((void *)(uintptr_t)command->host_at, record->tail, record->tail_bytes);
+    } else if (command->kind == OPERATION_COMMAND) {
+        command->command.value = record->word[0];
+        if (command->command.tail && record->tail_bytes <= command->command.tail_capacity)
+            memcpy(command->command.tail, record->tail, record->tail_bytes);
+    }
+    return true;
+}
+
+/* Commands up to `number` went well. `record`: the result of that one, or NULL. */
+static void commands_done(struct omprma_queue *queue, uint64_t number,
+                          const struct wire_record *record)
+{
+    struct operation *next;
+
+    for (struct operation *o = queue->first; o && o != queue->next; o = next) {
+        next = o->next;
+        if (!operation_is_command(o))
+            continue;
+        if (o->number > number)
+            break;
+        if (o->kind == OPERATION_READ && (!record || o->number != number || !deliver(o, record))) {
+            queue_fail(queue, o, OMPRMA_ERR_PROTOCOL, "a retrieve came back with another size");
+            return;
+        }
+        if (o->kind == OPERATION_COMMAND && record && o->number == number)
+            deliver(o, record);
+        o->answered = true;
+        if (o->kind != OPERATION_HALF || o->moved)
+            queue_end_operation(o, NULL);
+    }
+}
+
+/* The first command from `number` on that was issued and has not been answered, or NULL. */
+static struct operation *first_unanswered(const struct omprma_queue *queue, uint64_t number)
+{
+    for (struct operation *o = queue->first; o && o != queue->next; o = o->next)
+        if (operation_is_command(o) && !o->answered && o->number >= number)
+            return o;
+    return NULL;
+}
+
+static void command_failed(struct omprma_queue *queue, uint64_t number,
+                           const struct wire_record *record)
+{
+    uint64_t failed = whole_number(queue, (uint32_t)record->word[1]);
+    struct operation *at;
+    char text[512], named[700];
+
+    if (failed > number)
+        failed = number;
+    at = first_unanswered(queue, 0);
+    if (!at || at->number > number)
+        return; /* they have failed already, with the one before them */
+    snprintf(text, sizeof(text), "%s, queue %u: %.*s", device_name(queue->device), queue->number,
+             (int)record->tail_bytes, (const char *)record->tail);
+    queue->remote_failed = true;
+    commands_done(queue, failed - 1, NULL);
+    at = first_unanswered(queue, failed);
+    if (record->flags & WIRE_CRASHED)
+        device_note_crash(queue->device, text);
+    queue_fail(queue, at, (omprma_status_t)record->word[0],
+               queue_name_exchange(queue, record->flags & WIRE_CRASHED ? NULL : at, text, named,
+                                   sizeof(named)));
+}
+
+void queue_result(struct omprma_queue *queue, const struct wire_record *record)
+{
+    uint64_t number = whole_number(queue, record->op);
+
+    if (number > queue->issued) {
+        peer_lose(queue->device->peer,
+                  "%s, queue %u: a result for operation %u, which was not sent",
+                  device_name(queue->device), queue->number, record->op);
+        return;
+    }
+    if (record->code == WIRE_FAILED)
+        command_failed(queue, number, record);
+    else
+        commands_done(queue, number, record);
+    if (number > queue->answered)
+        queue->answered = number;
+    /* Executed, or refused with what failed before them. */
+    while (queue->writes_first && queue->writes_first->number <= number)
+        queue_end_operation(queue->writes_first, NULL);
+    queue_end_marks(queue);
+    if (queue->waiters)
+        progress_signal(queue->device->runtime);
+    queue_advance(queue);
+}
+
+/* ---- waits and callbacks ---- */
+
+omprma_status_t queue_wait(struct omprma_queue *queue, struct operation *target, enum wait_use use)
+{
+    struct wire_record record = {.code = WIRE_WAIT};
+
+    if (!target)
+        return OMPRMA_OK;
+    if (!operation_has_ended(target) && target->queue->open)
+        queue_flush(target->queue); /* which may end it */
+    if (operation_has_ended(target) && !target->failure)
+        return OMPRMA_OK;
+    if (operation_has_ended(target) || target->queue->device->peer != queue->device->peer ||
+        !order_worker_can_watch(target))
+        return queue_append_wait(queue, target, use);
+    record.word[0] = wire_queue(target->queue->device->index, target->queue->number);
+    record.word[1] = (uint32_t)target->number;
+    return queue_append_command(queue, OPERATION_COMMAND, &record, NULL);
+}
+
+omprma_status_t queue_notify(struct omprma_queue *queue, struct completion *completion)
+{
+    struct operation *mark = queue_append_mark(queue, completion);
+
+    if (!mark)
+        return OMPRMA_ERR_HOST_MEMORY;
+    queue_push(mark);
+    queue_end_marks(queue);
+    return OMPRMA_OK;
+}
+
+/* ---- waiting ---- */
+
+static bool idle_predicate(const void *data)
+{
+    return queue_is_idle(data);
+}
+
+void queue_settle(struct omprma_queue *queue)
+{
+    queue->waiters++;
+    queue_want(queue, queue->hazard);
+    queue_flush(queue);
+    if (!queue_is_idle(queue))
+        progress_wait(queue->device->runtime, idle_predicate, queue);
+    queue->waiters--;
+}
+
+static bool room_predicate(const void *data)
+{
+    const struct omprma_queue *queue = data;
+
+    return queue->entries < QUEUE_ENTRIES_MOST || queue->failed || queue->device->lost;
+}
+
+/* What is appended can come to its end without the thread that waits here: nothing stays open. */
+void queue_make_room(struct omprma_queue *queue)
+{
+    queue->waiters++;
+    queue_flush(queue);
+    progress_wait(queue->device->runtime, room_predicate, queue);
+    queue->waiters--;
+}
+
+void queue_clear(struct omprma_queue *queue)
+{
+    struct wire_record record = {.code = WIRE_RESET};
+    bool remote = queue->remote_failed;
+
+    failure_drop(queue->failed);
+    queue->failed = NULL;
+    queue->remote_failed = false;
+    if (!remote || queue->device->lost)
+        return;
+    /* Nobody waits for it, and it cannot fail. */
+    if (queue_append_command(queue, OPERATION_WRITE, &record, NULL) == OMPRMA_OK)
+        queue_flush(queue);
+}
+
+omprma_status_t queue_synchronize(struct omprma_queue *queue)
+{
+    omprma_status_t status;
+
+    queue_settle(queue);
+    if (!queue->failed)
+        return OMPRMA_OK;
+    status = error_set(queue->failed->status, "%s", queue->failed->text);
+    queue_clear(queue);
+    return status;
+}

@@ -1,0 +1,445 @@
+/* start.c: start and end. See start.h. Public functions of omprma.h. */
+#define _GNU_SOURCE
+#include "host/start.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "control/guard.h"
+#include "control/mpi_channel.h"
+#include "host/devices.h"
+#include "host/image.h"
+#include "host/incoming.h"
+#include "host/issue.h"
+#include "host/launcher.h"
+#include "host/measure.h"
+#include "host/patience.h"
+#include "host/progress.h"
+#include "host/report.h"
+#include "host/trace.h"
+#include "rma/rma.h"
+#include "twosided/twosided.h"
+
+enum { FAR_NAP_NS = 50000 };
+static const int64_t second_ns = 1000000000;
+
+static pthread_mutex_t start_lock = PTHREAD_MUTEX_INITIALIZER;
+static int references;
+static bool ended;
+
+int omprma_device_count(void)
+{
+    struct runtime *runtime = runtime_get();
+
+    return runtime ? runtime->device_count : 0;
+}
+
+/* ---- making ---- */
+
+/* The worker of one rank, and its devices behind those that there are. */
+static omprma_status_t make_peer(struct runtime *runtime, int rank, int number,
+                                 const struct world_peer *about)
+{
+    struct peer *peer;
+    omprma_status_t status =
+        peer_create(runtime, number, rank, &about->hello, &runtime->peers[rank]);
+
+    if (status != OMPRMA_OK)
+        return status;
+    peer = runtime->peers[rank];
+    peer->first_device = runtime->device_count;
+    for (int i = 0; i < about->hello.device_count; i++) {
+        status =
+            device_create(peer, i, &about->devices[i], &runtime->devices[runtime->device_count]);
+        if (status != OMPRMA_OK)
+            return status;
+        runtime->device_count++;
+        peer->device_count++;
+    }
+    return OMPRMA_OK;
+}
+
+static omprma_status_t make_devices(struct runtime *runtime, const struct world_peer *peers,
+                                    int ranks, int head)
+{
+    omprma_status_t status = OMPRMA_OK;
+    size_t count = 0;
+    int number = 0;
+
+    for (int rank = 0; rank < ranks; rank++)
+        count += rank == head ? 0 : (size_t)peers[rank].hello.device_count;
+    runtime->peers = calloc((unsigned)ranks, sizeof(*runtime->peers));
+    runtime->devices = calloc(count + 1, sizeof(*runtime->devices));
+    if (!runtime->peers || !runtime->devices)
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for %zu devices", count);
+    for (int rank = 0; rank < ranks && status == OMPRMA_OK; rank++)
+        if (rank != head)
+            status = make_peer(runtime, rank, number++, &peers[rank]);
+    runtime->has_devices = status == OMPRMA_OK;
+    return status;
+}
+
+static omprma_status_t make_bells(struct runtime *runtime, const struct world_peer *peers)
+{
+    runtime->bells = calloc((size_t)runtime->world.size, sizeof(*runtime->bells));
+    if (!runtime->bells)
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for %d peers", runtime->world.size);
+    for (int rank = 0; rank < runtime->world.size; rank++)
+        if (rank != runtime->world.rank)
+            runtime->bells[rank] = doorbell_open(&peers[rank].hello.bell);
+    return OMPRMA_OK;
+}
+
+/* MPI waits for a worker inside one of its calls, with the lock held, so nobody can go on. */
+static void end_stuck(void *data, int peer) __attribute__((noreturn));
+static void end_stuck(void *data, int peer)
+{
+    const struct runtime *runtime = data;
+    const struct peer *silent = runtime->peers[peer];
+
+    log_write(
+        LOG_ERROR,
+        "%s (process %d) has not answered for %lld s, and MPI waits for it inside a one-sided "
+        "transfer, which cannot be called off; with --data two-sided the other devices could "
+        "go on; OMPRMA_TIMEOUT sets the limit",
+        peer_name(silent), silent->hello.bell.pid, (long long)runtime->config.timeout_s);
+    patience_exit();
+}
+
+/* With osc/rdma within a host the target has no part in anything. */
+static omprma_status_t make_one_sided(struct runtime *runtime)
+{
+    int64_t limit_ns = runtime->config.timeout_s * second_ns;
+    omprma_status_t status = OMPRMA_OK;
+
+    if (limit_ns && strcmp(runtime->world.component, "rdma") != 0)
+        status = guard_create(limit_ns, end_stuck, runtime, &runtime->guard);
+    return status == OMPRMA_OK
+               ? rma_create(&runtime->world, runtime->bells, runtime->guard, &runtime->one_sided)
+               : status;
+}
+
+static omprma_status_t choose_paths(struct runtime *runtime)
+{
+    struct world *world = &runtime->world;
+    bool window = world->has_window, news;
+    omprma_status_t status = twosided_create(world, &runtime->two_sided);
+
+    if (status == OMPRMA_OK && window)
+        status = make_one_sided(runtime);
+    if (status != OMPRMA_OK)
+        return status;
+    if (!window && runtime->config.data == DATA_RMA)
+        return error_set(OMPRMA_ERR_MPI, "--data rma: %s; use --data auto or two-sided%s",
+                         world->why_no_window, world->star ? "" : ", or --osc ucx");
+    if (!window)
+        snprintf(runtime->choice, sizeof(runtime->choice), "two-sided: %s", world->why_no_window);
+    else if (runtime->config.data == DATA_AUTO)
+        snprintf(runtime->choice, sizeof(runtime->choice),
+                 "per size by measurement, one-sided "
+                 "component %s",
+                 world->component);
+    else
+        snprintf(runtime->choice, sizeof(runtime->choice), "%s as asked, one-sided component %s",
+                 runtime->config.data == DATA_RMA ? "rma" : "two-sided", world->component);
+    news = !window && !world->star && runtime->config.data == DATA_AUTO;
+    log_write(news ? LOG_ERROR : LOG_CHOICE, "data path: %s", runtime->choice);
+    return OMPRMA_OK;
+}
+
+static bool all_near(const struct runtime *runtime)
+{
+    for (int rank = 0; rank < runtime->world.size; rank++)
+        if (rank != runtime->world.rank && !runtime->bells[rank])
+            return false;
+    return true;
+}
+
+static omprma_status_t connect_workers(struct runtime *runtime)
+{
+    struct world *world = &runtime->world;
+    struct world_peer mine = {0}, *peers = NULL;
+    omprma_status_t status = doorbell_create(&runtime->bell, &mine.hello.bell);
+
+    if (status != OMPRMA_OK)
+        return status;
+    world->settings = (struct world_settings){
+        .lanes = (int32_t)runtime->config.lanes,
+        .verbose = (int32_t)runtime->config.verbose,
+        .line_output = isatty(STDOUT_FILENO),
+        .piece_bytes = (uint64_t)runtime->config.piece,
+        .spin_us = (uint64_t)runtime->config.spin_us,
+        .arena_bytes = (uint64_t)runtime->config.arena,
+        .devices = runtime->config.devices,
+        .timeout_s = (uint64_t)runtime->config.timeout_s,
+        .bell = mine.hello.bell,
+    };
+    status = world_open(world, &mine, &peers, NULL, NULL);
+    if (status == OMPRMA_OK)
+        status = make_bells(runtime, peers);
+    if (status == OMPRMA_OK)
+        status = mpi_channel_create(world, runtime->bell, NULL, all_near(runtime), FAR_NAP_NS,
+                                    &runtime->channel);
+    if (status == OMPRMA_OK)
+        status = make_devices(runtime, peers, world->size, world->head);
+    if (status == OMPRMA_OK)
+        status = choose_paths(runtime);
+    world_free_peers(peers, world->size);
+    return status;
+}
+
+static struct runtime *allocate(void)
+{
+    struct runtime *runtime = calloc(1, sizeof(*runtime));
+
+    if (!runtime) {
+        error_set(OMPRMA_ERR_HOST_MEMORY, "no memory to start");
+        return NULL;
+    }
+    pthread_mutex_init(&runtime->lock.mutex, NULL);
+    runtime->hooks = (struct runtime_hooks){incoming_look, incoming_watch, incoming_lost};
+    runtime->world.component = "none";
+    return runtime;
+}
+
+static omprma_status_t finish_start(struct runtime *runtime)
+{
+    omprma_status_t status;
+
+    runtime_set(runtime);
+    status = measure_all(runtime);
+    if (status == OMPRMA_OK)
+        status = trace_open(runtime);
+    if (status == OMPRMA_OK)
+        status = progress_thread_start(runtime);
+    return status;
+}
+
+omprma_status_t runtime_adopt(const struct config *config, struct channel *channel,
+                              struct datapath *one_sided, struct datapath *two_sided,
+                              const struct world_peer *peers, int workers)
+{
+    struct runtime *runtime = allocate();
+    omprma_status_t status;
+
+    if (!runtime)
+        return OMPRMA_ERR_HOST_MEMORY;
+    runtime->config = *config;
+    runtime->channel = channel;
+    runtime->one_sided = one_sided;
+    runtime->two_sided = two_sided;
+    runtime->world.size = workers + 1;
+    runtime->adopted = true;
+    status = make_devices(runtime, peers, workers + 1, 0);
+    if (status == OMPRMA_OK)
+        status = finish_start(runtime);
+    if (status == OMPRMA_OK)
+        references = 1;
+    return status;
+}
+
+/* ---- ending ---- */
+
+static void free_runtime(struct runtime *runtime)
+{
+    for (int i = 0; i < runtime->device_count; i++) {
+        image_forget_all(runtime->devices[i]);
+        device_destroy(runtime->devices[i]);
+    }
+    operation_pool_free(&runtime->operations);
+    datapath_destroy(runtime->one_sided);
+    guard_destroy(runtime->guard);
+    datapath_destroy(runtime->two_sided);
+    if (runtime->channel)
+        channel_destroy(runtime->channel);
+    for (int rank = 0; runtime->bells && rank < runtime->world.size; rank++)
+        doorbell_close(runtime->bells[rank]);
+    doorbell_close(runtime->bell);
+    free(runtime->bells);
+    for (int rank = 0; runtime->peers && rank < runtime->world.size; rank++)
+        free(runtime->peers[rank]);
+    free(runtime->devices);
+    free(runtime->peers);
+    pthread_mutex_destroy(&runtime->lock.mutex);
+}
+
+static bool all_acknowledged(const void *data)
+{
+    const struct runtime *runtime = data;
+
+    for (int rank = 0; rank < runtime->world.size; rank++) {
+        const struct peer *peer = runtime->peers[rank];
+
+        if (peer && !peer->lost && peer->acked != peer->sent)
+            return false;
+    }
+    return true;
+}
+
+/* What was issued is finished, for it uses memory that the program and MPI still hold. */
+static void settle_all(struct runtime *runtime)
+{
+    for (int i = 0; i < runtime->device_count; i++)
+        for (uint32_t k = 0; k < runtime->devices[i]->queue_count; k++)
+            queue_settle(runtime->devices[i]->queues[k]);
+}
+
+/* The workers' last words (output that was written past stdio) come with the acknowledgement. */
+static void say_goodbye(struct runtime *runtime)
+{
+    runtime_lock(runtime);
+    settle_all(runtime);
+    for (int rank = 0; rank < runtime->world.size; rank++)
+        if (runtime->peers[rank] && !runtime->peers[rank]->lost)
+            peer_exit(runtime->peers[rank]);
+    progress_wait(runtime, all_acknowledged, runtime);
+    if (!runtime->unresponsive) /* a lost worker may never take what was sent to it */
+        channel_drain(runtime->channel);
+    runtime_unlock(runtime);
+}
+
+static const char *advice(const struct config *config)
+{
+    if (config->exchange == EXCHANGE_APPLICATION)
+        return "if some host cannot be reached from here, name the network that reaches all: "
+               "--mpi-arg "
+               "--mca --mpi-arg btl_tcp_if_include --mpi-arg NETWORK";
+    return "if hosts cannot reach each other, name the network that connects them, --mpi-arg --mca "
+           "--mpi-arg btl_tcp_if_include --mpi-arg NETWORK, or set OMPRMA_EXCHANGE=application";
+}
+
+/* All together, so it takes connections between workers that may not have been used before. */
+static void leave(struct runtime *runtime)
+{
+    struct patience patience;
+
+    patience_begin(&patience, "the end", advice(&runtime->config), "leaving MPI",
+                   runtime->config.timeout_s * second_ns);
+    world_leave(&runtime->world);
+    patience_end(&patience);
+}
+
+static void stop(struct runtime *runtime)
+{
+    progress_thread_stop(runtime);
+    say_goodbye(runtime);
+    trace_close(runtime);
+    if (runtime->config.stats)
+        stats_print(runtime, stderr);
+    runtime_set(NULL);
+    if (runtime->unresponsive && !runtime->adopted) {
+        fflush(NULL);
+        world_abort(&runtime->world, EXIT_FAILURE);
+    }
+    free_runtime(runtime);
+    if (!runtime->adopted)
+        leave(runtime);
+    free(runtime);
+}
+
+void omprma_finalize(void)
+{
+    pthread_mutex_lock(&start_lock);
+    if (references > 0 && --references == 0 && runtime_get()) {
+        ended = true;
+        stop(runtime_get());
+    }
+    pthread_mutex_unlock(&start_lock);
+}
+
+/* ---- starting ---- */
+
+/* Start-up has failed after the workers were met: lets them go. */
+static omprma_status_t give_up(struct runtime *runtime, omprma_status_t status)
+{
+    char text[512];
+
+    snprintf(text, sizeof(text), "%s", error_text());
+    ended = true;
+    if (runtime->has_devices) {
+        if (runtime->unresponsive && !runtime->adopted)
+            log_write(LOG_ERROR, "%s", text); /* stopping ends all processes */
+        stop(runtime);
+        return error_set(status, "%s", text);
+    }
+    log_write(LOG_ERROR, "%s", text);
+    world_abort(&runtime->world, EXIT_FAILURE);
+}
+
+static omprma_status_t connect_and_measure(struct runtime *runtime, struct patience *patience)
+{
+    int64_t limit_ns = runtime->config.timeout_s * second_ns;
+    omprma_status_t status;
+
+    patience_next(patience, "connecting the workers", limit_ns);
+    status = connect_workers(runtime);
+    if (status != OMPRMA_OK)
+        return status;
+    patience_next(patience, "measuring", limit_ns);
+    return finish_start(runtime);
+}
+
+static omprma_status_t start(void)
+{
+    struct runtime *runtime = allocate();
+    struct patience patience;
+    omprma_status_t status, config_status;
+    int64_t limit_s = CONFIG_START_LEAST_S;
+    char config_text[512];
+    bool joined;
+
+    if (!runtime)
+        return OMPRMA_ERR_HOST_MEMORY;
+    config_status = config_load(&runtime->config);
+    snprintf(config_text, sizeof(config_text), "%s", error_text());
+    log_open("omprma", config_status == OMPRMA_OK ? (int)runtime->config.verbose : 0);
+    if (config_status == OMPRMA_OK)
+        limit_s = config_start_limit_s(&runtime->config);
+    patience_begin(&patience, "start-up", advice(&runtime->config), "meeting the workers",
+                   limit_s * second_ns);
+    status =
+        world_join(&runtime->world, WORLD_HEAD, runtime->config.exchange == EXCHANGE_APPLICATION);
+    launcher_connected();
+    joined = status == OMPRMA_OK;
+    if (joined && config_status == OMPRMA_OK)
+        status = connect_and_measure(runtime, &patience);
+    patience_end(&patience);
+    if (!joined) { /* all processes found the same: they leave together */
+        ended = true;
+        world_leave(&runtime->world);
+        return status;
+    }
+    if (config_status != OMPRMA_OK) {
+        world_open(&runtime->world, &(struct world_peer){0}, NULL, NULL, NULL); /* lanes is 0 */
+        world_leave(&runtime->world);
+        ended = true;
+        return error_set(config_status, "%s", config_text);
+    }
+    return status == OMPRMA_OK ? OMPRMA_OK : give_up(runtime, status);
+}
+
+omprma_status_t omprma_init(void)
+{
+    omprma_status_t status = OMPRMA_OK;
+
+    pthread_mutex_lock(&start_lock);
+    if (references > 0)
+        references++;
+    else if (ended)
+        status = error_set(OMPRMA_ERR_CLOSED, "omprma has ended in this process and cannot start "
+                                              "again");
+    else if (!world_launched())
+        status = error_set(OMPRMA_ERR_NO_WORKERS, "no workers: start the program with "
+                                                  "omprma-run -n WORKERS PROGRAM");
+    else
+        status = start();
+    if (status == OMPRMA_OK && references == 0)
+        references = 1;
+    pthread_mutex_unlock(&start_lock);
+    return status;
+}
