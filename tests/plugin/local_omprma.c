@@ -296,7 +296,9 @@ omprma_status_t omprma_launch(omprma_queue_t *queue, omprma_addr_t kernel,
                               const omprma_geometry_t *geometry, const uint64_t *arguments,
                               size_t count)
 {
+    pthread_mutex_lock(&lock);
     local_omprma_geometry = geometry ? *geometry : (omprma_geometry_t){0};
+    pthread_mutex_unlock(&lock);
     if (count > OMPRMA_LAUNCH_ARGUMENTS || count > 128)
         return fail(OMPRMA_ERR_ARGUMENT, "%zu arguments are too many", count);
     uint64_t *words = calloc(128, sizeof(*words));
