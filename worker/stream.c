@@ -72,6 +72,8 @@ void stream_fail_at(struct stream *stream, uint32_t op, omprma_status_t status, 
         return;
     stream->failed = status;
     stream->failed_after = stream->done_op;
+    if ((int32_t)(op - 1 - stream->done_op) > 0) /* transfers before it go on by themselves */
+        stream->failed_after = op - 1;
     stream->failed_op = op;
     free(stream->failed_text);
     stream->failed_text = strdup(text);

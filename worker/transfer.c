@@ -276,6 +276,13 @@ static void reach(struct stream *stream, struct stream_transfer *node)
     stream_fail(stream, OMPRMA_ERR_ADDRESS, error_text());
 }
 
+/* The other end of a two-sided transfer will wait for this one for ever. */
+static void leave_waiting(const struct stream *stream)
+{
+    server_break(stream->session->server, OMPRMA_ERR_DEVICE_MEMORY,
+                 "the worker has no memory for a transfer that another process waits for");
+}
+
 /* Checks what the command says; false: nothing of it may be done. */
 static bool prepare(struct stream *stream, struct stream_transfer *node)
 {
@@ -300,7 +307,10 @@ static bool prepare(struct stream *stream, struct stream_transfer *node)
     if (node->path->one_sided)
         return false;
     node->transfer.empty = transfer->direction == TRANSFER_OUT; /* the other end waits for it */
-    return node->transfer.empty || use_scratch(node);
+    if (node->transfer.empty || use_scratch(node))
+        return true;
+    leave_waiting(stream);
+    return false;
 }
 
 static void begin_transfer(struct stream *stream, const struct wire_record *record)
@@ -310,6 +320,8 @@ static void begin_transfer(struct stream *stream, const struct wire_record *reco
 
     if (!node) {
         stream_fail(stream, OMPRMA_ERR_DEVICE_MEMORY, "the worker has no memory for a transfer");
+        if (!is_one_sided(record))
+            leave_waiting(stream);
         return;
     }
     describe(stream->session->server, record, node);

@@ -209,7 +209,7 @@ static bool can_share(const struct omprma_queue *queue)
     const struct operation *last = queue->last;
 
     return last && last->kind == OPERATION_MARK && !last->mark.completion &&
-           last->ordinal == queue->ordinal && !queue->failed;
+           last->ordinal == queue->ordinal && !last->failure && !queue->failed;
 }
 
 /* At the end of the list. What has failed and was not cleared came before it as well. */

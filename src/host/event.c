@@ -71,7 +71,7 @@ omprma_status_t omprma_event_wait(omprma_event_t *event, omprma_queue_t *queue)
     status = call_begin(queue);
     if (status != OMPRMA_OK)
         return status;
-    if (!event->mark || event->mark->queue == queue)
+    if (!event->mark || (event->mark->queue == queue && !operation_has_ended(event->mark)))
         return call_end(queue, OMPRMA_OK);
     status = queue_wait(queue, event->mark, WAIT_EVENT);
     if (status == OMPRMA_OK && operation_has_ended(event->mark) && event->mark->failure) {

@@ -81,8 +81,10 @@ static omprma_status_t get(const struct exchange *x, struct operation **arrived)
     status = wait_for_writes(getter, device, x->from, x->bytes);
     if (status == OMPRMA_OK)
         status = queue_append_command(getter, OPERATION_COMMAND, &record, arrived);
-    if (status == OMPRMA_OK)
-        operation_hold(*arrived);
+    if (status == OMPRMA_OK) {
+        operation_hold(*arrived)->with = device;
+        (*arrived)->comes = true;
+    }
     return helper_let_go(getter, status);
 }
 

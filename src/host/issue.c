@@ -368,8 +368,11 @@ static void give_back(struct omprma_queue *queue)
 
 bool queue_advance(struct omprma_queue *queue)
 {
-    bool moved = queue->active && test_active(queue), more;
+    bool moved, more;
 
+    if (queue->device->lost && queue->first)
+        queue_lose(queue, queue->device->lost_text); /* appended after that, in the same call */
+    moved = queue->active && test_active(queue);
     if (queue->waiters && queue->open && queue->open_first == queue->next)
         queue_seal(queue); /* another thread has appended while one waits, and may not come back */
     do {
@@ -378,6 +381,8 @@ bool queue_advance(struct omprma_queue *queue)
     } while (more);
     queue_end_marks(queue);
     queue_want(queue, queue->waiters || queue->give_when_idle ? queue->hazard : 0);
+    if (queue->must_ask)
+        queue_want(queue, queue->issued);
     if (queue->active && !queue->device->lost)
         queue_attend(queue);
     if (queue->waiters && (moved || queue_is_idle(queue)))
@@ -449,6 +454,17 @@ static struct operation *first_unanswered(const struct omprma_queue *queue, uint
     return NULL;
 }
 
+/* What the worker says has failed: `number` or the first one after it that is not over. NULL: it is
+ * among what has failed already, with one before it. */
+static struct operation *find_failed(const struct omprma_queue *queue, uint64_t number)
+{
+    struct operation *at = first_unanswered(queue, number), *write = queue->writes_first;
+
+    while (write && write->number < number)
+        write = write->next;
+    return write && (!at || write->number < at->number) ? write : at;
+}
+
 static void command_failed(struct omprma_queue *queue, uint64_t number,
                            const struct wire_record *record)
 {
@@ -458,14 +474,13 @@ static void command_failed(struct omprma_queue *queue, uint64_t number,
 
     if (failed > number)
         failed = number;
-    at = first_unanswered(queue, 0);
+    at = find_failed(queue, failed);
     if (!at || at->number > number)
-        return; /* they have failed already, with the one before them */
+        return;
     snprintf(text, sizeof(text), "%s, queue %u: %.*s", device_name(queue->device), queue->number,
              (int)record->tail_bytes, (const char *)record->tail);
     queue->remote_failed = true;
     commands_done(queue, failed - 1, NULL);
-    at = first_unanswered(queue, failed);
     if (record->flags & WIRE_CRASHED)
         device_note_crash(queue->device, text);
     queue_fail(queue, at, (omprma_status_t)record->word[0],

@@ -147,8 +147,10 @@ static void let_wakes_out(struct runtime *runtime)
 static void drive(struct runtime *runtime, bool (*done)(const void *), const void *data)
 {
     struct waiting waiting = {0};
+    bool was_driven = runtime->driven; /* by this thread, further up: a callback waits */
 
     runtime->driven = true;
+    runtime->driver = pthread_self();
     while (!done(data)) {
         let_wakes_out(runtime);
         if (runtime->hooks.look(runtime)) {
@@ -159,7 +161,7 @@ static void drive(struct runtime *runtime, bool (*done)(const void *), const voi
             wait_on(runtime, &waiting);
         }
     }
-    runtime->driven = false;
+    runtime->driven = was_driven;
 }
 
 /* Sleeps until its wait is over or it is to drive. */
@@ -183,7 +185,7 @@ void progress_wait(struct runtime *runtime, bool (*done)(const void *), const vo
     struct waiter self = {.done = done, .data = data};
 
     while (!done(data)) {
-        if (runtime->driven)
+        if (runtime->driven && !pthread_equal(runtime->driver, pthread_self()))
             wait_for_driver(runtime, &self);
         else
             drive(runtime, done, data);

@@ -114,8 +114,9 @@ static void ask(struct omprma_queue *queue)
     };
     omprma_status_t status = peer_send_record(queue->device->peer, &record, false);
 
-    if (status == OMPRMA_ERR_HOST_MEMORY)
-        queue_attend(queue); /* asked again at the next turn */
+    queue->must_ask = status == OMPRMA_ERR_HOST_MEMORY; /* at the next turn */
+    if (queue->must_ask)
+        queue_attend(queue);
     else
         queue->asked = queue->issued; /* else the device is lost, and so is the queue */
 }
@@ -204,7 +205,8 @@ static void let_partner_go(struct operation *operation)
     if (!partner)
         return;
     partner->held = false;
-    queue_fail(partner, NULL, operation->failure->status, operation->failure->text);
+    if (operation->failure)
+        queue_fail(partner, NULL, operation->failure->status, operation->failure->text);
 }
 
 static void note_end(struct operation *operation)
@@ -265,7 +267,8 @@ void queue_end_marks(struct omprma_queue *queue)
 static void fail_one(struct operation *operation, bool at, struct failure *failure)
 {
     bool ends = operation->state == OPERATION_APPENDED || operation->moved ||
-                (at && operation->kind != OPERATION_TASK) || operation->kind == OPERATION_WAIT ||
+                operation->kind == OPERATION_WAIT ||
+                (at && operation->kind == OPERATION_TRANSFER) ||
                 (operation_is_command(operation) && operation->kind != OPERATION_HALF);
 
     if (ends) {
@@ -301,23 +304,58 @@ static void note_failure(struct omprma_queue *queue, struct failure *failure)
     if (queue->hazard > queue->issued)
         queue->hazard = queue->issued;
     queue_attend(queue);
-    progress_signal(queue->device->runtime);
+}
+
+/* Small submits from `number` on, which the worker will refuse. Returns the ordinal of the first.
+ */
+static uint64_t fail_writes(struct omprma_queue *queue, uint64_t number, struct failure *failure)
+{
+    struct operation *kept = queue->writes_first, *last = NULL;
+    uint64_t ordinal = UINT64_MAX;
+
+    while (queue->writes_first && queue->writes_first->number < number) {
+        last = queue->writes_first;
+        queue->writes_first = last->next;
+    }
+    if (queue->writes_first)
+        ordinal = queue->writes_first->ordinal;
+    while (queue->writes_first)
+        queue_end_operation(queue->writes_first, failure);
+    if (!last)
+        return ordinal;
+    queue->writes_first = kept;
+    queue->writes_last = last;
+    last->next = NULL;
+    return ordinal;
+}
+
+/* Where the list fails when an operation, of the list or of the writes, does. */
+static struct operation *first_to_fail(const struct omprma_queue *queue, struct operation *at)
+{
+    struct operation *operation = at ? at : queue->next;
+
+    if (!at || at->kind != OPERATION_WRITE || at->state != OPERATION_ISSUED)
+        return operation;
+    operation = queue->first;
+    while (operation && operation->ordinal < at->ordinal)
+        operation = operation->next;
+    return operation;
 }
 
 void queue_fail(struct omprma_queue *queue, struct operation *at, omprma_status_t status,
                 const char *text)
 {
     struct failure *failure = failure_create(status, text);
-    struct operation *operation = at ? at : queue->next, *next;
+    struct operation *operation = first_to_fail(queue, at), *next;
     uint64_t ordinal = UINT64_MAX;
-    bool wanted = false;
 
     queue_seal(queue);
+    if (at && operation_is_command(at))
+        ordinal = fail_writes(queue, at->number, failure);
     for (; operation; operation = next) {
         next = skip_marks(operation->next);
         if (operation->kind == OPERATION_MARK)
             continue;
-        wanted |= operation->wanted;
         if (operation->ordinal < ordinal)
             ordinal = operation->ordinal;
         fail_one(operation, operation == at, failure);
@@ -325,22 +363,23 @@ void queue_fail(struct omprma_queue *queue, struct operation *at, omprma_status_
     fail_marks(queue, ordinal, failure);
     note_failure(queue, failure);
     queue_end_marks(queue);
+    progress_signal(queue->device->runtime);
     failure_drop(failure);
-    if (wanted) /* the message that was to ask will not leave, and marks before it may remain */
+    if (queue->first) /* the message that was to ask for what is left may be gone */
         queue_want(queue, queue->issued);
 }
 
 const char *queue_name_exchange(const struct omprma_queue *queue, const struct operation *of,
                                 const char *text, char *named, size_t bytes)
 {
-    const struct device *with = of ? of->with : NULL;
+    int mine = queue->device->number;
 
-    for (const struct operation *o = of ? NULL : queue->first; o && !with; o = o->next)
-        with = o->with;
-    if (!with)
+    for (const struct operation *o = queue->first; !of && o; o = o->next)
+        of = o->with ? o : NULL;
+    if (!of || !of->with)
         return text;
-    snprintf(named, bytes, "exchange from device %d to device %d: %s", queue->device->number,
-             with->number, text);
+    snprintf(named, bytes, "exchange from device %d to device %d: %s",
+             of->comes ? of->with->number : mine, of->comes ? mine : of->with->number, text);
     return named;
 }
 
@@ -373,6 +412,7 @@ void queue_lose(struct omprma_queue *queue, const char *text)
         queue_end_operation(queue->first, failure);
     }
     note_failure(queue, failure);
+    progress_signal(queue->device->runtime);
     failure_drop(failure);
 }
 

@@ -64,6 +64,7 @@ struct omprma_queue {
     uint32_t unanswered; /* messages sent that are not known to be executed */
 
     struct failure *failed;   /* the first one since the last synchronize, or NULL */
+    bool must_ask;            /* there was no memory to */
     bool remote_failed;       /* the worker's side has failed too and needs a reset */
     uint64_t failures;        /* how often it has failed so far */
     int waiters;              /* threads that wait for it */

@@ -56,7 +56,8 @@ struct runtime_hooks {
 struct runtime {
     struct runtime_hooks hooks;
     struct waiting_lock lock;
-    bool driven;                    /* some waiting thread makes progress for all */
+    bool driven;                    /* some waiting thread makes progress for all: */
+    pthread_t driver;               /* this one */
     bool heir_comes;                /* one of them has been woken to drive, and has not run yet */
     struct waiter *waiters;         /* the others that wait */
     struct wakes wakes;             /* when the lock is released, */

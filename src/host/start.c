@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "host/start.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -281,12 +282,28 @@ static bool all_acknowledged(const void *data)
     return true;
 }
 
-/* What was issued is finished, for it uses memory that the program and MPI still hold. */
-static void settle_all(struct runtime *runtime)
+/* True if nothing is under way, and no callback is due or running. */
+static bool is_settled(const struct runtime *runtime)
 {
     for (int i = 0; i < runtime->device_count; i++)
         for (uint32_t k = 0; k < runtime->devices[i]->queue_count; k++)
-            queue_settle(runtime->devices[i]->queues[k]);
+            if (!queue_is_idle(runtime->devices[i]->queues[k]))
+                return false;
+    return !runtime->completions.first && !runtime->completions.running;
+}
+
+/* What was issued is finished, for it uses memory that the program and MPI still hold; and so is
+ * what callbacks begin meanwhile. */
+static void settle_all(struct runtime *runtime)
+{
+    do {
+        for (int i = 0; i < runtime->device_count; i++)
+            for (uint32_t k = 0; k < runtime->devices[i]->queue_count; k++)
+                queue_settle(runtime->devices[i]->queues[k]);
+        runtime_unlock(runtime); /* which calls them */
+        sched_yield();
+        runtime_lock(runtime);
+    } while (!is_settled(runtime));
 }
 
 /* The workers' last words (output that was written past stdio) come with the acknowledgement. */
