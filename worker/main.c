@@ -293,7 +293,8 @@ int main(int argc, char **argv)
         if (status == OMPRMA_ERR_NO_WORKERS && worker.world.rank == 0)
             log_write(LOG_ERROR, "%s", error_text());
         world_leave(&worker.world);
-        return EXIT_FAILURE;
+        /* Of CLOSED the application says why, and what follows. */
+        return status == OMPRMA_ERR_CLOSED ? EXIT_SUCCESS : EXIT_FAILURE;
     }
     if (status == OMPRMA_OK)
         status = server_run(&worker.server);

@@ -79,8 +79,8 @@ bool world_launched(void);
 /* Starts MPI where needed, finds the head and the worker's place among its host's workers. `star`:
  * the head's wish that no two workers exchange a message, because they may not reach each other;
  * world->star says whether that makes a difference (see join.h). Called by all processes.
- * Errors, after each of which world_leave() is called: NO_WORKERS, VERSION, MPI (too little thread
- * support in a program that started MPI itself; the workers are told), HOST_MEMORY. */
+ * Errors, after each of which world_leave() may be called: NO_WORKERS, VERSION, MPI (too little
+ * thread support in a program that started MPI itself; the workers are told), HOST_MEMORY. */
 omprma_status_t world_join(struct world *world, enum world_role role, bool star);
 
 /* Spreads the settings (filled by the head) and makes communicators and window. Called by all.

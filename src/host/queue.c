@@ -311,12 +311,14 @@ void queue_fail(struct omprma_queue *queue, struct operation *at, omprma_status_
     struct failure *failure = failure_create(status, text);
     struct operation *operation = at ? at : queue->next, *next;
     uint64_t ordinal = UINT64_MAX;
+    bool wanted = false;
 
     queue_seal(queue);
     for (; operation; operation = next) {
         next = skip_marks(operation->next);
         if (operation->kind == OPERATION_MARK)
             continue;
+        wanted |= operation->wanted;
         if (operation->ordinal < ordinal)
             ordinal = operation->ordinal;
         fail_one(operation, operation == at, failure);
@@ -325,6 +327,8 @@ void queue_fail(struct omprma_queue *queue, struct operation *at, omprma_status_
     note_failure(queue, failure);
     queue_end_marks(queue);
     failure_drop(failure);
+    if (wanted) /* the message that was to ask will not leave, and marks before it may remain */
+        queue_want(queue, queue->issued);
 }
 
 const char *queue_name_exchange(const struct omprma_queue *queue, const struct operation *of,

@@ -63,7 +63,7 @@ for ((run = 0; SECONDS < seconds; run++)); do
         failed=1
         wrong=$(sed -n 's/^the program: seed \([0-9]*\),.*/\1/p' "$out" | head -n 1)
         if [ -n "$wrong" ]; then
-            timeout 600 "$BUILD_DIR/tests/integration/random" "$wrong" shrink \
+            timeout 240 "$BUILD_DIR/tests/integration/random" "$wrong" shrink \
                 env "${chosen[@]}" "$start" random "${options[@]}" --
         fi
         break

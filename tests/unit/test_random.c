@@ -22,7 +22,10 @@ enum {
     GROUP = 25,      /* programs to a core */
     TRIES = 10,      /* of a program that failed, before a part of it is taken to be well */
     PATIENCE_S = 20, /* until a program hangs */
-    SHRINKING_S = 5, /* the same while it is made shorter */
+    SHRINKING_S = 2, /* the same while it is made shorter */
+    EXPLAINING_S = 40,
+    USUAL_COUNT = 1500,
+    USUAL_S = 25, /* with sanitizers fewer are done */
     GLOBAL_BYTES = 100000,
 };
 
@@ -149,9 +152,9 @@ static void run_part(void *data)
 static bool part_fails(const struct random_program *program, void *data)
 {
     struct part part = {program, SHRINKING_S};
-    int *tries = data;
+    const int64_t *until = data;
 
-    for (int i = 0; i < *tries; i++)
+    for (int i = 0; i < TRIES && clock_ns() < *until; i++)
         if (in_child(run_part, &part, true))
             return true;
     return false;
@@ -163,7 +166,7 @@ static void explain(const struct group *group)
     struct random_program *program = malloc(sizeof(*program));
     struct random_limits limits;
     struct draw from;
-    int tries = TRIES;
+    int64_t until = clock_ns() + EXPLAINING_S * INT64_C(1000000000);
 
     if (!program)
         abort();
@@ -172,11 +175,11 @@ static void explain(const struct group *group)
         struct part part = {program, SHRINKING_S};
 
         random_generate(program, &limits, seed);
-        if (!part_fails(program, &tries))
+        if (!part_fails(program, &until))
             continue;
-        random_shrink(program, part_fails, &tries);
+        random_shrink(program, part_fails, &until);
         fprintf(stderr, "the same, as short as it fails:\n");
-        for (int i = 0; i < 20 * TRIES && in_child(run_part, &part, false) == 0; i++)
+        for (int i = 0; i < TRIES && in_child(run_part, &part, false) == 0; i++)
             ;
         fprintf(stderr, "again: test_random SEED 1 OPERATIONS\n");
         break;
@@ -212,12 +215,13 @@ static int run_kept(uint64_t seed, const char *kept)
 int main(int count, char **words)
 {
     uint64_t first = count > 1 ? strtoull(words[1], NULL, 10) : 1;
-    uint64_t end = first + (count > 2 ? strtoull(words[2], NULL, 10) : 1000);
+    uint64_t end = first + (count > 2 ? strtoull(words[2], NULL, 10) : USUAL_COUNT);
+    int64_t until = count > 2 ? INT64_MAX : clock_ns() + USUAL_S * INT64_C(1000000000);
     int failed = 0;
 
     if (count > 3)
         return run_kept(first, words[3]);
-    for (struct group group = {first, first}; group.end < end && failed < 5;
+    for (struct group group = {first, first}; group.end < end && failed < 2 && clock_ns() < until;
          group.first = group.end) {
         uint64_t next = (group.first / GROUP + 1) * GROUP;
         int status;

@@ -13,7 +13,9 @@
 #define OMPRMA_PERF_BENCH_H
 
 #include "host/device.h"
-#include "host/queue.h"
+#include "host/append.h"
+#include "host/devices.h"
+#include "host/issue.h"
 #include "tools/perf/results.h"
 
 struct bench {
