@@ -302,10 +302,11 @@ bool stream_progress(struct session *session)
     return moved;
 }
 
-static uint64_t count_transfers(const struct stream *stream)
+/* Where transfers are under way the command that has begun is one of them. */
+static uint64_t count_busy(const struct stream *stream)
 {
     const struct stream_transfer *node = stream->transfers;
-    uint64_t count = 0;
+    uint64_t count = stream->launching || (stream->begun && !node);
 
     for (; node; node = node->next)
         count += node->stage != TRANSFER_MOVE ||
@@ -322,7 +323,7 @@ uint64_t stream_count_busy(const struct session *session)
             const struct stream *stream = session->tables[t].streams[i];
 
             if (stream)
-                count += (stream->launching || stream->begun) + count_transfers(stream);
+                count += count_busy(stream);
         }
     return count;
 }

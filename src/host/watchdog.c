@@ -48,17 +48,19 @@ static uint64_t add_data(const struct runtime *runtime, uint64_t *under_way)
     return moved;
 }
 
+/* Without memory to ask one of them, the next step asks again. */
 static void ask_workers(struct runtime *runtime)
 {
+    runtime->watchdog.asked = true;
     for (int rank = 0; rank < runtime->world.size; rank++) {
         struct peer *peer = runtime->peers[rank];
 
         if (!peer || peer->lost)
             continue;
-        peer_send_record(peer, NULL, true);
+        if (peer_send_record(peer, NULL, true) != OMPRMA_OK)
+            runtime->watchdog.asked = false;
         peer->question = peer->sent;
     }
-    runtime->watchdog.asked = true;
 }
 
 enum answers { ANSWERS_MISSING, ANSWERS_QUIET, ANSWERS_BUSY };
@@ -180,7 +182,7 @@ static void add_other(struct line *line, const struct operation *o)
 
     add(line, "device %d, queue %u, ", o->queue->device->number, o->queue->number);
     add_operation(line, o);
-    add(line, " (%s)", states[o->state]);
+    add(line, " (%s)", o->kind == OPERATION_MARK ? "not reached" : states[o->state]);
 }
 
 static void explain_message(struct line *line, const struct operation *o)
