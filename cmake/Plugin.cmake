@@ -2,7 +2,7 @@
 # finds it. lib/omprma/llvm-NN holds the plugin under the names that this version looks for and a
 # link to that version's own libomptarget, because from 15 on plugins may be looked for beside it.
 
-omprma_sources(plugin_sources src/plugin)
+omprma_sources(plugin_sources src/plugin src/face)
 if(NOT plugin_sources)
     return()
 endif()

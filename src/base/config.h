@@ -12,6 +12,8 @@
 #include <omprma/omprma.h>
 
 enum config_data { DATA_AUTO, DATA_RMA, DATA_TWO_SIDED };
+/* Who answers the calls of compiled programs: see tools/launch/llvm.h. */
+enum config_runtime { RUNTIME_AUTO, RUNTIME_OMPRMA, RUNTIME_LLVM };
 enum config_osc { OSC_AUTO, OSC_UCX, OSC_RDMA };
 
 /* How data gets from device to device, see exchange.h. */

@@ -110,8 +110,11 @@ omprma_status_t queue_append_read(struct omprma_queue *queue, struct wire_record
                                   bool may_fail)
 {
     struct operation *read;
-    omprma_status_t status = queue_append_command(queue, OPERATION_READ, record, &read);
+    omprma_status_t status;
 
+    if (may_fail && queue->open && queue->open_last->next)
+        queue_seal(queue); /* ahead of earlier gets it would take them along when it fails */
+    status = queue_append_command(queue, OPERATION_READ, record, &read);
     if (status != OMPRMA_OK)
         return status;
     read->host_at = (uint64_t)(uintptr_t)to;

@@ -1,6 +1,7 @@
 /* operation.c: operations and failures as objects: pool, references. See operation.h. */
 #include "host/operation.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,20 +43,34 @@ void failure_drop(struct failure *failure)
 
 /* ---- operations ---- */
 
+/* What a path keeps for a transfer is most of an operation, and small regions have none. */
+static void clear(struct operation *operation, enum operation_kind kind)
+{
+    size_t bytes = offsetof(struct operation, command) + sizeof(operation->command);
+
+    _Static_assert(sizeof(operation->command) >= sizeof(operation->wait) &&
+                       sizeof(operation->command) >= sizeof(operation->task) &&
+                       sizeof(operation->command) >= sizeof(operation->mark),
+                   "the part that is cleared");
+    if (kind == OPERATION_TRANSFER || kind == OPERATION_HALF)
+        bytes = sizeof(*operation);
+    memset(operation, 0, bytes);
+}
+
 struct operation *operation_take(struct operation_pool *pool, enum operation_kind kind)
 {
     struct operation *operation = pool->spare;
 
     if (operation) {
         pool->spare = operation->next;
-        memset(operation, 0, sizeof(*operation));
     } else {
-        operation = calloc(1, sizeof(*operation));
+        operation = malloc(sizeof(*operation));
     }
     if (!operation) {
         error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for an operation");
         return NULL;
     }
+    clear(operation, kind);
     operation->kind = kind;
     operation->references = 1;
     return operation;

@@ -72,6 +72,13 @@ for number in 13 14 15 16 17 18; do
     done
 done
 
+# omprma's own OpenMP runtime under the names that programs ask for, and what images find instead.
+for name in libomptarget.so libomptarget.so.16 libomptarget.so.19.1 libomptarget.so.22.1; do
+    finds_library "$tree/lib/omprma/runtime/$name"
+    [ "$(realpath "$tree/lib/omprma/images/$name")" = "$tree/lib/omprma/libomprma-stub.so" ] ||
+        fail "$tree/lib/omprma/images/$name: not our stub"
+done
+
 export PKG_CONFIG_PATH=$tree/lib/pkgconfig
 project=$SOURCE_DIR/tests/install/project
 [ "$(pkg-config --modversion omprma)" = "$version" ] || fail "omprma.pc: wrong version"

@@ -296,7 +296,9 @@ omprma_status_t omprma_launch(omprma_queue_t *queue, omprma_addr_t kernel,
                               const omprma_geometry_t *geometry, const uint64_t *arguments,
                               size_t count)
 {
+    pthread_mutex_lock(&lock);
     local_omprma_geometry = geometry ? *geometry : (omprma_geometry_t){0};
+    pthread_mutex_unlock(&lock);
     if (count > OMPRMA_LAUNCH_ARGUMENTS || count > 128)
         return fail(OMPRMA_ERR_ARGUMENT, "%zu arguments are too many", count);
     uint64_t *words = calloc(128, sizeof(*words));
@@ -306,6 +308,8 @@ omprma_status_t omprma_launch(omprma_queue_t *queue, omprma_addr_t kernel,
 
 #define W4(n) w[n], w[n + 1], w[n + 2], w[n + 3]
 #define W16(n) W4(n), W4(n + 4), W4(n + 8), W4(n + 12)
+
+static bool queue_step(omprma_queue_t *queue);
 
 static void operation_run(const struct operation *operation)
 {
@@ -322,34 +326,46 @@ static void operation_run(const struct operation *operation)
         break;
     case WAIT:
         while (operation->queue->done < operation->place) {
-            omprma_queue_flush(operation->queue);
+            /* Whoever runs that queue may be waiting for the one that this operation is in, so
+             * nobody waits for the lock here. */
+            if (pthread_mutex_trylock(&operation->queue->running) == 0) {
+                queue_step(operation->queue);
+                pthread_mutex_unlock(&operation->queue->running);
+            }
             sched_yield();
         }
     }
     free(operation->owned);
 }
 
+/* Runs the first operation; false: there is none. */
+static bool queue_step(omprma_queue_t *queue)
+{
+    pthread_mutex_lock(&lock);
+    struct operation *operation = queue->first;
+    if (operation) {
+        queue->first = operation->next;
+        if (!queue->first)
+            queue->last = &queue->first;
+    }
+    pthread_mutex_unlock(&lock);
+    if (!operation)
+        return false;
+    operation_run(operation);
+    queue->done++;
+    free(operation);
+    return true;
+}
+
 omprma_status_t omprma_queue_flush(omprma_queue_t *queue)
 {
-    for (;;) {
+    bool more;
+    do {
         pthread_mutex_lock(&queue->running);
-        pthread_mutex_lock(&lock);
-        struct operation *operation = queue->first;
-        if (operation) {
-            queue->first = operation->next;
-            if (!queue->first)
-                queue->last = &queue->first;
-        }
-        pthread_mutex_unlock(&lock);
-        if (operation) {
-            operation_run(operation);
-            queue->done++;
-        }
+        more = queue_step(queue);
         pthread_mutex_unlock(&queue->running);
-        if (!operation)
-            return OMPRMA_OK;
-        free(operation);
-    }
+    } while (more);
+    return OMPRMA_OK;
 }
 
 omprma_status_t omprma_queue_query(omprma_queue_t *queue, bool *done)

@@ -9,5 +9,5 @@ done
 exec cppcheck --quiet --error-exitcode=1 --std=c11 --language=c \
     --enable=warning,performance,portability --inline-suppr --suppress=missingIncludeSystem \
     --suppress=unusedStructMember -j "$(nproc)" -D_GNU_SOURCE \
-    "-DElfW(type)=Elf64_##type" \
+    "-DElfW(type)=Elf64_##type" "-DRB_GENERATE_INTERNAL(name,type,field,compare,kind)=" \
     -I include -I src -I . "${folders[@]}"

@@ -23,15 +23,19 @@ forbid() {
         complain "$1: $3"
     fi
 }
-forbid src/base '(control|rma|twosided|null|host|plugin|worker)/|mpi\.h' 'base knows nothing above it'
-forbid src/control '(rma|twosided|null|host|plugin|worker)/' 'control knows no datapath and no device'
-forbid src/rma '(twosided|null|host|plugin|worker)/' 'datapaths do not know each other or devices'
-forbid src/twosided '(rma|null|host|plugin|worker)/' 'datapaths do not know each other or devices'
-forbid src/null '(rma|twosided|host|plugin|worker)/' 'datapaths do not know each other or devices'
-forbid src/host '(plugin|worker)/' 'host knows neither the plugin nor the worker'
-forbid src/plugin '(base|control|rma|twosided|null|host|worker)/|mpi\.h' \
+forbid src/base '(control|rma|twosided|null|host|plugin|openmp|face|worker)/|mpi\.h' 'base knows nothing above it'
+forbid src/control '(rma|twosided|null|host|plugin|openmp|face|worker)/' 'control knows no datapath and no device'
+forbid src/rma '(twosided|null|host|plugin|openmp|face|worker)/' 'datapaths do not know each other or devices'
+forbid src/twosided '(rma|null|host|plugin|openmp|face|worker)/' 'datapaths do not know each other or devices'
+forbid src/null '(rma|twosided|host|plugin|openmp|face|worker)/' 'datapaths do not know each other or devices'
+forbid src/host '(plugin|openmp|face|worker)/' 'host knows neither the plugin nor the worker'
+forbid src/plugin '(base|control|rma|twosided|null|host|openmp|worker)/|mpi\.h' \
     'the plugin uses only the public interface'
-forbid src/device '(base|control|rma|twosided|null|host|plugin|worker|omprma)/|mpi\.h' \
+forbid src/openmp '(base|control|rma|twosided|null|host|plugin|worker)/|mpi\.h' \
+    'the OpenMP runtime uses only the public interface'
+forbid src/face '(omprma|base|control|rma|twosided|null|host|plugin|openmp|worker)/|mpi\.h' \
+    'what the faces share knows nothing of omprma'
+forbid src/device '(base|control|rma|twosided|null|host|plugin|openmp|face|worker|omprma)/|mpi\.h' \
     'device code knows only libomp'
 
 # MPI is spoken by few files. The others do not see its header through one of ours either.

@@ -56,9 +56,22 @@ fails 1 'in PATH' nosuchprogram
 fails 1 'No such file' ./nosuchprogram
 fails 1 'folder' /tmp
 fails 1 'not executable' "$folder/program.c"
-fails 1 '13 to 18' --llvm 19 "$folder/program"
+fails 1 'no such LLVM' --llvm 99 "$folder/program"
+fails 2 'auto|omprma|llvm' --runtime own "$folder/program"
 fails 1 'neither auto' --llvm /no/folder "$folder/program"
 OMPRMA_INTERNAL_WORKER=/no/worker fails 1 'omprma-worker is missing' "$folder/program"
+
+# A libomptarget that is newer than all that are known: omprma's own runtime, through links for this
+# run; and the plugin cannot be had.
+"$CC" -shared -Wl,-soname,libomptarget.so.99.1 -x c /dev/null -o "$folder/libomptarget.so.99.1"
+echo 'int main(void) { return 0; }' | "$CC" -x c - -x none -o "$folder/new" -Wl,--no-as-needed \
+    "$folder/libomptarget.so.99.1" "-Wl,-rpath,$folder"
+out=$("$RUN" --dry-run "$folder/new")
+check 'links for this run' "$(grep -c "LD_LIBRARY_PATH=$TMPDIR/omprma-[^/]*/runtime:" <<<"$out")" 1
+check 'links for workers' "$(grep -c "LD_LIBRARY_PATH=$TMPDIR/omprma-[^/]*/images:" <<<"$out")" 1
+fails 1 'from 19 on' --runtime llvm "$folder/new"
+out=$("$RUN" -v --dry-run "$folder/new" 2>&1)
+check 'the choice is told' "$(grep -c "LLVM 99 and uses omprma's OpenMP runtime" <<<"$out")" 1
 
 out=$("$RUN" --dry-run -n 2 --osc ucx "$folder/program" 'a b')
 check 'dry run names all' "$(grep -c -- "mpirun .* --mca osc ucx .*program 'a b' : -n 2 .*rank" <<<"$out")" 1

@@ -63,6 +63,10 @@ static struct core_options choose(uint64_t seed, struct random_limits *limits, s
         .failures = draw_below(from, 2) && random_may_fail(),
         .global_bytes = GLOBAL_BYTES,
     };
+    if (options.workers <= RANDOM_DEVICES / 2) {
+        options.devices = 1 + (int)draw_below(from, 2);
+        limits->devices = options.workers * options.devices;
+    }
     return options;
 }
 

@@ -63,12 +63,21 @@ static void print_versions(void)
     printf("omprma   %s\n", OMPRMA_VERSION_STRING);
     printf("MPI      %s\n", text);
     print_hwloc();
+    struct config config;
+    static const char *const runtimes[] = {
+        [RUNTIME_AUTO] = "omprma's own runtime from LLVM 19 on, before that the plugin",
+        [RUNTIME_OMPRMA] = "omprma's own runtime",
+        [RUNTIME_LLVM] = "the plugin for LLVM's libomptarget",
+    };
+    if (config_load(&config) == OMPRMA_OK)
+        printf("OpenMP   %s\n", runtimes[config.runtime]);
     struct list folders = {0};
     llvm_folders(&folders);
     for (size_t i = 0; i < folders.count; i++)
         printf("LLVM     %s\n", folders.items[i]);
     if (folders.count == 0)
-        printf("LLVM     no libomptarget of LLVM %d to %d found\n", LLVM_OLDEST, LLVM_NEWEST);
+        printf("LLVM     no libomptarget of LLVM %d to %d and no libomp of newer ones found\n",
+               LLVM_OLDEST, LLVM_NEWEST);
     list_clear(&folders);
 }
 

@@ -61,7 +61,7 @@ static omprma_status_t prepare(struct preparation *made, const struct launch *la
     if (status != OMPRMA_OK)
         return status;
     if (launch->offloading)
-        return llvm_plan_make(&made->plan, made->path, launch->llvm, made->folder);
+        return llvm_plan_make(&made->plan, made->path, launch->llvm, launch->runtime, made->folder);
     return llvm_plan_workers(&made->plan, launch->llvm);
 }
 

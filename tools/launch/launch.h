@@ -33,6 +33,7 @@ struct launch {
     int workers;          /* 0: one per slot of `hosts`, 1 without hosts */
     struct hosts hosts;   /* empty: workers run on this host */
     const char *llvm;     /* "auto", a version or a folder */
+    int runtime;          /* enum config_runtime */
     struct list mpi_args; /* more arguments for mpirun */
     char **argv;          /* the program and its arguments; NULL-terminated */
     bool offloading;      /* find libomptarget and make it load the plugin */

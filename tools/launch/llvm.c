@@ -7,11 +7,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/config.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "tools/launch/needs.h"
 #include "tools/launch/paths.h"
 #include "tools/launch/plugin_folder.h"
+#include "tools/launch/runtime_folder.h"
 
 extern char **environ;
 
@@ -51,10 +53,9 @@ static omprma_status_t wanted_folder(const char *wanted, char **folder)
     char *end;
     long version = strtol(wanted, &end, 10);
     bool number = end != wanted && !*end;
-    if (number && (version < LLVM_OLDEST || version > LLVM_NEWEST))
-        return error_set(OMPRMA_ERR_CONFIG,
-                         "--llvm %s: plugins can be loaded by LLVM %d to %d only", wanted,
-                         LLVM_OLDEST, LLVM_NEWEST);
+    if (number && (version < LLVM_OLDEST || version > LLVM_FUTURE))
+        return error_set(OMPRMA_ERR_CONFIG, "--llvm %s: no such LLVM is known, only %d to %d",
+                         wanted, LLVM_OLDEST, LLVM_FUTURE);
     char *path = number ? text_make("/usr/lib/llvm-%ld/lib", version) : path_real(wanted);
     if (!path || access(path, F_OK)) {
         free(path);
@@ -65,7 +66,7 @@ static omprma_status_t wanted_folder(const char *wanted, char **folder)
                              wanted, version, version);
         return error_set(OMPRMA_ERR_CONFIG,
                          "--llvm %s: neither auto, nor a version (%d to %d), nor a folder", wanted,
-                         LLVM_OLDEST, LLVM_NEWEST);
+                         LLVM_OLDEST, LLVM_FUTURE);
     }
     *folder = path;
     return OMPRMA_OK;
@@ -78,6 +79,7 @@ struct choice {
     int version;
     char *real;    /* the libomptarget that the program shall use */
     char *library; /* its folder */
+    bool own;      /* omprma's runtime stands in for it; then real and library may be NULL */
 };
 
 static omprma_status_t choice_missing(const char *program, const char *name, int version,
@@ -90,7 +92,7 @@ static omprma_status_t choice_missing(const char *program, const char *name, int
 }
 
 static omprma_status_t choice_version(struct choice *choice, const struct needs *needs,
-                                      const char *program, const char *hint)
+                                      const char *program, const char *hint, int runtime)
 {
     choice->version = llvm_soname_version(choice->name);
     if (!choice->version)
@@ -99,24 +101,27 @@ static omprma_status_t choice_version(struct choice *choice, const struct needs 
         choice->version = needs->clang;
     if (!choice->version)
         choice->version = 14; /* the newest whose libomptarget has no number in its name */
-    if (choice->version < LLVM_OLDEST || choice->version > LLVM_NEWEST)
+    choice->own =
+        runtime == RUNTIME_OMPRMA || (runtime == RUNTIME_AUTO && choice->version > LLVM_NEWEST);
+    if (choice->version < LLVM_OLDEST)
         return error_set(OMPRMA_ERR_CONFIG,
-                         "%s needs %s, LLVM %d: %s; compile it with clang %d to %d", program,
-                         choice->name, choice->version,
-                         choice->version > LLVM_NEWEST
-                             ? "from 19 on libomptarget cannot load plugins from outside"
-                             : "this is too old",
-                         LLVM_OLDEST, LLVM_NEWEST);
+                         "%s needs %s, LLVM %d: this is too old; compile it with clang %d or newer",
+                         program, choice->name, choice->version, LLVM_OLDEST);
+    if (choice->version > LLVM_NEWEST && !choice->own)
+        return error_set(OMPRMA_ERR_CONFIG,
+                         "%s needs %s, LLVM %d: from 19 on libomptarget cannot load plugins from "
+                         "outside; leave out --runtime llvm, or compile it with clang %d to %d",
+                         program, choice->name, choice->version, LLVM_OLDEST, LLVM_NEWEST);
     return OMPRMA_OK;
 }
 
 static omprma_status_t choice_make(struct choice *choice, const struct needs *needs,
-                                   const char *program, const char *wanted)
+                                   const char *program, const char *wanted, int runtime)
 {
     int index = needs_find(needs, library_prefix);
     choice->name = needs->libraries.items[index];
     char *folder = NULL, *found = path_real(needs->paths.items[index]);
-    omprma_status_t status = choice_version(choice, needs, program, found ? found : "");
+    omprma_status_t status = choice_version(choice, needs, program, found ? found : "", runtime);
     if (status == OMPRMA_OK)
         status = wanted_folder(wanted, &folder);
     if (status != OMPRMA_OK)
@@ -137,6 +142,11 @@ static omprma_status_t choice_make(struct choice *choice, const struct needs *ne
         free(found);
         found = path_real(path);
         free(path);
+    }
+    if (!found && choice->own) { /* libomp is all that is needed of LLVM */
+        choice->library = folder;
+        folder = NULL;
+        goto free_found;
     }
     if (!found) {
         status = choice_missing(program, choice->name, choice->version, folder);
@@ -159,7 +169,7 @@ static omprma_status_t plan_worker_path(struct llvm_plan *plan, const struct cho
 {
     int index = needs_find(needs, "libomp.so");
     const char *omp = index >= 0 ? needs->paths.items[index] : "";
-    if (path_holds(choice->library, "libomp.so.5") || (index < 0 && !*omp)) {
+    if (choice->library && (path_holds(choice->library, "libomp.so.5") || (index < 0 && !*omp))) {
         plan->worker_path = text_make("%s", choice->library);
         return OMPRMA_OK;
     }
@@ -167,12 +177,13 @@ static omprma_status_t plan_worker_path(struct llvm_plan *plan, const struct cho
         return error_set(OMPRMA_ERR_CONFIG,
                          "%s needs %s, which is found neither in %s nor by the loader; install "
                          "LLVM %d's OpenMP (libomp5-%d)",
-                         program, needs->libraries.items[index], choice->library, choice->version,
+                         program, needs->libraries.items[index],
+                         choice->library ? choice->library : "LLVM's folders", choice->version,
                          choice->version);
     char *real = path_real(omp);
     char *folder = text_make("%s", real ? real : omp);
     *strrchr(folder, '/') = 0;
-    plan->worker_path = path_join(choice->library, folder);
+    plan->worker_path = path_join(choice->own ? NULL : choice->library, folder);
     free(folder);
     free(real);
     return OMPRMA_OK;
@@ -229,18 +240,44 @@ static omprma_status_t plan_enforce(struct llvm_plan *plan, const char *program,
     return status;
 }
 
+/* Our runtime instead of libomptarget. */
+static omprma_status_t plan_own(struct llvm_plan *plan, const char *program,
+                                const struct choice *choice, const char *folder)
+{
+    struct runtime_folders folders;
+    omprma_status_t status = runtime_folders_make(&folders, choice->name, folder);
+    if (status == OMPRMA_OK) {
+        char *libomp = plan->worker_path;
+        plan->worker_path = path_join(folders.worker, libomp);
+        plan->program_path = path_join(folders.program, libomp);
+        free(libomp);
+        char *first = text_make("%.*s", (int)strcspn(folders.program, ":"), folders.program);
+        status = plan_enforce(plan, program, choice, first);
+        free(first);
+    }
+    runtime_folders_clear(&folders);
+    return status;
+}
+
 static omprma_status_t plan_program(struct llvm_plan *plan, const struct needs *needs,
-                                    const char *program, const char *wanted, const char *folder)
+                                    const char *program, const char *wanted, int runtime,
+                                    const char *folder)
 {
     struct choice choice = {0};
     char *ours = NULL;
-    omprma_status_t status = choice_make(&choice, needs, program, wanted);
+    omprma_status_t status = choice_make(&choice, needs, program, wanted, runtime);
     if (status != OMPRMA_OK)
         return status;
     plan->version = choice.version;
     status = plan_worker_path(plan, &choice, needs, program);
     if (status != OMPRMA_OK)
         goto free_choice;
+    log_write(LOG_CHOICE, "%s was made by LLVM %d and uses %s", program, choice.version,
+              choice.own ? "omprma's OpenMP runtime" : "LLVM's libomptarget with omprma's plugin");
+    if (choice.own) {
+        status = plan_own(plan, program, &choice, folder);
+        goto free_choice;
+    }
     ours = plugin_folder_built(choice.version);
     char *extra = NULL;
     if (!plugin_folder_fits(ours, choice.version, choice.name, choice.real)) {
@@ -308,6 +345,20 @@ static omprma_status_t plan_script(struct llvm_plan *plan, const char *wanted, c
     return status;
 }
 
+/* Our runtime, under all names or under those that cannot load the plugin. */
+static void plan_script_own(struct llvm_plan *plan, bool all)
+{
+    char *ours = runtime_folder_program(all), *stub = runtime_folder_worker();
+    char *program = path_join(ours, plan->program_path);
+    char *worker = path_join(plan->worker_path, stub);
+    free(plan->program_path);
+    free(plan->worker_path);
+    plan->program_path = program;
+    plan->worker_path = worker;
+    free(ours);
+    free(stub);
+}
+
 static omprma_status_t not_for_offloading(const char *program)
 {
     return error_set(OMPRMA_ERR_CONFIG,
@@ -328,7 +379,7 @@ static omprma_status_t starts_mpi_again(const char *program)
 }
 
 omprma_status_t llvm_plan_make(struct llvm_plan *plan, const char *program, const char *wanted,
-                               const char *folder)
+                               int runtime, const char *folder)
 {
     *plan = (struct llvm_plan){0};
     struct needs needs;
@@ -342,13 +393,15 @@ omprma_status_t llvm_plan_make(struct llvm_plan *plan, const char *program, cons
     } else if (offloads && needs.starts_mpi) {
         status = starts_mpi_again(program);
     } else if (offloads) {
-        status = plan_program(plan, &needs, program, wanted, folder);
+        status = plan_program(plan, &needs, program, wanted, runtime, folder);
     } else if (needs.kind != PROGRAM_OTHER && !(told && needs.kind == PROGRAM_DYNAMIC)) {
         status = not_for_offloading(program);
     } else {
         status = llvm_plan_workers(plan, wanted);
-        if (status == OMPRMA_OK)
+        if (status == OMPRMA_OK && runtime != RUNTIME_OMPRMA)
             status = plan_script(plan, wanted, folder);
+        if (status == OMPRMA_OK && runtime != RUNTIME_LLVM)
+            plan_script_own(plan, runtime == RUNTIME_OMPRMA);
     }
     needs_clear(&needs);
     if (status != OMPRMA_OK)
@@ -360,9 +413,10 @@ omprma_status_t llvm_plan_make(struct llvm_plan *plan, const char *program, cons
 
 void llvm_folders(struct list *folders)
 {
-    for (int version = LLVM_NEWEST; version >= LLVM_OLDEST; version--) {
+    for (int version = LLVM_FUTURE; version >= LLVM_OLDEST; version--) {
         char *folder = text_make("/usr/lib/llvm-%d/lib", version);
-        if (!path_holds(folder, library_prefix)) {
+        const char *needed = version > LLVM_NEWEST ? "libomp.so.5" : library_prefix;
+        if (!path_holds(folder, needed)) {
             free(folder); /* LLVM elsewhere that the build knew about */
             char *ours = plugin_folder_built(version);
             char *link = text_make("%s/%s.%d", ours, library_prefix, version);

@@ -1,7 +1,12 @@
 /*
- * llvm.h: which LLVM a program was made with, and how its libomptarget comes to load our plugin
- * instead of its own. Knows nothing of MPI.
+ * llvm.h: which LLVM a program was made with, and how its target regions come to omprma. Knows
+ * nothing of MPI. There are two ways:
  *
+ * omprma's own runtime stands in for libomptarget: its name leads to ours (runtime_folder.h). This
+ * works for every LLVM, and is the only way from 19 on, whose libomptarget loads no plugins from
+ * outside.
+ *
+ * LLVM's libomptarget, 13 to 18, loads our plugin instead of its own:
  * libomptarget 13 and 14 look for plugins along the loader's search path, 15 and later only in the
  * folder that they were loaded from themselves. So the program is started with a folder in front of
  * its LD_LIBRARY_PATH that holds the plugin and a link to the very libomptarget it would use.
@@ -15,7 +20,8 @@
 
 #include "tools/launch/list.h"
 
-enum { LLVM_OLDEST = 13, LLVM_NEWEST = 18 };
+enum { LLVM_OLDEST = 13, LLVM_NEWEST = 18 }; /* that can load a plugin */
+enum { LLVM_FUTURE = 30 };                   /* libomp is looked for up to here */
 
 struct llvm_plan {
     int version;        /* major; 0: not known (a script), all versions are prepared */
@@ -26,12 +32,12 @@ struct llvm_plan {
 
 /*
  * Decides for `program` (a path). `wanted` is "auto", a major version, or a folder with LLVM's
- * libraries. `folder` is a private folder in which links may be made; it is used only if needed.
- * A program that calls libomprma.so itself needs none of that. Errors: CONFIG; the text says what
- * is missing and what to install or to set.
+ * libraries; `runtime` an enum config_runtime. `folder` is a private folder in which links may be
+ * made; it is used only if needed. A program that calls libomprma.so itself needs none of that.
+ * Errors: CONFIG; the text says what is missing and what to install or to set.
  */
 omprma_status_t llvm_plan_make(struct llvm_plan *plan, const char *program, const char *wanted,
-                               const char *folder);
+                               int runtime, const char *folder);
 
 /* The same for a process of ours that uses no libomptarget: only worker_path is set. */
 omprma_status_t llvm_plan_workers(struct llvm_plan *plan, const char *wanted);

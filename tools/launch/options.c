@@ -10,7 +10,16 @@
 #include "base/error.h"
 #include "base/log.h"
 
-enum { KEY_HOSTS = 256, KEY_HOSTFILE, KEY_DATA, KEY_OSC, KEY_LLVM, KEY_MPI_ARG, KEY_DEVICES };
+enum {
+    KEY_HOSTS = 256,
+    KEY_HOSTFILE,
+    KEY_DATA,
+    KEY_OSC,
+    KEY_LLVM,
+    KEY_RUNTIME,
+    KEY_MPI_ARG,
+    KEY_DEVICES
+};
 enum { WORKERS_MAX = 4096, VERBOSE_MAX = 3 };
 
 static const struct argp_option options[] = {
@@ -26,6 +35,10 @@ static const struct argp_option options[] = {
     {"llvm", KEY_LLVM, "auto|VERSION|DIR", 0,
      "LLVM of the program, or the folder with its libraries (default auto: what the program itself "
      "asks for)",
+     0},
+    {"runtime", KEY_RUNTIME, "auto|omprma|llvm", 0,
+     "OpenMP runtime of the program: omprma's own, or LLVM's libomptarget with omprma's plugin, "
+     "which LLVM 13 to 18 can load (default auto: LLVM's up to 18, omprma's from 19 on)",
      0},
     {"mpi-arg", KEY_MPI_ARG, "ARG", 0, "One more argument for mpirun; may be repeated", 0},
     {"verbose", 'v', NULL, 0, "Say what was chosen and why; -vv for details", 0},
@@ -109,6 +122,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case KEY_LLVM:
         option_set("--llvm", "LLVM", value);
         return 0;
+    case KEY_RUNTIME:
+        option_set("--runtime", "RUNTIME", value);
+        return 0;
     case KEY_MPI_ARG:
         list_add(&launch->mpi_args, value);
         return 0;
@@ -122,6 +138,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
             option_fail("%s", error_text());
         const char *llvm = getenv("OMPRMA_LLVM");
         launch->llvm = llvm && *llvm ? llvm : "auto";
+        launch->runtime = config.runtime;
         log_open("omprma", (int)config.verbose);
         return 0;
     }

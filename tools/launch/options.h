@@ -11,7 +11,7 @@
 
 /* For struct argp_child; its input is a struct launch (state->child_inputs[0]). Options: -n,
  * --hosts,
- * --hostfile, --data, --osc, --llvm, --mpi-arg, -v. */
+ * --hostfile, --data, --osc, --llvm, --runtime, --mpi-arg, -v. */
 extern const struct argp launch_argp;
 
 /* For one's own options: OMPRMA_<name> = value, checked; a bad one ends the program with status 2

@@ -72,7 +72,7 @@ static char *help_filter(int key, const char *text, void *input)
 static const char description[] =
     "Runs PROGRAM with its OpenMP target regions on N workers: processes on this host or on "
     "others, "
-    "each of which is one device. PROGRAM is compiled with clang 13 to 18, -fopenmp "
+    "each of which is one device. PROGRAM is compiled with clang 13 or newer, -fopenmp "
     "-fopenmp-targets=x86_64-pc-linux-gnu; nothing else is needed.\v";
 
 int main(int argc, char **argv)

@@ -1,4 +1,4 @@
-/* test: tier=all args=1;25
+/* test: args=1;15
  * maplist SEED ROUNDS: random map lists: regions with 1 to 60 arrays of 8 bytes to 200 KiB, mapped
  * to, from and both ways, some of them mapped before; updates of parts, mappers, several threads
  * and devices, with and without nowait; everything is compared. What hangs ends with a line. */

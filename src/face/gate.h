@@ -1,0 +1,30 @@
+/*
+ * gate.h: counts the threads that are inside a face of omprma (the plugin, the OpenMP runtime), so
+ * that the end of the process can wait for them before it ends omprma. Knows nothing of omprma.
+ *
+ * Thread: any function from any thread, but gate_open() and gate_close() once each.
+ */
+#ifndef OMPRMA_FACE_GATE_H
+#define OMPRMA_FACE_GATE_H
+
+#include <stdbool.h>
+
+/* Before the first gate_enter(). False: the process has no key for data of threads left. */
+bool gate_open(void);
+
+/* False: the gate is closed, or there is no memory. Else gate_leave() has to follow. May be nested.
+ * Blocks: no. */
+bool gate_enter(void);
+
+/* After the gate was closed it holds the thread back for some seconds, unless it is the one that
+ * closed it: it must not go back into what is being taken down. */
+void gate_leave(void);
+
+/* Has the process begun to end? */
+bool gate_closed(void);
+
+/* Closes the gate and waits until everybody is out. False: this very thread is inside (a signal
+ * handler called exit()), so nothing can be ended in an orderly way. Blocks: yes. */
+bool gate_close(void);
+
+#endif

@@ -1,0 +1,126 @@
+/*
+ * abi.h: what programs compiled by clang 14 to 22 hand to the OpenMP runtime for devices. The
+ * layouts are checked when this compiles; they hold for 64-bit machines only. Knows nothing of
+ * omprma.
+ */
+#ifndef OMPRMA_OPENMP_ABI_H
+#define OMPRMA_OPENMP_ABI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define ABI_EXPORT __attribute__((visibility("default")))
+
+/* Of a construct in the source; `where` is ";file;function;line;column;;". */
+struct location {
+    int32_t reserved[4];
+    const char *where;
+};
+
+/* ---- what constructors register ------------------------------------------------------------- */
+
+enum entry_flags {
+    ENTRY_LINK = 1,
+    ENTRY_CONSTRUCTOR = 2, /* up to clang 18 */
+    ENTRY_DESTRUCTOR = 4,  /* up to clang 18 */
+    ENTRY_INDIRECT = 8,
+    ENTRY_REQUIRES = 16, /* its data are the clauses */
+    ENTRY_VTABLE = 32
+};
+
+/* A kernel or a variable, up to LLVM 20 or so. */
+struct abi_entry {
+    void *address;
+    char *name;
+    size_t bytes; /* 0: a kernel */
+    int32_t flags;
+    int32_t data;
+};
+
+/* The same later. `zero` tells it from the older form, which begins with an address. */
+struct abi_entry_new {
+    uint64_t zero;
+    uint16_t version, kind;
+    uint32_t flags;
+    void *address;
+    char *name;
+    uint64_t bytes, data;
+    void *aux;
+};
+enum { ENTRY_KIND_OPENMP = 1 };
+
+struct abi_image {
+    char *start, *end;
+    char *entries_begin, *entries_end;
+};
+
+struct abi_library {
+    int32_t count;
+    struct abi_image *images;
+    char *entries_begin, *entries_end;
+};
+
+enum requires_clauses { REQUIRES_UNIFIED_SHARED_MEMORY = 8 };
+
+/* ---- maps ----------------------------------------------------------------------------------- */
+
+enum map_type {
+    MAP_TO = 1,
+    MAP_FROM = 2,
+    MAP_ALWAYS = 4,
+    MAP_DELETE = 8,
+    MAP_PTR_AND_OBJ = 0x10,
+    MAP_TARGET_PARAM = 0x20,
+    MAP_RETURN_PARAM = 0x40,
+    MAP_PRIVATE = 0x80,
+    MAP_LITERAL = 0x100,
+    MAP_IMPLICIT = 0x200,
+    MAP_CLOSE = 0x400,
+    MAP_PRESENT = 0x1000,
+    MAP_HOLD = 0x2000,
+    MAP_ATTACH = 0x4000
+};
+#define MAP_NON_CONTIG INT64_C(0x100000000000)
+#define MAP_MEMBER_OF ((int64_t)(UINT64_C(0xffff) << 48))
+
+/* The index of the entry that this one is a member of, -1: none. */
+static inline int32_t map_parent(int64_t type)
+{
+    return (int32_t)((uint64_t)type >> 48) - 1;
+}
+
+/* One dimension of a range that is not contiguous. */
+struct dimension {
+    uint64_t offset, count, stride;
+};
+
+/* ---- regions -------------------------------------------------------------------------------- */
+
+/* Clang 15 ends after trip_count. */
+struct kernel_arguments {
+    uint32_t version; /* 1: clang 15, 2: 16 and 17, 3: since 18, kernels take one more pointer */
+    uint32_t count;
+    void **bases, **begins;
+    int64_t *sizes, *types;
+    void **names, **mappers;
+    uint64_t trip_count;
+    uint64_t flags; /* bit 0: nowait */
+    uint32_t teams[3], thread_limit[3];
+    uint32_t dynamic_group_bytes;
+};
+enum { ARGUMENTS_VERSION_FLAGS = 2, ARGUMENTS_VERSION_DYN_PTR = 3, ARGUMENTS_VERSION_NEWEST = 3 };
+
+/* What the entry points return. */
+enum { ABI_OK = 0, ABI_FAIL = 1 };
+
+_Static_assert(sizeof(void *) == 8, "this interface is known for 64-bit machines only");
+_Static_assert(offsetof(struct location, where) == 16, "source location");
+_Static_assert(sizeof(struct abi_entry) == 32, "offload entry");
+_Static_assert(sizeof(struct abi_entry_new) == 56, "newer offload entry");
+_Static_assert(offsetof(struct abi_entry_new, address) == 16, "newer offload entry's address");
+_Static_assert(sizeof(struct abi_image) == 32, "device image");
+_Static_assert(sizeof(struct abi_library) == 32, "registered library");
+_Static_assert(offsetof(struct kernel_arguments, flags) == 64, "end of clang 15's arguments");
+_Static_assert(sizeof(struct kernel_arguments) == 104, "kernel arguments");
+
+#endif

@@ -1,0 +1,157 @@
+/*
+ * api_memory.c: omp_* functions for device memory and for what corresponds to what. The host's
+ * number is the initial device; there they are malloc() and free().
+ */
+#include <stdlib.h>
+
+#include "openmp/device.h"
+#include "openmp/exports.h"
+#include "openmp/report.h"
+
+void *omp_target_alloc(size_t bytes, int number)
+{
+    struct device *device;
+    omprma_addr_t address = 0;
+    enum choice choice = device_choose_bare(number, NULL, &device);
+    if (bytes == 0 && choice != CHOICE_DEVICE)
+        return NULL;
+    if (choice == CHOICE_HOST)
+        return malloc(bytes);
+    if (choice == CHOICE_FAILED)
+        return NULL;
+    report_status(NULL, device, omprma_alloc(device->number, bytes, &address));
+    device_leave();
+    return (void *)(uintptr_t)address;
+}
+
+void omp_target_free(void *address, int number)
+{
+    struct device *device;
+    if (!address)
+        return;
+    enum choice choice = device_choose_bare(number, NULL, &device);
+    if (choice == CHOICE_HOST && !devices_ended())
+        free(address);
+    if (choice != CHOICE_DEVICE)
+        return;
+    report_status(NULL, device, omprma_free(device->number, (omprma_addr_t)(uintptr_t)address));
+    device_leave(); /* a wrong address harms nobody: the line is enough */
+}
+
+/* ---- what is mapped ------------------------------------------------------------------------- */
+
+/* The device address for a host address; images count, so they are loaded. */
+static omprma_addr_t address_of(struct device *device, const void *host)
+{
+    struct mapped *mapped;
+    pthread_mutex_lock(&device->lock);
+    bool inside = mapping_find(&device->mapping, (uintptr_t)host, 1, &mapped) == OVERLAP_INSIDE;
+    omprma_addr_t address = inside ? mapped_address(mapped, (uintptr_t)host) : 0;
+    pthread_mutex_unlock(&device->lock);
+    return address;
+}
+
+void *omp_get_mapped_ptr(const void *host, int number)
+{
+    struct device *device;
+    if (!host)
+        return NULL;
+    enum choice choice = device_choose(number, NULL, &device);
+    if (choice == CHOICE_HOST)
+        return (void *)host;
+    if (choice == CHOICE_FAILED)
+        return NULL;
+    omprma_addr_t address = address_of(device, host);
+    device_leave();
+    return (void *)(uintptr_t)address;
+}
+
+int omp_target_is_present(const void *host, int number)
+{
+    return host && omp_get_mapped_ptr(host, number) != NULL;
+}
+
+/* A worker sees nothing of the program's memory. */
+int omp_target_is_accessible(const void *host, size_t bytes, int number)
+{
+    struct device *device;
+    (void)bytes;
+    enum choice choice = device_choose_bare(number, NULL, &device);
+    if (choice == CHOICE_DEVICE)
+        device_leave();
+    return host && choice == CHOICE_HOST;
+}
+
+/* ---- associations --------------------------------------------------------------------------- */
+
+static bool associate(struct device *device, uintptr_t host, omprma_addr_t address, size_t bytes)
+{
+    struct mapped *mapped;
+    enum overlap overlap = mapping_find(&device->mapping, host, bytes, &mapped);
+    if (overlap == OVERLAP_INSIDE && mapped->references == COUNT_INFINITE &&
+        mapped->begin == host && mapped->end == host + bytes && mapped->device == address)
+        return true;
+    if (overlap != OVERLAP_NONE)
+        return report(NULL, device,
+                      "omp_target_associate_ptr: the host range of %zu bytes at %p corresponds to "
+                      "other device memory already; disassociate or unmap that first",
+                      bytes, (void *)host);
+    mapped = mapping_add(&device->mapping, host, bytes, address, false);
+    if (!mapped)
+        return report(NULL, device, "no host memory to associate a range");
+    mapped->references = COUNT_INFINITE;
+    return true;
+}
+
+int omp_target_associate_ptr(const void *host, const void *address, size_t bytes, size_t offset,
+                             int number)
+{
+    struct device *device;
+    if (!host || !address || bytes == 0) {
+        report(NULL, NULL, "omp_target_associate_ptr: neither pointer may be NULL, nor the size 0");
+        return ABI_FAIL;
+    }
+    enum choice choice = device_choose(number, NULL, &device);
+    if (choice == CHOICE_HOST)
+        report(NULL, NULL, "omp_target_associate_ptr: not for the host");
+    if (choice != CHOICE_DEVICE)
+        return ABI_FAIL;
+    pthread_mutex_lock(&device->lock);
+    bool right =
+        associate(device, (uintptr_t)host, (omprma_addr_t)(uintptr_t)address + offset, bytes);
+    pthread_mutex_unlock(&device->lock);
+    device_leave();
+    return right ? ABI_OK : ABI_FAIL;
+}
+
+static bool disassociate(struct device *device, uintptr_t host)
+{
+    struct mapped *mapped;
+    if (mapping_find(&device->mapping, host, 1, &mapped) != OVERLAP_INSIDE ||
+        mapped->begin != host || mapped->references != COUNT_INFINITE || mapped->holds > 0)
+        return report(NULL, device,
+                      "omp_target_disassociate_ptr: %p was not associated by "
+                      "omp_target_associate_ptr, or is held by a map",
+                      (void *)host);
+    mapping_drop(&device->mapping, mapped);
+    return true;
+}
+
+int omp_target_disassociate_ptr(const void *host, int number)
+{
+    struct device *device;
+    if (!host) {
+        report(NULL, NULL, "omp_target_disassociate_ptr: the pointer is NULL");
+        return ABI_FAIL;
+    }
+    enum choice choice = device_choose(number, NULL, &device);
+    if (choice == CHOICE_HOST)
+        report(NULL, NULL, "omp_target_disassociate_ptr: not for the host");
+    if (choice != CHOICE_DEVICE)
+        return ABI_FAIL;
+    pthread_mutex_lock(&device->lock);
+    bool right = disassociate(device, (uintptr_t)host);
+    pthread_mutex_unlock(&device->lock);
+    device_leave();
+    return right ? ABI_OK : ABI_FAIL;
+}

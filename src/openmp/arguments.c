@@ -1,0 +1,214 @@
+/*
+ * arguments.c: the words that a kernel is called with, see region.h. Private variables of a region
+ * share one block of device memory; small ones are sent together.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "openmp/region.h"
+#include "openmp/report.h"
+
+/* Private variables up to this size are sent together; larger ones from where they are. */
+enum { SMALL_BYTES = 2048, ALIGNMENT = 16 };
+
+static bool is_argument(int64_t type)
+{
+    return (type & MAP_TARGET_PARAM) != 0;
+}
+
+static bool is_private(int64_t type)
+{
+    return is_argument(type) && (type & MAP_PRIVATE) && !(type & MAP_LITERAL);
+}
+
+/* A lambda's member that refers to something mapped: the lambda's copy on the device gets the
+ * device's address of that. */
+static bool is_lambda_member(int64_t type)
+{
+    const int64_t lambda = MAP_PTR_AND_OBJ | MAP_LITERAL | MAP_IMPLICIT;
+    return !is_argument(type) && (type & lambda) == lambda && map_parent(type) >= 0;
+}
+
+/* ---- private variables ---------------------------------------------------------------------- */
+
+/* Where each of them lies in the block. */
+struct privates {
+    size_t *offsets; /* by the item's index */
+    size_t small;    /* bytes at the block's begin that are sent together */
+    size_t total;
+};
+
+static size_t place(size_t *end, const void *host, size_t bytes)
+{
+    size_t offset = (*end + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    offset += (uintptr_t)host % ALIGNMENT;
+    *end = offset + bytes;
+    return offset;
+}
+
+static void privates_lay_out(struct privates *privates, const struct maps *maps)
+{
+    for (int large = 0; large <= 1; large++) {
+        for (int i = 0; i < maps->count; i++) {
+            size_t bytes = (size_t)maps->sizes[i];
+            bool pointer = (maps->types[i] & MAP_ATTACH) != 0;
+            if (is_private(maps->types[i]) && (bytes > SMALL_BYTES) == large)
+                privates->offsets[i] =
+                    place(&privates->total, pointer ? NULL : maps->begins[i], bytes);
+        }
+        if (!large)
+            privates->small = privates->total;
+    }
+}
+
+/* A private copy of a pointer that points to device memory, if what it points to is mapped. */
+static void private_pointer(struct work *work, const struct maps *maps, int i, unsigned char *copy)
+{
+    uintptr_t base;
+    memcpy(copy, maps->bases[i], (size_t)maps->sizes[i]);
+    memcpy(&base, copy, sizeof(base));
+    omprma_addr_t pointee = maps_look_up(work, maps->begins[i], 0);
+    if (pointee) {
+        pointee -= (uintptr_t)maps->begins[i] - base;
+        memcpy(copy, &pointee, sizeof(pointee));
+    }
+}
+
+static bool privates_send_small(struct work *work, const struct maps *maps,
+                                const struct privates *privates)
+{
+    _Alignas(ALIGNMENT) unsigned char few[SMALL_BYTES];
+    unsigned char *bytes = few;
+    bool any = false;
+    if (privates->small > sizeof(few))
+        bytes = work_keep(work, privates->small);
+    if (!bytes)
+        return false;
+    memset(bytes, 0, privates->small);
+    for (int i = 0; i < maps->count; i++) {
+        int64_t type = maps->types[i];
+        if (!is_private(type) || (size_t)maps->sizes[i] > SMALL_BYTES)
+            continue;
+        if (type & MAP_ATTACH)
+            private_pointer(work, maps, i, bytes + privates->offsets[i]);
+        else if (type & MAP_TO)
+            memcpy(bytes + privates->offsets[i], maps->begins[i], (size_t)maps->sizes[i]);
+        any = any || (type & (MAP_TO | MAP_ATTACH));
+    }
+    return !any || work_submit(work, work->block, bytes, privates->small);
+}
+
+static bool privates_send_large(struct work *work, const struct maps *maps,
+                                const struct privates *privates)
+{
+    for (int i = 0; i < maps->count; i++)
+        if (is_private(maps->types[i]) && (size_t)maps->sizes[i] > SMALL_BYTES &&
+            (maps->types[i] & MAP_TO) &&
+            !work_submit(work, work->block + privates->offsets[i], maps->begins[i],
+                         (size_t)maps->sizes[i]))
+            return false;
+    return true;
+}
+
+static bool privates_send(struct work *work, const struct maps *maps, struct privates *privates)
+{
+    privates_lay_out(privates, maps);
+    if (privates->total == 0)
+        return true;
+    return work_private(work, privates->total) && privates_send_small(work, maps, privates) &&
+           privates_send_large(work, maps, privates);
+}
+
+/* ---- words ---------------------------------------------------------------------------------- */
+
+static uintptr_t item_base(const struct maps *maps, int i)
+{
+    void *base = maps->bases[i];
+    return (uintptr_t)(maps->types[i] & MAP_PTR_AND_OBJ ? *(void **)base : base);
+}
+
+/* A section of no length that is not mapped is a null pointer on the device. */
+static uint64_t word_mapped(struct work *work, const struct maps *maps, int i)
+{
+    struct mapped *mapped;
+    uintptr_t begin = (uintptr_t)maps->begins[i];
+    if (mapping_find(&work->device->mapping, begin, (size_t)maps->sizes[i], &mapped) ==
+        OVERLAP_NONE)
+        return 0;
+    return mapped_address(mapped, begin) - (begin - item_base(maps, i));
+}
+
+static uint64_t word_private(struct work *work, const struct maps *maps, int i, size_t offset)
+{
+    omprma_addr_t address = work->block + offset;
+    if (maps->types[i] & MAP_ATTACH)
+        return address;
+    return address - ((uintptr_t)maps->begins[i] - (uintptr_t)maps->bases[i]);
+}
+
+static bool lambda_attach(struct work *work, const struct maps *maps, int i, uint64_t lambda)
+{
+    omprma_addr_t pointee = maps_look_up(work, maps->begins[i], (size_t)maps->sizes[i]);
+    uintptr_t parent = (uintptr_t)maps->begins[map_parent(maps->types[i])];
+    if (!pointee)
+        return true;
+    return work_submit(work, lambda + ((uintptr_t)maps->bases[i] - parent), &pointee,
+                       sizeof(pointee));
+}
+
+static bool words_make(struct work *work, const struct maps *maps, const struct privates *privates,
+                       struct arguments *arguments)
+{
+    size_t last = 0; /* the item that the last word belongs to */
+    for (int i = 0; i < maps->count; i++) {
+        int64_t type = maps->types[i];
+        uint64_t word;
+        if (is_lambda_member(type)) {
+            if ((size_t)map_parent(type) == last &&
+                !lambda_attach(work, maps, i, arguments->words[arguments->count - 1]))
+                return false;
+            continue;
+        }
+        if (!is_argument(type))
+            continue;
+        if (type & MAP_LITERAL)
+            word = (uint64_t)(uintptr_t)maps->bases[i];
+        else if (type & MAP_PRIVATE)
+            word = word_private(work, maps, i, privates->offsets[i]);
+        else
+            word = word_mapped(work, maps, i);
+        arguments->words[arguments->count++] = word;
+        last = (size_t)i;
+    }
+    return true;
+}
+
+bool arguments_build(struct work *work, const struct maps *maps, size_t leading,
+                     struct arguments *arguments)
+{
+    enum { FEW = sizeof(arguments->few) / sizeof(arguments->few[0]) };
+    size_t room = leading + (size_t)maps->count, few_offsets[FEW];
+    struct privates privates = {.offsets = few_offsets};
+    arguments->words = arguments->few;
+    arguments->count = leading;
+    if (room > FEW) {
+        arguments->words = calloc(room, sizeof(*arguments->words));
+        privates.offsets = calloc(room, sizeof(*privates.offsets));
+    }
+    bool right = arguments->words && privates.offsets;
+    if (right)
+        memset(arguments->words, 0, leading * sizeof(*arguments->words));
+    else
+        report(work->where, work->device, "no host memory for the arguments of a target region");
+    right = right && privates_send(work, maps, &privates) &&
+            words_make(work, maps, &privates, arguments);
+    if (privates.offsets != few_offsets)
+        free(privates.offsets);
+    return right;
+}
+
+void arguments_clear(struct arguments *arguments)
+{
+    if (arguments->words != arguments->few)
+        free(arguments->words);
+}

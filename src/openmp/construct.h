@@ -1,0 +1,32 @@
+/*
+ * construct.h: what all entry points of constructs share: which device, one work, and waiting for
+ * it.
+ *
+ * Thread: any. Blocks: until the construct is complete. nowait constructs are no exception: libomp
+ * runs them as tasks on its hidden helper threads, which wait here. (From 16 on libomp can put such
+ * a task back and ask about it later, but it loses some of those: see
+ * tests/openmp/programs/weave.c.)
+ */
+#ifndef OMPRMA_OPENMP_CONSTRUCT_H
+#define OMPRMA_OPENMP_CONSTRUCT_H
+
+#include "openmp/region.h"
+
+enum construct_kind { CONSTRUCT_REGION, CONSTRUCT_ENTER, CONSTRUCT_LEAVE, CONSTRUCT_UPDATE };
+
+struct construct {
+    enum construct_kind kind;
+    const struct location *where;
+    int64_t device;
+    struct maps maps;
+    struct region_call call; /* of a region */
+};
+
+/* Does it, and returns what the entry point returns. */
+int construct_run(const struct construct *construct);
+
+/* Of clauses num_teams and thread_limit; numbers that are not positive leave the choice to the
+ * device. */
+omprma_geometry_t geometry_of(int32_t teams, int32_t threads);
+
+#endif

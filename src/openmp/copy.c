@@ -1,0 +1,149 @@
+/* copy.c: see copy.h. All rows of a rectangle go into one queue. */
+#include "openmp/copy.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "openmp/device.h"
+#include "openmp/report.h"
+#include "openmp/work.h"
+
+/* One piece of memory that a device is filled from. */
+enum { FILL_BYTES = 1 << 20 };
+
+struct route {
+    struct device *to, *from; /* NULL: the host */
+    struct work *work;        /* NULL: from host to host */
+};
+
+/* False: there is no such device. */
+static bool route_end(int number, struct device **device)
+{
+    *device = NULL;
+    return device_choose_bare(number, NULL, device) != CHOICE_FAILED;
+}
+
+static bool route_open(struct route *route, int to_device, int from_device)
+{
+    *route = (struct route){0};
+    if (!route_end(to_device, &route->to) || !route_end(from_device, &route->from))
+        return false;
+    struct device *owner = route->from ? route->from : route->to;
+    if (owner)
+        route->work = work_begin(owner, NULL);
+    return !owner || route->work;
+}
+
+static bool route_close(struct route *route)
+{
+    bool right = !route->work || work_finish(route->work);
+    if (route->to)
+        device_leave();
+    if (route->from)
+        device_leave();
+    return right;
+}
+
+static bool route_copy(const struct route *route, char *to, const char *from, size_t bytes)
+{
+    omprma_addr_t to_address = (uintptr_t)to, from_address = (uintptr_t)from;
+    if (!route->work)
+        memmove(to, from, bytes);
+    else if (!route->from)
+        return work_submit(route->work, to_address, from, bytes);
+    else if (!route->to)
+        return work_retrieve(route->work, to, from_address, bytes);
+    else
+        return work_exchange(route->work, from_address, route->to->number, to_address, bytes);
+    return true;
+}
+
+/* ---- rectangles ----------------------------------------------------------------------------- */
+
+/* From one index of a dimension to the next. */
+static size_t step_of(const struct copy *copy, const size_t *dimensions, int level)
+{
+    size_t step = copy->bytes;
+    for (int inner = level + 1; inner < copy->dimensions; inner++)
+        step *= dimensions[inner];
+    return step;
+}
+
+static bool rectangle_copy(const struct route *route, const struct copy *copy, int level, char *to,
+                           const char *from)
+{
+    size_t to_step = step_of(copy, copy->to_dimensions, level);
+    size_t from_step = step_of(copy, copy->from_dimensions, level);
+    to += copy->to_offsets[level] * to_step;
+    from += copy->from_offsets[level] * from_step;
+    if (level == copy->dimensions - 1)
+        return route_copy(route, to, from, copy->volume[level] * copy->bytes);
+    for (size_t i = 0; i < copy->volume[level]; i++)
+        if (!rectangle_copy(route, copy, level + 1, to + i * to_step, from + i * from_step))
+            return false;
+    return true;
+}
+
+static bool copy_is_sound(const struct copy *copy)
+{
+    if (!copy->to || !copy->from)
+        return report(NULL, NULL, "omp_target_memcpy: neither pointer may be NULL");
+    if (copy->dimensions == 0)
+        return true;
+    if (copy->dimensions < 0 || copy->dimensions > RECTANGLE_DIMENSIONS)
+        return report(NULL, NULL, "omp_target_memcpy_rect: %d dimensions; 1 to %d are possible",
+                      copy->dimensions, RECTANGLE_DIMENSIONS);
+    if (copy->bytes == 0 || !copy->volume || !copy->to_offsets || !copy->from_offsets ||
+        !copy->to_dimensions || !copy->from_dimensions)
+        return report(NULL, NULL,
+                      "omp_target_memcpy_rect: no list may be NULL, nor the size of an "
+                      "element 0");
+    return true;
+}
+
+int copy_run(const struct copy *copy)
+{
+    struct route route;
+    if (copy->dimensions == 0 && copy->bytes == 0)
+        return 0;
+    if (!copy_is_sound(copy))
+        return EINVAL;
+    bool right = route_open(&route, copy->to_device, copy->from_device);
+    if (right && copy->dimensions > 0)
+        right = rectangle_copy(&route, copy, 0, copy->to, copy->from);
+    else if (right)
+        right = route_copy(&route, copy->to, copy->from, copy->bytes);
+    return route_close(&route) && right ? 0 : EINVAL;
+}
+
+/* ---- filling -------------------------------------------------------------------------------- */
+
+static bool fill_pieces(const struct route *route, char *to, int value, size_t bytes)
+{
+    size_t piece = bytes < FILL_BYTES ? bytes : FILL_BYTES;
+    char *content = work_keep(route->work, piece);
+    if (!content)
+        return false;
+    memset(content, value, piece);
+    for (size_t done = 0; done < bytes; done += piece)
+        if (!route_copy(route, to + done, content, bytes - done < piece ? bytes - done : piece))
+            return false;
+    return true;
+}
+
+int fill_run(char *to, int value, size_t bytes, int device)
+{
+    struct route route = {0};
+    if (!to || bytes == 0)
+        return 0;
+    bool right = route_end(device, &route.to);
+    if (right && !route.to) {
+        memset(to, value, bytes);
+        return 0;
+    }
+    if (right) {
+        route.work = work_begin(route.to, NULL);
+        right = route.work && fill_pieces(&route, to, value, bytes);
+    }
+    return route_close(&route) && right ? 0 : EINVAL;
+}

@@ -1,0 +1,28 @@
+/*
+ * copy.h: copies between any two of host and devices, for the omp_target_memcpy family.
+ *
+ * Thread: any. Blocks: until the copy is complete. Errors: what the omp_* function returns, 0 for
+ * success; reported.
+ */
+#ifndef OMPRMA_OPENMP_COPY_H
+#define OMPRMA_OPENMP_COPY_H
+
+#include <stddef.h>
+
+enum { RECTANGLE_DIMENSIONS = 16 };
+
+struct copy {
+    char *to;
+    const char *from;
+    int to_device, from_device;
+    size_t bytes; /* of a plain copy, of an element of a rectangle */
+    int dimensions;
+    const size_t *volume, *to_offsets, *from_offsets, *to_dimensions, *from_dimensions;
+};
+
+/* dimensions == 0: plain. */
+int copy_run(const struct copy *copy);
+
+int fill_run(char *to, int value, size_t bytes, int device);
+
+#endif

@@ -1,0 +1,158 @@
+/*
+ * device.c: see device.h.
+ *
+ * The end: programs and libraries need this library by name, so that all their destructors, which
+ * unregister their images, come before the one below; only images of a library that was opened late
+ * and never closed go after it. The first image that is for us starts omprma, before main(), as
+ * LLVM's runtime would load its plugins: omprma-run then knows that the program did come to its
+ * workers, although it may find nothing to offload.
+ */
+#include "openmp/device.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "face/gate.h"
+#include "openmp/libomp.h"
+#include "openmp/registry.h"
+#include "openmp/report.h"
+
+static struct devices {
+    pthread_once_t once;
+    atomic_int count; /* written inside once */
+    struct device *all;
+    pid_t pid; /* of the process that started omprma: a forked child must not end it */
+} devices = {.once = PTHREAD_ONCE_INIT};
+
+static bool devices_make(int count)
+{
+    struct device *all = calloc((size_t)count, sizeof(*all));
+    if (!all)
+        return report(NULL, NULL, "no host memory for the tables of %d devices", count);
+    for (int i = 0; i < count; i++) {
+        omprma_device_info_t info;
+        all[i].number = i;
+        if (omprma_device_info(i, &info) == OMPRMA_OK)
+            memcpy(all[i].host, info.host, sizeof(all[i].host));
+        pthread_mutex_init(&all[i].lock, NULL);
+        pthread_mutex_init(&all[i].load_lock, NULL);
+        RB_INIT(&all[i].mapping.tree);
+    }
+    devices.all = all;
+    return true;
+}
+
+static void start_once(void)
+{
+    if (!gate_open()) {
+        report(NULL, NULL, "no key for data of threads is left in this process");
+        return;
+    }
+    if (omprma_init() != OMPRMA_OK) {
+        report_start();
+        return;
+    }
+    devices.pid = getpid();
+    int count = omprma_device_count();
+    if (count > 0 && devices_make(count))
+        atomic_store(&devices.count, count);
+}
+
+int devices_start(void)
+{
+    if (gate_closed())
+        return 0;
+    pthread_once(&devices.once, start_once);
+    return atomic_load_explicit(&devices.count, memory_order_relaxed);
+}
+
+int devices_started(void)
+{
+    return gate_closed() ? 0 : atomic_load(&devices.count);
+}
+
+bool devices_ended(void)
+{
+    return gate_closed();
+}
+
+struct device *device_at(int number)
+{
+    return number >= 0 && number < atomic_load(&devices.count) ? &devices.all[number] : NULL;
+}
+
+__attribute__((destructor)) static void devices_end(void)
+{
+    if (atomic_load(&devices.count) > 0 && devices.pid == getpid() && gate_close())
+        omprma_finalize();
+}
+
+/* ---- choice --------------------------------------------------------------------------------- */
+
+static int offload_policy(void)
+{
+    return __kmpc_get_target_offload ? __kmpc_get_target_offload() : OFFLOAD_DEFAULT;
+}
+
+bool devices_disabled(void)
+{
+    return offload_policy() == OFFLOAD_DISABLED;
+}
+
+enum choice device_choose_bare(int64_t id, const struct location *where, struct device **device)
+{
+    if (devices_disabled() || gate_closed())
+        return CHOICE_HOST;
+    int count = devices_start();
+    if (id == -1)
+        id = omp_get_default_device ? omp_get_default_device() : 0;
+    if (count == 0 && offload_policy() != OFFLOAD_MANDATORY)
+        return CHOICE_HOST;
+    if (id == count && count > 0)
+        return CHOICE_HOST;
+    if (id < 0 || id >= count) {
+        report(where, NULL, "there is no device %lld: %d devices, from 0 on", (long long)id, count);
+        return CHOICE_FAILED;
+    }
+    if (!gate_enter()) /* the process ends */
+        return CHOICE_HOST;
+    *device = &devices.all[id];
+    return CHOICE_DEVICE;
+}
+
+enum choice device_choose(int64_t id, const struct location *where, struct device **device)
+{
+    enum choice choice = device_choose_bare(id, where, device);
+    if (choice == CHOICE_DEVICE && !registry_prepare(*device, where)) {
+        gate_leave();
+        choice = CHOICE_FAILED;
+    }
+    return choice;
+}
+
+void device_leave(void)
+{
+    gate_leave();
+}
+
+static void outcome_table(const struct location *where, struct device *device)
+{
+    if (!device || !info_wants(INFO_TABLE))
+        return;
+    pthread_mutex_lock(&device->lock);
+    info_table(where, device->number, &device->mapping);
+    pthread_mutex_unlock(&device->lock);
+}
+
+/* With OMP_TARGET_OFFLOAD=DEFAULT the host takes over only where there is no device at all: data
+ * that is on a device cannot be had on the host. */
+int outcome(bool right, const struct location *where, struct device *device)
+{
+    outcome_table(where, device);
+    if (right)
+        return ABI_OK;
+    if (!gate_closed())
+        report_fatal(where);
+    return ABI_FAIL;
+}

@@ -1,0 +1,66 @@
+/*
+ * device.h: start and end of the runtime, and its devices. Which device a construct means, whether
+ * it is to run on the host, and what happens when it cannot do what it must.
+ *
+ * Thread: any function from any thread. Blocks: the first use of a device starts omprma and loads
+ * images.
+ */
+#ifndef OMPRMA_OPENMP_DEVICE_H
+#define OMPRMA_OPENMP_DEVICE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <omprma/omprma.h>
+
+#include "openmp/abi.h"
+#include "openmp/mapping.h"
+
+struct device {
+    int number;
+    char host[64];        /* of its worker */
+    pthread_mutex_t lock; /* guards the table and the works */
+    struct mapping mapping;
+    struct work *free_works;
+    uint64_t works;            /* numbers given to works so far */
+    pthread_mutex_t load_lock; /* one thread at a time loads images; taken before `lock` */
+    atomic_ulong generation;   /* of the registry that the device has */
+};
+
+/* Starts omprma at the first call. The number of devices; 0, after a line that says why, when there
+ * are none. */
+int devices_start(void);
+
+/* True from the moment the process has begun to end. */
+bool devices_ended(void);
+
+/* Device 0 <= number < devices_start(); NULL for another number. */
+struct device *device_at(int number);
+
+/* For all devices, if omprma has been started; else it is not. */
+int devices_started(void);
+
+/* Does this program want no devices at all? */
+bool devices_disabled(void);
+
+enum choice {
+    CHOICE_HOST,   /* run it on the host, quietly */
+    CHOICE_DEVICE, /* device_leave() has to follow */
+    CHOICE_FAILED  /* reported */
+};
+
+/* Which device a construct means; -1 is the default device. Its images are loaded. */
+enum choice device_choose(int64_t id, const struct location *where, struct device **device);
+
+/* The same without images, for functions that only use memory. */
+enum choice device_choose_bare(int64_t id, const struct location *where, struct device **device);
+
+void device_leave(void);
+
+/* What the construct's entry point returns: ABI_OK, or ABI_FAIL, which lets the program run the
+ * region on the host. Where it must not, this ends the process. */
+int outcome(bool right, const struct location *where, struct device *device);
+
+#endif

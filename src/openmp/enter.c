@@ -1,0 +1,271 @@
+/*
+ * enter.c: entering a data environment, see maps.h: target (data), target enter data. Items come in
+ * the order in which the compiler made them: a structure before its members. Pointers that are
+ * attached by an item of their own (clang 22) come last, because whether they are depends on what
+ * the whole construct has made.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "openmp/maps.h"
+#include "openmp/report.h"
+
+/* Device memory keeps the host's alignment up to this one. */
+enum { ALIGNMENT = 16 };
+
+/* An item that attaches a pointer. */
+struct attachment {
+    void *pointer, *pointee;
+    size_t bytes;
+    bool always;
+};
+
+struct entering {
+    struct attachment *attachments;
+    size_t count, room;
+};
+
+/* One range to be mapped. */
+struct range {
+    uintptr_t begin, base;
+    size_t bytes;
+    int64_t type;
+    bool counts; /* changes the counts; members rely on those of their structure */
+    const char *name;
+};
+
+static const char *count_text(uint64_t count, char text[24])
+{
+    if (count == COUNT_INFINITE)
+        return "INF";
+    snprintf(text, 24, "%llu", (unsigned long long)count);
+    return text;
+}
+
+static void info_entered(const struct work *work, const struct mapped *mapped,
+                         const struct range *range, bool made)
+{
+    char references[24], holds[24];
+    struct name name = name_of(range->name);
+    const char *counts = count_text(mapped->references, references);
+    const char *held = count_text(mapped->holds, holds);
+    if (made && info_wants(INFO_CHANGES))
+        info_print(work->device->number,
+                   "Creating new map entry with HstPtrBase=0x%016llx, HstPtrBegin=0x%016llx, "
+                   "TgtAllocBegin=0x%016llx, TgtPtrBegin=0x%016llx, Size=%zu, DynRefCount=%s, "
+                   "HoldRefCount=%s, Name=%.*s\n",
+                   (unsigned long long)range->base, (unsigned long long)range->begin,
+                   (unsigned long long)mapped->block, (unsigned long long)mapped->device,
+                   range->bytes, counts, held, name.length, name.text);
+    if (!made && info_wants(INFO_EXISTS))
+        info_print(
+            work->device->number,
+            "Mapping exists%s with HstPtrBegin=0x%016llx, TgtPtrBegin=0x%016llx, Size=%zu, "
+            "DynRefCount=%s (%s), HoldRefCount=%s, Name=%.*s\n",
+            range->type & MAP_IMPLICIT ? " (implicit)" : "", (unsigned long long)range->begin,
+            (unsigned long long)mapped_address(mapped, range->begin), range->bytes, counts,
+            range->counts ? "incremented" : "update suppressed", held, name.length, name.text);
+}
+
+/* ---- ranges --------------------------------------------------------------------------------- */
+
+static bool range_absent(struct work *work, const struct range *range)
+{
+    struct name name = name_of(range->name);
+    message_print("device mapping required by 'present' map type modifier does not "
+                  "exist for host address 0x%016llx (%zu bytes)",
+                  (unsigned long long)range->begin, range->bytes);
+    return report(work->where, work->device,
+                  "\"%.*s\" (%zu bytes at %p) is not mapped, as its map clause says \"present\"; "
+                  "map it before",
+                  name.length, name.text, range->bytes, (void *)range->begin);
+}
+
+static bool range_overlaps(struct work *work, const struct range *range, const struct mapped *other)
+{
+    struct name name = name_of(range->name), old = name_of(other->name);
+    message_print(
+        "explicit extension not allowed: host address specified is "
+        "0x%016llx (%zu bytes), but device allocation maps to host at 0x%016llx (%zu bytes)",
+        (unsigned long long)range->begin, range->bytes, (unsigned long long)other->begin,
+        (size_t)(other->end - other->begin));
+    if (range->type & MAP_PRESENT)
+        return range_absent(work, range);
+    return report(work->where, work->device,
+                  "\"%.*s\" (%zu bytes at %p) overlaps \"%.*s\", of which %zu bytes at %p are "
+                  "mapped; map the whole of it first, or only what is mapped",
+                  name.length, name.text, range->bytes, (void *)range->begin, old.length, old.text,
+                  (size_t)(other->end - other->begin), (void *)other->begin);
+}
+
+static struct mapped *range_make(struct work *work, const struct range *range)
+{
+    struct device *device = work->device;
+    omprma_addr_t block = 0;
+    size_t padding = range->begin % ALIGNMENT;
+    if (range->bytes > SIZE_MAX - padding ||
+        !report_status(work->where, device,
+                       omprma_alloc(device->number, range->bytes + padding, &block)))
+        return NULL;
+    struct mapped *mapped = mapping_add(&device->mapping, range->begin, range->bytes,
+                                        block + padding, (range->type & MAP_HOLD) != 0);
+    if (!mapped) {
+        omprma_free(device->number, block);
+        report(work->where, device, "no host memory for a mapped range");
+        return NULL;
+    }
+    mapped->block = block;
+    mapped->base = range->base < range->begin ? range->base : range->begin;
+    mapped->name = range->name;
+    mapped->made_by = work->number;
+    info_entered(work, mapped, range, true);
+    return mapped;
+}
+
+/* Maps the range, or finds it mapped. *mapped is NULL if it has no length and is not mapped. */
+static bool range_enter(struct work *work, const struct range *range, struct mapped **mapped)
+{
+    enum overlap overlap = mapping_find(&work->device->mapping, range->begin, range->bytes, mapped);
+    if (overlap == OVERLAP_PARTLY && !(range->type & MAP_IMPLICIT))
+        return range_overlaps(work, range, *mapped);
+    if (overlap == OVERLAP_NONE && (range->type & MAP_PRESENT))
+        return range_absent(work, range);
+    if (overlap == OVERLAP_NONE) {
+        *mapped = NULL;
+        if (range->bytes == 0)
+            return true;
+        *mapped = range_make(work, range);
+        return *mapped && work_pin(work, *mapped, range->begin, 0);
+    }
+    if (range->counts)
+        mapped_enter(*mapped, (range->type & MAP_HOLD) != 0);
+    info_entered(work, *mapped, range, false);
+    return work_follow(work, *mapped) && work_pin(work, *mapped, range->begin, 0);
+}
+
+static bool range_fill(struct work *work, const struct range *range, struct mapped *mapped)
+{
+    bool made = mapped->made_by == work->number;
+    if (!(range->type & MAP_TO) || range->bytes == 0 || !(made || range->type & MAP_ALWAYS))
+        return true;
+    uintptr_t begin = range->begin, end = begin + range->bytes;
+    if (begin < mapped->begin) /* an implicit range that is mapped partly */
+        begin = mapped->begin;
+    if (end > mapped->end)
+        end = mapped->end;
+    return range_submit(work, mapped, (const void *)begin, end - begin);
+}
+
+/* ---- items ---------------------------------------------------------------------------------- */
+
+static void *pointer_value(void *pointer)
+{
+    return *(void **)pointer;
+}
+
+static bool item_defer(struct work *work, struct entering *entering, const struct maps *maps, int i)
+{
+    if (entering->count == entering->room) {
+        size_t room = entering->room ? 2 * entering->room : 8;
+        struct attachment *longer = reallocarray(entering->attachments, room, sizeof(*longer));
+        if (!longer)
+            return report(work->where, work->device, "no host memory for a list of pointers");
+        entering->attachments = longer;
+        entering->room = room;
+    }
+    entering->attachments[entering->count++] = (struct attachment){
+        maps->bases[i], maps->begins[i], (size_t)maps->sizes[i], maps->types[i] & MAP_ALWAYS};
+    return true;
+}
+
+/* The pointer of an item that brings its own is mapped too, if it is not part of a structure. */
+static bool item_enter_pointer(struct work *work, const struct maps *maps, int i,
+                               struct mapped **mapped)
+{
+    uintptr_t pointer = (uintptr_t)maps->bases[i];
+    struct range range = {.begin = pointer,
+                          .base = pointer,
+                          .bytes = sizeof(void *),
+                          .type = maps->types[i] & (MAP_IMPLICIT | MAP_PRESENT | MAP_HOLD),
+                          .counts = map_parent(maps->types[i]) < 0,
+                          .name = maps_name(maps, i)};
+    return range_enter(work, &range, mapped);
+}
+
+/* What use_device_ptr and use_device_addr get; what is not mapped keeps its host address. */
+static void item_return(const struct maps *maps, int i, const struct range *range,
+                        const struct mapped *mapped)
+{
+    uintptr_t address = range->base;
+    if (mapped)
+        address = mapped_address(mapped, range->begin) - (range->begin - range->base);
+    maps->bases[i] = (void *)address;
+}
+
+static bool item_enter(struct work *work, const struct maps *maps, int i)
+{
+    int64_t type = maps->types[i];
+    bool member = map_parent(type) >= 0, object = (type & MAP_PTR_AND_OBJ) != 0;
+    struct mapped *pointer = NULL, *mapped = NULL;
+    void *pointer_host = maps->bases[i];
+    if (object && !item_enter_pointer(work, maps, i, &pointer))
+        return false;
+    struct range range = {.begin = (uintptr_t)maps->begins[i],
+                          .base = (uintptr_t)(object ? pointer_value(pointer_host) : pointer_host),
+                          .bytes = (size_t)maps->sizes[i],
+                          .type = type,
+                          .counts = object || !(member || maps->inner),
+                          .name = maps_name(maps, i)};
+    if (!range_enter(work, &range, &mapped) || (mapped && !range_fill(work, &range, mapped)))
+        return false;
+    if (type & MAP_RETURN_PARAM)
+        item_return(maps, i, &range, mapped);
+    if (!pointer)
+        return true;
+    return pointer_attach(work, pointer, pointer_host, sizeof(void *), maps->begins[i],
+                          mapped ? mapped_address(mapped, range.begin) : 0);
+}
+
+static bool list_enter(struct work *work, const struct maps *maps, void *context)
+{
+    for (int i = 0; i < maps->count; i++) {
+        bool right;
+        if (maps->types[i] & MAP_ATTACH)
+            right = map_is_private(maps->types[i]) || item_defer(work, context, maps, i);
+        else if (map_is_private(maps->types[i]))
+            right = true;
+        else if (maps->mappers && maps->mappers[i])
+            right = mapper_run(work, maps, i, list_enter, context);
+        else
+            right = item_enter(work, maps, i);
+        if (!right)
+            return false;
+    }
+    return true;
+}
+
+/* A pointer is attached when it or what it points to is new on the device, and both are there. */
+static bool attachment_make(struct work *work, const struct attachment *attachment)
+{
+    struct mapping *mapping = &work->device->mapping;
+    struct mapped *pointer, *pointee;
+    uintptr_t begin = (uintptr_t)attachment->pointee;
+    if (mapping_find(mapping, (uintptr_t)attachment->pointer, attachment->bytes, &pointer) !=
+            OVERLAP_INSIDE ||
+        mapping_find(mapping, begin, 0, &pointee) != OVERLAP_INSIDE)
+        return true;
+    if (!attachment->always && pointer->made_by != work->number && pointee->made_by != work->number)
+        return true;
+    return pointer_attach(work, pointer, attachment->pointer, attachment->bytes,
+                          attachment->pointee, mapped_address(pointee, begin));
+}
+
+bool maps_enter(struct work *work, const struct maps *maps)
+{
+    struct entering entering = {0};
+    bool right = list_enter(work, maps, &entering);
+    for (size_t i = 0; i < entering.count && right; i++)
+        right = attachment_make(work, &entering.attachments[i]);
+    free(entering.attachments);
+    return right;
+}

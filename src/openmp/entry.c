@@ -1,0 +1,148 @@
+/*
+ * entry.c: what compiled programs call, clang 15 to 22. No logic here: see construct.h, registry.h.
+ */
+#include "openmp/construct.h"
+#include "openmp/device.h"
+#include "openmp/exports.h"
+#include "openmp/registry.h"
+#include "openmp/report.h"
+
+void __tgt_register_lib(const struct abi_library *library)
+{
+    if (registry_add(library) && !devices_disabled())
+        devices_start();
+}
+
+void __tgt_unregister_lib(const struct abi_library *library)
+{
+    registry_remove(library);
+}
+
+void __tgt_register_requires(int64_t clauses)
+{
+    registry_require(clauses);
+}
+
+void __tgt_init_all_rtls(void)
+{
+    devices_start();
+}
+
+/* The arguments hold up to three dimensions since clang 16, the call itself holds one. */
+static omprma_geometry_t arguments_geometry(const struct kernel_arguments *arguments, int32_t teams,
+                                            int32_t threads)
+{
+    omprma_geometry_t geometry = geometry_of(teams, threads);
+    if (arguments->version < ARGUMENTS_VERSION_FLAGS)
+        return geometry;
+    for (int i = 0; i < 3; i++) {
+        geometry.teams[i] = arguments->teams[i];
+        geometry.threads[i] = arguments->thread_limit[i];
+    }
+    geometry.shared_bytes = arguments->dynamic_group_bytes;
+    return geometry;
+}
+
+static int region_run(struct location *where, int64_t device, omprma_geometry_t geometry,
+                      void *host_id, const struct kernel_arguments *arguments)
+{
+    const struct construct construct = {
+        .kind = CONSTRUCT_REGION,
+        .where = where,
+        .device = device,
+        .maps = {(int32_t)arguments->count, arguments->bases, arguments->begins, arguments->sizes,
+                 arguments->types, arguments->names, arguments->mappers, false},
+        .call = {host_id, geometry, arguments->version >= ARGUMENTS_VERSION_DYN_PTR}};
+    if (arguments->version <= ARGUMENTS_VERSION_NEWEST)
+        return construct_run(&construct);
+    report(where, NULL,
+           "the program was made by a newer clang (version %u of the arguments of target regions, "
+           "at most %d is known); take clang 22 or older, or a newer omprma",
+           arguments->version, ARGUMENTS_VERSION_NEWEST);
+    return outcome(false, where, NULL);
+}
+
+int __tgt_target_kernel(struct location *where, int64_t device, int32_t teams, int32_t threads,
+                        void *host_id, struct kernel_arguments *arguments)
+{
+    return region_run(where, device, arguments_geometry(arguments, teams, threads), host_id,
+                      arguments);
+}
+
+/* Dependences belong to libomp's task. */
+int __tgt_target_kernel_nowait(struct location *where, int64_t device, int32_t teams,
+                               int32_t threads, void *host_id, struct kernel_arguments *arguments,
+                               int32_t count, void *dependences, int32_t alias_free_count,
+                               void *alias_free)
+{
+    (void)count, (void)dependences, (void)alias_free_count, (void)alias_free;
+    return region_run(where, device, arguments_geometry(arguments, teams, threads), host_id,
+                      arguments);
+}
+
+static void data_run(enum construct_kind kind, struct location *where, int64_t device,
+                     const struct maps *maps)
+{
+    const struct construct construct = {
+        .kind = kind, .where = where, .device = device, .maps = *maps};
+    construct_run(&construct);
+}
+
+void __tgt_target_data_begin_mapper(struct location *where, int64_t device, int32_t count,
+                                    void **bases, void **begins, int64_t *sizes, int64_t *types,
+                                    void **names, void **mappers)
+{
+    const struct maps maps = {count, bases, begins, sizes, types, names, mappers, false};
+    data_run(CONSTRUCT_ENTER, where, device, &maps);
+}
+
+void __tgt_target_data_end_mapper(struct location *where, int64_t device, int32_t count,
+                                  void **bases, void **begins, int64_t *sizes, int64_t *types,
+                                  void **names, void **mappers)
+{
+    const struct maps maps = {count, bases, begins, sizes, types, names, mappers, false};
+    data_run(CONSTRUCT_LEAVE, where, device, &maps);
+}
+
+void __tgt_target_data_update_mapper(struct location *where, int64_t device, int32_t count,
+                                     void **bases, void **begins, int64_t *sizes, int64_t *types,
+                                     void **names, void **mappers)
+{
+    const struct maps maps = {count, bases, begins, sizes, types, names, mappers, false};
+    data_run(CONSTRUCT_UPDATE, where, device, &maps);
+}
+
+/* Dependences of the nowait forms belong to libomp's task. */
+
+void __tgt_target_data_begin_nowait_mapper(struct location *where, int64_t device, int32_t count,
+                                           void **bases, void **begins, int64_t *sizes,
+                                           int64_t *types, void **names, void **mappers,
+                                           int32_t dependence_count, void *dependences,
+                                           int32_t alias_free_count, void *alias_free)
+{
+    const struct maps maps = {count, bases, begins, sizes, types, names, mappers, false};
+    (void)dependence_count, (void)dependences, (void)alias_free_count, (void)alias_free;
+    data_run(CONSTRUCT_ENTER, where, device, &maps);
+}
+
+void __tgt_target_data_end_nowait_mapper(struct location *where, int64_t device, int32_t count,
+                                         void **bases, void **begins, int64_t *sizes,
+                                         int64_t *types, void **names, void **mappers,
+                                         int32_t dependence_count, void *dependences,
+                                         int32_t alias_free_count, void *alias_free)
+{
+    const struct maps maps = {count, bases, begins, sizes, types, names, mappers, false};
+    (void)dependence_count, (void)dependences, (void)alias_free_count, (void)alias_free;
+    data_run(CONSTRUCT_LEAVE, where, device, &maps);
+}
+
+void __tgt_target_data_update_nowait_mapper(struct location *where, int64_t device, int32_t count,
+                                            void **bases, void **begins, int64_t *sizes,
+                                            int64_t *types, void **names, void **mappers,
+                                            int32_t dependence_count, void *dependences,
+                                            int32_t alias_free_count, void *alias_free)
+{
+    const struct maps maps = {count, bases, begins, sizes, types, names, mappers, false};
+    (void)dependence_count, (void)dependences, (void)alias_free_count, (void)alias_free;
+    data_run(CONSTRUCT_UPDATE, where, device, &maps);
+}

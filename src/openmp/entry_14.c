@@ -1,0 +1,61 @@
+/* entry_14.c: what programs of clang 14 and before call instead. No logic here: see construct.h. */
+#include "openmp/construct.h"
+#include "openmp/exports.h"
+
+static int region_run(struct location *where, int64_t device, void *host_id,
+                      omprma_geometry_t geometry, const struct maps *maps)
+{
+    const struct construct construct = {.kind = CONSTRUCT_REGION,
+                                        .where = where,
+                                        .device = device,
+                                        .maps = *maps,
+                                        .call = {host_id, geometry, 0}};
+    return construct_run(&construct);
+}
+
+int __tgt_target_mapper(struct location *where, int64_t device, void *host_id, int32_t count,
+                        void **bases, void **begins, int64_t *sizes, int64_t *types, void **names,
+                        void **mappers)
+{
+    const struct maps maps = {count, bases, begins, sizes, types, names, mappers, false};
+    return region_run(where, device, host_id, geometry_of(0, 0), &maps);
+}
+
+int __tgt_target_nowait_mapper(struct location *where, int64_t device, void *host_id, int32_t count,
+                               void **bases, void **begins, int64_t *sizes, int64_t *types,
+                               void **names, void **mappers, int32_t dependence_count,
+                               void *dependences, int32_t alias_free_count, void *alias_free)
+{
+    const struct maps maps = {count, bases, begins, sizes, types, names, mappers, false};
+    (void)dependence_count, (void)dependences, (void)alias_free_count, (void)alias_free;
+    return region_run(where, device, host_id, geometry_of(0, 0), &maps);
+}
+
+int __tgt_target_teams_mapper(struct location *where, int64_t device, void *host_id, int32_t count,
+                              void **bases, void **begins, int64_t *sizes, int64_t *types,
+                              void **names, void **mappers, int32_t teams, int32_t threads)
+{
+    const struct maps maps = {count, bases, begins, sizes, types, names, mappers, false};
+    return region_run(where, device, host_id, geometry_of(teams, threads), &maps);
+}
+
+int __tgt_target_teams_nowait_mapper(struct location *where, int64_t device, void *host_id,
+                                     int32_t count, void **bases, void **begins, int64_t *sizes,
+                                     int64_t *types, void **names, void **mappers, int32_t teams,
+                                     int32_t threads, int32_t dependence_count, void *dependences,
+                                     int32_t alias_free_count, void *alias_free)
+{
+    const struct maps maps = {count, bases, begins, sizes, types, names, mappers, false};
+    (void)dependence_count, (void)dependences, (void)alias_free_count, (void)alias_free;
+    return region_run(where, device, host_id, geometry_of(teams, threads), &maps);
+}
+
+void __kmpc_push_target_tripcount(int64_t device, uint64_t count)
+{
+    (void)device, (void)count; /* for devices that have to choose their number of threads */
+}
+
+void __kmpc_push_target_tripcount_mapper(struct location *where, int64_t device, uint64_t count)
+{
+    (void)where, (void)device, (void)count;
+}

@@ -1,0 +1,208 @@
+/* image.c: see image.h. */
+#include "openmp/image.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "openmp/packed.h"
+#include "openmp/report.h"
+#include "openmp/work.h"
+
+/* ---- making --------------------------------------------------------------------------------- */
+
+/* Images that are plainly for somebody else are left out without a word: no ELF file at all (LLVM
+ * bitcode, PTX), or one for a GPU, as programs for several kinds of devices have them. */
+static bool image_is_foreign(const char *start, size_t bytes)
+{
+    if (bytes < SELFMAG || memcmp(start, ELFMAG, SELFMAG) != 0)
+        return true;
+    if (bytes < sizeof(Elf64_Ehdr))
+        return false;
+    Elf64_Half machine;
+    memcpy(&machine, start + offsetof(Elf64_Ehdr, e_machine), sizeof(machine));
+    return machine == EM_CUDA || machine == EM_AMDGPU;
+}
+
+/* Entries that are neither a kernel nor a variable carry no name or no address. */
+static bool entry_is_symbol(const struct entry *entry)
+{
+    return entry->name && entry->name[0] && (entry->address || entry->bytes) &&
+           !(entry->flags & (ENTRY_REQUIRES | ENTRY_INDIRECT | ENTRY_VTABLE));
+}
+
+static bool image_take_entry(const struct entry *entry, void *context)
+{
+    struct image *image = context;
+    if (entry->flags & ENTRY_REQUIRES)
+        registry_require(entry->data);
+    if (!entry_is_symbol(entry))
+        return true;
+    if ((image->count & (image->count - 1)) == 0) { /* full: none, or a power of two */
+        size_t room = image->count ? 2 * image->count : 1;
+        struct entry *longer = reallocarray(image->entries, room, sizeof(*longer));
+        if (!longer)
+            return report(NULL, NULL, "no host memory for the entries of a device image");
+        image->entries = longer;
+    }
+    image->entries[image->count++] = *entry;
+    return true;
+}
+
+struct image *image_make(const struct abi_library *library, const struct abi_image *registered)
+{
+    const char *start = registered->start;
+    size_t bytes = (size_t)(registered->end - start);
+    if (!packed_open(&start, &bytes)) {
+        report(NULL, NULL,
+               "a device image of the program is damaged: it says that it is longer "
+               "than it is, or of an unknown version; compile the program again");
+        return NULL;
+    }
+    if (image_is_foreign(start, bytes))
+        return NULL;
+    if (omprma_image_check(start, bytes) != OMPRMA_OK) {
+        report_start();
+        return NULL;
+    }
+    struct image *image = calloc(1, sizeof(*image));
+    if (!image) {
+        report(NULL, NULL, "no host memory for a device image");
+        return NULL;
+    }
+    image->library = library;
+    image->start = start;
+    image->bytes = bytes;
+    if (!entries_each(registered->entries_begin, registered->entries_end, image_take_entry,
+                      image)) {
+        image_free(image);
+        return NULL;
+    }
+    return image;
+}
+
+void image_free(struct image *image)
+{
+    for (int i = 0; i < image->devices; i++)
+        free(image->addresses[i]);
+    free(image->addresses);
+    free(image->entries);
+    free(image);
+}
+
+/* ---- placing -------------------------------------------------------------------------------- */
+
+bool image_is_placed(const struct image *image, const struct device *device)
+{
+    return image->addresses && image->addresses[device->number];
+}
+
+/* Asks for the symbols of all entries in one request. */
+static bool image_load(struct image *image, struct device *device, omprma_addr_t *addresses,
+                       const struct location *where)
+{
+    omprma_symbol_t *symbols = calloc(image->count + 1, sizeof(*symbols));
+    if (!symbols)
+        return report(where, device, "no host memory for the symbols of a device image");
+    for (size_t i = 0; i < image->count; i++) {
+        symbols[i].name = image->entries[i].name;
+        symbols[i].bytes = image->entries[i].bytes;
+    }
+    bool right = report_status(
+        where, device,
+        omprma_image_load(device->number, image->start, image->bytes, symbols, image->count));
+    for (size_t i = 0; i < image->count; i++)
+        addresses[i] = symbols[i].address;
+    free(symbols);
+    return right;
+}
+
+/* Variables of the image are mapped for good. One that several images have belongs to the first. */
+static bool image_map_variables(struct image *image, struct device *device,
+                                const omprma_addr_t *addresses)
+{
+    for (size_t i = 0; i < image->count; i++) {
+        const struct entry *entry = &image->entries[i];
+        struct mapped *mapped;
+        uintptr_t host = (uintptr_t)entry->address;
+        if (entry->bytes == 0 ||
+            mapping_find(&device->mapping, host, entry->bytes, &mapped) != OVERLAP_NONE)
+            continue;
+        mapped = mapping_add(&device->mapping, host, entry->bytes, addresses[i], false);
+        if (!mapped)
+            return report(NULL, device, "no host memory to map the variable %s", entry->name);
+        mapped->references = COUNT_INFINITE;
+        mapped->name = entry->name;
+    }
+    return true;
+}
+
+/* Constructors and destructors of clang up to 18 are kernels without arguments. */
+static bool image_run(struct image *image, struct device *device, const omprma_addr_t *addresses,
+                      uint32_t flag, const struct location *where)
+{
+    struct work *work = NULL;
+    bool right = true;
+    for (size_t i = 0; i < image->count && right; i++) {
+        if (!(image->entries[i].flags & flag) || image->entries[i].bytes > 0)
+            continue;
+        if (!work)
+            work = work_begin(device, where);
+        right = work && work_launch(work, addresses[i], NULL, NULL, 0);
+    }
+    return (!work || work_finish(work)) && right;
+}
+
+static bool image_make_room(struct image *image)
+{
+    if (image->addresses)
+        return true;
+    int count = devices_start();
+    image->addresses = calloc((size_t)count, sizeof(*image->addresses));
+    image->devices = image->addresses ? count : 0;
+    return image->addresses != NULL;
+}
+
+bool image_place(struct image *image, struct device *device, const struct location *where)
+{
+    static pthread_mutex_t room_lock = PTHREAD_MUTEX_INITIALIZER;
+    omprma_addr_t *addresses = calloc(image->count + 1, sizeof(*addresses));
+    pthread_mutex_lock(&room_lock);
+    bool right = image_make_room(image) && addresses;
+    pthread_mutex_unlock(&room_lock);
+    if (!right)
+        report(where, device, "no host memory for the symbols of a device image");
+    right = right && image_load(image, device, addresses, where);
+    if (right) {
+        pthread_mutex_lock(&device->lock);
+        right = image_map_variables(image, device, addresses);
+        pthread_mutex_unlock(&device->lock);
+    }
+    right = right && image_run(image, device, addresses, ENTRY_CONSTRUCTOR, where);
+    if (right)
+        image->addresses[device->number] = addresses;
+    else
+        free(addresses);
+    return right;
+}
+
+/* ---- displacing ----------------------------------------------------------------------------- */
+
+void image_displace(struct image *image, struct device *device)
+{
+    if (!image_is_placed(image, device))
+        return;
+    const omprma_addr_t *addresses = image->addresses[device->number];
+    image_run(image, device, addresses, ENTRY_DESTRUCTOR, NULL);
+    pthread_mutex_lock(&device->lock);
+    for (size_t i = 0; i < image->count; i++) {
+        const struct entry *entry = &image->entries[i];
+        struct mapped *mapped;
+        if (entry->bytes > 0 &&
+            mapping_find(&device->mapping, (uintptr_t)entry->address, entry->bytes, &mapped) ==
+                OVERLAP_INSIDE &&
+            mapped->device == addresses[i])
+            mapping_drop(&device->mapping, mapped);
+    }
+    pthread_mutex_unlock(&device->lock);
+}

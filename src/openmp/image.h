@@ -1,0 +1,36 @@
+/*
+ * image.h: one device image: is it for us, and bringing it to a device with its variables. The
+ * registry serialises the calls per image and device.
+ *
+ * Thread: see registry.h. Blocks: image_place() and image_destruct() do.
+ */
+#ifndef OMPRMA_OPENMP_IMAGE_H
+#define OMPRMA_OPENMP_IMAGE_H
+
+#include "openmp/registry.h"
+
+struct image {
+    struct image *next;
+    const struct abi_library *library;
+    const char *start;
+    size_t bytes;
+    struct entry *entries;
+    size_t count;
+    omprma_addr_t *
+        *addresses; /* per device, of each entry; NULL: not there. For `devices` devices */
+    int devices;
+};
+
+/* NULL: it is for another kind of device, or (reported) damaged, or there is no memory. */
+struct image *image_make(const struct abi_library *library, const struct abi_image *registered);
+void image_free(struct image *image);
+
+bool image_is_placed(const struct image *image, const struct device *device);
+
+/* Loads it, maps its variables for good, runs its constructors. False: reported. */
+bool image_place(struct image *image, struct device *device, const struct location *where);
+
+/* Before its library goes: runs destructors, and forgets the variables. */
+void image_displace(struct image *image, struct device *device);
+
+#endif

@@ -1,0 +1,197 @@
+/* mapping.c: see mapping.h. The trees are libbsd's red-black trees. */
+#include "openmp/mapping.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int mapped_compare(const struct mapped *a, const struct mapped *b)
+{
+    return a->begin < b->begin ? -1 : a->begin > b->begin;
+}
+
+static int attached_compare(const struct attached *a, const struct attached *b)
+{
+    return a->pointer < b->pointer ? -1 : a->pointer > b->pointer;
+}
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-function" /* each tree uses some of them */
+RB_GENERATE_INTERNAL(mapped_tree, mapped, link, mapped_compare, static)
+RB_GENERATE_INTERNAL(attached_tree, attached, link, attached_compare, static)
+#pragma GCC diagnostic pop
+
+/* ---- ranges --------------------------------------------------------------------------------- */
+
+/* The last range that begins at or before the address, and the first one after it. */
+static void mapping_around(const struct mapping *mapping, uintptr_t address, struct mapped **before,
+                           struct mapped **after)
+{
+    struct mapped *each = RB_ROOT(&mapping->tree);
+    *before = *after = NULL;
+    while (each) {
+        if (each->begin <= address) {
+            *before = each;
+            each = RB_RIGHT(each, link);
+        } else {
+            *after = each;
+            each = RB_LEFT(each, link);
+        }
+    }
+}
+
+/* A section of no length belongs to a range also where it lies between the variable's base and the
+ * part of it that is mapped. */
+static enum overlap find_empty(uintptr_t begin, struct mapped *before, struct mapped *after,
+                               struct mapped **found)
+{
+    *found = NULL;
+    if (before && (begin < before->end || begin < before->base))
+        *found = before;
+    else if (after && begin >= after->base)
+        *found = after;
+    return *found ? OVERLAP_INSIDE : OVERLAP_NONE;
+}
+
+enum overlap mapping_find(const struct mapping *mapping, uintptr_t begin, size_t bytes,
+                          struct mapped **found)
+{
+    struct mapped *before, *after;
+    mapping_around(mapping, begin, &before, &after);
+    if (bytes == 0)
+        return find_empty(begin, before, after, found);
+    uintptr_t end = begin + bytes;
+    if (before && begin < before->end) {
+        *found = before;
+        return end <= before->end ? OVERLAP_INSIDE : OVERLAP_PARTLY;
+    }
+    if (after && end > after->begin) {
+        *found = after;
+        return OVERLAP_PARTLY;
+    }
+    *found = NULL;
+    return OVERLAP_NONE;
+}
+
+struct mapped *mapping_add(struct mapping *mapping, uintptr_t begin, size_t bytes,
+                           omprma_addr_t device, bool hold)
+{
+    struct mapped *mapped = calloc(1, sizeof(*mapped));
+    if (!mapped)
+        return NULL;
+    mapped->begin = mapped->base = begin;
+    mapped->end = begin + bytes;
+    mapped->device = device;
+    mapped->references = hold ? 0 : 1;
+    mapped->holds = hold ? 1 : 0;
+    RB_INIT(&mapped->pointers);
+    RB_INSERT(mapped_tree, &mapping->tree, mapped);
+    mapping->count++;
+    return mapped;
+}
+
+void mapping_remove(struct mapping *mapping, struct mapped *mapped)
+{
+    struct attached *pointer;
+    while ((pointer = RB_ROOT(&mapped->pointers))) {
+        RB_REMOVE(attached_tree, &mapped->pointers, pointer);
+        free(pointer);
+    }
+    RB_REMOVE(mapped_tree, &mapping->tree, mapped);
+    mapping->count--;
+    free(mapped);
+}
+
+void mapping_drop(struct mapping *mapping, struct mapped *mapped)
+{
+    mapped->references = 0;
+    if (mapped_is_over(mapped))
+        mapping_remove(mapping, mapped);
+}
+
+struct mapped *mapping_first(const struct mapping *mapping)
+{
+    struct mapped *each = RB_ROOT(&mapping->tree);
+    while (each && RB_LEFT(each, link))
+        each = RB_LEFT(each, link);
+    return each;
+}
+
+struct mapped *mapping_next(struct mapped *mapped)
+{
+    return RB_NEXT(mapped_tree, NULL, mapped);
+}
+
+/* ---- counts --------------------------------------------------------------------------------- */
+
+void mapped_enter(struct mapped *mapped, bool hold)
+{
+    uint64_t *count = hold ? &mapped->holds : &mapped->references;
+    if (*count != COUNT_INFINITE)
+        ++*count;
+}
+
+bool mapped_is_last(const struct mapped *mapped, bool hold, bool all)
+{
+    uint64_t own = hold ? mapped->holds : mapped->references;
+    uint64_t other = hold ? mapped->references : mapped->holds;
+    if (other > 0)
+        return false;
+    return all ? own != COUNT_INFINITE : own == 1;
+}
+
+void mapped_leave(struct mapped *mapped, bool hold, bool all)
+{
+    uint64_t *count = hold ? &mapped->holds : &mapped->references;
+    if (*count == COUNT_INFINITE || *count == 0)
+        return;
+    *count = all ? 0 : *count - 1;
+}
+
+/* ---- pointers ------------------------------------------------------------------------------- */
+
+static struct attached *attached_find(struct mapped *mapped, uintptr_t pointer)
+{
+    struct attached key = {.pointer = pointer};
+    return RB_FIND(attached_tree, &mapped->pointers, &key);
+}
+
+bool mapped_attach(struct mapped *mapped, uintptr_t pointer, size_t bytes, const void *device_value,
+                   bool *changed)
+{
+    const void *host_value = (const void *)pointer;
+    struct attached *attached = attached_find(mapped, pointer);
+    if (attached && attached->bytes == bytes &&
+        memcmp(attached->host_value, host_value, bytes) == 0 &&
+        memcmp(attached->device_value, device_value, bytes) == 0) {
+        *changed = false;
+        return true;
+    }
+    if (attached && attached->bytes != bytes) {
+        RB_REMOVE(attached_tree, &mapped->pointers, attached);
+        free(attached);
+        attached = NULL;
+    }
+    if (!attached) {
+        attached = calloc(1, sizeof(*attached) + 2 * bytes);
+        if (!attached)
+            return false;
+        attached->pointer = pointer;
+        attached->bytes = bytes;
+        attached->device_value = attached->host_value + bytes;
+        RB_INSERT(attached_tree, &mapped->pointers, attached);
+    }
+    memcpy(attached->host_value, host_value, bytes);
+    memcpy(attached->device_value, device_value, bytes);
+    *changed = true;
+    return true;
+}
+
+void mapped_each_pointer(struct mapped *mapped, uintptr_t begin, size_t bytes,
+                         void (*call)(const struct attached *pointer, void *context), void *context)
+{
+    struct attached key = {.pointer = begin};
+    struct attached *each = RB_NFIND(attached_tree, &mapped->pointers, &key);
+    for (; each && each->pointer < begin + bytes;
+         each = RB_NEXT(attached_tree, &mapped->pointers, each))
+        call(each, context);
+}

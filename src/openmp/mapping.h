@@ -1,0 +1,117 @@
+/*
+ * mapping.h: the table of a device that says which host range corresponds to which device memory.
+ * Ordered by host address, so that a look-up costs the logarithm of the number of ranges. Only
+ * keeps the books: it moves nothing and allocates no device memory. Knows nothing of omprma but the
+ * type of an address.
+ *
+ * Thread: the owner of a table serialises all calls on it. Blocks: no.
+ */
+#ifndef OMPRMA_OPENMP_MAPPING_H
+#define OMPRMA_OPENMP_MAPPING_H
+
+#include <bsd/sys/tree.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include <omprma/omprma.h>
+
+struct work;
+struct pinned;
+LIST_HEAD(pinned_list, pinned);
+
+/* Counts of globals and of associated memory: nothing changes them. */
+#define COUNT_INFINITE UINT64_MAX
+
+/* A pointer in mapped memory whose device copy points to device memory. When the host's copy was
+ * overwritten by what came back, it gets its value back. Fortran's descriptors are longer than one
+ * pointer, so there are `bytes` of them. */
+struct attached {
+    RB_ENTRY(attached) link;
+    uintptr_t pointer; /* on the host */
+    size_t bytes;
+    unsigned char *device_value; /* what the device has */
+    unsigned char host_value[];  /* followed by device_value */
+};
+RB_HEAD(attached_tree, attached);
+
+struct mapped {
+    RB_ENTRY(mapped) link;
+    uintptr_t begin, end; /* host range */
+    uintptr_t base;       /* of the variable that it is a part of */
+    omprma_addr_t device; /* corresponds to begin */
+    omprma_addr_t block;  /* to be freed with it; 0: not allocated by the table's owner */
+    uint64_t references, holds;
+    const char *name;        /* ";name;file;line;column;;" or NULL; the program's */
+    uint64_t made_by;        /* number of the work that made it */
+    struct pinned_list pins; /* of works under way that use it, see work.h */
+    struct work *writer;     /* the last work that moved its data, if that is still writer_number */
+    uint64_t writer_number;
+    struct attached_tree pointers;
+};
+RB_HEAD(mapped_tree, mapped);
+
+struct mapping {
+    struct mapped_tree tree;
+    size_t count;
+};
+
+/* How a range lies in the table. */
+enum overlap {
+    OVERLAP_NONE,
+    OVERLAP_INSIDE, /* of `found` */
+    OVERLAP_PARTLY  /* with `found`, beyond one or both of its ends */
+};
+
+enum overlap mapping_find(const struct mapping *mapping, uintptr_t begin, size_t bytes,
+                          struct mapped **found);
+
+/* A new range, which must overlap none; one reference, or one hold. NULL: no memory. */
+struct mapped *mapping_add(struct mapping *mapping, uintptr_t begin, size_t bytes,
+                           omprma_addr_t device, bool hold);
+
+/* Takes it out and frees it with its pointers. */
+void mapping_remove(struct mapping *mapping, struct mapped *mapped);
+
+/* The same for one that counts cannot take out; when works use it, the last of them does. */
+void mapping_drop(struct mapping *mapping, struct mapped *mapped);
+
+/* The first range, and the one after another; NULL at the end. */
+struct mapped *mapping_first(const struct mapping *mapping);
+struct mapped *mapping_next(struct mapped *mapped);
+
+/* ---- counts --------------------------------------------------------------------------------- */
+
+void mapped_enter(struct mapped *mapped, bool hold);
+
+/* Would one more exit be the last one? `all`: after a delete. */
+bool mapped_is_last(const struct mapped *mapped, bool hold, bool all);
+
+/* One exit; `all`: the references become none, unless they are infinite. */
+void mapped_leave(struct mapped *mapped, bool hold, bool all);
+
+/* Nobody has it mapped or needs it any more. */
+static inline bool mapped_is_over(const struct mapped *mapped)
+{
+    return mapped->references == 0 && mapped->holds == 0 && LIST_EMPTY(&mapped->pins);
+}
+
+static inline omprma_addr_t mapped_address(const struct mapped *mapped, uintptr_t host)
+{
+    return mapped->device + (host - mapped->begin);
+}
+
+/* ---- pointers ------------------------------------------------------------------------------- */
+
+/* Remembers that the device's copy of [pointer, pointer + bytes) holds `device_value` now. False in
+ * *changed: it did before, and the host's value is the same too. False: no memory. */
+bool mapped_attach(struct mapped *mapped, uintptr_t pointer, size_t bytes, const void *device_value,
+                   bool *changed);
+
+/* Calls for every attached pointer that lies in the range. */
+void mapped_each_pointer(struct mapped *mapped, uintptr_t begin, size_t bytes,
+                         void (*call)(const struct attached *pointer, void *context),
+                         void *context);
+
+#endif

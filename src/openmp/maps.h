@@ -1,0 +1,67 @@
+/*
+ * maps.h: what map clauses mean: entering and leaving a data environment, motion clauses. Only the
+ * meaning: ranges are kept by mapping.h, moved by work.h.
+ *
+ * Thread: the caller holds the lock of the work's device around each call. Blocks: when the work's
+ * queue is full. Errors: false means that it was reported; what was issued goes on.
+ */
+#ifndef OMPRMA_OPENMP_MAPS_H
+#define OMPRMA_OPENMP_MAPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "openmp/abi.h"
+#include "openmp/work.h"
+
+/* The arrays that a construct passes. */
+struct maps {
+    int32_t count;
+    void **bases, **begins;
+    int64_t *sizes, *types;
+    void **names, **mappers; /* either may be NULL */
+    bool inner;              /* a mapper made it for a part of something that is mapped itself */
+};
+
+static inline const char *maps_name(const struct maps *maps, int i)
+{
+    return maps->names ? maps->names[i] : NULL;
+}
+
+/* What is neither mapped nor moved: values, private variables. */
+static inline bool map_is_private(int64_t type)
+{
+    return (type & (MAP_LITERAL | MAP_PRIVATE)) != 0;
+}
+
+bool maps_enter(struct work *work, const struct maps *maps);
+bool maps_leave(struct work *work, const struct maps *maps);
+bool maps_update(struct work *work, const struct maps *maps);
+
+/* The device address that corresponds to a host range that is mapped; 0: it is not. */
+omprma_addr_t maps_look_up(struct work *work, const void *begin, size_t bytes);
+
+/* ---- moving data, for the parts of this module ---- */
+
+/* Host to device, leaving pointers on the device that point to device memory as they are. */
+bool range_submit(struct work *work, struct mapped *mapped, const void *begin, size_t bytes);
+
+/* Device to host; pointers on the host stay as they are. */
+bool range_retrieve(struct work *work, struct mapped *mapped, void *begin, size_t bytes);
+
+/* Lets the device's copy of the pointer at `pointer`, which lies in `mapped`, point to what the
+ * host's points to: `pointee`, on the device `address` (0: nowhere). `bytes`: of the pointer, more
+ * than 8 for one with a descriptor. */
+bool pointer_attach(struct work *work, struct mapped *mapped, void *pointer, size_t bytes,
+                    const void *pointee, omprma_addr_t address);
+
+/* ---- mappers ---- */
+
+typedef bool maps_function(struct work *work, const struct maps *maps, void *context);
+
+/* Calls the item's mapper and then `call` with what it made. */
+bool mapper_run(struct work *work, const struct maps *maps, int i, maps_function *call,
+                void *context);
+
+#endif

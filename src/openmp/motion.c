@@ -1,0 +1,90 @@
+/* motion.c: moving the data of mapped ranges, and the pointers in them. See maps.h. */
+#include <string.h>
+
+#include "openmp/maps.h"
+#include "openmp/report.h"
+
+omprma_addr_t maps_look_up(struct work *work, const void *begin, size_t bytes)
+{
+    struct mapped *mapped;
+    if (mapping_find(&work->device->mapping, (uintptr_t)begin, bytes, &mapped) != OVERLAP_INSIDE)
+        return 0;
+    return mapped_address(mapped, (uintptr_t)begin);
+}
+
+static void info_copy(const struct work *work, const char *way, const void *host,
+                      omprma_addr_t device, size_t bytes, const char *map_name)
+{
+    struct name name = name_of(map_name);
+    info_print(work->device->number,
+               "Copying data from %s, HstPtr=0x%016llx, TgtPtr=0x%016llx, Size=%zu, Name=%.*s\n",
+               way, (unsigned long long)(uintptr_t)host, (unsigned long long)device, bytes,
+               name.length, name.text);
+}
+
+struct resubmit {
+    struct work *work;
+    struct mapped *mapped;
+    bool right;
+};
+
+static void pointer_resubmit(const struct attached *pointer, void *context)
+{
+    struct resubmit *resubmit = context;
+    if (resubmit->right)
+        resubmit->right =
+            work_submit(resubmit->work, mapped_address(resubmit->mapped, pointer->pointer),
+                        pointer->device_value, pointer->bytes);
+}
+
+bool range_submit(struct work *work, struct mapped *mapped, const void *begin, size_t bytes)
+{
+    omprma_addr_t to = mapped_address(mapped, (uintptr_t)begin);
+    if (info_wants(INFO_TRANSFERS))
+        info_copy(work, "host to device", begin, to, bytes, mapped->name);
+    struct resubmit resubmit = {work, mapped, true};
+    if (!work_follow(work, mapped) || !work_submit(work, to, begin, bytes))
+        return false;
+    work_write(work, mapped);
+    mapped_each_pointer(mapped, (uintptr_t)begin, bytes, pointer_resubmit, &resubmit);
+    return resubmit.right && work_pin(work, mapped, (uintptr_t)begin, 0);
+}
+
+bool range_retrieve(struct work *work, struct mapped *mapped, void *begin, size_t bytes)
+{
+    omprma_addr_t from = mapped_address(mapped, (uintptr_t)begin);
+    if (info_wants(INFO_TRANSFERS))
+        info_copy(work, "device to host", begin, from, bytes, mapped->name);
+    if (!work_follow(work, mapped) || !work_retrieve(work, begin, from, bytes))
+        return false;
+    work_write(work, mapped);
+    return work_pin(work, mapped, (uintptr_t)begin, RB_EMPTY(&mapped->pointers) ? 0 : bytes);
+}
+
+bool pointer_attach(struct work *work, struct mapped *mapped, void *pointer, size_t bytes,
+                    const void *pointee, omprma_addr_t address)
+{
+    enum { FEW_BYTES = 256 }; /* the longest descriptor of Fortran has less */
+    unsigned char value[FEW_BYTES];
+    bool changed;
+    if (bytes < sizeof(void *) || bytes > FEW_BYTES)
+        return report(work->where, work->device, "a pointer of %zu bytes cannot be attached",
+                      bytes);
+    memcpy(value, pointer, bytes);
+    uintptr_t base;
+    memcpy(&base, pointer, sizeof(base));
+    uint64_t device_base = address ? address - ((uintptr_t)pointee - base) : 0;
+    memcpy(value, &device_base, sizeof(device_base));
+    if (!mapped_attach(mapped, (uintptr_t)pointer, bytes, value, &changed))
+        return report(work->where, work->device, "no host memory to attach a pointer");
+    if (!changed)
+        return work_follow(work, mapped);
+    if (info_wants(INFO_TRANSFERS))
+        info_copy(work, "host to device", pointer, mapped_address(mapped, (uintptr_t)pointer),
+                  bytes, NULL);
+    if (!work_follow(work, mapped) ||
+        !work_submit(work, mapped_address(mapped, (uintptr_t)pointer), value, bytes))
+        return false;
+    work_write(work, mapped);
+    return true;
+}

@@ -1,0 +1,34 @@
+/*
+ * region.h: one target region: maps, launch and what comes back go into one queue, so that a small
+ * region is one message each way.
+ *
+ * Thread: any. Blocks: when the work's queue is full. Errors: false means that it was reported.
+ */
+#ifndef OMPRMA_OPENMP_REGION_H
+#define OMPRMA_OPENMP_REGION_H
+
+#include "openmp/maps.h"
+
+/* The words that a kernel is called with. */
+struct arguments {
+    uint64_t *words;
+    size_t count;
+    uint64_t few[64]; /* `words`, where they fit */
+};
+
+/* Of a list that was entered; sends private variables. `leading` words are zero. The caller holds
+ * the device's lock and calls arguments_clear(). */
+bool arguments_build(struct work *work, const struct maps *maps, size_t leading,
+                     struct arguments *arguments);
+void arguments_clear(struct arguments *arguments);
+
+struct region_call {
+    const void *host_id;        /* which region */
+    omprma_geometry_t geometry; /* what its clauses say */
+    size_t leading;             /* words before its arguments */
+};
+
+/* Issues the whole region; it is complete when the work is. */
+bool region_issue(struct work *work, const struct region_call *call, const struct maps *maps);
+
+#endif

@@ -1,0 +1,207 @@
+/* registry.c: see registry.h. */
+#include "openmp/registry.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "openmp/image.h"
+#include "openmp/report.h"
+
+struct region {
+    RB_ENTRY(region) link;
+    const void *id;
+    struct image *image;
+    size_t index; /* of its entry */
+};
+RB_HEAD(region_tree, region);
+
+static struct registry {
+    pthread_rwlock_t lock;
+    struct image *images; /* the newest last */
+    struct region_tree regions;
+    atomic_ulong generation; /* counts changes */
+    atomic_llong requires;
+} registry = {.lock = PTHREAD_RWLOCK_INITIALIZER};
+
+static int region_compare(const struct region *a, const struct region *b)
+{
+    return a->id < b->id ? -1 : a->id > b->id;
+}
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-function" /* not all of them are used */
+RB_GENERATE_INTERNAL(region_tree, region, link, region_compare, static)
+#pragma GCC diagnostic pop
+
+/* ---- entries -------------------------------------------------------------------------------- */
+
+/* The step to the next entry; 0: damaged. Entries of other languages are left out. */
+static size_t entry_read(const char *at, size_t room, struct entry *entry, bool *ours)
+{
+    const struct abi_entry *old = (const void *)at;
+    const struct abi_entry_new *new = (const void *)at;
+    if (room >= sizeof(*new) && new->zero == 0 && new->version == 1) {
+        *entry =
+            (struct entry){new->address, new->name, new->bytes, new->flags, (int64_t) new->data};
+        *ours = new->kind == ENTRY_KIND_OPENMP;
+        return sizeof(*new);
+    }
+    if (room < sizeof(*old))
+        return 0;
+    *entry = (struct entry){old->address, old->name, old->bytes, (uint32_t)old->flags, old->data};
+    *ours = true;
+    return sizeof(*old);
+}
+
+bool entries_each(const char *begin, const char *end,
+                  bool (*call)(const struct entry *entry, void *context), void *context)
+{
+    for (size_t step; begin < end; begin += step) {
+        struct entry entry;
+        bool ours;
+        step = entry_read(begin, (size_t)(end - begin), &entry, &ours);
+        if (step == 0)
+            return report(NULL, NULL,
+                          "a table of target regions ends inside an entry; was the "
+                          "program made by a newer clang?");
+        if (ours && !call(&entry, context))
+            return false;
+    }
+    return true;
+}
+
+/* ---- libraries ------------------------------------------------------------------------------ */
+
+void registry_require(int64_t clauses)
+{
+    atomic_fetch_or(&registry.requires, clauses);
+}
+
+static void regions_add(struct image *image)
+{
+    for (size_t i = 0; i < image->count; i++) {
+        if (image->entries[i].bytes > 0 || !image->entries[i].address)
+            continue;
+        struct region *region = calloc(1, sizeof(*region));
+        if (!region) {
+            report(NULL, NULL, "no host memory for the target region %s", image->entries[i].name);
+            return;
+        }
+        *region = (struct region){.id = image->entries[i].address, .image = image, .index = i};
+        if (RB_INSERT(region_tree, &registry.regions, region))
+            free(region); /* another image of the same regions: the first one counts */
+    }
+}
+
+static void regions_drop(const struct image *image)
+{
+    for (size_t i = 0; i < image->count; i++) {
+        struct region key = {.id = image->entries[i].address};
+        struct region *region = RB_FIND(region_tree, &registry.regions, &key);
+        if (region && region->image == image) {
+            RB_REMOVE(region_tree, &registry.regions, region);
+            free(region);
+        }
+    }
+}
+
+bool registry_add(const struct abi_library *library)
+{
+    bool any = false;
+    for (int32_t i = 0; i < library->count; i++) {
+        struct image *image = image_make(library, &library->images[i]);
+        if (!image)
+            continue;
+        pthread_rwlock_wrlock(&registry.lock);
+        struct image **last = &registry.images;
+        while (*last)
+            last = &(*last)->next;
+        *last = image;
+        regions_add(image);
+        atomic_fetch_add(&registry.generation, 1);
+        pthread_rwlock_unlock(&registry.lock);
+        any = true;
+    }
+    return any;
+}
+
+/* Takes the library's first image out of the list. */
+static struct image *image_take(const struct abi_library *library)
+{
+    pthread_rwlock_wrlock(&registry.lock);
+    struct image **place = &registry.images;
+    while (*place && (*place)->library != library)
+        place = &(*place)->next;
+    struct image *found = *place;
+    if (found) {
+        *place = found->next;
+        regions_drop(found);
+    }
+    pthread_rwlock_unlock(&registry.lock);
+    return found;
+}
+
+void registry_remove(const struct abi_library *library)
+{
+    struct image *image;
+    while ((image = image_take(library))) {
+        int count = devices_started();
+        for (int i = 0; i < count; i++) {
+            struct device *device = device_at(i);
+            pthread_mutex_lock(&device->load_lock);
+            image_displace(image, device);
+            pthread_mutex_unlock(&device->load_lock);
+        }
+        image_free(image);
+    }
+}
+
+/* ---- devices -------------------------------------------------------------------------------- */
+
+static bool prepare_locked(struct device *device, const struct location *where)
+{
+    if (atomic_load(&registry.requires) & REQUIRES_UNIFIED_SHARED_MEMORY)
+        return report(where, device,
+                      "the program requires unified_shared_memory, which a remote "
+                      "device cannot give: map the data instead");
+    unsigned long generation = atomic_load(&registry.generation);
+    bool right = true;
+    pthread_rwlock_rdlock(&registry.lock);
+    for (struct image *image = registry.images; image && right; image = image->next)
+        right = image_is_placed(image, device) || image_place(image, device, where);
+    pthread_rwlock_unlock(&registry.lock);
+    if (right)
+        atomic_store(&device->generation, generation);
+    return right;
+}
+
+bool registry_prepare(struct device *device, const struct location *where)
+{
+    if (atomic_load_explicit(&device->generation, memory_order_acquire) ==
+        atomic_load_explicit(&registry.generation, memory_order_acquire))
+        return true;
+    pthread_mutex_lock(&device->load_lock);
+    bool right = prepare_locked(device, where);
+    pthread_mutex_unlock(&device->load_lock);
+    return right;
+}
+
+bool registry_kernel(const struct device *device, const void *host_id, const struct location *where,
+                     omprma_addr_t *kernel, const char **name)
+{
+    struct region key = {.id = host_id};
+    *kernel = 0;
+    pthread_rwlock_rdlock(&registry.lock);
+    struct region *region = RB_FIND(region_tree, &registry.regions, &key);
+    if (region && image_is_placed(region->image, device)) {
+        *kernel = region->image->addresses[device->number][region->index];
+        *name = region->image->entries[region->index].name;
+    }
+    pthread_rwlock_unlock(&registry.lock);
+    if (!*kernel)
+        return report(where, device,
+                      "the program has no image with this target region for x86_64; "
+                      "compile it with -fopenmp-targets=x86_64-pc-linux-gnu");
+    return true;
+}

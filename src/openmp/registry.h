@@ -1,0 +1,46 @@
+/*
+ * registry.h: the libraries that have registered themselves, their images, and their regions by the
+ * addresses that programs call them with. Brings images to devices when these are first used.
+ *
+ * Thread: any function from any thread. Blocks: registry_prepare() and registry_remove() may.
+ */
+#ifndef OMPRMA_OPENMP_REGISTRY_H
+#define OMPRMA_OPENMP_REGISTRY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <omprma/omprma.h>
+
+#include "openmp/abi.h"
+#include "openmp/device.h"
+
+/* A kernel or a variable, whichever form it was registered in. */
+struct entry {
+    void *address; /* on the host */
+    const char *name;
+    size_t bytes; /* 0: a kernel */
+    uint32_t flags;
+    int64_t data;
+};
+
+/* Does any of its images concern us? */
+bool registry_add(const struct abi_library *library);
+void registry_remove(const struct abi_library *library);
+
+/* The clauses of all requires directives so far. */
+void registry_require(int64_t clauses);
+
+/* Brings what is registered and new to the device. False: reported. */
+bool registry_prepare(struct device *device, const struct location *where);
+
+/* The kernel of a region on a device that is prepared, and its name. False: reported. */
+bool registry_kernel(const struct device *device, const void *host_id, const struct location *where,
+                     omprma_addr_t *kernel, const char **name);
+
+/* Calls for each entry of a table of entries of either form; `call` returns false to end it. */
+bool entries_each(const char *begin, const char *end,
+                  bool (*call)(const struct entry *entry, void *context), void *context);
+
+#endif

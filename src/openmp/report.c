@@ -1,0 +1,254 @@
+/* report.c: see report.h. */
+#include "openmp/report.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "openmp/device.h"
+#include "openmp/mapping.h"
+
+enum { LINE_BYTES = 2048 };
+
+/* ---- locations ------------------------------------------------------------------------------ */
+
+/* Field `index` of ";a;b;c;;". */
+static struct name field_of(const char *text, int index)
+{
+    struct name field = {"unknown", 7};
+    if (!text || *text != ';')
+        return field;
+    for (; index > 0; index--) {
+        text = strchr(text + 1, ';');
+        if (!text)
+            return field;
+    }
+    int length = (int)strcspn(text + 1, ";");
+    if (length > 0)
+        field = (struct name){text + 1, length};
+    return field;
+}
+
+struct name name_of(const void *map_name)
+{
+    const char *text = map_name;
+    if (text && *text && *text != ';') /* a plain name */
+        return (struct name){text, (int)strcspn(text, ";")};
+    return field_of(text, 0);
+}
+
+static bool location_known(const struct location *where)
+{
+    return where && where->where && strncmp(where->where, ";unknown;", 9) != 0 &&
+           *where->where == ';';
+}
+
+static struct name location_file(const struct location *where)
+{
+    return field_of(where->where, 0);
+}
+
+static int location_number(const struct location *where, int index)
+{
+    return atoi(field_of(where->where, index).text);
+}
+
+/* ---- errors --------------------------------------------------------------------------------- */
+
+static void line_write(const char *line, size_t length)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static char last[LINE_BYTES];
+    pthread_mutex_lock(&lock);
+    if (strcmp(line, last) != 0) {
+        memcpy(last, line, length + 1);
+        fflush(stdout);
+        ssize_t written;
+        do
+            written = write(STDERR_FILENO, line, length);
+        while (written < 0 && errno == EINTR);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+static void line_print(const struct location *where, const struct device *device, const char *text)
+{
+    char line[LINE_BYTES], place[512] = "", device_name[96] = "";
+    if (location_known(where)) {
+        struct name file = location_file(where);
+        snprintf(place, sizeof(place), "%.*s:%d: ", file.length, file.text,
+                 location_number(where, 2));
+    }
+    if (device)
+        snprintf(device_name, sizeof(device_name), "device %d (%s): ", device->number,
+                 device->host);
+    int length = snprintf(line, sizeof(line), "omprma: error: %s%s%s\n", place, device_name, text);
+    if (length >= LINE_BYTES) {
+        length = LINE_BYTES - 1;
+        line[length - 1] = '\n';
+    }
+    line_write(line, (size_t)length);
+}
+
+bool report(const struct location *where, const struct device *device, const char *format, ...)
+{
+    char text[LINE_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    line_print(where, device, text);
+    return false;
+}
+
+bool report_status(const struct location *where, const struct device *device, int status)
+{
+    if (status == OMPRMA_OK)
+        return true;
+    /* omprma's own lines name the device already */
+    (void)device;
+    line_print(where, NULL, omprma_error());
+    return false;
+}
+
+void message_print(const char *format, ...)
+{
+    va_list arguments;
+    flockfile(stderr);
+    fputs("omptarget message: ", stderr);
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+    funlockfile(stderr);
+}
+
+bool report_start(void)
+{
+    line_print(NULL, NULL, omprma_error());
+    return false;
+}
+
+void report_fatal(const struct location *where)
+{
+    fflush(stdout);
+    if (location_known(where)) {
+        struct name file = location_file(where);
+        fprintf(stderr, "%.*s:%d:%d: ", file.length, file.text, location_number(where, 2),
+                location_number(where, 3));
+    }
+    fprintf(stderr, "omptarget fatal error 1: failure of target construct while offloading is "
+                    "mandatory\n");
+    abort();
+}
+
+/* ---- information ---------------------------------------------------------------------------- */
+
+static pthread_once_t info_once = PTHREAD_ONCE_INIT;
+static atomic_uint info_flags;
+
+static void info_read(void)
+{
+    const char *text = getenv("LIBOMPTARGET_INFO");
+    if (text)
+        atomic_store(&info_flags, (unsigned)strtol(text, NULL, 0));
+}
+
+bool info_wants(enum info kind)
+{
+    pthread_once(&info_once, info_read);
+    return (atomic_load_explicit(&info_flags, memory_order_relaxed) & (unsigned)kind) != 0;
+}
+
+void info_set(uint32_t flags)
+{
+    pthread_once(&info_once, info_read);
+    atomic_store(&info_flags, flags);
+}
+
+void info_print(int device, const char *format, ...)
+{
+    va_list arguments;
+    flockfile(stderr);
+    fprintf(stderr, "omptarget device %d info: ", device);
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    funlockfile(stderr);
+}
+
+static void count_text(uint64_t count, char text[24])
+{
+    if (count == COUNT_INFINITE)
+        snprintf(text, 24, "INF");
+    else
+        snprintf(text, 24, "%llu", (unsigned long long)count);
+}
+
+void info_table(const struct location *where, int device, const struct mapping *mapping)
+{
+    const struct name unknown = {"unknown", 7};
+    bool known = location_known(where);
+    struct name file = known ? location_file(where) : unknown;
+    info_print(device, "OpenMP Host-Device pointer mappings after block at %.*s:%d:%d:\n",
+               file.length, file.text, known ? location_number(where, 2) : 0,
+               known ? location_number(where, 3) : 0);
+    info_print(device, "%-18s %-18s %s %s %s %s\n", "Host Ptr", "Target Ptr", "Size (B)",
+               "DynRefCount", "HoldRefCount", "Declaration");
+    for (struct mapped *each = mapping_first(mapping); each; each = mapping_next(each)) {
+        char references[24], holds[24];
+        struct name name = name_of(each->name);
+        count_text(each->references, references);
+        count_text(each->holds, holds);
+        info_print(device, "0x%016llx 0x%016llx %-8llu %-11s %-12s %.*s at %.*s:%d:%d\n",
+                   (unsigned long long)each->begin, (unsigned long long)each->device,
+                   (unsigned long long)(each->end - each->begin), references, holds, name.length,
+                   name.text, field_of(each->name, 1).length, field_of(each->name, 1).text,
+                   atoi(field_of(each->name, 2).text), atoi(field_of(each->name, 3).text));
+    }
+}
+
+static const char *type_text(int64_t type)
+{
+    if (type & MAP_PRIVATE)
+        return type & MAP_TO ? "firstprivate" : "private";
+    if (type & MAP_LITERAL)
+        return "firstprivate";
+    if (type & MAP_ATTACH)
+        return "attach";
+    switch (type & (MAP_TO | MAP_FROM)) {
+    case MAP_TO | MAP_FROM:
+        return "tofrom";
+    case MAP_TO:
+        return "to";
+    case MAP_FROM:
+        return "from";
+    default:
+        return type & MAP_RETURN_PARAM ? "use_address" : "alloc";
+    }
+}
+
+void info_arguments(const struct location *where, int device, const char *construct, int count,
+                    const int64_t *sizes, const int64_t *types, void *const *names)
+{
+    const struct name unknown = {"unknown", 7};
+    bool known = location_known(where);
+    struct name file = known ? location_file(where) : unknown;
+    info_print(device, "%s at %.*s:%d:%d with %d arguments:\n", construct, file.length, file.text,
+               known ? location_number(where, 2) : 0, known ? location_number(where, 3) : 0, count);
+    for (int i = 0; i < count; i++) {
+        struct name name = name_of(names ? names[i] : NULL);
+        const char *implicit = types[i] & MAP_IMPLICIT ? "(implicit)" : "";
+        if (types[i] & (MAP_PRIVATE | MAP_LITERAL))
+            info_print(device, "%s(%.*s)[%lld] %s\n", type_text(types[i]), name.length, name.text,
+                       (long long)sizes[i], implicit);
+        else
+            info_print(device, "%s(%.*s)[%lld] %s\n", type_text(types[i]), name.length, name.text,
+                       (long long)sizes[i], implicit);
+    }
+}

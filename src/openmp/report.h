@@ -1,0 +1,67 @@
+/*
+ * report.h: what users read: error lines that say where in the source, which device and what, and
+ * the lines that LIBOMPTARGET_INFO asks for. Knows nothing of queues.
+ *
+ * Thread: any function from any thread. Blocks: no.
+ */
+#ifndef OMPRMA_OPENMP_REPORT_H
+#define OMPRMA_OPENMP_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "openmp/abi.h"
+
+struct device;
+struct mapping;
+
+/* Bits of LIBOMPTARGET_INFO. */
+enum info {
+    INFO_ARGUMENTS = 1,
+    INFO_EXISTS = 2,
+    INFO_TABLE = 4,
+    INFO_CHANGES = 8,
+    INFO_KERNEL = 16,
+    INFO_TRANSFERS = 32,
+    INFO_EMPTY = 64
+};
+
+bool info_wants(enum info kind);
+void info_set(uint32_t flags);
+
+/* "omprma: error: app.c:42: device 1 (node3): ..."; `where` and `device` may be NULL. The same line
+ * twice in a row is printed once. Always returns false. */
+bool report(const struct location *where, const struct device *device, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The same with the thread's omprma_error(), if `status` is one: returns whether it is none. */
+bool report_status(const struct location *where, const struct device *device, int status);
+
+/* A line for the calling thread's omprma_error(), where there is no device yet. */
+bool report_start(void);
+
+/* "omptarget message: ..." with the words of LLVM's libomptarget, which scripts may look for. */
+void message_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* "omptarget device N info: ..." as LLVM words it. */
+void info_print(int device, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The mapping table, in LLVM's format. The table's owner is to hold its lock. */
+void info_table(const struct location *where, int device, const struct mapping *mapping);
+
+/* "Entering OpenMP kernel at app.c:42:3 with 2 arguments:" and a line for each. */
+void info_arguments(const struct location *where, int device, const char *construct, int count,
+                    const int64_t *sizes, const int64_t *types, void *const *names);
+
+/* The name in a map's ";name;file;line;column;;", "unknown" where there is none. */
+struct name {
+    const char *text;
+    int length; /* for "%.*s" */
+};
+struct name name_of(const void *map_name);
+
+/* Ends the process: a target construct has failed and must not. */
+void report_fatal(const struct location *where) __attribute__((noreturn));
+
+#endif

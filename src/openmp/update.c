@@ -1,0 +1,103 @@
+/* update.c: target update, see maps.h. */
+#include "openmp/maps.h"
+#include "openmp/report.h"
+
+static bool part_absent(struct work *work, const struct maps *maps, int i, const void *begin,
+                        size_t bytes)
+{
+    struct name name = name_of(maps_name(maps, i));
+    message_print("device mapping required by 'present' motion modifier does not "
+                  "exist for host address 0x%016llx (%zu bytes)",
+                  (unsigned long long)(uintptr_t)begin, bytes);
+    return report(work->where, work->device,
+                  "\"%.*s\" (%zu bytes at %p) is not mapped, as its motion clause says \"present\"",
+                  name.length, name.text, bytes, begin);
+}
+
+static bool part_update(struct work *work, const struct maps *maps, int i, char *begin,
+                        size_t bytes)
+{
+    struct mapped *mapped;
+    int64_t type = maps->types[i];
+    if (mapping_find(&work->device->mapping, (uintptr_t)begin, bytes, &mapped) != OVERLAP_INSIDE)
+        return !(type & MAP_PRESENT) || part_absent(work, maps, i, begin, bytes);
+    if (bytes == 0)
+        return true;
+    if ((type & MAP_FROM) && !range_retrieve(work, mapped, begin, bytes))
+        return false;
+    return !(type & MAP_TO) || range_submit(work, mapped, begin, bytes);
+}
+
+/* A range with `count` dimensions, the outermost first; the innermost one is a single element. */
+struct part {
+    const struct dimension *dimensions;
+    int count;    /* of the dimensions that are gone through; what is inside is contiguous */
+    size_t bytes; /* of the contiguous piece */
+};
+
+/* Joins the innermost dimensions as long as one follows the other without a gap. */
+static struct part part_of(const struct dimension *dimensions, int count)
+{
+    struct part part = {dimensions, count - 1, 0};
+    part.bytes = dimensions[count - 1].count * dimensions[count - 1].stride;
+    while (part.count > 0 && dimensions[part.count - 1].stride == part.bytes) {
+        part.count--;
+        part.bytes *= dimensions[part.count].count;
+    }
+    return part;
+}
+
+static bool part_walk(struct work *work, const struct maps *maps, int i, const struct part *part,
+                      int level, char *at)
+{
+    if (level == part->count)
+        return part_update(work, maps, i, at, part->bytes);
+    const struct dimension *dimension = &part->dimensions[level];
+    for (uint64_t step = 0; step < dimension->count; step++)
+        if (!part_walk(work, maps, i, part, level + 1, at + step * dimension->stride))
+            return false;
+    return true;
+}
+
+/* What an offset counts. A section with a step has it in its stride, but not in its offset; with
+ * the innermost dimension the element's size tells them apart, with others nothing does. */
+static uint64_t offset_unit(const struct dimension *dimensions, int count, int level)
+{
+    return dimensions[level == count - 2 ? count - 1 : level].stride;
+}
+
+static bool item_update_parts(struct work *work, const struct maps *maps, int i)
+{
+    const struct dimension *dimensions = maps->begins[i];
+    int count = (int)maps->sizes[i];
+    char *at = maps->bases[i];
+    if (count < 1)
+        return report(work->where, work->device, "a motion clause describes no dimension");
+    for (int level = 0; level < count; level++)
+        at += dimensions[level].offset * offset_unit(dimensions, count, level);
+    struct part part = part_of(dimensions, count);
+    return part_walk(work, maps, i, &part, 0, at);
+}
+
+static bool list_update(struct work *work, const struct maps *maps, void *context)
+{
+    for (int i = 0; i < maps->count; i++) {
+        bool right = true;
+        if (map_is_private(maps->types[i]) || (maps->types[i] & MAP_ATTACH))
+            continue;
+        if (maps->mappers && maps->mappers[i])
+            right = mapper_run(work, maps, i, list_update, context);
+        else if (maps->types[i] & MAP_NON_CONTIG)
+            right = item_update_parts(work, maps, i);
+        else
+            right = part_update(work, maps, i, maps->begins[i], (size_t)maps->sizes[i]);
+        if (!right)
+            return false;
+    }
+    return true;
+}
+
+bool maps_update(struct work *work, const struct maps *maps)
+{
+    return list_update(work, maps, NULL);
+}

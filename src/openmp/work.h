@@ -1,0 +1,84 @@
+/*
+ * work.h: what one construct has under way on one device: a queue, and what is to be done when it
+ * is complete: host pointers to be put back, memory to be freed, ranges to be taken out of the
+ * table. All that omprma is asked to move or to run for a construct goes through here.
+ *
+ * Thread: a work belongs to one construct and is used by one thread at a time. Errors: functions
+ * that return bool have reported what was wrong when they return false; the work goes on until
+ * work_finish().
+ */
+#ifndef OMPRMA_OPENMP_WORK_H
+#define OMPRMA_OPENMP_WORK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <omprma/omprma.h>
+
+#include "openmp/abi.h"
+#include "openmp/device.h"
+#include "openmp/mapping.h"
+
+/* A range that a work uses: it stays in the table until the work is over. */
+struct pinned {
+    struct pinned *next;     /* of the work */
+    LIST_ENTRY(pinned) link; /* of the range */
+    struct work *work;
+    struct mapped *mapped;
+    uintptr_t begin; /* where pointers get their host values back; `bytes` may be 0 */
+    size_t bytes;
+};
+
+struct work {
+    struct device *device;
+    const struct location *where;
+    omprma_queue_t *queue; /* kept for the next work */
+    omprma_event_t *event; /* made when another work has to wait for this one, and kept */
+    uint64_t number;       /* never the same again; 0 while it is free. Under the device's lock */
+    struct work *next_free;
+    struct pinned *pinned; /* ranges that it uses */
+    struct pinned *spare;  /* kept for the next work */
+    omprma_addr_t block;   /* device memory of private variables */
+    struct kept *kept;     /* host memory that omprma reads from */
+    bool failed;
+};
+
+/* NULL: reported. Takes the device's lock. Blocks: no. */
+struct work *work_begin(struct device *device, const struct location *where);
+
+/* Waits until all is complete, cleans up, and frees the work. False: something failed. Takes the
+ * device's lock. Blocks: yes. */
+bool work_finish(struct work *work);
+
+/* ---- operations; none takes a lock of ours. Block: when the queue is full ---- */
+
+/* Large sources must stay until the end. */
+bool work_submit(struct work *work, omprma_addr_t to, const void *from, size_t bytes);
+bool work_retrieve(struct work *work, void *to, omprma_addr_t from, size_t bytes);
+bool work_exchange(struct work *work, omprma_addr_t from, int to_device, omprma_addr_t to,
+                   size_t bytes);
+/* `geometry` may be NULL. */
+bool work_launch(struct work *work, omprma_addr_t kernel, const omprma_geometry_t *geometry,
+                 const uint64_t *words, size_t count);
+
+/* Device memory that is freed at the end; one block per work. 0: reported. */
+omprma_addr_t work_private(struct work *work, size_t bytes);
+
+/* Zeroed host memory that lives until the end. NULL: reported. */
+void *work_keep(struct work *work, size_t bytes);
+
+/* ---- ranges of the table; the caller holds the device's lock ---- */
+
+/* Orders this work behind whoever moved the range's data last, and is the last one from now on. */
+bool work_follow(struct work *work, struct mapped *mapped);
+void work_write(struct work *work, struct mapped *mapped);
+
+/* Orders this work behind everybody who uses the range and is under way. */
+bool work_follow_all(struct work *work, struct mapped *mapped);
+
+/* Keeps the range in the table until the end, and takes it out then if nobody has it mapped or uses
+ * it. Pointers in [begin, begin + bytes) get their host values back before. */
+bool work_pin(struct work *work, struct mapped *mapped, uintptr_t begin, size_t bytes);
+
+#endif

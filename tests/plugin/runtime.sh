@@ -1,0 +1,52 @@
+#!/bin/bash
+# omprma's own OpenMP runtime alone, without MPI and workers: the OpenMP programs of tests/openmp run
+# through it and through local_omprma.c, whose devices are the process itself and which is as lazy as
+# the interface of libomprma allows. Also: it exports what programs of every clang look for
+# (runtime_symbols.txt), under VERS1.0 and nothing else, and asks libomprma only for its public
+# functions.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+export BUILD_DIR=${BUILD_DIR:-$root/build}
+compiler=${CC:-cc}
+work=$BUILD_DIR/tests/runtime-local
+mkdir -p "$work/runtime"
+failed=0 ran=0
+
+complain() {
+    echo "runtime: $*" >&2
+    failed=1
+}
+
+# Our sources are compiled anew against the local library, so that no other libomprma can slip in.
+flags=(-std=gnu11 -g -O1 -fPIC -pthread -D_GNU_SOURCE= "-I$root/include" "-I$root/src")
+"$compiler" "${flags[@]}" -shared "$here/local_omprma.c" -o "$work/libomprma.so" \
+    -Wl,-soname,libomprma.so -ldl || exit 1
+"$compiler" "${flags[@]}" -fvisibility=hidden -shared "$root"/src/openmp/*.c "$root"/src/face/*.c \
+    -o "$work/libomprma-runtime.so" "-L$work" -lomprma "-Wl,-rpath,$work" -Wl,-z,nodelete \
+    "-Wl,--version-script=$root/src/openmp/exports.map" || exit 1
+
+exported=$(nm -D --defined-only "$work/libomprma-runtime.so" | awk '$2 != "A" {print $3}' | sort)
+listed=$(sed -e '/^#/d' -e 's/$/@@VERS1.0/' "$here/runtime_symbols.txt" | sort)
+missing=$(comm -13 <(echo "$exported") <(echo "$listed"))
+[ -z "$missing" ] || complain "programs look for these in vain: ${missing//$'\n'/ }"
+extra=$(comm -23 <(echo "$exported") <(echo "$listed"))
+[ -z "$extra" ] || complain "exported, but in no list: ${extra//$'\n'/ }"
+foreign=$(nm -D --undefined-only "$work/libomprma-runtime.so" | awk '{print $2}' |
+    grep -E '^(omprma_|P?MPI_)' | while read -r name; do
+    grep -qE "OMPRMA_API .*\b$name\(" "$root/include/omprma/omprma.h" || echo "$name"
+done)
+[ -z "$foreign" ] || complain "used, but not in omprma.h: ${foreign//$'\n'/ }"
+
+for version in 14 16 22; do
+    libraries=$root/build/toolchains/llvm-$version/lib
+    [ -e "$libraries/libomp.so.5" ] || continue
+    for name in libomptarget.so libomptarget.so.16 libomptarget.so.22.1; do
+        ln -sf ../libomprma-runtime.so "$work/runtime/$name"
+    done
+    LOCAL_OMPRMA_DEVICES=2 "$root/tests/openmp/run" --llvm $version --tier all --runtime omprma \
+        --launcher "env LD_LIBRARY_PATH=$work/runtime:$libraries" || failed=1
+    ran=1
+done
+[ $ran = 1 ] || exit 77
+exit $failed

@@ -1,0 +1,142 @@
+/* test_openmp_entries.c: entries and images in all forms that programs register them in. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "openmp/packed.h"
+#include "openmp/registry.h"
+
+static struct entry taken[8];
+static int taken_count;
+
+static bool take(const struct entry *entry, void *context)
+{
+    (void)context;
+    taken[taken_count++] = *entry;
+    return true;
+}
+
+static bool take_all(const void *begin, size_t bytes)
+{
+    taken_count = 0;
+    return entries_each(begin, (const char *)begin + bytes, take, NULL);
+}
+
+/* As clang 16 lays them out: a variable of 16 bytes, then a kernel. */
+static void test_old_entries(void **state)
+{
+    (void)state;
+    static char name[] = "g", kernel[] = "k";
+    const uint64_t words[] = {0x1000, (uintptr_t)name,   16, 0, /* flags and data: none */
+                              0x2000, (uintptr_t)kernel, 0,  0};
+    assert_true(take_all(words, sizeof(words)));
+    assert_int_equal(taken_count, 2);
+    assert_ptr_equal(taken[0].address, 0x1000);
+    assert_int_equal(taken[0].bytes, 16);
+    assert_string_equal(taken[1].name, "k");
+    assert_int_equal(taken[1].bytes, 0);
+}
+
+/* As clang 22 lays them out: requires clauses, a variable that is linked, and one of CUDA's. */
+static void test_new_entries(void **state)
+{
+    (void)state;
+    static char name[] = "g", none[] = "";
+    const uint64_t words[] = {
+        0, 0x0000001000010001, 0,      (uintptr_t)none, 0, 8, 0, /* flags 16, data 8 */
+        0, 0x0000000100010001, 0x1000, (uintptr_t)name, 8, 0, 0, /* flags 1 */
+        0, 0x0000000000020001, 0x3000, (uintptr_t)name, 8, 0, 0, /* kind 2 */
+    };
+    assert_true(take_all(words, sizeof(words)));
+    assert_int_equal(taken_count, 2);
+    assert_int_equal(taken[0].flags, ENTRY_REQUIRES);
+    assert_int_equal(taken[0].data, 8);
+    assert_int_equal(taken[1].flags, ENTRY_LINK);
+    assert_ptr_equal(taken[1].address, 0x1000);
+}
+
+static void test_damaged_entries(void **state)
+{
+    (void)state;
+    const uint64_t words[] = {0x1000, 0, 0, 0, 0x2000, 0};
+    assert_false(take_all(words, sizeof(words)));
+    assert_true(take_all(words, 0));
+}
+
+/* ---- LLVM's file format for images ---- */
+
+struct packed {
+    unsigned char magic[4];
+    uint32_t version;
+    uint64_t bytes, entry_offset, entry_bytes;
+    uint16_t kinds[2];
+    uint32_t flags;
+    uint64_t strings[2], image_offset, image_bytes;
+    char image[16];
+};
+
+static struct packed packed_make(void)
+{
+    return (struct packed){{0x10, 0xff, 0x10, 0xad},
+                           1,
+                           sizeof(struct packed),
+                           offsetof(struct packed, kinds),
+                           40,
+                           {0, 0},
+                           0,
+                           {0, 0},
+                           offsetof(struct packed, image),
+                           7,
+                           "\177ELF..."};
+}
+
+static void test_packed(void **state)
+{
+    (void)state;
+    struct packed packed = packed_make();
+    const char *start = (const char *)&packed;
+    size_t bytes = sizeof(packed);
+    assert_true(packed_open(&start, &bytes));
+    assert_ptr_equal(start, packed.image);
+    assert_int_equal(bytes, 7);
+    assert_true(packed_open(&start, &bytes)); /* a bare image stays */
+    assert_ptr_equal(start, packed.image);
+}
+
+static bool opens(struct packed packed, size_t bytes)
+{
+    const char *start = (const char *)&packed;
+    return packed_open(&start, &bytes);
+}
+
+static void test_packed_damaged(void **state)
+{
+    (void)state;
+    struct packed packed = packed_make();
+    for (size_t bytes = sizeof(packed.magic); bytes < offsetof(struct packed, image); bytes++)
+        assert_false(opens(packed, bytes));
+    packed.image_offset = UINT64_MAX;
+    assert_false(opens(packed, sizeof(packed)));
+    packed = packed_make();
+    packed.image_bytes = 1000;
+    assert_false(opens(packed, sizeof(packed)));
+    packed = packed_make();
+    packed.entry_offset = sizeof(packed) - 8;
+    assert_false(opens(packed, sizeof(packed)));
+    packed = packed_make();
+    packed.version = 2;
+    assert_false(opens(packed, sizeof(packed)));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_old_entries),     cmocka_unit_test(test_new_entries),
+        cmocka_unit_test(test_damaged_entries), cmocka_unit_test(test_packed),
+        cmocka_unit_test(test_packed_damaged),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,499 @@
+/*
+ * test_openmp_maps.c: what maps mean, and the arguments of regions, on devices that are this
+ * process (tests/plugin/local_omprma.c) and that do nothing before somebody waits. Lists of maps
+ * are written as clang writes them; kernels are functions of this file.
+ */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "openmp/exports.h"
+#include "openmp/region.h"
+
+enum { ITEMS = 8 };
+
+/* A list under construction. */
+struct list {
+    void *bases[ITEMS], *begins[ITEMS], *mappers[ITEMS];
+    int64_t sizes[ITEMS], types[ITEMS];
+    int32_t count;
+};
+
+static void add(struct list *list, void *base, void *begin, size_t bytes, int64_t type)
+{
+    list->bases[list->count] = base;
+    list->begins[list->count] = begin;
+    list->sizes[list->count] = (int64_t)bytes;
+    list->types[list->count++] = type;
+}
+
+static int64_t member_of(int index)
+{
+    return (int64_t)((uint64_t)(index + 1) << 48);
+}
+
+static struct list list_of(void *begin, size_t bytes, int64_t type)
+{
+    struct list list = {.count = 0};
+    add(&list, begin, begin, bytes, type);
+    return list;
+}
+
+static struct maps maps_of(struct list *list)
+{
+    return (struct maps){list->count, list->bases, list->begins,  list->sizes,
+                         list->types, NULL,        list->mappers, false};
+}
+
+static struct device *device;
+
+static int set_up(void **state)
+{
+    (void)state;
+    return device_choose(0, NULL, &device) == CHOICE_DEVICE ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    device_leave();
+    return 0;
+}
+
+/* Runs one of the three, waits, and says whether it was right. */
+static bool run(bool (*what)(struct work *, const struct maps *), struct list list)
+{
+    struct maps maps = maps_of(&list);
+    struct work *work = work_begin(device, NULL);
+    pthread_mutex_lock(&device->lock);
+    bool right = what(work, &maps);
+    pthread_mutex_unlock(&device->lock);
+    return work_finish(work) && right;
+}
+
+/* The device's copy; its memory is ours. */
+static void *copy_of(const void *host)
+{
+    return omp_get_mapped_ptr(host, 0);
+}
+
+static void test_counts(void **state)
+{
+    (void)state;
+    int x[4] = {1, 2, 3, 4};
+    assert_true(run(maps_enter, list_of(x, sizeof(x), MAP_TO)));
+    int *copy = copy_of(x);
+    assert_memory_equal(copy, x, sizeof(x));
+    x[0] = 7;
+    assert_true(run(maps_enter, list_of(x, sizeof(x), MAP_TO)));
+    assert_int_equal(copy[0], 1); /* it was there already */
+    assert_true(run(maps_enter, list_of(&x[1], 8, MAP_TO | MAP_ALWAYS)));
+    assert_int_equal(copy[0], 1);
+    copy[3] = 9;
+    assert_true(run(maps_leave, list_of(&x[1], 8, MAP_FROM)));
+    assert_true(run(maps_leave, list_of(x, sizeof(x), MAP_FROM)));
+    assert_int_equal(x[3], 4);
+    assert_true(run(maps_leave, list_of(x, sizeof(x), MAP_FROM)));
+    assert_int_equal(x[3], 9);
+    assert_null(copy_of(x));
+    assert_true(run(maps_leave, list_of(x, sizeof(x), MAP_FROM))); /* nothing is there */
+}
+
+static void test_delete_and_hold(void **state)
+{
+    (void)state;
+    int x = 1;
+    assert_true(run(maps_enter, list_of(&x, 4, MAP_TO)));
+    assert_true(run(maps_enter, list_of(&x, 4, MAP_TO)));
+    assert_true(run(maps_enter, list_of(&x, 4, MAP_HOLD)));
+    assert_true(run(maps_leave, list_of(&x, 4, MAP_DELETE)));
+    assert_non_null(copy_of(&x));
+    assert_true(run(maps_leave, list_of(&x, 4, MAP_HOLD)));
+    assert_null(copy_of(&x));
+}
+
+static void test_wrong_lists(void **state)
+{
+    (void)state;
+    int x[4] = {0};
+    assert_false(run(maps_enter, list_of(x, sizeof(x), MAP_PRESENT)));
+    assert_true(run(maps_enter, list_of(x, 8, MAP_TO)));
+    assert_false(run(maps_enter, list_of(x, sizeof(x), MAP_TO)));
+    assert_true(run(maps_enter, list_of(x, sizeof(x), MAP_TO | MAP_IMPLICIT)));
+    assert_true(run(maps_leave, list_of(x, 8, MAP_DELETE)));
+    assert_null(copy_of(x));
+    assert_false(run(maps_leave, list_of(x, 8, MAP_PRESENT)));
+    assert_false(run(maps_update, list_of(x, 8, MAP_PRESENT | MAP_TO)));
+    assert_true(run(maps_update, list_of(x, 8, MAP_TO)));
+}
+
+static void test_alignment(void **state)
+{
+    (void)state;
+    _Alignas(16) char x[64];
+    for (size_t offset = 0; offset < 16; offset++) {
+        assert_true(run(maps_enter, list_of(x + offset, 20, MAP_TO)));
+        assert_int_equal((uintptr_t)copy_of(x + offset) % 16, offset);
+        assert_true(run(maps_leave, list_of(x + offset, 20, 0)));
+    }
+}
+
+struct holder {
+    int tag;
+    double *data;
+};
+
+/* A structure with a pointer, as clang up to 21 maps it. */
+static struct list holder_list(struct holder *holder, size_t bytes, int64_t type)
+{
+    struct list list = list_of(holder, sizeof(*holder), 0);
+    add(&list, holder, holder, sizeof(*holder), type | member_of(0));
+    add(&list, &holder->data, holder->data, bytes, type | member_of(0) | MAP_PTR_AND_OBJ);
+    return list;
+}
+
+static void test_structure(void **state)
+{
+    (void)state;
+    double data[4] = {1, 2, 3, 4};
+    struct holder holder = {5, data};
+    assert_true(run(maps_enter, holder_list(&holder, sizeof(data), MAP_TO)));
+    struct holder *copy = copy_of(&holder);
+    assert_int_equal(copy->tag, 5);
+    assert_ptr_equal(copy->data, copy_of(data));
+    copy->tag = 6;
+    copy->data[2] = 30;
+    holder.tag = 1;
+    assert_true(run(maps_update, list_of(&holder, sizeof(holder), MAP_TO)));
+    assert_int_equal(copy->tag, 1);
+    assert_ptr_equal(copy->data, copy_of(data)); /* an update leaves it alone */
+    copy->tag = 6;
+    assert_true(run(maps_update, list_of(&holder, sizeof(holder), MAP_FROM)));
+    assert_int_equal(holder.tag, 6);
+    assert_ptr_equal(holder.data, data);
+    assert_true(run(maps_leave, holder_list(&holder, sizeof(data), MAP_FROM)));
+    assert_int_equal(data[2], 30);
+    assert_ptr_equal(holder.data, data);
+    assert_null(copy_of(&holder));
+    assert_null(copy_of(data));
+}
+
+/* The same as clang 22 maps it: the pointer is attached by an item of its own. */
+static void test_attach(void **state)
+{
+    (void)state;
+    double data[4] = {1, 2, 3, 4};
+    struct holder holder = {5, data};
+    struct list list = list_of(&holder, sizeof(holder), MAP_TO);
+    add(&list, &holder.data, data, sizeof(void *), MAP_ATTACH);
+    add(&list, data, data, sizeof(data), MAP_TO);
+    assert_true(run(maps_enter, list));
+    struct holder *copy = copy_of(&holder);
+    assert_ptr_equal(copy->data, copy_of(data));
+    copy->data = NULL;
+    assert_true(run(maps_enter, list)); /* nothing is new: not attached again */
+    assert_null(copy->data);
+    assert_true(run(maps_leave, list));
+    assert_true(run(maps_leave, list));
+    assert_null(copy_of(&holder));
+    assert_null(copy_of(data));
+    assert_ptr_equal(holder.data, data);
+}
+
+/* What clang makes of declare mapper(struct holder h) map(h, h.data[0:4]). */
+static void holder_mapper(void *handle, void *base, void *begin, int64_t size, int64_t type,
+                          void *name)
+{
+    struct holder *holder = begin;
+    int64_t parent = (int64_t)((uint64_t)__tgt_mapper_num_components(handle) << 48);
+    int64_t way = type & (MAP_TO | MAP_FROM);
+    __tgt_push_mapper_component(handle, base, begin, size, parent, name);
+    __tgt_push_mapper_component(handle, base, begin, size, way | (member_of(0) + parent), name);
+    __tgt_push_mapper_component(handle, &holder->data, holder->data, 32,
+                                way | (member_of(0) + parent) | MAP_PTR_AND_OBJ, name);
+}
+
+/* LLVM 14 to 16 keep a reference after the first use. */
+static void test_mapper_twice(void **state)
+{
+    (void)state;
+    double data[4] = {1, 2, 3, 4};
+    struct holder holder = {5, data};
+    for (int round = 0; round < 2; round++) {
+        struct list list = list_of(&holder, sizeof(holder), MAP_TO | MAP_FROM);
+        *(void (**)(void *, void *, void *, int64_t, int64_t, void *)) & list.mappers[0] =
+            holder_mapper;
+        assert_true(run(maps_enter, list));
+        struct holder *copy = copy_of(&holder);
+        assert_ptr_equal(copy->data, copy_of(data));
+        copy->data[1] += 10;
+        assert_true(run(maps_leave, list));
+        assert_int_equal(data[1], 12 + 10 * round);
+        assert_null(copy_of(&holder));
+        assert_null(copy_of(data));
+        assert_ptr_equal(holder.data, data);
+    }
+}
+
+static void test_update_parts(void **state)
+{
+    (void)state;
+    int x[48], *copy; /* 6 rows of 8 */
+    for (int i = 0; i < 48; i++)
+        x[i] = i;
+    assert_true(run(maps_enter, list_of(x, sizeof(x), MAP_TO)));
+    copy = copy_of(x);
+    for (int i = 0; i < 48; i++)
+        copy[i] = -i;
+    /* x[1:2][3:2:4], rows of 32 bytes, then elements with a step of four */
+    struct dimension parts[] = {{1, 2, 32}, {3, 2, 16}, {0, 1, 4}};
+    struct list list = {.count = 0};
+    add(&list, x, parts, 3, MAP_FROM | MAP_NON_CONTIG);
+    assert_true(run(maps_update, list));
+    for (int i = 0; i < 48; i++) {
+        bool inside = i / 8 >= 1 && i / 8 < 3 && (i % 8 == 3 || i % 8 == 7);
+        assert_int_equal(x[i], inside ? -i : i);
+    }
+    assert_true(run(maps_leave, list_of(x, sizeof(x), MAP_DELETE)));
+}
+
+static void test_use_device_address(void **state)
+{
+    (void)state;
+    char x[64];
+    assert_true(run(maps_enter, list_of(x, sizeof(x), MAP_TO)));
+    struct list list = {.count = 0};
+    add(&list, x, x + 8, 0, MAP_RETURN_PARAM);
+    struct maps maps = maps_of(&list);
+    struct work *work = work_begin(device, NULL);
+    pthread_mutex_lock(&device->lock);
+    assert_true(maps_enter(work, &maps));
+    pthread_mutex_unlock(&device->lock);
+    assert_true(work_finish(work));
+    assert_ptr_equal(list.bases[0], copy_of(x));
+    assert_true(run(maps_leave, list_of(x, sizeof(x), MAP_DELETE)));
+}
+
+/* ---- arguments ---- */
+
+static struct arguments built;
+
+static void arguments_of(struct list list, size_t leading, struct work *work)
+{
+    struct maps maps = maps_of(&list);
+    pthread_mutex_lock(&device->lock);
+    assert_true(maps_enter(work, &maps));
+    assert_true(arguments_build(work, &maps, leading, &built));
+    pthread_mutex_unlock(&device->lock);
+}
+
+/* Private variables share a block, keep their alignment, and large ones are not copied on the way.
+ */
+static void test_arguments(void **state)
+{
+    (void)state;
+    static char large[100000], small[24] = "small";
+    _Alignas(16) double aligned[2] = {1, 2};
+    int mapped[2] = {3, 4};
+    memset(large, 'x', sizeof(large));
+    struct list list = {.count = 0};
+    const int64_t first = MAP_TARGET_PARAM | MAP_PRIVATE | MAP_TO;
+    add(&list, (void *)42, (void *)42, 8, MAP_TARGET_PARAM | MAP_LITERAL);
+    add(&list, large, large, sizeof(large), first);
+    add(&list, small, small + 1, sizeof(small) - 1, first);
+    add(&list, aligned, aligned, sizeof(aligned), first);
+    add(&list, mapped, mapped, sizeof(mapped), MAP_TARGET_PARAM | MAP_TO);
+    add(&list, NULL, NULL, 0, MAP_TARGET_PARAM); /* nothing is there */
+    struct work *work = work_begin(device, NULL);
+    arguments_of(list, 1, work);
+    assert_int_equal(built.count, 7);
+    assert_int_equal(built.words[0], 0);
+    assert_int_equal(built.words[1], 42);
+    assert_int_equal(built.words[4] % 16, 0);
+    assert_int_equal(built.words[5], (uintptr_t)copy_of(mapped));
+    assert_int_equal(built.words[6], 0);
+    omprma_queue_flush(work->queue);
+    bool done = false;
+    omprma_queue_query(work->queue, &done);
+    assert_true(done);
+    assert_memory_equal((void *)built.words[2], large, sizeof(large));
+    assert_memory_equal((char *)built.words[3] + 1, small + 1, sizeof(small) - 1);
+    assert_memory_equal((void *)built.words[4], aligned, sizeof(aligned));
+    arguments_clear(&built);
+    assert_true(work_finish(work));
+    assert_true(run(maps_leave, list_of(mapped, sizeof(mapped), 0)));
+}
+
+static void test_many_arguments(void **state)
+{
+    (void)state;
+    enum { MANY = 1000 };
+    static void *values[MANY];
+    static int64_t sizes[MANY], types[MANY];
+    for (int i = 0; i < MANY; i++) {
+        values[i] = (void *)(uintptr_t)i;
+        types[i] = MAP_TARGET_PARAM | MAP_LITERAL;
+    }
+    const struct maps maps = {MANY, values, values, sizes, types, NULL, NULL, false};
+    struct work *work = work_begin(device, NULL);
+    assert_true(arguments_build(work, &maps, 0, &built));
+    assert_int_equal(built.count, MANY);
+    assert_int_equal(built.words[MANY - 1], MANY - 1);
+    arguments_clear(&built);
+    assert_true(work_finish(work));
+}
+
+/* A lambda's copy on the device refers to the device's data. */
+static void test_lambda(void **state)
+{
+    (void)state;
+    int x = 3;
+    struct {
+        int *reference;
+    } lambda = {&x};
+    struct list list = {.count = 0};
+    add(&list, &lambda, &lambda, sizeof(lambda), MAP_TARGET_PARAM | MAP_PRIVATE | MAP_TO);
+    add(&list, &lambda.reference, &x, sizeof(x),
+        member_of(0) | MAP_PTR_AND_OBJ | MAP_LITERAL | MAP_IMPLICIT);
+    assert_true(run(maps_enter, list_of(&x, sizeof(x), MAP_TO)));
+    struct work *work = work_begin(device, NULL);
+    arguments_of(list, 0, work);
+    assert_int_equal(built.count, 1);
+    bool done;
+    omprma_queue_query(work->queue, &done);
+    assert_ptr_equal(*(void **)built.words[0], copy_of(&x));
+    arguments_clear(&built);
+    assert_true(work_finish(work));
+    assert_true(run(maps_leave, list_of(&x, sizeof(x), MAP_DELETE)));
+}
+
+/* ---- threads ---- */
+
+enum { THREADS = 4, ROUNDS = 200 };
+static int shared[64];
+
+static void add_one(int *copy)
+{
+    __atomic_fetch_add(&copy[0], 1, __ATOMIC_RELAXED);
+}
+
+/* A region that counts in `shared`, issued but not waited for. */
+static void issue_region(struct work *work, bool (*step)(struct work *, const struct maps *))
+{
+    struct list list = list_of(shared, sizeof(shared), MAP_TO | MAP_FROM);
+    struct maps maps = maps_of(&list);
+    pthread_mutex_lock(&device->lock);
+    assert_true(step(work, &maps));
+    pthread_mutex_unlock(&device->lock);
+    const uint64_t word = (uintptr_t)copy_of(shared);
+    if (step == maps_enter)
+        assert_true(work_launch(work, (uintptr_t)add_one, NULL, &word, 1));
+}
+
+/* Who leaves last brings back also what others, that left before, are still computing. */
+static void test_leaving_last(void **state)
+{
+    (void)state;
+    shared[0] = 0;
+    assert_true(run(maps_enter, list_of(shared, sizeof(shared), MAP_TO)));
+    struct work *first = work_begin(device, NULL), *last = work_begin(device, NULL);
+    issue_region(first, maps_enter);
+    issue_region(last, maps_enter);
+    assert_true(run(maps_leave, list_of(shared, sizeof(shared), 0)));
+    issue_region(first, maps_leave);
+    issue_region(last, maps_leave);
+    assert_true(work_finish(last));
+    assert_int_equal(shared[0], 2);
+    assert_non_null(copy_of(shared)); /* the other one still uses it */
+    assert_true(work_finish(first));
+    assert_null(copy_of(shared));
+}
+
+/* All map the same array and their own, and count in it. */
+static void *map_and_unmap(void *context)
+{
+    int own[16] = {0};
+    (void)context;
+    for (int round = 0; round < ROUNDS; round++) {
+        struct list list = list_of(own, sizeof(own), MAP_TO | MAP_FROM | MAP_TARGET_PARAM);
+        add(&list, shared, shared, sizeof(shared), MAP_TO | MAP_FROM | MAP_TARGET_PARAM);
+        struct maps maps = maps_of(&list);
+        struct arguments arguments;
+        struct work *work = work_begin(device, NULL);
+        pthread_mutex_lock(&device->lock);
+        maps_enter(work, &maps);
+        arguments_build(work, &maps, 0, &arguments);
+        pthread_mutex_unlock(&device->lock);
+        work_launch(work, (uintptr_t)add_one, NULL, arguments.words, 1);
+        work_launch(work, (uintptr_t)add_one, NULL, arguments.words + 1, 1);
+        arguments_clear(&arguments);
+        pthread_mutex_lock(&device->lock);
+        maps_leave(work, &maps);
+        pthread_mutex_unlock(&device->lock);
+        work_finish(work);
+    }
+    return (void *)(uintptr_t)(own[0] == ROUNDS);
+}
+
+static void test_threads(void **state)
+{
+    (void)state;
+    pthread_t threads[THREADS];
+    size_t before = device->mapping.count;
+    shared[0] = 0;
+    assert_true(run(maps_enter, list_of(shared, sizeof(shared), MAP_TO)));
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, map_and_unmap, NULL), 0);
+    for (int i = 0; i < THREADS; i++) {
+        void *right;
+        pthread_join(threads[i], &right);
+        assert_non_null(right);
+    }
+    assert_true(run(maps_leave, list_of(shared, sizeof(shared), MAP_FROM)));
+    assert_int_equal(shared[0], THREADS * ROUNDS);
+    assert_int_equal(device->mapping.count, before);
+}
+
+/* Without somebody who keeps it mapped the array comes and goes. Whoever leaves last brings back
+ * what all others have done, also those that left before and are still computing. */
+static void test_threads_come_and_go(void **state)
+{
+    (void)state;
+    pthread_t threads[THREADS];
+    shared[0] = 0;
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, map_and_unmap, NULL), 0);
+    for (int i = 0; i < THREADS; i++) {
+        void *right;
+        pthread_join(threads[i], &right);
+        assert_non_null(right);
+    }
+    assert_int_equal(shared[0], THREADS * ROUNDS);
+    assert_null(copy_of(shared));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_delete_and_hold),
+        cmocka_unit_test(test_wrong_lists),
+        cmocka_unit_test(test_alignment),
+        cmocka_unit_test(test_structure),
+        cmocka_unit_test(test_attach),
+        cmocka_unit_test(test_mapper_twice),
+        cmocka_unit_test(test_update_parts),
+        cmocka_unit_test(test_use_device_address),
+        cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_many_arguments),
+        cmocka_unit_test(test_lambda),
+        cmocka_unit_test(test_leaving_last),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_threads_come_and_go),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

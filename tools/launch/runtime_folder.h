@@ -1,0 +1,30 @@
+/*
+ * runtime_folder.h: folders with omprma's own OpenMP runtime under the names that programs know
+ * libomptarget by, and with the empty library that images find under these names on a worker. Made
+ * at build time for all names that are known; links for others are made for one run, and serve
+ * workers of this host only. Knows nothing of programs.
+ */
+#ifndef OMPRMA_LAUNCH_RUNTIME_FOLDER_H
+#define OMPRMA_LAUNCH_RUNTIME_FOLDER_H
+
+#include <stdbool.h>
+
+#include <omprma/omprma.h>
+
+struct runtime_folders {
+    char *program; /* to go in front of the program's LD_LIBRARY_PATH */
+    char *worker;  /* of a worker's */
+};
+
+/* Folders that answer to the libomptarget called `name`; `own` is a private folder, used only if
+ * needed. Errors: CONFIG. */
+omprma_status_t runtime_folders_make(struct runtime_folders *folders, const char *name,
+                                     const char *own);
+void runtime_folders_clear(struct runtime_folders *folders);
+
+/* The folder with all names, or only with those of LLVM from 19 on, and that for workers; malloced.
+ */
+char *runtime_folder_program(bool all);
+char *runtime_folder_worker(void);
+
+#endif
