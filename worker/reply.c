@@ -134,7 +134,7 @@ omprma_status_t reply_flush(struct session *session)
     if (!session->out) {
         if (!session->owe_ack)
             return OMPRMA_OK;
-        if (!append_own(session, WIRE_ALIVE, 0, NULL, 0))
+        if (!append_own(session, WIRE_ALIVE, stream_count_busy(session), NULL, 0))
             return OMPRMA_ERR_HOST_MEMORY;
     }
     return send_out(session);

@@ -179,6 +179,10 @@ omprma_status_t stream_failure_of(const struct stream *stream, uint32_t op);
 void stream_lose_device(struct session *session, const struct worker_device *device,
                         const char *text);
 
+/* How much goes on without the application's doing: commands that devices run, or that wait for a
+ * lane, and transfers with other workers that were not said more than once to stand still. */
+uint64_t stream_count_busy(const struct session *session);
+
 /* The stream of a queue, or NULL if nothing was ever heard of it. */
 struct stream *stream_find(const struct session *session, uint32_t device, uint32_t queue);
 

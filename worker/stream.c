@@ -304,6 +304,32 @@ bool stream_progress(struct session *session)
     return moved;
 }
 
+/* Where transfers are under way the command that has begun is one of them. */
+static uint64_t count_busy(const struct stream *stream)
+{
+    const struct stream_transfer *node = stream->transfers;
+    uint64_t count = stream->launching || (stream->begun && !node);
+
+    for (; node; node = node->next)
+        count += node->stage != TRANSFER_MOVE ||
+                 (node->transfer.peer != stream->session->head && node->told < 2);
+    return count;
+}
+
+uint64_t stream_count_busy(const struct session *session)
+{
+    uint64_t count = 0;
+
+    for (int t = 0; t < session->table_count; t++)
+        for (uint32_t i = 0; i < session->tables[t].count; i++) {
+            const struct stream *stream = session->tables[t].streams[i];
+
+            if (stream)
+                count += count_busy(stream);
+        }
+    return count;
+}
+
 void stream_lose_device(struct session *session, const struct worker_device *device,
                         const char *text)
 {

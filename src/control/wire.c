@@ -64,7 +64,7 @@ static const struct code_layout codes[] = {
     [WIRE_DONE] = {"done", 1, TAIL_BYTES, WIRE_RESULTS},
     [WIRE_FAILED] = {"failed", 2, TAIL_BYTES, WIRE_RESULTS},
     [WIRE_OUTPUT] = {"output", 1, TAIL_BYTES, WIRE_RESULTS},
-    [WIRE_ALIVE] = {"alive", 0, TAIL_NONE, WIRE_RESULTS},
+    [WIRE_ALIVE] = {"alive", 1, TAIL_NONE, WIRE_RESULTS},
     [WIRE_STALLED] = {"stalled", 3, TAIL_NONE, WIRE_RESULTS},
 };
 

@@ -53,7 +53,7 @@ enum wire_code {
     WIRE_FAILED,    /* it failed, or an earlier one of its queue did: status, operation that failed
                      * | WIRE_CRASHED | tail: text */
     WIRE_OUTPUT,    /* text printed by target regions: stream (1, 2) | WIRE_FLUSHED | tail: text */
-    WIRE_ALIVE,     /* acknowledges messages, nothing else */
+    WIRE_ALIVE,     /* acknowledges messages: how much goes on at the worker, see protocol.md */
     WIRE_STALLED,   /* no data has moved to or from another worker: peer, for how many seconds, how
                      * often   this was said since data moved */
     WIRE_RESULT_END

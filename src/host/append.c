@@ -79,6 +79,10 @@ omprma_status_t queue_append_command(struct omprma_queue *queue, enum operation_
         return status;
     }
     command->replies = record->flags & WIRE_REPLY;
+    if (kind == OPERATION_COMMAND) {
+        command->command.code = record->code;
+        command->command.entry = record->word[0];
+    }
     if (kind == OPERATION_WRITE || kind == OPERATION_READ) {
         command->device_at = record->word[0];
         command->device_bytes = kind == OPERATION_WRITE ? record->tail_bytes : record->word[1];

@@ -8,7 +8,7 @@
 omprma_status_t call_check_queue(struct omprma_queue *queue)
 {
     if (queue->device->lost && !queue->failed)
-        queue_lose(queue, queue->device->lost_text);
+        queue_lose(queue, OMPRMA_ERR_DEVICE_LOST, queue->device->lost_text);
     return queue->failed ? error_set(queue->failed->status, "%s", queue->failed->text) : OMPRMA_OK;
 }
 

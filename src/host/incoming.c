@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "host/device.h"
 #include "host/issue.h"
+#include "host/watchdog.h"
 
 static void print_output(const struct wire_record *record)
 {
@@ -53,6 +54,12 @@ static void hear_of_stall(struct peer *peer, const struct device *device,
               mine, peer_name(other), (unsigned long long)record->word[1]);
 }
 
+static void hear_of_life(struct peer *peer, const struct wire_record *record)
+{
+    peer->answer = peer->acked;
+    peer->busy = record->word[0];
+}
+
 /* The device of a result, or NULL if the peer has none of that number. */
 static struct device *device_of(const struct peer *peer, const struct wire_record *record)
 {
@@ -77,11 +84,13 @@ void incoming_accept(struct peer *peer, const struct channel_message *message)
 
         if (record.code == WIRE_OUTPUT)
             print_output(&record);
+        else if (record.code == WIRE_ALIVE)
+            hear_of_life(peer, &record);
         else if (peer->lost || !device)
             continue; /* it was given up, and so was the memory that results would go to */
         else if (record.code == WIRE_STALLED)
             hear_of_stall(peer, device, &record);
-        else if (record.code != WIRE_ALIVE && record.queue < device->queue_count)
+        else if (record.queue < device->queue_count)
             queue_result(device->queues[record.queue], &record);
     }
 }
@@ -114,7 +123,7 @@ void incoming_lost(struct peer *peer, const char *text)
         struct device *device = peer_device(peer, i);
 
         for (uint32_t k = 0; k < device->queue_count; k++)
-            queue_lose(device->queues[k], text);
+            queue_lose(device->queues[k], OMPRMA_ERR_DEVICE_LOST, text);
     }
 }
 
@@ -184,13 +193,18 @@ void incoming_watch(struct runtime *runtime, int64_t now)
             peer->heard_ns = now;
         peer_watch(peer, now);
     }
+    watchdog_look(runtime, now);
 }
 
 void incoming_query(struct runtime *runtime)
 {
+    int64_t now;
+
     if (incoming_look(runtime))
         return;
+    now = clock_ns();
     for (int rank = 0; rank < runtime->world.size; rank++)
         if (runtime->peers[rank])
-            peer_watch_death(runtime->peers[rank], clock_ns());
+            peer_watch_death(runtime->peers[rank], now);
+    watchdog_look(runtime, now);
 }

@@ -89,6 +89,7 @@ static void note_issued(struct omprma_queue *queue, struct operation *first)
             settle_write(queue, o);
     }
     queue->next = o;
+    queue->device->runtime->watchdog.moves++;
 }
 
 /* Of a two-sided transfer that has failed on this side the worker waits for the other half. */
@@ -199,6 +200,7 @@ static void issue_transfer(struct omprma_queue *queue, struct operation *transfe
     if (queue->failures != failures) /* the device was lost by that, and all is gone */
         return;
     queue_pass(transfer);
+    queue->device->runtime->watchdog.moves++;
     transfer->state = OPERATION_ISSUED;
     transfer->start_ns = clock_ns();
     queue->transfers++;

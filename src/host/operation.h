@@ -107,7 +107,9 @@ struct operation {
     int64_t start_ns;
     union {
         struct {
-            void *tail; /* where the tail of its result goes, NULL: nowhere */
+            uint16_t code;  /* enum wire_code */
+            uint64_t entry; /* launch: of its kernel */
+            void *tail;     /* where the tail of its result goes, NULL: nowhere */
             uint32_t tail_capacity;
             uint64_t value; /* of its result */
         } command;

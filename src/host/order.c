@@ -58,16 +58,39 @@ static bool transfer_follows(const struct operation *transfer, const struct oper
     }
 }
 
+/* Whether an operation must wait for the end of one before it in its queue. */
+static bool must_follow(const struct operation *operation, const struct operation *earlier)
+{
+    switch (operation->kind) {
+    case OPERATION_TRANSFER:
+        return transfer_follows(operation, earlier);
+    case OPERATION_TASK:
+        return earlier->kind != OPERATION_MARK;
+    case OPERATION_WAIT:
+        return false;
+    default:
+        return earlier->kind == OPERATION_TRANSFER;
+    }
+}
+
+struct operation *order_blocker(const struct operation *operation)
+{
+    struct operation *blocker = NULL;
+
+    for (struct operation *o = operation->queue->first; o != operation; o = o->next)
+        if (must_follow(operation, o))
+            blocker = o; /* the last one: it is asked for once */
+    return blocker;
+}
+
 static bool transfer_may_start(struct operation *transfer)
 {
     struct omprma_queue *queue = transfer->queue;
-    struct operation *write, *blocker = NULL;
+    struct operation *write, *blocker;
 
     if (queue->transfers >= ACTIVE_TRANSFERS)
         return false; /* the end of one brings us back */
-    for (struct operation *earlier = queue->first; earlier != transfer; earlier = earlier->next)
-        if (transfer_follows(transfer, earlier))
-            blocker = earlier; /* the last one: it is asked for once */
+    blocker = order_blocker(transfer);
     if (blocker) {
         if (operation_is_command(blocker))
             queue_want(queue, blocker->number);
@@ -97,16 +120,11 @@ static bool message_may_leave(const struct operation *command, bool *again)
 
 static bool task_may_start(const struct operation *task)
 {
-    struct omprma_queue *queue = task->queue;
-    const struct operation *earlier = task->prev;
+    const struct operation *blocker = order_blocker(task);
 
-    while (earlier && earlier->kind == OPERATION_MARK)
-        earlier = earlier->prev;
-    if (!earlier)
-        return true;
-    if (operation_is_command(earlier))
-        queue_want(queue, earlier->number);
-    return false;
+    if (blocker && operation_is_command(blocker))
+        queue_want(task->queue, blocker->number);
+    return !blocker;
 }
 
 bool order_may_issue(struct operation *operation, bool *again)

@@ -13,6 +13,9 @@
  * or a flush brings the queue back here, which has been made sure. */
 bool order_may_issue(struct operation *operation, bool *again);
 
+/* The operation of the same queue whose end the next one to be issued waits for; NULL: none. */
+struct operation *order_blocker(const struct operation *operation);
+
 /* Whether a put or get of [at, at + bytes) on the queue's device may pass the open message. */
 bool order_may_pass(const struct omprma_queue *queue, uint64_t at, uint64_t bytes);
 

@@ -33,6 +33,10 @@ struct peer {
     int64_t probed_ns;     /* when it was last asked for a sign of life */
     int64_t died_ns;       /* when its process was found to have died */
 
+    uint32_t question; /* serial of the message that last asked it whether it does anything, */
+    uint32_t answer;   /* of the last one that it had taken when it said so, */
+    uint64_t busy;     /* and what it said: see WIRE_ALIVE */
+
     struct peer_stats {
         uint64_t messages_out, messages_in, bytes_out, bytes_in;
     } stats;

@@ -244,6 +244,7 @@ void queue_end_operation(struct operation *operation, struct failure *failure)
         take_write(queue, operation);
     else
         queue_unlist(operation);
+    queue->device->runtime->watchdog.moves++;
     release(operation);
     note_end(operation);
     operation->state = OPERATION_ENDED;
@@ -398,11 +399,11 @@ static void abandon(struct operation *operation)
         operation->move.copy = NULL;
 }
 
-void queue_lose(struct omprma_queue *queue, const char *text)
+void queue_lose(struct omprma_queue *queue, omprma_status_t status, const char *text)
 {
     char named[700];
-    struct failure *failure = failure_create(
-        OMPRMA_ERR_DEVICE_LOST, queue_name_exchange(queue, NULL, text, named, sizeof(named)));
+    struct failure *failure =
+        failure_create(status, queue_name_exchange(queue, NULL, text, named, sizeof(named)));
 
     queue_seal(queue);
     while (queue->writes_first)

@@ -118,8 +118,9 @@ void queue_end_marks(struct omprma_queue *queue);
 void queue_fail(struct omprma_queue *queue, struct operation *at, omprma_status_t status,
                 const char *text);
 
-/* The same with the device: everything ends. If exchanges are not complete, one is named. */
-void queue_lose(struct omprma_queue *queue, const char *text);
+/* Fails the queue with all that is in it: its device is lost, or something is stuck. Data that is
+ * under way is left. If exchanges are not complete, one is named. */
+void queue_lose(struct omprma_queue *queue, omprma_status_t status, const char *text);
 
 /* The text of a failure, in `named` with both devices in front if the operation is an exchange; for
  * NULL, if any of the queue is. Returns one of the two. */

@@ -168,11 +168,12 @@ static omprma_status_t start(struct operation *task, bool *started)
     return *started ? OMPRMA_OK : report(relay, status, error_text());
 }
 
-/* Of a queue whose device was lost, MPI may still move what it was given. */
+/* Of a queue whose device was lost, or that was stuck, MPI may still move what it was given. */
 static bool is_abandoned(const struct part *part)
 {
     return part->step && part->step->failure && operation_has_ended(part->step) &&
-           part->step->failure->status == OMPRMA_ERR_DEVICE_LOST;
+           (part->step->failure->status == OMPRMA_ERR_DEVICE_LOST ||
+            part->step->failure->status == OMPRMA_ERR_PROTOCOL);
 }
 
 static void end(struct operation *task)

@@ -12,6 +12,7 @@
  *   issue       a queue goes on: operations are issued, results come in
  *   call, submit, exchange (helper, relay), broadcast, event, memory, image   the public calls
  *   incoming    what peers send, and their loss, come to queues
+ *   watchdog    says what waits for what when nothing moves any more
  *   devices     devices are made; measure, report, trace: what happened, for users
  *   start       start and end
  *
@@ -53,6 +54,18 @@ struct runtime_hooks {
     void (*lost)(struct peer *peer, const char *text);
 };
 
+/* Whether anything moves; see watchdog.h. */
+struct watchdog {
+    uint64_t moves;    /* operations issued and ended: whoever does it adds one */
+    uint64_t seen;     /* moves at the last look */
+    uint64_t moved;    /* bytes of data at the first step */
+    int64_t looked_ns; /* the last look */
+    int64_t quiet_ns;  /* time spent waiting since anything has moved */
+    int steps;         /* closer looks since then */
+    int rounds;        /* of questions since then that all workers have answered: they do nothing */
+    bool asked;        /* such a round has begun */
+};
+
 struct runtime {
     struct runtime_hooks hooks;
     struct waiting_lock lock;
@@ -84,6 +97,7 @@ struct runtime {
     struct omprma_queue *busy_first, *busy_last; /* queues with something to issue or test */
     uint32_t busy_count;
     struct operation_pool operations;
+    struct watchdog watchdog;
     int64_t parted_ns; /* when a waiting thread last moved away from a worker */
     uint32_t next_tag; /* of two-sided transfers */
 
@@ -93,7 +107,8 @@ struct runtime {
     struct trace *trace; /* NULL: not recording */
     char choice[512];    /* the data path chosen, and why */
     bool adopted;        /* made by runtime_adopt(): there is no MPI to leave */
-    bool unresponsive;   /* some worker does not answer: do not wait for it at the end */
+    bool unresponsive; /* some worker does not answer, or something is stuck: do not wait at the end
+                        */
 };
 
 /* The one runtime; NULL before omprma_init() and after the last omprma_finalize(). */
