@@ -373,7 +373,8 @@ bool queue_advance(struct omprma_queue *queue)
     bool moved, more;
 
     if (queue->device->lost && queue->first)
-        queue_lose(queue, queue->device->lost_text); /* appended after that, in the same call */
+        queue_lose(queue, OMPRMA_ERR_DEVICE_LOST,
+                   queue->device->lost_text); /* appended after that, in the same call */
     moved = queue->active && test_active(queue);
     if (queue->waiters && queue->open && queue->open_first == queue->next)
         queue_seal(queue); /* another thread has appended while one waits, and may not come back */
