@@ -144,13 +144,13 @@ static void native_stop(struct worker_device *device)
     lane_stop(native_of(device));
 }
 
-/* After a crash the worker leaves with threads of its devices still somewhere in there. */
+/* After a crash a thread of the device is still somewhere in there. */
 static void native_close(struct worker_device *device)
 {
     struct native *native = native_of(device);
 
     memory_close(&native->memory);
-    if (device->server->lost)
+    if (device->lost)
         return;
     sem_destroy(&native->ready);
     free(native);
