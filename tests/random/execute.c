@@ -182,10 +182,29 @@ static omprma_status_t renew(omprma_event_t **event)
     return omprma_event_create(event);
 }
 
+/* The operation's queue. Others may be made and ended by other threads at this moment. */
+static omprma_queue_t *queue_of(const struct run *run, const struct random_operation *o)
+{
+    switch (o->kind) {
+    case RANDOM_QUEUE_CREATE:
+    case RANDOM_EVENT_DONE:
+    case RANDOM_RENEW:
+    case RANDOM_EVENT_QUERY:
+    case RANDOM_EVENT_SYNCHRONIZE:
+    case RANDOM_ALLOC:
+    case RANDOM_TOO_MUCH:
+    case RANDOM_FREE:
+    case RANDOM_BROADCAST:
+        return NULL;
+    default:
+        return o->queue >= 0 ? run->queue[o->queue] : NULL;
+    }
+}
+
 static omprma_status_t run_call(struct run *run, const struct random_step *step, bool *done)
 {
     const struct random_operation *o = &step->operation;
-    omprma_queue_t *queue = o->queue >= 0 ? run->queue[o->queue] : NULL;
+    omprma_queue_t *queue = queue_of(run, o);
     omprma_event_t **event = &run->event[o->event];
 
     switch (o->kind) {
