@@ -8,6 +8,7 @@
 #include "host/incoming.h"
 #include "host/devices.h"
 #include "host/issue.h"
+#include "host/retired.h"
 
 enum {
     GROW_LARGE = 1 << 30 /* arenas grow by doubling up to this, then as needed */
@@ -214,6 +215,24 @@ static omprma_status_t grow(struct device *device, uint64_t bytes)
     return status;
 }
 
+/* Gives retired blocks back; waits for them if `wait`. True if there may be more room now. */
+static bool reap(struct device *device, bool wait)
+{
+    const struct retired *before = device->retired_first;
+    bool more;
+
+    if (!before)
+        return false;
+    runtime_lock(device->runtime);
+    if (wait)
+        more = retired_wait(device);
+    else
+        retired_reap(device);
+    more = wait ? more : device->retired_first != before;
+    runtime_unlock(device->runtime);
+    return more;
+}
+
 omprma_status_t omprma_alloc(int number, size_t bytes, omprma_addr_t *address)
 {
     struct device *device;
@@ -238,7 +257,11 @@ omprma_status_t omprma_alloc(int number, size_t bytes, omprma_addr_t *address)
         spinlock_unlock(&device->memory_lock);
         if (block)
             break;
+        if (reap(device, false))
+            continue;
         status = grow(device, bytes);
+        if (status == OMPRMA_ERR_DEVICE_MEMORY && reap(device, true))
+            continue; /* what was freed is what was needed, perhaps */
         if (status != OMPRMA_OK)
             return status;
     }
@@ -253,6 +276,24 @@ static bool is_block(struct device *device, omprma_addr_t address)
     return device_classify(device, address, 1, &block, NULL) == RANGE_LIVE && block == address;
 }
 
+/* True if the block is to be handed out again later. */
+static bool retire(struct device *device, omprma_addr_t block)
+{
+    bool retired = false;
+
+    if (atomic_load_explicit(&device->unsettled, memory_order_relaxed) == 0 &&
+        !device->retired_first)
+        return false;
+    runtime_lock(device->runtime);
+    retired_reap(device);
+    if (is_block(device, block))
+        retired = retired_add(device, block);
+    if (retired)
+        device->stats.frees++;
+    runtime_unlock(device->runtime);
+    return retired;
+}
+
 omprma_status_t omprma_free(int number, omprma_addr_t address)
 {
     struct device *device;
@@ -264,8 +305,14 @@ omprma_status_t omprma_free(int number, omprma_addr_t address)
         return status;
     if (device->keeps_memory && is_block(device, address))
         return OMPRMA_OK;
+    if (retire(device, address))
+        return OMPRMA_OK;
     spinlock_lock(&device->memory_lock);
-    status = allocator_give(device->allocator, address, &bytes);
+    if (device_has_retired(device, address))
+        status = error_set(OMPRMA_ERR_ADDRESS, "free of 0x%llx, which was freed before",
+                           (unsigned long long)address);
+    else
+        status = allocator_give(device->allocator, address, &bytes);
     if (status == OMPRMA_OK) {
         device->stats.frees++;
         empty = allocator_empty_arena(device->allocator, &bytes) != 0;
@@ -304,6 +351,7 @@ omprma_status_t omprma_device_info(int number, omprma_device_info_t *info)
         status = error_set(OMPRMA_ERR_ARGUMENT, "info is NULL");
     if (status != OMPRMA_OK)
         return status;
+    reap(device, false);
     spinlock_lock(&device->memory_lock);
     allocator_usage(device->allocator, &usage);
     spinlock_unlock(&device->memory_lock);

@@ -74,11 +74,25 @@ enum allocator_range device_classify(struct device *device, omprma_addr_t addres
                                      omprma_addr_t *block, uint64_t *block_bytes)
 {
     enum allocator_range range;
+    omprma_addr_t start = 0;
 
     spinlock_lock(&device->memory_lock);
-    range = allocator_classify(device->allocator, address, bytes, block, block_bytes);
+    range = allocator_classify(device->allocator, address, bytes, &start, block_bytes);
+    if (range == RANGE_LIVE && device_has_retired(device, start))
+        range = RANGE_FREE;
     spinlock_unlock(&device->memory_lock);
+    if (block)
+        *block = start;
     return range;
+}
+
+bool device_has_retired(const struct device *device, omprma_addr_t block)
+{
+    const struct retired *retired = device->retired_first;
+
+    while (retired && retired->block != block)
+        retired = retired->next;
+    return retired != NULL;
 }
 
 void device_note_crash(struct device *device, const char *text)

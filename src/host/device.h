@@ -15,6 +15,15 @@
 #include "host/stats.h"
 
 struct image_record;
+struct operation;
+
+/* A block that was freed, see retired.h. */
+struct retired {
+    struct retired *next;
+    omprma_addr_t block;
+    uint32_t count;
+    struct operation *mark[]; /* references */
+};
 
 struct device {
     struct runtime *runtime;
@@ -26,7 +35,9 @@ struct device {
     struct spinlock memory_lock; /* allocator */
     struct allocator *allocator;
     uint64_t attached_bytes;
-    _Atomic bool keeps_memory; /* a lost device may still read or write it: nothing is reused */
+    _Atomic bool keeps_memory;  /* a lost device may still read or write it: nothing is reused */
+    _Atomic uint32_t unsettled; /* operations of its queues that are not over */
+    struct retired *retired_first, *retired_last; /* freed, but not to be handed out yet */
 
     struct omprma_queue **queues; /* queue number -> queue; never freed before the device */
     uint32_t queue_count, queue_capacity;
@@ -59,6 +70,10 @@ omprma_status_t device_require(int number, struct device **device);
 /* allocator_classify() for the device's memory. */
 enum allocator_range device_classify(struct device *device, omprma_addr_t address, uint64_t bytes,
                                      omprma_addr_t *block, uint64_t *block_bytes);
+
+/* True if the block that begins there was freed, but is not given back yet. With memory_lock held.
+ */
+bool device_has_retired(const struct device *device, omprma_addr_t block);
 
 /* A queue of the device has failed because a kernel crashed there. */
 void device_note_crash(struct device *device, const char *text);

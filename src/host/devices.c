@@ -5,6 +5,7 @@
 #include "host/append.h"
 #include "host/issue.h"
 #include "host/progress.h"
+#include "host/retired.h"
 
 omprma_status_t device_create(struct peer *peer, int index, const struct world_device *about,
                               struct device **out)
@@ -29,6 +30,7 @@ void device_destroy(struct device *device)
         return;
     for (uint32_t i = 0; i < device->queue_count; i++)
         queue_free(device->queues[i]);
+    retired_forget(device);
     device_free(device);
 }
 

@@ -23,6 +23,15 @@ static struct operation *skip_marks(struct operation *operation)
     return operation;
 }
 
+static void count_unsettled(struct omprma_queue *queue, int more)
+{
+    _Atomic uint32_t *all = &queue->device->unsettled; /* written with the lock only */
+
+    queue->unsettled += (uint32_t)more;
+    atomic_store_explicit(all, atomic_load_explicit(all, memory_order_relaxed) + (uint32_t)more,
+                          memory_order_relaxed);
+}
+
 /* Nobody needs to wait for a mark, unless it calls somebody. */
 static bool counts_as_unsettled(const struct operation *operation)
 {
@@ -44,7 +53,7 @@ void queue_insert(struct omprma_queue *queue, struct operation *operation, struc
         before->prev = operation;
     else
         queue->last = operation;
-    queue->unsettled += counts_as_unsettled(operation);
+    count_unsettled(queue, counts_as_unsettled(operation));
     if (operation->kind == OPERATION_MARK)
         return;
     if (queue->next == before)
@@ -67,7 +76,7 @@ void queue_unlist(struct operation *operation)
         operation->next->prev = operation->prev;
     else
         queue->last = operation->prev;
-    queue->unsettled -= counts_as_unsettled(operation);
+    count_unsettled(queue, -counts_as_unsettled(operation));
     queue->entries -= operation->counts;
     queue->hosts -= operation->host_bytes > 0;
 }

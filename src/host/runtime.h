@@ -10,6 +10,7 @@
  *   order       which operation may be issued when
  *   append      operations come into a queue
  *   issue       a queue goes on: operations are issued, results come in
+ *   retired     freed blocks that operations may still use
  *   call, submit, exchange (helper, relay), broadcast, event, memory, image   the public calls
  *   incoming    what peers send, and their loss, come to queues
  *   watchdog    says what waits for what when nothing moves any more

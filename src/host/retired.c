@@ -1,0 +1,131 @@
+/* retired.c: see retired.h. A retired block holds a mark of each queue that was not idle. */
+#include "host/retired.h"
+
+#include <stdlib.h>
+
+#include "host/append.h"
+#include "host/issue.h"
+#include "host/progress.h"
+
+static void let_go(struct device *device, struct retired *retired)
+{
+    for (uint32_t i = 0; i < retired->count; i++)
+        operation_drop(&device->runtime->operations, retired->mark[i]);
+    free(retired);
+}
+
+/* Nothing stands before the mark but small submits that were sent. Whatever comes to the block
+ * later comes after those anyway. */
+static bool is_reached(const struct operation *mark)
+{
+    const struct operation *o = mark;
+
+    if (operation_has_ended(mark))
+        return true;
+    while (o && o->kind == OPERATION_MARK)
+        o = o->prev;
+    return o == NULL;
+}
+
+static bool is_over(const struct retired *retired)
+{
+    for (uint32_t i = 0; i < retired->count; i++)
+        if (!is_reached(retired->mark[i]))
+            return false;
+    return true;
+}
+
+static uint32_t busy_queues(const struct device *device)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < device->queue_count; i++)
+        count += !queue_is_idle(device->queues[i]);
+    return count;
+}
+
+bool retired_add(struct device *device, omprma_addr_t block)
+{
+    uint32_t count = busy_queues(device);
+    struct retired *retired =
+        count ? malloc(sizeof(*retired) + count * sizeof(*retired->mark)) : NULL;
+
+    if (!retired)
+        return false;
+    *retired = (struct retired){.block = block};
+    for (uint32_t i = 0; i < device->queue_count; i++) {
+        struct operation *mark = NULL;
+
+        if (queue_is_idle(device->queues[i]))
+            continue;
+        if (queue_mark(device->queues[i], &mark) != OMPRMA_OK) {
+            let_go(device, retired);
+            return false;
+        }
+        if (mark)
+            retired->mark[retired->count++] = mark;
+    }
+    spinlock_lock(&device->memory_lock);
+    if (device->retired_last)
+        device->retired_last->next = retired;
+    else
+        device->retired_first = retired;
+    device->retired_last = retired;
+    spinlock_unlock(&device->memory_lock);
+    return true;
+}
+
+void retired_reap(struct device *device)
+{
+    struct retired *retired;
+
+    while ((retired = device->retired_first) != NULL && is_over(retired)) {
+        uint64_t bytes;
+
+        spinlock_lock(&device->memory_lock);
+        device->retired_first = retired->next;
+        if (!retired->next)
+            device->retired_last = NULL;
+        allocator_give(device->allocator, retired->block, &bytes);
+        spinlock_unlock(&device->memory_lock);
+        let_go(device, retired);
+    }
+}
+
+static bool all_over(const void *data)
+{
+    const struct device *device = data;
+
+    for (const struct retired *retired = device->retired_first; retired; retired = retired->next)
+        if (!is_over(retired))
+            return false;
+    return true;
+}
+
+bool retired_wait(struct device *device)
+{
+    uint32_t count = device->queue_count;
+
+    if (!device->retired_first)
+        return false;
+    for (struct retired *retired = device->retired_first; retired; retired = retired->next)
+        for (uint32_t i = 0; i < retired->count; i++)
+            queue_push(retired->mark[i]);
+    for (uint32_t i = 0; i < count; i++)
+        device->queues[i]->waiters++;
+    progress_wait(device->runtime, all_over, device);
+    for (uint32_t i = 0; i < count; i++)
+        device->queues[i]->waiters--;
+    retired_reap(device);
+    return true;
+}
+
+void retired_forget(struct device *device)
+{
+    while (device->retired_first) {
+        struct retired *retired = device->retired_first;
+
+        device->retired_first = retired->next;
+        let_go(device, retired);
+    }
+}

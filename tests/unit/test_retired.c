@@ -1,0 +1,166 @@
+/* test_retired.c: a block that is freed while operations are under way is handed out again only
+ * when they are over, and what is freed is freed for everybody else at once. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <stdatomic.h>
+
+#include "core_fixture.h"
+
+enum { BYTES = 1 << 20, COUNT = 6 };
+
+static struct gate gate;
+
+static uint64_t used(void)
+{
+    omprma_device_info_t info;
+
+    assert_ok(omprma_device_info(0, &info));
+    return info.used_bytes;
+}
+
+static void not_while_somebody_may_use_it(void **state)
+{
+    omprma_queue_t *queue, *idle;
+    omprma_addr_t block, other;
+    bool inside = true;
+
+    (void)state;
+    core_start(&(struct core_options){0});
+    queue = core_queue(0);
+    idle = core_queue(0);
+    block = core_alloc(0, BYTES);
+    core_close(queue, &gate);
+    assert_ok(launch(queue, KERNEL(kernel_add), block, 8, 1));
+    assert_ok(omprma_free(0, block));
+    other = core_alloc(0, BYTES);
+    assert_true(other != block);
+    /* For everybody it is gone. */
+    assert_ok(omprma_address_inside(0, block, 8, &inside));
+    assert_false(inside);
+    assert_int_equal(omprma_submit(idle, block, &block, 8), OMPRMA_ERR_ADDRESS);
+    assert_int_equal(omprma_free(0, block), OMPRMA_ERR_ADDRESS);
+    assert_ok(omprma_free(0, other));
+    core_open(&gate);
+    assert_ok(omprma_queue_synchronize(queue));
+    assert_int_equal(used(), 0);
+    assert_int_equal(omprma_free(0, block), OMPRMA_ERR_ADDRESS);
+    core_stop();
+}
+
+/* Nothing is under way: at once, as ever. */
+static void at_once_when_nothing_is_under_way(void **state)
+{
+    omprma_queue_t *queue;
+    omprma_addr_t block;
+
+    (void)state;
+    core_start(&(struct core_options){0});
+    queue = core_queue(0);
+    for (int i = 0; i < 100; i++) {
+        block = core_alloc(0, BYTES);
+        assert_ok(launch(queue, KERNEL(kernel_add), block, 8, 1));
+        assert_ok(omprma_queue_synchronize(queue));
+        assert_ok(omprma_free(0, block));
+        assert_null(core_device(0)->retired_first);
+    }
+    core_stop();
+}
+
+static void *open_later(void *data)
+{
+    kernel_nap(50000);
+    core_open(data);
+    return NULL;
+}
+
+/* A device that is full waits for what was freed. */
+static void a_full_device_waits(void **state)
+{
+    omprma_addr_t block[64];
+    omprma_queue_t *queue;
+    pthread_t thread;
+    int count = 0;
+
+    (void)state;
+    core_start(&(struct core_options){.arena = 8 << 20, .memory = 8 << 20});
+    queue = core_queue(0);
+    while (omprma_alloc(0, BYTES, &block[count]) == OMPRMA_OK)
+        count++;
+    assert_in_range(count, 2, 63);
+    core_close(queue, &gate);
+    assert_ok(omprma_free(0, block[0]));
+    assert_int_equal(pthread_create(&thread, NULL, open_later, &gate), 0);
+    assert_ok(omprma_alloc(0, BYTES, &block[0]));
+    assert_true(atomic_load(&gate.open));
+    pthread_join(thread, NULL);
+    assert_int_equal(omprma_alloc(0, BYTES, &block[count]), OMPRMA_ERR_DEVICE_MEMORY);
+    core_stop();
+}
+
+/* Threads that launch, and free each other's blocks: what a kernel finds was written for it. */
+struct worker_thread {
+    pthread_t thread;
+    int number;
+};
+
+static void kernel_check(uint64_t at, uint64_t value, uint64_t wrong)
+{
+    kernel_nap(50);
+    if (*(volatile uint64_t *)(uintptr_t)at != value)
+        ++*(volatile uint64_t *)(uintptr_t)wrong;
+}
+
+static void *launch_and_free(void *data)
+{
+    const struct worker_thread *self = data;
+    omprma_queue_t *queue = core_queue(0);
+    uint64_t wrong = 0;
+    omprma_addr_t count = core_alloc(0, 8);
+
+    assert_ok(omprma_submit(queue, count, &wrong, 8));
+    for (uint64_t i = 0; i < 200; i++) {
+        uint64_t value = i * COUNT + (uint64_t)self->number;
+        omprma_addr_t block = core_alloc(0, 64);
+
+        assert_ok(omprma_submit(queue, block, &value, 8));
+        assert_ok(launch(queue, KERNEL(kernel_check), block, value, count));
+        assert_ok(omprma_queue_flush(queue));
+        assert_ok(omprma_free(0, block)); /* too early */
+    }
+    assert_ok(omprma_retrieve(queue, &wrong, count, 8));
+    assert_ok(omprma_queue_synchronize(queue));
+    assert_int_equal(wrong, 0);
+    assert_ok(omprma_free(0, count));
+    return NULL;
+}
+
+static void early_frees_are_harmless(void **state)
+{
+    struct worker_thread thread[COUNT];
+
+    (void)state;
+    core_start(&(struct core_options){0});
+    core_choose(0, 512, true);
+    for (int i = 0; i < COUNT; i++) {
+        thread[i].number = i;
+        assert_int_equal(pthread_create(&thread[i].thread, NULL, launch_and_free, &thread[i]), 0);
+    }
+    for (int i = 0; i < COUNT; i++)
+        pthread_join(thread[i].thread, NULL);
+    assert_int_equal(used(), 0);
+    core_stop();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(not_while_somebody_may_use_it),
+        cmocka_unit_test(at_once_when_nothing_is_under_way),
+        cmocka_unit_test(a_full_device_waits),
+        cmocka_unit_test(early_frees_are_harmless),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
