@@ -83,7 +83,7 @@ static omprma_status_t get(const struct exchange *x, struct operation **arrived)
         status = queue_append_command(getter, OPERATION_COMMAND, &record, arrived);
     if (status == OMPRMA_OK) {
         operation_hold(*arrived)->with = device;
-        (*arrived)->comes = true;
+        (*arrived)->is_part = true;
     }
     return helper_let_go(getter, status);
 }

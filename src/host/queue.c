@@ -382,14 +382,12 @@ void queue_fail(struct omprma_queue *queue, struct operation *at, omprma_status_
 const char *queue_name_exchange(const struct omprma_queue *queue, const struct operation *of,
                                 const char *text, char *named, size_t bytes)
 {
-    int mine = queue->device->number;
-
     for (const struct operation *o = queue->first; !of && o; o = o->next)
-        of = o->with ? o : NULL;
-    if (!of || !of->with)
+        of = o->with && !o->is_part ? o : NULL;
+    if (!of || !of->with || of->is_part)
         return text;
-    snprintf(named, bytes, "exchange from device %d to device %d: %s",
-             of->comes ? of->with->number : mine, of->comes ? mine : of->with->number, text);
+    snprintf(named, bytes, "exchange from device %d to device %d: %s", queue->device->number,
+             of->with->number, text);
     return named;
 }
 

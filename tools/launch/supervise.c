@@ -408,11 +408,20 @@ static int run_program_status(const struct run *run)
     return 128 + number;
 }
 
+/* Somebody killed mpirun: MPI may have ended the program with a number of its own. */
+static bool run_lost_mpirun(const struct run *run)
+{
+    return run->mpirun_ended && WIFSIGNALED(run->mpirun_status) && !run->stopped &&
+           run->child_ended && WIFEXITED(run->child_status) && WEXITSTATUS(run->child_status) != 0;
+}
+
 static int run_result(const struct run *run)
 {
     const char *path = run->program->path;
     if (run->interrupted)
         return 128 + run->interrupted;
+    if (run_lost_mpirun(run))
+        return 1;
     if (run->failed) {
         int own = run->child_ended && !run->child_killed ? run_program_status(run) : 0;
         return own ? own : 1;
