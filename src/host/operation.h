@@ -99,7 +99,7 @@ struct operation {
     struct operation *next_waiter;    /* in the list of the one that it waits for, */
     struct operation *awaited;        /* which is this */
     struct device *with;              /* exchange: with the queue's device; else NULL */
-    bool is_part; /* of an exchange of another queue, which names the devices */
+    bool is_part;                     /* of an exchange of another queue, which names the devices */
     struct omprma_queue *releases;    /* the other half of an exchange, held until it is issued */
     uint64_t device_at, device_bytes; /* range on the device, of writes, reads and transfers */
     uint64_t host_at, host_bytes;     /* range in this process; 0 bytes: none */

@@ -53,6 +53,7 @@ struct run {
     bool child_started, child_ended, child_killed;
     int child_status; /* wait status, once ended */
     bool mpirun_ended, stopped, clean;
+    bool mpirun_killed; /* by a signal that is not ours */
     int mpirun_status;
     bool connected;      /* the program called MPI_Init */
     bool failed;         /* workers were lost, or never came up, before the program ended */
@@ -228,6 +229,7 @@ static void run_mpirun_ended(struct run *run, int status)
 {
     run->mpirun_ended = true;
     run->mpirun_status = status;
+    run->mpirun_killed = WIFSIGNALED(status) && !run->stopped;
     run_child_ended(run); /* if both ended, the program's end counts */
     run_accept(run);      /* a report of a host, sent before mpirun gave up */
     static const enum source outputs[] = {AT_WORDS, AT_OUT, AT_ERR};
@@ -411,8 +413,8 @@ static int run_program_status(const struct run *run)
 /* Somebody killed mpirun: MPI may have ended the program with a number of its own. */
 static bool run_lost_mpirun(const struct run *run)
 {
-    return run->mpirun_ended && WIFSIGNALED(run->mpirun_status) && !run->stopped &&
-           run->child_ended && WIFEXITED(run->child_status) && WEXITSTATUS(run->child_status) != 0;
+    return run->mpirun_killed && run->child_ended && WIFEXITED(run->child_status) &&
+           WEXITSTATUS(run->child_status) != 0;
 }
 
 static int run_result(const struct run *run)
