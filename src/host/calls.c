@@ -218,17 +218,18 @@ static omprma_status_t grow(struct device *device, uint64_t bytes)
 /* Gives retired blocks back; waits for them if `wait`. True if there may be more room now. */
 static bool reap(struct device *device, bool wait)
 {
-    const struct retired *before = device->retired_first;
+    uint32_t before;
     bool more;
 
-    if (!before)
+    if (atomic_load_explicit(&device->retired_count, memory_order_relaxed) == 0)
         return false;
     runtime_lock(device->runtime);
+    before = device->retired_count;
     if (wait)
-        more = retired_wait(device);
+        retired_wait(device);
     else
         retired_reap(device);
-    more = wait ? more : device->retired_first != before;
+    more = device->retired_count < before;
     runtime_unlock(device->runtime);
     return more;
 }
@@ -282,14 +283,12 @@ static bool retire(struct device *device, omprma_addr_t block)
     bool retired = false;
 
     if (atomic_load_explicit(&device->unsettled, memory_order_relaxed) == 0 &&
-        !device->retired_first)
+        atomic_load_explicit(&device->retired_count, memory_order_relaxed) == 0)
         return false;
     runtime_lock(device->runtime);
     retired_reap(device);
     if (is_block(device, block))
         retired = retired_add(device, block);
-    if (retired)
-        device->stats.frees++;
     runtime_unlock(device->runtime);
     return retired;
 }

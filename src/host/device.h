@@ -38,6 +38,7 @@ struct device {
     _Atomic bool keeps_memory;  /* a lost device may still read or write it: nothing is reused */
     _Atomic uint32_t unsettled; /* operations of its queues that are not over */
     struct retired *retired_first, *retired_last; /* freed, but not to be handed out yet */
+    _Atomic uint32_t retired_count;               /* written with both locks held, read without */
 
     struct omprma_queue **queues; /* queue number -> queue; never freed before the device */
     uint32_t queue_count, queue_capacity;

@@ -71,6 +71,8 @@ bool retired_add(struct device *device, omprma_addr_t block)
     else
         device->retired_first = retired;
     device->retired_last = retired;
+    device->retired_count++;
+    device->stats.frees++;
     spinlock_unlock(&device->memory_lock);
     return true;
 }
@@ -86,6 +88,7 @@ void retired_reap(struct device *device)
         device->retired_first = retired->next;
         if (!retired->next)
             device->retired_last = NULL;
+        device->retired_count--;
         allocator_give(device->allocator, retired->block, &bytes);
         spinlock_unlock(&device->memory_lock);
         let_go(device, retired);
@@ -102,12 +105,10 @@ static bool all_over(const void *data)
     return true;
 }
 
-bool retired_wait(struct device *device)
+void retired_wait(struct device *device)
 {
     uint32_t count = device->queue_count;
 
-    if (!device->retired_first)
-        return false;
     for (struct retired *retired = device->retired_first; retired; retired = retired->next)
         for (uint32_t i = 0; i < retired->count; i++)
             queue_push(retired->mark[i]);
@@ -117,7 +118,6 @@ bool retired_wait(struct device *device)
     for (uint32_t i = 0; i < count; i++)
         device->queues[i]->waiters--;
     retired_reap(device);
-    return true;
 }
 
 void retired_forget(struct device *device)

@@ -18,8 +18,8 @@ bool retired_add(struct device *device, omprma_addr_t block);
 /* Gives those back whose time has come. */
 void retired_reap(struct device *device);
 
-/* Waits until all can be given back, and does. False: there were none. Blocks: yes. */
-bool retired_wait(struct device *device);
+/* Waits until all can be given back, and does. Blocks: yes. */
+void retired_wait(struct device *device);
 
 /* Forgets all, when the runtime ends. */
 void retired_forget(struct device *device);
