@@ -11,7 +11,7 @@ static struct operation_pool *pool_of(const struct omprma_queue *queue)
 
 /* ---- commands ---- */
 
-/* Appends the record to the open message, or to a new one. NULL: the operation opens it. */
+/* Appends the record to the open message, or to a new one, which the operation then opens. */
 static omprma_status_t put_record(struct omprma_queue *queue, struct operation *operation,
                                   struct wire_record *record)
 {

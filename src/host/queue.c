@@ -38,7 +38,6 @@ static bool counts_as_unsettled(const struct operation *operation)
     return operation->kind != OPERATION_MARK || operation->mark.completion;
 }
 
-/* Puts an operation before another; at the end for NULL. */
 void queue_insert(struct omprma_queue *queue, struct operation *operation, struct operation *before)
 {
     operation->queue = queue;
