@@ -14,7 +14,7 @@
 
 enum {
     WIRE_MAGIC = 0x4d52,
-    WIRE_VERSION = 5,
+    WIRE_VERSION = 6,
     WIRE_MESSAGE_BYTES = 64 << 10, /* largest message */
     WIRE_ARENAS_MOST = 64,         /* of a device at a time: what the application can hold */
     WIRE_HEADER_BYTES = 16,
@@ -47,6 +47,8 @@ enum wire_code {
     WIRE_BENCH, /* take part in a bare MPI measurement: kind, bytes, repetitions, address or peer */
     WIRE_EXIT,  /* of no device: end */
     WIRE_LOST,  /* of no device: a peer gives no answers any more: peer | tail: text */
+    WIRE_STORE, /* copy from staging memory into the device: address, staging address, bytes */
+    WIRE_FETCH, /* copy out of the device into staging memory: the same words */
     WIRE_COMMAND_END,
     /* results, worker to application */
     WIRE_DONE = 64, /* an operation that wanted a result is done: value | tail: data */
@@ -65,7 +67,8 @@ enum { WIRE_FLUSHED = 256 };
 enum wire_flag {
     WIRE_REPLY = 1,   /* the sender of this command waits for a result */
     WIRE_CRASHED = 2, /* failed: a kernel has crashed, and the device runs nothing any more */
-    WIRE_GEOMETRY = 4 /* launch: the tail begins with an omprma_geometry_t */
+    WIRE_GEOMETRY = 4, /* launch: the tail begins with an omprma_geometry_t */
+    WIRE_STAGED = 32   /* recv, send, put: the (local) address is one of the staging memory */
 };
 
 enum { WIRE_GEOMETRY_WORDS = 4 };
