@@ -10,10 +10,19 @@
 
 #include "base/error.h"
 
-enum { FAR_BYTES = 64 << 20, FAR_DEVICES = 4, FAR_LOOKS = 7 };
+/* The first bytes of a device lie outside of its arenas. */
+enum { FAR_BYTES = 64 << 20, FAR_GLOBALS = 1 << 20, FAR_DEVICES = 4, FAR_LOOKS = 7 };
 
-/* What a launch may call; the addresses that load() gives. */
-enum { FAR_ADD = 0x1000, FAR_GEOMETRY = 0x2000, FAR_CRASH = 0x3000 };
+/* What a launch may call; the addresses that load() gives to the first three. */
+enum {
+    FAR_ADD = 0x1000,      /* at, bytes, value */
+    FAR_GEOMETRY = 0x2000, /* at, bytes */
+    FAR_CRASH = 0x3000,
+    FAR_FILL = 0x4000, /* at, bytes, value */
+    FAR_COPY_KERNEL = 0x5000, /* to, from, bytes */
+    FAR_SUM = 0x6000,  /* from, bytes, to */
+    FAR_NAP = 0x7000
+};
 
 struct far {
     struct worker_device *device;
@@ -96,12 +105,21 @@ static omprma_status_t far_load_now(struct far *self, const struct backend_load 
 static omprma_status_t far_launch_now(struct far *self, const struct backend_launch *launch)
 {
     const uint64_t *words = launch->with.arguments;
-    unsigned char *at = (unsigned char *)far_at(self, words[0], words[1]);
+    bool copies = launch->kernel == FAR_COPY_KERNEL, naps = launch->kernel == FAR_NAP;
+    unsigned char *at = (unsigned char *)far_at(self, words[0], naps ? 0 : words[copies ? 2 : 1]);
 
+    if (naps)
+        return OMPRMA_OK;
     if (!at)
         return error_set(OMPRMA_ERR_ADDRESS, "a kernel reads what is not there");
     if (launch->kernel == FAR_GEOMETRY)
         memcpy(at, &launch->with.geometry, sizeof(launch->with.geometry));
+    if (launch->kernel == FAR_FILL)
+        memset(at, (int)(unsigned char)words[2], words[1]);
+    if (copies)
+        memmove(at, far_at(self, words[1], words[2]), words[2]);
+    if (launch->kernel == FAR_SUM)
+        *(uint64_t *)(void *)far_at(self, words[2], 8) = sum_of(at, words[1]);
     for (uint64_t i = 0; launch->kernel == FAR_ADD && i < words[1]; i++)
         at[i] += (unsigned char)words[2];
     return OMPRMA_OK;
@@ -160,9 +178,9 @@ static enum backend_step far_grow(struct worker_device *device, struct backend_j
         job->status = error_set(OMPRMA_ERR_DEVICE_MEMORY, "the far device is full");
         return BACKEND_OVER;
     }
-    if (!self->used) { /* nobody polls or runs yet */
-        job->value = self->address;
-        self->used = bytes;
+    if (self->used == FAR_GLOBALS) { /* nobody polls or runs yet */
+        job->value = self->address + self->used;
+        self->used += bytes;
         return BACKEND_OVER;
     }
     far_begin(device, job, FAR_ARENA)->bytes = bytes;
@@ -289,7 +307,7 @@ static void far_open(struct worker_device *device, bool threaded)
 {
     struct far *self = &far[far_count++];
 
-    *self = (struct far){.device = device, .threaded = threaded};
+    *self = (struct far){.device = device, .threaded = threaded, .used = FAR_GLOBALS};
     self->shadow =
         mmap(NULL, FAR_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     self->address = (uint64_t)(uintptr_t)mmap(NULL, FAR_BYTES, PROT_NONE,
