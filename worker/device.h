@@ -22,6 +22,7 @@ struct worker_device {
     void *staging;
     uint64_t staging_bytes;
     bool lost;                   /* a kernel has crashed: it runs nothing any more */
+    int fault_code;              /* of its driver for that, 0: none */
     /* Small submits that have begun and not ended. Nobody is told of their end, so what comes after
      * them in other queues of the device has to wait for it. */
     uint32_t writes;

@@ -333,7 +333,7 @@ static omprma_status_t end_part(struct carry *carry, struct part *part)
         failure = part->queue[i] ? part->queue[i]->failed : NULL;
     give_slots(carry, part, failure && failure->status == OMPRMA_ERR_PROTOCOL);
     if (failure)
-        return report(carry, failure->status, failure->text);
+        return error_note_code(report(carry, failure->status, failure->text), failure->code);
     carry->done += part->bytes;
     return OMPRMA_OK;
 }

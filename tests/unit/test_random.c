@@ -105,9 +105,9 @@ static void start(uint64_t seed, struct random_limits *limits)
         };
         if (device_is_staged(core_device(i)))
             limits->symbols[i] = (struct random_symbols){
-                .fill = FAR_FILL,
+                .fill = FAR_SET,
                 .add = FAR_ADD,
-                .copy = FAR_COPY_KERNEL,
+                .copy = FAR_MOVE,
                 .sum = FAR_SUM,
                 .nap = FAR_NAP,
                 .global = core_device(i)->about.arena - FAR_GLOBALS,
