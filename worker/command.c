@@ -239,8 +239,8 @@ static bool touch_end(struct stream *stream, struct worker_device *device, uint6
 }
 
 /* One piece in one copy, by the device that cannot be touched. */
-static enum command_step copy_touched(struct stream *stream, struct backend_copy copy,
-                                      void *to, void *from)
+static enum command_step copy_touched(struct stream *stream, struct backend_copy copy, void *to,
+                                      void *from)
 {
     struct worker_device *device = from ? copy.to_device : copy.from_device;
 

@@ -33,8 +33,9 @@ static omprma_status_t make_staging(struct worker_device *device)
                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     if (memory == MAP_FAILED)
-        return error_set(OMPRMA_ERR_DEVICE_MEMORY, "the worker has no %d MiB of memory to move "
-                                                   "data of a device through",
+        return error_set(OMPRMA_ERR_DEVICE_MEMORY,
+                         "the worker has no %d MiB of memory to move "
+                         "data of a device through",
                          STAGING_BYTES >> 20);
     if (path && path->attach)
         status = path->attach(path, memory, STAGING_BYTES);

@@ -21,16 +21,16 @@ struct worker_device {
      * cannot be touched. Which part of it is used for what the application decides. NULL: none. */
     void *staging;
     uint64_t staging_bytes;
-    bool lost;                   /* a kernel has crashed: it runs nothing any more */
-    int fault_code;              /* of its driver for that, 0: none */
+    bool lost;      /* a kernel has crashed: it runs nothing any more */
+    int fault_code; /* of its driver for that, 0: none */
     /* Small submits that have begun and not ended. Nobody is told of their end, so what comes after
      * them in other queues of the device has to wait for it. */
     uint32_t writes;
 };
 
-/* Makes the first arena, and staging memory where it takes that, and fills in what the core knows of
- * the description. Blocks until the arena is there, polling; a backend that is not polled makes it
- * at once. Before start(), without the lock. Errors: DEVICE_MEMORY, MPI. */
+/* Makes the first arena, and staging memory where it takes that, and fills in what the core knows
+ * of the description. Blocks until the arena is there, polling; a backend that is not polled makes
+ * it at once. Before start(), without the lock. Errors: DEVICE_MEMORY, MPI. */
 omprma_status_t worker_device_begin(struct worker_device *device, uint64_t arena_bytes,
                                     struct world_device *description);
 

@@ -74,8 +74,8 @@ static void describe(const struct server *server, const struct wire_record *reco
     }
 }
 
-/* Memory of ours for what the other end of a two-sided transfer sends though the range is refused or
- * the queue has failed. */
+/* Memory of ours for what the other end of a two-sided transfer sends though the range is refused
+ * or the queue has failed. */
 static bool use_scratch(struct stream_transfer *node)
 {
     if (!node->scratch)

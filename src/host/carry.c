@@ -10,9 +10,9 @@
 #include "host/order.h"
 
 enum {
-    PARTS = 4,                /* pieces under way at a time */
+    PARTS = 4,                 /* pieces under way at a time */
     PIECES_WISHED = 2 * PARTS, /* of small data, so that both links of its way are busy */
-    PIECE_LEAST = 256 << 10,  /* but a piece costs a round trip */
+    PIECE_LEAST = 256 << 10,   /* but a piece costs a round trip */
     PLACES_MOST = 5,
     MEMORY_BYTES = 16 << 20 /* of the program, for all exchanges through it */
 };

@@ -24,8 +24,9 @@
 
 #include "host/pair.h"
 
-/* Appends a submit or retrieve of a device that cannot be touched. *operation: a reference. The host
- * memory is used as operation->move.transfer says when the piece is begun. Errors: HOST_MEMORY. */
+/* Appends a submit or retrieve of a device that cannot be touched. *operation: a reference. The
+ * host memory is used as operation->move.transfer says when the piece is begun. Errors:
+ * HOST_MEMORY. */
 omprma_status_t carry_append(struct omprma_queue *queue, bool submit, omprma_addr_t address,
                              void *host, uint64_t bytes, bool arena, struct operation **operation);
 

@@ -24,8 +24,8 @@
  *   task       everything before it must have ended.
  *
  * Nothing waits for what is not appended yet, so no circle can close. An operation that was issued
- * needs only what the workers answer, and room in staging memory, which is in use only by others that
- * need no more than answers (slots.h).
+ * needs only what the workers answer, and room in staging memory, which is in use only by others
+ * that need no more than answers (slots.h).
  */
 #include "host/order.h"
 

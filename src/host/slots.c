@@ -22,7 +22,8 @@ static bool uses(const struct slot_turn *turn, const struct slot_pool *pool)
     return false;
 }
 
-/* One that came before it waits for a slot of one of its pools; NULL for `turn`: that comes last. */
+/* One that came before it waits for a slot of one of its pools; NULL for `turn`: that comes last.
+ */
 static bool is_behind(const struct slot_turns *turns, const struct slot_turn *turn)
 {
     for (const struct slot_turn *other = turns->first; other && other != turn; other = other->next)

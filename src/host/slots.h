@@ -1,7 +1,7 @@
 /*
- * slots.h: memory of bounded size in which data stops that cannot go straight (carry.h): the staging
- * memory of a device, in its worker, and memory of the program. It is handed out in slots of one
- * size, and here is decided who gets some when:
+ * slots.h: memory of bounded size in which data stops that cannot go straight (carry.h): the
+ * staging memory of a device, in its worker, and memory of the program. It is handed out in slots
+ * of one size, and here is decided who gets some when:
  *
  *   - Whoever needs slots takes all that it needs for one piece of its data at once, one of each of
  *     its pools, or none. So nobody has a slot while it waits for another.

@@ -148,8 +148,7 @@ static omprma_status_t move_staged(struct omprma_queue *queue, bool submit, ompr
                                    void *host, uint64_t bytes, bool arena)
 {
     struct operation *operation;
-    omprma_status_t status =
-        carry_append(queue, submit, device, host, bytes, arena, &operation);
+    omprma_status_t status = carry_append(queue, submit, device, host, bytes, arena, &operation);
 
     if (status != OMPRMA_OK)
         return status;

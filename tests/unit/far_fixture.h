@@ -52,6 +52,7 @@ struct far {
 
 static struct far far[FAR_DEVICES];
 static int far_count;
+static _Atomic int far_fail_copy; /* so many copies from now on one fails; 0: none does */
 static struct draw far_looks = {7};
 
 static struct far *far_of(const struct worker_device *device)
@@ -82,6 +83,8 @@ static omprma_status_t far_copy_now(const struct backend_copy *copy)
     char *from = end_of(copy->from_device, copy->from, copy);
     char *to = from ? end_of(copy->to_device, copy->to, copy) : NULL;
 
+    if (far_fail_copy > 0 && --far_fail_copy == 0)
+        return error_set(OMPRMA_ERR_ADDRESS, "this copy was to fail");
     if (!to)
         return OMPRMA_ERR_ADDRESS;
     memmove(to, from, copy->bytes);
