@@ -231,11 +231,26 @@ struct operation *queue_append_mark(struct omprma_queue *queue, struct completio
     return mark;
 }
 
+/* The last command that has not ended; NULL: none. */
+static struct operation *last_command(const struct omprma_queue *queue)
+{
+    struct operation *last = queue->last, *write = queue->writes_last;
+
+    while (last && last->kind == OPERATION_MARK)
+        last = last->prev;
+    return write && (!last || last->number < write->number) ? write : last;
+}
+
 omprma_status_t queue_mark(struct omprma_queue *queue, struct operation **mark)
 {
-    *mark = NULL;
-    if (!queue->first && !queue->writes_first && !queue->failed)
+    /* The worker ends commands in their order, and all after one that fails fail with it: where
+     * there is nothing else, the last one has the fate of all. */
+    if (queue->mixed == 0 && !queue->failed) {
+        *mark = last_command(queue);
+        if (*mark)
+            operation_hold(*mark);
         return OMPRMA_OK;
+    }
     *mark = can_share(queue) ? queue->last : queue_append_mark(queue, NULL);
     if (!*mark)
         return OMPRMA_ERR_HOST_MEMORY;

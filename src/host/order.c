@@ -204,12 +204,27 @@ void order_await(struct operation *operation, struct operation *target)
     target->waiters = operation;
 }
 
-/* Everything before it in its queue must be something that the worker sees, and have been sent. */
+const struct operation *order_before_write(const struct operation *write)
+{
+    const struct operation *o = write->queue->last;
+
+    while (o &&
+           o->number >= write->number) /* what is no command has the number of the one before */
+        o = o->prev;
+    return o;
+}
+
+/* Everything before it in its queue must be something that the worker sees, and have been sent. A
+ * small submit that was sent has left the list, and stood behind commands only. */
 bool order_worker_can_watch(const struct operation *target)
 {
+    const struct operation *o = target;
+
     if (target->queue->issued < target->number || target->failure)
         return false;
-    for (const struct operation *o = target; o; o = o->prev)
+    if (target->kind == OPERATION_WRITE && target->state == OPERATION_ISSUED)
+        o = order_before_write(target);
+    for (; o; o = o->prev)
         if (o->kind != OPERATION_MARK && (!operation_is_command(o) || o->kind == OPERATION_HALF ||
                                           o->state == OPERATION_APPENDED))
             return false;

@@ -27,6 +27,10 @@ bool order_may_join(const struct omprma_queue *queue, enum operation_kind kind);
 struct operation *order_next_write(struct device *device, uint64_t at, uint64_t bytes,
                                    const struct operation *after);
 
+/* What stood before a small submit that was sent, and is still in its queue's list; NULL: nothing
+ * that has not ended. */
+const struct operation *order_before_write(const struct operation *write);
+
 /* Makes an operation wait for the end of another: its queue is attended to then. */
 void order_await(struct operation *operation, struct operation *target);
 

@@ -59,6 +59,7 @@ void queue_insert(struct omprma_queue *queue, struct operation *operation, struc
         queue->next = operation;
     queue->entries += operation->counts;
     queue->hosts += operation->host_bytes > 0;
+    queue->mixed += operation->kind >= OPERATION_HALF;
 }
 
 void queue_unlist(struct operation *operation)
@@ -76,8 +77,11 @@ void queue_unlist(struct operation *operation)
     else
         queue->last = operation->prev;
     count_unsettled(queue, -counts_as_unsettled(operation));
+    if (operation->kind == OPERATION_MARK)
+        return;
     queue->entries -= operation->counts;
     queue->hosts -= operation->host_bytes > 0;
+    queue->mixed -= operation->kind >= OPERATION_HALF;
 }
 
 void queue_pass(struct operation *operation)
