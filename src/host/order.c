@@ -6,8 +6,8 @@
  *
  *   - a put or get that is appended behind an open message of nothing but small submits to other
  *     places is put before that message (order_may_pass);
- *   - a small retrieve joins an open message although gets were appended after that, since all of
- *     them only read (order_may_join).
+ *   - a small retrieve that cannot fail joins an open message although gets were appended after
+ *     that, since all of them only read (order_may_join).
  *
  * Issued is not complete: the next operation of the list may be issued while earlier ones are still
  * on their way. What it must wait for is said by one rule per kind, below:
@@ -156,9 +156,10 @@ bool order_may_pass(const struct omprma_queue *queue, uint64_t at, uint64_t byte
     return queue->open != NULL;
 }
 
-bool order_may_join(const struct omprma_queue *queue, enum operation_kind kind)
+bool order_may_join(const struct omprma_queue *queue, const struct operation *command)
 {
-    bool marks = true, gets = kind == OPERATION_READ;
+    /* Ahead of earlier gets one that fails would take them along. */
+    bool marks = true, gets = command->kind == OPERATION_READ && !command->may_fail;
 
     if (!queue->open)
         return false;
