@@ -229,7 +229,7 @@ static void note_end(struct operation *operation)
     if (operation->closes)
         queue->unanswered--;
     if (operation->closes && operation->start_ns && operation->kind != OPERATION_HALF)
-        trace_add(queue->device->runtime, "segment", "control", queue->device->number,
+        trace_add(queue->device->runtime, "message", "control", queue->device->number,
                   operation->start_ns, trace_now(queue->device->runtime), 0);
     if (operation->kind == OPERATION_MARK && operation->mark.completion) {
         operation->mark.completion->status =

@@ -173,7 +173,7 @@ static bool is_abandoned(const struct part *part)
 {
     return part->step && part->step->failure && operation_has_ended(part->step) &&
            (part->step->failure->status == OMPRMA_ERR_DEVICE_LOST ||
-            part->step->failure->status == OMPRMA_ERR_PROTOCOL);
+            part->step->failure->status == OMPRMA_ERR_STUCK);
 }
 
 static void end(struct operation *task)

@@ -80,7 +80,7 @@ static void check_silent(void)
 
 static void check_stuck(omprma_status_t status)
 {
-    if (status != OMPRMA_ERR_PROTOCOL ||
+    if (status != OMPRMA_ERR_STUCK ||
         !strstr(omprma_error(), "nothing has moved for 1 s although no kernel runs: this is a "
                                 "defect of omprma or of MPI"))
         fail_msg("%s: %s", omprma_status_string(status), omprma_error());
