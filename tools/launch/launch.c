@@ -105,6 +105,7 @@ static struct program program_of(const struct preparation *made, const struct la
                             .plan = &made->plan,
                             .offloading = launch->offloading,
                             .workers = command_workers(launch),
+                            .alone = launch->hosts.total == 0,
                             .mask = &made->mask};
 }
 

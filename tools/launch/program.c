@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "control/quick.h"
 
 extern char **environ;
 
@@ -28,11 +29,22 @@ static void set_front(struct list *environment, const char *name, const char *ke
     free(saved);
 }
 
+static const char *environment_get(void *list, const char *name)
+{
+    return list_get(list, name);
+}
+
+static void environment_set(void *list, const char *name, const char *value)
+{
+    list_set(list, name, value);
+}
+
 void program_environment(const struct program *program, struct list *environment)
 {
     char *workers = text_make("%d", program->workers);
     list_set(environment, "OMPRMA_WORKERS", workers);
     free(workers);
+    quick_rank(&(struct quick_environment){environment_get, environment_set, environment});
     if (!program->offloading)
         return;
     /* Running on the host instead, silently, is not what the user asked for. */

@@ -6,6 +6,7 @@
 #define OMPRMA_LAUNCH_PROGRAM_H
 
 #include <signal.h>
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include <omprma/omprma.h>
@@ -19,6 +20,7 @@ struct program {
     const struct llvm_plan *plan; /* what to put in front of its library paths */
     bool offloading;
     int workers;
+    bool alone;                       /* they are all on this host */
     const sigset_t *mask;             /* signal mask to start with */
     const struct sigaction *old_pipe; /* SIGPIPE's disposition to start with */
 };

@@ -391,6 +391,7 @@ static omprma_status_t run_begin(struct run *run, const struct list *command, co
                              .out = out[1],
                              .err = err[1],
                              .listener = listener,
+                             .alone = run->program->alone,
                              .mask = run->program->mask};
     run->fds[AT_LISTENER] = listener;
     run->fds[AT_OUT] = out[0];
