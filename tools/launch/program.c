@@ -3,11 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "control/quick.h"
 
@@ -167,6 +169,9 @@ omprma_status_t program_start(const struct program *program, const char *mpi, si
         list_add(&environment, *variable);
     add_mpi(&environment, mpi, bytes);
     program_environment(program, &environment);
+    char *times = text_make("%" PRId64 ",%" PRId64, program->launch_ns, clock_ns());
+    list_set(&environment, "OMPRMA_INTERNAL_TIMES", times);
+    free(times);
     inlet_name(&reports, &environment, "OMPRMA_INTERNAL_FD");
     if (speech.writing >= 0) {
         inlet_name(&speech, &environment, "OMPRMA_INTERNAL_WORDS_FD");
