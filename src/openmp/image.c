@@ -28,14 +28,12 @@ static bool image_is_foreign(const char *start, size_t bytes)
 static bool entry_is_symbol(const struct entry *entry)
 {
     return entry->name && entry->name[0] && (entry->address || entry->bytes) &&
-           !(entry->flags & (ENTRY_REQUIRES | ENTRY_INDIRECT | ENTRY_VTABLE));
+           !(entry->flags & (ENTRY_REQUIRES | ENTRY_VTABLE));
 }
 
 static bool image_take_entry(const struct entry *entry, void *context)
 {
     struct image *image = context;
-    if (entry->flags & ENTRY_REQUIRES)
-        registry_require(entry->data);
     if (!entry_is_symbol(entry))
         return true;
     if ((image->count & (image->count - 1)) == 0) { /* full: none, or a power of two */
@@ -117,6 +115,23 @@ static bool image_load(struct image *image, struct device *device, omprma_addr_t
     return right;
 }
 
+/* What the image has of a function that may be called through pointers is a pointer to it. The
+ * function itself is what corresponds to the host's: a pointer to that becomes one to this. */
+static bool image_find_functions(struct image *image, struct device *device,
+                                 omprma_addr_t *addresses, const struct location *where)
+{
+    struct work *work = NULL;
+    bool right = true;
+    for (size_t i = 0; i < image->count && right; i++) {
+        if (!(image->entries[i].flags & ENTRY_INDIRECT))
+            continue;
+        if (!work)
+            work = work_begin(device, where);
+        right = work && work_retrieve(work, &addresses[i], addresses[i], sizeof(addresses[i]));
+    }
+    return (!work || work_finish(work)) && right;
+}
+
 /* Variables of the image are mapped for good. One that several images have belongs to the first. */
 static bool image_map_variables(struct image *image, struct device *device,
                                 const omprma_addr_t *addresses)
@@ -172,7 +187,8 @@ bool image_place(struct image *image, struct device *device, const struct locati
     pthread_mutex_unlock(&room_lock);
     if (!right)
         report(where, device, "no host memory for the symbols of a device image");
-    right = right && image_load(image, device, addresses, where);
+    right = right && image_load(image, device, addresses, where) &&
+            image_find_functions(image, device, addresses, where);
     if (right) {
         pthread_mutex_lock(&device->lock);
         right = image_map_variables(image, device, addresses);

@@ -116,16 +116,31 @@ bool report_status(const struct location *where, const struct device *device, in
     return false;
 }
 
+static void words_print(const char *kind, const char *format, va_list arguments)
+    __attribute__((format(printf, 2, 0)));
+static void words_print(const char *kind, const char *format, va_list arguments)
+{
+    flockfile(stderr);
+    fprintf(stderr, "omptarget %s: ", kind);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    funlockfile(stderr);
+}
+
 void message_print(const char *format, ...)
 {
     va_list arguments;
-    flockfile(stderr);
-    fputs("omptarget message: ", stderr);
     va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
+    words_print("message", format, arguments);
     va_end(arguments);
-    fputc('\n', stderr);
-    funlockfile(stderr);
+}
+
+void echo_print(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    words_print("error", format, arguments);
+    va_end(arguments);
 }
 
 bool report_start(void)
@@ -144,6 +159,14 @@ void report_fatal(const struct location *where)
     }
     fprintf(stderr, "omptarget fatal error 1: failure of target construct while offloading is "
                     "mandatory\n");
+    abort();
+}
+
+void report_inconsistent(const char *clause)
+{
+    fflush(stdout);
+    fprintf(stderr, "omptarget fatal error 2: '#pragma omp requires %s' not used consistently!\n",
+            clause);
     abort();
 }
 
@@ -180,6 +203,14 @@ void info_print(int device, const char *format, ...)
     vfprintf(stderr, format, arguments);
     va_end(arguments);
     funlockfile(stderr);
+}
+
+void info_launch(int device, const char *kernel, unsigned teams, unsigned threads)
+{
+    fprintf(stderr,
+            "\"PluginInterface\" device %d info: Launching kernel %s with %u blocks and %u threads "
+            "in Generic mode\n",
+            device, kernel, teams, threads);
 }
 
 static void count_text(uint64_t count, char text[24])
