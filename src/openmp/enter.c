@@ -4,7 +4,6 @@
  * attached by an item of their own (clang 22) come last, because whether they are depends on what
  * the whole construct has made.
  */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "openmp/maps.h"
@@ -33,14 +32,6 @@ struct range {
     bool counts; /* changes the counts; members rely on those of their structure */
     const char *name;
 };
-
-static const char *count_text(uint64_t count, char text[24])
-{
-    if (count == COUNT_INFINITE)
-        return "INF";
-    snprintf(text, 24, "%llu", (unsigned long long)count);
-    return text;
-}
 
 static void info_entered(const struct work *work, const struct mapped *mapped,
                          const struct range *range, bool made)

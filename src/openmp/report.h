@@ -52,6 +52,9 @@ void info_print(int device, const char *format, ...) __attribute__((format(print
 /* A kernel that is launched, as LLVM's plugins word it. */
 void info_launch(int device, const char *kernel, unsigned teams, unsigned threads);
 
+/* A count of the table in words. */
+const char *count_text(uint64_t count, char text[24]);
+
 /* The mapping table, in LLVM's format. The table's owner is to hold its lock. */
 void info_table(const struct location *where, int device, const struct mapping *mapping);
 
