@@ -189,6 +189,13 @@ OMPRMA_API omprma_status_t omprma_image_check(const void *image, size_t bytes);
 OMPRMA_API omprma_status_t omprma_image_load(int device, const void *image, size_t bytes,
                                              omprma_symbol_t *symbols, size_t count);
 
+/* The name of a kernel that native devices add to each image. Launched with three words, the device
+ * address of a result of 64 bits, an address and a device function, it lets kernels call the
+ * function by that address, until the worker ends. The result is 0, or the worker's errno: EEXIST
+ * when something else is at the address, for instance the function of another device of the same
+ * worker. */
+#define OMPRMA_SYMBOL_STAND_IN "__omprma_stand_in"
+
 /*
  * Loads an image as a module of its own, with globals of its own, though the device may hold the
  * same image already. Names in it are looked up, and it is unloaded, by omprma_device_ask(). The
