@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "host/adapt.h"
 #include "host/append.h"
 #include "host/order.h"
 #include "host/progress.h"
@@ -64,6 +65,7 @@ static void activate(struct operation *operation)
         link = &(*link)->next_active;
     operation->next_active = NULL;
     *link = operation;
+    adapt_note(operation);
 }
 
 /* The commands of a message are as good as sent. What comes behind them is next. */
@@ -113,6 +115,8 @@ static void start_halves(struct omprma_queue *queue)
             lose_half(queue->device);
             return;
         }
+        if (o->timed)
+            adapt_polled(o);
     }
 }
 
@@ -205,8 +209,12 @@ static void issue_transfer(struct omprma_queue *queue, struct operation *transfe
     transfer->start_ns = clock_ns();
     queue->transfers++;
     activate(transfer);
+    if (transfer->timed)
+        adapt_polled(transfer);
     if (datapath_start(queue->device->runtime->one_sided, &transfer->move.transfer) != OMPRMA_OK)
         queue_fail(queue, transfer, OMPRMA_ERR_MPI, error_text());
+    else if (transfer->timed)
+        adapt_polled(transfer);
 }
 
 /* True if it moved. */
@@ -221,11 +229,30 @@ static bool test_transfer(struct omprma_queue *queue, struct operation *transfer
     }
     if (!done) {
         peer_keep_awake(queue->device->peer);
+        if (transfer->timed)
+            adapt_polled(transfer);
         return false;
     }
     account(transfer, PATH_RMA);
+    if (transfer->timed)
+        adapt_ended(transfer);
     queue_end_operation(transfer, NULL);
     return true;
+}
+
+/* It is not over. */
+static bool poll_half(struct operation *half)
+{
+    if (half->timed)
+        adapt_polled(half);
+    return false;
+}
+
+static void end_half(struct operation *half)
+{
+    if (half->timed)
+        adapt_ended(half);
+    queue_end_operation(half, NULL);
 }
 
 static bool test_half(struct omprma_queue *queue, struct operation *half)
@@ -233,7 +260,7 @@ static bool test_half(struct omprma_queue *queue, struct operation *half)
     bool done = false;
 
     if (half->moved)
-        return false;
+        return poll_half(half);
     if (datapath_test(queue->device->runtime->two_sided, &half->move.transfer, &done) !=
         OMPRMA_OK) {
         half->moved = true;
@@ -241,11 +268,11 @@ static bool test_half(struct omprma_queue *queue, struct operation *half)
         return true;
     }
     if (!done)
-        return false;
+        return poll_half(half);
     half->moved = true;
     account(half, PATH_TWO_SIDED);
     if (half->answered)
-        queue_end_operation(half, NULL);
+        end_half(half);
     return true;
 }
 
@@ -443,8 +470,10 @@ static void commands_done(struct omprma_queue *queue, uint64_t number,
         if (o->kind == OPERATION_COMMAND && record && o->number == number)
             deliver(o, record);
         o->answered = true;
-        if (o->kind != OPERATION_HALF || o->moved)
+        if (o->kind != OPERATION_HALF)
             queue_end_operation(o, NULL);
+        else if (o->moved)
+            end_half(o);
     }
 }
 

@@ -9,6 +9,7 @@
  *   queue       the list of a queue: how operations end and fail
  *   order       which operation may be issued when
  *   append      operations come into a queue
+ *   adapt       what real transfers take corrects the choice of their way
  *   issue       a queue goes on: operations are issued, results come in
  *   retired     freed blocks that operations may still use
  *   call, submit, exchange (helper, relay), broadcast, event, memory, image   the public calls
@@ -39,6 +40,8 @@
 #include "host/paths.h"
 #include "host/wakes.h"
 
+struct adapt_kind;
+struct contest;
 struct device;
 struct peer;
 struct relay;
@@ -65,6 +68,16 @@ struct watchdog {
     int steps;         /* closer looks since then */
     int rounds;        /* of questions since then that all workers have answered: they do nothing */
     bool asked;        /* such a round has begun */
+};
+
+/* The one transfer that is timed, see adapt.h. */
+struct adapt_watch {
+    struct operation *operation; /* a reference; NULL: none. It may have ended unnoticed */
+    struct contest *contest;
+    int way;
+    int64_t begun_ns;  /* 0: not yet */
+    int64_t polled_ns; /* when it was last seen not to be over */
+    uint64_t begun;    /* runtime->moved by then */
 };
 
 struct runtime {
@@ -99,6 +112,10 @@ struct runtime {
     uint32_t busy_count;
     struct operation_pool operations;
     struct watchdog watchdog;
+    uint32_t moving; /* transfers of data by this side that are under way, */
+    uint64_t moved;  /* and that were ever begun */
+    struct adapt_watch watch;
+    struct adapt_kind *kinds;
     int64_t parted_ns; /* when a waiting thread last moved away from a worker */
     uint32_t next_tag; /* of two-sided transfers */
 

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "host/adapt.h"
 #include "host/call.h"
 #include "host/image.h"
 #include "host/append.h"
@@ -58,10 +59,21 @@ static omprma_status_t read_inline(struct omprma_queue *queue, void *to, omprma_
     return status;
 }
 
+/* Whoever wants to know when a transfer begins and ends. */
+enum wanted { WANTED_NOTHING, WANTED_RESULT, WANTED_TIME };
+
+/* The worker says when all before it is over. */
+static void part_from_commands(struct omprma_queue *queue)
+{
+    queue_want(queue, queue->appended);
+    queue_seal(queue);
+}
+
 /* Tells the worker to do its half, and puts ours beside it. With a result the worker says when this
- * transfer is over, and begins none of the same queue before. */
+ * transfer is over, and begins none of the same queue before. *operation, unless NULL: a reference.
+ */
 static omprma_status_t move_two_sided(struct omprma_queue *queue, bool submit, omprma_addr_t device,
-                                      void *host, uint64_t bytes, bool result,
+                                      void *host, uint64_t bytes, enum wanted wanted,
                                       struct operation **operation)
 {
     struct runtime *runtime = queue->device->runtime;
@@ -77,14 +89,20 @@ static omprma_status_t move_two_sided(struct omprma_queue *queue, bool submit, o
         .bytes = bytes,
         .tag = tag,
     };
-    omprma_status_t status = queue_append_half(queue, &record, &transfer,
-                                               submit ? STATS_SUBMIT : STATS_RETRIEVE, operation);
+    struct operation *half;
+    omprma_status_t status;
 
+    if (wanted == WANTED_TIME)
+        part_from_commands(queue);
+    status = queue_append_half(queue, &record, &transfer, submit ? STATS_SUBMIT : STATS_RETRIEVE,
+                               &half);
     if (status != OMPRMA_OK)
         return status;
     if (operation)
-        operation_hold(*operation);
-    if (result)
+        *operation = operation_hold(half);
+    if (wanted == WANTED_TIME)
+        adapt_watch(half);
+    if (wanted != WANTED_NOTHING)
         queue_want(queue, queue->appended);
     queue_flush(queue); /* let the data move while the caller goes on */
     return OMPRMA_OK;
@@ -128,13 +146,15 @@ static omprma_status_t keep_small_source(struct omprma_queue *queue, struct oper
 }
 
 static omprma_status_t move_one_sided(struct omprma_queue *queue, bool submit, omprma_addr_t device,
-                                      void *host, uint64_t bytes)
+                                      void *host, uint64_t bytes, bool timed)
 {
     struct operation *operation;
     omprma_status_t status = append_one_sided(queue, submit, device, host, bytes, &operation);
 
     if (status != OMPRMA_OK)
         return status;
+    if (timed)
+        adapt_watch(operation);
     if (submit)
         queue_advance(queue);
     if (submit && bytes <= OMPRMA_COPIED_SUBMIT)
@@ -146,15 +166,21 @@ static omprma_status_t move_one_sided(struct omprma_queue *queue, bool submit, o
 static omprma_status_t move(struct omprma_queue *queue, bool submit, omprma_addr_t address,
                             void *host, uint64_t bytes, bool arena)
 {
-    const struct paths *paths = &queue->device->paths;
+    bool idle = queue_is_idle(queue), timed = false;
+    enum path path = arena ? adapt_path(queue, submit, bytes, &timed) : PATH_TWO_SIDED;
+    omprma_status_t status;
 
-    if (arena && paths_bulk(paths, submit, bytes) == PATH_RMA)
-        return move_one_sided(queue, submit, address, host, bytes);
-    if (submit && bytes <= OMPRMA_COPIED_SUBMIT) {
+    if (path == PATH_RMA)
+        status = move_one_sided(queue, submit, address, host, bytes, timed);
+    else if (submit && bytes <= OMPRMA_COPIED_SUBMIT)
         /* The caller may reuse the source at once, so a small one travels in the message. */
         return send_inline(queue, address, host, bytes, arena);
-    }
-    return move_two_sided(queue, submit, address, host, bytes, false, NULL);
+    else
+        status = move_two_sided(queue, submit, address, host, bytes,
+                                timed ? WANTED_TIME : WANTED_NOTHING, NULL);
+    if (timed && idle && status == OMPRMA_OK)
+        queue_settle(queue); /* who comes back late would not see when it ends */
+    return status;
 }
 
 omprma_status_t submit_part(struct omprma_queue *queue, bool submit, omprma_addr_t address,
@@ -162,7 +188,7 @@ omprma_status_t submit_part(struct omprma_queue *queue, bool submit, omprma_addr
 {
     if (arena && paths_bulk(&queue->device->paths, submit, bytes) == PATH_RMA)
         return append_one_sided(queue, submit, address, host, bytes, operation);
-    return move_two_sided(queue, submit, address, host, bytes, true, operation);
+    return move_two_sided(queue, submit, address, host, bytes, WANTED_RESULT, operation);
 }
 
 /* ---- public functions ---- */

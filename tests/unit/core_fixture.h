@@ -37,6 +37,7 @@ struct core_options {
     int most;            /* the same, see null_path.h */
     bool no_window;
     bool progress_thread;
+    bool adapt, wrong_choice; /* see adapt.h */
     /* Makes a device of another kind, or says that it does not. NULL: all are native. */
     bool (*make_other)(struct worker_device *device, int worker);
 };
@@ -293,6 +294,8 @@ static inline void core_start(const struct core_options *o)
     config.lanes = o->lanes ? o->lanes : 1;
     config.piece = CORE_PIECE;
     config.progress_thread = o->progress_thread;
+    config.adapt = o->adapt;
+    config.wrong_choice = o->wrong_choice;
     core.workers = o->workers ? o->workers : 1;
     assert_ok(place_create("core:2 pu:1", 0, 1, 1, &core.place));
     assert_ok(null_network_create(core.workers + 1, &core.network));
@@ -367,10 +370,9 @@ static inline void core_choose(int number, uint32_t inline_most, bool rma)
     runtime_lock(device->runtime);
     device->paths.inline_submit = device->paths.inline_retrieve = inline_most;
     device->paths.inline_retrieve_fused = inline_most;
-    device->paths.submit_rma_from = device->paths.retrieve_rma_from = rma ? 0 : UINT64_MAX;
+    device->paths.rma[PATHS_SUBMIT] = device->paths.rma[PATHS_RETRIEVE] = rma ? UINT64_MAX : 0;
     device->runtime->exchange[0] = device->runtime->exchange[1] =
         (struct exchange_paths){.way = rma ? EXCHANGE_PUT : EXCHANGE_SEND};
-    device->paths.submit_rma_to = device->paths.retrieve_rma_to = UINT64_MAX;
     runtime_unlock(device->runtime);
 }
 
@@ -394,12 +396,11 @@ static inline void core_choose_any(int number, struct draw *from)
     device->paths.inline_submit = limits[draw_below(from, 6)];
     device->paths.inline_retrieve = limits[draw_below(from, 6)];
     device->paths.inline_retrieve_fused = limits[draw_below(from, 6)];
-    device->paths.submit_rma_from = device->paths.retrieve_rma_from = UINT64_MAX;
+    device->paths.rma[PATHS_SUBMIT] = device->paths.rma[PATHS_RETRIEVE] = 0;
     if (device->runtime->one_sided && draw(from) & 1)
-        device->paths.submit_rma_from = 0;
+        device->paths.rma[PATHS_SUBMIT] = UINT64_MAX;
     if (device->runtime->one_sided && draw(from) & 1)
-        device->paths.retrieve_rma_from = 0;
-    device->paths.submit_rma_to = device->paths.retrieve_rma_to = UINT64_MAX;
+        device->paths.rma[PATHS_RETRIEVE] = UINT64_MAX;
     runtime_unlock(device->runtime);
 }
 
