@@ -8,11 +8,9 @@
 #include "base/clock.h"
 #include "base/log.h"
 
-enum {
-    GAP_NS = 2000,   /* the end of a transfer may have been seen so late, */
-    GAP_SHARE = 10,  /* or later by this part of its time */
-    EXCHANGE_WAYS_FREE = 3 /* put, get, send: what contests between ways count from 0 */
-};
+enum { EXCHANGE_WAYS_FREE = 3 }; /* put, get, send: what contests between ways count from 0 */
+
+#define NEVER UINT64_MAX /* no number of transfers: the time says nothing */
 
 static const char *const direction_names[PATHS_DIRECTIONS] = {"submit", "retrieve"};
 
@@ -121,21 +119,22 @@ static bool watch_is_free(struct runtime *runtime)
     return true;
 }
 
-/* Nothing but what the worker sees and keeps in order stands before it. */
-static bool is_behind_commands(const struct omprma_queue *queue)
+/* Whether its turn may come long after it could be had: it waits for other queues. */
+static bool may_be_held(const struct omprma_queue *queue)
 {
     for (const struct operation *o = queue->first; o; o = o->next)
-        if (o->kind != OPERATION_MARK && (!operation_is_command(o) || o->kind == OPERATION_HALF))
-            return false;
-    return true;
+        if (o->kind == OPERATION_WAIT || o->kind == OPERATION_TASK)
+            return true;
+    return false;
 }
 
+/* Behind others of its queue it will be seen later whether data of other queues is under way. */
 static bool can_time(const struct omprma_queue *queue)
 {
     struct runtime *runtime = queue->device->runtime;
 
-    return runtime->moving == 0 && watch_is_free(runtime) && is_behind_commands(queue) &&
-           !queue->device->lost;
+    return watch_is_free(runtime) && !may_be_held(queue) && !queue->device->lost &&
+           (runtime->moving == 0 || !queue_is_idle(queue));
 }
 
 enum path adapt_path(struct omprma_queue *queue, bool submit, uint64_t bytes, bool *timed)
@@ -154,10 +153,13 @@ enum path adapt_path(struct omprma_queue *queue, bool submit, uint64_t bytes, bo
     return path_of(way);
 }
 
-void adapt_watch(struct operation *operation)
+void adapt_watch(struct operation *operation, bool waited)
 {
+    struct adapt_watch *watch = &operation->queue->device->runtime->watch;
+
     operation->timed = true;
-    operation->queue->device->runtime->watch.operation = operation_hold(operation);
+    watch->operation = operation_hold(operation);
+    watch->waited = waited;
 }
 
 /* ---- the transfer that is timed ---- */
@@ -189,18 +191,18 @@ static bool is_alone(const struct omprma_queue *queue)
     return queue->device->runtime->moving == own;
 }
 
-void adapt_polled(struct operation *operation)
+void adapt_begun(struct operation *operation)
 {
     struct adapt_watch *watch = watch_of(operation);
-    const struct runtime *runtime = operation->queue->device->runtime;
+    const struct omprma_queue *queue = operation->queue;
+    const struct runtime *runtime = queue->device->runtime;
+    bool waited;
 
-    if (!watch)
+    if (!watch || watch->begun_ns || !is_first(operation))
         return;
-    watch->polled_ns = clock_ns();
-    if (watch->begun_ns || !is_first(operation))
-        return;
-    watch->begun_ns = watch->polled_ns;
-    watch->begun = is_alone(operation->queue) ? runtime->moved : UINT64_MAX;
+    waited = watch->waited || (queue->waiters && runtime->driven); /* a query does not drive */
+    watch->begun_ns = clock_ns();
+    watch->begun = waited && is_alone(queue) ? runtime->moved : NEVER;
 }
 
 /* As if it had the smallest size of its class. */
@@ -263,15 +265,11 @@ void adapt_ended(struct operation *operation)
 {
     struct runtime *runtime = operation->queue->device->runtime;
     struct adapt_watch *watch = watch_of(operation);
-    int64_t now = clock_ns(), took, gap;
 
     if (!watch)
         return;
-    took = now - watch->begun_ns;
-    gap = now - watch->polled_ns;
-    if (watch->begun_ns && watch->begun == runtime->moved && !operation->failure &&
-        (gap <= GAP_NS || gap <= took / GAP_SHARE))
-        count(operation, watch, (double)took / 1e3);
+    if (watch->begun_ns && watch->begun == runtime->moved && !operation->failure)
+        count(operation, watch, (double)(clock_ns() - watch->begun_ns) / 1e3);
     operation_drop(&runtime->operations, operation);
     watch->operation = NULL;
 }
@@ -290,7 +288,7 @@ enum config_exchange adapt_exchange_way(const struct exchange *x, const struct e
         return paths->way;
     contest = &paths->contests[cost_class(x->bytes)];
     way = contest_next(contest,
-                       contest_is_due(contest) && !x->queue->first && can_time(x->queue),
+                       contest_is_due(contest) && queue_is_idle(x->queue) && can_time(x->queue),
                        &times->timed);
     times->way = way;
     times->contest = contest;

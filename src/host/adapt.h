@@ -5,8 +5,9 @@
  *
  * A transfer's time means something only if nothing else was going on. So one transfer at a time is
  * timed, and only in a contest's rounds: it begins when no other data is on its way, runs alone in
- * its queue (order.c), and counts only if none was begun beside it and its end was seen at once. A
- * transfer into an idle queue is waited for; one behind a launch is timed from the launch's end.
+ * its queue (order.c), and counts only if none was begun beside it and somebody waited for it all
+ * the time. A transfer into an idle queue is waited for by the call that makes it; one behind a
+ * launch is timed from the launch's end, if its queue is waited for by then.
  * Small data, up to ADAPT_LEAST, is not looked at: it must not get slower.
  *
  * Thread: with runtime->lock held.
@@ -38,9 +39,9 @@ void adapt_begin_exchange(struct exchange_paths *paths);
 void adapt_end(struct runtime *runtime);
 
 /* The path for a transfer that is not inline, inside an arena. *timed: adapt_watch() it before it
- * is issued. */
+ * is issued. `waited`: its queue was idle, and its end will be waited for at once. */
 enum path adapt_path(struct omprma_queue *queue, bool submit, uint64_t bytes, bool *timed);
-void adapt_watch(struct operation *operation);
+void adapt_watch(struct operation *operation, bool waited);
 
 /* A transfer by this side is under way from now on. */
 static inline void adapt_note(const struct operation *operation)
@@ -53,8 +54,9 @@ static inline void adapt_note(const struct operation *operation)
         runtime->moved++;
 }
 
-/* Of a watched operation: it is under way, and was not over just now; it is. */
-void adapt_polled(struct operation *operation);
+/* Of a watched operation: it is under way, if nothing else of its queue is before it any more; it
+ * is over. */
+void adapt_begun(struct operation *operation);
 void adapt_ended(struct operation *operation);
 
 /* The way for an exchange of large data. times->timed: it is to be waited for, and its end told. */

@@ -3,13 +3,13 @@
 
 enum {
     EARLY = 8,           /* transfers before a first round that is cheap, */
-    LATE = 48,           /* and within how many the first rounds begin in any case */
-    FIRST_ROUNDS = 2,    /* on credit, for each other way */
+    LATE = 40,           /* and within how many the first rounds begin in any case */
+    FIRST_ROUNDS = 2,    /* on credit, for each other way; as many again if they are cheap */
     PAUSE = 64,          /* transfers between later rounds: doubled each time, */
     PAUSE_MOST = 1 << 14 /* up to this */
 };
 
-static const float cheap_us = 100;     /* what may be spent early */
+static const double cheap_us = 100;    /* what may be spent early */
 static const float earned = 1.F / 128; /* share of the time of transfers that trying may cost */
 static const float margin_first = 0.92F, margin_step = 0.04F, margin_least = 0.72F;
 static const float hopeless = 4; /* so many times slower, twice, is not tried again on credit */
@@ -49,11 +49,9 @@ static void pay(struct contest *contest, float us)
 }
 
 /* One disturbed sample must not make a way look so bad that it is never tried again. */
-static void expect(struct contest *contest, int way, float us)
+static float bounded(float before, float us)
 {
-    float before = contest->us[way];
-
-    contest->us[way] = before > 0 && us > 2 * before ? 2 * before : us;
+    return before > 0 && us > 2 * before ? 2 * before : us;
 }
 
 /* ---- rounds ---- */
@@ -64,8 +62,10 @@ bool contest_is_due(const struct contest *contest)
 
     if (contest->round)
         return true;
+    if (contest->rounds < 2 * first && contest->spent_us + (double)extra(contest) < cheap_us)
+        return contest->since + 1 >= EARLY;
     if (contest->rounds < first && !contest->hopeless)
-        return contest->since + 1 >= (extra(contest) < cheap_us ? EARLY : LATE / first);
+        return contest->since + 1 >= LATE / first;
     return contest->since + 1 >= contest->pause && contest->credit_us >= extra(contest);
 }
 
@@ -73,7 +73,7 @@ static void begin_round(struct contest *contest)
 {
     contest->round = true;
     contest->rounds++;
-    contest->turn = contest->tries = contest->here_count = contest->there_count = 0;
+    contest->tries = contest->here_count = contest->there_count = 0;
 }
 
 /* The next one tries the next of the others. */
@@ -88,6 +88,13 @@ static void end_round(struct contest *contest)
     while (contest->rival == contest->current);
 }
 
+/* One transfer the current way, some the other way, the rest again the current one: the first of a
+ * series finds data in the wrong caches. */
+static bool is_rivals_turn(const struct contest *contest)
+{
+    return contest->here_count > 0 && contest->there_count < CONTEST_SAMPLES;
+}
+
 int contest_next(struct contest *contest, bool can_time, bool *timed)
 {
     contest->transfers++;
@@ -99,14 +106,13 @@ int contest_next(struct contest *contest, bool can_time, bool *timed)
         return contest->current;
     if (!contest->round)
         begin_round(contest);
-    if (contest->turn++ % 2 == 0)
-        return contest->current;
-    if (contest->tries == CONTEST_TRIES) { /* too few could be measured */
+    if (contest->tries++ == CONTEST_TRIES) { /* too few could be measured */
         end_round(contest);
         *timed = false;
         return contest->current;
     }
-    contest->tries++;
+    if (!is_rivals_turn(contest))
+        return contest->current;
     pay(contest, extra(contest));
     return contest->rival;
 }
@@ -123,13 +129,6 @@ static float least(const float *us, int count)
     return value;
 }
 
-static float median_of_3(const float *us)
-{
-    float low = us[0] < us[1] ? us[0] : us[1], high = us[0] < us[1] ? us[1] : us[0];
-
-    return us[2] < low ? low : us[2] > high ? high : us[2];
-}
-
 /* How much of the current way's time the rival may need to take over. */
 static float margin(const struct contest *contest)
 {
@@ -144,12 +143,13 @@ static void keep_sample(struct contest *contest, int way, float us)
 
     if (way == contest->current && contest->here_count < CONTEST_SAMPLES) {
         contest->here[contest->here_count++] = us;
-        expect(contest, way, least(contest->here, contest->here_count));
+        contest->us[way] = least(contest->here, contest->here_count);
     } else if (way == contest->rival && contest->there_count < CONTEST_SAMPLES) {
         contest->hopeless = us > hopeless * contest->us[contest->current] &&
                             contest->us[way] > hopeless * contest->us[contest->current];
         contest->there[contest->there_count++] = us;
-        expect(contest, way, least(contest->there, contest->there_count));
+        contest->us[way] =
+            bounded(contest->us[way], least(contest->there, contest->there_count));
         pay(contest, extra(contest) - before);
     }
 }
@@ -158,6 +158,8 @@ static void revise(struct contest *contest)
 {
     int old = contest->current;
 
+    contest->us[old] = least(contest->here, contest->here_count);
+    contest->us[contest->rival] = least(contest->there, contest->there_count);
     contest->gain_us += contest->us[old] - contest->us[contest->rival];
     if (contest->rival == contest->first)
         contest->gain_us = 0;
@@ -170,24 +172,18 @@ static void revise(struct contest *contest)
 
 bool contest_sample(struct contest *contest, int way, double us)
 {
-    float bar = margin(contest);
-
     if (!contest->round || (way != contest->current && way != contest->rival))
         return false;
     keep_sample(contest, way, (float)us);
-    if (contest->here_count == 0 || contest->there_count == 0)
+    if (contest->here_count == 0 || contest->there_count < 2) /* the first one finds cold caches */
         return false;
     if (least(contest->there, contest->there_count) >=
-        bar * least(contest->here, contest->here_count)) {
+        margin(contest) * least(contest->here, contest->here_count)) {
         end_round(contest); /* the current way is as good: the usual end */
         return false;
     }
     if (contest->here_count < CONTEST_SAMPLES || contest->there_count < CONTEST_SAMPLES)
         return false;
-    if (median_of_3(contest->there) >= bar * median_of_3(contest->here)) {
-        end_round(contest);
-        return false;
-    }
     revise(contest);
     return true;
 }

@@ -8,8 +8,8 @@
  * beginning, early where that is cheap, so that a wrong choice is found within 64 transfers; a
  * program of few transfers pays for that, any other one less than 1 % altogether.
  *
- * Hysteresis: a round of three transfers each way decides, by medians, so that one disturbed
- * transfer does not; the other way must be 8 % better, and each revision raises that.
+ * Hysteresis: the best of three transfers each way decides, because disturbances only add; the other
+ * way must be 8 % better, and each revision raises that.
  */
 #ifndef OMPRMA_HOST_CONTEST_H
 #define OMPRMA_HOST_CONTEST_H
@@ -20,7 +20,7 @@
 enum {
     CONTEST_WAYS = 3,
     CONTEST_SAMPLES = 3, /* of each way that decide a round */
-    CONTEST_TRIES = 8    /* most transfers that a round sends the other way */
+    CONTEST_TRIES = 12   /* most transfers that a round takes */
 };
 
 struct contest {
@@ -30,8 +30,7 @@ struct contest {
     uint8_t rival;   /* the one that is tried next */
     bool round;      /* it is being tried */
     bool hopeless;   /* the rival was so much slower that it waits for credit */
-    uint8_t turn;    /* of this round: even ones are the current way's */
-    uint8_t tries;   /* of this round: turns of the rival */
+    uint8_t tries;   /* transfers of this round */
     uint8_t here_count, there_count;
     float here[CONTEST_SAMPLES], there[CONTEST_SAMPLES]; /* microseconds of this round */
     float us[CONTEST_WAYS]; /* expected: at start-up, then as found in rounds; 0: unknown */

@@ -77,15 +77,27 @@ double cost_at(const struct cost_curve *curve, uint64_t bytes)
 
 /* ---- choices ---- */
 
+/* The largest size that both were measured at. Beyond it the better one there is thought to stay so:
+ * lines would be drawn through noise. */
+static uint64_t last_common(const struct cost_curve *first, const struct cost_curve *second)
+{
+    uint64_t last = UINT64_C(1) << (COST_CLASSES - 1);
+
+    for (int i = 0; i < COST_SIZES; i++)
+        if (first->us[i] > 0 && second->us[i] > 0)
+            last = cost_sizes[i];
+    return last;
+}
+
 uint64_t cost_classes(const struct cost_curve *first, const struct cost_curve *second)
 {
-    uint64_t classes = 0;
+    uint64_t classes = 0, last = last_common(first, second);
 
     for (unsigned class = 0; class < COST_CLASSES; class++) {
-        uint64_t bytes = UINT64_C(1) << class;
+        uint64_t bytes = class < cost_class(last) ? UINT64_C(1) << class : last;
         double mine = cost_at(first, bytes), other = cost_at(second, bytes);
 
-        if (mine > 0 && (other <= 0 || mine <= equal_ratio * other))
+        if (other <= 0 || (mine > 0 && mine <= equal_ratio * other))
             classes |= UINT64_C(1) << class;
     }
     return classes;
@@ -104,7 +116,7 @@ uint32_t cost_limit(const struct cost_curve *small, double base, const struct co
         if (second && bytes > second_from && (time = cost_at(second, bytes)) > 0 &&
             (other <= 0 || time < other))
             other = time;
-        if (other > 0 && mine > other)
+        if (mine + base <= 0 || (other > 0 && mine > equal_ratio * other))
             break;
         limit = bytes;
     }

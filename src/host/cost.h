@@ -60,7 +60,8 @@ double cost_at(const struct cost_curve *curve, uint64_t bytes);
 /* ---- choices ---- */
 
 /* The classes in which the first way is to be taken, one bit each: where it is not slower than the
- * second, up to a small share that nobody can measure. All, or none, if only one was measured. */
+ * second, up to a small share that nobody can measure. None if only the second was measured, all if
+ * that was not. */
 uint64_t cost_classes(const struct cost_curve *first, const struct cost_curve *second);
 
 /* Largest power of two up to `most` at which `small` without `base` is not slower than the better

@@ -116,7 +116,7 @@ static void start_halves(struct omprma_queue *queue)
             return;
         }
         if (o->timed)
-            adapt_polled(o);
+            adapt_begun(o);
     }
 }
 
@@ -210,11 +210,9 @@ static void issue_transfer(struct omprma_queue *queue, struct operation *transfe
     queue->transfers++;
     activate(transfer);
     if (transfer->timed)
-        adapt_polled(transfer);
+        adapt_begun(transfer);
     if (datapath_start(queue->device->runtime->one_sided, &transfer->move.transfer) != OMPRMA_OK)
         queue_fail(queue, transfer, OMPRMA_ERR_MPI, error_text());
-    else if (transfer->timed)
-        adapt_polled(transfer);
 }
 
 /* True if it moved. */
@@ -229,8 +227,6 @@ static bool test_transfer(struct omprma_queue *queue, struct operation *transfer
     }
     if (!done) {
         peer_keep_awake(queue->device->peer);
-        if (transfer->timed)
-            adapt_polled(transfer);
         return false;
     }
     account(transfer, PATH_RMA);
@@ -238,14 +234,6 @@ static bool test_transfer(struct omprma_queue *queue, struct operation *transfer
         adapt_ended(transfer);
     queue_end_operation(transfer, NULL);
     return true;
-}
-
-/* It is not over. */
-static bool poll_half(struct operation *half)
-{
-    if (half->timed)
-        adapt_polled(half);
-    return false;
 }
 
 static void end_half(struct operation *half)
@@ -259,8 +247,10 @@ static bool test_half(struct omprma_queue *queue, struct operation *half)
 {
     bool done = false;
 
+    if (half->timed)
+        adapt_begun(half);
     if (half->moved)
-        return poll_half(half);
+        return false;
     if (datapath_test(queue->device->runtime->two_sided, &half->move.transfer, &done) !=
         OMPRMA_OK) {
         half->moved = true;
@@ -268,7 +258,7 @@ static bool test_half(struct omprma_queue *queue, struct operation *half)
         return true;
     }
     if (!done)
-        return poll_half(half);
+        return false;
     half->moved = true;
     account(half, PATH_TWO_SIDED);
     if (half->answered)

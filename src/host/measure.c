@@ -20,19 +20,18 @@
 
 enum {
     ROUNDS_MOST = COST_SAMPLES,
-    REPETITIONS = 4,            /* of short operations; the best one is the sample */
-    SHORT_NS = 20000,           /* those are short */
-    BATCH = 16,                 /* small submits between two acknowledged operations */
-    NEAR_NS = 12000000,         /* so long, for workers of this host */
-    FAR_NS = 30000000,          /* and of others; */
-    HOSTS_NS = 80000000,        /* then further hosts take over what others measured */
-    WARM_UP_NS = 1000000,       /* at most, until both ends poll */
+    ROW_LEAST = 2,       /* operations in a row, of which the best one is the sample: */
+    ROW_MOST = 4,        /* the first one finds data in the wrong caches; */
+    SHORT_NS = 20000,    /* more than the least of those that take no longer than this */
+    BATCH = 16,          /* small submits before an operation that is acknowledged */
+    NEAR_NS = 14000000,  /* so long, for workers of this host */
+    FAR_NS = 30000000,   /* and of others; */
+    HOSTS_NS = 80000000, /* then further hosts take over what others measured */
+    WAKE_NS = 1000000,   /* at most, until both ends poll */
     INLINE_MOST = 16384,
     INLINE_MEASURED = 8192,
-    MEASURED_ALWAYS = 8192, /* larger ones only where the link is fast enough for them */
-    /* Beside a launch so few bytes cost nothing anywhere. */
-    INLINE_LEAST = 512,
-    LIKE_FACTOR = 2 /* a host whose round trips differ by more is of another kind */
+    INLINE_LEAST = 512, /* beside a launch so few bytes cost nothing anywhere */
+    LIKE_FACTOR = 2     /* a host whose round trips differ by more is of another kind */
 };
 
 const char *const paths_names[PATH_COUNT] = {"inline", "rma", "two-sided", "application"};
@@ -52,7 +51,7 @@ enum { WAYS = 3 }; /* those of enum path that this measures, from 0 on */
 struct probe {
     struct device *device;
     int64_t deadline_ns;
-    int sizes; /* so many can be measured in time */
+    int sizes; /* so many can be measured in time; what the rest takes real transfers will tell */
     omprma_queue_t *queue;
     omprma_addr_t there;
     char *here;
@@ -108,7 +107,7 @@ static omprma_status_t wake(struct probe *probe)
     omprma_status_t status = OMPRMA_OK;
 
     force(&probe->device->paths, PATH_INLINE);
-    for (int steady = 0; status == OMPRMA_OK && steady < 4 && before - begin < WARM_UP_NS;) {
+    for (int steady = 0; status == OMPRMA_OK && steady < 4 && before - begin < WAKE_NS;) {
         int64_t now, took;
 
         status = one(probe, false, 8);
@@ -136,63 +135,66 @@ static bool is_possible(const struct probe *probe, bool submit, enum path path, 
     return !submit || bytes > OMPRMA_COPIED_SUBMIT;
 }
 
-/* One operation that is waited for; of short ones the best of a few. */
-static omprma_status_t time_one(const struct probe *probe, bool submit, uint64_t bytes, double *us)
+static bool is_late(const struct probe *probe)
 {
-    int64_t begin = clock_ns(), before = begin, least = INT64_MAX;
-    omprma_status_t status = OMPRMA_OK;
-
-    for (int i = 0; i < REPETITIONS && status == OMPRMA_OK && before - begin < SHORT_NS; i++) {
-        int64_t now;
-
-        status = one(probe, submit, bytes);
-        now = clock_ns();
-        least = now - before < least ? now - before : least;
-        before = now;
-    }
-    *us = (double)least / 1e3;
-    return status;
+    return clock_ns() > probe->deadline_ns;
 }
 
 /* Small submits are not acknowledged one by one: the time until the worker has taken a batch of
  * them is shared out among them. */
-static omprma_status_t time_unacknowledged(const struct probe *probe, uint64_t bytes, double *us)
+static omprma_status_t time_batch(const struct probe *probe, uint64_t bytes, int64_t *ns)
 {
-    omprma_status_t status = OMPRMA_OK;
     int64_t begin = clock_ns();
+    omprma_status_t status = OMPRMA_OK;
 
     for (int i = 0; i < BATCH && status == OMPRMA_OK; i++)
         status = one(probe, true, bytes);
     if (status == OMPRMA_OK)
         status = one(probe, false, 8);
-    *us = (double)(clock_ns() - begin) / 1e3 / (BATCH + 1);
+    *ns = (clock_ns() - begin) / (BATCH + 1);
     return status;
 }
 
+/* Some in a row: the best one. */
 static omprma_status_t sample(const struct probe *probe, bool submit, enum path path, int size,
                               double *us)
 {
     uint64_t bytes = cost_sizes[size];
+    int64_t least = INT64_MAX;
+    omprma_status_t status = OMPRMA_OK;
 
     force(&probe->device->paths, path);
-    return submit && path == PATH_INLINE ? time_unacknowledged(probe, bytes, us)
-                                         : time_one(probe, submit, bytes, us);
+    for (int i = 0; i < ROW_MOST && status == OMPRMA_OK; i++) {
+        int64_t begin = clock_ns(), took;
+
+        if (i > 0 && (is_late(probe) || (i >= ROW_LEAST && least > SHORT_NS)))
+            break;
+        if (submit && path == PATH_INLINE) {
+            status = time_batch(probe, bytes, &took);
+        } else {
+            status = one(probe, submit, bytes);
+            took = clock_ns() - begin;
+        }
+        least = took < least ? took : least;
+    }
+    *us = (double)least / 1e3;
+    return status;
 }
 
-/* All ways of one size once, in turns: who begins changes. Samples of the warm-up do not count. */
-static omprma_status_t take_turns(struct probe *probe, bool submit, int size, int round, bool counts)
+/* All ways of one size once, in turns: who begins changes. */
+static omprma_status_t take_turns(struct probe *probe, bool submit, int size, int round)
 {
     enum paths_direction direction = submit ? PATHS_SUBMIT : PATHS_RETRIEVE;
     omprma_status_t status = OMPRMA_OK;
 
-    for (int turn = 0; turn < WAYS && status == OMPRMA_OK; turn++) {
+    for (int turn = 0; turn < WAYS && status == OMPRMA_OK && !is_late(probe); turn++) {
         enum path path = (enum path)((round + turn) % WAYS);
         double us;
 
         if (!is_possible(probe, submit, path, size))
             continue;
         status = sample(probe, submit, path, size, &us);
-        if (status == OMPRMA_OK && counts)
+        if (status == OMPRMA_OK)
             cost_sample(&probe->samples[direction][path][size], us);
     }
     return status;
@@ -219,48 +221,51 @@ static bool is_settled(const struct probe *probe, enum paths_direction direction
     return settled;
 }
 
-/* Each operation once: pages are touched, connections made. Sizes that would take too long are
- * left out; what real transfers of them take is found while the program runs. */
-static omprma_status_t warm_up(struct probe *probe)
+/* Whether the first operations of a size would take too long, by those of the size before it. */
+static bool is_too_much(const struct probe *probe, int size)
 {
-    omprma_status_t status = wake(probe);
-    int64_t begin = clock_ns(), took = 0;
+    double us = 0;
 
-    for (probe->sizes = 0; probe->sizes < COST_SIZES && status == OMPRMA_OK; probe->sizes++) {
-        int size = probe->sizes;
+    if (size == 0 || cost_sizes[size] <= INLINE_MEASURED)
+        return false;
+    for (int direction = 0; direction < PATHS_DIRECTIONS; direction++)
+        for (enum path path = PATH_RMA; path <= PATH_TWO_SIDED; path++)
+            us += ROW_LEAST * cost_of(&probe->samples[direction][path][size - 1]);
+    us *= (double)(cost_sizes[size] / cost_sizes[size - 1]);
+    return clock_ns() + (int64_t)(us * 1e3) > probe->deadline_ns;
+}
 
-        if (size > 0 && cost_sizes[size] > MEASURED_ALWAYS &&
-            begin + 2 * took * (int64_t)(cost_sizes[size] / cost_sizes[size - 1]) >
-                probe->deadline_ns)
+static omprma_status_t measure_round(struct probe *probe, int round, bool *settled)
+{
+    omprma_status_t status = OMPRMA_OK;
+
+    *settled = true;
+    for (int size = 0; size < probe->sizes && status == OMPRMA_OK; size++) {
+        if (round == 0 && is_too_much(probe, size)) {
+            probe->sizes = size;
             break;
-        status = take_turns(probe, true, size, 0, false);
-        if (status == OMPRMA_OK)
-            status = take_turns(probe, false, size, 0, false);
-        took = clock_ns() - begin;
-        begin += took;
+        }
+        for (int direction = 0; direction < PATHS_DIRECTIONS && status == OMPRMA_OK; direction++) {
+            if (is_settled(probe, (enum paths_direction)direction, size))
+                continue;
+            *settled = false;
+            status = take_turns(probe, direction == PATHS_SUBMIT, size, round);
+        }
     }
     return status;
 }
 
 static omprma_status_t measure_rounds(struct probe *probe)
 {
-    omprma_status_t status = OMPRMA_OK;
+    omprma_status_t status = wake(probe);
     bool settled = false;
 
-    for (int round = 0; round < ROUNDS_MOST && !settled; round++) {
-        settled = true;
-        for (int i = 0; i < probe->sizes * PATHS_DIRECTIONS && status == OMPRMA_OK; i++) {
-            enum paths_direction direction = (enum paths_direction)(i % PATHS_DIRECTIONS);
-            int size = i / PATHS_DIRECTIONS;
-
-            if (is_settled(probe, direction, size))
-                continue;
-            if (clock_ns() > probe->deadline_ns &&
-                (round > 0 || cost_sizes[size] > MEASURED_ALWAYS))
-                return OMPRMA_OK;
-            settled = false;
-            status = take_turns(probe, direction == PATHS_SUBMIT, size, round, true);
-        }
+    probe->deadline_ns = clock_ns() + (probe->device->peer->can_ring ? NEAR_NS : FAR_NS);
+    probe->sizes = COST_SIZES;
+    for (int round = 0; round < ROUNDS_MOST && !settled && status == OMPRMA_OK; round++) {
+        if (is_late(probe))
+            break;
+        status = measure_round(probe, round, &settled);
     }
     return status;
 }
@@ -287,10 +292,7 @@ static omprma_status_t measure_one(struct device *device)
 
     if (status != OMPRMA_OK)
         return status;
-    probe->deadline_ns = clock_ns() + (device->peer->can_ring ? NEAR_NS : FAR_NS);
-    status = warm_up(probe);
-    if (status == OMPRMA_OK)
-        status = measure_rounds(probe);
+    status = measure_rounds(probe);
     keep(probe);
     force(&device->paths, PATH_INLINE);
     probe_close(probe);
@@ -342,6 +344,7 @@ static void confuse(struct paths *paths)
         curve[PATH_TWO_SIDED] = rma;
         paths->rma[direction] = ~paths->rma[direction];
     }
+    paths->rma[PATHS_SUBMIT] |= OMPRMA_COPIED_SUBMIT - 1; /* there is no other way */
 }
 
 static void choose(struct device *device)

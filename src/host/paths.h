@@ -53,6 +53,8 @@ static inline enum path paths_bulk(const struct paths *paths, bool submit, uint6
 {
     uint64_t classes = paths->rma[submit ? PATHS_SUBMIT : PATHS_RETRIEVE];
 
+    if (submit && bytes == OMPRMA_COPIED_SUBMIT) /* as what is smaller: its source is copied */
+        bytes--;
     return classes >> cost_class(bytes) & 1 ? PATH_RMA : PATH_TWO_SIDED;
 }
 

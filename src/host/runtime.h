@@ -75,9 +75,9 @@ struct adapt_watch {
     struct operation *operation; /* a reference; NULL: none. It may have ended unnoticed */
     struct contest *contest;
     int way;
-    int64_t begun_ns;  /* 0: not yet */
-    int64_t polled_ns; /* when it was last seen not to be over */
-    uint64_t begun;    /* runtime->moved by then */
+    bool waited;      /* for its end, from its beginning */
+    int64_t begun_ns; /* 0: not yet */
+    uint64_t begun;   /* runtime->moved by then */
 };
 
 struct runtime {

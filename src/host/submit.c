@@ -59,14 +59,13 @@ static omprma_status_t read_inline(struct omprma_queue *queue, void *to, omprma_
     return status;
 }
 
-/* Whoever wants to know when a transfer begins and ends. */
-enum wanted { WANTED_NOTHING, WANTED_RESULT, WANTED_TIME };
+/* What somebody wants to know of a transfer: when it is over; what it takes, of one that the caller
+ * waits for, or of one that stands behind commands. */
+enum wanted { WANTED_NOTHING, WANTED_RESULT, WANTED_WAITED, WANTED_TIME };
 
-/* The worker says when all before it is over. */
-static void part_from_commands(struct omprma_queue *queue)
+static enum wanted wanted_of(const struct omprma_queue *queue, bool timed)
 {
-    queue_want(queue, queue->appended);
-    queue_seal(queue);
+    return !timed ? WANTED_NOTHING : queue_is_idle(queue) ? WANTED_WAITED : WANTED_TIME;
 }
 
 /* Tells the worker to do its half, and puts ours beside it. With a result the worker says when this
@@ -92,16 +91,18 @@ static omprma_status_t move_two_sided(struct omprma_queue *queue, bool submit, o
     struct operation *half;
     omprma_status_t status;
 
-    if (wanted == WANTED_TIME)
-        part_from_commands(queue);
+    if (wanted == WANTED_TIME) { /* the worker says when all before it is over */
+        queue_want(queue, queue->appended);
+        queue_seal(queue);
+    }
     status = queue_append_half(queue, &record, &transfer, submit ? STATS_SUBMIT : STATS_RETRIEVE,
                                &half);
     if (status != OMPRMA_OK)
         return status;
     if (operation)
         *operation = operation_hold(half);
-    if (wanted == WANTED_TIME)
-        adapt_watch(half);
+    if (wanted >= WANTED_WAITED)
+        adapt_watch(half, wanted == WANTED_WAITED);
     if (wanted != WANTED_NOTHING)
         queue_want(queue, queue->appended);
     queue_flush(queue); /* let the data move while the caller goes on */
@@ -146,15 +147,15 @@ static omprma_status_t keep_small_source(struct omprma_queue *queue, struct oper
 }
 
 static omprma_status_t move_one_sided(struct omprma_queue *queue, bool submit, omprma_addr_t device,
-                                      void *host, uint64_t bytes, bool timed)
+                                      void *host, uint64_t bytes, enum wanted wanted)
 {
     struct operation *operation;
     omprma_status_t status = append_one_sided(queue, submit, device, host, bytes, &operation);
 
     if (status != OMPRMA_OK)
         return status;
-    if (timed)
-        adapt_watch(operation);
+    if (wanted >= WANTED_WAITED)
+        adapt_watch(operation, wanted == WANTED_WAITED);
     if (submit)
         queue_advance(queue);
     if (submit && bytes <= OMPRMA_COPIED_SUBMIT)
@@ -166,19 +167,19 @@ static omprma_status_t move_one_sided(struct omprma_queue *queue, bool submit, o
 static omprma_status_t move(struct omprma_queue *queue, bool submit, omprma_addr_t address,
                             void *host, uint64_t bytes, bool arena)
 {
-    bool idle = queue_is_idle(queue), timed = false;
+    bool timed = false;
     enum path path = arena ? adapt_path(queue, submit, bytes, &timed) : PATH_TWO_SIDED;
+    enum wanted wanted = wanted_of(queue, timed);
     omprma_status_t status;
 
     if (path == PATH_RMA)
-        status = move_one_sided(queue, submit, address, host, bytes, timed);
+        status = move_one_sided(queue, submit, address, host, bytes, wanted);
     else if (submit && bytes <= OMPRMA_COPIED_SUBMIT)
         /* The caller may reuse the source at once, so a small one travels in the message. */
         return send_inline(queue, address, host, bytes, arena);
     else
-        status = move_two_sided(queue, submit, address, host, bytes,
-                                timed ? WANTED_TIME : WANTED_NOTHING, NULL);
-    if (timed && idle && status == OMPRMA_OK)
+        status = move_two_sided(queue, submit, address, host, bytes, wanted, NULL);
+    if (wanted == WANTED_WAITED && status == OMPRMA_OK)
         queue_settle(queue); /* who comes back late would not see when it ends */
     return status;
 }

@@ -38,6 +38,7 @@ struct core_options {
     bool no_window;
     bool progress_thread;
     bool adapt, wrong_choice; /* see adapt.h */
+    unsigned slow_sends;      /* least delay of the two-sided paths, see null_path.h */
     /* Makes a device of another kind, or says that it does not. NULL: all are native. */
     bool (*make_other)(struct worker_device *device, int worker);
 };
@@ -258,6 +259,7 @@ static inline void core_start_worker(int number, const struct core_options *o,
     assert_ok(null_channel_create(core.network, number + 1, &server->channel));
     if (!o->no_window)
         assert_ok(null_one_sided_create(&own, &server->one_sided));
+    own.least_delay = o->slow_sends;
     assert_ok(null_two_sided_create(&own, core.exchange, number + 1, &server->two_sided));
     for (int i = 0; i < devices; i++)
         core_make_device(worker, i, devices, o);
@@ -306,6 +308,7 @@ static inline void core_start(const struct core_options *o)
     assert_ok(null_channel_create(core.network, 0, &channel));
     if (!o->no_window)
         assert_ok(null_one_sided_create(&path, &one_sided));
+    path.least_delay = o->slow_sends;
     assert_ok(null_two_sided_create(&path, core.exchange, 0, &two_sided));
     assert_ok(runtime_adopt(&config, channel, one_sided, two_sided, peers, core.workers));
 }

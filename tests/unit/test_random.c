@@ -55,6 +55,7 @@ static struct core_options choose(uint64_t seed, struct random_limits *limits, s
     options.no_window = draw_below(from, 6) == 0;
     options.progress_thread = draw_below(from, 6) == 0;
     options.arena = 1 << 20;
+    options.adapt = options.wrong_choice = draw_below(from, 3) == 0;
     *limits = (struct random_limits){
         .devices = options.workers,
         .threads = draw_below(from, 2) ? 1 : 1 + (int)draw_below(from, RANDOM_THREADS),
@@ -87,8 +88,11 @@ static void start(uint64_t seed, struct random_limits *limits)
             .nap = KERNEL(kernel_nap),
             .global = (omprma_addr_t)(uintptr_t)globals[i],
         };
-        core_choose_any(i, &from);
+        if (!options.adapt)
+            core_choose_any(i, &from);
     }
+    if (options.adapt)
+        return;
     do
         core_exchange_by((enum config_exchange)(EXCHANGE_PUT + draw_below(&from, 4)));
     while (options.no_window && runtime_get()->exchange[0].way != EXCHANGE_SEND &&

@@ -1,6 +1,6 @@
 /*
  * settle.c: which path data takes after start-up, and which one after some transfers, beside the
- * times of all paths of the same run. All are measured in turns, one operation each.
+ * times of all paths of the same run, which are measured in turns.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +13,8 @@
 enum {
     TURNS_MOST = 41, /* per path */
     TURNS_LEAST = 5,
+    ROW = 3, /* operations of a turn: the first one finds data in the wrong caches */
+    ROW_BYTES = 8 << 20, /* from here on there is one: nothing stays in caches */
     TURNS_BYTES = 16 << 20, /* fewer turns from where so many of them move more than this */
     INLINE_MOST = 8192      /* what is tried in a message */
 };
@@ -49,7 +51,9 @@ static enum path taken(const struct bench *bench, enum perf_op op, uint64_t byte
     const struct paths *paths = &bench->device->paths;
     if (bytes <= (is_submit(op) ? paths->inline_submit : paths->inline_retrieve))
         return PATH_INLINE;
-    return paths_bulk(paths, is_submit(op), bytes);
+    if (paths_bulk(paths, is_submit(op), bytes) == PATH_RMA)
+        return PATH_RMA;
+    return is_submit(op) && bytes <= OMPRMA_COPIED_SUBMIT ? PATH_INLINE : PATH_TWO_SIDED;
 }
 
 static uint32_t revisions(const struct bench *bench, enum perf_op op, uint64_t bytes)
@@ -73,10 +77,11 @@ static int turns_for(const struct choice *choice, uint64_t bytes)
     return fit < TURNS_LEAST ? TURNS_LEAST : fit > TURNS_MOST ? TURNS_MOST : (int)fit;
 }
 
-/* The median of each path; who begins changes. */
+/* The median of the turns of each path; who begins changes. */
 static omprma_status_t measure(struct bench *bench, enum perf_op op, uint64_t bytes, double *us)
 {
     static double samples[PATH_COUNT][TURNS_MOST];
+    double row[ROW];
     bench_way way = own_way(op, WAY_AUTO);
     int batch = op == OP_SUBMIT && bytes <= OMPRMA_COPIED_SUBMIT ? BATCH : 1;
     int turns = turns_for(bench->choice, bytes);
@@ -87,7 +92,8 @@ static omprma_status_t measure(struct bench *bench, enum perf_op op, uint64_t by
         if (!is_possible(bench, op, path, bytes))
             continue;
         force(bench, path);
-        status = way(bench, bytes, 1, batch, &samples[path][round]);
+        status = way(bench, bytes, bytes < ROW_BYTES ? ROW : 1, batch, row);
+        samples[path][round] = bytes < ROW_BYTES ? (row[1] < row[2] ? row[1] : row[2]) : row[0];
     }
     for (enum path path = PATH_INLINE; path < PATH_APPLICATION; path++) {
         qsort(samples[path], (size_t)turns, sizeof(double), by_value);
