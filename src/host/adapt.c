@@ -79,7 +79,7 @@ void adapt_begin_exchange(struct exchange_paths *paths)
 
     if (!contests)
         return;
-    for (unsigned class = 0; class < COST_CLASSES; class++) {
+    for (unsigned class = 0; class < COST_CLASSES; class ++) {
         double share = (double)(UINT64_C(1) << class) / (1 << 20), us[EXCHANGE_WAYS_FREE];
 
         for (int way = 0; way < EXCHANGE_WAYS_FREE; way++)
@@ -242,7 +242,8 @@ static void follow(const struct runtime *runtime, const struct adapt_kind *kind,
         uint64_t bit = UINT64_C(1) << class;
 
         if (paths->adapt == kind)
-            paths->rma[direction] = rma ? paths->rma[direction] | bit : paths->rma[direction] & ~bit;
+            paths->rma[direction] =
+                rma ? paths->rma[direction] | bit : paths->rma[direction] & ~bit;
     }
 }
 
@@ -276,7 +277,8 @@ void adapt_ended(struct operation *operation)
 
 /* ---- exchanges ---- */
 
-enum config_exchange adapt_exchange_way(const struct exchange *x, const struct exchange_paths *paths,
+enum config_exchange adapt_exchange_way(const struct exchange *x,
+                                        const struct exchange_paths *paths,
                                         struct adapt_exchange *times)
 {
     struct runtime *runtime = x->queue->device->runtime;
@@ -364,6 +366,7 @@ void adapt_print(const struct runtime *runtime, FILE *out)
                            path_name_of);
     for (int far = 0; far < 2; far++)
         if (runtime->exchange[far].contests)
-            print_contests(out, "exchange", far ? "devices of different hosts" : "devices of one host",
+            print_contests(out, "exchange",
+                           far ? "devices of different hosts" : "devices of one host",
                            runtime->exchange[far].contests, exchange_name_of);
 }

@@ -1,7 +1,7 @@
 /*
  * adapt.h: while the program runs, what its own transfers take corrects what was chosen at
- * start-up, per kind of peer, direction and size class (contest.h decides). Only where the choice is
- * free: OMPRMA_DATA=auto, OMPRMA_EXCHANGE=auto, and not OMPRMA_ADAPT=0.
+ * start-up, per kind of peer, direction and size class (contest.h decides). Only where the choice
+ * is free: OMPRMA_DATA=auto, OMPRMA_EXCHANGE=auto, and not OMPRMA_ADAPT=0.
  *
  * A transfer's time means something only if nothing else was going on. So one transfer at a time is
  * timed, and only in a contest's rounds: it begins when no other data is on its way, runs alone in

@@ -148,8 +148,7 @@ static void keep_sample(struct contest *contest, int way, float us)
         contest->hopeless = us > hopeless * contest->us[contest->current] &&
                             contest->us[way] > hopeless * contest->us[contest->current];
         contest->there[contest->there_count++] = us;
-        contest->us[way] =
-            bounded(contest->us[way], least(contest->there, contest->there_count));
+        contest->us[way] = bounded(contest->us[way], least(contest->there, contest->there_count));
         pay(contest, extra(contest) - before);
     }
 }

@@ -8,8 +8,8 @@
  * beginning, early where that is cheap, so that a wrong choice is found within 64 transfers; a
  * program of few transfers pays for that, any other one less than 1 % altogether.
  *
- * Hysteresis: the best of three transfers each way decides, because disturbances only add; the other
- * way must be 8 % better, and each revision raises that.
+ * Hysteresis: the best of three transfers each way decides, because disturbances only add; the
+ * other way must be 8 % better, and each revision raises that.
  */
 #ifndef OMPRMA_HOST_CONTEST_H
 #define OMPRMA_HOST_CONTEST_H
@@ -54,8 +54,9 @@ bool contest_is_due(const struct contest *contest);
 /* The way of the next transfer. *timed: somebody measures it; never unless it can be. */
 int contest_next(struct contest *contest, bool can_time, bool *timed);
 
-/* What a timed transfer took, as if it had the smallest size of its class; those that were disturbed
- * are left out. True: another way is the current one from now on; us[] says what both take. */
+/* What a timed transfer took, as if it had the smallest size of its class; those that were
+ * disturbed are left out. True: another way is the current one from now on; us[] says what both
+ * take. */
 bool contest_sample(struct contest *contest, int way, double us);
 
 #endif

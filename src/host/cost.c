@@ -64,7 +64,8 @@ double cost_at(const struct cost_curve *curve, uint64_t bytes)
     }
     if (low < 0)
         return high < 0 ? 0 : curve->us[high];
-    share = ((double)bytes - (double)cost_sizes[low]) / (double)(cost_sizes[high] - cost_sizes[low]);
+    share =
+        ((double)bytes - (double)cost_sizes[low]) / (double)(cost_sizes[high] - cost_sizes[low]);
     time = curve->us[low] + share * (curve->us[high] - curve->us[low]);
     /* Below what was measured the line promises too much: latency does not shrink with the size. */
     if (bytes < cost_sizes[low] && time < curve->us[low] / 2)
@@ -77,8 +78,8 @@ double cost_at(const struct cost_curve *curve, uint64_t bytes)
 
 /* ---- choices ---- */
 
-/* The largest size that both were measured at. Beyond it the better one there is thought to stay so:
- * lines would be drawn through noise. */
+/* The largest size that both were measured at. Beyond it the better one there is thought to stay
+ * so: lines would be drawn through noise. */
 static uint64_t last_common(const struct cost_curve *first, const struct cost_curve *second)
 {
     uint64_t last = UINT64_C(1) << (COST_CLASSES - 1);
@@ -93,7 +94,7 @@ uint64_t cost_classes(const struct cost_curve *first, const struct cost_curve *s
 {
     uint64_t classes = 0, last = last_common(first, second);
 
-    for (unsigned class = 0; class < COST_CLASSES; class++) {
+    for (unsigned class = 0; class < COST_CLASSES; class ++) {
         uint64_t bytes = class < cost_class(last) ? UINT64_C(1) << class : last;
         double mine = cost_at(first, bytes), other = cost_at(second, bytes);
 

@@ -317,8 +317,8 @@ void measure_choose(struct paths *paths, bool rma, enum config_data data)
         one_sided = &retrieve[PATH_RMA];
         paths->rma[PATHS_RETRIEVE] = cost_classes(one_sided, two_sided);
         /* Small ones are copied, which a send is not. */
-        paths->rma[PATHS_SUBMIT] = cost_classes(&submit[PATH_RMA], &submit[PATH_TWO_SIDED]) |
-                                   (OMPRMA_COPIED_SUBMIT - 1);
+        paths->rma[PATHS_SUBMIT] =
+            cost_classes(&submit[PATH_RMA], &submit[PATH_TWO_SIDED]) | (OMPRMA_COPIED_SUBMIT - 1);
     }
     paths->inline_submit =
         cost_limit(&submit[PATH_INLINE], 0, one_sided ? &submit[PATH_RMA] : NULL,

@@ -114,8 +114,7 @@ static omprma_status_t time_ways(const struct pair *pair, struct exchange_paths 
     int64_t begin;
 
     for (int way = 0; way < EXCHANGE_WAYS; way++)
-        ways[way] =
-            allowed((enum config_exchange)way, rma, (enum config_data)runtime->config.data);
+        ways[way] = allowed((enum config_exchange)way, rma, (enum config_data)runtime->config.data);
     status = warm_up(pair, paths, ways, &bytes);
     begin = clock_ns();
     for (int i = 0; i < ROUNDS * EXCHANGE_WAYS && status == OMPRMA_OK; i++) {

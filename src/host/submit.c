@@ -95,8 +95,8 @@ static omprma_status_t move_two_sided(struct omprma_queue *queue, bool submit, o
         queue_want(queue, queue->appended);
         queue_seal(queue);
     }
-    status = queue_append_half(queue, &record, &transfer, submit ? STATS_SUBMIT : STATS_RETRIEVE,
-                               &half);
+    status =
+        queue_append_half(queue, &record, &transfer, submit ? STATS_SUBMIT : STATS_RETRIEVE, &half);
     if (status != OMPRMA_OK)
         return status;
     if (operation)

@@ -99,14 +99,15 @@ static void curves_hold_between_and_beyond_sizes(void **state)
 static void crossing_curves_change_places_once(void **state)
 {
     /* They meet at 160 KB. */
-    struct cost_curve flat = line(40, 0.0001, 0, UINT64_MAX), steep = line(8, 0.0003, 0, UINT64_MAX);
+    struct cost_curve flat = line(40, 0.0001, 0, UINT64_MAX),
+                      steep = line(8, 0.0003, 0, UINT64_MAX);
     uint64_t classes = cost_classes(&flat, &steep);
 
     (void)state;
-    for (unsigned class = 0; class < COST_CLASSES; class++)
+    for (unsigned class = 0; class < COST_CLASSES; class ++)
         assert_int_equal(classes >> class & 1, class >= 18);
     classes = cost_classes(&steep, &flat);
-    for (unsigned class = 0; class < COST_CLASSES; class++)
+    for (unsigned class = 0; class < COST_CLASSES; class ++)
         assert_int_equal(classes >> class & 1, class < 18);
 }
 

@@ -13,8 +13,8 @@
 enum {
     TURNS_MOST = 41, /* per path */
     TURNS_LEAST = 5,
-    ROW = 3, /* operations of a turn: the first one finds data in the wrong caches */
-    ROW_BYTES = 8 << 20, /* from here on there is one: nothing stays in caches */
+    ROW = 3,                /* operations of a turn: the first one finds data in the wrong caches */
+    ROW_BYTES = 8 << 20,    /* from here on there is one: nothing stays in caches */
     TURNS_BYTES = 16 << 20, /* fewer turns from where so many of them move more than this */
     INLINE_MOST = 8192      /* what is tried in a message */
 };
@@ -104,8 +104,11 @@ static omprma_status_t measure(struct bench *bench, enum perf_op op, uint64_t by
 
 static omprma_status_t settle(struct bench *bench, enum perf_op op, uint64_t bytes)
 {
-    struct result result = {.op = OP_SETTLE, .path = WAY_AUTO, .bytes = bytes,
-                            .workers = bench->runtime->device_count, .direction = op};
+    struct result result = {.op = OP_SETTLE,
+                            .path = WAY_AUTO,
+                            .bytes = bytes,
+                            .workers = bench->runtime->device_count,
+                            .direction = op};
     double us;
     omprma_status_t status = OMPRMA_OK;
     bench_adapt(bench);
