@@ -64,7 +64,7 @@ bool contest_is_due(const struct contest *contest)
         return true;
     if (contest->rounds < 2 * first && contest->spent_us + (double)extra(contest) < cheap_us)
         return contest->since + 1 >= EARLY;
-    if (contest->rounds < first && !contest->hopeless)
+    if (contest->rounds < first && !(contest->hopeless >> contest->rival & 1))
         return contest->since + 1 >= LATE / first;
     return contest->since + 1 >= contest->pause && contest->credit_us >= extra(contest);
 }
@@ -145,8 +145,10 @@ static void keep_sample(struct contest *contest, int way, float us)
         contest->here[contest->here_count++] = us;
         contest->us[way] = least(contest->here, contest->here_count);
     } else if (way == contest->rival && contest->there_count < CONTEST_SAMPLES) {
-        contest->hopeless = us > hopeless * contest->us[contest->current] &&
-                            contest->us[way] > hopeless * contest->us[contest->current];
+        contest->hopeless &= (uint8_t) ~(1u << way);
+        if (us > hopeless * contest->us[contest->current] &&
+            contest->us[way] > hopeless * contest->us[contest->current])
+            contest->hopeless |= (uint8_t)(1u << way);
         contest->there[contest->there_count++] = us;
         contest->us[way] = bounded(contest->us[way], least(contest->there, contest->there_count));
         pay(contest, extra(contest) - before);
@@ -164,8 +166,8 @@ static void revise(struct contest *contest)
         contest->gain_us = 0;
     contest->current = contest->rival;
     contest->revisions++;
-    contest->pause = PAUSE;
     end_round(contest);
+    contest->pause = PAUSE;
     contest->rival = (uint8_t)old; /* looked at once more before any other */
 }
 

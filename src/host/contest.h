@@ -24,13 +24,13 @@ enum {
 };
 
 struct contest {
-    uint8_t ways;    /* numbered from 0; below 2 there is nothing to choose */
-    uint8_t current; /* the one that is taken */
-    uint8_t first;   /* the one that was chosen at start-up */
-    uint8_t rival;   /* the one that is tried next */
-    bool round;      /* it is being tried */
-    bool hopeless;   /* the rival was so much slower that it waits for credit */
-    uint8_t tries;   /* transfers of this round */
+    uint8_t ways;     /* numbered from 0; below 2 there is nothing to choose */
+    uint8_t current;  /* the one that is taken */
+    uint8_t first;    /* the one that was chosen at start-up */
+    uint8_t rival;    /* the one that is tried next */
+    bool round;       /* it is being tried */
+    uint8_t hopeless; /* one bit each: so much slower that it waits for credit */
+    uint8_t tries;    /* transfers of this round */
     uint8_t here_count, there_count;
     float here[CONTEST_SAMPLES], there[CONTEST_SAMPLES]; /* microseconds of this round */
     float us[CONTEST_WAYS]; /* expected: at start-up, then as found in rounds; 0: unknown */

@@ -13,8 +13,10 @@ struct truth {
     double us[CONTEST_WAYS];
     int noise;     /* percent that a transfer may take more */
     int disturbed; /* one transfer in so many takes 20 times as long; 0: none */
-    double spent;  /* in all, */
-    double least;  /* and by the best way */
+    double cold;  /* the first of a series of one way takes so many times as long; 0: it does not */
+    int last;     /* the way of the last transfer */
+    double spent; /* in all, */
+    double least; /* and by the best way */
 };
 
 static int best_of(const struct truth *truth, int ways)
@@ -34,6 +36,9 @@ static void transfer(struct contest *contest, struct truth *truth, bool can_time
 
     truth->spent += truth->us[way];
     truth->least += truth->us[best_of(truth, contest->ways)];
+    if (truth->cold > 0 && way != truth->last)
+        us *= truth->cold;
+    truth->last = way;
     if (truth->disturbed && rand() % truth->disturbed == 0)
         us *= 20;
     assert_true(can_time || !timed);
@@ -88,6 +93,19 @@ static void of_three_ways_too(void **state)
         run(&contest, &truth, 64);
         assert_int_equal(contest.current, best_of(&truth, 3));
     }
+}
+
+/* It finds its data in the caches of the other side. */
+static void the_first_of_a_series_does_not_decide(void **state)
+{
+    const double us[] = {10, 14};
+    struct contest contest = begun(2, 0, us);
+    struct truth truth = {.us = {10, 7}, .noise = 5, .cold = 4};
+
+    (void)state;
+    srand(7);
+    run(&contest, &truth, 64);
+    assert_int_equal(contest.current, 1);
 }
 
 /* One sample in 20 is disturbed: nearly all wrong choices are found as soon all the same. */
@@ -205,6 +223,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_wrong_choice_is_corrected_within_64),
         cmocka_unit_test(of_three_ways_too),
+        cmocka_unit_test(the_first_of_a_series_does_not_decide),
         cmocka_unit_test(disturbed_samples_change_little),
         cmocka_unit_test(equal_ways_do_not_change_places),
         cmocka_unit_test(trying_costs_less_than_one_percent),
