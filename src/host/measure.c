@@ -351,8 +351,9 @@ static void choose(struct device *device)
 {
     const struct config *config = &device->runtime->config;
     struct paths *paths = &device->paths;
-    bool rma = device_is_one_sided(device), is_free = rma && config->data == DATA_AUTO;
+    bool rma = device_is_one_sided(device), is_free;
 
+    is_free = rma && config->data == DATA_AUTO && !device_is_staged(device);
     measure_choose(paths, rma, rma ? (enum config_data)config->data : DATA_TWO_SIDED);
     if (config->inline_submit >= 0)
         paths->inline_submit = (uint32_t)config->inline_submit;

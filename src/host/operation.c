@@ -16,7 +16,7 @@ static struct failure no_memory = {
     .text = "an operation has failed, and there is no memory to say how",
 };
 
-struct failure *failure_create(omprma_status_t status, const char *text)
+struct failure *failure_create(omprma_status_t status, int code, const char *text)
 {
     struct failure *failure = malloc(sizeof(*failure));
 
@@ -24,6 +24,7 @@ struct failure *failure_create(omprma_status_t status, const char *text)
         return &no_memory;
     failure->references = 1;
     failure->status = status;
+    failure->code = code;
     snprintf(failure->text, sizeof(failure->text), "%s", text);
     return failure;
 }
@@ -41,6 +42,12 @@ void failure_drop(struct failure *failure)
         free(failure);
 }
 
+omprma_status_t failure_report(const struct failure *failure)
+{
+    error_set(failure->status, "%s", failure->text);
+    return error_note_code(failure->status, failure->code);
+}
+
 /* ---- operations ---- */
 
 /* What a path keeps for a transfer is most of an operation, and small regions have none. */
@@ -49,7 +56,6 @@ static void clear(struct operation *operation, enum operation_kind kind)
     size_t bytes = offsetof(struct operation, command) + sizeof(operation->command);
 
     _Static_assert(sizeof(operation->command) >= sizeof(operation->wait) &&
-                       sizeof(operation->command) >= sizeof(operation->task) &&
                        sizeof(operation->command) >= sizeof(operation->mark),
                    "the part that is cleared");
     if (kind == OPERATION_TRANSFER || kind == OPERATION_HALF)
@@ -110,10 +116,12 @@ const char *operation_name(const struct operation *operation)
         [OPERATION_HALF] = "two-sided transfer",
         [OPERATION_TRANSFER] = "put",
         [OPERATION_WAIT] = "wait",
-        [OPERATION_TASK] = "exchange through the application",
+        [OPERATION_TASK] = "exchange piece by piece",
         [OPERATION_MARK] = "event",
     };
 
+    if (operation->kind == OPERATION_TRANSFER && operation->task.task)
+        return operation->fills_host ? "staged retrieve" : "staged submit";
     if (operation->kind == OPERATION_TRANSFER && operation->fills_host)
         return "get";
     return names[operation->kind];
