@@ -376,8 +376,7 @@ static void choose(struct device *device)
 static bool is_same_kind(const struct device *a, const struct device *b)
 {
     return strcmp(a->about.backend, b->about.backend) == 0 &&
-           a->about.one_sided == b->about.one_sided &&
-           strcmp(a->about.model, b->about.model) == 0;
+           a->about.one_sided == b->about.one_sided && strcmp(a->about.model, b->about.model) == 0;
 }
 
 bool measure_is_like(const struct device *a, const struct device *b)
