@@ -219,6 +219,9 @@ OMPRMA_API omprma_status_t omprma_module_load(int device, const void *image, siz
  * meanwhile. If the queue fails in the meantime, the call returns that error. So a kernel must not
  * wait for something that the program does only after further calls on the kernel's queue.
  *
+ * While it is tried which way is the faster (OMPRMA_ADAPT), a few submits, retrieves and exchanges
+ * of 4 KiB or more that find their queue empty wait for their own end, and for nothing else.
+ *
  * When an operation fails, the queue fails: later operations are not run and return the same error,
  * omprma_queue_synchronize() returns it once, and the queue is clean again after that.
  */
