@@ -62,7 +62,7 @@ static const size_t cleared[] = {
     [OPERATION_HALF] = BYTES_WITH(move),
     [OPERATION_TRANSFER] = BYTES_WITH(move),
     [OPERATION_WAIT] = BYTES_WITH(wait),
-    [OPERATION_TASK] = BYTES_WITH(task),
+    [OPERATION_TASK] = offsetof(struct operation, command),
     [OPERATION_MARK] = BYTES_WITH(mark),
 };
 
@@ -119,10 +119,12 @@ const char *operation_name(const struct operation *operation)
         [OPERATION_HALF] = "two-sided transfer",
         [OPERATION_TRANSFER] = "put",
         [OPERATION_WAIT] = "wait",
-        [OPERATION_TASK] = "exchange through the application",
+        [OPERATION_TASK] = "exchange piece by piece",
         [OPERATION_MARK] = "event",
     };
 
+    if (operation->kind == OPERATION_TRANSFER && operation->task.task)
+        return operation->fills_host ? "staged retrieve" : "staged submit";
     if (operation->kind == OPERATION_TRANSFER && operation->fills_host)
         return "get";
     return names[operation->kind];
