@@ -51,9 +51,9 @@ typedef enum omprma_status {
     OMPRMA_ERR_KERNEL,        /* a kernel crashed, aborted or called exit; its device is lost */
     OMPRMA_ERR_DEVICE_LOST,   /* the worker died, stopped answering, or a kernel crashed before */
     OMPRMA_ERR_UNSUPPORTED,   /* the operation cannot work on a remote device */
-    OMPRMA_ERR_PROTOCOL,      /* a control message is damaged or of another version, or nothing
-                               * moves any more: a defect of omprma or of MPI */
+    OMPRMA_ERR_PROTOCOL,      /* a control message is damaged or of another version */
     OMPRMA_ERR_CLOSED,        /* omprma_init() was not called, or omprma_finalize() was */
+    OMPRMA_ERR_STUCK,         /* nothing moves any more: a defect of omprma or of MPI */
     OMPRMA_STATUS_COUNT
 } omprma_status_t;
 
