@@ -55,7 +55,7 @@ enum operation_kind {
     OPERATION_TRANSFER, /* put or get by this side; or submit or retrieve through staging memory */
     OPERATION_WAIT,     /* for an operation of another queue */
     OPERATION_TASK,     /* something with steps of its own, see struct operation_task */
-    OPERATION_MARK      /* ends when everything before it has: events, callbacks */
+    OPERATION_MARK      /* ends when everything before it has: callbacks, events */
 };
 
 enum operation_state { OPERATION_APPENDED, OPERATION_ISSUED, OPERATION_ENDED };

@@ -71,6 +71,12 @@ struct watchdog {
     bool asked;        /* such a round has begun */
 };
 
+/* When each step of start-up began, by clock_ns(); 0: not known, or not reached. */
+struct start_times {
+    int64_t launch, program; /* omprma-run, and the program that it started */
+    int64_t join, connect, measure, ready;
+};
+
 /* The one transfer that is timed, see adapt.h. */
 struct adapt_watch {
     struct operation *operation; /* a reference; NULL: none. It may have ended unnoticed */
@@ -125,6 +131,7 @@ struct runtime {
     _Atomic bool progress_stop;
     struct trace *trace; /* NULL: not recording */
     char choice[512];    /* the data path chosen, and why */
+    struct start_times times;
     bool adopted;        /* made by runtime_adopt(): there is no MPI to leave */
     bool unresponsive; /* some worker does not answer, or something is stuck: do not wait at the end
                         */

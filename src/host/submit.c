@@ -213,25 +213,37 @@ omprma_status_t submit_part(struct omprma_queue *queue, bool submit, omprma_addr
 
 /* ---- public functions ---- */
 
+/* Takes the lock for a copy, and checks. False: there is nothing to do, or something is wrong; the
+ * lock is not held then, and *status is what the call returns. */
+static bool begin_copy(struct omprma_queue *queue, bool submit, omprma_addr_t address,
+                       const void *host, size_t bytes, bool *arena, omprma_status_t *status)
+{
+    const char *what = submit ? "submit" : "retrieve";
+
+    *status = call_begin(queue);
+    if (*status != OMPRMA_OK)
+        return false;
+    if (bytes > 0 && !host)
+        *status = error_set(OMPRMA_ERR_ARGUMENT, "%s: %s of %zu bytes %s NULL",
+                            device_name(queue->device), what, bytes, submit ? "from" : "to");
+    else if (bytes > 0)
+        *status = call_check_range(queue->device, what, address, bytes, arena);
+    if (*status == OMPRMA_OK && bytes > 0)
+        *status = settle_host_overlap(queue, host, bytes, !submit);
+    if (*status == OMPRMA_OK && bytes > 0)
+        return true;
+    call_end(queue, *status);
+    return false;
+}
+
 omprma_status_t omprma_submit(omprma_queue_t *queue, omprma_addr_t to, const void *from,
                               size_t bytes)
 {
     bool arena = false;
-    omprma_status_t status = call_begin(queue);
+    omprma_status_t status;
 
-    if (status != OMPRMA_OK)
+    if (!begin_copy(queue, true, to, from, bytes, &arena, &status))
         return status;
-    if (bytes == 0)
-        return call_end(queue, OMPRMA_OK);
-    if (!from)
-        return call_end(queue, error_set(OMPRMA_ERR_ARGUMENT, "%s: submit of %zu bytes from NULL",
-                                         device_name(queue->device), bytes));
-    status = call_check_range(queue->device, "submit", to, bytes, &arena);
-    if (status != OMPRMA_OK)
-        return call_end(queue, status);
-    status = settle_host_overlap(queue, from, bytes, false);
-    if (status != OMPRMA_OK)
-        return call_end(queue, status);
     if (bytes <= (arena ? queue->device->paths.inline_submit : OMPRMA_COPIED_SUBMIT))
         status = send_inline(queue, to, from, bytes, arena);
     else
@@ -244,21 +256,10 @@ omprma_status_t omprma_retrieve(omprma_queue_t *queue, void *to, omprma_addr_t f
     const struct paths *paths;
     bool arena = false, fused;
     uint64_t limit;
-    omprma_status_t status = call_begin(queue);
+    omprma_status_t status;
 
-    if (status != OMPRMA_OK)
+    if (!begin_copy(queue, false, from, to, bytes, &arena, &status))
         return status;
-    if (bytes == 0)
-        return call_end(queue, OMPRMA_OK);
-    if (!to)
-        return call_end(queue, error_set(OMPRMA_ERR_ARGUMENT, "%s: retrieve of %zu bytes to NULL",
-                                         device_name(queue->device), bytes));
-    status = call_check_range(queue->device, "retrieve", from, bytes, &arena);
-    if (status != OMPRMA_OK)
-        return call_end(queue, status);
-    status = settle_host_overlap(queue, to, bytes, true);
-    if (status != OMPRMA_OK)
-        return call_end(queue, status);
     paths = &queue->device->paths;
     fused = queue->open && queue->hazard >= queue->open_first->number;
     limit = fused ? paths->inline_retrieve_fused : paths->inline_retrieve;
