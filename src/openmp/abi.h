@@ -104,10 +104,11 @@ struct kernel_arguments {
     int64_t *sizes, *types;
     void **names, **mappers;
     uint64_t trip_count;
-    uint64_t flags; /* bit 0: nowait */
+    uint64_t flags;
     uint32_t teams[3], thread_limit[3];
     uint32_t dynamic_group_bytes;
 };
+enum { ARGUMENTS_NOWAIT = 1 }; /* a flag */
 enum { ARGUMENTS_VERSION_FLAGS = 2, ARGUMENTS_VERSION_DYN_PTR = 3, ARGUMENTS_VERSION_NEWEST = 3 };
 
 /* What the entry points return. */
