@@ -82,6 +82,9 @@ bool mapper_run(struct work *work, const struct maps *maps, int i, maps_function
     bool inner = maps->inner || (map_parent(type) >= 0 && !(type & MAP_PTR_AND_OBJ));
     struct maps made = {(int32_t)all.count, all.bases, all.begins, all.sizes,
                         all.types,          all.names, NULL,       inner};
+    /* Clang's mappers do not pass on that the counts are to become none. */
+    for (int64_t k = 0; k < all.count; k++)
+        all.types[k] |= type & MAP_DELETE;
     bool right = all.exhausted
                      ? report(work->where, work->device, "no host memory for the items of a mapper")
                      : call(work, &made, context);
