@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "control/mpi_channel.h"
+#include "control/quick.h"
 #include "control/world.h"
 #include "rma/rma.h"
 #include "twosided/twosided.h"
@@ -109,6 +110,7 @@ static omprma_status_t make_device(int index, const struct world_settings *setti
         status = worker_device_begin(device, bytes, description);
     description->cores = place_describe(options.place)->cores;
     description->numa_node = place_describe(options.place)->numa_node;
+    memcpy(description->model, place_describe(options.place)->cpu, sizeof(description->model));
     description->memory_limit = options.memory_bytes;
     return status;
 }
@@ -162,7 +164,6 @@ static omprma_status_t attach(struct world *world, struct world_peer *mine, void
     if (status != OMPRMA_OK)
         return status;
     description = place_describe(worker.place);
-    memcpy(hello->cpu, description->cpu, sizeof(hello->cpu));
     hello->memory_bytes = description->memory_bytes;
     return OMPRMA_OK;
 }
@@ -236,6 +237,7 @@ static omprma_status_t start(void)
     if (status != OMPRMA_OK)
         return status;
     log_open("omprma-worker", (int)worker.config.verbose);
+    quick_rank(&quick_own);
     status = world_join(&worker.world, WORLD_WORKER, false);
     if (status != OMPRMA_OK)
         return status;
@@ -243,6 +245,7 @@ static omprma_status_t start(void)
     snprintf(prefix, sizeof(prefix), "omprma-worker %d (%s)", worker.world.rank, mine.hello.host);
     log_open(prefix, (int)worker.config.verbose);
     status = world_open(&worker.world, &mine, NULL, attach, NULL);
+    quick_forget_hwloc();
     if (status == OMPRMA_OK)
         status = connect_head();
     if (status == OMPRMA_OK)

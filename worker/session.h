@@ -5,7 +5,7 @@
  *
  *   session.c   begin and end, arenas
  *   stream.c    order within a queue: run, stall, go on, fail
- *   command.c   what each command does; transfer.c, device_commands.c: see command.h
+ *   command.c   what each command does; transfer.c, command_device.c: see command.h
  *   reply.c     results on their way to the application
  *
  * Thread: with the server's lock held.
@@ -25,15 +25,8 @@ struct stream_transfer {
     struct datapath *path;
     struct transfer transfer;
     uint32_t op;
-    void *scratch;    /* memory of ours that stands in for the device's, or NULL */
-    uint64_t address; /* of the device */
-    enum transfer_stage {
-        TRANSFER_FETCH, /* copied out of the device, into `scratch` */
-        TRANSFER_MOVE,
-        TRANSFER_STORE, /* copied from `scratch` into the device */
-    } stage;
-    bool staged; /* the range is good, and reached through `scratch` */
-    struct backend_job job;
+    void *scratch;    /* memory of ours for what is thrown away, or NULL */
+    uint64_t address; /* of the device, or in its staging memory */
     uint32_t looks;   /* of watch_transfer() */
     uint64_t moved;   /* bytes that were complete when it was last looked at */
     int64_t watch_ns; /* when it was first looked at */
@@ -76,12 +69,12 @@ struct stream {
     struct backend_job job;               /* of the command that is run */
     struct backend_launch launch;         /* the same, if it is a launch */
     void *stage;                          /* memory of ours for the command that is run */
-    uint64_t stage_bytes;                 /* its size */
     uint64_t copied;                      /* of a copy in pieces: how far it is */
     int phase;                            /* of a command of several jobs */
     omprma_status_t failed;               /* first error; later commands are not run */
     uint32_t failed_after;                /* last operation that was complete before it */
     uint32_t failed_op;                   /* the one that failed */
+    int failed_code;                      /* of the device's driver, 0: none */
     char *failed_text;                    /* of the last failure, also after a reset */
     struct stream_failure past[STREAM_FAILURES];
     uint32_t resets; /* the next one goes to past[resets % STREAM_FAILURES] */
@@ -161,8 +154,14 @@ void stream_go_on(struct backend_job *job);
 /* Fails a stream at the command that is run; the first error is kept. */
 void stream_fail(struct stream *stream, omprma_status_t status, const char *text);
 
+/* The same with the calling thread's last error, at operation `op`. */
+void stream_fail_error(struct stream *stream, uint32_t op, omprma_status_t status);
+
 /* The same at operation `op`. */
 void stream_fail_at(struct stream *stream, uint32_t op, omprma_status_t status, const char *text);
+
+/* The same because a device, of this stream or another one, has crashed. */
+void stream_lose(struct stream *stream, struct worker_device *device);
 
 /* A peer gives no answers any more: fails the transfers with it that are under way. */
 void stream_lose_peer(struct stream *stream, const struct lost_peer *peer);
@@ -207,7 +206,8 @@ enum command_step command_run(struct stream *stream, const struct wire_record *r
 void *reply_append(const struct stream *stream, uint16_t code, uint32_t op, uint64_t word,
                    const void *tail, uint32_t bytes);
 
-/* Appends that operation `op` of a stream was not done: it has failed, or an earlier one had. */
+/* Appends that operation `op` of a stream was not done: it has failed by itself, with the calling
+ * thread's error, or, where the stream has failed, an earlier one had. */
 void reply_failure(const struct stream *stream, uint32_t op, omprma_status_t status,
                    const char *text);
 

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "worker/command.h"
-#include "worker/server.h"
+#include "worker/worker.h"
 
 enum { STREAMS_MOST = 1 << 20 };
 
@@ -66,7 +66,8 @@ struct stream *stream_find(const struct session *session, uint32_t device, uint3
     return table && queue < table->count ? table->streams[queue] : NULL;
 }
 
-void stream_fail_at(struct stream *stream, uint32_t op, omprma_status_t status, const char *text)
+static void fail(struct stream *stream, uint32_t op, omprma_status_t status, int code,
+                 const char *text)
 {
     if (stream->failed != OMPRMA_OK)
         return;
@@ -75,13 +76,30 @@ void stream_fail_at(struct stream *stream, uint32_t op, omprma_status_t status, 
     if ((int32_t)(op - 1 - stream->done_op) > 0) /* transfers before it go on by themselves */
         stream->failed_after = op - 1;
     stream->failed_op = op;
+    stream->failed_code = code;
     free(stream->failed_text);
     stream->failed_text = strdup(text);
+}
+
+void stream_fail_at(struct stream *stream, uint32_t op, omprma_status_t status, const char *text)
+{
+    fail(stream, op, status, 0, text);
+}
+
+void stream_fail_error(struct stream *stream, uint32_t op, omprma_status_t status)
+{
+    fail(stream, op, status, error_code(), error_text());
 }
 
 void stream_fail(struct stream *stream, omprma_status_t status, const char *text)
 {
     stream_fail_at(stream, stream->op, status, text);
+}
+
+void stream_lose(struct stream *stream, struct worker_device *device)
+{
+    fail(stream, stream->op, OMPRMA_ERR_DEVICE_LOST, device->fault_code,
+         device->backend->fault(device));
 }
 
 void stream_reset(struct stream *stream, uint32_t op)
@@ -271,7 +289,7 @@ void stream_lose_peer(struct stream *stream, const struct lost_peer *peer)
     struct stream_transfer **link = &stream->transfers;
 
     while (*link) {
-        if ((*link)->transfer.peer != peer->rank || (*link)->stage != TRANSFER_MOVE) {
+        if ((*link)->transfer.peer != peer->rank) {
             link = &(*link)->next;
             continue;
         }
@@ -311,8 +329,7 @@ static uint64_t count_busy(const struct stream *stream)
     uint64_t count = stream->launching || (stream->begun && !node);
 
     for (; node; node = node->next)
-        count += node->stage != TRANSFER_MOVE ||
-                 (node->transfer.peer != stream->session->head && node->told < 2);
+        count += node->transfer.peer != stream->session->head && node->told < 2;
     return count;
 }
 
@@ -330,6 +347,21 @@ uint64_t stream_count_busy(const struct session *session)
     return count;
 }
 
+/* Streams of other devices that wait for a copy by this one look again. */
+static void wake_copies(const struct session *session, const struct worker_device *device)
+{
+    for (int t = 0; t < session->table_count; t++)
+        for (uint32_t i = 0; i < session->tables[t].count; i++) {
+            struct stream *stream = session->tables[t].streams[i];
+
+            if (!stream || !stream->held || stream->device == device ||
+                stream->job.device != device)
+                continue;
+            stream->held = false;
+            stream_attend(stream);
+        }
+}
+
 void stream_lose_device(struct session *session, const struct worker_device *device,
                         const char *text)
 {
@@ -340,11 +372,13 @@ void stream_lose_device(struct session *session, const struct worker_device *dev
 
         if (!stream)
             continue;
-        stream_fail(stream, stream->launching ? OMPRMA_ERR_KERNEL : OMPRMA_ERR_DEVICE_LOST, text);
+        fail(stream, stream->op, stream->launching ? OMPRMA_ERR_KERNEL : OMPRMA_ERR_DEVICE_LOST,
+             device->fault_code, text);
         stream->held = stream->launching = false;
         if (stream->first)
             stream_attend(stream);
     }
+    wake_copies(session, device);
 }
 
 static void free_transfers(struct stream_transfer **list)

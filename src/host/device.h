@@ -32,6 +32,8 @@ struct device {
     uint16_t index; /* among those of its worker */
     struct world_device about;
 
+    struct slot_pool staging; /* its staging memory, in the worker; none: it can be touched */
+
     struct spinlock memory_lock; /* allocator */
     struct allocator *allocator;
     uint64_t attached_bytes;
@@ -54,6 +56,7 @@ struct device {
 
     bool lost;           /* its peer is */
     char lost_text[512]; /* why; alone: a kernel crashed, and it refuses everything */
+    int lost_code;       /* of the device's driver for that, 0: none */
 };
 
 /* Makes device `index` of a worker from what that said, without queues; frees it. See devices.h.
@@ -77,7 +80,7 @@ enum allocator_range device_classify(struct device *device, omprma_addr_t addres
 bool device_has_retired(const struct device *device, omprma_addr_t block);
 
 /* A queue of the device has failed because a kernel crashed there. */
-void device_note_crash(struct device *device, const char *text);
+void device_note_crash(struct device *device, int code, const char *text);
 
 /* False if the device is lost or a kernel is known to have crashed there. */
 static inline bool device_is_well(const struct device *device)
@@ -88,10 +91,16 @@ static inline bool device_is_well(const struct device *device)
 /* DEVICE_LOST, and why, if the device is lost or a kernel is known to have crashed there. */
 omprma_status_t device_check_alive(const struct device *device);
 
-/* True if puts and gets reach its arenas. */
+/* True if its memory cannot be touched: data stops in staging memory on its way (carry.h). */
+static inline bool device_is_staged(const struct device *device)
+{
+    return device->staging.count > 0;
+}
+
+/* True if puts and gets reach its arenas, or its staging memory. */
 static inline bool device_is_one_sided(const struct device *device)
 {
-    return device->runtime->one_sided && device->about.one_sided;
+    return device->runtime->one_sided && (device->about.one_sided || device_is_staged(device));
 }
 
 /* "device 2 (node7)" in static storage of the calling thread. */

@@ -59,6 +59,7 @@ void queue_insert(struct omprma_queue *queue, struct operation *operation, struc
         queue->next = operation;
     queue->entries += operation->counts;
     queue->hosts += operation->host_bytes > 0;
+    queue->mixed += operation->kind >= OPERATION_HALF;
 }
 
 void queue_unlist(struct operation *operation)
@@ -76,8 +77,11 @@ void queue_unlist(struct operation *operation)
     else
         queue->last = operation->prev;
     count_unsettled(queue, -counts_as_unsettled(operation));
+    if (operation->kind == OPERATION_MARK)
+        return;
     queue->entries -= operation->counts;
     queue->hosts -= operation->host_bytes > 0;
+    queue->mixed -= operation->kind >= OPERATION_HALF;
 }
 
 void queue_pass(struct operation *operation)
@@ -197,9 +201,9 @@ static void release(struct operation *operation)
         free(operation->move.copy);
     } else if (operation->kind == OPERATION_WAIT) {
         operation_drop(pool_of(queue), operation->wait.target);
-    } else if (operation->kind == OPERATION_TASK && !operation->task.in_step) {
-        operation->task.task->end(operation);
     }
+    if (operation->task.task && !operation->task.in_step)
+        operation->task.task->end(operation);
     if (operation->state == OPERATION_ISSUED && operation->kind >= OPERATION_HALF)
         deactivate(queue, operation);
 }
@@ -214,7 +218,8 @@ static void let_partner_go(struct operation *operation)
         return;
     partner->held = false;
     if (operation->failure)
-        queue_fail(partner, NULL, operation->failure->status, operation->failure->text);
+        queue_fail_coded(partner, NULL, operation->failure->status, operation->failure->code,
+                         operation->failure->text);
 }
 
 static void note_end(struct operation *operation)
@@ -224,7 +229,7 @@ static void note_end(struct operation *operation)
     if (operation->closes)
         queue->unanswered--;
     if (operation->closes && operation->start_ns && operation->kind != OPERATION_HALF)
-        trace_add(queue->device->runtime, "segment", "control", queue->device->number,
+        trace_add(queue->device->runtime, "message", "control", queue->device->number,
                   operation->start_ns, trace_now(queue->device->runtime), 0);
     if (operation->kind == OPERATION_MARK && operation->mark.completion) {
         operation->mark.completion->status =
@@ -277,7 +282,7 @@ static void fail_one(struct operation *operation, bool at, struct failure *failu
 {
     bool ends = operation->state == OPERATION_APPENDED || operation->moved ||
                 operation->kind == OPERATION_WAIT ||
-                (at && operation->kind == OPERATION_TRANSFER) ||
+                (at && operation->kind == OPERATION_TRANSFER && !operation->task.task) ||
                 (operation_is_command(operation) && operation->kind != OPERATION_HALF);
 
     if (ends) {
@@ -351,10 +356,10 @@ static struct operation *first_to_fail(const struct omprma_queue *queue, struct 
     return operation;
 }
 
-void queue_fail(struct omprma_queue *queue, struct operation *at, omprma_status_t status,
-                const char *text)
+void queue_fail_coded(struct omprma_queue *queue, struct operation *at, omprma_status_t status,
+                      int code, const char *text)
 {
-    struct failure *failure = failure_create(status, text);
+    struct failure *failure = failure_create(status, code, text);
     struct operation *operation = first_to_fail(queue, at), *next;
     uint64_t ordinal = UINT64_MAX;
 
@@ -378,6 +383,12 @@ void queue_fail(struct omprma_queue *queue, struct operation *at, omprma_status_
         queue_want(queue, queue->issued);
 }
 
+void queue_fail(struct omprma_queue *queue, struct operation *at, omprma_status_t status,
+                const char *text)
+{
+    queue_fail_coded(queue, at, status, 0, text);
+}
+
 const char *queue_name_exchange(const struct omprma_queue *queue, const struct operation *of,
                                 const char *text, char *named, size_t bytes)
 {
@@ -397,7 +408,7 @@ static void abandon(struct operation *operation)
 
     if (operation->state != OPERATION_ISSUED)
         return;
-    if (operation->kind == OPERATION_TRANSFER)
+    if (operation->kind == OPERATION_TRANSFER && !operation->task.task)
         datapath_abandon(runtime->one_sided, &operation->move.transfer);
     else if (operation->kind == OPERATION_HALF && operation->move.started && !operation->moved)
         datapath_abandon(runtime->two_sided, &operation->move.transfer);
@@ -409,7 +420,8 @@ void queue_lose(struct omprma_queue *queue, omprma_status_t status, const char *
 {
     char named[700];
     struct failure *failure =
-        failure_create(status, queue_name_exchange(queue, NULL, text, named, sizeof(named)));
+        failure_create(status, queue->device->lost_code,
+                       queue_name_exchange(queue, NULL, text, named, sizeof(named)));
 
     queue_seal(queue);
     while (queue->writes_first)

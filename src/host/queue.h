@@ -47,6 +47,7 @@ struct omprma_queue {
     uint32_t entries;               /* see QUEUE_ENTRIES_MOST */
     uint32_t transfers;             /* issued transfers that are not over */
     uint32_t hosts;                 /* in the list, with memory of this process */
+    uint32_t mixed;                 /* in the list, that this side takes part in: from half on */
 
     struct channel_message *open; /* the message that may still be joined, and its commands */
     struct operation *open_first, *open_last;
@@ -117,6 +118,10 @@ void queue_end_marks(struct omprma_queue *queue);
  * queue's first failure is kept. */
 void queue_fail(struct omprma_queue *queue, struct operation *at, omprma_status_t status,
                 const char *text);
+
+/* The same with the code of the device's driver. */
+void queue_fail_coded(struct omprma_queue *queue, struct operation *at, omprma_status_t status,
+                      int code, const char *text);
 
 /* Fails the queue with all that is in it: its device is lost, or something is stuck. Data that is
  * under way is left. If exchanges are not complete, one is named. */

@@ -253,6 +253,8 @@ static void free_runtime(struct runtime *runtime)
         device_destroy(runtime->devices[i]);
     }
     operation_pool_free(&runtime->operations);
+    if (runtime->memory.sound == runtime->memory.count)
+        free((void *)(uintptr_t)runtime->memory.base);
     datapath_destroy(runtime->one_sided);
     guard_destroy(runtime->guard);
     datapath_destroy(runtime->two_sided);
@@ -394,11 +396,15 @@ static omprma_status_t connect_and_measure(struct runtime *runtime, struct patie
     omprma_status_t status;
 
     patience_next(patience, "connecting the workers", limit_ns);
+    runtime->times.connect = clock_ns();
     status = connect_workers(runtime);
     if (status != OMPRMA_OK)
         return status;
     patience_next(patience, "measuring", limit_ns);
-    return finish_start(runtime);
+    runtime->times.measure = clock_ns();
+    status = finish_start(runtime);
+    runtime->times.ready = clock_ns();
+    return status;
 }
 
 static omprma_status_t start(void)
@@ -412,6 +418,8 @@ static omprma_status_t start(void)
 
     if (!runtime)
         return OMPRMA_ERR_HOST_MEMORY;
+    launcher_times(&runtime->times.launch, &runtime->times.program);
+    runtime->times.join = clock_ns();
     config_status = config_load(&runtime->config);
     snprintf(config_text, sizeof(config_text), "%s", error_text());
     log_open("omprma", config_status == OMPRMA_OK ? (int)runtime->config.verbose : 0);

@@ -39,7 +39,7 @@ RB_GENERATE_INTERNAL(region_tree, region, link, region_compare, static)
 /* The step to the next entry; 0: damaged. Entries of other languages are left out. */
 static size_t entry_read(const char *at, size_t room, struct entry *entry, bool *ours)
 {
-    const struct abi_entry *old = (const void *)at;
+    const struct offload_entry *old = (const void *)at;
     const struct abi_entry_new *new = (const void *)at;
     if (room >= sizeof(*new) && new->zero == 0 && new->version == 1) {
         *entry =

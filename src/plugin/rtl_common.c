@@ -29,7 +29,7 @@ int32_t __tgt_rtl_init_device(int32_t device)
 {
     if (device < 0 || device >= plugin_start())
         return RTL_FAIL;
-    if (atomic_load(&requires) & TGT_REQUIRES_UNIFIED_SHARED_MEMORY)
+    if (atomic_load(&requires) & REQUIRES_UNIFIED_SHARED_MEMORY)
         return plugin_fail(device, "the program requires unified_shared_memory, which a remote "
                                    "device cannot give: map the data instead");
     return RTL_SUCCESS;
@@ -114,7 +114,7 @@ void __tgt_rtl_print_device_info(int32_t device)
     if (plugin_result(omprma_device_info(device, &info)) == RTL_SUCCESS)
         printf("    omprma worker on %s, process %d: %s, %d cores, %llu MiB memory, "
                "one-sided component %s\n",
-               info.host, info.pid, info.cpu, info.cores,
+               info.host, info.pid, info.model, info.cores,
                (unsigned long long)(info.memory_bytes >> 20), info.osc);
     plugin_leave();
 }

@@ -10,10 +10,22 @@
 
 #include "base/error.h"
 
-enum { FAR_BYTES = 64 << 20, FAR_DEVICES = 4, FAR_LOOKS = 7 };
+/* The first bytes of a device lie outside of its arenas. */
+enum { FAR_BYTES = 64 << 20, FAR_GLOBALS = 1 << 20, FAR_DEVICES = 4, FAR_LOOKS = 7 };
 
-/* What a launch may call; the addresses that load() gives. */
-enum { FAR_ADD = 0x1000, FAR_GEOMETRY = 0x2000, FAR_CRASH = 0x3000 };
+/* What a launch may call; the addresses that load() gives to the first four. */
+enum {
+    FAR_ADD = 0x1000,      /* at, bytes, value */
+    FAR_GEOMETRY = 0x2000, /* at, bytes */
+    FAR_CRASH = 0x3000,
+    FAR_PACKED = 0x4000,
+    FAR_SET = 0x5000,  /* at, bytes, value */
+    FAR_MOVE = 0x6000, /* to, from, bytes */
+    FAR_SUM = 0x7000,  /* from, bytes, to */
+    FAR_NAP = 0x8000
+};
+
+enum { FAR_FIRE = 77 /* the driver's code for a crash */ };
 
 struct far {
     struct worker_device *device;
@@ -23,9 +35,11 @@ struct far {
     struct far_job {
         struct far_job *next;
         struct backend_job *job;
-        enum { FAR_COPY, FAR_LOAD, FAR_LAUNCH, FAR_ARENA } what;
+        enum { FAR_COPY, FAR_FILL, FAR_ASK, FAR_LOAD, FAR_LAUNCH, FAR_ARENA } what;
         unsigned looks; /* still to come before it is over */
         struct backend_copy copy;
+        struct backend_fill fill;
+        struct backend_ask *ask;
         const struct backend_load *load;
         const struct backend_launch *launch;
         uint64_t bytes;
@@ -38,6 +52,7 @@ struct far {
 
 static struct far far[FAR_DEVICES];
 static int far_count;
+static _Atomic int far_fail_copy; /* so many copies from now on one fails; 0: none does */
 static struct draw far_looks = {7};
 
 static struct far *far_of(const struct worker_device *device)
@@ -68,6 +83,8 @@ static omprma_status_t far_copy_now(const struct backend_copy *copy)
     char *from = end_of(copy->from_device, copy->from, copy);
     char *to = from ? end_of(copy->to_device, copy->to, copy) : NULL;
 
+    if (far_fail_copy > 0 && --far_fail_copy == 0)
+        return error_set(OMPRMA_ERR_ADDRESS, "this copy was to fail");
     if (!to)
         return OMPRMA_ERR_ADDRESS;
     memmove(to, from, copy->bytes);
@@ -76,14 +93,14 @@ static omprma_status_t far_copy_now(const struct backend_copy *copy)
 
 static omprma_status_t far_load_now(struct far *self, const struct backend_load *load)
 {
-    static const char *const names[] = {"far_add", "far_geometry", "far_crash"};
-    static const uint64_t addresses[] = {FAR_ADD, FAR_GEOMETRY, FAR_CRASH};
+    static const char *const names[] = {"far_add", "far_geometry", "far_crash", "far_packed"};
+    static const uint64_t addresses[] = {FAR_ADD, FAR_GEOMETRY, FAR_CRASH, FAR_PACKED};
 
     if (load->bytes < 64 || memcmp(load->image, "\177ELF", 4) != 0)
         return error_set(OMPRMA_ERR_IMAGE, "that is no image");
     for (uint32_t i = 0; i < load->count; i++) {
         load->addresses[i] = 0;
-        for (int k = 0; k < 3; k++)
+        for (int k = 0; k < 4; k++)
             if (strcmp(load->symbols[i].name, names[k]) == 0)
                 load->addresses[i] = addresses[k];
         if (!load->addresses[i])
@@ -96,20 +113,70 @@ static omprma_status_t far_load_now(struct far *self, const struct backend_load 
 static omprma_status_t far_launch_now(struct far *self, const struct backend_launch *launch)
 {
     const uint64_t *words = launch->with.arguments;
-    unsigned char *at = (unsigned char *)far_at(self, words[0], words[1]);
+    uint64_t kernel = launch->kernel;
+    uint64_t bytes = launch->with.packed ? launch->with.packed_bytes
+                     : kernel == FAR_NAP ? 0
+                                         : words[kernel == FAR_MOVE ? 2 : 1];
+    unsigned char *at = (unsigned char *)far_at(self, words[0], bytes);
 
+    if (kernel == FAR_NAP)
+        return OMPRMA_OK;
+    if (kernel == FAR_PACKED && at) {
+        memcpy(at, words, bytes);
+        if (launch->with.geometry.teams[0])
+            at[bytes] = (unsigned char)launch->with.geometry.teams[0];
+        return OMPRMA_OK;
+    }
     if (!at)
         return error_set(OMPRMA_ERR_ADDRESS, "a kernel reads what is not there");
     if (launch->kernel == FAR_GEOMETRY)
         memcpy(at, &launch->with.geometry, sizeof(launch->with.geometry));
+    if (kernel == FAR_SET)
+        memset(at, (int)(unsigned char)words[2], words[1]);
+    if (kernel == FAR_MOVE)
+        memmove(at, far_at(self, words[1], words[2]), words[2]);
+    if (kernel == FAR_SUM)
+        *(uint64_t *)(void *)far_at(self, words[2], 8) = sum_of(at, words[1]);
     for (uint64_t i = 0; launch->kernel == FAR_ADD && i < words[1]; i++)
         at[i] += (unsigned char)words[2];
+    return OMPRMA_OK;
+}
+
+static omprma_status_t far_fill_now(struct far *self, const struct backend_fill *fill)
+{
+    uint64_t bytes = fill->count * fill->pattern_bytes;
+    char *at = far_at(self, fill->to, bytes);
+
+    if (!at)
+        return worker_device_refuse_range("fill", fill->to, bytes, fill->to);
+    for (uint64_t i = 0; i < bytes; i++)
+        at[i] = (char)(fill->pattern >> 8 * (i % fill->pattern_bytes));
+    return OMPRMA_OK;
+}
+
+/* Answers with the question backwards; 13 is no question, and has a code. */
+static omprma_status_t far_ask_now(struct backend_ask *ask)
+{
+    const char *question = ask->question;
+    char *answer = ask->answer;
+
+    if (ask->what == 13) {
+        error_set(OMPRMA_ERR_ARGUMENT, "bad luck");
+        return error_note_code(OMPRMA_ERR_ARGUMENT, 1313);
+    }
+    for (size_t i = 0; i < ask->bytes; i++)
+        answer[i] = question[ask->bytes - 1 - i];
+    ask->answered = ask->bytes;
     return OMPRMA_OK;
 }
 
 static omprma_status_t far_now(struct far *self, struct far_job *one)
 {
     switch (one->what) {
+    case FAR_FILL:
+        return far_fill_now(self, &one->fill);
+    case FAR_ASK:
+        return far_ask_now(one->ask);
     case FAR_COPY:
         return far_copy_now(&one->copy);
     case FAR_LOAD:
@@ -160,9 +227,9 @@ static enum backend_step far_grow(struct worker_device *device, struct backend_j
         job->status = error_set(OMPRMA_ERR_DEVICE_MEMORY, "the far device is full");
         return BACKEND_OVER;
     }
-    if (!self->used) { /* nobody polls or runs yet */
-        job->value = self->address;
-        self->used = bytes;
+    if (self->used == FAR_GLOBALS) { /* nobody polls or runs yet */
+        job->value = self->address + self->used;
+        self->used += bytes;
         return BACKEND_OVER;
     }
     far_begin(device, job, FAR_ARENA)->bytes = bytes;
@@ -185,6 +252,20 @@ static enum backend_step far_copy(struct worker_device *device, struct backend_j
     return BACKEND_PENDING;
 }
 
+static enum backend_step far_fill(struct worker_device *device, struct backend_job *job,
+                                  const struct backend_fill *fill)
+{
+    far_begin(device, job, FAR_FILL)->fill = *fill;
+    return BACKEND_PENDING;
+}
+
+static enum backend_step far_ask(struct worker_device *device, struct backend_job *job,
+                                 struct backend_ask *ask)
+{
+    far_begin(device, job, FAR_ASK)->ask = ask;
+    return BACKEND_PENDING;
+}
+
 static enum backend_step far_load(struct worker_device *device, struct backend_job *job,
                                   const struct backend_load *load)
 {
@@ -197,8 +278,10 @@ static enum backend_step far_launch(struct worker_device *device, struct backend
 {
     struct far *self = far_of(device);
 
-    if (launch->kernel == FAR_CRASH)
+    if (launch->kernel == FAR_CRASH) {
         self->fault = "the far device is on fire";
+        device->fault_code = FAR_FIRE;
+    }
     far_begin(device, job, FAR_LAUNCH)->launch = launch;
     return BACKEND_PENDING;
 }
@@ -278,9 +361,9 @@ static void far_close(struct worker_device *device)
 }
 
 #define FAR_FUNCTIONS                                                                              \
-    .name = "far", .grow = far_grow, .release = far_release, .copy = far_copy, .load = far_load,   \
-    .launch = far_launch, .fault = far_fault, .start = far_start, .stop = far_stop,                \
-    .close = far_close
+    .name = "far", .grow = far_grow, .release = far_release, .copy = far_copy, .fill = far_fill,   \
+    .load = far_load, .launch = far_launch, .ask = far_ask, .fault = far_fault,                    \
+    .start = far_start, .stop = far_stop, .close = far_close
 
 static const struct backend polled_backend = {FAR_FUNCTIONS, .poll = far_poll};
 static const struct backend threaded_backend = {FAR_FUNCTIONS};
@@ -289,7 +372,7 @@ static void far_open(struct worker_device *device, bool threaded)
 {
     struct far *self = &far[far_count++];
 
-    *self = (struct far){.device = device, .threaded = threaded};
+    *self = (struct far){.device = device, .threaded = threaded, .used = FAR_GLOBALS};
     self->shadow =
         mmap(NULL, FAR_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     self->address = (uint64_t)(uintptr_t)mmap(NULL, FAR_BYTES, PROT_NONE,

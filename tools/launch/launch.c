@@ -7,8 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "tools/launch/allocation.h"
 #include "tools/launch/local.h"
 #include "tools/launch/command.h"
 #include "tools/launch/llvm.h"
@@ -23,6 +25,7 @@ extern char **environ;
 struct preparation {
     char *mpirun, *worker, *path, *folder, *agent;
     struct llvm_plan plan;
+    int64_t began_ns;
     sigset_t mask; /* signal mask from before */
 };
 
@@ -73,7 +76,8 @@ static omprma_status_t prepare_agent(struct preparation *made, const struct laun
     if (launch->hosts.total == 0)
         return OMPRMA_OK;
     setenv(AGENT_SOCKET, socket_name, 1);
-    setenv(AGENT_COMMAND, command_mca_set(launch, "plm_rsh_agent", &users) ? users : "ssh", 1);
+    const char *own = launch->slurm ? ALLOCATION_SLURM_SHELL : "ssh";
+    setenv(AGENT_COMMAND, command_mca_set(launch, "plm_rsh_agent", &users) ? users : own, 1);
     made->agent = text_make("%s/%s", made->folder, AGENT_NAME);
     char *self = path_self();
     omprma_status_t status = OMPRMA_OK;
@@ -105,6 +109,8 @@ static struct program program_of(const struct preparation *made, const struct la
                             .plan = &made->plan,
                             .offloading = launch->offloading,
                             .workers = command_workers(launch),
+                            .launch_ns = made->began_ns,
+                            .alone = launch->hosts.total == 0,
                             .mask = &made->mask};
 }
 
@@ -165,7 +171,7 @@ static omprma_status_t launch_start(struct preparation *made, const struct launc
 
 int launch_run(const struct launch *launch)
 {
-    struct preparation made = {0};
+    struct preparation made = {.began_ns = clock_ns()};
     int result = 0;
     /* From here on a signal must not leave a folder behind. */
     signals_block(&made.mask);
