@@ -33,8 +33,12 @@ static bool devices_make(int count)
     for (int i = 0; i < count; i++) {
         omprma_device_info_t info;
         all[i].number = i;
-        if (omprma_device_info(i, &info) == OMPRMA_OK)
+        all[i].shared_count = 1;
+        if (omprma_device_info(i, &info) == OMPRMA_OK) {
             memcpy(all[i].host, info.host, sizeof(all[i].host));
+            if (info.lanes > 1)
+                all[i].shared_count = info.lanes < SHARED_MOST ? info.lanes : SHARED_MOST;
+        }
         pthread_mutex_init(&all[i].lock, NULL);
         pthread_mutex_init(&all[i].load_lock, NULL);
         RB_INIT(&all[i].mapping.tree);

@@ -213,7 +213,7 @@ static bool image_run(struct image *image, struct device *device, const omprma_a
         if (!(image->entries[i].flags & flag) || image->entries[i].bytes > 0)
             continue;
         if (!work)
-            work = work_begin(device, where);
+            work = work_begin(device, where, WORK_WAITED);
         right = work && work_launch(work, addresses[i], NULL, NULL, 0);
     }
     return (!work || work_finish(work)) && right;
