@@ -108,6 +108,7 @@ struct cuda_occupancy_question {
     int32_t block_threads; /* 0: asks for the best number, up to `block_limit` (0: any) */
     int32_t block_limit;
     uint64_t shared_bytes; /* per block, dynamic */
+    uint32_t flags, reserved;
 };
 
 struct cuda_occupancy {
