@@ -6,9 +6,9 @@
  * A job is one thing that a device was asked for. A function that takes one starts it, and returns
  * BACKEND_OVER when it has ended already, else BACKEND_PENDING. A pending job ends when poll()
  * finds that it has or, where the backend has no poll(), by backend_end(), from any thread. It ends
- * once; job->status is how, and if that is an error, error_text() of the thread that learns of it
- * says why. Memory that a job uses stays as it is until it has ended, and so do a launch and a
- * load; a backend_copy does not.
+ * once; job->status is how, and if that is an error, error_text() and error_code() of the thread
+ * that learns of it say why. Memory that a job uses stays as it is until it has ended, and so do a
+ * launch and a load; a backend_copy does not.
  *
  * Thread: with the server's lock held, also backend_end(). launch() may release the lock meanwhile.
  * Blocks: only launch() and serve(), while they run a kernel.
@@ -29,7 +29,7 @@ enum backend_step { BACKEND_OVER, BACKEND_PENDING };
 struct backend_job {
     struct worker_device *device;
     omprma_status_t status;
-    uint64_t value;                         /* of grow(): the arena's address */
+    uint64_t value; /* of grow(): the arena's address; of load(): the module */
     void (*ended)(struct backend_job *job); /* called by backend_end(); NULL: the asker looks */
     bool over;                              /* set by backend_end() */
 
@@ -46,10 +46,17 @@ struct backend_copy {
     uint64_t to, from, bytes;
 };
 
+/* `count` times a pattern of 1, 2, 4 or 8 bytes, at a multiple of that. */
+struct backend_fill {
+    uint64_t to, pattern, count;
+    uint32_t pattern_bytes;
+};
+
 /* An image, in memory of this process, and names in it. A size of 0 asks for a kernel. */
 struct backend_load {
     const void *image;
     size_t bytes;
+    bool own; /* as a module of its own, which job->value is then */
     uint32_t count;
     const struct backend_symbol {
         const char *name;
@@ -61,6 +68,16 @@ struct backend_load {
 struct backend_launch {
     uint64_t kernel;
     struct wire_launch with; /* geometry and arguments, which stay until the launch has ended */
+};
+
+/* A question that only this kind of device understands. Both texts stay until the job has ended;
+ * `answered` bytes of the answer are sent back. */
+struct backend_ask {
+    uint32_t what;
+    const void *question;
+    size_t bytes;
+    void *answer;
+    size_t room, answered;
 };
 
 struct backend {
@@ -83,13 +100,22 @@ struct backend {
     enum backend_step (*copy)(struct worker_device *device, struct backend_job *job,
                               const struct backend_copy *copy);
 
-    /* Loads an image, once, and looks symbols up. Errors: IMAGE, SYMBOL, HOST_MEMORY. */
+    /* Errors: ADDRESS. */
+    enum backend_step (*fill)(struct worker_device *device, struct backend_job *job,
+                              const struct backend_fill *fill);
+
+    /* Loads an image, once if it is not to be a module of its own, and looks symbols up. Errors:
+     * IMAGE, SYMBOL, HOST_MEMORY, UNSUPPORTED (there are no modules). */
     enum backend_step (*load)(struct worker_device *device, struct backend_job *job,
                               const struct backend_load *load);
 
-    /* Errors: ADDRESS (that is no kernel), ARGUMENT, HOST_MEMORY. */
+    /* Errors: ADDRESS (that is no kernel), ARGUMENT, HOST_MEMORY, UNSUPPORTED. */
     enum backend_step (*launch)(struct worker_device *device, struct backend_job *job,
                                 const struct backend_launch *launch);
+
+    /* NULL: it answers none. Errors: UNSUPPORTED, its own. */
+    enum backend_step (*ask)(struct worker_device *device, struct backend_job *job,
+                             struct backend_ask *ask);
 
     /* True once a pending job has ended. NULL: backend_end() says so. */
     bool (*poll)(struct worker_device *device, struct backend_job *job);
@@ -102,7 +128,8 @@ struct backend {
      */
     void (*adopt_thread)(struct worker_device *device);
 
-    /* What has gone wrong so that the device runs nothing any more, in a line; NULL: nothing. */
+    /* What has gone wrong so that the device runs nothing any more, in a line; NULL: nothing. The
+     * driver's own code for it is device->fault_code then. */
     const char *(*fault)(struct worker_device *device);
 
     /* Begins to run things, when the session is open; ends it, but not the memory; ends all. After

@@ -60,7 +60,7 @@ enum command_step command_awaits(struct stream *stream)
 static enum command_step end_job(struct stream *stream, enum command_step step)
 {
     if (step == COMMAND_DONE && stream->job.status != OMPRMA_OK)
-        stream_fail(stream, stream->job.status, error_text());
+        stream_fail_error(stream, stream->op, stream->job.status);
     return step;
 }
 
@@ -201,6 +201,37 @@ static enum command_step copy_between_backends(struct stream *stream,
     return COMMAND_DONE;
 }
 
+/* One piece at a call. */
+static enum command_step run_fill(struct stream *stream, const struct wire_record *record)
+{
+    struct worker_device *device = stream->device;
+    uint64_t bytes = record->word[2], left = record->word[3] - stream->copied;
+    struct backend_fill fill = {
+        .to = record->word[0] + stream->copied * bytes,
+        .pattern = record->word[1],
+        .pattern_bytes = (uint32_t)bytes,
+    };
+    enum command_step step;
+
+    if (bytes == 0 || bytes > 8 || bytes & (bytes - 1) || record->word[0] % bytes ||
+        record->word[3] > UINT64_MAX / 8) {
+        stream_fail(stream, OMPRMA_ERR_PROTOCOL, "a fill with something that is no pattern");
+        return COMMAND_DONE;
+    }
+    fill.count = left < PIECE_BYTES / bytes ? left : PIECE_BYTES / bytes;
+    step = end_job(stream, stream->begun
+                               ? command_awaits(stream)
+                               : command_started(stream, device->backend->fill(
+                                                             device, command_job(stream), &fill)));
+    if (step != COMMAND_DONE)
+        return step;
+    stream->copied += fill.count;
+    if (stream->failed == OMPRMA_OK && fill.count < left)
+        return COMMAND_STALL;
+    stream->copied = 0;
+    return COMMAND_DONE;
+}
+
 static bool overlaps_itself(const struct backend_copy *copy)
 {
     return copy->to_device == copy->from_device && copy->to < copy->from + copy->bytes &&
@@ -247,7 +278,7 @@ static enum command_step run_copy(struct stream *stream, const struct wire_recor
     }
     copy.to_device = to_device = &server->devices[record->word[3]];
     if (to_device->lost) {
-        stream_fail(stream, OMPRMA_ERR_DEVICE_LOST, to_device->backend->fault(to_device));
+        stream_lose(stream, to_device);
         return COMMAND_DONE;
     }
     if (to_device->writes && !stream->begun && !stream->copied && !stream->stage)
@@ -356,6 +387,8 @@ static enum command_step run_well(struct stream *stream, const struct wire_recor
         return run_launch(stream, record);
     case WIRE_COPY:
         return run_copy(stream, record);
+    case WIRE_FILL:
+        return run_fill(stream, record);
     case WIRE_WAIT:
         return run_wait(stream, record);
     case WIRE_FENCE:
@@ -375,7 +408,7 @@ enum command_step command_run(struct stream *stream, const struct wire_record *r
     if (!device)
         return run_own(stream, record);
     if (device->lost && stream->failed == OMPRMA_OK)
-        stream_fail(stream, OMPRMA_ERR_DEVICE_LOST, device->backend->fault(device));
+        stream_lose(stream, device);
     if (record->code >= WIRE_RECV && record->code <= WIRE_GET)
         return command_transfer(stream, record);
     if (stream->transfers)
@@ -391,6 +424,8 @@ enum command_step command_run(struct stream *stream, const struct wire_record *r
         return command_release(stream, record);
     case WIRE_LOAD:
         return command_load(stream, record);
+    case WIRE_ASK:
+        return command_ask(stream, record);
     case WIRE_BENCH:
         bench_run(stream, record);
         return COMMAND_DONE;

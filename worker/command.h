@@ -5,7 +5,7 @@
  *
  *   command.c          which command is run how; small copies, launches and waits
  *   transfer.c         put, get, send and receive
- *   device_commands.c  grow, release, load
+ *   device_commands.c  grow, release, load, ask
  *
  * Thread: with the server's lock held, see server.h.
  */
@@ -48,5 +48,6 @@ bool command_move_transfer(struct stream *stream, struct stream_transfer *node);
 enum command_step command_grow(struct stream *stream, const struct wire_record *record);
 enum command_step command_release(struct stream *stream, const struct wire_record *record);
 enum command_step command_load(struct stream *stream, const struct wire_record *record);
+enum command_step command_ask(struct stream *stream, const struct wire_record *record);
 
 #endif

@@ -18,6 +18,7 @@ struct worker_device {
     uint16_t index;
     uint64_t arena, arena_bytes; /* the first one, which the program gets at once */
     bool lost;                   /* a kernel has crashed: it runs nothing any more */
+    int fault_code;              /* of its driver for that, 0: none */
     /* Small submits that have begun and not ended. Nobody is told of their end, so what comes after
      * them in other queues of the device has to wait for it. */
     uint32_t writes;

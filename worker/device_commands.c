@@ -1,6 +1,6 @@
 /*
- * device_commands.c: commands about the device, on the application's control queue: arenas and
- * images. They fail by themselves and do not mark the queue. See command.h.
+ * device_commands.c: commands about the device, on the application's control queue: arenas, images
+ * and questions. They fail by themselves and do not mark the queue. See command.h.
  */
 #include "worker/command.h"
 
@@ -80,6 +80,7 @@ struct load_words {
         uint64_t address, bytes;
     } range[RANGES];
     uint32_t count;
+    int ranges; /* modules come without names */
 };
 
 static struct load_words words_of(const struct wire_record *record)
@@ -88,6 +89,7 @@ static struct load_words words_of(const struct wire_record *record)
         .range = {[RANGE_IMAGE] = {record->word[0], record->word[1]},
                   [RANGE_NAMES] = {record->word[2], (uint32_t)record->word[3]}},
         .count = (uint32_t)(record->word[3] >> 32),
+        .ranges = record->flags & WIRE_MODULE ? RANGE_NAMES : RANGES,
     };
 }
 
@@ -118,7 +120,7 @@ static omprma_status_t check_words(const struct stream *stream, const struct loa
 {
     if (words->count * sizeof(uint64_t) > COMMAND_DATA_MOST)
         return error_set(OMPRMA_ERR_PROTOCOL, "%u symbols at once are too many", words->count);
-    for (int i = 0; i < RANGES; i++)
+    for (int i = 0; i < words->ranges; i++)
         if (!session_holds(stream->session, stream->device, words->range[i].address,
                            words->range[i].bytes))
             return error_set(OMPRMA_ERR_PROTOCOL, "the image does not lie in device memory");
@@ -191,21 +193,23 @@ static enum command_step load_image(struct stream *stream, const struct load_wor
     struct loading *loading = stream->stage;
     const char *names = loading->at[RANGE_NAMES];
 
-    job->status =
-        find_names(loading->symbols, words->count, names, names + words->range[RANGE_NAMES].bytes);
+    if (names)
+        job->status = find_names(loading->symbols, words->count, names,
+                                 names + words->range[RANGE_NAMES].bytes);
     if (job->status != OMPRMA_OK)
         return COMMAND_DONE;
     loading->load = (struct backend_load){
         .image = loading->at[RANGE_IMAGE],
         .bytes = words->range[RANGE_IMAGE].bytes,
-        .count = words->count,
+        .own = words->ranges == RANGE_NAMES,
+        .count = names ? words->count : 0,
         .symbols = loading->symbols,
         .addresses = loading->addresses,
     };
     return command_started(stream, device->backend->load(device, job, &loading->load));
 }
 
-/* Phases: image, names, then the load itself. */
+/* Phases: image, names if there are any, then the load itself. */
 static enum command_step load_step(struct stream *stream, const struct load_words *words)
 {
     enum command_step step = COMMAND_DONE;
@@ -216,9 +220,10 @@ static enum command_step load_step(struct stream *stream, const struct load_word
     } else {
         command_job(stream);
     }
-    while (step == COMMAND_DONE && stream->job.status == OMPRMA_OK && stream->phase <= RANGES) {
-        step = stream->phase < RANGES ? reach(stream, &words->range[stream->phase])
-                                      : load_image(stream, words);
+    while (step == COMMAND_DONE && stream->job.status == OMPRMA_OK &&
+           stream->phase <= words->ranges) {
+        step = stream->phase < words->ranges ? reach(stream, &words->range[stream->phase])
+                                             : load_image(stream, words);
         stream->phase += step == COMMAND_DONE;
     }
     return step;
@@ -241,8 +246,60 @@ enum command_step command_load(struct stream *stream, const struct wire_record *
     }
     loading = stream->stage;
     reply_output(stream->session); /* constructors of the image may print */
-    answer(stream, record, status, words.count, loading ? loading->addresses : NULL,
-           (uint32_t)(words.count * sizeof(uint64_t)));
+    if (words.ranges == RANGES)
+        answer(stream, record, status, words.count, loading ? loading->addresses : NULL,
+               (uint32_t)(words.count * sizeof(uint64_t)));
+    else
+        answer(stream, record, status, stream->job.value, NULL, 0);
     loading_free(stream);
+    return COMMAND_DONE;
+}
+
+/* ---- questions ---- */
+
+static omprma_status_t begin_ask(struct stream *stream, const struct wire_record *record)
+{
+    struct backend_ask *ask;
+
+    if (!stream->device->backend->ask)
+        return error_set(OMPRMA_ERR_UNSUPPORTED, "%s devices answer no questions",
+                         stream->device->backend->name);
+    ask = stream->stage = malloc(sizeof(*ask) + OMPRMA_QUESTION);
+    if (!ask)
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "the worker has no memory for an answer");
+    *ask = (struct backend_ask){
+        .what = (uint32_t)record->word[0],
+        .question = record->tail,
+        .bytes = record->tail_bytes,
+        .answer = ask + 1,
+        .room = OMPRMA_QUESTION,
+    };
+    return OMPRMA_OK;
+}
+
+enum command_step command_ask(struct stream *stream, const struct wire_record *record)
+{
+    struct worker_device *device = stream->device;
+    struct backend_ask *ask;
+    enum command_step step;
+    omprma_status_t status;
+
+    if (stream->begun) {
+        step = command_awaits(stream);
+    } else {
+        status = begin_ask(stream, record);
+        if (status != OMPRMA_OK) {
+            answer(stream, record, status, 0, NULL, 0);
+            return COMMAND_DONE;
+        }
+        step = command_started(stream,
+                               device->backend->ask(device, command_job(stream), stream->stage));
+    }
+    if (step != COMMAND_DONE)
+        return step;
+    ask = stream->stage;
+    answer(stream, record, stream->job.status, ask->answered, ask->answer, (uint32_t)ask->answered);
+    free(ask);
+    stream->stage = NULL;
     return COMMAND_DONE;
 }

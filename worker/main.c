@@ -109,6 +109,7 @@ static omprma_status_t make_device(int index, const struct world_settings *setti
         status = worker_device_begin(device, bytes, description);
     description->cores = place_describe(options.place)->cores;
     description->numa_node = place_describe(options.place)->numa_node;
+    memcpy(description->model, place_describe(options.place)->cpu, sizeof(description->model));
     description->memory_limit = options.memory_bytes;
     return status;
 }
@@ -162,7 +163,6 @@ static omprma_status_t attach(struct world *world, struct world_peer *mine, void
     if (status != OMPRMA_OK)
         return status;
     description = place_describe(worker.place);
-    memcpy(hello->cpu, description->cpu, sizeof(hello->cpu));
     hello->memory_bytes = description->memory_bytes;
     return OMPRMA_OK;
 }

@@ -75,13 +75,15 @@ void *reply_append(const struct stream *stream, uint16_t code, uint32_t op, uint
 void reply_failure(const struct stream *stream, uint32_t op, omprma_status_t status,
                    const char *text)
 {
+    bool earlier = stream->failed != OMPRMA_OK;
     const struct wire_record record = {
         .code = WIRE_FAILED,
         .flags = stream->device && stream->device->lost ? WIRE_CRASHED : 0,
         .device = device_of(stream),
         .queue = stream->number,
         .op = op,
-        .word = {(uint64_t)status, stream->failed != OMPRMA_OK ? stream->failed_op : op},
+        .word = {(uint64_t)status, earlier ? stream->failed_op : op,
+                 (uint64_t)(earlier ? stream->failed_code : error_code())},
         .tail = text,
         .tail_bytes = (uint32_t)strnlen(text, ERROR_TEXT_BYTES),
     };

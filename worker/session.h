@@ -82,6 +82,7 @@ struct stream {
     omprma_status_t failed;               /* first error; later commands are not run */
     uint32_t failed_after;                /* last operation that was complete before it */
     uint32_t failed_op;                   /* the one that failed */
+    int failed_code;                      /* of the device's driver, 0: none */
     char *failed_text;                    /* of the last failure, also after a reset */
     struct stream_failure past[STREAM_FAILURES];
     uint32_t resets; /* the next one goes to past[resets % STREAM_FAILURES] */
@@ -161,8 +162,14 @@ void stream_go_on(struct backend_job *job);
 /* Fails a stream at the command that is run; the first error is kept. */
 void stream_fail(struct stream *stream, omprma_status_t status, const char *text);
 
+/* The same with the calling thread's last error, at operation `op`. */
+void stream_fail_error(struct stream *stream, uint32_t op, omprma_status_t status);
+
 /* The same at operation `op`. */
 void stream_fail_at(struct stream *stream, uint32_t op, omprma_status_t status, const char *text);
+
+/* The same because a device, of this stream or another one, has crashed. */
+void stream_lose(struct stream *stream, struct worker_device *device);
 
 /* A peer gives no answers any more: fails the transfers with it that are under way. */
 void stream_lose_peer(struct stream *stream, const struct lost_peer *peer);
@@ -207,7 +214,8 @@ enum command_step command_run(struct stream *stream, const struct wire_record *r
 void *reply_append(const struct stream *stream, uint16_t code, uint32_t op, uint64_t word,
                    const void *tail, uint32_t bytes);
 
-/* Appends that operation `op` of a stream was not done: it has failed, or an earlier one had. */
+/* Appends that operation `op` of a stream was not done: it has failed by itself, with the calling
+ * thread's error, or, where the stream has failed, an earlier one had. */
 void reply_failure(const struct stream *stream, uint32_t op, omprma_status_t status,
                    const char *text);
 

@@ -66,7 +66,8 @@ struct stream *stream_find(const struct session *session, uint32_t device, uint3
     return table && queue < table->count ? table->streams[queue] : NULL;
 }
 
-void stream_fail_at(struct stream *stream, uint32_t op, omprma_status_t status, const char *text)
+static void fail(struct stream *stream, uint32_t op, omprma_status_t status, int code,
+                 const char *text)
 {
     if (stream->failed != OMPRMA_OK)
         return;
@@ -75,13 +76,30 @@ void stream_fail_at(struct stream *stream, uint32_t op, omprma_status_t status, 
     if ((int32_t)(op - 1 - stream->done_op) > 0) /* transfers before it go on by themselves */
         stream->failed_after = op - 1;
     stream->failed_op = op;
+    stream->failed_code = code;
     free(stream->failed_text);
     stream->failed_text = strdup(text);
+}
+
+void stream_fail_at(struct stream *stream, uint32_t op, omprma_status_t status, const char *text)
+{
+    fail(stream, op, status, 0, text);
+}
+
+void stream_fail_error(struct stream *stream, uint32_t op, omprma_status_t status)
+{
+    fail(stream, op, status, error_code(), error_text());
 }
 
 void stream_fail(struct stream *stream, omprma_status_t status, const char *text)
 {
     stream_fail_at(stream, stream->op, status, text);
+}
+
+void stream_lose(struct stream *stream, struct worker_device *device)
+{
+    fail(stream, stream->op, OMPRMA_ERR_DEVICE_LOST, device->fault_code,
+         device->backend->fault(device));
 }
 
 void stream_reset(struct stream *stream, uint32_t op)
@@ -340,7 +358,8 @@ void stream_lose_device(struct session *session, const struct worker_device *dev
 
         if (!stream)
             continue;
-        stream_fail(stream, stream->launching ? OMPRMA_ERR_KERNEL : OMPRMA_ERR_DEVICE_LOST, text);
+        fail(stream, stream->op, stream->launching ? OMPRMA_ERR_KERNEL : OMPRMA_ERR_DEVICE_LOST,
+             device->fault_code, text);
         stream->held = stream->launching = false;
         if (stream->first)
             stream_attend(stream);

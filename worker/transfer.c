@@ -201,7 +201,7 @@ static bool start_moving(struct stream *stream, struct stream_transfer *node)
 static bool end_copy(struct stream *stream, struct stream_transfer *node)
 {
     if (node->job.status != OMPRMA_OK) {
-        stream_fail_at(stream, node->op, node->job.status, error_text());
+        stream_fail_error(stream, node->op, node->job.status);
         node->transfer.empty = true;
     }
     if (node->stage == TRANSFER_STORE)

@@ -67,6 +67,13 @@ OMPRMA_API const char *omprma_status_string(omprma_status_t status);
  */
 OMPRMA_API const char *omprma_error(void);
 
+/*
+ * The code that the device's own driver has for that error, for example 700 of a CUDA device whose
+ * kernel touched memory that is not there; 0: it has none, or the error is omprma's. It stays with
+ * a queue's error wherever that is returned. Blocks: no.
+ */
+OMPRMA_API int omprma_error_code(void);
+
 /* ---- start and end ------------------------------------------------------------------------ */
 
 /*
@@ -98,7 +105,7 @@ typedef struct omprma_device_info {
     int pid;                        /* its process id there */
     int worker;                     /* number of the worker, from 0 */
     int index;                      /* of the device among those of its worker, from 0 */
-    char backend[16];               /* what kind of device it is: "native" */
+    char backend[16];               /* what kind of device it is: "native", "cuda" */
     int cores;                      /* processing units that its kernels may use */
     int numa_node;                  /* node of its memory, -1: spread over several */
     int lanes;                      /* kernels of different queues that may run at once */
@@ -109,7 +116,7 @@ typedef struct omprma_device_info {
     uint32_t inline_submit_bytes;   /* submits up to this size travel in a control message */
     uint32_t inline_retrieve_bytes; /* retrieves up to this size do */
     const char *osc; /* one-sided component in use, "none" without a window; static */
-    char cpu[96];    /* processor model */
+    char model[96];  /* of the processor */
 } omprma_device_info_t;
 
 /* Number of devices of all workers; 0 before omprma_init(). Blocks: no. */
@@ -117,6 +124,18 @@ OMPRMA_API int omprma_device_count(void);
 
 /* Describes device 0 <= device < count. Blocks: no. Errors: ARGUMENT, CLOSED. */
 OMPRMA_API omprma_status_t omprma_device_info(int device, omprma_device_info_t *info);
+
+/*
+ * Asks something that only devices of one kind understand: what may be asked, and how the answer
+ * reads, is agreed between the caller and the device's backend. Up to OMPRMA_QUESTION bytes go
+ * there, up to `room` come back; *answered is their number, also when more than `room` came.
+ * Blocks: yes. Errors: ARGUMENT, UNSUPPORTED (devices of this kind answer no questions, or not this
+ * one), DEVICE_LOST, CLOSED, the backend's.
+ */
+OMPRMA_API omprma_status_t omprma_device_ask(int device, uint32_t what, const void *question,
+                                             size_t bytes, void *answer, size_t room,
+                                             size_t *answered);
+#define OMPRMA_QUESTION 16384
 
 /* ---- memory ------------------------------------------------------------------------------- */
 
@@ -161,13 +180,24 @@ typedef struct omprma_symbol {
 OMPRMA_API omprma_status_t omprma_image_check(const void *image, size_t bytes);
 
 /*
- * Loads a shared object on a device and looks up `count` symbols in it. An image that the device
- * already holds (same content) is not sent again. The image may be freed after the call. It stays
- * loaded until omprma_finalize().
+ * Loads an image on a device and looks up `count` symbols in it: a shared object on native devices,
+ * a cubin, a fat binary or PTX on CUDA devices. An image that the device already holds (same
+ * content) is not sent again. The image may be freed after the call. It stays loaded until
+ * omprma_finalize().
  * Blocks: yes. Errors: ARGUMENT, IMAGE, SYMBOL, DEVICE_MEMORY, DEVICE_LOST, CLOSED.
  */
 OMPRMA_API omprma_status_t omprma_image_load(int device, const void *image, size_t bytes,
                                              omprma_symbol_t *symbols, size_t count);
+
+/*
+ * Loads an image as a module of its own, with globals of its own, though the device may hold the
+ * same image already. Names in it are looked up, and it is unloaded, by omprma_device_ask(). The
+ * image may be freed after the call.
+ * Blocks: yes. Errors: ARGUMENT, IMAGE, DEVICE_MEMORY, DEVICE_LOST, CLOSED, UNSUPPORTED (native
+ * devices).
+ */
+OMPRMA_API omprma_status_t omprma_module_load(int device, const void *image, size_t bytes,
+                                              uint64_t *module);
 
 /* ---- queues ------------------------------------------------------------------------------- */
 
@@ -210,6 +240,13 @@ OMPRMA_API omprma_status_t omprma_retrieve(omprma_queue_t *queue, void *to, ompr
                                            size_t bytes);
 
 /*
+ * Writes `count` copies of a pattern of 1, 2, 4 or 8 bytes to the device, the first one at `to`,
+ * which is a multiple of the pattern's size. Blocks: when full. Errors: as omprma_submit().
+ */
+OMPRMA_API omprma_status_t omprma_fill(omprma_queue_t *queue, omprma_addr_t to, const void *pattern,
+                                       size_t pattern_bytes, size_t count);
+
+/*
  * Copies from the queue's device to `to_device`, worker to worker. Complete, at the destination,
  * in the order of this queue. Overlapping ranges on one device are allowed.
  * Blocks: when full. Errors: as omprma_submit(); the text names both devices. Workers that can no
@@ -243,7 +280,8 @@ typedef struct omprma_geometry {
 
 /*
  * Calls the kernel at device address `kernel` (from omprma_image_load()) with `count` arguments of
- * 64 bits each: device addresses, or scalars by value. The words and the geometry are copied.
+ * 64 bits each: device addresses, or scalars by value, of which a CUDA kernel takes as many bytes
+ * as its parameter has. The words and the geometry are copied.
  * `geometry` NULL leaves all of it to the device.
  * Blocks: when full. Errors: ARGUMENT (more than OMPRMA_LAUNCH_ARGUMENTS), DEVICE_LOST, the queue's
  * error.
@@ -252,6 +290,15 @@ OMPRMA_API omprma_status_t omprma_launch(omprma_queue_t *queue, omprma_addr_t ke
                                          const omprma_geometry_t *geometry,
                                          const uint64_t *arguments, size_t count);
 #define OMPRMA_LAUNCH_ARGUMENTS 4096
+
+/*
+ * The same with the kernel's parameters as it has them in memory, with the gaps between them.
+ * Blocks: when full. Errors: as omprma_launch(); ARGUMENT for more than 8 OMPRMA_LAUNCH_ARGUMENTS
+ * bytes; the queue fails with UNSUPPORTED on native devices.
+ */
+OMPRMA_API omprma_status_t omprma_launch_packed(omprma_queue_t *queue, omprma_addr_t kernel,
+                                                const omprma_geometry_t *geometry,
+                                                const void *parameters, size_t bytes);
 
 /* Sends what the queue has gathered so far, so that the worker starts on it. Without it, small
  * operations may wait for company until the queue is queried or synchronized. Blocks: no. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 static _Thread_local char last_error[ERROR_TEXT_BYTES];
+static _Thread_local int last_code;
 
 omprma_status_t error_set(omprma_status_t status, const char *format, ...)
 {
@@ -22,7 +23,19 @@ omprma_status_t error_set(omprma_status_t status, const char *format, ...)
         memcpy(text + sizeof(text) - 4, "...", 4);
     }
     memcpy(last_error, text, strlen(text) + 1);
+    last_code = 0;
     return status;
+}
+
+omprma_status_t error_note_code(omprma_status_t status, int code)
+{
+    last_code = code;
+    return status;
+}
+
+int error_code(void)
+{
+    return last_code;
 }
 
 const char *error_text(void)

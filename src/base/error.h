@@ -14,6 +14,13 @@ enum { ERROR_TEXT_BYTES = 1024 };
 omprma_status_t error_set(omprma_status_t status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Says that the driver of a device has a code of its own for the error that was just set. Returns
+ * `status`. */
+omprma_status_t error_note_code(omprma_status_t status, int code);
+
+/* The code of the calling thread's last error, 0: none. */
+int error_code(void);
+
 /* The calling thread's last error; empty, never NULL. */
 const char *error_text(void);
 

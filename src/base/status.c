@@ -32,3 +32,8 @@ const char *omprma_error(void)
 {
     return error_text();
 }
+
+int omprma_error_code(void)
+{
+    return error_code();
+}

@@ -61,8 +61,10 @@ static const struct code_layout codes[] = {
     [WIRE_BENCH] = {"bench", 4, TAIL_NONE, WIRE_COMMANDS},
     [WIRE_EXIT] = {"exit", 0, TAIL_NONE, WIRE_COMMANDS},
     [WIRE_LOST] = {"lost", 1, TAIL_BYTES, WIRE_COMMANDS},
+    [WIRE_FILL] = {"fill", 4, TAIL_NONE, WIRE_COMMANDS},
+    [WIRE_ASK] = {"ask", 1, TAIL_BYTES, WIRE_COMMANDS},
     [WIRE_DONE] = {"done", 1, TAIL_BYTES, WIRE_RESULTS},
-    [WIRE_FAILED] = {"failed", 2, TAIL_BYTES, WIRE_RESULTS},
+    [WIRE_FAILED] = {"failed", 3, TAIL_BYTES, WIRE_RESULTS},
     [WIRE_OUTPUT] = {"output", 1, TAIL_BYTES, WIRE_RESULTS},
     [WIRE_ALIVE] = {"alive", 1, TAIL_NONE, WIRE_RESULTS},
     [WIRE_STALLED] = {"stalled", 3, TAIL_NONE, WIRE_RESULTS},
@@ -286,13 +288,22 @@ omprma_status_t wire_open_launch(const struct wire_record *record, struct wire_l
     uint32_t words = record->tail_bytes / 8,
              skip = record->flags & WIRE_GEOMETRY ? WIRE_GEOMETRY_WORDS : 0;
 
-    if (words < skip)
+    bool packed = record->flags & WIRE_PACKED;
+    const uint64_t *at = record->tail;
+
+    if (words < skip + packed)
         return error_set(OMPRMA_ERR_PROTOCOL, "a launch of %u words lacks its geometry", words);
     *launch = (struct wire_launch){
-        .arguments = (const uint64_t *)record->tail + skip,
-        .count = words - skip,
+        .arguments = at + skip + packed,
+        .count = words - skip - packed,
+        .packed = packed,
     };
     if (skip)
-        memcpy(&launch->geometry, record->tail, sizeof(launch->geometry));
+        memcpy(&launch->geometry, at, sizeof(launch->geometry));
+    if (!packed)
+        return OMPRMA_OK;
+    if (at[skip] > 8 * (uint64_t)launch->count)
+        return error_set(OMPRMA_ERR_PROTOCOL, "a launch of %u words lacks its parameters", words);
+    launch->packed_bytes = (uint32_t)at[skip];
     return OMPRMA_OK;
 }

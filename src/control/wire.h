@@ -14,7 +14,7 @@
 
 enum {
     WIRE_MAGIC = 0x4d52,
-    WIRE_VERSION = 5,
+    WIRE_VERSION = 6,
     WIRE_MESSAGE_BYTES = 64 << 10, /* largest message */
     WIRE_ARENAS_MOST = 64,         /* of a device at a time: what the application can hold */
     WIRE_HEADER_BYTES = 16,
@@ -29,7 +29,8 @@ enum wire_code {
     /* commands, application to worker */
     WIRE_WRITE = 1, /* store the tail: address | tail: data */
     WIRE_READ,      /* send memory back: address, bytes */
-    WIRE_LAUNCH,    /* call a kernel: entry | tail: 64-bit arguments, see WIRE_GEOMETRY */
+    WIRE_LAUNCH,    /* call a kernel: entry | tail: 64-bit arguments, see WIRE_GEOMETRY and
+                     * WIRE_PACKED */
     WIRE_RECV,      /* take data of the two-sided path: address, bytes, tag, peer */
     WIRE_SEND,      /* give data to the two-sided path: address, bytes, tag, peer */
     WIRE_PUT,       /* put to a peer's window: local address, remote address, bytes, peer */
@@ -47,11 +48,13 @@ enum wire_code {
     WIRE_BENCH, /* take part in a bare MPI measurement: kind, bytes, repetitions, address or peer */
     WIRE_EXIT,  /* of no device: end */
     WIRE_LOST,  /* of no device: a peer gives no answers any more: peer | tail: text */
+    WIRE_FILL,  /* write a pattern over and over: address, pattern, its bytes, how often */
+    WIRE_ASK,   /* ask the device's backend: what | tail: the question; result: the answer */
     WIRE_COMMAND_END,
     /* results, worker to application */
     WIRE_DONE = 64, /* an operation that wanted a result is done: value | tail: data */
-    WIRE_FAILED,    /* it failed, or an earlier one of its queue did: status, operation that failed
-                     * | WIRE_CRASHED | tail: text */
+    WIRE_FAILED,    /* it failed, or an earlier one of its queue did: status, operation that failed,
+                     * code of the device's driver | WIRE_CRASHED | tail: text */
     WIRE_OUTPUT,    /* text printed by target regions: stream (1, 2) | WIRE_FLUSHED | tail: text */
     WIRE_ALIVE,     /* acknowledges messages: how much goes on at the worker, see protocol.md */
     WIRE_STALLED,   /* no data has moved to or from another worker: peer, for how many seconds, how
@@ -63,9 +66,11 @@ enum wire_code {
 enum { WIRE_FLUSHED = 256 };
 
 enum wire_flag {
-    WIRE_REPLY = 1,   /* the sender of this command waits for a result */
-    WIRE_CRASHED = 2, /* failed: a kernel has crashed, and the device runs nothing any more */
-    WIRE_GEOMETRY = 4 /* launch: the tail begins with an omprma_geometry_t */
+    WIRE_REPLY = 1,    /* the sender of this command waits for a result */
+    WIRE_CRASHED = 2,  /* failed: a kernel has crashed, and the device runs nothing any more */
+    WIRE_GEOMETRY = 4, /* launch: the tail begins with an omprma_geometry_t */
+    WIRE_PACKED = 8,   /* launch: a word with their bytes, then parameters as the kernel has them */
+    WIRE_MODULE = 16   /* load: as a module of its own; result: the module */
 };
 
 enum { WIRE_GEOMETRY_WORDS = 4 };
@@ -146,9 +151,11 @@ struct wire_launch {
     omprma_geometry_t geometry; /* all 0: left to the device */
     const uint64_t *arguments;  /* in the record */
     uint32_t count;
+    bool packed;           /* they are no words but parameters as the kernel has them, */
+    uint32_t packed_bytes; /* so many bytes */
 };
 
-/* Takes a launch apart. Errors: PROTOCOL (it is shorter than its geometry). */
+/* Takes a launch apart. Errors: PROTOCOL (it is shorter than it says). */
 omprma_status_t wire_open_launch(const struct wire_record *record, struct wire_launch *launch);
 
 /* Gives the next record; false at the end. Only after wire_open() said OK. */

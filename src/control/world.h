@@ -17,7 +17,6 @@
 /* What a process says about itself. Same layout in all processes of one version. */
 struct world_hello {
     char host[64];
-    char cpu[96];
     struct doorbell_address bell;
     uint64_t memory_bytes; /* free on its host */
     int32_t device_count;  /* 1 to WORLD_DEVICES_MOST; workers only */
@@ -27,6 +26,7 @@ struct world_hello {
 /* And about each of its devices. */
 struct world_device {
     char backend[16];
+    char model[96]; /* of its processor */
     int32_t cores, numa_node;
     int32_t one_sided; /* its arenas can be reached by put and get */
     int32_t reserved;

@@ -9,7 +9,7 @@ omprma_status_t call_check_queue(struct omprma_queue *queue)
 {
     if (queue->device->lost && !queue->failed)
         queue_lose(queue, OMPRMA_ERR_DEVICE_LOST, queue->device->lost_text);
-    return queue->failed ? error_set(queue->failed->status, "%s", queue->failed->text) : OMPRMA_OK;
+    return queue->failed ? failure_report(queue->failed) : OMPRMA_OK;
 }
 
 void call_make_room(struct omprma_queue *queue)

@@ -371,8 +371,9 @@ omprma_status_t omprma_device_info(int number, omprma_device_info_t *info)
     };
     _Static_assert(sizeof(info->host) == sizeof(device->peer->hello.host), "host name");
     _Static_assert(sizeof(info->backend) == sizeof(device->about.backend), "backend name");
+    _Static_assert(sizeof(info->model) == sizeof(device->about.model), "model");
     memcpy(info->host, device->peer->hello.host, sizeof(info->host));
-    memcpy(info->cpu, device->peer->hello.cpu, sizeof(info->cpu));
+    memcpy(info->model, device->about.model, sizeof(info->model));
     memcpy(info->backend, device->about.backend, sizeof(info->backend));
     return OMPRMA_OK;
 }

@@ -29,6 +29,7 @@ omprma_status_t device_make(struct peer *peer, int index, const struct world_dev
     device->index = (uint16_t)index;
     device->about = *about;
     device->about.backend[sizeof(about->backend) - 1] = 0;
+    device->about.model[sizeof(about->model) - 1] = 0;
     spinlock_init(&device->memory_lock);
     device->allocator = allocator_create();
     if (!device->allocator)
@@ -95,14 +96,18 @@ bool device_has_retired(const struct device *device, omprma_addr_t block)
     return retired != NULL;
 }
 
-void device_note_crash(struct device *device, const char *text)
+void device_note_crash(struct device *device, int code, const char *text)
 {
-    if (!device->lost_text[0])
-        snprintf(device->lost_text, sizeof(device->lost_text), "%s", text);
+    if (device->lost_text[0])
+        return;
+    snprintf(device->lost_text, sizeof(device->lost_text), "%s", text);
+    device->lost_code = code;
 }
 
 omprma_status_t device_check_alive(const struct device *device)
 {
-    return device->lost_text[0] ? error_set(OMPRMA_ERR_DEVICE_LOST, "%s", device->lost_text)
-                                : OMPRMA_OK;
+    if (!device->lost_text[0])
+        return OMPRMA_OK;
+    error_set(OMPRMA_ERR_DEVICE_LOST, "%s", device->lost_text);
+    return error_note_code(OMPRMA_ERR_DEVICE_LOST, device->lost_code);
 }

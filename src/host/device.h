@@ -54,6 +54,7 @@ struct device {
 
     bool lost;           /* its peer is */
     char lost_text[512]; /* why; alone: a kernel crashed, and it refuses everything */
+    int lost_code;       /* of the device's driver for that, 0: none */
 };
 
 /* Makes device `index` of a worker from what that said, without queues; frees it. See devices.h.
@@ -77,7 +78,7 @@ enum allocator_range device_classify(struct device *device, omprma_addr_t addres
 bool device_has_retired(const struct device *device, omprma_addr_t block);
 
 /* A queue of the device has failed because a kernel crashed there. */
-void device_note_crash(struct device *device, const char *text);
+void device_note_crash(struct device *device, int code, const char *text);
 
 /* False if the device is lost or a kernel is known to have crashed there. */
 static inline bool device_is_well(const struct device *device)

@@ -135,7 +135,7 @@ omprma_status_t omprma_event_synchronize(omprma_event_t *event)
         mark->queue->waiters--;
     }
     if (mark && mark->failure)
-        status = error_set(mark->failure->status, "%s", mark->failure->text);
+        status = failure_report(mark->failure);
     operation_drop(&runtime->operations, mark);
     runtime_unlock(runtime);
     return status;

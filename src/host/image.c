@@ -216,6 +216,16 @@ static omprma_status_t look_up(struct device *device, struct image_record *recor
     return status;
 }
 
+/* What other kinds of devices take their workers know. */
+static omprma_status_t check(const struct device *device, const void *image, size_t bytes)
+{
+    if (strcmp(device->about.backend, "native") == 0)
+        return elf_check(image, bytes);
+    return image && bytes
+               ? OMPRMA_OK
+               : error_set(OMPRMA_ERR_ARGUMENT, "an image of %zu bytes at %p", bytes, image);
+}
+
 omprma_status_t omprma_image_load(int number, const void *image, size_t bytes,
                                   omprma_symbol_t *symbols, size_t count)
 {
@@ -227,7 +237,7 @@ omprma_status_t omprma_image_load(int number, const void *image, size_t bytes,
     omprma_status_t status = device_require(number, &device);
 
     if (status == OMPRMA_OK)
-        status = elf_check(image, bytes);
+        status = check(device, image, bytes);
     if (status != OMPRMA_OK)
         return status;
     if (count && !symbols)
@@ -245,4 +255,42 @@ omprma_status_t omprma_image_load(int number, const void *image, size_t bytes,
     pthread_mutex_unlock(&one_at_a_time);
     free(addresses);
     return status;
+}
+
+/* The bytes are needed on the device until it has loaded them. */
+static omprma_status_t load_module(struct device *device, const void *image, size_t bytes,
+                                   uint64_t *module)
+{
+    struct wire_record command = {.code = WIRE_LOAD, .flags = WIRE_MODULE, .word = {0, bytes}};
+    omprma_queue_t *queue = NULL;
+    omprma_status_t status = omprma_alloc(device->number, bytes, &command.word[0]);
+
+    if (status == OMPRMA_OK)
+        status = omprma_queue_create(device->number, &queue);
+    if (status == OMPRMA_OK)
+        status = omprma_submit(queue, command.word[0], image, bytes);
+    if (status == OMPRMA_OK)
+        status = omprma_queue_synchronize(queue);
+    if (queue)
+        omprma_queue_destroy(queue);
+    if (status == OMPRMA_OK) {
+        runtime_lock(device->runtime);
+        status = device_command(device, &command, module, NULL, 0);
+        runtime_unlock(device->runtime);
+    }
+    if (command.word[0])
+        omprma_free(device->number, command.word[0]);
+    return status;
+}
+
+omprma_status_t omprma_module_load(int number, const void *image, size_t bytes, uint64_t *module)
+{
+    struct device *device;
+    omprma_status_t status = device_require(number, &device);
+
+    if (status != OMPRMA_OK)
+        return status;
+    if (!image || !bytes || !module)
+        return error_set(OMPRMA_ERR_ARGUMENT, "a module of %zu bytes at %p", bytes, image);
+    return load_module(device, image, bytes, module);
 }

@@ -264,7 +264,7 @@ static void fail_after(struct omprma_queue *queue, struct operation *wait)
         snprintf(text, sizeof(text), "exchange from device %d to device %d: %s", from, to, why);
     else
         snprintf(text, sizeof(text), "%s", why);
-    queue_fail(queue, wait, target->failure->status, text);
+    queue_fail_coded(queue, wait, target->failure->status, target->failure->code, text);
 }
 
 /* True if it is over. */
@@ -485,10 +485,10 @@ static void command_failed(struct omprma_queue *queue, uint64_t number,
     queue->remote_failed = true;
     commands_done(queue, failed - 1, NULL);
     if (record->flags & WIRE_CRASHED)
-        device_note_crash(queue->device, text);
-    queue_fail(queue, at, (omprma_status_t)record->word[0],
-               queue_name_exchange(queue, record->flags & WIRE_CRASHED ? NULL : at, text, named,
-                                   sizeof(named)));
+        device_note_crash(queue->device, (int)record->word[2], text);
+    queue_fail_coded(queue, at, (omprma_status_t)record->word[0], (int)record->word[2],
+                     queue_name_exchange(queue, record->flags & WIRE_CRASHED ? NULL : at, text,
+                                         named, sizeof(named)));
 }
 
 void queue_result(struct omprma_queue *queue, const struct wire_record *record)
@@ -602,7 +602,7 @@ omprma_status_t queue_synchronize(struct omprma_queue *queue)
     queue_settle(queue);
     if (!queue->failed)
         return OMPRMA_OK;
-    status = error_set(queue->failed->status, "%s", queue->failed->text);
+    status = failure_report(queue->failed);
     queue_clear(queue);
     return status;
 }

@@ -16,7 +16,7 @@ static struct failure no_memory = {
     .text = "an operation has failed, and there is no memory to say how",
 };
 
-struct failure *failure_create(omprma_status_t status, const char *text)
+struct failure *failure_create(omprma_status_t status, int code, const char *text)
 {
     struct failure *failure = malloc(sizeof(*failure));
 
@@ -24,6 +24,7 @@ struct failure *failure_create(omprma_status_t status, const char *text)
         return &no_memory;
     failure->references = 1;
     failure->status = status;
+    failure->code = code;
     snprintf(failure->text, sizeof(failure->text), "%s", text);
     return failure;
 }
@@ -39,6 +40,12 @@ void failure_drop(struct failure *failure)
 {
     if (failure && failure != &no_memory && --failure->references == 0)
         free(failure);
+}
+
+omprma_status_t failure_report(const struct failure *failure)
+{
+    error_set(failure->status, "%s", failure->text);
+    return error_note_code(failure->status, failure->code);
 }
 
 /* ---- operations ---- */

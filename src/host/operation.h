@@ -32,14 +32,18 @@ struct operation;
 struct failure {
     uint32_t references;
     omprma_status_t status;
+    int code; /* the device's driver's own, 0: none */
     char text[512];
 };
 
 /* Makes one with a reference for the caller. Never fails: without memory it is a fixed one that
  * says so. */
-struct failure *failure_create(omprma_status_t status, const char *text);
+struct failure *failure_create(omprma_status_t status, int code, const char *text);
 struct failure *failure_hold(struct failure *failure);
 void failure_drop(struct failure *failure); /* NULL is allowed */
+
+/* Makes it the calling thread's error; returns its status. */
+omprma_status_t failure_report(const struct failure *failure);
 
 enum operation_kind {
     /* commands: the worker runs them in the order of their queue */

@@ -37,7 +37,7 @@ omprma_status_t peer_create(struct runtime *runtime, int number, int rank,
     peer->number = number;
     peer->rank = rank;
     peer->hello = *hello;
-    peer->hello.host[sizeof(hello->host) - 1] = peer->hello.cpu[sizeof(hello->cpu) - 1] = 0;
+    peer->hello.host[sizeof(hello->host) - 1] = 0;
     peer->can_ring = runtime->bells && runtime->bells[rank];
     peer->heard_ns = clock_ns();
     *out = peer;

@@ -214,7 +214,8 @@ static void let_partner_go(struct operation *operation)
         return;
     partner->held = false;
     if (operation->failure)
-        queue_fail(partner, NULL, operation->failure->status, operation->failure->text);
+        queue_fail_coded(partner, NULL, operation->failure->status, operation->failure->code,
+                         operation->failure->text);
 }
 
 static void note_end(struct operation *operation)
@@ -351,10 +352,10 @@ static struct operation *first_to_fail(const struct omprma_queue *queue, struct 
     return operation;
 }
 
-void queue_fail(struct omprma_queue *queue, struct operation *at, omprma_status_t status,
-                const char *text)
+void queue_fail_coded(struct omprma_queue *queue, struct operation *at, omprma_status_t status,
+                      int code, const char *text)
 {
-    struct failure *failure = failure_create(status, text);
+    struct failure *failure = failure_create(status, code, text);
     struct operation *operation = first_to_fail(queue, at), *next;
     uint64_t ordinal = UINT64_MAX;
 
@@ -376,6 +377,12 @@ void queue_fail(struct omprma_queue *queue, struct operation *at, omprma_status_
     failure_drop(failure);
     if (queue->first) /* the message that was to ask for what is left may be gone */
         queue_want(queue, queue->issued);
+}
+
+void queue_fail(struct omprma_queue *queue, struct operation *at, omprma_status_t status,
+                const char *text)
+{
+    queue_fail_coded(queue, at, status, 0, text);
 }
 
 const char *queue_name_exchange(const struct omprma_queue *queue, const struct operation *of,
@@ -409,7 +416,8 @@ void queue_lose(struct omprma_queue *queue, omprma_status_t status, const char *
 {
     char named[700];
     struct failure *failure =
-        failure_create(status, queue_name_exchange(queue, NULL, text, named, sizeof(named)));
+        failure_create(status, queue->device->lost_code,
+                       queue_name_exchange(queue, NULL, text, named, sizeof(named)));
 
     queue_seal(queue);
     while (queue->writes_first)

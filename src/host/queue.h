@@ -118,6 +118,10 @@ void queue_end_marks(struct omprma_queue *queue);
 void queue_fail(struct omprma_queue *queue, struct operation *at, omprma_status_t status,
                 const char *text);
 
+/* The same with the code of the device's driver. */
+void queue_fail_coded(struct omprma_queue *queue, struct operation *at, omprma_status_t status,
+                      int code, const char *text);
+
 /* Fails the queue with all that is in it: its device is lost, or something is stuck. Data that is
  * under way is left. If exchanges are not complete, one is named. */
 void queue_lose(struct omprma_queue *queue, omprma_status_t status, const char *text);

@@ -1,6 +1,6 @@
 /*
- * submit.c: submit, retrieve and launch: checks the range, chooses the way, appends to the queue.
- * Public functions of omprma.h.
+ * submit.c: submit, retrieve, fill and launch: checks the range, chooses the way, appends to the
+ * queue. Public functions of omprma.h.
  */
 #include "host/submit.h"
 
@@ -223,6 +223,33 @@ omprma_status_t omprma_retrieve(omprma_queue_t *queue, void *to, omprma_addr_t f
     return call_end(queue, status);
 }
 
+omprma_status_t omprma_fill(omprma_queue_t *queue, omprma_addr_t to, const void *pattern,
+                            size_t pattern_bytes, size_t count)
+{
+    struct wire_record record = {.code = WIRE_FILL, .word = {to, 0, pattern_bytes, count}};
+    uint64_t bytes = 0;
+    bool arena = false;
+    omprma_status_t status = call_begin(queue);
+
+    if (status != OMPRMA_OK)
+        return status;
+    if (count == 0)
+        return call_end(queue, OMPRMA_OK);
+    if (!pattern || pattern_bytes == 0 || pattern_bytes > 8 ||
+        pattern_bytes & (pattern_bytes - 1) || to % pattern_bytes ||
+        __builtin_mul_overflow(pattern_bytes, count, &bytes))
+        return call_end(queue, error_set(OMPRMA_ERR_ARGUMENT,
+                                         "%s: fill of %zu times %zu bytes at 0x%llx: patterns have "
+                                         "1, 2, 4 or 8 bytes and begin at a multiple of that",
+                                         device_name(queue->device), count, pattern_bytes,
+                                         (unsigned long long)to));
+    status = call_check_range(queue->device, "fill", to, bytes, &arena);
+    if (status != OMPRMA_OK)
+        return call_end(queue, status);
+    memcpy(&record.word[1], pattern, pattern_bytes);
+    return call_end(queue, queue_append_command(queue, OPERATION_COMMAND, &record, NULL));
+}
+
 /* Points at arguments that look like addresses of freed memory (OMPRMA_CHECK). They may as well be
  * scalars, so nothing is refused. */
 static void check_arguments(struct device *device, omprma_addr_t kernel, const uint64_t *arguments,
@@ -238,33 +265,46 @@ static void check_arguments(struct device *device, omprma_addr_t kernel, const u
 }
 
 /* Where all of the geometry is left to the device it takes no room in the message. */
-static omprma_status_t append_launch(struct omprma_queue *queue, omprma_addr_t kernel,
-                                     const omprma_geometry_t *geometry, const uint64_t *arguments,
-                                     size_t count)
+static bool says_nothing(const omprma_geometry_t *geometry)
 {
     static const omprma_geometry_t none;
+
+    return !geometry || memcmp(geometry, &none, sizeof(none)) == 0;
+}
+
+/* The tail is written in place: geometry, size of packed parameters, parameters. */
+static omprma_status_t append_launch(struct omprma_queue *queue, omprma_addr_t kernel,
+                                     const omprma_geometry_t *geometry, const void *parameters,
+                                     uint64_t bytes, bool packed)
+{
     struct wire_record record = {
         .code = WIRE_LAUNCH,
+        .flags =
+            (uint16_t)((says_nothing(geometry) ? 0 : WIRE_GEOMETRY) | (packed ? WIRE_PACKED : 0)),
         .word = {kernel},
-        .tail = arguments,
-        .tail_bytes = (uint32_t)(8 * count),
+        .tail = parameters,
+        .tail_bytes = (uint32_t)((bytes + 7) & ~UINT64_C(7)),
     };
     struct operation *launch;
     omprma_status_t status;
     char *tail;
 
-    if (!geometry || memcmp(geometry, &none, sizeof(none)) == 0)
+    if (record.flags == 0)
         return queue_append_command(queue, OPERATION_COMMAND, &record, NULL);
-    record.flags = WIRE_GEOMETRY;
     record.tail = NULL;
-    record.tail_bytes += sizeof(*geometry);
+    record.tail_bytes += (record.flags & WIRE_GEOMETRY ? sizeof(*geometry) : 0) + (packed ? 8 : 0);
     status = queue_append_command(queue, OPERATION_COMMAND, &record, &launch);
     if (status != OMPRMA_OK)
         return status;
     tail = (char *)launch->message->data + launch->record + wire_record_bytes(WIRE_LAUNCH, 0);
-    memcpy(tail, geometry, sizeof(*geometry));
-    if (count)
-        memcpy(tail + sizeof(*geometry), arguments, 8 * count);
+    if (record.flags & WIRE_GEOMETRY)
+        tail = (char *)memcpy(tail, geometry, sizeof(*geometry)) + sizeof(*geometry);
+    if (packed)
+        tail = (char *)memcpy(tail, &bytes, 8) + 8;
+    if (bytes & 7)
+        memset(tail + (bytes & ~UINT64_C(7)), 0, 8);
+    if (bytes)
+        memcpy(tail, parameters, bytes);
     return OMPRMA_OK;
 }
 
@@ -284,7 +324,27 @@ omprma_status_t omprma_launch(omprma_queue_t *queue, omprma_addr_t kernel,
                                          count, OMPRMA_LAUNCH_ARGUMENTS));
     if (queue->device->runtime->config.check)
         check_arguments(queue->device, kernel, arguments, count);
-    status = append_launch(queue, kernel, geometry, arguments, count);
+    status = append_launch(queue, kernel, geometry, arguments, 8 * count, false);
+    if (status == OMPRMA_OK)
+        queue->device->stats.launches++;
+    return call_end(queue, status);
+}
+
+omprma_status_t omprma_launch_packed(omprma_queue_t *queue, omprma_addr_t kernel,
+                                     const omprma_geometry_t *geometry, const void *parameters,
+                                     size_t bytes)
+{
+    omprma_status_t status = call_begin(queue);
+
+    if (status != OMPRMA_OK)
+        return status;
+    if (kernel == 0 || bytes > 8 * OMPRMA_LAUNCH_ARGUMENTS || (bytes && !parameters))
+        return call_end(queue, error_set(OMPRMA_ERR_ARGUMENT,
+                                         "%s: launch of kernel 0x%llx with %zu bytes of "
+                                         "parameters; at most %d are possible",
+                                         device_name(queue->device), (unsigned long long)kernel,
+                                         bytes, 8 * OMPRMA_LAUNCH_ARGUMENTS));
+    status = append_launch(queue, kernel, geometry, parameters, bytes, true);
     if (status == OMPRMA_OK)
         queue->device->stats.launches++;
     return call_end(queue, status);

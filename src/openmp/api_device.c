@@ -87,7 +87,7 @@ int __tgt_print_device_info(int64_t id)
     if (right)
         printf("    omprma worker on %s, process %d: %s, %d cores, %llu MiB memory, "
                "one-sided component %s\n",
-               info.host, info.pid, info.cpu, info.cores,
+               info.host, info.pid, info.model, info.cores,
                (unsigned long long)(info.memory_bytes >> 20), info.osc);
     device_leave();
     return right ? ABI_OK : ABI_FAIL;

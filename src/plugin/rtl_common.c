@@ -114,7 +114,7 @@ void __tgt_rtl_print_device_info(int32_t device)
     if (plugin_result(omprma_device_info(device, &info)) == RTL_SUCCESS)
         printf("    omprma worker on %s, process %d: %s, %d cores, %llu MiB memory, "
                "one-sided component %s\n",
-               info.host, info.pid, info.cpu, info.cores,
+               info.host, info.pid, info.model, info.cores,
                (unsigned long long)(info.memory_bytes >> 20), info.osc);
     plugin_leave();
 }

@@ -35,6 +35,7 @@ static void check_launch(const struct wire_record *record)
     for (uint32_t i = 0; i < launch.count; i++)
         sum += launch.arguments[i];
     hold(8 * (uint64_t)launch.count <= record->tail_bytes || sum == 0);
+    hold(launch.packed_bytes <= 8 * (uint64_t)launch.count);
 }
 
 static void check_records(struct wire_reader *reader, size_t bytes)

@@ -7,7 +7,7 @@ static void check_info(int device)
     omprma_device_info_t info;
 
     check_ok(omprma_device_info(device, &info));
-    check(info.host[0] && info.cpu[0]);
+    check(info.host[0] && info.model[0]);
     check(info.pid > 1 && info.pid != getpid());
     check(info.cores >= 1 && info.lanes >= 1);
     check(info.memory_bytes >= info.arena_bytes && info.arena_bytes > 0);

@@ -118,7 +118,7 @@ omprma_status_t omprma_device_info(int device, omprma_device_info_t *info)
 {
     *info = (omprma_device_info_t){.pid = getpid(), .cores = 1 + device, .osc = "none"};
     strcpy(info->host, "here");
-    strcpy(info->cpu, "this one");
+    strcpy(info->model, "this one");
     return OMPRMA_OK;
 }
 

@@ -65,7 +65,7 @@ kill_one() {
         [ -n "$(ls "$TMPDIR")" ] || break
         sleep 0.1
     done
-    [ "$2" = omprma-keeper ] || check "files left after $1 to $2" "$(ls "$TMPDIR")" ''
+    check "files left after $1 to $2" "$(ls "$TMPDIR")" ''
     rm -rf "${TMPDIR:?}"/*
 }
 kill_one TERM self 143 ''

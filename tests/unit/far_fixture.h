@@ -13,7 +13,9 @@
 enum { FAR_BYTES = 64 << 20, FAR_DEVICES = 4, FAR_LOOKS = 7 };
 
 /* What a launch may call; the addresses that load() gives. */
-enum { FAR_ADD = 0x1000, FAR_GEOMETRY = 0x2000, FAR_CRASH = 0x3000 };
+enum { FAR_ADD = 0x1000, FAR_GEOMETRY = 0x2000, FAR_CRASH = 0x3000, FAR_PACKED = 0x4000 };
+
+enum { FAR_FIRE = 77 /* the driver's code for a crash */ };
 
 struct far {
     struct worker_device *device;
@@ -23,9 +25,11 @@ struct far {
     struct far_job {
         struct far_job *next;
         struct backend_job *job;
-        enum { FAR_COPY, FAR_LOAD, FAR_LAUNCH, FAR_ARENA } what;
+        enum { FAR_COPY, FAR_FILL, FAR_ASK, FAR_LOAD, FAR_LAUNCH, FAR_ARENA } what;
         unsigned looks; /* still to come before it is over */
         struct backend_copy copy;
+        struct backend_fill fill;
+        struct backend_ask *ask;
         const struct backend_load *load;
         const struct backend_launch *launch;
         uint64_t bytes;
@@ -76,14 +80,14 @@ static omprma_status_t far_copy_now(const struct backend_copy *copy)
 
 static omprma_status_t far_load_now(struct far *self, const struct backend_load *load)
 {
-    static const char *const names[] = {"far_add", "far_geometry", "far_crash"};
-    static const uint64_t addresses[] = {FAR_ADD, FAR_GEOMETRY, FAR_CRASH};
+    static const char *const names[] = {"far_add", "far_geometry", "far_crash", "far_packed"};
+    static const uint64_t addresses[] = {FAR_ADD, FAR_GEOMETRY, FAR_CRASH, FAR_PACKED};
 
     if (load->bytes < 64 || memcmp(load->image, "\177ELF", 4) != 0)
         return error_set(OMPRMA_ERR_IMAGE, "that is no image");
     for (uint32_t i = 0; i < load->count; i++) {
         load->addresses[i] = 0;
-        for (int k = 0; k < 3; k++)
+        for (int k = 0; k < 4; k++)
             if (strcmp(load->symbols[i].name, names[k]) == 0)
                 load->addresses[i] = addresses[k];
         if (!load->addresses[i])
@@ -96,8 +100,15 @@ static omprma_status_t far_load_now(struct far *self, const struct backend_load 
 static omprma_status_t far_launch_now(struct far *self, const struct backend_launch *launch)
 {
     const uint64_t *words = launch->with.arguments;
-    unsigned char *at = (unsigned char *)far_at(self, words[0], words[1]);
+    uint64_t bytes = launch->with.packed ? launch->with.packed_bytes : words[1];
+    unsigned char *at = (unsigned char *)far_at(self, words[0], bytes);
 
+    if (launch->kernel == FAR_PACKED && at) {
+        memcpy(at, words, bytes);
+        if (launch->with.geometry.teams[0])
+            at[bytes] = (unsigned char)launch->with.geometry.teams[0];
+        return OMPRMA_OK;
+    }
     if (!at)
         return error_set(OMPRMA_ERR_ADDRESS, "a kernel reads what is not there");
     if (launch->kernel == FAR_GEOMETRY)
@@ -107,9 +118,41 @@ static omprma_status_t far_launch_now(struct far *self, const struct backend_lau
     return OMPRMA_OK;
 }
 
+static omprma_status_t far_fill_now(struct far *self, const struct backend_fill *fill)
+{
+    uint64_t bytes = fill->count * fill->pattern_bytes;
+    char *at = far_at(self, fill->to, bytes);
+
+    if (!at)
+        return worker_device_refuse_range("fill", fill->to, bytes, fill->to);
+    for (uint64_t i = 0; i < bytes; i++)
+        at[i] = (char)(fill->pattern >> 8 * (i % fill->pattern_bytes));
+    return OMPRMA_OK;
+}
+
+/* Answers with the question backwards; 13 is no question, and has a code. */
+static omprma_status_t far_ask_now(struct backend_ask *ask)
+{
+    const char *question = ask->question;
+    char *answer = ask->answer;
+
+    if (ask->what == 13) {
+        error_set(OMPRMA_ERR_ARGUMENT, "bad luck");
+        return error_note_code(OMPRMA_ERR_ARGUMENT, 1313);
+    }
+    for (size_t i = 0; i < ask->bytes; i++)
+        answer[i] = question[ask->bytes - 1 - i];
+    ask->answered = ask->bytes;
+    return OMPRMA_OK;
+}
+
 static omprma_status_t far_now(struct far *self, struct far_job *one)
 {
     switch (one->what) {
+    case FAR_FILL:
+        return far_fill_now(self, &one->fill);
+    case FAR_ASK:
+        return far_ask_now(one->ask);
     case FAR_COPY:
         return far_copy_now(&one->copy);
     case FAR_LOAD:
@@ -185,6 +228,20 @@ static enum backend_step far_copy(struct worker_device *device, struct backend_j
     return BACKEND_PENDING;
 }
 
+static enum backend_step far_fill(struct worker_device *device, struct backend_job *job,
+                                  const struct backend_fill *fill)
+{
+    far_begin(device, job, FAR_FILL)->fill = *fill;
+    return BACKEND_PENDING;
+}
+
+static enum backend_step far_ask(struct worker_device *device, struct backend_job *job,
+                                 struct backend_ask *ask)
+{
+    far_begin(device, job, FAR_ASK)->ask = ask;
+    return BACKEND_PENDING;
+}
+
 static enum backend_step far_load(struct worker_device *device, struct backend_job *job,
                                   const struct backend_load *load)
 {
@@ -197,8 +254,10 @@ static enum backend_step far_launch(struct worker_device *device, struct backend
 {
     struct far *self = far_of(device);
 
-    if (launch->kernel == FAR_CRASH)
+    if (launch->kernel == FAR_CRASH) {
         self->fault = "the far device is on fire";
+        device->fault_code = FAR_FIRE;
+    }
     far_begin(device, job, FAR_LAUNCH)->launch = launch;
     return BACKEND_PENDING;
 }
@@ -278,9 +337,9 @@ static void far_close(struct worker_device *device)
 }
 
 #define FAR_FUNCTIONS                                                                              \
-    .name = "far", .grow = far_grow, .release = far_release, .copy = far_copy, .load = far_load,   \
-    .launch = far_launch, .fault = far_fault, .start = far_start, .stop = far_stop,                \
-    .close = far_close
+    .name = "far", .grow = far_grow, .release = far_release, .copy = far_copy, .fill = far_fill,   \
+    .load = far_load, .launch = far_launch, .ask = far_ask, .fault = far_fault,                    \
+    .start = far_start, .stop = far_stop, .close = far_close
 
 static const struct backend polled_backend = {FAR_FUNCTIONS, .poll = far_poll};
 static const struct backend threaded_backend = {FAR_FUNCTIONS};

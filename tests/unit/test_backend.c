@@ -126,6 +126,127 @@ static void geometry_arrives(void **state)
     core_stop();
 }
 
+/* Each size of pattern, in order with submits and launches, also of more than one piece. */
+static void fills_arrive(void **state)
+{
+    static const unsigned char pattern[8] = {1, 22, 3, 44, 5, 66, 7, 88};
+    static unsigned char back[BIG];
+
+    (void)state;
+    start_all();
+    for (int which = POLLED; which <= THREADED; which++) {
+        int device = numbers[which];
+        omprma_queue_t *queue = core_queue(device);
+        omprma_addr_t there = core_alloc(device, BIG);
+
+        for (size_t bytes = 1; bytes <= 8; bytes *= 2) {
+            size_t most = bytes == 4 ? BIG : 4096, count = most / bytes - 3;
+
+            memset(back, 0x99, most);
+            assert_ok(omprma_submit(queue, there, back, most));
+            assert_ok(omprma_fill(queue, there + 2 * bytes, pattern, bytes, count));
+            assert_ok(omprma_submit(queue, there + 3 * bytes, "*", 1));
+            assert_ok(omprma_retrieve(queue, back, there, most));
+            assert_ok(omprma_queue_synchronize(queue));
+            for (size_t i = 0; i < most; i++) {
+                bool inside = i >= 2 * bytes && i < (count + 2) * bytes;
+
+                if (back[i] != (i == 3 * bytes ? '*' : inside ? pattern[i % bytes] : 0x99))
+                    fail_msg("device %d, %zu bytes: byte %zu is %d", device, bytes, i, back[i]);
+            }
+        }
+        assert_ok(omprma_fill(queue, there, pattern, 4, 0));
+        assert_int_equal(omprma_fill(queue, there, pattern, 3, 1), OMPRMA_ERR_ARGUMENT);
+        assert_int_equal(omprma_fill(queue, there + 1, pattern, 2, 1), OMPRMA_ERR_ARGUMENT);
+        assert_int_equal(omprma_fill(queue, there, NULL, 2, 1), OMPRMA_ERR_ARGUMENT);
+        assert_int_equal(omprma_fill(queue, there, pattern, 2, SIZE_MAX), OMPRMA_ERR_ARGUMENT);
+        assert_int_equal(omprma_fill(queue, there, pattern, 8, BIG), OMPRMA_ERR_ADDRESS);
+        assert_ok(omprma_queue_destroy(queue));
+        assert_ok(omprma_free(device, there));
+    }
+    core_stop();
+}
+
+/* Beside other work of the device; a driver's code comes back with the error. */
+static void questions_are_answered(void **state)
+{
+    char question[OMPRMA_QUESTION], answer[OMPRMA_QUESTION] = {0};
+    size_t answered = 0;
+    uint64_t module;
+    struct draw from = {11};
+
+    (void)state;
+    start_all();
+    draw_fill(&from, question, sizeof(question));
+    for (int which = POLLED; which <= THREADED; which += THREADED - POLLED) {
+        int device = numbers[which];
+
+        assert_ok(omprma_device_ask(device, 5, question, sizeof(question), answer, sizeof(answer),
+                                    &answered));
+        assert_int_equal(answered, sizeof(question));
+        for (size_t i = 0; i < sizeof(question); i++)
+            assert_int_equal(answer[i], question[sizeof(question) - 1 - i]);
+        assert_ok(omprma_device_ask(device, 5, "abc", 3, answer, 1, &answered));
+        assert_int_equal(answered, 3);
+        assert_int_equal(answer[0], 'c');
+        assert_int_equal(answer[1], question[sizeof(question) - 2]);
+        assert_ok(omprma_device_ask(device, 5, NULL, 0, NULL, 0, NULL));
+        assert_int_equal(omprma_device_ask(device, 13, NULL, 0, NULL, 0, NULL),
+                         OMPRMA_ERR_ARGUMENT);
+        assert_int_equal(omprma_error_code(), 1313);
+        assert_non_null(strstr(omprma_error(), "bad luck"));
+    }
+    assert_int_equal(omprma_device_ask(0, 5, NULL, 1, NULL, 0, NULL), OMPRMA_ERR_ARGUMENT);
+    assert_int_equal(omprma_error_code(), 0);
+    assert_int_equal(omprma_device_ask(0, 5, question, sizeof(question) + 1, NULL, 0, NULL),
+                     OMPRMA_ERR_ARGUMENT);
+    assert_int_equal(omprma_device_ask(numbers[NATIVE], 5, NULL, 0, NULL, 0, NULL),
+                     OMPRMA_ERR_UNSUPPORTED);
+    assert_int_equal(omprma_module_load(numbers[NATIVE], question, 100, &module),
+                     OMPRMA_ERR_UNSUPPORTED);
+    there_and_back(numbers[NATIVE], 100, 0);
+    core_stop();
+}
+
+/* With their gaps, and a size that is no multiple of anything. */
+static void packed_parameters_arrive(void **state)
+{
+    const omprma_geometry_t geometry = {.teams = {7}};
+    static const uint64_t none[2];
+    unsigned char parameters[43], seen[2][64];
+    omprma_queue_t *queue;
+    omprma_addr_t there, kernel;
+    struct draw from = {12};
+
+    (void)state;
+    start_all();
+    queue = core_queue(0);
+    there = core_alloc(0, sizeof(seen));
+    kernel = look_up(0, "far_packed");
+    for (int i = 0; i < 2; i++) {
+        omprma_addr_t at = there + (uint64_t)i * sizeof(seen[0]);
+
+        draw_fill(&from, parameters, sizeof(parameters));
+        memcpy(parameters, &at, sizeof(at));
+        assert_ok(omprma_fill(queue, at, "\x55", 1, sizeof(seen[0])));
+        assert_ok(omprma_launch_packed(queue, kernel, i ? &geometry : NULL, parameters,
+                                       sizeof(parameters)));
+        assert_ok(omprma_retrieve(queue, seen[i], at, sizeof(seen[i])));
+        assert_ok(omprma_queue_synchronize(queue));
+        assert_memory_equal(seen[i], parameters, sizeof(parameters));
+        assert_int_equal(seen[i][sizeof(parameters)], i ? 7 : 0x55);
+    }
+    assert_int_equal(omprma_launch_packed(queue, kernel, NULL, NULL, 8), OMPRMA_ERR_ARGUMENT);
+    assert_int_equal(omprma_launch_packed(queue, kernel, NULL, none, SIZE_MAX),
+                     OMPRMA_ERR_ARGUMENT);
+    assert_ok(omprma_queue_destroy(queue));
+    queue = core_queue(numbers[NATIVE]);
+    assert_ok(omprma_launch_packed(queue, KERNEL(kernel_nap), NULL, none, sizeof(none)));
+    assert_int_equal(omprma_queue_synchronize(queue), OMPRMA_ERR_UNSUPPORTED);
+    assert_ok(omprma_queue_destroy(queue));
+    core_stop();
+}
+
 static void exchange(int from, int to, uint64_t bytes)
 {
     omprma_queue_t *queue = core_queue(from), *end = core_queue(to);
@@ -231,8 +352,10 @@ static void a_fault_takes_one_device(void **state)
         assert_ok(launch(queue, crash, block, 8, 0));
         assert_int_equal(omprma_queue_synchronize(queue), OMPRMA_ERR_KERNEL);
         assert_non_null(strstr(omprma_error(), "on fire"));
+        assert_int_equal(omprma_error_code(), FAR_FIRE);
         assert_ok(omprma_retrieve(later, data, block, sizeof(data)));
         assert_int_equal(omprma_queue_synchronize(later), OMPRMA_ERR_DEVICE_LOST);
+        assert_int_equal(omprma_error_code(), FAR_FIRE);
         omprma_queue_destroy(busy);
         omprma_queue_destroy(queue);
         omprma_queue_destroy(later);
@@ -297,6 +420,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(data_is_copied),
         cmocka_unit_test(geometry_arrives),
+        cmocka_unit_test(fills_arrive),
+        cmocka_unit_test(questions_are_answered),
+        cmocka_unit_test(packed_parameters_arrive),
         cmocka_unit_test(devices_exchange),
         cmocka_unit_test(errors_come_back),
         cmocka_unit_test(a_fault_takes_one_device),

@@ -10,10 +10,10 @@
 #include "control/wire.h"
 
 static const unsigned all_codes[] = {
-    WIRE_WRITE,   WIRE_READ,   WIRE_LAUNCH, WIRE_RECV,  WIRE_SEND,    WIRE_PUT,
-    WIRE_GET,     WIRE_COPY,   WIRE_FENCE,  WIRE_WAIT,  WIRE_RESET,   WIRE_GROW,
-    WIRE_RELEASE, WIRE_LOAD,   WIRE_AWAKE,  WIRE_BENCH, WIRE_EXIT,    WIRE_LOST,
-    WIRE_DONE,    WIRE_FAILED, WIRE_OUTPUT, WIRE_ALIVE, WIRE_STALLED,
+    WIRE_WRITE,  WIRE_READ,   WIRE_LAUNCH, WIRE_RECV,    WIRE_SEND, WIRE_PUT,     WIRE_GET,
+    WIRE_COPY,   WIRE_FENCE,  WIRE_WAIT,   WIRE_RESET,   WIRE_GROW, WIRE_RELEASE, WIRE_LOAD,
+    WIRE_AWAKE,  WIRE_BENCH,  WIRE_EXIT,   WIRE_LOST,    WIRE_FILL, WIRE_ASK,     WIRE_DONE,
+    WIRE_FAILED, WIRE_OUTPUT, WIRE_ALIVE,  WIRE_STALLED,
 };
 enum { CODES = sizeof(all_codes) / sizeof(all_codes[0]) };
 
@@ -37,7 +37,7 @@ static uint64_t below(uint64_t limit)
 static bool has_tail(unsigned code)
 {
     return code == WIRE_WRITE || code == WIRE_LAUNCH || code == WIRE_DONE || code == WIRE_FAILED ||
-           code == WIRE_OUTPUT || code == WIRE_LOST;
+           code == WIRE_OUTPUT || code == WIRE_LOST || code == WIRE_ASK;
 }
 
 static enum wire_kind kind_of(unsigned code)

@@ -119,7 +119,7 @@ static int print_devices(void)
         print_size(info.arena_bytes);
         print_size(info.inline_submit_bytes);
         print_size(info.inline_retrieve_bytes);
-        printf("  %-6s %s\n", info.osc, info.cpu);
+        printf("  %-6s %s\n", info.osc, info.model);
     }
     printf("\n");
     return 0;

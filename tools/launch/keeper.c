@@ -195,6 +195,7 @@ static void keeper_main(const struct keeper_job *job, int control)
         mpirun_exec(job);
     close(job->out);
     close(job->err);
+    keeper_tell(&keeper, KEEPER_STARTED, (uint32_t)keeper.mpirun);
     if (keeper.mpirun > 0 && keeper.signals >= 0)
         keeper_loop(&keeper);
     keeper_kill_descendants();
@@ -202,6 +203,18 @@ static void keeper_main(const struct keeper_job *job, int control)
     path_remove_tree(job->folder);
     keeper_tell(&keeper, KEEPER_CLEAN, 0);
     _exit(0);
+}
+
+void keeper_replace(pid_t mpirun, uint32_t job_id, time_t since, const char *folder)
+{
+    int64_t end = clock_ns() + PATIENCE_MS * INT64_C(1000000);
+    while (mpirun > 0 && waitpid(mpirun, NULL, WNOHANG) == 0) {
+        if (clock_ns() > end)
+            kill(mpirun, SIGKILL);
+        poll(NULL, 0, 20);
+    }
+    keeper_clean_shared_memory(job_id, since);
+    path_remove_tree(folder);
 }
 
 omprma_status_t keeper_start(const struct keeper_job *job, pid_t *pid, int *control)

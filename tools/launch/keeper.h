@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
 
 #include <omprma/omprma.h>
 
@@ -24,13 +25,25 @@ struct keeper_job {
 };
 
 /* Packets on the control socket. */
-enum { KEEPER_STOP = 'q', KEEPER_JOB = 'j', KEEPER_ENDED = 'm', KEEPER_CLEAN = 'e' };
+enum {
+    KEEPER_STOP = 'q',
+    KEEPER_JOB = 'j',
+    KEEPER_STARTED = 's',
+    KEEPER_ENDED = 'm',
+    KEEPER_CLEAN = 'e'
+};
 struct keeper_packet {
-    int32_t what;   /* to the keeper: STOP, JOB; from it: ENDED, CLEAN */
-    uint32_t value; /* JOB: Open MPI's job id; ENDED: mpirun's wait status */
+    int32_t what;   /* to the keeper: STOP, JOB; from it: STARTED, ENDED, CLEAN */
+    uint32_t value; /* JOB: Open MPI's job id; STARTED: mpirun's process; ENDED: its wait status */
 };
 
 /* Starts it. `*control` is the socket to it; closing it means STOP. Errors: HOST_MEMORY. */
 omprma_status_t keeper_start(const struct keeper_job *job, pid_t *pid, int *control);
+
+/* What a keeper that was killed cannot do any more: waits some seconds for mpirun, which is a child
+ * of this process now and knows that it is to end, kills it if need be, and removes the rest.
+ * `mpirun` and `job_id` may be 0: not known; the job was started at `since`. Blocks: for
+ * at most 4 s. */
+void keeper_replace(pid_t mpirun, uint32_t job_id, time_t since, const char *folder);
 
 #endif

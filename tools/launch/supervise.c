@@ -48,11 +48,13 @@ enum source {
 
 struct run {
     const struct program *program;
-    int fds[SOURCES]; /* -1: closed */
-    pid_t child, keeper;
+    int fds[SOURCES];            /* -1: closed */
+    pid_t child, keeper, mpirun; /* 0: not there, or not known */
+    uint32_t job_id;             /* likewise */
+    time_t since;
     bool child_started, child_ended, child_killed;
     int child_status; /* wait status, once ended */
-    bool mpirun_ended, stopped, clean;
+    bool mpirun_ended, stopped, clean, keeper_lost;
     bool mpirun_killed; /* by a signal that is not ours */
     int mpirun_status;
     bool connected;      /* the program called MPI_Init */
@@ -78,8 +80,10 @@ static void run_close(struct run *run, enum source source)
 static void run_stop(struct run *run)
 {
     struct keeper_packet packet = {.what = KEEPER_STOP};
-    if (!run->stopped && run->fds[AT_CONTROL] >= 0)
+    if (!run->stopped && run->fds[AT_CONTROL] >= 0) {
         local_send(run->fds[AT_CONTROL], &packet, sizeof(packet));
+        kill(run->keeper, SIGCONT); /* somebody may have stopped it */
+    }
     run->stopped = true;
     run_close(run, AT_RANK);
 }
@@ -114,7 +118,7 @@ static void run_start_program(struct run *run, int fd, const char *variables, si
         if (strncmp(variables + at, "PMIX_NAMESPACE=", 15) != 0)
             continue;
         struct keeper_packet packet = {.what = KEEPER_JOB};
-        packet.value = (uint32_t)strtoul(variables + at + 15, NULL, 10);
+        packet.value = run->job_id = (uint32_t)strtoul(variables + at + 15, NULL, 10);
         local_send(run->fds[AT_CONTROL], &packet, sizeof(packet));
     }
     omprma_status_t status = program_start(run->program, variables, bytes, &run->child,
@@ -258,10 +262,14 @@ static void run_control(struct run *run)
         run_mpirun_ended(run, (int)packet.value);
         return;
     }
+    if (bytes == (ssize_t)sizeof(packet) && packet.what == KEEPER_STARTED) {
+        run->mpirun = (pid_t)packet.value;
+        return;
+    }
     if (bytes < 0 && (errno == EAGAIN || errno == EINTR))
         return;
-    bool clean = bytes == (ssize_t)sizeof(packet) && packet.what == KEEPER_CLEAN;
-    if (!clean)
+    run->keeper_lost = bytes != (ssize_t)sizeof(packet) || packet.what != KEEPER_CLEAN;
+    if (run->keeper_lost)
         run_fail_saying(run, "the process that watches mpirun was killed; ending the program");
     run_close(run, AT_CONTROL);
     run->clean = true;
@@ -335,7 +343,7 @@ static int run_wait_ms(const struct run *run)
     return left <= 0 ? 0 : (int)(left / 1000000 + 1);
 }
 
-static void run_loop(struct run *run)
+static void run_loop(struct run *run, const char *folder)
 {
     static void (*const handlers[SOURCES])(struct run *) = {[AT_SIGNALS] = run_signal,
                                                             [AT_CONTROL] = run_control,
@@ -362,6 +370,8 @@ static void run_loop(struct run *run)
         if (run->deadline_ns != NEVER && clock_ns() >= run->deadline_ns)
             run_late(run);
     }
+    if (run->keeper_lost)
+        keeper_replace(run->mpirun, run->job_id, run->since, folder);
     if (run->fds[AT_WORDS] >= 0)
         run_read_output(run, AT_WORDS);
     stream_end(&run->words);
@@ -386,6 +396,7 @@ static omprma_status_t run_begin(struct run *run, const struct list *command, co
     run->fds[AT_OUT] = out[0];
     run->fds[AT_ERR] = err[0];
     run->fds[AT_SIGNALS] = signals_open();
+    prctl(PR_SET_CHILD_SUBREAPER, 1); /* should the keeper die, mpirun is ours */
     omprma_status_t status = keeper_start(&job, &run->keeper, &run->fds[AT_CONTROL]);
     close(out[1]);
     close(err[1]);
@@ -464,6 +475,7 @@ int supervise(const struct program *program, const struct list *command, const c
     started.old_pipe = &old_pipe;
     struct run run = {
         .program = &started,
+        .since = time(NULL),
         .patience_s = CONFIG_START_LEAST_S,
         .errors = {.out = STDERR_FILENO, .from_mpirun = true, .verbose = log_level() >= LOG_DETAIL},
         .words = {.out = STDERR_FILENO, .verbose = log_level() >= LOG_DETAIL}};
@@ -476,7 +488,7 @@ int supervise(const struct program *program, const struct list *command, const c
     omprma_status_t status = run_begin(&run, command, folder, listener);
     int result = 1;
     if (status == OMPRMA_OK) {
-        run_loop(&run);
+        run_loop(&run, folder);
         result = run_result(&run);
     } else {
         log_write(LOG_ERROR, "%s", error_text());

@@ -82,13 +82,30 @@ static enum backend_step native_copy(struct worker_device *device, struct backen
     return over(job, OMPRMA_OK);
 }
 
+static enum backend_step native_fill(struct worker_device *device, struct backend_job *job,
+                                     const struct backend_fill *fill)
+{
+    uint64_t bytes = fill->count * fill->pattern_bytes, bad = 0;
+    char *to = native_touch(device, fill->to, bytes, true, &bad);
+
+    if (!to)
+        return over(job, worker_device_refuse_range("fill", fill->to, bytes, bad));
+    if (fill->pattern_bytes == 1)
+        memset(to, (int)(fill->pattern & 0xff), bytes);
+    for (uint64_t i = 0; fill->pattern_bytes > 1 && i < fill->count; i++)
+        memcpy(to + i * fill->pattern_bytes, &fill->pattern, fill->pattern_bytes);
+    return over(job, OMPRMA_OK);
+}
+
 /* ---- images and kernels ---- */
 
 static enum backend_step native_load(struct worker_device *device, struct backend_job *job,
                                      const struct backend_load *load)
 {
     struct image *image = NULL;
-    omprma_status_t status = image_open(load->image, load->bytes, native_of(device), &image);
+    omprma_status_t status =
+        load->own ? error_set(OMPRMA_ERR_UNSUPPORTED, "native devices have no modules")
+                  : image_open(load->image, load->bytes, native_of(device), &image);
 
     for (uint32_t i = 0; i < load->count && status == OMPRMA_OK; i++)
         status =
@@ -101,6 +118,10 @@ static enum backend_step native_launch(struct worker_device *device, struct back
 {
     struct native *native = native_of(device);
 
+    if (launch->with.packed)
+        return over(job, error_set(OMPRMA_ERR_UNSUPPORTED,
+                                   "native devices take arguments of 64 bits each, no packed "
+                                   "parameters"));
     if (!native->options.any_address && !image_is_kernel(native, launch->kernel))
         return over(job, error_set(OMPRMA_ERR_ADDRESS,
                                    "launch of 0x%llx, which is not a kernel of a loaded image",
@@ -163,6 +184,7 @@ static const struct backend native_backend = {
     .grow = native_grow,
     .release = native_release,
     .copy = native_copy,
+    .fill = native_fill,
     .load = native_load,
     .launch = native_launch,
     .serve = native_serve,
