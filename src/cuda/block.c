@@ -27,8 +27,10 @@ bool blocks_add(struct blocks *blocks, const struct block *block)
         return false;
     *kept = *block;
     pthread_mutex_lock(&blocks->lock);
-    RB_INSERT(block_tree, &blocks->tree, kept);
+    bool there = RB_INSERT(block_tree, &blocks->tree, kept) != NULL;
     pthread_mutex_unlock(&blocks->lock);
+    if (there)
+        free(kept);
     return true;
 }
 
@@ -64,7 +66,23 @@ bool blocks_take(struct blocks *blocks, omprma_addr_t address, struct block *blo
     struct block key = {.address = address};
 
     pthread_mutex_lock(&blocks->lock);
-    bool taken = block_remove(blocks, RB_FIND(block_tree, &blocks->tree, &key), block);
+    struct block *found = RB_FIND(block_tree, &blocks->tree, &key);
+    bool taken = block_remove(blocks, found && !found->module ? found : NULL, block);
+    pthread_mutex_unlock(&blocks->lock);
+    return taken;
+}
+
+bool blocks_take_global(struct blocks *blocks, const struct module *module)
+{
+    struct block *each, block;
+
+    pthread_mutex_lock(&blocks->lock);
+    RB_FOREACH(each, block_tree, &blocks->tree)
+    {
+        if (each->module == module)
+            break;
+    }
+    bool taken = block_remove(blocks, each, &block);
     pthread_mutex_unlock(&blocks->lock);
     return taken;
 }
@@ -76,7 +94,7 @@ bool blocks_take_of(struct blocks *blocks, const struct context *context, struct
     pthread_mutex_lock(&blocks->lock);
     RB_FOREACH(each, block_tree, &blocks->tree)
     {
-        if (each->context == context)
+        if (each->context == context && !each->module)
             break;
     }
     bool taken = block_remove(blocks, each, block);

@@ -1,7 +1,7 @@
 /*
- * block.h: the blocks of device memory that the program has: whose they are, and which one an
- * address lies in. omprma gives addresses aligned to 64 bytes and programs count on 256, so a block
- * may begin after what omprma gave.
+ * block.h: the blocks of device memory that the program has, allocated ones and globals of modules
+ * that it has looked up: whose they are, and which one an address lies in. omprma gives addresses
+ * aligned to 64 bytes and programs count on 256, so a block may begin after what omprma gave.
  *
  * Thread: any. Blocks: no.
  */
@@ -23,7 +23,8 @@ struct block {
     omprma_addr_t address; /* the program's */
     omprma_addr_t given;   /* omprma's; at most BLOCK_ALIGNMENT less */
     size_t bytes;
-    struct context *context; /* goes with it */
+    struct context *context;     /* goes with it */
+    const struct module *module; /* whose global it is; NULL: allocated */
 };
 RB_HEAD(block_tree, block);
 
@@ -34,16 +35,19 @@ struct blocks {
 
 void blocks_open(struct blocks *blocks);
 
-/* False: no host memory. */
+/* One that is there already stays. False: no host memory. */
 bool blocks_add(struct blocks *blocks, const struct block *block);
 
 /* The block that [address] lies in. False: none. */
 bool blocks_find(struct blocks *blocks, omprma_addr_t address, struct block *block);
 
-/* Takes out the one that begins there. False: none does. */
+/* Takes out the allocated one that begins there. False: none does. */
 bool blocks_take(struct blocks *blocks, omprma_addr_t address, struct block *block);
 
-/* Takes out one that belongs to the context. False: it has none left. */
+/* Takes out a global of the module. False: it has none left. */
+bool blocks_take_global(struct blocks *blocks, const struct module *module);
+
+/* Takes out an allocated one that belongs to the context. False: it has none left. */
 bool blocks_take_of(struct blocks *blocks, const struct context *context, struct block *block);
 
 #endif

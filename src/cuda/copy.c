@@ -139,7 +139,7 @@ static CUresult copy_in(CUdeviceptr to, const void *from, size_t bytes, CUstream
 {
     struct call call;
     struct stream *found;
-    CUresult result = call_begin(&call);
+    CUresult result = call_begin_stream(&call, stream);
 
     if (result == CUDA_SUCCESS)
         result = stream_begin(call.context, stream, &found);
@@ -158,7 +158,7 @@ static CUresult copy_out(void *to, CUdeviceptr from, size_t bytes, CUstream stre
 {
     struct call call;
     struct stream *found;
-    CUresult result = call_begin(&call);
+    CUresult result = call_begin_stream(&call, stream);
 
     if (result == CUDA_SUCCESS)
         result = stream_begin(call.context, stream, &found);
@@ -196,7 +196,7 @@ CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes, CU
 {
     struct call call;
     struct stream *found;
-    CUresult result = call_begin(&call);
+    CUresult result = call_begin_stream(&call, stream);
 
     if (result == CUDA_SUCCESS)
         result = stream_begin(call.context, stream, &found);
@@ -216,7 +216,7 @@ CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr fro
 {
     struct call call;
     struct stream *found;
-    CUresult result = call_begin(&call);
+    CUresult result = call_begin_stream(&call, stream);
 
     if (result == CUDA_SUCCESS)
         result = context_check(to_context);
@@ -259,7 +259,7 @@ static CUresult copy_whichever(CUdeviceptr to, CUdeviceptr from, size_t bytes, C
 {
     struct call call;
     struct stream *found;
-    CUresult result = call_begin(&call);
+    CUresult result = call_begin_stream(&call, stream);
 
     if (result == CUDA_SUCCESS)
         result = stream_begin(call.context, stream, &found);

@@ -13,6 +13,7 @@
 #include "cuda/host_call.h"
 #include "cuda/pulse.h"
 #include "cuda/result.h"
+#include "cuda/stream.h"
 #include "cuda/thread.h"
 #include "face/gate.h"
 
@@ -90,6 +91,15 @@ CUresult call_begin(struct call *call)
     if (result != CUDA_SUCCESS)
         return result;
     return context_usable(call->context);
+}
+
+CUresult call_begin_stream(struct call *call, CUstream stream)
+{
+    CUresult result = call_begin_bare(call);
+    if (result != CUDA_SUCCESS)
+        return result;
+    result = stream_context(stream, &call->context);
+    return result == CUDA_SUCCESS ? context_usable(call->context) : result;
 }
 
 CUresult call_end(struct call *call, CUresult result)

@@ -23,6 +23,10 @@ struct call {
  * Thread: any. Blocks: no. */
 CUresult call_begin(struct call *call);
 
+/* For functions that are given a stream: the context is the stream's, and none needs to be current;
+ * LLVM's runtime calls them so. */
+CUresult call_begin_stream(struct call *call, CUstream stream);
+
 /* For functions that need none. */
 CUresult call_begin_bare(struct call *call);
 

@@ -26,7 +26,7 @@ struct moment {
 struct event {
     uint32_t tag; /* EVENT_TAG */
     unsigned flags;
-    struct gpu *gpu;
+    struct gpu *_Atomic gpu; /* whose stream it was last recorded in */
     omprma_event_t *event;
     pthread_mutex_t lock;  /* guards what follows */
     struct moment *moment; /* NULL: never recorded, or without times */
@@ -156,8 +156,11 @@ CUresult cuEventDestroy(CUevent event)
     return cuEventDestroy_v2(event);
 }
 
+/* LLVM 14's runtime takes events of one GPU for streams of another. The driver would refuse them;
+ * here an event belongs to none, and such programs can have several GPUs. */
 static CUresult event_record(struct event *event, struct stream *stream)
 {
+    event->gpu = stream->context->gpu;
     CUresult result = result_of(event->gpu, omprma_event_record(event->event, stream->queue));
     if (result != CUDA_SUCCESS)
         return result;
@@ -174,18 +177,14 @@ CUresult cuEventRecord(CUevent event, CUstream stream)
 {
     struct call call;
     struct stream *found;
-    CUresult result = call_begin(&call);
+    CUresult result = call_begin_stream(&call, stream);
 
     if (result == CUDA_SUCCESS)
         result = event_check(event);
     if (result == CUDA_SUCCESS)
         result = stream_begin(call.context, stream, &found);
-    if (result == CUDA_SUCCESS) {
-        if (found->context->gpu != event->gpu)
-            result = stream_end(found, CUDA_ERROR_INVALID_HANDLE);
-        else
-            result = stream_end(found, event_record(event, found));
-    }
+    if (result == CUDA_SUCCESS)
+        result = stream_end(found, event_record(event, found));
     return call_end(&call, result);
 }
 
@@ -241,7 +240,7 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags)
 
     if (result != CUDA_SUCCESS)
         return result;
-    result = call_begin(&call);
+    result = call_begin_stream(&call, stream);
     if (result == CUDA_SUCCESS)
         result = event_check(event);
     if (result == CUDA_SUCCESS)

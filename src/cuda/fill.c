@@ -38,7 +38,7 @@ static CUresult fill_begin(struct rectangle rectangle, const void *value, size_t
 {
     struct call call;
     struct stream *found;
-    CUresult result = call_begin(&call);
+    CUresult result = call_begin_stream(&call, stream);
 
     if (result == CUDA_SUCCESS)
         result = stream_begin(call.context, stream, &found);

@@ -150,7 +150,7 @@ static CUresult host_call_add(CUstream handle, CUhostFn function, CUstreamCallba
     struct call call;
     struct stream *stream;
     struct host_call *made = NULL;
-    CUresult result = call_begin(&call);
+    CUresult result = call_begin_stream(&call, handle);
 
     if (result == CUDA_SUCCESS && !function && !callback)
         result = CUDA_ERROR_INVALID_VALUE;

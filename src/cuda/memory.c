@@ -135,7 +135,7 @@ CUresult cuMemAllocAsync(CUdeviceptr *address, size_t bytes, CUstream stream)
 {
     struct call call;
     struct stream *found;
-    CUresult result = call_begin(&call);
+    CUresult result = call_begin_stream(&call, stream);
 
     if (result == CUDA_SUCCESS)
         result = stream_begin(call.context, stream, &found);
@@ -148,7 +148,7 @@ CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream)
 {
     struct call call;
     struct stream *found;
-    CUresult result = call_begin(&call);
+    CUresult result = call_begin_stream(&call, stream);
 
     if (result == CUDA_SUCCESS)
         result = stream_begin(call.context, stream, &found);

@@ -48,6 +48,8 @@ static CUresult module_free(struct module *module)
 
     if (result == CUDA_SUCCESS)
         result = result_of(gpu, remote_module_unload(gpu->device, module->number));
+    while (blocks_take_global(&gpu->blocks, module))
+        ;
     while ((function = LIST_FIRST(&module->functions))) {
         LIST_REMOVE(function, link);
         function->tag = 0;
@@ -301,6 +303,15 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
     return call_end(&call, result);
 }
 
+/* Programs may ask whose its address is. False: no memory. */
+static bool global_note(const struct module *module, const struct cuda_global *global)
+{
+    return blocks_add(&module->context->gpu->blocks, &(struct block){.address = global->address,
+                                                                     .bytes = global->bytes,
+                                                                     .context = module->context,
+                                                                     .module = module});
+}
+
 CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule module,
                               const char *name)
 {
@@ -313,6 +324,8 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule modu
     if (result == CUDA_SUCCESS)
         result = look_up(module->context->gpu, remote_global(module->context->gpu->device,
                                                              module->number, name, &global));
+    if (result == CUDA_SUCCESS && !global_note(module, &global))
+        result = CUDA_ERROR_OUT_OF_MEMORY;
     if (result == CUDA_SUCCESS && address)
         *address = global.address;
     if (result == CUDA_SUCCESS && bytes)

@@ -76,7 +76,7 @@ static CUresult copy_2d(const CUDA_MEMCPY2D *copy, CUstream stream, bool wait)
 {
     struct call call;
     struct stream *found;
-    CUresult result = call_begin(&call);
+    CUresult result = call_begin_stream(&call, stream);
 
     if (result == CUDA_SUCCESS && !copy)
         result = CUDA_ERROR_INVALID_VALUE;

@@ -128,19 +128,32 @@ static CUresult stream_of_thread(struct context *context, struct stream **stream
     return result;
 }
 
-/* Held for the caller. */
+static bool is_created(CUstream handle)
+{
+    return handle && handle != CU_STREAM_LEGACY && handle != CU_STREAM_PER_THREAD;
+}
+
+CUresult stream_context(CUstream handle, struct context **context)
+{
+    if (is_created(handle)) {
+        if (handle->tag != STREAM_TAG)
+            return CUDA_ERROR_INVALID_HANDLE;
+        *context = handle->context;
+        return CUDA_SUCCESS;
+    }
+    *context = thread_context();
+    return *context ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+}
+
+/* Held for the caller. `context` is what stream_context() says. */
 static CUresult stream_find(struct context *context, CUstream handle, struct stream **stream)
 {
     CUresult result = CUDA_SUCCESS;
 
-    if (handle && handle != CU_STREAM_LEGACY && handle != CU_STREAM_PER_THREAD) {
-        if (handle->tag != STREAM_TAG)
-            return CUDA_ERROR_INVALID_HANDLE;
-        if (handle->context != context)
-            result = context_usable(handle->context);
+    if (is_created(handle)) {
         *stream = handle;
         stream_hold(handle);
-        return result;
+        return CUDA_SUCCESS;
     }
     pthread_mutex_lock(&context->lock);
     result = handle == CU_STREAM_PER_THREAD ? stream_of_thread(context, stream)
@@ -380,8 +393,7 @@ CUresult cuStreamDestroy_v2(CUstream stream)
     CUresult result = call_begin_bare(&call);
 
     if (result == CUDA_SUCCESS) {
-        if (!stream || stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD ||
-            stream->tag != STREAM_TAG || !stream_remove(stream))
+        if (!is_created(stream) || stream->tag != STREAM_TAG || !stream_remove(stream))
             result = CUDA_ERROR_INVALID_HANDLE;
         else
             stream_drop(stream);
@@ -393,7 +405,7 @@ CUresult cuStreamSynchronize(CUstream stream)
 {
     struct call call;
     struct stream *found;
-    CUresult result = call_begin(&call);
+    CUresult result = call_begin_stream(&call, stream);
 
     if (result == CUDA_SUCCESS)
         result = stream_begin(call.context, stream, &found);
@@ -421,7 +433,7 @@ CUresult cuStreamQuery(CUstream stream)
 {
     struct call call;
     struct stream *found;
-    CUresult result = call_begin(&call);
+    CUresult result = call_begin_stream(&call, stream);
 
     if (result == CUDA_SUCCESS)
         result = stream_find(call.context, stream, &found);
@@ -435,7 +447,7 @@ CUresult cuStreamQuery(CUstream stream)
 /* Begins a call that only looks at a stream. */
 static CUresult look(struct call *call, CUstream handle, const void *answer, struct stream **stream)
 {
-    CUresult result = call_begin(call);
+    CUresult result = call_begin_stream(call, handle);
     if (result == CUDA_SUCCESS && !answer)
         result = CUDA_ERROR_INVALID_VALUE;
     if (result == CUDA_SUCCESS)

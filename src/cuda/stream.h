@@ -50,6 +50,10 @@ enum { STREAM_TAG = 0x5354524d };
  */
 CUresult stream_begin(struct context *context, CUstream handle, struct stream **stream);
 
+/* The context that the handle's stream is in, for handles of no stream the current one. Errors:
+ * INVALID_HANDLE, INVALID_CONTEXT. */
+CUresult stream_context(CUstream handle, struct context **context);
+
 /* Returns `result`. */
 CUresult stream_end(struct stream *stream, CUresult result);
 
