@@ -18,7 +18,8 @@ enum {
     KEY_LLVM,
     KEY_RUNTIME,
     KEY_MPI_ARG,
-    KEY_DEVICES
+    KEY_DEVICES,
+    KEY_BACKENDS
 };
 enum { WORKERS_MAX = 4096, VERBOSE_MAX = 3 };
 
@@ -26,6 +27,10 @@ static const struct argp_option options[] = {
     {"workers", 'n', "N", 0, "Number of workers (default 1, or one per slot of the hosts)", 0},
     {"devices-per-worker", KEY_DEVICES, "K|numa", 0,
      "Number of devices of each worker, or one per NUMA node of its cores (default 1)", 0},
+    {"backends", KEY_BACKENDS, "KINDS", 0,
+     "Kinds of devices that workers offer, with commas between: native (the machine itself), cuda "
+     "(its NVIDIA GPUs) (default native)",
+     0},
     {"hosts", KEY_HOSTS, "H1:N,H2:N", 0,
      "Place workers on these hosts, N on each (default: this host)", 0},
     {"hostfile", KEY_HOSTFILE, "FILE", 0, "The same from a file with lines \"HOST slots=N\"", 0},
@@ -112,6 +117,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         return 0;
     case KEY_DEVICES:
         option_set("--devices-per-worker", "DEVICES", value);
+        return 0;
+    case KEY_BACKENDS:
+        option_set("--backends", "BACKENDS", value);
         return 0;
     case KEY_DATA:
         option_set("--data", "DATA", value);
