@@ -254,6 +254,8 @@ static void free_runtime(struct runtime *runtime)
         device_destroy(runtime->devices[i]);
     }
     operation_pool_free(&runtime->operations);
+    if (runtime->memory.sound == runtime->memory.count)
+        free((void *)(uintptr_t)runtime->memory.base);
     datapath_destroy(runtime->one_sided);
     guard_destroy(runtime->guard);
     datapath_destroy(runtime->two_sided);
