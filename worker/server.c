@@ -190,5 +190,7 @@ void server_close(struct server *server)
     service_stop(server);
     session_close(server->session);
     server->session = NULL;
+    for (int i = 0; i < server->device_count; i++)
+        worker_device_end(&server->devices[i]);
     pthread_mutex_destroy(&server->lock.mutex);
 }

@@ -69,7 +69,7 @@ omprma_status_t server_open(struct server *server, int head);
 omprma_status_t server_run(struct server *server);
 
 /* Ends the threads of devices and the service thread, and frees everything that server_open() and
- * the streams made. Does not close the devices. */
+ * the streams made, and the devices' staging memory. Does not close the devices. */
 void server_close(struct server *server);
 
 /* The connection has failed in a way that leaves somebody waiting for ever: what comes now is the

@@ -125,18 +125,15 @@ omprma_status_t queue_append_read(struct omprma_queue *queue, struct wire_record
     return OMPRMA_OK;
 }
 
-omprma_status_t queue_append_transfer(struct omprma_queue *queue, const struct transfer *transfer,
-                                      struct operation **operation)
+static void insert_transfer(struct omprma_queue *queue, struct operation *move)
 {
-    struct operation *move = operation_take(pool_of(queue), OPERATION_TRANSFER), *before = NULL;
+    const struct transfer *transfer = &move->move.transfer;
+    struct operation *before = NULL;
 
-    if (!move)
-        return OMPRMA_ERR_HOST_MEMORY;
-    set_ranges(move, transfer);
     move->move.kind = move->fills_host ? STATS_RETRIEVE : STATS_SUBMIT;
     move->counts = true;
     move->number = queue->appended;
-    if (order_may_pass(queue, transfer->remote, transfer->bytes)) {
+    if (!move->may_fail && order_may_pass(queue, transfer->remote, transfer->bytes)) {
         before = queue->open_first;
         move->number = before->number - 1;
     } else if (queue->open) {
@@ -146,8 +143,37 @@ omprma_status_t queue_append_transfer(struct omprma_queue *queue, const struct t
     }
     queue_insert(queue, move, before);
     queue_attend(queue);
+}
+
+omprma_status_t queue_append_transfer(struct omprma_queue *queue, const struct transfer *transfer,
+                                      struct operation **operation)
+{
+    struct operation *move = operation_take(pool_of(queue), OPERATION_TRANSFER);
+
+    if (!move)
+        return OMPRMA_ERR_HOST_MEMORY;
+    set_ranges(move, transfer);
+    move->move.path = PATH_RMA;
+    insert_transfer(queue, move);
     if (operation)
         *operation = move;
+    return OMPRMA_OK;
+}
+
+omprma_status_t queue_append_staged(struct omprma_queue *queue, const struct transfer *transfer,
+                                    bool may_fail, const struct operation_task *task, void *data,
+                                    struct operation **operation)
+{
+    struct operation *move = operation_take(pool_of(queue), OPERATION_TRANSFER);
+
+    if (!move)
+        return OMPRMA_ERR_HOST_MEMORY;
+    set_ranges(move, transfer);
+    move->may_fail = may_fail;
+    move->task.task = task;
+    move->task.data = data;
+    insert_transfer(queue, move);
+    *operation = move;
     return OMPRMA_OK;
 }
 
@@ -163,6 +189,7 @@ omprma_status_t queue_append_half(struct omprma_queue *queue, struct wire_record
     set_ranges(half, transfer);
     half->device_at = record->word[0];
     half->move.kind = kind;
+    half->move.path = PATH_TWO_SIDED;
     queue->hosts++;
     if (operation)
         *operation = half;

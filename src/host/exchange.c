@@ -7,10 +7,10 @@
 #include "base/error.h"
 #include "host/append.h"
 #include "host/call.h"
+#include "host/carry.h"
 #include "host/helper.h"
 #include "host/issue.h"
 #include "host/order.h"
-#include "host/relay.h"
 
 struct exchange_paths *exchange_paths_of(const struct device *from, const struct device *to)
 {
@@ -123,6 +123,12 @@ static omprma_status_t send(const struct exchange *x, struct operation **arrived
     return OMPRMA_OK;
 }
 
+/* Puts and gets reach the range. */
+static bool is_reached(const struct device *device, bool arena)
+{
+    return device_is_one_sided(device) && (arena || device_is_staged(device));
+}
+
 /* Small data is put: that is one message, and no measurement tells more. */
 static enum config_exchange choose(const struct exchange *x)
 {
@@ -130,32 +136,39 @@ static enum config_exchange choose(const struct exchange *x)
 
     if (paths->way == EXCHANGE_APPLICATION)
         return EXCHANGE_APPLICATION;
-    if (!x->from_arena || !x->to_arena || !device_is_one_sided(x->queue->device) ||
-        !device_is_one_sided(x->to_device))
+    if (!is_reached(x->queue->device, x->from_arena) || !is_reached(x->to_device, x->to_arena))
         return EXCHANGE_SEND;
     return paths->small_put && x->bytes < EXCHANGE_SMALL ? EXCHANGE_PUT : paths->way;
 }
 
+/* In pieces, with memory in between. */
+static bool is_carried(const struct exchange *x, enum config_exchange way)
+{
+    return way == EXCHANGE_APPLICATION || device_is_staged(x->queue->device) ||
+           device_is_staged(x->to_device);
+}
+
 static omprma_status_t append(const struct exchange *x, enum path *path, struct operation **arrived)
 {
+    static const enum path paths[EXCHANGE_WAYS] = {
+        [EXCHANGE_PUT] = PATH_RMA,
+        [EXCHANGE_GET] = PATH_RMA,
+        [EXCHANGE_SEND] = PATH_TWO_SIDED,
+        [EXCHANGE_APPLICATION] = PATH_APPLICATION,
+    };
+    enum config_exchange way;
+
     if (x->to_device->peer == x->queue->device->peer) {
         *path = PATH_INLINE;
         return copy_inside(x, arrived);
     }
-    switch (choose(x)) {
-    case EXCHANGE_PUT:
-        *path = PATH_RMA;
+    way = choose(x);
+    *path = paths[way];
+    if (is_carried(x, way))
+        return carry_append_exchange(x, way, arrived);
+    if (way == EXCHANGE_PUT)
         return put(x, arrived);
-    case EXCHANGE_GET:
-        *path = PATH_RMA;
-        return get(x, arrived);
-    case EXCHANGE_APPLICATION:
-        *path = PATH_APPLICATION;
-        return relay_append(x, arrived);
-    default:
-        *path = PATH_TWO_SIDED;
-        return send(x, arrived);
-    }
+    return way == EXCHANGE_GET ? get(x, arrived) : send(x, arrived);
 }
 
 omprma_status_t exchange_append(const struct exchange *x, struct operation **arrived)

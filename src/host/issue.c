@@ -180,16 +180,56 @@ static void issue_message(struct omprma_queue *queue, struct operation *first)
 
 /* ---- what this side does ---- */
 
-static void account(struct operation *operation, enum path path)
+static void account(struct operation *operation)
 {
     struct device *device = operation->queue->device;
     int64_t now = clock_ns();
     uint64_t bytes = operation->move.transfer.bytes;
     enum stats_kind kind = operation->move.kind;
+    enum path path = operation->move.path;
 
-    stats_count(&device->stats, kind, path, bytes, now - operation->start_ns);
+    if (!operation->is_part)
+        stats_count(&device->stats, kind, path, bytes, now - operation->start_ns);
     trace_add(device->runtime, kind == STATS_SUBMIT ? "submit" : "retrieve", paths_names[path],
               device->number, operation->start_ns, now, bytes);
+}
+
+static void end_steps(struct operation *operation)
+{
+    if (operation->kind == OPERATION_TRANSFER && !operation->failure)
+        account(operation);
+    queue_end_operation(operation, NULL);
+}
+
+/* True if anything moved. An operation with steps may fail, and so end, inside its own functions:
+ * when the device is lost meanwhile. */
+static bool run_steps(struct omprma_queue *queue, struct operation *operation)
+{
+    const struct operation_task *functions = operation->task.task;
+    bool started = false, done = false;
+    omprma_status_t status = OMPRMA_OK;
+
+    operation_hold(operation);
+    operation->task.in_step = true;
+    if (operation->state == OPERATION_APPENDED) {
+        status = functions->start(operation, &started);
+        if (started && !operation_has_ended(operation))
+            operation->state = OPERATION_ISSUED;
+    }
+    if (operation->state == OPERATION_ISSUED && status == OMPRMA_OK)
+        status = functions->step(operation, &done);
+    operation->task.in_step = false;
+    if (operation_has_ended(operation))
+        functions->end(operation);
+    else if (status != OMPRMA_OK)
+        queue_fail_coded(queue, operation, status, error_code(), error_text());
+    else if (done)
+        end_steps(operation);
+    if (operation->state == OPERATION_ISSUED)
+        queue_attend(queue);
+    done = operation_has_ended(operation);
+    operation_drop(&queue->device->runtime->operations, operation);
+    return started || done;
 }
 
 static void issue_transfer(struct omprma_queue *queue, struct operation *transfer)
@@ -205,7 +245,10 @@ static void issue_transfer(struct omprma_queue *queue, struct operation *transfe
     transfer->start_ns = clock_ns();
     queue->transfers++;
     activate(transfer);
-    if (datapath_start(queue->device->runtime->one_sided, &transfer->move.transfer) != OMPRMA_OK)
+    if (transfer->task.task)
+        run_steps(queue, transfer);
+    else if (datapath_start(queue->device->runtime->one_sided, &transfer->move.transfer) !=
+             OMPRMA_OK)
         queue_fail(queue, transfer, OMPRMA_ERR_MPI, error_text());
 }
 
@@ -214,6 +257,8 @@ static bool test_transfer(struct omprma_queue *queue, struct operation *transfer
 {
     bool done = false;
 
+    if (transfer->task.task)
+        return run_steps(queue, transfer);
     if (datapath_test(queue->device->runtime->one_sided, &transfer->move.transfer, &done) !=
         OMPRMA_OK) {
         queue_fail(queue, transfer, OMPRMA_ERR_MPI, error_text());
@@ -223,7 +268,7 @@ static bool test_transfer(struct omprma_queue *queue, struct operation *transfer
         peer_keep_awake(queue->device->peer);
         return false;
     }
-    account(transfer, PATH_RMA);
+    account(transfer);
     queue_end_operation(transfer, NULL);
     return true;
 }
@@ -243,7 +288,7 @@ static bool test_half(struct omprma_queue *queue, struct operation *half)
     if (!done)
         return false;
     half->moved = true;
-    account(half, PATH_TWO_SIDED);
+    account(half);
     if (half->answered)
         queue_end_operation(half, NULL);
     return true;
@@ -285,37 +330,6 @@ static bool issue_wait(struct omprma_queue *queue, struct operation *wait)
     return true;
 }
 
-/* True if anything moved. A task may fail, and so end, inside its own functions: when the device is
- * lost meanwhile. */
-static bool issue_task(struct omprma_queue *queue, struct operation *task)
-{
-    const struct operation_task *functions = task->task.task;
-    bool started = false, done = false;
-    omprma_status_t status = OMPRMA_OK;
-
-    operation_hold(task);
-    task->task.in_step = true;
-    if (task->state == OPERATION_APPENDED) {
-        status = functions->start(task, &started);
-        if (started && !operation_has_ended(task))
-            task->state = OPERATION_ISSUED;
-    }
-    if (task->state == OPERATION_ISSUED && status == OMPRMA_OK)
-        status = functions->step(task, &done);
-    task->task.in_step = false;
-    if (operation_has_ended(task))
-        functions->end(task);
-    else if (status != OMPRMA_OK)
-        queue_fail(queue, task, status, error_text());
-    else if (done)
-        queue_end_operation(task, NULL);
-    if (task->state == OPERATION_ISSUED)
-        queue_attend(queue);
-    done = operation_has_ended(task);
-    operation_drop(&queue->device->runtime->operations, task);
-    return started || done;
-}
-
 /* ---- going on ---- */
 
 /* Issues what can be issued. True if anything moved. */
@@ -336,7 +350,7 @@ static bool issue_next(struct omprma_queue *queue)
     case OPERATION_WAIT:
         return issue_wait(queue, next);
     case OPERATION_TASK:
-        return issue_task(queue, next);
+        return run_steps(queue, next);
     default:
         issue_message(queue, next);
         return true;

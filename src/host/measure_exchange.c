@@ -118,7 +118,7 @@ static bool goes_by(const struct device *from, const struct device *to,
                     const struct exchange_paths *paths)
 {
     return from->peer != to->peer && device_is_one_sided(from) == device_is_one_sided(to) &&
-           exchange_paths_of(from, to) == paths;
+           device_is_staged(from) == device_is_staged(to) && exchange_paths_of(from, to) == paths;
 }
 
 /* Two devices whose data would go that way; false if there are none. */

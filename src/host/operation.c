@@ -56,7 +56,6 @@ static void clear(struct operation *operation, enum operation_kind kind)
     size_t bytes = offsetof(struct operation, command) + sizeof(operation->command);
 
     _Static_assert(sizeof(operation->command) >= sizeof(operation->wait) &&
-                       sizeof(operation->command) >= sizeof(operation->task) &&
                        sizeof(operation->command) >= sizeof(operation->mark),
                    "the part that is cleared");
     if (kind == OPERATION_TRANSFER || kind == OPERATION_HALF)
@@ -117,10 +116,12 @@ const char *operation_name(const struct operation *operation)
         [OPERATION_HALF] = "two-sided transfer",
         [OPERATION_TRANSFER] = "put",
         [OPERATION_WAIT] = "wait",
-        [OPERATION_TASK] = "exchange through the application",
+        [OPERATION_TASK] = "exchange piece by piece",
         [OPERATION_MARK] = "event",
     };
 
+    if (operation->kind == OPERATION_TRANSFER && operation->task.task)
+        return operation->fills_host ? "staged retrieve" : "staged submit";
     if (operation->kind == OPERATION_TRANSFER && operation->fills_host)
         return "get";
     return names[operation->kind];

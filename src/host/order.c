@@ -15,12 +15,17 @@
  *   command    the worker orders commands among each other. It does not see transfers, waits and
  *              tasks: those before it must have ended.
  *   transfer   the worker does not see it: commands before it that may touch what it touches must
- *              have ended, so must transfers before it whose ranges meet its own; and small submits
- *              of all queues of the device to the same range that were sent must be executed.
+ *              have ended, so must transfers before it whose ranges meet its own or that may fail;
+ *              and small submits of all queues of the device to the same range that were sent must
+ *              be executed. So it is with those that go through staging memory, whose pieces are
+ *              put, got and commanded in queues of their own (carry.h): the worker runs them, but
+ *              in no order with this queue.
  *   wait       for its target, which may lie in any queue; nothing behind it is issued before.
  *   task       everything before it must have ended.
  *
- * Nothing waits for what is not appended yet, so no circle can close.
+ * Nothing waits for what is not appended yet, so no circle can close. An operation that was issued
+ * needs only what the workers answer, and room in staging memory, which is in use only by others
+ * that need no more than answers (slots.h).
  */
 #include "host/order.h"
 
@@ -52,7 +57,7 @@ static bool transfer_follows(const struct operation *transfer, const struct oper
                (earlier->may_fail || ranges_meet(earlier->device_at, earlier->device_bytes,
                                                  transfer->device_at, transfer->device_bytes));
     case OPERATION_TRANSFER:
-        return transfers_conflict(earlier, transfer);
+        return earlier->may_fail || transfers_conflict(earlier, transfer);
     default: /* a small submit stands among the writes when it is sent */
         return true;
     }

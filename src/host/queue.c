@@ -197,9 +197,9 @@ static void release(struct operation *operation)
         free(operation->move.copy);
     } else if (operation->kind == OPERATION_WAIT) {
         operation_drop(pool_of(queue), operation->wait.target);
-    } else if (operation->kind == OPERATION_TASK && !operation->task.in_step) {
-        operation->task.task->end(operation);
     }
+    if (operation->task.task && !operation->task.in_step)
+        operation->task.task->end(operation);
     if (operation->state == OPERATION_ISSUED && operation->kind >= OPERATION_HALF)
         deactivate(queue, operation);
 }
@@ -278,7 +278,7 @@ static void fail_one(struct operation *operation, bool at, struct failure *failu
 {
     bool ends = operation->state == OPERATION_APPENDED || operation->moved ||
                 operation->kind == OPERATION_WAIT ||
-                (at && operation->kind == OPERATION_TRANSFER) ||
+                (at && operation->kind == OPERATION_TRANSFER && !operation->task.task) ||
                 (operation_is_command(operation) && operation->kind != OPERATION_HALF);
 
     if (ends) {
@@ -404,7 +404,7 @@ static void abandon(struct operation *operation)
 
     if (operation->state != OPERATION_ISSUED)
         return;
-    if (operation->kind == OPERATION_TRANSFER)
+    if (operation->kind == OPERATION_TRANSFER && !operation->task.task)
         datapath_abandon(runtime->one_sided, &operation->move.transfer);
     else if (operation->kind == OPERATION_HALF && operation->move.started && !operation->moved)
         datapath_abandon(runtime->two_sided, &operation->move.transfer);

@@ -2,17 +2,13 @@
  * runtime.h: the one object that holds settings, connection, devices and everything that waits, and
  * its lock. There is no other global mutable state. Who knows whom, from below to above:
  *
- *   runtime     this object; operation: whatever a queue holds, as an object
- *   peer        one worker: messages, signs of life
- *   progress    waiting; who waits makes progress for all
- *   device      memory of one device
- *   queue       the list of a queue: how operations end and fail
- *   order       which operation may be issued when
- *   append      operations come into a queue
- *   issue       a queue goes on: operations are issued, results come in
- *   retired     freed blocks that operations may still use
- *   call, submit, exchange (helper, relay), broadcast, event, memory, image   the public calls
- *   incoming    what peers send, and their loss, come to queues
+ *   runtime     this object; operation: whatever a queue holds, as an object; slots: memory in
+ * between peer        one worker: messages, signs of life progress    waiting; who waits makes
+ * progress for all device      memory of one device queue       the list of a queue: how operations
+ * end and fail order       which operation may be issued when append      operations come into a
+ * queue issue       a queue goes on: operations are issued, results come in retired     freed
+ * blocks that operations may still use call, submit, carry, exchange (helper), broadcast, event,
+ * memory, image   the public calls incoming    what peers send, and their loss, come to queues
  *   watchdog    says what waits for what when nothing moves any more
  *   devices     devices are made; measure, report, trace: what happened, for users
  *   start       start and end
@@ -37,11 +33,11 @@
 #include "host/completion.h"
 #include "host/operation.h"
 #include "host/paths.h"
+#include "host/slots.h"
 #include "host/wakes.h"
 
 struct device;
 struct peer;
-struct relay;
 struct runtime;
 struct trace;
 
@@ -87,8 +83,8 @@ struct runtime {
     struct doorbell *bell, **bells;
 
     struct exchange_paths exchange[2]; /* between devices of one host; of different hosts */
-    int relays; /* exchanges through the application that have memory, see relay.h */
-    struct relay *relay_first, *relay_last; /* those that wait for it */
+    struct slot_pool memory;           /* for exchanges through the application, see carry.h */
+    struct slot_turns turns;           /* who waits for slots, here or of devices */
 
     struct peer **peers;     /* by rank; NULL: this process */
     struct device **devices; /* device number -> device */

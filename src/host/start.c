@@ -178,6 +178,7 @@ static omprma_status_t connect_workers(struct runtime *runtime)
         .arena_bytes = (uint64_t)runtime->config.arena,
         .devices = runtime->config.devices,
         .timeout_s = (uint64_t)runtime->config.timeout_s,
+        .backends = runtime->config.backends,
         .bell = mine.hello.bell,
     };
     status = world_open(world, &mine, &peers, NULL, NULL);
@@ -253,6 +254,8 @@ static void free_runtime(struct runtime *runtime)
         device_destroy(runtime->devices[i]);
     }
     operation_pool_free(&runtime->operations);
+    if (runtime->memory.sound == runtime->memory.count)
+        free((void *)(uintptr_t)runtime->memory.base);
     datapath_destroy(runtime->one_sided);
     guard_destroy(runtime->guard);
     datapath_destroy(runtime->two_sided);

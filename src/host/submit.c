@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "host/call.h"
+#include "host/carry.h"
 #include "host/image.h"
 #include "host/append.h"
 #include "host/issue.h"
@@ -143,23 +144,41 @@ static omprma_status_t move_one_sided(struct omprma_queue *queue, bool submit, o
     return status;
 }
 
+static omprma_status_t move_staged(struct omprma_queue *queue, bool submit, omprma_addr_t device,
+                                   void *host, uint64_t bytes, bool arena)
+{
+    struct operation *operation;
+    omprma_status_t status = carry_append(queue, submit, device, host, bytes, arena, &operation);
+
+    if (status != OMPRMA_OK)
+        return status;
+    if (submit)
+        queue_advance(queue);
+    operation_drop(&queue->device->runtime->operations, operation);
+    return OMPRMA_OK;
+}
+
 static omprma_status_t move(struct omprma_queue *queue, bool submit, omprma_addr_t address,
                             void *host, uint64_t bytes, bool arena)
 {
     const struct paths *paths = &queue->device->paths;
+    bool staged = device_is_staged(queue->device);
 
-    if (arena && paths_bulk(paths, submit, bytes) == PATH_RMA)
+    if (!staged && arena && paths_bulk(paths, submit, bytes) == PATH_RMA)
         return move_one_sided(queue, submit, address, host, bytes);
     if (submit && bytes <= OMPRMA_COPIED_SUBMIT) {
         /* The caller may reuse the source at once, so a small one travels in the message. */
         return send_inline(queue, address, host, bytes, arena);
     }
-    return move_two_sided(queue, submit, address, host, bytes, false, NULL);
+    return staged ? move_staged(queue, submit, address, host, bytes, arena)
+                  : move_two_sided(queue, submit, address, host, bytes, false, NULL);
 }
 
 omprma_status_t submit_part(struct omprma_queue *queue, bool submit, omprma_addr_t address,
                             void *host, uint64_t bytes, bool arena, struct operation **operation)
 {
+    if (device_is_staged(queue->device))
+        return carry_append(queue, submit, address, host, bytes, arena, operation);
     if (arena && paths_bulk(&queue->device->paths, submit, bytes) == PATH_RMA)
         return append_one_sided(queue, submit, address, host, bytes, operation);
     return move_two_sided(queue, submit, address, host, bytes, true, operation);

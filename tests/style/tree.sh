@@ -52,7 +52,7 @@ for file in "${sources[@]}"; do
         complain "$file: only src/rma, src/twosided and src/control/mpi_* know MPI"
 done
 
-if grep -nE '#include "worker/native/' worker/*.[ch] | grep -v '^worker/main\.c:'; then
+if grep -nE '#include "worker/(native|cuda)/' worker/*.[ch] | grep -v '^worker/main\.c:'; then
     complain 'worker: the core knows a backend only by backend.h'
 fi
 

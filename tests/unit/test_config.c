@@ -16,6 +16,7 @@ static const char *const names[] = {
 #define CONFIG_CHOICE(field, name, value, choices, help) name,
 #define CONFIG_BOOL(field, name, value, help) name,
 #define CONFIG_INT(field, name, value, low, high, help) name,
+#define CONFIG_SET(field, name, value, choices, help) name,
 #define CONFIG_INT_OR(field, name, value, low, high, word, help) name,
 #define CONFIG_BYTES(field, name, value, low, high, help) name,
 #define CONFIG_TEXT(field, name, value, help) name,

@@ -9,6 +9,7 @@
 #include "base/config.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "tools/launch/allocation.h"
 
 enum {
     KEY_HOSTS = 256,
@@ -20,6 +21,7 @@ enum {
     KEY_MPI_ARG,
     KEY_DEVICES,
     KEY_CUDA
+    KEY_BACKENDS
 };
 enum { WORKERS_MAX = 4096, VERBOSE_MAX = 3 };
 
@@ -27,6 +29,10 @@ static const struct argp_option options[] = {
     {"workers", 'n', "N", 0, "Number of workers (default 1, or one per slot of the hosts)", 0},
     {"devices-per-worker", KEY_DEVICES, "K|numa", 0,
      "Number of devices of each worker, or one per NUMA node of its cores (default 1)", 0},
+    {"backends", KEY_BACKENDS, "KINDS", 0,
+     "Kinds of devices that workers offer, with commas between: native (the machine itself), cuda "
+     "(its NVIDIA GPUs) (default native)",
+     0},
     {"hosts", KEY_HOSTS, "H1:N,H2:N", 0,
      "Place workers on these hosts, N on each (default: this host)", 0},
     {"hostfile", KEY_HOSTFILE, "FILE", 0, "The same from a file with lines \"HOST slots=N\"", 0},
@@ -118,6 +124,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case KEY_DEVICES:
         option_set("--devices-per-worker", "DEVICES", value);
         return 0;
+    case KEY_BACKENDS:
+        option_set("--backends", "BACKENDS", value);
+        return 0;
     case KEY_DATA:
         option_set("--data", "DATA", value);
         return 0;
@@ -148,6 +157,8 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         launch->llvm = llvm && *llvm ? llvm : "auto";
         launch->runtime = config.runtime;
         log_open("omprma", (int)config.verbose);
+        if (!launch_inside() && allocation_take(launch) != OMPRMA_OK)
+            option_fail("%s", error_text());
         return 0;
     }
     default:

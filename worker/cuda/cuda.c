@@ -33,8 +33,8 @@ static void name_kernels(const struct cuda *cuda, char *names, size_t bytes)
         if (!task->kernel[0])
             continue;
         if (used < bytes - 1)
-            used += (size_t)snprintf(names + used, bytes - used, "%s%s",
-                                     count ? " or " : "kernel ", task->kernel);
+            used += (size_t)snprintf(names + used, bytes - used, "%s%s", count ? " or " : "kernel ",
+                                     task->kernel);
         count++;
     }
     if (count == 0)
@@ -239,8 +239,8 @@ static int start_copy(const struct cuda *cuda, const struct backend_copy *copy,
         return driver->copy_out((void *)(uintptr_t)copy->to, copy->from, bytes, stream);
     if (copy->to_device == copy->from_device)
         return driver->copy_inside(copy->to, copy->from, bytes, stream);
-    return driver->copy_peer(copy->to, cuda_of(copy->to_device)->context, copy->from,
-                             cuda->context, bytes, stream);
+    return driver->copy_peer(copy->to, cuda_of(copy->to_device)->context, copy->from, cuda->context,
+                             bytes, stream);
 }
 
 static omprma_status_t copy_error(const struct cuda *cuda, const struct backend_copy *copy,
@@ -271,8 +271,7 @@ static enum backend_step cuda_copy(struct worker_device *device, struct backend_
     if (!task)
         return BACKEND_OVER;
     code = start_copy(cuda, copy, task->stream);
-    return begun(cuda, task, code,
-                 code == DRIVER_OK ? OMPRMA_OK : copy_error(cuda, copy, code));
+    return begun(cuda, task, code, code == DRIVER_OK ? OMPRMA_OK : copy_error(cuda, copy, code));
 }
 
 /* Patterns of 8 bytes are two columns of 4. */
@@ -351,10 +350,9 @@ static int launch_packed(const struct cuda *cuda, const struct cuda_kernel *kern
     /* Of the driver interface: 1 is "buffer", 2 "its size", 0 the end. */
     void *extra[] = {(void *)1, (void *)(uintptr_t)with->arguments, (void *)2, &bytes, NULL};
 
-    return cuda->driver->launch(kernel->function, dimension[0], dimension[1], dimension[2],
-                                dimension[3], dimension[4], dimension[5],
-                                (unsigned)with->geometry.shared_bytes, stream, NULL,
-                                bytes ? extra : NULL);
+    return cuda->driver->launch(
+        kernel->function, dimension[0], dimension[1], dimension[2], dimension[3], dimension[4],
+        dimension[5], (unsigned)with->geometry.shared_bytes, stream, NULL, bytes ? extra : NULL);
 }
 
 /* What is left to the device is 1. */
@@ -457,6 +455,8 @@ static bool stream_has_ended(struct cuda *cuda, struct cuda_task *task)
         lose(cuda, code);
         return false;
     }
+    if (code != DRIVER_OK) /* what it is about may still use memory of ours */
+        cuda->driver->stream_synchronize(task->stream);
     job->status = code == DRIVER_OK ? OMPRMA_OK
                                     : driver_error(cuda->driver, code, "%s%s on %s",
                                                    task->kernel[0] ? "kernel " : "a transfer",

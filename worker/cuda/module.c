@@ -98,9 +98,8 @@ static omprma_status_t check_image(const char *image, size_t bytes, bool *text)
 static omprma_status_t refuse(const struct cuda *cuda, int code, const char *what, const char *log)
 {
     int length = (int)strcspn(log, "\n");
-    omprma_status_t status =
-        driver_error(cuda->driver, code, "%s on %s%s%.*s", what, cuda->name, length ? ": " : "",
-                     length, log);
+    omprma_status_t status = driver_error(cuda->driver, code, "%s on %s%s%.*s", what, cuda->name,
+                                          length ? ": " : "", length, log);
 
     return driver_is_fatal(code) || status == OMPRMA_ERR_DEVICE_MEMORY ||
                    status == OMPRMA_ERR_UNSUPPORTED
@@ -229,8 +228,7 @@ static omprma_status_t share(struct cuda *cuda, const struct backend_load *load,
     omprma_status_t status;
 
     for (struct cuda_module *module = cuda->modules; module; module = module->next) {
-        if (!module->shared || module->bytes != load->bytes ||
-            !XXH128_isEqual(module->hash, hash))
+        if (!module->shared || module->bytes != load->bytes || !XXH128_isEqual(module->hash, hash))
             continue;
         *out = module;
         return OMPRMA_OK;
