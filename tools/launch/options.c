@@ -20,7 +20,7 @@ enum {
     KEY_RUNTIME,
     KEY_MPI_ARG,
     KEY_DEVICES,
-    KEY_CUDA
+    KEY_CUDA,
     KEY_BACKENDS
 };
 enum { WORKERS_MAX = 4096, VERBOSE_MAX = 3 };
