@@ -4,6 +4,10 @@
 
 omprma_sources(cuda_sources src/cuda src/face)
 set(cuda_map ${PROJECT_SOURCE_DIR}/src/cuda/exports.map)
+omprma_internal(omprma_cuda_core ${cuda_sources})
+target_link_libraries(omprma_cuda_core PUBLIC Threads::Threads)
+target_link_libraries(omprma_cuda_core PRIVATE omprma::bsd)
+
 add_library(omprma_cuda SHARED ${cuda_sources})
 target_link_libraries(omprma_cuda PRIVATE omprma_flags omprma omprma::bsd Threads::Threads
     ${CMAKE_DL_LIBS})

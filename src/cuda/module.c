@@ -8,12 +8,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cuda/described.h"
 #include "cuda/driver.h"
 #include "cuda/exports.h"
 #include "cuda/image_size.h"
 #include "cuda/link.h"
 #include "cuda/result.h"
 #include "cuda/stream.h"
+
+enum { VERSION_THAT_TELLS = 12040 }; /* the parameters of kernels */
 
 /* ---- life ----------------------------------------------------------------------------------- */
 
@@ -31,6 +34,8 @@ CUresult module_load(struct context *context, const void *image, size_t bytes, C
     }
     made->tag = MODULE_TAG;
     made->context = context;
+    if (gpu->properties.driver_version < VERSION_THAT_TELLS)
+        made->described = described_read(image, bytes);
     LIST_INIT(&made->functions);
     pthread_mutex_lock(&context->lock);
     LIST_INSERT_HEAD(&context->modules, made, link);
@@ -58,6 +63,7 @@ static CUresult module_free(struct module *module)
         free(function);
     }
     module->tag = 0;
+    described_free(module->described);
     free(module);
     return result;
 }
@@ -148,6 +154,8 @@ static CUresult function_make(struct module *module, const char *name, struct fu
     made->module = module;
     CUresult result =
         look_up(gpu, remote_function(gpu->device, module->number, name, &made->remote));
+    if (result == CUDA_SUCCESS && made->remote->parameter_count == CUDA_PARAMETERS_UNKNOWN)
+        described_fill(module->described, name, &made->remote);
     if (result == CUDA_SUCCESS)
         *function = made;
     else

@@ -27,9 +27,12 @@ struct module {
     LIST_ENTRY(module) link;
     struct context *context;
     uint64_t number;                 /* omprma's */
+    struct described *described;     /* where the driver cannot tell parameters */
     LIST_HEAD(, function) functions; /* under the context's lock */
 };
 enum { MODULE_TAG = 0x4d4f4455 };
+
+struct described;
 
 /* Loads [image, image + bytes). Errors: what the worker's driver says, with a line. */
 CUresult module_load(struct context *context, const void *image, size_t bytes, CUmodule *module);

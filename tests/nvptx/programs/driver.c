@@ -166,8 +166,7 @@ static void parameters(void)
     IS(shape[4], 2);
     IS(shape[6], 512);
     IS(cuLaunchKernel(geometry, 0, 1, 1, 1, 1, 1, 0, NULL, one, NULL), CUDA_ERROR_INVALID_VALUE);
-    IS(cuLaunchKernel(geometry, 1, 1, 1, 2048, 1, 1, 0, NULL, one, NULL),
-       CUDA_ERROR_INVALID_VALUE);
+    IS(cuLaunchKernel(geometry, 1, 1, 1, 2048, 1, 1, 0, NULL, one, NULL), CUDA_ERROR_INVALID_VALUE);
     OK(cuMemFree_v2(at));
     IS(cuMemFree_v2(at), CUDA_ERROR_INVALID_VALUE);
 }
@@ -227,10 +226,16 @@ static void fills(void)
 {
     unsigned words[4] = {0};
     unsigned short halves[2] = {0};
-    CUDA_MEMCPY2D rectangle = {.from_type = CU_MEMORY_DEVICE, .from_device = memory,
-                               .from_pitch = 64, .from_x = 4, .from_y = 1,
-                               .to_type = CU_MEMORY_HOST, .to_host = host, .to_pitch = 8,
-                               .width_bytes = 8, .height = 3};
+    CUDA_MEMCPY2D rectangle = {.from_type = CU_MEMORY_DEVICE,
+                               .from_device = memory,
+                               .from_pitch = 64,
+                               .from_x = 4,
+                               .from_y = 1,
+                               .to_type = CU_MEMORY_HOST,
+                               .to_host = host,
+                               .to_pitch = 8,
+                               .width_bytes = 8,
+                               .height = 3};
 
     OK(cuMemsetD8_v2(memory, 0, 4096));
     OK(cuMemsetD32_v2(memory, 0x01020304, 3));

@@ -71,11 +71,11 @@ static void environment(int device)
         for (int i = 0; i < MANY; i++)
             y[i] = x[i] + 1;
         x[10] = 100;
-#pragma omp target update device(device) to(x[10 : 1])
+#pragma omp target update device(device) to(x [10:1])
 #pragma omp target device(device)
         y[11] = x[10];
         y[0] = 0;
-#pragma omp target update device(device) from(y[0 : 12])
+#pragma omp target update device(device) from(y [0:12])
     }
     CHECK(y[0] == 2 && y[10] == 2 && y[11] == 100);
 }
