@@ -12,19 +12,27 @@
 #include "cuda/stream.h"
 #include "cuda/thread.h"
 
+static struct contexts {
+    pthread_mutex_t lock;
+    SLIST_HEAD(, context) all;
+    uint64_t count;
+} contexts = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
 struct context *context_make(struct gpu *gpu, unsigned flags)
 {
-    static atomic_uint_least64_t numbers;
     struct context *context = calloc(1, sizeof(*context));
 
     if (!context)
         return NULL;
     context->tag = CONTEXT_TAG;
     context->flags = flags;
-    context->number = atomic_fetch_add(&numbers, 1) + 1;
     context->gpu = gpu;
     pthread_mutex_init(&context->lock, NULL);
     atomic_store(&context->alive, true);
+    pthread_mutex_lock(&contexts.lock);
+    context->number = ++contexts.count;
+    SLIST_INSERT_HEAD(&contexts.all, context, link);
+    pthread_mutex_unlock(&contexts.lock);
     return context;
 }
 

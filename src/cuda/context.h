@@ -31,6 +31,7 @@ struct context {
     struct stream *legacy;      /* the null stream; NULL until it is used */
     struct leftover *leftovers; /* queues of streams that were destroyed while they were busy */
     uint64_t visit;             /* of context_settle() */
+    SLIST_ENTRY(context) link;  /* of all there ever were */
 };
 enum { CONTEXT_TAG = 0x43545855 };
 

@@ -431,8 +431,10 @@ int main(void)
 {
     CUcontext context = NULL;
 
-    host = malloc(BYTES);
     devices();
+    if (failed)
+        return 1;
+    host = malloc(BYTES);
     contexts(&context);
     modules();
     parameters();
