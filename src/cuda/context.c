@@ -66,7 +66,7 @@ CUresult context_settle(struct context *context)
 CUresult cuCtxCreate_v2(CUcontext *context, unsigned flags, CUdevice device)
 {
     struct call call;
-    CUresult result = call_begin_bare(&call);
+    CUresult result = api_begin_bare(&call);
     struct gpu *gpu = result == CUDA_SUCCESS ? gpu_at(device) : NULL;
 
     if (result == CUDA_SUCCESS && (!context || (flags & ~(unsigned)CU_CTX_FLAGS_MASK)))
@@ -82,7 +82,7 @@ CUresult cuCtxCreate_v2(CUcontext *context, unsigned flags, CUdevice device)
         else
             *context = made;
     }
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 /* The same with limits on multiprocessors, which are not served. */
@@ -104,7 +104,7 @@ CUresult cuCtxCreate_v4(CUcontext *context, const void *parameters, unsigned fla
 CUresult cuCtxDestroy_v2(CUcontext context)
 {
     struct call call;
-    CUresult result = call_begin_bare(&call);
+    CUresult result = api_begin_bare(&call);
 
     if (result == CUDA_SUCCESS)
         result = context_check(context);
@@ -116,14 +116,14 @@ CUresult cuCtxDestroy_v2(CUcontext context)
         context_clear(context);
         thread_forget(context);
     }
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 /* ---- the primary context -------------------------------------------------------------------- */
 
 static CUresult primary_begin(struct call *call, CUdevice device, struct gpu **gpu)
 {
-    CUresult result = call_begin_bare(call);
+    CUresult result = api_begin_bare(call);
     if (result != CUDA_SUCCESS)
         return result;
     *gpu = gpu_at(device);
@@ -137,7 +137,7 @@ static CUresult primary_end(struct call *call, struct gpu *gpu, CUresult result)
 {
     if (gpu)
         pthread_mutex_unlock(&gpu->primary_lock);
-    return call_end(call, result);
+    return api_end(call, result);
 }
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
@@ -239,74 +239,74 @@ CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags, int *activ
 CUresult cuCtxSetCurrent(CUcontext context)
 {
     struct call call;
-    CUresult result = call_begin_bare(&call);
+    CUresult result = api_begin_bare(&call);
 
     if (result == CUDA_SUCCESS && context)
         result = context_check(context);
     if (result == CUDA_SUCCESS && !thread_set(context))
         result = CUDA_ERROR_OUT_OF_MEMORY;
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 CUresult cuCtxGetCurrent(CUcontext *context)
 {
     struct call call;
-    CUresult result = call_begin_bare(&call);
+    CUresult result = api_begin_bare(&call);
 
     if (result == CUDA_SUCCESS && !context)
         result = CUDA_ERROR_INVALID_VALUE;
     if (result == CUDA_SUCCESS)
         *context = thread_context();
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 CUresult cuCtxPushCurrent_v2(CUcontext context)
 {
     struct call call;
-    CUresult result = call_begin_bare(&call);
+    CUresult result = api_begin_bare(&call);
 
     if (result == CUDA_SUCCESS)
         result = context_check(context);
     if (result == CUDA_SUCCESS && !thread_push(context))
         result = CUDA_ERROR_OUT_OF_MEMORY;
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 CUresult cuCtxPopCurrent_v2(CUcontext *context)
 {
     struct call call;
-    CUresult result = call_begin_lost(&call);
+    CUresult result = api_begin_lost(&call);
 
     if (result == CUDA_SUCCESS) {
         struct context *was = thread_pop();
         if (context)
             *context = was;
     }
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 CUresult cuCtxGetDevice(CUdevice *device)
 {
     struct call call;
-    CUresult result = call_begin_lost(&call);
+    CUresult result = api_begin_lost(&call);
 
     if (result == CUDA_SUCCESS && !device)
         result = CUDA_ERROR_INVALID_VALUE;
     if (result == CUDA_SUCCESS)
         *device = call.context->gpu->ordinal;
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 CUresult cuCtxGetFlags(unsigned *flags)
 {
     struct call call;
-    CUresult result = call_begin_lost(&call);
+    CUresult result = api_begin_lost(&call);
 
     if (result == CUDA_SUCCESS && !flags)
         result = CUDA_ERROR_INVALID_VALUE;
     if (result == CUDA_SUCCESS)
         *flags = call.context->flags;
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 /* The context that a handle stands for; NULL is the current one. */
@@ -321,7 +321,7 @@ static CUresult context_named(struct call *call, CUcontext *context)
 CUresult cuCtxGetId(CUcontext context, unsigned long long *number)
 {
     struct call call;
-    CUresult result = call_begin_bare(&call);
+    CUresult result = api_begin_bare(&call);
 
     call.context = thread_context();
     if (result == CUDA_SUCCESS)
@@ -330,14 +330,14 @@ CUresult cuCtxGetId(CUcontext context, unsigned long long *number)
         result = CUDA_ERROR_INVALID_VALUE;
     if (result == CUDA_SUCCESS)
         *number = context->number;
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 CUresult cuCtxGetApiVersion(CUcontext context, unsigned *version)
 {
     enum { VERSION_OF_CONTEXTS = 3020 };
     struct call call;
-    CUresult result = call_begin_bare(&call);
+    CUresult result = api_begin_bare(&call);
 
     call.context = thread_context();
     if (result == CUDA_SUCCESS)
@@ -346,17 +346,17 @@ CUresult cuCtxGetApiVersion(CUcontext context, unsigned *version)
         result = CUDA_ERROR_INVALID_VALUE;
     if (result == CUDA_SUCCESS)
         *version = VERSION_OF_CONTEXTS;
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 CUresult cuCtxSynchronize(void)
 {
     struct call call;
-    CUresult result = call_begin(&call);
+    CUresult result = api_begin(&call);
 
     if (result == CUDA_SUCCESS)
         result = context_settle(call.context);
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 /* ---- what a context has of a device --------------------------------------------------------- */
@@ -364,7 +364,7 @@ CUresult cuCtxSynchronize(void)
 CUresult cuCtxGetLimit(size_t *value, int limit)
 {
     struct call call;
-    CUresult result = call_begin(&call);
+    CUresult result = api_begin(&call);
     uint64_t answer;
 
     if (result == CUDA_SUCCESS && !value)
@@ -374,31 +374,31 @@ CUresult cuCtxGetLimit(size_t *value, int limit)
                            remote_limit_get(call.context->gpu->device, limit, &answer));
     if (result == CUDA_SUCCESS)
         *value = answer;
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 CUresult cuCtxSetLimit(int limit, size_t value)
 {
     struct call call;
-    CUresult result = call_begin(&call);
+    CUresult result = api_begin(&call);
 
     if (result == CUDA_SUCCESS)
         result =
             result_of(call.context->gpu, remote_limit_set(call.context->gpu->device, limit, value));
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 /* There is one priority. */
 CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest)
 {
     struct call call;
-    CUresult result = call_begin(&call);
+    CUresult result = api_begin(&call);
 
     if (result == CUDA_SUCCESS && least)
         *least = 0;
     if (result == CUDA_SUCCESS && greatest)
         *greatest = 0;
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 /* Caches and banks of shared memory are preferences, which the driver may disregard. */
@@ -406,19 +406,19 @@ CUresult cuCtxSetCacheConfig(int config)
 {
     struct call call;
     (void)config;
-    return call_end(&call, call_begin(&call));
+    return api_end(&call, api_begin(&call));
 }
 
 CUresult cuCtxGetCacheConfig(int *config)
 {
     struct call call;
-    CUresult result = call_begin(&call);
+    CUresult result = api_begin(&call);
 
     if (result == CUDA_SUCCESS && !config)
         result = CUDA_ERROR_INVALID_VALUE;
     if (result == CUDA_SUCCESS)
         *config = 0;
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 CUresult cuCtxSetSharedMemConfig(int config)

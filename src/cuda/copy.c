@@ -139,34 +139,34 @@ static CUresult copy_in(CUdeviceptr to, const void *from, size_t bytes, CUstream
 {
     struct call call;
     struct stream *found;
-    CUresult result = call_begin_stream(&call, stream);
+    CUresult result = api_begin_stream(&call, stream);
 
     if (result == CUDA_SUCCESS)
         result = stream_begin(call.context, stream, &found);
     if (result == CUDA_SUCCESS && wait)
-        result =
-            from || bytes == 0
-                ? stream_end_settled(found, result_of(found->context->gpu,
-                                                      omprma_submit(found->queue, to, from, bytes)))
-                : stream_end(found, CUDA_ERROR_INVALID_VALUE);
+        result = from || bytes == 0
+                     ? stream_finish_settled(
+                           found, result_of(found->context->gpu,
+                                            omprma_submit(found->queue, to, from, bytes)))
+                     : stream_finish(found, CUDA_ERROR_INVALID_VALUE);
     else if (result == CUDA_SUCCESS)
-        result = stream_end(found, copy_to_device(found, to, from, bytes));
-    return call_end(&call, result);
+        result = stream_finish(found, copy_to_device(found, to, from, bytes));
+    return api_end(&call, result);
 }
 
 static CUresult copy_out(void *to, CUdeviceptr from, size_t bytes, CUstream stream, bool wait)
 {
     struct call call;
     struct stream *found;
-    CUresult result = call_begin_stream(&call, stream);
+    CUresult result = api_begin_stream(&call, stream);
 
     if (result == CUDA_SUCCESS)
         result = stream_begin(call.context, stream, &found);
     if (result == CUDA_SUCCESS) {
         result = copy_from_device(found, to, from, bytes);
-        result = wait ? stream_end_settled(found, result) : stream_end(found, result);
+        result = wait ? stream_finish_settled(found, result) : stream_finish(found, result);
     }
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t bytes)
@@ -196,14 +196,14 @@ CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes, CU
 {
     struct call call;
     struct stream *found;
-    CUresult result = call_begin_stream(&call, stream);
+    CUresult result = api_begin_stream(&call, stream);
 
     if (result == CUDA_SUCCESS)
         result = stream_begin(call.context, stream, &found);
     if (result == CUDA_SUCCESS)
-        result = stream_end(found, copy_between(found, memory_gpu(call.context, to), to,
-                                                memory_gpu(call.context, from), from, bytes));
-    return call_end(&call, result);
+        result = stream_finish(found, copy_between(found, memory_gpu(call.context, to), to,
+                                                   memory_gpu(call.context, from), from, bytes));
+    return api_end(&call, result);
 }
 
 CUresult cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes)
@@ -216,7 +216,7 @@ CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr fro
 {
     struct call call;
     struct stream *found;
-    CUresult result = call_begin_stream(&call, stream);
+    CUresult result = api_begin_stream(&call, stream);
 
     if (result == CUDA_SUCCESS)
         result = context_check(to_context);
@@ -225,9 +225,9 @@ CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr fro
     if (result == CUDA_SUCCESS)
         result = stream_begin(call.context, stream, &found);
     if (result == CUDA_SUCCESS)
-        result = stream_end(
+        result = stream_finish(
             found, copy_between(found, to_context->gpu, to, from_context->gpu, from, bytes));
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 CUresult cuMemcpyPeer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
@@ -259,15 +259,15 @@ static CUresult copy_whichever(CUdeviceptr to, CUdeviceptr from, size_t bytes, C
 {
     struct call call;
     struct stream *found;
-    CUresult result = call_begin_stream(&call, stream);
+    CUresult result = api_begin_stream(&call, stream);
 
     if (result == CUDA_SUCCESS)
         result = stream_begin(call.context, stream, &found);
     if (result == CUDA_SUCCESS) {
         result = copy_any(call.context, found, to, from, bytes);
-        result = wait ? stream_end_settled(found, result) : stream_end(found, result);
+        result = wait ? stream_finish_settled(found, result) : stream_finish(found, result);
     }
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes)

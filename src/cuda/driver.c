@@ -65,7 +65,7 @@ __attribute__((destructor)) static void driver_end(void)
 
 /* ---- calls ---------------------------------------------------------------------------------- */
 
-CUresult call_begin_bare(struct call *call)
+CUresult api_begin_bare(struct call *call)
 {
     *call = (struct call){0};
     if (!atomic_load_explicit(&driver.started, memory_order_acquire))
@@ -76,33 +76,33 @@ CUresult call_begin_bare(struct call *call)
     return host_call_running() ? CUDA_ERROR_NOT_PERMITTED : CUDA_SUCCESS;
 }
 
-CUresult call_begin_lost(struct call *call)
+CUresult api_begin_lost(struct call *call)
 {
-    CUresult result = call_begin_bare(call);
+    CUresult result = api_begin_bare(call);
     if (result != CUDA_SUCCESS)
         return result;
     call->context = thread_context();
     return call->context ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
 }
 
-CUresult call_begin(struct call *call)
+CUresult api_begin(struct call *call)
 {
-    CUresult result = call_begin_lost(call);
+    CUresult result = api_begin_lost(call);
     if (result != CUDA_SUCCESS)
         return result;
     return context_usable(call->context);
 }
 
-CUresult call_begin_stream(struct call *call, CUstream stream)
+CUresult api_begin_stream(struct call *call, CUstream stream)
 {
-    CUresult result = call_begin_bare(call);
+    CUresult result = api_begin_bare(call);
     if (result != CUDA_SUCCESS)
         return result;
     result = stream_context(stream, &call->context);
     return result == CUDA_SUCCESS ? context_usable(call->context) : result;
 }
 
-CUresult call_end(struct call *call, CUresult result)
+CUresult api_end(struct call *call, CUresult result)
 {
     if (call->inside)
         gate_leave();

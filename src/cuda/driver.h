@@ -12,29 +12,29 @@
 
 #include "cuda/abi.h"
 
-/* A call of the program, between call_begin*() and call_end(). */
+/* A call of the program, between api_begin*() and api_end(). */
 struct call {
     bool inside;
-    struct context *context; /* the thread's current one; NULL after call_begin_bare() */
+    struct context *context; /* the thread's current one; NULL after api_begin_bare() */
 };
 
 /* For functions that need a context: it is current and not lost. Errors: NOT_INITIALIZED,
  * DEINITIALIZED, INVALID_CONTEXT, NOT_PERMITTED (inside a host function), the GPU's sticky one.
  * Thread: any. Blocks: no. */
-CUresult call_begin(struct call *call);
+CUresult api_begin(struct call *call);
 
 /* For functions that are given a stream: the context is the stream's, and none needs to be current;
  * LLVM's runtime calls them so. */
-CUresult call_begin_stream(struct call *call, CUstream stream);
+CUresult api_begin_stream(struct call *call, CUstream stream);
 
 /* For functions that need none. */
-CUresult call_begin_bare(struct call *call);
+CUresult api_begin_bare(struct call *call);
 
 /* For functions that need an initialised driver and also work on what is lost. */
-CUresult call_begin_lost(struct call *call);
+CUresult api_begin_lost(struct call *call);
 
-/* Returns `result`. Always to be called after call_begin*(). */
-CUresult call_end(struct call *call, CUresult result);
+/* Returns `result`. Always to be called after api_begin*(). */
+CUresult api_end(struct call *call, CUresult result);
 
 /* Starts omprma at the first call. Blocks: yes. Errors: NO_DEVICE, SYSTEM_NOT_READY,
  * DEINITIALIZED. */

@@ -92,7 +92,7 @@ static CUresult event_check(CUevent event)
 
 static CUresult event_begin(struct call *call, CUevent event)
 {
-    CUresult result = call_begin_bare(call);
+    CUresult result = api_begin_bare(call);
     if (result == CUDA_SUCCESS)
         result = event_check(event);
     if (result == CUDA_SUCCESS)
@@ -123,7 +123,7 @@ CUresult cuEventCreate(CUevent *event, unsigned flags)
 {
     enum { KNOWN = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS };
     struct call call;
-    CUresult result = call_begin(&call);
+    CUresult result = api_begin(&call);
 
     if (result == CUDA_SUCCESS && (!event || (flags & ~(unsigned)KNOWN)))
         result = CUDA_ERROR_INVALID_VALUE;
@@ -131,13 +131,13 @@ CUresult cuEventCreate(CUevent *event, unsigned flags)
         result = CUDA_ERROR_NOT_SUPPORTED;
     if (result == CUDA_SUCCESS)
         result = event_make(call.context->gpu, flags, event);
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 CUresult cuEventDestroy_v2(CUevent event)
 {
     struct call call;
-    CUresult result = call_begin_bare(&call);
+    CUresult result = api_begin_bare(&call);
 
     if (result == CUDA_SUCCESS)
         result = event_check(event);
@@ -148,7 +148,7 @@ CUresult cuEventDestroy_v2(CUevent event)
         pthread_mutex_destroy(&event->lock);
         free(event);
     }
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 CUresult cuEventDestroy(CUevent event)
@@ -177,15 +177,15 @@ CUresult cuEventRecord(CUevent event, CUstream stream)
 {
     struct call call;
     struct stream *found;
-    CUresult result = call_begin_stream(&call, stream);
+    CUresult result = api_begin_stream(&call, stream);
 
     if (result == CUDA_SUCCESS)
         result = event_check(event);
     if (result == CUDA_SUCCESS)
         result = stream_begin(call.context, stream, &found);
     if (result == CUDA_SUCCESS)
-        result = stream_end(found, event_record(event, found));
-    return call_end(&call, result);
+        result = stream_finish(found, event_record(event, found));
+    return api_end(&call, result);
 }
 
 CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned flags)
@@ -214,7 +214,7 @@ CUresult cuEventQuery(CUevent event)
         result = result_of(event->gpu, omprma_event_synchronize(event->event));
         event_complete(event);
     }
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 CUresult cuEventSynchronize(CUevent event)
@@ -229,7 +229,7 @@ CUresult cuEventSynchronize(CUevent event)
         result = result_of(event->gpu, status);
         event_complete(event);
     }
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags)
@@ -240,15 +240,15 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags)
 
     if (result != CUDA_SUCCESS)
         return result;
-    result = call_begin_stream(&call, stream);
+    result = api_begin_stream(&call, stream);
     if (result == CUDA_SUCCESS)
         result = event_check(event);
     if (result == CUDA_SUCCESS)
         result = stream_begin(call.context, stream, &found);
     if (result == CUDA_SUCCESS)
-        result = stream_end(
+        result = stream_finish(
             found, result_of(found->context->gpu, omprma_event_wait(event->event, found->queue)));
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 /* ---- times ---------------------------------------------------------------------------------- */
@@ -297,7 +297,7 @@ CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end)
     if (result == CUDA_SUCCESS)
         *milliseconds = (float)((double)(int64_t)(to - from) / 1e6);
     atomic_store(&times_wanted, true);
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 CUresult cuEventElapsedTime_v2(float *milliseconds, CUevent start, CUevent end)

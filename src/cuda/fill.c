@@ -38,13 +38,13 @@ static CUresult fill_begin(struct rectangle rectangle, const void *value, size_t
 {
     struct call call;
     struct stream *found;
-    CUresult result = call_begin_stream(&call, stream);
+    CUresult result = api_begin_stream(&call, stream);
 
     if (result == CUDA_SUCCESS)
         result = stream_begin(call.context, stream, &found);
     if (result == CUDA_SUCCESS)
-        result = stream_end(found, fill(found, &rectangle, value, element));
-    return call_end(&call, result);
+        result = stream_finish(found, fill(found, &rectangle, value, element));
+    return api_end(&call, result);
 }
 
 static struct rectangle row(CUdeviceptr to, size_t count)

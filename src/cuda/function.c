@@ -9,7 +9,7 @@
 
 static CUresult function_begin(struct call *call, CUfunction function)
 {
-    CUresult result = call_begin(call);
+    CUresult result = api_begin(call);
     return result == CUDA_SUCCESS ? function_check(function) : result;
 }
 
@@ -39,7 +39,7 @@ CUresult cuFuncGetAttribute(int *value, int attribute, CUfunction function)
         else
             *value = known;
     }
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 CUresult cuFuncSetAttribute(CUfunction function, int attribute, int value)
@@ -51,7 +51,7 @@ CUresult cuFuncSetAttribute(CUfunction function, int attribute, int value)
         result = result_of(function_gpu(function),
                            remote_attribute_set(function_gpu(function)->device,
                                                 function->remote->function, attribute, value));
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 /* Preferences, which the driver may disregard. */
@@ -59,7 +59,7 @@ CUresult cuFuncSetCacheConfig(CUfunction function, int config)
 {
     struct call call;
     (void)config;
-    return call_end(&call, function_begin(&call, function));
+    return api_end(&call, function_begin(&call, function));
 }
 
 CUresult cuFuncSetSharedMemConfig(CUfunction function, int config)
@@ -76,7 +76,7 @@ CUresult cuFuncGetModule(CUmodule *module, CUfunction function)
         result = CUDA_ERROR_INVALID_VALUE;
     if (result == CUDA_SUCCESS)
         *module = function->module;
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 CUresult cuFuncGetName(const char **name, CUfunction function)
@@ -88,7 +88,7 @@ CUresult cuFuncGetName(const char **name, CUfunction function)
         result = CUDA_ERROR_INVALID_VALUE;
     if (result == CUDA_SUCCESS)
         *name = function->name;
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, size_t *bytes)
@@ -107,7 +107,7 @@ CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, s
         if (bytes)
             *bytes = function->remote->parameters[index].bytes;
     }
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 /* ---- occupancy ------------------------------------------------------------------------------ */
@@ -137,7 +137,7 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction fun
                            &answer);
     if (result == CUDA_SUCCESS)
         *blocks = answer.blocks;
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction function,
@@ -203,7 +203,7 @@ CUresult cuOccupancyMaxPotentialBlockSize(int *blocks, int *threads, CUfunction 
         *blocks = answer.blocks;
         *threads = answer.block_threads;
     }
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *blocks, int *threads, CUfunction function,

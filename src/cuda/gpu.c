@@ -126,7 +126,7 @@ int gpu_attribute(const struct gpu *gpu, int attribute)
 /* Begins a call about a GPU by its number. */
 static CUresult about(struct call *call, CUdevice ordinal, const void *answer, struct gpu **gpu)
 {
-    CUresult result = call_begin_bare(call);
+    CUresult result = api_begin_bare(call);
     if (result != CUDA_SUCCESS)
         return result;
     if (!answer)
@@ -138,12 +138,12 @@ static CUresult about(struct call *call, CUdevice ordinal, const void *answer, s
 CUresult cuDeviceGetCount(int *count)
 {
     struct call call;
-    CUresult result = call_begin_bare(&call);
+    CUresult result = api_begin_bare(&call);
     if (result == CUDA_SUCCESS && !count)
         result = CUDA_ERROR_INVALID_VALUE;
     if (result == CUDA_SUCCESS)
         *count = gpus.count;
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 CUresult cuDeviceGet(CUdevice *device, int ordinal)
@@ -153,7 +153,7 @@ CUresult cuDeviceGet(CUdevice *device, int ordinal)
     CUresult result = about(&call, ordinal, device, &gpu);
     if (result == CUDA_SUCCESS)
         *device = ordinal;
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 CUresult cuDeviceGetName(char *name, int bytes, CUdevice device)
@@ -168,7 +168,7 @@ CUresult cuDeviceGetName(char *name, int bytes, CUdevice device)
         memcpy(name, gpu->properties.name, length);
         name[length] = 0;
     }
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device)
@@ -178,7 +178,7 @@ CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device)
     CUresult result = about(&call, device, bytes, &gpu);
     if (result == CUDA_SUCCESS)
         *bytes = gpu->properties.total_bytes;
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 /* The first form of the interface had 32 bits here; LLVM up to 16 asks for it with 64. */
@@ -196,7 +196,7 @@ CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice device)
         result = CUDA_ERROR_INVALID_VALUE;
     if (result == CUDA_SUCCESS)
         *value = gpu_attribute(gpu, attribute);
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice device)
@@ -214,7 +214,7 @@ CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice device)
     CUresult result = about(&call, device, uuid, &gpu);
     if (result == CUDA_SUCCESS)
         memcpy(uuid->bytes, gpu->properties.uuid, sizeof(uuid->bytes));
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice device)
@@ -234,13 +234,13 @@ CUresult cuDeviceGetPCIBusId(char *text, int bytes, CUdevice device)
         else
             memcpy(text, gpu->properties.bus_id, needed);
     }
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 CUresult cuDeviceGetByPCIBusId(CUdevice *device, const char *text)
 {
     struct call call;
-    CUresult result = call_begin_bare(&call);
+    CUresult result = api_begin_bare(&call);
     if (result == CUDA_SUCCESS && (!device || !text))
         result = CUDA_ERROR_INVALID_VALUE;
     if (result == CUDA_SUCCESS) {
@@ -252,7 +252,7 @@ CUresult cuDeviceGetByPCIBusId(CUdevice *device, const char *text)
             }
         }
     }
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 /* Kernels of one GPU do not reach another's memory: not even when both are in one node, because
@@ -266,7 +266,7 @@ CUresult cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice peer)
         result = CUDA_ERROR_INVALID_DEVICE;
     if (result == CUDA_SUCCESS)
         *can = 0;
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 CUresult cuDeviceGetP2PAttribute(int *value, int attribute, CUdevice device, CUdevice peer)

@@ -150,7 +150,7 @@ static CUresult host_call_add(CUstream handle, CUhostFn function, CUstreamCallba
     struct call call;
     struct stream *stream;
     struct host_call *made = NULL;
-    CUresult result = call_begin_stream(&call, handle);
+    CUresult result = api_begin_stream(&call, handle);
 
     if (result == CUDA_SUCCESS && !function && !callback)
         result = CUDA_ERROR_INVALID_VALUE;
@@ -164,11 +164,11 @@ static CUresult host_call_add(CUstream handle, CUhostFn function, CUstreamCallba
     if (result == CUDA_SUCCESS) {
         *made = (struct host_call){
             .handle = handle, .function = function, .callback = callback, .data = data};
-        result = stream_end(stream, host_call_issue(stream, made));
+        result = stream_finish(stream, host_call_issue(stream, made));
     } else {
         free(made);
     }
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void *data)

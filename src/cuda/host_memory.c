@@ -125,11 +125,11 @@ static CUresult host_alloc(void **memory, size_t bytes, unsigned flags)
 CUresult cuMemHostAlloc(void **memory, size_t bytes, unsigned flags)
 {
     struct call call;
-    CUresult result = call_begin(&call);
+    CUresult result = api_begin(&call);
 
     if (result == CUDA_SUCCESS)
         result = host_alloc(memory, bytes, flags);
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 CUresult cuMemAllocHost_v2(void **memory, size_t bytes)
@@ -147,7 +147,7 @@ CUresult cuMemAllocHost(void **memory, size_t bytes)
 CUresult cuMemFreeHost(void *memory)
 {
     struct call call;
-    CUresult result = call_begin_bare(&call);
+    CUresult result = api_begin_bare(&call);
 
     if (result == CUDA_SUCCESS) {
         if (locked_remove(memory, true))
@@ -155,13 +155,13 @@ CUresult cuMemFreeHost(void *memory)
         else
             result = CUDA_ERROR_INVALID_VALUE;
     }
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 CUresult cuMemHostRegister_v2(void *memory, size_t bytes, unsigned flags)
 {
     struct call call;
-    CUresult result = call_begin(&call);
+    CUresult result = api_begin(&call);
 
     if (result == CUDA_SUCCESS && (!memory || bytes == 0))
         result = CUDA_ERROR_INVALID_VALUE;
@@ -171,7 +171,7 @@ CUresult cuMemHostRegister_v2(void *memory, size_t bytes, unsigned flags)
     if (result == CUDA_SUCCESS)
         result = locked_add(
             &(struct locked){.begin = (uintptr_t)memory, .bytes = bytes, .flags = flags});
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 CUresult cuMemHostRegister(void *memory, size_t bytes, unsigned flags)
@@ -182,17 +182,17 @@ CUresult cuMemHostRegister(void *memory, size_t bytes, unsigned flags)
 CUresult cuMemHostUnregister(void *memory)
 {
     struct call call;
-    CUresult result = call_begin_bare(&call);
+    CUresult result = api_begin_bare(&call);
 
     if (result == CUDA_SUCCESS && !locked_remove(memory, false))
         result = CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 CUresult cuMemHostGetFlags(unsigned *flags, void *memory)
 {
     struct call call;
-    CUresult result = call_begin(&call);
+    CUresult result = api_begin(&call);
 
     if (result == CUDA_SUCCESS && !flags)
         result = CUDA_ERROR_INVALID_VALUE;
@@ -205,5 +205,5 @@ CUresult cuMemHostGetFlags(unsigned *flags, void *memory)
             result = CUDA_ERROR_INVALID_VALUE;
         pthread_mutex_unlock(&host_memory.lock);
     }
-    return call_end(&call, result);
+    return api_end(&call, result);
 }

@@ -145,7 +145,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
     const unsigned grid[3] = {grid_x, grid_y, grid_z}, block[3] = {block_x, block_y, block_z};
     struct call call;
     struct stream *found;
-    CUresult result = call_begin_stream(&call, stream);
+    CUresult result = api_begin_stream(&call, stream);
 
     if (result == CUDA_SUCCESS)
         result = function_check(function);
@@ -154,9 +154,9 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
     if (result == CUDA_SUCCESS)
         result = stream_begin(call.context, stream, &found);
     if (result == CUDA_SUCCESS)
-        result =
-            stream_end(found, launch(found, function, grid, block, shared_bytes, pointers, extra));
-    return call_end(&call, result);
+        result = stream_finish(found,
+                               launch(found, function, grid, block, shared_bytes, pointers, extra));
+    return api_end(&call, result);
 }
 
 /* Attributes that only hint are left out; those that change what the kernel may do are refused. */

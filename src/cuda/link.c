@@ -72,7 +72,7 @@ bool link_taken(struct context *context, const void *image, CUmodule *module)
 
 static CUresult link_begin(struct call *call, CUlinkState link)
 {
-    CUresult result = call_begin(call);
+    CUresult result = api_begin(call);
     if (result == CUDA_SUCCESS && (!link || link->tag != LINK_TAG))
         result = CUDA_ERROR_INVALID_HANDLE;
     return result;
@@ -110,7 +110,7 @@ static struct link *link_make(struct context *context, unsigned count, const int
 CUresult cuLinkCreate_v2(unsigned count, int *options, void **values, CUlinkState *link)
 {
     struct call call;
-    CUresult result = call_begin(&call);
+    CUresult result = api_begin(&call);
 
     if (result == CUDA_SUCCESS && (!link || (count && (!options || !values))))
         result = CUDA_ERROR_INVALID_VALUE;
@@ -125,7 +125,7 @@ CUresult cuLinkCreate_v2(unsigned count, int *options, void **values, CUlinkStat
             result = CUDA_ERROR_OUT_OF_MEMORY;
         }
     }
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 CUresult cuLinkCreate(unsigned count, int *options, void **values, CUlinkState *link)
@@ -165,7 +165,7 @@ CUresult cuLinkAddData_v2(CUlinkState link, int type, void *data, size_t bytes, 
         result = CUDA_ERROR_INVALID_VALUE;
     if (result == CUDA_SUCCESS)
         result = link_add(link, type, data, bytes);
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 CUresult cuLinkAddData(CUlinkState link, int type, void *data, size_t bytes, const char *name,
@@ -190,13 +190,13 @@ CUresult cuLinkComplete(CUlinkState link, void **cubin, size_t *bytes)
     }
     if (call.inside && link && link->tag == LINK_TAG)
         jit_log(link->option_count, link->options, link->values, result);
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 CUresult cuLinkDestroy(CUlinkState link)
 {
     struct call call;
-    CUresult result = call_begin_bare(&call);
+    CUresult result = api_begin_bare(&call);
 
     if (result == CUDA_SUCCESS && (!link || link->tag != LINK_TAG))
         result = CUDA_ERROR_INVALID_HANDLE;
@@ -212,5 +212,5 @@ CUresult cuLinkDestroy(CUlinkState link)
         free(link->values);
         free(link);
     }
-    return call_end(&call, result);
+    return api_end(&call, result);
 }

@@ -113,21 +113,21 @@ struct gpu *memory_gpu(struct context *context, omprma_addr_t address)
 CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t bytes)
 {
     struct call call;
-    CUresult result = call_begin(&call);
+    CUresult result = api_begin(&call);
 
     if (result == CUDA_SUCCESS)
         result = memory_alloc(call.context, bytes, address);
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 CUresult cuMemFree_v2(CUdeviceptr address)
 {
     struct call call;
-    CUresult result = call_begin(&call);
+    CUresult result = api_begin(&call);
 
     if (result == CUDA_SUCCESS)
         result = memory_free(call.context, address);
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 /* Memory is the context's at once, which is more than a stream's order asks for. */
@@ -135,26 +135,26 @@ CUresult cuMemAllocAsync(CUdeviceptr *address, size_t bytes, CUstream stream)
 {
     struct call call;
     struct stream *found;
-    CUresult result = call_begin_stream(&call, stream);
+    CUresult result = api_begin_stream(&call, stream);
 
     if (result == CUDA_SUCCESS)
         result = stream_begin(call.context, stream, &found);
     if (result == CUDA_SUCCESS)
-        result = stream_end(found, memory_alloc(found->context, bytes, address));
-    return call_end(&call, result);
+        result = stream_finish(found, memory_alloc(found->context, bytes, address));
+    return api_end(&call, result);
 }
 
 CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream)
 {
     struct call call;
     struct stream *found;
-    CUresult result = call_begin_stream(&call, stream);
+    CUresult result = api_begin_stream(&call, stream);
 
     if (result == CUDA_SUCCESS)
         result = stream_begin(call.context, stream, &found);
     if (result == CUDA_SUCCESS)
-        result = stream_end(found, memory_free(found->context, address));
-    return call_end(&call, result);
+        result = stream_finish(found, memory_free(found->context, address));
+    return api_end(&call, result);
 }
 
 CUresult cuMemAllocPitch_v2(CUdeviceptr *address, size_t *pitch, size_t width_bytes, size_t height,
@@ -162,7 +162,7 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr *address, size_t *pitch, size_t width_by
 {
     enum { PITCH = 512 };
     struct call call;
-    CUresult result = call_begin(&call);
+    CUresult result = api_begin(&call);
 
     if (result == CUDA_SUCCESS &&
         (!pitch || width_bytes == 0 || height == 0 || width_bytes > SIZE_MAX / height - PITCH ||
@@ -174,14 +174,14 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr *address, size_t *pitch, size_t width_by
         if (result == CUDA_SUCCESS)
             *pitch = wide;
     }
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total_bytes)
 {
     struct call call;
     omprma_device_info_t info;
-    CUresult result = call_begin(&call);
+    CUresult result = api_begin(&call);
 
     if (result == CUDA_SUCCESS && (!free_bytes || !total_bytes))
         result = CUDA_ERROR_INVALID_VALUE;
@@ -191,14 +191,14 @@ CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total_bytes)
         *free_bytes = info.memory_bytes > info.used_bytes ? info.memory_bytes - info.used_bytes : 0;
         *total_bytes = call.context->gpu->properties.total_bytes;
     }
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 CUresult cuMemGetAddressRange_v2(CUdeviceptr *begin, size_t *bytes, CUdeviceptr address)
 {
     struct call call;
     struct block block;
-    CUresult result = call_begin(&call);
+    CUresult result = api_begin(&call);
 
     if (result == CUDA_SUCCESS && !memory_find(call.context, address, &block))
         result = CUDA_ERROR_NOT_FOUND;
@@ -206,7 +206,7 @@ CUresult cuMemGetAddressRange_v2(CUdeviceptr *begin, size_t *bytes, CUdeviceptr 
         *begin = block.address;
     if (result == CUDA_SUCCESS && bytes)
         *bytes = block.bytes;
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 /* ---- whose an address is -------------------------------------------------------------------- */
@@ -248,12 +248,12 @@ CUresult cuPointerGetAttribute(void *value, int attribute, CUdeviceptr address)
 {
     struct call call;
     struct block block;
-    CUresult result = call_begin(&call);
+    CUresult result = api_begin(&call);
     struct gpu *gpu = result == CUDA_SUCCESS ? memory_find(call.context, address, &block) : NULL;
 
     if (result == CUDA_SUCCESS && (!value || !gpu))
         result = CUDA_ERROR_INVALID_VALUE;
     if (result == CUDA_SUCCESS)
         result = pointer_attribute(value, attribute, gpu, &block, address);
-    return call_end(&call, result);
+    return api_end(&call, result);
 }

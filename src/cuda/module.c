@@ -194,7 +194,7 @@ static CUresult function_find(struct module *module, const char *name, CUfunctio
 CUresult cuModuleLoadData(CUmodule *module, const void *image)
 {
     struct call call;
-    CUresult result = call_begin(&call);
+    CUresult result = api_begin(&call);
 
     if (result == CUDA_SUCCESS && (!module || !image))
         result = CUDA_ERROR_INVALID_VALUE;
@@ -208,7 +208,7 @@ CUresult cuModuleLoadData(CUmodule *module, const void *image)
             result = module_load(call.context, image, bytes, module);
         }
     }
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 CUresult cuModuleLoadFatBinary(CUmodule *module, const void *image)
@@ -255,7 +255,7 @@ CUresult cuModuleLoad(CUmodule *module, const char *path)
     struct call call;
     void *content = NULL;
     size_t bytes = 0;
-    CUresult result = call_begin(&call);
+    CUresult result = api_begin(&call);
 
     if (result == CUDA_SUCCESS && (!module || !path))
         result = CUDA_ERROR_INVALID_VALUE;
@@ -266,14 +266,14 @@ CUresult cuModuleLoad(CUmodule *module, const char *path)
         result = module_load(call.context, content, binary ? bytes : bytes + 1, module);
     }
     free(content);
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 /* Kernels of it that are under way come to their end first. */
 CUresult cuModuleUnload(CUmodule module)
 {
     struct call call;
-    CUresult result = call_begin_bare(&call);
+    CUresult result = api_begin_bare(&call);
 
     if (result == CUDA_SUCCESS) {
         if (module_remove(module)) {
@@ -284,14 +284,14 @@ CUresult cuModuleUnload(CUmodule module)
             result = CUDA_ERROR_INVALID_HANDLE;
         }
     }
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 /* ---- exported: names ------------------------------------------------------------------------ */
 
 static CUresult name_begin(struct call *call, CUmodule module, const char *name)
 {
-    CUresult result = call_begin(call);
+    CUresult result = api_begin(call);
     if (result == CUDA_SUCCESS && !name)
         result = CUDA_ERROR_INVALID_VALUE;
     if (result == CUDA_SUCCESS && (!module || module->tag != MODULE_TAG))
@@ -308,7 +308,7 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
         result = CUDA_ERROR_INVALID_VALUE;
     if (result == CUDA_SUCCESS)
         result = function_find(module, name, function);
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 /* Programs may ask whose its address is. False: no memory. */
@@ -338,7 +338,7 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule modu
         *address = global.address;
     if (result == CUDA_SUCCESS && bytes)
         *bytes = global.bytes;
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 /* Functions come at once. */
@@ -346,11 +346,11 @@ CUresult cuModuleGetLoadingMode(int *mode)
 {
     enum { EAGER = 1 };
     struct call call;
-    CUresult result = call_begin_bare(&call);
+    CUresult result = api_begin_bare(&call);
 
     if (result == CUDA_SUCCESS && !mode)
         result = CUDA_ERROR_INVALID_VALUE;
     if (result == CUDA_SUCCESS)
         *mode = EAGER;
-    return call_end(&call, result);
+    return api_end(&call, result);
 }

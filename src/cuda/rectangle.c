@@ -76,7 +76,7 @@ static CUresult copy_2d(const CUDA_MEMCPY2D *copy, CUstream stream, bool wait)
 {
     struct call call;
     struct stream *found;
-    CUresult result = call_begin_stream(&call, stream);
+    CUresult result = api_begin_stream(&call, stream);
 
     if (result == CUDA_SUCCESS && !copy)
         result = CUDA_ERROR_INVALID_VALUE;
@@ -84,9 +84,9 @@ static CUresult copy_2d(const CUDA_MEMCPY2D *copy, CUstream stream, bool wait)
         result = stream_begin(call.context, stream, &found);
     if (result == CUDA_SUCCESS) {
         result = copy_rows(call.context, found, copy);
-        result = wait ? stream_end_settled(found, result) : stream_end(found, result);
+        result = wait ? stream_finish_settled(found, result) : stream_finish(found, result);
     }
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 CUresult cuMemcpy2D_v2(const CUDA_MEMCPY2D *copy)

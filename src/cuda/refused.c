@@ -11,13 +11,13 @@
 static CUresult refuse(const char *name)
 {
     struct call call;
-    CUresult result = call_begin_bare(&call);
+    CUresult result = api_begin_bare(&call);
 
     if (result == CUDA_SUCCESS) {
         report_choice("%s: not supported on GPUs of workers; the device's attributes say so", name);
         result = CUDA_ERROR_NOT_SUPPORTED;
     }
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 CUresult cuMemAllocManaged(CUdeviceptr *address, size_t bytes, unsigned flags)
@@ -42,23 +42,23 @@ CUresult cuMemHostGetDevicePointer(CUdeviceptr *address, void *memory, unsigned 
 CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags)
 {
     struct call call;
-    CUresult result = call_begin(&call);
+    CUresult result = api_begin(&call);
 
     (void)peer, (void)flags;
     if (result == CUDA_SUCCESS)
         result = CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 CUresult cuCtxDisablePeerAccess(CUcontext peer)
 {
     struct call call;
-    CUresult result = call_begin(&call);
+    CUresult result = api_begin(&call);
 
     (void)peer;
     if (result == CUDA_SUCCESS)
         result = CUDA_ERROR_PEER_ACCESS_NOT_ENABLED;
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 /* ---- address space without memory ----------------------------------------------------------- */

@@ -247,7 +247,7 @@ CUresult stream_begin(struct context *context, CUstream handle, struct stream **
     return result;
 }
 
-CUresult stream_end(struct stream *stream, CUresult result)
+CUresult stream_finish(struct stream *stream, CUresult result)
 {
     atomic_fetch_add(&stream->issued, 1);
     pulse_watch(stream);
@@ -270,7 +270,7 @@ static CUresult stream_settle(struct stream *stream)
     return result;
 }
 
-CUresult stream_end_settled(struct stream *stream, CUresult result)
+CUresult stream_finish_settled(struct stream *stream, CUresult result)
 {
     atomic_fetch_add(&stream->issued, 1);
     CUresult ended = stream_settle(stream);
@@ -367,7 +367,7 @@ void streams_clear(struct context *context)
 CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned flags, int priority)
 {
     struct call call;
-    CUresult result = call_begin(&call);
+    CUresult result = api_begin(&call);
 
     (void)priority;
     if (result == CUDA_SUCCESS && (!stream || (flags & ~(unsigned)CU_STREAM_NON_BLOCKING)))
@@ -378,7 +378,7 @@ CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned flags, int priori
         result = stream_make(call.context, flags, stream);
         pthread_mutex_unlock(&call.context->lock);
     }
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 CUresult cuStreamCreate(CUstream *stream, unsigned flags)
@@ -390,7 +390,7 @@ CUresult cuStreamCreate(CUstream *stream, unsigned flags)
 CUresult cuStreamDestroy_v2(CUstream stream)
 {
     struct call call;
-    CUresult result = call_begin_bare(&call);
+    CUresult result = api_begin_bare(&call);
 
     if (result == CUDA_SUCCESS) {
         if (!is_created(stream) || stream->tag != STREAM_TAG || !stream_remove(stream))
@@ -398,14 +398,14 @@ CUresult cuStreamDestroy_v2(CUstream stream)
         else
             stream_drop(stream);
     }
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 CUresult cuStreamSynchronize(CUstream stream)
 {
     struct call call;
     struct stream *found;
-    CUresult result = call_begin_stream(&call, stream);
+    CUresult result = api_begin_stream(&call, stream);
 
     if (result == CUDA_SUCCESS)
         result = stream_begin(call.context, stream, &found);
@@ -413,7 +413,7 @@ CUresult cuStreamSynchronize(CUstream stream)
         result = stream_settle(found);
         stream_drop(found);
     }
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 static CUresult stream_query(struct stream *stream)
@@ -433,7 +433,7 @@ CUresult cuStreamQuery(CUstream stream)
 {
     struct call call;
     struct stream *found;
-    CUresult result = call_begin_stream(&call, stream);
+    CUresult result = api_begin_stream(&call, stream);
 
     if (result == CUDA_SUCCESS)
         result = stream_find(call.context, stream, &found);
@@ -441,13 +441,13 @@ CUresult cuStreamQuery(CUstream stream)
         result = stream_query(found);
         stream_drop(found);
     }
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 /* Begins a call that only looks at a stream. */
 static CUresult look(struct call *call, CUstream handle, const void *answer, struct stream **stream)
 {
-    CUresult result = call_begin_stream(call, handle);
+    CUresult result = api_begin_stream(call, handle);
     if (result == CUDA_SUCCESS && !answer)
         result = CUDA_ERROR_INVALID_VALUE;
     if (result == CUDA_SUCCESS)
@@ -465,7 +465,7 @@ CUresult cuStreamGetFlags(CUstream stream, unsigned *flags)
         *flags = found->flags;
         stream_drop(found);
     }
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 CUresult cuStreamGetPriority(CUstream stream, int *priority)
@@ -478,7 +478,7 @@ CUresult cuStreamGetPriority(CUstream stream, int *priority)
         *priority = 0; /* there is one */
         stream_drop(found);
     }
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 CUresult cuStreamGetCtx(CUstream stream, CUcontext *context)
@@ -491,7 +491,7 @@ CUresult cuStreamGetCtx(CUstream stream, CUcontext *context)
         *context = found->context;
         stream_drop(found);
     }
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 CUresult cuStreamGetId(CUstream stream, unsigned long long *number)
@@ -504,7 +504,7 @@ CUresult cuStreamGetId(CUstream stream, unsigned long long *number)
         *number = (unsigned long long)(uintptr_t)found;
         stream_drop(found);
     }
-    return call_end(&call, result);
+    return api_end(&call, result);
 }
 
 /* Nothing is ever captured. */
@@ -518,5 +518,5 @@ CUresult cuStreamIsCapturing(CUstream stream, int *status)
         *status = 0;
         stream_drop(found);
     }
-    return call_end(&call, result);
+    return api_end(&call, result);
 }

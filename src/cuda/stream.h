@@ -44,9 +44,9 @@ enum { STREAM_TAG = 0x5354524d };
 
 /*
  * Begins an operation: finds the stream that the handle stands for, holds it, and has it wait for
- * what it must. On success stream_end() has to follow when the operation has been issued. Blocks:
- * while a host function of the stream has not returned. Errors: INVALID_HANDLE, OUT_OF_MEMORY, the
- * queue's.
+ * what it must. On success stream_finish() has to follow when the operation has been issued.
+ * Blocks: while a host function of the stream has not returned. Errors: INVALID_HANDLE,
+ * OUT_OF_MEMORY, the queue's.
  */
 CUresult stream_begin(struct context *context, CUstream handle, struct stream **stream);
 
@@ -55,11 +55,11 @@ CUresult stream_begin(struct context *context, CUstream handle, struct stream **
 CUresult stream_context(CUstream handle, struct context **context);
 
 /* Returns `result`. */
-CUresult stream_end(struct stream *stream, CUresult result);
+CUresult stream_finish(struct stream *stream, CUresult result);
 
 /* The same, after waiting until all of the stream is over; returns its first error, if `result` is
  * none. Blocks: yes. */
-CUresult stream_end_settled(struct stream *stream, CUresult result);
+CUresult stream_finish_settled(struct stream *stream, CUresult result);
 
 /* Is all that was issued so far known to be over? */
 bool stream_is_settled(struct stream *stream);

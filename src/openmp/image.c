@@ -110,7 +110,7 @@ static bool image_load(struct image *image, struct device *device, omprma_addr_t
     }
     bool right = report_status(
         where, device,
-        omprma_image_load(device->number, image->start, image->bytes, symbols, image->count));
+        omprma_image_load(device->remote, image->start, image->bytes, symbols, image->count));
     for (size_t i = 0; i < image->count; i++)
         addresses[i] = symbols[i].address;
     free(symbols);
