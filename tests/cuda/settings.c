@@ -68,6 +68,8 @@ int call_begin(const char *function)
     counts.calls++;
     if (failing.number && (!failing.function[0] || strcmp(failing.function, function) == 0))
         fails = ++failing.seen == failing.number;
+    if (fails)
+        counts.failed = function;
     pthread_mutex_unlock(&counts_lock);
     return fails ? failing.code : SUCCESS;
 }

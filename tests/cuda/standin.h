@@ -62,6 +62,7 @@ enum { DEVICES_MOST = 16 };
 struct standin_counts {
     int blocks, modules, streams, contexts, registrations; /* that are not given back */
     int calls;                                             /* so far */
+    const char *failed;                                    /* that was made to fail, or NULL */
 };
 
 struct settings {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "control/world.h"
 #include "worker/device.h"
 #include "worker/server.h"
@@ -159,6 +160,31 @@ static enum backend_step begun(struct cuda *cuda, struct cuda_task *task, int co
 static omprma_status_t refuse_range(int code, const char *what, uint64_t address, uint64_t bytes)
 {
     return error_note_code(worker_device_refuse_range(what, address, bytes, address), code);
+}
+
+/* ---- memory of this process that data goes through ---- */
+
+/* In vain where pages may not be locked: then the driver copies once more. */
+static void cuda_pin(struct worker_device *device, void *memory, uint64_t bytes)
+{
+    const struct cuda *cuda = device->state;
+    int code;
+
+    enter(cuda);
+    code = cuda->driver->host_register(memory, bytes, DRIVER_PORTABLE);
+    if (code != DRIVER_OK)
+        log_write(LOG_CHOICE, "%s: its staging memory is not page-locked, transfers are slower: %s",
+                  cuda->name, driver_words(cuda->driver, code));
+}
+
+static void cuda_unpin(struct worker_device *device, void *memory)
+{
+    const struct cuda *cuda = device->state;
+
+    if (cuda->fault[0])
+        return;
+    enter(cuda);
+    cuda->driver->host_unregister(memory);
 }
 
 /* ---- with the clerk ---- */
@@ -548,6 +574,8 @@ static const struct backend cuda_backend = {
     .name = "cuda",
     .grow = cuda_grow,
     .release = cuda_release,
+    .pin = cuda_pin,
+    .unpin = cuda_unpin,
     .copy = cuda_copy,
     .fill = cuda_fill,
     .load = cuda_load,
