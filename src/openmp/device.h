@@ -21,7 +21,8 @@
 enum { SHARED_MOST = 16 };
 
 struct device {
-    int number;
+    int number;           /* the program's */
+    int remote;           /* omprma's: there may be devices of other kinds between them */
     char host[64];        /* of its worker */
     pthread_mutex_t lock; /* guards the table and the works */
     struct mapping mapping;

@@ -92,9 +92,9 @@ bool mapper_run(struct work *work, const struct maps *maps, int i, maps_function
     for (struct component *each = all.first; each < all.end; each++)
         each->type |= type & MAP_DELETE;
     void *columns = exhausted ? NULL : columns_make(&all, &made);
-    bool right = columns ? call(work, &made, context)
-                         : report(work->where, work->device,
-                                  "no host memory for the items of a mapper");
+    bool right =
+        columns ? call(work, &made, context)
+                : report(work->where, work->device, "no host memory for the items of a mapper");
     free(columns);
     free(all.first);
     return right;

@@ -24,7 +24,7 @@ static bool work_issued(struct work *work, omprma_status_t status)
 static bool queue_make(struct work *work, omprma_queue_t **queue)
 {
     return *queue || report_status(work->where, work->device,
-                                   omprma_queue_create(work->device->number, queue));
+                                   omprma_queue_create(work->device->remote, queue));
 }
 
 /* The queue of small works in flight whose turn it is. The caller holds the device's lock. */
@@ -99,7 +99,7 @@ static void pinned_end(struct work *work, struct pinned *pinned)
         return;
     omprma_addr_t block = mapped->block;
     mapping_remove(&device->mapping, mapped);
-    if (block && !report_status(work->where, device, omprma_free(device->number, block)))
+    if (block && !report_status(work->where, device, omprma_free(device->remote, block)))
         work->failed = true;
 }
 
@@ -129,7 +129,7 @@ static bool work_end(struct work *work, omprma_status_t status)
     }
     work->kept = NULL;
     if (work->block &&
-        !report_status(work->where, device, omprma_free(device->number, work->block)))
+        !report_status(work->where, device, omprma_free(device->remote, work->block)))
         work->failed = true;
     work->block = 0;
     pthread_mutex_lock(&device->lock);
@@ -177,7 +177,8 @@ bool work_retrieve(struct work *work, void *to, omprma_addr_t from, size_t bytes
 bool work_exchange(struct work *work, omprma_addr_t from, int to_device, omprma_addr_t to,
                    size_t bytes)
 {
-    return work_issued(work, omprma_exchange(work->queue, from, to_device, to, bytes));
+    return work_issued(work,
+                       omprma_exchange(work->queue, from, device_at(to_device)->remote, to, bytes));
 }
 
 bool work_launch(struct work *work, omprma_addr_t kernel, const omprma_geometry_t *geometry,
@@ -189,7 +190,7 @@ bool work_launch(struct work *work, omprma_addr_t kernel, const omprma_geometry_
 omprma_addr_t work_private(struct work *work, size_t bytes)
 {
     omprma_addr_t block = 0;
-    if (work_issued(work, omprma_alloc(work->device->number, bytes, &block)))
+    if (work_issued(work, omprma_alloc(work->device->remote, bytes, &block)))
         work->block = block;
     return block;
 }
