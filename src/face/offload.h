@@ -27,7 +27,11 @@ struct offload_entry {
     int32_t data;
 };
 
-enum requires_clauses { REQUIRES_UNIFIED_SHARED_MEMORY = 8 };
+enum requires_clauses {
+    REQUIRES_REVERSE_OFFLOAD = 2,
+    REQUIRES_UNIFIED_ADDRESS = 4,
+    REQUIRES_UNIFIED_SHARED_MEMORY = 8
+};
 
 /* How a kernel is to be launched. Clang 15's ends after trip_count. */
 struct kernel_arguments {

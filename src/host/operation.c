@@ -62,7 +62,7 @@ static const size_t cleared[] = {
     [OPERATION_HALF] = BYTES_WITH(move),
     [OPERATION_TRANSFER] = BYTES_WITH(move),
     [OPERATION_WAIT] = BYTES_WITH(wait),
-    [OPERATION_TASK] = BYTES_WITH(task),
+    [OPERATION_TASK] = offsetof(struct operation, command),
     [OPERATION_MARK] = BYTES_WITH(mark),
 };
 

@@ -36,12 +36,13 @@ static bool ranges_meet(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_byt
     return a < b + b_bytes && b < a + a_bytes;
 }
 
-/* Two transfers of a queue that must not run at the same time. */
+/* Two transfers of a queue that must not run at the same time. One that is timed runs alone. */
 static bool transfers_conflict(const struct operation *a, const struct operation *b)
 {
     bool both_in = a->fills_host && b->fills_host, both_out = !a->fills_host && !b->fills_host;
 
-    return (!both_in &&
+    return a->timed || b->timed ||
+           (!both_in &&
             ranges_meet(a->device_at, a->device_bytes, b->device_at, b->device_bytes)) ||
            (!both_out && ranges_meet(a->host_at, a->host_bytes, b->host_at, b->host_bytes));
 }

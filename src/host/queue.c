@@ -184,8 +184,10 @@ static void deactivate(struct omprma_queue *queue, const struct operation *opera
 
     while (*link && *link != operation)
         link = &(*link)->next_active;
-    if (*link)
+    if (*link) {
         *link = operation->next_active;
+        queue->device->runtime->moving--;
+    }
 }
 
 /* What belongs to it goes. */

@@ -80,7 +80,23 @@ struct dimension {
 /* ---- regions -------------------------------------------------------------------------------- */
 
 /* Of struct kernel_arguments (face/offload.h). */
+enum { ARGUMENTS_NOWAIT = 1 }; /* a flag */
 enum { ARGUMENTS_VERSION_FLAGS = 2, ARGUMENTS_VERSION_DYN_PTR = 3, ARGUMENTS_VERSION_NEWEST = 3 };
+
+/* ---- interop constructs, what other compilers than clang pass ---- */
+
+struct interop_context {
+    uint32_t version;
+    uint32_t flags; /* bit 0: implicit, bit 1: nowait */
+    int32_t thread;
+};
+
+struct dependence_pack {
+    int32_t count;
+    void *list; /* libomp's */
+    int32_t alias_free_count;
+    void *alias_free;
+};
 
 /* What the entry points return. */
 enum { ABI_OK = 0, ABI_FAIL = 1 };
@@ -90,5 +106,7 @@ _Static_assert(sizeof(struct abi_entry_new) == 56, "newer offload entry");
 _Static_assert(offsetof(struct abi_entry_new, address) == 16, "newer offload entry's address");
 _Static_assert(sizeof(struct abi_image) == 32, "device image");
 _Static_assert(sizeof(struct abi_library) == 32, "registered library");
+_Static_assert(sizeof(struct interop_context) == 12, "context of an interop construct");
+_Static_assert(sizeof(struct dependence_pack) == 32, "dependences of an interop construct");
 
 #endif

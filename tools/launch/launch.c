@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "tools/launch/allocation.h"
@@ -24,6 +25,7 @@ extern char **environ;
 struct preparation {
     char *mpirun, *worker, *path, *folder, *agent;
     struct llvm_plan plan;
+    int64_t began_ns;
     sigset_t mask; /* signal mask from before */
 };
 
@@ -62,8 +64,16 @@ static omprma_status_t prepare(struct preparation *made, const struct launch *la
     if (status != OMPRMA_OK)
         return status;
     if (launch->offloading)
-        return llvm_plan_make(&made->plan, made->path, launch->llvm, launch->runtime, made->folder);
-    return llvm_plan_workers(&made->plan, launch->llvm);
+        status = llvm_plan_make(&made->plan, made->path, launch->llvm, launch->runtime,
+                                launch->cuda, made->folder);
+    else
+        status = llvm_plan_workers(&made->plan, launch->llvm);
+    if (status == OMPRMA_OK && (made->plan.cuda || launch->cuda)) {
+        setenv("OMPRMA_BACKENDS", "native,cuda", 0); /* unless the user wants others */
+        log_write(LOG_CHOICE, "workers offer devices of these kinds: %s",
+                  getenv("OMPRMA_BACKENDS"));
+    }
+    return status;
 }
 
 /* Other hosts are reached through a link to this executable, which names those that fail. */
@@ -107,6 +117,8 @@ static struct program program_of(const struct preparation *made, const struct la
                             .plan = &made->plan,
                             .offloading = launch->offloading,
                             .workers = command_workers(launch),
+                            .launch_ns = made->began_ns,
+                            .alone = launch->hosts.total == 0,
                             .mask = &made->mask};
 }
 
@@ -167,7 +179,7 @@ static omprma_status_t launch_start(struct preparation *made, const struct launc
 
 int launch_run(const struct launch *launch)
 {
-    struct preparation made = {0};
+    struct preparation made = {.began_ns = clock_ns()};
     int result = 0;
     /* From here on a signal must not leave a folder behind. */
     signals_block(&made.mask);
