@@ -83,8 +83,11 @@ omprma_status_t worker_device_begin(struct worker_device *device, uint64_t arena
     omprma_status_t status = OMPRMA_OK;
 
     if (device->backend->grow(device, &job, arena_bytes) == BACKEND_PENDING)
-        while (!worker_device_ended(&job))
+        while (!worker_device_ended(&job)) {
+            if (device->backend->fault(device))
+                return error_set(OMPRMA_ERR_KERNEL, "%s", device->backend->fault(device));
             sched_yield();
+        }
     if (job.status != OMPRMA_OK)
         return job.status;
     if (!worker_device_is_touchable(device))

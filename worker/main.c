@@ -19,6 +19,7 @@
 #include "control/world.h"
 #include "rma/rma.h"
 #include "twosided/twosided.h"
+#include "worker/cuda/cuda.h"
 #include "worker/native/native.h"
 #include "worker/output.h"
 #include "worker/server.h"
@@ -34,6 +35,8 @@ struct worker {
     struct worker_device devices[WORLD_DEVICES_MOST];
     struct world_device descriptions[WORLD_DEVICES_MOST];
     struct place *place, *parts[WORLD_DEVICES_MOST]; /* of the worker; of devices, if several */
+    struct driver driver;                            /* CUDA's; closed where there are no GPUs */
+    int natives;                                     /* devices that are; they come first */
     struct doorbell *bell, *head_bell;
     struct doorbell **bells; /* by rank; only the head's is set */
 };
@@ -50,7 +53,7 @@ static void wake_server(void)
 /* Of one device. */
 static uint64_t memory_limit(const struct place_description *description)
 {
-    int devices = worker.world.local_count * worker.server.device_count;
+    int devices = worker.world.local_count * worker.natives;
 
     if (worker.config.memory)
         return (uint64_t)worker.config.memory;
@@ -78,17 +81,23 @@ static void wish_short_slices(void)
         log_write(LOG_DETAIL, "short slices are not to be had: %s", strerror(errno));
 }
 
-/* Makes device `index` with its first arena. */
-static omprma_status_t make_device(int index, const struct world_settings *settings)
+/* The main thread runs kernels where there is one device and one lane. */
+static bool runs_on_main(const struct world_settings *settings)
+{
+    return worker.server.device_count == 1 && worker.natives == 1 && settings->lanes == 1;
+}
+
+/* Makes device `index`, a native one, with its first arena. */
+static omprma_status_t make_native(int index, const struct world_settings *settings)
 {
     struct worker_device *device = &worker.devices[index];
     struct world_device *description = &worker.descriptions[index];
-    int count = worker.server.device_count;
+    int count = worker.natives;
     struct native_options options = {
         .place = worker.place,
         .path = worker.server.one_sided,
         .lanes = settings->lanes,
-        .on_main = count == 1 && settings->lanes == 1,
+        .on_main = runs_on_main(settings),
         .huge_pages = worker.config.huge_pages,
     };
     uint64_t bytes = settings->arena_bytes;
@@ -115,24 +124,109 @@ static omprma_status_t make_device(int index, const struct world_settings *setti
     return status;
 }
 
-static int device_count(const struct world_settings *settings)
+/* Makes device `index` a GPU, with its first arena. */
+static omprma_status_t make_gpu(int index, int ordinal, const struct world_settings *settings)
+{
+    struct worker_device *device = &worker.devices[index];
+    struct world_device *description = &worker.descriptions[index];
+    const struct cuda_options options = {
+        .driver = &worker.driver,
+        .ordinal = ordinal,
+        .memory_bytes = (uint64_t)worker.config.memory,
+    };
+    uint64_t bytes = settings->arena_bytes;
+    omprma_status_t status;
+
+    device->server = &worker.server;
+    device->index = (uint16_t)index;
+    status = cuda_open(device, &options);
+    if (status != OMPRMA_OK)
+        return status;
+    cuda_describe(device, description);
+    if (bytes > description->memory_limit)
+        bytes = description->memory_limit & ~(uint64_t)4095;
+    status = worker_device_begin(device, bytes, description);
+    if (status != OMPRMA_OK)
+        device->backend->close(device);
+    return status;
+}
+
+/* Makes GPUs the devices after the native ones. One that cannot be used is left out, as long as
+ * there are others. */
+static omprma_status_t make_gpus(int gpus, const struct world_settings *settings)
+{
+    struct server *server = &worker.server;
+    const struct world *world = &worker.world;
+    omprma_status_t status = OMPRMA_OK;
+
+    server->device_count = worker.natives;
+    for (int i = 0; i < gpus; i++) {
+        omprma_status_t made =
+            make_gpu(server->device_count, world->local_index + i * world->local_count, settings);
+
+        if (made == OMPRMA_OK) {
+            server->device_count++;
+            continue;
+        }
+        log_write(LOG_CHOICE, "%s", error_text());
+        status = made;
+    }
+    return server->device_count ? OMPRMA_OK : status;
+}
+
+static int native_count(const struct world_settings *settings)
 {
     int count = settings->devices ? (int)settings->devices : place_nodes(worker.place);
 
+    if (!(settings->backends & 1 << BACKEND_NATIVE))
+        return 0;
     return count < WORLD_DEVICES_MOST ? count : WORLD_DEVICES_MOST;
+}
+
+/* GPUs of this host that are this worker's: the workers of a host take turns. */
+static omprma_status_t count_gpus(const struct world_settings *settings, int *count)
+{
+    const struct world *world = &worker.world;
+    int room = WORLD_DEVICES_MOST - worker.natives;
+    omprma_status_t status;
+
+    *count = 0;
+    if (!(settings->backends & 1 << BACKEND_CUDA))
+        return OMPRMA_OK;
+    status = driver_open(&worker.driver);
+    if (status != OMPRMA_OK && worker.natives) {
+        log_write(LOG_CHOICE, "no CUDA devices: %s", error_text());
+        return OMPRMA_OK;
+    }
+    if (status != OMPRMA_OK)
+        return status;
+    *count =
+        (worker.driver.count - world->local_index + world->local_count - 1) / world->local_count;
+    *count = *count < room ? *count : room;
+    if (*count == 0 && worker.natives == 0)
+        return error_set(OMPRMA_ERR_CONFIG,
+                         "%d workers share %d GPUs of this host; start at most as many, or give "
+                         "them native devices too: --backends native,cuda",
+                         world->local_count, worker.driver.count);
+    return OMPRMA_OK;
 }
 
 static omprma_status_t make_devices(struct world_peer *mine, const struct world_settings *settings)
 {
     struct server *server = &worker.server;
-    omprma_status_t status = OMPRMA_OK;
+    int gpus = 0;
+    omprma_status_t status;
 
     server->devices = worker.devices;
-    server->device_count = device_count(settings);
-    status = place_apply(worker.place, worker.config.bind, server->device_count);
-    for (int i = 0; i < server->device_count && status == OMPRMA_OK; i++)
-        status = make_device(i, settings);
-    if (server->device_count == 1 && settings->lanes == 1)
+    worker.natives = native_count(settings);
+    status = count_gpus(settings, &gpus);
+    if (status == OMPRMA_OK)
+        status = place_apply(worker.place, worker.config.bind, worker.natives ? worker.natives : 1);
+    if (status == OMPRMA_OK)
+        status = make_gpus(gpus, settings);
+    for (int i = 0; i < worker.natives && status == OMPRMA_OK; i++)
+        status = make_native(i, settings);
+    if (runs_on_main(settings))
         server->main_device = server->devices;
     mine->devices = worker.descriptions;
     mine->hello.device_count = server->device_count;
@@ -174,6 +268,8 @@ static void close_connection(void)
 
     for (int i = 0; i < server->device_count; i++)
         server->devices[i].backend->close(&server->devices[i]);
+    if (!server->lost)
+        driver_close(&worker.driver);
     datapath_destroy(server->one_sided);
     datapath_destroy(server->two_sided);
     channel_destroy(server->channel);

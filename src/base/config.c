@@ -17,7 +17,7 @@
 
 extern char **environ;
 
-enum kind { KIND_CHOICE, KIND_BOOL, KIND_INT, KIND_BYTES, KIND_TEXT };
+enum kind { KIND_CHOICE, KIND_SET, KIND_BOOL, KIND_INT, KIND_BYTES, KIND_TEXT };
 
 struct setting {
     enum kind kind;
@@ -33,6 +33,8 @@ static const struct setting settings[] = {
     {kind_, name_, offsetof(struct config, field_), value_, low_, high_, text_, help_},
 #define CONFIG_CHOICE(field_, name_, value_, choices_, help_)                                      \
     ROW(KIND_CHOICE, field_, name_, value_, 0, 0, choices_, help_)
+#define CONFIG_SET(field_, name_, value_, choices_, help_)                                         \
+    ROW(KIND_SET, field_, name_, value_, 0, 0, choices_, help_)
 #define CONFIG_BOOL(field_, name_, value_, help_)                                                  \
     ROW(KIND_BOOL, field_, name_, value_, 0, 1, "", help_)
 #define CONFIG_INT(field_, name_, value_, low_, high_, help_)                                      \
@@ -108,6 +110,9 @@ static void print_allowed(const struct setting *setting, char *text, size_t byte
     case KIND_CHOICE:
         snprintf(text, bytes, "%s", setting->text);
         return;
+    case KIND_SET:
+        snprintf(text, bytes, "%s, some of them with commas between", setting->text);
+        return;
     case KIND_BOOL:
         snprintf(text, bytes, "0|1");
         return;
@@ -125,10 +130,9 @@ static void print_allowed(const struct setting *setting, char *text, size_t byte
 
 /* ---- one value ---------------------------------------------------------------------------- */
 
-/* Position of `value` in "a|b|c", -1 if it is not one of them. */
-static int64_t find_choice(const char *choices, const char *value)
+/* Position of the first `length` letters of `value` in "a|b|c", -1 if they are not one of them. */
+static int64_t find_word(const char *choices, const char *value, size_t length)
 {
-    size_t length = strlen(value);
     for (int64_t index = 0;; index++) {
         size_t width = strcspn(choices, "|");
         if (width == length && strncasecmp(choices, value, width) == 0)
@@ -139,6 +143,27 @@ static int64_t find_choice(const char *choices, const char *value)
     }
 }
 
+static int64_t find_choice(const char *choices, const char *value)
+{
+    return find_word(choices, value, strlen(value));
+}
+
+/* The bits of "a,c", -1 if a word of it is not one of the choices. */
+static int64_t find_set(const char *choices, const char *value)
+{
+    int64_t set = 0;
+    for (;; value++) {
+        size_t length = strcspn(value, ",");
+        int64_t bit = find_word(choices, value, length);
+        if (bit < 0)
+            return -1;
+        set |= INT64_C(1) << bit;
+        value += length;
+        if (!*value)
+            return set;
+    }
+}
+
 /* Reads a value that is not a text. False if it cannot be one, or is out of range. */
 static bool parse_number(const struct setting *setting, const char *value, int64_t *number)
 {
@@ -146,6 +171,9 @@ static bool parse_number(const struct setting *setting, const char *value, int64
     switch (setting->kind) {
     case KIND_CHOICE:
         *number = find_choice(setting->text, value);
+        return *number >= 0;
+    case KIND_SET:
+        *number = find_set(setting->text, value);
         return *number >= 0;
     case KIND_BOOL:
         *number = find_choice("0|1|no|yes|off|on|false|true", value);
@@ -200,7 +228,7 @@ static omprma_status_t set_value(const struct setting *setting, const char *valu
                          "of two",
                          setting->name, value);
     }
-    if (setting->kind == KIND_CHOICE || setting->kind == KIND_BOOL)
+    if (setting->kind == KIND_CHOICE || setting->kind == KIND_SET || setting->kind == KIND_BOOL)
         *(int *)field = (int)number;
     else
         *(int64_t *)field = number;
@@ -327,6 +355,19 @@ omprma_status_t config_check(const char *name, const char *value)
     return set_value(setting, value, &scratch);
 }
 
+static void print_set(FILE *out, const char *choices, int64_t set)
+{
+    char before = ' ';
+    for (; set; set >>= 1) {
+        int width = (int)strcspn(choices, "|");
+        if (set & 1) {
+            fprintf(out, "%c%.*s", before, width, choices);
+            before = ',';
+        }
+        choices += width + (choices[width] == '|');
+    }
+}
+
 void config_print_help(FILE *out)
 {
     for (size_t i = 0; i < SETTINGS; i++) {
@@ -336,7 +377,11 @@ void config_print_help(FILE *out)
             continue;
         print_allowed(setting, allowed, sizeof(allowed));
         fprintf(out, "  %s%s=%s", variable_prefix, setting->name, allowed);
-        if (setting->kind == KIND_CHOICE) {
+        if (setting->kind == KIND_SET) {
+            fprintf(out, " (default");
+            print_set(out, setting->text, setting->value);
+            fputc(')', out);
+        } else if (setting->kind == KIND_CHOICE) {
             const char *choice = setting->text;
             for (int64_t skip = setting->value; skip > 0; skip--)
                 choice = strchr(choice, '|') + 1;

@@ -14,6 +14,8 @@
 enum config_data { DATA_AUTO, DATA_RMA, DATA_TWO_SIDED };
 /* Who answers the calls of compiled programs: see tools/launch/llvm.h. */
 enum config_runtime { RUNTIME_AUTO, RUNTIME_OMPRMA, RUNTIME_LLVM };
+/* Bits of the set. */
+enum config_backend { BACKEND_NATIVE, BACKEND_CUDA };
 enum config_osc { OSC_AUTO, OSC_UCX, OSC_RDMA };
 
 /* How data gets from device to device, see exchange.h. */
@@ -33,6 +35,7 @@ struct config {
 #define CONFIG_BOOL(field, name, default_value, help) int field;
 #define CONFIG_INT(field, name, default_value, low, high, help) int64_t field;
 #define CONFIG_INT_OR(field, name, default_value, low, high, word, help) int64_t field;
+#define CONFIG_SET(field, name, default_bits, choices, help) int field;
 #define CONFIG_BYTES(field, name, default_value, low, high, help) int64_t field;
 #define CONFIG_TEXT(field, name, default_value, help) char field[CONFIG_TEXT_BYTES];
 #include "base/config.def"
@@ -40,6 +43,7 @@ struct config {
 #undef CONFIG_BOOL
 #undef CONFIG_INT
 #undef CONFIG_INT_OR
+#undef CONFIG_SET
 #undef CONFIG_BYTES
 #undef CONFIG_TEXT
 };

@@ -37,6 +37,9 @@ enum cuda_question {
     CUDA_ASK_PEER
 };
 
+/* Attributes of devices that omprma itself looks at. */
+enum { CUDA_CAPABILITY_MAJOR = 75, CUDA_CAPABILITY_MINOR = 76 };
+
 enum {
     CUDA_DEVICE_ATTRIBUTES = 192,  /* of which a driver knows the first so many */
     CUDA_FUNCTION_ATTRIBUTES = 16, /* the same */
@@ -108,6 +111,7 @@ struct cuda_occupancy_question {
     int32_t block_threads; /* 0: asks for the best number, up to `block_limit` (0: any) */
     int32_t block_limit;
     uint64_t shared_bytes; /* per block, dynamic */
+    uint32_t flags, reserved;
 };
 
 struct cuda_occupancy {

@@ -179,6 +179,7 @@ static omprma_status_t connect_workers(struct runtime *runtime)
         .arena_bytes = (uint64_t)runtime->config.arena,
         .devices = runtime->config.devices,
         .timeout_s = (uint64_t)runtime->config.timeout_s,
+        .backends = runtime->config.backends,
         .bell = mine.hello.bell,
     };
     status = world_open(world, &mine, &peers, NULL, NULL);

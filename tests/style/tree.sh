@@ -33,7 +33,9 @@ forbid src/plugin '(base|control|rma|twosided|null|host|openmp|worker)/|mpi\.h' 
     'the plugin uses only the public interface'
 forbid src/openmp '(base|control|rma|twosided|null|host|plugin|worker)/|mpi\.h' \
     'the OpenMP runtime uses only the public interface'
-forbid src/face '(omprma|base|control|rma|twosided|null|host|plugin|openmp|worker)/|mpi\.h' \
+forbid src/cuda '(control|rma|twosided|null|host|plugin|openmp|worker)/|base/[^c]|base/cuda_[^q]|mpi\.h' \
+    'the CUDA driver library uses only the public interface and base/cuda_questions.h'
+forbid src/face '(omprma|base|control|rma|twosided|null|host|plugin|openmp|cuda|worker)/|mpi\.h' \
     'what the faces share knows nothing of omprma'
 forbid src/device '(base|control|rma|twosided|null|host|plugin|openmp|face|worker|omprma)/|mpi\.h' \
     'device code knows only libomp'
@@ -52,7 +54,7 @@ for file in "${sources[@]}"; do
         complain "$file: only src/rma, src/twosided and src/control/mpi_* know MPI"
 done
 
-if grep -nE '#include "worker/native/' worker/*.[ch] | grep -v '^worker/main\.c:'; then
+if grep -nE '#include "worker/(native|cuda)/' worker/*.[ch] | grep -v '^worker/main\.c:'; then
     complain 'worker: the core knows a backend only by backend.h'
 fi
 

@@ -18,6 +18,7 @@ static const struct {
 #define CONFIG_CHOICE(field, name, value, choices, help) {name, help},
 #define CONFIG_BOOL(field, name, value, help) {name, help},
 #define CONFIG_INT(field, name, value, low, high, help) {name, help},
+#define CONFIG_SET(field, name, value, choices, help) {name, help},
 #define CONFIG_INT_OR(field, name, value, low, high, word, help) {name, help},
 #define CONFIG_BYTES(field, name, value, low, high, help) {name, help},
 #define CONFIG_TEXT(field, name, value, help) {name, help},

@@ -19,7 +19,9 @@ enum {
     KEY_LLVM,
     KEY_RUNTIME,
     KEY_MPI_ARG,
-    KEY_DEVICES
+    KEY_DEVICES,
+    KEY_CUDA,
+    KEY_BACKENDS
 };
 enum { WORKERS_MAX = 4096, VERBOSE_MAX = 3 };
 
@@ -27,6 +29,10 @@ static const struct argp_option options[] = {
     {"workers", 'n', "N", 0, "Number of workers (default 1, or one per slot of the hosts)", 0},
     {"devices-per-worker", KEY_DEVICES, "K|numa", 0,
      "Number of devices of each worker, or one per NUMA node of its cores (default 1)", 0},
+    {"backends", KEY_BACKENDS, "KINDS", 0,
+     "Kinds of devices that workers offer, with commas between: native (the machine itself), cuda "
+     "(its NVIDIA GPUs) (default native)",
+     0},
     {"hosts", KEY_HOSTS, "H1:N,H2:N", 0,
      "Place workers on these hosts, N on each (default: this host)", 0},
     {"hostfile", KEY_HOSTFILE, "FILE", 0, "The same from a file with lines \"HOST slots=N\"", 0},
@@ -40,6 +46,10 @@ static const struct argp_option options[] = {
     {"runtime", KEY_RUNTIME, "auto|omprma|llvm", 0,
      "OpenMP runtime of the program: omprma's own, or LLVM's libomptarget with omprma's plugin, "
      "which LLVM 13 to 18 can load (default auto: LLVM's up to 18, omprma's from 19 on)",
+     0},
+    {"cuda", KEY_CUDA, NULL, 0,
+     "The program wants the workers' NVIDIA GPUs, though it neither has code for them nor needs "
+     "libcuda itself",
      0},
     {"mpi-arg", KEY_MPI_ARG, "ARG", 0, "One more argument for mpirun; may be repeated", 0},
     {"verbose", 'v', NULL, 0, "Say what was chosen and why; -vv for details", 0},
@@ -114,6 +124,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case KEY_DEVICES:
         option_set("--devices-per-worker", "DEVICES", value);
         return 0;
+    case KEY_BACKENDS:
+        option_set("--backends", "BACKENDS", value);
+        return 0;
     case KEY_DATA:
         option_set("--data", "DATA", value);
         return 0;
@@ -125,6 +138,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         return 0;
     case KEY_RUNTIME:
         option_set("--runtime", "RUNTIME", value);
+        return 0;
+    case KEY_CUDA:
+        launch->cuda = true;
         return 0;
     case KEY_MPI_ARG:
         list_add(&launch->mpi_args, value);

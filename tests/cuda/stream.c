@@ -1,0 +1,146 @@
+/*
+ * stream.c: streams of the stand-in. Each is a thread that does what it is given some time later,
+ * so that whoever does not wait sees old data. See standin.h.
+ */
+#define _GNU_SOURCE
+#include "standin.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct work {
+    struct work *next;
+    int (*work)(void *data);
+    void *data;
+};
+
+struct stream {
+    struct context *context;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    struct work *first, *last; /* `first` is being done */
+    bool stop;
+    unsigned seed;
+};
+
+/* What has failed stays: everything after it is dropped. */
+static void do_first(struct stream *stream)
+{
+    struct work *work = stream->first;
+    int code = stream->context->fault;
+
+    pthread_mutex_unlock(&stream->lock);
+    if (settings.delay_us)
+        usleep((unsigned)rand_r(&stream->seed) % settings.delay_us);
+    if (code == SUCCESS)
+        code = work->work(work->data);
+    if (code != SUCCESS)
+        context_lose(stream->context, code);
+    free(work->data);
+    pthread_mutex_lock(&stream->lock);
+    stream->first = work->next;
+    free(work);
+    pthread_cond_broadcast(&stream->changed);
+}
+
+static void *run(void *data)
+{
+    struct stream *stream = data;
+
+    pthread_mutex_lock(&stream->lock);
+    while (stream->first || !stream->stop) {
+        if (stream->first)
+            do_first(stream);
+        else
+            pthread_cond_wait(&stream->changed, &stream->lock);
+    }
+    pthread_mutex_unlock(&stream->lock);
+    return NULL;
+}
+
+int stream_add(struct stream *stream, int (*function)(void *data), void *data)
+{
+    struct work *work = calloc(1, sizeof(*work));
+
+    if (!work || !data) {
+        free(work);
+        free(data);
+        return OUT_OF_MEMORY;
+    }
+    work->work = function;
+    work->data = data;
+    pthread_mutex_lock(&stream->lock);
+    if (stream->first)
+        stream->last->next = work;
+    else
+        stream->first = work;
+    stream->last = work;
+    pthread_cond_broadcast(&stream->changed);
+    pthread_mutex_unlock(&stream->lock);
+    return SUCCESS;
+}
+
+EXPORT int cuStreamCreate(struct stream **out, unsigned flags)
+{
+    struct stream *stream;
+    struct context *context;
+    int code;
+
+    ENTER;
+    (void)flags;
+    code = context_current(&context);
+    if (code != SUCCESS)
+        return code;
+    stream = calloc(1, sizeof(*stream));
+    if (!stream)
+        return OUT_OF_MEMORY;
+    stream->context = context;
+    stream->seed = (unsigned)(uintptr_t)stream;
+    pthread_mutex_init(&stream->lock, NULL);
+    pthread_cond_init(&stream->changed, NULL);
+    if (pthread_create(&stream->thread, NULL, run, stream) != 0) {
+        free(stream);
+        return OUT_OF_MEMORY;
+    }
+    counts_add(&counts.streams, 1);
+    *out = stream;
+    return SUCCESS;
+}
+
+EXPORT int cuStreamDestroy_v2(struct stream *stream)
+{
+    ENTER;
+    pthread_mutex_lock(&stream->lock);
+    stream->stop = true;
+    pthread_cond_broadcast(&stream->changed);
+    pthread_mutex_unlock(&stream->lock);
+    pthread_join(stream->thread, NULL);
+    free(stream);
+    counts_add(&counts.streams, -1);
+    return SUCCESS;
+}
+
+EXPORT int cuStreamQuery(struct stream *stream)
+{
+    bool busy;
+
+    ENTER;
+    if (stream->context->fault)
+        return stream->context->fault;
+    pthread_mutex_lock(&stream->lock);
+    busy = stream->first != NULL;
+    pthread_mutex_unlock(&stream->lock);
+    return busy ? NOT_READY : stream->context->fault;
+}
+
+EXPORT int cuStreamSynchronize(struct stream *stream)
+{
+    ENTER;
+    pthread_mutex_lock(&stream->lock);
+    while (stream->first)
+        pthread_cond_wait(&stream->changed, &stream->lock);
+    pthread_mutex_unlock(&stream->lock);
+    return stream->context->fault;
+}
