@@ -25,7 +25,7 @@ enum {
     SHORT_NS = 20000,    /* more than the least of those that take no longer than this */
     BATCH = 16,          /* small submits before an operation that is acknowledged */
     NEAR_NS = 14000000,  /* so long, for workers of this host */
-    FAR_NS = 30000000,   /* and of others; */
+    FAR_NS = 50000000,   /* and of others; */
     HOSTS_NS = 80000000, /* then further hosts take over what others measured */
     WAKE_NS = 1000000,   /* at most, until both ends poll */
     INLINE_MOST = 16384,
