@@ -132,7 +132,7 @@ struct runtime {
     struct trace *trace; /* NULL: not recording */
     char choice[512];    /* the data path chosen, and why */
     struct start_times times;
-    bool adopted;        /* made by runtime_adopt(): there is no MPI to leave */
+    bool adopted;      /* made by runtime_adopt(): there is no MPI to leave */
     bool unresponsive; /* some worker does not answer, or something is stuck: do not wait at the end
                         */
 };
