@@ -14,6 +14,17 @@ if(NOT MPI_C_FOUND)
                         "openmpi-bin, or set MPI_C_COMPILER to the mpicc to use")
 endif()
 
+# Where Open MPI's own settings for the whole machine are, see src/control/quick.c. Empty: nowhere.
+find_program(OMPRMA_OMPI_INFO ompi_info)
+set(OMPRMA_MPI_SETTINGS "")
+if(OMPRMA_OMPI_INFO)
+    execute_process(COMMAND ${OMPRMA_OMPI_INFO} --parsable --path sysconfdir
+        OUTPUT_VARIABLE mpi_folder ERROR_QUIET)
+    if(mpi_folder MATCHES "path:sysconfdir:([^\n]+)")
+        set(OMPRMA_MPI_SETTINGS "${CMAKE_MATCH_1}/openmpi-mca-params.conf")
+    endif()
+endif()
+
 function(omprma_find name module minimum package)
     pkg_check_modules(${name} QUIET IMPORTED_TARGET GLOBAL ${module}>=${minimum})
     if(NOT ${name}_FOUND)

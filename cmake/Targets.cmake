@@ -7,7 +7,8 @@ target_compile_options(omprma_flags INTERFACE
     -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes
     $<$<BOOL:${OMPRMA_WERROR}>:-Werror>)
 # Empty, as in the files that define it themselves, so that both may stand.
-target_compile_definitions(omprma_flags INTERFACE _GNU_SOURCE=)
+target_compile_definitions(omprma_flags INTERFACE _GNU_SOURCE=
+    OMPRMA_MPI_SETTINGS="${OMPRMA_MPI_SETTINGS}") # see Dependencies.cmake
 target_include_directories(omprma_flags INTERFACE
     ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
 target_link_options(omprma_flags INTERFACE -Wl,--as-needed)

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "worker/bench.h"
 #include "worker/output.h"
-#include "worker/server.h"
+#include "worker/worker.h"
 
 enum {
     PIECE_BYTES = 4 << 20 /* of a copy: others have their turn after each */

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 
 #include "base/error.h"
-#include "worker/server.h"
+#include "worker/worker.h"
 
 enum {
     STAGING_BYTES = 16 << 20, /* enough for both links of a copy to be busy, and several queues */

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "control/mpi_channel.h"
+#include "control/quick.h"
 #include "control/world.h"
 #include "rma/rma.h"
 #include "twosided/twosided.h"
@@ -332,6 +333,7 @@ static omprma_status_t start(void)
     if (status != OMPRMA_OK)
         return status;
     log_open("omprma-worker", (int)worker.config.verbose);
+    quick_rank(&quick_own);
     status = world_join(&worker.world, WORLD_WORKER, false);
     if (status != OMPRMA_OK)
         return status;
@@ -339,6 +341,7 @@ static omprma_status_t start(void)
     snprintf(prefix, sizeof(prefix), "omprma-worker %d (%s)", worker.world.rank, mine.hello.host);
     log_open(prefix, (int)worker.config.verbose);
     status = world_open(&worker.world, &mine, NULL, attach, NULL);
+    quick_forget_hwloc();
     if (status == OMPRMA_OK)
         status = connect_head();
     if (status == OMPRMA_OK)

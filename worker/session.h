@@ -5,7 +5,7 @@
  *
  *   session.c   begin and end, arenas
  *   stream.c    order within a queue: run, stall, go on, fail
- *   command.c   what each command does; transfer.c, device_commands.c: see command.h
+ *   command.c   what each command does; transfer.c, command_device.c: see command.h
  *   reply.c     results on their way to the application
  *
  * Thread: with the server's lock held.

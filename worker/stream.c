@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "worker/command.h"
-#include "worker/server.h"
+#include "worker/worker.h"
 
 enum { STREAMS_MOST = 1 << 20 };
 

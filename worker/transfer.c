@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "worker/server.h"
+#include "worker/worker.h"
 
 enum {
     LOOKS_PER_CLOCK = 16,   /* looks at a transfer for one at the clock */

@@ -13,6 +13,7 @@
 #include "control/join.h"
 #include "control/mpi_hub.h"
 #include "control/mpi_yield.h"
+#include "control/quick.h"
 #include "control/wire.h"
 
 static uint32_t world_version(void)
@@ -184,6 +185,7 @@ omprma_status_t world_join(struct world *world, enum world_role role, bool star)
     status = join_start(world, &level);
     if (status != OMPRMA_OK)
         return status;
+    quick_connection();
     MPI_Comm_rank(MPI_COMM_WORLD, &world->rank);
     MPI_Comm_size(MPI_COMM_WORLD, &world->size);
     status = join_agree(world, role, star);

@@ -44,7 +44,7 @@ omprma_status_t queue_append_task(struct omprma_queue *queue, const struct opera
                                   void *data, struct operation **operation);
 
 /* A reference to an operation that ends when all that the queue holds now has ended, with the first
- * failure among it; NULL if there is nothing. Errors: HOST_MEMORY. */
+ * failure among it: a mark, or the last command; NULL if there is nothing. Errors: HOST_MEMORY. */
 omprma_status_t queue_mark(struct omprma_queue *queue, struct operation **mark);
 
 /* Appends a mark; `completion` (NULL allowed) passes to it, and is handed over when it ends. NULL,

@@ -331,7 +331,7 @@ static omprma_status_t end_part(struct carry *carry, struct part *part)
         return OMPRMA_OK;
     for (int i = 0; i < 2 && !failure; i++)
         failure = part->queue[i] ? part->queue[i]->failed : NULL;
-    give_slots(carry, part, failure && failure->status == OMPRMA_ERR_PROTOCOL);
+    give_slots(carry, part, failure && failure->status == OMPRMA_ERR_STUCK);
     if (failure)
         return error_note_code(report(carry, failure->status, failure->text), failure->code);
     carry->done += part->bytes;
@@ -379,7 +379,7 @@ static omprma_status_t step(struct operation *operation, bool *done)
 static void end(struct operation *operation)
 {
     struct carry *carry = operation->task.data;
-    bool stuck = operation->failure && operation->failure->status == OMPRMA_ERR_PROTOCOL;
+    bool stuck = operation->failure && operation->failure->status == OMPRMA_ERR_STUCK;
 
     slots_leave(&runtime_of(carry)->turns, &carry->turn);
     for (int i = 0; i < PARTS; i++) {

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "host/adapt.h"
 #include "host/append.h"
 #include "host/order.h"
 #include "host/progress.h"
@@ -64,6 +65,7 @@ static void activate(struct operation *operation)
         link = &(*link)->next_active;
     operation->next_active = NULL;
     *link = operation;
+    adapt_note(operation);
 }
 
 /* The commands of a message are as good as sent. What comes behind them is next. */
@@ -113,6 +115,8 @@ static void start_halves(struct omprma_queue *queue)
             lose_half(queue->device);
             return;
         }
+        if (o->timed)
+            adapt_begun(o);
     }
 }
 
@@ -245,6 +249,8 @@ static void issue_transfer(struct omprma_queue *queue, struct operation *transfe
     transfer->start_ns = clock_ns();
     queue->transfers++;
     activate(transfer);
+    if (transfer->timed)
+        adapt_begun(transfer);
     if (transfer->task.task)
         run_steps(queue, transfer);
     else if (datapath_start(queue->device->runtime->one_sided, &transfer->move.transfer) !=
@@ -269,14 +275,25 @@ static bool test_transfer(struct omprma_queue *queue, struct operation *transfer
         return false;
     }
     account(transfer);
+    if (transfer->timed)
+        adapt_ended(transfer);
     queue_end_operation(transfer, NULL);
     return true;
+}
+
+static void end_half(struct operation *half)
+{
+    if (half->timed)
+        adapt_ended(half);
+    queue_end_operation(half, NULL);
 }
 
 static bool test_half(struct omprma_queue *queue, struct operation *half)
 {
     bool done = false;
 
+    if (half->timed)
+        adapt_begun(half);
     if (half->moved)
         return false;
     if (datapath_test(queue->device->runtime->two_sided, &half->move.transfer, &done) !=
@@ -290,7 +307,7 @@ static bool test_half(struct omprma_queue *queue, struct operation *half)
     half->moved = true;
     account(half);
     if (half->answered)
-        queue_end_operation(half, NULL);
+        end_half(half);
     return true;
 }
 
@@ -457,8 +474,10 @@ static void commands_done(struct omprma_queue *queue, uint64_t number,
         if (o->kind == OPERATION_COMMAND && record && o->number == number)
             deliver(o, record);
         o->answered = true;
-        if (o->kind != OPERATION_HALF || o->moved)
+        if (o->kind != OPERATION_HALF)
             queue_end_operation(o, NULL);
+        else if (o->moved)
+            end_half(o);
     }
 }
 

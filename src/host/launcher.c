@@ -2,6 +2,8 @@
 #include "host/launcher.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -51,6 +53,15 @@ static void restore(const char *name, const char *saved)
     else
         unsetenv(name);
     unsetenv(saved);
+}
+
+void launcher_times(int64_t *launch_ns, int64_t *program_ns)
+{
+    const char *text = getenv("OMPRMA_INTERNAL_TIMES");
+
+    if (text && sscanf(text, "%" SCNd64 ",%" SCNd64, launch_ns, program_ns) != 2)
+        *launch_ns = *program_ns = 0;
+    unsetenv("OMPRMA_INTERNAL_TIMES");
 }
 
 void launcher_connected(void)

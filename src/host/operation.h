@@ -55,7 +55,7 @@ enum operation_kind {
     OPERATION_TRANSFER, /* put or get by this side; or submit or retrieve through staging memory */
     OPERATION_WAIT,     /* for an operation of another queue */
     OPERATION_TASK,     /* something with steps of its own, see struct operation_task */
-    OPERATION_MARK      /* ends when everything before it has: events, callbacks */
+    OPERATION_MARK      /* ends when everything before it has: callbacks, events */
 };
 
 enum operation_state { OPERATION_APPENDED, OPERATION_ISSUED, OPERATION_ENDED };
@@ -95,6 +95,7 @@ struct operation {
     bool may_fail;    /* read, transfer: what comes after it must not run if it does */
     bool answered;    /* half: the worker's half is over */
     bool moved;       /* half: this side's half is over */
+    bool timed;       /* it runs alone in its queue, see adapt.h */
     uint64_t number;  /* of a command in its queue; else that of the last command before it */
     uint64_t ordinal; /* in the order of the calls that appended them */
     struct failure *failure;          /* how it ended, or is bound to end; NULL: well */

@@ -59,6 +59,7 @@ void queue_insert(struct omprma_queue *queue, struct operation *operation, struc
         queue->next = operation;
     queue->entries += operation->counts;
     queue->hosts += operation->host_bytes > 0;
+    queue->mixed += operation->kind >= OPERATION_HALF;
 }
 
 void queue_unlist(struct operation *operation)
@@ -76,8 +77,11 @@ void queue_unlist(struct operation *operation)
     else
         queue->last = operation->prev;
     count_unsettled(queue, -counts_as_unsettled(operation));
+    if (operation->kind == OPERATION_MARK)
+        return;
     queue->entries -= operation->counts;
     queue->hosts -= operation->host_bytes > 0;
+    queue->mixed -= operation->kind >= OPERATION_HALF;
 }
 
 void queue_pass(struct operation *operation)
@@ -180,8 +184,10 @@ static void deactivate(struct omprma_queue *queue, const struct operation *opera
 
     while (*link && *link != operation)
         link = &(*link)->next_active;
-    if (*link)
+    if (*link) {
         *link = operation->next_active;
+        queue->device->runtime->moving--;
+    }
 }
 
 /* What belongs to it goes. */
@@ -225,7 +231,7 @@ static void note_end(struct operation *operation)
     if (operation->closes)
         queue->unanswered--;
     if (operation->closes && operation->start_ns && operation->kind != OPERATION_HALF)
-        trace_add(queue->device->runtime, "segment", "control", queue->device->number,
+        trace_add(queue->device->runtime, "message", "control", queue->device->number,
                   operation->start_ns, trace_now(queue->device->runtime), 0);
     if (operation->kind == OPERATION_MARK && operation->mark.completion) {
         operation->mark.completion->status =

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "host/adapt.h"
 #include "host/device.h"
 
 static const char *const kinds[STATS_KINDS] = {"submit", "retrieve", "exchange"};
@@ -98,11 +99,33 @@ static void print_device(struct device *device, FILE *out)
         print_messages(peer, out);
 }
 
+static void print_step(const char *name, int64_t from_ns, int64_t to_ns, FILE *out)
+{
+    if (from_ns && to_ns)
+        fprintf(out, ", %s %.1f", name, (double)(to_ns - from_ns) / 1e6);
+}
+
+static void print_start(const struct start_times *times, FILE *out)
+{
+    int64_t begin_ns = times->launch ? times->launch : times->join;
+
+    fprintf(out, "omprma: start-up: %.1f ms", (double)(times->ready - begin_ns) / 1e6);
+    print_step("omprma-run and mpirun", times->launch, times->program, out);
+    print_step("program", times->program, times->join, out);
+    print_step("MPI", times->join, times->connect, out);
+    print_step("workers", times->connect, times->measure, out);
+    print_step("measuring", times->measure, times->ready, out);
+    fputc('\n', out);
+}
+
 void stats_print(struct runtime *runtime, FILE *out)
 {
     fprintf(out, "omprma: data path: %s\n", runtime->choice);
+    if (runtime->times.ready)
+        print_start(&runtime->times, out);
     for (int i = 0; i < runtime->device_count; i++)
         print_device(runtime->devices[i], out);
+    adapt_print(runtime, out);
     if (runtime->world.quirks) {
         fprintf(out, "omprma: quirks in force:\n");
         quirks_print(runtime->world.quirks, out);

@@ -3,12 +3,18 @@
  * its lock. There is no other global mutable state. Who knows whom, from below to above:
  *
  *   runtime     this object; operation: whatever a queue holds, as an object; slots: memory in
- * between peer        one worker: messages, signs of life progress    waiting; who waits makes
- * progress for all device      memory of one device queue       the list of a queue: how operations
- * end and fail order       which operation may be issued when append      operations come into a
- * queue issue       a queue goes on: operations are issued, results come in retired     freed
- * blocks that operations may still use call, submit, carry, exchange (helper), broadcast, event,
- * memory, image   the public calls incoming    what peers send, and their loss, come to queues
+ *               between
+ *   peer        one worker: messages, signs of life
+ *   progress    waiting; who waits makes progress for all
+ *   device      memory of one device
+ *   queue       the list of a queue: how operations end and fail
+ *   order       which operation may be issued when
+ *   append      operations come into a queue
+ *   adapt       what real transfers take corrects the choice of their way
+ *   issue       a queue goes on: operations are issued, results come in
+ *   retired     freed blocks that operations may still use
+ *   call, submit, carry, exchange (helper), broadcast, event, memory, image   the public calls
+ *   incoming    what peers send, and their loss, come to queues
  *   watchdog    says what waits for what when nothing moves any more
  *   devices     devices are made; measure, report, trace: what happened, for users
  *   start       start and end
@@ -36,6 +42,8 @@
 #include "host/slots.h"
 #include "host/wakes.h"
 
+struct adapt_kind;
+struct contest;
 struct device;
 struct peer;
 struct runtime;
@@ -61,6 +69,22 @@ struct watchdog {
     int steps;         /* closer looks since then */
     int rounds;        /* of questions since then that all workers have answered: they do nothing */
     bool asked;        /* such a round has begun */
+};
+
+/* When each step of start-up began, by clock_ns(); 0: not known, or not reached. */
+struct start_times {
+    int64_t launch, program; /* omprma-run, and the program that it started */
+    int64_t join, connect, measure, ready;
+};
+
+/* The one transfer that is timed, see adapt.h. */
+struct adapt_watch {
+    struct operation *operation; /* a reference; NULL: none. It may have ended unnoticed */
+    struct contest *contest;
+    int way;
+    bool waited;      /* for its end, from its beginning */
+    int64_t begun_ns; /* 0: not yet */
+    uint64_t begun;   /* runtime->moved by then */
 };
 
 struct runtime {
@@ -95,6 +119,10 @@ struct runtime {
     uint32_t busy_count;
     struct operation_pool operations;
     struct watchdog watchdog;
+    uint32_t moving; /* transfers of data by this side that are under way, */
+    uint64_t moved;  /* and that were ever begun */
+    struct adapt_watch watch;
+    struct adapt_kind *kinds;
     int64_t parted_ns; /* when a waiting thread last moved away from a worker */
     uint32_t next_tag; /* of two-sided transfers */
 
@@ -103,7 +131,8 @@ struct runtime {
     _Atomic bool progress_stop;
     struct trace *trace; /* NULL: not recording */
     char choice[512];    /* the data path chosen, and why */
-    bool adopted;        /* made by runtime_adopt(): there is no MPI to leave */
+    struct start_times times;
+    bool adopted;      /* made by runtime_adopt(): there is no MPI to leave */
     bool unresponsive; /* some worker does not answer, or something is stuck: do not wait at the end
                         */
 };

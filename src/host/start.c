@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "control/guard.h"
 #include "control/mpi_channel.h"
+#include "host/adapt.h"
 #include "host/devices.h"
 #include "host/image.h"
 #include "host/incoming.h"
@@ -253,6 +254,7 @@ static void free_runtime(struct runtime *runtime)
         image_forget_all(runtime->devices[i]);
         device_destroy(runtime->devices[i]);
     }
+    adapt_end(runtime);
     operation_pool_free(&runtime->operations);
     if (runtime->memory.sound == runtime->memory.count)
         free((void *)(uintptr_t)runtime->memory.base);
@@ -397,11 +399,15 @@ static omprma_status_t connect_and_measure(struct runtime *runtime, struct patie
     omprma_status_t status;
 
     patience_next(patience, "connecting the workers", limit_ns);
+    runtime->times.connect = clock_ns();
     status = connect_workers(runtime);
     if (status != OMPRMA_OK)
         return status;
     patience_next(patience, "measuring", limit_ns);
-    return finish_start(runtime);
+    runtime->times.measure = clock_ns();
+    status = finish_start(runtime);
+    runtime->times.ready = clock_ns();
+    return status;
 }
 
 static omprma_status_t start(void)
@@ -415,6 +421,8 @@ static omprma_status_t start(void)
 
     if (!runtime)
         return OMPRMA_ERR_HOST_MEMORY;
+    launcher_times(&runtime->times.launch, &runtime->times.program);
+    runtime->times.join = clock_ns();
     config_status = config_load(&runtime->config);
     snprintf(config_text, sizeof(config_text), "%s", error_text());
     log_open("omprma", config_status == OMPRMA_OK ? (int)runtime->config.verbose : 0);

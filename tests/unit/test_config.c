@@ -12,18 +12,20 @@
 #include "base/error.h"
 #include "base/log.h"
 
-static const char *const names[] = {
-#define CONFIG_CHOICE(field, name, value, choices, help) name,
-#define CONFIG_BOOL(field, name, value, help) name,
-#define CONFIG_INT(field, name, value, low, high, help) name,
-#define CONFIG_SET(field, name, value, choices, help) name,
-#define CONFIG_INT_OR(field, name, value, low, high, word, help) name,
-#define CONFIG_BYTES(field, name, value, low, high, help) name,
-#define CONFIG_TEXT(field, name, value, help) name,
+static const struct {
+    const char *name, *help;
+} known[] = {
+#define CONFIG_CHOICE(field, name, value, choices, help) {name, help},
+#define CONFIG_BOOL(field, name, value, help) {name, help},
+#define CONFIG_INT(field, name, value, low, high, help) {name, help},
+#define CONFIG_SET(field, name, value, choices, help) {name, help},
+#define CONFIG_INT_OR(field, name, value, low, high, word, help) {name, help},
+#define CONFIG_BYTES(field, name, value, low, high, help) {name, help},
+#define CONFIG_TEXT(field, name, value, help) {name, help},
 #include "base/config.def"
 };
 
-enum { NAMES = sizeof(names) / sizeof(names[0]) };
+enum { NAMES = sizeof(known) / sizeof(known[0]) };
 
 static int clear_environment(void **state)
 {
@@ -66,6 +68,7 @@ static void values_of_every_kind(void **state)
     setenv("OMPRMA_BIND", "off", 1);
     setenv("OMPRMA_LANES", "64", 1);
     setenv("OMPRMA_DEVICES", "numa", 1);
+    setenv("OMPRMA_BACKENDS", "cuda,Native", 1);
     setenv("OMPRMA_ARENA", "2GiB", 1);
     setenv("OMPRMA_INLINE_SUBMIT", "16K", 1);
     setenv("OMPRMA_INLINE_RETRIEVE", "-1", 1);
@@ -78,6 +81,7 @@ static void values_of_every_kind(void **state)
     assert_int_equal(config.bind, 0);
     assert_int_equal(config.lanes, 64);
     assert_int_equal(config.devices, 0);
+    assert_int_equal(config.backends, 1 << BACKEND_NATIVE | 1 << BACKEND_CUDA);
     assert_true(config.arena == INT64_C(2) << 30);
     assert_int_equal(config.inline_submit, 16384);
     assert_int_equal(config.inline_retrieve, -1);
@@ -118,6 +122,21 @@ static void refused_values_leave_config_alone(void **state)
     }
 }
 
+static void sets_hold_known_words_only(void **state)
+{
+    static const char *const bad[] = {"cuda,", ",cuda", "native cuda", "cuda,hip", ",", "cud"};
+    struct config config;
+
+    (void)state;
+    assert_int_equal(config_load(&config), OMPRMA_OK);
+    assert_int_equal(config.backends, 1 << BACKEND_NATIVE);
+    setenv("OMPRMA_BACKENDS", "cuda", 1);
+    assert_int_equal(config_load(&config), OMPRMA_OK);
+    assert_int_equal(config.backends, 1 << BACKEND_CUDA);
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        assert_error(config_check("BACKENDS", bad[i]), "allowed: native|cuda, some of them");
+}
+
 static void long_text_is_refused(void **state)
 {
     (void)state;
@@ -133,7 +152,7 @@ static void check_knows_every_name(void **state)
 {
     (void)state;
     for (size_t i = 0; i < NAMES; i++)
-        assert_int_equal(config_check(names[i], ""), OMPRMA_OK);
+        assert_int_equal(config_check(known[i].name, ""), OMPRMA_OK);
     assert_int_equal(config_check("DATA", "rma"), OMPRMA_OK);
     assert_error(config_check("DAT", "rma"),
                  "OMPRMA_DAT is not a setting; did you mean OMPRMA_DATA?");
@@ -233,8 +252,8 @@ static void help_names_everything(void **state)
     fclose(out);
     for (size_t i = 0; i < NAMES; i++) {
         char variable[64];
-        snprintf(variable, sizeof(variable), "  OMPRMA_%s=", names[i]);
-        assert_non_null(strstr(text, variable));
+        snprintf(variable, sizeof(variable), "  OMPRMA_%s=", known[i].name);
+        assert_int_equal(strstr(text, variable) != NULL, known[i].help[0] != 0); /* or for tests */
     }
     assert_non_null(strstr(text, "OMPRMA_DATA=auto|rma|two-sided (default auto)\n"));
     assert_non_null(strstr(text, "OMPRMA_ARENA=1M to 1T (default 64M)\n"));
@@ -249,6 +268,7 @@ int main(void)
         cmocka_unit_test_setup(defaults_without_environment, clear_environment),
         cmocka_unit_test_setup(values_of_every_kind, clear_environment),
         cmocka_unit_test_setup(refused_values_leave_config_alone, clear_environment),
+        cmocka_unit_test_setup(sets_hold_known_words_only, clear_environment),
         cmocka_unit_test_setup(long_text_is_refused, clear_environment),
         cmocka_unit_test_setup(check_knows_every_name, clear_environment),
         cmocka_unit_test_setup(sizes, clear_environment),

@@ -68,6 +68,7 @@ static struct core_options choose(uint64_t seed, struct random_limits *limits, s
     options.no_window = draw_below(from, 6) == 0;
     options.progress_thread = draw_below(from, 6) == 0;
     options.arena = 1 << 20;
+    options.adapt = options.wrong_choice = draw_below(from, 3) == 0;
     mix = draw_below(from, 2) ? FAR_NONE : (int)draw_below(from, FAR_MIXES);
     options.make_other = mix == FAR_NONE ? NULL : make_other;
     *limits = (struct random_limits){
@@ -112,8 +113,11 @@ static void start(uint64_t seed, struct random_limits *limits)
                 .nap = FAR_NAP,
                 .global = core_device(i)->about.arena - FAR_GLOBALS,
             };
-        core_choose_any(i, &from);
+        if (!options.adapt)
+            core_choose_any(i, &from);
     }
+    if (options.adapt)
+        return;
     do
         core_exchange_by((enum config_exchange)(EXCHANGE_PUT + draw_below(&from, 4)));
     while (options.no_window && runtime_get()->exchange[0].way != EXCHANGE_SEND &&

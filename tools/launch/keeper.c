@@ -19,6 +19,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "control/quick.h"
 #include "tools/launch/local.h"
 #include "tools/launch/paths.h"
 
@@ -47,6 +48,7 @@ static void mpirun_exec(const struct keeper_job *job)
     dup2(job->err, STDERR_FILENO);
     signal(SIGPIPE, SIG_DFL);
     setenv("TMPDIR", job->folder, 1); /* its session files; it may not live to remove them */
+    quick_mpirun(&quick_own, job->alone);
     sigprocmask(SIG_SETMASK, job->mask, NULL);
     execv(job->command->items[0], job->command->items);
     dprintf(STDERR_FILENO, "omprma: cannot run %s: %s\n", job->command->items[0], strerror(errno));

@@ -8,6 +8,7 @@
 #define OMPRMA_LAUNCH_KEEPER_H
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 #include <time.h>
@@ -21,6 +22,7 @@ struct keeper_job {
     const char *folder;         /* for mpirun's session files; removed at the end */
     int out, err;               /* mpirun's stdout and stderr */
     int listener;               /* closed in the keeper */
+    bool alone;                 /* no other host takes part */
     const sigset_t *mask;       /* signal mask that mpirun starts with */
 };
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "tools/launch/allocation.h"
@@ -24,6 +25,7 @@ extern char **environ;
 struct preparation {
     char *mpirun, *worker, *path, *folder, *agent;
     struct llvm_plan plan;
+    int64_t began_ns;
     sigset_t mask; /* signal mask from before */
 };
 
@@ -115,6 +117,8 @@ static struct program program_of(const struct preparation *made, const struct la
                             .plan = &made->plan,
                             .offloading = launch->offloading,
                             .workers = command_workers(launch),
+                            .launch_ns = made->began_ns,
+                            .alone = launch->hosts.total == 0,
                             .mask = &made->mask};
 }
 
@@ -175,7 +179,7 @@ static omprma_status_t launch_start(struct preparation *made, const struct launc
 
 int launch_run(const struct launch *launch)
 {
-    struct preparation made = {0};
+    struct preparation made = {.began_ns = clock_ns()};
     int result = 0;
     /* From here on a signal must not leave a folder behind. */
     signals_block(&made.mask);

@@ -15,6 +15,8 @@
  *   OMPRMA_WORKERS       the number of workers
  *   OMPRMA_INTERNAL_FD   write one byte to this file descriptor after MPI_Init, then close it and
  *                        remove the variable, so that children do not inherit it
+ *   OMPRMA_INTERNAL_TIMES
+ *                        when omprma-run and the program began, for the program's statistics
  *   OPAL_OUTPUT_STDERR_FD, OMPRMA_INTERNAL_WORDS_FD
  *                        where Open MPI writes its own words instead of stderr, so that those about
  *                        a peer that has died can be left out; to be kept from children as well

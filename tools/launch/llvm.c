@@ -477,7 +477,8 @@ static omprma_status_t plan_any(struct llvm_plan *plan, const struct needs *need
                                 const char *wanted, int runtime, const char *folder)
 {
     bool offloads = needs_find(needs, library_prefix) >= 0;
-    bool told = *wanted && strcmp(wanted, "auto") != 0;
+    /* Libraries that it opens may have target regions. */
+    bool later = needs->loads_later || (*wanted && strcmp(wanted, "auto") != 0);
     if (offloads && needs->starts_mpi)
         return starts_mpi_again(program);
     if (offloads)
@@ -485,7 +486,7 @@ static omprma_status_t plan_any(struct llvm_plan *plan, const struct needs *need
     bool calls = needs_find(needs, "libomprma.so") >= 0; /* the C interface, itself */
     if (calls || (plan->cuda && needs->kind != PROGRAM_OTHER))
         return plan_workers(plan, wanted);
-    if (needs->kind != PROGRAM_OTHER && !(told && needs->kind == PROGRAM_DYNAMIC))
+    if (needs->kind != PROGRAM_OTHER && !(later && needs->kind == PROGRAM_DYNAMIC))
         return not_for_offloading(program);
     omprma_status_t status = plan_workers(plan, wanted);
     if (status == OMPRMA_OK && runtime != RUNTIME_OMPRMA)

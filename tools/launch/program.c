@@ -3,12 +3,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
+#include "control/quick.h"
 
 extern char **environ;
 
@@ -28,11 +31,22 @@ static void set_front(struct list *environment, const char *name, const char *ke
     free(saved);
 }
 
+static const char *environment_get(void *list, const char *name)
+{
+    return list_get(list, name);
+}
+
+static void environment_set(void *list, const char *name, const char *value)
+{
+    list_set(list, name, value);
+}
+
 void program_environment(const struct program *program, struct list *environment)
 {
     char *workers = text_make("%d", program->workers);
     list_set(environment, "OMPRMA_WORKERS", workers);
     free(workers);
+    quick_rank(&(struct quick_environment){environment_get, environment_set, environment});
     if (!program->offloading)
         return;
     /* Running on the host instead, silently, is not what the user asked for. */
@@ -157,6 +171,9 @@ omprma_status_t program_start(const struct program *program, const char *mpi, si
         list_add(&environment, *variable);
     add_mpi(&environment, mpi, bytes);
     program_environment(program, &environment);
+    char *times = text_make("%" PRId64 ",%" PRId64, program->launch_ns, clock_ns());
+    list_set(&environment, "OMPRMA_INTERNAL_TIMES", times);
+    free(times);
     inlet_name(&reports, &environment, "OMPRMA_INTERNAL_FD");
     if (speech.writing >= 0) {
         inlet_name(&speech, &environment, "OMPRMA_INTERNAL_WORDS_FD");

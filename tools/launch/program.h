@@ -6,6 +6,8 @@
 #define OMPRMA_LAUNCH_PROGRAM_H
 
 #include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include <omprma/omprma.h>
@@ -19,6 +21,8 @@ struct program {
     const struct llvm_plan *plan; /* what to put in front of its library paths */
     bool offloading;
     int workers;
+    int64_t launch_ns;                /* when omprma-run began */
+    bool alone;                       /* they are all on this host */
     const sigset_t *mask;             /* signal mask to start with */
     const struct sigaction *old_pipe; /* SIGPIPE's disposition to start with */
 };

@@ -34,6 +34,9 @@ enum {
     INSIST_S = 2  /* a second SIGTERM after this time kills the program */
 };
 
+/* With which MPI ends the program when it finds that mpirun is gone: PMIX_ERR_LOST_CONNECTION. */
+enum { LOST_MPIRUN = 256 - 61 };
+
 enum source {
     AT_SIGNALS,
     AT_CONTROL,
@@ -391,6 +394,7 @@ static omprma_status_t run_begin(struct run *run, const struct list *command, co
                              .out = out[1],
                              .err = err[1],
                              .listener = listener,
+                             .alone = run->program->alone,
                              .mask = run->program->mask};
     run->fds[AT_LISTENER] = listener;
     run->fds[AT_OUT] = out[0];
@@ -421,11 +425,12 @@ static int run_program_status(const struct run *run)
     return 128 + number;
 }
 
-/* Somebody killed mpirun: MPI may have ended the program with a number of its own. */
+/* Somebody killed mpirun, or it has ended because a worker was lost, before the program had seen to
+ * its own end: MPI has ended the program with a number of its own. */
 static bool run_lost_mpirun(const struct run *run)
 {
-    return run->mpirun_killed && run->child_ended && WIFEXITED(run->child_status) &&
-           WEXITSTATUS(run->child_status) != 0;
+    int own = run->child_ended && WIFEXITED(run->child_status) ? WEXITSTATUS(run->child_status) : 0;
+    return own != 0 && (run->mpirun_killed || (run->failed && own == LOST_MPIRUN));
 }
 
 static int run_result(const struct run *run)

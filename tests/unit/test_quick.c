@@ -1,0 +1,208 @@
+/* test_quick.c: which settings Open MPI gets so that it starts quickly, and which are left alone.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <cmocka.h>
+
+#include "control/quick.h"
+
+enum { MOST = 8 };
+
+static struct variable {
+    char name[64], value[256];
+} variables[MOST];
+static int count;
+
+static const char *get(void *data, const char *name)
+{
+    (void)data;
+    for (int i = 0; i < count; i++)
+        if (strcmp(variables[i].name, name) == 0)
+            return variables[i].value;
+    return NULL;
+}
+
+static void set(void *data, const char *name, const char *value)
+{
+    (void)data;
+    assert_true(count < MOST);
+    snprintf(variables[count].name, sizeof(variables[count].name), "%s", name);
+    snprintf(variables[count++].value, sizeof(variables[0].value), "%s", value);
+}
+
+static const struct quick_environment environment = {get, set, NULL};
+
+static int begin(void **state)
+{
+    (void)state;
+    count = 0;
+    return 0;
+}
+
+/* What becomes of parameter mtl when two files hold these texts; "": it is left alone. */
+static const char *mtl_of(const char *system, const char *user)
+{
+    static char value[256];
+    const char *texts[] = {system, user};
+    char names[2][32];
+
+    for (int i = 0; i < 2; i++) {
+        strcpy(names[i], "/tmp/test-quick-XXXXXX");
+        int fd = mkstemp(names[i]);
+        assert_true(fd >= 0);
+        assert_int_equal(write(fd, texts[i], strlen(texts[i])), strlen(texts[i]));
+        close(fd);
+    }
+    bool found = quick_mtl((const char *const[]){names[0], names[1], NULL}, value, sizeof(value));
+    unlink(names[0]);
+    unlink(names[1]);
+    return found ? value : "";
+}
+
+static void exclusions_are_kept(void **state)
+{
+    (void)state;
+    assert_string_equal(mtl_of("", ""), "^psm,psm2");
+    assert_string_equal(mtl_of("# mtl = ofi\n mtl = ^ofi \npml=^ucx\n", ""), "^ofi,psm,psm2");
+    assert_string_equal(mtl_of("mtl = ^ofi\n", "mtl=^mxm"), "^mxm,psm,psm2");
+    assert_string_equal(mtl_of("mtl = ^\n", ""), "^psm,psm2");
+    assert_string_equal(mtl_of("mtl_base_verbose = 5\nbtl = tcp,self\nmtl\n", ""), "^psm,psm2");
+}
+
+static void choices_by_name_are_left_alone(void **state)
+{
+    (void)state;
+    assert_string_equal(mtl_of("mtl = ofi\n", ""), "");
+    assert_string_equal(mtl_of("mtl = ^ofi\n", "pml = cm\n"), "");
+    assert_string_equal(mtl_of("mtl =\n", ""), "");
+    char text[600];
+    memset(text, 'x', sizeof(text));
+    memcpy(text, "mtl=^", 5);
+    text[sizeof(text) - 1] = 0;
+    assert_string_equal(mtl_of(text, ""), "");
+}
+
+static void users_variables_win(void **state)
+{
+    (void)state;
+    set(NULL, "OMPI_MCA_mtl", "ofi");
+    set(NULL, "OMPI_COMM_WORLD_SIZE", "2");
+    quick_rank(&environment);
+    assert_int_equal(count, 3);
+    assert_string_equal(get(NULL, "OMPI_MCA_mtl"), "ofi");
+    assert_string_equal(get(NULL, "OMPI_MCA_orte_bound_at_launch"), "1");
+    count = 0;
+    set(NULL, "OMPI_MCA_pml", "cm");
+    quick_rank(&environment);
+    assert_int_equal(count, 1);
+}
+
+static void hwloc_is_spared_on_one_host_only(void **state)
+{
+    (void)state;
+    quick_mpirun(&environment, false);
+    assert_int_equal(count, 1);
+    assert_string_equal(get(NULL, "PMIX_MCA_gds"), "hash");
+    quick_mpirun(&environment, true);
+    assert_int_equal(count, 3);
+    count = 0;
+    set(NULL, "HWLOC_COMPONENTS", "no_os");
+    set(NULL, "PMIX_MCA_gds", "ds12");
+    quick_mpirun(&environment, true);
+    assert_int_equal(count, 2);
+}
+
+static void workers_take_hwloc_back(void **state)
+{
+    (void)state;
+    unsetenv("HWLOC_COMPONENTS");
+    unsetenv("HWLOC_PLUGINS_PATH");
+    quick_mpirun(&quick_own, true);
+    assert_non_null(getenv("HWLOC_COMPONENTS"));
+    quick_forget_hwloc();
+    assert_null(getenv("HWLOC_COMPONENTS"));
+    assert_null(getenv("HWLOC_PLUGINS_PATH"));
+    setenv("HWLOC_COMPONENTS", "users", 1);
+    quick_forget_hwloc();
+    assert_string_equal(getenv("HWLOC_COMPONENTS"), "users");
+    unsetenv("HWLOC_COMPONENTS");
+}
+
+static int listen_somewhere(struct sockaddr_in *address)
+{
+    socklen_t bytes = sizeof(*address);
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+    *address = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    assert_int_equal(bind(fd, (struct sockaddr *)address, bytes), 0);
+    assert_int_equal(listen(fd, 1), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)address, &bytes), 0);
+    return fd;
+}
+
+static int connect_to(const struct sockaddr_in *address)
+{
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+    assert_int_equal(connect(fd, (const struct sockaddr *)address, sizeof(*address)), 0);
+    return fd;
+}
+
+static int sends_at_once(int fd)
+{
+    int value = 0;
+    socklen_t bytes = sizeof(value);
+
+    assert_int_equal(getsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &value, &bytes), 0);
+    return value != 0;
+}
+
+static void only_mpiruns_connection_changes(void **state)
+{
+    struct sockaddr_in mpiruns, others;
+    char uri[128];
+    int listeners[] = {listen_somewhere(&mpiruns), listen_somewhere(&others)};
+    int fd = connect_to(&mpiruns), other = connect_to(&others);
+
+    (void)state;
+    unsetenv("PMIX_SERVER_URI41");
+    quick_connection();
+    assert_false(sends_at_once(fd));
+    setenv("PMIX_SERVER_URI41", "1.0;tcp6://::1:77", 1);
+    quick_connection();
+    assert_false(sends_at_once(fd));
+    snprintf(uri, sizeof(uri), "1.0;tcp4://127.0.0.1:%d", ntohs(mpiruns.sin_port));
+    setenv("PMIX_SERVER_URI41", uri, 1);
+    quick_connection();
+    assert_true(sends_at_once(fd));
+    assert_false(sends_at_once(other));
+    unsetenv("PMIX_SERVER_URI41");
+    close(fd);
+    close(other);
+    close(listeners[0]);
+    close(listeners[1]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(exclusions_are_kept, begin),
+        cmocka_unit_test_setup(choices_by_name_are_left_alone, begin),
+        cmocka_unit_test_setup(users_variables_win, begin),
+        cmocka_unit_test_setup(hwloc_is_spared_on_one_host_only, begin),
+        cmocka_unit_test_setup(workers_take_hwloc_back, begin),
+        cmocka_unit_test_setup(only_mpiruns_connection_changes, begin),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
