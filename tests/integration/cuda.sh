@@ -29,7 +29,7 @@ nothing_left() {
     fi
 }
 
-both=(--backends native,cuda)
+both=(--backends 'native,cuda')
 expect 0 '^right$' "$bin/omprma-run" -n 1 "${both[@]}" "$gpus" data
 nothing_left
 expect 0 '^right$' "$bin/omprma-run" -n 2 "${both[@]}" --data two-sided "$gpus" data 2
