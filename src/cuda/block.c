@@ -74,7 +74,7 @@ bool blocks_take(struct blocks *blocks, omprma_addr_t address, struct block *blo
 
 bool blocks_take_global(struct blocks *blocks, const struct module *module)
 {
-    struct block *each, block;
+    struct block *each = NULL, block;
 
     pthread_mutex_lock(&blocks->lock);
     RB_FOREACH(each, block_tree, &blocks->tree)
@@ -89,7 +89,7 @@ bool blocks_take_global(struct blocks *blocks, const struct module *module)
 
 bool blocks_take_of(struct blocks *blocks, const struct context *context, struct block *block)
 {
-    struct block *each;
+    struct block *each = NULL;
 
     pthread_mutex_lock(&blocks->lock);
     RB_FOREACH(each, block_tree, &blocks->tree)

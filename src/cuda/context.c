@@ -14,7 +14,7 @@
 
 static struct contexts {
     pthread_mutex_t lock;
-    SLIST_HEAD(, context) all;
+    SLIST_HEAD(context_list, context) all;
     uint64_t count;
 } contexts = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -405,8 +405,10 @@ CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest)
 CUresult cuCtxSetCacheConfig(int config)
 {
     struct call call;
+    CUresult result = api_begin(&call);
+
     (void)config;
-    return api_end(&call, api_begin(&call));
+    return api_end(&call, result);
 }
 
 CUresult cuCtxGetCacheConfig(int *config)

@@ -18,6 +18,8 @@
 
 struct stream;
 struct module;
+LIST_HEAD(stream_list, stream);
+LIST_HEAD(module_list, module);
 
 struct context {
     uint32_t tag; /* CONTEXT_TAG */
@@ -26,8 +28,8 @@ struct context {
     struct gpu *gpu;
     atomic_bool alive;
     pthread_mutex_t lock; /* guards what follows */
-    LIST_HEAD(, stream) streams;
-    LIST_HEAD(, module) modules;
+    struct stream_list streams;
+    struct module_list modules;
     struct stream *legacy;      /* the null stream; NULL until it is used */
     struct leftover *leftovers; /* queues of streams that were destroyed while they were busy */
     uint64_t visit;             /* of context_settle() */

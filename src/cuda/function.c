@@ -58,8 +58,10 @@ CUresult cuFuncSetAttribute(CUfunction function, int attribute, int value)
 CUresult cuFuncSetCacheConfig(CUfunction function, int config)
 {
     struct call call;
+    CUresult result = function_begin(&call, function);
+
     (void)config;
-    return api_end(&call, function_begin(&call, function));
+    return api_end(&call, result);
 }
 
 CUresult cuFuncSetSharedMemConfig(CUfunction function, int config)

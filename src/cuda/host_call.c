@@ -23,7 +23,7 @@ struct host_call {
 static struct host_calls {
     pthread_mutex_t lock;
     pthread_cond_t ready, returned;
-    STAILQ_HEAD(, host_call) queue; /* whose turn has come */
+    STAILQ_HEAD(call_queue, host_call) queue; /* whose turn has come */
     bool running, ended;
 } host_calls = {.lock = PTHREAD_MUTEX_INITIALIZER,
                 .ready = PTHREAD_COND_INITIALIZER,

@@ -28,7 +28,7 @@ enum { LINK_TAG = 0x4c494e4b };
 
 static struct links {
     pthread_mutex_t lock;
-    LIST_HEAD(, link) all;
+    LIST_HEAD(link_list, link) all;
 } links = {.lock = PTHREAD_MUTEX_INITIALIZER, .all = LIST_HEAD_INITIALIZER(links.all)};
 
 void jit_log(unsigned count, const int *options, void *const *values, CUresult result)
@@ -51,7 +51,7 @@ void jit_log(unsigned count, const int *options, void *const *values, CUresult r
 
 bool link_taken(struct context *context, const void *image, CUmodule *module)
 {
-    struct link *each;
+    struct link *each = NULL;
     bool taken = false;
 
     pthread_mutex_lock(&links.lock);

@@ -111,7 +111,7 @@ struct gpu *function_gpu(const struct function *function)
 /* Under the context's lock. NULL: it was not looked up before. */
 static struct function *function_known(struct module *module, const char *name)
 {
-    struct function *each;
+    struct function *each = NULL;
 
     LIST_FOREACH(each, &module->functions, link)
     {

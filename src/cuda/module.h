@@ -22,13 +22,15 @@ struct function {
 };
 enum { FUNCTION_TAG = 0x46554e43 };
 
+LIST_HEAD(function_list, function);
+
 struct module {
     uint32_t tag; /* MODULE_TAG */
     LIST_ENTRY(module) link;
     struct context *context;
-    uint64_t number;                 /* omprma's */
-    struct described *described;     /* where the driver cannot tell parameters */
-    LIST_HEAD(, function) functions; /* under the context's lock */
+    uint64_t number;                /* omprma's */
+    struct described *described;    /* where the driver cannot tell parameters */
+    struct function_list functions; /* under the context's lock */
 };
 enum { MODULE_TAG = 0x4d4f4455 };
 

@@ -3,6 +3,7 @@
  * interface that they are made for; which form of it that means is in the table.
  */
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -62,24 +63,29 @@ static const struct form {
     {"cuStreamDestroy", "cuStreamDestroy_v2", 4000},
 };
 
-/* This library, without the others of the process, which may have another driver's functions. */
+/* Is it in the same file as this function? Others of the process may have another driver's. */
+static bool is_own(const void *address)
+{
+    static const int here;
+    Dl_info own, whose;
+
+    return address && dladdr(&here, &own) && dladdr(address, &whose) &&
+           own.dli_fbase == whose.dli_fbase;
+}
+
 static void *own_symbol(const char *name)
 {
     static const int here;
-    Dl_info info;
-    void *found = NULL;
+    void *found = dlsym(RTLD_DEFAULT, name);
+    Dl_info own;
 
-    if (!dladdr(&here, &info))
-        return NULL;
-    void *library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-    if (library) {
-        found = dlsym(library, name);
-        Dl_info whose;
-        if (found && (!dladdr(found, &whose) || whose.dli_fbase != info.dli_fbase))
-            found = NULL; /* of a library that this one needs */
+    if (is_own(found))
+        return found;
+    void *library = dladdr(&here, &own) ? dlopen(own.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    found = library ? dlsym(library, name) : NULL;
+    if (library)
         dlclose(library);
-    }
-    return found;
+    return is_own(found) ? found : NULL;
 }
 
 /* The form of `symbol` for programs with a stream per thread, if it has one. */

@@ -13,10 +13,12 @@ enum {
     BEATS_IDLE = 50   /* without any work; then the thread sleeps until it is woken */
 };
 
+TAILQ_HEAD(beating, stream);
+
 static struct pulse {
     pthread_mutex_t lock;
     pthread_cond_t wanted;
-    TAILQ_HEAD(, stream) streams; /* held */
+    struct beating streams; /* held */
     pthread_t thread;
     bool started, ended;
     bool asleep; /* until it is woken */
@@ -60,7 +62,7 @@ static bool stream_beat(struct stream *stream)
  * called there may put something into a stream. */
 static void pulse_beat(void)
 {
-    TAILQ_HEAD(, stream) all = TAILQ_HEAD_INITIALIZER(all);
+    struct beating all = TAILQ_HEAD_INITIALIZER(all);
     struct stream *each;
 
     TAILQ_CONCAT(&all, &pulse.streams, beat);

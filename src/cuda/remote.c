@@ -70,10 +70,7 @@ omprma_status_t remote_function(int device, uint64_t module, const char *name,
     }
     if (answer->parameter_count > CUDA_PARAMETERS_MOST)
         answer->parameter_count = CUDA_PARAMETERS_MOST;
-    size_t count = answer->parameter_count > 0 ? (size_t)answer->parameter_count : 0;
-    struct cuda_function *shorter =
-        realloc(answer, sizeof(*answer) + count * sizeof(answer->parameters[0]));
-    *function = shorter ? shorter : answer;
+    *function = answer;
     return OMPRMA_OK;
 }
 

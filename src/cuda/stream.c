@@ -111,7 +111,7 @@ static CUresult stream_legacy(struct context *context, struct stream **stream)
 static CUresult stream_of_thread(struct context *context, struct stream **stream)
 {
     const void *self = thread_self();
-    struct stream *each;
+    struct stream *each = NULL;
 
     if (!self)
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -185,7 +185,7 @@ static CUresult join(struct stream *stream, struct stream *other)
 static CUresult join_all(struct stream *legacy)
 {
     CUresult result = CUDA_SUCCESS;
-    struct stream *each;
+    struct stream *each = NULL;
 
     LIST_FOREACH(each, &legacy->context->streams, link)
     {
@@ -283,7 +283,7 @@ CUresult stream_finish_settled(struct stream *stream, CUresult result)
 /* The next one that was not visited, held; NULL: none. */
 static struct stream *stream_next(struct context *context, uint64_t visit)
 {
-    struct stream *each;
+    struct stream *each = NULL;
 
     pthread_mutex_lock(&context->lock);
     LIST_FOREACH(each, &context->streams, link)
@@ -310,7 +310,7 @@ static struct leftover *leftovers_take(struct context *context)
 CUresult streams_settle(struct context *context)
 {
     CUresult result = CUDA_SUCCESS;
-    struct stream *each;
+    struct stream *each = NULL;
 
     pthread_mutex_lock(&context->lock);
     uint64_t visit = ++context->visit;
@@ -351,7 +351,7 @@ static bool stream_remove(struct stream *stream)
 
 void streams_clear(struct context *context)
 {
-    struct stream *each;
+    struct stream *each = NULL;
 
     streams_settle(context);
     while ((each = LIST_FIRST(&context->streams))) {

@@ -68,6 +68,7 @@ static void values_of_every_kind(void **state)
     setenv("OMPRMA_BIND", "off", 1);
     setenv("OMPRMA_LANES", "64", 1);
     setenv("OMPRMA_DEVICES", "numa", 1);
+    setenv("OMPRMA_BACKENDS", "cuda,Native", 1);
     setenv("OMPRMA_ARENA", "2GiB", 1);
     setenv("OMPRMA_INLINE_SUBMIT", "16K", 1);
     setenv("OMPRMA_INLINE_RETRIEVE", "-1", 1);
@@ -80,6 +81,7 @@ static void values_of_every_kind(void **state)
     assert_int_equal(config.bind, 0);
     assert_int_equal(config.lanes, 64);
     assert_int_equal(config.devices, 0);
+    assert_int_equal(config.backends, 1 << BACKEND_NATIVE | 1 << BACKEND_CUDA);
     assert_true(config.arena == INT64_C(2) << 30);
     assert_int_equal(config.inline_submit, 16384);
     assert_int_equal(config.inline_retrieve, -1);
@@ -118,6 +120,21 @@ static void refused_values_leave_config_alone(void **state)
         assert_int_equal(config.lanes, 77);
         unsetenv(variable);
     }
+}
+
+static void sets_hold_known_words_only(void **state)
+{
+    static const char *const bad[] = {"cuda,", ",cuda", "native cuda", "cuda,hip", ",", "cud"};
+    struct config config;
+
+    (void)state;
+    assert_int_equal(config_load(&config), OMPRMA_OK);
+    assert_int_equal(config.backends, 1 << BACKEND_NATIVE);
+    setenv("OMPRMA_BACKENDS", "cuda", 1);
+    assert_int_equal(config_load(&config), OMPRMA_OK);
+    assert_int_equal(config.backends, 1 << BACKEND_CUDA);
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        assert_error(config_check("BACKENDS", bad[i]), "allowed: native|cuda, some of them");
 }
 
 static void long_text_is_refused(void **state)
@@ -251,6 +268,7 @@ int main(void)
         cmocka_unit_test_setup(defaults_without_environment, clear_environment),
         cmocka_unit_test_setup(values_of_every_kind, clear_environment),
         cmocka_unit_test_setup(refused_values_leave_config_alone, clear_environment),
+        cmocka_unit_test_setup(sets_hold_known_words_only, clear_environment),
         cmocka_unit_test_setup(long_text_is_refused, clear_environment),
         cmocka_unit_test_setup(check_knows_every_name, clear_environment),
         cmocka_unit_test_setup(sizes, clear_environment),

@@ -1,7 +1,6 @@
 /*
- * test_cuda_face.c: the CUDA driver library for programs, over the null path: the plain program of
- * tests/nvptx in this process, with the stand-in for the driver behind the workers; and how long
- * images are that programs hand over without a size.
+ * test_cuda_face.c: parts of the CUDA driver library for programs that need no device: how long
+ * images are that programs hand over without a size, and the blocks of memory that programs have.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,47 +9,8 @@
 #include <elf.h>
 
 #include "base/cuda_questions.h"
-#include "core_fixture.h"
 #include "cuda/block.h"
-#include "cuda/exports.h"
 #include "cuda/image_size.h"
-#include "worker/cuda/cuda.h"
-
-/* The fixture starts and ends the runtime. */
-omprma_status_t __wrap_omprma_init(void);
-omprma_status_t __wrap_omprma_init(void)
-{
-    return OMPRMA_OK;
-}
-
-void __wrap_omprma_finalize(void);
-void __wrap_omprma_finalize(void)
-{
-}
-
-int driver_main(void); /* programs/driver.c */
-
-static struct driver driver;
-
-static bool make_gpu(struct worker_device *device, int worker)
-{
-    const struct cuda_options options = {.driver = &driver, .ordinal = device->index};
-
-    assert_ok(cuda_open(device, &options));
-    cuda_describe(device, &core.worker[worker].about[device->index]);
-    return true;
-}
-
-static void test_program(void **state)
-{
-    (void)state;
-    setenv("STANDIN_DEVICES", "2", 1);
-    assert_ok(driver_open(&driver));
-    core_start(&(struct core_options){.devices = 2, .arena = 16 << 20, .make_other = make_gpu});
-    assert_int_equal(driver_main(), 0);
-    core_stop();
-    driver_close(&driver);
-}
 
 /* ---- sizes of images ---- */
 
@@ -158,7 +118,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_text),       cmocka_unit_test(test_elf),
         cmocka_unit_test(test_fat_binary), cmocka_unit_test(test_linked),
-        cmocka_unit_test(test_blocks),     cmocka_unit_test(test_program),
+        cmocka_unit_test(test_blocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "control/world.h"
 #include "worker/device.h"
-#include "worker/server.h"
+#include "worker/worker.h"
 
 static void enter(const struct cuda *cuda)
 {

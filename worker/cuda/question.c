@@ -5,7 +5,7 @@
 #include "base/cuda_questions.h"
 #include "worker/cuda/cuda.h"
 #include "worker/device.h"
-#include "worker/server.h"
+#include "worker/worker.h"
 
 static omprma_status_t refused(const struct cuda *cuda, int code, const char *what)
 {
