@@ -26,6 +26,14 @@ static struct stream_transfer *take_transfer(struct session *session)
     return node;
 }
 
+static void give_transfer(struct session *session, struct stream_transfer *node)
+{
+    free(node->scratch);
+    node->scratch = NULL;
+    node->next = session->spare_transfers;
+    session->spare_transfers = node;
+}
+
 static bool ranges_meet(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes)
 {
     return a < b + b_bytes && b < a + a_bytes;
@@ -262,6 +270,7 @@ static bool prepare(struct stream *stream, const struct wire_record *record,
 static void begin_transfer(struct stream *stream, const struct wire_record *record)
 {
     struct stream_transfer *node = take_transfer(stream->session);
+    bool going;
 
     if (!node) {
         stream_fail(stream, OMPRMA_ERR_DEVICE_MEMORY, "the worker has no memory for a transfer");
@@ -270,9 +279,12 @@ static void begin_transfer(struct stream *stream, const struct wire_record *reco
         return;
     }
     describe(stream->session->server, record, node);
-    if (!prepare(stream, record, node) || !start_moving(stream, node)) {
-        free(node->scratch);
-        free(node);
+    going = prepare(stream, record, node) && start_moving(stream, node);
+    /* Small puts and gets are over by now; those need no second round of the loop. */
+    if (going && node->path->one_sided)
+        going = !command_move_transfer(stream, node);
+    if (!going) {
+        give_transfer(stream->session, node);
         return;
     }
     node->next = stream->transfers;

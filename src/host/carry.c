@@ -10,9 +10,10 @@
 #include "host/order.h"
 
 enum {
-    PARTS = 4,                 /* pieces under way at a time */
-    PIECES_WISHED = 2 * PARTS, /* of small data, so that both links of its way are busy */
-    PIECE_LEAST = 256 << 10,   /* but a piece costs a round trip */
+    PARTS = 4,          /* pieces under way at a time; */
+    PUTS = 2,           /* of those so many on their first link: the rest would only share it */
+    PIECES_WISHED = 16, /* so that there is little time in which only one link is busy, */
+    PIECE_LEAST = 256 << 10, /* but each costs a round trip */
     PLACES_MOST = 5,
     MEMORY_BYTES = 16 << 20 /* of the program, for all exchanges through it */
 };
@@ -23,6 +24,7 @@ struct part {
     uint64_t at, bytes;
     uint64_t slot[SLOT_POOLS_MOST];
     struct omprma_queue *queue[2]; /* ours, on the source and the destination; kept for the next */
+    struct operation *put;         /* reference: its first step, if that is a put by this side */
 };
 
 struct carry {
@@ -223,15 +225,18 @@ static omprma_status_t append_step(const struct carry *carry, const struct part 
     return OMPRMA_OK;
 }
 
-static omprma_status_t append_steps(const struct carry *carry, const struct part *part)
+static omprma_status_t append_steps(const struct carry *carry, struct part *part)
 {
     struct place place[PLACES_MOST];
     int places = route(carry, part, place);
     struct operation *last = NULL;
     omprma_status_t status = OMPRMA_OK;
 
-    for (int i = 0; i + 1 < places && status == OMPRMA_OK; i++)
+    for (int i = 0; i + 1 < places && status == OMPRMA_OK; i++) {
         status = append_step(carry, part, &place[i], &place[i + 1], &last);
+        if (i == 0 && last && last->kind == OPERATION_TRANSFER && !last->fills_host)
+            part->put = operation_hold(last);
+    }
     operation_drop(pool_of(carry), last);
     return status;
 }
@@ -268,6 +273,16 @@ static void push_steps(const struct part *part, omprma_status_t status)
         queue_want(part->queue[i], part->queue[i]->appended);
         queue_flush(part->queue[i]);
     }
+}
+
+/* Nothing is won by further puts now. */
+static bool link_is_busy(const struct carry *carry)
+{
+    int puts = 0;
+
+    for (int i = 0; i < PARTS; i++)
+        puts += carry->part[i].put && !operation_has_ended(carry->part[i].put);
+    return puts >= PUTS;
 }
 
 /* Begins the next piece if there are slots for it. */
@@ -308,6 +323,8 @@ static void give_slots(struct carry *carry, struct part *part, bool stuck)
     struct slot_turn *turn = &carry->turn;
 
     part->busy = false;
+    operation_drop(pool_of(carry), part->put);
+    part->put = NULL;
     for (int i = 0; i < turn->pools; i++)
         slots_give(&runtime_of(carry)->turns, turn->pool[i], part->slot[i],
                    is_spoilt(carry, turn->pool[i], stuck));
@@ -342,7 +359,8 @@ static omprma_status_t move_on(struct carry *carry, struct part *part)
 {
     omprma_status_t status = part->busy ? end_part(carry, part) : OMPRMA_OK;
 
-    if (status != OMPRMA_OK || part->busy || carry->failed || carry->begun == carry->bytes)
+    if (status != OMPRMA_OK || part->busy || carry->failed || carry->begun == carry->bytes ||
+        link_is_busy(carry))
         return status;
     status = begin_part(carry, part);
     return status == OMPRMA_OK ? OMPRMA_OK : report(carry, status, error_text());

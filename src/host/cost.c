@@ -8,6 +8,7 @@ enum { SAMPLES_CLEAR = 4 /* of each way at least, before more are thought needle
 
 static const double clear_ratio = 1.25; /* from here on two ways are told apart by few samples */
 static const double equal_ratio = 1.02; /* up to here they are the same */
+static const double first_ratio = 1.05; /* and up to here the first one is taken */
 
 const uint64_t cost_sizes[COST_SIZES] = {8, 1024, 2048, 4096, 8192, 32768, 131072, 1 << 20};
 
@@ -98,7 +99,7 @@ uint64_t cost_classes(const struct cost_curve *first, const struct cost_curve *s
         uint64_t bytes = class < cost_class(last) ? UINT64_C(1) << class : last;
         double mine = cost_at(first, bytes), other = cost_at(second, bytes);
 
-        if (other <= 0 || (mine > 0 && mine <= equal_ratio * other))
+        if (other <= 0 || (mine > 0 && mine <= first_ratio * other))
             classes |= UINT64_C(1) << class;
     }
     return classes;
@@ -107,8 +108,12 @@ uint64_t cost_classes(const struct cost_curve *first, const struct cost_curve *s
 uint32_t cost_limit(const struct cost_curve *small, double base, const struct cost_curve *first,
                     const struct cost_curve *second, uint64_t second_from, uint32_t most)
 {
+    uint64_t last = 0; /* size measured */
     uint32_t limit = 0;
 
+    for (int i = 0; i < COST_SIZES; i++)
+        if (small->us[i] > 0)
+            last = cost_sizes[i];
     for (uint32_t bytes = 8; bytes <= most; bytes *= 2) {
         double mine = cost_at(small, bytes) - base, other = 0, time;
 
@@ -117,7 +122,7 @@ uint32_t cost_limit(const struct cost_curve *small, double base, const struct co
         if (second && bytes > second_from && (time = cost_at(second, bytes)) > 0 &&
             (other <= 0 || time < other))
             other = time;
-        if (mine + base <= 0 || (other > 0 && mine > equal_ratio * other))
+        if (bytes > last || (other > 0 && mine > equal_ratio * other))
             break;
         limit = bytes;
     }

@@ -60,12 +60,12 @@ double cost_at(const struct cost_curve *curve, uint64_t bytes);
 /* ---- choices ---- */
 
 /* The classes in which the first way is to be taken, one bit each: where it is not slower than the
- * second, up to a small share that nobody can measure. None if only the second was measured, all if
- * that was not. */
+ * second by more than a twentieth. None if only the second was measured, all if that was not. */
 uint64_t cost_classes(const struct cost_curve *first, const struct cost_curve *second);
 
-/* Largest power of two up to `most` at which `small` without `base` is not slower than the better
- * one of the others; `second` counts only above `second_from`. NULL: there is no such way. 0: none.
+/* Largest power of two up to `most`, and to what `small` was measured at, where that without `base`
+ * is not slower than the better one of the others; `second` counts only above `second_from`. NULL:
+ * there is no such way. 0: none.
  */
 uint32_t cost_limit(const struct cost_curve *small, double base, const struct cost_curve *first,
                     const struct cost_curve *second, uint64_t second_from, uint32_t most);

@@ -80,6 +80,7 @@ struct dimension {
 /* ---- regions -------------------------------------------------------------------------------- */
 
 /* Of struct kernel_arguments (face/offload.h). */
+enum { ARGUMENTS_NOWAIT = 1 }; /* a flag */
 enum { ARGUMENTS_VERSION_FLAGS = 2, ARGUMENTS_VERSION_DYN_PTR = 3, ARGUMENTS_VERSION_NEWEST = 3 };
 
 /* ---- interop constructs, what other compilers than clang pass ---- */

@@ -39,7 +39,7 @@ int omp_get_device_num(void)
 static void uid_make(const struct device *device, char uid[UID_BYTES])
 {
     omprma_device_info_t info = {.pid = 0};
-    omprma_device_info(device->number, &info);
+    omprma_device_info(device->remote, &info);
     snprintf(uid, UID_BYTES, "omprma-%s-%d", info.host, info.pid);
 }
 
@@ -83,7 +83,7 @@ int __tgt_print_device_info(int64_t id)
     omprma_device_info_t info;
     if (device_choose_bare(id, NULL, &device) != CHOICE_DEVICE)
         return ABI_FAIL;
-    bool right = report_status(NULL, device, omprma_device_info(device->number, &info));
+    bool right = report_status(NULL, device, omprma_device_info(device->remote, &info));
     if (right)
         printf("    omprma worker on %s, process %d: %s, %d cores, %llu MiB memory, "
                "one-sided component %s\n",

@@ -19,7 +19,7 @@ void *omp_target_alloc(size_t bytes, int number)
         return malloc(bytes);
     if (choice == CHOICE_FAILED)
         return NULL;
-    report_status(NULL, device, omprma_alloc(device->number, bytes, &address));
+    report_status(NULL, device, omprma_alloc(device->remote, bytes, &address));
     device_leave();
     return (void *)(uintptr_t)address;
 }
@@ -34,7 +34,7 @@ void omp_target_free(void *address, int number)
         free(address);
     if (choice != CHOICE_DEVICE)
         return;
-    report_status(NULL, device, omprma_free(device->number, (omprma_addr_t)(uintptr_t)address));
+    report_status(NULL, device, omprma_free(device->remote, (omprma_addr_t)(uintptr_t)address));
     device_leave(); /* a wrong address harms nobody: the line is enough */
 }
 

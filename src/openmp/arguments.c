@@ -98,15 +98,26 @@ static bool privates_send_small(struct work *work, const struct maps *maps,
     return !any || work_submit(work, work->block, bytes, privates->small);
 }
 
+/* The frame that a variable lives in may be gone before a work in flight is over. */
+static const void *private_lasting(struct work *work, const void *begin, size_t bytes)
+{
+    if (!work->in_flight || bytes <= OMPRMA_COPIED_SUBMIT)
+        return begin;
+    void *copy = work_keep(work, bytes);
+    return copy ? memcpy(copy, begin, bytes) : NULL;
+}
+
 static bool privates_send_large(struct work *work, const struct maps *maps,
                                 const struct privates *privates)
 {
-    for (int i = 0; i < maps->count; i++)
-        if (is_private(maps->types[i]) && (size_t)maps->sizes[i] > SMALL_BYTES &&
-            (maps->types[i] & MAP_TO) &&
-            !work_submit(work, work->block + privates->offsets[i], maps->begins[i],
-                         (size_t)maps->sizes[i]))
+    for (int i = 0; i < maps->count; i++) {
+        size_t bytes = (size_t)maps->sizes[i];
+        if (!is_private(maps->types[i]) || bytes <= SMALL_BYTES || !(maps->types[i] & MAP_TO))
+            continue;
+        const void *from = private_lasting(work, maps->begins[i], bytes);
+        if (!from || !work_submit(work, work->block + privates->offsets[i], from, bytes))
             return false;
+    }
     return true;
 }
 

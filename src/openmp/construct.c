@@ -1,6 +1,7 @@
 /* construct.c: see construct.h. */
 #include "openmp/construct.h"
 
+#include "openmp/flight.h"
 #include "openmp/report.h"
 
 static bool construct_move(struct work *work, const struct construct *construct)
@@ -35,9 +36,42 @@ static bool construct_issue(struct work *work, const struct construct *construct
     return construct_move(work, construct);
 }
 
+/* What small works in flight share a queue for: nothing that others would have to wait for. */
+static bool maps_are_small(const struct maps *maps)
+{
+    enum { MOST_MAPS = 32, MOST_BYTES = 2048 };
+    int64_t bytes = 0;
+    if (maps->count > MOST_MAPS)
+        return false;
+    for (int i = 0; i < maps->count; i++) {
+        if ((maps->mappers && maps->mappers[i]) || (maps->types[i] & MAP_NON_CONTIG) ||
+            maps->sizes[i] > MOST_BYTES)
+            return false;
+        bytes += maps->sizes[i];
+    }
+    return bytes <= MOST_BYTES;
+}
+
+/* Issues it, and leaves it in flight. */
+static bool construct_fly(struct device *device, const struct construct *construct, void **flight)
+{
+    enum work_kind kind = maps_are_small(&construct->maps) ? WORK_SMALL : WORK_FLIGHT;
+    struct work *work = work_begin(device, construct->where, kind);
+    if (!work)
+        return false;
+    bool right = construct_issue(work, construct) && work_depart(work);
+    if (!right)
+        return work_finish(work) && right;
+    flight_begin(work, flight);
+    return true;
+}
+
 static bool construct_on(struct device *device, const struct construct *construct)
 {
-    struct work *work = work_begin(device, construct->where);
+    void **flight = construct->nowait ? flight_place() : NULL;
+    if (flight)
+        return construct_fly(device, construct, flight);
+    struct work *work = work_begin(device, construct->where, WORK_WAITED);
     if (!work)
         return false;
     bool right = construct_issue(work, construct);

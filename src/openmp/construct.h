@@ -2,10 +2,8 @@
  * construct.h: what all entry points of constructs share: which device, one work, and waiting for
  * it.
  *
- * Thread: any. Blocks: until the construct is complete. nowait constructs are no exception: libomp
- * runs them as tasks on its hidden helper threads, which wait here. (From 16 on libomp can put such
- * a task back and ask about it later, but it loses some of those: see
- * tests/openmp/programs/weave.c.)
+ * Thread: any. Blocks: until the construct is complete. nowait constructs, which libomp runs as
+ * tasks, block only where libomp cannot ask about them later, see flight.h.
  */
 #ifndef OMPRMA_OPENMP_CONSTRUCT_H
 #define OMPRMA_OPENMP_CONSTRUCT_H
@@ -18,6 +16,7 @@ struct construct {
     enum construct_kind kind;
     const struct location *where;
     int64_t device;
+    bool nowait;
     struct maps maps;
     struct region_call call; /* of a region */
 };

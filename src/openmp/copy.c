@@ -30,7 +30,7 @@ static bool route_open(struct route *route, int to_device, int from_device)
         return false;
     struct device *owner = route->from ? route->from : route->to;
     if (owner)
-        route->work = work_begin(owner, NULL);
+        route->work = work_begin(owner, NULL, WORK_WAITED);
     return !owner || route->work;
 }
 
@@ -142,7 +142,7 @@ int fill_run(char *to, int value, size_t bytes, int device)
         return 0;
     }
     if (right) {
-        route.work = work_begin(route.to, NULL);
+        route.work = work_begin(route.to, NULL, WORK_WAITED);
         right = route.work && fill_pieces(&route, to, value, bytes);
     }
     return route_close(&route) && right ? 0 : EINVAL;

@@ -25,22 +25,33 @@ static struct devices {
     pid_t pid; /* of the process that started omprma: a forked child must not end it */
 } devices = {.once = PTHREAD_ONCE_INIT};
 
-static bool devices_make(int count)
+/* Of those that run code for this kind of machine. Their number; 0: none, or no memory. */
+static int devices_make(int count)
 {
     struct device *all = calloc((size_t)count, sizeof(*all));
-    if (!all)
-        return report(NULL, NULL, "no host memory for the tables of %d devices", count);
+    int made = 0;
+
+    if (!all) {
+        report(NULL, NULL, "no host memory for the tables of %d devices", count);
+        return 0;
+    }
     for (int i = 0; i < count; i++) {
+        struct device *device = &all[made];
         omprma_device_info_t info;
-        all[i].number = i;
-        if (omprma_device_info(i, &info) == OMPRMA_OK)
-            memcpy(all[i].host, info.host, sizeof(all[i].host));
-        pthread_mutex_init(&all[i].lock, NULL);
-        pthread_mutex_init(&all[i].load_lock, NULL);
-        RB_INIT(&all[i].mapping.tree);
+        if (omprma_device_info(i, &info) != OMPRMA_OK || strcmp(info.backend, "cuda") == 0)
+            continue;
+        device->number = made++;
+        device->remote = i;
+        device->shared_count = info.lanes < 1             ? 1
+                               : info.lanes < SHARED_MOST ? info.lanes
+                                                          : SHARED_MOST;
+        memcpy(device->host, info.host, sizeof(device->host));
+        pthread_mutex_init(&device->lock, NULL);
+        pthread_mutex_init(&device->load_lock, NULL);
+        RB_INIT(&device->mapping.tree);
     }
     devices.all = all;
-    return true;
+    return made;
 }
 
 static void start_once(void)
@@ -55,8 +66,8 @@ static void start_once(void)
     }
     devices.pid = getpid();
     int count = omprma_device_count();
-    if (count > 0 && devices_make(count))
-        atomic_store(&devices.count, count);
+    if (count > 0)
+        atomic_store(&devices.count, devices_make(count));
 }
 
 int devices_start(void)

@@ -18,13 +18,19 @@
 #include "openmp/abi.h"
 #include "openmp/mapping.h"
 
+enum { SHARED_MOST = 16 };
+
 struct device {
-    int number;
+    int number;           /* the program's */
+    int remote;           /* omprma's: there may be devices of other kinds between them */
     char host[64];        /* of its worker */
     pthread_mutex_t lock; /* guards the table and the works */
     struct mapping mapping;
     struct work *free_works;
-    uint64_t works;            /* numbers given to works so far */
+    uint64_t works; /* numbers given to works so far */
+    /* Queues of small works in flight, as many as the device runs kernels at once. */
+    omprma_queue_t *shared[SHARED_MOST];
+    int shared_count;
     pthread_mutex_t load_lock; /* one thread at a time loads images; taken before `lock` */
     atomic_ulong generation;   /* of the registry that the device has */
 };

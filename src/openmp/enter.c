@@ -106,14 +106,14 @@ static struct mapped *range_make(struct work *work, const struct range *range)
     size_t padding = range->begin % ALIGNMENT;
     if (range->bytes > SIZE_MAX - padding ||
         !report_status(work->where, device,
-                       omprma_alloc(device->number, range->bytes + padding, &block))) {
+                       omprma_alloc(device->remote, range->bytes + padding, &block))) {
         range_impossible();
         return NULL;
     }
     struct mapped *mapped = mapping_add(&device->mapping, range->begin, range->bytes,
                                         block + padding, (range->type & MAP_HOLD) != 0);
     if (!mapped) {
-        omprma_free(device->number, block);
+        omprma_free(device->remote, block);
         report(work->where, device, "no host memory for a mapped range");
         return NULL;
     }

@@ -4,6 +4,7 @@
 #include "openmp/construct.h"
 #include "openmp/device.h"
 #include "openmp/exports.h"
+#include "openmp/flight.h"
 #include "openmp/registry.h"
 #include "openmp/report.h"
 
@@ -44,12 +45,14 @@ static omprma_geometry_t arguments_geometry(const struct kernel_arguments *argum
 }
 
 static int region_run(struct location *where, int64_t device, omprma_geometry_t geometry,
-                      void *host_id, const struct kernel_arguments *arguments)
+                      void *host_id, const struct kernel_arguments *arguments, bool nowait)
 {
     const struct construct construct = {
         .kind = CONSTRUCT_REGION,
         .where = where,
         .device = device,
+        .nowait = nowait || (arguments->version >= ARGUMENTS_VERSION_FLAGS &&
+                             (arguments->flags & ARGUMENTS_NOWAIT)),
         .maps = {(int32_t)arguments->count, arguments->bases, arguments->begins, arguments->sizes,
                  arguments->types, arguments->names, arguments->mappers, false},
         .call = {host_id, geometry, arguments->version >= ARGUMENTS_VERSION_DYN_PTR}};
@@ -66,7 +69,7 @@ int __tgt_target_kernel(struct location *where, int64_t device, int32_t teams, i
                         void *host_id, struct kernel_arguments *arguments)
 {
     return region_run(where, device, arguments_geometry(arguments, teams, threads), host_id,
-                      arguments);
+                      arguments, false);
 }
 
 /* Dependences belong to libomp's task. */
@@ -77,14 +80,14 @@ int __tgt_target_kernel_nowait(struct location *where, int64_t device, int32_t t
 {
     (void)count, (void)dependences, (void)alias_free_count, (void)alias_free;
     return region_run(where, device, arguments_geometry(arguments, teams, threads), host_id,
-                      arguments);
+                      arguments, true);
 }
 
 static void data_run(enum construct_kind kind, struct location *where, int64_t device,
-                     const struct maps *maps)
+                     const struct maps *maps, bool nowait)
 {
     const struct construct construct = {
-        .kind = kind, .where = where, .device = device, .maps = *maps};
+        .kind = kind, .where = where, .device = device, .nowait = nowait, .maps = *maps};
     construct_run(&construct);
 }
 
@@ -93,7 +96,7 @@ void __tgt_target_data_begin_mapper(struct location *where, int64_t device, int3
                                     void **names, void **mappers)
 {
     const struct maps maps = {count, bases, begins, sizes, types, names, mappers, false};
-    data_run(CONSTRUCT_ENTER, where, device, &maps);
+    data_run(CONSTRUCT_ENTER, where, device, &maps, false);
 }
 
 void __tgt_target_data_end_mapper(struct location *where, int64_t device, int32_t count,
@@ -101,7 +104,7 @@ void __tgt_target_data_end_mapper(struct location *where, int64_t device, int32_
                                   void **names, void **mappers)
 {
     const struct maps maps = {count, bases, begins, sizes, types, names, mappers, false};
-    data_run(CONSTRUCT_LEAVE, where, device, &maps);
+    data_run(CONSTRUCT_LEAVE, where, device, &maps, false);
 }
 
 void __tgt_target_data_update_mapper(struct location *where, int64_t device, int32_t count,
@@ -109,7 +112,7 @@ void __tgt_target_data_update_mapper(struct location *where, int64_t device, int
                                      void **names, void **mappers)
 {
     const struct maps maps = {count, bases, begins, sizes, types, names, mappers, false};
-    data_run(CONSTRUCT_UPDATE, where, device, &maps);
+    data_run(CONSTRUCT_UPDATE, where, device, &maps, false);
 }
 
 /* Dependences of the nowait forms belong to libomp's task. */
@@ -122,7 +125,7 @@ void __tgt_target_data_begin_nowait_mapper(struct location *where, int64_t devic
 {
     const struct maps maps = {count, bases, begins, sizes, types, names, mappers, false};
     (void)dependence_count, (void)dependences, (void)alias_free_count, (void)alias_free;
-    data_run(CONSTRUCT_ENTER, where, device, &maps);
+    data_run(CONSTRUCT_ENTER, where, device, &maps, true);
 }
 
 void __tgt_target_data_end_nowait_mapper(struct location *where, int64_t device, int32_t count,
@@ -133,7 +136,7 @@ void __tgt_target_data_end_nowait_mapper(struct location *where, int64_t device,
 {
     const struct maps maps = {count, bases, begins, sizes, types, names, mappers, false};
     (void)dependence_count, (void)dependences, (void)alias_free_count, (void)alias_free;
-    data_run(CONSTRUCT_LEAVE, where, device, &maps);
+    data_run(CONSTRUCT_LEAVE, where, device, &maps, true);
 }
 
 void __tgt_target_data_update_nowait_mapper(struct location *where, int64_t device, int32_t count,
@@ -144,5 +147,11 @@ void __tgt_target_data_update_nowait_mapper(struct location *where, int64_t devi
 {
     const struct maps maps = {count, bases, begins, sizes, types, names, mappers, false};
     (void)dependence_count, (void)dependences, (void)alias_free_count, (void)alias_free;
-    data_run(CONSTRUCT_UPDATE, where, device, &maps);
+    data_run(CONSTRUCT_UPDATE, where, device, &maps, true);
+}
+
+void __tgt_target_nowait_query(void **place)
+{
+    if (*place)
+        flight_query(place);
 }

@@ -3,11 +3,12 @@
 #include "openmp/exports.h"
 
 static int region_run(struct location *where, int64_t device, void *host_id,
-                      omprma_geometry_t geometry, const struct maps *maps)
+                      omprma_geometry_t geometry, const struct maps *maps, bool nowait)
 {
     const struct construct construct = {.kind = CONSTRUCT_REGION,
                                         .where = where,
                                         .device = device,
+                                        .nowait = nowait,
                                         .maps = *maps,
                                         .call = {host_id, geometry, 0}};
     return construct_run(&construct);
@@ -18,7 +19,7 @@ int __tgt_target_mapper(struct location *where, int64_t device, void *host_id, i
                         void **mappers)
 {
     const struct maps maps = {count, bases, begins, sizes, types, names, mappers, false};
-    return region_run(where, device, host_id, geometry_of(0, 0), &maps);
+    return region_run(where, device, host_id, geometry_of(0, 0), &maps, false);
 }
 
 int __tgt_target_nowait_mapper(struct location *where, int64_t device, void *host_id, int32_t count,
@@ -28,7 +29,7 @@ int __tgt_target_nowait_mapper(struct location *where, int64_t device, void *hos
 {
     const struct maps maps = {count, bases, begins, sizes, types, names, mappers, false};
     (void)dependence_count, (void)dependences, (void)alias_free_count, (void)alias_free;
-    return region_run(where, device, host_id, geometry_of(0, 0), &maps);
+    return region_run(where, device, host_id, geometry_of(0, 0), &maps, true);
 }
 
 int __tgt_target_teams_mapper(struct location *where, int64_t device, void *host_id, int32_t count,
@@ -36,7 +37,7 @@ int __tgt_target_teams_mapper(struct location *where, int64_t device, void *host
                               void **names, void **mappers, int32_t teams, int32_t threads)
 {
     const struct maps maps = {count, bases, begins, sizes, types, names, mappers, false};
-    return region_run(where, device, host_id, geometry_of(teams, threads), &maps);
+    return region_run(where, device, host_id, geometry_of(teams, threads), &maps, false);
 }
 
 int __tgt_target_teams_nowait_mapper(struct location *where, int64_t device, void *host_id,
@@ -47,7 +48,7 @@ int __tgt_target_teams_nowait_mapper(struct location *where, int64_t device, voi
 {
     const struct maps maps = {count, bases, begins, sizes, types, names, mappers, false};
     (void)dependence_count, (void)dependences, (void)alias_free_count, (void)alias_free;
-    return region_run(where, device, host_id, geometry_of(teams, threads), &maps);
+    return region_run(where, device, host_id, geometry_of(teams, threads), &maps, true);
 }
 
 void __kmpc_push_target_tripcount(int64_t device, uint64_t count)

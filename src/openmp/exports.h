@@ -62,6 +62,9 @@ ABI_EXPORT void __tgt_target_data_update_nowait_mapper(struct location *where, i
                                                        void *dependences, int32_t alias_free_count,
                                                        void *alias_free);
 
+/* libomp, from 16 on. */
+ABI_EXPORT void __tgt_target_nowait_query(void **place);
+
 /* ---- mappers (mapper.c) ---- */
 ABI_EXPORT int64_t __tgt_mapper_num_components(void *handle);
 ABI_EXPORT void __tgt_push_mapper_component(void *handle, void *base, void *begin, int64_t size,

@@ -120,7 +120,7 @@ static bool image_load(struct image *image, struct device *device, omprma_addr_t
         symbols[image->count].name = OMPRMA_SYMBOL_STAND_IN;
     bool right = report_status(
         where, device,
-        omprma_image_load(device->number, image->start, image->bytes, symbols, count));
+        omprma_image_load(device->remote, image->start, image->bytes, symbols, count));
     for (size_t i = 0; i < count; i++)
         addresses[i] = symbols[i].address;
     free(symbols);
@@ -138,7 +138,7 @@ static bool image_find_functions(struct image *image, struct device *device,
         if (!(image->entries[i].flags & ENTRY_INDIRECT))
             continue;
         if (!work)
-            work = work_begin(device, where);
+            work = work_begin(device, where, WORK_WAITED);
         right = work && work_retrieve(work, &addresses[i], addresses[i], sizeof(addresses[i]));
     }
     return (!work || work_finish(work)) && right;
@@ -163,7 +163,7 @@ static bool image_stand_in(struct image *image, struct device *device,
     if (count == 0)
         return true;
     uint64_t *results = calloc(count, sizeof(*results));
-    struct work *work = results ? work_begin(device, where) : NULL;
+    struct work *work = results ? work_begin(device, where, WORK_WAITED) : NULL;
     omprma_addr_t block = work ? work_private(work, count * sizeof(*results)) : 0;
     bool right = block != 0;
     for (size_t i = 0; i < image->count && right; i++) {
@@ -213,7 +213,7 @@ static bool image_run(struct image *image, struct device *device, const omprma_a
         if (!(image->entries[i].flags & flag) || image->entries[i].bytes > 0)
             continue;
         if (!work)
-            work = work_begin(device, where);
+            work = work_begin(device, where, WORK_WAITED);
         right = work && work_launch(work, addresses[i], NULL, NULL, 0);
     }
     return (!work || work_finish(work)) && right;

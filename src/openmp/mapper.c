@@ -43,7 +43,9 @@ void __tgt_push_mapper_component(void *handle, void *base, void *begin, int64_t 
             exhausted = true;
             return;
         }
-        *all = (struct components){longer, longer + count, longer + room};
+        all->first = longer;
+        all->end = longer + count;
+        all->limit = longer + room;
     }
     *all->end++ = (struct component){base, begin, size, type, name};
 }
@@ -86,11 +88,13 @@ bool mapper_run(struct work *work, const struct maps *maps, int i, maps_function
     /* A member's mapper is not told that its structure is mapped and counted already. */
     struct maps made = {.inner =
                             maps->inner || (map_parent(type) >= 0 && !(type & MAP_PTR_AND_OBJ))};
+    /* Clang's mappers do not pass on that the counts are to become none. */
+    for (struct component *each = all.first; each < all.end; each++)
+        each->type |= type & MAP_DELETE;
     void *columns = exhausted ? NULL : columns_make(&all, &made);
-    bool right = columns ? call(work, &made, context)
-                         : report(work->where, work->device,
-                                  "no host memory for the items of a "
-                                  "mapper");
+    bool right =
+        columns ? call(work, &made, context)
+                : report(work->where, work->device, "no host memory for the items of a mapper");
     free(columns);
     free(all.first);
     return right;

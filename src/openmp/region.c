@@ -19,7 +19,7 @@ static void info_kernel(const struct device *device, const char *name,
 {
     omprma_device_info_t info = {.cores = 1};
     unsigned teams = geometry->teams[0], threads = geometry->threads[0];
-    omprma_device_info(device->number, &info);
+    omprma_device_info(device->remote, &info);
     if (teams == 0)
         teams = setting("OMP_NUM_TEAMS", 1);
     if (threads == 0)

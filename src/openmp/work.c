@@ -11,42 +11,74 @@ struct kept {
     _Alignas(16) unsigned char bytes[];
 };
 
+static bool work_issued(struct work *work, omprma_status_t status)
+{
+    if (report_status(work->where, work->device, status))
+        return true;
+    work->failed = true;
+    return false;
+}
+
 /* ---- begin and end -------------------------------------------------------------------------- */
 
-static struct work *work_make(struct device *device, const struct location *where)
+static bool queue_make(struct work *work, omprma_queue_t **queue)
 {
-    struct work *work = calloc(1, sizeof(*work));
+    return *queue || report_status(work->where, work->device,
+                                   omprma_queue_create(work->device->remote, queue));
+}
+
+/* The queue of small works in flight whose turn it is. The caller holds the device's lock. */
+static bool queue_share(struct work *work)
+{
+    struct device *device = work->device;
+    omprma_queue_t **shared = &device->shared[device->works % (uint64_t)device->shared_count];
+    if (!queue_make(work, shared))
+        return false;
+    work->queue = *shared;
+    return true;
+}
+
+static void work_give(struct work *work)
+{
+    work->number = 0;
+    work->next_free = work->device->free_works;
+    work->device->free_works = work;
+}
+
+/* The caller holds the device's lock. */
+static struct work *work_take(struct device *device, const struct location *where)
+{
+    struct work *work = device->free_works;
+    if (work)
+        device->free_works = work->next_free;
+    else
+        work = calloc(1, sizeof(*work));
     if (!work) {
         report(where, device, "no host memory for a target construct");
         return NULL;
     }
-    if (!report_status(where, device, omprma_queue_create(device->number, &work->queue))) {
-        free(work);
-        return NULL;
-    }
     work->device = device;
+    work->where = where;
+    work->number = ++device->works;
+    work->failed = work->departed = false;
     return work;
 }
 
-struct work *work_begin(struct device *device, const struct location *where)
+struct work *work_begin(struct device *device, const struct location *where, enum work_kind kind)
 {
     pthread_mutex_lock(&device->lock);
-    struct work *work = device->free_works;
-    if (work)
-        device->free_works = work->next_free;
-    uint64_t number = ++device->works;
-    if (work)
-        work->number = number;
+    struct work *work = work_take(device, where);
+    bool right = work && (kind == WORK_SMALL ? queue_share(work) : queue_make(work, &work->own));
+    if (right && kind != WORK_SMALL)
+        work->queue = work->own;
+    if (right && kind != WORK_WAITED && !work->end)
+        right = report_status(where, device, omprma_event_create(&work->end));
+    if (right)
+        work->in_flight = kind != WORK_WAITED;
+    else if (work)
+        work_give(work);
     pthread_mutex_unlock(&device->lock);
-    if (!work) {
-        work = work_make(device, where);
-        if (!work)
-            return NULL;
-        work->number = number;
-    }
-    work->where = where;
-    work->failed = false;
-    return work;
+    return right ? work : NULL;
 }
 
 static void pointer_restore(const struct attached *pointer, void *context)
@@ -67,7 +99,7 @@ static void pinned_end(struct work *work, struct pinned *pinned)
         return;
     omprma_addr_t block = mapped->block;
     mapping_remove(&device->mapping, mapped);
-    if (block && !report_status(work->where, device, omprma_free(device->number, block)))
+    if (block && !report_status(work->where, device, omprma_free(device->remote, block)))
         work->failed = true;
 }
 
@@ -97,33 +129,40 @@ static bool work_end(struct work *work, omprma_status_t status)
     }
     work->kept = NULL;
     if (work->block &&
-        !report_status(work->where, device, omprma_free(device->number, work->block)))
+        !report_status(work->where, device, omprma_free(device->remote, work->block)))
         work->failed = true;
     work->block = 0;
     pthread_mutex_lock(&device->lock);
     work_unpin(work, status == OMPRMA_OK);
     bool right = !work->failed;
-    work->number = 0;
-    work->next_free = device->free_works;
-    device->free_works = work;
+    work_give(work);
     pthread_mutex_unlock(&device->lock);
     return right;
 }
 
+bool work_depart(struct work *work)
+{
+    work->departed = true;
+    return work_issued(work, omprma_event_record(work->end, work->queue));
+}
+
+/* A queue of its own is clean again afterwards; one that is shared has others' operations, too. */
 bool work_finish(struct work *work)
 {
-    return work_end(work, omprma_queue_synchronize(work->queue));
+    if (work->queue == work->own)
+        return work_end(work, omprma_queue_synchronize(work->queue));
+    if (!work->departed)
+        work_depart(work);
+    return work_end(work, omprma_event_synchronize(work->end));
+}
+
+bool work_has_arrived(struct work *work)
+{
+    bool done;
+    return omprma_event_query(work->end, &done) != OMPRMA_OK || done;
 }
 
 /* ---- operations ----------------------------------------------------------------------------- */
-
-static bool work_issued(struct work *work, omprma_status_t status)
-{
-    if (report_status(work->where, work->device, status))
-        return true;
-    work->failed = true;
-    return false;
-}
 
 bool work_submit(struct work *work, omprma_addr_t to, const void *from, size_t bytes)
 {
@@ -138,7 +177,8 @@ bool work_retrieve(struct work *work, void *to, omprma_addr_t from, size_t bytes
 bool work_exchange(struct work *work, omprma_addr_t from, int to_device, omprma_addr_t to,
                    size_t bytes)
 {
-    return work_issued(work, omprma_exchange(work->queue, from, to_device, to, bytes));
+    return work_issued(work,
+                       omprma_exchange(work->queue, from, device_at(to_device)->remote, to, bytes));
 }
 
 bool work_launch(struct work *work, omprma_addr_t kernel, const omprma_geometry_t *geometry,
@@ -150,7 +190,7 @@ bool work_launch(struct work *work, omprma_addr_t kernel, const omprma_geometry_
 omprma_addr_t work_private(struct work *work, size_t bytes)
 {
     omprma_addr_t block = 0;
-    if (work_issued(work, omprma_alloc(work->device->number, bytes, &block)))
+    if (work_issued(work, omprma_alloc(work->device->remote, bytes, &block)))
         work->block = block;
     return block;
 }

@@ -3,6 +3,9 @@
  * is complete: host pointers to be put back, memory to be freed, ranges to be taken out of the
  * table. All that omprma is asked to move or to run for a construct goes through here.
  *
+ * A work that nobody waits for, one in flight, may share its queue with others: small regions then
+ * leave together in one message, and are answered by one. Who waits has a queue of its own.
+ *
  * Thread: a work belongs to one construct and is used by one thread at a time. Errors: functions
  * that return bool have reported what was wrong when they return false; the work goes on until
  * work_finish().
@@ -33,23 +36,41 @@ struct pinned {
 struct work {
     struct device *device;
     const struct location *where;
-    omprma_queue_t *queue; /* kept for the next work */
+    omprma_queue_t *queue; /* its own, or one of the device's */
+    omprma_queue_t *own;   /* made when it is needed, and kept for the next work */
     omprma_event_t *event; /* made when another work has to wait for this one, and kept */
+    omprma_event_t *end;   /* of one in flight; made when it is needed, and kept */
+    bool in_flight;        /* its construct is over for the thread that issued it */
     uint64_t number;       /* never the same again; 0 while it is free. Under the device's lock */
     struct work *next_free;
     struct pinned *pinned; /* ranges that it uses */
     struct pinned *spare;  /* kept for the next work */
     omprma_addr_t block;   /* device memory of private variables */
     struct kept *kept;     /* host memory that omprma reads from */
+    bool departed;         /* `end` is behind all that it has issued */
     bool failed;
 };
 
+/* How a work is waited for, and in which queue it is. */
+enum work_kind {
+    WORK_WAITED, /* by the thread that has begun it; in a queue of its own */
+    WORK_FLIGHT, /* in flight, in a queue of its own */
+    WORK_SMALL   /* in flight, in a queue with other small ones */
+};
+
 /* NULL: reported. Takes the device's lock. Blocks: no. */
-struct work *work_begin(struct device *device, const struct location *where);
+struct work *work_begin(struct device *device, const struct location *where, enum work_kind kind);
 
 /* Waits until all is complete, cleans up, and frees the work. False: something failed. Takes the
  * device's lock. Blocks: yes. */
 bool work_finish(struct work *work);
+
+/* Of one in flight: everything has been issued. False: reported. Blocks: no. */
+bool work_depart(struct work *work);
+
+/* Of one that has departed: is all complete? Sends what has been gathered, and makes some progress.
+ * Blocks: no. */
+bool work_has_arrived(struct work *work);
 
 /* ---- operations; none takes a lock of ours. Block: when the queue is full ---- */
 

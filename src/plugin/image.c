@@ -54,8 +54,8 @@ static int32_t image_load(int device, const struct tgt_image *image, struct offl
     for (size_t i = 0; i < count; i++)
         if (entry_is_symbol(&entries[i]))
             symbols[used++] = (omprma_symbol_t){.name = entries[i].name, .bytes = entries[i].bytes};
-    int32_t result =
-        plugin_result(omprma_image_load(device, image->start, image_bytes(image), symbols, used));
+    int32_t result = plugin_result(
+        omprma_image_load(plugin_number(device), image->start, image_bytes(image), symbols, used));
     used = 0;
     for (size_t i = 0; i < count && result == RTL_SUCCESS; i++)
         entries[i].address =

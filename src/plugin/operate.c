@@ -51,7 +51,8 @@ static bool retrieve_must_wait(int64_t bytes)
 static bool error_may_come_late(int device, const void *there, int64_t bytes)
 {
     bool inside = true;
-    return omprma_address_inside(device, address_of(there), (size_t)bytes, &inside) == OMPRMA_OK &&
+    return omprma_address_inside(plugin_number(device), address_of(there), (size_t)bytes,
+                                 &inside) == OMPRMA_OK &&
            !inside;
 }
 
@@ -100,9 +101,9 @@ int32_t plugin_exchange(int device, const void *from, int to_device, void *to, i
         return result;
     omprma_queue_t *queue = queue_of(device, used);
     if (queue)
-        result = queue_issued(
-            device, used, !async,
-            omprma_exchange(queue, address_of(from), to_device, address_of(to), (size_t)bytes));
+        result = queue_issued(device, used, !async,
+                              omprma_exchange(queue, address_of(from), plugin_number(to_device),
+                                              address_of(to), (size_t)bytes));
     plugin_leave();
     return result;
 }
@@ -193,7 +194,7 @@ static bool host_free(void *address)
 static void *device_alloc(int device, size_t bytes)
 {
     omprma_addr_t address = 0;
-    omprma_status_t status = omprma_alloc(device, bytes, &address);
+    omprma_status_t status = omprma_alloc(plugin_number(device), bytes, &address);
     if (status != OMPRMA_OK)
         plugin_fail(-1, omprma_error());
     return (void *)(uintptr_t)address;
@@ -229,7 +230,7 @@ int32_t plugin_delete(int device, void *address)
         return RTL_SUCCESS;
     if (!plugin_enter(device))
         return RTL_FAIL;
-    int32_t result = plugin_result(omprma_free(device, address_of(address)));
+    int32_t result = plugin_result(omprma_free(plugin_number(device), address_of(address)));
     plugin_leave();
     return result;
 }

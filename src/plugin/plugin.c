@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -25,8 +26,9 @@ enum { LINE_BYTES = 2048 };
 
 static struct plugin {
     pthread_once_t once;
-    int devices; /* written inside once */
-    pid_t pid;   /* of the process that started omprma: a forked child must not end it */
+    int devices;  /* written inside once */
+    int *numbers; /* omprma's, of these */
+    pid_t pid;    /* of the process that started omprma: a forked child must not end it */
     pthread_mutex_t line_lock;
     char line[LINE_BYTES]; /* printed last */
 } plugin = {.once = PTHREAD_ONCE_INIT, .line_lock = PTHREAD_MUTEX_INITIALIZER};
@@ -58,6 +60,25 @@ int32_t plugin_result(omprma_status_t status)
     return status == OMPRMA_OK ? RTL_SUCCESS : plugin_fail(-1, omprma_error());
 }
 
+/* Those that can run code for this kind of machine. */
+static int find_devices(void)
+{
+    int all = omprma_device_count(), found = 0;
+
+    plugin.numbers = calloc((size_t)(all > 0 ? all : 1), sizeof(*plugin.numbers));
+    for (int i = 0; plugin.numbers && i < all; i++) {
+        omprma_device_info_t info;
+        if (omprma_device_info(i, &info) == OMPRMA_OK && strcmp(info.backend, "cuda") != 0)
+            plugin.numbers[found++] = i;
+    }
+    return found;
+}
+
+int plugin_number(int device)
+{
+    return plugin.numbers[device];
+}
+
 static void start_once(void)
 {
     if (!gate_open()) {
@@ -69,7 +90,7 @@ static void start_once(void)
         return;
     }
     plugin.pid = getpid();
-    plugin.devices = omprma_device_count();
+    plugin.devices = find_devices();
     if (!queue_pool_create(plugin.devices)) {
         plugin_fail(-1, "no host memory for the queues of the devices");
         plugin.devices = 0;

@@ -20,6 +20,10 @@
  * when there are none. */
 int plugin_start(void);
 
+/* omprma's number of one of them: workers may have devices of other kinds too, which are not for
+ * this plugin. */
+int plugin_number(int device);
+
 /* Every entry point that uses a device runs between these two. False: omprma is not running, or the
  * process is ending, or there is no such device; return a failure, there is nothing to report. */
 bool plugin_enter(int device);

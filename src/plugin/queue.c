@@ -37,7 +37,7 @@ static omprma_queue_t *pool_take(int device)
     if (pool->count > 0)
         queue = pool->free[--pool->count];
     pthread_mutex_unlock(&pool->lock);
-    if (!queue && omprma_queue_create(device, &queue) != OMPRMA_OK) {
+    if (!queue && omprma_queue_create(plugin_number(device), &queue) != OMPRMA_OK) {
         plugin_fail(-1, omprma_error());
         return NULL;
     }

@@ -111,7 +111,7 @@ void __tgt_rtl_print_device_info(int32_t device)
     omprma_device_info_t info;
     if (!plugin_enter(device))
         return;
-    if (plugin_result(omprma_device_info(device, &info)) == RTL_SUCCESS)
+    if (plugin_result(omprma_device_info(plugin_number(device), &info)) == RTL_SUCCESS)
         printf("    omprma worker on %s, process %d: %s, %d cores, %llu MiB memory, "
                "one-sided component %s\n",
                info.host, info.pid, info.model, info.cores,

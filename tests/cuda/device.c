@@ -148,7 +148,7 @@ EXPORT int cuDeviceGetPCIBusId(char *bus, int bytes, int device)
 
 EXPORT int cuDeviceGetAttribute(int *value, int attribute, int device)
 {
-    /* By number, those that runtimes ask for; a machine of compute capability 9.0. */
+    /* By number, those that runtimes ask for. */
     static const struct {
         int attribute, value;
     } known[] = {
@@ -168,7 +168,9 @@ EXPORT int cuDeviceGetAttribute(int *value, int attribute, int device)
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
         if (known[i].attribute != attribute)
             continue;
-        *value = known[i].value;
+        *value = attribute == 75   ? settings.capability / 10
+                 : attribute == 76 ? settings.capability % 10
+                                   : known[i].value;
         return SUCCESS;
     }
     return INVALID_VALUE;
@@ -251,24 +253,25 @@ EXPORT int cuCtxEnablePeerAccess(struct context *peer, unsigned flags)
     return peer ? SUCCESS : INVALID_CONTEXT;
 }
 
-/* Only the size of a thread's stack. */
-static size_t stack_bytes = 1024;
+/* Of a thread's stack, of what kernels print, and of what they allocate. */
+enum { LIMITS = 3 };
+static size_t limits[LIMITS] = {1024, 1 << 20, 8 << 20};
 
 EXPORT int cuCtxGetLimit(size_t *value, int limit)
 {
     ENTER;
-    if (limit != 0)
+    if (limit < 0 || limit >= LIMITS)
         return INVALID_VALUE;
-    *value = stack_bytes;
+    *value = limits[limit];
     return SUCCESS;
 }
 
 EXPORT int cuCtxSetLimit(int limit, size_t value)
 {
     ENTER;
-    if (limit != 0)
+    if (limit < 0 || limit >= LIMITS)
         return INVALID_VALUE;
-    stack_bytes = value;
+    limits[limit] = value;
     return SUCCESS;
 }
 

@@ -49,6 +49,7 @@ void settings_read(void)
 
     settings.devices = (int)number_of("STANDIN_DEVICES", 1);
     settings.version = (int)number_of("STANDIN_VERSION", 12040);
+    settings.capability = (int)number_of("STANDIN_CAPABILITY", 90);
     settings.memory_bytes = (size_t)number_of("STANDIN_MEMORY", 1024) << 20;
     settings.delay_us = (unsigned)number_of("STANDIN_DELAY", 200);
     settings.code = code ? code : "";

@@ -14,6 +14,7 @@
  *   STANDIN_DEVICES   how many (1); 0: cuInit says that there is none
  *   STANDIN_MEMORY    MiB of each (1024)
  *   STANDIN_VERSION   of the driver interface (12040)
+ *   STANDIN_CAPABILITY  of the devices (90)
  *   STANDIN_DELAY     most microseconds by which a stream does something too late (200)
  *   STANDIN_FAIL      NUMBER or FUNCTION:NUMBER, and :CODE: that call returns CODE (999)
  *   STANDIN_CODE      files with x86-64 code for kernels, with colons between: shared objects, or
@@ -66,7 +67,7 @@ struct standin_counts {
 };
 
 struct settings {
-    int devices, version;
+    int devices, version, capability;
     size_t memory_bytes;
     unsigned delay_us;
     const char *code; /* "" if there is none */

@@ -33,7 +33,9 @@ forbid src/plugin '(base|control|rma|twosided|null|host|openmp|worker)/|mpi\.h' 
     'the plugin uses only the public interface'
 forbid src/openmp '(base|control|rma|twosided|null|host|plugin|worker)/|mpi\.h' \
     'the OpenMP runtime uses only the public interface'
-forbid src/face '(omprma|base|control|rma|twosided|null|host|plugin|openmp|worker)/|mpi\.h' \
+forbid src/cuda '(control|rma|twosided|null|host|plugin|openmp|worker)/|base/[^c]|base/cuda_[^q]|mpi\.h' \
+    'the CUDA driver library uses only the public interface and base/cuda_questions.h'
+forbid src/face '(omprma|base|control|rma|twosided|null|host|plugin|openmp|cuda|worker)/|mpi\.h' \
     'what the faces share knows nothing of omprma'
 forbid src/device '(base|control|rma|twosided|null|host|plugin|openmp|face|worker|omprma)/|mpi\.h' \
     'device code knows only libomp'

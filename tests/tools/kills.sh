@@ -8,7 +8,7 @@
 . "$(dirname "$0")/common.sh"
 # shellcheck source=tests/shared_memory.sh
 . "$(dirname "$0")/../shared_memory.sh"
-count=${1:-8} RANDOM=${2:-1} workers=(-n 4)
+count=${1:-8} RANDOM=${2:-1} workers=(-n 4) data=(auto rma two-sided)
 bound=40 # seconds: OMPRMA_TIMEOUT, twice where workers exchange, and the ends of mpirun and MPI
 root=$(realpath "$(dirname "$0")/../..")
 llvm=$root/build/toolchains/llvm-14
@@ -20,7 +20,7 @@ mkdir "$TMPDIR"
 if [ "${3:-}" = hosts ]; then
     hosts_up 2 || exit 77
     export OMPI_MCA_plm_rsh_agent=$HOSTS_AGENT OMPRMA_MEMORY=320M
-    workers=(--hosts "${HOSTS[0]}:2,${HOSTS[1]}:2")
+    workers=(--hosts "${HOSTS[0]}:2,${HOSTS[1]}:2") data=(auto two-sided) # TCP has no window
 fi
 program=$folder/kills
 "$llvm/bin/clang" -O1 -fopenmp -fopenmp-targets=x86_64-pc-linux-gnu -L"$llvm/lib" \
@@ -48,8 +48,8 @@ named() {
 one() {
     local signals=(KILL STOP) victims=(worker worker program keeper mpirun stand-in)
     local signal=${signals[RANDOM % 2]} victim=${victims[RANDOM % 6]} which=$((RANDOM % 4 + 1))
-    local delay=$((RANDOM % 3000)) data=(auto rma two-sided) mode after=''
-    mode=${data[RANDOM % 3]}
+    local delay=$((RANDOM % 3000)) mode after=''
+    mode=${data[RANDOM % ${#data[@]}]}
     local what="run $1: $signal to $victim after $delay ms, --data $mode" run target begun got took
 
     shared_memory >"$folder/memory"

@@ -33,6 +33,7 @@ struct core_options {
     unsigned delay;      /* see null_path.h; 0: 3, to make none say CORE_NO_DELAY */
     uint64_t arena;      /* bytes of the first one */
     uint64_t memory;     /* bytes of a device */
+    uint64_t piece;      /* OMPRMA_PIECE; 0: CORE_PIECE */
     uint64_t fail_start; /* of the application's one-sided path */
     int most;            /* the same, see null_path.h */
     bool no_window;
@@ -294,7 +295,7 @@ static inline void core_start(const struct core_options *o)
     assert_ok(config_load(&config));
     config.data = o->data;
     config.lanes = o->lanes ? o->lanes : 1;
-    config.piece = CORE_PIECE;
+    config.piece = o->piece ? (int64_t)o->piece : CORE_PIECE;
     config.progress_thread = o->progress_thread;
     config.adapt = o->adapt;
     config.wrong_choice = o->wrong_choice;

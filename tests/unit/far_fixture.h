@@ -32,6 +32,7 @@ struct far {
     char *shadow;     /* what the memory holds */
     uint64_t address; /* where it is said to lie: pages that nobody may touch */
     uint64_t used;
+    struct draw looks; /* that jobs take */
     struct far_job {
         struct far_job *next;
         struct backend_job *job;
@@ -53,7 +54,6 @@ struct far {
 static struct far far[FAR_DEVICES];
 static int far_count;
 static _Atomic int far_fail_copy; /* so many copies from now on one fails; 0: none does */
-static struct draw far_looks = {7};
 
 static struct far *far_of(const struct worker_device *device)
 {
@@ -201,7 +201,7 @@ static struct far_job *far_begin(struct worker_device *device, struct backend_jo
         abort();
     one->job = job;
     one->what = what;
-    one->looks = 1 + (unsigned)draw_below(&far_looks, FAR_LOOKS);
+    one->looks = 1 + (unsigned)draw_below(&far_of(device)->looks, FAR_LOOKS);
     one->next = far_of(device)->jobs;
     far_of(device)->jobs = one;
     job->handle = one;
@@ -372,7 +372,7 @@ static void far_open(struct worker_device *device, bool threaded)
 {
     struct far *self = &far[far_count++];
 
-    *self = (struct far){.device = device, .threaded = threaded, .used = FAR_GLOBALS};
+    *self = (struct far){.device = device, .threaded = threaded, .used = FAR_GLOBALS, .looks = {7}};
     self->shadow =
         mmap(NULL, FAR_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     self->address = (uint64_t)(uintptr_t)mmap(NULL, FAR_BYTES, PROT_NONE,

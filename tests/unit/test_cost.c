@@ -135,7 +135,9 @@ static void the_limit_is_where_curves_meet(void **state)
     assert_int_equal(cost_limit(&small, 0, NULL, NULL, 0, 8192), 8192);
     small = line(2, 0, 0, 8192);
     assert_int_equal(cost_limit(&small, 0, &first, NULL, 0, 8192), 0);
-    small = (struct cost_curve){0}; /* not measured */
+    small = line(1, 0, 8, 1024); /* not measured beyond that */
+    assert_int_equal(cost_limit(&small, 0, &first, NULL, 0, 8192), 1024);
+    small = (struct cost_curve){0};
     assert_int_equal(cost_limit(&small, 0, &first, NULL, 0, 8192), 0);
 }
 

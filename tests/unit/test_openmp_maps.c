@@ -68,7 +68,7 @@ static int tear_down(void **state)
 static bool run(bool (*what)(struct work *, const struct maps *), struct list list)
 {
     struct maps maps = maps_of(&list);
-    struct work *work = work_begin(device, NULL);
+    struct work *work = work_begin(device, NULL, WORK_WAITED);
     pthread_mutex_lock(&device->lock);
     bool right = what(work, &maps);
     pthread_mutex_unlock(&device->lock);
@@ -350,7 +350,7 @@ static void test_use_device_address(void **state)
     struct list list = {.count = 0};
     add(&list, x, x + 8, 0, MAP_RETURN_PARAM);
     struct maps maps = maps_of(&list);
-    struct work *work = work_begin(device, NULL);
+    struct work *work = work_begin(device, NULL, WORK_WAITED);
     pthread_mutex_lock(&device->lock);
     assert_true(maps_enter(work, &maps));
     pthread_mutex_unlock(&device->lock);
@@ -389,7 +389,7 @@ static void test_arguments(void **state)
     add(&list, aligned, aligned, sizeof(aligned), first);
     add(&list, mapped, mapped, sizeof(mapped), MAP_TARGET_PARAM | MAP_TO);
     add(&list, small, small + 2, 0, MAP_TARGET_PARAM); /* is not mapped: it keeps its value */
-    struct work *work = work_begin(device, NULL);
+    struct work *work = work_begin(device, NULL, WORK_WAITED);
     arguments_of(list, 1, work);
     assert_int_equal(built.count, 7);
     assert_int_equal(built.words[0], 0);
@@ -420,7 +420,7 @@ static void test_many_arguments(void **state)
         types[i] = MAP_TARGET_PARAM | MAP_LITERAL;
     }
     const struct maps maps = {MANY, values, values, sizes, types, NULL, NULL, false};
-    struct work *work = work_begin(device, NULL);
+    struct work *work = work_begin(device, NULL, WORK_WAITED);
     assert_true(arguments_build(work, &maps, 0, &built));
     assert_int_equal(built.count, MANY);
     assert_int_equal(built.words[MANY - 1], MANY - 1);
@@ -441,7 +441,7 @@ static void test_lambda(void **state)
     add(&list, &lambda.reference, &x, sizeof(x),
         member_of(0) | MAP_PTR_AND_OBJ | MAP_LITERAL | MAP_IMPLICIT);
     assert_true(run(maps_enter, list_of(&x, sizeof(x), MAP_TO)));
-    struct work *work = work_begin(device, NULL);
+    struct work *work = work_begin(device, NULL, WORK_WAITED);
     arguments_of(list, 0, work);
     assert_int_equal(built.count, 1);
     bool done;
@@ -481,7 +481,8 @@ static void test_leaving_last(void **state)
     (void)state;
     shared[0] = 0;
     assert_true(run(maps_enter, list_of(shared, sizeof(shared), MAP_TO)));
-    struct work *first = work_begin(device, NULL), *last = work_begin(device, NULL);
+    struct work *first = work_begin(device, NULL, WORK_WAITED),
+                *last = work_begin(device, NULL, WORK_WAITED);
     issue_region(first, maps_enter);
     issue_region(last, maps_enter);
     assert_true(run(maps_leave, list_of(shared, sizeof(shared), 0)));
@@ -504,7 +505,7 @@ static void *map_and_unmap(void *context)
         add(&list, shared, shared, sizeof(shared), MAP_TO | MAP_FROM | MAP_TARGET_PARAM);
         struct maps maps = maps_of(&list);
         struct arguments arguments;
-        struct work *work = work_begin(device, NULL);
+        struct work *work = work_begin(device, NULL, WORK_WAITED);
         pthread_mutex_lock(&device->lock);
         maps_enter(work, &maps);
         arguments_build(work, &maps, 0, &arguments);

@@ -72,6 +72,8 @@ static void print_versions(void)
     };
     if (config_load(&config) == OMPRMA_OK)
         printf("OpenMP   %s\n", runtimes[config.runtime]);
+    const char *kinds = getenv("OMPRMA_BACKENDS"); /* --backends and --cuda set it */
+    printf("devices  of kind %s\n", kinds && *kinds ? kinds : "native");
     struct list folders = {0};
     llvm_folders(&folders);
     for (size_t i = 0; i < folders.count; i++)

@@ -6,6 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tools/launch/cuda_folder.h"
+#include "tools/launch/llvm.h"
+
 extern char **environ;
 
 int command_workers(const struct launch *launch)
@@ -169,12 +172,14 @@ void command_make(struct list *list, const struct command *command)
         list_add(list, "-x");
         list_addf(list, "TMPDIR=%s", folder && *folder ? folder : "/tmp");
     }
-    const char *path = getenv("LD_LIBRARY_PATH");
-    if (*command->worker_path || (path && *path)) {
-        bool both = *command->worker_path && path && *path;
+    /* Never with our own CUDA driver library: workers open the real one. */
+    const char *users = getenv("LD_LIBRARY_PATH");
+    char *rest = cuda_folder_without(users), *path = path_join(command->worker_path, rest);
+    if (*path || (users && *users)) {
         list_add(list, "-x");
-        list_addf(list, "LD_LIBRARY_PATH=%s%s%s", command->worker_path, both ? ":" : "",
-                  path ? path : "");
+        list_addf(list, "LD_LIBRARY_PATH=%s", path);
     }
+    free(rest);
+    free(path);
     list_add(list, command->worker);
 }

@@ -64,8 +64,16 @@ static omprma_status_t prepare(struct preparation *made, const struct launch *la
     if (status != OMPRMA_OK)
         return status;
     if (launch->offloading)
-        return llvm_plan_make(&made->plan, made->path, launch->llvm, launch->runtime, made->folder);
-    return llvm_plan_workers(&made->plan, launch->llvm);
+        status = llvm_plan_make(&made->plan, made->path, launch->llvm, launch->runtime,
+                                launch->cuda, made->folder);
+    else
+        status = llvm_plan_workers(&made->plan, launch->llvm);
+    if (status == OMPRMA_OK && (made->plan.cuda || launch->cuda)) {
+        setenv("OMPRMA_BACKENDS", "native,cuda", 0); /* unless the user wants others */
+        log_write(LOG_CHOICE, "workers offer devices of these kinds: %s",
+                  getenv("OMPRMA_BACKENDS"));
+    }
+    return status;
 }
 
 /* Other hosts are reached through a link to this executable, which names those that fail. */

@@ -20,6 +20,8 @@
  *   OPAL_OUTPUT_STDERR_FD, OMPRMA_INTERNAL_WORDS_FD
  *                        where Open MPI writes its own words instead of stderr, so that those about
  *                        a peer that has died can be left out; to be kept from children as well
+ *   OMPRMA_INTERNAL_CUDA_SOURCES_KEPT
+ *                        "1": its runtime leaves what it copies to a GPU as it is until it waits
  *   OMPRMA_INTERNAL_LD_LIBRARY_PATH, OMPRMA_INTERNAL_LD_PRELOAD
  *                        the user's own values ("" for unset), for whoever wants to restore them
  */
@@ -39,6 +41,7 @@ struct launch {
     int runtime;          /* enum config_runtime */
     struct list mpi_args; /* more arguments for mpirun */
     char **argv;          /* the program and its arguments; NULL-terminated */
+    bool cuda;            /* the program wants CUDA devices, whatever can be seen in it */
     bool offloading;      /* find libomptarget and make it load the plugin */
     bool dry_run;         /* only print an mpirun command line that does the same */
 };

@@ -10,6 +10,8 @@
 #include "base/config.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "tools/launch/cuda_folder.h"
+#include "tools/launch/images.h"
 #include "tools/launch/needs.h"
 #include "tools/launch/paths.h"
 #include "tools/launch/plugin_folder.h"
@@ -72,6 +74,46 @@ static omprma_status_t wanted_folder(const char *wanted, char **folder)
     return OMPRMA_OK;
 }
 
+/* ---- workers ------------------------------------------------------------------------------- */
+
+void llvm_folders(struct list *folders)
+{
+    for (int version = LLVM_FUTURE; version >= LLVM_OLDEST; version--) {
+        char *folder = text_make("/usr/lib/llvm-%d/lib", version);
+        const char *needed = version > LLVM_NEWEST ? "libomp.so.5" : library_prefix;
+        if (!path_holds(folder, needed)) {
+            free(folder); /* LLVM elsewhere that the build knew about */
+            char *ours = plugin_folder_built(version);
+            char *link = text_make("%s/%s.%d", ours, library_prefix, version);
+            folder = path_real(link);
+            if (folder)
+                *strrchr(folder, '/') = 0;
+            free(link);
+            free(ours);
+        }
+        if (folder && !list_contains(folders, folder))
+            list_add(folders, folder);
+        free(folder);
+    }
+}
+
+static omprma_status_t plan_workers(struct llvm_plan *plan, const char *wanted)
+{
+    omprma_status_t status = wanted_folder(wanted, &plan->worker_path);
+    if (status != OMPRMA_OK || plan->worker_path)
+        return status;
+    struct list folders = {0};
+    llvm_folders(&folders);
+    plan->worker_path = text_make("%s", "");
+    for (size_t i = 0; i < folders.count; i++) {
+        char *longer = path_join(plan->worker_path, folders.items[i]);
+        free(plan->worker_path);
+        plan->worker_path = longer;
+    }
+    list_clear(&folders);
+    return OMPRMA_OK;
+}
+
 /* ---- one program --------------------------------------------------------------------------- */
 
 struct choice {
@@ -80,6 +122,7 @@ struct choice {
     char *real;    /* the libomptarget that the program shall use */
     char *library; /* its folder */
     bool own;      /* omprma's runtime stands in for it; then real and library may be NULL */
+    bool nvptx;    /* it has code for NVIDIA GPUs, which takes LLVM's own plugin */
 };
 
 static omprma_status_t choice_missing(const char *program, const char *name, int version,
@@ -101,13 +144,13 @@ static omprma_status_t choice_version(struct choice *choice, const struct needs 
         choice->version = needs->clang;
     if (!choice->version)
         choice->version = 14; /* the newest whose libomptarget has no number in its name */
-    choice->own =
-        runtime == RUNTIME_OMPRMA || (runtime == RUNTIME_AUTO && choice->version > LLVM_NEWEST);
+    choice->own = runtime == RUNTIME_OMPRMA ||
+                  (runtime == RUNTIME_AUTO && choice->version > LLVM_NEWEST && !choice->nvptx);
     if (choice->version < LLVM_OLDEST)
         return error_set(OMPRMA_ERR_CONFIG,
                          "%s needs %s, LLVM %d: this is too old; compile it with clang %d or newer",
                          program, choice->name, choice->version, LLVM_OLDEST);
-    if (choice->version > LLVM_NEWEST && !choice->own)
+    if (choice->version > LLVM_NEWEST && !choice->own && !choice->nvptx)
         return error_set(OMPRMA_ERR_CONFIG,
                          "%s needs %s, LLVM %d: from 19 on libomptarget cannot load plugins from "
                          "outside; leave out --runtime llvm, or compile it with clang %d to %d",
@@ -259,11 +302,37 @@ static omprma_status_t plan_own(struct llvm_plan *plan, const char *program,
     return status;
 }
 
-static omprma_status_t plan_program(struct llvm_plan *plan, const struct needs *needs,
-                                    const char *program, const char *wanted, int runtime,
-                                    const char *folder)
+/* Each kind of code needs its runtime. */
+static omprma_status_t images_fit(const struct choice *choice, const struct images *images,
+                                  const char *program)
 {
-    struct choice choice = {0};
+    if (choice->own && images->nvptx && !images->native)
+        return error_set(OMPRMA_ERR_CONFIG,
+                         "%s has code for NVIDIA GPUs only, which omprma's own OpenMP runtime does "
+                         "not run; leave out --runtime omprma",
+                         program);
+    if (!choice->own && choice->version > LLVM_NEWEST && images->native)
+        log_write(LOG_ERROR,
+                  "%s has code for this kind of machine and for NVIDIA GPUs: LLVM %d's runtime "
+                  "takes the GPUs of workers, and for the other code this machine; --runtime "
+                  "omprma takes workers for the other code, and no GPUs",
+                  program, choice->version);
+    return OMPRMA_OK;
+}
+
+/* From 19 on libomptarget has the CUDA plugin in it, and none of ours. */
+static omprma_status_t plan_stock(struct llvm_plan *plan, const char *program,
+                                  const struct choice *choice)
+{
+    plan->program_path = text_make("%s", plan->worker_path);
+    return plan_enforce(plan, program, choice, choice->library);
+}
+
+static omprma_status_t plan_program(struct llvm_plan *plan, const struct needs *needs,
+                                    const struct images *images, const char *program,
+                                    const char *wanted, int runtime, const char *folder)
+{
+    struct choice choice = {.nvptx = images->nvptx};
     char *ours = NULL;
     omprma_status_t status = choice_make(&choice, needs, program, wanted, runtime);
     if (status != OMPRMA_OK)
@@ -272,18 +341,29 @@ static omprma_status_t plan_program(struct llvm_plan *plan, const struct needs *
     status = plan_worker_path(plan, &choice, needs, program);
     if (status != OMPRMA_OK)
         goto free_choice;
+    status = images_fit(&choice, images, program);
+    if (status != OMPRMA_OK)
+        goto free_choice;
+    bool stock = !choice.own && choice.version > LLVM_NEWEST;
     log_write(LOG_CHOICE, "%s was made by LLVM %d and uses %s", program, choice.version,
-              choice.own ? "omprma's OpenMP runtime" : "LLVM's libomptarget with omprma's plugin");
-    if (choice.own) {
-        status = plan_own(plan, program, &choice, folder);
+              choice.own     ? "omprma's OpenMP runtime"
+              : stock        ? "LLVM's libomptarget with omprma's CUDA driver library"
+              : choice.nvptx ? "LLVM's libomptarget with omprma's plugin and CUDA driver library"
+                             : "LLVM's libomptarget with omprma's plugin");
+    if (choice.own || stock) {
+        status = choice.own ? plan_own(plan, program, &choice, folder)
+                            : plan_stock(plan, program, &choice);
         goto free_choice;
     }
     ours = plugin_folder_built(choice.version);
     char *extra = NULL;
-    if (!plugin_folder_fits(ours, choice.version, choice.name, choice.real)) {
+    bool beside = choice.nvptx && choice.version >= 15; /* LLVM's CUDA plugin has to lie there */
+    if (beside || !plugin_folder_fits(ours, choice.version, choice.name, choice.real)) {
         free(ours);
         ours = text_make("%s", folder);
         status = plugin_folder_fill(ours, choice.name, choice.real);
+        if (status == OMPRMA_OK && beside)
+            status = plugin_folder_add_cuda(ours, choice.real);
         char *root = path_root(); /* the plugin, found through this folder, needs libomprma.so */
         extra = text_make(":%s/lib", root);
         free(root);
@@ -364,8 +444,8 @@ static omprma_status_t not_for_offloading(const char *program)
     return error_set(OMPRMA_ERR_CONFIG,
                      "%s is not compiled for offloading (no libomptarget among its libraries): "
                      "compile and link with clang -fopenmp "
-                     "-fopenmp-targets=x86_64-pc-linux-gnu, or give --llvm VERSION if it loads "
-                     "such code later",
+                     "-fopenmp-targets=x86_64-pc-linux-gnu, or give --llvm VERSION or --cuda if "
+                     "it loads such code later",
                      program);
 }
 
@@ -378,77 +458,76 @@ static omprma_status_t starts_mpi_again(const char *program)
                      program);
 }
 
+/* Its folder goes first: before the real driver, where there is one. */
+static omprma_status_t plan_cuda(struct llvm_plan *plan)
+{
+    char *folder = NULL;
+    omprma_status_t status = cuda_folder(&folder);
+    if (status == OMPRMA_OK) {
+        char *path = path_join(folder, plan->program_path);
+        free(plan->program_path);
+        plan->program_path = path;
+    }
+    free(folder);
+    return status;
+}
+
+static omprma_status_t plan_any(struct llvm_plan *plan, const struct needs *needs,
+                                const struct images *images, const char *program,
+                                const char *wanted, int runtime, const char *folder)
+{
+    bool offloads = needs_find(needs, library_prefix) >= 0;
+    /* Libraries that it opens may have target regions. */
+    bool later = needs->loads_later || (*wanted && strcmp(wanted, "auto") != 0);
+    if (offloads && needs->starts_mpi)
+        return starts_mpi_again(program);
+    if (offloads)
+        return plan_program(plan, needs, images, program, wanted, runtime, folder);
+    bool calls = needs_find(needs, "libomprma.so") >= 0; /* the C interface, itself */
+    if (calls || (plan->cuda && needs->kind != PROGRAM_OTHER))
+        return plan_workers(plan, wanted);
+    if (needs->kind != PROGRAM_OTHER && !(later && needs->kind == PROGRAM_DYNAMIC))
+        return not_for_offloading(program);
+    omprma_status_t status = plan_workers(plan, wanted);
+    if (status == OMPRMA_OK && runtime != RUNTIME_OMPRMA)
+        status = plan_script(plan, wanted, folder);
+    if (status == OMPRMA_OK && runtime != RUNTIME_LLVM)
+        plan_script_own(plan, runtime == RUNTIME_OMPRMA);
+    return status;
+}
+
 omprma_status_t llvm_plan_make(struct llvm_plan *plan, const char *program, const char *wanted,
-                               int runtime, const char *folder)
+                               int runtime, bool cuda, const char *folder)
 {
     *plan = (struct llvm_plan){0};
     struct needs needs;
     omprma_status_t status = needs_read(&needs, program, NULL);
     if (status != OMPRMA_OK)
         return status;
-    bool offloads = needs_find(&needs, library_prefix) >= 0;
-    /* Libraries that it opens may have target regions. */
-    bool later = needs.loads_later || (*wanted && strcmp(wanted, "auto") != 0);
-    if (!offloads && needs_find(&needs, "libomprma.so") >= 0) {
-        status = llvm_plan_workers(plan, wanted); /* it calls the C interface itself */
-    } else if (offloads && needs.starts_mpi) {
-        status = starts_mpi_again(program);
-    } else if (offloads) {
-        status = plan_program(plan, &needs, program, wanted, runtime, folder);
-    } else if (needs.kind != PROGRAM_OTHER && !(later && needs.kind == PROGRAM_DYNAMIC)) {
-        status = not_for_offloading(program);
-    } else {
-        status = llvm_plan_workers(plan, wanted);
-        if (status == OMPRMA_OK && runtime != RUNTIME_OMPRMA)
-            status = plan_script(plan, wanted, folder);
-        if (status == OMPRMA_OK && runtime != RUNTIME_LLVM)
-            plan_script_own(plan, runtime == RUNTIME_OMPRMA);
-    }
+    struct images images = images_find(program, &needs);
+    images.nvptx &= needs_find(&needs, library_prefix) >= 0;
+    images.nvptx_text &= needs_find(&needs, "libgomp.so") >= 0;
+    plan->keeps_sources = images.nvptx || images.nvptx_text;
+    plan->cuda = cuda || plan->keeps_sources || needs_find(&needs, "libcuda.so") >= 0;
+    status = plan_any(plan, &needs, &images, program, wanted, runtime, folder);
+    if (status == OMPRMA_OK && plan->cuda)
+        status = plan_cuda(plan);
+    if (status == OMPRMA_OK && plan->cuda)
+        log_write(LOG_CHOICE, "%s gets omprma's CUDA driver library: %s", program,
+                  images.nvptx        ? "it has code for NVIDIA GPUs, by clang"
+                  : images.nvptx_text ? "it has code for NVIDIA GPUs, by gcc"
+                  : cuda              ? "--cuda asks for it"
+                                      : "it needs libcuda");
     needs_clear(&needs);
     if (status != OMPRMA_OK)
         llvm_plan_clear(plan);
     return status;
 }
 
-/* ---- workers ------------------------------------------------------------------------------- */
-
-void llvm_folders(struct list *folders)
-{
-    for (int version = LLVM_FUTURE; version >= LLVM_OLDEST; version--) {
-        char *folder = text_make("/usr/lib/llvm-%d/lib", version);
-        const char *needed = version > LLVM_NEWEST ? "libomp.so.5" : library_prefix;
-        if (!path_holds(folder, needed)) {
-            free(folder); /* LLVM elsewhere that the build knew about */
-            char *ours = plugin_folder_built(version);
-            char *link = text_make("%s/%s.%d", ours, library_prefix, version);
-            folder = path_real(link);
-            if (folder)
-                *strrchr(folder, '/') = 0;
-            free(link);
-            free(ours);
-        }
-        if (folder && !list_contains(folders, folder))
-            list_add(folders, folder);
-        free(folder);
-    }
-}
-
 omprma_status_t llvm_plan_workers(struct llvm_plan *plan, const char *wanted)
 {
     *plan = (struct llvm_plan){0};
-    omprma_status_t status = wanted_folder(wanted, &plan->worker_path);
-    if (status != OMPRMA_OK || plan->worker_path)
-        return status;
-    struct list folders = {0};
-    llvm_folders(&folders);
-    plan->worker_path = text_make("%s", "");
-    for (size_t i = 0; i < folders.count; i++) {
-        char *longer = path_join(plan->worker_path, folders.items[i]);
-        free(plan->worker_path);
-        plan->worker_path = longer;
-    }
-    list_clear(&folders);
-    return OMPRMA_OK;
+    return plan_workers(plan, wanted);
 }
 
 void llvm_plan_clear(struct llvm_plan *plan)

@@ -12,9 +12,16 @@
  * its LD_LIBRARY_PATH that holds the plugin and a link to the very libomptarget it would use.
  * lib/omprma/llvm-NN are such folders, made at build time; when they do not fit (another LLVM in
  * another place), one is made for this run.
+ *
+ * Code for NVIDIA GPUs needs neither: LLVM's own CUDA plugin (from 19 on a part of libomptarget),
+ * gcc's libgomp and plain programs all open the CUDA driver, and find omprma's library under its
+ * name (cuda_folder.h). A program that has code for both kinds of devices, by LLVM up to 18, gets
+ * LLVM's CUDA plugin and ours side by side.
  */
 #ifndef OMPRMA_LAUNCH_LLVM_H
 #define OMPRMA_LAUNCH_LLVM_H
+
+#include <stdbool.h>
 
 #include <omprma/omprma.h>
 
@@ -28,16 +35,19 @@ struct llvm_plan {
     char *program_path; /* goes in front of the program's LD_LIBRARY_PATH */
     char *worker_path;  /* goes in front of a worker's LD_LIBRARY_PATH; "" for nothing */
     char *preload;      /* goes in front of the program's LD_PRELOAD; NULL: nothing */
+    bool cuda;          /* the program wants CUDA devices, and gets omprma's driver library */
+    bool keeps_sources; /* it is OpenMP or OpenACC: what it copies from stays as it is */
 };
 
 /*
  * Decides for `program` (a path). `wanted` is "auto", a major version, or a folder with LLVM's
  * libraries; `runtime` an enum config_runtime. `folder` is a private folder in which links may be
  * made; it is used only if needed. A program that calls libomprma.so itself needs none of that.
- * Errors: CONFIG; the text says what is missing and what to install or to set.
+ * `cuda`: it wants CUDA devices although nothing in it says so. Errors: CONFIG; the text says what
+ * is missing and what to install or to set.
  */
 omprma_status_t llvm_plan_make(struct llvm_plan *plan, const char *program, const char *wanted,
-                               int runtime, const char *folder);
+                               int runtime, bool cuda, const char *folder);
 
 /* The same for a process of ours that uses no libomptarget: only worker_path is set. */
 omprma_status_t llvm_plan_workers(struct llvm_plan *plan, const char *wanted);

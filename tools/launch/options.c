@@ -20,6 +20,7 @@ enum {
     KEY_RUNTIME,
     KEY_MPI_ARG,
     KEY_DEVICES,
+    KEY_CUDA,
     KEY_BACKENDS
 };
 enum { WORKERS_MAX = 4096, VERBOSE_MAX = 3 };
@@ -45,6 +46,10 @@ static const struct argp_option options[] = {
     {"runtime", KEY_RUNTIME, "auto|omprma|llvm", 0,
      "OpenMP runtime of the program: omprma's own, or LLVM's libomptarget with omprma's plugin, "
      "which LLVM 13 to 18 can load (default auto: LLVM's up to 18, omprma's from 19 on)",
+     0},
+    {"cuda", KEY_CUDA, NULL, 0,
+     "The program wants the workers' NVIDIA GPUs, though it neither has code for them nor needs "
+     "libcuda itself",
      0},
     {"mpi-arg", KEY_MPI_ARG, "ARG", 0, "One more argument for mpirun; may be repeated", 0},
     {"verbose", 'v', NULL, 0, "Say what was chosen and why; -vv for details", 0},
@@ -133,6 +138,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         return 0;
     case KEY_RUNTIME:
         option_set("--runtime", "RUNTIME", value);
+        return 0;
+    case KEY_CUDA:
+        launch->cuda = true;
         return 0;
     case KEY_MPI_ARG:
         list_add(&launch->mpi_args, value);

@@ -63,6 +63,27 @@ omprma_status_t plugin_folder_fill(const char *folder, const char *name, const c
     return status;
 }
 
+omprma_status_t plugin_folder_add_cuda(const char *folder, const char *real)
+{
+    static const char *const names[] = {"libomptarget.rtl.cuda.so",
+                                        "libomptarget.rtl.cuda.nextgen.so"};
+    char *library = text_make("%.*s", (int)(strrchr(real, '/') - real), real);
+    omprma_status_t status = OMPRMA_OK;
+    if (!path_holds(library, names[0]) && !path_holds(library, names[1]))
+        status = error_set(OMPRMA_ERR_CONFIG,
+                           "the program has code for NVIDIA GPUs, but there is no %s/%s; give the "
+                           "folder with LLVM's libraries by --llvm",
+                           library, names[0]);
+    for (size_t i = 0; status == OMPRMA_OK && i < sizeof(names) / sizeof(names[0]); i++) {
+        char *target = text_make("%s/%s", library, names[i]);
+        if (path_holds(library, names[i]))
+            status = link_make(target, folder, names[i]);
+        free(target);
+    }
+    free(library);
+    return status;
+}
+
 bool plugin_folder_present(const char *folder)
 {
     return path_holds(folder, plugin_name);

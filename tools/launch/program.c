@@ -53,6 +53,8 @@ void program_environment(const struct program *program, struct list *environment
     const char *offload = list_get(environment, "OMP_TARGET_OFFLOAD");
     if (!offload || !*offload)
         list_set(environment, "OMP_TARGET_OFFLOAD", "MANDATORY");
+    if (program->plan->keeps_sources)
+        list_set(environment, "OMPRMA_INTERNAL_CUDA_SOURCES_KEPT", "1");
     set_front(environment, "LD_LIBRARY_PATH", "OMPRMA_INTERNAL_LD_LIBRARY_PATH",
               program->plan->program_path);
     set_front(environment, "LD_PRELOAD", "OMPRMA_INTERNAL_LD_PRELOAD", program->plan->preload);

@@ -1,0 +1,53 @@
+/*
+ * context.h: contexts: what a program has on one GPU, and what ends with it: streams, modules,
+ * memory. Contexts are never given back, so one that other threads still have as their current one
+ * is known to be destroyed.
+ *
+ * Thread: any. Blocks: context_clear() and context_settle() wait for the GPU.
+ */
+#ifndef OMPRMA_CUDA_CONTEXT_H
+#define OMPRMA_CUDA_CONTEXT_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <sys/queue.h>
+
+#include "cuda/abi.h"
+#include "cuda/gpu.h"
+
+struct stream;
+struct module;
+
+struct context {
+    uint32_t tag; /* CONTEXT_TAG */
+    unsigned flags;
+    uint64_t number; /* never the same again */
+    struct gpu *gpu;
+    atomic_bool alive;
+    pthread_mutex_t lock; /* guards what follows */
+    LIST_HEAD(, stream) streams;
+    LIST_HEAD(, module) modules;
+    struct stream *legacy;      /* the null stream; NULL until it is used */
+    struct leftover *leftovers; /* queues of streams that were destroyed while they were busy */
+    uint64_t visit;             /* of context_settle() */
+    SLIST_ENTRY(context) link;  /* of all there ever were */
+};
+enum { CONTEXT_TAG = 0x43545855 };
+
+/* NULL: no memory. */
+struct context *context_make(struct gpu *gpu, unsigned flags);
+
+/* Destroys all that is in it, and makes it unusable. */
+void context_clear(struct context *context);
+
+/* Waits for all its streams; the first error among them. */
+CUresult context_settle(struct context *context);
+
+/* A handle of the program's. Errors: INVALID_CONTEXT. */
+CUresult context_check(struct context *context);
+
+/* Errors: CONTEXT_IS_DESTROYED, the GPU's sticky one. */
+CUresult context_usable(struct context *context);
+
+#endif

@@ -1,0 +1,130 @@
+/* driver.c: see driver.h. */
+#include "cuda/driver.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+#include <omprma/omprma.h>
+
+#include "cuda/context.h"
+#include "cuda/exports.h"
+#include "cuda/gpu.h"
+#include "cuda/host_call.h"
+#include "cuda/pulse.h"
+#include "cuda/result.h"
+#include "cuda/stream.h"
+#include "cuda/thread.h"
+#include "face/gate.h"
+
+static struct driver {
+    pthread_once_t once;
+    atomic_bool started; /* set inside once, when all went well */
+    bool init_done;      /* omprma_init() has succeeded */
+    CUresult result;     /* written inside once */
+    pid_t pid;           /* of the process that started omprma: a forked child must not end it */
+} driver = {.once = PTHREAD_ONCE_INIT, .result = CUDA_ERROR_NOT_INITIALIZED};
+
+static void start_once(void)
+{
+    if (!gate_open() || !thread_open()) {
+        report_error("no key for data of threads is left in this process");
+        driver.result = CUDA_ERROR_OPERATING_SYSTEM;
+        return;
+    }
+    omprma_status_t status = omprma_init();
+    if (status != OMPRMA_OK) {
+        driver.result = result_of(NULL, status);
+        return;
+    }
+    driver.init_done = true;
+    driver.pid = getpid();
+    driver.result = gpus_find();
+    if (driver.result == CUDA_SUCCESS)
+        atomic_store(&driver.started, true);
+}
+
+CUresult driver_start(void)
+{
+    if (atomic_load_explicit(&driver.started, memory_order_acquire))
+        return gate_closed() ? CUDA_ERROR_DEINITIALIZED : CUDA_SUCCESS;
+    pthread_once(&driver.once, start_once);
+    return driver.result;
+}
+
+/* Threads of ours go first: they are inside omprma. */
+__attribute__((destructor)) static void driver_end(void)
+{
+    if (!driver.init_done || driver.pid != getpid())
+        return;
+    host_calls_end();
+    pulse_end();
+    if (gate_close())
+        omprma_finalize();
+}
+
+/* ---- calls ---------------------------------------------------------------------------------- */
+
+CUresult api_begin_bare(struct call *call)
+{
+    *call = (struct call){0};
+    if (!atomic_load_explicit(&driver.started, memory_order_acquire))
+        return CUDA_ERROR_NOT_INITIALIZED;
+    call->inside = gate_enter();
+    if (!call->inside)
+        return CUDA_ERROR_DEINITIALIZED;
+    return host_call_running() ? CUDA_ERROR_NOT_PERMITTED : CUDA_SUCCESS;
+}
+
+CUresult api_begin_lost(struct call *call)
+{
+    CUresult result = api_begin_bare(call);
+    if (result != CUDA_SUCCESS)
+        return result;
+    call->context = thread_context();
+    return call->context ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+}
+
+CUresult api_begin(struct call *call)
+{
+    CUresult result = api_begin_lost(call);
+    if (result != CUDA_SUCCESS)
+        return result;
+    return context_usable(call->context);
+}
+
+CUresult api_begin_stream(struct call *call, CUstream stream)
+{
+    CUresult result = api_begin_bare(call);
+    if (result != CUDA_SUCCESS)
+        return result;
+    result = stream_context(stream, &call->context);
+    return result == CUDA_SUCCESS ? context_usable(call->context) : result;
+}
+
+CUresult api_end(struct call *call, CUresult result)
+{
+    if (call->inside)
+        gate_leave();
+    return result;
+}
+
+/* ---- exported ------------------------------------------------------------------------------- */
+
+CUresult cuInit(unsigned flags)
+{
+    if (flags != 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    return driver_start();
+}
+
+/* May be called before cuInit(), and is by the CUDA runtime. */
+CUresult cuDriverGetVersion(int *version)
+{
+    if (!version)
+        return CUDA_ERROR_INVALID_VALUE;
+    CUresult result = driver_start();
+    if (result == CUDA_SUCCESS)
+        *version = gpus_driver_version();
+    return result;
+}

@@ -1,0 +1,102 @@
+/* image_size.c: see image_size.h. */
+#include "cuda/image_size.h"
+
+#include <elf.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/cuda_questions.h"
+
+/* A fat binary: all its parts in one piece. */
+struct fat_header {
+    uint32_t magic;
+    uint16_t version, header_bytes;
+    uint64_t bytes; /* after the header */
+};
+#define FAT_MAGIC UINT32_C(0xba55ed50)
+
+/* What nvcc puts into programs: it points to a fat binary. */
+struct fat_wrapper {
+    uint32_t magic, version;
+    const void *image;
+};
+#define FAT_WRAPPER_MAGIC UINT32_C(0x466243b1)
+
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Up to the end of whatever lies last: a section, or one of the two tables. */
+static size_t elf_size(const char *image)
+{
+    Elf64_Ehdr header;
+
+    memcpy(&header, image, sizeof(header));
+    if (header.e_ident[EI_CLASS] != ELFCLASS64)
+        return 0;
+    size_t end = larger(header.e_shoff + (size_t)header.e_shnum * header.e_shentsize,
+                        header.e_phoff + (size_t)header.e_phnum * header.e_phentsize);
+    for (unsigned i = 0; i < header.e_shnum && header.e_shentsize >= sizeof(Elf64_Shdr); i++) {
+        Elf64_Shdr section;
+        memcpy(&section, image + header.e_shoff + (size_t)i * header.e_shentsize, sizeof(section));
+        if (section.sh_type != SHT_NOBITS)
+            end = larger(end, section.sh_offset + section.sh_size);
+    }
+    for (unsigned i = 0; i < header.e_phnum && header.e_phentsize >= sizeof(Elf64_Phdr); i++) {
+        Elf64_Phdr segment;
+        memcpy(&segment, image + header.e_phoff + (size_t)i * header.e_phentsize, sizeof(segment));
+        end = larger(end, segment.p_offset + segment.p_filesz);
+    }
+    return larger(end, sizeof(header));
+}
+
+static size_t link_size(const char *image)
+{
+    struct cuda_link link;
+    size_t bytes = sizeof(link);
+
+    memcpy(&link, image, sizeof(link));
+    for (uint64_t i = 0; i < link.count; i++) {
+        struct cuda_input input;
+        memcpy(&input, image + bytes, sizeof(input));
+        bytes += sizeof(input) + (input.bytes + 7) / 8 * 8;
+    }
+    return bytes;
+}
+
+/* The driver tells PTX from nothing else but that it is text; so comments and blanks may come
+ * before its first directive. */
+static size_t text_size(const char *image)
+{
+    unsigned char first = (unsigned char)*image;
+    bool text = first == '.' || first == '/' || first == ' ' || (first >= '\t' && first <= '\r');
+    return text ? strlen(image) + 1 : 0;
+}
+
+size_t image_size(const void **image)
+{
+    uint32_t magic;
+    uint64_t long_magic = 0;
+
+    size_t text = text_size(*image); /* which may be shorter than a magic number */
+    if (text)
+        return text;
+    memcpy(&magic, *image, sizeof(magic));
+    if (magic == FAT_WRAPPER_MAGIC) {
+        struct fat_wrapper wrapper;
+        memcpy(&wrapper, *image, sizeof(wrapper));
+        *image = wrapper.image;
+        memcpy(&magic, *image, sizeof(magic));
+    }
+    if (magic == FAT_MAGIC) {
+        struct fat_header header;
+        memcpy(&header, *image, sizeof(header));
+        return header.header_bytes + header.bytes;
+    }
+    if (memcmp(*image, ELFMAG, SELFMAG) == 0)
+        return elf_size(*image);
+    memcpy(&long_magic, *image, sizeof(long_magic));
+    return long_magic == CUDA_LINK_MAGIC ? link_size(*image) : 0;
+}

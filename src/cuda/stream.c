@@ -1,0 +1,522 @@
+/* stream.c: see stream.h. */
+#include "cuda/stream.h"
+
+#include <stdlib.h>
+
+#include "cuda/driver.h"
+#include "cuda/exports.h"
+#include "cuda/host_call.h"
+#include "cuda/pulse.h"
+#include "cuda/result.h"
+#include "cuda/thread.h"
+
+/* A queue that outlives its stream until it is idle. */
+struct leftover {
+    struct leftover *next;
+    omprma_queue_t *queue;
+};
+
+/* ---- life ----------------------------------------------------------------------------------- */
+
+static void stream_free(struct stream *stream)
+{
+    omprma_event_destroy(stream->mark);
+    omprma_event_destroy(stream->host_place);
+    stream->tag = 0;
+    free(stream);
+}
+
+/* Under the context's lock. */
+static CUresult stream_make(struct context *context, unsigned flags, struct stream **stream)
+{
+    struct stream *made = calloc(1, sizeof(*made));
+    struct gpu *gpu = context->gpu;
+
+    if (!made)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    made->tag = STREAM_TAG;
+    made->flags = flags;
+    made->context = context;
+    atomic_store(&made->references, 1);
+    CUresult result = result_of(gpu, omprma_event_create(&made->mark));
+    if (result == CUDA_SUCCESS)
+        result = result_of(gpu, omprma_event_create(&made->host_place));
+    if (result == CUDA_SUCCESS)
+        result = result_of(gpu, omprma_queue_create(gpu->device, &made->queue));
+    if (result != CUDA_SUCCESS) {
+        stream_free(made);
+        return result;
+    }
+    LIST_INSERT_HEAD(&context->streams, made, link);
+    *stream = made;
+    return CUDA_SUCCESS;
+}
+
+void stream_hold(struct stream *stream)
+{
+    atomic_fetch_add(&stream->references, 1);
+}
+
+/* Queues whose work is over are freed; the program does not wait for the others. */
+static void leftovers_free(struct context *context)
+{
+    struct leftover **at = &context->leftovers;
+
+    while (*at) {
+        struct leftover *each = *at;
+        bool done = false;
+        if (omprma_queue_query(each->queue, &done) == OMPRMA_OK && !done) {
+            at = &each->next;
+            continue;
+        }
+        *at = each->next;
+        omprma_queue_destroy(each->queue);
+        free(each);
+    }
+}
+
+void stream_drop(struct stream *stream)
+{
+    struct context *context = stream->context;
+    struct leftover *left;
+
+    if (atomic_fetch_sub(&stream->references, 1) > 1)
+        return;
+    left = malloc(sizeof(*left));
+    if (!left) { /* then it has to wait */
+        omprma_queue_destroy(stream->queue);
+        stream_free(stream);
+        return;
+    }
+    pthread_mutex_lock(&context->lock);
+    *left = (struct leftover){context->leftovers, stream->queue};
+    context->leftovers = left;
+    leftovers_free(context);
+    pthread_mutex_unlock(&context->lock);
+    stream_free(stream);
+}
+
+/* ---- which stream a handle stands for ------------------------------------------------------- */
+
+static CUresult stream_legacy(struct context *context, struct stream **stream)
+{
+    CUresult result = CUDA_SUCCESS;
+
+    if (!context->legacy)
+        result = stream_make(context, 0, &context->legacy);
+    *stream = context->legacy;
+    return result;
+}
+
+static CUresult stream_of_thread(struct context *context, struct stream **stream)
+{
+    const void *self = thread_self();
+    struct stream *each;
+
+    if (!self)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    LIST_FOREACH(each, &context->streams, link)
+    {
+        if (each->thread == self) {
+            *stream = each;
+            return CUDA_SUCCESS;
+        }
+    }
+    CUresult result = stream_make(context, 0, stream);
+    if (result == CUDA_SUCCESS)
+        (*stream)->thread = self;
+    return result;
+}
+
+static bool is_created(CUstream handle)
+{
+    return handle && handle != CU_STREAM_LEGACY && handle != CU_STREAM_PER_THREAD;
+}
+
+CUresult stream_context(CUstream handle, struct context **context)
+{
+    if (is_created(handle)) {
+        if (handle->tag != STREAM_TAG)
+            return CUDA_ERROR_INVALID_HANDLE;
+        *context = handle->context;
+        return CUDA_SUCCESS;
+    }
+    *context = thread_context();
+    return *context ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+}
+
+/* Held for the caller. `context` is what stream_context() says. */
+static CUresult stream_find(struct context *context, CUstream handle, struct stream **stream)
+{
+    CUresult result = CUDA_SUCCESS;
+
+    if (is_created(handle)) {
+        *stream = handle;
+        stream_hold(handle);
+        return CUDA_SUCCESS;
+    }
+    pthread_mutex_lock(&context->lock);
+    result = handle == CU_STREAM_PER_THREAD ? stream_of_thread(context, stream)
+                                            : stream_legacy(context, stream);
+    if (result == CUDA_SUCCESS)
+        stream_hold(*stream);
+    pthread_mutex_unlock(&context->lock);
+    return result;
+}
+
+/* ---- waiting for each other ----------------------------------------------------------------- */
+
+bool stream_is_settled(struct stream *stream)
+{
+    return atomic_load(&stream->settled) == atomic_load(&stream->issued);
+}
+
+/* Under the context's lock. */
+static CUresult join(struct stream *stream, struct stream *other)
+{
+    if (stream_is_settled(other))
+        return CUDA_SUCCESS;
+    omprma_status_t status = omprma_event_record(other->mark, other->queue);
+    if (status == OMPRMA_OK)
+        status = omprma_event_wait(other->mark, stream->queue);
+    return result_of(stream->context->gpu, status);
+}
+
+static CUresult join_all(struct stream *legacy)
+{
+    CUresult result = CUDA_SUCCESS;
+    struct stream *each;
+
+    LIST_FOREACH(each, &legacy->context->streams, link)
+    {
+        uint64_t issued = atomic_load(&each->issued);
+        if (each == legacy || (each->flags & CU_STREAM_NON_BLOCKING) || each->joined == issued)
+            continue;
+        result = join(legacy, each);
+        if (result != CUDA_SUCCESS)
+            break;
+        each->joined = issued;
+    }
+    return result;
+}
+
+static CUresult join_legacy(struct stream *stream, struct stream *legacy)
+{
+    uint64_t issued = atomic_load(&legacy->issued);
+    CUresult result = CUDA_SUCCESS;
+
+    if (stream->legacy_joined != issued) {
+        result = join(stream, legacy);
+        if (result == CUDA_SUCCESS)
+            stream->legacy_joined = issued;
+    }
+    return result;
+}
+
+static CUresult stream_join(struct stream *stream)
+{
+    struct context *context = stream->context;
+    CUresult result = CUDA_SUCCESS;
+
+    if (stream->flags & CU_STREAM_NON_BLOCKING)
+        return CUDA_SUCCESS;
+    pthread_mutex_lock(&context->lock);
+    if (stream == context->legacy)
+        result = join_all(stream);
+    else if (context->legacy)
+        result = join_legacy(stream, context->legacy);
+    pthread_mutex_unlock(&context->lock);
+    return result;
+}
+
+/* ---- operations ----------------------------------------------------------------------------- */
+
+CUresult stream_begin(struct context *context, CUstream handle, struct stream **stream)
+{
+    struct stream *found;
+    CUresult result = stream_find(context, handle, &found);
+
+    if (result != CUDA_SUCCESS)
+        return result;
+    host_calls_wait(found);
+    result = stream_join(found);
+    if (result != CUDA_SUCCESS)
+        stream_drop(found);
+    else
+        *stream = found;
+    return result;
+}
+
+CUresult stream_finish(struct stream *stream, CUresult result)
+{
+    atomic_fetch_add(&stream->issued, 1);
+    pulse_watch(stream);
+    stream_drop(stream);
+    return result;
+}
+
+static CUresult stream_settle(struct stream *stream)
+{
+    uint64_t issued = atomic_load(&stream->issued);
+    omprma_status_t status;
+
+    pulse_rest();
+    status = omprma_queue_synchronize(stream->queue);
+    pulse_resume();
+    CUresult result = result_of(stream->context->gpu, status);
+    host_calls_wait(stream);
+    if (status == OMPRMA_OK)
+        atomic_store(&stream->settled, issued);
+    return result;
+}
+
+CUresult stream_finish_settled(struct stream *stream, CUresult result)
+{
+    atomic_fetch_add(&stream->issued, 1);
+    CUresult ended = stream_settle(stream);
+    stream_drop(stream);
+    return result != CUDA_SUCCESS ? result : ended;
+}
+
+/* ---- all streams of a context --------------------------------------------------------------- */
+
+/* The next one that was not visited, held; NULL: none. */
+static struct stream *stream_next(struct context *context, uint64_t visit)
+{
+    struct stream *each;
+
+    pthread_mutex_lock(&context->lock);
+    LIST_FOREACH(each, &context->streams, link)
+    {
+        if (each->visit != visit) {
+            each->visit = visit;
+            stream_hold(each);
+            break;
+        }
+    }
+    pthread_mutex_unlock(&context->lock);
+    return each;
+}
+
+static struct leftover *leftovers_take(struct context *context)
+{
+    pthread_mutex_lock(&context->lock);
+    struct leftover *all = context->leftovers;
+    context->leftovers = NULL;
+    pthread_mutex_unlock(&context->lock);
+    return all;
+}
+
+CUresult streams_settle(struct context *context)
+{
+    CUresult result = CUDA_SUCCESS;
+    struct stream *each;
+
+    pthread_mutex_lock(&context->lock);
+    uint64_t visit = ++context->visit;
+    pthread_mutex_unlock(&context->lock);
+    while ((each = stream_next(context, visit))) {
+        CUresult ended = stream_settle(each);
+        if (result == CUDA_SUCCESS)
+            result = ended;
+        stream_drop(each);
+    }
+    for (struct leftover *left = leftovers_take(context); left;) {
+        struct leftover *next = left->next;
+        CUresult ended = result_of(context->gpu, omprma_queue_destroy(left->queue));
+        if (result == CUDA_SUCCESS)
+            result = ended;
+        free(left);
+        left = next;
+    }
+    return result;
+}
+
+/* Takes it out of its context; the program cannot name it any more. */
+static bool stream_remove(struct stream *stream)
+{
+    struct context *context = stream->context;
+
+    pthread_mutex_lock(&context->lock);
+    bool there = stream->tag == STREAM_TAG;
+    if (there) {
+        stream->tag = ~(uint32_t)STREAM_TAG;
+        LIST_REMOVE(stream, link);
+        if (context->legacy == stream)
+            context->legacy = NULL;
+    }
+    pthread_mutex_unlock(&context->lock);
+    return there;
+}
+
+void streams_clear(struct context *context)
+{
+    struct stream *each;
+
+    streams_settle(context);
+    while ((each = LIST_FIRST(&context->streams))) {
+        if (stream_remove(each))
+            stream_drop(each);
+    }
+    streams_settle(context); /* the queues that were left over by that */
+}
+
+/* ---- exported ------------------------------------------------------------------------------- */
+
+/* There is one priority. */
+CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned flags, int priority)
+{
+    struct call call;
+    CUresult result = api_begin(&call);
+
+    (void)priority;
+    if (result == CUDA_SUCCESS && (!stream || (flags & ~(unsigned)CU_STREAM_NON_BLOCKING)))
+        result = CUDA_ERROR_INVALID_VALUE;
+    if (result == CUDA_SUCCESS) {
+        pthread_mutex_lock(&call.context->lock);
+        leftovers_free(call.context);
+        result = stream_make(call.context, flags, stream);
+        pthread_mutex_unlock(&call.context->lock);
+    }
+    return api_end(&call, result);
+}
+
+CUresult cuStreamCreate(CUstream *stream, unsigned flags)
+{
+    return cuStreamCreateWithPriority(stream, flags, 0);
+}
+
+/* What is under way in it goes on. */
+CUresult cuStreamDestroy_v2(CUstream stream)
+{
+    struct call call;
+    CUresult result = api_begin_bare(&call);
+
+    if (result == CUDA_SUCCESS) {
+        if (!is_created(stream) || stream->tag != STREAM_TAG || !stream_remove(stream))
+            result = CUDA_ERROR_INVALID_HANDLE;
+        else
+            stream_drop(stream);
+    }
+    return api_end(&call, result);
+}
+
+CUresult cuStreamSynchronize(CUstream stream)
+{
+    struct call call;
+    struct stream *found;
+    CUresult result = api_begin_stream(&call, stream);
+
+    if (result == CUDA_SUCCESS)
+        result = stream_begin(call.context, stream, &found);
+    if (result == CUDA_SUCCESS) {
+        result = stream_settle(found);
+        stream_drop(found);
+    }
+    return api_end(&call, result);
+}
+
+static CUresult stream_query(struct stream *stream)
+{
+    bool done = false;
+    struct gpu *gpu = stream->context->gpu;
+
+    if (atomic_load(&stream->host_calls) > 0)
+        return CUDA_ERROR_NOT_READY;
+    CUresult result = result_of(gpu, omprma_queue_query(stream->queue, &done));
+    if (result != CUDA_SUCCESS)
+        return result;
+    return done ? stream_settle(stream) : CUDA_ERROR_NOT_READY;
+}
+
+CUresult cuStreamQuery(CUstream stream)
+{
+    struct call call;
+    struct stream *found;
+    CUresult result = api_begin_stream(&call, stream);
+
+    if (result == CUDA_SUCCESS)
+        result = stream_find(call.context, stream, &found);
+    if (result == CUDA_SUCCESS) {
+        result = stream_query(found);
+        stream_drop(found);
+    }
+    return api_end(&call, result);
+}
+
+/* Begins a call that only looks at a stream. */
+static CUresult look(struct call *call, CUstream handle, const void *answer, struct stream **stream)
+{
+    CUresult result = api_begin_stream(call, handle);
+    if (result == CUDA_SUCCESS && !answer)
+        result = CUDA_ERROR_INVALID_VALUE;
+    if (result == CUDA_SUCCESS)
+        result = stream_find(call->context, handle, stream);
+    return result;
+}
+
+CUresult cuStreamGetFlags(CUstream stream, unsigned *flags)
+{
+    struct call call;
+    struct stream *found;
+    CUresult result = look(&call, stream, flags, &found);
+
+    if (result == CUDA_SUCCESS) {
+        *flags = found->flags;
+        stream_drop(found);
+    }
+    return api_end(&call, result);
+}
+
+CUresult cuStreamGetPriority(CUstream stream, int *priority)
+{
+    struct call call;
+    struct stream *found;
+    CUresult result = look(&call, stream, priority, &found);
+
+    if (result == CUDA_SUCCESS) {
+        *priority = 0; /* there is one */
+        stream_drop(found);
+    }
+    return api_end(&call, result);
+}
+
+CUresult cuStreamGetCtx(CUstream stream, CUcontext *context)
+{
+    struct call call;
+    struct stream *found;
+    CUresult result = look(&call, stream, context, &found);
+
+    if (result == CUDA_SUCCESS) {
+        *context = found->context;
+        stream_drop(found);
+    }
+    return api_end(&call, result);
+}
+
+CUresult cuStreamGetId(CUstream stream, unsigned long long *number)
+{
+    struct call call;
+    struct stream *found;
+    CUresult result = look(&call, stream, number, &found);
+
+    if (result == CUDA_SUCCESS) {
+        *number = (unsigned long long)(uintptr_t)found;
+        stream_drop(found);
+    }
+    return api_end(&call, result);
+}
+
+/* Nothing is ever captured. */
+CUresult cuStreamIsCapturing(CUstream stream, int *status)
+{
+    struct call call;
+    struct stream *found;
+    CUresult result = look(&call, stream, status, &found);
+
+    if (result == CUDA_SUCCESS) {
+        *status = 0;
+        stream_drop(found);
+    }
+    return api_end(&call, result);
+}

@@ -1,0 +1,101 @@
+/*
+ * images.c: see images.h. Where a compiler keeps images, and under which names, changes from
+ * version to version, and names may be stripped; so files are searched for the images themselves.
+ */
+#include "tools/launch/images.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MACHINE_CUDA = 190 };
+
+static bool holds(const char *file, size_t bytes, const void *what, size_t length)
+{
+    return memmem(file, bytes, what, length) != NULL;
+}
+
+/* Whole ELF files inside of the file. */
+static void images_elf(struct images *images, const char *file, size_t bytes)
+{
+    static const unsigned char mark[] = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT};
+    const char *end = file + bytes, *at = file + sizeof(mark);
+
+    while ((at = memmem(at, (size_t)(end - at), mark, sizeof(mark)))) {
+        Elf64_Ehdr header;
+        if ((size_t)(end - at) < sizeof(header))
+            break;
+        memcpy(&header, at, sizeof(header));
+        images->nvptx |= header.e_machine == MACHINE_CUDA;
+        images->native |= header.e_machine == EM_X86_64 && header.e_type == ET_DYN;
+        at += sizeof(mark);
+    }
+}
+
+/* LLVM's own format around an image, which may be bitcode, says for which machine it is. */
+static void images_packed(struct images *images, const char *file, size_t bytes)
+{
+    static const unsigned char mark[] = {0x10, 0xff, 0x10, 0xad};
+    static const char machine[] = "nvptx64-nvidia-cuda";
+
+    images->nvptx |=
+        holds(file, bytes, mark, sizeof(mark)) && holds(file, bytes, machine, sizeof(machine) - 1);
+}
+
+/* gcc's PTX, and who is told of it. */
+static void images_text(struct images *images, const char *file, size_t bytes)
+{
+    static const char ptx[] = "// BEGIN PREAMBLE\n", call[] = "GOMP_offload_register_ver";
+
+    images->nvptx_text |=
+        holds(file, bytes, ptx, sizeof(ptx) - 1) && holds(file, bytes, call, sizeof(call) - 1);
+}
+
+static void images_add(struct images *images, const char *path)
+{
+    struct stat status;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        return;
+    size_t bytes = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) ? (size_t)status.st_size : 0;
+    char *file =
+        bytes > sizeof(Elf64_Ehdr) ? mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+    close(fd);
+    if (file == MAP_FAILED)
+        return;
+    if (memcmp(file, ELFMAG, SELFMAG) == 0) {
+        images_elf(images, file, bytes);
+        images_packed(images, file, bytes);
+        images_text(images, file, bytes);
+    }
+    munmap(file, bytes);
+}
+
+static bool is_systems(const char *path)
+{
+    static const char *const folders[] = {"/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/"};
+
+    for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+        if (strncmp(path, folders[i], strlen(folders[i])) == 0)
+            return true;
+    }
+    return false;
+}
+
+struct images images_find(const char *program, const struct needs *needs)
+{
+    struct images images = {0};
+
+    images_add(&images, program);
+    for (size_t i = 0; i < needs->paths.count; i++) {
+        const char *path = needs->paths.items[i];
+        bool runtime = strncmp(needs->libraries.items[i], "libomp", 6) == 0;
+        if (*path && !runtime && !is_systems(path))
+            images_add(&images, path);
+    }
+    return images;
+}

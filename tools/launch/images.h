@@ -1,0 +1,22 @@
+/*
+ * images.h: for which kinds of devices a program carries code. Looks at files only, for what
+ * compilers put into them; knows nothing of who runs it.
+ */
+#ifndef OMPRMA_LAUNCH_IMAGES_H
+#define OMPRMA_LAUNCH_IMAGES_H
+
+#include <stdbool.h>
+
+#include "tools/launch/needs.h"
+
+struct images {
+    bool native;     /* a shared object for this machine inside the program: clang's */
+    bool nvptx;      /* a cubin, or LLVM bitcode to be made into one: clang's */
+    bool nvptx_text; /* PTX: gcc's */
+};
+
+/* Of the program, and of the libraries that it needs and that are not the system's. What cannot be
+ * read has none. */
+struct images images_find(const char *program, const struct needs *needs);
+
+#endif
