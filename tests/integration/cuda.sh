@@ -29,27 +29,27 @@ nothing_left() {
     fi
 }
 
-both=(--backends 'native,cuda')
-expect 0 '^right$' "$bin/omprma-run" -n 1 "${both[@]}" "$gpus" data
+both='--backends=native,cuda'
+expect 0 '^right$' "$bin/omprma-run" -n 1 "$both" "$gpus" data
 nothing_left
-expect 0 '^right$' "$bin/omprma-run" -n 2 "${both[@]}" --data two-sided "$gpus" data 2
+expect 0 '^right$' "$bin/omprma-run" -n 2 "$both" --data two-sided "$gpus" data 2
 nothing_left
 expect 0 'device 1 .*Stand-in 0: kernel standin_fault: CUDA_ERROR_ILLEGAL_ADDRESS \(700\)' \
-    "$bin/omprma-run" -n 1 "${both[@]}" "$gpus" fault
+    "$bin/omprma-run" -n 1 "$both" "$gpus" fault
 grep -q '^right$' "$work/out"
 
-expect 0 '^2 .* 0\.2 +cuda .*Stand-in 1$' "$bin/omprma-info" "${both[@]}"
+expect 0 '^2 .* 0\.2 +cuda .*Stand-in 1$' "$bin/omprma-info" "$both"
 grep -q 'GPU: compute capability 9.0, driver 12.4, bus 0000:A1:00.0, 1.0 GiB' "$work/out"
 expect 0 '^1 .* 0\.1 +cuda .*Stand-in 1$' "$bin/omprma-info" --backends cuda
 
 # One of two GPUs cannot be used: the other devices go on.
 STANDIN_FAIL=cuDevicePrimaryCtxRetain:1:999 expect 0 'GPU 0 has no context: CUDA_ERROR_UNKNOWN' \
-    "$bin/omprma-info" -v "${both[@]}"
+    "$bin/omprma-info" -v "$both"
 grep -qE '^1 .* 0\.1 +cuda .*Stand-in 1$' "$work/out"
 
 export STANDIN_DEVICES=0
 expect 0 'no CUDA devices: no GPU can be used: CUDA_ERROR_NO_DEVICE' \
-    "$bin/omprma-run" -v -n 1 "${both[@]}" "$gpus" natives
+    "$bin/omprma-run" -v -n 1 "$both" "$gpus" natives
 expect 1 'no GPU can be used: CUDA_ERROR_NO_DEVICE' \
     "$bin/omprma-run" -n 1 --backends cuda "$gpus" natives
 export STANDIN_DEVICES=1
