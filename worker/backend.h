@@ -86,7 +86,8 @@ struct backend {
     /* Where this process, and so a data path, can reach memory of the device, outside arenas too.
      * NULL, and the first bad address in *bad, if that is not memory. It stays so until the command
      * that asked for it is done. The function is NULL where device memory cannot be touched: then
-     * it is only copied. Devices that have it attach their arenas to the one-sided path. */
+     * it is only copied, and data stops in staging memory on its way. Devices that have it attach
+     * their arenas to the one-sided path. */
     void *(*touch)(struct worker_device *device, uint64_t address, uint64_t bytes, bool write,
                    uint64_t *bad);
 
@@ -95,6 +96,13 @@ struct backend {
                               uint64_t bytes);
     enum backend_step (*release)(struct worker_device *device, struct backend_job *job,
                                  uint64_t address);
+
+    /* Without touch(), all data of the device goes through some memory of this process, for as long
+     * as the device is there. pin() tells which, before start(), and may page-lock it; unpin()
+     * takes that back, after stop(), but not after a fault. Copies work all the same where that
+     * fails. Either may be NULL. */
+    void (*pin)(struct worker_device *device, void *memory, uint64_t bytes);
+    void (*unpin)(struct worker_device *device, void *memory);
 
     /* Called on the device that is not NULL. Errors: ADDRESS. */
     enum backend_step (*copy)(struct worker_device *device, struct backend_job *job,

@@ -5,7 +5,7 @@
 
 #include "base/log.h"
 #include "control/mpi_bench.h"
-#include "worker/server.h"
+#include "worker/worker.h"
 
 static bool may_run(const struct stream *stream, const struct wire_record *record)
 {

@@ -11,10 +11,10 @@
 #include "base/error.h"
 #include "worker/bench.h"
 #include "worker/output.h"
-#include "worker/server.h"
+#include "worker/worker.h"
 
 enum {
-    PIECE_BYTES = 4 << 20 /* of a copy: others have their turn after each, and a stage holds one */
+    PIECE_BYTES = 4 << 20 /* of a copy: others have their turn after each */
 };
 
 void command_finish(const struct stream *stream, const struct wire_record *record, uint64_t value,
@@ -80,8 +80,6 @@ static enum command_step run_copy_job(struct stream *stream, struct worker_devic
 static bool stage_make(struct stream *stream, uint64_t bytes)
 {
     stream->stage = malloc(bytes);
-    stream->stage_bytes = bytes;
-    stream->copied = 0;
     stream->phase = 0;
     if (!stream->stage)
         stream_fail(stream, OMPRMA_ERR_DEVICE_MEMORY, "the worker has no memory for a copy");
@@ -92,7 +90,6 @@ static void stage_free(struct stream *stream)
 {
     free(stream->stage);
     stream->stage = NULL;
-    stream->copied = 0;
 }
 
 /* ---- memory ---- */
@@ -169,38 +166,6 @@ static enum command_step run_read(struct stream *stream, const struct wire_recor
     return COMMAND_DONE;
 }
 
-/* Piece by piece out of one device and into the other. */
-static enum command_step copy_between_backends(struct stream *stream,
-                                               struct worker_device *to_device,
-                                               const struct wire_record *record)
-{
-    uint64_t bytes = record->word[2];
-
-    if (!stream->stage && !stage_make(stream, bytes < PIECE_BYTES ? bytes : PIECE_BYTES))
-        return COMMAND_DONE;
-    while (stream->copied < bytes && stream->failed == OMPRMA_OK) {
-        bool out = stream->phase == 0;
-        uint64_t left = bytes - stream->copied, stage = (uint64_t)(uintptr_t)stream->stage;
-        struct backend_copy copy = {
-            .what = "exchange",
-            .to_device = out ? NULL : to_device,
-            .from_device = out ? stream->device : NULL,
-            .to = out ? stage : record->word[0] + stream->copied,
-            .from = out ? record->word[1] + stream->copied : stage,
-            .bytes = left < stream->stage_bytes ? left : stream->stage_bytes,
-        };
-        enum command_step step = run_copy_job(stream, out ? stream->device : to_device, &copy);
-
-        if (step != COMMAND_DONE)
-            return step;
-        if (!out)
-            stream->copied += copy.bytes;
-        stream->phase = out;
-    }
-    stage_free(stream);
-    return COMMAND_DONE;
-}
-
 /* One piece at a call. */
 static enum command_step run_fill(struct stream *stream, const struct wire_record *record)
 {
@@ -232,6 +197,101 @@ static enum command_step run_fill(struct stream *stream, const struct wire_recor
     return COMMAND_DONE;
 }
 
+/* Between the device and its staging memory. */
+static enum command_step run_staged(struct stream *stream, const struct wire_record *record)
+{
+    struct worker_device *device = stream->device;
+    bool in = record->code == WIRE_STORE;
+    uint64_t address = record->word[0], staging = record->word[1], bytes = record->word[2];
+    const struct backend_copy copy = {
+        .what = in ? "submit" : "retrieve",
+        .to_device = in ? device : NULL,
+        .from_device = in ? NULL : device,
+        .to = in ? address : staging,
+        .from = in ? staging : address,
+        .bytes = bytes,
+    };
+
+    if (worker_device_staging(device, staging, bytes))
+        return run_copy_job(stream, device, &copy);
+    stream_fail(stream, OMPRMA_ERR_PROTOCOL, "a copy names no staging memory of the device");
+    return COMMAND_DONE;
+}
+
+/* ---- between devices of this worker ---- */
+
+/* Where memory of a device is to be found by others: the end of a copy. NULL for what they cannot
+ * touch; false, and the stream has failed, if it is bad. */
+static bool touch_end(struct stream *stream, struct worker_device *device, uint64_t address,
+                      uint64_t bytes, bool write, void **at)
+{
+    uint64_t bad = 0;
+
+    *at = NULL;
+    if (!worker_device_is_touchable(device))
+        return true;
+    *at = device->backend->touch(device, address, bytes, write, &bad);
+    if (*at)
+        return true;
+    worker_device_refuse_range("exchange", address, bytes, bad);
+    stream_fail(stream, OMPRMA_ERR_ADDRESS, error_text());
+    return false;
+}
+
+/* One piece in one copy, by the device that cannot be touched. */
+static enum command_step copy_touched(struct stream *stream, struct backend_copy copy, void *to,
+                                      void *from)
+{
+    struct worker_device *device = from ? copy.to_device : copy.from_device;
+
+    if (from) {
+        copy.from_device = NULL;
+        copy.from = (uint64_t)(uintptr_t)from;
+    } else {
+        copy.to_device = NULL;
+        copy.to = (uint64_t)(uintptr_t)to;
+    }
+    return run_copy_job(stream, device, &copy);
+}
+
+/* One piece out of one device and into the other, neither of which can be touched. */
+static enum command_step copy_twice(struct stream *stream, const struct backend_copy *piece)
+{
+    enum command_step step = COMMAND_DONE;
+
+    if (!stream->stage && !stage_make(stream, piece->bytes))
+        return COMMAND_DONE;
+    while (stream->phase < 2 && stream->failed == OMPRMA_OK) {
+        struct backend_copy copy = *piece;
+        bool out = stream->phase == 0;
+
+        if (out)
+            copy.to_device = NULL;
+        else
+            copy.from_device = NULL;
+        *(out ? &copy.to : &copy.from) = (uint64_t)(uintptr_t)stream->stage;
+        step = run_copy_job(stream, out ? piece->from_device : piece->to_device, &copy);
+        if (step != COMMAND_DONE)
+            return step;
+        stream->phase++;
+    }
+    stage_free(stream);
+    return COMMAND_DONE;
+}
+
+static enum command_step copy_between_backends(struct stream *stream,
+                                               const struct backend_copy *copy)
+{
+    void *to = NULL, *from = NULL;
+
+    if (stream->begun && !stream->stage)
+        return run_copy_job(stream, stream->job.device, copy);
+    if (!touch_end(stream, copy->to_device, copy->to, copy->bytes, true, &to) ||
+        !touch_end(stream, copy->from_device, copy->from, copy->bytes, false, &from))
+        return COMMAND_DONE;
+    return to || from ? copy_touched(stream, *copy, to, from) : copy_twice(stream, copy);
+}
+
 static bool overlaps_itself(const struct backend_copy *copy)
 {
     return copy->to_device == copy->from_device && copy->to < copy->from + copy->bytes &&
@@ -239,7 +299,7 @@ static bool overlaps_itself(const struct backend_copy *copy)
 }
 
 /* One piece at a call; ranges that overlap at once. */
-static enum command_step copy_by_backend(struct stream *stream, struct backend_copy copy)
+static enum command_step copy_inside(struct stream *stream, struct backend_copy copy)
 {
     uint64_t left = copy.bytes - stream->copied;
     enum command_step step;
@@ -249,7 +309,9 @@ static enum command_step copy_by_backend(struct stream *stream, struct backend_c
         copy.from += stream->copied;
         copy.bytes = left < PIECE_BYTES ? left : PIECE_BYTES;
     }
-    step = run_copy_job(stream, stream->device, &copy);
+    step = copy.from_device->backend == copy.to_device->backend
+               ? run_copy_job(stream, stream->device, &copy)
+               : copy_between_backends(stream, &copy);
     if (step != COMMAND_DONE)
         return step;
     stream->copied += copy.bytes;
@@ -283,9 +345,7 @@ static enum command_step run_copy(struct stream *stream, const struct wire_recor
     }
     if (to_device->writes && !stream->begun && !stream->copied && !stream->stage)
         return COMMAND_STALL;
-    if (device->backend == to_device->backend)
-        return copy_by_backend(stream, copy);
-    return copy_between_backends(stream, to_device, record);
+    return copy_inside(stream, copy);
 }
 
 /* ---- order and kernels ---- */
@@ -387,6 +447,9 @@ static enum command_step run_well(struct stream *stream, const struct wire_recor
         return run_launch(stream, record);
     case WIRE_COPY:
         return run_copy(stream, record);
+    case WIRE_STORE:
+    case WIRE_FETCH:
+        return run_staged(stream, record);
     case WIRE_FILL:
         return run_fill(stream, record);
     case WIRE_WAIT:

@@ -5,7 +5,7 @@
  *
  *   command.c          which command is run how; small copies, launches and waits
  *   transfer.c         put, get, send and receive
- *   device_commands.c  grow, release, load, ask
+ *   command_device.c  grow, release, load, ask
  *
  * Thread: with the server's lock held, see server.h.
  */
@@ -43,7 +43,7 @@ void command_lose_peer(struct session *session, const struct wire_record *record
 /* Moves a transfer on; tells the application if it does not get on. True when it is over. */
 bool command_move_transfer(struct stream *stream, struct stream_transfer *node);
 
-/* ---- device_commands.c. They do not fail the stream. */
+/* ---- command_device.c. They do not fail the stream. */
 
 enum command_step command_grow(struct stream *stream, const struct wire_record *record);
 enum command_step command_release(struct stream *stream, const struct wire_record *record);

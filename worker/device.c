@@ -3,8 +3,15 @@
 
 #include <sched.h>
 #include <stdio.h>
+#include <sys/mman.h>
 
 #include "base/error.h"
+#include "worker/worker.h"
+
+enum {
+    STAGING_BYTES = 16 << 20, /* enough for both links of a copy to be busy, and several queues */
+    PAGE = 4096               /* behind attached memory, see datapath.h */
+};
 
 omprma_status_t worker_device_refuse_range(const char *what, uint64_t address, uint64_t bytes,
                                            uint64_t bad)
@@ -16,21 +23,81 @@ omprma_status_t worker_device_refuse_range(const char *what, uint64_t address, u
                      (unsigned long long)bad);
 }
 
+/* ---- staging memory ---- */
+
+static omprma_status_t make_staging(struct worker_device *device)
+{
+    struct datapath *path = device->server->one_sided;
+    omprma_status_t status = OMPRMA_OK;
+    void *memory = mmap(NULL, STAGING_BYTES + PAGE, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (memory == MAP_FAILED)
+        return error_set(OMPRMA_ERR_DEVICE_MEMORY,
+                         "the worker has no %d MiB of memory to move "
+                         "data of a device through",
+                         STAGING_BYTES >> 20);
+    if (path && path->attach)
+        status = path->attach(path, memory, STAGING_BYTES);
+    if (status != OMPRMA_OK) {
+        munmap(memory, STAGING_BYTES + PAGE);
+        return status;
+    }
+    if (device->backend->pin)
+        device->backend->pin(device, memory, STAGING_BYTES);
+    device->staging = memory;
+    device->staging_bytes = STAGING_BYTES;
+    return OMPRMA_OK;
+}
+
+void worker_device_end(struct worker_device *device)
+{
+    struct datapath *path = device->server->one_sided;
+
+    if (!device->staging || device->lost)
+        return;
+    if (device->backend->unpin)
+        device->backend->unpin(device, device->staging);
+    if (path && path->detach)
+        path->detach(path, device->staging);
+    munmap(device->staging, STAGING_BYTES + PAGE);
+    device->staging = NULL;
+}
+
+void *worker_device_staging(const struct worker_device *device, uint64_t address, uint64_t bytes)
+{
+    uint64_t offset = address - (uint64_t)(uintptr_t)device->staging;
+
+    if (!device->staging || offset > device->staging_bytes ||
+        bytes > device->staging_bytes - offset)
+        return NULL;
+    return (char *)device->staging + offset;
+}
+
+/* ---- begin ---- */
+
 omprma_status_t worker_device_begin(struct worker_device *device, uint64_t arena_bytes,
                                     struct world_device *description)
 {
     struct backend_job job = {.device = device};
+    omprma_status_t status = OMPRMA_OK;
 
     if (device->backend->grow(device, &job, arena_bytes) == BACKEND_PENDING)
         while (!worker_device_ended(&job))
             sched_yield();
     if (job.status != OMPRMA_OK)
         return job.status;
+    if (!worker_device_is_touchable(device))
+        status = make_staging(device);
+    if (status != OMPRMA_OK)
+        return status;
     device->arena = job.value;
     device->arena_bytes = arena_bytes;
     snprintf(description->backend, sizeof(description->backend), "%s", device->backend->name);
     description->one_sided = worker_device_is_touchable(device);
     description->arena = device->arena;
     description->arena_bytes = arena_bytes;
+    description->staging = (uint64_t)(uintptr_t)device->staging;
+    description->staging_bytes = device->staging_bytes;
     return OMPRMA_OK;
 }

@@ -17,18 +17,29 @@ struct worker_device {
     struct server *server;
     uint16_t index;
     uint64_t arena, arena_bytes; /* the first one, which the program gets at once */
-    bool lost;                   /* a kernel has crashed: it runs nothing any more */
-    int fault_code;              /* of its driver for that, 0: none */
+    /* Memory of this process, attached to the window, through which the data of a device goes that
+     * cannot be touched. Which part of it is used for what the application decides. NULL: none. */
+    void *staging;
+    uint64_t staging_bytes;
+    bool lost;      /* a kernel has crashed: it runs nothing any more */
+    int fault_code; /* of its driver for that, 0: none */
     /* Small submits that have begun and not ended. Nobody is told of their end, so what comes after
      * them in other queues of the device has to wait for it. */
     uint32_t writes;
 };
 
-/* Makes the first arena and fills in what the core knows of the description. Blocks until the arena
- * is there, polling; a backend that is not polled makes it at once. Before start(), without the
- * lock. Errors: DEVICE_MEMORY, MPI. */
+/* Makes the first arena, and staging memory where it takes that, and fills in what the core knows
+ * of the description. Blocks until the arena is there, polling; a backend that is not polled makes
+ * it at once. Before start(), without the lock. Errors: DEVICE_MEMORY, MPI. */
 omprma_status_t worker_device_begin(struct worker_device *device, uint64_t arena_bytes,
                                     struct world_device *description);
+
+/* Gives the staging memory back, but not that of a device that is lost: it may still use it. After
+ * stop(). */
+void worker_device_end(struct worker_device *device);
+
+/* [address, address + bytes) of the staging memory, or NULL if it is not in there. */
+void *worker_device_staging(const struct worker_device *device, uint64_t address, uint64_t bytes);
 
 /* ADDRESS: `bad`, in [address, address + bytes), is no memory of the device. `what` is done there.
  */

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "worker/output.h"
-#include "worker/server.h"
+#include "worker/worker.h"
 
 enum { OUTPUT_AT_ONCE = 32 << 10 };
 

@@ -3,7 +3,6 @@
 #include "worker/server.h"
 
 #include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -17,16 +16,6 @@ enum {
     NAP_NS = 100000000,        /* longest sleep; messages end it earlier */
     SERVE_NAP_NS = 2000000     /* the same while a kernel runs: the peer may not be able to ring */
 };
-
-void server_lock(struct server *server)
-{
-    waiting_lock_take(&server->lock);
-}
-
-void server_unlock(struct server *server)
-{
-    waiting_lock_give(&server->lock);
-}
 
 omprma_status_t server_open(struct server *server, int head)
 {
@@ -43,14 +32,6 @@ omprma_status_t server_open(struct server *server, int head)
     if (status == OMPRMA_OK)
         status = service_start(server);
     return status;
-}
-
-void server_break(struct server *server, omprma_status_t status, const char *text)
-{
-    if (server->broken != OMPRMA_OK)
-        return;
-    server->broken = status;
-    snprintf(server->broken_text, sizeof(server->broken_text), "%s", text);
 }
 
 /* One look at the channel and at everything that waits. The lock is held; it is released while a
@@ -190,5 +171,7 @@ void server_close(struct server *server)
     service_stop(server);
     session_close(server->session);
     server->session = NULL;
+    for (int i = 0; i < server->device_count; i++)
+        worker_device_end(&server->devices[i]);
     pthread_mutex_destroy(&server->lock.mutex);
 }

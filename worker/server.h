@@ -5,57 +5,14 @@
  *   server.c    the loop: receive, run, idle, sleep; who serves when (main or service thread)
  *   service.c   the service thread
  *
- * Thread: everything here is done with server->lock held unless said otherwise; the lock is also
- * what makes MPI calls one at a time. It is released only around kernels and sleeps.
+ * Thread: with server->lock held unless said otherwise, see worker.h.
  */
 #ifndef OMPRMA_WORKER_SERVER_H
 #define OMPRMA_WORKER_SERVER_H
 
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <omprma/omprma.h>
-
-#include "base/waiting.h"
-#include "control/channel.h"
-#include "control/datapath.h"
-#include "control/world.h"
 #include "worker/device.h"
 #include "worker/session.h"
-
-struct server {
-    struct waiting_lock lock; /* its holder lets go between steps where others want it */
-
-    struct world *world; /* NULL: inside the application's process (tests) */
-    struct channel *channel;
-    struct doorbell *bell;      /* this worker's; NULL: nobody rings */
-    struct datapath *one_sided; /* NULL without a window */
-    struct datapath *two_sided;
-
-    struct worker_device *devices; /* the caller's */
-    int device_count;
-    struct session *session;
-
-    /* The device whose kernels the main thread runs, while the service thread may have to serve:
-     * the only one. NULL: the main thread only serves. */
-    struct worker_device *main_device;
-    pthread_t main_thread;
-    /* Odd while the main thread is in a kernel; changes with each kernel. */
-    _Atomic uint32_t kernel_turn;
-    pthread_t service_thread;
-    _Atomic uint32_t service_state; /* futex: SERVICE_* of service.c */
-    _Atomic bool service_sleeps;    /* it is in channel_sleep() */
-    _Atomic uint32_t steps;         /* looks at the channel */
-
-    int64_t awake_until_ns;
-    struct waiting_limits limits;
-    struct yield_history yields;
-    bool exiting;
-    void (*leave_lost)(void); /* ends the process when the main thread cannot; may be NULL */
-    bool lost;                /* some device is, with threads that never come back */
-    omprma_status_t broken;   /* the connection has failed: this worker has to end */
-    char broken_text[256];
-};
+#include "worker/worker.h"
 
 /* ---- server.c */
 
@@ -69,15 +26,8 @@ omprma_status_t server_open(struct server *server, int head);
 omprma_status_t server_run(struct server *server);
 
 /* Ends the threads of devices and the service thread, and frees everything that server_open() and
- * the streams made. Does not close the devices. */
+ * the streams made, and the devices' staging memory. Does not close the devices. */
 void server_close(struct server *server);
-
-/* The connection has failed in a way that leaves somebody waiting for ever: what comes now is the
- * end of this worker, and through MPI that of all. The first reason is kept. */
-void server_break(struct server *server, omprma_status_t status, const char *text);
-
-void server_lock(struct server *server);
-void server_unlock(struct server *server);
 
 /* True on the thread that is in server_run(). */
 static inline bool server_on_main(const struct server *server)

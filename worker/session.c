@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "worker/server.h"
+#include "worker/worker.h"
 
 omprma_status_t session_note_arena(struct session *session, struct worker_device *device,
                                    uint64_t base, uint64_t bytes)

@@ -5,7 +5,7 @@
  *
  *   session.c   begin and end, arenas
  *   stream.c    order within a queue: run, stall, go on, fail
- *   command.c   what each command does; transfer.c, device_commands.c: see command.h
+ *   command.c   what each command does; transfer.c, command_device.c: see command.h
  *   reply.c     results on their way to the application
  *
  * Thread: with the server's lock held.
@@ -25,15 +25,8 @@ struct stream_transfer {
     struct datapath *path;
     struct transfer transfer;
     uint32_t op;
-    void *scratch;    /* memory of ours that stands in for the device's, or NULL */
-    uint64_t address; /* of the device */
-    enum transfer_stage {
-        TRANSFER_FETCH, /* copied out of the device, into `scratch` */
-        TRANSFER_MOVE,
-        TRANSFER_STORE, /* copied from `scratch` into the device */
-    } stage;
-    bool staged; /* the range is good, and reached through `scratch` */
-    struct backend_job job;
+    void *scratch;    /* memory of ours for what is thrown away, or NULL */
+    uint64_t address; /* of the device, or in its staging memory */
     uint32_t looks;   /* of watch_transfer() */
     uint64_t moved;   /* bytes that were complete when it was last looked at */
     int64_t watch_ns; /* when it was first looked at */
@@ -76,7 +69,6 @@ struct stream {
     struct backend_job job;               /* of the command that is run */
     struct backend_launch launch;         /* the same, if it is a launch */
     void *stage;                          /* memory of ours for the command that is run */
-    uint64_t stage_bytes;                 /* its size */
     uint64_t copied;                      /* of a copy in pieces: how far it is */
     int phase;                            /* of a command of several jobs */
     omprma_status_t failed;               /* first error; later commands are not run */

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "worker/command.h"
-#include "worker/server.h"
+#include "worker/worker.h"
 
 enum { STREAMS_MOST = 1 << 20 };
 
@@ -289,7 +289,7 @@ void stream_lose_peer(struct stream *stream, const struct lost_peer *peer)
     struct stream_transfer **link = &stream->transfers;
 
     while (*link) {
-        if ((*link)->transfer.peer != peer->rank || (*link)->stage != TRANSFER_MOVE) {
+        if ((*link)->transfer.peer != peer->rank) {
             link = &(*link)->next;
             continue;
         }
@@ -329,8 +329,7 @@ static uint64_t count_busy(const struct stream *stream)
     uint64_t count = stream->launching || (stream->begun && !node);
 
     for (; node; node = node->next)
-        count += node->stage != TRANSFER_MOVE ||
-                 (node->transfer.peer != stream->session->head && node->told < 2);
+        count += node->transfer.peer != stream->session->head && node->told < 2;
     return count;
 }
 
@@ -346,6 +345,21 @@ uint64_t stream_count_busy(const struct session *session)
                 count += count_busy(stream);
         }
     return count;
+}
+
+/* Streams of other devices that wait for a copy by this one look again. */
+static void wake_copies(const struct session *session, const struct worker_device *device)
+{
+    for (int t = 0; t < session->table_count; t++)
+        for (uint32_t i = 0; i < session->tables[t].count; i++) {
+            struct stream *stream = session->tables[t].streams[i];
+
+            if (!stream || !stream->held || stream->device == device ||
+                stream->job.device != device)
+                continue;
+            stream->held = false;
+            stream_attend(stream);
+        }
 }
 
 void stream_lose_device(struct session *session, const struct worker_device *device,
@@ -364,6 +378,7 @@ void stream_lose_device(struct session *session, const struct worker_device *dev
         if (stream->first)
             stream_attend(stream);
     }
+    wake_copies(session, device);
 }
 
 static void free_transfers(struct stream_transfer **list)

@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "worker/server.h"
+#include "worker/worker.h"
 
 enum {
     LOOKS_PER_CLOCK = 16,   /* looks at a transfer for one at the clock */
@@ -82,8 +82,8 @@ static void describe(const struct server *server, const struct wire_record *reco
     }
 }
 
-/* Memory of ours: for a device that cannot be touched, and for what the other end of a two-sided
- * transfer sends though the range is refused or the queue has failed. */
+/* Memory of ours for what the other end of a two-sided transfer sends though the range is refused
+ * or the queue has failed. */
 static bool use_scratch(struct stream_transfer *node)
 {
     if (!node->scratch)
@@ -175,61 +175,17 @@ static void watch_transfer(struct stream *stream, struct stream_transfer *node)
     reply_stall(stream, transfer->peer, (now - since) / 1000000000, node->told);
 }
 
-/* Copies between the device and the scratch. */
-static enum backend_step copy_scratch(struct stream *stream, struct stream_transfer *node)
-{
-    struct worker_device *device = stream->device;
-    bool in = node->transfer.direction == TRANSFER_IN;
-    uint64_t scratch = (uint64_t)(uintptr_t)node->scratch;
-    const struct backend_copy copy = {
-        .what = in ? "submit" : "retrieve",
-        .to_device = in ? device : NULL,
-        .from_device = in ? NULL : device,
-        .to = in ? node->address : scratch,
-        .from = in ? scratch : node->address,
-        .bytes = node->transfer.bytes,
-    };
-
-    node->job = (struct backend_job){.device = device};
-    return device->backend->copy(device, &node->job, &copy);
-}
-
 /* False if it has failed. */
 static bool start_moving(struct stream *stream, struct stream_transfer *node)
 {
     omprma_status_t status = datapath_start(node->path, &node->transfer);
 
-    node->stage = TRANSFER_MOVE;
     if (status != OMPRMA_OK)
         fail_transfer(stream, node, status);
     return status == OMPRMA_OK;
 }
 
-/* The copy to or from the scratch is over: what it was, and what comes then. True when nothing. */
-static bool end_copy(struct stream *stream, struct stream_transfer *node)
-{
-    if (node->job.status != OMPRMA_OK) {
-        stream_fail_error(stream, node->op, node->job.status);
-        node->transfer.empty = true;
-    }
-    if (node->stage == TRANSFER_STORE)
-        return true;
-    if (stream->failed != OMPRMA_OK && node->path->one_sided)
-        return true;
-    return !start_moving(stream, node);
-}
-
-/* The device may go on using the scratch. */
-static bool leave_copy(struct stream *stream, struct stream_transfer *node)
-{
-    node->scratch = NULL;
-    if (node->stage == TRANSFER_STORE || node->path->one_sided)
-        return true;
-    node->transfer.empty = true;
-    return !start_moving(stream, node);
-}
-
-static bool move_on(struct stream *stream, struct stream_transfer *node)
+bool command_move_transfer(struct stream *stream, struct stream_transfer *node)
 {
     struct session *session = stream->session;
     bool done = false;
@@ -243,38 +199,28 @@ static bool move_on(struct stream *stream, struct stream_transfer *node)
     }
     if (node->transfer.peer != session->head && session->stall_ns)
         session->moved_ns = clock_ns();
-    if (!node->staged || node->transfer.direction == TRANSFER_OUT || node->transfer.empty ||
-        stream->failed != OMPRMA_OK)
-        return true;
-    node->stage = TRANSFER_STORE;
-    return copy_scratch(stream, node) == BACKEND_OVER && end_copy(stream, node);
-}
-
-bool command_move_transfer(struct stream *stream, struct stream_transfer *node)
-{
-    if (node->stage == TRANSFER_MOVE)
-        return move_on(stream, node);
-    if (stream->device->lost)
-        return leave_copy(stream, node);
-    return worker_device_ended(&node->job) && end_copy(stream, node);
+    return true;
 }
 
 /* ---- beginning ---- */
 
-/* Finds memory to move to or from, in the device if it can be touched. Refused ranges fail the
+/* Finds memory to move to or from, in the device or in its staging memory. Refused ranges fail the
  * stream. */
-static void reach(struct stream *stream, struct stream_transfer *node)
+static void reach(struct stream *stream, const struct wire_record *record,
+                  struct stream_transfer *node)
 {
     struct transfer *transfer = &node->transfer;
     bool in = transfer->direction == TRANSFER_IN;
     struct worker_device *device = stream->device;
     uint64_t bad = 0;
 
-    if (!worker_device_is_touchable(device)) {
-        node->staged = use_scratch(node);
-        if (!node->staged)
-            stream_fail(stream, OMPRMA_ERR_DEVICE_MEMORY,
-                        "the worker has no memory for a transfer");
+    if (record->flags & WIRE_STAGED || !worker_device_is_touchable(device)) {
+        transfer->local = record->flags & WIRE_STAGED
+                              ? worker_device_staging(device, node->address, transfer->bytes)
+                              : NULL;
+        if (!transfer->local)
+            stream_fail(stream, OMPRMA_ERR_PROTOCOL,
+                        "a transfer with a device that needs staging memory lies outside of it");
         return;
     }
     transfer->local = device->backend->touch(device, node->address, transfer->bytes, in, &bad);
@@ -292,7 +238,8 @@ static void leave_waiting(const struct stream *stream)
 }
 
 /* Checks what the command says; false: nothing of it may be done. */
-static bool prepare(struct stream *stream, struct stream_transfer *node)
+static bool prepare(struct stream *stream, const struct wire_record *record,
+                    struct stream_transfer *node)
 {
     const struct server *server = stream->session->server;
     const struct transfer *transfer = &node->transfer;
@@ -308,10 +255,9 @@ static bool prepare(struct stream *stream, struct stream_transfer *node)
         return false;
     }
     if (stream->failed == OMPRMA_OK)
-        reach(stream, node);
+        reach(stream, record, node);
     if (stream->failed == OMPRMA_OK)
         return true;
-    node->staged = false;
     if (node->path->one_sided)
         return false;
     node->transfer.empty = transfer->direction == TRANSFER_OUT; /* the other end waits for it */
@@ -333,16 +279,10 @@ static void begin_transfer(struct stream *stream, const struct wire_record *reco
         return;
     }
     describe(stream->session->server, record, node);
-    going = prepare(stream, node);
-    if (going && node->staged && node->transfer.direction == TRANSFER_OUT) {
-        node->stage = TRANSFER_FETCH;
-        going = copy_scratch(stream, node) == BACKEND_PENDING || !end_copy(stream, node);
-    } else if (going) {
-        going = start_moving(stream, node);
-        /* Small puts and gets are over by now; those need no second round of the loop. */
-        if (going && node->path->one_sided)
-            going = !command_move_transfer(stream, node);
-    }
+    going = prepare(stream, record, node) && start_moving(stream, node);
+    /* Small puts and gets are over by now; those need no second round of the loop. */
+    if (going && node->path->one_sided)
+        going = !command_move_transfer(stream, node);
     if (!going) {
         give_transfer(stream->session, node);
         return;

@@ -51,9 +51,9 @@ typedef enum omprma_status {
     OMPRMA_ERR_KERNEL,        /* a kernel crashed, aborted or called exit; its device is lost */
     OMPRMA_ERR_DEVICE_LOST,   /* the worker died, stopped answering, or a kernel crashed before */
     OMPRMA_ERR_UNSUPPORTED,   /* the operation cannot work on a remote device */
-    OMPRMA_ERR_PROTOCOL,      /* a control message is damaged or of another version, or nothing
-                               * moves any more: a defect of omprma or of MPI */
+    OMPRMA_ERR_PROTOCOL,      /* a control message is damaged or of another version */
     OMPRMA_ERR_CLOSED,        /* omprma_init() was not called, or omprma_finalize() was */
+    OMPRMA_ERR_STUCK,         /* nothing moves any more: a defect of omprma or of MPI */
     OMPRMA_STATUS_COUNT
 } omprma_status_t;
 
@@ -189,6 +189,13 @@ OMPRMA_API omprma_status_t omprma_image_check(const void *image, size_t bytes);
 OMPRMA_API omprma_status_t omprma_image_load(int device, const void *image, size_t bytes,
                                              omprma_symbol_t *symbols, size_t count);
 
+/* The name of a kernel that native devices add to each image. Launched with three words, the device
+ * address of a result of 64 bits, an address and a device function, it lets kernels call the
+ * function by that address, until the worker ends. The result is 0, or the worker's errno: EEXIST
+ * when something else is at the address, for instance the function of another device of the same
+ * worker. */
+#define OMPRMA_SYMBOL_STAND_IN "__omprma_stand_in"
+
 /*
  * Loads an image as a module of its own, with globals of its own, though the device may hold the
  * same image already. Names in it are looked up, and it is unloaded, by omprma_device_ask(). The
@@ -211,6 +218,9 @@ OMPRMA_API omprma_status_t omprma_module_load(int device, const void *image, siz
  * call that adds to it flushes it and waits until there is room; other threads and queues go on
  * meanwhile. If the queue fails in the meantime, the call returns that error. So a kernel must not
  * wait for something that the program does only after further calls on the kernel's queue.
+ *
+ * While it is tried which way is the faster (OMPRMA_ADAPT), a few submits, retrieves and exchanges
+ * of 4 KiB or more that find their queue empty wait for their own end, and for nothing else.
  *
  * When an operation fails, the queue fails: later operations are not run and return the same error,
  * omprma_queue_synchronize() returns it once, and the queue is clean again after that.

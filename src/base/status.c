@@ -20,6 +20,7 @@ static const char *const status_names[OMPRMA_STATUS_COUNT] = {
     [OMPRMA_ERR_UNSUPPORTED] = "not supported",
     [OMPRMA_ERR_PROTOCOL] = "damaged message",
     [OMPRMA_ERR_CLOSED] = "not initialised",
+    [OMPRMA_ERR_STUCK] = "nothing moves any more",
 };
 
 const char *omprma_status_string(omprma_status_t status)

@@ -8,11 +8,11 @@
 #ifndef OMPRMA_CONTROL_GUARD_H
 #define OMPRMA_CONTROL_GUARD_H
 
-#include <pthread.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <omprma/omprma.h>
+
+#include "control/watch.h"
 
 struct guard {
     _Atomic uint64_t calls; /* odd: in a call */
@@ -20,10 +20,9 @@ struct guard {
     int64_t limit_ns;
     void (*expired)(void *data, int peer);
     void *data;
-    pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    bool over;
+    struct watch watch;
+    uint64_t seen; /* `calls` at the last look */
+    int looks;     /* that have seen the same call */
 };
 
 /* When a call has lasted for `limit_ns`, `expired` is called, once, on a thread of the guard's own,

@@ -48,6 +48,8 @@ enum wire_code {
     WIRE_BENCH, /* take part in a bare MPI measurement: kind, bytes, repetitions, address or peer */
     WIRE_EXIT,  /* of no device: end */
     WIRE_LOST,  /* of no device: a peer gives no answers any more: peer | tail: text */
+    WIRE_STORE, /* copy from staging memory into the device: address, staging address, bytes */
+    WIRE_FETCH, /* copy out of the device into staging memory: the same words */
     WIRE_FILL,  /* write a pattern over and over: address, pattern, its bytes, how often */
     WIRE_ASK,   /* ask the device's backend: what | tail: the question; result: the answer */
     WIRE_COMMAND_END,
@@ -70,7 +72,8 @@ enum wire_flag {
     WIRE_CRASHED = 2,  /* failed: a kernel has crashed, and the device runs nothing any more */
     WIRE_GEOMETRY = 4, /* launch: the tail begins with an omprma_geometry_t */
     WIRE_PACKED = 8,   /* launch: a word with their bytes, then parameters as the kernel has them */
-    WIRE_MODULE = 16   /* load: as a module of its own; result: the module */
+    WIRE_MODULE = 16,  /* load: as a module of its own; result: the module */
+    WIRE_STAGED = 32   /* recv, send, put: the (local) address is one of the staging memory */
 };
 
 enum { WIRE_GEOMETRY_WORDS = 4 };

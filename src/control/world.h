@@ -33,6 +33,8 @@ struct world_device {
     uint64_t memory_limit;
     uint64_t arena; /* base address of the first arena */
     uint64_t arena_bytes;
+    uint64_t staging;       /* memory of the worker through which its data goes; in the window */
+    uint64_t staging_bytes; /* 0: its memory is moved to and from directly */
 };
 
 enum { WORLD_DEVICES_MOST = 64 };

@@ -17,7 +17,7 @@ static omprma_status_t put_record(struct omprma_queue *queue, struct operation *
 {
     struct channel *channel = queue->device->runtime->channel;
 
-    if (queue->open && !order_may_join(queue, operation->kind))
+    if (queue->open && !order_may_join(queue, operation))
         queue_seal(queue);
     for (int attempt = 0; attempt < 2; attempt++) {
         struct channel_message *message = queue->open ? queue->open : channel_take(channel);
@@ -62,14 +62,16 @@ static void insert_command(struct omprma_queue *queue, struct operation *operati
         queue->hazard = operation->number;
 }
 
-omprma_status_t queue_append_command(struct omprma_queue *queue, enum operation_kind kind,
-                                     struct wire_record *record, struct operation **operation)
+static omprma_status_t append(struct omprma_queue *queue, enum operation_kind kind,
+                              struct wire_record *record, bool may_fail,
+                              struct operation **operation)
 {
     struct operation *command = operation_take(pool_of(queue), kind);
     omprma_status_t status;
 
     if (!command)
         return OMPRMA_ERR_HOST_MEMORY;
+    command->may_fail = may_fail;
     record->device = queue->device->index;
     record->queue = queue->number;
     record->op = (uint32_t)(queue->appended + 1);
@@ -95,6 +97,12 @@ omprma_status_t queue_append_command(struct omprma_queue *queue, enum operation_
     return OMPRMA_OK;
 }
 
+omprma_status_t queue_append_command(struct omprma_queue *queue, enum operation_kind kind,
+                                     struct wire_record *record, struct operation **operation)
+{
+    return append(queue, kind, record, false, operation);
+}
+
 /* ---- what this side moves ---- */
 
 static void set_ranges(struct operation *operation, const struct transfer *transfer)
@@ -112,31 +120,25 @@ omprma_status_t queue_append_read(struct omprma_queue *queue, struct wire_record
     struct operation *read;
     omprma_status_t status;
 
-    if (may_fail && queue->open && queue->open_last->next)
-        queue_seal(queue); /* ahead of earlier gets it would take them along when it fails */
-    status = queue_append_command(queue, OPERATION_READ, record, &read);
+    status = append(queue, OPERATION_READ, record, may_fail, &read);
     if (status != OMPRMA_OK)
         return status;
     read->host_at = (uint64_t)(uintptr_t)to;
     read->host_bytes = record->word[1];
     read->fills_host = true;
-    read->may_fail = may_fail;
     queue->hosts++;
     return OMPRMA_OK;
 }
 
-omprma_status_t queue_append_transfer(struct omprma_queue *queue, const struct transfer *transfer,
-                                      struct operation **operation)
+static void insert_transfer(struct omprma_queue *queue, struct operation *move)
 {
-    struct operation *move = operation_take(pool_of(queue), OPERATION_TRANSFER), *before = NULL;
+    const struct transfer *transfer = &move->move.transfer;
+    struct operation *before = NULL;
 
-    if (!move)
-        return OMPRMA_ERR_HOST_MEMORY;
-    set_ranges(move, transfer);
     move->move.kind = move->fills_host ? STATS_RETRIEVE : STATS_SUBMIT;
     move->counts = true;
     move->number = queue->appended;
-    if (order_may_pass(queue, transfer->remote, transfer->bytes)) {
+    if (!move->may_fail && order_may_pass(queue, transfer->remote, transfer->bytes)) {
         before = queue->open_first;
         move->number = before->number - 1;
     } else if (queue->open) {
@@ -146,8 +148,37 @@ omprma_status_t queue_append_transfer(struct omprma_queue *queue, const struct t
     }
     queue_insert(queue, move, before);
     queue_attend(queue);
+}
+
+omprma_status_t queue_append_transfer(struct omprma_queue *queue, const struct transfer *transfer,
+                                      struct operation **operation)
+{
+    struct operation *move = operation_take(pool_of(queue), OPERATION_TRANSFER);
+
+    if (!move)
+        return OMPRMA_ERR_HOST_MEMORY;
+    set_ranges(move, transfer);
+    move->move.path = PATH_RMA;
+    insert_transfer(queue, move);
     if (operation)
         *operation = move;
+    return OMPRMA_OK;
+}
+
+omprma_status_t queue_append_staged(struct omprma_queue *queue, const struct transfer *transfer,
+                                    bool may_fail, const struct operation_task *task, void *data,
+                                    struct operation **operation)
+{
+    struct operation *move = operation_take(pool_of(queue), OPERATION_TRANSFER);
+
+    if (!move)
+        return OMPRMA_ERR_HOST_MEMORY;
+    set_ranges(move, transfer);
+    move->may_fail = may_fail;
+    move->task.task = task;
+    move->task.data = data;
+    insert_transfer(queue, move);
+    *operation = move;
     return OMPRMA_OK;
 }
 
@@ -163,6 +194,7 @@ omprma_status_t queue_append_half(struct omprma_queue *queue, struct wire_record
     set_ranges(half, transfer);
     half->device_at = record->word[0];
     half->move.kind = kind;
+    half->move.path = PATH_TWO_SIDED;
     queue->hosts++;
     if (operation)
         *operation = half;
@@ -231,11 +263,26 @@ struct operation *queue_append_mark(struct omprma_queue *queue, struct completio
     return mark;
 }
 
+/* The last command that has not ended; NULL: none. */
+static struct operation *last_command(const struct omprma_queue *queue)
+{
+    struct operation *last = queue->last, *write = queue->writes_last;
+
+    while (last && last->kind == OPERATION_MARK)
+        last = last->prev;
+    return write && (!last || last->number < write->number) ? write : last;
+}
+
 omprma_status_t queue_mark(struct omprma_queue *queue, struct operation **mark)
 {
-    *mark = NULL;
-    if (!queue->first && !queue->writes_first && !queue->failed)
+    /* The worker ends commands in their order, and all after one that fails fail with it: where
+     * there is nothing else, the last one has the fate of all. */
+    if (queue->mixed == 0 && !queue->failed) {
+        *mark = last_command(queue);
+        if (*mark)
+            operation_hold(*mark);
         return OMPRMA_OK;
+    }
     *mark = can_share(queue) ? queue->last : queue_append_mark(queue, NULL);
     if (!*mark)
         return OMPRMA_ERR_HOST_MEMORY;

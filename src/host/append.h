@@ -24,6 +24,12 @@ omprma_status_t queue_append_read(struct omprma_queue *queue, struct wire_record
 omprma_status_t queue_append_transfer(struct omprma_queue *queue, const struct transfer *transfer,
                                       struct operation **operation);
 
+/* Appends a submit or retrieve that goes through staging memory: the ranges of a put or get, and
+ * steps of its own. `may_fail`: it is not known to lie in a live block. Errors: HOST_MEMORY. */
+omprma_status_t queue_append_staged(struct omprma_queue *queue, const struct transfer *transfer,
+                                    bool may_fail, const struct operation_task *task, void *data,
+                                    struct operation **operation);
+
 /* Appends a two-sided transfer and the record that tells the worker. Errors: HOST_MEMORY. */
 omprma_status_t queue_append_half(struct omprma_queue *queue, struct wire_record *record,
                                   const struct transfer *transfer, enum stats_kind kind,
@@ -38,7 +44,7 @@ omprma_status_t queue_append_task(struct omprma_queue *queue, const struct opera
                                   void *data, struct operation **operation);
 
 /* A reference to an operation that ends when all that the queue holds now has ended, with the first
- * failure among it; NULL if there is nothing. Errors: HOST_MEMORY. */
+ * failure among it: a mark, or the last command; NULL if there is nothing. Errors: HOST_MEMORY. */
 omprma_status_t queue_mark(struct omprma_queue *queue, struct operation **mark);
 
 /* Appends a mark; `completion` (NULL allowed) passes to it, and is handed over when it ends. NULL,

@@ -14,6 +14,64 @@ enum {
     GROW_LARGE = 1 << 30 /* arenas grow by doubling up to this, then as needed */
 };
 
+/* ---- memory that nobody needs any more ---- */
+
+/* Takes an empty arena off the books. */
+static omprma_addr_t take_empty_arena(struct device *device, uint64_t *bytes)
+{
+    omprma_addr_t base;
+
+    spinlock_lock(&device->memory_lock);
+    base = allocator_empty_arena(device->allocator, bytes);
+    if (base && allocator_remove_arena(device->allocator, base) != OMPRMA_OK)
+        base = 0;
+    if (base)
+        device->attached_bytes -= *bytes;
+    spinlock_unlock(&device->memory_lock);
+    return base;
+}
+
+/* Nobody waits for it: the worker does everything later after it, so it cannot hand the same
+ * addresses out again before. On the control queue's stream, under the number that it is at. */
+static void release(struct device *device, omprma_addr_t base, uint64_t bytes)
+{
+    struct wire_record record = {
+        .code = WIRE_RELEASE,
+        .device = device->index,
+        .op = (uint32_t)device->control->issued,
+        .word = {base, bytes},
+    };
+
+    peer_send_record(device->peer, &record, false);
+}
+
+/* Gives empty arenas back, as many as messages may be sent; the others stay in use until the next
+ * time. With the lock held. */
+static void release_empty(struct device *device)
+{
+    omprma_addr_t base = 1;
+    uint64_t bytes = 0;
+
+    while (base && !device->lost && peer_may_send(device->peer)) {
+        base = take_empty_arena(device, &bytes);
+        if (base)
+            release(device, base, bytes);
+    }
+}
+
+/* Gives retired blocks back whose time has come, and the arenas that they leave empty. With the
+ * lock held. */
+static void give_back_retired(struct device *device)
+{
+    uint32_t before = device->retired_count;
+
+    if (before == 0)
+        return;
+    retired_reap(device);
+    if (device->retired_count < before)
+        release_empty(device);
+}
+
 /* ---- queues ---- */
 
 omprma_status_t omprma_queue_create(int number, omprma_queue_t **queue)
@@ -39,6 +97,7 @@ omprma_status_t omprma_queue_destroy(omprma_queue_t *queue)
         return OMPRMA_OK;
     runtime_lock(queue->device->runtime);
     status = queue_synchronize(queue);
+    give_back_retired(queue->device);
     queue_give(queue);
     runtime_unlock(queue->device->runtime);
     return status;
@@ -93,6 +152,7 @@ omprma_status_t omprma_queue_synchronize(omprma_queue_t *queue)
         return status;
     runtime_lock(queue->device->runtime);
     status = queue_synchronize(queue);
+    give_back_retired(queue->device);
     runtime_unlock(queue->device->runtime);
     return status;
 }
@@ -121,49 +181,6 @@ omprma_status_t omprma_queue_notify(omprma_queue_t *queue,
 }
 
 /* ---- memory ---- */
-
-/* Takes an empty arena off the books. */
-static omprma_addr_t take_empty_arena(struct device *device, uint64_t *bytes)
-{
-    omprma_addr_t base;
-
-    spinlock_lock(&device->memory_lock);
-    base = allocator_empty_arena(device->allocator, bytes);
-    if (base && allocator_remove_arena(device->allocator, base) != OMPRMA_OK)
-        base = 0;
-    if (base)
-        device->attached_bytes -= *bytes;
-    spinlock_unlock(&device->memory_lock);
-    return base;
-}
-
-/* Nobody waits for it: the worker does everything later after it, so it cannot hand the same
- * addresses out again before. On the control queue's stream, under the number that it is at. */
-static void release(struct device *device, omprma_addr_t base, uint64_t bytes)
-{
-    struct wire_record record = {
-        .code = WIRE_RELEASE,
-        .device = device->index,
-        .op = (uint32_t)device->control->issued,
-        .word = {base, bytes},
-    };
-
-    peer_send_record(device->peer, &record, false);
-}
-
-/* Gives empty arenas back, as many as messages may be sent; the others stay in use until the next
- * time. With the lock held. */
-static void release_empty(struct device *device)
-{
-    omprma_addr_t base = 1;
-    uint64_t bytes = 0;
-
-    while (base && !device->lost && peer_may_send(device->peer)) {
-        base = take_empty_arena(device, &bytes);
-        if (base)
-            release(device, base, bytes);
-    }
-}
 
 /* Asks the worker for an arena of *bytes, or, where it has not so much, for a smaller one that has
  * room for `least`. With the lock held. */
@@ -286,7 +303,7 @@ static bool retire(struct device *device, omprma_addr_t block)
         atomic_load_explicit(&device->retired_count, memory_order_relaxed) == 0)
         return false;
     runtime_lock(device->runtime);
-    retired_reap(device);
+    give_back_retired(device);
     if (is_block(device, block))
         retired = retired_add(device, block);
     runtime_unlock(device->runtime);
@@ -350,7 +367,11 @@ omprma_status_t omprma_device_info(int number, omprma_device_info_t *info)
         status = error_set(OMPRMA_ERR_ARGUMENT, "info is NULL");
     if (status != OMPRMA_OK)
         return status;
-    reap(device, false);
+    if (device->retired_count > 0) {
+        runtime_lock(device->runtime);
+        give_back_retired(device);
+        runtime_unlock(device->runtime);
+    }
     spinlock_lock(&device->memory_lock);
     allocator_usage(device->allocator, &usage);
     spinlock_unlock(&device->memory_lock);

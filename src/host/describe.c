@@ -6,58 +6,77 @@
 #include "host/exchange.h"
 #include "host/measure.h"
 
-static void print_range(FILE *out, const char *what, uint64_t from, uint64_t to)
+/* The classes that go one-sided, as ranges of sizes. */
+static void print_ranges(FILE *out, const char *what, uint64_t rma)
 {
-    if (from == UINT64_MAX)
-        fprintf(out, "  %s: two-sided\n", what);
-    else if (to == UINT64_MAX)
-        fprintf(out, "  %s: rma from %" PRIu64 " B on\n", what, from);
+    const char *before = "rma";
+
+    fprintf(out, "  %s:", what);
+    for (unsigned from = 0, to; from < COST_CLASSES; from = to + 1) {
+        while (from < COST_CLASSES && !(rma >> from & 1))
+            from++;
+        for (to = from; to < COST_CLASSES && rma >> to & 1;)
+            to++;
+        if (from == COST_CLASSES)
+            break;
+        fprintf(out, "%s %s", before[0] == ',' ? "," : "", before[0] == ',' ? "and" : before);
+        if (from > 0 || to == COST_CLASSES)
+            fprintf(out, " from %" PRIu64 " B", from ? UINT64_C(1) << from : 0);
+        if (to < COST_CLASSES)
+            fprintf(out, "%s below %" PRIu64 " B", from ? " to" : "", UINT64_C(1) << to);
+        else
+            fprintf(out, " on");
+        before = ",";
+    }
+    if (before[0] != ',')
+        fprintf(out, " two-sided\n");
     else
-        fprintf(out, "  %s: rma from %" PRIu64 " B to below %" PRIu64 " B, else two-sided\n", what,
-                from, to);
+        fprintf(out, "%s\n", rma >> (COST_CLASSES - 1) & 1 ? "" : ", else two-sided");
 }
 
-static void print_times(FILE *out, const char *what, const double us[PATH_COUNT][PATHS_SIZES])
+static void print_row(FILE *out, const char *what, enum path path, const struct cost_curve *curve)
 {
-    for (int path = 0; path < PATH_COUNT; path++) {
-        bool any = false;
+    bool any = false;
 
-        for (int i = 0; i < PATHS_SIZES; i++)
-            any |= us[path][i] > 0;
-        if (!any)
-            continue;
-        fprintf(out, "  %-8s %-9s", what, paths_names[path]);
-        for (int i = 0; i < PATHS_SIZES; i++) {
-            if (us[path][i] > 0)
-                fprintf(out, " %12.2f", us[path][i]);
-            else
-                fprintf(out, " %12s", "-");
-        }
-        if (us[path][PATHS_SIZES - 1] > 0)
-            fprintf(out, " %8.2f GB/s",
-                    (double)paths_sizes[PATHS_SIZES - 1] / us[path][PATHS_SIZES - 1] / 1e3);
-        fputc('\n', out);
+    for (int i = 0; i < COST_SIZES; i++)
+        any |= curve->us[i] > 0;
+    if (!any)
+        return;
+    fprintf(out, "  %-8s %-9s", what, paths_names[path]);
+    for (int i = 0; i < COST_SIZES; i++) {
+        if (curve->us[i] > 0)
+            fprintf(out, " %8.2f +%3.0f%%", curve->us[i], 100 * (double)curve->spread[i]);
+        else
+            fprintf(out, " %14s", "-");
     }
+    if (curve->us[COST_SIZES - 1] > 0)
+        fprintf(out, " %8.2f GB/s",
+                (double)cost_sizes[COST_SIZES - 1] / curve->us[COST_SIZES - 1] / 1e3);
+    fputc('\n', out);
 }
 
 static void print_device(FILE *out, const struct device *device)
 {
     const struct paths *paths = &device->paths;
 
-    fprintf(out, "device %d (%s): microseconds measured at start-up, by bytes\n", device->number,
-            device->peer->hello.host);
+    fprintf(out,
+            "device %d (%s): microseconds measured at start-up, by bytes (lower quartile, and how "
+            "far the upper one is above it)\n",
+            device->number, device->peer->hello.host);
     fprintf(out, "  %-18s", "");
-    for (int i = 0; i < PATHS_SIZES; i++)
-        fprintf(out, " %12" PRIu64, paths_sizes[i]);
+    for (int i = 0; i < COST_SIZES; i++)
+        fprintf(out, " %14" PRIu64, cost_sizes[i]);
     fputc('\n', out);
-    print_times(out, "submit", paths->submit_us);
-    print_times(out, "retrieve", paths->retrieve_us);
+    for (enum path path = 0; path < PATH_COUNT; path++)
+        print_row(out, "submit", path, &paths->curve[PATHS_SUBMIT][path]);
+    for (enum path path = 0; path < PATH_COUNT; path++)
+        print_row(out, "retrieve", path, &paths->curve[PATHS_RETRIEVE][path]);
     fprintf(out,
             "  in the message: submit up to %u B, retrieve up to %u B (beside a launch up to "
             "%u B)\n",
             paths->inline_submit, paths->inline_retrieve, paths->inline_retrieve_fused);
-    print_range(out, "larger submits", paths->submit_rma_from, paths->submit_rma_to);
-    print_range(out, "larger retrieves", paths->retrieve_rma_from, paths->retrieve_rma_to);
+    print_ranges(out, "larger submits", paths->rma[PATHS_SUBMIT]);
+    print_ranges(out, "larger retrieves", paths->rma[PATHS_RETRIEVE]);
 }
 
 static void print_exchange(FILE *out, const char *between, const struct exchange_paths *paths)
@@ -65,7 +84,8 @@ static void print_exchange(FILE *out, const char *between, const struct exchange
     fprintf(out, "exchange between devices %s: %s", between, exchange_way_name(paths->way));
     for (enum config_exchange way = EXCHANGE_PUT; way < EXCHANGE_WAYS; way++)
         if (paths->us[way] > 0)
-            fprintf(out, "; %s %.0f us", exchange_way_name(way), paths->us[way]);
+            fprintf(out, "; %s %.0f us +%.0f%%", exchange_way_name(way), paths->us[way],
+                    100 * (double)paths->spread[way]);
     fprintf(out, "%s\n",
             paths->us[EXCHANGE_PUT] + paths->us[EXCHANGE_SEND] > 0 ? " for 1 MiB" : "");
 }

@@ -32,6 +32,8 @@ struct device {
     uint16_t index; /* among those of its worker */
     struct world_device about;
 
+    struct slot_pool staging; /* its staging memory, in the worker; none: it can be touched */
+
     struct spinlock memory_lock; /* allocator */
     struct allocator *allocator;
     uint64_t attached_bytes;
@@ -89,10 +91,16 @@ static inline bool device_is_well(const struct device *device)
 /* DEVICE_LOST, and why, if the device is lost or a kernel is known to have crashed there. */
 omprma_status_t device_check_alive(const struct device *device);
 
-/* True if puts and gets reach its arenas. */
+/* True if its memory cannot be touched: data stops in staging memory on its way (carry.h). */
+static inline bool device_is_staged(const struct device *device)
+{
+    return device->staging.count > 0;
+}
+
+/* True if puts and gets reach its arenas, or its staging memory. */
 static inline bool device_is_one_sided(const struct device *device)
 {
-    return device->runtime->one_sided && device->about.one_sided;
+    return device->runtime->one_sided && (device->about.one_sided || device_is_staged(device));
 }
 
 /* "device 2 (node7)" in static storage of the calling thread. */

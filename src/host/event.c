@@ -1,7 +1,8 @@
 /*
- * event.c: events are marks in queues. Recording appends one and sends nothing, because OpenMP
- * runtimes record an event for every mapped variable and rarely wait for one. Who waits makes sure
- * that the mark will be reached. Public functions of omprma.h.
+ * event.c: events are places in queues, known by an operation that ends when all before has.
+ * Recording sends nothing and mostly appends nothing, because OpenMP runtimes record an event for
+ * every mapped variable and rarely wait for one. Who waits makes sure that the place will be
+ * reached. Public functions of omprma.h.
  */
 #include <stdlib.h>
 
@@ -13,7 +14,7 @@
 #include "host/progress.h"
 
 struct omprma_event {
-    struct operation *mark; /* reference; NULL: complete without error */
+    struct operation *mark; /* reference, see queue_mark(); NULL: complete without error */
 };
 
 omprma_status_t omprma_event_create(omprma_event_t **event)

@@ -5,12 +5,13 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "host/adapt.h"
 #include "host/append.h"
 #include "host/call.h"
+#include "host/carry.h"
 #include "host/helper.h"
 #include "host/issue.h"
 #include "host/order.h"
-#include "host/relay.h"
 
 struct exchange_paths *exchange_paths_of(const struct device *from, const struct device *to)
 {
@@ -123,49 +124,76 @@ static omprma_status_t send(const struct exchange *x, struct operation **arrived
     return OMPRMA_OK;
 }
 
+/* Puts and gets reach the range. */
+static bool is_reached(const struct device *device, bool arena)
+{
+    return device_is_one_sided(device) && (arena || device_is_staged(device));
+}
+
+static bool is_staged(const struct exchange *x)
+{
+    return device_is_staged(x->queue->device) || device_is_staged(x->to_device);
+}
+
 /* Small data is put: that is one message, and no measurement tells more. */
-static enum config_exchange choose(const struct exchange *x)
+static enum config_exchange choose(const struct exchange *x, struct adapt_exchange *times)
 {
     const struct exchange_paths *paths = exchange_paths_of(x->queue->device, x->to_device);
 
     if (paths->way == EXCHANGE_APPLICATION)
         return EXCHANGE_APPLICATION;
-    if (!x->from_arena || !x->to_arena || !device_is_one_sided(x->queue->device) ||
-        !device_is_one_sided(x->to_device))
+    if (!is_reached(x->queue->device, x->from_arena) || !is_reached(x->to_device, x->to_arena))
         return EXCHANGE_SEND;
-    return paths->small_put && x->bytes < EXCHANGE_SMALL ? EXCHANGE_PUT : paths->way;
+    if (paths->small_put && x->bytes < EXCHANGE_SMALL)
+        return EXCHANGE_PUT;
+    return times && !is_staged(x) ? adapt_exchange_way(x, paths, times) : paths->way;
 }
 
-static omprma_status_t append(const struct exchange *x, enum path *path, struct operation **arrived)
+/* In pieces, with memory in between. */
+static bool is_carried(const struct exchange *x, enum config_exchange way)
 {
+    return way == EXCHANGE_APPLICATION || is_staged(x);
+}
+
+static omprma_status_t append(const struct exchange *x, struct adapt_exchange *times,
+                              enum path *path, struct operation **arrived)
+{
+    static const enum path paths[EXCHANGE_WAYS] = {
+        [EXCHANGE_PUT] = PATH_RMA,
+        [EXCHANGE_GET] = PATH_RMA,
+        [EXCHANGE_SEND] = PATH_TWO_SIDED,
+        [EXCHANGE_APPLICATION] = PATH_APPLICATION,
+    };
+    enum config_exchange way;
+
     if (x->to_device->peer == x->queue->device->peer) {
         *path = PATH_INLINE;
         return copy_inside(x, arrived);
     }
-    switch (choose(x)) {
-    case EXCHANGE_PUT:
-        *path = PATH_RMA;
+    way = choose(x, times);
+    *path = paths[way];
+    if (is_carried(x, way))
+        return carry_append_exchange(x, way, arrived);
+    if (way == EXCHANGE_PUT)
         return put(x, arrived);
-    case EXCHANGE_GET:
-        *path = PATH_RMA;
-        return get(x, arrived);
-    case EXCHANGE_APPLICATION:
-        *path = PATH_APPLICATION;
-        return relay_append(x, arrived);
-    default:
-        *path = PATH_TWO_SIDED;
-        return send(x, arrived);
-    }
+    return way == EXCHANGE_GET ? get(x, arrived) : send(x, arrived);
 }
 
-omprma_status_t exchange_append(const struct exchange *x, struct operation **arrived)
+/* `times`, unless NULL: of one that may be waited for. */
+static omprma_status_t append_counted(const struct exchange *x, struct adapt_exchange *times,
+                                      struct operation **arrived)
 {
     enum path path = PATH_INLINE;
-    omprma_status_t status = append(x, &path, arrived);
+    omprma_status_t status = append(x, times, &path, arrived);
 
     if (status == OMPRMA_OK)
         stats_count(&x->queue->device->stats, STATS_EXCHANGE, path, x->bytes, 0);
     return status;
+}
+
+omprma_status_t exchange_append(const struct exchange *x, struct operation **arrived)
+{
+    return append_counted(x, NULL, arrived);
 }
 
 /* Says which exchange the calling thread's error is of. */
@@ -203,6 +231,7 @@ omprma_status_t omprma_exchange(omprma_queue_t *queue, omprma_addr_t from, int t
                                 omprma_addr_t to, size_t bytes)
 {
     struct exchange x = {.queue = queue, .from = from, .to = to, .bytes = bytes};
+    struct adapt_exchange times = {0};
     struct operation *arrived = NULL;
     omprma_status_t status = call_begin(queue);
 
@@ -213,9 +242,13 @@ omprma_status_t omprma_exchange(omprma_queue_t *queue, omprma_addr_t from, int t
         return call_end(queue, status);
     status = check(&x);
     if (status == OMPRMA_OK)
-        status = exchange_append(&x, &arrived);
+        status = append_counted(&x, &times, &arrived);
     if (status == OMPRMA_OK && arrived->queue != queue)
         status = queue_append_wait(queue, arrived, WAIT_EXCHANGE);
+    if (status == OMPRMA_OK && times.timed) {
+        queue_settle(queue);
+        adapt_exchange_ended(&x, &times);
+    }
     operation_drop(&queue->device->runtime->operations, arrived);
     return call_end(queue, status);
 }

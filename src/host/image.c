@@ -139,7 +139,7 @@ static omprma_status_t make_record(struct device *device, const void *image, uin
     return OMPRMA_OK;
 }
 
-/* The list of symbols as the worker reads it; see worker/device_commands.c. NULL without memory. */
+/* The list of symbols as the worker reads it; see worker/command_device.c. NULL without memory. */
 static char *encode_names(const omprma_symbol_t *symbols, size_t count, size_t *bytes)
 {
     char *names, *at;

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "host/adapt.h"
 #include "host/append.h"
 #include "host/order.h"
 #include "host/progress.h"
@@ -64,6 +65,7 @@ static void activate(struct operation *operation)
         link = &(*link)->next_active;
     operation->next_active = NULL;
     *link = operation;
+    adapt_note(operation);
 }
 
 /* The commands of a message are as good as sent. What comes behind them is next. */
@@ -113,6 +115,8 @@ static void start_halves(struct omprma_queue *queue)
             lose_half(queue->device);
             return;
         }
+        if (o->timed)
+            adapt_begun(o);
     }
 }
 
@@ -180,16 +184,56 @@ static void issue_message(struct omprma_queue *queue, struct operation *first)
 
 /* ---- what this side does ---- */
 
-static void account(struct operation *operation, enum path path)
+static void account(struct operation *operation)
 {
     struct device *device = operation->queue->device;
     int64_t now = clock_ns();
     uint64_t bytes = operation->move.transfer.bytes;
     enum stats_kind kind = operation->move.kind;
+    enum path path = operation->move.path;
 
-    stats_count(&device->stats, kind, path, bytes, now - operation->start_ns);
+    if (!operation->is_part)
+        stats_count(&device->stats, kind, path, bytes, now - operation->start_ns);
     trace_add(device->runtime, kind == STATS_SUBMIT ? "submit" : "retrieve", paths_names[path],
               device->number, operation->start_ns, now, bytes);
+}
+
+static void end_steps(struct operation *operation)
+{
+    if (operation->kind == OPERATION_TRANSFER && !operation->failure)
+        account(operation);
+    queue_end_operation(operation, NULL);
+}
+
+/* True if anything moved. An operation with steps may fail, and so end, inside its own functions:
+ * when the device is lost meanwhile. */
+static bool run_steps(struct omprma_queue *queue, struct operation *operation)
+{
+    const struct operation_task *functions = operation->task.task;
+    bool started = false, done = false;
+    omprma_status_t status = OMPRMA_OK;
+
+    operation_hold(operation);
+    operation->task.in_step = true;
+    if (operation->state == OPERATION_APPENDED) {
+        status = functions->start(operation, &started);
+        if (started && !operation_has_ended(operation))
+            operation->state = OPERATION_ISSUED;
+    }
+    if (operation->state == OPERATION_ISSUED && status == OMPRMA_OK)
+        status = functions->step(operation, &done);
+    operation->task.in_step = false;
+    if (operation_has_ended(operation))
+        functions->end(operation);
+    else if (status != OMPRMA_OK)
+        queue_fail_coded(queue, operation, status, error_code(), error_text());
+    else if (done)
+        end_steps(operation);
+    if (operation->state == OPERATION_ISSUED)
+        queue_attend(queue);
+    done = operation_has_ended(operation);
+    operation_drop(&queue->device->runtime->operations, operation);
+    return started || done;
 }
 
 static void issue_transfer(struct omprma_queue *queue, struct operation *transfer)
@@ -205,7 +249,12 @@ static void issue_transfer(struct omprma_queue *queue, struct operation *transfe
     transfer->start_ns = clock_ns();
     queue->transfers++;
     activate(transfer);
-    if (datapath_start(queue->device->runtime->one_sided, &transfer->move.transfer) != OMPRMA_OK)
+    if (transfer->timed)
+        adapt_begun(transfer);
+    if (transfer->task.task)
+        run_steps(queue, transfer);
+    else if (datapath_start(queue->device->runtime->one_sided, &transfer->move.transfer) !=
+             OMPRMA_OK)
         queue_fail(queue, transfer, OMPRMA_ERR_MPI, error_text());
 }
 
@@ -214,6 +263,8 @@ static bool test_transfer(struct omprma_queue *queue, struct operation *transfer
 {
     bool done = false;
 
+    if (transfer->task.task)
+        return run_steps(queue, transfer);
     if (datapath_test(queue->device->runtime->one_sided, &transfer->move.transfer, &done) !=
         OMPRMA_OK) {
         queue_fail(queue, transfer, OMPRMA_ERR_MPI, error_text());
@@ -223,15 +274,26 @@ static bool test_transfer(struct omprma_queue *queue, struct operation *transfer
         peer_keep_awake(queue->device->peer);
         return false;
     }
-    account(transfer, PATH_RMA);
+    account(transfer);
+    if (transfer->timed)
+        adapt_ended(transfer);
     queue_end_operation(transfer, NULL);
     return true;
+}
+
+static void end_half(struct operation *half)
+{
+    if (half->timed)
+        adapt_ended(half);
+    queue_end_operation(half, NULL);
 }
 
 static bool test_half(struct omprma_queue *queue, struct operation *half)
 {
     bool done = false;
 
+    if (half->timed)
+        adapt_begun(half);
     if (half->moved)
         return false;
     if (datapath_test(queue->device->runtime->two_sided, &half->move.transfer, &done) !=
@@ -243,9 +305,9 @@ static bool test_half(struct omprma_queue *queue, struct operation *half)
     if (!done)
         return false;
     half->moved = true;
-    account(half, PATH_TWO_SIDED);
+    account(half);
     if (half->answered)
-        queue_end_operation(half, NULL);
+        end_half(half);
     return true;
 }
 
@@ -285,37 +347,6 @@ static bool issue_wait(struct omprma_queue *queue, struct operation *wait)
     return true;
 }
 
-/* True if anything moved. A task may fail, and so end, inside its own functions: when the device is
- * lost meanwhile. */
-static bool issue_task(struct omprma_queue *queue, struct operation *task)
-{
-    const struct operation_task *functions = task->task.task;
-    bool started = false, done = false;
-    omprma_status_t status = OMPRMA_OK;
-
-    operation_hold(task);
-    task->task.in_step = true;
-    if (task->state == OPERATION_APPENDED) {
-        status = functions->start(task, &started);
-        if (started && !operation_has_ended(task))
-            task->state = OPERATION_ISSUED;
-    }
-    if (task->state == OPERATION_ISSUED && status == OMPRMA_OK)
-        status = functions->step(task, &done);
-    task->task.in_step = false;
-    if (operation_has_ended(task))
-        functions->end(task);
-    else if (status != OMPRMA_OK)
-        queue_fail(queue, task, status, error_text());
-    else if (done)
-        queue_end_operation(task, NULL);
-    if (task->state == OPERATION_ISSUED)
-        queue_attend(queue);
-    done = operation_has_ended(task);
-    operation_drop(&queue->device->runtime->operations, task);
-    return started || done;
-}
-
 /* ---- going on ---- */
 
 /* Issues what can be issued. True if anything moved. */
@@ -336,7 +367,7 @@ static bool issue_next(struct omprma_queue *queue)
     case OPERATION_WAIT:
         return issue_wait(queue, next);
     case OPERATION_TASK:
-        return issue_task(queue, next);
+        return run_steps(queue, next);
     default:
         issue_message(queue, next);
         return true;
@@ -443,8 +474,10 @@ static void commands_done(struct omprma_queue *queue, uint64_t number,
         if (o->kind == OPERATION_COMMAND && record && o->number == number)
             deliver(o, record);
         o->answered = true;
-        if (o->kind != OPERATION_HALF || o->moved)
+        if (o->kind != OPERATION_HALF)
             queue_end_operation(o, NULL);
+        else if (o->moved)
+            end_half(o);
     }
 }
 

@@ -1,6 +1,10 @@
 /*
  * measure.c: sends real transfers of a few sizes each way through the real machinery, and derives
  * up to which size data travels in control messages and which sizes go one-sided.
+ *
+ * What one start measures must not be luck: pages are touched and the worker is awake before
+ * anything counts; the ways take turns, so that what disturbs the machine disturbs all of them; a
+ * time is the lower quartile of its samples; and where two ways are close, more are taken.
  */
 #include "host/measure.h"
 
@@ -10,52 +14,82 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "host/adapt.h"
 #include "host/devices.h"
 #include "host/issue.h"
 
 enum {
-    REPETITIONS_MOST = 48,
-    REPETITIONS_LEAST = 3,
-    ROUNDS = 2,             /* of everything, apart in time; the better one counts */
-    BUDGET_NS = 200000,     /* per round, way, direction and size; all stay below 20 ms */
-    DEADLINE_NS = 15000000, /* after so long every operation is timed once, and no round begins */
-    HOSTS_BUDGET_NS = 60000000, /* after so long further hosts take over what others measured */
-    WARM_UP_NS = 1000000,       /* until both ends poll and caches are filled */
-    BATCH = 32,                 /* small submits between two acknowledged operations */
-    BATCHES = 5,
+    ROUNDS_MOST = COST_SAMPLES,
+    ROW_LEAST = 2,       /* operations in a row, of which the best one is the sample: */
+    ROW_MOST = 4,        /* the first one finds data in the wrong caches; */
+    SHORT_NS = 20000,    /* more than the least of those that take no longer than this */
+    BATCH = 16,          /* small submits before an operation that is acknowledged */
+    NEAR_NS = 14000000,  /* so long, for workers of this host */
+    FAR_NS = 30000000,   /* and of others; */
+    HOSTS_NS = 80000000, /* then further hosts take over what others measured */
+    WAKE_NS = 1000000,   /* at most, until both ends poll */
     INLINE_MOST = 16384,
     INLINE_MEASURED = 8192,
-    /* Beside a launch so few bytes cost nothing anywhere; a disturbed measurement must not say
-     * otherwise. */
-    INLINE_LEAST = 512
+    INLINE_LEAST = 512, /* beside a launch so few bytes cost nothing anywhere */
+    LIKE_FACTOR = 2     /* a host whose round trips differ by more is of another kind */
 };
 
-const uint64_t paths_sizes[PATHS_SIZES] = {8, 1024, 2048, 4096, 8192, 65536, 1 << 20};
 const char *const paths_names[PATH_COUNT] = {"inline", "rma", "two-sided", "application"};
 
 static void force(struct paths *paths, enum path path)
 {
     paths->inline_submit = paths->inline_retrieve = path == PATH_INLINE ? INLINE_MOST : 0;
     paths->inline_retrieve_fused = paths->inline_retrieve;
-    paths->submit_rma_from = paths->retrieve_rma_from = path == PATH_RMA ? 0 : UINT64_MAX;
-    paths->submit_rma_to = paths->retrieve_rma_to = UINT64_MAX;
+    paths->rma[PATHS_SUBMIT] = paths->rma[PATHS_RETRIEVE] = path == PATH_RMA ? UINT64_MAX : 0;
+    paths->adapt = NULL;
 }
 
-static int by_value(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
+/* ---- what the measurement works on ---- */
 
-    return (a > b) - (a < b);
-}
+enum { WAYS = 3 }; /* those of enum path that this measures, from 0 on */
 
-/* What the measurement works on. */
 struct probe {
     struct device *device;
     int64_t deadline_ns;
+    int sizes; /* so many can be measured in time; what the rest takes real transfers will tell */
     omprma_queue_t *queue;
     omprma_addr_t there;
     char *here;
+    struct cost_samples samples[PATHS_DIRECTIONS][WAYS][COST_SIZES];
 };
+
+static void probe_close(struct probe *probe)
+{
+    if (!probe)
+        return;
+    if (probe->queue)
+        omprma_queue_destroy(probe->queue);
+    omprma_free(probe->device->number, probe->there);
+    free(probe->here);
+    free(probe);
+}
+
+/* Memory that was never touched would be timed as well. */
+static omprma_status_t probe_open(struct device *device, uint64_t bytes, struct probe **out)
+{
+    struct probe *probe = calloc(1, sizeof(*probe));
+    omprma_status_t status;
+
+    if (!probe || !(probe->here = malloc(bytes))) {
+        free(probe);
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for the start-up measurement");
+    }
+    memset(probe->here, 1, bytes);
+    probe->device = device;
+    status = omprma_alloc(device->number, bytes, &probe->there);
+    if (status == OMPRMA_OK)
+        status = omprma_queue_create(device->number, &probe->queue);
+    if (status == OMPRMA_OK)
+        *out = probe;
+    else
+        probe_close(probe);
+    return status;
+}
 
 static omprma_status_t one(const struct probe *probe, bool submit, uint64_t bytes)
 {
@@ -66,227 +100,283 @@ static omprma_status_t one(const struct probe *probe, bool submit, uint64_t byte
     return status == OMPRMA_OK ? omprma_queue_synchronize(probe->queue) : status;
 }
 
-static void keep_better(double *us, double time)
+/* Round trips until they take what they took before. The shortest one is the device's. */
+static omprma_status_t wake(struct probe *probe)
 {
-    if (*us == 0 || time < *us)
-        *us = time;
+    int64_t begin = clock_ns(), before = begin, least = INT64_MAX;
+    omprma_status_t status = OMPRMA_OK;
+
+    force(&probe->device->paths, PATH_INLINE);
+    for (int steady = 0; status == OMPRMA_OK && steady < 4 && before - begin < WAKE_NS;) {
+        int64_t now, took;
+
+        status = one(probe, false, 8);
+        now = clock_ns();
+        took = now - before;
+        before = now;
+        steady = took < least + least / 2 ? steady + 1 : 0;
+        least = took < least ? took : least;
+    }
+    probe->device->paths.round_trip_us = (double)least / 1e3;
+    return status;
 }
 
-/* Time of one operation that is waited for: the first quartile, because disturbances only add. */
-static omprma_status_t time_one(const struct probe *probe, bool submit, uint64_t bytes, double *us)
-{
-    double times[REPETITIONS_MOST];
-    int64_t begin = clock_ns(), before, now;
-    bool late = begin > probe->deadline_ns;
-    int count = 0;
-    omprma_status_t status = late ? OMPRMA_OK : one(probe, submit, bytes); /* warm-up */
+/* ---- samples ---- */
 
-    begin = before = now = clock_ns();
-    while (status == OMPRMA_OK && count < REPETITIONS_MOST &&
-           (count < (late ? 1 : REPETITIONS_LEAST) || (!late && now - begin < BUDGET_NS))) {
-        status = one(probe, submit, bytes);
-        now = clock_ns();
-        times[count++] = (double)(now - before) / 1e3;
-        before = now;
-    }
-    if (status != OMPRMA_OK)
-        return status;
-    qsort(times, (size_t)count, sizeof(*times), by_value);
-    keep_better(us, times[count / 4]);
-    return OMPRMA_OK;
+/* Not every way can take every size. */
+static bool is_possible(const struct probe *probe, bool submit, enum path path, int size)
+{
+    uint64_t bytes = cost_sizes[size];
+
+    if (path == PATH_INLINE)
+        return bytes <= INLINE_MEASURED;
+    if (path == PATH_RMA)
+        return device_is_one_sided(probe->device);
+    return !submit || bytes > OMPRMA_COPIED_SUBMIT;
+}
+
+static bool is_late(const struct probe *probe)
+{
+    return clock_ns() > probe->deadline_ns;
 }
 
 /* Small submits are not acknowledged one by one: the time until the worker has taken a batch of
  * them is shared out among them. */
-static omprma_status_t time_unacknowledged(const struct probe *probe, uint64_t bytes, double *us)
+static omprma_status_t time_batch(const struct probe *probe, uint64_t bytes, int64_t *ns)
 {
-    double times[BATCHES] = {0};
-    omprma_status_t status = OMPRMA_OK;
-    int batches = clock_ns() > probe->deadline_ns ? 1 : BATCHES;
-
-    for (int batch = 0; batch < batches && status == OMPRMA_OK; batch++) {
-        int64_t begin = clock_ns();
-
-        for (int i = 0; i < BATCH && status == OMPRMA_OK; i++)
-            status = one(probe, true, bytes);
-        if (status == OMPRMA_OK)
-            status = one(probe, false, 8);
-        times[batch] = (double)(clock_ns() - begin) / 1e3 / (BATCH + 1);
-    }
-    if (status != OMPRMA_OK)
-        return status;
-    qsort(times, (size_t)batches, sizeof(*times), by_value);
-    keep_better(us, times[0]); /* the machine is disturbed more often than it is lucky */
-    return OMPRMA_OK;
-}
-
-static omprma_status_t warm_up(const struct probe *probe)
-{
-    int64_t end = clock_ns() + WARM_UP_NS;
+    int64_t begin = clock_ns();
     omprma_status_t status = OMPRMA_OK;
 
-    force(&probe->device->paths, PATH_INLINE);
-    while (status == OMPRMA_OK && clock_ns() < end)
+    for (int i = 0; i < BATCH && status == OMPRMA_OK; i++)
+        status = one(probe, true, bytes);
+    if (status == OMPRMA_OK)
         status = one(probe, false, 8);
+    *ns = (clock_ns() - begin) / (BATCH + 1);
     return status;
 }
 
-static omprma_status_t measure_way(const struct probe *probe, enum path path)
+/* Some in a row: the best one. */
+static omprma_status_t sample(const struct probe *probe, bool submit, enum path path, int size,
+                              double *us)
+{
+    uint64_t bytes = cost_sizes[size];
+    int64_t least = INT64_MAX;
+    omprma_status_t status = OMPRMA_OK;
+
+    force(&probe->device->paths, path);
+    for (int i = 0; i < ROW_MOST && status == OMPRMA_OK; i++) {
+        int64_t begin = clock_ns(), took;
+
+        if (i > 0 && (is_late(probe) || (i >= ROW_LEAST && least > SHORT_NS)))
+            break;
+        if (submit && path == PATH_INLINE) {
+            status = time_batch(probe, bytes, &took);
+        } else {
+            status = one(probe, submit, bytes);
+            took = clock_ns() - begin;
+        }
+        least = took < least ? took : least;
+    }
+    *us = (double)least / 1e3;
+    return status;
+}
+
+/* All ways of one size once, in turns: who begins changes. */
+static omprma_status_t take_turns(struct probe *probe, bool submit, int size, int round)
+{
+    enum paths_direction direction = submit ? PATHS_SUBMIT : PATHS_RETRIEVE;
+    omprma_status_t status = OMPRMA_OK;
+
+    for (int turn = 0; turn < WAYS && status == OMPRMA_OK && !is_late(probe); turn++) {
+        enum path path = (enum path)((round + turn) % WAYS);
+        double us;
+
+        if (!is_possible(probe, submit, path, size))
+            continue;
+        status = sample(probe, submit, path, size, &us);
+        if (status == OMPRMA_OK)
+            cost_sample(&probe->samples[direction][path][size], us);
+    }
+    return status;
+}
+
+/* More samples would not change which way is the best one. */
+static bool is_settled(const struct probe *probe, enum paths_direction direction, int size)
+{
+    const struct cost_samples *best = NULL;
+    bool settled = true;
+
+    for (enum path path = PATH_INLINE; path <= PATH_TWO_SIDED; path++) {
+        const struct cost_samples *way = &probe->samples[direction][path][size];
+
+        if (way->count && (!best || cost_of(way) < cost_of(best)))
+            best = way;
+    }
+    for (enum path path = PATH_INLINE; path <= PATH_TWO_SIDED; path++) {
+        const struct cost_samples *way = &probe->samples[direction][path][size];
+
+        if (is_possible(probe, direction == PATHS_SUBMIT, path, size) && way != best)
+            settled &= best && cost_is_clear(best, way);
+    }
+    return settled;
+}
+
+/* Whether the first operations of a size would take too long, by those of the size before it. */
+static bool is_too_much(const struct probe *probe, int size)
+{
+    double us = 0;
+
+    if (size == 0 || cost_sizes[size] <= INLINE_MEASURED)
+        return false;
+    for (int direction = 0; direction < PATHS_DIRECTIONS; direction++)
+        for (enum path path = PATH_RMA; path <= PATH_TWO_SIDED; path++)
+            us += ROW_LEAST * cost_of(&probe->samples[direction][path][size - 1]);
+    us *= (double)(cost_sizes[size] / cost_sizes[size - 1]);
+    return clock_ns() + (int64_t)(us * 1e3) > probe->deadline_ns;
+}
+
+static omprma_status_t measure_round(struct probe *probe, int round, bool *settled)
+{
+    omprma_status_t status = OMPRMA_OK;
+
+    *settled = true;
+    for (int size = 0; size < probe->sizes && status == OMPRMA_OK; size++) {
+        if (round == 0 && is_too_much(probe, size)) {
+            probe->sizes = size;
+            break;
+        }
+        for (int direction = 0; direction < PATHS_DIRECTIONS && status == OMPRMA_OK; direction++) {
+            if (is_settled(probe, (enum paths_direction)direction, size))
+                continue;
+            *settled = false;
+            status = take_turns(probe, direction == PATHS_SUBMIT, size, round);
+        }
+    }
+    return status;
+}
+
+static omprma_status_t measure_rounds(struct probe *probe)
+{
+    omprma_status_t status = wake(probe);
+    bool settled = false;
+
+    probe->deadline_ns = clock_ns() + (probe->device->peer->can_ring ? NEAR_NS : FAR_NS);
+    probe->sizes = COST_SIZES;
+    for (int round = 0; round < ROUNDS_MOST && !settled && status == OMPRMA_OK; round++) {
+        if (is_late(probe))
+            break;
+        status = measure_round(probe, round, &settled);
+    }
+    return status;
+}
+
+static void keep(const struct probe *probe)
 {
     struct paths *paths = &probe->device->paths;
-    omprma_status_t status = OMPRMA_OK;
 
-    for (int i = 0; i < PATHS_SIZES && status == OMPRMA_OK; i++) {
-        uint64_t bytes = paths_sizes[i];
+    memset(paths->curve, 0, sizeof(paths->curve));
+    for (int direction = 0; direction < PATHS_DIRECTIONS; direction++)
+        for (enum path path = PATH_INLINE; path <= PATH_TWO_SIDED; path++)
+            for (int size = 0; size < COST_SIZES; size++) {
+                const struct cost_samples *samples = &probe->samples[direction][path][size];
 
-        if (path == PATH_INLINE && bytes > INLINE_MEASURED)
-            break;
-        force(paths, path);
-        if (path == PATH_INLINE)
-            status = time_unacknowledged(probe, bytes, &paths->submit_us[path][i]);
-        else if (path != PATH_TWO_SIDED || bytes > OMPRMA_COPIED_SUBMIT)
-            status = time_one(probe, true, bytes, &paths->submit_us[path][i]);
-        if (status == OMPRMA_OK)
-            status = time_one(probe, false, bytes, &paths->retrieve_us[path][i]);
-    }
-    return status;
+                paths->curve[direction][path].us[size] = cost_of(samples);
+                paths->curve[direction][path].spread[size] = (float)cost_spread(samples);
+            }
 }
 
 static omprma_status_t measure_one(struct device *device)
 {
-    struct probe probe = {.device = device};
-    uint64_t most = paths_sizes[PATHS_SIZES - 1];
-    omprma_status_t status = omprma_alloc(device->number, most, &probe.there);
+    struct probe *probe;
+    omprma_status_t status = probe_open(device, cost_sizes[COST_SIZES - 1], &probe);
 
-    probe.here = calloc(1, most);
-    if (status == OMPRMA_OK && !probe.here)
-        status = error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for the start-up measurement");
-    if (status == OMPRMA_OK)
-        status = omprma_queue_create(device->number, &probe.queue);
-    if (status == OMPRMA_OK)
-        status = warm_up(&probe);
-    probe.deadline_ns = clock_ns() + DEADLINE_NS;
-    for (int round = 0; round < ROUNDS && status == OMPRMA_OK; round++) {
-        if (round > 0 && clock_ns() > probe.deadline_ns)
-            break;
-        status = measure_way(&probe, PATH_INLINE);
-        if (status == OMPRMA_OK)
-            status = measure_way(&probe, PATH_TWO_SIDED);
-        if (status == OMPRMA_OK && device_is_one_sided(device))
-            status = measure_way(&probe, PATH_RMA);
-    }
-    device->paths.round_trip_us = device->paths.retrieve_us[PATH_INLINE][0];
+    if (status != OMPRMA_OK)
+        return status;
+    status = measure_rounds(probe);
+    keep(probe);
     force(&device->paths, PATH_INLINE);
-    if (probe.queue)
-        omprma_queue_destroy(probe.queue);
-    omprma_free(device->number, probe.there);
-    free(probe.here);
+    probe_close(probe);
     return status;
 }
 
 /* ---- the choice ---- */
 
-/* Time of a way at any size, on the line through the two measured sizes around it, or the nearest
- * two if it lies outside them. Not every way is measured at every size. */
-static double way_time(const double (*us)[PATHS_SIZES], enum path path, uint64_t bytes)
-{
-    int low = -1, high = -1;
-    double share, time;
-
-    for (int i = 0; i < PATHS_SIZES; i++) {
-        if (us[path][i] <= 0)
-            continue;
-        if (low >= 0 && bytes <= paths_sizes[high])
-            break;
-        low = high;
-        high = i;
-    }
-    if (low < 0)
-        return high < 0 ? 0 : us[path][high];
-    share =
-        ((double)bytes - (double)paths_sizes[low]) / (double)(paths_sizes[high] - paths_sizes[low]);
-    time = us[path][low] + share * (us[path][high] - us[path][low]);
-    /* Below what was measured the line promises too much: latency does not shrink with the size. */
-    if (bytes < paths_sizes[low] && time < us[path][low] / 2)
-        time = us[path][low] / 2;
-    return time > 0 ? time : 0;
-}
-
-/* Sizes [from, to) for which one-sided beats two-sided. */
-static void choose_bulk(const double (*us)[PATHS_SIZES], uint64_t least, uint64_t *from,
-                        uint64_t *to)
-{
-    uint64_t last = paths_sizes[PATHS_SIZES - 1];
-
-    *from = UINT64_MAX;
-    *to = UINT64_MAX;
-    for (uint64_t bytes = last; bytes >= 8; bytes /= 2) {
-        bool better =
-            way_time(us, PATH_RMA, bytes) <= way_time(us, PATH_TWO_SIDED, bytes) || bytes < least;
-
-        if (better)
-            *from = bytes;
-        else if (*from == UINT64_MAX)
-            *to = bytes;
-        else
-            break;
-    }
-    if (*from == 8)
-        *from = 0;
-}
-
-/* Largest size at which a message beats the better of the other ways. */
-static uint32_t choose_inline(const double (*us)[PATHS_SIZES], double base, bool rma,
-                              bool two_sided, uint64_t two_sided_from)
-{
-    uint32_t limit = 0;
-
-    for (uint32_t bytes = 8; bytes <= INLINE_MEASURED; bytes *= 2) {
-        double mine = way_time(us, PATH_INLINE, bytes) - base;
-        double other = 1e30, time;
-
-        if (rma && (time = way_time(us, PATH_RMA, bytes)) < other)
-            other = time;
-        if (two_sided && bytes > two_sided_from &&
-            (time = way_time(us, PATH_TWO_SIDED, bytes)) < other)
-            other = time;
-        if (mine <= other)
-            limit = bytes;
-        else
-            break;
-    }
-    return limit;
-}
-
 void measure_choose(struct paths *paths, bool rma, enum config_data data)
 {
-    bool two_sided = data != DATA_RMA;
-    double ride = paths->retrieve_us[PATH_INLINE][0];
+    const struct cost_curve *submit = paths->curve[PATHS_SUBMIT];
+    const struct cost_curve *retrieve = paths->curve[PATHS_RETRIEVE];
+    const struct cost_curve *two_sided = &retrieve[PATH_TWO_SIDED], *one_sided = NULL;
+    double ride = retrieve[PATH_INLINE].us[0];
 
     if (data == DATA_RMA) {
         force(paths, PATH_RMA); /* for comparison: everything that can goes one-sided */
         return;
     }
     force(paths, PATH_TWO_SIDED);
-    if (data == DATA_AUTO && rma) {
-        choose_bulk(paths->submit_us, OMPRMA_COPIED_SUBMIT, &paths->submit_rma_from,
-                    &paths->submit_rma_to);
-        choose_bulk(paths->retrieve_us, 0, &paths->retrieve_rma_from, &paths->retrieve_rma_to);
+    if (rma && data == DATA_AUTO) {
+        one_sided = &retrieve[PATH_RMA];
+        paths->rma[PATHS_RETRIEVE] = cost_classes(one_sided, two_sided);
+        /* Small ones are copied, which a send is not. */
+        paths->rma[PATHS_SUBMIT] =
+            cost_classes(&submit[PATH_RMA], &submit[PATH_TWO_SIDED]) | (OMPRMA_COPIED_SUBMIT - 1);
     }
-    rma = rma && data == DATA_AUTO;
-    paths->inline_submit = choose_inline(paths->submit_us, 0, rma, two_sided, OMPRMA_COPIED_SUBMIT);
+    paths->inline_submit =
+        cost_limit(&submit[PATH_INLINE], 0, one_sided ? &submit[PATH_RMA] : NULL,
+                   &submit[PATH_TWO_SIDED], OMPRMA_COPIED_SUBMIT, INLINE_MEASURED);
     if (paths->inline_submit < INLINE_LEAST)
         paths->inline_submit = INLINE_LEAST;
-    paths->inline_retrieve = choose_inline(paths->retrieve_us, 0, rma, two_sided, 0);
+    paths->inline_retrieve =
+        cost_limit(&retrieve[PATH_INLINE], 0, one_sided, two_sided, 0, INLINE_MEASURED);
     /* A retrieve that rides on a result costs only what its size adds to the message. */
-    paths->inline_retrieve_fused = choose_inline(paths->retrieve_us, ride, rma, two_sided, 0);
+    paths->inline_retrieve_fused =
+        cost_limit(&retrieve[PATH_INLINE], ride, one_sided, two_sided, 0, INLINE_MEASURED);
     if (paths->inline_retrieve_fused < INLINE_LEAST)
         paths->inline_retrieve_fused = INLINE_LEAST;
 }
 
+/* For tests (OMPRMA_TEST_WRONG_CHOICE): as if every measurement had found the contrary. */
+static void confuse(struct paths *paths)
+{
+    for (int direction = 0; direction < PATHS_DIRECTIONS; direction++) {
+        struct cost_curve *curve = paths->curve[direction], rma = curve[PATH_RMA];
+
+        curve[PATH_RMA] = curve[PATH_TWO_SIDED];
+        curve[PATH_TWO_SIDED] = rma;
+        paths->rma[direction] = ~paths->rma[direction];
+    }
+    paths->rma[PATHS_SUBMIT] |= OMPRMA_COPIED_SUBMIT - 1; /* there is no other way */
+}
+
+static void choose(struct device *device)
+{
+    const struct config *config = &device->runtime->config;
+    struct paths *paths = &device->paths;
+    bool rma = device_is_one_sided(device), is_free;
+
+    is_free = rma && config->data == DATA_AUTO && !device_is_staged(device);
+    measure_choose(paths, rma, rma ? (enum config_data)config->data : DATA_TWO_SIDED);
+    if (config->inline_submit >= 0)
+        paths->inline_submit = (uint32_t)config->inline_submit;
+    if (config->inline_retrieve >= 0)
+        paths->inline_retrieve = paths->inline_retrieve_fused = (uint32_t)config->inline_retrieve;
+    if (is_free && config->wrong_choice)
+        confuse(paths);
+    if (is_free && config->adapt)
+        adapt_begin(device);
+    log_write(LOG_DETAIL,
+              "device %d (%s): in the message: submit up to %u B, retrieve up to %u B; one-sided, "
+              "by powers of two: submit %#llx, retrieve %#llx",
+              device->number, device->peer->hello.host, paths->inline_submit,
+              paths->inline_retrieve, (unsigned long long)paths->rma[PATHS_SUBMIT],
+              (unsigned long long)paths->rma[PATHS_RETRIEVE]);
+}
+
+/* ---- which devices are measured ---- */
+
 static bool is_same_kind(const struct device *a, const struct device *b)
 {
-    return strcmp(a->about.backend, b->about.backend) == 0;
+    return strcmp(a->about.backend, b->about.backend) == 0 &&
+           a->about.one_sided == b->about.one_sided && strcmp(a->about.model, b->about.model) == 0;
 }
 
 bool measure_is_like(const struct device *a, const struct device *b)
@@ -294,22 +384,49 @@ bool measure_is_like(const struct device *a, const struct device *b)
     return is_same_kind(a, b) && strcmp(a->peer->hello.host, b->peer->hello.host) == 0;
 }
 
-/* A device whose figures this one takes over: one of its host has the same transport, and so, as a
- * rule, have those of other hosts, of which only as many are measured as the budget allows. */
-static const struct device *measured_like(const struct runtime *runtime,
-                                          const struct device *device, int64_t begin_ns)
+/* Whether what another host measured holds for the device, whose worker answers as fast. */
+static omprma_status_t is_as_far(struct device *device, const struct device *other, bool *same)
 {
-    const struct device *far = NULL;
+    struct probe *probe;
+    omprma_status_t status = probe_open(device, 8, &probe);
+    double mine, others = other->paths.round_trip_us;
 
-    for (int i = 0; i < device->number; i++) {
+    if (status != OMPRMA_OK)
+        return status;
+    status = wake(probe);
+    mine = device->paths.round_trip_us;
+    *same = mine < LIKE_FACTOR * others && others < LIKE_FACTOR * mine;
+    probe_close(probe);
+    return status;
+}
+
+/* A device whose figures this one takes over, or NULL: one of its host has the same transport; one
+ * of another host of the same kind has if it is as far away, and is thought to when time is up. */
+static omprma_status_t find_like(struct device *device, int64_t begin_ns,
+                                 const struct device **like)
+{
+    const struct runtime *runtime = device->runtime;
+    omprma_status_t status = OMPRMA_OK;
+    bool same = false;
+
+    *like = NULL;
+    for (int i = 0; i < device->number; i++)
+        if (measure_is_like(runtime->devices[i], device)) {
+            *like = runtime->devices[i];
+            return OMPRMA_OK;
+        }
+    for (int i = 0; i < device->number && !same && status == OMPRMA_OK; i++) {
         const struct device *other = runtime->devices[i];
 
-        if (measure_is_like(other, device))
-            return other;
-        if (!far && !other->peer->can_ring && is_same_kind(other, device))
-            far = other;
+        if (other->peer->can_ring || device->peer->can_ring || !is_same_kind(other, device))
+            continue;
+        same = clock_ns() - begin_ns > HOSTS_NS;
+        if (!same)
+            status = is_as_far(device, other, &same);
+        if (same)
+            *like = other;
     }
-    return !device->peer->can_ring && clock_ns() - begin_ns > HOSTS_BUDGET_NS ? far : NULL;
+    return status;
 }
 
 /* The measurement is not the user's. */
@@ -324,35 +441,23 @@ static void forget_traffic(struct runtime *runtime)
 
 omprma_status_t measure_all(struct runtime *runtime)
 {
-    const struct config *config = &runtime->config;
     int64_t begin = clock_ns();
-    omprma_status_t status;
+    omprma_status_t status = OMPRMA_OK;
 
     for (int i = 0; i < runtime->device_count; i++) {
         struct device *device = runtime->devices[i];
-        const struct device *like = measured_like(runtime, device, begin);
-        bool rma;
+        const struct device *like;
 
-        if (like) {
+        status = find_like(device, begin, &like);
+        if (status == OMPRMA_OK && like) {
             device->paths = like->paths;
             continue;
         }
-        status = measure_one(device);
+        if (status == OMPRMA_OK)
+            status = measure_one(device);
         if (status != OMPRMA_OK)
             return status;
-        rma = device_is_one_sided(device);
-        measure_choose(&device->paths, rma, rma ? (enum config_data)config->data : DATA_TWO_SIDED);
-        if (config->inline_submit >= 0)
-            device->paths.inline_submit = (uint32_t)config->inline_submit;
-        if (config->inline_retrieve >= 0)
-            device->paths.inline_retrieve = device->paths.inline_retrieve_fused =
-                (uint32_t)config->inline_retrieve;
-        log_write(LOG_DETAIL,
-                  "device %d (%s): in the message: submit up to %u B, retrieve up to "
-                  "%u B; one-sided: submit from %llu B, retrieve from %llu B",
-                  i, device->peer->hello.host, device->paths.inline_submit,
-                  device->paths.inline_retrieve, (unsigned long long)device->paths.submit_rma_from,
-                  (unsigned long long)device->paths.retrieve_rma_from);
+        choose(device);
     }
     status = measure_exchange(runtime);
     if (status != OMPRMA_OK)

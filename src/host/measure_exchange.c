@@ -5,14 +5,16 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "host/adapt.h"
 #include "host/exchange.h"
 #include "host/measure.h"
 
 enum {
-    MEASURED_BYTES = 1 << 20,
-    ROUNDS = 2, /* of everything, apart in time; the better one counts */
-    REPETITIONS = 4,
-    BUDGET_NS = 500000 /* per round and way; one repetition is made in any case */
+    FULL_BYTES = 1 << 20, /* what exchange_paths.us is for */
+    SLOW_BYTES = 64 << 10,
+    SLOW_NS = 2000000, /* an exchange of so few bytes takes longer: more would take too long */
+    ROUNDS = COST_SAMPLES,
+    BUDGET_NS = 4000000 /* then no other one begins */
 };
 
 static const char *const way_names[EXCHANGE_WAYS] = {
@@ -55,43 +57,83 @@ struct pair {
     omprma_addr_t source, target;
 };
 
-static omprma_status_t exchange_once(const struct pair *pair)
+static omprma_status_t exchange_once(const struct pair *pair, uint64_t bytes, double *us)
 {
+    int64_t begin = clock_ns();
     omprma_status_t status =
-        omprma_exchange(pair->queue, pair->source, pair->to->number, pair->target, MEASURED_BYTES);
+        omprma_exchange(pair->queue, pair->source, pair->to->number, pair->target, bytes);
 
-    return status == OMPRMA_OK ? omprma_queue_synchronize(pair->queue) : status;
+    if (status == OMPRMA_OK)
+        status = omprma_queue_synchronize(pair->queue);
+    *us = (double)(clock_ns() - begin) / 1e3;
+    return status;
 }
 
-/* The least of some repetitions, because disturbances only add. */
-static omprma_status_t time_way(const struct pair *pair, double *us)
+/* Each way once: pages are touched, workers awake and connected. *bytes: what can be measured. */
+static omprma_status_t warm_up(const struct pair *pair, struct exchange_paths *paths,
+                               const bool ways[EXCHANGE_WAYS], uint64_t *bytes)
 {
-    omprma_status_t status = exchange_once(pair); /* warm-up */
-    int64_t begin = clock_ns(), before = begin, now = begin;
+    omprma_status_t status = OMPRMA_OK;
+    double us = 0;
 
-    for (int i = 0; i < REPETITIONS && now - begin < BUDGET_NS && status == OMPRMA_OK; i++) {
-        double time;
-
-        status = exchange_once(pair);
-        now = clock_ns();
-        time = (double)(now - before) / 1e3;
-        before = now;
-        if (*us == 0 || time < *us)
-            *us = time;
+    *bytes = FULL_BYTES;
+    for (int way = 0; way < EXCHANGE_WAYS && status == OMPRMA_OK; way++) {
+        paths->way = (enum config_exchange)way;
+        for (int i = 0; i < 2 && ways[way] && status == OMPRMA_OK; i++) /* the first may connect */
+            status = exchange_once(pair, SLOW_BYTES, &us);
+        if (ways[way] && us * 1e3 > SLOW_NS)
+            *bytes = SLOW_BYTES;
     }
     return status;
 }
 
+/* More samples would not change which way is the best one. */
+static bool is_settled(const struct cost_samples samples[EXCHANGE_WAYS],
+                       const bool ways[EXCHANGE_WAYS])
+{
+    const struct cost_samples *best = NULL;
+    bool settled = true;
+
+    for (int way = 0; way < EXCHANGE_WAYS; way++)
+        if (ways[way] && (!best || cost_of(&samples[way]) < cost_of(best)))
+            best = &samples[way];
+    for (int way = 0; way < EXCHANGE_WAYS; way++)
+        if (ways[way] && &samples[way] != best)
+            settled &= cost_is_clear(best, &samples[way]);
+    return settled;
+}
+
+/* The ways take turns, so that what disturbs the machine disturbs all of them. */
 static omprma_status_t time_ways(const struct pair *pair, struct exchange_paths *paths)
 {
     const struct runtime *runtime = pair->from->runtime;
-    bool rma = runtime->one_sided != NULL;
-    omprma_status_t status = OMPRMA_OK;
+    struct cost_samples samples[EXCHANGE_WAYS] = {0};
+    bool ways[EXCHANGE_WAYS], rma = runtime->one_sided != NULL;
+    uint64_t bytes;
+    omprma_status_t status;
+    int64_t begin;
 
+    for (int way = 0; way < EXCHANGE_WAYS; way++)
+        ways[way] = allowed((enum config_exchange)way, rma, (enum config_data)runtime->config.data);
+    status = warm_up(pair, paths, ways, &bytes);
+    begin = clock_ns();
     for (int i = 0; i < ROUNDS * EXCHANGE_WAYS && status == OMPRMA_OK; i++) {
-        paths->way = (enum config_exchange)(i % EXCHANGE_WAYS);
-        if (allowed(paths->way, rma, (enum config_data)runtime->config.data))
-            status = time_way(pair, &paths->us[paths->way]);
+        double us;
+
+        if (i > 0 && (clock_ns() - begin > BUDGET_NS ||
+                      (i % EXCHANGE_WAYS == 0 && is_settled(samples, ways))))
+            break;
+        paths->way = (enum config_exchange)((i + i / EXCHANGE_WAYS) % EXCHANGE_WAYS);
+        if (!ways[paths->way])
+            continue;
+        status = exchange_once(pair, bytes, &us);
+        if (status == OMPRMA_OK) /* the first one finds data in the wrong caches */
+            status = exchange_once(pair, bytes, &us);
+        cost_sample(&samples[paths->way], us * FULL_BYTES / (double)bytes);
+    }
+    for (int way = 0; way < EXCHANGE_WAYS; way++) {
+        paths->us[way] = cost_of(&samples[way]);
+        paths->spread[way] = (float)cost_spread(&samples[way]);
     }
     return status;
 }
@@ -103,9 +145,9 @@ static omprma_status_t measure_pair(struct device *from, struct device *to,
     omprma_status_t status = omprma_queue_create(from->number, &pair.queue);
 
     if (status == OMPRMA_OK)
-        status = omprma_alloc(from->number, MEASURED_BYTES, &pair.source);
+        status = omprma_alloc(from->number, FULL_BYTES, &pair.source);
     if (status == OMPRMA_OK)
-        status = omprma_alloc(to->number, MEASURED_BYTES, &pair.target);
+        status = omprma_alloc(to->number, FULL_BYTES, &pair.target);
     if (status == OMPRMA_OK)
         status = time_ways(&pair, paths);
     omprma_queue_destroy(pair.queue);
@@ -118,7 +160,7 @@ static bool goes_by(const struct device *from, const struct device *to,
                     const struct exchange_paths *paths)
 {
     return from->peer != to->peer && device_is_one_sided(from) == device_is_one_sided(to) &&
-           exchange_paths_of(from, to) == paths;
+           device_is_staged(from) == device_is_staged(to) && exchange_paths_of(from, to) == paths;
 }
 
 /* Two devices whose data would go that way; false if there are none. */
@@ -145,11 +187,46 @@ static omprma_status_t check_forced(const struct runtime *runtime, enum config_e
                      way_names[way], runtime->world.why_no_window);
 }
 
+/* What a way is thought to take, for tests: what was not measured takes long. */
+static double known_us(const struct exchange_paths *paths, enum config_exchange way)
+{
+    return paths->us[way] > 0 ? paths->us[way] : 1e9;
+}
+
+/* For tests (OMPRMA_TEST_WRONG_CHOICE): the fastest way and the slowest change places. */
+static void confuse(struct exchange_paths *paths)
+{
+    enum config_exchange fast = EXCHANGE_PUT, slow = EXCHANGE_PUT;
+    double us;
+
+    for (enum config_exchange way = EXCHANGE_PUT; way <= EXCHANGE_SEND; way++) {
+        fast = known_us(paths, way) < known_us(paths, fast) ? way : fast;
+        slow = known_us(paths, way) > known_us(paths, slow) ? way : slow;
+    }
+    us = paths->us[fast];
+    paths->us[fast] = paths->us[slow];
+    paths->us[slow] = us;
+    paths->way = slow;
+}
+
+static void choose(const struct runtime *runtime, struct exchange_paths *paths)
+{
+    const struct config *config = &runtime->config;
+    bool rma = runtime->one_sided != NULL;
+
+    measure_choose_exchange(paths, rma, (enum config_data)config->data);
+    if (!rma || config->data != DATA_AUTO || paths->us[EXCHANGE_PUT] <= 0)
+        return;
+    if (config->wrong_choice)
+        confuse(paths);
+    if (config->adapt)
+        adapt_begin_exchange(paths);
+}
+
 omprma_status_t measure_exchange(struct runtime *runtime)
 {
     int64_t begin = clock_ns();
     enum config_exchange forced = (enum config_exchange)runtime->config.exchange;
-    bool rma = runtime->one_sided != NULL;
 
     for (int far = 0; far < 2; far++) {
         struct exchange_paths *paths = &runtime->exchange[far];
@@ -165,7 +242,7 @@ omprma_status_t measure_exchange(struct runtime *runtime)
         if (status != OMPRMA_OK)
             return status;
         if (forced == EXCHANGE_AUTO)
-            measure_choose_exchange(paths, rma, (enum config_data)runtime->config.data);
+            choose(runtime, paths);
     }
     log_write(LOG_DETAIL,
               "exchange: on one host by %s, between hosts by %s; measuring took %.1f ms",

@@ -50,19 +50,21 @@ omprma_status_t failure_report(const struct failure *failure)
 
 /* ---- operations ---- */
 
-/* What a path keeps for a transfer is most of an operation, and small regions have none. */
-static void clear(struct operation *operation, enum operation_kind kind)
-{
-    size_t bytes = offsetof(struct operation, command) + sizeof(operation->command);
+#define BYTES_WITH(part) (offsetof(struct operation, part) + sizeof(((struct operation *)0)->part))
 
-    _Static_assert(sizeof(operation->command) >= sizeof(operation->wait) &&
-                       sizeof(operation->command) >= sizeof(operation->task) &&
-                       sizeof(operation->command) >= sizeof(operation->mark),
-                   "the part that is cleared");
-    if (kind == OPERATION_TRANSFER || kind == OPERATION_HALF)
-        bytes = sizeof(*operation);
-    memset(operation, 0, bytes);
-}
+/* How much of an operation is cleared: what a path keeps for a transfer is most of it, and small
+ * regions have none. In a table, for compilers make slow code (rep stos) of sizes that they know.
+ */
+static const size_t cleared[] = {
+    [OPERATION_WRITE] = offsetof(struct operation, command),
+    [OPERATION_READ] = offsetof(struct operation, command),
+    [OPERATION_COMMAND] = BYTES_WITH(command),
+    [OPERATION_HALF] = BYTES_WITH(move),
+    [OPERATION_TRANSFER] = BYTES_WITH(move),
+    [OPERATION_WAIT] = BYTES_WITH(wait),
+    [OPERATION_TASK] = offsetof(struct operation, command),
+    [OPERATION_MARK] = BYTES_WITH(mark),
+};
 
 struct operation *operation_take(struct operation_pool *pool, enum operation_kind kind)
 {
@@ -77,7 +79,7 @@ struct operation *operation_take(struct operation_pool *pool, enum operation_kin
         error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for an operation");
         return NULL;
     }
-    clear(operation, kind);
+    memset(operation, 0, cleared[kind]);
     operation->kind = kind;
     operation->references = 1;
     return operation;
@@ -117,10 +119,12 @@ const char *operation_name(const struct operation *operation)
         [OPERATION_HALF] = "two-sided transfer",
         [OPERATION_TRANSFER] = "put",
         [OPERATION_WAIT] = "wait",
-        [OPERATION_TASK] = "exchange through the application",
+        [OPERATION_TASK] = "exchange piece by piece",
         [OPERATION_MARK] = "event",
     };
 
+    if (operation->kind == OPERATION_TRANSFER && operation->task.task)
+        return operation->fills_host ? "staged retrieve" : "staged submit";
     if (operation->kind == OPERATION_TRANSFER && operation->fills_host)
         return "get";
     return names[operation->kind];

@@ -52,10 +52,10 @@ enum operation_kind {
     OPERATION_COMMAND, /* launch, exchange, wait for another queue of the worker, grow, load, ... */
     OPERATION_HALF,    /* a two-sided transfer: the worker does its half, and this side the other */
     /* the worker does not see them */
-    OPERATION_TRANSFER, /* put or get by this side */
+    OPERATION_TRANSFER, /* put or get by this side; or submit or retrieve through staging memory */
     OPERATION_WAIT,     /* for an operation of another queue */
     OPERATION_TASK,     /* something with steps of its own, see struct operation_task */
-    OPERATION_MARK      /* ends when everything before it has: events, callbacks */
+    OPERATION_MARK      /* ends when everything before it has: callbacks, events */
 };
 
 enum operation_state { OPERATION_APPENDED, OPERATION_ISSUED, OPERATION_ENDED };
@@ -69,7 +69,8 @@ enum wait_use {
 };
 
 /* The steps of an OPERATION_TASK, which begins when everything before it has ended, and behind
- * which nothing is issued before it has. Functions may fail the queue, but not touch its list. */
+ * which nothing is issued before it has; or of an OPERATION_TRANSFER that goes piece by piece.
+ * Functions may fail the queue, but not touch its list. */
 struct operation_task {
     /* Begins if it can. Not *started: who makes it possible attends to the queue. */
     omprma_status_t (*start)(struct operation *operation, bool *started);
@@ -91,9 +92,10 @@ struct operation {
     bool opens;       /* command: the first one of its message */
     bool closes;      /* command: the last one of its message, known when that was sent */
     bool counts;      /* it is one of queue->entries */
-    bool may_fail;    /* read: what comes after it must not run if it does */
+    bool may_fail;    /* read, transfer: what comes after it must not run if it does */
     bool answered;    /* half: the worker's half is over */
     bool moved;       /* half: this side's half is over */
+    bool timed;       /* it runs alone in its queue, see adapt.h */
     uint64_t number;  /* of a command in its queue; else that of the last command before it */
     uint64_t ordinal; /* in the order of the calls that appended them */
     struct failure *failure;          /* how it ended, or is bound to end; NULL: well */
@@ -103,12 +105,17 @@ struct operation {
     struct operation *next_waiter;    /* in the list of the one that it waits for, */
     struct operation *awaited;        /* which is this */
     struct device *with;              /* exchange: with the queue's device; else NULL */
-    bool is_part;                     /* of an exchange of another queue, which names the devices */
+    bool is_part;                     /* of an operation of another queue, which is counted */
     struct omprma_queue *releases;    /* the other half of an exchange, held until it is issued */
     uint64_t device_at, device_bytes; /* range on the device, of writes, reads and transfers */
     uint64_t host_at, host_bytes;     /* range in this process; 0 bytes: none */
     bool fills_host;                  /* it will be written to */
     int64_t start_ns;
+    struct {
+        const struct operation_task *task; /* NULL: it has no steps of its own */
+        void *data;
+        bool in_step; /* in one of its functions: its end() is called after that */
+    } task;
     union {
         struct {
             uint16_t code;  /* enum wire_code */
@@ -120,6 +127,7 @@ struct operation {
         struct {
             struct transfer transfer;
             enum stats_kind kind;
+            enum path path;
             bool started; /* half: this side's half */
             void *copy;   /* of a small source, or NULL */
         } move;
@@ -127,11 +135,6 @@ struct operation {
             struct operation *target; /* a reference */
             enum wait_use use;
         } wait;
-        struct {
-            const struct operation_task *task;
-            void *data;
-            bool in_step; /* in one of its functions: its end() is called after that */
-        } task;
         struct {
             struct completion *completion; /* NULL: none; passes on when it ends */
         } mark;

@@ -6,8 +6,8 @@
  *
  *   - a put or get that is appended behind an open message of nothing but small submits to other
  *     places is put before that message (order_may_pass);
- *   - a small retrieve joins an open message although gets were appended after that, since all of
- *     them only read (order_may_join).
+ *   - a small retrieve that cannot fail joins an open message although gets were appended after
+ *     that, since all of them only read (order_may_join).
  *
  * Issued is not complete: the next operation of the list may be issued while earlier ones are still
  * on their way. What it must wait for is said by one rule per kind, below:
@@ -15,12 +15,17 @@
  *   command    the worker orders commands among each other. It does not see transfers, waits and
  *              tasks: those before it must have ended.
  *   transfer   the worker does not see it: commands before it that may touch what it touches must
- *              have ended, so must transfers before it whose ranges meet its own; and small submits
- *              of all queues of the device to the same range that were sent must be executed.
+ *              have ended, so must transfers before it whose ranges meet its own or that may fail;
+ *              and small submits of all queues of the device to the same range that were sent must
+ *              be executed. So it is with those that go through staging memory, whose pieces are
+ *              put, got and commanded in queues of their own (carry.h): the worker runs them, but
+ *              in no order with this queue.
  *   wait       for its target, which may lie in any queue; nothing behind it is issued before.
  *   task       everything before it must have ended.
  *
- * Nothing waits for what is not appended yet, so no circle can close.
+ * Nothing waits for what is not appended yet, so no circle can close. An operation that was issued
+ * needs only what the workers answer, and room in staging memory, which is in use only by others
+ * that need no more than answers (slots.h).
  */
 #include "host/order.h"
 
@@ -31,12 +36,13 @@ static bool ranges_meet(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_byt
     return a < b + b_bytes && b < a + a_bytes;
 }
 
-/* Two transfers of a queue that must not run at the same time. */
+/* Two transfers of a queue that must not run at the same time. One that is timed runs alone. */
 static bool transfers_conflict(const struct operation *a, const struct operation *b)
 {
     bool both_in = a->fills_host && b->fills_host, both_out = !a->fills_host && !b->fills_host;
 
-    return (!both_in &&
+    return a->timed || b->timed ||
+           (!both_in &&
             ranges_meet(a->device_at, a->device_bytes, b->device_at, b->device_bytes)) ||
            (!both_out && ranges_meet(a->host_at, a->host_bytes, b->host_at, b->host_bytes));
 }
@@ -52,7 +58,7 @@ static bool transfer_follows(const struct operation *transfer, const struct oper
                (earlier->may_fail || ranges_meet(earlier->device_at, earlier->device_bytes,
                                                  transfer->device_at, transfer->device_bytes));
     case OPERATION_TRANSFER:
-        return transfers_conflict(earlier, transfer);
+        return earlier->may_fail || transfers_conflict(earlier, transfer);
     default: /* a small submit stands among the writes when it is sent */
         return true;
     }
@@ -156,9 +162,10 @@ bool order_may_pass(const struct omprma_queue *queue, uint64_t at, uint64_t byte
     return queue->open != NULL;
 }
 
-bool order_may_join(const struct omprma_queue *queue, enum operation_kind kind)
+bool order_may_join(const struct omprma_queue *queue, const struct operation *command)
 {
-    bool marks = true, gets = kind == OPERATION_READ;
+    /* Ahead of earlier gets one that fails would take them along. */
+    bool marks = true, gets = command->kind == OPERATION_READ && !command->may_fail;
 
     if (!queue->open)
         return false;
@@ -204,12 +211,27 @@ void order_await(struct operation *operation, struct operation *target)
     target->waiters = operation;
 }
 
-/* Everything before it in its queue must be something that the worker sees, and have been sent. */
+const struct operation *order_before_write(const struct operation *write)
+{
+    const struct operation *o = write->queue->last;
+
+    while (o &&
+           o->number >= write->number) /* what is no command has the number of the one before */
+        o = o->prev;
+    return o;
+}
+
+/* Everything before it in its queue must be something that the worker sees, and have been sent. A
+ * small submit that was sent has left the list, and stood behind commands only. */
 bool order_worker_can_watch(const struct operation *target)
 {
+    const struct operation *o = target;
+
     if (target->queue->issued < target->number || target->failure)
         return false;
-    for (const struct operation *o = target; o; o = o->prev)
+    if (target->kind == OPERATION_WRITE && target->state == OPERATION_ISSUED)
+        o = order_before_write(target);
+    for (; o; o = o->prev)
         if (o->kind != OPERATION_MARK && (!operation_is_command(o) || o->kind == OPERATION_HALF ||
                                           o->state == OPERATION_APPENDED))
             return false;

@@ -1,6 +1,7 @@
 /*
  * paths.h: which way a transfer goes, by direction and size, for one device. Filled by measurement
- * (measure.c) or by force (OMPRMA_DATA), and consulted for every transfer.
+ * (measure.c) or by force (OMPRMA_DATA), revised while the program runs (adapt.c), and consulted
+ * for every transfer.
  */
 #ifndef OMPRMA_HOST_PATHS_H
 #define OMPRMA_HOST_PATHS_H
@@ -9,22 +10,26 @@
 #include <stdint.h>
 
 #include "base/config.h"
+#include "host/cost.h"
 
 /* PATH_APPLICATION: from device to device through the application's memory. */
 enum path { PATH_INLINE, PATH_RMA, PATH_TWO_SIDED, PATH_APPLICATION, PATH_COUNT };
 
-enum { PATHS_SIZES = 7 }; /* sizes measured; dense where transports change their protocol */
+enum paths_direction { PATHS_SUBMIT, PATHS_RETRIEVE, PATHS_DIRECTIONS };
+
+struct adapt_kind;
+struct contest;
 
 struct paths {
-    uint32_t inline_submit;                      /* up to this size in the message */
-    uint32_t inline_retrieve;                    /* with a result of its own */
-    uint32_t inline_retrieve_fused;              /* riding on a result that is wanted anyway */
-    uint64_t submit_rma_from, submit_rma_to;     /* sizes in [from, to) go one-sided */
-    uint64_t retrieve_rma_from, retrieve_rma_to; /* the rest two-sided */
+    uint32_t inline_submit;         /* up to this size in the message */
+    uint32_t inline_retrieve;       /* with a result of its own */
+    uint32_t inline_retrieve_fused; /* riding on a result that is wanted anyway */
+    /* One bit per size class (cost.h): these go one-sided, the rest two-sided. */
+    uint64_t rma[PATHS_DIRECTIONS];
+    struct adapt_kind *adapt; /* what real transfers tell; NULL: the choice stays */
 
-    /* What was measured, microseconds; 0: not measured. */
-    double submit_us[PATH_COUNT][PATHS_SIZES];
-    double retrieve_us[PATH_COUNT][PATHS_SIZES];
+    /* What was measured. */
+    struct cost_curve curve[PATHS_DIRECTIONS][PATH_COUNT];
     double round_trip_us;
 };
 
@@ -37,18 +42,20 @@ struct exchange_paths {
     enum config_exchange way; /* never EXCHANGE_AUTO */
     bool small_put;           /* small data is put in any case */
     double us[EXCHANGE_WAYS]; /* 1 MiB, measured; 0: not measured */
+    float spread[EXCHANGE_WAYS];
+    struct contest *contests; /* by size class, see adapt.h; NULL: the choice stays */
 };
 
-extern const uint64_t paths_sizes[PATHS_SIZES];
 extern const char *const paths_names[PATH_COUNT];
 
 /* The way for one transfer of `bytes` inside an arena that is not inline. */
 static inline enum path paths_bulk(const struct paths *paths, bool submit, uint64_t bytes)
 {
-    uint64_t from = submit ? paths->submit_rma_from : paths->retrieve_rma_from;
-    uint64_t to = submit ? paths->submit_rma_to : paths->retrieve_rma_to;
+    uint64_t classes = paths->rma[submit ? PATHS_SUBMIT : PATHS_RETRIEVE];
 
-    return bytes >= from && bytes < to ? PATH_RMA : PATH_TWO_SIDED;
+    if (submit && bytes == OMPRMA_COPIED_SUBMIT) /* as what is smaller: its source is copied */
+        bytes--;
+    return classes >> cost_class(bytes) & 1 ? PATH_RMA : PATH_TWO_SIDED;
 }
 
 #endif

@@ -1,10 +1,8 @@
 /* patience.c: see patience.h. */
 #include "host/patience.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -29,24 +27,13 @@ static void give_up(const struct patience *patience)
     patience_exit();
 }
 
-static void *watch(void *data)
+static int64_t look(void *data)
 {
-    struct patience *patience = data;
+    const struct patience *patience = data;
 
-    pthread_mutex_lock(&patience->lock);
-    while (!patience->over) {
-        int64_t until = patience->deadline_ns;
-        struct timespec time = {.tv_sec = until / second_ns, .tv_nsec = until % second_ns};
-
-        if (until == 0)
-            pthread_cond_wait(&patience->changed, &patience->lock);
-        else if (clock_ns() >= until)
-            give_up(patience);
-        else
-            pthread_cond_timedwait(&patience->changed, &patience->lock, &time);
-    }
-    pthread_mutex_unlock(&patience->lock);
-    return NULL;
+    if (patience->deadline_ns && clock_ns() >= patience->deadline_ns)
+        give_up(patience);
+    return patience->deadline_ns ? patience->deadline_ns : WATCH_WHEN_TOLD;
 }
 
 static void begin_step(struct patience *patience, const char *step, int64_t limit_ns)
@@ -59,40 +46,24 @@ static void begin_step(struct patience *patience, const char *step, int64_t limi
 void patience_begin(struct patience *patience, const char *phase, const char *advice,
                     const char *step, int64_t limit_ns)
 {
-    pthread_condattr_t attributes;
-    sigset_t all, before;
-
     *patience = (struct patience){.phase = phase, .advice = advice};
     begin_step(patience, step, limit_ns);
-    pthread_mutex_init(&patience->lock, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&patience->changed, &attributes);
-    pthread_condattr_destroy(&attributes);
-    sigfillset(&all); /* signals are for the program's own threads */
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    patience->running = pthread_create(&patience->thread, NULL, watch, patience) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (!patience->running)
+    patience->watched = watch_begin(&patience->watch, look, patience);
+    if (!patience->watched)
         log_write(LOG_DETAIL, "%s is not watched: no thread can be made", phase);
 }
 
 void patience_next(struct patience *patience, const char *step, int64_t limit_ns)
 {
-    pthread_mutex_lock(&patience->lock);
+    if (!patience->watched)
+        return;
+    watch_lock(&patience->watch);
     begin_step(patience, step, limit_ns);
-    pthread_cond_signal(&patience->changed);
-    pthread_mutex_unlock(&patience->lock);
+    watch_tell(&patience->watch);
 }
 
 void patience_end(struct patience *patience)
 {
-    pthread_mutex_lock(&patience->lock);
-    patience->over = true;
-    pthread_cond_signal(&patience->changed);
-    pthread_mutex_unlock(&patience->lock);
-    if (patience->running)
-        pthread_join(patience->thread, NULL);
-    pthread_cond_destroy(&patience->changed);
-    pthread_mutex_destroy(&patience->lock);
+    if (patience->watched)
+        watch_end(&patience->watch);
 }

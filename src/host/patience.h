@@ -6,17 +6,16 @@
 #ifndef OMPRMA_HOST_PATIENCE_H
 #define OMPRMA_HOST_PATIENCE_H
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "control/watch.h"
+
 struct patience {
-    pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
+    struct watch watch;
     const char *phase, *step, *advice;
     int64_t limit_ns, deadline_ns;
-    bool running, over;
+    bool watched;
 };
 
 /* Watches from now on. `phase` and `step` say what is being done, `advice` what may help; all must

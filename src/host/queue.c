@@ -59,6 +59,7 @@ void queue_insert(struct omprma_queue *queue, struct operation *operation, struc
         queue->next = operation;
     queue->entries += operation->counts;
     queue->hosts += operation->host_bytes > 0;
+    queue->mixed += operation->kind >= OPERATION_HALF;
 }
 
 void queue_unlist(struct operation *operation)
@@ -76,8 +77,11 @@ void queue_unlist(struct operation *operation)
     else
         queue->last = operation->prev;
     count_unsettled(queue, -counts_as_unsettled(operation));
+    if (operation->kind == OPERATION_MARK)
+        return;
     queue->entries -= operation->counts;
     queue->hosts -= operation->host_bytes > 0;
+    queue->mixed -= operation->kind >= OPERATION_HALF;
 }
 
 void queue_pass(struct operation *operation)
@@ -180,8 +184,10 @@ static void deactivate(struct omprma_queue *queue, const struct operation *opera
 
     while (*link && *link != operation)
         link = &(*link)->next_active;
-    if (*link)
+    if (*link) {
         *link = operation->next_active;
+        queue->device->runtime->moving--;
+    }
 }
 
 /* What belongs to it goes. */
@@ -197,9 +203,9 @@ static void release(struct operation *operation)
         free(operation->move.copy);
     } else if (operation->kind == OPERATION_WAIT) {
         operation_drop(pool_of(queue), operation->wait.target);
-    } else if (operation->kind == OPERATION_TASK && !operation->task.in_step) {
-        operation->task.task->end(operation);
     }
+    if (operation->task.task && !operation->task.in_step)
+        operation->task.task->end(operation);
     if (operation->state == OPERATION_ISSUED && operation->kind >= OPERATION_HALF)
         deactivate(queue, operation);
 }
@@ -225,7 +231,7 @@ static void note_end(struct operation *operation)
     if (operation->closes)
         queue->unanswered--;
     if (operation->closes && operation->start_ns && operation->kind != OPERATION_HALF)
-        trace_add(queue->device->runtime, "segment", "control", queue->device->number,
+        trace_add(queue->device->runtime, "message", "control", queue->device->number,
                   operation->start_ns, trace_now(queue->device->runtime), 0);
     if (operation->kind == OPERATION_MARK && operation->mark.completion) {
         operation->mark.completion->status =
@@ -278,7 +284,7 @@ static void fail_one(struct operation *operation, bool at, struct failure *failu
 {
     bool ends = operation->state == OPERATION_APPENDED || operation->moved ||
                 operation->kind == OPERATION_WAIT ||
-                (at && operation->kind == OPERATION_TRANSFER) ||
+                (at && operation->kind == OPERATION_TRANSFER && !operation->task.task) ||
                 (operation_is_command(operation) && operation->kind != OPERATION_HALF);
 
     if (ends) {
@@ -404,7 +410,7 @@ static void abandon(struct operation *operation)
 
     if (operation->state != OPERATION_ISSUED)
         return;
-    if (operation->kind == OPERATION_TRANSFER)
+    if (operation->kind == OPERATION_TRANSFER && !operation->task.task)
         datapath_abandon(runtime->one_sided, &operation->move.transfer);
     else if (operation->kind == OPERATION_HALF && operation->move.started && !operation->moved)
         datapath_abandon(runtime->two_sided, &operation->move.transfer);

@@ -47,6 +47,7 @@ struct omprma_queue {
     uint32_t entries;               /* see QUEUE_ENTRIES_MOST */
     uint32_t transfers;             /* issued transfers that are not over */
     uint32_t hosts;                 /* in the list, with memory of this process */
+    uint32_t mixed;                 /* in the list, that this side takes part in: from half on */
 
     struct channel_message *open; /* the message that may still be joined, and its commands */
     struct operation *open_first, *open_last;

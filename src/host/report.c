@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "host/adapt.h"
 #include "host/device.h"
 
 static const char *const kinds[STATS_KINDS] = {"submit", "retrieve", "exchange"};
@@ -124,6 +125,7 @@ void stats_print(struct runtime *runtime, FILE *out)
         print_start(&runtime->times, out);
     for (int i = 0; i < runtime->device_count; i++)
         print_device(runtime->devices[i], out);
+    adapt_print(runtime, out);
     if (runtime->world.quirks) {
         fprintf(out, "omprma: quirks in force:\n");
         quirks_print(runtime->world.quirks, out);

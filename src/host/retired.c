@@ -1,10 +1,12 @@
-/* retired.c: see retired.h. A retired block holds a mark of each queue that was not idle. */
+/* retired.c: see retired.h. A retired block holds a place (queue_mark()) in each queue that was not
+ * idle. */
 #include "host/retired.h"
 
 #include <stdlib.h>
 
 #include "host/append.h"
 #include "host/issue.h"
+#include "host/order.h"
 #include "host/progress.h"
 
 static void let_go(struct device *device, struct retired *retired)
@@ -14,14 +16,16 @@ static void let_go(struct device *device, struct retired *retired)
     free(retired);
 }
 
-/* Nothing stands before the mark but small submits that were sent. Whatever comes to the block
- * later comes after those anyway. */
+/* Nothing stands before the mark, or is the mark, but small submits that were sent. Whatever comes
+ * to the block later comes after those anyway. */
 static bool is_reached(const struct operation *mark)
 {
     const struct operation *o = mark;
 
     if (operation_has_ended(mark))
         return true;
+    if (mark->kind == OPERATION_WRITE && mark->state == OPERATION_ISSUED)
+        o = order_before_write(mark);
     while (o && o->kind == OPERATION_MARK)
         o = o->prev;
     return o == NULL;

@@ -2,16 +2,18 @@
  * runtime.h: the one object that holds settings, connection, devices and everything that waits, and
  * its lock. There is no other global mutable state. Who knows whom, from below to above:
  *
- *   runtime     this object; operation: whatever a queue holds, as an object
+ *   runtime     this object; operation: whatever a queue holds, as an object; slots: memory in
+ *               between
  *   peer        one worker: messages, signs of life
  *   progress    waiting; who waits makes progress for all
  *   device      memory of one device
  *   queue       the list of a queue: how operations end and fail
  *   order       which operation may be issued when
  *   append      operations come into a queue
+ *   adapt       what real transfers take corrects the choice of their way
  *   issue       a queue goes on: operations are issued, results come in
  *   retired     freed blocks that operations may still use
- *   call, submit, exchange (helper, relay), broadcast, event, memory, image   the public calls
+ *   call, submit, carry, exchange (helper), broadcast, event, memory, image   the public calls
  *   incoming    what peers send, and their loss, come to queues
  *   watchdog    says what waits for what when nothing moves any more
  *   devices     devices are made; measure, report, trace: what happened, for users
@@ -37,11 +39,13 @@
 #include "host/completion.h"
 #include "host/operation.h"
 #include "host/paths.h"
+#include "host/slots.h"
 #include "host/wakes.h"
 
+struct adapt_kind;
+struct contest;
 struct device;
 struct peer;
-struct relay;
 struct runtime;
 struct trace;
 
@@ -73,6 +77,16 @@ struct start_times {
     int64_t join, connect, measure, ready;
 };
 
+/* The one transfer that is timed, see adapt.h. */
+struct adapt_watch {
+    struct operation *operation; /* a reference; NULL: none. It may have ended unnoticed */
+    struct contest *contest;
+    int way;
+    bool waited;      /* for its end, from its beginning */
+    int64_t begun_ns; /* 0: not yet */
+    uint64_t begun;   /* runtime->moved by then */
+};
+
 struct runtime {
     struct runtime_hooks hooks;
     struct waiting_lock lock;
@@ -93,8 +107,8 @@ struct runtime {
     struct doorbell *bell, **bells;
 
     struct exchange_paths exchange[2]; /* between devices of one host; of different hosts */
-    int relays; /* exchanges through the application that have memory, see relay.h */
-    struct relay *relay_first, *relay_last; /* those that wait for it */
+    struct slot_pool memory;           /* for exchanges through the application, see carry.h */
+    struct slot_turns turns;           /* who waits for slots, here or of devices */
 
     struct peer **peers;     /* by rank; NULL: this process */
     struct device **devices; /* device number -> device */
@@ -105,6 +119,10 @@ struct runtime {
     uint32_t busy_count;
     struct operation_pool operations;
     struct watchdog watchdog;
+    uint32_t moving; /* transfers of data by this side that are under way, */
+    uint64_t moved;  /* and that were ever begun */
+    struct adapt_watch watch;
+    struct adapt_kind *kinds;
     int64_t parted_ns; /* when a waiting thread last moved away from a worker */
     uint32_t next_tag; /* of two-sided transfers */
 

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "control/guard.h"
 #include "control/mpi_channel.h"
+#include "host/adapt.h"
 #include "host/devices.h"
 #include "host/image.h"
 #include "host/incoming.h"
@@ -252,7 +253,10 @@ static void free_runtime(struct runtime *runtime)
         image_forget_all(runtime->devices[i]);
         device_destroy(runtime->devices[i]);
     }
+    adapt_end(runtime);
     operation_pool_free(&runtime->operations);
+    if (runtime->memory.sound == runtime->memory.count)
+        free((void *)(uintptr_t)runtime->memory.base);
     datapath_destroy(runtime->one_sided);
     guard_destroy(runtime->guard);
     datapath_destroy(runtime->two_sided);

@@ -9,7 +9,9 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "host/adapt.h"
 #include "host/call.h"
+#include "host/carry.h"
 #include "host/image.h"
 #include "host/append.h"
 #include "host/issue.h"
@@ -58,10 +60,20 @@ static omprma_status_t read_inline(struct omprma_queue *queue, void *to, omprma_
     return status;
 }
 
+/* What somebody wants to know of a transfer: when it is over; what it takes, of one that the caller
+ * waits for, or of one that stands behind commands. */
+enum wanted { WANTED_NOTHING, WANTED_RESULT, WANTED_WAITED, WANTED_TIME };
+
+static enum wanted wanted_of(const struct omprma_queue *queue, bool timed)
+{
+    return !timed ? WANTED_NOTHING : queue_is_idle(queue) ? WANTED_WAITED : WANTED_TIME;
+}
+
 /* Tells the worker to do its half, and puts ours beside it. With a result the worker says when this
- * transfer is over, and begins none of the same queue before. */
+ * transfer is over, and begins none of the same queue before. *operation, unless NULL: a reference.
+ */
 static omprma_status_t move_two_sided(struct omprma_queue *queue, bool submit, omprma_addr_t device,
-                                      void *host, uint64_t bytes, bool result,
+                                      void *host, uint64_t bytes, enum wanted wanted,
                                       struct operation **operation)
 {
     struct runtime *runtime = queue->device->runtime;
@@ -77,14 +89,22 @@ static omprma_status_t move_two_sided(struct omprma_queue *queue, bool submit, o
         .bytes = bytes,
         .tag = tag,
     };
-    omprma_status_t status = queue_append_half(queue, &record, &transfer,
-                                               submit ? STATS_SUBMIT : STATS_RETRIEVE, operation);
+    struct operation *half;
+    omprma_status_t status;
 
+    if (wanted == WANTED_TIME) { /* the worker says when all before it is over */
+        queue_want(queue, queue->appended);
+        queue_seal(queue);
+    }
+    status =
+        queue_append_half(queue, &record, &transfer, submit ? STATS_SUBMIT : STATS_RETRIEVE, &half);
     if (status != OMPRMA_OK)
         return status;
     if (operation)
-        operation_hold(*operation);
-    if (result)
+        *operation = operation_hold(half);
+    if (wanted >= WANTED_WAITED)
+        adapt_watch(half, wanted == WANTED_WAITED);
+    if (wanted != WANTED_NOTHING)
         queue_want(queue, queue->appended);
     queue_flush(queue); /* let the data move while the caller goes on */
     return OMPRMA_OK;
@@ -128,13 +148,15 @@ static omprma_status_t keep_small_source(struct omprma_queue *queue, struct oper
 }
 
 static omprma_status_t move_one_sided(struct omprma_queue *queue, bool submit, omprma_addr_t device,
-                                      void *host, uint64_t bytes)
+                                      void *host, uint64_t bytes, enum wanted wanted)
 {
     struct operation *operation;
     omprma_status_t status = append_one_sided(queue, submit, device, host, bytes, &operation);
 
     if (status != OMPRMA_OK)
         return status;
+    if (wanted >= WANTED_WAITED)
+        adapt_watch(operation, wanted == WANTED_WAITED);
     if (submit)
         queue_advance(queue);
     if (submit && bytes <= OMPRMA_COPIED_SUBMIT)
@@ -143,49 +165,85 @@ static omprma_status_t move_one_sided(struct omprma_queue *queue, bool submit, o
     return status;
 }
 
+static omprma_status_t move_staged(struct omprma_queue *queue, bool submit, omprma_addr_t device,
+                                   void *host, uint64_t bytes, bool arena)
+{
+    struct operation *operation;
+    omprma_status_t status = carry_append(queue, submit, device, host, bytes, arena, &operation);
+
+    if (status != OMPRMA_OK)
+        return status;
+    if (submit)
+        queue_advance(queue);
+    operation_drop(&queue->device->runtime->operations, operation);
+    return OMPRMA_OK;
+}
+
 static omprma_status_t move(struct omprma_queue *queue, bool submit, omprma_addr_t address,
                             void *host, uint64_t bytes, bool arena)
 {
-    const struct paths *paths = &queue->device->paths;
+    bool staged = device_is_staged(queue->device), timed = false;
+    enum path path = arena && !staged ? adapt_path(queue, submit, bytes, &timed) : PATH_TWO_SIDED;
+    enum wanted wanted = wanted_of(queue, timed);
+    omprma_status_t status;
 
-    if (arena && paths_bulk(paths, submit, bytes) == PATH_RMA)
-        return move_one_sided(queue, submit, address, host, bytes);
-    if (submit && bytes <= OMPRMA_COPIED_SUBMIT) {
+    if (path != PATH_RMA && submit && bytes <= OMPRMA_COPIED_SUBMIT)
         /* The caller may reuse the source at once, so a small one travels in the message. */
         return send_inline(queue, address, host, bytes, arena);
-    }
-    return move_two_sided(queue, submit, address, host, bytes, false, NULL);
+    if (staged)
+        return move_staged(queue, submit, address, host, bytes, arena);
+    if (path == PATH_RMA)
+        status = move_one_sided(queue, submit, address, host, bytes, wanted);
+    else
+        status = move_two_sided(queue, submit, address, host, bytes, wanted, NULL);
+    if (wanted == WANTED_WAITED && status == OMPRMA_OK)
+        queue_settle(queue); /* who comes back late would not see when it ends */
+    return status;
 }
 
 omprma_status_t submit_part(struct omprma_queue *queue, bool submit, omprma_addr_t address,
                             void *host, uint64_t bytes, bool arena, struct operation **operation)
 {
+    if (device_is_staged(queue->device))
+        return carry_append(queue, submit, address, host, bytes, arena, operation);
     if (arena && paths_bulk(&queue->device->paths, submit, bytes) == PATH_RMA)
         return append_one_sided(queue, submit, address, host, bytes, operation);
-    return move_two_sided(queue, submit, address, host, bytes, true, operation);
+    return move_two_sided(queue, submit, address, host, bytes, WANTED_RESULT, operation);
 }
 
 /* ---- public functions ---- */
+
+/* Takes the lock for a copy, and checks. False: there is nothing to do, or something is wrong; the
+ * lock is not held then, and *status is what the call returns. */
+static bool begin_copy(struct omprma_queue *queue, bool submit, omprma_addr_t address,
+                       const void *host, size_t bytes, bool *arena, omprma_status_t *status)
+{
+    const char *what = submit ? "submit" : "retrieve";
+
+    *status = call_begin(queue);
+    if (*status != OMPRMA_OK)
+        return false;
+    if (bytes > 0 && !host)
+        *status = error_set(OMPRMA_ERR_ARGUMENT, "%s: %s of %zu bytes %s NULL",
+                            device_name(queue->device), what, bytes, submit ? "from" : "to");
+    else if (bytes > 0)
+        *status = call_check_range(queue->device, what, address, bytes, arena);
+    if (*status == OMPRMA_OK && bytes > 0)
+        *status = settle_host_overlap(queue, host, bytes, !submit);
+    if (*status == OMPRMA_OK && bytes > 0)
+        return true;
+    call_end(queue, *status);
+    return false;
+}
 
 omprma_status_t omprma_submit(omprma_queue_t *queue, omprma_addr_t to, const void *from,
                               size_t bytes)
 {
     bool arena = false;
-    omprma_status_t status = call_begin(queue);
+    omprma_status_t status;
 
-    if (status != OMPRMA_OK)
+    if (!begin_copy(queue, true, to, from, bytes, &arena, &status))
         return status;
-    if (bytes == 0)
-        return call_end(queue, OMPRMA_OK);
-    if (!from)
-        return call_end(queue, error_set(OMPRMA_ERR_ARGUMENT, "%s: submit of %zu bytes from NULL",
-                                         device_name(queue->device), bytes));
-    status = call_check_range(queue->device, "submit", to, bytes, &arena);
-    if (status != OMPRMA_OK)
-        return call_end(queue, status);
-    status = settle_host_overlap(queue, from, bytes, false);
-    if (status != OMPRMA_OK)
-        return call_end(queue, status);
     if (bytes <= (arena ? queue->device->paths.inline_submit : OMPRMA_COPIED_SUBMIT))
         status = send_inline(queue, to, from, bytes, arena);
     else
@@ -198,21 +256,10 @@ omprma_status_t omprma_retrieve(omprma_queue_t *queue, void *to, omprma_addr_t f
     const struct paths *paths;
     bool arena = false, fused;
     uint64_t limit;
-    omprma_status_t status = call_begin(queue);
+    omprma_status_t status;
 
-    if (status != OMPRMA_OK)
+    if (!begin_copy(queue, false, from, to, bytes, &arena, &status))
         return status;
-    if (bytes == 0)
-        return call_end(queue, OMPRMA_OK);
-    if (!to)
-        return call_end(queue, error_set(OMPRMA_ERR_ARGUMENT, "%s: retrieve of %zu bytes to NULL",
-                                         device_name(queue->device), bytes));
-    status = call_check_range(queue->device, "retrieve", from, bytes, &arena);
-    if (status != OMPRMA_OK)
-        return call_end(queue, status);
-    status = settle_host_overlap(queue, to, bytes, true);
-    if (status != OMPRMA_OK)
-        return call_end(queue, status);
     paths = &queue->device->paths;
     fused = queue->open && queue->hazard >= queue->open_first->number;
     limit = fused ? paths->inline_retrieve_fused : paths->inline_retrieve;

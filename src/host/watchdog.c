@@ -217,8 +217,6 @@ static void explain_next(struct line *line, const struct operation *o)
         add_other(line, other);
     else if (operation_is_command(o))
         explain_message(line, o);
-    else if (o->kind == OPERATION_TASK)
-        add(line, "its turn among the exchanges through the application");
     else
         add(line, "nothing that is known; %u transfers of the queue are under way",
             o->queue->transfers);
@@ -246,7 +244,7 @@ static void explain_issued(struct line *line, const struct operation *o)
         add_other(line, o->wait.target);
         break;
     case OPERATION_TASK:
-        add(line, "its parts, in queues of their own");
+        add(line, "its pieces, in queues of their own, or room for them");
         break;
     case OPERATION_MARK:
         if (o->prev || queue->writes_first)
@@ -327,7 +325,7 @@ static void give_up(struct runtime *runtime)
             "of omprma or of MPI; please report it, with the lines above",
             device_name(queue->device), queue->number, (long long)runtime->config.timeout_s);
         atomic_store(&queue->device->keeps_memory, true);
-        queue_lose(queue, OMPRMA_ERR_PROTOCOL, line.text);
+        queue_lose(queue, OMPRMA_ERR_STUCK, line.text);
     }
 }
 

@@ -68,7 +68,8 @@ static void draw_delay(struct null_path *self, struct transfer *t)
     self->random ^= self->random << 13;
     self->random ^= self->random >> 7;
     self->random ^= self->random << 17;
-    progress_of(t)->delay = self->options.delay ? self->random % (self->options.delay + 1) : 0;
+    progress_of(t)->delay = self->options.least_delay +
+                            (self->options.delay ? self->random % (self->options.delay + 1) : 0);
 }
 
 /* It is one of those that move from now on. */

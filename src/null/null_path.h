@@ -13,7 +13,8 @@ struct null_path_options {
     uint64_t piece_bytes;  /* moved by one call of test() */
     uint64_t direct_bytes; /* one-sided: up to this size moved by start(), as with put + flush;
                             * two-sided: up to this size sends end before they are received */
-    unsigned delay;        /* most calls of test() that move nothing, per piece */
+    unsigned least_delay;  /* calls of test() that move nothing, per piece, */
+    unsigned delay;        /* and at most so many more, by chance */
     uint64_t seed;         /* of the delays; not 0 */
     uint64_t fail_start;   /* the start() with this number fails, counted from 1; 0: none does */
     int most;              /* one-sided: so many transfers move at a time, first come; 0: all do */

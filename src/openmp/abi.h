@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "face/offload.h"
+
 #define ABI_EXPORT __attribute__((visibility("default")))
 
 /* Of a construct in the source; `where` is ";file;function;line;column;;". */
@@ -19,25 +21,8 @@ struct location {
 
 /* ---- what constructors register ------------------------------------------------------------- */
 
-enum entry_flags {
-    ENTRY_LINK = 1,
-    ENTRY_CONSTRUCTOR = 2, /* up to clang 18 */
-    ENTRY_DESTRUCTOR = 4,  /* up to clang 18 */
-    ENTRY_INDIRECT = 8,
-    ENTRY_REQUIRES = 16, /* its data are the clauses */
-    ENTRY_VTABLE = 32
-};
-
-/* A kernel or a variable, up to LLVM 20 or so. */
-struct abi_entry {
-    void *address;
-    char *name;
-    size_t bytes; /* 0: a kernel */
-    int32_t flags;
-    int32_t data;
-};
-
-/* The same later. `zero` tells it from the older form, which begins with an address. */
+/* An entry (face/offload.h) later. `zero` tells it from the older form, which begins with an
+ * address. */
 struct abi_entry_new {
     uint64_t zero;
     uint16_t version, kind;
@@ -59,8 +44,6 @@ struct abi_library {
     struct abi_image *images;
     char *entries_begin, *entries_end;
 };
-
-enum requires_clauses { REQUIRES_UNIFIED_SHARED_MEMORY = 8 };
 
 /* ---- maps ----------------------------------------------------------------------------------- */
 
@@ -96,31 +79,33 @@ struct dimension {
 
 /* ---- regions -------------------------------------------------------------------------------- */
 
-/* Clang 15 ends after trip_count. */
-struct kernel_arguments {
-    uint32_t version; /* 1: clang 15, 2: 16 and 17, 3: since 18, kernels take one more pointer */
-    uint32_t count;
-    void **bases, **begins;
-    int64_t *sizes, *types;
-    void **names, **mappers;
-    uint64_t trip_count;
-    uint64_t flags; /* bit 0: nowait */
-    uint32_t teams[3], thread_limit[3];
-    uint32_t dynamic_group_bytes;
-};
+/* Of struct kernel_arguments (face/offload.h). */
 enum { ARGUMENTS_VERSION_FLAGS = 2, ARGUMENTS_VERSION_DYN_PTR = 3, ARGUMENTS_VERSION_NEWEST = 3 };
+
+/* ---- interop constructs, what other compilers than clang pass ---- */
+
+struct interop_context {
+    uint32_t version;
+    uint32_t flags; /* bit 0: implicit, bit 1: nowait */
+    int32_t thread;
+};
+
+struct dependence_pack {
+    int32_t count;
+    void *list; /* libomp's */
+    int32_t alias_free_count;
+    void *alias_free;
+};
 
 /* What the entry points return. */
 enum { ABI_OK = 0, ABI_FAIL = 1 };
 
-_Static_assert(sizeof(void *) == 8, "this interface is known for 64-bit machines only");
 _Static_assert(offsetof(struct location, where) == 16, "source location");
-_Static_assert(sizeof(struct abi_entry) == 32, "offload entry");
 _Static_assert(sizeof(struct abi_entry_new) == 56, "newer offload entry");
 _Static_assert(offsetof(struct abi_entry_new, address) == 16, "newer offload entry's address");
 _Static_assert(sizeof(struct abi_image) == 32, "device image");
 _Static_assert(sizeof(struct abi_library) == 32, "registered library");
-_Static_assert(offsetof(struct kernel_arguments, flags) == 64, "end of clang 15's arguments");
-_Static_assert(sizeof(struct kernel_arguments) == 104, "kernel arguments");
+_Static_assert(sizeof(struct interop_context) == 12, "context of an interop construct");
+_Static_assert(sizeof(struct dependence_pack) == 32, "dependences of an interop construct");
 
 #endif

@@ -127,11 +127,19 @@ int omp_target_associate_ptr(const void *host, const void *address, size_t bytes
 static bool disassociate(struct device *device, uintptr_t host)
 {
     struct mapped *mapped;
-    if (mapping_find(&device->mapping, host, 1, &mapped) != OVERLAP_INSIDE ||
-        mapped->begin != host || mapped->references != COUNT_INFINITE || mapped->holds > 0)
+    enum overlap overlap = mapping_find(&device->mapping, host, 1, &mapped);
+    if (overlap == OVERLAP_INSIDE && mapped->begin == host && mapped->holds > 0) {
+        report(NULL, device,
+               "omp_target_disassociate_ptr: %p is held by a map of something that contains it; "
+               "unmap that first",
+               (void *)host);
+        echo_print("Trying to disassociate a pointer with a non-zero hold reference count");
+        return false;
+    }
+    if (overlap != OVERLAP_INSIDE || mapped->begin != host || mapped->references != COUNT_INFINITE)
         return report(NULL, device,
                       "omp_target_disassociate_ptr: %p was not associated by "
-                      "omp_target_associate_ptr, or is held by a map",
+                      "omp_target_associate_ptr",
                       (void *)host);
     mapping_drop(&device->mapping, mapped);
     return true;

@@ -127,14 +127,15 @@ static uintptr_t item_base(const struct maps *maps, int i)
     return (uintptr_t)(maps->types[i] & MAP_PTR_AND_OBJ ? *(void **)base : base);
 }
 
-/* A section of no length that is not mapped is a null pointer on the device. */
+/* A pointer to what is not mapped keeps its value, as OpenMP 5.1 says: it may be one to device
+ * memory. */
 static uint64_t word_mapped(struct work *work, const struct maps *maps, int i)
 {
     struct mapped *mapped;
     uintptr_t begin = (uintptr_t)maps->begins[i];
     if (mapping_find(&work->device->mapping, begin, (size_t)maps->sizes[i], &mapped) ==
         OVERLAP_NONE)
-        return 0;
+        return item_base(maps, i);
     return mapped_address(mapped, begin) - (begin - item_base(maps, i));
 }
 

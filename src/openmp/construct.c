@@ -6,9 +6,10 @@
 static bool construct_move(struct work *work, const struct construct *construct)
 {
     static const char *const titles[] = {
-        [CONSTRUCT_ENTER] = "Entering OpenMP data region",
-        [CONSTRUCT_LEAVE] = "Exiting OpenMP data region",
-        [CONSTRUCT_UPDATE] = "Updating OpenMP data",
+        /* LLVM's, letter by letter */
+        [CONSTRUCT_ENTER] = "Entering OpenMP data region with being_mapper",
+        [CONSTRUCT_LEAVE] = "Exiting OpenMP data region with end_mapper",
+        [CONSTRUCT_UPDATE] = "Updating data within the OpenMP data region with update_mapper",
     };
     struct device *device = work->device;
     const struct maps *maps = &construct->maps;

@@ -4,7 +4,6 @@
  * attached by an item of their own (clang 22) come last, because whether they are depends on what
  * the whole construct has made.
  */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "openmp/maps.h"
@@ -33,14 +32,6 @@ struct range {
     bool counts; /* changes the counts; members rely on those of their structure */
     const char *name;
 };
-
-static const char *count_text(uint64_t count, char text[24])
-{
-    if (count == COUNT_INFINITE)
-        return "INF";
-    snprintf(text, 24, "%llu", (unsigned long long)count);
-    return text;
-}
 
 static void info_entered(const struct work *work, const struct mapped *mapped,
                          const struct range *range, bool made)
@@ -75,10 +66,19 @@ static bool range_absent(struct work *work, const struct range *range)
     message_print("device mapping required by 'present' map type modifier does not "
                   "exist for host address 0x%016llx (%zu bytes)",
                   (unsigned long long)range->begin, range->bytes);
-    return report(work->where, work->device,
-                  "\"%.*s\" (%zu bytes at %p) is not mapped, as its map clause says \"present\"; "
-                  "map it before",
-                  name.length, name.text, range->bytes, (void *)range->begin);
+    report(work->where, work->device,
+           "\"%.*s\" (%zu bytes at %p) is not mapped, as its map clause says \"present\"; "
+           "map it before",
+           name.length, name.text, range->bytes, (void *)range->begin);
+    echo_print("Call to getTargetPointer returned null pointer ('present' map type modifier).");
+    return false;
+}
+
+static bool range_impossible(void)
+{
+    echo_print("Call to getTargetPointer returned null pointer (device failure or illegal "
+               "mapping).");
+    return false;
 }
 
 static bool range_overlaps(struct work *work, const struct range *range, const struct mapped *other)
@@ -91,11 +91,12 @@ static bool range_overlaps(struct work *work, const struct range *range, const s
         (size_t)(other->end - other->begin));
     if (range->type & MAP_PRESENT)
         return range_absent(work, range);
-    return report(work->where, work->device,
-                  "\"%.*s\" (%zu bytes at %p) overlaps \"%.*s\", of which %zu bytes at %p are "
-                  "mapped; map the whole of it first, or only what is mapped",
-                  name.length, name.text, range->bytes, (void *)range->begin, old.length, old.text,
-                  (size_t)(other->end - other->begin), (void *)other->begin);
+    report(work->where, work->device,
+           "\"%.*s\" (%zu bytes at %p) overlaps \"%.*s\", of which %zu bytes at %p are "
+           "mapped; map the whole of it first, or only what is mapped",
+           name.length, name.text, range->bytes, (void *)range->begin, old.length, old.text,
+           (size_t)(other->end - other->begin), (void *)other->begin);
+    return range_impossible();
 }
 
 static struct mapped *range_make(struct work *work, const struct range *range)
@@ -105,8 +106,10 @@ static struct mapped *range_make(struct work *work, const struct range *range)
     size_t padding = range->begin % ALIGNMENT;
     if (range->bytes > SIZE_MAX - padding ||
         !report_status(work->where, device,
-                       omprma_alloc(device->number, range->bytes + padding, &block)))
+                       omprma_alloc(device->number, range->bytes + padding, &block))) {
+        range_impossible();
         return NULL;
+    }
     struct mapped *mapped = mapping_add(&device->mapping, range->begin, range->bytes,
                                         block + padding, (range->type & MAP_HOLD) != 0);
     if (!mapped) {
@@ -193,10 +196,14 @@ static bool item_enter_pointer(struct work *work, const struct maps *maps, int i
 }
 
 /* What use_device_ptr and use_device_addr get; what is not mapped keeps its host address. */
-static void item_return(const struct maps *maps, int i, const struct range *range,
-                        const struct mapped *mapped)
+static void item_return(const struct work *work, const struct maps *maps, int i,
+                        const struct range *range, const struct mapped *mapped)
 {
     uintptr_t address = range->base;
+    struct name name = name_of(range->name);
+    if (!mapped && info_wants(INFO_EMPTY))
+        info_print(work->device->number, "variable %.*s does not have a valid device counterpart\n",
+                   name.length, name.text);
     if (mapped)
         address = mapped_address(mapped, range->begin) - (range->begin - range->base);
     maps->bases[i] = (void *)address;
@@ -219,7 +226,7 @@ static bool item_enter(struct work *work, const struct maps *maps, int i)
     if (!range_enter(work, &range, &mapped) || (mapped && !range_fill(work, &range, mapped)))
         return false;
     if (type & MAP_RETURN_PARAM)
-        item_return(maps, i, &range, mapped);
+        item_return(work, maps, i, &range, mapped);
     if (!pointer)
         return true;
     return pointer_attach(work, pointer, pointer_host, sizeof(void *), maps->begins[i],

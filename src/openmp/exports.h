@@ -153,6 +153,16 @@ ABI_EXPORT const char *omp_get_interop_str(const struct interop *interop, int pr
                                            int *result);
 ABI_EXPORT const char *omp_get_interop_name(const struct interop *interop, int property);
 ABI_EXPORT const char *omp_get_interop_type_desc(const struct interop *interop, int property);
+ABI_EXPORT const char *omp_get_interop_rc_desc(const struct interop *interop, int result);
+ABI_EXPORT struct interop *__tgt_interop_get(struct location *where, int32_t type, int64_t device,
+                                             int32_t preference_count, void *preferences,
+                                             struct interop_context *context,
+                                             struct dependence_pack *pack);
+ABI_EXPORT int __tgt_interop_use60(struct location *where, struct interop *interop,
+                                   struct interop_context *context, struct dependence_pack *pack);
+ABI_EXPORT int __tgt_interop_release(struct location *where, struct interop *interop,
+                                     struct interop_context *context, struct dependence_pack *pack);
+ABI_EXPORT void __tgt_target_sync(struct location *where, int32_t thread, void *task, void *event);
 ABI_EXPORT void __tgt_interop_init(struct location *where, int32_t thread, struct interop **interop,
                                    int32_t type, int32_t device, int32_t count, void *dependences,
                                    int32_t nowait);

@@ -28,14 +28,12 @@ static bool image_is_foreign(const char *start, size_t bytes)
 static bool entry_is_symbol(const struct entry *entry)
 {
     return entry->name && entry->name[0] && (entry->address || entry->bytes) &&
-           !(entry->flags & (ENTRY_REQUIRES | ENTRY_INDIRECT | ENTRY_VTABLE));
+           !(entry->flags & (ENTRY_REQUIRES | ENTRY_VTABLE));
 }
 
 static bool image_take_entry(const struct entry *entry, void *context)
 {
     struct image *image = context;
-    if (entry->flags & ENTRY_REQUIRES)
-        registry_require(entry->data);
     if (!entry_is_symbol(entry))
         return true;
     if ((image->count & (image->count - 1)) == 0) { /* full: none, or a power of two */
@@ -97,10 +95,20 @@ bool image_is_placed(const struct image *image, const struct device *device)
     return image->addresses && image->addresses[device->number];
 }
 
-/* Asks for the symbols of all entries in one request. */
+static size_t functions_count(const struct image *image)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < image->count; i++)
+        count += (image->entries[i].flags & ENTRY_INDIRECT) != 0;
+    return count;
+}
+
+/* Asks for the symbols of all entries in one request, and for the kernel that makes stand-ins,
+ * which comes last, if there are functions that need some. */
 static bool image_load(struct image *image, struct device *device, omprma_addr_t *addresses,
                        const struct location *where)
 {
+    size_t count = image->count + (functions_count(image) > 0);
     omprma_symbol_t *symbols = calloc(image->count + 1, sizeof(*symbols));
     if (!symbols)
         return report(where, device, "no host memory for the symbols of a device image");
@@ -108,12 +116,70 @@ static bool image_load(struct image *image, struct device *device, omprma_addr_t
         symbols[i].name = image->entries[i].name;
         symbols[i].bytes = image->entries[i].bytes;
     }
+    if (count > image->count)
+        symbols[image->count].name = OMPRMA_SYMBOL_STAND_IN;
     bool right = report_status(
         where, device,
-        omprma_image_load(device->number, image->start, image->bytes, symbols, image->count));
-    for (size_t i = 0; i < image->count; i++)
+        omprma_image_load(device->number, image->start, image->bytes, symbols, count));
+    for (size_t i = 0; i < count; i++)
         addresses[i] = symbols[i].address;
     free(symbols);
+    return right;
+}
+
+/* What the image has of a function that may be called through pointers is a pointer to it. The
+ * function itself is what corresponds to the host's: a pointer to that becomes one to this. */
+static bool image_find_functions(struct image *image, struct device *device,
+                                 omprma_addr_t *addresses, const struct location *where)
+{
+    struct work *work = NULL;
+    bool right = true;
+    for (size_t i = 0; i < image->count && right; i++) {
+        if (!(image->entries[i].flags & ENTRY_INDIRECT))
+            continue;
+        if (!work)
+            work = work_begin(device, where);
+        right = work && work_retrieve(work, &addresses[i], addresses[i], sizeof(addresses[i]));
+    }
+    return (!work || work_finish(work)) && right;
+}
+
+static void stand_in_failed(const struct image *image, const struct device *device, size_t entry,
+                            uint64_t error, const struct location *where)
+{
+    report(where, device,
+           "calls through pointers inside of data do not find %s of the program's address %p: %s; "
+           "have one device per worker, or pass the pointer as a variable of its own",
+           image->entries[entry].name, image->entries[entry].address, strerror((int)error));
+}
+
+/* Pointers to functions also come to a device inside of data, where nobody sees them. So the
+ * program's address of a function is made to work on the device. Where that cannot be, regions may
+ * still do without. */
+static bool image_stand_in(struct image *image, struct device *device,
+                           const omprma_addr_t *addresses, const struct location *where)
+{
+    size_t count = functions_count(image), at = 0;
+    if (count == 0)
+        return true;
+    uint64_t *results = calloc(count, sizeof(*results));
+    struct work *work = results ? work_begin(device, where) : NULL;
+    omprma_addr_t block = work ? work_private(work, count * sizeof(*results)) : 0;
+    bool right = block != 0;
+    for (size_t i = 0; i < image->count && right; i++) {
+        if (!(image->entries[i].flags & ENTRY_INDIRECT))
+            continue;
+        const uint64_t words[] = {block + at++ * sizeof(*results),
+                                  (uintptr_t)image->entries[i].address, addresses[i]};
+        right = work_launch(work, addresses[image->count], NULL, words, 3);
+    }
+    right = right && work_retrieve(work, results, block, count * sizeof(*results));
+    right = (!work || work_finish(work)) && right;
+    at = 0;
+    for (size_t i = 0; i < image->count && right; i++)
+        if ((image->entries[i].flags & ENTRY_INDIRECT) && results[at++])
+            stand_in_failed(image, device, i, results[at - 1], where);
+    free(results);
     return right;
 }
 
@@ -172,7 +238,9 @@ bool image_place(struct image *image, struct device *device, const struct locati
     pthread_mutex_unlock(&room_lock);
     if (!right)
         report(where, device, "no host memory for the symbols of a device image");
-    right = right && image_load(image, device, addresses, where);
+    right = right && image_load(image, device, addresses, where) &&
+            image_find_functions(image, device, addresses, where) &&
+            image_stand_in(image, device, addresses, where);
     if (right) {
         pthread_mutex_lock(&device->lock);
         right = image_map_variables(image, device, addresses);

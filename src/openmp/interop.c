@@ -6,6 +6,7 @@
 
 #include "openmp/device.h"
 #include "openmp/exports.h"
+#include "openmp/libomp.h"
 #include "openmp/report.h"
 
 struct interop {
@@ -100,36 +101,97 @@ const char *omp_get_interop_type_desc(const struct interop *interop, int propert
     return property >= PROPERTY_FIRST && property < 0 ? types[-property - 1] : NULL;
 }
 
-void __tgt_interop_init(struct location *where, int32_t thread, struct interop **interop,
-                        int32_t type, int32_t id, int32_t count, void *dependences, int32_t nowait)
+static const char *const results[] = {"successful",
+                                      "parameters are empty",
+                                      "property is out of range",
+                                      "property is an integer, not a pointer or string",
+                                      "property is a pointer, not an integer or string",
+                                      "property is a string, not an integer or pointer"};
+
+const char *omp_get_interop_rc_desc(const struct interop *interop, int result)
+{
+    (void)interop;
+    if (result == RESULT_NO_VALUE)
+        return "there is no value";
+    return result <= RESULT_SUCCESS && result >= RESULT_TYPE_STR ? results[-result] : "other error";
+}
+
+/* ---- constructs ----------------------------------------------------------------------------- */
+
+/* Nothing is ever under way behind an interop object, so all that is to be waited for is what
+ * dependences say. */
+static void wait_for(struct location *where, int32_t thread, const struct dependence_pack *pack)
+{
+    if (pack && (pack->count > 0 || pack->alias_free_count > 0) && __kmpc_omp_wait_deps)
+        __kmpc_omp_wait_deps(where, thread, pack->count, pack->list, pack->alias_free_count,
+                             pack->alias_free);
+}
+
+struct interop *__tgt_interop_get(struct location *where, int32_t type, int64_t id,
+                                  int32_t preference_count, void *preferences,
+                                  struct interop_context *context, struct dependence_pack *pack)
 {
     struct device *device;
-    (void)thread, (void)type, (void)count, (void)dependences, (void)nowait;
-    *interop = NULL;
-    enum choice choice = device_choose_bare(id, where, &device);
-    if (choice != CHOICE_DEVICE)
-        return;
+    (void)type, (void)preference_count, (void)preferences;
+    wait_for(where, context->thread, pack);
+    if (device_choose_bare(id, where, &device) != CHOICE_DEVICE)
+        return NULL;
     struct interop *made = malloc(sizeof(*made));
     if (made)
         made->device = device->number;
     else
         report(where, device, "no host memory for an interop object");
-    *interop = made;
     device_leave();
+    return made;
 }
 
-/* Nothing is ever under way behind an interop object. */
+int __tgt_interop_use60(struct location *where, struct interop *interop,
+                        struct interop_context *context, struct dependence_pack *pack)
+{
+    wait_for(where, context->thread, pack);
+    return interop ? ABI_OK : ABI_FAIL;
+}
+
+int __tgt_interop_release(struct location *where, struct interop *interop,
+                          struct interop_context *context, struct dependence_pack *pack)
+{
+    wait_for(where, context->thread, pack);
+    free(interop);
+    return interop ? ABI_OK : ABI_FAIL;
+}
+
+void __tgt_target_sync(struct location *where, int32_t thread, void *task, void *event)
+{
+    (void)where, (void)thread, (void)task, (void)event;
+}
+
+/* ---- constructs of clang 14 to 22 ---- */
+
+void __tgt_interop_init(struct location *where, int32_t thread, struct interop **interop,
+                        int32_t type, int32_t device, int32_t count, void *dependences,
+                        int32_t nowait)
+{
+    struct interop_context context = {.thread = thread};
+    struct dependence_pack pack = {.count = count, .list = dependences};
+    (void)nowait;
+    *interop = __tgt_interop_get(where, type, device, 0, NULL, &context, &pack);
+}
+
 void __tgt_interop_use(struct location *where, int32_t thread, struct interop **interop,
                        int32_t device, int32_t count, void *dependences, int32_t nowait)
 {
-    (void)where, (void)thread, (void)interop, (void)device, (void)count, (void)dependences;
-    (void)nowait;
+    struct interop_context context = {.thread = thread};
+    struct dependence_pack pack = {.count = count, .list = dependences};
+    (void)device, (void)nowait;
+    __tgt_interop_use60(where, *interop, &context, &pack);
 }
 
 void __tgt_interop_destroy(struct location *where, int32_t thread, struct interop **interop,
                            int32_t device, int32_t count, void *dependences, int32_t nowait)
 {
-    (void)where, (void)thread, (void)device, (void)count, (void)dependences, (void)nowait;
-    free(*interop);
+    struct interop_context context = {.thread = thread};
+    struct dependence_pack pack = {.count = count, .list = dependences};
+    (void)device, (void)nowait;
+    __tgt_interop_release(where, *interop, &context, &pack);
     *interop = NULL;
 }

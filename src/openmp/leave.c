@@ -18,23 +18,50 @@ static bool item_absent(struct work *work, const struct maps *maps, int i)
                   name.length, name.text, (long long)maps->sizes[i], maps->begins[i]);
 }
 
+/* In LLVM's words. `counts`: one count was taken off. */
 static void info_left(const struct work *work, const struct mapped *mapped, const void *begin,
-                      size_t bytes, const char *map_name)
+                      size_t bytes, int64_t type, bool counts)
 {
-    struct name name = name_of(map_name);
-    if (mapped->references == 0 && mapped->holds == 0 && info_wants(INFO_CHANGES))
+    char references[24], holds[24];
+    bool hold = (type & MAP_HOLD) != 0, last = mapped->references == 0 && mapped->holds == 0;
+    const char *action = !counts ? " (update suppressed)"
+                         : last  ? " (decremented, delayed deletion)"
+                                 : " (decremented)";
+    info_print(work->device->number,
+               "Mapping exists%s with HstPtrBegin=0x%016llx, TgtPtrBegin=0x%016llx, Size=%zu, "
+               "DynRefCount=%s%s, HoldRefCount=%s%s\n",
+               type & MAP_IMPLICIT ? " (implicit)" : "", (unsigned long long)(uintptr_t)begin,
+               (unsigned long long)mapped_address(mapped, (uintptr_t)begin), bytes,
+               count_text(mapped->references, references), hold && counts ? "" : action,
+               count_text(mapped->holds, holds), hold && counts ? action : "");
+}
+
+/* What the construct takes out of the table, after all copies, as LLVM says it. */
+static bool list_info_removed(struct work *work, const struct maps *maps, void *context)
+{
+    for (int i = maps->count - 1; i >= 0; i--) {
+        struct mapped *mapped;
+        if (map_is_private(maps->types[i]) || (maps->types[i] & MAP_ATTACH))
+            continue;
+        if (maps->mappers && maps->mappers[i]) {
+            if (!mapper_run(work, maps, i, list_info_removed, context))
+                return false;
+            continue;
+        }
+        uintptr_t begin = (uintptr_t)maps->begins[i];
+        size_t bytes = (size_t)maps->sizes[i];
+        if (mapping_find(&work->device->mapping, begin, bytes, &mapped) == OVERLAP_NONE ||
+            mapped->begin != begin || mapped->end != begin + bytes || mapped->references > 0 ||
+            mapped->holds > 0)
+            continue;
+        struct name name = name_of(mapped->name);
         info_print(work->device->number,
                    "Removing map entry with HstPtrBegin=0x%016llx, TgtPtrBegin=0x%016llx, "
                    "Size=%zu, Name=%.*s\n",
-                   (unsigned long long)mapped->begin, (unsigned long long)mapped->device,
-                   (size_t)(mapped->end - mapped->begin), name.length, name.text);
-    if (info_wants(INFO_EXISTS))
-        info_print(work->device->number,
-                   "Mapping exists with HstPtrBegin=0x%016llx, TgtPtrBegin=0x%016llx, Size=%zu, "
-                   "DynRefCount=%lld, HoldRefCount=%lld\n",
-                   (unsigned long long)(uintptr_t)begin,
-                   (unsigned long long)mapped_address(mapped, (uintptr_t)begin), bytes,
-                   (long long)mapped->references, (long long)mapped->holds);
+                   (unsigned long long)begin, (unsigned long long)mapped->device, bytes,
+                   name.length, name.text);
+    }
+    return true;
 }
 
 /* Takes one count off; the last one makes this work see to its removal. */
@@ -80,11 +107,12 @@ static bool item_leave(struct work *work, const struct maps *maps, int i)
     if (overlap == OVERLAP_NONE || (overlap == OVERLAP_PARTLY && !(type & MAP_IMPLICIT)))
         return type & MAP_PRESENT ? item_absent(work, maps, i) : item_leave_pointer(work, maps, i);
     bool back = (type & MAP_ALWAYS) || mapped_is_last(mapped, hold, all);
-    if ((type & MAP_FROM) && back && bytes > 0 && !item_retrieve(work, mapped, begin, bytes))
-        return false;
     if (counts && !range_leave(work, mapped, type))
         return false;
-    info_left(work, mapped, (const void *)begin, bytes, maps_name(maps, i));
+    if (info_wants(INFO_EXISTS))
+        info_left(work, mapped, (const void *)begin, bytes, type, counts);
+    if ((type & MAP_FROM) && back && bytes > 0 && !item_retrieve(work, mapped, begin, bytes))
+        return false;
     return item_leave_pointer(work, maps, i);
 }
 
@@ -106,5 +134,6 @@ static bool list_leave(struct work *work, const struct maps *maps, void *context
 
 bool maps_leave(struct work *work, const struct maps *maps)
 {
-    return list_leave(work, maps, NULL);
+    return list_leave(work, maps, NULL) &&
+           (!info_wants(INFO_CHANGES) || list_info_removed(work, maps, NULL));
 }

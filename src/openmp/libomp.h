@@ -35,6 +35,8 @@ LIBOMP struct task *__kmpc_omp_target_task_alloc(void *location, int32_t thread,
 LIBOMP int32_t __kmpc_omp_task_with_deps(void *location, int32_t thread, struct task *task,
                                          int32_t count, struct dependence *dependences,
                                          int32_t alias_free_count, struct dependence *alias_free);
+LIBOMP void __kmpc_omp_wait_deps(void *location, int32_t thread, int32_t count, void *dependences,
+                                 int32_t alias_free_count, void *alias_free);
 /* NOLINTEND(bugprone-reserved-identifier) */
 
 #endif

@@ -8,65 +8,69 @@
 #include "openmp/maps.h"
 #include "openmp/report.h"
 
-/* The items by columns, as constructs pass them. */
-struct components {
-    int64_t count, room;
-    void **bases, **begins, **names;
-    int64_t *sizes, *types;
-    bool exhausted; /* there was no memory for one */
+/* An item. LLVM's libomptarget keeps them in a std::vector, and so do programs that call the
+ * functions below themselves: the layout of both is the same. */
+struct component {
+    void *base, *begin;
+    int64_t size, type;
+    void *name;
 };
+
+struct components {
+    struct component *first, *end, *limit;
+};
+
+/* There was no memory for an item of the thread's mapper. */
+static _Thread_local bool exhausted;
 
 typedef void mapper_function(void *handle, void *base, void *begin, int64_t size, int64_t type,
                              void *name);
 
-static bool column_grow(void *column, int64_t room)
-{
-    void **place = column;
-    void *longer = reallocarray(*place, (size_t)room, sizeof(int64_t));
-    if (longer)
-        *place = longer;
-    return longer != NULL;
-}
-
-static bool components_grow(struct components *all)
-{
-    int64_t room = all->room ? 2 * all->room : 16;
-    if (!column_grow(&all->bases, room) || !column_grow(&all->begins, room) ||
-        !column_grow(&all->names, room) || !column_grow(&all->sizes, room) ||
-        !column_grow(&all->types, room))
-        return false;
-    all->room = room;
-    return true;
-}
-
 int64_t __tgt_mapper_num_components(void *handle)
 {
-    return ((const struct components *)handle)->count;
+    const struct components *all = handle;
+    return all->end - all->first;
 }
 
 void __tgt_push_mapper_component(void *handle, void *base, void *begin, int64_t size, int64_t type,
                                  void *name)
 {
     struct components *all = handle;
-    if (all->exhausted || (all->count == all->room && !components_grow(all))) {
-        all->exhausted = true;
-        return;
+    if (all->end == all->limit) {
+        size_t count = (size_t)(all->end - all->first), room = count ? 2 * count : 16;
+        struct component *longer = reallocarray(all->first, room, sizeof(*longer));
+        if (!longer) {
+            exhausted = true;
+            return;
+        }
+        *all = (struct components){longer, longer + count, longer + room};
     }
-    all->bases[all->count] = base;
-    all->begins[all->count] = begin;
-    all->sizes[all->count] = size;
-    all->types[all->count] = type;
-    all->names[all->count] = name;
-    all->count++;
+    *all->end++ = (struct component){base, begin, size, type, name};
 }
 
-static void components_clear(struct components *all)
+/* The items by columns, as constructs pass them; NULL: no memory. */
+static void *columns_make(const struct components *all, struct maps *maps)
 {
-    free(all->bases);
-    free(all->begins);
-    free(all->names);
-    free(all->sizes);
-    free(all->types);
+    enum { COLUMNS = 5 };
+    size_t count = (size_t)(all->end - all->first);
+    int64_t *columns = reallocarray(NULL, count + 1, COLUMNS * sizeof(*columns));
+    if (!columns)
+        return NULL;
+    maps->count = (int32_t)count;
+    maps->sizes = columns;
+    maps->types = columns + count;
+    maps->bases = (void **)(columns + 2 * count);
+    maps->begins = maps->bases + count;
+    maps->names = maps->begins + count;
+    for (size_t i = 0; i < count; i++) {
+        const struct component *each = &all->first[i];
+        maps->bases[i] = each->base;
+        maps->begins[i] = each->begin;
+        maps->sizes[i] = each->size;
+        maps->types[i] = each->type;
+        maps->names[i] = each->name;
+    }
+    return columns;
 }
 
 bool mapper_run(struct work *work, const struct maps *maps, int i, maps_function *call,
@@ -75,16 +79,19 @@ bool mapper_run(struct work *work, const struct maps *maps, int i, maps_function
     struct components all = {0};
     int64_t type = maps->types[i];
     mapper_function *mapper;
+    exhausted = false;
     *(void **)&mapper = maps->mappers[i];
     mapper(&all, maps->bases[i], maps->begins[i], maps->sizes[i], type,
            maps->names ? maps->names[i] : NULL);
     /* A member's mapper is not told that its structure is mapped and counted already. */
-    bool inner = maps->inner || (map_parent(type) >= 0 && !(type & MAP_PTR_AND_OBJ));
-    struct maps made = {(int32_t)all.count, all.bases, all.begins, all.sizes,
-                        all.types,          all.names, NULL,       inner};
-    bool right = all.exhausted
-                     ? report(work->where, work->device, "no host memory for the items of a mapper")
-                     : call(work, &made, context);
-    components_clear(&all);
+    struct maps made = {.inner =
+                            maps->inner || (map_parent(type) >= 0 && !(type & MAP_PTR_AND_OBJ))};
+    void *columns = exhausted ? NULL : columns_make(&all, &made);
+    bool right = columns ? call(work, &made, context)
+                         : report(work->where, work->device,
+                                  "no host memory for the items of a "
+                                  "mapper");
+    free(columns);
+    free(all.first);
     return right;
 }

@@ -12,13 +12,15 @@ omprma_addr_t maps_look_up(struct work *work, const void *begin, size_t bytes)
     return mapped_address(mapped, (uintptr_t)begin);
 }
 
-static void info_copy(const struct work *work, const char *way, const void *host,
-                      omprma_addr_t device, size_t bytes, const char *map_name)
+static void info_copy(const struct work *work, bool back, const void *host, omprma_addr_t device,
+                      size_t bytes, const char *map_name)
 {
     struct name name = name_of(map_name);
+    unsigned long long there = device, here = (uintptr_t)host;
     info_print(work->device->number,
-               "Copying data from %s, HstPtr=0x%016llx, TgtPtr=0x%016llx, Size=%zu, Name=%.*s\n",
-               way, (unsigned long long)(uintptr_t)host, (unsigned long long)device, bytes,
+               "Copying data from %s, %s=0x%016llx, %s=0x%016llx, Size=%zu, Name=%.*s\n",
+               back ? "device to host" : "host to device", back ? "TgtPtr" : "HstPtr",
+               back ? there : here, back ? "HstPtr" : "TgtPtr", back ? here : there, bytes,
                name.length, name.text);
 }
 
@@ -41,7 +43,7 @@ bool range_submit(struct work *work, struct mapped *mapped, const void *begin, s
 {
     omprma_addr_t to = mapped_address(mapped, (uintptr_t)begin);
     if (info_wants(INFO_TRANSFERS))
-        info_copy(work, "host to device", begin, to, bytes, mapped->name);
+        info_copy(work, false, begin, to, bytes, mapped->name);
     struct resubmit resubmit = {work, mapped, true};
     if (!work_follow(work, mapped) || !work_submit(work, to, begin, bytes))
         return false;
@@ -54,7 +56,7 @@ bool range_retrieve(struct work *work, struct mapped *mapped, void *begin, size_
 {
     omprma_addr_t from = mapped_address(mapped, (uintptr_t)begin);
     if (info_wants(INFO_TRANSFERS))
-        info_copy(work, "device to host", begin, from, bytes, mapped->name);
+        info_copy(work, true, begin, from, bytes, mapped->name);
     if (!work_follow(work, mapped) || !work_retrieve(work, begin, from, bytes))
         return false;
     work_write(work, mapped);
@@ -80,8 +82,7 @@ bool pointer_attach(struct work *work, struct mapped *mapped, void *pointer, siz
     if (!changed)
         return work_follow(work, mapped);
     if (info_wants(INFO_TRANSFERS))
-        info_copy(work, "host to device", pointer, mapped_address(mapped, (uintptr_t)pointer),
-                  bytes, NULL);
+        info_copy(work, false, pointer, mapped_address(mapped, (uintptr_t)pointer), bytes, NULL);
     if (!work_follow(work, mapped) ||
         !work_submit(work, mapped_address(mapped, (uintptr_t)pointer), value, bytes))
         return false;

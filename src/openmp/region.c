@@ -1,8 +1,31 @@
 /* region.c: see region.h. */
 #include "openmp/region.h"
 
+#include <stdlib.h>
+
 #include "openmp/registry.h"
 #include "openmp/report.h"
+
+static unsigned setting(const char *name, unsigned otherwise)
+{
+    const char *text = getenv(name);
+    int number = text ? atoi(text) : 0;
+    return number > 0 ? (unsigned)number : otherwise;
+}
+
+/* What clauses leave open is the environment's, and then the worker's to choose. */
+static void info_kernel(const struct device *device, const char *name,
+                        const omprma_geometry_t *geometry)
+{
+    omprma_device_info_t info = {.cores = 1};
+    unsigned teams = geometry->teams[0], threads = geometry->threads[0];
+    omprma_device_info(device->number, &info);
+    if (teams == 0)
+        teams = setting("OMP_NUM_TEAMS", 1);
+    if (threads == 0)
+        threads = setting("OMP_TEAMS_THREAD_LIMIT", (unsigned)info.cores);
+    info_launch(device->number, name, teams, threads);
+}
 
 bool region_issue(struct work *work, const struct region_call *call, const struct maps *maps)
 {
@@ -17,12 +40,15 @@ bool region_issue(struct work *work, const struct region_call *call, const struc
                        maps->sizes, maps->types, maps->names);
     pthread_mutex_lock(&device->lock);
     bool right = maps_enter(work, maps);
+    if (!right) {
+        echo_print("Call to targetDataBegin failed, abort target.");
+        echo_print("Failed to process data before launching the kernel.");
+    }
     arguments.words = arguments.few;
     right = right && arguments_build(work, maps, call->leading, &arguments);
     pthread_mutex_unlock(&device->lock);
     if (right && info_wants(INFO_KERNEL))
-        info_print(device->number, "Launching kernel %s with %zu arguments\n", name,
-                   arguments.count);
+        info_kernel(device, name, &call->geometry);
     right = right && work_launch(work, kernel, &call->geometry, arguments.words, arguments.count);
     arguments_clear(&arguments);
     if (!right)

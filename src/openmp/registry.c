@@ -39,7 +39,7 @@ RB_GENERATE_INTERNAL(region_tree, region, link, region_compare, static)
 /* The step to the next entry; 0: damaged. Entries of other languages are left out. */
 static size_t entry_read(const char *at, size_t room, struct entry *entry, bool *ours)
 {
-    const struct abi_entry *old = (const void *)at;
+    const struct offload_entry *old = (const void *)at;
     const struct abi_entry_new *new = (const void *)at;
     if (room >= sizeof(*new) && new->zero == 0 && new->version == 1) {
         *entry =
@@ -75,7 +75,26 @@ bool entries_each(const char *begin, const char *end,
 
 void registry_require(int64_t clauses)
 {
-    atomic_fetch_or(&registry.requires, clauses);
+    static const struct {
+        int64_t clause;
+        const char *name;
+    } shared[] = {{REQUIRES_REVERSE_OFFLOAD, "reverse_offload"},
+                  {REQUIRES_UNIFIED_ADDRESS, "unified_address"},
+                  {REQUIRES_UNIFIED_SHARED_MEMORY, "unified_shared_memory"}};
+    long long before = 0; /* nothing was said; "no clause" is a bit of its own */
+    if (atomic_compare_exchange_strong(&registry.requires, &before, clauses))
+        return;
+    for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++)
+        if ((before ^ clauses) & shared[i].clause)
+            report_inconsistent(shared[i].name);
+}
+
+static bool requires_take(const struct entry *entry, void *context)
+{
+    (void)context;
+    if (entry->flags & ENTRY_REQUIRES)
+        registry_require(entry->data);
+    return true;
 }
 
 static void regions_add(struct image *image)
@@ -109,6 +128,8 @@ static void regions_drop(const struct image *image)
 bool registry_add(const struct abi_library *library)
 {
     bool any = false;
+    if (!entries_each(library->entries_begin, library->entries_end, requires_take, NULL))
+        return false;
     for (int32_t i = 0; i < library->count; i++) {
         struct image *image = image_make(library, &library->images[i]);
         if (!image)

@@ -29,7 +29,8 @@ struct entry {
 bool registry_add(const struct abi_library *library);
 void registry_remove(const struct abi_library *library);
 
-/* The clauses of all requires directives so far. */
+/* Clauses of a requires directive. Those that every part of a program has to have or none has to
+ * agree with what came before; else this ends the process. */
 void registry_require(int64_t clauses);
 
 /* Brings what is registered and new to the device. False: reported. */

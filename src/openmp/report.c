@@ -53,6 +53,15 @@ static struct name location_file(const struct location *where)
     return field_of(where->where, 0);
 }
 
+/* Without folders, as LLVM's lines have it. */
+static struct name base_of(struct name file)
+{
+    for (int i = file.length - 1; i >= 0; i--)
+        if (file.text[i] == '/')
+            return (struct name){file.text + i + 1, file.length - i - 1};
+    return file;
+}
+
 static int location_number(const struct location *where, int index)
 {
     return atoi(field_of(where->where, index).text);
@@ -116,16 +125,31 @@ bool report_status(const struct location *where, const struct device *device, in
     return false;
 }
 
+static void words_print(const char *kind, const char *format, va_list arguments)
+    __attribute__((format(printf, 2, 0)));
+static void words_print(const char *kind, const char *format, va_list arguments)
+{
+    flockfile(stderr);
+    fprintf(stderr, "omptarget %s: ", kind);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    funlockfile(stderr);
+}
+
 void message_print(const char *format, ...)
 {
     va_list arguments;
-    flockfile(stderr);
-    fputs("omptarget message: ", stderr);
     va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
+    words_print("message", format, arguments);
     va_end(arguments);
-    fputc('\n', stderr);
-    funlockfile(stderr);
+}
+
+void echo_print(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    words_print("error", format, arguments);
+    va_end(arguments);
 }
 
 bool report_start(void)
@@ -144,6 +168,14 @@ void report_fatal(const struct location *where)
     }
     fprintf(stderr, "omptarget fatal error 1: failure of target construct while offloading is "
                     "mandatory\n");
+    abort();
+}
+
+void report_inconsistent(const char *clause)
+{
+    fflush(stdout);
+    fprintf(stderr, "omptarget fatal error 2: '#pragma omp requires %s' not used consistently!\n",
+            clause);
     abort();
 }
 
@@ -182,19 +214,32 @@ void info_print(int device, const char *format, ...)
     funlockfile(stderr);
 }
 
-static void count_text(uint64_t count, char text[24])
+void info_launch(int device, const char *kernel, unsigned teams, unsigned threads)
+{
+    fprintf(stderr,
+            "\"PluginInterface\" device %d info: Launching kernel %s with %u blocks and %u threads "
+            "in Generic mode\n",
+            device, kernel, teams, threads);
+}
+
+const char *count_text(uint64_t count, char text[24])
 {
     if (count == COUNT_INFINITE)
         snprintf(text, 24, "INF");
     else
         snprintf(text, 24, "%llu", (unsigned long long)count);
+    return text;
 }
 
 void info_table(const struct location *where, int device, const struct mapping *mapping)
 {
     const struct name unknown = {"unknown", 7};
     bool known = location_known(where);
-    struct name file = known ? location_file(where) : unknown;
+    struct name file = known ? base_of(location_file(where)) : unknown;
+    if (!mapping_first(mapping)) {
+        info_print(device, "OpenMP Host-Device pointer mappings table empty\n");
+        return;
+    }
     info_print(device, "OpenMP Host-Device pointer mappings after block at %.*s:%d:%d:\n",
                file.length, file.text, known ? location_number(where, 2) : 0,
                known ? location_number(where, 3) : 0);
@@ -202,14 +247,14 @@ void info_table(const struct location *where, int device, const struct mapping *
                "DynRefCount", "HoldRefCount", "Declaration");
     for (struct mapped *each = mapping_first(mapping); each; each = mapping_next(each)) {
         char references[24], holds[24];
-        struct name name = name_of(each->name);
+        struct name name = name_of(each->name), made = base_of(field_of(each->name, 1));
         count_text(each->references, references);
         count_text(each->holds, holds);
         info_print(device, "0x%016llx 0x%016llx %-8llu %-11s %-12s %.*s at %.*s:%d:%d\n",
                    (unsigned long long)each->begin, (unsigned long long)each->device,
                    (unsigned long long)(each->end - each->begin), references, holds, name.length,
-                   name.text, field_of(each->name, 1).length, field_of(each->name, 1).text,
-                   atoi(field_of(each->name, 2).text), atoi(field_of(each->name, 3).text));
+                   name.text, made.length, made.text, atoi(field_of(each->name, 2).text),
+                   atoi(field_of(each->name, 3).text));
     }
 }
 
@@ -238,17 +283,13 @@ void info_arguments(const struct location *where, int device, const char *constr
 {
     const struct name unknown = {"unknown", 7};
     bool known = location_known(where);
-    struct name file = known ? location_file(where) : unknown;
+    struct name file = known ? base_of(location_file(where)) : unknown;
     info_print(device, "%s at %.*s:%d:%d with %d arguments:\n", construct, file.length, file.text,
                known ? location_number(where, 2) : 0, known ? location_number(where, 3) : 0, count);
     for (int i = 0; i < count; i++) {
         struct name name = name_of(names ? names[i] : NULL);
         const char *implicit = types[i] & MAP_IMPLICIT ? "(implicit)" : "";
-        if (types[i] & (MAP_PRIVATE | MAP_LITERAL))
-            info_print(device, "%s(%.*s)[%lld] %s\n", type_text(types[i]), name.length, name.text,
-                       (long long)sizes[i], implicit);
-        else
-            info_print(device, "%s(%.*s)[%lld] %s\n", type_text(types[i]), name.length, name.text,
-                       (long long)sizes[i], implicit);
+        info_print(device, "%s(%.*s)[%lld] %s\n", type_text(types[i]), name.length, name.text,
+                   (long long)sizes[i], implicit);
     }
 }

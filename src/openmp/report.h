@@ -41,11 +41,19 @@ bool report_status(const struct location *where, const struct device *device, in
 /* A line for the calling thread's omprma_error(), where there is no device yet. */
 bool report_start(void);
 
-/* "omptarget message: ..." with the words of LLVM's libomptarget, which scripts may look for. */
+/* "omptarget message: ..." and "omptarget error: ..." with the words of LLVM's libomptarget, which
+ * scripts may look for. */
 void message_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void echo_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* "omptarget device N info: ..." as LLVM words it. */
 void info_print(int device, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A kernel that is launched, as LLVM's plugins word it. */
+void info_launch(int device, const char *kernel, unsigned teams, unsigned threads);
+
+/* A count of the table in words. */
+const char *count_text(uint64_t count, char text[24]);
 
 /* The mapping table, in LLVM's format. The table's owner is to hold its lock. */
 void info_table(const struct location *where, int device, const struct mapping *mapping);
@@ -63,5 +71,8 @@ struct name name_of(const void *map_name);
 
 /* Ends the process: a target construct has failed and must not. */
 void report_fatal(const struct location *where) __attribute__((noreturn));
+
+/* Ends the process: parts of the program differ in a clause of their requires directives. */
+void report_inconsistent(const char *clause) __attribute__((noreturn));
 
 #endif

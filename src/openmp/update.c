@@ -66,14 +66,30 @@ static uint64_t offset_unit(const struct dimension *dimensions, int count, int l
     return dimensions[level == count - 2 ? count - 1 : level].stride;
 }
 
+/* Offsets of a structure's member count from the structure's begin, but leave out where the member
+ * lies in it. If it is the only one, the structure's item begins where the part does. */
+static bool is_only_member(const struct maps *maps, int i)
+{
+    int parent = map_parent(maps->types[i]), members = 0;
+    for (int each = 0; each < maps->count; each++)
+        members += map_parent(maps->types[each]) == parent;
+    return parent >= 0 && parent < i && members == 1;
+}
+
 static bool item_update_parts(struct work *work, const struct maps *maps, int i)
 {
     const struct dimension *dimensions = maps->begins[i];
     int count = (int)maps->sizes[i];
     char *at = maps->bases[i];
-    if (count < 1)
-        return report(work->where, work->device, "a motion clause describes no dimension");
-    for (int level = 0; level < count; level++)
+    struct name name = name_of(maps_name(maps, i));
+    if (count < 1) /* clang up to 19, for a part of a structure's member */
+        return report(work->where, work->device,
+                      "the compiler passes no dimensions of \"%.*s\"; update a contiguous part of "
+                      "it, or compile with clang 22",
+                      name.length, name.text);
+    if (is_only_member(maps, i))
+        at = maps->begins[map_parent(maps->types[i])];
+    for (int level = 0; level < count && !is_only_member(maps, i); level++)
         at += dimensions[level].offset * offset_unit(dimensions, count, level);
     struct part part = part_of(dimensions, count);
     return part_walk(work, maps, i, &part, 0, at);

@@ -38,13 +38,13 @@ int32_t image_accept(const struct tgt_image *image)
 }
 
 /* Entries that are neither a kernel nor a variable: LLVM 18 passes requires clauses as one. */
-static bool entry_is_symbol(const struct tgt_entry *entry)
+static bool entry_is_symbol(const struct offload_entry *entry)
 {
     return entry->name && entry->name[0] && (entry->address || entry->bytes);
 }
 
 /* Asks for the symbols of all entries in one request and writes their addresses into the copy. */
-static int32_t image_load(int device, const struct tgt_image *image, struct tgt_entry *entries,
+static int32_t image_load(int device, const struct tgt_image *image, struct offload_entry *entries,
                           size_t count)
 {
     omprma_symbol_t *symbols = calloc(count + 1, sizeof(*symbols));
@@ -72,7 +72,7 @@ struct tgt_table *image_place(int device, const struct tgt_image *image)
         plugin_fail(device, "no host memory for the table of a device image");
         return NULL;
     }
-    table->begin = (struct tgt_entry *)(table + 1);
+    table->begin = (struct offload_entry *)(table + 1);
     table->end = table->begin + count;
     if (count)
         memcpy(table->begin, image->entries_begin, count * sizeof(*table->begin));
@@ -84,7 +84,7 @@ struct tgt_table *image_place(int device, const struct tgt_image *image)
 
 void *image_find(const struct tgt_table *table, const char *name)
 {
-    for (const struct tgt_entry *entry = table->begin; entry != table->end; entry++)
+    for (const struct offload_entry *entry = table->begin; entry != table->end; entry++)
         if (entry->name && strcmp(entry->name, name) == 0)
             return entry->address;
     return NULL;

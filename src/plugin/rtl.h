@@ -60,7 +60,7 @@ PLUGIN_EXPORT int32_t __tgt_rtl_is_valid_binary_info(struct tgt_image *image,
                                                      struct tgt_image_info *info);
 PLUGIN_EXPORT int32_t __tgt_rtl_launch_kernel(int32_t device, void *kernel, void **arguments,
                                               ptrdiff_t *offsets,
-                                              struct tgt_kernel_args *kernel_args,
+                                              struct kernel_arguments *kernel_args,
                                               struct tgt_async *async);
 PLUGIN_EXPORT int32_t __tgt_rtl_data_lock(int32_t device, void *host, int64_t bytes, void **locked);
 PLUGIN_EXPORT int32_t __tgt_rtl_data_unlock(int32_t device, void *host);

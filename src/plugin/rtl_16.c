@@ -14,7 +14,7 @@
 enum { VERSION_WITH_ENVIRONMENT = 3 };
 
 int32_t __tgt_rtl_launch_kernel(int32_t device, void *kernel, void **arguments, ptrdiff_t *offsets,
-                                struct tgt_kernel_args *kernel_args, struct tgt_async *async)
+                                struct kernel_arguments *kernel_args, struct tgt_async *async)
 {
     uint32_t leading = kernel_args->version >= VERSION_WITH_ENVIRONMENT ? 1 : 0;
     omprma_geometry_t geometry = {.shared_bytes = kernel_args->dynamic_group_bytes};

@@ -29,7 +29,7 @@ int32_t __tgt_rtl_init_device(int32_t device)
 {
     if (device < 0 || device >= plugin_start())
         return RTL_FAIL;
-    if (atomic_load(&requires) & TGT_REQUIRES_UNIFIED_SHARED_MEMORY)
+    if (atomic_load(&requires) & REQUIRES_UNIFIED_SHARED_MEMORY)
         return plugin_fail(device, "the program requires unified_shared_memory, which a remote "
                                    "device cannot give: map the data instead");
     return RTL_SUCCESS;

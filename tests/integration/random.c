@@ -130,11 +130,11 @@ static bool part_fails(const struct random_program *program, void *data)
     return run_job(data, program, true) != 0;
 }
 
-/* The number of devices, from the command: omprma-run's -n. */
-static int devices_of(const struct job *job)
+/* A number in the command: of an option of omprma-run. */
+static int option_of(const struct job *job, const char *option)
 {
     for (int i = 0; i + 1 < job->words; i++)
-        if (strcmp(job->command[i], "-n") == 0)
+        if (strcmp(job->command[i], option) == 0)
             return atoi(job->command[i + 1]);
     return 1;
 }
@@ -146,7 +146,7 @@ static void shrink(struct random_program *program, struct job *job)
     char kept[KEPT_MOST];
 
     check(job->words > 0 && job->words < WORDS_MOST);
-    choose(seed, devices_of(job), &limits);
+    choose(seed, option_of(job, "-n") * option_of(job, "--devices-per-worker"), &limits);
     random_generate(program, &limits, seed);
     if (!part_fails(program, job)) {
         printf("the program of seed %s does not fail by itself\n", job->seed);

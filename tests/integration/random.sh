@@ -41,6 +41,8 @@ settings() {
     options+=(--osc "$picked")
     pick 1 2 3 3
     options+=(-n "$picked")
+    [ "$picked" = 3 ] || pick '' 2
+    [ "$picked" != 2 ] || options+=(--devices-per-worker 2)
     # No way by a window without one.
     case "${options[*]} ${chosen[*]}" in
     *two-sided*EXCHANGE=[pg]* | *'data rma'*EXCHANGE=send*) chosen+=(OMPRMA_EXCHANGE=auto) ;;

@@ -39,7 +39,7 @@ static struct tgt_image image_read(const char *path)
     static char content[1 << 20];
     FILE *file = fopen(path, "rb");
     size_t bytes = file ? fread(content, 1, sizeof(content), file) : 0;
-    static struct tgt_entry entries[3] = {
+    static struct offload_entry entries[3] = {
         {.address = content, .name = (char *)"table", .bytes = 4 * sizeof(int)},
         {.address = content, .name = (char *)"kernel_add"},
         {.name = (char *)"", .flags = 16}, /* requires clauses */
@@ -61,7 +61,7 @@ int main(int argc, char **argv)
     int32_t (*get_function)(struct tgt_binary, const char *, void **) = find("get_function");
     void *(*data_alloc)(int32_t, int64_t, void *, int32_t) = find("data_alloc");
     int32_t (*data_delete)(int32_t, void *, int32_t) = find("data_delete");
-    int32_t (*launch_kernel)(int32_t, void *, void **, ptrdiff_t *, struct tgt_kernel_args *,
+    int32_t (*launch_kernel)(int32_t, void *, void **, ptrdiff_t *, struct kernel_arguments *,
                              struct tgt_async *) = find("launch_kernel");
     int32_t (*data_retrieve_async)(int32_t, void *, void *, int64_t, struct tgt_async *) =
         find("data_retrieve_async");
@@ -87,7 +87,7 @@ int main(int argc, char **argv)
     check(memory != NULL, "device memory");
     void *arguments[2] = {memory, (void *)(uintptr_t)5};
     ptrdiff_t offsets[2] = {16, 0};
-    struct tgt_kernel_args kernel_args = {
+    struct kernel_arguments kernel_args = {
         .version = 3,
         .count = 2,
         .teams = {4, 2, 1},

@@ -12,6 +12,8 @@ static const char *const names[RANDOM_KINDS] = {
     [RANDOM_QUERY] = "query once",
     [RANDOM_QUERY_DONE] = "query until done",
     [RANDOM_SYNCHRONIZE] = "synchronize",
+    [RANDOM_NOTIFY] = "notify",
+    [RANDOM_NOTIFIED] = "wait for the last notify",
     [RANDOM_RENEW] = "event destroy and create",
     [RANDOM_RECORD] = "record",
     [RANDOM_WAIT] = "wait",
@@ -26,6 +28,7 @@ static const char *const names[RANDOM_KINDS] = {
     [RANDOM_RETRIEVE] = "retrieve",
     [RANDOM_EXCHANGE] = "exchange",
     [RANDOM_BROADCAST] = "broadcast",
+    [RANDOM_PATTERN] = "fill",
     [RANDOM_FILL] = "launch fill",
     [RANDOM_ADD] = "launch add",
     [RANDOM_COPY] = "launch copy",
@@ -63,13 +66,13 @@ static bool has_from(enum random_kind kind)
 static bool has_to(enum random_kind kind)
 {
     return kind == RANDOM_WRITE || (kind >= RANDOM_SUBMIT && kind <= RANDOM_EXCHANGE) ||
-           (kind >= RANDOM_FILL && kind <= RANDOM_SUM) || kind == RANDOM_OVERRUN ||
+           (kind >= RANDOM_PATTERN && kind <= RANDOM_SUM) || kind == RANDOM_OVERRUN ||
            kind == RANDOM_ALLOC || kind == RANDOM_FREE;
 }
 
 static bool has_queue(enum random_kind kind)
 {
-    return kind <= RANDOM_SYNCHRONIZE || kind == RANDOM_RECORD || kind == RANDOM_WAIT ||
+    return kind <= RANDOM_NOTIFIED || kind == RANDOM_RECORD || kind == RANDOM_WAIT ||
            (kind >= RANDOM_SUBMIT && kind <= RANDOM_NAP && kind != RANDOM_BROADCAST) ||
            (kind >= RANDOM_BAD_SUBMIT && kind <= RANDOM_NO_KERNEL);
 }
@@ -89,6 +92,10 @@ void random_describe(const struct random_operation *o, char *text, size_t size)
     if (has_from(o->kind) || has_to(o->kind) || o->kind == RANDOM_BAD_SUBMIT ||
         o->kind == RANDOM_BAD_RETRIEVE)
         at += (size_t)snprintf(text + at, size - at, ", %llu bytes", (unsigned long long)o->bytes);
+    if (o->kind == RANDOM_PATTERN)
+        at += (size_t)snprintf(text + at, size - at, " by %llu of 0x%llx",
+                               (unsigned long long)random_pattern_bytes(o),
+                               (unsigned long long)o->value);
     if (o->kind == RANDOM_FILL || o->kind == RANDOM_ADD)
         at += (size_t)snprintf(text + at, size - at, " by %d", (int)(unsigned char)o->value);
     if (o->kind == RANDOM_NAP || o->kind == RANDOM_PAUSE)

@@ -10,6 +10,16 @@
 
 #include "tests/random/random.h"
 
+struct run;
+
+/* A callback that was asked for. */
+struct note {
+    struct run *run; /* NULL: was not asked for */
+    struct random_step step;
+    int number; /* of the step */
+    _Atomic int calls;
+};
+
 struct run {
     const struct random_program *program;
     const struct random_limits *limits;
@@ -21,6 +31,9 @@ struct run {
     int device[RANDOM_BLOCKS];
     uint64_t used[RANDOM_DEVICES]; /* bytes of each device at the start */
     unsigned char *host, *junk;    /* what failing operations use */
+    struct note *note;             /* by step */
+    int noted[RANDOM_QUEUES];      /* the step of the last callback that was called */
+    omprma_event_t *never;         /* never recorded: its query only makes progress */
     sem_t *passed; /* of each handoff: the thread that is waited for has passed it */
     _Atomic int reached[RANDOM_THREADS];
     int patience_s;
@@ -91,8 +104,10 @@ static omprma_status_t launch(omprma_queue_t *queue, omprma_addr_t kernel, uint6
                               uint64_t c)
 {
     const uint64_t arguments[] = {a, b, c};
+    const omprma_geometry_t geometry = {
+        .teams = {1 + a % 7, 1, 1}, .threads = {1 + b % 5, 2, 1}, .shared_bytes = c % 1000};
 
-    return omprma_launch(queue, kernel, NULL, arguments, 3);
+    return omprma_launch(queue, kernel, (a + b + c) % 3 ? NULL : &geometry, arguments, 3);
 }
 
 static omprma_status_t run_launch(struct run *run, const struct random_operation *o, int device)
@@ -176,6 +191,60 @@ static void look(struct run *run, const struct random_step *step)
             wrong_byte(run, o, "host memory", o->from.at + i, found[i], step->expected[i]);
 }
 
+/* Callbacks run one at a time. */
+static void on_complete(void *data, omprma_status_t status)
+{
+    struct note *note = data;
+    struct run *run = note->run;
+    const struct random_operation *o = &note->step.operation;
+    omprma_event_t *event = NULL;
+    char text[200];
+
+    if (atomic_load(&note->calls) > 0)
+        wrong(run, o, "the callback was called twice");
+    if (status != note->step.told) {
+        snprintf(text, sizeof(text), "the callback was given status %d, not %d", status,
+                 note->step.told);
+        wrong(run, o, text);
+    }
+    if (run->noted[o->queue] > note->number)
+        wrong(run, o, "the callback came after a later one of its queue");
+    run->noted[o->queue] = note->number;
+    check_ok(run, omprma_event_create(&event)); /* it may call what does not block */
+    omprma_event_destroy(event);
+    atomic_store(&note->calls, 1);
+}
+
+static omprma_status_t run_notify(struct run *run, const struct random_step *step,
+                                  omprma_queue_t *queue)
+{
+    int number = (int)(step - run->step);
+
+    run->note[number] = (struct note){.run = run, .step = *step, .number = number};
+    return omprma_queue_notify(queue, on_complete, &run->note[number]);
+}
+
+static omprma_status_t wait_for_note(const struct run *run, const struct note *note)
+{
+    omprma_status_t status = OMPRMA_OK;
+    bool done;
+
+    while (atomic_load(&note->calls) == 0 && status == OMPRMA_OK) {
+        status = omprma_event_query(run->never, &done);
+        if (atomic_load(&note->calls) == 0)
+            rest(10);
+    }
+    return status;
+}
+
+static omprma_status_t run_pattern(const struct run *run, const struct random_operation *o,
+                                   omprma_queue_t *queue)
+{
+    uint64_t bytes = random_pattern_bytes(o);
+
+    return omprma_fill(queue, at(run, o->to), &o->value, bytes, o->bytes / bytes);
+}
+
 static omprma_status_t renew(omprma_event_t **event)
 {
     omprma_event_destroy(*event);
@@ -222,6 +291,12 @@ static omprma_status_t run_call(struct run *run, const struct random_step *step,
         return query_until_done(run, o);
     case RANDOM_SYNCHRONIZE:
         return omprma_queue_synchronize(queue);
+    case RANDOM_NOTIFY:
+        return run_notify(run, step, queue);
+    case RANDOM_NOTIFIED:
+        return wait_for_note(run, &run->note[step->notify]);
+    case RANDOM_PATTERN:
+        return run_pattern(run, o, queue);
     case RANDOM_RENEW:
         return renew(event);
     case RANDOM_RECORD:
@@ -383,6 +458,10 @@ static void end_queues(struct run *run, struct random_model *model)
     }
     for (int i = 0; i < RANDOM_EVENTS; i++)
         omprma_event_destroy(run->event[i]);
+    for (int i = 0; i < run->steps; i++)
+        if (run->note[i].run)
+            check_ok(run, wait_for_note(run, &run->note[i]));
+    omprma_event_destroy(run->never);
 }
 
 static void end_block(struct run *run, struct random_model *model, int number)
@@ -440,12 +519,14 @@ static void start(struct run *run, const struct random_model *model)
     run->host = calloc(1, host_bytes);
     run->junk = calloc(1, run->limits->most);
     run->passed = calloc((size_t)run->steps + 1, sizeof(*run->passed));
-    if (!run->host || !run->junk || !run->passed)
+    run->note = calloc((size_t)run->steps + 1, sizeof(*run->note));
+    if (!run->host || !run->junk || !run->passed || !run->note)
         abort();
     for (int i = 0; i < run->steps; i++)
         sem_init(&run->passed[i], 0, 0);
     for (int i = 0; i < RANDOM_EVENTS; i++)
         check_ok(run, omprma_event_create(&run->event[i]));
+    check_ok(run, omprma_event_create(&run->never));
     for (int i = 0; i < run->limits->devices; i++) {
         run->address[RANDOM_GLOBAL + i] = run->limits->symbols[i].global;
         run->device[RANDOM_GLOBAL + i] = i;
@@ -462,6 +543,7 @@ static void stop(struct run *run)
     pthread_mutex_destroy(&run->lock);
     pthread_cond_destroy(&run->over);
     free(run->passed);
+    free(run->note);
     free(run->host);
     free(run->junk);
 }

@@ -26,6 +26,7 @@ static const int weight[RANDOM_KINDS] = {
     [RANDOM_EXCHANGE] = 25,    [RANDOM_BROADCAST] = 8,     [RANDOM_FILL] = 12,
     [RANDOM_ADD] = 12,         [RANDOM_COPY] = 8,          [RANDOM_SUM] = 8,
     [RANDOM_NAP] = 6,          [RANDOM_PAUSE] = 2,         [RANDOM_HANDOFF] = 3,
+    [RANDOM_NOTIFY] = 5,       [RANDOM_NOTIFIED] = 3,      [RANDOM_PATTERN] = 8,
 };
 
 static uint64_t below(struct generator *g, uint64_t limit)
@@ -126,10 +127,17 @@ static void wait_for(struct generator *g, int actor, const struct random_operati
     first.queue = actor;
     then.queue = o->queue;
     first.kind = RANDOM_RECORD;
-    switch (below(g, 8)) {
+    switch (below(g, 9)) {
     case 0:
         first.kind = one_in(g, 2) ? RANDOM_SYNCHRONIZE : RANDOM_QUERY_DONE;
         submit_result(g, &first, &obstacle);
+        return;
+    case 2:
+        first.kind = RANDOM_NOTIFY;
+        then.kind = RANDOM_NOTIFIED;
+        then.queue = first.queue;
+        if (submit_result(g, &first, &obstacle))
+            submit_result(g, &then, &obstacle);
         return;
     case 1:
         then.kind = one_in(g, 2) ? RANDOM_EVENT_SYNCHRONIZE : RANDOM_EVENT_DONE;
@@ -238,7 +246,7 @@ static bool make_data(struct generator *g, struct random_operation *o, int devic
         other = (other + 1) % g->limits->devices;
     if (o->kind != RANDOM_EXCHANGE)
         other = to_host ? -1 : device;
-    if (o->kind != RANDOM_FILL && o->kind != RANDOM_ADD &&
+    if (o->kind != RANDOM_PATTERN && o->kind != RANDOM_FILL && o->kind != RANDOM_ADD &&
         !any_place(g, from_host ? -1 : device, &o->bytes, &o->from))
         return false;
     return any_place(g, other, o->kind == RANDOM_SUM ? &word : &o->bytes, &o->to);

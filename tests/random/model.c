@@ -39,6 +39,9 @@ struct queue {
     bool failed;
     struct clock clock;
     struct touch touch;
+    int notify; /* the step of the last callback; -1: none */
+    bool notify_failed;
+    struct clock notify_clock;
 };
 
 struct event {
@@ -110,6 +113,13 @@ void random_fill(void *data, uint64_t bytes, uint64_t value)
     }
     word = random_draw(&state);
     memcpy(at, &word, bytes);
+}
+
+uint64_t random_pattern_bytes(const struct random_operation *operation)
+{
+    uint64_t bytes = UINT64_C(1) << (operation->value >> 8) % 4;
+
+    return operation->bytes % bytes ? 1 : bytes;
 }
 
 uint64_t random_sum(const void *data, uint64_t bytes)
@@ -328,6 +338,7 @@ static int accesses_of(const struct random_operation *o, struct access access[2]
         from.queue = -1;
         access[0] = from;
         return 1;
+    case RANDOM_PATTERN:
     case RANDOM_FILL:
         break;
     case RANDOM_ADD:
@@ -361,6 +372,10 @@ static void change_content(struct random_model *model, const struct random_opera
     case RANDOM_WRITE:
         random_fill(to, o->bytes, o->value);
         break;
+    case RANDOM_PATTERN:
+        for (uint64_t i = 0; i < o->bytes; i++)
+            to[i] = (unsigned char)(o->value >> 8 * (i % random_pattern_bytes(o)));
+        break;
     case RANDOM_FILL:
         memset(to, (int)(unsigned char)o->value, o->bytes);
         break;
@@ -393,6 +408,7 @@ static bool blocks_fit(const struct random_model *model, const struct random_ope
         return from->device == device;
     case RANDOM_EXCHANGE:
         return from->device == device && o->to.block != RANDOM_HOST;
+    case RANDOM_PATTERN:
     case RANDOM_FILL:
     case RANDOM_ADD:
         return to->device == device;
@@ -565,11 +581,34 @@ static bool accept_queue(struct random_model *model, const struct random_operati
         queue->failed = false;
     if (o->kind == RANDOM_QUEUE_CREATE) {
         queue->device = o->peer;
+        queue->notify = -1;
         queue->clock = model->thread[o->thread];
         queue->clock.step[o->queue] = queue->steps;
     } else if (o->kind == RANDOM_QUEUE_DESTROY) {
         queue->device = -1;
     }
+    return true;
+}
+
+static bool accept_notify(struct random_model *model, const struct random_operation *o)
+{
+    struct queue *queue = &model->queue[o->queue];
+    struct random_step *step;
+
+    if (queue->device < 0 || (o->kind == RANDOM_NOTIFIED && queue->notify < 0))
+        return refuse(model, -1);
+    use(model, o->thread, &queue->touch);
+    step = take(model, o, ALLOW(OMPRMA_OK));
+    if (o->kind == RANDOM_NOTIFIED) {
+        step->notify = queue->notify;
+        if (!queue->notify_failed)
+            clock_join(&model->thread[o->thread], &queue->notify_clock);
+        return true;
+    }
+    step->told = queue->failed ? OMPRMA_ERR_ADDRESS : OMPRMA_OK;
+    queue->notify = model->steps - 1;
+    queue->notify_failed = queue->failed;
+    queue->notify_clock = queue->clock;
     return true;
 }
 
@@ -655,6 +694,9 @@ bool random_model_accept(struct random_model *model, const struct random_operati
     case RANDOM_QUERY_DONE:
     case RANDOM_SYNCHRONIZE:
         return accept_queue(model, o);
+    case RANDOM_NOTIFY:
+    case RANDOM_NOTIFIED:
+        return accept_notify(model, o);
     case RANDOM_RECORD:
     case RANDOM_WAIT:
         return accept_wait(model, o);

@@ -18,6 +18,8 @@
  *   wait. What fails later in its queue, synchronizing and destroying that queue do not change it.
  *   A queue that is told to wait for an event that failed fails, whether the call says so or not.
  *   Operations of one queue that use the same host memory do so in their order.
+ *   A callback is called once, in the order of its queue, with the error that the queue has when it
+ *   is asked for, or OK.
  */
 #ifndef OMPRMA_TESTS_RANDOM_RANDOM_H
 #define OMPRMA_TESTS_RANDOM_RANDOM_H
@@ -61,6 +63,8 @@ enum random_kind {
     RANDOM_QUERY,       /* once */
     RANDOM_QUERY_DONE,  /* until it says done */
     RANDOM_SYNCHRONIZE, /* queue */
+    RANDOM_NOTIFY,      /* a callback at this place of a queue */
+    RANDOM_NOTIFIED,    /* a thread waits for the last one of a queue */
     RANDOM_RENEW,       /* destroys an event, creates another */
     RANDOM_RECORD,
     RANDOM_WAIT,
@@ -75,11 +79,12 @@ enum random_kind {
     RANDOM_RETRIEVE,
     RANDOM_EXCHANGE,
     RANDOM_BROADCAST,
-    RANDOM_FILL,
+    RANDOM_PATTERN, /* omprma_fill() */
+    RANDOM_FILL,    /* kernels, to RANDOM_NAP */
     RANDOM_ADD,
     RANDOM_COPY,
     RANDOM_SUM,
-    RANDOM_NAP,        /* kernel */
+    RANDOM_NAP,
     RANDOM_PAUSE,      /* host */
     RANDOM_BAD_SUBMIT, /* these three fail on the worker */
     RANDOM_BAD_RETRIEVE,
@@ -121,6 +126,8 @@ struct random_program {
 struct random_step {
     struct random_operation operation;
     unsigned allowed;        /* bit n: status n is right */
+    omprma_status_t told;    /* notify: what the callback is given */
+    int notify;              /* notified: the step of the callback */
     unsigned char *expected; /* of a look */
 };
 
@@ -157,6 +164,7 @@ bool random_model_compare(const struct random_model *model, int block, const uns
 
 /* Content that thread and kernel operations make from a number; the same on every run. */
 void random_fill(void *data, uint64_t bytes, uint64_t value);
+uint64_t random_pattern_bytes(const struct random_operation *operation);
 uint64_t random_sum(const void *data, uint64_t bytes);
 uint64_t random_draw(uint64_t *state);
 uint64_t random_below(uint64_t *state, uint64_t limit);

@@ -58,7 +58,7 @@ fi
 
 # In these folders files depend on each other one way. A source and its header are one, and so are
 # NAME and NAME_MORE.
-for folder in src/base src/control src/host; do
+for folder in src/base src/control src/host worker worker/native; do
     circle=$(grep -HE "#include \"(.*/)?${folder##*/}/[a-z_]+\\.h\"" "$folder"/*.[ch] |
         sed -E 's|^.*/([a-z0-9]+)[a-z0-9_]*\.[ch]:.*/([a-z0-9]+)[a-z0-9_]*\.h"$|\1 \2|' |
         sort -u | awk '$1 != $2' | tsort 2>&1 >/dev/null) || true

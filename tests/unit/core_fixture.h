@@ -33,10 +33,13 @@ struct core_options {
     unsigned delay;      /* see null_path.h; 0: 3, to make none say CORE_NO_DELAY */
     uint64_t arena;      /* bytes of the first one */
     uint64_t memory;     /* bytes of a device */
+    uint64_t piece;      /* OMPRMA_PIECE; 0: CORE_PIECE */
     uint64_t fail_start; /* of the application's one-sided path */
     int most;            /* the same, see null_path.h */
     bool no_window;
     bool progress_thread;
+    bool adapt, wrong_choice; /* see adapt.h */
+    unsigned slow_sends;      /* least delay of the two-sided paths, see null_path.h */
     /* Makes a device of another kind, or says that it does not. NULL: all are native. */
     bool (*make_other)(struct worker_device *device, int worker);
 };
@@ -257,6 +260,7 @@ static inline void core_start_worker(int number, const struct core_options *o,
     assert_ok(null_channel_create(core.network, number + 1, &server->channel));
     if (!o->no_window)
         assert_ok(null_one_sided_create(&own, &server->one_sided));
+    own.least_delay = o->slow_sends;
     assert_ok(null_two_sided_create(&own, core.exchange, number + 1, &server->two_sided));
     for (int i = 0; i < devices; i++)
         core_make_device(worker, i, devices, o);
@@ -291,8 +295,10 @@ static inline void core_start(const struct core_options *o)
     assert_ok(config_load(&config));
     config.data = o->data;
     config.lanes = o->lanes ? o->lanes : 1;
-    config.piece = CORE_PIECE;
+    config.piece = o->piece ? (int64_t)o->piece : CORE_PIECE;
     config.progress_thread = o->progress_thread;
+    config.adapt = o->adapt;
+    config.wrong_choice = o->wrong_choice;
     core.workers = o->workers ? o->workers : 1;
     assert_ok(place_create("core:2 pu:1", 0, 1, 1, &core.place));
     assert_ok(null_network_create(core.workers + 1, &core.network));
@@ -303,6 +309,7 @@ static inline void core_start(const struct core_options *o)
     assert_ok(null_channel_create(core.network, 0, &channel));
     if (!o->no_window)
         assert_ok(null_one_sided_create(&path, &one_sided));
+    path.least_delay = o->slow_sends;
     assert_ok(null_two_sided_create(&path, core.exchange, 0, &two_sided));
     assert_ok(runtime_adopt(&config, channel, one_sided, two_sided, peers, core.workers));
 }
@@ -367,10 +374,9 @@ static inline void core_choose(int number, uint32_t inline_most, bool rma)
     runtime_lock(device->runtime);
     device->paths.inline_submit = device->paths.inline_retrieve = inline_most;
     device->paths.inline_retrieve_fused = inline_most;
-    device->paths.submit_rma_from = device->paths.retrieve_rma_from = rma ? 0 : UINT64_MAX;
+    device->paths.rma[PATHS_SUBMIT] = device->paths.rma[PATHS_RETRIEVE] = rma ? UINT64_MAX : 0;
     device->runtime->exchange[0] = device->runtime->exchange[1] =
         (struct exchange_paths){.way = rma ? EXCHANGE_PUT : EXCHANGE_SEND};
-    device->paths.submit_rma_to = device->paths.retrieve_rma_to = UINT64_MAX;
     runtime_unlock(device->runtime);
 }
 
@@ -394,12 +400,11 @@ static inline void core_choose_any(int number, struct draw *from)
     device->paths.inline_submit = limits[draw_below(from, 6)];
     device->paths.inline_retrieve = limits[draw_below(from, 6)];
     device->paths.inline_retrieve_fused = limits[draw_below(from, 6)];
-    device->paths.submit_rma_from = device->paths.retrieve_rma_from = UINT64_MAX;
+    device->paths.rma[PATHS_SUBMIT] = device->paths.rma[PATHS_RETRIEVE] = 0;
     if (device->runtime->one_sided && draw(from) & 1)
-        device->paths.submit_rma_from = 0;
+        device->paths.rma[PATHS_SUBMIT] = UINT64_MAX;
     if (device->runtime->one_sided && draw(from) & 1)
-        device->paths.retrieve_rma_from = 0;
-    device->paths.submit_rma_to = device->paths.retrieve_rma_to = UINT64_MAX;
+        device->paths.rma[PATHS_RETRIEVE] = UINT64_MAX;
     runtime_unlock(device->runtime);
 }
 

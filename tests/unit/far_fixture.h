@@ -10,10 +10,20 @@
 
 #include "base/error.h"
 
-enum { FAR_BYTES = 64 << 20, FAR_DEVICES = 4, FAR_LOOKS = 7 };
+/* The first bytes of a device lie outside of its arenas. */
+enum { FAR_BYTES = 64 << 20, FAR_GLOBALS = 1 << 20, FAR_DEVICES = 4, FAR_LOOKS = 7 };
 
-/* What a launch may call; the addresses that load() gives. */
-enum { FAR_ADD = 0x1000, FAR_GEOMETRY = 0x2000, FAR_CRASH = 0x3000, FAR_PACKED = 0x4000 };
+/* What a launch may call; the addresses that load() gives to the first four. */
+enum {
+    FAR_ADD = 0x1000,      /* at, bytes, value */
+    FAR_GEOMETRY = 0x2000, /* at, bytes */
+    FAR_CRASH = 0x3000,
+    FAR_PACKED = 0x4000,
+    FAR_SET = 0x5000,  /* at, bytes, value */
+    FAR_MOVE = 0x6000, /* to, from, bytes */
+    FAR_SUM = 0x7000,  /* from, bytes, to */
+    FAR_NAP = 0x8000
+};
 
 enum { FAR_FIRE = 77 /* the driver's code for a crash */ };
 
@@ -22,6 +32,7 @@ struct far {
     char *shadow;     /* what the memory holds */
     uint64_t address; /* where it is said to lie: pages that nobody may touch */
     uint64_t used;
+    struct draw looks; /* that jobs take */
     struct far_job {
         struct far_job *next;
         struct backend_job *job;
@@ -42,7 +53,7 @@ struct far {
 
 static struct far far[FAR_DEVICES];
 static int far_count;
-static struct draw far_looks = {7};
+static _Atomic int far_fail_copy; /* so many copies from now on one fails; 0: none does */
 
 static struct far *far_of(const struct worker_device *device)
 {
@@ -72,6 +83,8 @@ static omprma_status_t far_copy_now(const struct backend_copy *copy)
     char *from = end_of(copy->from_device, copy->from, copy);
     char *to = from ? end_of(copy->to_device, copy->to, copy) : NULL;
 
+    if (far_fail_copy > 0 && --far_fail_copy == 0)
+        return error_set(OMPRMA_ERR_ADDRESS, "this copy was to fail");
     if (!to)
         return OMPRMA_ERR_ADDRESS;
     memmove(to, from, copy->bytes);
@@ -100,10 +113,15 @@ static omprma_status_t far_load_now(struct far *self, const struct backend_load 
 static omprma_status_t far_launch_now(struct far *self, const struct backend_launch *launch)
 {
     const uint64_t *words = launch->with.arguments;
-    uint64_t bytes = launch->with.packed ? launch->with.packed_bytes : words[1];
+    uint64_t kernel = launch->kernel;
+    uint64_t bytes = launch->with.packed ? launch->with.packed_bytes
+                     : kernel == FAR_NAP ? 0
+                                         : words[kernel == FAR_MOVE ? 2 : 1];
     unsigned char *at = (unsigned char *)far_at(self, words[0], bytes);
 
-    if (launch->kernel == FAR_PACKED && at) {
+    if (kernel == FAR_NAP)
+        return OMPRMA_OK;
+    if (kernel == FAR_PACKED && at) {
         memcpy(at, words, bytes);
         if (launch->with.geometry.teams[0])
             at[bytes] = (unsigned char)launch->with.geometry.teams[0];
@@ -113,6 +131,12 @@ static omprma_status_t far_launch_now(struct far *self, const struct backend_lau
         return error_set(OMPRMA_ERR_ADDRESS, "a kernel reads what is not there");
     if (launch->kernel == FAR_GEOMETRY)
         memcpy(at, &launch->with.geometry, sizeof(launch->with.geometry));
+    if (kernel == FAR_SET)
+        memset(at, (int)(unsigned char)words[2], words[1]);
+    if (kernel == FAR_MOVE)
+        memmove(at, far_at(self, words[1], words[2]), words[2]);
+    if (kernel == FAR_SUM)
+        *(uint64_t *)(void *)far_at(self, words[2], 8) = sum_of(at, words[1]);
     for (uint64_t i = 0; launch->kernel == FAR_ADD && i < words[1]; i++)
         at[i] += (unsigned char)words[2];
     return OMPRMA_OK;
@@ -177,7 +201,7 @@ static struct far_job *far_begin(struct worker_device *device, struct backend_jo
         abort();
     one->job = job;
     one->what = what;
-    one->looks = 1 + (unsigned)draw_below(&far_looks, FAR_LOOKS);
+    one->looks = 1 + (unsigned)draw_below(&far_of(device)->looks, FAR_LOOKS);
     one->next = far_of(device)->jobs;
     far_of(device)->jobs = one;
     job->handle = one;
@@ -203,9 +227,9 @@ static enum backend_step far_grow(struct worker_device *device, struct backend_j
         job->status = error_set(OMPRMA_ERR_DEVICE_MEMORY, "the far device is full");
         return BACKEND_OVER;
     }
-    if (!self->used) { /* nobody polls or runs yet */
-        job->value = self->address;
-        self->used = bytes;
+    if (self->used == FAR_GLOBALS) { /* nobody polls or runs yet */
+        job->value = self->address + self->used;
+        self->used += bytes;
         return BACKEND_OVER;
     }
     far_begin(device, job, FAR_ARENA)->bytes = bytes;
@@ -348,7 +372,7 @@ static void far_open(struct worker_device *device, bool threaded)
 {
     struct far *self = &far[far_count++];
 
-    *self = (struct far){.device = device, .threaded = threaded};
+    *self = (struct far){.device = device, .threaded = threaded, .used = FAR_GLOBALS, .looks = {7}};
     self->shadow =
         mmap(NULL, FAR_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     self->address = (uint64_t)(uintptr_t)mmap(NULL, FAR_BYTES, PROT_NONE,

@@ -284,6 +284,49 @@ static void events_of_old_queues(void **state)
     core_stop();
 }
 
+/* Events behind commands only are those commands; behind what this side moves they are marks, and
+ * several at one place are the same. A small submit that was sent is waited for as any other. */
+static void events_need_no_operations(void **state)
+{
+    omprma_queue_t *first, *second;
+    omprma_event_t *event, *another;
+    omprma_addr_t there;
+    uint64_t value = 7, before;
+
+    (void)state;
+    core_start(&(struct core_options){.delay = 40});
+    core_choose(0, 64, true);
+    first = core_queue(0);
+    second = core_queue(0);
+    there = core_alloc(0, BYTES);
+    event = core_event();
+    another = core_event();
+    assert_ok(launch(first, KERNEL(slow_fill), there, 8, 1));
+    assert_ok(omprma_submit(first, there, &value, 8));
+    before = first->ordinal;
+    assert_ok(omprma_event_record(event, first));
+    assert_ok(omprma_queue_flush(first)); /* the submit leaves the list; the launch stays */
+    assert_ok(omprma_event_record(another, first));
+    assert_int_equal(first->ordinal, before);
+    assert_ok(omprma_event_wait(event, second));
+    value = 0;
+    assert_ok(omprma_retrieve(second, &value, there, 8));
+    assert_ok(omprma_queue_synchronize(second));
+    assert_int_equal(value, 7);
+    assert_ok(omprma_event_synchronize(another));
+    assert_ok(omprma_submit(first, there, out, BYTES));
+    before = first->ordinal;
+    assert_ok(omprma_event_record(event, first));
+    assert_ok(omprma_event_record(another, first));
+    assert_int_equal(first->ordinal, before + 1);
+    assert_ok(omprma_event_synchronize(event));
+    omprma_event_destroy(event);
+    omprma_event_destroy(another);
+    assert_ok(omprma_queue_destroy(first));
+    assert_ok(omprma_queue_destroy(second));
+    core_stop();
+}
+
 static void wrong_arguments(void **state)
 {
     omprma_queue_t *queue;
@@ -317,6 +360,7 @@ int main(void)
         cmocka_unit_test(buffers_are_free_after_the_event),
         cmocka_unit_test(chain_of_many_queues),
         cmocka_unit_test(events_of_old_queues),
+        cmocka_unit_test(events_need_no_operations),
         cmocka_unit_test(wrong_arguments),
     };
 

@@ -6,9 +6,13 @@
 #include <stdio.h>
 
 #include "core_fixture.h"
-#include "host/relay.h"
 
-enum { DEVICES = 3, BYTES = 3 * CORE_PIECE };
+enum {
+    DEVICES = 3,
+    BYTES = 3 * CORE_PIECE,
+    SLOTS = 16,   /* of the program: pieces of exchanges through it */
+    AT_A_TIME = 6 /* exchanges that have some, at the least */
+};
 
 static unsigned char host[DEVICES][BYTES], wanted[DEVICES][BYTES];
 
@@ -212,7 +216,7 @@ static void small_submits_to_the_source_come_first(void **state)
 /* More at once than memory for parts is given; and what it takes is given back. */
 static void many_through_the_application(void **state)
 {
-    enum { COPIES = 3 * RELAYS_MOST };
+    enum { COPIES = 3 * AT_A_TIME };
     omprma_queue_t *queue[COPIES], *reader;
     omprma_addr_t from, to[COPIES];
 
@@ -230,7 +234,7 @@ static void many_through_the_application(void **state)
     assert_ok(omprma_queue_synchronize(queue[0]));
     for (int i = 0; i < COPIES; i++) {
         assert_ok(omprma_exchange(queue[i], from, 1, to[i], BYTES));
-        assert_in_range(runtime_get()->relays, 0, RELAYS_MOST);
+        assert_in_range(slots_used(&runtime_get()->memory), 0, SLOTS);
     }
     for (int i = 0; i < COPIES; i++) {
         assert_ok(omprma_queue_destroy(queue[i]));
@@ -239,7 +243,7 @@ static void many_through_the_application(void **state)
         assert_memory_equal(host[0], wanted[0], BYTES);
     }
     assert_ok(omprma_queue_destroy(reader));
-    assert_int_equal(runtime_get()->relays, 0);
+    assert_int_equal(slots_used(&runtime_get()->memory), 0);
     core_stop();
 }
 
@@ -247,7 +251,7 @@ static void many_through_the_application(void **state)
  * memory before it can use it. One of them fails. */
 static void many_behind_kernels(void **state)
 {
-    enum { COPIES = 3 * RELAYS_MOST };
+    enum { COPIES = 3 * AT_A_TIME };
     static struct gate gate;
     omprma_queue_t *closed, *queue[COPIES], *free_queue;
     omprma_event_t *event;
@@ -277,13 +281,13 @@ static void many_behind_kernels(void **state)
         assert_ok(omprma_submit(free_queue, from[1], wanted[1], BYTES));
         assert_ok(omprma_exchange(free_queue, from[1], 0, core_alloc(0, BYTES), BYTES));
         assert_ok(omprma_queue_synchronize(free_queue));
-        assert_int_equal(runtime_get()->relays, 0);
+        assert_int_equal(slots_used(&runtime_get()->memory), 0);
     }
     core_open(&gate);
     for (int i = 0; i < COPIES; i++) {
         omprma_status_t status = omprma_queue_synchronize(queue[i]);
 
-        assert_in_range(runtime_get()->relays, 0, RELAYS_MOST);
+        assert_in_range(slots_used(&runtime_get()->memory), 0, SLOTS);
         if (i == 2) {
             assert_int_equal(status, OMPRMA_ERR_ADDRESS);
             assert_ptr_equal(strstr(omprma_error(), "exchange from device 0 to device 1: device 1"),
@@ -301,18 +305,18 @@ static void many_behind_kernels(void **state)
     omprma_event_destroy(event);
     assert_ok(omprma_queue_destroy(closed));
     assert_ok(omprma_queue_destroy(free_queue));
-    assert_int_equal(runtime_get()->relays, 0);
-    assert_null(runtime_get()->relay_first);
+    assert_int_equal(slots_used(&runtime_get()->memory), 0);
+    assert_null(runtime_get()->turns.first);
     core_stop();
 }
 
 /* A queue fails while its exchange waits for its turn: the turn goes to the next. */
 static void turn_is_passed_on(void **state)
 {
-    enum { COPIES = RELAYS_MOST + 3 };
+    enum { COPIES = AT_A_TIME + 3 };
     omprma_queue_t *queue[COPIES];
     omprma_addr_t from, to[COPIES];
-    int failed = RELAYS_MOST + 1;
+    int failed = AT_A_TIME + 1;
 
     (void)state;
     core_start(&(struct core_options){.workers = 2, .delay = 200});
@@ -328,8 +332,8 @@ static void turn_is_passed_on(void **state)
     for (int i = 0; i < COPIES; i++)
         assert_ok(omprma_exchange(queue[i], from, 1, to[i], BYTES));
     runtime_lock(runtime_get());
-    assert_int_equal(runtime_get()->relays, RELAYS_MOST);
-    assert_non_null(runtime_get()->relay_first);
+    assert_int_equal(slots_used(&runtime_get()->memory), SLOTS);
+    assert_non_null(runtime_get()->turns.first);
     queue_fail(queue[failed], NULL, OMPRMA_ERR_MPI, "made up");
     queue_fail(queue[0], NULL, OMPRMA_ERR_MPI, "made up as well");
     runtime_unlock(runtime_get());
@@ -348,8 +352,8 @@ static void turn_is_passed_on(void **state)
         assert_ok(omprma_queue_destroy(queue[i]));
     }
     assert_ok(omprma_queue_destroy(queue[0]));
-    assert_int_equal(runtime_get()->relays, 0);
-    assert_null(runtime_get()->relay_first);
+    assert_int_equal(slots_used(&runtime_get()->memory), 0);
+    assert_null(runtime_get()->turns.first);
     core_stop();
 }
 

@@ -13,12 +13,12 @@ struct cost {
     double us, us_per_byte;
 };
 
-static void fill(double us[PATHS_SIZES], struct cost cost, uint64_t least, uint64_t most)
+static void fill(struct cost_curve *curve, struct cost cost, uint64_t least, uint64_t most)
 {
-    for (int i = 0; i < PATHS_SIZES; i++)
-        us[i] = paths_sizes[i] > least && paths_sizes[i] <= most
-                    ? cost.us + cost.us_per_byte * (double)paths_sizes[i]
-                    : 0;
+    for (int i = 0; i < COST_SIZES; i++)
+        curve->us[i] = cost_sizes[i] > least && cost_sizes[i] <= most
+                           ? cost.us + cost.us_per_byte * (double)cost_sizes[i]
+                           : 0;
 }
 
 /* As the measurement leaves it: messages up to 8 KiB, sends above what is copied. */
@@ -26,12 +26,12 @@ static struct paths measured(struct cost inlined, struct cost rma, struct cost t
 {
     struct paths paths = {0};
 
-    fill(paths.submit_us[PATH_INLINE], inlined, 0, 8192);
-    fill(paths.retrieve_us[PATH_INLINE], inlined, 0, 8192);
-    fill(paths.submit_us[PATH_RMA], rma, 0, UINT64_MAX);
-    fill(paths.retrieve_us[PATH_RMA], rma, 0, UINT64_MAX);
-    fill(paths.submit_us[PATH_TWO_SIDED], two_sided, OMPRMA_COPIED_SUBMIT, UINT64_MAX);
-    fill(paths.retrieve_us[PATH_TWO_SIDED], two_sided, 0, UINT64_MAX);
+    fill(&paths.curve[PATHS_SUBMIT][PATH_INLINE], inlined, 0, 8192);
+    fill(&paths.curve[PATHS_RETRIEVE][PATH_INLINE], inlined, 0, 8192);
+    fill(&paths.curve[PATHS_SUBMIT][PATH_RMA], rma, 0, UINT64_MAX);
+    fill(&paths.curve[PATHS_RETRIEVE][PATH_RMA], rma, 0, UINT64_MAX);
+    fill(&paths.curve[PATHS_SUBMIT][PATH_TWO_SIDED], two_sided, OMPRMA_COPIED_SUBMIT, UINT64_MAX);
+    fill(&paths.curve[PATHS_RETRIEVE][PATH_TWO_SIDED], two_sided, 0, UINT64_MAX);
     return paths;
 }
 
@@ -154,10 +154,9 @@ static void no_window_no_one_sided(void **state)
     for (int i = 0; i < 2000; i++) {
         struct paths paths = {0};
 
-        for (int k = 0; k < PATH_COUNT * PATHS_SIZES; k++) {
-            (&paths.submit_us[0][0])[k] = rand() % 1000 / 10.0;
-            (&paths.retrieve_us[0][0])[k] = rand() % 1000 / 10.0;
-        }
+        for (int k = 0; k < PATHS_DIRECTIONS * PATH_COUNT * COST_SIZES; k++)
+            paths.curve[k % PATHS_DIRECTIONS][k / PATHS_DIRECTIONS % PATH_COUNT]
+                .us[k / PATHS_DIRECTIONS / PATH_COUNT] = rand() % 1000 / 10.0;
         measure_choose(&paths, i % 2, i % 3 ? DATA_AUTO : DATA_TWO_SIDED);
         assert_in_range(paths.inline_submit, 0, 16384);
         assert_in_range(paths.inline_retrieve, 0, 16384);

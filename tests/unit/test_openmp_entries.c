@@ -1,8 +1,11 @@
 /* test_openmp_entries.c: entries and images in all forms that programs register them in. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -64,6 +67,31 @@ static void test_damaged_entries(void **state)
     const uint64_t words[] = {0x1000, 0, 0, 0, 0x2000, 0};
     assert_false(take_all(words, sizeof(words)));
     assert_true(take_all(words, 0));
+}
+
+/* The clauses that all parts of a program must agree on; no clause is a bit of its own. */
+static int status_of_requires(int64_t first, int64_t second)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        fclose(stderr);
+        registry_require(first);
+        registry_require(second);
+        _exit(0);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    return status;
+}
+
+static void test_requires(void **state)
+{
+    (void)state;
+    assert_int_equal(status_of_requires(1, 1), 0);
+    assert_int_equal(status_of_requires(2, 2), 0);
+    assert_int_equal(status_of_requires(1, 16), 0); /* dynamic_allocators may differ */
+    assert_true(WIFSIGNALED(status_of_requires(1, 2)));
+    assert_true(WIFSIGNALED(status_of_requires(8, 1)));
 }
 
 /* ---- LLVM's file format for images ---- */
@@ -136,7 +164,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_old_entries),     cmocka_unit_test(test_new_entries),
         cmocka_unit_test(test_damaged_entries), cmocka_unit_test(test_packed),
-        cmocka_unit_test(test_packed_damaged),
+        cmocka_unit_test(test_packed_damaged),  cmocka_unit_test(test_requires),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

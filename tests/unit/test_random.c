@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "core_fixture.h"
+#include "far_fixture.h"
 #include "tests/random/random.h"
 
 enum {
@@ -41,6 +42,18 @@ static void kernel_copy(uint64_t to, uint64_t from, uint64_t bytes)
     memmove((void *)(uintptr_t)to, (const void *)(uintptr_t)from, bytes);
 }
 
+/* Which devices cannot be touched. */
+static enum { FAR_NONE, FAR_FIRST, FAR_THREADED, FAR_ALL, FAR_MIXES } mix;
+
+static bool make_other(struct worker_device *device, int worker)
+{
+    if (far_count == FAR_DEVICES || (mix == FAR_FIRST && worker > 0) ||
+        (mix != FAR_ALL && device->index > 0))
+        return false;
+    far_open(device, mix == FAR_THREADED || (mix == FAR_ALL && worker == 1));
+    return true;
+}
+
 /* How the core of a group is, and what its programs may use. */
 static struct core_options choose(uint64_t seed, struct random_limits *limits, struct draw *from)
 {
@@ -55,6 +68,9 @@ static struct core_options choose(uint64_t seed, struct random_limits *limits, s
     options.no_window = draw_below(from, 6) == 0;
     options.progress_thread = draw_below(from, 6) == 0;
     options.arena = 1 << 20;
+    options.adapt = options.wrong_choice = draw_below(from, 3) == 0;
+    mix = draw_below(from, 2) ? FAR_NONE : (int)draw_below(from, FAR_MIXES);
+    options.make_other = mix == FAR_NONE ? NULL : make_other;
     *limits = (struct random_limits){
         .devices = options.workers,
         .threads = draw_below(from, 2) ? 1 : 1 + (int)draw_below(from, RANDOM_THREADS),
@@ -77,6 +93,7 @@ static void start(uint64_t seed, struct random_limits *limits)
 
     core_make_hole();
     limits->hole = core_hole;
+    far_count = 0;
     core_start(&options);
     for (int i = 0; i < limits->devices; i++) {
         limits->symbols[i] = (struct random_symbols){
@@ -87,8 +104,20 @@ static void start(uint64_t seed, struct random_limits *limits)
             .nap = KERNEL(kernel_nap),
             .global = (omprma_addr_t)(uintptr_t)globals[i],
         };
-        core_choose_any(i, &from);
+        if (device_is_staged(core_device(i)))
+            limits->symbols[i] = (struct random_symbols){
+                .fill = FAR_SET,
+                .add = FAR_ADD,
+                .copy = FAR_MOVE,
+                .sum = FAR_SUM,
+                .nap = FAR_NAP,
+                .global = core_device(i)->about.arena - FAR_GLOBALS,
+            };
+        if (!options.adapt)
+            core_choose_any(i, &from);
     }
+    if (options.adapt)
+        return;
     do
         core_exchange_by((enum config_exchange)(EXCHANGE_PUT + draw_below(&from, 4)));
     while (options.no_window && runtime_get()->exchange[0].way != EXCHANGE_SEND &&

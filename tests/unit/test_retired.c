@@ -99,6 +99,40 @@ static void a_full_device_waits(void **state)
     core_stop();
 }
 
+static uint64_t arena_bytes(void)
+{
+    omprma_device_info_t info;
+
+    assert_ok(omprma_device_info(0, &info));
+    return info.arena_bytes;
+}
+
+/* The last of what an arena held is given back when the kernel that it was freed under is over. */
+static void empty_arenas_go_when_the_last_block_does(void **state)
+{
+    enum { BLOCKS = 4, BLOCK = 8 << 20 };
+    omprma_addr_t block[BLOCKS];
+    omprma_queue_t *queue;
+    uint64_t all;
+
+    (void)state;
+    core_start(&(struct core_options){.arena = 1 << 20});
+    queue = core_queue(0);
+    for (int i = 0; i < BLOCKS; i++)
+        block[i] = core_alloc(0, BLOCK);
+    all = core_device(0)->attached_bytes;
+    core_close(queue, &gate);
+    for (int i = 0; i < BLOCKS; i++)
+        assert_ok(omprma_free(0, block[i]));
+    assert_int_equal(core_device(0)->attached_bytes, all);
+    core_open(&gate);
+    assert_ok(omprma_queue_synchronize(queue));
+    assert_true(core_device(0)->attached_bytes < all);
+    assert_int_equal(core_device(0)->attached_bytes, arena_bytes());
+    assert_ok(omprma_queue_destroy(queue));
+    core_stop();
+}
+
 /* Threads that launch, and free each other's blocks: what a kernel finds was written for it. */
 struct worker_thread {
     pthread_t thread;
@@ -158,6 +192,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(not_while_somebody_may_use_it),
         cmocka_unit_test(at_once_when_nothing_is_under_way),
+        cmocka_unit_test(empty_arenas_go_when_the_last_block_does),
         cmocka_unit_test(a_full_device_waits),
         cmocka_unit_test(early_frees_are_harmless),
     };

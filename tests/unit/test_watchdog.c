@@ -80,7 +80,7 @@ static void check_silent(void)
 
 static void check_stuck(omprma_status_t status)
 {
-    if (status != OMPRMA_ERR_PROTOCOL ||
+    if (status != OMPRMA_ERR_STUCK ||
         !strstr(omprma_error(), "nothing has moved for 1 s although no kernel runs: this is a "
                                 "defect of omprma or of MPI"))
         fail_msg("%s: %s", omprma_status_string(status), omprma_error());
@@ -197,8 +197,9 @@ static void chains_are_named(void **state)
     assert_ok(launch(other, KERNEL(kernel_nap), 1, 0, 0)); /* nobody has asked for it */
     pass(3, true);
     check_said("device 1 (here), queue %u: operation %llu, wait, issued, waits for device 0, queue "
-               "%u, operation %llu, event (not reached)\n",
-               behind->number, last(behind) - 1, stuck->number, last(stuck));
+               "%u, operation %llu, launch of 0x%llx (not issued)\n",
+               behind->number, last(behind) - 1, stuck->number, last(stuck),
+               (unsigned long long)KERNEL(kernel_nap));
     check_said("device 1 (here), queue %u: operation %llu, get of 262144 bytes at 0x%llx, not "
                "issued, waits for its turn behind operation %llu\n",
                behind->number, last(behind), (unsigned long long)there, last(behind) - 1);

@@ -69,6 +69,14 @@ static void command_osc(struct list *list, const struct command *command)
     }
 }
 
+/* mpirun would leave all to Slurm, which has no place for rank 0 where the program is. */
+static void command_slurm(struct list *list, const struct command *command)
+{
+    command_mca(list, command, "plm", "rsh");
+    command_mca(list, command, "ras", "^slurm");
+    list_add(list, "--leave-session-attached"); /* Slurm ends what outlives its step */
+}
+
 static void command_mca_all(struct list *list, const struct command *command)
 {
     bool hosts = command->launch->hosts.total > 0;
@@ -90,6 +98,8 @@ static void command_mca_all(struct list *list, const struct command *command)
         list_add(list, command->agent);
         /* Every host is reached from here, so that one that is not can be named. */
         command_mca(list, command, "plm_rsh_no_tree_spawn", "1");
+        if (command->launch->slurm)
+            command_slurm(list, command);
     }
     command_osc(list, command);
 }

@@ -116,6 +116,17 @@ omprma_status_t hosts_read(struct hosts *hosts, const char *path)
     return status;
 }
 
+void hosts_spread(struct hosts *hosts, int workers)
+{
+    int count = (int)hosts->names.count;
+
+    for (int i = 0; i < count; i++)
+        hosts->slots[i] = workers / count + (i < workers % count);
+    hosts->total = workers;
+    while (hosts->names.count > (size_t)workers)
+        list_drop(&hosts->names);
+}
+
 char *hosts_format(const struct hosts *hosts)
 {
     char *text = text_make("%s", "");

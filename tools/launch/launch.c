@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "tools/launch/allocation.h"
 #include "tools/launch/local.h"
 #include "tools/launch/command.h"
 #include "tools/launch/llvm.h"
@@ -75,7 +76,8 @@ static omprma_status_t prepare_agent(struct preparation *made, const struct laun
     if (launch->hosts.total == 0)
         return OMPRMA_OK;
     setenv(AGENT_SOCKET, socket_name, 1);
-    setenv(AGENT_COMMAND, command_mca_set(launch, "plm_rsh_agent", &users) ? users : "ssh", 1);
+    const char *own = launch->slurm ? ALLOCATION_SLURM_SHELL : "ssh";
+    setenv(AGENT_COMMAND, command_mca_set(launch, "plm_rsh_agent", &users) ? users : own, 1);
     made->agent = text_make("%s/%s", made->folder, AGENT_NAME);
     char *self = path_self();
     omprma_status_t status = OMPRMA_OK;

@@ -34,6 +34,7 @@
 struct launch {
     int workers;          /* 0: one per slot of `hosts`, 1 without hosts */
     struct hosts hosts;   /* empty: workers run on this host */
+    bool slurm;           /* inside a Slurm job: other hosts are reached by srun */
     const char *llvm;     /* "auto", a version or a folder */
     int runtime;          /* enum config_runtime */
     struct list mpi_args; /* more arguments for mpirun */

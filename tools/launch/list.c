@@ -53,6 +53,12 @@ void list_addf(struct list *list, const char *format, ...)
     va_end(arguments);
 }
 
+void list_drop(struct list *list)
+{
+    free(list->items[--list->count]);
+    list->items[list->count] = NULL;
+}
+
 bool list_contains(const struct list *list, const char *text)
 {
     for (size_t i = 0; i < list->count; i++) {

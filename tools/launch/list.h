@@ -16,6 +16,9 @@ struct list {
 
 void list_add(struct list *list, const char *text);
 void list_addf(struct list *list, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Takes the last one away. */
+void list_drop(struct list *list);
+
 bool list_contains(const struct list *list, const char *text);
 void list_clear(struct list *list);
 

@@ -387,14 +387,15 @@ omprma_status_t llvm_plan_make(struct llvm_plan *plan, const char *program, cons
     if (status != OMPRMA_OK)
         return status;
     bool offloads = needs_find(&needs, library_prefix) >= 0;
-    bool told = *wanted && strcmp(wanted, "auto") != 0;
+    /* Libraries that it opens may have target regions. */
+    bool later = needs.loads_later || (*wanted && strcmp(wanted, "auto") != 0);
     if (!offloads && needs_find(&needs, "libomprma.so") >= 0) {
         status = llvm_plan_workers(plan, wanted); /* it calls the C interface itself */
     } else if (offloads && needs.starts_mpi) {
         status = starts_mpi_again(program);
     } else if (offloads) {
         status = plan_program(plan, &needs, program, wanted, runtime, folder);
-    } else if (needs.kind != PROGRAM_OTHER && !(told && needs.kind == PROGRAM_DYNAMIC)) {
+    } else if (needs.kind != PROGRAM_OTHER && !(later && needs.kind == PROGRAM_DYNAMIC)) {
         status = not_for_offloading(program);
     } else {
         status = llvm_plan_workers(plan, wanted);

@@ -77,7 +77,7 @@ static bool is_one_of(const char *name, const char *const *names)
 }
 
 /* By the functions that the program takes from libraries; Fortran's have names of their own. */
-static bool elf_starts_mpi(Elf *elf)
+static void elf_look_at_calls(Elf *elf, struct needs *needs)
 {
     static const char *const starts[] = {
         "MPI_Init",      "MPI_Init_thread",      "mpi_init_", "mpi_init_thread_",
@@ -97,9 +97,10 @@ static bool elf_starts_mpi(Elf *elf)
                 continue;
             starting |= is_one_of(name, starts);
             asking |= is_one_of(name, asks);
+            needs->loads_later |= strcmp(name, "dlopen") == 0;
         }
     }
-    return starting && !asking;
+    needs->starts_mpi = starting && !asking;
 }
 
 static omprma_status_t needs_read_elf(struct needs *needs, const char *program)
@@ -116,7 +117,7 @@ static omprma_status_t needs_read_elf(struct needs *needs, const char *program)
         needs->loader = elf_loader(elf);
         needs->kind = needs->loader ? PROGRAM_DYNAMIC : PROGRAM_STATIC;
         needs->clang = elf_clang(elf);
-        needs->starts_mpi = elf_starts_mpi(elf);
+        elf_look_at_calls(elf, needs);
     }
     if (elf)
         elf_end(elf);

@@ -9,6 +9,7 @@
 #include "base/config.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "tools/launch/allocation.h"
 
 enum {
     KEY_HOSTS = 256,
@@ -140,6 +141,8 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         launch->llvm = llvm && *llvm ? llvm : "auto";
         launch->runtime = config.runtime;
         log_open("omprma", (int)config.verbose);
+        if (!launch_inside() && allocation_take(launch) != OMPRMA_OK)
+            option_fail("%s", error_text());
         return 0;
     }
     default:

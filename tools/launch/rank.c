@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "tools/launch/allocation.h"
 #include "tools/launch/local.h"
 #include "tools/launch/list.h"
 
@@ -87,6 +88,19 @@ static void agent_command(struct list *command, int argc, char **argv)
         list_add(command, argv[i]);
 }
 
+/* srun is no shell. */
+static void agent_command_slurm(struct list *command, int argc, char **argv)
+{
+    char *text = text_make("%s", "");
+    for (int i = 2; i < argc; i++) {
+        char *longer = text_make("%s %s", text, argv[i]);
+        free(text);
+        text = longer;
+    }
+    allocation_srun(command, argc > 1 ? argv[1] : "", text);
+    free(text);
+}
+
 /* Passes the remote shell's complaints on only if it succeeds; keeps the last line. */
 static void agent_listen(int fd, char *last, size_t room)
 {
@@ -107,7 +121,11 @@ int agent_main(int argc, char **argv)
 {
     struct list command = {0};
     int ends[2];
-    agent_command(&command, argc, argv);
+    const char *shell = getenv(AGENT_COMMAND);
+    if (shell && strcmp(shell, ALLOCATION_SLURM_SHELL) == 0)
+        agent_command_slurm(&command, argc, argv);
+    else
+        agent_command(&command, argc, argv);
     if (argc < 2 || !command.count || pipe2(ends, O_CLOEXEC))
         return 1;
     pid_t child = fork();

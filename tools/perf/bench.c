@@ -46,8 +46,13 @@ omprma_status_t bench_open(struct bench *bench, const struct choice *choice)
         return status;
     bench->device = bench->runtime->devices[0];
     bench->peer = bench->runtime->device_count > 1 ? bench->runtime->devices[1] : NULL;
-    bench->chosen = bench->device->paths;
-    memcpy(bench->chosen_exchange, bench->runtime->exchange, sizeof(bench->chosen_exchange));
+    bench->started = bench->chosen = bench->device->paths;
+    bench->chosen.adapt = NULL;
+    for (int far = 0; far < 2; far++) {
+        bench->started_exchange[far] = bench->chosen_exchange[far] = bench->runtime->exchange[far];
+        bench->chosen_exchange[far].contests = NULL;
+    }
+    bench_force(bench, WAY_AUTO);
     machine_describe(&bench->results.machine);
     snprintf(bench->results.machine.osc, sizeof(bench->results.machine.osc), "%s",
              bench->runtime->world.component);
@@ -89,12 +94,30 @@ void bench_close(struct bench *bench)
     if (bench->peer_block)
         omprma_free(1, bench->peer_block);
     broadcast_close(bench);
+    if (bench->device)
+        bench_adapt(bench);
     free(bench->buffer);
     free(bench->add);
     bench->add = NULL;
     bench->queue = bench->peer_queue = NULL;
     bench->block = bench->peer_block = 0;
     bench->buffer = NULL;
+}
+
+static void take(struct bench *bench, const struct paths *paths,
+                 const struct exchange_paths *exchange)
+{
+    runtime_lock(bench->runtime);
+    memcpy(bench->runtime->exchange, exchange, sizeof(bench->runtime->exchange));
+    bench->device->paths = *paths;
+    if (bench->peer)
+        bench->peer->paths = *paths;
+    runtime_unlock(bench->runtime);
+}
+
+void bench_adapt(struct bench *bench)
+{
+    take(bench, &bench->started, bench->started_exchange);
 }
 
 void bench_force(struct bench *bench, enum perf_path path)
@@ -108,12 +131,7 @@ void bench_force(struct bench *bench, enum perf_path path)
         measure_choose(&paths, window, data);
     for (int far = 0; far < 2 && forced; far++)
         measure_choose_exchange(&exchange[far], window, data);
-    runtime_lock(bench->runtime);
-    memcpy(bench->runtime->exchange, exchange, sizeof(exchange));
-    bench->device->paths = paths;
-    if (bench->peer)
-        bench->peer->paths = paths;
-    runtime_unlock(bench->runtime);
+    take(bench, &paths, exchange);
 }
 
 omprma_status_t bench_region(omprma_queue_t *queue, omprma_addr_t kernel, omprma_addr_t at,

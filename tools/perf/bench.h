@@ -7,6 +7,7 @@
  *   ways.c     our own interface
  *   broadcast.c   the same data to all devices
  *   session.c  takes turns between the paths of one operation and size
+ *   settle.c   which path is taken, and which one is the faster
  *   extras.c   idle, maps, head, turns
  */
 #ifndef OMPRMA_PERF_BENCH_H
@@ -22,8 +23,10 @@ struct bench {
     const struct choice *choice;
     struct runtime *runtime;
     struct device *device, *peer; /* devices 0 and 1; NULL if there is no second */
-    struct paths chosen;          /* what start-up chose for device 0 */
+    struct paths chosen;          /* what start-up chose for device 0, and stays */
     struct exchange_paths chosen_exchange[2];
+    struct paths started; /* the same, as it was found: transfers correct it */
+    struct exchange_paths started_exchange[2];
     omprma_queue_t *queue, *peer_queue;
     omprma_addr_t block, peer_block; /* as large as the largest size */
     uint64_t block_bytes;
@@ -69,6 +72,9 @@ void bench_close(struct bench *bench);
 /* Makes device 0 go one way: WAY_RMA, WAY_TWO_SIDED, or as start-up chose. */
 void bench_force(struct bench *bench, enum perf_path path);
 
+/* Makes device 0 go as start-up chose and transfers correct it. */
+void bench_adapt(struct bench *bench);
+
 /* One region on a queue: submit 8 bytes, launch, retrieve 8 bytes; not waited for. The kernel adds
  * 1 to the value. */
 omprma_status_t bench_region(omprma_queue_t *queue, omprma_addr_t kernel, omprma_addr_t at,
@@ -76,6 +82,9 @@ omprma_status_t bench_region(omprma_queue_t *queue, omprma_addr_t kernel, omprma
 
 /* Measures one operation of one size on all chosen paths. */
 omprma_status_t session_run(struct bench *bench, enum perf_op op, uint64_t bytes);
+
+/* settle. */
+omprma_status_t settle_run(struct bench *bench);
 
 /* idle, maps, head, turns. */
 omprma_status_t extras_run(struct bench *bench, enum perf_op op);

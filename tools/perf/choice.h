@@ -18,6 +18,7 @@ enum perf_op {
     OP_LAUNCH,
     OP_REGION,
     OP_ALLOC,
+    OP_SETTLE,
     OP_MAPS,
     OP_HEAD,
     OP_TURNS,
@@ -43,7 +44,8 @@ struct choice {
     unsigned ops, paths; /* sets of bits 1 << enum */
     uint64_t sizes[SIZES_MOST];
     int size_count;
-    int reps; /* 0: as many as fit into the time set aside for each */
+    int reps;      /* 0: as many as fit into the time set aside for each */
+    int transfers; /* settle: before the path that is taken then is looked at */
     const char *json, *plot;
 };
 

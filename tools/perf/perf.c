@@ -20,7 +20,7 @@
 
 OMPRMA_API const char *argp_program_version = "omprma-perf " OMPRMA_VERSION_STRING;
 
-enum { KEY_OPS = 512, KEY_PATHS, KEY_SIZES, KEY_REPS, KEY_JSON, KEY_PLOT };
+enum { KEY_OPS = 512, KEY_PATHS, KEY_SIZES, KEY_REPS, KEY_TRANSFERS, KEY_JSON, KEY_PLOT };
 enum { REPS_MOST = 1000000 };
 
 static const char description[] =
@@ -30,7 +30,7 @@ static const char description[] =
 static const struct argp_option options[] = {
     {"ops", KEY_OPS, "LIST", 0,
      "What to measure: submit, retrieve, exchange, launch, region, alloc (default: these); "
-     "broadcast, idle, maps, head, turns",
+     "broadcast, idle, settle, maps, head, turns",
      0},
     {"paths", KEY_PATHS, "LIST", 0,
      "Which ways: raw, raw-two-sided (bare MPI), rma, two-sided, auto, via-application (exchange "
@@ -40,6 +40,9 @@ static const struct argp_option options[] = {
      "Sizes in bytes, doubling (default 8:256M); FROM:TO:FACTOR and comma lists are possible", 0},
     {"reps", KEY_REPS, "N", 0,
      "Samples of each operation, size and path (default: 11 to 2000, as many as fit into 0.4 s)",
+     0},
+    {"transfers", KEY_TRANSFERS, "N", 0,
+     "settle: transfers of each size before the path that is taken then is looked at (default 0)",
      0},
     {"json", KEY_JSON, "FILE", 0, "Write the results there as JSON", 0},
     {"plot", KEY_PLOT, "FILE", 0, "Draw them there, as .svg or .png (needs gnuplot)", 0},
@@ -70,6 +73,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case KEY_REPS:
         choice->reps = option_number("--reps", value, REPS_MOST);
         return 0;
+    case KEY_TRANSFERS:
+        choice->transfers = option_number("--transfers", value, REPS_MOST);
+        return 0;
     case KEY_JSON:
         choice->json = value;
         return 0;
@@ -99,6 +105,8 @@ static omprma_status_t run_op(struct bench *bench, enum perf_op op)
     const struct choice *choice = bench->choice;
     omprma_status_t status = OMPRMA_OK;
     progress_begin(op);
+    if (op == OP_SETTLE)
+        return settle_run(bench);
     if (op == OP_IDLE || op >= OP_MAPS)
         return extras_run(bench, op);
     if (!perf_op_sized(op))

@@ -63,6 +63,10 @@ void results_print(const struct results *results, size_t number)
     if (r->op == OP_IDLE)
         printf("  device %d: %.1f MiB, %.2f %% of a core while idle", r->device,
                (double)r->memory_bytes / (1 << 20), 100 * r->cpu_share);
+    if (r->op == OP_SETTLE)
+        printf("  %s by %s, later %s: inline %.2f, rma %.2f, two-sided %.2f us",
+               perf_op_names[r->direction], paths_names[r->chosen], paths_names[r->settled],
+               r->us[PATH_INLINE], r->us[PATH_RMA], r->us[PATH_TWO_SIDED]);
     printf("\n");
     fflush(stdout);
 }
@@ -106,6 +110,15 @@ static cJSON *result_json(const struct result *r)
         add_number(object, "us_mean", r->us_mean, 4);
     if (r->op == OP_MAPS)
         cJSON_AddNumberToObject(object, "live", r->live);
+    if (r->op == OP_SETTLE) {
+        cJSON_AddStringToObject(object, "direction", perf_op_names[r->direction]);
+        cJSON_AddStringToObject(object, "chosen", paths_names[r->chosen]);
+        cJSON_AddStringToObject(object, "settled", paths_names[r->settled]);
+        cJSON_AddNumberToObject(object, "revisions", r->revisions);
+        for (enum path path = PATH_INLINE; path < PATH_APPLICATION; path++)
+            if (r->us[path] > 0)
+                add_number(object, paths_names[path], r->us[path], 4);
+    }
     if (r->op == OP_IDLE) {
         cJSON_AddNumberToObject(object, "device", r->device);
         add_number(object, "cpu_share", r->cpu_share, 5);

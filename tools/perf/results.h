@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <omprma/omprma.h>
 
+#include "host/paths.h"
 #include "tools/perf/choice.h"
 
 struct result {
@@ -20,6 +21,11 @@ struct result {
     double cpu_share;      /* idle only: of one core */
     uint64_t memory_bytes; /* idle only */
     int device;            /* idle only */
+    /* settle only */
+    enum perf_op direction;
+    enum path chosen, settled; /* at start-up, and after some transfers */
+    uint32_t revisions;        /* in between */
+    double us[PATH_COUNT];     /* medians; 0: not possible */
 };
 
 struct machine {

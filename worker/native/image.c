@@ -20,6 +20,7 @@
 
 #include "base/elf_check.h"
 #include "base/error.h"
+#include "worker/native/stand_in.h"
 
 struct image_symbol_entry {
     const char *name; /* in image.names */
@@ -136,8 +137,19 @@ const char *image_kernel_name(uint64_t address)
     return slot ? slot->name : "?";
 }
 
+/* The kernel that all devices have. */
+static uint64_t stand_in_address(void)
+{
+    void (*stand_in)(uint64_t, uint64_t, uint64_t) = stand_in_place;
+    uint64_t address;
+    memcpy(&address, &stand_in, sizeof(address));
+    return address;
+}
+
 bool image_is_kernel(const void *owner, uint64_t address)
 {
+    if (address == stand_in_address())
+        return true;
     const struct kernel_slot *slot = kernel_known(address);
     return slot && slot->owner == owner;
 }
@@ -372,6 +384,11 @@ static omprma_status_t symbol_find(const struct image *image, const char *name, 
     const struct image_entry *entry;
     uint64_t there;
 
+    if (!size && strcmp(name, OMPRMA_SYMBOL_STAND_IN) == 0) {
+        *address = (void *)(uintptr_t)stand_in_address();
+        *kept = OMPRMA_SYMBOL_STAND_IN;
+        return OMPRMA_OK;
+    }
     if (image->symbol_count)
         symbol =
             bsearch(&wanted, image->symbols, image->symbol_count, sizeof(wanted), symbol_compare);

@@ -1,5 +1,5 @@
 /*
- * device_commands.c: commands about the device, on the application's control queue: arenas, images
+ * command_device.c: commands about the device, on the application's control queue: arenas, images
  * and questions. They fail by themselves and do not mark the queue. See command.h.
  */
 #include "worker/command.h"

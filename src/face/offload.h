@@ -1,0 +1,60 @@
+/*
+ * offload.h: what compilers hand over for target regions whoever takes it: the plugin through
+ * libomptarget, the OpenMP runtime directly. The layouts are checked when this compiles; they hold
+ * for 64-bit machines only. Knows nothing of omprma.
+ */
+#ifndef OMPRMA_FACE_OFFLOAD_H
+#define OMPRMA_FACE_OFFLOAD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum entry_flags {
+    ENTRY_LINK = 1,
+    ENTRY_CONSTRUCTOR = 2, /* up to clang 18 */
+    ENTRY_DESTRUCTOR = 4,  /* up to clang 18 */
+    ENTRY_INDIRECT = 8,
+    ENTRY_REQUIRES = 16, /* its data are the clauses */
+    ENTRY_VTABLE = 32
+};
+
+/* A kernel or a variable of an image, up to LLVM 20 or so. */
+struct offload_entry {
+    void *address; /* on the host in an image, on the device in a table */
+    char *name;    /* symbol in the image */
+    size_t bytes;  /* 0: a kernel */
+    int32_t flags; /* enum entry_flags */
+    int32_t data;
+};
+
+enum requires_clauses {
+    REQUIRES_REVERSE_OFFLOAD = 2,
+    REQUIRES_UNIFIED_ADDRESS = 4,
+    REQUIRES_UNIFIED_SHARED_MEMORY = 8
+};
+
+/* How a kernel is to be launched. Clang 15's ends after trip_count. */
+struct kernel_arguments {
+    uint32_t version; /* 1: clang 15, 2: 16 and 17, 3: since 18, kernels take one more pointer */
+    uint32_t count;
+    void **bases, **begins;
+    int64_t *sizes, *types;
+    void **names, **mappers;
+    uint64_t trip_count;
+    uint64_t flags; /* bit 0: nowait */
+    uint32_t teams[3], thread_limit[3];
+    uint32_t dynamic_group_bytes;
+};
+
+_Static_assert(sizeof(void *) == 8, "this interface is known for 64-bit machines only");
+_Static_assert(sizeof(struct offload_entry) == 32, "offload entry");
+_Static_assert(offsetof(struct offload_entry, bytes) == 16, "offload entry size");
+_Static_assert(offsetof(struct offload_entry, flags) == 24, "offload entry flags");
+_Static_assert(offsetof(struct kernel_arguments, count) == 4, "kernel argument count");
+_Static_assert(offsetof(struct kernel_arguments, bases) == 8, "kernel base pointers");
+_Static_assert(offsetof(struct kernel_arguments, trip_count) == 56, "kernel trip count");
+_Static_assert(offsetof(struct kernel_arguments, flags) == 64, "end of clang 15's arguments");
+_Static_assert(offsetof(struct kernel_arguments, teams) == 72, "kernel teams");
+_Static_assert(sizeof(struct kernel_arguments) == 104, "kernel arguments");
+
+#endif

@@ -1,0 +1,372 @@
+/* adapt.c: see adapt.h. */
+#include "host/adapt.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+
+enum { EXCHANGE_WAYS_FREE = 3 }; /* put, get, send: what contests between ways count from 0 */
+
+#define NEVER UINT64_MAX /* no number of transfers: the time says nothing */
+
+static const char *const direction_names[PATHS_DIRECTIONS] = {"submit", "retrieve"};
+
+/* What contests call the two ways of a transfer. */
+static enum path path_of(int way)
+{
+    return way == 0 ? PATH_RMA : PATH_TWO_SIDED;
+}
+
+static enum config_exchange exchange_way_of(int way)
+{
+    return (enum config_exchange)(EXCHANGE_PUT + way);
+}
+
+static const char *exchange_name_of(int way)
+{
+    static const char *const names[EXCHANGE_WAYS_FREE] = {"put", "get", "send"};
+
+    return names[way];
+}
+
+/* "64 KiB"; the smallest size of a class. */
+static const char *size_text(unsigned class, char *text, size_t bytes)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+
+    snprintf(text, bytes, "%u %s", 1u << class % 10, units[class / 10]);
+    return text;
+}
+
+/* ---- begin and end ---- */
+
+static void begin_direction(struct adapt_kind *kind, const struct paths *paths,
+                            enum paths_direction direction)
+{
+    for (unsigned class = cost_class(ADAPT_LEAST); class < COST_CLASSES; class ++) {
+        uint64_t bytes = UINT64_C(1) << class;
+        const double us[] = {cost_at(&paths->curve[direction][PATH_RMA], bytes),
+                             cost_at(&paths->curve[direction][PATH_TWO_SIDED], bytes)};
+        bool rma = paths_bulk(paths, direction == PATHS_SUBMIT, bytes) == PATH_RMA;
+
+        contest_begin(&kind->contest[direction][class], 2, !rma, us);
+    }
+}
+
+void adapt_begin(struct device *device)
+{
+    struct runtime *runtime = device->runtime;
+    struct adapt_kind *kind = calloc(1, sizeof(*kind));
+
+    if (!kind)
+        return;
+    snprintf(kind->name, sizeof(kind->name), "%s%s",
+             device->peer->can_ring || runtime->adopted ? "this host" : "host ",
+             device->peer->can_ring || runtime->adopted ? "" : device->peer->hello.host);
+    for (int direction = 0; direction < PATHS_DIRECTIONS; direction++)
+        begin_direction(kind, &device->paths, (enum paths_direction)direction);
+    kind->next = runtime->kinds;
+    runtime->kinds = kind;
+    device->paths.adapt = kind;
+}
+
+void adapt_begin_exchange(struct exchange_paths *paths)
+{
+    struct contest *contests = calloc(COST_CLASSES, sizeof(*contests));
+
+    if (!contests)
+        return;
+    for (unsigned class = 0; class < COST_CLASSES; class ++) {
+        double share = (double)(UINT64_C(1) << class) / (1 << 20), us[EXCHANGE_WAYS_FREE];
+
+        for (int way = 0; way < EXCHANGE_WAYS_FREE; way++)
+            us[way] = share * paths->us[exchange_way_of(way)];
+        contest_begin(&contests[class], EXCHANGE_WAYS_FREE, (int)(paths->way - EXCHANGE_PUT), us);
+    }
+    paths->contests = contests;
+}
+
+void adapt_end(struct runtime *runtime)
+{
+    operation_drop(&runtime->operations, runtime->watch.operation);
+    runtime->watch.operation = NULL;
+    while (runtime->kinds) {
+        struct adapt_kind *kind = runtime->kinds;
+
+        runtime->kinds = kind->next;
+        free(kind);
+    }
+    for (int far = 0; far < 2; far++) {
+        free(runtime->exchange[far].contests);
+        runtime->exchange[far].contests = NULL;
+    }
+}
+
+/* ---- what may be timed ---- */
+
+/* The last watched transfer is over, noticed or not. */
+static bool watch_is_free(struct runtime *runtime)
+{
+    struct operation *last = runtime->watch.operation;
+
+    if (last && !operation_has_ended(last))
+        return false;
+    operation_drop(&runtime->operations, last);
+    runtime->watch.operation = NULL;
+    return true;
+}
+
+/* Whether its turn may come long after it could be had: it waits for other queues. */
+static bool may_be_held(const struct omprma_queue *queue)
+{
+    for (const struct operation *o = queue->first; o; o = o->next)
+        if (o->kind == OPERATION_WAIT || o->kind == OPERATION_TASK)
+            return true;
+    return false;
+}
+
+/* Behind others of its queue it will be seen later whether data of other queues is under way. */
+static bool can_time(const struct omprma_queue *queue)
+{
+    struct runtime *runtime = queue->device->runtime;
+
+    return watch_is_free(runtime) && !may_be_held(queue) && !queue->device->lost &&
+           (runtime->moving == 0 || !queue_is_idle(queue));
+}
+
+enum path adapt_path(struct omprma_queue *queue, bool submit, uint64_t bytes, bool *timed)
+{
+    const struct paths *paths = &queue->device->paths;
+    struct contest *contest;
+    int way;
+
+    *timed = false;
+    if (!paths->adapt || bytes < ADAPT_LEAST || (submit && bytes <= OMPRMA_COPIED_SUBMIT))
+        return paths_bulk(paths, submit, bytes);
+    contest = &paths->adapt->contest[submit ? PATHS_SUBMIT : PATHS_RETRIEVE][cost_class(bytes)];
+    way = contest_next(contest, contest_is_due(contest) && can_time(queue), timed);
+    if (*timed)
+        queue->device->runtime->watch = (struct adapt_watch){.contest = contest, .way = way};
+    return path_of(way);
+}
+
+void adapt_watch(struct operation *operation, bool waited)
+{
+    struct adapt_watch *watch = &operation->queue->device->runtime->watch;
+
+    operation->timed = true;
+    watch->operation = operation_hold(operation);
+    watch->waited = waited;
+}
+
+/* ---- the transfer that is timed ---- */
+
+static struct adapt_watch *watch_of(const struct operation *operation)
+{
+    struct adapt_watch *watch = &operation->queue->device->runtime->watch;
+
+    return watch->operation == operation ? watch : NULL;
+}
+
+/* The first of its queue: a half that stands behind a launch begins when that is over. */
+static bool is_first(const struct operation *operation)
+{
+    const struct operation *o = operation->queue->first;
+
+    while (o && o->kind == OPERATION_MARK)
+        o = o->next;
+    return o == operation;
+}
+
+/* Nothing of other queues is under way. */
+static bool is_alone(const struct omprma_queue *queue)
+{
+    uint32_t own = 0;
+
+    for (const struct operation *o = queue->active; o; o = o->next_active)
+        own++;
+    return queue->device->runtime->moving == own;
+}
+
+void adapt_begun(struct operation *operation)
+{
+    struct adapt_watch *watch = watch_of(operation);
+    const struct omprma_queue *queue = operation->queue;
+    const struct runtime *runtime = queue->device->runtime;
+    bool waited;
+
+    if (!watch || watch->begun_ns || !is_first(operation))
+        return;
+    waited = watch->waited || (queue->waiters && runtime->driven); /* a query does not drive */
+    watch->begun_ns = clock_ns();
+    watch->begun = waited && is_alone(queue) ? runtime->moved : NEVER;
+}
+
+/* As if it had the smallest size of its class. */
+static double scaled(const struct operation *operation, const struct adapt_watch *watch, double us)
+{
+    const struct paths *paths = &operation->queue->device->paths;
+    uint64_t bytes = operation->move.transfer.bytes;
+    const struct cost_curve *curve =
+        &paths->curve[operation->fills_host ? PATHS_RETRIEVE : PATHS_SUBMIT][path_of(watch->way)];
+    double whole = cost_at(curve, bytes), base = cost_at(curve, UINT64_C(1) << cost_class(bytes));
+
+    return whole > 0 ? us * base / whole : us;
+}
+
+static void say_revision(const char *what, const char *where, const struct contest *contest,
+                         int old, unsigned class, const char *(*name)(int way))
+{
+    char from[16], to[16];
+
+    log_write(LOG_CHOICE, "%ss of %s to below %s, %s: %s in place of %s: %.1f us in place of %.1f",
+              what, size_text(class, from, sizeof(from)), size_text(class + 1, to, sizeof(to)),
+              where, name(contest->current), name(old), (double)contest->us[contest->current],
+              (double)contest->us[old]);
+}
+
+static const char *path_name_of(int way)
+{
+    return paths_names[path_of(way)];
+}
+
+/* All devices of the kind follow, whoever asks. */
+static void follow(const struct runtime *runtime, const struct adapt_kind *kind,
+                   enum paths_direction direction, unsigned class, bool rma)
+{
+    for (int i = 0; i < runtime->device_count; i++) {
+        struct paths *paths = &runtime->devices[i]->paths;
+        uint64_t bit = UINT64_C(1) << class;
+
+        if (paths->adapt == kind)
+            paths->rma[direction] =
+                rma ? paths->rma[direction] | bit : paths->rma[direction] & ~bit;
+    }
+}
+
+static void count(const struct operation *operation, const struct adapt_watch *watch, double us)
+{
+    const struct device *device = operation->queue->device;
+    enum paths_direction direction = operation->fills_host ? PATHS_RETRIEVE : PATHS_SUBMIT;
+    unsigned class = cost_class(operation->move.transfer.bytes);
+    int old = watch->contest->current;
+
+    if (!device->paths.adapt ||
+        !contest_sample(watch->contest, watch->way, scaled(operation, watch, us)))
+        return;
+    follow(device->runtime, device->paths.adapt, direction, class, watch->contest->current == 0);
+    say_revision(direction_names[direction], device->paths.adapt->name, watch->contest, old, class,
+                 path_name_of);
+}
+
+void adapt_ended(struct operation *operation)
+{
+    struct runtime *runtime = operation->queue->device->runtime;
+    struct adapt_watch *watch = watch_of(operation);
+
+    if (!watch)
+        return;
+    if (watch->begun_ns && watch->begun == runtime->moved && !operation->failure)
+        count(operation, watch, (double)(clock_ns() - watch->begun_ns) / 1e3);
+    operation_drop(&runtime->operations, operation);
+    watch->operation = NULL;
+}
+
+/* ---- exchanges ---- */
+
+enum config_exchange adapt_exchange_way(const struct exchange *x,
+                                        const struct exchange_paths *paths,
+                                        struct adapt_exchange *times)
+{
+    struct runtime *runtime = x->queue->device->runtime;
+    struct contest *contest;
+    int way;
+
+    *times = (struct adapt_exchange){0};
+    if (!paths->contests)
+        return paths->way;
+    contest = &paths->contests[cost_class(x->bytes)];
+    way = contest_next(contest,
+                       contest_is_due(contest) && queue_is_idle(x->queue) && can_time(x->queue),
+                       &times->timed);
+    times->way = way;
+    times->contest = contest;
+    times->begun = runtime->moved;
+    if (times->timed)
+        times->begun_ns = clock_ns();
+    return exchange_way_of(way);
+}
+
+void adapt_exchange_ended(const struct exchange *x, const struct adapt_exchange *times)
+{
+    const struct runtime *runtime = x->queue->device->runtime;
+    double us = (double)(clock_ns() - times->begun_ns) / 1e3;
+    unsigned class = cost_class(x->bytes);
+    int old = times->contest->current;
+
+    if (x->queue->failed || runtime->moved != times->begun)
+        return;
+    us *= (double)(UINT64_C(1) << class) / (double)x->bytes;
+    if (contest_sample(times->contest, times->way, us))
+        say_revision("exchange",
+                     times->contest == &runtime->exchange[0].contests[class]
+                         ? "devices of one host"
+                         : "devices of different hosts",
+                     times->contest, old, class, exchange_name_of);
+}
+
+/* ---- words ---- */
+
+static bool is_same(const struct contest *a, const struct contest *b)
+{
+    return a->current == b->current && a->first == b->first && !a->revisions && !b->revisions;
+}
+
+/* Classes that were used, those of one choice in one line. */
+static void print_contests(FILE *out, const char *what, const char *where,
+                           const struct contest contests[COST_CLASSES],
+                           const char *(*name)(int way))
+{
+    for (unsigned class = 0, next; class < COST_CLASSES; class = next) {
+        const struct contest *contest = &contests[class];
+        uint64_t transfers = contest->transfers;
+        double spent = contest->spent_us;
+        char from[16], to[16];
+
+        next = class + 1;
+        if (!contest->transfers)
+            continue;
+        for (; next < COST_CLASSES && contests[next].transfers && is_same(contest, &contests[next]);
+             next++) {
+            transfers += contests[next].transfers;
+            spent += contests[next].spent_us;
+        }
+        fprintf(out, "omprma:   %ss of %s to below %s, %s: %s, %" PRIu64 " of them", what,
+                size_text(class, from, sizeof(from)), size_text(next, to, sizeof(to)), where,
+                name(contest->current), transfers);
+        if (contest->revisions)
+            fprintf(out, "; at start-up %s, revised %" PRIu32 "x, gained %.1f ms",
+                    name(contest->first), contest->revisions, contest->gained_us / 1e3);
+        if (spent > 0)
+            fprintf(out, "; trying others cost %.1f ms", spent / 1e3);
+        fputc('\n', out);
+    }
+}
+
+void adapt_print(const struct runtime *runtime, FILE *out)
+{
+    fprintf(out, "omprma: choices by size, %s\n",
+            runtime->kinds ? "corrected by real transfers" : "as at start-up");
+    for (const struct adapt_kind *kind = runtime->kinds; kind; kind = kind->next)
+        for (int direction = 0; direction < PATHS_DIRECTIONS; direction++)
+            print_contests(out, direction_names[direction], kind->name, kind->contest[direction],
+                           path_name_of);
+    for (int far = 0; far < 2; far++)
+        if (runtime->exchange[far].contests)
+            print_contests(out, "exchange",
+                           far ? "devices of different hosts" : "devices of one host",
+                           runtime->exchange[far].contests, exchange_name_of);
+}

@@ -1,0 +1,78 @@
+/*
+ * adapt.h: while the program runs, what its own transfers take corrects what was chosen at
+ * start-up, per kind of peer, direction and size class (contest.h decides). Only where the choice
+ * is free: OMPRMA_DATA=auto, OMPRMA_EXCHANGE=auto, and not OMPRMA_ADAPT=0.
+ *
+ * A transfer's time means something only if nothing else was going on. So one transfer at a time is
+ * timed, and only in a contest's rounds: it begins when no other data is on its way, runs alone in
+ * its queue (order.c), and counts only if none was begun beside it and somebody waited for it all
+ * the time. A transfer into an idle queue is waited for by the call that makes it; one behind a
+ * launch is timed from the launch's end, if its queue is waited for by then.
+ * Small data, up to ADAPT_LEAST, is not looked at: it must not get slower.
+ *
+ * Thread: with runtime->lock held.
+ */
+#ifndef OMPRMA_HOST_ADAPT_H
+#define OMPRMA_HOST_ADAPT_H
+
+#include <stdio.h>
+
+#include "host/contest.h"
+#include "host/pair.h"
+
+enum { ADAPT_LEAST = 4096 };
+
+/* Peers that measure alike. */
+struct adapt_kind {
+    struct adapt_kind *next;
+    char name[96]; /* "this host", "host node7" */
+    struct contest contest[PATHS_DIRECTIONS][COST_CLASSES];
+};
+
+/* Lets devices of a kind adapt: `device` was measured, and those that took its paths over before
+ * this share what is found. Without memory nothing adapts. */
+void adapt_begin(struct device *device);
+
+/* The same for the ways between devices: put, get and send. */
+void adapt_begin_exchange(struct exchange_paths *paths);
+
+void adapt_end(struct runtime *runtime);
+
+/* The path for a transfer that is not inline, inside an arena. *timed: adapt_watch() it before it
+ * is issued. `waited`: its queue was idle, and its end will be waited for at once. */
+enum path adapt_path(struct omprma_queue *queue, bool submit, uint64_t bytes, bool *timed);
+void adapt_watch(struct operation *operation, bool waited);
+
+/* A transfer by this side is under way from now on. */
+static inline void adapt_note(const struct operation *operation)
+{
+    struct runtime *runtime = operation->queue->device->runtime;
+    const struct operation *watched = runtime->watch.operation;
+
+    runtime->moving++;
+    if (!watched || watched->queue != operation->queue) /* its queue's wait for its end */
+        runtime->moved++;
+}
+
+/* Of a watched operation: it is under way, if nothing else of its queue is before it any more; it
+ * is over. */
+void adapt_begun(struct operation *operation);
+void adapt_ended(struct operation *operation);
+
+/* The way for an exchange of large data. times->timed: it is to be waited for, and its end told. */
+struct adapt_exchange {
+    bool timed;
+    int way;
+    struct contest *contest;
+    int64_t begun_ns;
+    uint64_t begun; /* transfers of the runtime by then */
+};
+enum config_exchange adapt_exchange_way(const struct exchange *exchange,
+                                        const struct exchange_paths *paths,
+                                        struct adapt_exchange *times);
+void adapt_exchange_ended(const struct exchange *exchange, const struct adapt_exchange *times);
+
+/* What was chosen, how often that was revised and what it gained, a line per range of classes. */
+void adapt_print(const struct runtime *runtime, FILE *out);
+
+#endif

@@ -1,0 +1,563 @@
+/* carry.c: see carry.h. */
+#include "host/carry.h"
+
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "host/append.h"
+#include "host/helper.h"
+#include "host/issue.h"
+#include "host/order.h"
+
+enum {
+    PARTS = 4,          /* pieces under way at a time; */
+    PUTS = 2,           /* of those so many on their first link: the rest would only share it */
+    PIECES_WISHED = 16, /* so that there is little time in which only one link is busy, */
+    PIECE_LEAST = 256 << 10, /* but each costs a round trip */
+    PLACES_MOST = 5,
+    MEMORY_BYTES = 16 << 20 /* of the program, for all exchanges through it */
+};
+
+/* A piece that is under way, or room for one. */
+struct part {
+    bool busy;
+    uint64_t at, bytes;
+    uint64_t slot[SLOT_POOLS_MOST];
+    struct omprma_queue *queue[2]; /* ours, on the source and the destination; kept for the next */
+    struct operation *put;         /* reference: its first step, if that is a put by this side */
+};
+
+struct carry {
+    struct slot_turn turn; /* first */
+    struct omprma_queue *queue;
+    struct end {
+        struct device *device; /* NULL: the program */
+        uint64_t at;
+        bool arena;
+    } from, to;
+    enum config_exchange way; /* of an exchange */
+    uint64_t bytes, piece_bytes;
+    uint64_t begun, done;
+    bool failed; /* no further pieces begin */
+    struct part part[PARTS];
+};
+
+/* Where a piece stops on its way. */
+struct place {
+    struct device *device; /* NULL: memory of the program */
+    uint64_t at;
+    bool staged, arena;
+};
+
+static struct runtime *runtime_of(const struct carry *carry)
+{
+    return carry->queue->device->runtime;
+}
+
+static struct operation_pool *pool_of(const struct carry *carry)
+{
+    return &runtime_of(carry)->operations;
+}
+
+static bool is_exchange(const struct carry *carry)
+{
+    return carry->from.device && carry->to.device;
+}
+
+/* ---- the steps of a piece ---- */
+
+static int route(const struct carry *carry, const struct part *part, struct place *place)
+{
+    const struct end *from = &carry->from, *to = &carry->to;
+    int count = 0, slots = 0;
+
+    place[count++] = (struct place){from->device, from->at + part->at, false, from->arena};
+    if (from->device && device_is_staged(from->device))
+        place[count++] = (struct place){from->device, part->slot[slots++], true, true};
+    if (is_exchange(carry) && carry->way == EXCHANGE_APPLICATION)
+        place[count++] = (struct place){.at = part->slot[slots++]};
+    if (to->device && device_is_staged(to->device))
+        place[count++] = (struct place){to->device, part->slot[slots++], true, true};
+    place[count++] = (struct place){to->device, to->at + part->at, false, to->arena};
+    return count;
+}
+
+/* The queue of the piece on a device, which waits for the last step if that is in the other one. */
+static omprma_status_t follow(const struct carry *carry, const struct part *part,
+                              const struct device *device, struct operation *last,
+                              struct omprma_queue **queue)
+{
+    *queue = part->queue[device == carry->to.device];
+    return last && last->queue != *queue ? queue_append_wait(*queue, last, WAIT_PART) : OMPRMA_OK;
+}
+
+/* Between the device and its staging memory. */
+static omprma_status_t append_copy(struct omprma_queue *queue, const struct place *from,
+                                   const struct place *to, uint64_t bytes, struct operation **step)
+{
+    struct wire_record record = {
+        .code = from->staged ? WIRE_STORE : WIRE_FETCH,
+        .word = {from->staged ? to->at : from->at, from->staged ? from->at : to->at, bytes},
+    };
+
+    return queue_append_command(queue, OPERATION_COMMAND, &record, step);
+}
+
+static uint16_t flags_of(const struct place *place)
+{
+    return place->staged ? WIRE_STAGED : 0;
+}
+
+/* Between memory of the program and of a worker. */
+static omprma_status_t append_link(struct omprma_queue *queue, const struct place *from,
+                                   const struct place *to, uint64_t bytes, struct operation **step)
+{
+    struct runtime *runtime = queue->device->runtime;
+    bool submit = from->device == NULL;
+    const struct place *here = submit ? from : to, *there = submit ? to : from;
+    struct transfer transfer = {
+        .direction = submit ? TRANSFER_OUT : TRANSFER_IN,
+        .peer = queue->device->peer->rank,
+        .local = (void *)(uintptr_t)here->at,
+        .remote = there->at,
+        .bytes = bytes,
+    };
+    struct wire_record record = {
+        .code = submit ? WIRE_RECV : WIRE_SEND,
+        .flags = flags_of(there),
+        .word = {there->at, bytes, 0, (uint64_t)runtime->world.rank},
+    };
+    omprma_status_t status;
+
+    if (there->arena && paths_bulk(&queue->device->paths, submit, bytes) == PATH_RMA) {
+        status = queue_append_transfer(queue, &transfer, step);
+    } else {
+        record.word[2] = transfer.tag = runtime->next_tag++;
+        status = queue_append_half(queue, &record, &transfer,
+                                   submit ? STATS_SUBMIT : STATS_RETRIEVE, step);
+    }
+    if (status == OMPRMA_OK)
+        (*step)->is_part = true;
+    return status;
+}
+
+/* What a lost worker has begun cannot be taken back: a device keeps its memory then. A slot is
+ * spoilt instead. */
+static void name_other(struct operation *step, const struct place *to)
+{
+    step->with = to->staged ? NULL : to->device;
+    step->is_part = true;
+}
+
+static omprma_status_t append_put(struct omprma_queue *queue, const struct place *from,
+                                  const struct place *to, uint64_t bytes, struct operation **step)
+{
+    struct wire_record record = {
+        .code = WIRE_PUT,
+        .flags = flags_of(from),
+        .word = {from->at, to->at, bytes, (uint64_t)to->device->peer->rank},
+    };
+    omprma_status_t status;
+
+    peer_keep_awake(to->device->peer);
+    status = queue_append_command(queue, OPERATION_COMMAND, &record, step);
+    if (status == OMPRMA_OK)
+        name_other(*step, to);
+    return status;
+}
+
+/* Both halves leave together. *step: the receive. */
+static omprma_status_t append_send(struct omprma_queue *queue, struct omprma_queue *receiver,
+                                   const struct place *from, const struct place *to, uint64_t bytes,
+                                   struct operation **step)
+{
+    struct runtime *runtime = queue->device->runtime;
+    uint32_t tag = runtime->next_tag++;
+    struct wire_record out = {
+        .code = WIRE_SEND,
+        .flags = flags_of(from),
+        .word = {from->at, bytes, tag, (uint64_t)to->device->peer->rank},
+    };
+    struct wire_record in = {
+        .code = WIRE_RECV,
+        .flags = flags_of(to),
+        .word = {to->at, bytes, tag, (uint64_t)from->device->peer->rank},
+    };
+    struct operation *sender;
+    omprma_status_t status = queue_append_command(receiver, OPERATION_COMMAND, &in, step);
+
+    if (status == OMPRMA_OK)
+        status = queue_append_command(queue, OPERATION_COMMAND, &out, &sender);
+    if (status != OMPRMA_OK)
+        return status;
+    name_other(sender, to);
+    operation_drop(&runtime->operations, receiver->sender);
+    receiver->sender = operation_hold(sender);
+    receiver->held = true;
+    sender->releases = receiver;
+    return OMPRMA_OK;
+}
+
+/* *last: the step before, and this one then; a reference. */
+static omprma_status_t append_step(const struct carry *carry, const struct part *part,
+                                   const struct place *from, const struct place *to,
+                                   struct operation **last)
+{
+    struct omprma_queue *queue;
+    struct operation *step = NULL;
+    omprma_status_t status =
+        follow(carry, part, from->device ? from->device : to->device, *last, &queue);
+
+    if (status != OMPRMA_OK)
+        return status;
+    if (from->device == to->device)
+        status = append_copy(queue, from, to, part->bytes, &step);
+    else if (!from->device || !to->device)
+        status = append_link(queue, from, to, part->bytes, &step);
+    else if (carry->way == EXCHANGE_SEND)
+        status = append_send(queue, part->queue[1], from, to, part->bytes, &step);
+    else
+        status = append_put(queue, from, to, part->bytes, &step);
+    if (status != OMPRMA_OK)
+        return status;
+    operation_drop(pool_of(carry), *last);
+    *last = operation_hold(step);
+    return OMPRMA_OK;
+}
+
+static omprma_status_t append_steps(const struct carry *carry, struct part *part)
+{
+    struct place place[PLACES_MOST];
+    int places = route(carry, part, place);
+    struct operation *last = NULL;
+    omprma_status_t status = OMPRMA_OK;
+
+    for (int i = 0; i + 1 < places && status == OMPRMA_OK; i++) {
+        status = append_step(carry, part, &place[i], &place[i + 1], &last);
+        if (i == 0 && last && last->kind == OPERATION_TRANSFER && !last->fills_host)
+            part->put = operation_hold(last);
+    }
+    operation_drop(pool_of(carry), last);
+    return status;
+}
+
+/* ---- pieces ---- */
+
+/* With the devices that it names, for the queue's user. */
+static omprma_status_t report(const struct carry *carry, omprma_status_t status, const char *text)
+{
+    return is_exchange(carry)
+               ? error_set(status, "exchange from device %d to device %d: %s",
+                           carry->from.device->number, carry->to.device->number, text)
+               : error_set(status, "%s", text);
+}
+
+static omprma_status_t take_queues(const struct carry *carry, struct part *part)
+{
+    struct device *const devices[] = {carry->from.device, carry->to.device};
+    omprma_status_t status = OMPRMA_OK;
+
+    for (int i = 0; i < 2 && status == OMPRMA_OK; i++)
+        if (devices[i] && !part->queue[i])
+            status = queue_take(devices[i], &part->queue[i]);
+    return status;
+}
+
+static void push_steps(const struct part *part, omprma_status_t status)
+{
+    for (int i = 0; i < 2; i++) {
+        if (!part->queue[i])
+            continue;
+        if (status != OMPRMA_OK)
+            queue_fail(part->queue[i], NULL, status, error_text());
+        queue_want(part->queue[i], part->queue[i]->appended);
+        queue_flush(part->queue[i]);
+    }
+}
+
+/* Nothing is won by further puts now. */
+static bool link_is_busy(const struct carry *carry)
+{
+    int puts = 0;
+
+    for (int i = 0; i < PARTS; i++)
+        puts += carry->part[i].put && !operation_has_ended(carry->part[i].put);
+    return puts >= PUTS;
+}
+
+/* Begins the next piece if there are slots for it. */
+static omprma_status_t begin_part(struct carry *carry, struct part *part)
+{
+    uint64_t left = carry->bytes - carry->begun;
+    omprma_status_t status = take_queues(carry, part);
+
+    if (status == OMPRMA_OK && !slots_exist(&carry->turn))
+        status = error_set(OMPRMA_ERR_DEVICE_MEMORY,
+                           "workers that were lost may still use all memory in between");
+    if (status != OMPRMA_OK || !slots_take(&runtime_of(carry)->turns, &carry->turn))
+        return status;
+    for (int i = 0; i < carry->turn.pools; i++)
+        part->slot[i] = carry->turn.slot[i];
+    part->busy = true;
+    part->at = carry->begun;
+    part->bytes = left < carry->piece_bytes ? left : carry->piece_bytes;
+    carry->begun += part->bytes;
+    status = append_steps(carry, part);
+    push_steps(part, status);
+    return status;
+}
+
+/* Something that was lost, or is stuck, may still write to a slot of the piece. */
+static bool is_spoilt(const struct carry *carry, const struct slot_pool *pool, bool stuck)
+{
+    const struct device *from = carry->from.device, *to = carry->to.device;
+    bool of_program = pool == &runtime_of(carry)->memory;
+
+    if (from && pool == &from->staging)
+        return stuck;
+    return stuck || (from && from->lost) || (of_program && to->lost);
+}
+
+static void give_slots(struct carry *carry, struct part *part, bool stuck)
+{
+    struct slot_turn *turn = &carry->turn;
+
+    part->busy = false;
+    operation_drop(pool_of(carry), part->put);
+    part->put = NULL;
+    for (int i = 0; i < turn->pools; i++)
+        slots_give(&runtime_of(carry)->turns, turn->pool[i], part->slot[i],
+                   is_spoilt(carry, turn->pool[i], stuck));
+}
+
+/* The queue may hold something that nobody has asked about. */
+static bool has_ended(struct omprma_queue *queue)
+{
+    if (!queue || queue_is_idle(queue))
+        return true;
+    queue_want(queue, queue->hazard);
+    return false;
+}
+
+/* Looks at a piece that is under way: whether it has ended, and how. */
+static omprma_status_t end_part(struct carry *carry, struct part *part)
+{
+    const struct failure *failure = NULL;
+
+    if (!has_ended(part->queue[0]) || !has_ended(part->queue[1]))
+        return OMPRMA_OK;
+    for (int i = 0; i < 2 && !failure; i++)
+        failure = part->queue[i] ? part->queue[i]->failed : NULL;
+    give_slots(carry, part, failure && failure->status == OMPRMA_ERR_STUCK);
+    if (failure)
+        return error_note_code(report(carry, failure->status, failure->text), failure->code);
+    carry->done += part->bytes;
+    return OMPRMA_OK;
+}
+
+static omprma_status_t move_on(struct carry *carry, struct part *part)
+{
+    omprma_status_t status = part->busy ? end_part(carry, part) : OMPRMA_OK;
+
+    if (status != OMPRMA_OK || part->busy || carry->failed || carry->begun == carry->bytes ||
+        link_is_busy(carry))
+        return status;
+    status = begin_part(carry, part);
+    return status == OMPRMA_OK ? OMPRMA_OK : report(carry, status, error_text());
+}
+
+/* ---- the whole ---- */
+
+/* The user's queue fails once; the pieces that are under way end. */
+static omprma_status_t step(struct operation *operation, bool *done)
+{
+    struct carry *carry = operation->task.data;
+    omprma_status_t status = OMPRMA_OK;
+    bool busy = false;
+
+    if (operation->kind == OPERATION_TRANSFER) /* a small source may have been copied */
+        *(carry->from.device ? &carry->to.at : &carry->from.at) =
+            (uint64_t)(uintptr_t)operation->move.transfer.local;
+    for (int i = 0; i < PARTS; i++) {
+        carry->failed |= operation->failure != NULL || status != OMPRMA_OK;
+        if (status == OMPRMA_OK)
+            status = move_on(carry, &carry->part[i]);
+        busy |= carry->part[i].busy;
+    }
+    carry->failed |= status != OMPRMA_OK;
+    if (operation->kind == OPERATION_TRANSFER) {
+        operation->move.transfer.issued = carry->begun;
+        operation->move.transfer.completed = carry->done;
+    }
+    *done = !busy && (carry->failed || carry->begun == carry->bytes);
+    return status;
+}
+
+/* Of a queue that was lost, or that was stuck, pieces may be under way for ever. */
+static void end(struct operation *operation)
+{
+    struct carry *carry = operation->task.data;
+    bool stuck = operation->failure && operation->failure->status == OMPRMA_ERR_STUCK;
+
+    slots_leave(&runtime_of(carry)->turns, &carry->turn);
+    for (int i = 0; i < PARTS; i++) {
+        struct part *part = &carry->part[i];
+
+        if (part->busy)
+            give_slots(carry, part, stuck);
+        for (int k = 0; k < 2; k++)
+            if (part->queue[k])
+                helper_let_go(part->queue[k], OMPRMA_OK);
+    }
+    free(carry);
+}
+
+static void granted(struct slot_turn *turn)
+{
+    queue_attend(((struct carry *)turn)->queue);
+}
+
+static uint64_t piece_of(const struct runtime *runtime, uint64_t bytes)
+{
+    uint64_t piece = bytes / PIECES_WISHED, most = (uint64_t)runtime->config.piece;
+
+    if (piece < PIECE_LEAST)
+        piece = PIECE_LEAST;
+    if (piece > SLOT_BYTES)
+        piece = SLOT_BYTES;
+    return piece < most ? piece : most;
+}
+
+static struct carry *create(struct omprma_queue *queue, struct end from, struct end to,
+                            uint64_t bytes)
+{
+    struct carry *carry = calloc(1, sizeof(*carry));
+
+    if (!carry) {
+        error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for an operation");
+        return NULL;
+    }
+    carry->queue = queue;
+    carry->from = from;
+    carry->to = to;
+    carry->bytes = bytes;
+    carry->piece_bytes = piece_of(queue->device->runtime, bytes);
+    carry->turn.granted = granted;
+    return carry;
+}
+
+static void add_pool(struct carry *carry, struct slot_pool *pool)
+{
+    carry->turn.pool[carry->turn.pools++] = pool;
+}
+
+omprma_status_t carry_append(struct omprma_queue *queue, bool submit, omprma_addr_t address,
+                             void *host, uint64_t bytes, bool arena, struct operation **operation)
+{
+    static const struct operation_task task = {.step = step, .end = end};
+    struct device *device = queue->device;
+    struct end here = {.at = (uint64_t)(uintptr_t)host};
+    struct end there = {.device = device, .at = address, .arena = arena};
+    struct transfer transfer = {
+        .direction = submit ? TRANSFER_OUT : TRANSFER_IN,
+        .peer = device->peer->rank,
+        .local = host,
+        .remote = address,
+        .bytes = bytes,
+    };
+    struct carry *carry = create(queue, submit ? here : there, submit ? there : here, bytes);
+    omprma_status_t status;
+
+    if (!carry)
+        return OMPRMA_ERR_HOST_MEMORY;
+    add_pool(carry, &device->staging);
+    status = queue_append_staged(queue, &transfer, !arena, &task, carry, operation);
+    if (status != OMPRMA_OK) {
+        free(carry);
+        return status;
+    }
+    (*operation)->move.path = paths_bulk(&device->paths, submit, carry->piece_bytes);
+    operation_hold(*operation);
+    return OMPRMA_OK;
+}
+
+/* ---- exchanges ---- */
+
+/* Small submits that somebody's kernel may hold up are waited for without slots. */
+static bool waits_for_write(struct operation *task, const struct end *range, uint64_t bytes)
+{
+    struct device *device = range->device;
+    struct operation *write =
+        device->lost ? NULL : order_next_write(device, range->at, bytes, NULL);
+
+    if (!write)
+        return false;
+    order_await(task, write);
+    queue_want(write->queue, write->number);
+    return true;
+}
+
+static omprma_status_t start(struct operation *task, bool *started)
+{
+    struct carry *carry = task->task.data;
+    omprma_status_t status;
+
+    if (waits_for_write(task, &carry->from, carry->bytes) || operation_has_ended(task))
+        return OMPRMA_OK; /* ended by asking: the device is lost */
+    if (waits_for_write(task, &carry->to, carry->bytes) || operation_has_ended(task))
+        return OMPRMA_OK;
+    status = device_check_alive(carry->to.device);
+    *started = status == OMPRMA_OK;
+    return *started ? OMPRMA_OK : report(carry, status, error_text());
+}
+
+/* Memory of the program, when it is needed for the first time. */
+static omprma_status_t reach_memory(struct runtime *runtime)
+{
+    void *memory = runtime->memory.count ? NULL : malloc(MEMORY_BYTES);
+
+    if (memory)
+        slots_open(&runtime->memory, (uint64_t)(uintptr_t)memory, MEMORY_BYTES);
+    return runtime->memory.count ? OMPRMA_OK
+                                 : error_set(OMPRMA_ERR_HOST_MEMORY,
+                                             "no memory for an exchange through the application");
+}
+
+static void add_pools(struct carry *carry)
+{
+    if (device_is_staged(carry->from.device))
+        add_pool(carry, &carry->from.device->staging);
+    if (carry->way == EXCHANGE_APPLICATION)
+        add_pool(carry, &runtime_of(carry)->memory);
+    if (device_is_staged(carry->to.device))
+        add_pool(carry, &carry->to.device->staging);
+}
+
+omprma_status_t carry_append_exchange(const struct exchange *x, enum config_exchange way,
+                                      struct operation **arrived)
+{
+    static const struct operation_task task = {.start = start, .step = step, .end = end};
+    struct device *device = x->queue->device;
+    struct end from = {device, x->from, x->from_arena}, to = {x->to_device, x->to, x->to_arena};
+    struct carry *carry;
+    struct operation *operation;
+    omprma_status_t status =
+        way == EXCHANGE_APPLICATION ? reach_memory(device->runtime) : OMPRMA_OK;
+
+    if (status != OMPRMA_OK)
+        return status;
+    carry = create(x->queue, from, to, x->bytes);
+    if (!carry)
+        return OMPRMA_ERR_HOST_MEMORY;
+    carry->way = way;
+    add_pools(carry);
+    status = queue_append_task(x->queue, &task, carry, &operation);
+    if (status != OMPRMA_OK) {
+        free(carry);
+        return status;
+    }
+    operation->with = x->to_device;
+    *arrived = operation_hold(operation);
+    queue_advance(x->queue);
+    return OMPRMA_OK;
+}

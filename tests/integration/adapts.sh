@@ -1,0 +1,28 @@
+#!/bin/bash
+# A start that chose the contrary of what it measured: data is right all the time, choices are
+# revised, and lines and statistics say so; with OMPRMA_ADAPT=0, and with a forced way, none is.
+# shellcheck source=tests/tools/common.sh
+. "$(dirname "$0")/../tools/common.sh"
+export OMPRMA_MEMORY=320M OMPRMA_TEST_WRONG_CHOICE=1
+
+run() { # OPTION...
+    timeout -k 5 60 "$RUN" -n 2 --osc rdma -v --stats "$@" -- "$BUILD_DIR/tests/integration/adapts" \
+        >"$folder/out" 2>"$folder/err" </dev/null
+    check "status with $*" "$?" 0
+    check "output with $*" "$(cat "$folder/out")" 'all right'
+}
+
+lines() { # PATTERN
+    grep -cE "$1" "$folder/err"
+}
+
+run --data auto
+check 'revisions are said' "$([ "$(lines '^omprma: (submits|retrieves) of .* in place of ')" -gt 0 ] && echo yes)" yes
+check 'statistics of them' "$([ "$(lines '; at start-up (two-sided|rma), revised [0-9]+x, gained ')" -gt 0 ] && echo yes)" yes
+
+OMPRMA_ADAPT=0 run --data auto
+check 'none when switched off' "$(lines ' in place of |revised')" 0
+run --data two-sided
+check 'none when forced' "$(lines ' in place of |revised')" 0
+
+finish

@@ -1,0 +1,236 @@
+/* test_adapt.c: real transfers on the null paths correct what start-up chose wrong, in every order
+ * in which programs make them, and the data stays right. Sends are slow here, by thousands of calls
+ * of test(), so that puts and gets are the faster ways on any machine. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+#include "core_fixture.h"
+#include "host/adapt.h"
+
+enum { BYTES = 64 << 10, TRANSFERS = 64, SLOW = 3000 };
+
+static unsigned char here[BYTES], back[BYTES];
+
+static void start(bool adapt)
+{
+    core_start(&(struct core_options){.workers = 2,
+                                      .delay = CORE_NO_DELAY,
+                                      .adapt = adapt,
+                                      .wrong_choice = true,
+                                      .slow_sends = SLOW});
+}
+
+static enum path path_of(bool submit)
+{
+    return paths_bulk(&core_device(0)->paths, submit, BYTES);
+}
+
+static uint32_t revisions(enum paths_direction direction)
+{
+    return core_device(0)->paths.adapt->contest[direction][cost_class(BYTES)].revisions;
+}
+
+/* Updates: one transfer at a time, each waited for. */
+static void update(omprma_queue_t *queue, omprma_addr_t at, int value)
+{
+    memset(here, value, BYTES);
+    assert_ok(omprma_submit(queue, at, here, BYTES));
+    assert_ok(omprma_queue_synchronize(queue));
+    assert_ok(omprma_retrieve(queue, back, at, BYTES));
+    assert_ok(omprma_queue_synchronize(queue));
+    assert_all(back, BYTES, (unsigned char)value);
+}
+
+static void updates_correct_a_wrong_choice(void **state)
+{
+    omprma_queue_t *queue;
+    omprma_addr_t at;
+
+    (void)state;
+    start(true);
+    queue = core_queue(0);
+    at = core_alloc(0, BYTES);
+    assert_int_equal(path_of(true), PATH_TWO_SIDED);
+    assert_int_equal(path_of(false), PATH_TWO_SIDED);
+    for (int i = 0; i < TRANSFERS; i++)
+        update(queue, at, i);
+    assert_int_equal(path_of(true), PATH_RMA);
+    assert_int_equal(path_of(false), PATH_RMA);
+    assert_int_equal(paths_bulk(&core_device(1)->paths, true, BYTES), PATH_RMA); /* of its kind */
+    assert_int_equal(revisions(PATHS_SUBMIT), 1);
+    assert_int_equal(revisions(PATHS_RETRIEVE), 1);
+    omprma_queue_destroy(queue);
+    core_stop();
+}
+
+static void without_adaptation_it_stays(void **state)
+{
+    omprma_queue_t *queue;
+    omprma_addr_t at;
+
+    (void)state;
+    start(false);
+    queue = core_queue(0);
+    at = core_alloc(0, BYTES);
+    for (int i = 0; i < TRANSFERS / 4; i++)
+        update(queue, at, i);
+    assert_null(core_device(0)->paths.adapt);
+    assert_int_equal(path_of(true), PATH_TWO_SIDED);
+    omprma_queue_destroy(queue);
+    core_stop();
+}
+
+/* Regions: two arrays there, a kernel, two arrays back, and only then somebody waits. */
+static void regions_correct_a_wrong_choice(void **state)
+{
+    static unsigned char more[BYTES], more_back[BYTES];
+    omprma_queue_t *queue;
+    omprma_addr_t at, more_at;
+
+    (void)state;
+    start(true);
+    queue = core_queue(0);
+    at = core_alloc(0, BYTES);
+    more_at = core_alloc(0, BYTES);
+    for (int i = 0; i < TRANSFERS / 2; i++) { /* of two transfers each way */
+        memset(here, i, BYTES);
+        memset(more, i + 1, BYTES);
+        assert_ok(omprma_submit(queue, at, here, BYTES));
+        assert_ok(omprma_submit(queue, more_at, more, BYTES));
+        assert_ok(launch(queue, KERNEL(kernel_add), at, BYTES, 5));
+        assert_ok(launch(queue, KERNEL(kernel_add), more_at, BYTES, 5));
+        assert_ok(omprma_retrieve(queue, back, at, BYTES));
+        assert_ok(omprma_retrieve(queue, more_back, more_at, BYTES));
+        assert_ok(omprma_queue_synchronize(queue));
+        assert_all(back, BYTES, (unsigned char)(i + 5));
+        assert_all(more_back, BYTES, (unsigned char)(i + 6));
+    }
+    assert_int_equal(path_of(true), PATH_RMA);
+    assert_int_equal(path_of(false), PATH_RMA);
+    omprma_queue_destroy(queue);
+    core_stop();
+}
+
+/* A caller that comes back late: what it is thought to take must not count. */
+static void transfers_that_nobody_waits_for_are_not_timed(void **state)
+{
+    omprma_queue_t *queue;
+    omprma_addr_t at;
+
+    (void)state;
+    start(true);
+    queue = core_queue(0);
+    at = core_alloc(0, BYTES);
+    for (int i = 0; i < TRANSFERS; i++) {
+        assert_ok(launch(queue, KERNEL(kernel_add), at, 8, 1));
+        assert_ok(omprma_retrieve(queue, back, at, BYTES));
+        for (bool done = false; !done;)
+            assert_ok(omprma_queue_query(queue, &done));
+    }
+    assert_int_equal(revisions(PATHS_RETRIEVE), 0);
+    assert_true(core_device(0)->paths.adapt->contest[PATHS_RETRIEVE][cost_class(BYTES)].rounds > 0);
+    omprma_queue_destroy(queue);
+    core_stop();
+}
+
+static void exchanges_are_corrected(void **state)
+{
+    omprma_queue_t *queue, *other;
+    omprma_addr_t from, to;
+    const struct contest *contest;
+
+    (void)state;
+    start(true);
+    queue = core_queue(0);
+    other = core_queue(1);
+    from = core_alloc(0, BYTES);
+    to = core_alloc(1, BYTES);
+    contest = &runtime_get()->exchange[0].contests[cost_class(BYTES)];
+    assert_int_equal(contest->current, EXCHANGE_SEND - EXCHANGE_PUT);
+    for (int i = 0; i < TRANSFERS; i++) {
+        memset(here, i, BYTES);
+        assert_ok(omprma_submit(queue, from, here, BYTES));
+        assert_ok(omprma_queue_synchronize(queue));
+        assert_ok(omprma_exchange(queue, from, 1, to, BYTES));
+        assert_ok(omprma_queue_synchronize(queue));
+        assert_ok(omprma_retrieve(other, back, to, BYTES));
+        assert_ok(omprma_queue_synchronize(other));
+        assert_all(back, BYTES, i);
+    }
+    assert_int_not_equal(contest->current, EXCHANGE_SEND - EXCHANGE_PUT);
+    omprma_queue_destroy(queue);
+    omprma_queue_destroy(other);
+    core_stop();
+}
+
+/* A transfer that is timed fails as any other. */
+static void failures_while_it_is_timed(void **state)
+{
+    omprma_queue_t *queue;
+    omprma_addr_t at;
+    int failed = 0;
+
+    (void)state;
+    start(true);
+    queue = core_queue(0);
+    at = core_alloc(0, BYTES);
+    for (int i = 0; i < TRANSFERS; i++) {
+        if (i % 3 == 0)
+            null_path_fail_next(core_device(0)->runtime->one_sided);
+        if (omprma_submit(queue, at, here, BYTES) != OMPRMA_OK ||
+            omprma_queue_synchronize(queue) != OMPRMA_OK) {
+            assert_non_null(strstr(omprma_error(), "this transfer was to fail"));
+            omprma_queue_synchronize(queue);
+            failed++;
+        }
+    }
+    assert_in_range(failed, 1, TRANSFERS);
+    for (int i = 0; i < TRANSFERS; i++)
+        update(queue, at, i);
+    assert_int_equal(path_of(true), PATH_RMA);
+    omprma_queue_destroy(queue);
+    core_stop();
+}
+
+static void statistics_say_so(void **state)
+{
+    omprma_queue_t *queue;
+    omprma_addr_t at;
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *out;
+
+    (void)state;
+    start(true);
+    queue = core_queue(0);
+    at = core_alloc(0, BYTES);
+    for (int i = 0; i < TRANSFERS; i++)
+        update(queue, at, i);
+    out = open_memstream(&text, &bytes);
+    assert_non_null(out);
+    adapt_print(runtime_get(), out);
+    fclose(out);
+    assert_non_null(strstr(text, "submits of 64 KiB to below 128 KiB, this host: rma, 64 of them; "
+                                 "at start-up two-sided, revised 1x, gained "));
+    free(text);
+    omprma_queue_destroy(queue);
+    core_stop();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(updates_correct_a_wrong_choice),
+        cmocka_unit_test(without_adaptation_it_stays),
+        cmocka_unit_test(regions_correct_a_wrong_choice),
+        cmocka_unit_test(transfers_that_nobody_waits_for_are_not_timed),
+        cmocka_unit_test(exchanges_are_corrected),
+        cmocka_unit_test(failures_while_it_is_timed),
+        cmocka_unit_test(statistics_say_so),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

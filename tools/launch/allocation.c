@@ -1,0 +1,151 @@
+/* allocation.c: reads what batch systems say. Starts nothing but scontrol, which knows how Slurm
+ * shortens lists of hosts. */
+#include "tools/launch/allocation.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/log.h"
+
+/* The value of a variable; NULL when it is unset or empty. */
+static const char *variable(const char *name)
+{
+    const char *value = getenv(name);
+    return value && *value ? value : NULL;
+}
+
+/* ---- Slurm ---------------------------------------------------------------------------------- */
+
+/* The tasks of the next host in "2(x3),1": 1 without a text. *repeat is how often the item still
+ * counts, 0 at first. False if that is not what the text is. */
+static bool next_tasks(const char **text, int *tasks, int *repeat)
+{
+    char *end;
+
+    if (!*text || --*repeat > 0)
+        return true;
+    *tasks = (int)strtol(*text, &end, 10);
+    *repeat = 1;
+    if (end == *text || *tasks < 1)
+        return false;
+    if (strncmp(end, "(x", 2) == 0)
+        *repeat = (int)strtol(end + 2, &end, 10);
+    if (*end == ')')
+        end++;
+    if (*end == ',')
+        end++;
+    *text = end;
+    return *repeat > 0;
+}
+
+static omprma_status_t add_host(struct hosts *hosts, const char *name, int workers)
+{
+    char *text = text_make("%s:%d", name, workers);
+    omprma_status_t status = hosts_parse(hosts, text);
+
+    free(text);
+    return status;
+}
+
+/* A host in each line. */
+static omprma_status_t read_names(struct hosts *hosts, FILE *names)
+{
+    static const char tasks_name[] = "SLURM_TASKS_PER_NODE";
+    omprma_status_t status = OMPRMA_OK;
+    const char *left = variable(tasks_name);
+    char *line = NULL;
+    size_t room = 0;
+    int tasks = 1, repeat = 0;
+
+    while (status == OMPRMA_OK && getline(&line, &room, names) > 0) {
+        line[strcspn(line, "\r\n")] = 0;
+        if (!next_tasks(&left, &tasks, &repeat))
+            status = error_set(OMPRMA_ERR_CONFIG,
+                               "%s=%s is not what Slurm writes; name the hosts with --hosts",
+                               tasks_name, variable(tasks_name));
+        else
+            status = add_host(hosts, line, tasks);
+    }
+    free(line);
+    return status;
+}
+
+static omprma_status_t take_slurm(struct hosts *hosts, const char *job)
+{
+    const char *nodes = variable("SLURM_JOB_NODELIST");
+    size_t plain = nodes ? strspn(nodes, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                         "0123456789-_.,[]")
+                         : 0;
+    if (!nodes || nodes[plain])
+        return error_set(OMPRMA_ERR_CONFIG,
+                         "Slurm job %s: SLURM_JOB_NODELIST=%s names no hosts; name them with "
+                         "--hosts",
+                         job, nodes ? nodes : "");
+    char *command = text_make("scontrol show hostnames '%s' 2>/dev/null", nodes);
+    FILE *names = popen(command, "re");
+    omprma_status_t status = names ? read_names(hosts, names) : OMPRMA_OK;
+    int end = names ? pclose(names) : -1;
+
+    free(command);
+    if (status == OMPRMA_OK && (end != 0 || hosts->total == 0))
+        status = error_set(OMPRMA_ERR_CONFIG,
+                           "Slurm job %s: \"scontrol show hostnames %s\" does not work here; name "
+                           "the hosts with --hosts",
+                           job, nodes);
+    return status;
+}
+
+void allocation_srun(struct list *command, const char *host, const char *text)
+{
+    static const char *const words[] = {ALLOCATION_SLURM_SHELL, "--overlap", "--nodes=1",
+                                        "--ntasks=1",           "--mem=0",   "--cpu-bind=none",
+                                        "--mpi=none",           "--quiet"};
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        list_add(command, words[i]);
+    list_addf(command, "--nodelist=%s", host);
+    list_add(command, "/bin/sh");
+    list_add(command, "-c");
+    list_add(command, text);
+}
+
+/* ---- all ------------------------------------------------------------------------------------ */
+
+/* Is it this host that a batch system calls so? Domains may be left out. */
+static bool is_here(const char *name)
+{
+    char own[256] = "";
+
+    gethostname(own, sizeof(own) - 1);
+    size_t length = strcspn(own, ".");
+    return strcspn(name, ".") == length && strncmp(name, own, length) == 0;
+}
+
+omprma_status_t allocation_take(struct launch *launch)
+{
+    const char *job = variable("SLURM_JOB_ID"), *file = variable("PBS_NODEFILE");
+    struct hosts *hosts = &launch->hosts;
+    omprma_status_t status = OMPRMA_OK;
+
+    launch->slurm = job != NULL;
+    if (hosts->total > 0)
+        return OMPRMA_OK;
+    if (job)
+        status = take_slurm(hosts, job);
+    else if (file)
+        status = hosts_read(hosts, file);
+    if (status != OMPRMA_OK || hosts->total == 0)
+        return status;
+    if (launch->workers > 0)
+        hosts_spread(hosts, launch->workers);
+    char *text = hosts_format(hosts);
+    log_write(LOG_CHOICE, "workers on the hosts of %s %s: %s", job ? "Slurm job" : "PBS_NODEFILE",
+              job ? job : file, text);
+    free(text);
+    launch->workers = hosts->total;
+    if (hosts->names.count == 1 && is_here(hosts->names.items[0]))
+        hosts_clear(hosts);
+    return OMPRMA_OK;
+}

@@ -1,0 +1,12 @@
+/* worker.c: see worker.h. */
+#include "worker/worker.h"
+
+#include <stdio.h>
+
+void server_break(struct server *server, omprma_status_t status, const char *text)
+{
+    if (server->broken != OMPRMA_OK)
+        return;
+    server->broken = status;
+    snprintf(server->broken_text, sizeof(server->broken_text), "%s", text);
+}
