@@ -54,6 +54,17 @@ static bool all_can_ring(const struct runtime *runtime)
     return true;
 }
 
+/* Whether each worker that is awake, and this thread, can have a processor. */
+static bool has_room(const struct runtime *runtime, int processors)
+{
+    int awake = 1;
+
+    for (int rank = 0; rank < runtime->world.size && awake <= processors; rank++)
+        awake += runtime->peers[rank] && runtime->peers[rank]->can_ring &&
+                 !doorbell_is_asleep(runtime->bells[rank]);
+    return awake <= processors;
+}
+
 /* A worker on the same processor cannot answer while this thread polls, and yielding to each other
  * costs both many times what a message takes: the scheduler sees two busy threads and leaves them
  * there. Where there is room, this thread moves away. */
@@ -62,7 +73,7 @@ static void part_from_workers(struct runtime *runtime, int64_t now)
     int here = sched_getcpu();
     cpu_set_t allowed, others;
 
-    if (runtime->world.crowded || now - runtime->parted_ns < PART_PAUSE_NS)
+    if (now - runtime->parted_ns < PART_PAUSE_NS)
         return;
     for (int rank = 0; rank < runtime->world.size; rank++) {
         const struct peer *peer = runtime->peers[rank];
@@ -71,6 +82,8 @@ static void part_from_workers(struct runtime *runtime, int64_t now)
             continue;
         runtime->parted_ns = now;
         if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0 || CPU_COUNT(&allowed) < 2)
+            return;
+        if (runtime->world.crowded && !has_room(runtime, CPU_COUNT(&allowed)))
             return;
         others = allowed;
         CPU_CLR(here, &others);
