@@ -43,7 +43,9 @@ void __tgt_push_mapper_component(void *handle, void *base, void *begin, int64_t 
             exhausted = true;
             return;
         }
-        *all = (struct components){longer, longer + count, longer + room};
+        all->first = longer;
+        all->end = longer + count;
+        all->limit = longer + room;
     }
     *all->end++ = (struct component){base, begin, size, type, name};
 }
