@@ -110,6 +110,16 @@ static omprma_status_t move_two_sided(struct omprma_queue *queue, bool submit, o
     return OMPRMA_OK;
 }
 
+/* Where memory of the program is not there, Open MPI would try for ever to copy it. The program is
+ * to find out here instead, as it would if it copied by itself. */
+static void touch(const void *host, uint64_t bytes)
+{
+    const volatile char *at = host;
+
+    (void)at[0];
+    (void)at[bytes - 1];
+}
+
 static omprma_status_t append_one_sided(struct omprma_queue *queue, bool submit,
                                         omprma_addr_t device, void *host, uint64_t bytes,
                                         struct operation **operation)
@@ -121,8 +131,10 @@ static omprma_status_t append_one_sided(struct omprma_queue *queue, bool submit,
         .remote = device,
         .bytes = bytes,
     };
-    omprma_status_t status = queue_append_transfer(queue, &transfer, operation);
+    omprma_status_t status;
 
+    touch(host, bytes);
+    status = queue_append_transfer(queue, &transfer, operation);
     if (status == OMPRMA_OK)
         operation_hold(*operation);
     return status;

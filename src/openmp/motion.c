@@ -52,15 +52,58 @@ bool range_submit(struct work *work, struct mapped *mapped, const void *begin, s
     return resubmit.right && work_pin(work, mapped, (uintptr_t)begin, 0);
 }
 
+struct retrieve {
+    struct work *work;
+    struct mapped *mapped;
+    uintptr_t at; /* what lies before it is retrieved, or stays */
+    size_t pointers;
+    bool right;
+};
+
+static void pointer_count(const struct attached *pointer, void *context)
+{
+    struct retrieve *retrieve = context;
+    (void)pointer;
+    retrieve->pointers++;
+}
+
+static void retrieve_until(struct retrieve *retrieve, uintptr_t end)
+{
+    if (retrieve->right && retrieve->at < end)
+        retrieve->right =
+            work_retrieve(retrieve->work, (void *)retrieve->at,
+                          mapped_address(retrieve->mapped, retrieve->at), end - retrieve->at);
+}
+
+static void pointer_pass(const struct attached *pointer, void *context)
+{
+    struct retrieve *retrieve = context;
+    retrieve_until(retrieve, pointer->pointer);
+    retrieve->at = pointer->pointer + pointer->bytes;
+}
+
+/* A pointer that is attached keeps its value on the host. Other threads may read it at any time,
+ * those that come to the next construct that maps what it points to, so the device's value is not
+ * to stand there even for a moment: only what lies between pointers is retrieved. Where there are
+ * many, all is, and the pointers are put right when the construct ends. */
 bool range_retrieve(struct work *work, struct mapped *mapped, void *begin, size_t bytes)
 {
-    omprma_addr_t from = mapped_address(mapped, (uintptr_t)begin);
+    enum { FEW = 64 };
+    uintptr_t end = (uintptr_t)begin + bytes;
+    struct retrieve retrieve = {work, mapped, (uintptr_t)begin, 0, true};
     if (info_wants(INFO_TRANSFERS))
-        info_copy(work, true, begin, from, bytes, mapped->name);
-    if (!work_follow(work, mapped) || !work_retrieve(work, begin, from, bytes))
+        info_copy(work, true, begin, mapped_address(mapped, (uintptr_t)begin), bytes, mapped->name);
+    if (!work_follow(work, mapped))
+        return false;
+    mapped_each_pointer(mapped, (uintptr_t)begin, bytes, pointer_count, &retrieve);
+    bool many = retrieve.pointers > FEW;
+    if (!many)
+        mapped_each_pointer(mapped, (uintptr_t)begin, bytes, pointer_pass, &retrieve);
+    retrieve_until(&retrieve, end);
+    if (!retrieve.right)
         return false;
     work_write(work, mapped);
-    return work_pin(work, mapped, (uintptr_t)begin, RB_EMPTY(&mapped->pointers) ? 0 : bytes);
+    return work_pin(work, mapped, (uintptr_t)begin, many ? bytes : 0);
 }
 
 bool pointer_attach(struct work *work, struct mapped *mapped, void *pointer, size_t bytes,

@@ -15,8 +15,9 @@ enum {
     MANY = 40, /* exchanges that wait, over all devices but the last */
     BYTES = 1 << 20,
     PIECE = 256 << 10,
-    HOPS = 3,               /* times around all devices */
-    WAITING_MOST = 1 << 20, /* bytes of the program for all that wait */
+    HOPS = 3,        /* times around all devices */
+    POOL = 16 << 20, /* of the program, through which all exchanges go; untouched while they wait */
+    WAITING_MOST = POOL + (1 << 20), /* bytes of the program for all that wait */
     GOING_MOST = WAITING_MOST + 4 * 2 * PIECE
 };
 

@@ -182,6 +182,50 @@ static void test_structure(void **state)
     assert_null(copy_of(data));
 }
 
+/* While a structure comes back, other threads may read its pointers. Of many pointers that holds
+ * only when the construct has ended. */
+static void test_pointers_come_back(void **state)
+{
+    (void)state;
+    enum { MANY = 70 };
+    static struct holder holders[MANY];
+    double data[4] = {1, 2, 3, 4};
+    assert_true(run(maps_enter, list_of(holders, sizeof(holders), MAP_TO)));
+    for (int i = 0; i < MANY; i++) {
+        struct list list = {.count = 0};
+        holders[i].data = data;
+        add(&list, &holders[i].data, data, sizeof(data), MAP_TO | MAP_PTR_AND_OBJ);
+        assert_true(run(maps_enter, list));
+    }
+    struct holder *copy = copy_of(holders);
+    for (int i = 0; i < MANY; i++) {
+        assert_ptr_equal(copy[i].data, copy_of(data));
+        copy[i].tag = i;
+    }
+
+    struct list few = list_of(&holders[3], 4 * sizeof(*holders), MAP_FROM);
+    struct maps maps = maps_of(&few);
+    struct work *work = work_begin(device, NULL, WORK_WAITED);
+    pthread_mutex_lock(&device->lock);
+    assert_true(maps_update(work, &maps));
+    pthread_mutex_unlock(&device->lock);
+    assert_int_equal(omprma_queue_synchronize(work->queue), OMPRMA_OK);
+    for (int i = 3; i < 7; i++) {
+        assert_int_equal(holders[i].tag, i);
+        assert_ptr_equal(holders[i].data, data);
+    }
+    assert_true(work_finish(work));
+
+    assert_true(run(maps_update, list_of(holders, sizeof(holders), MAP_FROM)));
+    for (int i = 0; i < MANY; i++) {
+        assert_int_equal(holders[i].tag, i);
+        assert_ptr_equal(holders[i].data, data);
+    }
+    assert_true(run(maps_leave, list_of(data, sizeof(data), MAP_DELETE)));
+    assert_true(run(maps_leave, list_of(holders, sizeof(holders), MAP_DELETE)));
+    assert_null(copy_of(holders));
+}
+
 /* The same as clang 22 maps it: the pointer is attached by an item of its own. */
 static void test_attach(void **state)
 {
@@ -561,25 +605,16 @@ static void test_threads_come_and_go(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_delete_and_hold),
-        cmocka_unit_test(test_wrong_lists),
-        cmocka_unit_test(test_alignment),
-        cmocka_unit_test(test_structure),
-        cmocka_unit_test(test_attach),
-        cmocka_unit_test(test_mapper_twice),
-        cmocka_unit_test(test_update_parts),
-        cmocka_unit_test(test_update_parts_of_member),
-        cmocka_unit_test(test_mapper_handle),
-        cmocka_unit_test(test_disassociate),
-        cmocka_unit_test(test_interop),
-        cmocka_unit_test(test_use_device_address),
-        cmocka_unit_test(test_arguments),
-        cmocka_unit_test(test_many_arguments),
-        cmocka_unit_test(test_lambda),
-        cmocka_unit_test(test_leaving_last),
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_threads_come_and_go),
+        cmocka_unit_test(test_counts),        cmocka_unit_test(test_delete_and_hold),
+        cmocka_unit_test(test_wrong_lists),   cmocka_unit_test(test_alignment),
+        cmocka_unit_test(test_structure),     cmocka_unit_test(test_pointers_come_back),
+        cmocka_unit_test(test_attach),        cmocka_unit_test(test_mapper_twice),
+        cmocka_unit_test(test_update_parts),  cmocka_unit_test(test_update_parts_of_member),
+        cmocka_unit_test(test_mapper_handle), cmocka_unit_test(test_disassociate),
+        cmocka_unit_test(test_interop),       cmocka_unit_test(test_use_device_address),
+        cmocka_unit_test(test_arguments),     cmocka_unit_test(test_many_arguments),
+        cmocka_unit_test(test_lambda),        cmocka_unit_test(test_leaving_last),
+        cmocka_unit_test(test_threads),       cmocka_unit_test(test_threads_come_and_go),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -1,11 +1,10 @@
-/* test: tier=big needs=own args=1;30
+/* test: needs=own args=1;8
  * Random structures with pointers against a model on the host: entered, left, updated and computed
  * with by a mapper or member by member, as nowait constructs in chains that depend on each other,
  * on all devices and from several threads, each with structures of its own. Arguments: first seed,
- * number of seeds. A seed that goes wrong is printed, with its step. By hand only: on a crowded
- * machine, one run of some 25 ended in a one-sided transfer that Open MPI repeats for ever ("Wrote
- * -1 ... errno = 14"), which is not explained yet. (LLVM's libomptarget 14 to 16 keeps a reference
- * to a structure that its mapper maps.) */
+ * number of seeds. A seed that goes wrong is printed, with its step. (LLVM's libomptarget 14 to 16
+ * keeps a reference to a structure that its mapper maps, and shows the device's pointers in a
+ * structure that comes back.) */
 #include "check.h"
 
 #include <string.h>
