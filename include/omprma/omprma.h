@@ -237,7 +237,8 @@ OMPRMA_API omprma_status_t omprma_queue_destroy(omprma_queue_t *queue);
 /*
  * Copies host memory to the device. Up to OMPRMA_COPIED_SUBMIT bytes the source may be reused when
  * the call returns; a larger source must stay as it is until the queue is synchronized, a later
- * event of the queue is complete, or omprma_queue_query() says done. Size 0 does nothing.
+ * event of the queue is complete, or omprma_queue_query() says done. Size 0 does nothing. A source
+ * that is not memory ends the program with SIGSEGV, as a copy by itself would.
  * Blocks: when full. Errors: ARGUMENT, ADDRESS, DEVICE_LOST, HOST_MEMORY, the queue's error.
  */
 OMPRMA_API omprma_status_t omprma_submit(omprma_queue_t *queue, omprma_addr_t to, const void *from,
