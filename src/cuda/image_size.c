@@ -75,28 +75,34 @@ static size_t text_size(const char *image)
     return text ? strlen(image) + 1 : 0;
 }
 
+/* Byte by byte, for a text may be shorter than a magic number. */
+static bool begins(const void *image, uint64_t magic, size_t bytes)
+{
+    const unsigned char *at = image;
+    for (size_t i = 0; i < bytes; i++)
+        if (at[i] != (unsigned char)(magic >> 8 * i))
+            return false;
+    return true;
+}
+
 size_t image_size(const void **image)
 {
-    uint32_t magic;
-    uint64_t long_magic = 0;
-
-    size_t text = text_size(*image); /* which may be shorter than a magic number */
+    size_t text = text_size(*image);
     if (text)
         return text;
-    memcpy(&magic, *image, sizeof(magic));
-    if (magic == FAT_WRAPPER_MAGIC) {
+    if (begins(*image, FAT_WRAPPER_MAGIC, sizeof(uint32_t))) {
         struct fat_wrapper wrapper;
         memcpy(&wrapper, *image, sizeof(wrapper));
         *image = wrapper.image;
-        memcpy(&magic, *image, sizeof(magic));
     }
-    if (magic == FAT_MAGIC) {
+    if (begins(*image, FAT_MAGIC, sizeof(uint32_t))) {
         struct fat_header header;
         memcpy(&header, *image, sizeof(header));
         return header.header_bytes + header.bytes;
     }
-    if (memcmp(*image, ELFMAG, SELFMAG) == 0)
+    uint32_t elf;
+    memcpy(&elf, ELFMAG, sizeof(elf));
+    if (begins(*image, elf, sizeof(elf)))
         return elf_size(*image);
-    memcpy(&long_magic, *image, sizeof(long_magic));
-    return long_magic == CUDA_LINK_MAGIC ? link_size(*image) : 0;
+    return begins(*image, CUDA_LINK_MAGIC, sizeof(uint64_t)) ? link_size(*image) : 0;
 }

@@ -103,7 +103,7 @@ static omprma_status_t one(const struct probe *probe, bool submit, uint64_t byte
 /* Round trips until they take what they took before. The shortest one is the device's. */
 static omprma_status_t wake(struct probe *probe)
 {
-    int64_t begin = clock_ns(), before = begin, least = INT64_MAX;
+    int64_t begin = clock_ns(), before = begin, least = INT64_MAX / 2;
     omprma_status_t status = OMPRMA_OK;
 
     force(&probe->device->paths, PATH_INLINE);

@@ -21,7 +21,8 @@ struct registration {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct context contexts[DEVICES_MOST];
+static struct context contexts[DEVICES_MOST] = {
+    [0 ... DEVICES_MOST - 1] = {.kernels = PTHREAD_MUTEX_INITIALIZER}};
 static struct block *blocks;
 static struct registration *registrations;
 static size_t used[DEVICES_MOST];
@@ -200,7 +201,6 @@ EXPORT int cuDevicePrimaryCtxRetain(struct context **context, int device)
     if (contexts[device].references++ == 0) {
         contexts[device].device = device;
         contexts[device].fault = SUCCESS;
-        pthread_mutex_init(&contexts[device].kernels, NULL);
     }
     pthread_mutex_unlock(&lock);
     counts_add(&counts.contexts, 1);

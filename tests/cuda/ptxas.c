@@ -163,8 +163,10 @@ static void cubin_write(struct cubin *cubin, const char *path, unsigned capabili
     cubin->sections[symbols].sh_entsize = sizeof(Elf64_Sym);
     cubin->sections[symbols].sh_addralign = 8;
     size_t name = piece_add(&cubin->section_names, ".shstrtab", sizeof(".shstrtab"));
-    unsigned own = section_add(cubin, "", SHT_STRTAB, 0, cubin->section_names.bytes,
-                               cubin->section_names.count);
+    struct piece all = {0}; /* its own name goes into what it holds */
+    piece_add(&all, cubin->section_names.bytes, cubin->section_names.count);
+    unsigned own = section_add(cubin, "", SHT_STRTAB, 0, all.bytes, all.count);
+    free(all.bytes);
     cubin->sections[own].sh_name = (unsigned)name;
     piece_add(&cubin->contents, NULL, -cubin->contents.count & 15);
     Elf64_Ehdr header = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,

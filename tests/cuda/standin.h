@@ -69,7 +69,7 @@ struct standin_counts {
 struct settings {
     int devices, version, capability;
     size_t memory_bytes;
-    unsigned delay_us;
+    _Atomic unsigned delay_us;
     const char *code; /* "" if there is none */
 };
 
@@ -101,7 +101,7 @@ EXPORT void standin_forget_contexts(void);
 
 struct context {
     int device, references;
-    int fault;               /* SUCCESS, or what everything returns from now on */
+    _Atomic int fault;       /* SUCCESS, or what everything returns from now on */
     pthread_mutex_t kernels; /* one runs at a time */
 };
 

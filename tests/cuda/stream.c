@@ -32,8 +32,9 @@ static void do_first(struct stream *stream)
     int code = stream->context->fault;
 
     pthread_mutex_unlock(&stream->lock);
-    if (settings.delay_us)
-        usleep((unsigned)rand_r(&stream->seed) % settings.delay_us);
+    unsigned delay_us = settings.delay_us;
+    if (delay_us)
+        usleep((unsigned)rand_r(&stream->seed) % delay_us);
     if (code == SUCCESS)
         code = work->work(work->data);
     if (code != SUCCESS)
