@@ -1,6 +1,7 @@
 #!/bin/bash
 # common.sh: sourced by the tests of this folder, and by perf/broadcast for its hosts.
 #   check WHAT GOT WANTED   counts and shows a difference; finish ends the test
+#   descendants PID         all processes below one
 #   hosts_up N [RATE]       makes N network namespaces that stand in for hosts, ${HOSTS[@]},
 #                           and the remote shell $HOSTS_AGENT; 77 where it cannot. What each sends,
 #                           and what this host sends them, goes at RATE, for example 100mbit
@@ -78,6 +79,16 @@ processes_left() {
         sleep 0.2
     done
     pgrep -f "$folder/(rank|program)" | wc -l
+}
+
+# Everything below process $1.
+descendants() {
+    local children child
+    { read -ra children <"/proc/$1/task/$1/children"; } 2>/dev/null
+    for child in "${children[@]}"; do
+        echo "$child"
+        descendants "$child"
+    done
 }
 
 HOSTS=()

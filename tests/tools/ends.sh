@@ -8,15 +8,6 @@ build_stand_ins
 export TMPDIR=$folder/tmp
 mkdir "$TMPDIR"
 
-descendants() {
-    local children child
-    read -ra children <"/proc/$1/task/$1/children"
-    for child in "${children[@]}"; do
-        echo "$child"
-        descendants "$child"
-    done
-}
-
 # Shared memory that was not left there before, after a while: other jobs of the machine come and go.
 new_memory() {
     local new

@@ -26,16 +26,6 @@ program=$folder/kills
 "$llvm/bin/clang" -O1 -fopenmp -fopenmp-targets=x86_64-pc-linux-gnu -L"$llvm/lib" \
     "$(dirname "$0")/kills.c" -o "$program" || exit 1
 
-# Everything below process $1.
-descendants() {
-    local children child
-    { read -ra children <"/proc/$1/task/$1/children"; } 2>/dev/null
-    for child in "${children[@]}"; do
-        echo "$child"
-        descendants "$child"
-    done
-}
-
 # The processes of run $1 whose name is $2, as far as they still are there.
 named() {
     local pid
