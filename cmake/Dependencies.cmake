@@ -36,6 +36,7 @@ endfunction()
 
 omprma_find(ffi libffi 3.3 libffi-dev)
 omprma_find(elf libelf 0.180 libelf-dev)
+omprma_find(dw libdw 0.180 libdw-dev)
 omprma_find(hwloc hwloc 2.0 libhwloc-dev)
 omprma_find(xxhash libxxhash 0.8 libxxhash-dev)
 omprma_find(cjson libcjson 1.7 libcjson-dev)

@@ -10,4 +10,4 @@ target_compile_options(omprma_device PRIVATE
     $<$<BOOL:${OMPRMA_WERROR}>:-Werror>)
 set_target_properties(omprma_device PROPERTIES
     OUTPUT_NAME omprma-device ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
-install(TARGETS omprma_device ARCHIVE DESTINATION lib)
+install(TARGETS omprma_device ARCHIVE DESTINATION lib COMPONENT development)

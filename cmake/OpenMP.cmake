@@ -6,11 +6,19 @@
 omprma_sources(runtime_sources src/openmp src/face)
 set(runtime_map ${PROJECT_SOURCE_DIR}/src/openmp/exports.map)
 omprma_internal(omprma_runtime_core ${runtime_sources})
-target_link_libraries(omprma_runtime_core PUBLIC Threads::Threads)
+target_link_libraries(omprma_runtime_core PUBLIC Threads::Threads ${CMAKE_DL_LIBS})
 target_link_libraries(omprma_runtime_core PRIVATE omprma::bsd)
 
+# Beside libomprma.so, so that whoever finds that finds it, too.
+add_library(omprma_end SHARED ${PROJECT_SOURCE_DIR}/src/face/end/end.c)
+target_link_libraries(omprma_end PRIVATE omprma_flags)
+set_target_properties(omprma_end PROPERTIES
+    PREFIX "" OUTPUT_NAME libomprma-end LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
+install(TARGETS omprma_end LIBRARY DESTINATION lib COMPONENT library)
+
 add_library(omprma_runtime SHARED ${runtime_sources})
-target_link_libraries(omprma_runtime PRIVATE omprma_flags omprma omprma::bsd Threads::Threads)
+target_link_libraries(omprma_runtime PRIVATE omprma_flags omprma omprma::bsd Threads::Threads
+    ${CMAKE_DL_LIBS})
 target_link_options(omprma_runtime PRIVATE -Wl,-z,nodelete -Wl,--version-script=${runtime_map})
 set_target_properties(omprma_runtime PROPERTIES
     OUTPUT_NAME omprma-runtime LINK_DEPENDS ${runtime_map}
@@ -24,13 +32,13 @@ target_link_options(omprma_stub PRIVATE -Wl,--version-script=${runtime_map}
     -Wl,--no-as-needed -lgcc_s)
 set_target_properties(omprma_stub PROPERTIES
     OUTPUT_NAME omprma-stub LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib/omprma)
-install(TARGETS omprma_runtime omprma_stub LIBRARY DESTINATION lib/omprma)
+install(TARGETS omprma_runtime omprma_stub LIBRARY DESTINATION lib/omprma COMPONENT programs)
 
 set(runtime_folders ${CMAKE_CURRENT_LIST_DIR}/RuntimeFolders.cmake)
 add_custom_target(omprma_runtime_folders ALL
     COMMAND ${CMAKE_COMMAND} -DFOLDER=${PROJECT_BINARY_DIR}/lib/omprma -P ${runtime_folders}
-    DEPENDS omprma_runtime omprma_stub COMMENT "Linking the runtime folders" VERBATIM)
+    DEPENDS omprma_runtime omprma_stub omprma_end COMMENT "Linking the runtime folders" VERBATIM)
 install(CODE "
     execute_process(COMMAND \"${CMAKE_COMMAND}\"
         -DFOLDER=\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/lib/omprma -P \"${runtime_folders}\"
-        COMMAND_ERROR_IS_FATAL ANY)")
+        COMMAND_ERROR_IS_FATAL ANY)" COMPONENT programs)

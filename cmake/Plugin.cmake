@@ -15,7 +15,7 @@ set_target_properties(omprma_plugin PROPERTIES
     PREFIX "" OUTPUT_NAME libomprma-plugin
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib/omprma
     BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN/../..:$ORIGIN/..")
-install(TARGETS omprma_plugin LIBRARY DESTINATION lib/omprma)
+install(TARGETS omprma_plugin LIBRARY DESTINATION lib/omprma COMPONENT programs)
 
 set(plugin_folders ${CMAKE_CURRENT_LIST_DIR}/PluginFolders.cmake)
 add_custom_target(omprma_plugin_folders ALL
@@ -26,4 +26,4 @@ add_custom_target(omprma_plugin_folders ALL
 install(CODE "
     execute_process(COMMAND \"${CMAKE_COMMAND}\"
         -DFOLDER=\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/lib/omprma -P \"${plugin_folders}\"
-        COMMAND_ERROR_IS_FATAL ANY)")
+        COMMAND_ERROR_IS_FATAL ANY)" COMPONENT plugin-folders)

@@ -1,8 +1,12 @@
-# PluginFolders.cmake: run by cmake -P. Fills FOLDER/llvm-NN for LLVM 13 to 18 with links to the
-# plugin in FOLDER and, from 15 on, to that version's libomptarget if it is in /usr/lib/llvm-NN or
-# in TOOLCHAINS/llvm-NN. Leaves nothing else in these folders.
+# PluginFolders.cmake: run by cmake -P. Fills FOLDER/llvm-NN for LLVM 13 to 18 (or VERSIONS) with
+# links to the plugin in FOLDER and, from 15 on, to that version's libomptarget if it is in
+# /usr/lib/llvm-NN or in TOOLCHAINS/llvm-NN; in PLACE/llvm-NN, there yet or not, where that is set
+# (relative to FOLDER/llvm-NN). Leaves nothing else in these folders.
 
-foreach(version RANGE 13 18)
+if(NOT VERSIONS)
+    set(VERSIONS 13 14 15 16 17 18)
+endif()
+foreach(version IN LISTS VERSIONS)
     set(folder ${FOLDER}/llvm-${version})
     set(links libomptarget.rtl.x86_64.so)
     if(version GREATER_EQUAL 16)
@@ -12,9 +16,9 @@ foreach(version RANGE 13 18)
     list(TRANSFORM targets REPLACE ".+" "../libomprma-plugin.so")
 
     if(version GREATER_EQUAL 15)
-        foreach(place /usr/lib ${TOOLCHAINS})
+        foreach(place ${PLACE} /usr/lib ${TOOLCHAINS})
             set(library ${place}/llvm-${version}/lib/libomptarget.so.${version})
-            if(EXISTS ${library})
+            if(EXISTS ${library} OR place STREQUAL "${PLACE}")
                 list(APPEND links libomptarget.so.${version})
                 list(APPEND targets ${library})
                 break()

@@ -1,18 +1,12 @@
 # RuntimeFolders.cmake: run by cmake -P. Fills FOLDER/runtime and FOLDER/images with links under all
 # names that libomptarget has had and, as things are, will have: libomptarget.so up to LLVM 14,
-# libomptarget.so.NN since, libomptarget.so.NN.1 since 18; FOLDER/runtime-19 with those of 19 and
-# later, for programs that nothing is known about. For others omprma-run makes links itself.
+# libomptarget.so.NN since, libomptarget.so.NN.1 since 18. For others omprma-run makes links itself.
 
-set(recent "")
 set(names libomptarget.so)
 foreach(version RANGE 15 30)
-    set(known libomptarget.so.${version})
+    list(APPEND names libomptarget.so.${version})
     if(version GREATER_EQUAL 18)
-        list(APPEND known libomptarget.so.${version}.1)
-    endif()
-    list(APPEND names ${known})
-    if(version GREATER_EQUAL 19)
-        list(APPEND recent ${known})
+        list(APPEND names libomptarget.so.${version}.1)
     endif()
 endforeach()
 
@@ -25,5 +19,4 @@ function(fill kind library)
     endforeach()
 endfunction()
 fill(runtime libomprma-runtime.so ${names})
-fill(runtime-19 libomprma-runtime.so ${recent})
 fill(images libomprma-stub.so ${names})

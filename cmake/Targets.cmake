@@ -11,7 +11,7 @@ target_compile_definitions(omprma_flags INTERFACE _GNU_SOURCE=
     OMPRMA_MPI_SETTINGS="${OMPRMA_MPI_SETTINGS}") # see Dependencies.cmake
 target_include_directories(omprma_flags INTERFACE
     ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
-target_link_options(omprma_flags INTERFACE -Wl,--as-needed)
+target_link_options(omprma_flags INTERFACE -Wl,--as-needed -Wl,-z,relro)
 if(OMPRMA_SANITIZE)
     target_compile_options(omprma_flags INTERFACE
         -fsanitize=${OMPRMA_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
@@ -46,7 +46,7 @@ function(omprma_program_properties name)
     set_target_properties(${name} PROPERTIES
         RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin
         BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN/../lib")
-    install(TARGETS ${name} RUNTIME DESTINATION bin)
+    install(TARGETS ${name} RUNTIME DESTINATION bin COMPONENT programs)
 endfunction()
 
 # omprma_internal(NAME SOURCE...): a static library for our own programs and tests; never installed.

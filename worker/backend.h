@@ -125,6 +125,10 @@ struct backend {
     enum backend_step (*ask)(struct worker_device *device, struct backend_job *job,
                              struct backend_ask *ask);
 
+    /* The worker is number `index` of `count` that divide the host's cores from now on; see
+     * WIRE_TURN. NULL: it has none of them. */
+    void (*turn)(struct worker_device *device, int index, int count);
+
     /* True once a pending job has ended. NULL: backend_end() says so. */
     bool (*poll)(struct worker_device *device, struct backend_job *job);
 

@@ -14,7 +14,8 @@
 #include "worker/worker.h"
 
 enum {
-    PIECE_BYTES = 4 << 20 /* of a copy: others have their turn after each */
+    PIECE_BYTES = 4 << 20, /* of a copy: others have their turn after each */
+    TURNS_MOST = 1 << 20   /* workers of a host */
 };
 
 void command_finish(const struct stream *stream, const struct wire_record *record, uint64_t value,
@@ -419,6 +420,18 @@ static enum command_step run_failed(struct stream *stream, const struct wire_rec
     return COMMAND_DONE;
 }
 
+static void take_turn(struct server *server, const struct wire_record *record)
+{
+    if (record->word[1] > TURNS_MOST || record->word[0] >= record->word[1]) {
+        server_break(server, OMPRMA_ERR_PROTOCOL, "a turn that cannot be");
+        return;
+    }
+    for (int i = 0; i < server->device_count; i++)
+        if (server->devices[i].backend->turn)
+            server->devices[i].backend->turn(&server->devices[i], (int)record->word[0],
+                                             (int)record->word[1]);
+}
+
 /* Commands about the worker as a whole. */
 static enum command_step run_own(struct stream *stream, const struct wire_record *record)
 {
@@ -427,8 +440,12 @@ static enum command_step run_own(struct stream *stream, const struct wire_record
 
     if (record->code == WIRE_LOST)
         command_lose_peer(session, record);
+    else if (record->code == WIRE_AWAKE && record->flags & WIRE_SPIN)
+        server->limits.spin_until_ns = clock_ns() + (int64_t)record->word[0] * 1000;
     else if (record->code == WIRE_AWAKE)
         server->awake_until_ns = clock_ns() + (int64_t)record->word[0] * 1000;
+    else if (record->code == WIRE_TURN)
+        take_turn(server, record);
     else if (record->code == WIRE_EXIT)
         session->over = server->exiting = true;
     else

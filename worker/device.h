@@ -21,8 +21,9 @@ struct worker_device {
      * cannot be touched. Which part of it is used for what the application decides. NULL: none. */
     void *staging;
     uint64_t staging_bytes;
-    bool lost;      /* a kernel has crashed: it runs nothing any more */
-    int fault_code; /* of its driver for that, 0: none */
+    bool lost;              /* a kernel has crashed: it runs nothing any more */
+    int fault_code;         /* of its driver for that, 0: none */
+    uint64_t fault_address; /* that the kernel used and that is no memory there, 0: unknown */
     /* Small submits that have begun and not ended. Nobody is told of their end, so what comes after
      * them in other queues of the device has to wait for it. */
     uint32_t writes;

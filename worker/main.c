@@ -5,21 +5,25 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/config.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "control/leftovers.h"
 #include "control/mpi_channel.h"
 #include "control/quick.h"
 #include "control/world.h"
 #include "rma/rma.h"
 #include "twosided/twosided.h"
 #include "worker/cuda/cuda.h"
+#include "worker/native/free_memory.h"
 #include "worker/native/native.h"
 #include "worker/output.h"
 #include "worker/server.h"
@@ -37,8 +41,11 @@ struct worker {
     struct place *place, *parts[WORLD_DEVICES_MOST]; /* of the worker; of devices, if several */
     struct driver driver;                            /* CUDA's; closed where there are no GPUs */
     int natives;                                     /* devices that are; they come first */
+    bool silent;                                     /* another one tells why it ends */
+    bool lends; /* its cores are used by other workers until it runs a region */
     struct doorbell *bell, *head_bell;
     struct doorbell **bells; /* by rank; only the head's is set */
+    time_t since;            /* when it was started */
 };
 
 static struct worker worker;
@@ -87,6 +94,29 @@ static bool runs_on_main(const struct world_settings *settings)
     return worker.server.device_count == 1 && worker.natives == 1 && settings->lanes == 1;
 }
 
+/* For libomp, which reads the environment when it starts. A worker of several begins with the cores
+ * of all, see WIRE_TURN, unless each was to have so many, or it has several devices or lanes, whose
+ * threads could not be told apart. */
+static omprma_status_t prepare_threads(const struct world_settings *settings, int gpus)
+{
+    int count = worker.natives ? worker.natives : 1, threads;
+    struct place *all = NULL;
+    omprma_status_t status = OMPRMA_OK;
+
+    worker.lends = worker.config.cores == 0 && worker.world.place.count > 1 && gpus == 0 &&
+                   worker.natives == 1 && settings->lanes == 1;
+    if (worker.lends)
+        status = place_now(worker.place, 0, 1, &all);
+    else if (worker.config.bind)
+        place_bind(worker.place);
+    if (status == OMPRMA_OK) {
+        threads = place_threads(worker.lends ? all : worker.place, count);
+        status = place_environment(worker.place, &threads);
+    }
+    place_destroy(all);
+    return status;
+}
+
 /* Makes device `index`, a native one, with its first arena. */
 static omprma_status_t make_native(int index, const struct world_settings *settings)
 {
@@ -95,6 +125,8 @@ static omprma_status_t make_native(int index, const struct world_settings *setti
     int count = worker.natives;
     struct native_options options = {
         .place = worker.place,
+        .bind = worker.config.bind,
+        .lends = worker.lends,
         .path = worker.server.one_sided,
         .lanes = settings->lanes,
         .on_main = runs_on_main(settings),
@@ -221,7 +253,7 @@ static omprma_status_t make_devices(struct world_peer *mine, const struct world_
     worker.natives = native_count(settings);
     status = count_gpus(settings, &gpus);
     if (status == OMPRMA_OK)
-        status = place_apply(worker.place, worker.config.bind, worker.natives ? worker.natives : 1);
+        status = prepare_threads(settings, gpus);
     if (status == OMPRMA_OK)
         status = make_gpus(gpus, settings);
     for (int i = 0; i < worker.natives && status == OMPRMA_OK; i++)
@@ -237,6 +269,13 @@ static omprma_status_t make_devices(struct world_peer *mine, const struct world_
  * devices, each with its first arena. */
 static omprma_status_t attach(struct world *world, struct world_peer *mine, void *data)
 {
+    const struct place_wish wish = {
+        .index = world->place.index,
+        .count = world->place.count,
+        .lanes = world->settings.lanes,
+        .cores = (int)worker.config.cores,
+        .by_numa = worker.config.map_by == MAP_BY_NUMA,
+    };
     const struct place_description *description;
     struct world_hello *hello = &mine->hello;
     omprma_status_t status = OMPRMA_OK;
@@ -245,8 +284,9 @@ static omprma_status_t attach(struct world *world, struct world_peer *mine, void
     if (world->has_window)
         status = rma_create(world, NULL, NULL, &worker.server.one_sided);
     if (status == OMPRMA_OK)
-        status = place_create(NULL, world->local_index, world->local_count, world->settings.lanes,
-                              &worker.place);
+        status = place_create(NULL, &wish, &worker.place);
+    /* The same holds for all of them: one says it. */
+    worker.silent = status == OMPRMA_ERR_CONFIG && wish.index > 0;
     if (world->crowded)
         wish_short_slices();
     if (status == OMPRMA_OK)
@@ -259,6 +299,13 @@ static omprma_status_t attach(struct world *world, struct world_peer *mine, void
         return status;
     description = place_describe(worker.place);
     hello->memory_bytes = description->memory_bytes;
+    hello->memory_group = free_memory_limit("");
+    hello->place = world->place;
+    hello->host_cores = description->all_cores;
+    hello->lends = worker.lends;
+    hello->numa_node = description->numa_node;
+    hello->shared = description->shared;
+    memcpy(hello->cpus, description->cpus, sizeof(hello->cpus));
     return OMPRMA_OK;
 }
 
@@ -278,10 +325,27 @@ static void close_connection(void)
     doorbell_close(worker.bell);
 }
 
+/* The run has gone on without a worker that is lost, and MPI would wait for that one. */
+static bool misses_peers(void)
+{
+    return worker.config.on_loss == ON_LOSS_CONTINUE && worker.server.session->lost_peers;
+}
+
+static void leave_without_mpi(void) __attribute__((noreturn));
+static void leave_without_mpi(void)
+{
+    if (!worker.server.lost) /* a kernel that crashed may hold stdout */
+        fflush(NULL);
+    leftovers_remove(leftovers_job(getenv("PMIX_NAMESPACE")), worker.since);
+    _exit(EXIT_SUCCESS);
+}
+
 /* The end after a crash, on whatever thread serves. Parked threads hold the images, their libraries
  * and perhaps locks: those are left alone. The application reports the crash. */
 static void leave_lost(void)
 {
+    if (misses_peers())
+        leave_without_mpi();
     close_connection();
     _exit(EXIT_SUCCESS);
 }
@@ -313,6 +377,8 @@ static omprma_status_t connect_head(void)
 
 static void close_all(void)
 {
+    if (misses_peers())
+        leave_without_mpi();
     if (worker.server.lost)
         leave_lost();
     server_close(&worker.server);
@@ -334,6 +400,9 @@ static omprma_status_t start(void)
         return status;
     log_open("omprma-worker", (int)worker.config.verbose);
     quick_rank(&quick_own);
+    if (worker.config.on_loss == ON_LOSS_CONTINUE)
+        signal(SIGPIPE, SIG_IGN); /* MPI may write to a worker that has died */
+    worker.since = time(NULL);
     status = world_join(&worker.world, WORLD_WORKER, false);
     if (status != OMPRMA_OK)
         return status;
@@ -398,7 +467,10 @@ int main(int argc, char **argv)
     if (status == OMPRMA_OK)
         status = server_run(&worker.server);
     if (status != OMPRMA_OK) {
-        log_write(LOG_ERROR, "%s", error_text());
+        if (!worker.silent)
+            log_write(LOG_ERROR, "%s", error_text());
+        else
+            sleep(1); /* the one that speaks is not to be killed before it has */
         world_abort(&worker.world, EXIT_FAILURE);
     }
     close_all();

@@ -83,7 +83,8 @@ void reply_failure(const struct stream *stream, uint32_t op, omprma_status_t sta
         .queue = stream->number,
         .op = op,
         .word = {(uint64_t)status, earlier ? stream->failed_op : op,
-                 (uint64_t)(earlier ? stream->failed_code : error_code())},
+                 (uint64_t)(earlier ? stream->failed_code : error_code()),
+                 stream->device && stream->device->lost ? stream->device->fault_address : 0},
         .tail = text,
         .tail_bytes = (uint32_t)strnlen(text, ERROR_TEXT_BYTES),
     };

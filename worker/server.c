@@ -131,6 +131,8 @@ void server_notice_faults(struct server *server)
             continue;
         device->lost = server->lost = true;
         output_expect_stuck();
+        output_drain_fds();
+        reply_output(server->session);
         stream_lose_device(server->session, device, text);
     }
 }

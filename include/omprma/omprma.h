@@ -36,6 +36,7 @@ extern "C" {
 
 /* ---- status ------------------------------------------------------------------------------- */
 
+/* How a call ended. */
 typedef enum omprma_status {
     OMPRMA_OK = 0,
     OMPRMA_ERR_ARGUMENT,      /* an argument is out of range or NULL where it must not be */
@@ -100,6 +101,7 @@ OMPRMA_API void omprma_finalize(void);
 
 typedef uint64_t omprma_addr_t; /* an address in a worker's address space; 0 is no address */
 
+/* What is known of a device. */
 typedef struct omprma_device_info {
     char host[64];                  /* the worker's host name */
     int pid;                        /* its process id there */
@@ -165,8 +167,16 @@ OMPRMA_API omprma_status_t omprma_free(int device, omprma_addr_t address);
 OMPRMA_API omprma_status_t omprma_address_inside(int device, omprma_addr_t address, size_t bytes,
                                                  bool *inside);
 
+/*
+ * The address that a kernel of the device used when it crashed, which was no memory there; 0: no
+ * kernel has crashed, or not with an address that is known. It may be one of the program: a host
+ * pointer. Blocks: no. Errors: ARGUMENT, CLOSED.
+ */
+OMPRMA_API omprma_status_t omprma_fault_address(int device, omprma_addr_t *address);
+
 /* ---- images ------------------------------------------------------------------------------- */
 
+/* A kernel or a global variable of an image. */
 typedef struct omprma_symbol {
     const char *name;      /* in: symbol name; owned by the caller, copied where kept */
     uint64_t bytes;        /* in: 0 for a kernel, else the size of a global variable */
@@ -303,7 +313,8 @@ OMPRMA_API omprma_status_t omprma_launch(omprma_queue_t *queue, omprma_addr_t ke
 #define OMPRMA_LAUNCH_ARGUMENTS 4096
 
 /*
- * The same with the kernel's parameters as it has them in memory, with the gaps between them.
+ * Calls a kernel as omprma_launch() does, with its parameters as it has them in memory, with the
+ * gaps between them.
  * Blocks: when full. Errors: as omprma_launch(); ARGUMENT for more than 8 OMPRMA_LAUNCH_ARGUMENTS
  * bytes; the queue fails with UNSUPPORTED on native devices.
  */
@@ -340,6 +351,27 @@ OMPRMA_API omprma_status_t omprma_queue_notify(omprma_queue_t *queue,
                                                void (*callback)(void *data, omprma_status_t status),
                                                void *data);
 
+/* A place in a queue where the program holds it. */
+typedef struct omprma_hold omprma_hold_t;
+
+/*
+ * Holds the queue for something that the program does itself: `reached` is called once, when all
+ * that the queue held by now is complete, with OMPRMA_OK, or with the first error among it, and
+ * nothing that is put into the queue later begins before omprma_hold_end(). The call itself waits
+ * for none of that. `reached` runs as callbacks of omprma_queue_notify() do, and so must not wait;
+ * it may have another thread go on. Nobody takes a queue that is held for stuck, however long that
+ * takes. omprma_finalize() drops all that is held, and calls nothing for it. Blocks: when full.
+ * Errors: ARGUMENT, HOST_MEMORY, CLOSED, the queue's; `reached` is not called then.
+ */
+OMPRMA_API omprma_status_t omprma_queue_hold(omprma_queue_t *queue,
+                                             void (*reached)(omprma_hold_t *hold, void *data,
+                                                             omprma_status_t status),
+                                             void *data);
+
+/* The queue goes on. Once for each hold that was reached, also after an error; the hold is gone
+ * then. Not while another thread is in omprma_finalize(). Blocks: no. */
+OMPRMA_API void omprma_hold_end(omprma_hold_t *hold);
+
 /* ---- events ------------------------------------------------------------------------------- */
 
 /*
@@ -353,7 +385,7 @@ OMPRMA_API omprma_status_t omprma_queue_notify(omprma_queue_t *queue,
  */
 typedef struct omprma_event omprma_event_t;
 
-/* Blocks: no. Errors: HOST_MEMORY, CLOSED. */
+/* Creates an event, never recorded. Blocks: no. Errors: HOST_MEMORY, CLOSED. */
 OMPRMA_API omprma_status_t omprma_event_create(omprma_event_t **event);
 
 /* Marks the present end of the queue. Sends nothing. Blocks: no. Errors: ARGUMENT, HOST_MEMORY.

@@ -14,8 +14,10 @@
 enum config_data { DATA_AUTO, DATA_RMA, DATA_TWO_SIDED };
 /* Who answers the calls of compiled programs: see tools/launch/llvm.h. */
 enum config_runtime { RUNTIME_AUTO, RUNTIME_OMPRMA, RUNTIME_LLVM };
+enum config_on_loss { ON_LOSS_END, ON_LOSS_CONTINUE };
 /* Bits of the set. */
 enum config_backend { BACKEND_NATIVE, BACKEND_CUDA };
+enum config_map_by { MAP_BY_CORE, MAP_BY_NUMA, MAP_BY_NODE };
 enum config_osc { OSC_AUTO, OSC_UCX, OSC_RDMA };
 
 /* How data gets from device to device, see exchange.h. */

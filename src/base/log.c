@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/progress_line.h"
+
 enum { PREFIX_BYTES = 160, LINE_BYTES = 2048 };
 
 /* Process-wide by nature: every part of the program writes to the same stderr. */
@@ -19,12 +21,13 @@ static struct {
 void log_open(const char *prefix, int level)
 {
     snprintf(log_state.prefix, sizeof(log_state.prefix), "%s", prefix);
-    log_state.level = level;
+    log_set_level(level);
 }
 
 void log_set_level(int level)
 {
     log_state.level = level;
+    progress_line_allow(level == LOG_ERROR);
 }
 
 void log_to(int fd)
@@ -72,6 +75,7 @@ void log_write(enum log_level level, const char *format, ...)
         used += (size_t)length;
     }
     line[used++] = '\n';
+    progress_line_clear();
     write_all(log_state.fd, line, used);
     errno = saved_errno;
 }

@@ -6,7 +6,8 @@
  * Where a processor is free, polling between yields is the fastest way to wait, and among threads
  * that all yield it still is a good one. Where somebody hogs the processor (libomp's threads do
  * while they wait), a yield lasts as long as their slice, and who sleeps until rung comes back
- * sooner: the scheduler prefers those who have slept.
+ * sooner: the scheduler prefers those who have slept. One long yield says little: something else
+ * had a slice.
  */
 #ifndef OMPRMA_BASE_WAITING_H
 #define OMPRMA_BASE_WAITING_H
@@ -49,8 +50,8 @@ static inline bool waiting_lock_is_wanted(const struct waiting_lock *lock)
 
 enum {
     YIELD_ALONE_NS = 5000,         /* a yield that comes back sooner has let nobody else run */
-    YIELD_HOGGED_NS = 100000,      /* one that takes longer has met somebody who does not yield, */
-    YIELD_HOGGED_FOR_NS = 5000000, /* who is believed to be there for so long, */
+    YIELD_HOGGED_NS = 100000,      /* one that takes longer has met somebody who does not yield; */
+    YIELD_HOGGED_FOR_NS = 5000000, /* after two in a row he is believed to stay for so long, */
     YIELD_HOGGED_FOR_MOST = 80000000, /* twice as long after each time that it was still so */
     YIELD_LET_IN_MOST = 50            /* how often the lock is offered to others at a time */
 };
@@ -59,25 +60,36 @@ enum {
 struct yield_history {
     int64_t hogged_until_ns;
     int64_t hogged_for_ns; /* the last time; 0: it was not */
+    bool was_long;         /* the last one took longer than YIELD_HOGGED_NS */
 };
 
-/* Yields. True if the processor was free: polling on takes nothing from anybody. */
-static inline bool yield_was_free(struct yield_history *history)
+/* A yield lasted from `before` to `after`. True if the processor was free: polling on takes nothing
+ * from anybody. */
+static inline bool yield_lasted(struct yield_history *history, int64_t before, int64_t after)
 {
-    int64_t before = clock_ns(), after;
-
-    sched_yield();
-    after = clock_ns();
     if (after - before < YIELD_HOGGED_NS) {
         history->hogged_for_ns = 0;
+        history->was_long = false;
         return after - before < YIELD_ALONE_NS;
     }
-    history->hogged_for_ns =
-        history->hogged_for_ns ? 2 * history->hogged_for_ns : YIELD_HOGGED_FOR_NS;
-    if (history->hogged_for_ns > YIELD_HOGGED_FOR_MOST)
-        history->hogged_for_ns = YIELD_HOGGED_FOR_MOST;
-    history->hogged_until_ns = after + history->hogged_for_ns;
+    if (history->was_long) {
+        history->hogged_for_ns =
+            history->hogged_for_ns ? 2 * history->hogged_for_ns : YIELD_HOGGED_FOR_NS;
+        if (history->hogged_for_ns > YIELD_HOGGED_FOR_MOST)
+            history->hogged_for_ns = YIELD_HOGGED_FOR_MOST;
+        history->hogged_until_ns = after + history->hogged_for_ns;
+    }
+    history->was_long = true;
     return false;
+}
+
+/* Yields. The same result. */
+static inline bool yield_was_free(struct yield_history *history)
+{
+    int64_t before = clock_ns();
+
+    sched_yield();
+    return yield_lasted(history, before, clock_ns());
 }
 
 /* The same by a thread that has just given its lock, so that others can have it: else this one
@@ -100,6 +112,7 @@ struct waiting_limits {
     int64_t spin_ns;         /* polls */
     int64_t yield_ns;        /* polls and yields; then it sleeps */
     int64_t yield_shared_ns; /* the same once a yield has let somebody else run */
+    int64_t spin_until_ns;   /* before this time it polls in any case */
 };
 
 /* How long a thread has waited without anything happening. Zero is the beginning. */
@@ -131,7 +144,7 @@ static inline enum waiting_step waiting_next(struct waiting *waiting,
     if (!waiting->since_ns)
         waiting->since_ns = *now;
     waited = *now - waiting->since_ns;
-    if (waited < limits->spin_ns)
+    if (waited < limits->spin_ns || *now < limits->spin_until_ns)
         return WAITING_LOOK;
     if (*now < awake_until_ns)
         return WAITING_YIELD;

@@ -38,6 +38,51 @@ static void find_places(const struct join_role *roles, int size, struct join_ans
     }
 }
 
+static bool same_cpus(const struct join_cpus *a, const struct join_cpus *b)
+{
+    return memcmp(a->words, b->words, sizeof(a->words)) == 0;
+}
+
+static bool cpus_meet(const struct join_cpus *a, const struct join_cpus *b)
+{
+    for (size_t i = 0; i < sizeof(a->words) / sizeof(a->words[0]); i++)
+        if (a->words[i] & b->words[i])
+            return true;
+    return false;
+}
+
+/* Looks at the first worker of each group of the host only. */
+static void find_group(const struct join_cpus *cpus, int rank, struct join_place *places)
+{
+    places[rank].group = rank;
+    for (int other = cpus[rank].first; other < rank; other++) {
+        if (cpus[other].is_head || cpus[other].first != cpus[rank].first ||
+            places[other].group != other)
+            continue;
+        if (same_cpus(&cpus[other], &cpus[rank])) {
+            places[rank].group = other;
+            return;
+        }
+        if (cpus_meet(&cpus[other], &cpus[rank]))
+            places[other].overlaps = places[rank].overlaps = true;
+    }
+}
+
+void join_places(const struct join_cpus *cpus, int size, struct join_place *places)
+{
+    memset(places, 0, (size_t)size * sizeof(*places));
+    for (int rank = 0; rank < size; rank++) {
+        if (cpus[rank].is_head)
+            continue;
+        find_group(cpus, rank, places);
+        places[rank].index = places[places[rank].group].count++;
+    }
+    for (int rank = 0; rank < size; rank++) {
+        places[rank].count = places[places[rank].group].count;
+        places[rank].overlaps = places[places[rank].group].overlaps;
+    }
+}
+
 static bool makes_a_star(const struct join_role *roles, int size, const struct join_answer *answers)
 {
     int hosts = 0;

@@ -33,4 +33,21 @@ struct join_answer {
  * head must be rank 0, whom all have told their roles. */
 void join_decide(const struct join_role *roles, int size, struct join_answer *answers);
 
+/* The processors that a process may run on, a bit each. */
+struct join_cpus {
+    int32_t first; /* of its answer */
+    int32_t is_head;
+    uint64_t words[16];
+};
+
+/* Of a worker among those of its host that may run on the very same processors. */
+struct join_place {
+    int32_t group; /* the lowest rank of them */
+    int32_t index, count;
+    int32_t overlaps; /* another worker may run on some of these processors, but not on all */
+};
+
+/* From what each may run on, by rank, the places of workers. */
+void join_places(const struct join_cpus *cpus, int size, struct join_place *places);
+
 #endif

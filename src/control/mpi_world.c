@@ -102,6 +102,29 @@ static int exchange_roles(struct world *world, const struct join_role *role,
     return code;
 }
 
+/* The same for the processors that each may use, now that all are known to be of one version. */
+static int exchange_places(struct world *world, const struct join_cpus *mine)
+{
+    struct join_cpus *cpus = NULL;
+    struct join_place *places = NULL;
+    int code;
+
+    if (world->rank == 0) {
+        cpus = calloc((size_t)world->size, sizeof(*cpus));
+        places = calloc((size_t)world->size, sizeof(*places));
+        if (!cpus || !places)
+            world_abort(world, EXIT_FAILURE);
+    }
+    code = hub_gather(world, 0, mine, cpus, sizeof(*mine));
+    if (code == MPI_SUCCESS && world->rank == 0)
+        join_places(cpus, world->size, places);
+    if (code == MPI_SUCCESS)
+        code = hub_scatter(world, 0, places, &world->place, sizeof(world->place));
+    free(cpus);
+    free(places);
+    return code;
+}
+
 static omprma_status_t judge(const struct join_answer *answer)
 {
     switch ((enum join_verdict)answer->verdict) {
@@ -134,6 +157,8 @@ static omprma_status_t join_agree(struct world *world, enum world_role role, boo
 {
     struct join_role mine = {.version = world_version(), .is_head = role == WORLD_HEAD};
     struct join_answer answer = {0};
+    struct join_cpus cpus = {0};
+    omprma_status_t status;
     cpu_set_t allowed;
     int code;
 
@@ -149,7 +174,15 @@ static omprma_status_t join_agree(struct world *world, enum world_role role, boo
     CPU_ZERO(&allowed);
     world->crowded = sched_getaffinity(0, sizeof(allowed), &allowed) == 0 &&
                      answer.local_processes > CPU_COUNT(&allowed);
-    return judge(&answer);
+    status = judge(&answer);
+    if (status != OMPRMA_OK)
+        return status;
+    cpus.first = answer.first;
+    cpus.is_head = role == WORLD_HEAD;
+    _Static_assert(sizeof(cpus.words) == sizeof(allowed), "processors");
+    memcpy(cpus.words, &allowed, sizeof(allowed));
+    code = exchange_places(world, &cpus);
+    return code == MPI_SUCCESS ? OMPRMA_OK : world_error(code, "exchange of processors");
 }
 
 /* The head cannot go on: tells the workers, who leave. */

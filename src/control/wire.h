@@ -14,7 +14,7 @@
 
 enum {
     WIRE_MAGIC = 0x4d52,
-    WIRE_VERSION = 6,
+    WIRE_VERSION = 7,
     WIRE_MESSAGE_BYTES = 64 << 10, /* largest message */
     WIRE_ARENAS_MOST = 64,         /* of a device at a time: what the application can hold */
     WIRE_HEADER_BYTES = 16,
@@ -52,11 +52,14 @@ enum wire_code {
     WIRE_FETCH, /* copy out of the device into staging memory: the same words */
     WIRE_FILL,  /* write a pattern over and over: address, pattern, its bytes, how often */
     WIRE_ASK,   /* ask the device's backend: what | tail: the question; result: the answer */
+    WIRE_TURN,  /* of no device: which worker this is of those that divide the host's cores now, and
+                 * how many they are */
     WIRE_COMMAND_END,
     /* results, worker to application */
     WIRE_DONE = 64, /* an operation that wanted a result is done: value | tail: data */
     WIRE_FAILED,    /* it failed, or an earlier one of its queue did: status, operation that failed,
-                     * code of the device's driver | WIRE_CRASHED | tail: text */
+                     * code of the device's driver, address that a kernel crashed with, or 0 |
+                     * WIRE_CRASHED | tail: text */
     WIRE_OUTPUT,    /* text printed by target regions: stream (1, 2) | WIRE_FLUSHED | tail: text */
     WIRE_ALIVE,     /* acknowledges messages: how much goes on at the worker, see protocol.md */
     WIRE_STALLED,   /* no data has moved to or from another worker: peer, for how many seconds, how
@@ -73,7 +76,8 @@ enum wire_flag {
     WIRE_GEOMETRY = 4, /* launch: the tail begins with an omprma_geometry_t */
     WIRE_PACKED = 8,   /* launch: a word with their bytes, then parameters as the kernel has them */
     WIRE_MODULE = 16,  /* load: as a module of its own; result: the module */
-    WIRE_STAGED = 32   /* recv, send, put: the (local) address is one of the staging memory */
+    WIRE_STAGED = 32,  /* recv, send, put: the (local) address is one of the staging memory */
+    WIRE_SPIN = 64     /* awake: nor yield */
 };
 
 enum { WIRE_GEOMETRY_WORDS = 4 };

@@ -12,6 +12,7 @@
 #include <omprma/omprma.h>
 
 #include "control/doorbell.h"
+#include "control/join.h"
 #include "control/quirks.h"
 
 /* What a process says about itself. Same layout in all processes of one version. */
@@ -19,7 +20,14 @@ struct world_hello {
     char host[64];
     struct doorbell_address bell;
     uint64_t memory_bytes; /* free on its host */
-    int32_t device_count;  /* 1 to WORLD_DEVICES_MOST; workers only */
+    uint64_t memory_group; /* limit of its control groups, 0: none */
+    struct join_place place;
+    int32_t host_cores;   /* processing units of all that share its place */
+    int32_t lends;        /* those of devices that have run nothing are used by the others */
+    int32_t numa_node;    /* of its cores, -1: several */
+    int32_t shared;       /* more workers than cores */
+    char cpus[64];        /* its own, as a list, "0-3,8" */
+    int32_t device_count; /* 1 to WORLD_DEVICES_MOST; workers only */
     int32_t reserved;
 };
 
@@ -67,6 +75,7 @@ struct world {
     bool star;                    /* no two workers exchange a message: no window, no collectives */
     bool started_mpi;             /* we called MPI_Init_thread, so we call MPI_Finalize */
     int local_index, local_count; /* among the workers of one host; workers only */
+    struct join_place place;      /* workers only */
     bool crowded; /* more processes of this job on this host than processors: waiting is sleeping */
     const char *component;   /* of the window, "none" if there is none */
     char why_no_window[256]; /* a clause; empty while there is one */

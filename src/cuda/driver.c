@@ -15,6 +15,7 @@
 #include "cuda/result.h"
 #include "cuda/stream.h"
 #include "cuda/thread.h"
+#include "face/ending.h"
 #include "face/gate.h"
 
 static struct driver {
@@ -25,13 +26,26 @@ static struct driver {
     pid_t pid;           /* of the process that started omprma: a forked child must not end it */
 } driver = {.once = PTHREAD_ONCE_INIT, .result = CUDA_ERROR_NOT_INITIALIZED};
 
+/* Threads of ours go first: they are inside omprma. */
+__attribute__((destructor)) static void driver_end(void)
+{
+    if (!driver.init_done || driver.pid != getpid() || gate_closed())
+        return;
+    host_calls_end();
+    pulse_end();
+    if (gate_close())
+        omprma_finalize();
+}
+
 static void start_once(void)
 {
+    static struct ending ending = {.call = driver_end};
     if (!gate_open() || !thread_open()) {
         report_error("no key for data of threads is left in this process");
         driver.result = CUDA_ERROR_OPERATING_SYSTEM;
         return;
     }
+    ending_add(&ending);
     omprma_status_t status = omprma_init();
     if (status != OMPRMA_OK) {
         driver.result = result_of(NULL, status);
@@ -50,17 +64,6 @@ CUresult driver_start(void)
         return gate_closed() ? CUDA_ERROR_DEINITIALIZED : CUDA_SUCCESS;
     pthread_once(&driver.once, start_once);
     return driver.result;
-}
-
-/* Threads of ours go first: they are inside omprma. */
-__attribute__((destructor)) static void driver_end(void)
-{
-    if (!driver.init_done || driver.pid != getpid())
-        return;
-    host_calls_end();
-    pulse_end();
-    if (gate_close())
-        omprma_finalize();
 }
 
 /* ---- calls ---------------------------------------------------------------------------------- */

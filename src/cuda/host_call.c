@@ -6,9 +6,9 @@
 
 #include "cuda/driver.h"
 #include "cuda/exports.h"
-#include "cuda/pulse.h"
 #include "cuda/result.h"
 #include "cuda/stream.h"
+#include "face/gate.h"
 
 struct host_call {
     STAILQ_ENTRY(host_call) link;
@@ -17,17 +17,17 @@ struct host_call {
     CUhostFn function;     /* either of them */
     CUstreamCallback callback;
     void *data;
-    omprma_status_t status; /* of the stream up to here */
+    omprma_hold_t *hold;    /* of the stream, which has come here, */
+    omprma_status_t status; /* so far with this result */
 };
 
 static struct host_calls {
     pthread_mutex_t lock;
-    pthread_cond_t ready, returned;
+    pthread_cond_t ready;
     STAILQ_HEAD(call_queue, host_call) queue; /* whose turn has come */
     bool running, ended;
 } host_calls = {.lock = PTHREAD_MUTEX_INITIALIZER,
                 .ready = PTHREAD_COND_INITIALIZER,
-                .returned = PTHREAD_COND_INITIALIZER,
                 .queue = STAILQ_HEAD_INITIALIZER(host_calls.queue)};
 
 static pthread_t caller; /* valid while host_calls.running */
@@ -65,11 +65,11 @@ static void *host_calls_run(void *unused)
         STAILQ_REMOVE_HEAD(&host_calls.queue, link);
         pthread_mutex_unlock(&host_calls.lock);
         host_call_make(call);
-        pthread_mutex_lock(&host_calls.lock);
-        atomic_fetch_sub(&call->stream->host_calls, 1);
-        pthread_cond_broadcast(&host_calls.returned);
-        pthread_mutex_unlock(&host_calls.lock);
-        stream_drop(call->stream);
+        if (gate_enter()) { /* else the process ends */
+            omprma_hold_end(call->hold);
+            stream_drop(call->stream);
+            gate_leave();
+        }
         free(call);
         pthread_mutex_lock(&host_calls.lock);
     }
@@ -96,30 +96,17 @@ void host_calls_end(void)
     pthread_mutex_lock(&host_calls.lock);
     host_calls.ended = true;
     pthread_cond_broadcast(&host_calls.ready);
-    pthread_cond_broadcast(&host_calls.returned);
-    pthread_mutex_unlock(&host_calls.lock);
-}
-
-void host_calls_wait(struct stream *stream)
-{
-    if (atomic_load(&stream->host_calls) == 0)
-        return;
-    pulse_rest();
-    omprma_event_synchronize(stream->host_place); /* its errors are the stream's, and stay there */
-    pulse_resume();
-    pthread_mutex_lock(&host_calls.lock);
-    while (atomic_load(&stream->host_calls) > 0 && !host_calls.ended)
-        pthread_cond_wait(&host_calls.returned, &host_calls.lock);
     pthread_mutex_unlock(&host_calls.lock);
 }
 
 /* ---- adding one ----------------------------------------------------------------------------- */
 
 /* Called by omprma, on any thread, when the stream has come there. */
-static void host_call_ready(void *data, omprma_status_t status)
+static void host_call_ready(omprma_hold_t *hold, void *data, omprma_status_t status)
 {
     struct host_call *call = data;
 
+    call->hold = hold;
     call->status = status;
     pthread_mutex_lock(&host_calls.lock);
     STAILQ_INSERT_TAIL(&host_calls.queue, call, link);
@@ -131,14 +118,10 @@ static CUresult host_call_issue(struct stream *stream, struct host_call *call)
 {
     stream_hold(stream);
     call->stream = stream;
-    atomic_fetch_add(&stream->host_calls, 1);
-    omprma_status_t status = omprma_event_record(stream->host_place, stream->queue);
-    if (status == OMPRMA_OK)
-        status = omprma_queue_notify(stream->queue, host_call_ready, call);
+    omprma_status_t status = omprma_queue_hold(stream->queue, host_call_ready, call);
     if (status == OMPRMA_OK)
         return CUDA_SUCCESS;
     CUresult result = result_of(stream->context->gpu, status);
-    atomic_fetch_sub(&stream->host_calls, 1);
     stream_drop(stream);
     free(call);
     return result;

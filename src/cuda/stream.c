@@ -5,7 +5,6 @@
 
 #include "cuda/driver.h"
 #include "cuda/exports.h"
-#include "cuda/host_call.h"
 #include "cuda/pulse.h"
 #include "cuda/result.h"
 #include "cuda/thread.h"
@@ -21,7 +20,6 @@ struct leftover {
 static void stream_free(struct stream *stream)
 {
     omprma_event_destroy(stream->mark);
-    omprma_event_destroy(stream->host_place);
     stream->tag = 0;
     free(stream);
 }
@@ -39,8 +37,6 @@ static CUresult stream_make(struct context *context, unsigned flags, struct stre
     made->context = context;
     atomic_store(&made->references, 1);
     CUresult result = result_of(gpu, omprma_event_create(&made->mark));
-    if (result == CUDA_SUCCESS)
-        result = result_of(gpu, omprma_event_create(&made->host_place));
     if (result == CUDA_SUCCESS)
         result = result_of(gpu, omprma_queue_create(gpu->device, &made->queue));
     if (result != CUDA_SUCCESS) {
@@ -238,7 +234,6 @@ CUresult stream_begin(struct context *context, CUstream handle, struct stream **
 
     if (result != CUDA_SUCCESS)
         return result;
-    host_calls_wait(found);
     result = stream_join(found);
     if (result != CUDA_SUCCESS)
         stream_drop(found);
@@ -264,7 +259,6 @@ static CUresult stream_settle(struct stream *stream)
     status = omprma_queue_synchronize(stream->queue);
     pulse_resume();
     CUresult result = result_of(stream->context->gpu, status);
-    host_calls_wait(stream);
     if (status == OMPRMA_OK)
         atomic_store(&stream->settled, issued);
     return result;
@@ -421,8 +415,6 @@ static CUresult stream_query(struct stream *stream)
     bool done = false;
     struct gpu *gpu = stream->context->gpu;
 
-    if (atomic_load(&stream->host_calls) > 0)
-        return CUDA_ERROR_NOT_READY;
     CUresult result = result_of(gpu, omprma_queue_query(stream->queue, &done));
     if (result != CUDA_SUCCESS)
         return result;

@@ -31,9 +31,6 @@ struct stream {
     atomic_uint_least64_t settled; /* of these, known to be over */
     uint64_t joined;        /* of these, the null stream waits for; under the context's lock */
     uint64_t legacy_joined; /* of the null stream's, this waits for; under the context's lock */
-    /* host functions, see host_call.h */
-    atomic_int host_calls;
-    omprma_event_t *host_place; /* before the last one */
     /* see pulse.h */
     atomic_bool beating;
     TAILQ_ENTRY(stream) beat;
@@ -45,8 +42,7 @@ enum { STREAM_TAG = 0x5354524d };
 /*
  * Begins an operation: finds the stream that the handle stands for, holds it, and has it wait for
  * what it must. On success stream_finish() has to follow when the operation has been issued.
- * Blocks: while a host function of the stream has not returned. Errors: INVALID_HANDLE,
- * OUT_OF_MEMORY, the queue's.
+ * Errors: INVALID_HANDLE, OUT_OF_MEMORY, the queue's.
  */
 CUresult stream_begin(struct context *context, CUstream handle, struct stream **stream);
 

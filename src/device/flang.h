@@ -27,7 +27,8 @@ struct kernel_environment {
 
 enum { KERNEL_COMBINED = 2 };
 
-/* Begins a region on the calling thread. Returns -1: the caller goes on with the region's code. */
+/* Begins a region on the calling thread; launch: see launch.h. Returns -1: the caller goes on with
+ * the region's code. */
 int32_t __kmpc_target_init(const struct kernel_environment *kernel, void *launch);
 void __kmpc_target_deinit(void);
 

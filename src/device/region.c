@@ -3,20 +3,27 @@
 #include "device/region.h"
 
 #include "device/flang.h"
+#include "device/launch.h"
 #include "device/output.h"
 
 _Thread_local struct region region_current;
 
+/* The lesser bound; 0: none. */
+static int32_t lesser(int32_t a, int32_t b)
+{
+    return a > 0 && (b <= 0 || a < b) ? a : b;
+}
+
 /* In a combined construct threads_most is the less of thread_limit and num_threads, and a bound.
  * Elsewhere it may come from the num_threads of any parallel construct inside, so it can bound only
- * those constructs that leave the number open. */
+ * those constructs that leave the number open. The limit of the launch bounds all. */
 int32_t __kmpc_target_init(const struct kernel_environment *kernel, void *launch)
 {
     int32_t most = kernel->threads_most > 0 ? kernel->threads_most : 0;
+    int32_t limit = launch_limit((uintptr_t)launch);
 
-    (void)launch;
-    region_current.threads_default = most;
-    region_current.threads_clause = kernel->mode == KERNEL_COMBINED ? most : 0;
+    region_current.threads_default = lesser(most, limit);
+    region_current.threads_clause = kernel->mode == KERNEL_COMBINED ? lesser(most, limit) : limit;
     return -1;
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "host/blame.h"
 #include "host/device.h"
 #include "host/call.h"
 #include "host/incoming.h"
@@ -42,6 +43,7 @@ static void release(struct device *device, omprma_addr_t base, uint64_t bytes)
         .word = {base, bytes},
     };
 
+    blame_note_release(device, base, bytes);
     peer_send_record(device->peer, &record, false);
 }
 
@@ -85,6 +87,8 @@ omprma_status_t omprma_queue_create(int number, omprma_queue_t **queue)
         return status;
     runtime_lock(device->runtime);
     status = queue_take(device, queue);
+    if (status == OMPRMA_OK)
+        (*queue)->trace.begins_regions = true;
     runtime_unlock(device->runtime);
     return status;
 }
@@ -140,6 +144,8 @@ omprma_status_t omprma_queue_query(omprma_queue_t *queue, bool *done)
         incoming_query(queue->device->runtime);
     queue->waiters--;
     *done = queue_is_idle(queue);
+    if (*done)
+        trace_leave_region(&queue->trace);
     runtime_unlock(queue->device->runtime);
     return OMPRMA_OK;
 }
@@ -168,10 +174,9 @@ omprma_status_t omprma_queue_notify(omprma_queue_t *queue,
         return status;
     if (!callback)
         return error_set(OMPRMA_ERR_ARGUMENT, "queue notify: callback is NULL");
-    completion = malloc(sizeof(*completion));
+    completion = completion_make(callback, data);
     if (!completion)
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for a callback");
-    *completion = (struct completion){.callback = callback, .data = data};
     runtime_lock(queue->device->runtime);
     status = queue_notify(queue, completion);
     runtime_unlock(queue->device->runtime);
@@ -354,6 +359,21 @@ omprma_status_t omprma_address_inside(int number, omprma_addr_t address, size_t 
     if (status != OMPRMA_OK)
         return status;
     *inside = bytes == 0 || device_classify(device, address, bytes, NULL, NULL) == RANGE_LIVE;
+    return OMPRMA_OK;
+}
+
+omprma_status_t omprma_fault_address(int number, omprma_addr_t *address)
+{
+    struct device *device;
+    omprma_status_t status = device_require(number, &device);
+
+    if (status == OMPRMA_OK && !address)
+        status = error_set(OMPRMA_ERR_ARGUMENT, "address is NULL");
+    if (status != OMPRMA_OK)
+        return status;
+    runtime_lock(device->runtime);
+    *address = device->fault_address;
+    runtime_unlock(device->runtime);
     return OMPRMA_OK;
 }
 

@@ -3,6 +3,15 @@
 
 #include <stdlib.h>
 
+struct completion *completion_make(void (*callback)(void *data, omprma_status_t status), void *data)
+{
+    struct completion *completion = malloc(sizeof(*completion));
+
+    if (completion)
+        *completion = (struct completion){.callback = callback, .data = data};
+    return completion;
+}
+
 void completions_add(struct completions *list, struct completion *completion)
 {
     completion->next = NULL;

@@ -22,6 +22,10 @@ struct completions {
     bool running; /* some thread calls them, and will look for more */
 };
 
+/* For the caller, who frees it unless it comes to a list. NULL: no memory. */
+struct completion *completion_make(void (*callback)(void *data, omprma_status_t status),
+                                   void *data);
+
 /* One is due; it passes to the list. */
 void completions_add(struct completions *list, struct completion *completion);
 

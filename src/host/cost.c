@@ -1,14 +1,21 @@
 /* cost.c: see cost.h. */
 #include "host/cost.h"
 
+#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
-enum { SAMPLES_CLEAR = 4 /* of each way at least, before more are thought needless */ };
+enum {
+    SAMPLES_CLEAR = 8, /* of each way at least, before more are thought needless */
+    TELLING = 8 << 10  /* the least size that tells something of larger ones */
+};
 
-static const double clear_ratio = 1.25; /* from here on two ways are told apart by few samples */
-static const double equal_ratio = 1.02; /* up to here they are the same */
-static const double first_ratio = 1.05; /* and up to here the first one is taken */
+static const double clear_ratio = 1.25;    /* from here on two ways are told apart by few samples */
+static const double equal_ratio = 1.02;    /* up to here they are the same */
+static const double first_ratio = 1.03;    /* and up to here the first one is taken */
+static const double rough_ratio = 1.5;     /* the same if times are rough */
+static const double beyond_ratio = 0.9;    /* data beyond COST_EAGER goes along in messages */
+static const double repeated_ratio = 1.15; /* up to here one sample is another one's repetition */
 
 const uint64_t cost_sizes[COST_SIZES] = {8, 1024, 2048, 4096, 8192, 32768, 131072, 1 << 20};
 
@@ -28,9 +35,19 @@ void cost_sample(struct cost_samples *samples, double us)
     samples->count++;
 }
 
+bool cost_is_repeated(const struct cost_samples *samples)
+{
+    int at = (samples->count - 1) / 4;
+
+    return samples->count > 1 &&
+           (double)samples->us[at + 1] < repeated_ratio * (double)samples->us[at];
+}
+
 double cost_of(const struct cost_samples *samples)
 {
-    return samples->count ? (double)samples->us[(samples->count - 1) / 4] : 0;
+    if (samples->count == 0)
+        return 0;
+    return (double)samples->us[cost_is_repeated(samples) ? (samples->count - 1) / 4 : 0];
 }
 
 double cost_spread(const struct cost_samples *samples)
@@ -40,12 +57,17 @@ double cost_spread(const struct cost_samples *samples)
     return low > 0 ? (double)samples->us[samples->count * 3 / 4] / low - 1 : 0;
 }
 
+bool cost_is_rough(const struct cost_samples *samples)
+{
+    return !cost_is_repeated(samples) || cost_spread(samples) > clear_ratio - 1;
+}
+
 bool cost_is_clear(const struct cost_samples *a, const struct cost_samples *b)
 {
     double left = cost_of(a), right = cost_of(b);
 
-    return a->count >= SAMPLES_CLEAR && b->count >= SAMPLES_CLEAR &&
-           (left > clear_ratio * right || right > clear_ratio * left);
+    return a->count >= SAMPLES_CLEAR && b->count >= SAMPLES_CLEAR && cost_is_repeated(a) &&
+           cost_is_repeated(b) && (left > clear_ratio * right || right > clear_ratio * left);
 }
 
 /* ---- curves ---- */
@@ -77,10 +99,21 @@ double cost_at(const struct cost_curve *curve, uint64_t bytes)
     return time;
 }
 
+/* The size that a time at this one follows from: the next larger one that was measured, if any. */
+static bool is_rough_at(const struct cost_curve *curve, uint64_t bytes)
+{
+    int at = 0;
+
+    for (int i = 0; i < COST_SIZES; i++)
+        if (curve->us[i] > 0 && (cost_sizes[at] < bytes || curve->us[at] <= 0))
+            at = i;
+    return curve->rough[at];
+}
+
 /* ---- choices ---- */
 
 /* The largest size that both were measured at. Beyond it the better one there is thought to stay
- * so: lines would be drawn through noise. */
+ * so: lines would be drawn through noise. Small sizes tell nothing of large ones. */
 static uint64_t last_common(const struct cost_curve *first, const struct cost_curve *second)
 {
     uint64_t last = UINT64_C(1) << (COST_CLASSES - 1);
@@ -98,21 +131,32 @@ uint64_t cost_classes(const struct cost_curve *first, const struct cost_curve *s
     for (unsigned class = 0; class < COST_CLASSES; class ++) {
         uint64_t bytes = class < cost_class(last) ? UINT64_C(1) << class : last;
         double mine = cost_at(first, bytes), other = cost_at(second, bytes);
+        bool rough = is_rough_at(first, bytes) || is_rough_at(second, bytes);
 
-        if (other <= 0 || (mine > 0 && mine <= first_ratio * other))
+        if (class > cost_class(last) && last < TELLING)
+            other = 0;
+        if (other <= 0 || mine <= (rough ? rough_ratio : first_ratio) * other)
             classes |= UINT64_C(1) << class;
     }
     return classes;
 }
 
+/* How much of another way's time a message may take. */
+static double limit_ratio(uint64_t bytes, bool rough)
+{
+    if (bytes <= COST_EAGER)
+        return rough ? HUGE_VAL : equal_ratio;
+    return rough ? beyond_ratio / clear_ratio : beyond_ratio;
+}
+
 uint32_t cost_limit(const struct cost_curve *small, double base, const struct cost_curve *first,
                     const struct cost_curve *second, uint64_t second_from, uint32_t most)
 {
-    uint64_t last = 0; /* size measured */
+    uint64_t last = COST_EAGER; /* size measured */
     uint32_t limit = 0;
 
     for (int i = 0; i < COST_SIZES; i++)
-        if (small->us[i] > 0)
+        if (small->us[i] > 0 && cost_sizes[i] > last)
             last = cost_sizes[i];
     for (uint32_t bytes = 8; bytes <= most; bytes *= 2) {
         double mine = cost_at(small, bytes) - base, other = 0, time;
@@ -122,7 +166,9 @@ uint32_t cost_limit(const struct cost_curve *small, double base, const struct co
         if (second && bytes > second_from && (time = cost_at(second, bytes)) > 0 &&
             (other <= 0 || time < other))
             other = time;
-        if (bytes > last || (other > 0 && mine > equal_ratio * other))
+        if (bytes > last || (bytes > COST_EAGER && other <= 0 && (first || second)))
+            break;
+        if (other > 0 && mine > limit_ratio(bytes, is_rough_at(small, bytes)) * other)
             break;
         limit = bytes;
     }

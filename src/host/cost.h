@@ -12,6 +12,7 @@
 enum {
     COST_SIZES = 8,    /* sizes measured; dense where transports change their protocol */
     COST_SAMPLES = 16, /* most of one operation */
+    COST_EAGER = 2048, /* a message of so much leaves at once, with any MPI */
     COST_CLASSES = 48  /* size classes: class c holds sizes from 1 << c to below 2 << c */
 };
 
@@ -41,8 +42,16 @@ double cost_of(const struct cost_samples *samples);
 /* By how much most samples may differ from that, as a share of it: the upper quartile. */
 double cost_spread(const struct cost_samples *samples);
 
+/* Whether a sample came again: there are two that do not differ by much from the time. What was
+ * disturbed all the time scatters. */
+bool cost_is_repeated(const struct cost_samples *samples);
+
+/* Whether the time is not exact enough to tell apart what is close: no sample came again, or they
+ * differ much. */
+bool cost_is_rough(const struct cost_samples *samples);
+
 /* Whether samples of two ways tell which is better, so that more of them would not change it: each
- * has some, and one costs clearly more. */
+ * has some, they came again, and one costs clearly more. */
 bool cost_is_clear(const struct cost_samples *a, const struct cost_samples *b);
 
 /* ---- curves ---- */
@@ -51,6 +60,7 @@ bool cost_is_clear(const struct cost_samples *a, const struct cost_samples *b);
 struct cost_curve {
     double us[COST_SIZES];
     float spread[COST_SIZES];
+    bool rough[COST_SIZES];
 };
 
 /* Time at any size, on the line through the two measured sizes around it, or the nearest two if it
@@ -60,12 +70,14 @@ double cost_at(const struct cost_curve *curve, uint64_t bytes);
 /* ---- choices ---- */
 
 /* The classes in which the first way is to be taken, one bit each: where it is not slower than the
- * second by more than a twentieth. None if only the second was measured, all if that was not. */
+ * second by more than a few percent, or by half where times are rough. All where one of them was
+ * not measured, and those much larger than what was measured of both. */
 uint64_t cost_classes(const struct cost_curve *first, const struct cost_curve *second);
 
-/* Largest power of two up to `most`, and to what `small` was measured at, where that without `base`
- * is not slower than the better one of the others; `second` counts only above `second_from`. NULL:
- * there is no such way. 0: none.
+/* Largest power of two up to `most`, and to what `small` was measured at or COST_EAGER, where that
+ * without `base` is not slower than the better one of the others, or its time is rough, and beyond
+ * COST_EAGER faster by a tenth; `second` counts only above
+ * `second_from`. NULL: there is no such way. 0: none.
  */
 uint32_t cost_limit(const struct cost_curve *small, double base, const struct cost_curve *first,
                     const struct cost_curve *second, uint64_t second_from, uint32_t most);

@@ -5,6 +5,7 @@
 
 #include "host/exchange.h"
 #include "host/measure.h"
+#include "host/places.h"
 
 /* The classes that go one-sided, as ranges of sizes. */
 static void print_ranges(FILE *out, const char *what, uint64_t rma)
@@ -116,7 +117,8 @@ void runtime_describe(FILE *out)
 
     if (!runtime)
         return;
-    fprintf(out, "one-sided component: %s\n", runtime->world.component);
+    places_print(runtime, out);
+    fprintf(out, "\none-sided component: %s\n", runtime->world.component);
     fprintf(out, "data path: %s\n", runtime->choice);
     if (runtime->world.quirks) {
         fprintf(out, "quirks applied:\n");

@@ -25,6 +25,8 @@ struct retired {
     struct operation *mark[]; /* references */
 };
 
+enum { DEVICE_RELEASED = 16 };
+
 struct device {
     struct runtime *runtime;
     struct peer *peer;
@@ -54,8 +56,15 @@ struct device {
     struct stats stats;
     struct image_record *images;
 
-    bool lost;           /* its peer is */
-    char lost_text[512]; /* why; alone: a kernel crashed, and it refuses everything */
+    bool lost;                   /* its peer is */
+    omprma_addr_t fault_address; /* that a kernel crashed with, 0: none, or unknown */
+    /* Arenas that were given back: the last ones, to tell what an address was. */
+    struct {
+        omprma_addr_t base;
+        uint64_t bytes;
+    } released[DEVICE_RELEASED];
+    uint32_t released_count;
+    char lost_text[768]; /* why; alone: a kernel crashed, and it refuses everything */
     int lost_code;       /* of the device's driver for that, 0: none */
 };
 

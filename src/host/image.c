@@ -5,6 +5,7 @@
  */
 #include "host/image.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +14,10 @@
 #include "base/elf_check.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/progress_line.h"
 #include "host/devices.h"
 
-enum { SYMBOLS_AT_ONCE = 4096 };
+enum { SYMBOLS_AT_ONCE = 4096, PIECE_BYTES = 32 << 20, MIB = 1 << 20 };
 
 struct kernel_name {
     omprma_addr_t address;
@@ -80,7 +82,7 @@ static struct device *find_source(struct device *device, XXH128_hash_t hash, uin
     return NULL;
 }
 
-/* Brings the bytes to the device. */
+/* Brings the bytes to the device, in pieces, so that one can see how far that is. */
 static omprma_status_t deliver(struct device *device, struct image_record *record,
                                const void *image)
 {
@@ -95,13 +97,18 @@ static omprma_status_t deliver(struct device *device, struct image_record *recor
     status = omprma_queue_create(source ? source->number : device->number, &queue);
     if (status != OMPRMA_OK)
         return status;
-    if (source)
-        status =
-            omprma_exchange(queue, there->address, device->number, record->address, record->bytes);
-    else
-        status = omprma_submit(queue, record->address, image, record->bytes);
-    if (status == OMPRMA_OK)
-        status = omprma_queue_synchronize(queue);
+    for (uint64_t at = 0, bytes; at < record->bytes && status == OMPRMA_OK; at += bytes) {
+        bytes = record->bytes - at < PIECE_BYTES ? record->bytes - at : PIECE_BYTES;
+        progress_line_show("omprma: image for device %d: %" PRIu64 " of %" PRIu64 " MiB are there",
+                           device->number, at / MIB, record->bytes / MIB);
+        if (source)
+            status = omprma_exchange(queue, there->address + at, device->number,
+                                     record->address + at, bytes);
+        else
+            status = omprma_submit(queue, record->address + at, (const char *)image + at, bytes);
+        if (status == OMPRMA_OK)
+            status = omprma_queue_synchronize(queue);
+    }
     omprma_queue_destroy(queue);
     return status;
 }
@@ -202,6 +209,8 @@ static omprma_status_t look_up(struct device *device, struct image_record *recor
             .code = WIRE_LOAD,
             .word = {record->address, record->bytes, there, (uint64_t)count << 32 | bytes},
         };
+        progress_line_show("omprma: image of %" PRIu64 " MiB: device %d loads it",
+                           record->bytes / MIB, device->number);
         runtime_lock(device->runtime);
         status = device_command(device, &command, NULL, addresses, (uint32_t)(8 * count));
         for (size_t i = 0; i < count && status == OMPRMA_OK; i++) {
@@ -246,12 +255,14 @@ omprma_status_t omprma_image_load(int number, const void *image, size_t bytes,
     if (!addresses)
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for %zu symbols", count);
     pthread_mutex_lock(&one_at_a_time);
+    progress_line_begin();
     status = make_record(device, image, bytes, &record);
     for (size_t at = 0; status == OMPRMA_OK && (at < count || at == 0); at += SYMBOLS_AT_ONCE) {
         size_t some = count - at < SYMBOLS_AT_ONCE ? count - at : SYMBOLS_AT_ONCE;
 
         status = look_up(device, record, symbols + at, some, addresses);
     }
+    progress_line_clear();
     pthread_mutex_unlock(&one_at_a_time);
     free(addresses);
     return status;

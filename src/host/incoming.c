@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "host/device.h"
 #include "host/issue.h"
+#include "host/launcher.h"
 #include "host/watchdog.h"
 
 static void print_output(const struct wire_record *record)
@@ -111,6 +112,8 @@ static void keep_memory(const struct device *lost)
 
 void incoming_lost(struct peer *peer, const char *text)
 {
+    if (peer->runtime->config.on_loss == ON_LOSS_CONTINUE)
+        launcher_lost();
     for (int i = 0; i < peer->device_count; i++) {
         struct device *device = peer_device(peer, i);
 

@@ -9,9 +9,9 @@
 #include "base/error.h"
 #include "host/adapt.h"
 #include "host/append.h"
+#include "host/blame.h"
 #include "host/order.h"
 #include "host/progress.h"
-#include "host/trace.h"
 
 void queue_push(struct operation *operation)
 {
@@ -43,6 +43,7 @@ static void settle_write(struct omprma_queue *queue, struct operation *write)
 {
     struct device *device = queue->device;
 
+    trace_end(device->runtime, write);
     queue_unlist(write);
     write->next = NULL;
     if (queue->writes_last)
@@ -79,6 +80,7 @@ static void note_issued(struct omprma_queue *queue, struct operation *first)
         if (o->kind == OPERATION_MARK)
             continue;
         o->state = OPERATION_ISSUED;
+        trace_issue(queue->device->runtime, o);
         o->message = NULL;
         queue->issued = o->number;
         queue->entries -= o->counts; /* what the worker holds is counted by messages */
@@ -155,6 +157,13 @@ static void release_receiver(struct operation *sender)
     queue_flush(receiver);
 }
 
+static void trace_sent(struct omprma_queue *queue, struct operation *last, uint32_t bytes)
+{
+    struct trace_place place = queue_trace_place(queue);
+
+    trace_message(&place, last, bytes);
+}
+
 /* Sends the message that the operation opens. */
 static void issue_message(struct omprma_queue *queue, struct operation *first)
 {
@@ -170,7 +179,8 @@ static void issue_message(struct omprma_queue *queue, struct operation *first)
         last->replies = true;
     }
     last->closes = true;
-    last->start_ns = trace_now(runtime);
+    if (runtime->trace)
+        trace_sent(queue, last, message->bytes);
     queue->unanswered++;
     if (sender)
         operation_hold(sender);
@@ -194,8 +204,6 @@ static void account(struct operation *operation)
 
     if (!operation->is_part)
         stats_count(&device->stats, kind, path, bytes, now - operation->start_ns);
-    trace_add(device->runtime, kind == STATS_SUBMIT ? "submit" : "retrieve", paths_names[path],
-              device->number, operation->start_ns, now, bytes);
 }
 
 static void end_steps(struct operation *operation)
@@ -217,8 +225,10 @@ static bool run_steps(struct omprma_queue *queue, struct operation *operation)
     operation->task.in_step = true;
     if (operation->state == OPERATION_APPENDED) {
         status = functions->start(operation, &started);
-        if (started && !operation_has_ended(operation))
+        if (started && !operation_has_ended(operation)) {
             operation->state = OPERATION_ISSUED;
+            trace_issue(queue->device->runtime, operation);
+        }
     }
     if (operation->state == OPERATION_ISSUED && status == OMPRMA_OK)
         status = functions->step(operation, &done);
@@ -247,6 +257,7 @@ static void issue_transfer(struct omprma_queue *queue, struct operation *transfe
     queue->device->runtime->watchdog.moves++;
     transfer->state = OPERATION_ISSUED;
     transfer->start_ns = clock_ns();
+    trace_issue(queue->device->runtime, transfer);
     queue->transfers++;
     activate(transfer);
     if (transfer->timed)
@@ -317,7 +328,7 @@ static void fail_after(struct omprma_queue *queue, struct operation *wait)
     const struct operation *target = wait->wait.target;
     int from = queue->device->number, to = target->queue->device->number;
     const char *why = target->failure->text;
-    char text[800];
+    char text[896];
 
     if (wait->wait.use == WAIT_EVENT)
         snprintf(text, sizeof(text), "device %d waits for an event of device %d: %s", from, to,
@@ -336,6 +347,7 @@ static bool issue_wait(struct omprma_queue *queue, struct operation *wait)
 
     if (!operation_has_ended(target)) {
         wait->state = OPERATION_ISSUED;
+        trace_issue(queue->device->runtime, wait);
         order_await(wait, target);
         queue_push(target);
         return false;
@@ -506,7 +518,7 @@ static void command_failed(struct omprma_queue *queue, uint64_t number,
 {
     uint64_t failed = whole_number(queue, (uint32_t)record->word[1]);
     struct operation *at;
-    char text[512], named[700];
+    char text[768], named[960];
 
     if (failed > number)
         failed = number;
@@ -517,6 +529,8 @@ static void command_failed(struct omprma_queue *queue, uint64_t number,
              (int)record->tail_bytes, (const char *)record->tail);
     queue->remote_failed = true;
     commands_done(queue, failed - 1, NULL);
+    if (record->flags & WIRE_CRASHED && device_is_well(queue->device))
+        blame_address(queue->device, record->word[3], text, sizeof(text));
     if (record->flags & WIRE_CRASHED)
         device_note_crash(queue->device, (int)record->word[2], text);
     queue_fail_coded(queue, at, (omprma_status_t)record->word[0], (int)record->word[2],
@@ -628,11 +642,26 @@ void queue_clear(struct omprma_queue *queue)
         queue_flush(queue);
 }
 
+/* What is appended from now on is another region. */
+static void traced_settle(struct omprma_queue *queue)
+{
+    struct trace_place place = queue_trace_place(queue);
+    bool idle = queue_is_idle(queue);
+    uint32_t wait = idle ? 0 : trace_wait(&place, "synchronize");
+
+    queue_settle(queue);
+    trace_waited(place.runtime, wait);
+    trace_leave_region(&queue->trace);
+}
+
 omprma_status_t queue_synchronize(struct omprma_queue *queue)
 {
     omprma_status_t status;
 
-    queue_settle(queue);
+    if (queue->device->runtime->trace)
+        traced_settle(queue);
+    else
+        queue_settle(queue);
     if (!queue->failed)
         return OMPRMA_OK;
     status = failure_report(queue->failed);

@@ -19,15 +19,29 @@ static int take_descriptor(const char *name)
     return fd < 3 ? -1 : fd;
 }
 
-static void report(void)
-{
-    int fd = take_descriptor("OMPRMA_INTERNAL_FD");
+static int report_fd = -1;
 
-    if (fd < 0)
-        return;
-    if (write(fd, "c", 1) != 1)
+static void say(char word)
+{
+    if (report_fd >= 0 && write(report_fd, &word, 1) != 1)
         log_write(LOG_DETAIL, "omprma-run does not listen any more");
-    close(fd);
+}
+
+static void report(bool goes_on)
+{
+    report_fd = take_descriptor("OMPRMA_INTERNAL_FD");
+    if (report_fd >= 0)
+        fcntl(report_fd, F_SETFD, FD_CLOEXEC);
+    say(LAUNCHER_CONNECTED);
+    if (report_fd < 0 || goes_on)
+        return;
+    close(report_fd);
+    report_fd = -1;
+}
+
+void launcher_lost(void)
+{
+    say(LAUNCHER_LOST);
 }
 
 /* What Open MPI says in this process goes to omprma-run; it has read the variable by now. */
@@ -64,9 +78,9 @@ void launcher_times(int64_t *launch_ns, int64_t *program_ns)
     unsetenv("OMPRMA_INTERNAL_TIMES");
 }
 
-void launcher_connected(void)
+void launcher_connected(bool goes_on)
 {
-    report();
+    report(goes_on);
     keep_words();
     restore("LD_LIBRARY_PATH", "OMPRMA_INTERNAL_LD_LIBRARY_PATH");
     restore("LD_PRELOAD", "OMPRMA_INTERNAL_LD_PRELOAD");

@@ -5,7 +5,14 @@
 #ifndef OMPRMA_HOST_LAUNCHER_H
 #define OMPRMA_HOST_LAUNCHER_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+/* What the program writes to descriptor OMPRMA_INTERNAL_FD, one byte each. */
+enum {
+    LAUNCHER_CONNECTED = 'c', /* it has come to its workers */
+    LAUNCHER_LOST = 'l'       /* a worker is lost, and the run goes on: it cannot end in order */
+};
 
 /* When omprma-run was started, and when it started the program, by clock_ns(); 0: not known. Once,
  * as the variable is gone then. */
@@ -13,7 +20,10 @@ void launcher_times(int64_t *launch_ns, int64_t *program_ns);
 
 /* Tells omprma-run that the program has connected, and gives the program's children back the
  * environment that the user had: loader paths of ours are not for them. Call once, when MPI runs.
- */
-void launcher_connected(void);
+ * goes_on: launcher_lost() may follow. */
+void launcher_connected(bool goes_on);
+
+/* Tells omprma-run that it need not wait for all workers at the end. */
+void launcher_lost(void);
 
 #endif

@@ -6,8 +6,10 @@
  * anything counts; the ways take turns, so that what disturbs the machine disturbs all of them; a
  * time is the lower quartile of its samples; and where two ways are close, more are taken.
  */
+#define _GNU_SOURCE
 #include "host/measure.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,17 +19,19 @@
 #include "host/adapt.h"
 #include "host/devices.h"
 #include "host/issue.h"
+#include "host/survey.h"
 
 enum {
-    ROUNDS_MOST = COST_SAMPLES,
-    ROW_LEAST = 2,       /* operations in a row, of which the best one is the sample: */
-    ROW_MOST = 4,        /* the first one finds data in the wrong caches; */
-    SHORT_NS = 20000,    /* more than the least of those that take no longer than this */
-    BATCH = 16,          /* small submits before an operation that is acknowledged */
-    NEAR_NS = 14000000,  /* so long, for workers of this host */
-    FAR_NS = 50000000,   /* and of others; */
-    HOSTS_NS = 80000000, /* then further hosts take over what others measured */
-    WAKE_NS = 1000000,   /* at most, until both ends poll */
+    /* Of operations in a row the best one is the sample: the first one finds data in the wrong
+     * caches. There are more than the least of those that take no longer than this, one more or
+     * two. */
+    ROW_MOST = SURVEY_LEAST_OPERATIONS + 2,
+    SHORT_NS = 200000,
+    SHORTEST_NS = 20000,
+    BATCH = 16,        /* small submits before an operation that is acknowledged */
+    SPIN_NS = 200000,  /* a wait of this thread without yielding: a worker that does not share
+                        * its processor has answered by then */
+    WAKE_NS = 1000000, /* at most, until both ends poll */
     INLINE_MOST = 16384,
     INLINE_MEASURED = 8192,
     INLINE_LEAST = 512, /* beside a launch so few bytes cost nothing anywhere */
@@ -46,16 +50,12 @@ static void force(struct paths *paths, enum path path)
 
 /* ---- what the measurement works on ---- */
 
-enum { WAYS = 3 }; /* those of enum path that this measures, from 0 on */
-
 struct probe {
     struct device *device;
-    int64_t deadline_ns;
-    int sizes; /* so many can be measured in time; what the rest takes real transfers will tell */
     omprma_queue_t *queue;
     omprma_addr_t there;
     char *here;
-    struct cost_samples samples[PATHS_DIRECTIONS][WAYS][COST_SIZES];
+    struct survey survey;
 };
 
 static void probe_close(struct probe *probe)
@@ -124,20 +124,13 @@ static omprma_status_t wake(struct probe *probe)
 /* ---- samples ---- */
 
 /* Not every way can take every size. */
-static bool is_possible(const struct probe *probe, bool submit, enum path path, int size)
+static bool is_possible(const struct device *device, bool submit, enum path path, uint64_t bytes)
 {
-    uint64_t bytes = cost_sizes[size];
-
     if (path == PATH_INLINE)
         return bytes <= INLINE_MEASURED;
     if (path == PATH_RMA)
-        return device_is_one_sided(probe->device);
+        return device_is_one_sided(device);
     return !submit || bytes > OMPRMA_COPIED_SUBMIT;
-}
-
-static bool is_late(const struct probe *probe)
-{
-    return clock_ns() > probe->deadline_ns;
 }
 
 /* Small submits are not acknowledged one by one: the time until the worker has taken a batch of
@@ -156,20 +149,23 @@ static omprma_status_t time_batch(const struct probe *probe, uint64_t bytes, int
 }
 
 /* Some in a row: the best one. */
-static omprma_status_t sample(const struct probe *probe, bool submit, enum path path, int size,
-                              double *us)
+static omprma_status_t sample(struct probe *probe, const struct survey_cell *cell)
 {
-    uint64_t bytes = cost_sizes[size];
+    bool submit = cell->direction == PATHS_SUBMIT, batch = submit && cell->path == PATH_INLINE;
+    uint64_t bytes = cost_sizes[cell->size];
     int64_t least = INT64_MAX;
     omprma_status_t status = OMPRMA_OK;
 
-    force(&probe->device->paths, path);
+    force(&probe->device->paths, cell->path);
     for (int i = 0; i < ROW_MOST && status == OMPRMA_OK; i++) {
         int64_t begin = clock_ns(), took;
 
-        if (i > 0 && (is_late(probe) || (i >= ROW_LEAST && least > SHORT_NS)))
+        if (i > 0 && begin > probe->survey.deadline_ns)
             break;
-        if (submit && path == PATH_INLINE) {
+        if (i >= SURVEY_LEAST_OPERATIONS &&
+            (batch || least > (i > SURVEY_LEAST_OPERATIONS ? SHORTEST_NS : SHORT_NS)))
+            break;
+        if (batch) {
             status = time_batch(probe, bytes, &took);
         } else {
             status = one(probe, submit, bytes);
@@ -177,123 +173,60 @@ static omprma_status_t sample(const struct probe *probe, bool submit, enum path 
         }
         least = took < least ? took : least;
     }
-    *us = (double)least / 1e3;
+    if (status == OMPRMA_OK)
+        survey_add(&probe->survey, cell, (double)least / 1e3);
     return status;
 }
 
-/* All ways of one size once, in turns: who begins changes. */
-static omprma_status_t take_turns(struct probe *probe, bool submit, int size, int round)
+static omprma_status_t take_samples(struct probe *probe)
 {
-    enum paths_direction direction = submit ? PATHS_SUBMIT : PATHS_RETRIEVE;
+    struct survey_cell cell;
     omprma_status_t status = OMPRMA_OK;
 
-    for (int turn = 0; turn < WAYS && status == OMPRMA_OK && !is_late(probe); turn++) {
-        enum path path = (enum path)((round + turn) % WAYS);
-        double us;
-
-        if (!is_possible(probe, submit, path, size))
-            continue;
-        status = sample(probe, submit, path, size, &us);
-        if (status == OMPRMA_OK)
-            cost_sample(&probe->samples[direction][path][size], us);
-    }
-    return status;
-}
-
-/* More samples would not change which way is the best one. */
-static bool is_settled(const struct probe *probe, enum paths_direction direction, int size)
-{
-    const struct cost_samples *best = NULL;
-    bool settled = true;
-
-    for (enum path path = PATH_INLINE; path <= PATH_TWO_SIDED; path++) {
-        const struct cost_samples *way = &probe->samples[direction][path][size];
-
-        if (way->count && (!best || cost_of(way) < cost_of(best)))
-            best = way;
-    }
-    for (enum path path = PATH_INLINE; path <= PATH_TWO_SIDED; path++) {
-        const struct cost_samples *way = &probe->samples[direction][path][size];
-
-        if (is_possible(probe, direction == PATHS_SUBMIT, path, size) && way != best)
-            settled &= best && cost_is_clear(best, way);
-    }
-    return settled;
-}
-
-/* Whether the first operations of a size would take too long, by those of the size before it. */
-static bool is_too_much(const struct probe *probe, int size)
-{
-    double us = 0;
-
-    if (size == 0 || cost_sizes[size] <= INLINE_MEASURED)
-        return false;
     for (int direction = 0; direction < PATHS_DIRECTIONS; direction++)
-        for (enum path path = PATH_RMA; path <= PATH_TWO_SIDED; path++)
-            us += ROW_LEAST * cost_of(&probe->samples[direction][path][size - 1]);
-    us *= (double)(cost_sizes[size] / cost_sizes[size - 1]);
-    return clock_ns() + (int64_t)(us * 1e3) > probe->deadline_ns;
-}
-
-static omprma_status_t measure_round(struct probe *probe, int round, bool *settled)
-{
-    omprma_status_t status = OMPRMA_OK;
-
-    *settled = true;
-    for (int size = 0; size < probe->sizes && status == OMPRMA_OK; size++) {
-        if (round == 0 && is_too_much(probe, size)) {
-            probe->sizes = size;
-            break;
-        }
-        for (int direction = 0; direction < PATHS_DIRECTIONS && status == OMPRMA_OK; direction++) {
-            if (is_settled(probe, (enum paths_direction)direction, size))
-                continue;
-            *settled = false;
-            status = take_turns(probe, direction == PATHS_SUBMIT, size, round);
-        }
-    }
+        for (enum path path = 0; path <= PATH_TWO_SIDED; path++)
+            for (int size = 0; size < COST_SIZES; size++)
+                probe->survey.possible[direction][path][size] =
+                    is_possible(probe->device, direction == PATHS_SUBMIT, path, cost_sizes[size]);
+    while (status == OMPRMA_OK && survey_next(&probe->survey, clock_ns(), &cell))
+        status = sample(probe, &cell);
     return status;
 }
 
-static omprma_status_t measure_rounds(struct probe *probe)
+/* While it is measured a worker polls without yielding, and so does this thread for a
+ * while: a yield to a program that computes lasts as long as its slice, and who slept would be
+ * woken on the same processor. Not where both have only one. */
+static omprma_status_t spin(const struct probe *probe, int64_t us)
 {
-    omprma_status_t status = wake(probe);
-    bool settled = false;
+    struct runtime *runtime = probe->device->runtime;
+    omprma_status_t status;
+    cpu_set_t allowed;
 
-    probe->deadline_ns = clock_ns() + (probe->device->peer->can_ring ? NEAR_NS : FAR_NS);
-    probe->sizes = COST_SIZES;
-    for (int round = 0; round < ROUNDS_MOST && !settled && status == OMPRMA_OK; round++) {
-        if (is_late(probe))
-            break;
-        status = measure_round(probe, round, &settled);
-    }
+    if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0 || CPU_COUNT(&allowed) < 2)
+        return OMPRMA_OK;
+    runtime_lock(runtime);
+    runtime->spin_ns = us ? SPIN_NS : 0;
+    status = peer_spin(probe->device->peer, us);
+    runtime_unlock(runtime);
     return status;
 }
 
-static void keep(const struct probe *probe)
-{
-    struct paths *paths = &probe->device->paths;
-
-    memset(paths->curve, 0, sizeof(paths->curve));
-    for (int direction = 0; direction < PATHS_DIRECTIONS; direction++)
-        for (enum path path = PATH_INLINE; path <= PATH_TWO_SIDED; path++)
-            for (int size = 0; size < COST_SIZES; size++) {
-                const struct cost_samples *samples = &probe->samples[direction][path][size];
-
-                paths->curve[direction][path].us[size] = cost_of(samples);
-                paths->curve[direction][path].spread[size] = (float)cost_spread(samples);
-            }
-}
-
-static omprma_status_t measure_one(struct device *device)
+static omprma_status_t measure_one(struct device *device, int64_t budget_ns)
 {
     struct probe *probe;
     omprma_status_t status = probe_open(device, cost_sizes[COST_SIZES - 1], &probe);
 
     if (status != OMPRMA_OK)
         return status;
-    status = measure_rounds(probe);
-    keep(probe);
+    status = spin(probe, (WAKE_NS + budget_ns) / 1000);
+    if (status == OMPRMA_OK)
+        status = wake(probe);
+    probe->survey.deadline_ns = clock_ns() + budget_ns;
+    if (status == OMPRMA_OK)
+        status = take_samples(probe);
+    if (status == OMPRMA_OK)
+        status = spin(probe, 0);
+    survey_result(&probe->survey, device->paths.curve);
     force(&device->paths, PATH_INLINE);
     probe_close(probe);
     return status;
@@ -402,7 +335,7 @@ static omprma_status_t is_as_far(struct device *device, const struct device *oth
 
 /* A device whose figures this one takes over, or NULL: one of its host has the same transport; one
  * of another host of the same kind has if it is as far away, and is thought to when time is up. */
-static omprma_status_t find_like(struct device *device, int64_t begin_ns,
+static omprma_status_t find_like(struct device *device, int64_t budget_ns,
                                  const struct device **like)
 {
     const struct runtime *runtime = device->runtime;
@@ -418,9 +351,9 @@ static omprma_status_t find_like(struct device *device, int64_t begin_ns,
     for (int i = 0; i < device->number && !same && status == OMPRMA_OK; i++) {
         const struct device *other = runtime->devices[i];
 
-        if (other->peer->can_ring || device->peer->can_ring || !is_same_kind(other, device))
+        if (other->peer->is_near || device->peer->is_near || !is_same_kind(other, device))
             continue;
-        same = clock_ns() - begin_ns > HOSTS_NS;
+        same = budget_ns == 0;
         if (!same)
             status = is_as_far(device, other, &same);
         if (same)
@@ -446,15 +379,16 @@ omprma_status_t measure_all(struct runtime *runtime)
 
     for (int i = 0; i < runtime->device_count; i++) {
         struct device *device = runtime->devices[i];
+        int64_t budget_ns = survey_budget(device->peer->is_near, clock_ns() - begin);
         const struct device *like;
 
-        status = find_like(device, begin, &like);
+        status = find_like(device, budget_ns, &like);
         if (status == OMPRMA_OK && like) {
             device->paths = like->paths;
             continue;
         }
         if (status == OMPRMA_OK)
-            status = measure_one(device);
+            status = measure_one(device, budget_ns);
         if (status != OMPRMA_OK)
             return status;
         choose(device);

@@ -33,7 +33,7 @@ struct failure {
     uint32_t references;
     omprma_status_t status;
     int code; /* the device's driver's own, 0: none */
-    char text[512];
+    char text[768];
 };
 
 /* Makes one with a reference for the caller. Never fails: without memory it is a fixed one that
@@ -110,7 +110,8 @@ struct operation {
     uint64_t device_at, device_bytes; /* range on the device, of writes, reads and transfers */
     uint64_t host_at, host_bytes;     /* range in this process; 0 bytes: none */
     bool fills_host;                  /* it will be written to */
-    int64_t start_ns;
+    int64_t start_ns;                 /* of transfers */
+    uint32_t span, message_span;      /* of the trace: its own, and of the message that it closes */
     struct {
         const struct operation_task *task; /* NULL: it has no steps of its own */
         void *data;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -29,6 +30,7 @@ const char *peer_name(const struct peer *peer)
 omprma_status_t peer_create(struct runtime *runtime, int number, int rank,
                             const struct world_hello *hello, struct peer **out)
 {
+    char own[sizeof(hello->host)] = "";
     struct peer *peer = calloc(1, sizeof(*peer));
 
     if (!peer)
@@ -38,7 +40,10 @@ omprma_status_t peer_create(struct runtime *runtime, int number, int rank,
     peer->rank = rank;
     peer->hello = *hello;
     peer->hello.host[sizeof(hello->host) - 1] = 0;
+    peer->hello.cpus[sizeof(hello->cpus) - 1] = 0;
     peer->can_ring = runtime->bells && runtime->bells[rank];
+    gethostname(own, sizeof(own) - 1);
+    peer->is_near = peer->can_ring && strcmp(own, peer->hello.host) == 0;
     peer->heard_ns = clock_ns();
     *out = peer;
     return OMPRMA_OK;
@@ -115,6 +120,14 @@ void peer_lose(struct peer *peer, const char *format, ...)
     tell_others(peer);
 }
 
+/* One that was told to exit may have done so before its last words were read. */
+static int64_t died_limit_ns(const struct peer *peer)
+{
+    bool at_once = peer->runtime->config.on_loss == ON_LOSS_CONTINUE && !peer->exits;
+
+    return at_once ? 0 : DIED_S * INT64_C(1000000000);
+}
+
 /* omprma-run, and mpirun, end the program when a worker dies, and say which one and of what. Only
  * where nobody does is it for the program to learn. */
 void peer_watch_death(struct peer *peer, int64_t now)
@@ -123,7 +136,7 @@ void peer_watch_death(struct peer *peer, int64_t now)
         return;
     if (peer->died_ns == 0)
         peer->died_ns = now;
-    else if (now - peer->died_ns > DIED_S * INT64_C(1000000000))
+    if (now - peer->died_ns >= died_limit_ns(peer))
         peer_lose(peer, "%s: its worker, process %d, has died", peer_name(peer),
                   peer->hello.bell.pid);
 }
@@ -172,9 +185,18 @@ void peer_keep_awake(struct peer *peer)
         doorbell_ring(runtime->bells[peer->rank]);
 }
 
+omprma_status_t peer_spin(struct peer *peer, int64_t us)
+{
+    struct wire_record record = {
+        .code = WIRE_AWAKE, .flags = WIRE_SPIN, .device = WIRE_NO_DEVICE, .word = {(uint64_t)us}};
+
+    return peer_send_record(peer, &record, false);
+}
+
 omprma_status_t peer_exit(struct peer *peer)
 {
     struct wire_record record = {.code = WIRE_EXIT, .device = WIRE_NO_DEVICE};
 
+    peer->exits = true;
     return peer_send_record(peer, &record, true);
 }

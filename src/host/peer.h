@@ -32,6 +32,12 @@ struct peer {
     int64_t awake_sent_ns; /* when it was last told to stay awake */
     int64_t probed_ns;     /* when it was last asked for a sign of life */
     int64_t died_ns;       /* when its process was found to have died */
+    bool exits;            /* it was told to */
+    bool is_near;          /* on this host, by name; containers may ring though data to them goes
+                            * over a network */
+
+    bool has_run;                    /* a region; see turn.h */
+    uint32_t turn_index, turn_count; /* of those that divide the host's cores, as it was told */
 
     uint32_t question; /* serial of the message that last asked it whether it does anything, */
     uint32_t answer;   /* of the last one that it had taken when it said so, */
@@ -85,6 +91,9 @@ void peer_watch(struct peer *peer, int64_t now_ns);
 
 /* Keeps a worker polling while one-sided transfers to it are under way, where that helps. */
 void peer_keep_awake(struct peer *peer);
+
+/* Lets it poll without yielding for so many microseconds from now on. */
+omprma_status_t peer_spin(struct peer *peer, int64_t us);
 
 /* Sends exit. */
 omprma_status_t peer_exit(struct peer *peer);

@@ -54,43 +54,36 @@ static bool all_can_ring(const struct runtime *runtime)
     return true;
 }
 
-/* Whether each worker that is awake, and this thread, can have a processor. */
-static bool has_room(const struct runtime *runtime, int processors)
-{
-    int awake = 1;
-
-    for (int rank = 0; rank < runtime->world.size && awake <= processors; rank++)
-        awake += runtime->peers[rank] && runtime->peers[rank]->can_ring &&
-                 !doorbell_is_asleep(runtime->bells[rank]);
-    return awake <= processors;
-}
-
 /* A worker on the same processor cannot answer while this thread polls, and yielding to each other
  * costs both many times what a message takes: the scheduler sees two busy threads and leaves them
- * there. Where there is room, this thread moves away. */
+ * there. This thread moves to a processor where no worker is awake, if there is one. Those that
+ * sleep are nowhere. */
 static void part_from_workers(struct runtime *runtime, int64_t now)
 {
     int here = sched_getcpu();
-    cpu_set_t allowed, others;
+    cpu_set_t allowed, taken, others;
 
-    if (now - runtime->parted_ns < PART_PAUSE_NS)
+    if (here < 0 || now - runtime->parted_ns < PART_PAUSE_NS)
         return;
+    CPU_ZERO(&taken);
     for (int rank = 0; rank < runtime->world.size; rank++) {
         const struct peer *peer = runtime->peers[rank];
+        int cpu = peer && peer->can_ring && !doorbell_is_asleep(runtime->bells[rank])
+                      ? doorbell_cpu(runtime->bells[rank])
+                      : -1;
 
-        if (!peer || !peer->can_ring || doorbell_cpu(runtime->bells[rank]) != here)
-            continue;
-        runtime->parted_ns = now;
-        if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0 || CPU_COUNT(&allowed) < 2)
-            return;
-        if (runtime->world.crowded && !has_room(runtime, CPU_COUNT(&allowed)))
-            return;
-        others = allowed;
-        CPU_CLR(here, &others);
-        if (CPU_COUNT(&others) > 0 && sched_setaffinity(0, sizeof(others), &others) == 0)
-            sched_setaffinity(0, sizeof(allowed), &allowed); /* it has moved: free again */
-        return;
+        if (cpu >= 0 && cpu < CPU_SETSIZE)
+            CPU_SET(cpu, &taken);
     }
+    if (!CPU_ISSET(here, &taken))
+        return;
+    runtime->parted_ns = now;
+    if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0)
+        return;
+    CPU_AND(&taken, &taken, &allowed);
+    CPU_XOR(&others, &allowed, &taken);
+    if (CPU_COUNT(&others) > 0 && sched_setaffinity(0, sizeof(others), &others) == 0)
+        sched_setaffinity(0, sizeof(allowed), &allowed); /* it has moved: free again */
 }
 
 /* Sleeps until something comes in, after one more look. */
@@ -111,7 +104,7 @@ static void nap(struct runtime *runtime, struct waiting *waiting)
 static void wait_on(struct runtime *runtime, struct waiting *waiting)
 {
     const struct waiting_limits limits = {
-        .spin_ns = runtime->config.spin_us * 1000,
+        .spin_ns = runtime->spin_ns ? runtime->spin_ns : runtime->config.spin_us * 1000,
         .yield_ns = YIELD_NS,
         .yield_shared_ns = YIELD_SHARED_NS,
     };
@@ -122,9 +115,12 @@ static void wait_on(struct runtime *runtime, struct waiting *waiting)
         let_in(runtime);
     step =
         waiting_next(waiting, &limits, &runtime->yields, runtime->busy_first ? INT64_MAX : 0, &now);
-    if (step == WAITING_POLL || step == WAITING_LOOK)
+    if (step == WAITING_POLL)
         return;
-    part_from_workers(runtime, now);
+    if (step != WAITING_LOOK || runtime->spin_ns)
+        part_from_workers(runtime, now);
+    if (step == WAITING_LOOK)
+        return;
     runtime->hooks.watch(runtime, now);
     /* Watching may have lost a device, whose queues have something to do now. */
     if (step == WAITING_YIELD || runtime->busy_first)

@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "host/progress.h"
 #include "host/queue.h"
-#include "host/trace.h"
 
 enum { QUEUES_MOST = 65536 /* of a device */ };
 
@@ -38,8 +37,27 @@ static bool counts_as_unsettled(const struct operation *operation)
     return operation->kind != OPERATION_MARK || operation->mark.completion;
 }
 
+struct trace_place queue_trace_place(struct omprma_queue *queue)
+{
+    return (struct trace_place){
+        .runtime = queue->device->runtime,
+        .device = queue->device->number,
+        .queue = queue->number,
+        .of = &queue->trace,
+    };
+}
+
+static void trace_insert(struct omprma_queue *queue, struct operation *operation)
+{
+    struct trace_place place = queue_trace_place(queue);
+
+    trace_append(&place, operation, queue_is_idle(queue));
+}
+
 void queue_insert(struct omprma_queue *queue, struct operation *operation, struct operation *before)
 {
+    if (queue->device->runtime->trace)
+        trace_insert(queue, operation);
     operation->queue = queue;
     operation->ordinal = ++queue->ordinal;
     operation->next = before;
@@ -230,10 +248,9 @@ static void note_end(struct operation *operation)
 
     if (operation->closes)
         queue->unanswered--;
-    if (operation->closes && operation->start_ns && operation->kind != OPERATION_HALF)
-        trace_add(queue->device->runtime, "message", "control", queue->device->number,
-                  operation->start_ns, trace_now(queue->device->runtime), 0);
+    trace_end(queue->device->runtime, operation);
     if (operation->kind == OPERATION_MARK && operation->mark.completion) {
+        trace_leave_region(&queue->trace);
         operation->mark.completion->status =
             operation->failure ? operation->failure->status : OMPRMA_OK;
         completions_add(&queue->device->runtime->completions, operation->mark.completion);
@@ -507,6 +524,7 @@ omprma_status_t queue_take(struct device *device, struct omprma_queue **out)
 void queue_give(struct omprma_queue *queue)
 {
     queue->in_use = false;
+    queue->trace = (struct trace_queue){0};
     operation_drop(&queue->device->runtime->operations, queue->sender);
     queue->sender = NULL;
     queue->next_free = queue->device->free_queues;

@@ -22,6 +22,7 @@
 
 #include "host/device.h"
 #include "host/operation.h"
+#include "host/trace.h"
 
 /* What bounds the memory of a queue that nobody synchronizes. */
 enum {
@@ -71,6 +72,7 @@ struct omprma_queue {
     int waiters;              /* threads that wait for it */
     bool give_when_idle;      /* nobody holds it: it goes back to the device when it is idle */
     struct operation *sender; /* reference: what its receive waits for */
+    struct trace_queue trace;
 };
 
 /* Gives a queue of the device, new or used before. Errors: HOST_MEMORY. */
@@ -92,6 +94,9 @@ static inline bool queue_is_idle(const struct omprma_queue *queue)
 {
     return queue->unsettled == 0;
 }
+
+/* For trace.h. */
+struct trace_place queue_trace_place(struct omprma_queue *queue);
 
 /* Puts an operation into the list, before another; at the end for NULL. */
 void queue_insert(struct omprma_queue *queue, struct operation *operation,

@@ -118,6 +118,16 @@ static void print_start(const struct start_times *times, FILE *out)
     fputc('\n', out);
 }
 
+static void print_lost(const struct runtime *runtime, FILE *out)
+{
+    int lost = 0;
+
+    for (int i = 0; i < runtime->device_count; i++)
+        lost += !device_is_well(runtime->devices[i]);
+    if (lost)
+        fprintf(out, "omprma: lost: %d of %d devices\n", lost, runtime->device_count);
+}
+
 void stats_print(struct runtime *runtime, FILE *out)
 {
     fprintf(out, "omprma: data path: %s\n", runtime->choice);
@@ -125,6 +135,7 @@ void stats_print(struct runtime *runtime, FILE *out)
         print_start(&runtime->times, out);
     for (int i = 0; i < runtime->device_count; i++)
         print_device(runtime->devices[i], out);
+    print_lost(runtime, out);
     adapt_print(runtime, out);
     if (runtime->world.quirks) {
         fprintf(out, "omprma: quirks in force:\n");

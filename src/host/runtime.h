@@ -13,10 +13,11 @@
  *   adapt       what real transfers take corrects the choice of their way
  *   issue       a queue goes on: operations are issued, results come in
  *   retired     freed blocks that operations may still use
- *   call, submit, carry, exchange (helper), broadcast, event, memory, image   the public calls
+ *   call, submit, carry, exchange (helper), broadcast, event, hold, memory, image
+ *               the public calls
  *   incoming    what peers send, and their loss, come to queues
  *   watchdog    says what waits for what when nothing moves any more
- *   devices     devices are made; measure, report, trace: what happened, for users
+ *   devices     devices are made; measure (survey), report, trace: what happened, for users
  *   start       start and end
  *
  * Thread: all of it with runtime->lock held (runtime_lock()) unless said otherwise. The lock is
@@ -97,6 +98,8 @@ struct runtime {
     struct wakes wakes;             /* when the lock is released, */
     struct completions completions; /* and these */
     struct yield_history yields;    /* of the thread that drives */
+    int64_t spin_ns; /* a waiting thread polls so long without yielding, but leaves the processor of
+                      * a worker at once; 0: as config says */
 
     struct config config;
     struct world world;
@@ -119,8 +122,10 @@ struct runtime {
     uint32_t busy_count;
     struct operation_pool operations;
     struct watchdog watchdog;
-    uint32_t moving; /* transfers of data by this side that are under way, */
-    uint64_t moved;  /* and that were ever begun */
+    uint32_t held_by_program; /* holds of queues that were reached and have not ended */
+    bool ending;              /* the program has called omprma_finalize(), and ends none any more */
+    uint32_t moving;          /* transfers of data by this side that are under way, */
+    uint64_t moved;           /* and that were ever begun */
     struct adapt_watch watch;
     struct adapt_kind *kinds;
     int64_t parted_ns; /* when a waiting thread last moved away from a worker */

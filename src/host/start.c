@@ -14,6 +14,7 @@
 #include "control/guard.h"
 #include "control/mpi_channel.h"
 #include "host/adapt.h"
+#include "host/broken_pipe.h"
 #include "host/devices.h"
 #include "host/image.h"
 #include "host/incoming.h"
@@ -21,6 +22,7 @@
 #include "host/launcher.h"
 #include "host/measure.h"
 #include "host/patience.h"
+#include "host/places.h"
 #include "host/progress.h"
 #include "host/report.h"
 #include "host/trace.h"
@@ -113,13 +115,16 @@ static void end_stuck(void *data, int peer)
     patience_exit();
 }
 
-/* With osc/rdma within a host the target has no part in anything. */
+/* With osc/rdma within a host the target has no part in anything; but a copy to a process that dies
+ * meanwhile is repeated for ever, which ends with the program unless that goes on. */
 static omprma_status_t make_one_sided(struct runtime *runtime)
 {
+    bool may_wait = strcmp(runtime->world.component, "rdma") != 0 ||
+                    runtime->config.on_loss == ON_LOSS_CONTINUE;
     int64_t limit_ns = runtime->config.timeout_s * second_ns;
     omprma_status_t status = OMPRMA_OK;
 
-    if (limit_ns && strcmp(runtime->world.component, "rdma") != 0)
+    if (limit_ns && may_wait)
         status = guard_create(limit_ns, end_stuck, runtime, &runtime->guard);
     return status == OMPRMA_OK
                ? rma_create(&runtime->world, runtime->bells, runtime->guard, &runtime->one_sided)
@@ -188,10 +193,14 @@ static omprma_status_t connect_workers(struct runtime *runtime)
     if (status == OMPRMA_OK)
         status = mpi_channel_create(world, runtime->bell, NULL, all_near(runtime), FAR_NAP_NS,
                                     &runtime->channel);
+    if (runtime->config.on_loss == ON_LOSS_CONTINUE)
+        broken_pipe_spare(runtime);
     if (status == OMPRMA_OK)
         status = make_devices(runtime, peers, world->size, world->head);
     if (status == OMPRMA_OK)
         status = choose_paths(runtime);
+    if (status == OMPRMA_OK)
+        places_say(runtime);
     world_free_peers(peers, world->size);
     return status;
 }
@@ -301,7 +310,11 @@ static bool is_settled(const struct runtime *runtime)
  * what callbacks begin meanwhile. */
 static void settle_all(struct runtime *runtime)
 {
+    runtime->ending = true;
     do {
+        for (int i = 0; i < runtime->device_count; i++)
+            for (uint32_t k = 0; k < runtime->devices[i]->queue_count; k++)
+                queue_attend(runtime->devices[i]->queues[k]); /* the program may hold it */
         for (int i = 0; i < runtime->device_count; i++)
             for (uint32_t k = 0; k < runtime->devices[i]->queue_count; k++)
                 queue_settle(runtime->devices[i]->queues[k]);
@@ -346,6 +359,8 @@ static void leave(struct runtime *runtime)
     patience_end(&patience);
 }
 
+/* MPI cannot be left in order when a worker is lost: all would wait for it. Then the others go
+ * without, as this process does, and what MPI may still touch stays. */
 static void stop(struct runtime *runtime)
 {
     progress_thread_stop(runtime);
@@ -356,8 +371,11 @@ static void stop(struct runtime *runtime)
     runtime_set(NULL);
     if (runtime->unresponsive && !runtime->adopted) {
         fflush(NULL);
+        if (runtime->config.on_loss == ON_LOSS_CONTINUE)
+            return;
         world_abort(&runtime->world, EXIT_FAILURE);
     }
+    broken_pipe_end();
     free_runtime(runtime);
     if (!runtime->adopted)
         leave(runtime);
@@ -432,7 +450,7 @@ static omprma_status_t start(void)
                    limit_s * second_ns);
     status =
         world_join(&runtime->world, WORLD_HEAD, runtime->config.exchange == EXCHANGE_APPLICATION);
-    launcher_connected();
+    launcher_connected(runtime->config.on_loss == ON_LOSS_CONTINUE);
     joined = status == OMPRMA_OK;
     if (joined && config_status == OMPRMA_OK)
         status = connect_and_measure(runtime, &patience);

@@ -3,6 +3,7 @@
  * queue. Public functions of omprma.h.
  */
 #include "host/submit.h"
+#include "host/turn.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -331,6 +332,13 @@ static bool says_nothing(const omprma_geometry_t *geometry)
     return !geometry || memcmp(geometry, &none, sizeof(none)) == 0;
 }
 
+static void name_launch(struct omprma_queue *queue, const struct operation *launch)
+{
+    struct trace_place place = queue_trace_place(queue);
+
+    trace_kernel(&place, launch, image_kernel_of(queue->device, launch->command.entry));
+}
+
 /* The tail is written in place: geometry, size of packed parameters, parameters. */
 static omprma_status_t append_launch(struct omprma_queue *queue, omprma_addr_t kernel,
                                      const omprma_geometry_t *geometry, const void *parameters,
@@ -348,13 +356,16 @@ static omprma_status_t append_launch(struct omprma_queue *queue, omprma_addr_t k
     omprma_status_t status;
     char *tail;
 
-    if (record.flags == 0)
-        return queue_append_command(queue, OPERATION_COMMAND, &record, NULL);
-    record.tail = NULL;
+    if (record.flags != 0)
+        record.tail = NULL;
     record.tail_bytes += (record.flags & WIRE_GEOMETRY ? sizeof(*geometry) : 0) + (packed ? 8 : 0);
     status = queue_append_command(queue, OPERATION_COMMAND, &record, &launch);
     if (status != OMPRMA_OK)
         return status;
+    if (queue->device->runtime->trace)
+        name_launch(queue, launch);
+    if (record.flags == 0)
+        return OMPRMA_OK;
     tail = (char *)launch->message->data + launch->record + wire_record_bytes(WIRE_LAUNCH, 0);
     if (record.flags & WIRE_GEOMETRY)
         tail = (char *)memcpy(tail, geometry, sizeof(*geometry)) + sizeof(*geometry);
@@ -383,6 +394,7 @@ omprma_status_t omprma_launch(omprma_queue_t *queue, omprma_addr_t kernel,
                                          count, OMPRMA_LAUNCH_ARGUMENTS));
     if (queue->device->runtime->config.check)
         check_arguments(queue->device, kernel, arguments, count);
+    turn_begin(queue->device->peer);
     status = append_launch(queue, kernel, geometry, arguments, 8 * count, false);
     if (status == OMPRMA_OK)
         queue->device->stats.launches++;
@@ -403,6 +415,7 @@ omprma_status_t omprma_launch_packed(omprma_queue_t *queue, omprma_addr_t kernel
                                          "parameters; at most %d are possible",
                                          device_name(queue->device), (unsigned long long)kernel,
                                          bytes, 8 * OMPRMA_LAUNCH_ARGUMENTS));
+    turn_begin(queue->device->peer);
     status = append_launch(queue, kernel, geometry, parameters, bytes, true);
     if (status == OMPRMA_OK)
         queue->device->stats.launches++;

@@ -2,22 +2,40 @@
 #include "host/trace.h"
 
 #include <errno.h>
+#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/kernel_name.h"
 #include "base/log.h"
-#include "host/runtime.h"
+#include "host/device.h"
 
-enum { SPANS_MOST = 1 << 20 };
+enum {
+    SPANS_MOST = 1 << 20,
+    APART_NS = 10 /* least distance on a track: readers compute with rounded microseconds */
+};
+
+enum kind { KIND_REGION, KIND_KERNEL, KIND_TRANSFER, KIND_WAIT, KIND_MESSAGE, KIND_COMMAND, KINDS };
+
+static const char *const kind_names[KINDS] = {
+    [KIND_REGION] = "region", [KIND_KERNEL] = "kernel",   [KIND_TRANSFER] = "transfer",
+    [KIND_WAIT] = "wait",     [KIND_MESSAGE] = "message", [KIND_COMMAND] = "command",
+};
 
 struct span {
-    const char *name, *path;
-    int device;
-    int64_t begin_ns, end_ns;
-    uint64_t bytes;
+    const char *name;              /* of a launch, and of its region: of the kernel */
+    const char *path;              /* NULL: it says nothing */
+    int64_t asked_ns;              /* it was appended */
+    int64_t begin_ns, end_ns;      /* 0: not yet */
+    uint64_t bytes;                /* 0: it says nothing */
+    uint32_t region, queue, track; /* region: its span; tracks count from 1 */
+    int device, with;              /* with: the other device of an exchange, else -1 */
+    uint32_t launches;             /* of a region */
+    enum kind kind;
+    bool failed;
 };
 
 struct trace {
@@ -26,6 +44,8 @@ struct trace {
     uint32_t count, capacity;
     uint64_t dropped;
     struct span *spans;
+    void *names;        /* of kernels, a tree of tsearch() */
+    uint32_t processes; /* in the file */
 };
 
 omprma_status_t trace_open(struct runtime *runtime)
@@ -44,14 +64,12 @@ omprma_status_t trace_open(struct runtime *runtime)
                          runtime->config.trace, strerror(errno));
     }
     trace->origin_ns = clock_ns();
+    trace->processes = (uint32_t)runtime->device_count + 1;
     runtime->trace = trace;
     return OMPRMA_OK;
 }
 
-int64_t trace_now(struct runtime *runtime)
-{
-    return runtime->trace ? clock_ns() : 0;
-}
+/* ---- recording ---- */
 
 static bool reserve(struct trace *trace)
 {
@@ -70,30 +88,496 @@ static bool reserve(struct trace *trace)
     return true;
 }
 
-void trace_add(struct runtime *runtime, const char *name, const char *path, int device,
-               int64_t begin_ns, int64_t end_ns, uint64_t bytes)
+/* Spans are known by their number, from 1. */
+static struct span *span_at(const struct trace *trace, uint32_t number)
 {
-    struct trace *trace = runtime->trace;
-
-    if (!trace)
-        return;
-    if (!reserve(trace)) {
-        trace->dropped++;
-        return;
-    }
-    trace->spans[trace->count++] = (struct span){name, path, device, begin_ns, end_ns, bytes};
+    return &trace->spans[number - 1];
 }
 
-/* Names and paths are words of ours: nothing needs escaping. No JSON library, because this code
- * runs inside the user's program, which may carry another version of one. */
-static void write_span(const struct trace *trace, const struct span *span, bool last)
+/* Its number, 0 if there is no room. */
+static uint32_t add(const struct trace_place *place, enum kind kind, const char *name, int64_t now)
 {
-    fprintf(trace->file,
-            "{\"name\":\"%s\",\"cat\":\"%s\",\"ph\":\"X\",\"ts\":%.3f,\"dur\":%.3f,\"pid\":%d,"
-            "\"tid\":\"%s\",\"args\":{\"bytes\":%llu}}%s\n",
-            span->name, span->path, (double)(span->begin_ns - trace->origin_ns) / 1e3,
-            (double)(span->end_ns - span->begin_ns) / 1e3, span->device, span->path,
-            (unsigned long long)span->bytes, last ? "" : ",");
+    struct trace *trace = place->runtime->trace;
+
+    if (!reserve(trace)) {
+        trace->dropped++;
+        return 0;
+    }
+    trace->spans[trace->count++] = (struct span){
+        .name = name,
+        .kind = kind,
+        .device = place->device,
+        .queue = place->queue,
+        .region = place->of->region,
+        .with = -1,
+        .asked_ns = now,
+    };
+    return trace->count;
+}
+
+static void enter_region(const struct trace_place *place, bool was_idle, int64_t now)
+{
+    struct trace_queue *of = place->of;
+
+    if (was_idle && of->launched)
+        trace_leave_region(of);
+    if (of->region || !of->begins_regions)
+        return;
+    of->region = add(place, KIND_REGION, "data", now);
+    if (of->region)
+        span_at(place->runtime->trace, of->region)->begin_ns = now;
+}
+
+void trace_append(const struct trace_place *place, struct operation *operation, bool was_idle)
+{
+    int64_t now = clock_ns();
+
+    if (operation->kind == OPERATION_MARK)
+        return;
+    enter_region(place, was_idle, now);
+    operation->span = add(place, KIND_COMMAND, operation_name(operation), now);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+/* The image that it belongs to may be gone at the end. */
+static const char *keep_name(struct trace *trace, const char *name)
+{
+    char *const *found = tfind(name, &trace->names, compare_names);
+    char *copy = found ? NULL : strdup(name);
+
+    if (copy)
+        found = tsearch(copy, &trace->names, compare_names);
+    if (!found)
+        free(copy);
+    return found ? *found : "?";
+}
+
+void trace_kernel(const struct trace_place *place, const struct operation *launch, const char *name)
+{
+    struct trace *trace = place->runtime->trace;
+    struct span *region;
+
+    name = keep_name(trace, name);
+    if (launch->span)
+        span_at(trace, launch->span)->name = name;
+    if (!place->of->region)
+        return;
+    region = span_at(trace, place->of->region);
+    if (region->launches++ == 0)
+        region->name = name;
+    place->of->launched = true;
+}
+
+static void describe_command(const struct operation *operation, struct span *span)
+{
+    static const char *const names[WIRE_COMMAND_END] = {
+        [WIRE_RESET] = "reset", [WIRE_GROW] = "attach arena",   [WIRE_LOAD] = "load image",
+        [WIRE_STORE] = "store", [WIRE_FETCH] = "fetch",         [WIRE_FILL] = "fill",
+        [WIRE_ASK] = "ask",     [WIRE_WAIT] = "wait in worker",
+    };
+    uint16_t code = operation->command.code;
+
+    if (code == WIRE_LAUNCH) {
+        span->kind = KIND_KERNEL;
+    } else if (code == WIRE_WRITE) {
+        span->kind = KIND_TRANSFER;
+        span->name = "submit";
+        span->path = paths_names[PATH_INLINE];
+    } else if (code == WIRE_PUT || code == WIRE_GET || code == WIRE_COPY || code == WIRE_SEND ||
+               code == WIRE_RECV) {
+        span->kind = KIND_TRANSFER;
+        span->name = "exchange";
+        span->path = paths_names[code == WIRE_COPY                        ? PATH_INLINE
+                                 : code == WIRE_SEND || code == WIRE_RECV ? PATH_TWO_SIDED
+                                                                          : PATH_RMA];
+    } else {
+        if (code == WIRE_WAIT)
+            span->kind = KIND_WAIT;
+        if (code < WIRE_COMMAND_END && names[code])
+            span->name = names[code];
+    }
+}
+
+static const char *name_wait(enum wait_use use)
+{
+    return use == WAIT_EVENT      ? "wait for event"
+           : use == WAIT_EXCHANGE ? "wait for exchange"
+                                  : "wait for order";
+}
+
+/* When it is issued all is known of it. */
+static void describe(const struct operation *operation, struct span *span)
+{
+    bool moves = operation->kind == OPERATION_HALF || operation->kind == OPERATION_TRANSFER;
+
+    if (operation->with)
+        span->with = operation->with->number;
+    if (operation->kind == OPERATION_COMMAND) {
+        describe_command(operation, span);
+    } else if (operation->kind == OPERATION_WAIT) {
+        span->kind = KIND_WAIT;
+        span->name = name_wait(operation->wait.use);
+    } else if (operation->kind == OPERATION_TASK && operation->with) {
+        span->kind = KIND_TRANSFER;
+        span->name = "exchange";
+    } else if (operation->kind == OPERATION_TASK) { /* the queue is held */
+        span->kind = KIND_WAIT;
+        span->name = "wait for program";
+    } else {
+        span->kind = KIND_TRANSFER;
+        span->bytes = operation->device_bytes;
+        span->name = operation->kind == OPERATION_WRITE || (moves && !operation->fills_host)
+                         ? "submit"
+                         : "retrieve";
+        span->path = paths_names[moves ? operation->move.path : PATH_INLINE];
+    }
+}
+
+/* Small submits end for this side when they leave, so they begin when they come. */
+void trace_issue_span(struct runtime *runtime, const struct operation *operation)
+{
+    struct span *span;
+
+    if (!runtime->trace)
+        return;
+    span = span_at(runtime->trace, operation->span);
+    if (span->begin_ns == 0)
+        span->begin_ns = operation->kind == OPERATION_WRITE ? span->asked_ns : clock_ns();
+    describe(operation, span);
+}
+
+void trace_message(const struct trace_place *place, struct operation *last, uint32_t bytes)
+{
+    int64_t now = clock_ns();
+    struct span *span;
+
+    last->message_span = add(place, KIND_MESSAGE, "message", now);
+    if (!last->message_span)
+        return;
+    span = span_at(place->runtime->trace, last->message_span);
+    span->begin_ns = now;
+    span->bytes = bytes;
+}
+
+/* Its region ends with the last of its parts. */
+static void end_span(struct trace *trace, uint32_t number, bool failed, int64_t now)
+{
+    struct span *span;
+
+    if (number == 0)
+        return;
+    span = span_at(trace, number);
+    span->end_ns = now;
+    span->failed = failed;
+    if (span->region)
+        span_at(trace, span->region)->end_ns = now;
+}
+
+void trace_end_spans(struct runtime *runtime, struct operation *operation)
+{
+    int64_t now;
+
+    if (!runtime->trace) /* the file is written */
+        return;
+    trace_issue(runtime, operation); /* it may have ended before it was */
+    now = clock_ns();
+    end_span(runtime->trace, operation->span, operation->failure, now);
+    end_span(runtime->trace, operation->message_span, operation->failure, now);
+    operation->span = operation->message_span = 0;
+}
+
+uint32_t trace_wait(const struct trace_place *place, const char *what)
+{
+    int64_t now = clock_ns();
+    uint32_t number = add(place, KIND_WAIT, what, now);
+
+    if (number)
+        span_at(place->runtime->trace, number)->begin_ns = now;
+    return number;
+}
+
+void trace_waited(struct runtime *runtime, uint32_t wait)
+{
+    if (runtime->trace)
+        end_span(runtime->trace, wait, false, clock_ns());
+}
+
+/* ---- tracks ---- */
+
+/* What does not overlap shares a track, so that nothing on it has to nest. */
+struct track {
+    int device;
+    enum kind kind;
+    uint32_t number; /* among those of the same device and kind, from 0 */
+    int64_t end_ns;
+    uint32_t next; /* of the same device and kind; 0: none */
+};
+
+struct tracks {
+    uint32_t count, capacity;
+    struct track *track;
+    uint32_t *first; /* by device and kind; 0: none */
+};
+
+static bool add_track(struct tracks *tracks, const struct track *track)
+{
+    uint32_t capacity = tracks->capacity ? 2 * tracks->capacity : 64;
+
+    if (tracks->count == tracks->capacity) {
+        struct track *more = realloc(tracks->track, capacity * sizeof(*more));
+
+        if (!more)
+            return false;
+        tracks->track = more;
+        tracks->capacity = capacity;
+    }
+    tracks->track[tracks->count++] = *track;
+    return true;
+}
+
+/* Regions of all devices stand together, and count as of device -1. */
+static int device_of(const struct span *span)
+{
+    return span->kind == KIND_REGION ? -1 : span->device;
+}
+
+/* In the order of their beginnings. False: no memory. */
+static bool find_track(struct tracks *tracks, struct span *span)
+{
+    uint32_t *first = &tracks->first[(device_of(span) + 1) * KINDS + span->kind];
+    uint32_t at = *first, last = 0, number = 0;
+
+    for (; at; at = tracks->track[at - 1].next) {
+        struct track *track = &tracks->track[at - 1];
+
+        if (track->end_ns + APART_NS < span->begin_ns) {
+            track->end_ns = span->end_ns;
+            span->track = at;
+            return true;
+        }
+        last = at;
+        number++;
+    }
+    if (!add_track(tracks, &(struct track){.device = device_of(span),
+                                           .kind = span->kind,
+                                           .number = number,
+                                           .end_ns = span->end_ns}))
+        return false;
+    span->track = tracks->count;
+    *(last ? &tracks->track[last - 1].next : first) = span->track;
+    return true;
+}
+
+/* ---- writing ---- */
+
+/* What a line of the file is about; of one moment in this order. */
+enum moment_kind { MOMENT_SPAN, MOMENT_ARROW, MOMENT_ARROW_END };
+
+struct moment {
+    int64_t at_ns;
+    enum moment_kind kind;
+    uint32_t span;
+};
+
+static int compare_moments(const void *a, const void *b)
+{
+    const struct moment *x = a, *y = b;
+
+    if (x->at_ns != y->at_ns)
+        return x->at_ns < y->at_ns ? -1 : 1;
+    if (x->kind != y->kind)
+        return x->kind < y->kind ? -1 : 1;
+    return x->span < y->span ? -1 : x->span > y->span;
+}
+
+/* No JSON library, because this code runs inside the user's program, which may carry another
+ * version of one. */
+static void write_text(FILE *file, const char *text)
+{
+    for (; *text; text++)
+        if (*text == '"' || *text == '\\' || (unsigned char)*text < ' ')
+            fprintf(file, "\\u%04x", (unsigned char)*text);
+        else
+            putc(*text, file);
+}
+
+/* "main:42"; kernels that are no target regions as they are called. */
+static void write_name(FILE *file, const char *symbol)
+{
+    struct kernel_name name;
+    char function[512];
+
+    if (!kernel_name_split(symbol, &name)) {
+        write_text(file, symbol);
+        return;
+    }
+    snprintf(function, sizeof(function), "%.*s", (int)name.bytes, name.function);
+    write_text(file, function);
+    fprintf(file, ":%d", name.line);
+}
+
+/* Process 1 stands for the program; those of devices follow. */
+static int process_of(int device)
+{
+    return device + 2;
+}
+
+/* Some readers take a thread and a process of the same number for the same thing. */
+static uint32_t thread_of(const struct trace *trace, uint32_t track)
+{
+    return trace->processes + track;
+}
+
+static void write_place(const struct trace *trace, const struct span *span, int64_t at_ns)
+{
+    int64_t ns = at_ns - trace->origin_ns;
+
+    fprintf(trace->file, ",\"pid\":%d,\"tid\":%u,\"ts\":%lld.%03lld", process_of(device_of(span)),
+            thread_of(trace, span->track), (long long)(ns / 1000), (long long)(ns % 1000));
+}
+
+static void write_span(const struct trace *trace, const struct span *span)
+{
+    FILE *file = trace->file;
+    int64_t ns = span->end_ns - span->begin_ns;
+
+    fprintf(file, ",\n{\"name\":\"");
+    write_name(file, span->name);
+    fprintf(file, "\",\"cat\":\"%s\",\"ph\":\"X\"", kind_names[span->kind]);
+    write_place(trace, span, span->begin_ns);
+    fprintf(file, ",\"dur\":%lld.%03lld,\"args\":{\"queue\":%u", (long long)(ns / 1000),
+            (long long)(ns % 1000), span->queue);
+    if (span->kind == KIND_REGION)
+        fprintf(file, ",\"device\":%d,\"launches\":%u", span->device, span->launches);
+    if (span->kind == KIND_KERNEL) {
+        fprintf(file, ",\"kernel\":\"");
+        write_text(file, span->name);
+        fprintf(file, "\"");
+    }
+    if (span->path)
+        fprintf(file, ",\"path\":\"%s\"", span->path);
+    if (span->bytes)
+        fprintf(file, ",\"bytes\":%llu", (unsigned long long)span->bytes);
+    if (span->with >= 0)
+        fprintf(file, ",\"with\":%d", span->with);
+    fprintf(file, "%s}}", span->failed ? ",\"failed\":true" : "");
+}
+
+/* From the moment when the part was asked for, in its region, to its beginning. */
+static void write_arrow(const struct trace *trace, const struct moment *moment)
+{
+    const struct span *part = span_at(trace, moment->span);
+    bool ends = moment->kind == MOMENT_ARROW_END;
+
+    fprintf(trace->file, ",\n{\"name\":\"part\",\"cat\":\"part\",\"ph\":\"%s\",\"id\":%u",
+            ends ? "f\",\"bp\":\"e" : "s", moment->span);
+    write_place(trace, ends ? part : span_at(trace, part->region), moment->at_ns);
+    fprintf(trace->file, "}");
+}
+
+static void write_process(const struct runtime *runtime, int device)
+{
+    FILE *file = runtime->trace->file;
+    const char *comma = device < 0 ? "" : ",";
+
+    fprintf(file, "%s\n{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":%d,\"args\":{\"name\":\"",
+            comma, process_of(device));
+    write_text(file, device < 0 ? "program" : device_name(runtime->devices[device]));
+    fprintf(file,
+            "\"}},\n{\"name\":\"process_sort_index\",\"ph\":\"M\",\"pid\":%d,\"args\":{"
+            "\"sort_index\":%d}}",
+            process_of(device), process_of(device));
+}
+
+static void write_track(const struct trace *trace, uint32_t at, const struct track *track)
+{
+    FILE *file = trace->file;
+    uint32_t tid = thread_of(trace, at);
+    int pid = process_of(track->device);
+    char number[16] = "";
+
+    if (track->number)
+        snprintf(number, sizeof(number), " %u", track->number + 1);
+    fprintf(file,
+            ",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":%d,\"tid\":%u,\"args\":{\"name\":"
+            "\"%ss%s\"}}",
+            pid, tid, kind_names[track->kind], number);
+    fprintf(file,
+            ",\n{\"name\":\"thread_sort_index\",\"ph\":\"M\",\"pid\":%d,\"tid\":%u,\"args\":{"
+            "\"sort_index\":%u}}",
+            pid, tid, (uint32_t)track->kind << 20 | track->number);
+}
+
+/* What has begun and is not over ends now; what was not issued is left out. Arrows that leave
+ * before a region that is not kept are too. Returns how many moments there are. */
+static uint32_t list_moments(struct trace *trace, struct moment *moments)
+{
+    int64_t now = clock_ns();
+    uint32_t count = 0;
+
+    for (uint32_t i = 1; i <= trace->count; i++) {
+        struct span *span = span_at(trace, i);
+
+        if (span->begin_ns && !span->end_ns)
+            end_span(trace, i, false, now);
+        if (!span->begin_ns)
+            continue;
+        moments[count++] = (struct moment){span->begin_ns, MOMENT_SPAN, i};
+        if (!span->region)
+            continue;
+        moments[count++] = (struct moment){span->asked_ns, MOMENT_ARROW, i};
+        moments[count++] = (struct moment){span->begin_ns, MOMENT_ARROW_END, i};
+    }
+    qsort(moments, count, sizeof(*moments), compare_moments);
+    return count;
+}
+
+static bool find_tracks(const struct trace *trace, const struct moment *moments, uint32_t count,
+                        struct tracks *tracks)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (moments[i].kind == MOMENT_SPAN && !find_track(tracks, span_at(trace, moments[i].span)))
+            return false;
+    return true;
+}
+
+static void write_all(const struct runtime *runtime, const struct moment *moments, uint32_t count,
+                      const struct tracks *tracks)
+{
+    const struct trace *trace = runtime->trace;
+
+    fprintf(trace->file, "{\"traceEvents\":[");
+    for (int device = -1; device < runtime->device_count; device++)
+        write_process(runtime, device);
+    for (uint32_t i = 0; i < tracks->count; i++)
+        write_track(trace, i + 1, &tracks->track[i]);
+    for (uint32_t i = 0; i < count; i++)
+        if (moments[i].kind == MOMENT_SPAN)
+            write_span(trace, span_at(trace, moments[i].span));
+        else
+            write_arrow(trace, &moments[i]);
+    fprintf(trace->file, "\n],\"displayTimeUnit\":\"ns\"}\n");
+}
+
+static void write_file(const struct runtime *runtime)
+{
+    struct trace *trace = runtime->trace;
+    size_t lists = ((size_t)runtime->device_count + 1) * KINDS;
+    struct tracks tracks = {.first = calloc(lists, sizeof(*tracks.first))};
+    struct moment *moments = calloc(3 * (size_t)trace->count + 1, sizeof(*moments));
+    uint32_t count = moments ? list_moments(trace, moments) : 0;
+
+    if (tracks.first && moments && find_tracks(trace, moments, count, &tracks))
+        write_all(runtime, moments, count, &tracks);
+    else
+        log_write(LOG_ERROR, "trace: no memory to write %u spans", trace->count);
+    free(moments);
+    free(tracks.first);
+    free(tracks.track);
 }
 
 void trace_close(struct runtime *runtime)
@@ -102,16 +586,14 @@ void trace_close(struct runtime *runtime)
 
     if (!trace)
         return;
-    fprintf(trace->file, "{\"traceEvents\":[\n");
-    for (uint32_t i = 0; i < trace->count; i++)
-        write_span(trace, &trace->spans[i], i + 1 == trace->count);
-    fprintf(trace->file, "]}\n");
+    write_file(runtime);
     if (trace->dropped)
         log_write(LOG_ERROR, "trace: %llu spans after the first %u were not kept",
                   (unsigned long long)trace->dropped, trace->count);
     if (fclose(trace->file) != 0)
         log_write(LOG_ERROR, "trace: writing %s failed: %s", runtime->config.trace,
                   strerror(errno));
+    tdestroy(trace->names, free);
     free(trace->spans);
     free(trace);
     runtime->trace = NULL;

@@ -339,7 +339,7 @@ static void step(struct runtime *runtime, int64_t limit_ns)
 
     if (dog->steps++ == 0)
         dog->moved = moved;
-    if (moved != dog->moved || workers_move(runtime)) {
+    if (moved != dog->moved || runtime->held_by_program || workers_move(runtime)) {
         start_over(dog);
         return;
     }

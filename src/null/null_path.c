@@ -334,6 +334,22 @@ static omprma_status_t two_sided_test(struct datapath *path, struct transfer *t,
     return status;
 }
 
+/* Its owner may use its memory for another transfer. The other half still meets what was sent. */
+static void two_sided_abandon(struct datapath *path, struct transfer *t)
+{
+    static const struct transfer nobody;
+    struct null_path *self = self_of(path);
+
+    pthread_mutex_lock(&self->exchange->lock);
+    for (struct parcel *parcel = self->exchange->parcels; parcel; parcel = parcel->next) {
+        if (parcel->send == t)
+            parcel->send = NULL;
+        if (parcel->receive == t)
+            parcel->receive = &nobody;
+    }
+    pthread_mutex_unlock(&self->exchange->lock);
+}
+
 omprma_status_t null_two_sided_create(const struct null_path_options *options,
                                       struct null_exchange *exchange, int rank,
                                       struct datapath **path)
@@ -345,6 +361,7 @@ omprma_status_t null_two_sided_create(const struct null_path_options *options,
     self->base.name = "null two-sided";
     self->base.start = two_sided_start;
     self->base.test = two_sided_test;
+    self->base.abandon = two_sided_abandon;
     self->exchange = exchange;
     self->rank = rank;
     *path = &self->base;

@@ -19,7 +19,10 @@ void *omp_target_alloc(size_t bytes, int number)
         return malloc(bytes);
     if (choice == CHOICE_FAILED)
         return NULL;
-    report_status(NULL, device, omprma_alloc(device->remote, bytes, &address));
+    if (device_is_lost(device))
+        report(NULL, device, "omp_target_alloc: the device is lost");
+    else
+        report_status(NULL, device, omprma_alloc(device->remote, bytes, &address));
     device_leave();
     return (void *)(uintptr_t)address;
 }
@@ -109,6 +112,11 @@ int omp_target_associate_ptr(const void *host, const void *address, size_t bytes
     struct device *device;
     if (!host || !address || bytes == 0) {
         report(NULL, NULL, "omp_target_associate_ptr: neither pointer may be NULL, nor the size 0");
+        return ABI_FAIL;
+    }
+    if (bytes > UINTPTR_MAX - (uintptr_t)host) {
+        report(NULL, NULL, "omp_target_associate_ptr: %zu bytes at %p are beyond all memory", bytes,
+               host);
         return ABI_FAIL;
     }
     enum choice choice = device_choose(number, NULL, &device);

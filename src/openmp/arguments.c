@@ -95,7 +95,7 @@ static bool privates_send_small(struct work *work, const struct maps *maps,
             memcpy(bytes + privates->offsets[i], maps->begins[i], (size_t)maps->sizes[i]);
         any = any || (type & (MAP_TO | MAP_ATTACH));
     }
-    return !any || work_submit(work, work->block, bytes, privates->small);
+    return !any || work_submit(work, work->privates.device, bytes, privates->small);
 }
 
 /* The frame that a variable lives in may be gone before a work in flight is over. */
@@ -115,7 +115,7 @@ static bool privates_send_large(struct work *work, const struct maps *maps,
         if (!is_private(maps->types[i]) || bytes <= SMALL_BYTES || !(maps->types[i] & MAP_TO))
             continue;
         const void *from = private_lasting(work, maps->begins[i], bytes);
-        if (!from || !work_submit(work, work->block + privates->offsets[i], from, bytes))
+        if (!from || !work_submit(work, work->privates.device + privates->offsets[i], from, bytes))
             return false;
     }
     return true;
@@ -134,33 +134,39 @@ static bool privates_send(struct work *work, const struct maps *maps, struct pri
 
 static uintptr_t item_base(const struct maps *maps, int i)
 {
-    void *base = maps->bases[i];
-    return (uintptr_t)(maps->types[i] & MAP_PTR_AND_OBJ ? *(void **)base : base);
+    uintptr_t base = (uintptr_t)maps->bases[i];
+    bool returned = maps->types[i] & MAP_RETURN_PARAM; /* no region has any: it is replaced */
+    if ((maps->types[i] & MAP_PTR_AND_OBJ) && !returned)
+        memcpy(&base, maps->bases[i], sizeof(base));
+    return base;
 }
 
 /* A pointer to what is not mapped keeps its value, as OpenMP 5.1 says: it may be one to device
  * memory. */
 static uint64_t word_mapped(struct work *work, const struct maps *maps, int i)
 {
-    struct mapped *mapped;
     uintptr_t begin = (uintptr_t)maps->begins[i];
-    if (mapping_find(&work->device->mapping, begin, (size_t)maps->sizes[i], &mapped) ==
-        OVERLAP_NONE)
+    struct mapped *mapped = maps_entered(maps, i);
+    if (!mapped && mapping_find(&work->device->mapping, begin, (size_t)maps->sizes[i], &mapped) ==
+                       OVERLAP_NONE)
         return item_base(maps, i);
     return mapped_address(mapped, begin) - (begin - item_base(maps, i));
 }
 
 static uint64_t word_private(struct work *work, const struct maps *maps, int i, size_t offset)
 {
-    omprma_addr_t address = work->block + offset;
+    omprma_addr_t address = work->privates.device + offset;
     if (maps->types[i] & MAP_ATTACH)
         return address;
     return address - ((uintptr_t)maps->begins[i] - (uintptr_t)maps->bases[i]);
 }
 
+/* For a captured `this` clang says where the pointer is, not where it points to. */
 static bool lambda_attach(struct work *work, const struct maps *maps, int i, uint64_t lambda)
 {
-    omprma_addr_t pointee = maps_look_up(work, maps->begins[i], (size_t)maps->sizes[i]);
+    bool itself = maps->begins[i] == maps->bases[i];
+    omprma_addr_t pointee = itself ? maps_look_up(work, *(void **)maps->begins[i], 0)
+                                   : maps_look_up(work, maps->begins[i], (size_t)maps->sizes[i]);
     uintptr_t parent = (uintptr_t)maps->begins[map_parent(maps->types[i])];
     if (!pointee)
         return true;

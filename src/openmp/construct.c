@@ -1,7 +1,11 @@
 /* construct.c: see construct.h. */
 #include "openmp/construct.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "openmp/flight.h"
+#include "openmp/loss.h"
 #include "openmp/report.h"
 
 static bool construct_move(struct work *work, const struct construct *construct)
@@ -12,28 +16,34 @@ static bool construct_move(struct work *work, const struct construct *construct)
         [CONSTRUCT_LEAVE] = "Exiting OpenMP data region with end_mapper",
         [CONSTRUCT_UPDATE] = "Updating data within the OpenMP data region with update_mapper",
     };
-    struct device *device = work->device;
+    const struct device *device = work->device;
     const struct maps *maps = &construct->maps;
-    bool right;
     if (info_wants(INFO_ARGUMENTS))
         info_arguments(construct->where, device->number, titles[construct->kind], maps->count,
                        maps->sizes, maps->types, maps->names);
-    pthread_mutex_lock(&device->lock);
     if (construct->kind == CONSTRUCT_ENTER)
-        right = maps_enter(work, maps);
-    else if (construct->kind == CONSTRUCT_LEAVE)
-        right = maps_leave(work, maps);
-    else
-        right = maps_update(work, maps);
-    pthread_mutex_unlock(&device->lock);
-    return right;
+        return maps_enter(work, maps);
+    if (construct->kind == CONSTRUCT_LEAVE)
+        return maps_leave(work, maps);
+    return maps_update(work, maps);
 }
 
-static bool construct_issue(struct work *work, const struct construct *construct)
+/* Begins a work and issues all of the construct; true in *right: it went well. */
+static struct work *construct_issue(struct device *device, struct construct *construct,
+                                    enum work_kind kind, bool *right)
 {
-    if (construct->kind == CONSTRUCT_REGION)
-        return region_issue(work, &construct->call, &construct->maps);
-    return construct_move(work, construct);
+    bool region = construct->kind == CONSTRUCT_REGION;
+    if (region && !device_is_lost(device) &&
+        !region_find(device, &construct->call, construct->where))
+        return NULL;
+    pthread_mutex_lock(&device->lock);
+    struct work *work = work_begin_locked(device, construct->where, kind);
+    if (work)
+        *right = !maps_are_damaged(work, &construct->maps) &&
+                 (region ? region_issue(work, &construct->call, &construct->maps)
+                         : construct_move(work, construct));
+    pthread_mutex_unlock(&device->lock);
+    return work;
 }
 
 /* What small works in flight share a queue for: nothing that others would have to wait for. */
@@ -53,44 +63,74 @@ static bool maps_are_small(const struct maps *maps)
 }
 
 /* Issues it, and leaves it in flight. */
-static bool construct_fly(struct device *device, const struct construct *construct, void **flight)
+static bool construct_fly(struct device *device, struct construct *construct, void **flight)
 {
     enum work_kind kind = maps_are_small(&construct->maps) ? WORK_SMALL : WORK_FLIGHT;
-    struct work *work = work_begin(device, construct->where, kind);
+    bool right;
+    struct work *work = construct_issue(device, construct, kind, &right);
     if (!work)
         return false;
-    bool right = construct_issue(work, construct) && work_depart(work);
-    if (!right)
-        return work_finish(work) && right;
+    if (!right || !work_depart(work)) {
+        work_finish(work);
+        return false;
+    }
     flight_begin(work, flight);
     return true;
 }
 
-static bool construct_on(struct device *device, const struct construct *construct)
+static enum work_result construct_on(struct device *device, struct construct *construct)
 {
     void **flight = construct->nowait ? flight_place() : NULL;
+    bool right;
     if (flight)
-        return construct_fly(device, construct, flight);
-    struct work *work = work_begin(device, construct->where, WORK_WAITED);
-    if (!work)
-        return false;
-    bool right = construct_issue(work, construct);
-
-    return work_finish(work) && right;
+        return construct_fly(device, construct, flight) ? WORK_DONE : WORK_FAILED;
+    struct work *work =
+        construct_issue(device, construct, loss_goes_on() ? WORK_SPARED : WORK_WAITED, &right);
+    enum work_result result = work ? work_end(work) : WORK_FAILED;
+    return work && right ? result : WORK_FAILED;
 }
 
-int construct_run(const struct construct *construct)
+/* What the device was to give addresses for keeps the host's. */
+static void construct_restore(const struct construct *construct, void *const *bases)
+{
+    const struct maps *maps = &construct->maps;
+    for (int i = 0; i < maps->count; i++)
+        if (maps->types[i] & MAP_RETURN_PARAM)
+            maps->bases[i] = maps->types[i] & MAP_PTR_AND_OBJ ? *(void **)bases[i] : bases[i];
+}
+
+static enum work_result construct_spare(struct device *device, struct construct *construct)
+{
+    size_t bytes = (size_t)construct->maps.count * sizeof(void *);
+    void **bases = bytes > 0 ? malloc(bytes) : NULL;
+    if (bytes > 0 && !bases) {
+        report(construct->where, device, "no host memory for a list of maps");
+        return WORK_FAILED;
+    }
+    if (bases)
+        memcpy(bases, construct->maps.bases, bytes);
+    enum work_result result = construct_on(device, construct);
+    if (result == WORK_LOST)
+        construct_restore(construct, bases);
+    free(bases);
+    return result;
+}
+
+int construct_run(struct construct *construct)
 {
     struct device *device = NULL;
     enum choice choice = device_choose(construct->device, construct->where, &device);
     if (choice == CHOICE_HOST)
         return ABI_FAIL;
-    bool right = false;
+    enum work_result result = WORK_FAILED;
     if (choice == CHOICE_DEVICE) {
-        right = construct_on(device, construct);
+        result =
+            loss_goes_on() ? construct_spare(device, construct) : construct_on(device, construct);
         device_leave();
     }
-    return outcome(right, construct->where, device);
+    if (result == WORK_LOST)
+        return ABI_FAIL; /* the program goes on to the host */
+    return outcome(result == WORK_DONE, construct->where, device);
 }
 
 omprma_geometry_t geometry_of(int32_t teams, int32_t threads)

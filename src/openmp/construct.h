@@ -22,7 +22,7 @@ struct construct {
 };
 
 /* Does it, and returns what the entry point returns. */
-int construct_run(const struct construct *construct);
+int construct_run(struct construct *construct);
 
 /* Of clauses num_teams and thread_limit; numbers that are not positive leave the choice to the
  * device. */

@@ -2,6 +2,7 @@
 #include "openmp/copy.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "openmp/device.h"
@@ -84,6 +85,23 @@ static bool rectangle_copy(const struct route *route, const struct copy *copy, i
     return true;
 }
 
+/* Does the rectangle end where memory may be? What follows relies on it. */
+static bool rectangle_fits(const struct copy *copy, const size_t *offsets, const size_t *dimensions)
+{
+    size_t step = copy->bytes, end = 0, reach;
+    for (int level = copy->dimensions - 1; level >= 0; level--) {
+        if (__builtin_add_overflow(offsets[level], copy->volume[level], &reach) ||
+            __builtin_mul_overflow(reach, step, &reach) ||
+            __builtin_add_overflow(end, reach, &end) || end > PTRDIFF_MAX >> 16 ||
+            (level > 0 && __builtin_mul_overflow(step, dimensions[level], &step)))
+            return report(NULL, NULL,
+                          "omp_target_memcpy_rect: volume and offset of dimension %d are beyond "
+                          "all memory",
+                          level);
+    }
+    return true;
+}
+
 static bool copy_is_sound(const struct copy *copy)
 {
     if (!copy->to || !copy->from)
@@ -98,7 +116,8 @@ static bool copy_is_sound(const struct copy *copy)
         return report(NULL, NULL,
                       "omp_target_memcpy_rect: no list may be NULL, nor the size of an "
                       "element 0");
-    return true;
+    return rectangle_fits(copy, copy->to_offsets, copy->to_dimensions) &&
+           rectangle_fits(copy, copy->from_offsets, copy->from_dimensions);
 }
 
 int copy_run(const struct copy *copy)

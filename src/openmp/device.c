@@ -2,10 +2,11 @@
  * device.c: see device.h.
  *
  * The end: programs and libraries need this library by name, so that all their destructors, which
- * unregister their images, come before the one below; only images of a library that was opened late
- * and never closed go after it. The first image that is for us starts omprma, before main(), as
- * LLVM's runtime would load its plugins: omprma-run then knows that the program did come to its
- * workers, although it may find nothing to offload.
+ * unregister their images, come before the one below. Only libraries that were opened late and
+ * never closed end later, and then this one does, too late for MPI: so omprma has ended before
+ * (face/ending.h), and the destructors of their devices' variables have run. The first image that
+ * is for us starts omprma, before main(), as LLVM's runtime would load its plugins: omprma-run then
+ * knows that the program did come to its workers, although it may find nothing to offload.
  */
 #include "openmp/device.h"
 
@@ -13,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "face/ending.h"
 #include "face/gate.h"
 #include "openmp/libomp.h"
 #include "openmp/registry.h"
@@ -54,12 +56,23 @@ static int devices_make(int count)
     return made;
 }
 
+__attribute__((destructor)) static void devices_end(void)
+{
+    int count = atomic_load(&devices.count);
+    if (count == 0 || devices.pid != getpid() || gate_closed() || !gate_close())
+        return;
+    registry_clear(count);
+    omprma_finalize();
+}
+
 static void start_once(void)
 {
+    static struct ending ending = {.call = devices_end};
     if (!gate_open()) {
         report(NULL, NULL, "no key for data of threads is left in this process");
         return;
     }
+    ending_add(&ending);
     if (omprma_init() != OMPRMA_OK) {
         report_start();
         return;
@@ -93,12 +106,6 @@ struct device *device_at(int number)
     return number >= 0 && number < atomic_load(&devices.count) ? &devices.all[number] : NULL;
 }
 
-__attribute__((destructor)) static void devices_end(void)
-{
-    if (atomic_load(&devices.count) > 0 && devices.pid == getpid() && gate_close())
-        omprma_finalize();
-}
-
 /* ---- choice --------------------------------------------------------------------------------- */
 
 static int offload_policy(void)
@@ -109,6 +116,11 @@ static int offload_policy(void)
 bool devices_disabled(void)
 {
     return offload_policy() == OFFLOAD_DISABLED;
+}
+
+bool devices_mandatory(void)
+{
+    return offload_policy() == OFFLOAD_MANDATORY;
 }
 
 enum choice device_choose_bare(int64_t id, const struct location *where, struct device **device)
@@ -135,7 +147,8 @@ enum choice device_choose_bare(int64_t id, const struct location *where, struct 
 enum choice device_choose(int64_t id, const struct location *where, struct device **device)
 {
     enum choice choice = device_choose_bare(id, where, device);
-    if (choice == CHOICE_DEVICE && !registry_prepare(*device, where)) {
+    if (choice == CHOICE_DEVICE && !device_is_lost(*device) && !registry_prepare(*device, where) &&
+        !device_is_lost(*device)) {
         gate_leave();
         choice = CHOICE_FAILED;
     }

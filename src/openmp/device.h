@@ -17,6 +17,7 @@
 
 #include "openmp/abi.h"
 #include "openmp/mapping.h"
+#include "openmp/share.h"
 
 enum { SHARED_MOST = 16 };
 
@@ -24,8 +25,9 @@ struct device {
     int number;           /* the program's */
     int remote;           /* omprma's: there may be devices of other kinds between them */
     char host[64];        /* of its worker */
-    pthread_mutex_t lock; /* guards the table and the works */
+    pthread_mutex_t lock; /* guards the table, its memory and the works */
     struct mapping mapping;
+    struct shares shares;
     struct work *free_works;
     uint64_t works; /* numbers given to works so far */
     /* Queues of small works in flight, as many as the device runs kernels at once. */
@@ -33,6 +35,8 @@ struct device {
     int shared_count;
     pthread_mutex_t load_lock; /* one thread at a time loads images; taken before `lock` */
     atomic_ulong generation;   /* of the registry that the device has */
+    _Atomic bool lost;         /* and the run goes on, see loss.h */
+    bool settled;              /* what was lost with it has been said */
 };
 
 /* Starts omprma at the first call. The number of devices; 0, after a line that says why, when there
@@ -50,6 +54,15 @@ int devices_started(void);
 
 /* Does this program want no devices at all? */
 bool devices_disabled(void);
+
+/* Must every region run on a device? */
+bool devices_mandatory(void);
+
+/* The run goes on without it. */
+static inline bool device_is_lost(const struct device *device)
+{
+    return atomic_load_explicit(&device->lost, memory_order_acquire);
+}
 
 enum choice {
     CHOICE_HOST,   /* run it on the host, quietly */

@@ -5,12 +5,10 @@
  * the whole construct has made.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "openmp/maps.h"
 #include "openmp/report.h"
-
-/* Device memory keeps the host's alignment up to this one. */
-enum { ALIGNMENT = 16 };
 
 /* An item that attaches a pointer. */
 struct attachment {
@@ -37,18 +35,20 @@ static void info_entered(const struct work *work, const struct mapped *mapped,
                          const struct range *range, bool made)
 {
     char references[24], holds[24];
+    if (!info_wants(made ? INFO_CHANGES : INFO_EXISTS))
+        return;
     struct name name = name_of(range->name);
     const char *counts = count_text(mapped->references, references);
     const char *held = count_text(mapped->holds, holds);
-    if (made && info_wants(INFO_CHANGES))
+    if (made)
         info_print(work->device->number,
                    "Creating new map entry with HstPtrBase=0x%016llx, HstPtrBegin=0x%016llx, "
                    "TgtAllocBegin=0x%016llx, TgtPtrBegin=0x%016llx, Size=%zu, DynRefCount=%s, "
                    "HoldRefCount=%s, Name=%.*s\n",
                    (unsigned long long)range->base, (unsigned long long)range->begin,
-                   (unsigned long long)mapped->block, (unsigned long long)mapped->device,
+                   (unsigned long long)mapped->share.begin, (unsigned long long)mapped->device,
                    range->bytes, counts, held, name.length, name.text);
-    if (!made && info_wants(INFO_EXISTS))
+    else
         info_print(
             work->device->number,
             "Mapping exists%s with HstPtrBegin=0x%016llx, TgtPtrBegin=0x%016llx, Size=%zu, "
@@ -102,22 +102,19 @@ static bool range_overlaps(struct work *work, const struct range *range, const s
 static struct mapped *range_make(struct work *work, const struct range *range)
 {
     struct device *device = work->device;
-    omprma_addr_t block = 0;
-    size_t padding = range->begin % ALIGNMENT;
-    if (range->bytes > SIZE_MAX - padding ||
-        !report_status(work->where, device,
-                       omprma_alloc(device->remote, range->bytes + padding, &block))) {
+    struct share share;
+    if (!work_share(work, range->begin, range->bytes, &share)) {
         range_impossible();
         return NULL;
     }
-    struct mapped *mapped = mapping_add(&device->mapping, range->begin, range->bytes,
-                                        block + padding, (range->type & MAP_HOLD) != 0);
+    struct mapped *mapped = mapping_add(&device->mapping, range->begin, range->bytes, share.device,
+                                        (range->type & MAP_HOLD) != 0);
     if (!mapped) {
-        omprma_free(device->remote, block);
+        share_give(device, work->where, &share);
         report(work->where, device, "no host memory for a mapped range");
         return NULL;
     }
-    mapped->block = block;
+    mapped->share = share;
     mapped->base = range->base < range->begin ? range->base : range->begin;
     mapped->name = range->name;
     mapped->made_by = work->number;
@@ -163,7 +160,9 @@ static bool range_fill(struct work *work, const struct range *range, struct mapp
 
 static void *pointer_value(void *pointer)
 {
-    return *(void **)pointer;
+    void *value; /* in a packed structure it may lie anywhere */
+    memcpy(&value, pointer, sizeof(value));
+    return value;
 }
 
 static bool item_defer(struct work *work, struct entering *entering, const struct maps *maps, int i)
@@ -225,6 +224,8 @@ static bool item_enter(struct work *work, const struct maps *maps, int i)
                           .name = maps_name(maps, i)};
     if (!range_enter(work, &range, &mapped) || (mapped && !range_fill(work, &range, mapped)))
         return false;
+    if (maps->entered)
+        maps->entered[i] = mapped;
     if (type & MAP_RETURN_PARAM)
         item_return(work, maps, i, &range, mapped);
     if (!pointer)
@@ -274,5 +275,5 @@ bool maps_enter(struct work *work, const struct maps *maps)
     for (size_t i = 0; i < entering.count && right; i++)
         right = attachment_make(work, &entering.attachments[i]);
     free(entering.attachments);
-    return right;
+    return work_send(work) && right;
 }

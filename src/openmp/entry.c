@@ -29,7 +29,8 @@ void __tgt_init_all_rtls(void)
     devices_start();
 }
 
-/* The arguments hold up to three dimensions since clang 16, the call itself holds one. */
+/* The arguments hold up to three dimensions since clang 16, the call itself holds one. What is left
+ * to the device is 0 or, of a region without teams, -1. */
 static omprma_geometry_t arguments_geometry(const struct kernel_arguments *arguments, int32_t teams,
                                             int32_t threads)
 {
@@ -37,8 +38,9 @@ static omprma_geometry_t arguments_geometry(const struct kernel_arguments *argum
     if (arguments->version < ARGUMENTS_VERSION_FLAGS)
         return geometry;
     for (int i = 0; i < 3; i++) {
-        geometry.teams[i] = arguments->teams[i];
-        geometry.threads[i] = arguments->thread_limit[i];
+        geometry.teams[i] = (int32_t)arguments->teams[i] > 0 ? arguments->teams[i] : 0;
+        geometry.threads[i] =
+            (int32_t)arguments->thread_limit[i] > 0 ? arguments->thread_limit[i] : 0;
     }
     geometry.shared_bytes = arguments->dynamic_group_bytes;
     return geometry;
@@ -47,15 +49,17 @@ static omprma_geometry_t arguments_geometry(const struct kernel_arguments *argum
 static int region_run(struct location *where, int64_t device, omprma_geometry_t geometry,
                       void *host_id, const struct kernel_arguments *arguments, bool nowait)
 {
-    const struct construct construct = {
+    struct construct construct = {
         .kind = CONSTRUCT_REGION,
         .where = where,
         .device = device,
         .nowait = nowait || (arguments->version >= ARGUMENTS_VERSION_FLAGS &&
                              (arguments->flags & ARGUMENTS_NOWAIT)),
-        .maps = {(int32_t)arguments->count, arguments->bases, arguments->begins, arguments->sizes,
-                 arguments->types, arguments->names, arguments->mappers, false},
-        .call = {host_id, geometry, arguments->version >= ARGUMENTS_VERSION_DYN_PTR}};
+        .maps = maps_make((int32_t)arguments->count, arguments->bases, arguments->begins,
+                          arguments->sizes, arguments->types, arguments->names, arguments->mappers),
+        .call = {.host_id = host_id,
+                 .geometry = geometry,
+                 .leading = arguments->version >= ARGUMENTS_VERSION_DYN_PTR}};
     if (arguments->version <= ARGUMENTS_VERSION_NEWEST)
         return construct_run(&construct);
     report(where, NULL,
@@ -86,7 +90,7 @@ int __tgt_target_kernel_nowait(struct location *where, int64_t device, int32_t t
 static void data_run(enum construct_kind kind, struct location *where, int64_t device,
                      const struct maps *maps, bool nowait)
 {
-    const struct construct construct = {
+    struct construct construct = {
         .kind = kind, .where = where, .device = device, .nowait = nowait, .maps = *maps};
     construct_run(&construct);
 }
@@ -95,7 +99,7 @@ void __tgt_target_data_begin_mapper(struct location *where, int64_t device, int3
                                     void **bases, void **begins, int64_t *sizes, int64_t *types,
                                     void **names, void **mappers)
 {
-    const struct maps maps = {count, bases, begins, sizes, types, names, mappers, false};
+    const struct maps maps = maps_make(count, bases, begins, sizes, types, names, mappers);
     data_run(CONSTRUCT_ENTER, where, device, &maps, false);
 }
 
@@ -103,7 +107,7 @@ void __tgt_target_data_end_mapper(struct location *where, int64_t device, int32_
                                   void **bases, void **begins, int64_t *sizes, int64_t *types,
                                   void **names, void **mappers)
 {
-    const struct maps maps = {count, bases, begins, sizes, types, names, mappers, false};
+    const struct maps maps = maps_make(count, bases, begins, sizes, types, names, mappers);
     data_run(CONSTRUCT_LEAVE, where, device, &maps, false);
 }
 
@@ -111,7 +115,7 @@ void __tgt_target_data_update_mapper(struct location *where, int64_t device, int
                                      void **bases, void **begins, int64_t *sizes, int64_t *types,
                                      void **names, void **mappers)
 {
-    const struct maps maps = {count, bases, begins, sizes, types, names, mappers, false};
+    const struct maps maps = maps_make(count, bases, begins, sizes, types, names, mappers);
     data_run(CONSTRUCT_UPDATE, where, device, &maps, false);
 }
 
@@ -123,7 +127,7 @@ void __tgt_target_data_begin_nowait_mapper(struct location *where, int64_t devic
                                            int32_t dependence_count, void *dependences,
                                            int32_t alias_free_count, void *alias_free)
 {
-    const struct maps maps = {count, bases, begins, sizes, types, names, mappers, false};
+    const struct maps maps = maps_make(count, bases, begins, sizes, types, names, mappers);
     (void)dependence_count, (void)dependences, (void)alias_free_count, (void)alias_free;
     data_run(CONSTRUCT_ENTER, where, device, &maps, true);
 }
@@ -134,7 +138,7 @@ void __tgt_target_data_end_nowait_mapper(struct location *where, int64_t device,
                                          int32_t dependence_count, void *dependences,
                                          int32_t alias_free_count, void *alias_free)
 {
-    const struct maps maps = {count, bases, begins, sizes, types, names, mappers, false};
+    const struct maps maps = maps_make(count, bases, begins, sizes, types, names, mappers);
     (void)dependence_count, (void)dependences, (void)alias_free_count, (void)alias_free;
     data_run(CONSTRUCT_LEAVE, where, device, &maps, true);
 }
@@ -145,7 +149,7 @@ void __tgt_target_data_update_nowait_mapper(struct location *where, int64_t devi
                                             int32_t dependence_count, void *dependences,
                                             int32_t alias_free_count, void *alias_free)
 {
-    const struct maps maps = {count, bases, begins, sizes, types, names, mappers, false};
+    const struct maps maps = maps_make(count, bases, begins, sizes, types, names, mappers);
     (void)dependence_count, (void)dependences, (void)alias_free_count, (void)alias_free;
     data_run(CONSTRUCT_UPDATE, where, device, &maps, true);
 }

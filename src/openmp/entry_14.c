@@ -5,12 +5,12 @@
 static int region_run(struct location *where, int64_t device, void *host_id,
                       omprma_geometry_t geometry, const struct maps *maps, bool nowait)
 {
-    const struct construct construct = {.kind = CONSTRUCT_REGION,
-                                        .where = where,
-                                        .device = device,
-                                        .nowait = nowait,
-                                        .maps = *maps,
-                                        .call = {host_id, geometry, 0}};
+    struct construct construct = {.kind = CONSTRUCT_REGION,
+                                  .where = where,
+                                  .device = device,
+                                  .nowait = nowait,
+                                  .maps = *maps,
+                                  .call = {host_id, geometry, 0}};
     return construct_run(&construct);
 }
 
@@ -18,7 +18,7 @@ int __tgt_target_mapper(struct location *where, int64_t device, void *host_id, i
                         void **bases, void **begins, int64_t *sizes, int64_t *types, void **names,
                         void **mappers)
 {
-    const struct maps maps = {count, bases, begins, sizes, types, names, mappers, false};
+    const struct maps maps = maps_make(count, bases, begins, sizes, types, names, mappers);
     return region_run(where, device, host_id, geometry_of(0, 0), &maps, false);
 }
 
@@ -27,7 +27,7 @@ int __tgt_target_nowait_mapper(struct location *where, int64_t device, void *hos
                                void **names, void **mappers, int32_t dependence_count,
                                void *dependences, int32_t alias_free_count, void *alias_free)
 {
-    const struct maps maps = {count, bases, begins, sizes, types, names, mappers, false};
+    const struct maps maps = maps_make(count, bases, begins, sizes, types, names, mappers);
     (void)dependence_count, (void)dependences, (void)alias_free_count, (void)alias_free;
     return region_run(where, device, host_id, geometry_of(0, 0), &maps, true);
 }
@@ -36,7 +36,7 @@ int __tgt_target_teams_mapper(struct location *where, int64_t device, void *host
                               void **bases, void **begins, int64_t *sizes, int64_t *types,
                               void **names, void **mappers, int32_t teams, int32_t threads)
 {
-    const struct maps maps = {count, bases, begins, sizes, types, names, mappers, false};
+    const struct maps maps = maps_make(count, bases, begins, sizes, types, names, mappers);
     return region_run(where, device, host_id, geometry_of(teams, threads), &maps, false);
 }
 
@@ -46,7 +46,7 @@ int __tgt_target_teams_nowait_mapper(struct location *where, int64_t device, voi
                                      int32_t threads, int32_t dependence_count, void *dependences,
                                      int32_t alias_free_count, void *alias_free)
 {
-    const struct maps maps = {count, bases, begins, sizes, types, names, mappers, false};
+    const struct maps maps = maps_make(count, bases, begins, sizes, types, names, mappers);
     (void)dependence_count, (void)dependences, (void)alias_free_count, (void)alias_free;
     return region_run(where, device, host_id, geometry_of(teams, threads), &maps, true);
 }

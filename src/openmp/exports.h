@@ -157,6 +157,8 @@ ABI_EXPORT const char *omp_get_interop_str(const struct interop *interop, int pr
 ABI_EXPORT const char *omp_get_interop_name(const struct interop *interop, int property);
 ABI_EXPORT const char *omp_get_interop_type_desc(const struct interop *interop, int property);
 ABI_EXPORT const char *omp_get_interop_rc_desc(const struct interop *interop, int result);
+/* libomp answers for the one above and asks for it by this name. */
+ABI_EXPORT const char *omp_get_interop_rec_desc(const struct interop *interop, int result);
 ABI_EXPORT struct interop *__tgt_interop_get(struct location *where, int32_t type, int64_t device,
                                              int32_t preference_count, void *preferences,
                                              struct interop_context *context,

@@ -19,6 +19,7 @@
 #include "face/gate.h"
 #include "openmp/construct.h"
 #include "openmp/exports.h"
+#include "openmp/loss.h"
 #include "openmp/libomp.h"
 #include "openmp/report.h"
 
@@ -67,6 +68,8 @@ static void untied_meet(int32_t thread)
 static const char *why_not(void)
 {
     const char *helpers = getenv("LIBOMP_NUM_HIDDEN_HELPER_THREADS");
+    if (loss_goes_on())
+        return "OMPRMA_ON_LOSS=continue: the host may have to compute them";
     if (!__kmpc_global_thread_num || !__kmpc_omp_get_target_async_handle_ptr ||
         !__kmpc_omp_has_task_team || !__kmpc_omp_task_alloc || !__kmpc_omp_task_begin_if0 ||
         !__kmpc_omp_task_complete_if0)

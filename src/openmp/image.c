@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "openmp/loss.h"
 #include "openmp/packed.h"
 #include "openmp/report.h"
 #include "openmp/work.h"
@@ -47,7 +48,8 @@ static bool image_take_entry(const struct entry *entry, void *context)
     return true;
 }
 
-struct image *image_make(const struct abi_library *library, const struct abi_image *registered)
+struct image *image_make(const struct abi_library *library, const struct abi_image *registered,
+                         uint64_t copy)
 {
     const char *start = registered->start;
     size_t bytes = (size_t)(registered->end - start);
@@ -71,6 +73,7 @@ struct image *image_make(const struct abi_library *library, const struct abi_ima
     image->library = library;
     image->start = start;
     image->bytes = bytes;
+    image->copy = copy;
     if (!entries_each(registered->entries_begin, registered->entries_end, image_take_entry,
                       image)) {
         image_free(image);
@@ -103,6 +106,30 @@ static size_t functions_count(const struct image *image)
     return count;
 }
 
+/* Images stay loaded on their devices, and the same bytes are loaded once. A library that is opened
+ * again is to find its variables as they were at first, so its image is made another one: what
+ * follows an ELF file's parts is of no account. */
+static bool image_send(const struct image *image, struct device *device,
+                       const struct location *where, omprma_symbol_t *symbols, size_t count)
+{
+    const void *start = image->start;
+    size_t bytes = image->bytes;
+    char *copy = NULL;
+    if (image->copy > 0) {
+        copy = malloc(bytes + sizeof(image->copy));
+        if (!copy)
+            return report(where, device, "no host memory for a device image");
+        memcpy(copy, start, bytes);
+        memcpy(copy + bytes, &image->copy, sizeof(image->copy));
+        start = copy;
+        bytes += sizeof(image->copy);
+    }
+    omprma_status_t status = omprma_image_load(device->remote, start, bytes, symbols, count);
+    bool right = loss_status(where, device, status);
+    free(copy);
+    return right;
+}
+
 /* Asks for the symbols of all entries in one request, and for the kernel that makes stand-ins,
  * which comes last, if there are functions that need some. */
 static bool image_load(struct image *image, struct device *device, omprma_addr_t *addresses,
@@ -118,9 +145,7 @@ static bool image_load(struct image *image, struct device *device, omprma_addr_t
     }
     if (count > image->count)
         symbols[image->count].name = OMPRMA_SYMBOL_STAND_IN;
-    bool right = report_status(
-        where, device,
-        omprma_image_load(device->remote, image->start, image->bytes, symbols, count));
+    bool right = image_send(image, device, where, symbols, count);
     for (size_t i = 0; i < count; i++)
         addresses[i] = symbols[i].address;
     free(symbols);
@@ -164,7 +189,12 @@ static bool image_stand_in(struct image *image, struct device *device,
         return true;
     uint64_t *results = calloc(count, sizeof(*results));
     struct work *work = results ? work_begin(device, where, WORK_WAITED) : NULL;
-    omprma_addr_t block = work ? work_private(work, count * sizeof(*results)) : 0;
+    omprma_addr_t block = 0;
+    if (work) {
+        pthread_mutex_lock(&device->lock);
+        block = work_private(work, count * sizeof(*results));
+        pthread_mutex_unlock(&device->lock);
+    }
     bool right = block != 0;
     for (size_t i = 0; i < image->count && right; i++) {
         if (!(image->entries[i].flags & ENTRY_INDIRECT))

@@ -14,6 +14,7 @@ struct image {
     const struct abi_library *library;
     const char *start;
     size_t bytes;
+    uint64_t copy; /* more than 0: devices may hold the same bytes of a library that has gone */
     struct entry *entries;
     size_t count;
     omprma_addr_t *
@@ -22,7 +23,8 @@ struct image {
 };
 
 /* NULL: it is for another kind of device, or (reported) damaged, or there is no memory. */
-struct image *image_make(const struct abi_library *library, const struct abi_image *registered);
+struct image *image_make(const struct abi_library *library, const struct abi_image *registered,
+                         uint64_t copy);
 void image_free(struct image *image);
 
 bool image_is_placed(const struct image *image, const struct device *device);

@@ -116,6 +116,11 @@ const char *omp_get_interop_rc_desc(const struct interop *interop, int result)
     return result <= RESULT_SUCCESS && result >= RESULT_TYPE_STR ? results[-result] : "other error";
 }
 
+const char *omp_get_interop_rec_desc(const struct interop *interop, int result)
+{
+    return omp_get_interop_rc_desc(interop, result);
+}
+
 /* ---- constructs ----------------------------------------------------------------------------- */
 
 /* Nothing is ever under way behind an interop object, so all that is to be waited for is what

@@ -100,10 +100,11 @@ static bool item_leave(struct work *work, const struct maps *maps, int i)
     int64_t type = maps->types[i];
     size_t bytes = (size_t)maps->sizes[i];
     uintptr_t begin = (uintptr_t)maps->begins[i];
-    struct mapped *mapped;
+    struct mapped *mapped = maps_entered(maps, i);
     bool hold = (type & MAP_HOLD) != 0, all = (type & MAP_DELETE) != 0;
     bool counts = (type & MAP_PTR_AND_OBJ) || !(map_parent(type) >= 0 || maps->inner);
-    enum overlap overlap = mapping_find(&work->device->mapping, begin, bytes, &mapped);
+    enum overlap overlap =
+        mapped ? OVERLAP_INSIDE : mapping_find(&work->device->mapping, begin, bytes, &mapped);
     if (overlap == OVERLAP_NONE || (overlap == OVERLAP_PARTLY && !(type & MAP_IMPLICIT)))
         return type & MAP_PRESENT ? item_absent(work, maps, i) : item_leave_pointer(work, maps, i);
     bool back = (type & MAP_ALWAYS) || mapped_is_last(mapped, hold, all);

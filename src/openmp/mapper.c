@@ -93,7 +93,7 @@ bool mapper_run(struct work *work, const struct maps *maps, int i, maps_function
         each->type |= type & MAP_DELETE;
     void *columns = exhausted ? NULL : columns_make(&all, &made);
     bool right =
-        columns ? call(work, &made, context)
+        columns ? !maps_are_damaged(work, &made) && call(work, &made, context)
                 : report(work->where, work->device, "no host memory for the items of a mapper");
     free(columns);
     free(all.first);

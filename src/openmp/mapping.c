@@ -75,15 +75,19 @@ enum overlap mapping_find(const struct mapping *mapping, uintptr_t begin, size_t
 struct mapped *mapping_add(struct mapping *mapping, uintptr_t begin, size_t bytes,
                            omprma_addr_t device, bool hold)
 {
-    struct mapped *mapped = calloc(1, sizeof(*mapped));
+    struct mapped *mapped = mapping->spare;
+    if (mapped)
+        mapping->spare = mapped->next_spare;
+    else
+        mapped = malloc(sizeof(*mapped));
     if (!mapped)
         return NULL;
-    mapped->begin = mapped->base = begin;
-    mapped->end = begin + bytes;
-    mapped->device = device;
-    mapped->references = hold ? 0 : 1;
-    mapped->holds = hold ? 1 : 0;
-    RB_INIT(&mapped->pointers);
+    *mapped = (struct mapped){.begin = begin,
+                              .base = begin,
+                              .end = begin + bytes,
+                              .device = device,
+                              .references = hold ? 0 : 1,
+                              .holds = hold ? 1 : 0};
     RB_INSERT(mapped_tree, &mapping->tree, mapped);
     mapping->count++;
     return mapped;
@@ -98,7 +102,8 @@ void mapping_remove(struct mapping *mapping, struct mapped *mapped)
     }
     RB_REMOVE(mapped_tree, &mapping->tree, mapped);
     mapping->count--;
-    free(mapped);
+    mapped->next_spare = mapping->spare;
+    mapping->spare = mapped;
 }
 
 void mapping_drop(struct mapping *mapping, struct mapped *mapped)

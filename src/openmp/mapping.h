@@ -17,6 +17,8 @@
 
 #include <omprma/omprma.h>
 
+#include "openmp/share.h"
+
 struct work;
 struct pinned;
 LIST_HEAD(pinned_list, pinned);
@@ -38,13 +40,15 @@ RB_HEAD(attached_tree, attached);
 
 struct mapped {
     RB_ENTRY(mapped) link;
+    struct mapped *next_spare;
     uintptr_t begin, end; /* host range */
     uintptr_t base;       /* of the variable that it is a part of */
     omprma_addr_t device; /* corresponds to begin */
-    omprma_addr_t block;  /* to be freed with it; 0: not allocated by the table's owner */
+    struct share share;   /* its memory; none: not allocated by the table's owner */
     uint64_t references, holds;
     const char *name;        /* ";name;file;line;column;;" or NULL; the program's */
     uint64_t made_by;        /* number of the work that made it */
+    bool lost;               /* the device had its values, and is lost, see loss.h */
     struct pinned_list pins; /* of works under way that use it, see work.h */
     struct work *writer;     /* the last work that moved its data, if that is still writer_number */
     uint64_t writer_number;
@@ -55,6 +59,7 @@ RB_HEAD(mapped_tree, mapped);
 struct mapping {
     struct mapped_tree tree;
     size_t count;
+    struct mapped *spare; /* for the next ranges: they come and go with every region */
 };
 
 /* How a range lies in the table. */
@@ -71,7 +76,7 @@ enum overlap mapping_find(const struct mapping *mapping, uintptr_t begin, size_t
 struct mapped *mapping_add(struct mapping *mapping, uintptr_t begin, size_t bytes,
                            omprma_addr_t device, bool hold);
 
-/* Takes it out and frees it with its pointers. */
+/* Takes it out with its pointers; it is gone for everybody. */
 void mapping_remove(struct mapping *mapping, struct mapped *mapped);
 
 /* The same for one that counts cannot take out; when works use it, the last of them does. */

@@ -22,11 +22,31 @@ struct maps {
     int64_t *sizes, *types;
     void **names, **mappers; /* either may be NULL */
     bool inner;              /* a mapper made it for a part of something that is mapped itself */
+    struct mapped **entered; /* what each item of a region has entered: NULL, nothing or not known,
+                              * and it is to be looked up; NULL: of none */
 };
+
+/* Of a construct, from the arguments of an entry point. */
+static inline struct maps maps_make(int32_t count, void **bases, void **begins, int64_t *sizes,
+                                    int64_t *types, void **names, void **mappers)
+{
+    return (struct maps){.count = count,
+                         .bases = bases,
+                         .begins = begins,
+                         .sizes = sizes,
+                         .types = types,
+                         .names = names,
+                         .mappers = mappers};
+}
 
 static inline const char *maps_name(const struct maps *maps, int i)
 {
     return maps->names ? maps->names[i] : NULL;
+}
+
+static inline struct mapped *maps_entered(const struct maps *maps, int i)
+{
+    return maps->entered ? maps->entered[i] : NULL;
 }
 
 /* What is neither mapped nor moved: values, private variables. */
@@ -34,6 +54,10 @@ static inline bool map_is_private(int64_t type)
 {
     return (type & (MAP_LITERAL | MAP_PRIVATE)) != 0;
 }
+
+/* What no compiler makes, and so is reported: sizes, types and numbers that cannot be. All that
+ * follows relies on it. */
+bool maps_are_damaged(const struct work *work, const struct maps *maps);
 
 bool maps_enter(struct work *work, const struct maps *maps);
 bool maps_leave(struct work *work, const struct maps *maps);

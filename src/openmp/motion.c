@@ -45,11 +45,15 @@ bool range_submit(struct work *work, struct mapped *mapped, const void *begin, s
     if (info_wants(INFO_TRANSFERS))
         info_copy(work, false, begin, to, bytes, mapped->name);
     struct resubmit resubmit = {work, mapped, true};
-    if (!work_follow(work, mapped) || !work_submit(work, to, begin, bytes))
+    if (!work_follow(work, mapped) || !work_submit_part(work, mapped, begin, bytes))
         return false;
     work_write(work, mapped);
     mapped_each_pointer(mapped, (uintptr_t)begin, bytes, pointer_resubmit, &resubmit);
-    return resubmit.right && work_pin(work, mapped, (uintptr_t)begin, 0);
+    if (!resubmit.right || !work_pin(work, mapped, (uintptr_t)begin, 0))
+        return false;
+    if ((uintptr_t)begin == mapped->begin && bytes == mapped->end - mapped->begin)
+        LIST_FIRST(&mapped->pins)->given = true;
+    return true;
 }
 
 struct retrieve {
@@ -103,7 +107,10 @@ bool range_retrieve(struct work *work, struct mapped *mapped, void *begin, size_
     if (!retrieve.right)
         return false;
     work_write(work, mapped);
-    return work_pin(work, mapped, (uintptr_t)begin, many ? bytes : 0);
+    bool right = work_pin(work, mapped, (uintptr_t)begin, many ? bytes : 0);
+    if (right)
+        LIST_FIRST(&mapped->pins)->retrieved = true;
+    return right;
 }
 
 bool pointer_attach(struct work *work, struct mapped *mapped, void *pointer, size_t bytes,

@@ -2,7 +2,9 @@
 #include "openmp/region.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "device/launch.h"
 #include "openmp/registry.h"
 #include "openmp/report.h"
 
@@ -27,18 +29,28 @@ static void info_kernel(const struct device *device, const char *name,
     info_launch(device->number, name, teams, threads);
 }
 
-bool region_issue(struct work *work, const struct region_call *call, const struct maps *maps)
+bool region_find(const struct device *device, struct region_call *call,
+                 const struct location *where)
 {
+    return registry_kernel(device, call->host_id, where, &call->kernel, &call->name);
+}
+
+bool region_issue(struct work *work, const struct region_call *call, const struct maps *list)
+{
+    enum { FEW = 64 };
     struct device *device = work->device;
     struct arguments arguments;
-    omprma_addr_t kernel;
-    const char *name;
-    if (!registry_kernel(device, call->host_id, work->where, &kernel, &name))
-        return false;
+    struct mapped *entered[FEW];
+    struct maps with_entered = *list;
+    const struct maps *maps = &with_entered;
+    if (list->count <= FEW) {
+        memset(entered, 0, (size_t)list->count * sizeof(entered[0]));
+        with_entered.entered = entered;
+    }
     if (info_wants(INFO_ARGUMENTS))
         info_arguments(work->where, device->number, "Entering OpenMP kernel", maps->count,
                        maps->sizes, maps->types, maps->names);
-    pthread_mutex_lock(&device->lock);
+    work->computes = true;
     bool right = maps_enter(work, maps);
     if (!right) {
         echo_print("Call to targetDataBegin failed, abort target.");
@@ -46,15 +58,12 @@ bool region_issue(struct work *work, const struct region_call *call, const struc
     }
     arguments.words = arguments.few;
     right = right && arguments_build(work, maps, call->leading, &arguments);
-    pthread_mutex_unlock(&device->lock);
-    if (right && info_wants(INFO_KERNEL))
-        info_kernel(device, name, &call->geometry);
-    right = right && work_launch(work, kernel, &call->geometry, arguments.words, arguments.count);
+    if (right && call->leading > 0)
+        arguments.words[0] = launch_word(call->geometry.threads[0]);
+    if (right && !work->lost && info_wants(INFO_KERNEL))
+        info_kernel(device, call->name, &call->geometry);
+    right =
+        right && work_launch(work, call->kernel, &call->geometry, arguments.words, arguments.count);
     arguments_clear(&arguments);
-    if (!right)
-        return false;
-    pthread_mutex_lock(&device->lock);
-    right = maps_leave(work, maps);
-    pthread_mutex_unlock(&device->lock);
-    return right;
+    return right && maps_leave(work, maps);
 }

@@ -26,9 +26,15 @@ struct region_call {
     const void *host_id;        /* which region */
     omprma_geometry_t geometry; /* what its clauses say */
     size_t leading;             /* words before its arguments */
+    omprma_addr_t kernel;       /* on the device, by region_find() */
+    const char *name;
 };
 
-/* Issues the whole region; it is complete when the work is. */
+/* Finds the kernel on a device that is prepared. Takes no lock of the device. */
+bool region_find(const struct device *device, struct region_call *call,
+                 const struct location *where);
+
+/* Issues the whole region; it is complete when the work is. The caller holds the device's lock. */
 bool region_issue(struct work *work, const struct region_call *call, const struct maps *maps);
 
 #endif

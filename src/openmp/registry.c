@@ -21,6 +21,7 @@ static struct registry {
     struct image *images; /* the newest last */
     struct region_tree regions;
     atomic_ulong generation; /* counts changes */
+    atomic_ulong removed;    /* counts libraries that have gone */
     atomic_llong requires;
 } registry = {.lock = PTHREAD_RWLOCK_INITIALIZER};
 
@@ -41,7 +42,9 @@ static size_t entry_read(const char *at, size_t room, struct entry *entry, bool 
 {
     const struct offload_entry *old = (const void *)at;
     const struct abi_entry_new *new = (const void *)at;
-    if (room >= sizeof(*new) && new->zero == 0 && new->version == 1) {
+    if (room >= sizeof(*old) && new->zero == 0 && new->version == 1) {
+        if (room < sizeof(*new))
+            return 0;
         *entry =
             (struct entry){new->address, new->name, new->bytes, new->flags, (int64_t) new->data};
         *ours = new->kind == ENTRY_KIND_OPENMP;
@@ -131,7 +134,8 @@ bool registry_add(const struct abi_library *library)
     if (!entries_each(library->entries_begin, library->entries_end, requires_take, NULL))
         return false;
     for (int32_t i = 0; i < library->count; i++) {
-        struct image *image = image_make(library, &library->images[i]);
+        struct image *image =
+            image_make(library, &library->images[i], atomic_load(&registry.removed));
         if (!image)
             continue;
         pthread_rwlock_wrlock(&registry.lock);
@@ -163,18 +167,33 @@ static struct image *image_take(const struct abi_library *library)
     return found;
 }
 
-void registry_remove(const struct abi_library *library)
+static void library_remove(const struct abi_library *library, int devices)
 {
     struct image *image;
     while ((image = image_take(library))) {
-        int count = devices_started();
-        for (int i = 0; i < count; i++) {
+        for (int i = 0; i < devices; i++) {
             struct device *device = device_at(i);
             pthread_mutex_lock(&device->load_lock);
             image_displace(image, device);
             pthread_mutex_unlock(&device->load_lock);
         }
         image_free(image);
+    }
+}
+
+void registry_remove(const struct abi_library *library)
+{
+    atomic_fetch_add(&registry.removed, 1);
+    library_remove(library, devices_started());
+}
+
+void registry_clear(int devices)
+{
+    while (registry.images) {
+        const struct image *newest = registry.images;
+        while (newest->next)
+            newest = newest->next;
+        library_remove(newest->library, devices);
     }
 }
 

@@ -29,6 +29,10 @@ struct entry {
 bool registry_add(const struct abi_library *library);
 void registry_remove(const struct abi_library *library);
 
+/* All libraries, the newest first, from `devices` devices, when the process ends and nobody else
+ * offloads any more. */
+void registry_clear(int devices);
+
 /* Clauses of a requires directive. Those that every part of a program has to have or none has to
  * agree with what came before; else this ends the process. */
 void registry_require(int64_t clauses);

@@ -2,6 +2,7 @@
 #include "openmp/report.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -152,6 +153,25 @@ void echo_print(const char *format, ...)
     va_end(arguments);
 }
 
+const char *range_words(const struct mapped *mapped, char text[RANGE_WORDS])
+{
+    struct name name = name_of(mapped->name), file = base_of(field_of(mapped->name, 1));
+    int line = atoi(field_of(mapped->name, 2).text), length;
+    if (!mapped->name)
+        length = snprintf(text, RANGE_WORDS, "memory");
+    else
+        length = snprintf(text, RANGE_WORDS, "\"%.*s\"", name.length, name.text);
+    if (length < RANGE_WORDS)
+        length += snprintf(text + length, RANGE_WORDS - (size_t)length, " (%zu bytes at %p",
+                           (size_t)(mapped->end - mapped->begin), (void *)mapped->begin);
+    if (length < RANGE_WORDS && line > 0)
+        length += snprintf(text + length, RANGE_WORDS - (size_t)length, ", mapped at %.*s:%d",
+                           file.length, file.text, line);
+    if (length < RANGE_WORDS)
+        snprintf(text + length, RANGE_WORDS - (size_t)length, ")");
+    return text;
+}
+
 bool report_start(void)
 {
     line_print(NULL, NULL, omprma_error());
@@ -182,16 +202,15 @@ void report_inconsistent(const char *clause)
 /* ---- information ---------------------------------------------------------------------------- */
 
 static pthread_once_t info_once = PTHREAD_ONCE_INIT;
-static atomic_uint info_flags;
+atomic_uint info_flags = UINT_MAX;
 
 static void info_read(void)
 {
     const char *text = getenv("LIBOMPTARGET_INFO");
-    if (text)
-        atomic_store(&info_flags, (unsigned)strtol(text, NULL, 0));
+    atomic_store(&info_flags, text ? (unsigned)strtol(text, NULL, 0) : 0);
 }
 
-bool info_wants(enum info kind)
+bool info_wants_after_reading(enum info kind)
 {
     pthread_once(&info_once, info_read);
     return (atomic_load_explicit(&info_flags, memory_order_relaxed) & (unsigned)kind) != 0;

@@ -7,6 +7,7 @@
 #ifndef OMPRMA_OPENMP_REPORT_H
 #define OMPRMA_OPENMP_REPORT_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,6 +15,7 @@
 #include "openmp/abi.h"
 
 struct device;
+struct mapped;
 struct mapping;
 
 /* Bits of LIBOMPTARGET_INFO. */
@@ -27,7 +29,17 @@ enum info {
     INFO_EMPTY = 64
 };
 
-bool info_wants(enum info kind);
+/* What LIBOMPTARGET_INFO says, before it is read all bits. */
+extern atomic_uint info_flags;
+bool info_wants_after_reading(enum info kind);
+
+/* Asked several times for each map. */
+static inline bool info_wants(enum info kind)
+{
+    return (atomic_load_explicit(&info_flags, memory_order_relaxed) & (unsigned)kind) != 0 &&
+           info_wants_after_reading(kind);
+}
+
 void info_set(uint32_t flags);
 
 /* "omprma: error: app.c:42: device 1 (node3): ..."; `where` and `device` may be NULL. The same line
@@ -37,6 +49,10 @@ bool report(const struct location *where, const struct device *device, const cha
 
 /* The same with the thread's omprma_error(), if `status` is one: returns whether it is none. */
 bool report_status(const struct location *where, const struct device *device, int status);
+
+/* "\"x[0:5]\" (20 bytes at 0x7ff0, mapped at app.c:12)", in `text`. */
+enum { RANGE_WORDS = 512 };
+const char *range_words(const struct mapped *mapped, char text[RANGE_WORDS]);
 
 /* A line for the calling thread's omprma_error(), where there is no device yet. */
 bool report_start(void);

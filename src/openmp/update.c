@@ -76,6 +76,22 @@ static bool is_only_member(const struct maps *maps, int i)
     return parent >= 0 && parent < i && members == 1;
 }
 
+/* Do the parts end where memory may be, and are they apart? What follows relies on it. */
+static bool dimensions_are_sound(const struct dimension *dimensions, int count)
+{
+    uint64_t end = 0, reach, from;
+    for (int level = 0; level < count; level++) {
+        const struct dimension *each = &dimensions[level];
+        if ((each->stride == 0 && each->count > 1) ||
+            __builtin_mul_overflow(each->count, each->stride, &reach) ||
+            __builtin_mul_overflow(each->offset, offset_unit(dimensions, count, level), &from) ||
+            __builtin_add_overflow(end, reach, &end) || __builtin_add_overflow(end, from, &end) ||
+            end > PTRDIFF_MAX >> 16)
+            return false;
+    }
+    return true;
+}
+
 static bool item_update_parts(struct work *work, const struct maps *maps, int i)
 {
     const struct dimension *dimensions = maps->begins[i];
@@ -87,6 +103,10 @@ static bool item_update_parts(struct work *work, const struct maps *maps, int i)
                       "the compiler passes no dimensions of \"%.*s\"; update a contiguous part of "
                       "it, or compile with clang 22",
                       name.length, name.text);
+    if (!dimensions_are_sound(dimensions, count))
+        return report(work->where, work->device,
+                      "the program passes impossible dimensions for \"%.*s\"", name.length,
+                      name.text);
     if (is_only_member(maps, i))
         at = maps->begins[map_parent(maps->types[i])];
     for (int level = 0; level < count && !is_only_member(maps, i); level++)
@@ -115,5 +135,6 @@ static bool list_update(struct work *work, const struct maps *maps, void *contex
 
 bool maps_update(struct work *work, const struct maps *maps)
 {
-    return list_update(work, maps, NULL);
+    bool right = list_update(work, maps, NULL);
+    return work_send(work) && right;
 }

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "openmp/fault.h"
+#include "openmp/loss.h"
 #include "openmp/report.h"
 
 struct kept {
@@ -11,20 +13,36 @@ struct kept {
     _Alignas(16) unsigned char bytes[];
 };
 
+/* What comes back waits here until all is complete: the host's memory is as it was when the host
+ * has to do the work. */
+struct arrival {
+    struct arrival *next;
+    void *to;
+    size_t bytes;
+    _Alignas(16) unsigned char content[];
+};
+
+/* After a failure that was reported. True: the host does what the device did not. */
+static bool work_goes_on(struct work *work)
+{
+    work->lost = work->spared && device_is_lost(work->device);
+    work->failed = work->failed || !work->lost;
+    return work->lost;
+}
+
 static bool work_issued(struct work *work, omprma_status_t status)
 {
-    if (report_status(work->where, work->device, status))
-        return true;
-    work->failed = true;
-    return false;
+    bool right = work->exchanges ? report_status(work->where, work->device, status)
+                                 : loss_status(work->where, work->device, status);
+    return right || work_goes_on(work);
 }
 
 /* ---- begin and end -------------------------------------------------------------------------- */
 
 static bool queue_make(struct work *work, omprma_queue_t **queue)
 {
-    return *queue || report_status(work->where, work->device,
-                                   omprma_queue_create(work->device->remote, queue));
+    return *queue || work->lost ||
+           work_issued(work, omprma_queue_create(work->device->remote, queue));
 }
 
 /* The queue of small works in flight whose turn it is. The caller holds the device's lock. */
@@ -60,25 +78,38 @@ static struct work *work_take(struct device *device, const struct location *wher
     work->device = device;
     work->where = where;
     work->number = ++device->works;
-    work->failed = work->departed = false;
+    work->failed = work->departed = work->computes = work->exchanges = false;
+    work->spared = work->lost = false;
     return work;
+}
+
+struct work *work_begin_locked(struct device *device, const struct location *where,
+                               enum work_kind kind)
+{
+    struct work *work = work_take(device, where);
+    bool flies = kind == WORK_FLIGHT || kind == WORK_SMALL;
+    if (work && kind == WORK_SPARED) {
+        work->spared = true;
+        work->lost = device_is_lost(device);
+    }
+    bool right = work && (kind == WORK_SMALL ? queue_share(work) : queue_make(work, &work->own));
+    if (right && kind != WORK_SMALL)
+        work->queue = work->own;
+    if (right && flies && !work->end)
+        right = report_status(where, device, omprma_event_create(&work->end));
+    if (right)
+        work->in_flight = flies;
+    else if (work)
+        work_give(work);
+    return right ? work : NULL;
 }
 
 struct work *work_begin(struct device *device, const struct location *where, enum work_kind kind)
 {
     pthread_mutex_lock(&device->lock);
-    struct work *work = work_take(device, where);
-    bool right = work && (kind == WORK_SMALL ? queue_share(work) : queue_make(work, &work->own));
-    if (right && kind != WORK_SMALL)
-        work->queue = work->own;
-    if (right && kind != WORK_WAITED && !work->end)
-        right = report_status(where, device, omprma_event_create(&work->end));
-    if (right)
-        work->in_flight = kind != WORK_WAITED;
-    else if (work)
-        work_give(work);
+    struct work *work = work_begin_locked(device, where, kind);
     pthread_mutex_unlock(&device->lock);
-    return right ? work : NULL;
+    return work;
 }
 
 static void pointer_restore(const struct attached *pointer, void *context)
@@ -87,7 +118,6 @@ static void pointer_restore(const struct attached *pointer, void *context)
     memcpy((void *)pointer->pointer, pointer->host_value, pointer->bytes);
 }
 
-/* What came back may hold device pointers; and ranges that nobody has mapped any more go. */
 static void pinned_end(struct work *work, struct pinned *pinned)
 {
     struct device *device = work->device;
@@ -97,9 +127,9 @@ static void pinned_end(struct work *work, struct pinned *pinned)
     work->spare = pinned;
     if (!mapped_is_over(mapped))
         return;
-    omprma_addr_t block = mapped->block;
+    struct share share = mapped->share;
     mapping_remove(&device->mapping, mapped);
-    if (block && !report_status(work->where, device, omprma_free(device->remote, block)))
+    if (!share_give(device, work->where, &share))
         work->failed = true;
 }
 
@@ -117,27 +147,90 @@ static void work_unpin(struct work *work, bool arrived)
     work->pinned = NULL;
 }
 
+/* Puts what came back for `begin` to `end` where it belongs, or drops it. */
+static void arrivals_end(struct work *work, const char *begin, const char *end, bool deliver)
+{
+    struct arrival *reversed = NULL, **link = &work->arrived;
+    for (struct arrival *each; (each = *link);) {
+        if ((char *)each->to >= end || (char *)each->to + each->bytes <= begin) {
+            link = &each->next;
+            continue;
+        }
+        *link = each->next;
+        each->next = reversed; /* in the order in which they were asked for */
+        reversed = each;
+    }
+    for (struct arrival *next, *each = reversed; each; each = next) {
+        next = each->next;
+        if (deliver)
+            memcpy(each->to, each->content, each->bytes);
+        free(each);
+    }
+}
+
+static bool has_arrivals(const struct work *work, const struct mapped *mapped)
+{
+    for (const struct arrival *each = work->arrived; each; each = each->next)
+        if ((uintptr_t)each->to < mapped->end && (uintptr_t)each->to + each->bytes > mapped->begin)
+            return true;
+    return false;
+}
+
+/* The first of the works before `number` for which something of the range has come back. */
+static struct work *earliest_of(const struct mapped *mapped, uint64_t number)
+{
+    struct work *earliest = NULL;
+    const struct pinned *each;
+    LIST_FOREACH(each, &mapped->pins, link)
+    if (each->work->number < (earliest ? earliest->number : number) &&
+        has_arrivals(each->work, mapped))
+        earliest = each->work;
+    return earliest;
+}
+
+/* What came back goes where it belongs, after what earlier works have brought to the same place:
+ * they may come here later. The caller holds the device's lock. */
+static void work_deliver(struct work *work, bool arrived)
+{
+    if (!work->arrived)
+        return;
+    for (const struct pinned *own = work->pinned; own && arrived; own = own->next) {
+        struct work *earlier;
+        /* Only a range that it has retrieved has waited for what others retrieve. */
+        while (own->retrieved && (earlier = earliest_of(own->mapped, work->number)))
+            arrivals_end(earlier, (char *)own->mapped->begin, (char *)own->mapped->end, true);
+    }
+    arrivals_end(work, NULL, (char *)UINTPTR_MAX, arrived);
+}
+
 /* The queue is done. */
-static bool work_end(struct work *work, omprma_status_t status)
+static enum work_result work_over(struct work *work, omprma_status_t status)
 {
     struct device *device = work->device;
-    if (!report_status(work->where, device, status))
-        work->failed = true;
+    bool right = work->exchanges ? fault_report(work->where, device, status)
+                                 : loss_end_status(work->where, device, status);
+    if (!right)
+        work_goes_on(work);
+    bool arrived = status == OMPRMA_OK && !work->lost;
     for (struct kept *next, *each = work->kept; each; each = next) {
         next = each->next;
         free(each);
     }
     work->kept = NULL;
-    if (work->block &&
-        !report_status(work->where, device, omprma_free(device->remote, work->block)))
-        work->failed = true;
-    work->block = 0;
+    if (work->gather) /* what an error has left behind */
+        work->gather->end = work->gather->begin;
     pthread_mutex_lock(&device->lock);
-    work_unpin(work, status == OMPRMA_OK);
-    bool right = !work->failed;
+    work_deliver(work, arrived && !work->failed);
+    if (work->lost && !loss_spares(work))
+        work->failed = true;
+    work_unpin(work, arrived);
+    if (!share_give(device, work->where, &work->privates))
+        work->failed = true;
+    work->privates = (struct share){0};
+    enum work_result result = work->failed ? WORK_FAILED : work->lost ? WORK_LOST : WORK_DONE;
     work_give(work);
     pthread_mutex_unlock(&device->lock);
-    return right;
+    return result;
 }
 
 bool work_depart(struct work *work)
@@ -147,13 +240,13 @@ bool work_depart(struct work *work)
 }
 
 /* A queue of its own is clean again afterwards; one that is shared has others' operations, too. */
-bool work_finish(struct work *work)
+enum work_result work_end(struct work *work)
 {
     if (work->queue == work->own)
-        return work_end(work, omprma_queue_synchronize(work->queue));
+        return work_over(work, work->queue ? omprma_queue_synchronize(work->queue) : OMPRMA_OK);
     if (!work->departed)
         work_depart(work);
-    return work_end(work, omprma_event_synchronize(work->end));
+    return work_over(work, omprma_event_synchronize(work->end));
 }
 
 bool work_has_arrived(struct work *work)
@@ -164,19 +257,65 @@ bool work_has_arrived(struct work *work)
 
 /* ---- operations ----------------------------------------------------------------------------- */
 
+bool work_send(struct work *work)
+{
+    struct gather *gather = work->gather;
+    return !gather || gather->begin == gather->end || work->lost ||
+           work_issued(work, gather_issue(gather, work->queue));
+}
+
+/* Where there is no host memory for it, the piece travels alone. */
+bool work_submit_part(struct work *work, const struct mapped *mapped, const void *begin,
+                      size_t bytes)
+{
+    omprma_addr_t to = mapped_address(mapped, (uintptr_t)begin);
+    if (work->lost)
+        return true;
+    if (!work->gather)
+        work->gather = calloc(1, sizeof(*work->gather));
+    if (!work->gather)
+        return work_submit(work, to, begin, bytes);
+    if (gather_add(work->gather, &mapped->share, to, begin, bytes))
+        return true;
+    return work_send(work) && (gather_add(work->gather, &mapped->share, to, begin, bytes) ||
+                               work_submit(work, to, begin, bytes));
+}
+
 bool work_submit(struct work *work, omprma_addr_t to, const void *from, size_t bytes)
 {
-    return work_issued(work, omprma_submit(work->queue, to, from, bytes));
+    return work_send(work) &&
+           (work->lost || work_issued(work, omprma_submit(work->queue, to, from, bytes)));
+}
+
+/* Where it goes until all is complete. NULL: reported. */
+static void *arrival_make(struct work *work, void *to, size_t bytes)
+{
+    struct arrival *arrival =
+        bytes < SIZE_MAX - sizeof(*arrival) ? malloc(sizeof(*arrival) + bytes) : NULL;
+    if (!arrival) {
+        work->failed = !report(work->where, work->device,
+                               "no host memory for %zu bytes on their way back", bytes);
+        return NULL;
+    }
+    *arrival = (struct arrival){work->arrived, to, bytes};
+    work->arrived = arrival;
+    return arrival->content;
 }
 
 bool work_retrieve(struct work *work, void *to, omprma_addr_t from, size_t bytes)
 {
-    return work_issued(work, omprma_retrieve(work->queue, to, from, bytes));
+    if (!work_send(work))
+        return false;
+    if (work->lost)
+        return true;
+    void *place = work->spared ? arrival_make(work, to, bytes) : to;
+    return place && work_issued(work, omprma_retrieve(work->queue, place, from, bytes));
 }
 
 bool work_exchange(struct work *work, omprma_addr_t from, int to_device, omprma_addr_t to,
                    size_t bytes)
 {
+    work->exchanges = true;
     return work_issued(work,
                        omprma_exchange(work->queue, from, device_at(to_device)->remote, to, bytes));
 }
@@ -184,15 +323,25 @@ bool work_exchange(struct work *work, omprma_addr_t from, int to_device, omprma_
 bool work_launch(struct work *work, omprma_addr_t kernel, const omprma_geometry_t *geometry,
                  const uint64_t *words, size_t count)
 {
-    return work_issued(work, omprma_launch(work->queue, kernel, geometry, words, count));
+    return work->lost ||
+           work_issued(work, omprma_launch(work->queue, kernel, geometry, words, count));
+}
+
+bool work_share(struct work *work, uintptr_t host, size_t bytes, struct share *share)
+{
+    *share = (struct share){.device = host};
+    if (work->lost || share_take(work->device, work->where, host, bytes, share))
+        return true;
+    *share = (struct share){.device = host};
+    return work_goes_on(work);
 }
 
 omprma_addr_t work_private(struct work *work, size_t bytes)
 {
-    omprma_addr_t block = 0;
-    if (work_issued(work, omprma_alloc(work->device->remote, bytes, &block)))
-        work->block = block;
-    return block;
+    enum { ANY = 16 }; /* nobody uses it where the host is the device */
+    if (!work_share(work, 0, bytes, &work->privates))
+        return 0;
+    return work->lost ? ANY : work->privates.device;
 }
 
 void *work_keep(struct work *work, size_t bytes)
@@ -214,6 +363,8 @@ void *work_keep(struct work *work, size_t bytes)
  * lock was released. */
 static bool work_wait_for(struct work *work, struct work *other)
 {
+    if (!other->queue) /* the host does it */
+        return true;
     return (other->event || work_issued(work, omprma_event_create(&other->event))) &&
            work_issued(work, omprma_event_record(other->event, other->queue)) &&
            work_issued(work, omprma_event_wait(other->event, work->queue));
@@ -222,7 +373,7 @@ static bool work_wait_for(struct work *work, struct work *other)
 bool work_follow(struct work *work, struct mapped *mapped)
 {
     struct work *writer = mapped->writer;
-    if (!writer || writer == work)
+    if (!writer || writer == work || work->lost)
         return true;
     if (writer->number != mapped->writer_number) { /* it is over */
         mapped->writer = NULL;
@@ -235,7 +386,7 @@ bool work_follow_all(struct work *work, struct mapped *mapped)
 {
     struct pinned *each;
     LIST_FOREACH(each, &mapped->pins, link)
-    if (each->work != work && !work_wait_for(work, each->work))
+    if (each->work != work && !work->lost && !work_wait_for(work, each->work))
         return false;
     return true;
 }
@@ -246,7 +397,7 @@ void work_write(struct work *work, struct mapped *mapped)
     mapped->writer_number = work->number;
 }
 
-bool work_pin(struct work *work, struct mapped *mapped, uintptr_t begin, size_t bytes)
+bool work_pin_again(struct work *work, struct mapped *mapped, uintptr_t begin, size_t bytes)
 {
     struct pinned *pinned = work->spare;
     if (pinned)

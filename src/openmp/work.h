@@ -21,6 +21,7 @@
 
 #include "openmp/abi.h"
 #include "openmp/device.h"
+#include "openmp/gather.h"
 #include "openmp/mapping.h"
 
 /* A range that a work uses: it stays in the table until the work is over. */
@@ -31,6 +32,8 @@ struct pinned {
     struct mapped *mapped;
     uintptr_t begin; /* where pointers get their host values back; `bytes` may be 0 */
     size_t bytes;
+    bool given;     /* the host gave all of its values */
+    bool retrieved; /* all or some of them were to come back */
 };
 
 struct work {
@@ -43,17 +46,24 @@ struct work {
     bool in_flight;        /* its construct is over for the thread that issued it */
     uint64_t number;       /* never the same again; 0 while it is free. Under the device's lock */
     struct work *next_free;
-    struct pinned *pinned; /* ranges that it uses */
-    struct pinned *spare;  /* kept for the next work */
-    omprma_addr_t block;   /* device memory of private variables */
-    struct kept *kept;     /* host memory that omprma reads from */
-    bool departed;         /* `end` is behind all that it has issued */
+    struct pinned *pinned;   /* ranges that it uses */
+    struct pinned *spare;    /* kept for the next work */
+    struct share privates;   /* device memory of private variables */
+    struct gather *gather;   /* what is to travel together; made when it is needed, and kept */
+    struct kept *kept;       /* host memory that omprma reads from */
+    struct arrival *arrived; /* what comes back to one that is spared */
+    bool departed;           /* `end` is behind all that it has issued */
+    bool computes;           /* it is a region */
+    bool exchanges;          /* what it is told may be about another device */
+    bool spared;             /* see WORK_SPARED */
+    bool lost;               /* it was spared: nothing is moved any more */
     bool failed;
 };
 
 /* How a work is waited for, and in which queue it is. */
 enum work_kind {
     WORK_WAITED, /* by the thread that has begun it; in a queue of its own */
+    WORK_SPARED, /* the same; the host does it when the device is lost and the run goes on */
     WORK_FLIGHT, /* in flight, in a queue of its own */
     WORK_SMALL   /* in flight, in a queue with other small ones */
 };
@@ -61,9 +71,26 @@ enum work_kind {
 /* NULL: reported. Takes the device's lock. Blocks: no. */
 struct work *work_begin(struct device *device, const struct location *where, enum work_kind kind);
 
-/* Waits until all is complete, cleans up, and frees the work. False: something failed. Takes the
- * device's lock. Blocks: yes. */
-bool work_finish(struct work *work);
+/* The same by one who holds the lock. */
+struct work *work_begin_locked(struct device *device, const struct location *where,
+                               enum work_kind kind);
+
+/* How a work ended. */
+enum work_result {
+    WORK_FAILED, /* reported */
+    WORK_DONE,
+    WORK_LOST /* its device is lost, the host's memory is as before, and the host can do it */
+};
+
+/* Waits until all is complete, cleans up, and frees the work. Takes the device's lock. Blocks: yes.
+ */
+enum work_result work_end(struct work *work);
+
+/* The same: is it done? */
+static inline bool work_finish(struct work *work)
+{
+    return work_end(work) == WORK_DONE;
+}
 
 /* Of one in flight: everything has been issued. False: reported. Blocks: no. */
 bool work_depart(struct work *work);
@@ -74,16 +101,29 @@ bool work_has_arrived(struct work *work);
 
 /* ---- operations; none takes a lock of ours. Block: when the queue is full ---- */
 
-/* Large sources must stay until the end. */
+/* Large sources must stay until the end. Both send what was gathered before. */
 bool work_submit(struct work *work, omprma_addr_t to, const void *from, size_t bytes);
 bool work_retrieve(struct work *work, void *to, omprma_addr_t from, size_t bytes);
 bool work_exchange(struct work *work, omprma_addr_t from, int to_device, omprma_addr_t to,
                    size_t bytes);
+/* Submits a part of a mapped range; small ones are gathered. work_send() has to follow before
+ * anything else is done that they matter to. */
+bool work_submit_part(struct work *work, const struct mapped *mapped, const void *begin,
+                      size_t bytes);
+
+/* Sends what was gathered. */
+bool work_send(struct work *work);
+
 /* `geometry` may be NULL. */
 bool work_launch(struct work *work, omprma_addr_t kernel, const omprma_geometry_t *geometry,
                  const uint64_t *words, size_t count);
 
-/* Device memory that is freed at the end; one block per work. 0: reported. */
+/* Device memory for the table, see share.h; none where the host is the device. The caller holds the
+ * device's lock. */
+bool work_share(struct work *work, uintptr_t host, size_t bytes, struct share *share);
+
+/* Device memory that is freed at the end; once per work. The caller holds the device's lock. 0:
+ * reported. */
 omprma_addr_t work_private(struct work *work, size_t bytes);
 
 /* Zeroed host memory that lives until the end. NULL: reported. */
@@ -100,6 +140,12 @@ bool work_follow_all(struct work *work, struct mapped *mapped);
 
 /* Keeps the range in the table until the end, and takes it out then if nobody has it mapped or uses
  * it. Pointers in [begin, begin + bytes) get their host values back before. */
-bool work_pin(struct work *work, struct mapped *mapped, uintptr_t begin, size_t bytes);
+bool work_pin_again(struct work *work, struct mapped *mapped, uintptr_t begin, size_t bytes);
+
+static inline bool work_pin(struct work *work, struct mapped *mapped, uintptr_t begin, size_t bytes)
+{
+    const struct pinned *last = LIST_FIRST(&mapped->pins);
+    return (bytes == 0 && last && last->work == work) || work_pin_again(work, mapped, begin, bytes);
+}
 
 #endif

@@ -29,7 +29,11 @@ static bool image_is_foreign(const struct tgt_image *image)
 
 int32_t image_accept(const struct tgt_image *image)
 {
-    if (image_is_foreign(image) || plugin_start() == 0)
+    if (image_is_foreign(image)) {
+        mixed_note();
+        return 0;
+    }
+    if (plugin_start() == 0)
         return 0;
     if (omprma_image_check(image->start, image_bytes(image)) == OMPRMA_OK)
         return 1;

@@ -67,7 +67,8 @@ int32_t plugin_submit(int device, void *to, const void *from, int64_t bytes,
     notice_attachment(from, bytes);
     omprma_queue_t *queue = queue_of(device, used);
     if (queue)
-        result = queue_issued(device, used, !async || error_may_come_late(device, to, bytes),
+        result = queue_issued(device, used,
+                              !async || mixed_is() || error_may_come_late(device, to, bytes),
                               omprma_submit(queue, address_of(to), from, (size_t)bytes));
     plugin_leave();
     return result;

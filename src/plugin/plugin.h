@@ -78,6 +78,18 @@ int32_t plugin_launch(int device, void *kernel, const omprma_geometry_t *geometr
 void *plugin_alloc(int device, int64_t bytes, int32_t kind);
 int32_t plugin_delete(int device, void *address);
 
+/* ---- programs for several kinds of devices (mixed.c) ---- */
+
+/* The program has an image that is not for this plugin. */
+void mixed_note(void);
+
+/* True if it has, and libomptarget confuses what plugins put into AsyncInfo: then submits do not
+ * leave a queue there. */
+bool mixed_is(void);
+
+/* Waits for what another plugin has put there. Blocks: yes. */
+int32_t mixed_synchronize(void *stream);
+
 /* ---- images (image.c) ---- */
 
 /* 1 if this plugin can run the image, else 0; a damaged one is reported. */

@@ -465,6 +465,10 @@ static int add_copy(uint64_t to, bool device_to, uint64_t from, bool device_from
     if ((device_to && !memory_is_valid(to, bytes)) ||
         (device_from && !memory_is_valid(from, bytes)))
         return INVALID_VALUE;
+    if (settings.gbps && bytes >= STREAM_ENGINE_LEAST) {
+        stream_add_copy(stream, device_to, bytes);
+        return SUCCESS;
+    }
     copy = malloc(sizeof(*copy));
     if (copy)
         *copy = (struct copy){(void *)(uintptr_t)to, (const void *)(uintptr_t)from, bytes};

@@ -275,6 +275,8 @@ EXPORT int cuFuncGetParamInfo(const struct function *function, size_t index, siz
                               size_t *bytes)
 {
     ENTER;
+    if (settings.version < 12040) /* the driver's library did not have it */
+        return NOT_FOUND;
     if (index >= function->symbol->count)
         return INVALID_VALUE;
     *offset = function->symbol->parameters[index].offset;

@@ -51,6 +51,7 @@ void settings_read(void)
     settings.version = (int)number_of("STANDIN_VERSION", 12040);
     settings.capability = (int)number_of("STANDIN_CAPABILITY", 90);
     settings.memory_bytes = (size_t)number_of("STANDIN_MEMORY", 1024) << 20;
+    settings.gbps = (int)number_of("STANDIN_SPEED", 0);
     settings.delay_us = (unsigned)number_of("STANDIN_DELAY", 200);
     settings.code = code ? code : "";
     if (settings.devices > DEVICES_MOST)

@@ -16,6 +16,8 @@
  *   STANDIN_VERSION   of the driver interface (12040)
  *   STANDIN_CAPABILITY  of the devices (90)
  *   STANDIN_DELAY     most microseconds by which a stream does something too late (200)
+ *   STANDIN_SPEED     GB/s of two engines, in and out; then copies from 64 KiB on move nothing: for
+ *                     measurements only
  *   STANDIN_FAIL      NUMBER or FUNCTION:NUMBER, and :CODE: that call returns CODE (999)
  *   STANDIN_CODE      files with x86-64 code for kernels, with colons between: shared objects, or
  *                     programs with x86-64 offload images in them
@@ -69,6 +71,7 @@ struct standin_counts {
 struct settings {
     int devices, version, capability;
     size_t memory_bytes;
+    int gbps; /* 0: copies are made */
     _Atomic unsigned delay_us;
     const char *code; /* "" if there is none */
 };
@@ -128,6 +131,10 @@ struct stream;
 
 /* Has a stream call work(data) after what it was given before, and then free `data`. */
 int stream_add(struct stream *stream, int (*work)(void *data), void *data);
+
+/* Instead, a copy by an engine, which moves nothing: for who measures. */
+enum { STREAM_ENGINES = 2, STREAM_ENGINE_LEAST = 64 << 10 };
+void stream_add_copy(struct stream *stream, int engine, size_t bytes);
 
 /* ---- image.c */
 

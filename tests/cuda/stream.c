@@ -5,8 +5,10 @@
 #define _GNU_SOURCE
 #include "standin.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 struct work {
@@ -23,7 +25,41 @@ struct stream {
     struct work *first, *last; /* `first` is being done */
     bool stop;
     unsigned seed;
+    int64_t copied_ns; /* when its last copy by an engine is over */
 };
+
+/* ---- engines: copies that take their time, and no processor ---- */
+
+static struct {
+    pthread_mutex_t lock;
+    int64_t free_ns[STREAM_ENGINES];
+} engines = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static int64_t now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+void stream_add_copy(struct stream *stream, int engine, size_t bytes)
+{
+    int64_t *free_ns = &engines.free_ns[engine], now = now_ns();
+
+    pthread_mutex_lock(&engines.lock);
+    *free_ns = (*free_ns > now ? *free_ns : now) + (int64_t)bytes / settings.gbps;
+    stream->copied_ns = *free_ns;
+    pthread_mutex_unlock(&engines.lock);
+}
+
+static void wait_for_engine(const struct stream *stream)
+{
+    while (now_ns() < stream->copied_ns)
+        sched_yield();
+}
+
+/* ---- the rest ---- */
 
 /* What has failed stays: everything after it is dropped. */
 static void do_first(struct stream *stream)
@@ -35,6 +71,7 @@ static void do_first(struct stream *stream)
     unsigned delay_us = settings.delay_us;
     if (delay_us)
         usleep((unsigned)rand_r(&stream->seed) % delay_us);
+    wait_for_engine(stream);
     if (code == SUCCESS)
         code = work->work(work->data);
     if (code != SUCCESS)
@@ -131,7 +168,7 @@ EXPORT int cuStreamQuery(struct stream *stream)
     if (stream->context->fault)
         return stream->context->fault;
     pthread_mutex_lock(&stream->lock);
-    busy = stream->first != NULL;
+    busy = stream->first != NULL || (stream->copied_ns && now_ns() < stream->copied_ns);
     pthread_mutex_unlock(&stream->lock);
     return busy ? NOT_READY : stream->context->fault;
 }
@@ -143,5 +180,6 @@ EXPORT int cuStreamSynchronize(struct stream *stream)
     while (stream->first)
         pthread_cond_wait(&stream->changed, &stream->lock);
     pthread_mutex_unlock(&stream->lock);
+    wait_for_engine(stream);
     return stream->context->fault;
 }

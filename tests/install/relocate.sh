@@ -3,12 +3,8 @@
 # with CMake and runs, the plugin and the programs find the library, and no file knows the old place.
 set -euo pipefail
 
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-fail() {
-    echo "relocate: $*" >&2
-    exit 1
-}
+# shellcheck source=tests/install/common.sh
+. "$(dirname "$0")/common.sh"
 
 # Programs of an instrumented library must be instrumented alike.
 flags=()

@@ -34,7 +34,7 @@ for version in 14 15 16; do
     ln -sf "$libraries"/libomptarget.so* "$folder/"
     ln -sf ../libomprma-plugin.so "$folder/libomptarget.rtl.x86_64.so"
     ln -sf ../libomprma-plugin.so "$folder/libomptarget.rtl.x86_64.nextgen.so"
-    LOCAL_OMPRMA_DEVICES=2 "$root/tests/openmp/run" --llvm $version --tier few \
+    LOCAL_OMPRMA_DEVICES=2 "$root/tests/openmp/run" --llvm $version --tier few --runtime llvm \
         --launcher "env LD_LIBRARY_PATH=$folder:$libraries" || failed=1
     ran=1
 done

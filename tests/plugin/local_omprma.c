@@ -151,6 +151,13 @@ omprma_status_t omprma_address_inside(int device, omprma_addr_t address, size_t 
     return OMPRMA_OK;
 }
 
+omprma_status_t omprma_fault_address(int device, omprma_addr_t *address)
+{
+    (void)device;
+    *address = 0;
+    return OMPRMA_OK;
+}
+
 omprma_status_t omprma_free(int device, omprma_addr_t address)
 {
     omprma_status_t status = fail(OMPRMA_ERR_ADDRESS, "device %d: free of 0x%llx, no block", device,

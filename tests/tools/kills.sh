@@ -16,6 +16,7 @@ llvm=$root/build/toolchains/llvm-14
 [ -z "${SANITIZE:-}" ] || exit 77 # its output and its time are not the program's
 
 export TMPDIR=$folder/tmp OMPRMA_TIMEOUT=3 LIBOMP_NUM_HIDDEN_HELPER_THREADS=2 OMP_NUM_THREADS=2
+export OMPRMA_BIND=0 # else there is a line when workers share cores
 mkdir "$TMPDIR"
 if [ "${3:-}" = hosts ]; then
     hosts_up 2 || exit 77

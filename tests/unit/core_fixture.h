@@ -300,7 +300,8 @@ static inline void core_start(const struct core_options *o)
     config.adapt = o->adapt;
     config.wrong_choice = o->wrong_choice;
     core.workers = o->workers ? o->workers : 1;
-    assert_ok(place_create("core:2 pu:1", 0, 1, 1, &core.place));
+    assert_ok(
+        place_create("core:2 pu:1", &(struct place_wish){.count = 1, .lanes = 1}, &core.place));
     assert_ok(null_network_create(core.workers + 1, &core.network));
     core.exchange = null_exchange_create();
     assert_non_null(core.exchange);

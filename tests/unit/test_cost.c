@@ -56,8 +56,10 @@ static void few_samples_and_too_many(void **state)
 
 static void close_ways_want_more_samples(void **state)
 {
-    struct cost_samples slow = TAKEN(20, 21, 22, 20), fast = TAKEN(10, 11, 12, 10),
-                        near = TAKEN(18, 18, 19, 18), few = TAKEN(1, 1), none = {0};
+    struct cost_samples slow = TAKEN(20, 21, 22, 20, 20, 21, 22, 20),
+                        fast = TAKEN(10, 11, 12, 10, 10, 11, 12, 10),
+                        near = TAKEN(18, 18, 19, 18, 18, 18, 19, 18), few = TAKEN(1, 1),
+                        scattered = TAKEN(30, 40, 50, 60, 70, 80, 90, 100), none = {0};
 
     (void)state;
     assert_true(cost_is_clear(&slow, &fast));
@@ -65,6 +67,11 @@ static void close_ways_want_more_samples(void **state)
     assert_false(cost_is_clear(&slow, &near));
     assert_false(cost_is_clear(&slow, &few));
     assert_false(cost_is_clear(&slow, &none));
+    assert_false(cost_is_clear(&scattered, &fast));
+    assert_true(cost_is_repeated(&slow) && cost_is_repeated(&few));
+    assert_false(cost_is_repeated(&scattered) || cost_is_repeated(&none));
+    assert_true(cost_is_rough(&scattered) && !cost_is_rough(&slow));
+    assert_true(cost_of(&scattered) == 30);
 }
 
 /* So much per operation and so much per byte. */
@@ -116,9 +123,13 @@ static void what_was_not_measured(void **state)
     struct cost_curve some = line(1, 1, 0, UINT64_MAX), none = {0};
 
     (void)state;
-    assert_true(cost_classes(&none, &some) == 0);
+    assert_true(cost_classes(&none, &some) == (UINT64_C(1) << COST_CLASSES) - 1);
     assert_true(cost_classes(&none, &none) == (UINT64_C(1) << COST_CLASSES) - 1);
     assert_true(cost_classes(&some, &none) == (UINT64_C(1) << COST_CLASSES) - 1);
+    some = line(1, 1, 0, 4096); /* small sizes tell nothing of large ones */
+    assert_true(cost_classes(&some, &none) == (UINT64_C(1) << COST_CLASSES) - 1);
+    none = line(0.5, 0.5, 0, 4096);
+    assert_true(cost_classes(&some, &none) == (UINT64_C(1) << COST_CLASSES) - (1 << 13));
     assert_true(cost_classes(&some, &some) == (UINT64_C(1) << COST_CLASSES) - 1); /* as good */
 }
 
@@ -136,9 +147,21 @@ static void the_limit_is_where_curves_meet(void **state)
     small = line(2, 0, 0, 8192);
     assert_int_equal(cost_limit(&small, 0, &first, NULL, 0, 8192), 0);
     small = line(1, 0, 8, 1024); /* not measured beyond that */
-    assert_int_equal(cost_limit(&small, 0, &first, NULL, 0, 8192), 1024);
+    assert_int_equal(cost_limit(&small, 0, &first, NULL, 0, 8192), COST_EAGER);
     small = (struct cost_curve){0};
-    assert_int_equal(cost_limit(&small, 0, &first, NULL, 0, 8192), 0);
+    assert_int_equal(cost_limit(&small, 0, &first, NULL, 0, 8192), COST_EAGER);
+    small = line(2, 0, 0, 8192); /* beyond COST_EAGER as good is not enough */
+    first = line(2, 0, 0, UINT64_MAX);
+    assert_int_equal(cost_limit(&small, 0, &first, NULL, 0, 8192), COST_EAGER);
+    first = line(2.3, 0, 0, UINT64_MAX);
+    assert_int_equal(cost_limit(&small, 0, &first, NULL, 0, 8192), 8192);
+    first = (struct cost_curve){0}; /* nor is nothing to compare with */
+    assert_int_equal(cost_limit(&small, 0, &first, NULL, 0, 8192), COST_EAGER);
+    small = line(90, 0, 0, 8192);
+    first = line(2.3, 0, 0, UINT64_MAX);
+    for (int i = 0; i < COST_SIZES; i++)
+        small.rough[i] = true;
+    assert_int_equal(cost_limit(&small, 0, &first, NULL, 0, 8192), COST_EAGER);
 }
 
 /* A start with noise: one sample in ten takes ten times as long, and all have a tenth more or less.

@@ -113,13 +113,56 @@ static void stars(void **state)
     assert_int_equal(answers[0].verdict, JOIN_GOES);
 }
 
+/* Hosts as above; the processors of each as bits of a digit. */
+static void decide_places(const char *hosts, const char *cpus, struct join_place *seats)
+{
+    struct join_cpus mine[MOST] = {0};
+
+    decide(hosts, 0);
+    for (int i = 0; hosts[i]; i++) {
+        mine[i].first = answers[i].first;
+        mine[i].is_head = roles[i].is_head;
+        mine[i].words[15] = (uint64_t)(cpus[i] - '0');
+    }
+    memset(seats, 0xee, MOST * sizeof(*seats));
+    join_places(mine, (int)strlen(hosts), seats);
+}
+
+static void expect_seat(struct join_place seat, int group, int index, int count, int overlaps)
+{
+    assert_int_equal(seat.group, group);
+    assert_int_equal(seat.index, index);
+    assert_int_equal(seat.count, count);
+    assert_int_equal(seat.overlaps, overlaps);
+}
+
+static void processors(void **state)
+{
+    struct join_place seats[MOST];
+
+    (void)state;
+    decide_places("Aaabb", "33333", seats); /* all the same: they divide them */
+    expect_seat(seats[1], 1, 0, 2, 0);
+    expect_seat(seats[2], 1, 1, 2, 0);
+    expect_seat(seats[3], 3, 0, 2, 0);
+    expect_seat(seats[4], 3, 1, 2, 0);
+    decide_places("Aaaaa", "71214", seats); /* bound apart before, two of them to the same */
+    expect_seat(seats[1], 1, 0, 2, 0);
+    expect_seat(seats[2], 2, 0, 1, 0);
+    expect_seat(seats[3], 1, 1, 2, 0);
+    expect_seat(seats[4], 4, 0, 1, 0);
+    decide_places("aAaab", "17341", seats); /* the third has one that the first one has */
+    expect_seat(seats[0], 0, 0, 1, 1);
+    expect_seat(seats[2], 2, 0, 1, 1);
+    expect_seat(seats[3], 3, 0, 1, 0);
+    expect_seat(seats[4], 4, 0, 1, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(places),
-        cmocka_unit_test(heads),
-        cmocka_unit_test(versions),
-        cmocka_unit_test(stars),
+        cmocka_unit_test(places), cmocka_unit_test(heads),      cmocka_unit_test(versions),
+        cmocka_unit_test(stars),  cmocka_unit_test(processors),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,6 +12,10 @@ static void mapping_clear(struct mapping *mapping)
 {
     while (mapping_first(mapping))
         mapping_remove(mapping, mapping_first(mapping));
+    for (struct mapped *each; (each = mapping->spare);) {
+        mapping->spare = each->next_spare;
+        free(each);
+    }
 }
 
 static enum overlap find(const struct mapping *mapping, uintptr_t begin, size_t bytes)

@@ -67,6 +67,9 @@ static void test_damaged_entries(void **state)
     const uint64_t words[] = {0x1000, 0, 0, 0, 0x2000, 0};
     assert_false(take_all(words, sizeof(words)));
     assert_true(take_all(words, 0));
+    /* a newer one is not taken for an older one because it is cut off */
+    const uint64_t cut[] = {0, 0x0000000100010001, 0x1000, 0, 8};
+    assert_false(take_all(cut, sizeof(cut)));
 }
 
 /* The clauses that all parts of a program must agree on; no clause is a bit of its own. */

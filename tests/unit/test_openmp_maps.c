@@ -45,8 +45,8 @@ static struct list list_of(void *begin, size_t bytes, int64_t type)
 
 static struct maps maps_of(struct list *list)
 {
-    return (struct maps){list->count, list->bases, list->begins,  list->sizes,
-                         list->types, NULL,        list->mappers, false};
+    return (struct maps){list->count, list->bases,   list->begins, list->sizes, list->types,
+                         NULL,        list->mappers, false,        NULL};
 }
 
 static struct device *device;
@@ -129,6 +129,74 @@ static void test_wrong_lists(void **state)
     assert_false(run(maps_leave, list_of(x, 8, MAP_PRESENT)));
     assert_false(run(maps_update, list_of(x, 8, MAP_PRESENT | MAP_TO)));
     assert_true(run(maps_update, list_of(x, 8, MAP_TO)));
+}
+
+static bool is_damaged(struct list list)
+{
+    struct maps maps = maps_of(&list);
+    struct work *work = work_begin(device, NULL, WORK_WAITED);
+    bool damaged = maps_are_damaged(work, &maps);
+    assert_true(work_finish(work));
+    return damaged;
+}
+
+/* What no compiler makes is reported, and nothing is done. */
+static void test_damaged_lists(void **state)
+{
+    (void)state;
+    int x[4] = {0};
+    void *pointer = x;
+    struct list shaped = list_of(x, 4, MAP_TO);
+    struct list cut = list_of(&pointer, 4, MAP_TARGET_PARAM | MAP_PRIVATE | MAP_ATTACH);
+    shaped.sizes[0] = 65;
+    shaped.types[0] |= MAP_NON_CONTIG;
+    assert_true(is_damaged(list_of(x, (size_t)-1, MAP_TO)));
+    assert_true(is_damaged(list_of(x, SIZE_MAX / 2, MAP_TO | (int64_t)(UINT64_C(9) << 48))));
+    assert_true(is_damaged(list_of(x, 4, MAP_TO | member_of(1))));
+    assert_true(is_damaged(shaped));
+    assert_true(is_damaged(cut));
+    assert_false(is_damaged(list_of(x, sizeof(x), MAP_TO)));
+}
+
+/* Dimensions that end beyond all memory, or do not get on. */
+static void test_damaged_dimensions(void **state)
+{
+    (void)state;
+    char x[64];
+    struct dimension dimensions[] = {{0, 2, 16}, {0, 4, 1}};
+    struct list list = list_of(x, 2, MAP_TO | MAP_NON_CONTIG);
+    list.begins[0] = dimensions;
+    assert_true(run(maps_enter, list_of(x, sizeof(x), MAP_TO)));
+    assert_true(run(maps_update, list));
+    dimensions[0].stride = 0;
+    assert_false(run(maps_update, list));
+    dimensions[0].stride = UINT64_MAX / 2;
+    assert_false(run(maps_update, list));
+    dimensions[0] = (struct dimension){UINT64_MAX / 2, 2, 16};
+    assert_false(run(maps_update, list));
+    assert_true(run(maps_leave, list_of(x, sizeof(x), MAP_DELETE)));
+}
+
+static void test_impossible_ranges(void **state)
+{
+    (void)state;
+    static char x[64];
+    size_t volume[] = {2, 2}, none[] = {0, 0}, whole[] = {2, 2};
+    void *block = omp_target_alloc(64, 0);
+    assert_int_equal(omp_target_associate_ptr(x, block, SIZE_MAX, 0, 0), ABI_FAIL);
+    assert_int_equal(omp_target_memcpy_rect(block, x, 1, 2, volume, none, none, whole, whole, 0,
+                                            omp_get_initial_device()),
+                     0);
+    none[0] = SIZE_MAX - 1;
+    assert_int_not_equal(omp_target_memcpy_rect(block, x, 1, 2, volume, none, none, whole, whole, 0,
+                                                omp_get_initial_device()),
+                         0);
+    whole[1] = SIZE_MAX / 2;
+    none[0] = 0;
+    assert_int_not_equal(omp_target_memcpy_rect(block, x, 8, 2, volume, none, none, whole, whole, 0,
+                                                omp_get_initial_device()),
+                         0);
+    omp_target_free(block, 0);
 }
 
 static void test_alignment(void **state)
@@ -463,7 +531,7 @@ static void test_many_arguments(void **state)
         values[i] = (void *)(uintptr_t)i;
         types[i] = MAP_TARGET_PARAM | MAP_LITERAL;
     }
-    const struct maps maps = {MANY, values, values, sizes, types, NULL, NULL, false};
+    const struct maps maps = {MANY, values, values, sizes, types, NULL, NULL, false, NULL};
     struct work *work = work_begin(device, NULL, WORK_WAITED);
     assert_true(arguments_build(work, &maps, 0, &built));
     assert_int_equal(built.count, MANY);
@@ -605,16 +673,29 @@ static void test_threads_come_and_go(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_counts),        cmocka_unit_test(test_delete_and_hold),
-        cmocka_unit_test(test_wrong_lists),   cmocka_unit_test(test_alignment),
-        cmocka_unit_test(test_structure),     cmocka_unit_test(test_pointers_come_back),
-        cmocka_unit_test(test_attach),        cmocka_unit_test(test_mapper_twice),
-        cmocka_unit_test(test_update_parts),  cmocka_unit_test(test_update_parts_of_member),
-        cmocka_unit_test(test_mapper_handle), cmocka_unit_test(test_disassociate),
-        cmocka_unit_test(test_interop),       cmocka_unit_test(test_use_device_address),
-        cmocka_unit_test(test_arguments),     cmocka_unit_test(test_many_arguments),
-        cmocka_unit_test(test_lambda),        cmocka_unit_test(test_leaving_last),
-        cmocka_unit_test(test_threads),       cmocka_unit_test(test_threads_come_and_go),
+        cmocka_unit_test(test_damaged_lists),
+        cmocka_unit_test(test_damaged_dimensions),
+        cmocka_unit_test(test_impossible_ranges),
+        cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_delete_and_hold),
+        cmocka_unit_test(test_wrong_lists),
+        cmocka_unit_test(test_alignment),
+        cmocka_unit_test(test_structure),
+        cmocka_unit_test(test_pointers_come_back),
+        cmocka_unit_test(test_attach),
+        cmocka_unit_test(test_mapper_twice),
+        cmocka_unit_test(test_update_parts),
+        cmocka_unit_test(test_update_parts_of_member),
+        cmocka_unit_test(test_mapper_handle),
+        cmocka_unit_test(test_disassociate),
+        cmocka_unit_test(test_interop),
+        cmocka_unit_test(test_use_device_address),
+        cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_many_arguments),
+        cmocka_unit_test(test_lambda),
+        cmocka_unit_test(test_leaving_last),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_threads_come_and_go),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -17,7 +17,8 @@
 static struct place *create(const char *machine, int index, int count, int lanes)
 {
     struct place *place = NULL;
-    omprma_status_t status = place_create(machine, index, count, lanes, &place);
+    omprma_status_t status = place_create(
+        machine, &(struct place_wish){.index = index, .count = count, .lanes = lanes}, &place);
     if (status)
         print_error("%s\n", error_text());
     assert_int_equal(status, OMPRMA_OK);
@@ -142,6 +143,71 @@ static void parts_of_a_share(void **state)
     place_destroy(whole);
 }
 
+/* Checks workers that get so many cores each: their cpus. */
+static void check_wishes(const char *machine, struct place_wish wish, const char *const *cpus)
+{
+    for (wish.index = 0; wish.index < wish.count; wish.index++) {
+        struct place *place = NULL;
+        assert_int_equal(place_create(machine, &wish, &place), OMPRMA_OK);
+        assert_string_equal(place_describe(place)->cpus, cpus[wish.index]);
+        assert_false(place_describe(place)->shared);
+        place_destroy(place);
+    }
+}
+
+static void refuses_cores(const char *machine, struct place_wish wish, const char *why)
+{
+    struct place *place = NULL;
+    assert_int_equal(place_create(machine, &wish, &place), OMPRMA_ERR_CONFIG);
+    if (!strstr(error_text(), why))
+        print_error("%s\n", error_text());
+    assert_non_null(strstr(error_text(), why));
+    assert_null(place);
+}
+
+static void gives_what_was_asked_for(void **state)
+{
+    (void)state;
+    struct place_wish two = {.count = 2, .lanes = 1, .cores = 1};
+    check_wishes(two_nodes, two, (const char *[]){"0-1", "2-3"});
+    two.by_numa = true;
+    check_wishes(two_nodes, two, (const char *[]){"0-1", "8-9"});
+    struct place_wish four = {.count = 4, .lanes = 1, .cores = 2, .by_numa = true};
+    check_wishes(two_nodes, four, (const char *[]){"0-3", "8-11", "4-7", "12-15"});
+    four.by_numa = false;
+    check_wishes(two_nodes, four, (const char *[]){"0-3", "4-7", "8-11", "12-15"});
+    four.cores = 0;
+    check_wishes(two_nodes, four, (const char *[]){"0-3", "4-7", "8-11", "12-15"});
+    four.by_numa = true;
+    check_wishes(two_nodes, four, (const char *[]){"0-3", "8-11", "4-7", "12-15"});
+    struct place_wish three = {.count = 3, .lanes = 1, .cores = 3};
+    check_wishes("node:3 core:4 pu:1", three, (const char *[]){"0-2", "4-6", "8-10"});
+    check_wishes("node:2 core:5 pu:1", three, (const char *[]){"0-2", "3-5", "6-8"});
+    refuses_cores(two_nodes, three, "3 workers with 3 cores each need 9 cores");
+    three.by_numa = true;
+    refuses_cores("node:2 core:5 pu:1", three, "2 NUMA nodes");
+}
+
+/* What number `index` of `count` may use of a machine that has two workers. */
+static void check_now(const char *machine, int index, int count, const char *cpus, int threads)
+{
+    struct place *whole = create(machine, 0, 2, 1), *now = NULL;
+    assert_int_equal(place_now(whole, index, count, &now), OMPRMA_OK);
+    assert_string_equal(place_describe(now)->cpus, cpus);
+    assert_int_equal(place_threads(now, 1), threads);
+    place_destroy(now);
+    place_destroy(whole);
+}
+
+static void divides_between_those_in_use(void **state)
+{
+    (void)state;
+    check_now(two_nodes, 0, 1, "0-15", 16);
+    check_now(two_nodes, 0, 2, "0-7", 8);
+    check_now(two_nodes, 1, 2, "8-15", 8);
+    check_now("core:2 pu:1", 2, 3, "0-1", 1);
+}
+
 static void check_lanes(const char *machine, int index, int count, int lanes,
                         const char *const *expected)
 {
@@ -187,12 +253,22 @@ static void refuses_nonsense(void **state)
 {
     (void)state;
     struct place *place = NULL;
-    assert_int_equal(place_create("no such machine", 0, 1, 1, &place), OMPRMA_ERR_ARGUMENT);
+    assert_int_equal(place_create("no such machine",
+                                  &(struct place_wish){.index = 0, .count = 1, .lanes = 1}, &place),
+                     OMPRMA_ERR_ARGUMENT);
     assert_non_null(strstr(error_text(), "no such machine"));
-    assert_int_equal(place_create(two_nodes, 1, 1, 1, &place), OMPRMA_ERR_ARGUMENT);
-    assert_int_equal(place_create(two_nodes, -1, 1, 1, &place), OMPRMA_ERR_ARGUMENT);
-    assert_int_equal(place_create(two_nodes, 0, 0, 1, &place), OMPRMA_ERR_ARGUMENT);
-    assert_int_equal(place_create(two_nodes, 0, 1, 0, &place), OMPRMA_ERR_ARGUMENT);
+    assert_int_equal(
+        place_create(two_nodes, &(struct place_wish){.index = 1, .count = 1, .lanes = 1}, &place),
+        OMPRMA_ERR_ARGUMENT);
+    assert_int_equal(
+        place_create(two_nodes, &(struct place_wish){.index = -1, .count = 1, .lanes = 1}, &place),
+        OMPRMA_ERR_ARGUMENT);
+    assert_int_equal(
+        place_create(two_nodes, &(struct place_wish){.index = 0, .count = 0, .lanes = 1}, &place),
+        OMPRMA_ERR_ARGUMENT);
+    assert_int_equal(
+        place_create(two_nodes, &(struct place_wish){.index = 0, .count = 1, .lanes = 0}, &place),
+        OMPRMA_ERR_ARGUMENT);
     assert_null(place);
     place_destroy(NULL);
 }
@@ -201,7 +277,8 @@ static void check_environment(const char *machine, int count, int lanes, const c
                               const char *spin)
 {
     struct place *place = create(machine, 0, count, lanes);
-    assert_int_equal(place_apply(place, false, 1), OMPRMA_OK);
+    int given = place_threads(place, 1);
+    assert_int_equal(place_environment(place, &given), OMPRMA_OK);
     place_destroy(place);
     assert_string_equal(getenv("OMP_NUM_THREADS"), threads);
     if (spin)
@@ -259,7 +336,8 @@ static int bind_lane(void)
     place_destroy(place);
     place = create(NULL, 0, 1, 2);
     place_lane_list(place, 1, lane, sizeof(lane));
-    if (place_apply(place, true, 1) || !bound_to(all))
+    place_bind(place);
+    if (!bound_to(all))
         return 1;
     if (place_apply_lane(place, 1) || !bound_to(lane) || (cores > 1 && !strcmp(lane, all)))
         return 2;
@@ -273,7 +351,8 @@ static int bind_worker(void)
     char share[256], allowed[256];
     struct place *place = create(NULL, 1, 2, 1);
     place_lane_list(place, 0, share, sizeof(share));
-    if (place_apply(place, true, 1) || !bound_to(share))
+    place_bind(place);
+    if (!bound_to(share))
         return 1;
     place_destroy(place);
     place = create(NULL, 0, 1, 1);
@@ -366,6 +445,8 @@ int main(void)
         cmocka_unit_test(every_count_is_disjoint_and_complete),
         cmocka_unit_test(parts_of_a_share),
         cmocka_unit_test(shares_when_there_are_too_many),
+        cmocka_unit_test(gives_what_was_asked_for),
+        cmocka_unit_test(divides_between_those_in_use),
         cmocka_unit_test(divides_a_share_by_lanes),
         cmocka_unit_test(reads_recorded_machines),
         cmocka_unit_test(refuses_nonsense),

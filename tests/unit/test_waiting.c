@@ -12,7 +12,7 @@ static const int64_t hour = 3600 * INT64_C(1000000000);
 static enum waiting_step step_after(int64_t waited_ns, bool shared, int64_t hogged_for_ns,
                                     int64_t awake_for_ns)
 {
-    const struct waiting_limits limits = {hour, 3 * hour, 2 * hour};
+    const struct waiting_limits limits = {hour, 3 * hour, 2 * hour, 0};
     int64_t before = clock_ns(), now = 0;
     struct yield_history history = {.hogged_until_ns = before + hogged_for_ns};
     struct waiting waiting = {.since_ns = before - waited_ns, .shared = shared};
@@ -50,9 +50,23 @@ static void whoever_is_needed_does_not_sleep(void **state)
     assert_int_equal(step_after(0, true, hour, hour), WAITING_LOOK);
 }
 
+static void until_then_it_polls(void **state)
+{
+    struct waiting_limits limits = {0, hour, hour, clock_ns() + hour};
+    const struct yield_history history = {0};
+    struct waiting waiting = {.rounds = WAITING_POLLS_PER_LOOK - 1};
+    int64_t now = 0;
+
+    (void)state;
+    assert_int_equal(waiting_next(&waiting, &limits, &history, 0, &now), WAITING_LOOK);
+    limits.spin_until_ns = now - 1;
+    waiting.rounds = WAITING_POLLS_PER_LOOK - 1;
+    assert_int_equal(waiting_next(&waiting, &limits, &history, 0, &now), WAITING_YIELD);
+}
+
 static void the_first_look_begins_it(void **state)
 {
-    const struct waiting_limits limits = {hour, hour, hour};
+    const struct waiting_limits limits = {hour, hour, hour, 0};
     const struct yield_history history = {0};
     struct waiting waiting = {0};
     int64_t now = 0;
@@ -62,6 +76,32 @@ static void the_first_look_begins_it(void **state)
         waiting_next(&waiting, &limits, &history, 0, &now);
     assert_true(now > 0);
     assert_true(waiting.since_ns == now);
+}
+
+/* One long yield is somebody's slice; only two in a row are somebody who does not yield. */
+static void hogs_are_those_who_stay(void **state)
+{
+    struct yield_history history = {0};
+    int64_t now = hour;
+
+    (void)state;
+    assert_true(yield_lasted(&history, now, now + YIELD_ALONE_NS - 1));
+    for (int i = 0; i < 10; i++) {
+        assert_false(yield_lasted(&history, now, now + YIELD_HOGGED_NS));
+        assert_true(history.hogged_until_ns == 0);
+        assert_false(yield_lasted(&history, now, now + YIELD_HOGGED_NS - 1));
+    }
+    for (int64_t most = YIELD_HOGGED_FOR_MOST, held = YIELD_HOGGED_FOR_NS; held < 4 * most;
+         held *= 2) {
+        assert_false(yield_lasted(&history, now, now + YIELD_HOGGED_NS));
+        if (held == YIELD_HOGGED_FOR_NS)
+            assert_false(yield_lasted(&history, now, now + YIELD_HOGGED_NS));
+        now += YIELD_HOGGED_NS;
+        assert_true(history.hogged_until_ns == now + (held < most ? held : most));
+    }
+    assert_false(yield_lasted(&history, now, now + YIELD_ALONE_NS));
+    assert_false(yield_lasted(&history, now, now + YIELD_HOGGED_NS));
+    assert_true(history.hogged_for_ns == 0);
 }
 
 /* Two threads that take it in turns, the first of which would keep it. */
@@ -104,7 +144,9 @@ int main(void)
         cmocka_unit_test(time_decides),
         cmocka_unit_test(others_are_seen),
         cmocka_unit_test(whoever_is_needed_does_not_sleep),
+        cmocka_unit_test(until_then_it_polls),
         cmocka_unit_test(the_first_look_begins_it),
+        cmocka_unit_test(hogs_are_those_who_stay),
         cmocka_unit_test(the_lock_is_let_go),
     };
 

@@ -316,6 +316,30 @@ static void kernels_take_their_time(void **state)
     }
 }
 
+static void note_hold(omprma_hold_t *held, void *data_of, omprma_status_t status)
+{
+    assert_int_equal(status, OMPRMA_OK);
+    *(omprma_hold_t **)data_of = held;
+}
+
+static void the_program_may_hold_a_queue(void **state)
+{
+    omprma_queue_t *queue;
+    omprma_hold_t *held = NULL;
+
+    (void)state;
+    core_start(&(struct core_options){0});
+    queue = core_queue(0);
+    assert_ok(omprma_queue_hold(queue, note_hold, &held));
+    assert_ok(launch(queue, KERNEL(kernel_nap), 1, 0, 0));
+    assert_ok(omprma_queue_flush(queue));
+    pass(LONG_S, true);
+    check_silent();
+    omprma_hold_end(held);
+    assert_ok(omprma_queue_destroy(queue));
+    core_stop();
+}
+
 static void a_long_kernel_is_waited_for(void **state)
 {
     omprma_queue_t *queue;
@@ -465,13 +489,21 @@ static void without_a_limit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(who_waits_gets_an_error), TEST(who_asks_gets_an_error),
-        TEST(chains_are_named),        TEST(data_that_stands_still),
-        TEST(data_that_does_not_come), TEST(a_worker_that_forgets),
-        TEST(kernels_take_their_time), TEST(a_long_kernel_is_waited_for),
-        TEST(workers_exchange),        TEST(slow_data),
-        TEST(silent_workers),          TEST(nobody_waits),
-        TEST(nobody_wants_anything),   TEST(without_a_limit),
+        TEST(who_waits_gets_an_error),
+        TEST(who_asks_gets_an_error),
+        TEST(chains_are_named),
+        TEST(data_that_stands_still),
+        TEST(data_that_does_not_come),
+        TEST(a_worker_that_forgets),
+        TEST(kernels_take_their_time),
+        TEST(the_program_may_hold_a_queue),
+        TEST(a_long_kernel_is_waited_for),
+        TEST(workers_exchange),
+        TEST(slow_data),
+        TEST(silent_workers),
+        TEST(nobody_waits),
+        TEST(nobody_wants_anything),
+        TEST(without_a_limit),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

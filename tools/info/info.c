@@ -1,7 +1,7 @@
 /*
- * info.c: omprma-info, what a user needs to tune a run or to report a bug: versions, devices, and
- * what was measured and chosen at start-up. Starts itself beside workers, as omprma-run would start
- * a program. Measures nothing itself.
+ * info.c: omprma-info, what a user needs to tune a run or to report a bug: versions,
+ * transports, devices, and what was measured and chosen at start-up. Starts itself beside workers,
+ * as omprma-run would start a program. Measures nothing itself.
  */
 #include <argp.h>
 #include <dlfcn.h>
@@ -20,6 +20,7 @@
 #include "tools/launch/llvm.h"
 #include "tools/launch/options.h"
 #include "tools/launch/paths.h"
+#include "tools/launch/transport.h"
 
 OMPRMA_API const char *argp_program_version = "omprma-info " OMPRMA_VERSION_STRING;
 
@@ -66,7 +67,7 @@ static void print_versions(void)
     print_hwloc();
     struct config config;
     static const char *const runtimes[] = {
-        [RUNTIME_AUTO] = "omprma's own runtime from LLVM 19 on, before that the plugin",
+        [RUNTIME_AUTO] = "omprma's own runtime",
         [RUNTIME_OMPRMA] = "omprma's own runtime",
         [RUNTIME_LLVM] = "the plugin for LLVM's libomptarget",
     };
@@ -151,11 +152,20 @@ static int print_devices(void)
 static int show(void)
 {
     struct config config;
-    if (config_load(&config) != OMPRMA_OK || omprma_init() != OMPRMA_OK) {
+    struct transport transport;
+    transport_watch(&transport);
+    omprma_status_t started = config_load(&config);
+    if (started == OMPRMA_OK)
+        started = omprma_init();
+    transport_read(&transport);
+    if (started != OMPRMA_OK) {
         log_write(LOG_ERROR, "%s", error_text());
+        transport_clear(&transport);
         return 1;
     }
     print_versions();
+    transport_print(&transport, stdout);
+    transport_clear(&transport);
     int status = print_devices();
     if (status == 0)
         runtime_describe(stdout);

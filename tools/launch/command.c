@@ -93,6 +93,9 @@ static void command_mca_all(struct list *list, const struct command *command)
     command_mca(list, command, "btl_base_warn_component_unused", "0");
     command_mca(list, command, "btl_openib_warn_no_device_params_found", "0");
     command_mca(list, command, "opal_warn_on_missing_libcuda", "0");
+    /* mpirun lets the others live when a rank has died. */
+    if (command->launch->continues)
+        command_mca(list, command, "orte_enable_recovery", "1");
     /* Ranks that are told to end have nothing left to say. */
     command_mca(list, command, "odls_base_sigkill_timeout", "0");
     if (hosts && command->agent) {
@@ -143,6 +146,10 @@ void command_make(struct list *list, const struct command *command)
     list_add(list, "--oversubscribe");
     list_add(list, "--bind-to");
     list_add(list, "none"); /* workers share out the cores among themselves */
+    if (command->launch->by_node) {
+        list_add(list, "--map-by");
+        list_add(list, "node");
+    }
     if (geteuid() == 0)
         list_add(list, "--allow-run-as-root");
     command_mca_all(list, command);

@@ -127,6 +127,13 @@ void hosts_spread(struct hosts *hosts, int workers)
         list_drop(&hosts->names);
 }
 
+void hosts_level(struct hosts *hosts, int workers)
+{
+    for (size_t i = 0; i < hosts->names.count; i++)
+        hosts->slots[i] = workers;
+    hosts->total = (int)hosts->names.count * workers;
+}
+
 char *hosts_format(const struct hosts *hosts)
 {
     char *text = text_make("%s", "");

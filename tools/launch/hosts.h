@@ -23,6 +23,9 @@ omprma_status_t hosts_read(struct hosts *hosts, const char *path);
 /* Places so many workers instead, evenly; the first hosts take one more, or the last ones none. */
 void hosts_spread(struct hosts *hosts, int workers);
 
+/* Places so many on each host instead. */
+void hosts_level(struct hosts *hosts, int workers);
+
 /* "h1:2,h2:4"; the caller frees it. */
 char *hosts_format(const struct hosts *hosts);
 

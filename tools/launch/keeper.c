@@ -1,10 +1,8 @@
 /* keeper.c: ends everything of a job. Knows nothing of the program. */
 #include "tools/launch/keeper.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,13 +10,13 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "control/leftovers.h"
 #include "control/quick.h"
 #include "tools/launch/local.h"
 #include "tools/launch/paths.h"
@@ -146,38 +144,6 @@ static void keeper_kill_descendants(void)
     free(path);
 }
 
-/* True for what a libomp has left that registered itself after `since` in a process of this user
- * that is dead: its name ends in process and user. Workers that crash or are killed leave one. */
-static bool is_dead_libomp(int folder, const char *name, time_t since)
-{
-    int pid, user, end = 0;
-    struct stat status;
-
-    if (sscanf(name, "__KMP_REGISTERED_LIB_%d_%d%n", &pid, &user, &end) != 2 || name[end] ||
-        user != (int)getuid() || pid <= 0)
-        return false;
-    return kill(pid, 0) != 0 && errno == ESRCH && fstatat(folder, name, &status, 0) == 0 &&
-           status.st_uid == getuid() && status.st_mtime >= since;
-}
-
-/* Ranks that were killed leave their shared memory; MPI's names hold the job id. */
-static void keeper_clean_shared_memory(uint32_t job_id, time_t since)
-{
-    char mark[64];
-    snprintf(mark, sizeof(mark), ".%u.%" PRIx32 ".", (unsigned)getuid(), job_id);
-    DIR *folder = opendir("/dev/shm");
-    struct dirent *entry;
-    while (folder && (entry = readdir(folder))) {
-        const char *name = entry->d_name;
-        bool segment =
-            job_id && strncmp(name, "vader_segment.", 14) == 0 && strstr(name, mark) != NULL;
-        if (segment || is_dead_libomp(dirfd(folder), name, since))
-            unlinkat(dirfd(folder), name, 0);
-    }
-    if (folder)
-        closedir(folder);
-}
-
 static void keeper_main(const struct keeper_job *job, int control) __attribute__((noreturn));
 static void keeper_main(const struct keeper_job *job, int control)
 {
@@ -201,7 +167,7 @@ static void keeper_main(const struct keeper_job *job, int control)
     if (keeper.mpirun > 0 && keeper.signals >= 0)
         keeper_loop(&keeper);
     keeper_kill_descendants();
-    keeper_clean_shared_memory(keeper.job_id, since);
+    leftovers_remove(keeper.job_id, since);
     path_remove_tree(job->folder);
     keeper_tell(&keeper, KEEPER_CLEAN, 0);
     _exit(0);
@@ -215,7 +181,7 @@ void keeper_replace(pid_t mpirun, uint32_t job_id, time_t since, const char *fol
             kill(mpirun, SIGKILL);
         poll(NULL, 0, 20);
     }
-    keeper_clean_shared_memory(job_id, since);
+    leftovers_remove(job_id, since);
     path_remove_tree(folder);
 }
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/config.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "tools/launch/allocation.h"
@@ -116,6 +117,7 @@ static struct program program_of(const struct preparation *made, const struct la
                             .argv = launch->argv,
                             .plan = &made->plan,
                             .offloading = launch->offloading,
+                            .continues = launch->continues,
                             .workers = command_workers(launch),
                             .launch_ns = made->began_ns,
                             .alone = launch->hosts.total == 0,

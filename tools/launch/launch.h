@@ -35,10 +35,13 @@
 
 struct launch {
     int workers;          /* 0: one per slot of `hosts`, 1 without hosts */
+    int per_host;         /* --workers-per-host; 0: not given */
     struct hosts hosts;   /* empty: workers run on this host */
     bool slurm;           /* inside a Slurm job: other hosts are reached by srun */
     const char *llvm;     /* "auto", a version or a folder */
     int runtime;          /* enum config_runtime */
+    bool by_node;         /* OMPRMA_MAP_BY: workers that follow each other go to different hosts */
+    bool continues;       /* OMPRMA_ON_LOSS: the run goes on when a worker is lost */
     struct list mpi_args; /* more arguments for mpirun */
     char **argv;          /* the program and its arguments; NULL-terminated */
     bool cuda;            /* the program wants CUDA devices, whatever can be seen in it */

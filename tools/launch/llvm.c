@@ -144,8 +144,7 @@ static omprma_status_t choice_version(struct choice *choice, const struct needs 
         choice->version = needs->clang;
     if (!choice->version)
         choice->version = 14; /* the newest whose libomptarget has no number in its name */
-    choice->own = runtime == RUNTIME_OMPRMA ||
-                  (runtime == RUNTIME_AUTO && choice->version > LLVM_NEWEST && !choice->nvptx);
+    choice->own = runtime == RUNTIME_OMPRMA || (runtime == RUNTIME_AUTO && !choice->nvptx);
     if (choice->version < LLVM_OLDEST)
         return error_set(OMPRMA_ERR_CONFIG,
                          "%s needs %s, LLVM %d: this is too old; compile it with clang %d or newer",
@@ -311,6 +310,12 @@ static omprma_status_t images_fit(const struct choice *choice, const struct imag
                          "%s has code for NVIDIA GPUs only, which omprma's own OpenMP runtime does "
                          "not run; leave out --runtime omprma",
                          program);
+    if (choice->own && images->nvptx)
+        log_write(LOG_ERROR,
+                  "%s has code for this kind of machine and for NVIDIA GPUs: omprma's own OpenMP "
+                  "runtime runs the first on workers, and cannot run the other; LLVM's can, leave "
+                  "out --runtime omprma",
+                  program);
     if (!choice->own && choice->version > LLVM_NEWEST && images->native)
         log_write(LOG_ERROR,
                   "%s has code for this kind of machine and for NVIDIA GPUs: LLVM %d's runtime "
@@ -425,17 +430,13 @@ static omprma_status_t plan_script(struct llvm_plan *plan, const char *wanted, c
     return status;
 }
 
-/* Our runtime, under all names or under those that cannot load the plugin. */
-static void plan_script_own(struct llvm_plan *plan, bool all)
+/* Our runtime, under all names. */
+static void plan_script_own(struct llvm_plan *plan)
 {
-    char *ours = runtime_folder_program(all), *stub = runtime_folder_worker();
-    char *program = path_join(ours, plan->program_path);
-    char *worker = path_join(plan->worker_path, stub);
-    free(plan->program_path);
+    char *stub = runtime_folder_worker(), *worker = path_join(plan->worker_path, stub);
     free(plan->worker_path);
-    plan->program_path = program;
+    plan->program_path = runtime_folder_program();
     plan->worker_path = worker;
-    free(ours);
     free(stub);
 }
 
@@ -489,10 +490,11 @@ static omprma_status_t plan_any(struct llvm_plan *plan, const struct needs *need
     if (needs->kind != PROGRAM_OTHER && !(later && needs->kind == PROGRAM_DYNAMIC))
         return not_for_offloading(program);
     omprma_status_t status = plan_workers(plan, wanted);
-    if (status == OMPRMA_OK && runtime != RUNTIME_OMPRMA)
+    /* What a script starts may have code for GPUs, which only LLVM's runtime brings there. */
+    if (status == OMPRMA_OK && (runtime == RUNTIME_LLVM || (runtime == RUNTIME_AUTO && plan->cuda)))
         status = plan_script(plan, wanted, folder);
-    if (status == OMPRMA_OK && runtime != RUNTIME_LLVM)
-        plan_script_own(plan, runtime == RUNTIME_OMPRMA);
+    else if (status == OMPRMA_OK)
+        plan_script_own(plan);
     return status;
 }
 

@@ -3,15 +3,14 @@
  * nothing of MPI. There are two ways:
  *
  * omprma's own runtime stands in for libomptarget: its name leads to ours (runtime_folder.h). This
- * works for every LLVM, and is the only way from 19 on, whose libomptarget loads no plugins from
- * outside.
+ * works for every LLVM, and is what programs get that do not ask for the other.
  *
- * LLVM's libomptarget, 13 to 18, loads our plugin instead of its own:
- * libomptarget 13 and 14 look for plugins along the loader's search path, 15 and later only in the
- * folder that they were loaded from themselves. So the program is started with a folder in front of
- * its LD_LIBRARY_PATH that holds the plugin and a link to the very libomptarget it would use.
- * lib/omprma/llvm-NN are such folders, made at build time; when they do not fit (another LLVM in
- * another place), one is made for this run.
+ * LLVM's libomptarget, 13 to 18, loads our plugin instead of its own (later ones load none from
+ * outside): libomptarget 13 and 14 look for plugins along the loader's search path, 15 and later
+ * only in the folder that they were loaded from themselves. So the program is started with a folder
+ * in front of its LD_LIBRARY_PATH that holds the plugin and a link to the very libomptarget it
+ * would use. lib/omprma/llvm-NN are such folders, made at build time; when they do not fit (another
+ * LLVM in another place), one is made for this run.
  *
  * Code for NVIDIA GPUs needs neither: LLVM's own CUDA plugin (from 19 on a part of libomptarget),
  * gcc's libgomp and plain programs all open the CUDA driver, and find omprma's library under its

@@ -21,12 +21,26 @@ enum {
     KEY_MPI_ARG,
     KEY_DEVICES,
     KEY_CUDA,
-    KEY_BACKENDS
+    KEY_BACKENDS,
+    KEY_ON_LOSS,
+    KEY_MAP_BY,
+    KEY_CORES,
+    KEY_PER_HOST
 };
-enum { WORKERS_MAX = 4096, VERBOSE_MAX = 3 };
+enum { WORKERS_MAX = 4096, PER_HOST_MAX = 1024, VERBOSE_MAX = 3 };
 
 static const struct argp_option options[] = {
     {"workers", 'n', "N", 0, "Number of workers (default 1, or one per slot of the hosts)", 0},
+    {"workers-per-host", KEY_PER_HOST, "N", 0,
+     "Number of workers on each host, whatever slots or tasks it was given", 0},
+    {"cores-per-worker", KEY_CORES, "N", 0,
+     "Cores of each worker (default: equal shares, and those of devices that have run no region "
+     "yet are lent to the others)",
+     0},
+    {"map-by", KEY_MAP_BY, "core|numa|node", 0,
+     "Where workers go that follow each other: core: to neighbouring cores, one host after the "
+     "other; numa: to different NUMA nodes; node: to different hosts (default core)",
+     0},
     {"devices-per-worker", KEY_DEVICES, "K|numa", 0,
      "Number of devices of each worker, or one per NUMA node of its cores (default 1)", 0},
     {"backends", KEY_BACKENDS, "KINDS", 0,
@@ -45,12 +59,14 @@ static const struct argp_option options[] = {
      0},
     {"runtime", KEY_RUNTIME, "auto|omprma|llvm", 0,
      "OpenMP runtime of the program: omprma's own, or LLVM's libomptarget with omprma's plugin, "
-     "which LLVM 13 to 18 can load (default auto: LLVM's up to 18, omprma's from 19 on)",
+     "which LLVM 13 to 18 can load (default auto: omprma's)",
      0},
     {"cuda", KEY_CUDA, NULL, 0,
      "The program wants the workers' NVIDIA GPUs, though it neither has code for them nor needs "
      "libcuda itself",
      0},
+    {"on-loss", KEY_ON_LOSS, "end|continue", 0,
+     "What a worker that is lost takes with it: the run, or only its devices (default end)", 0},
     {"mpi-arg", KEY_MPI_ARG, "ARG", 0, "One more argument for mpirun; may be repeated", 0},
     {"verbose", 'v', NULL, 0, "Say what was chosen and why; -vv for details", 0},
     {0}};
@@ -108,12 +124,42 @@ static void option_hosts(struct launch *launch, const char *option, const char *
         option_fail("%s: %s", option, error_text());
 }
 
+/* Which hosts, and how many workers on each. */
+static void option_places(struct launch *launch)
+{
+    int workers = launch->workers, most = launch->per_host;
+    if (most > 0)
+        launch->workers = 0;
+    if (allocation_take(launch) != OMPRMA_OK)
+        option_fail("%s", error_text());
+    if (most == 0)
+        return;
+    if (launch->hosts.total > 0) {
+        hosts_level(&launch->hosts, most);
+        most = launch->hosts.total;
+    }
+    if (workers > most)
+        option_fail("-n %d: --workers-per-host %d has room for %d workers", workers,
+                    launch->per_host, most);
+    launch->workers = workers > 0 ? workers : most;
+}
+
 static error_t parse_option(int key, char *value, struct argp_state *state)
 {
     struct launch *launch = state->input;
     switch (key) {
     case 'n':
         launch->workers = option_number("-n", value, WORKERS_MAX);
+        return 0;
+    case KEY_PER_HOST:
+        launch->per_host = option_number("--workers-per-host", value, PER_HOST_MAX);
+        return 0;
+    case KEY_CORES:
+        option_number("--cores-per-worker", value, 65536);
+        option_set("--cores-per-worker", "CORES", value);
+        return 0;
+    case KEY_MAP_BY:
+        option_set("--map-by", "MAP_BY", value);
         return 0;
     case KEY_HOSTS:
         option_hosts(launch, "--hosts", value);
@@ -139,6 +185,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case KEY_RUNTIME:
         option_set("--runtime", "RUNTIME", value);
         return 0;
+    case KEY_ON_LOSS:
+        option_set("--on-loss", "ON_LOSS", value);
+        return 0;
     case KEY_CUDA:
         launch->cuda = true;
         return 0;
@@ -156,9 +205,14 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         const char *llvm = getenv("OMPRMA_LLVM");
         launch->llvm = llvm && *llvm ? llvm : "auto";
         launch->runtime = config.runtime;
+        launch->by_node = config.map_by == MAP_BY_NODE;
+        launch->continues = config.on_loss == ON_LOSS_CONTINUE;
+        if (launch->continues && config.osc == OSC_UCX)
+            option_fail("--on-loss continue: not with --osc ucx, because UCX ends a process whose "
+                        "peer has died; take another component, or --on-loss end");
         log_open("omprma", (int)config.verbose);
-        if (!launch_inside() && allocation_take(launch) != OMPRMA_OK)
-            option_fail("%s", error_text());
+        if (!launch_inside())
+            option_places(launch);
         return 0;
     }
     default:

@@ -10,7 +10,7 @@
 #include "tools/launch/launch.h"
 
 /* For struct argp_child; its input is a struct launch (state->child_inputs[0]). Options: -n,
- * --hosts,
+ * --workers-per-host, --cores-per-worker, --map-by, --hosts,
  * --hostfile, --data, --osc, --llvm, --runtime, --mpi-arg, -v. */
 extern const struct argp launch_argp;
 

@@ -49,9 +49,10 @@ void program_environment(const struct program *program, struct list *environment
     quick_rank(&(struct quick_environment){environment_get, environment_set, environment});
     if (!program->offloading)
         return;
-    /* Running on the host instead, silently, is not what the user asked for. */
+    /* Running on the host instead, silently, is not what the user asked for, but where the host is
+     * to do what a lost device cannot. */
     const char *offload = list_get(environment, "OMP_TARGET_OFFLOAD");
-    if (!offload || !*offload)
+    if ((!offload || !*offload) && !program->continues)
         list_set(environment, "OMP_TARGET_OFFLOAD", "MANDATORY");
     if (program->plan->keeps_sources)
         list_set(environment, "OMPRMA_INTERNAL_CUDA_SOURCES_KEPT", "1");

@@ -20,6 +20,7 @@ struct program {
     char **argv;
     const struct llvm_plan *plan; /* what to put in front of its library paths */
     bool offloading;
+    bool continues; /* the run goes on when a worker is lost */
     int workers;
     int64_t launch_ns;                /* when omprma-run began */
     bool alone;                       /* they are all on this host */

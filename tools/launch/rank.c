@@ -54,14 +54,14 @@ int rank_main(const char *socket_name)
 
 /* ---- the remote shell ---------------------------------------------------------------------- */
 
-static void agent_report(const char *host, const char *why)
+static void agent_report(char what, const char *host, const char *why)
 {
     const char *name = getenv(AGENT_SOCKET);
     int fd = name ? local_connect(name) : -1;
     if (fd < 0)
         return;
     char packet[1024];
-    int length = snprintf(packet, sizeof(packet), "%c%s: %s", RANK_HOST, host, why);
+    int length = snprintf(packet, sizeof(packet), "%c%s%s%s", what, host, *why ? ": " : "", why);
     if (length >= (int)sizeof(packet))
         length = sizeof(packet) - 1;
     local_send(fd, packet, (size_t)length + 1);
@@ -122,12 +122,15 @@ int agent_main(int argc, char **argv)
     struct list command = {0};
     int ends[2];
     const char *shell = getenv(AGENT_COMMAND);
-    if (shell && strcmp(shell, ALLOCATION_SLURM_SHELL) == 0)
+    bool slurm = shell && strcmp(shell, ALLOCATION_SLURM_SHELL) == 0; /* srun stays */
+    if (slurm)
         agent_command_slurm(&command, argc, argv);
     else
         agent_command(&command, argc, argv);
     if (argc < 2 || !command.count || pipe2(ends, O_CLOEXEC))
         return 1;
+    if (!slurm)
+        agent_report(RANK_ASKED, argv[1], "");
     pid_t child = fork();
     if (child == 0) {
         dup2(ends[1], STDERR_FILENO);
@@ -145,7 +148,9 @@ int agent_main(int argc, char **argv)
     if (code != 0) {
         if (!*why)
             snprintf(why, sizeof(why), "%s ended with status %d", command.items[0], code);
-        agent_report(argv[1], why);
+        agent_report(RANK_HOST, argv[1], why);
+    } else if (!slurm) {
+        agent_report(RANK_REACHED, argv[1], "");
     }
     list_clear(&command);
     return code;

@@ -8,7 +8,9 @@
 /* First byte of a packet to the launcher. */
 enum {
     RANK_ENVIRONMENT = 'R', /* then NAME=VALUE strings, each with its zero */
-    RANK_HOST = 'H'         /* then "HOST: WHY" with a zero */
+    RANK_HOST = 'H',        /* then "HOST: WHY" with a zero */
+    RANK_ASKED = 'A',       /* then HOST with a zero: its remote shell is called */
+    RANK_REACHED = 'U'      /* likewise: it has done what it was called for */
 };
 
 #define RANK_OPTION "--internal-rank" /* then the launcher's socket name */
@@ -19,7 +21,8 @@ enum {
 /* Sends MPI's environment variables to the launcher and sleeps until it lets go. */
 int rank_main(const char *socket_name);
 
-/* argv: HOST COMMAND...; calls the real remote shell and reports a failure with the host's name. */
+/* argv: HOST COMMAND...; calls the real remote shell and reports that, and its success or failure.
+ */
 int agent_main(int argc, char **argv);
 
 #endif

@@ -20,9 +20,9 @@ static char *tree_path(const char *below)
     return path;
 }
 
-char *runtime_folder_program(bool all)
+char *runtime_folder_program(void)
 {
-    return tree_path(all ? "lib/omprma/runtime" : "lib/omprma/runtime-19");
+    return tree_path("lib/omprma/runtime");
 }
 
 char *runtime_folder_worker(void)
@@ -48,7 +48,7 @@ static omprma_status_t link_make(const char *own, const char *kind, const char *
 omprma_status_t runtime_folders_make(struct runtime_folders *folders, const char *name,
                                      const char *own)
 {
-    *folders = (struct runtime_folders){runtime_folder_program(true), runtime_folder_worker()};
+    *folders = (struct runtime_folders){runtime_folder_program(), runtime_folder_worker()};
     if (path_holds(folders->program, name) && path_holds(folders->worker, name))
         return OMPRMA_OK;
     char *library = tree_path("lib/omprma/libomprma-runtime.so"), *made[2] = {NULL, NULL};

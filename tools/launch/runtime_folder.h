@@ -7,8 +7,6 @@
 #ifndef OMPRMA_LAUNCH_RUNTIME_FOLDER_H
 #define OMPRMA_LAUNCH_RUNTIME_FOLDER_H
 
-#include <stdbool.h>
-
 #include <omprma/omprma.h>
 
 struct runtime_folders {
@@ -22,9 +20,8 @@ omprma_status_t runtime_folders_make(struct runtime_folders *folders, const char
                                      const char *own);
 void runtime_folders_clear(struct runtime_folders *folders);
 
-/* The folder with all names, or only with those of LLVM from 19 on, and that for workers; malloced.
- */
-char *runtime_folder_program(bool all);
+/* The folder with all names that are known, and that for workers; malloced. */
+char *runtime_folder_program(void);
 char *runtime_folder_worker(void);
 
 #endif

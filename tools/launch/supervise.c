@@ -17,6 +17,9 @@
 #include "base/config.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/progress_line.h"
+#include "control/leftovers.h"
+#include "host/launcher.h"
 #include "tools/launch/local.h"
 #include "tools/launch/keeper.h"
 #include "tools/launch/rank.h"
@@ -60,7 +63,9 @@ struct run {
     bool mpirun_ended, stopped, clean, keeper_lost;
     bool mpirun_killed; /* by a signal that is not ours */
     int mpirun_status;
+    int asked, reached;  /* other hosts whose remote shell was called; that has succeeded */
     bool connected;      /* the program called MPI_Init */
+    bool lost;           /* it goes on without a worker, which may never end */
     bool failed;         /* workers were lost, or never came up, before the program ended */
     bool reported;       /* the failure was put into words */
     int interrupted;     /* signal that ended us before the program was started */
@@ -121,7 +126,7 @@ static void run_start_program(struct run *run, int fd, const char *variables, si
         if (strncmp(variables + at, "PMIX_NAMESPACE=", 15) != 0)
             continue;
         struct keeper_packet packet = {.what = KEEPER_JOB};
-        packet.value = run->job_id = (uint32_t)strtoul(variables + at + 15, NULL, 10);
+        packet.value = run->job_id = leftovers_job(variables + at + 15);
         local_send(run->fds[AT_CONTROL], &packet, sizeof(packet));
     }
     omprma_status_t status = program_start(run->program, variables, bytes, &run->child,
@@ -156,6 +161,8 @@ static bool run_accept_one(struct run *run)
             verdict_host(&run->verdict, packet + 1);
             run_fail(run);
         }
+        run->asked += packet[0] == RANK_ASKED;
+        run->reached += packet[0] == RANK_REACHED;
     }
     close(fd);
     return true;
@@ -169,15 +176,16 @@ static void run_accept(struct run *run)
 
 /* ---- ends ---------------------------------------------------------------------------------- */
 
-static void run_report_byte(struct run *run)
+static void run_report_bytes(struct run *run)
 {
     char byte;
-    ssize_t bytes = read(run->fds[AT_REPORT], &byte, 1);
-    if (bytes < 0 && (errno == EAGAIN || errno == EINTR))
-        return;
-    if (bytes == 1)
+    ssize_t bytes;
+    while ((bytes = read(run->fds[AT_REPORT], &byte, 1)) == 1) {
         run->connected = true;
-    run_close(run, AT_REPORT);
+        run->lost = run->lost || byte == LAUNCHER_LOST;
+    }
+    if (bytes == 0 || (errno != EAGAIN && errno != EINTR))
+        run_close(run, AT_REPORT);
 }
 
 static void run_child_ended(struct run *run)
@@ -189,9 +197,9 @@ static void run_child_ended(struct run *run)
         return;
     run->child_ended = true;
     if (run->fds[AT_REPORT] >= 0)
-        run_report_byte(run);
+        run_report_bytes(run);
     bool success = WIFEXITED(run->child_status) && WEXITSTATUS(run->child_status) == 0;
-    int64_t grace = run->connected ? FINISH_S : UNUSED_S;
+    int64_t grace = run->connected && !run->lost ? FINISH_S : UNUSED_S;
     /* A program that failed does not need its workers to end in good order. */
     run->deadline_ns =
         clock_ns() +
@@ -248,7 +256,7 @@ static void run_mpirun_ended(struct run *run, int status)
     char line[1024];
     verdict_word(&run->verdict, status, line, sizeof(line));
     /* A program that gave up waiting for its workers does not know which hosts it was. */
-    bool explains = run->verdict.kind == VERDICT_NETWORK && run->child_ended &&
+    bool explains = run->verdict.kind == VERDICT_NETWORK && run->child_ended && !run->lost &&
                     WIFEXITED(run->child_status) && WEXITSTATUS(run->child_status) != 0;
     if ((run->failed && !run->reported && !run->interrupted) || explains)
         log_write(LOG_ERROR, "%s", line);
@@ -338,12 +346,30 @@ static bool run_over(const struct run *run)
     return run->clean && (!run->child_started || run->child_ended);
 }
 
+/* Only until the program starts, for then the terminal is the program's. */
+static bool run_is_starting(const struct run *run)
+{
+    return !run->child_started && !run->failed && !run->interrupted && !run->mpirun_ended;
+}
+
+static void run_show(const struct run *run)
+{
+    int workers = run->program->workers;
+    if (run->asked > 0)
+        progress_line_show("omprma: starting %d workers, hosts reached: %d of %d", workers,
+                           run->reached, run->asked);
+    else
+        progress_line_show("omprma: starting %d worker%s", workers, workers == 1 ? "" : "s");
+}
+
 static int run_wait_ms(const struct run *run)
 {
+    int draw = run_is_starting(run) ? progress_line_wait_ms() : -1;
     if (run->deadline_ns == NEVER)
-        return -1;
+        return draw;
     int64_t left = run->deadline_ns - clock_ns();
-    return left <= 0 ? 0 : (int)(left / 1000000 + 1);
+    int wait = left <= 0 ? 0 : (int)(left / 1000000 + 1);
+    return draw >= 0 && draw < wait ? draw : wait;
 }
 
 static void run_loop(struct run *run, const char *folder)
@@ -351,13 +377,17 @@ static void run_loop(struct run *run, const char *folder)
     static void (*const handlers[SOURCES])(struct run *) = {[AT_SIGNALS] = run_signal,
                                                             [AT_CONTROL] = run_control,
                                                             [AT_LISTENER] = run_accept,
-                                                            [AT_REPORT] = run_report_byte};
+                                                            [AT_REPORT] = run_report_bytes};
+    progress_line_begin();
     while (!run_over(run)) {
+        if (run_is_starting(run))
+            run_show(run);
         struct pollfd sources[SOURCES];
         for (int i = 0; i < SOURCES; i++)
             sources[i] = (struct pollfd){.fd = run->fds[i], .events = POLLIN};
         if (poll(sources, SOURCES, run_wait_ms(run)) < 0 && errno != EINTR)
             break;
+        progress_line_clear();
         for (int i = 0; i < SOURCES; i++) {
             if (!sources[i].revents || run->fds[i] != sources[i].fd)
                 continue;

@@ -286,6 +286,7 @@ static bool line_is_noise(const char *line)
 {
     return strcmp(line, "\n") == 0 || strncmp(line, "[warn] Epoll ", 13) == 0 ||
            strstr(line, "plm:rsh: Warning: setpgid(") ||
+           (strstr(line, "PMIX ERROR: ") && strstr(line, "/pmix_event_notification.c ")) ||
            (strstr(line, "ORTE_ERROR_LOG: ") && strstr(line, "/show_help.c ")) ||
            strncmp(line, "mpirun: abort is already in progress", 36) == 0 ||
            strstr(line, " sent help message help-") ||

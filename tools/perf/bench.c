@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/progress_line.h"
 #include "host/measure.h"
 #include "tools/perf/kernels.h"
 
@@ -64,7 +65,7 @@ omprma_status_t bench_open(struct bench *bench, const struct choice *choice)
 
 omprma_status_t bench_open_blocks(struct bench *bench)
 {
-    bool moves = false;
+    bool moves = bench->choice->ops & 1u << OP_SETTLE && bench->choice->transfers > 0;
     for (enum perf_op op = 0; op < OP_COUNT; op++)
         moves |= perf_op_moves(op) && bench->choice->ops & 1u << op;
     bench->block_bytes = moves ? largest(bench->choice) : 4096;
@@ -143,4 +144,15 @@ omprma_status_t bench_region(omprma_queue_t *queue, omprma_addr_t kernel, omprma
     if (status == OMPRMA_OK)
         status = omprma_retrieve(queue, out, at, sizeof(*out));
     return status;
+}
+
+void bench_step_begins(struct bench *bench, enum perf_op op, uint64_t bytes)
+{
+    char size[48] = "";
+    if (bench->step++ == 0)
+        progress_line_begin();
+    if (bytes)
+        snprintf(size, sizeof(size), " of %llu bytes", (unsigned long long)bytes);
+    progress_line_show("omprma-perf: %s%s, %d of %d", perf_op_names[op], size, bench->step,
+                       bench->steps);
 }

@@ -7,7 +7,7 @@
  *   ways.c     our own interface
  *   broadcast.c   the same data to all devices
  *   session.c  takes turns between the paths of one operation and size
- *   settle.c   which path is taken, and which one is the faster
+ *   settle.c   which path is taken; what each of them takes
  *   extras.c   idle, maps, head, turns
  */
 #ifndef OMPRMA_PERF_BENCH_H
@@ -35,6 +35,7 @@ struct bench {
     char *buffer;            /* of the same size, on this side */
     omprma_addr_t empty;     /* kernel that does nothing, on device 0 */
     omprma_addr_t *add;      /* kernel that adds 1 to a number, by device */
+    int step, steps;         /* of the progress line */
     struct results results;
 };
 
@@ -83,15 +84,14 @@ omprma_status_t bench_region(omprma_queue_t *queue, omprma_addr_t kernel, omprma
 /* Measures one operation of one size on all chosen paths. */
 omprma_status_t session_run(struct bench *bench, enum perf_op op, uint64_t bytes);
 
-/* settle. */
-omprma_status_t settle_run(struct bench *bench);
+/* settle and ways. */
+omprma_status_t settle_run(struct bench *bench, enum perf_op op);
 
 /* idle, maps, head, turns. */
 omprma_status_t extras_run(struct bench *bench, enum perf_op op);
 
-/* On stderr: one line that is replaced at a terminal, else a line per operation. `what` is for
- * example "submit of 4096 bytes"; NULL wipes the line. */
-void progress_begin(enum perf_op op);
-void progress_show(const char *what);
+/* The next step is measured now; the progress line says so until results are printed. bytes: 0
+ * where the operation has no size. */
+void bench_step_begins(struct bench *bench, enum perf_op op, uint64_t bytes);
 
 #endif

@@ -9,9 +9,9 @@
 
 #define BIT(number) (1u << (number))
 
-const char *const perf_op_names[OP_COUNT] = {"idle",      "submit", "retrieve", "exchange",
-                                             "broadcast", "launch", "region",   "alloc",
-                                             "settle",    "maps",   "head",     "turns"};
+const char *const perf_op_names[OP_COUNT] = {
+    "idle",  "submit", "retrieve", "exchange", "broadcast", "launch", "region",
+    "alloc", "settle", "ways",     "maps",     "head",      "turns"};
 const char *const perf_path_names[WAY_COUNT] = {"raw",       "raw-two-sided", "rma",
                                                 "two-sided", "auto",          "via-application"};
 
@@ -86,7 +86,7 @@ void choice_sizes(struct choice *choice, const char *text)
 bool perf_op_moves(enum perf_op op)
 {
     return op == OP_SUBMIT || op == OP_RETRIEVE || op == OP_EXCHANGE || op == OP_BROADCAST ||
-           op == OP_SETTLE;
+           op == OP_WAYS;
 }
 
 bool perf_op_sized(enum perf_op op)

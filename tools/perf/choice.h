@@ -19,6 +19,7 @@ enum perf_op {
     OP_REGION,
     OP_ALLOC,
     OP_SETTLE,
+    OP_WAYS,
     OP_MAPS,
     OP_HEAD,
     OP_TURNS,
@@ -46,7 +47,7 @@ struct choice {
     int size_count;
     int reps;      /* 0: as many as fit into the time set aside for each */
     int transfers; /* settle: before the path that is taken then is looked at */
-    const char *json, *plot;
+    const char *json, *plot, *report;
 };
 
 /* What is measured unless the user says otherwise. */

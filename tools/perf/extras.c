@@ -283,11 +283,9 @@ static omprma_status_t run_turns(struct bench *bench)
 
 omprma_status_t extras_run(struct bench *bench, enum perf_op op)
 {
-    progress_show(perf_op_names[op]);
-    omprma_status_t status = op == OP_IDLE   ? run_idle(bench)
-                             : op == OP_MAPS ? run_maps(bench)
-                             : op == OP_HEAD ? run_head(bench)
-                                             : run_turns(bench);
-    progress_show(NULL);
-    return status;
+    bench_step_begins(bench, op, 0);
+    return op == OP_IDLE   ? run_idle(bench)
+           : op == OP_MAPS ? run_maps(bench)
+           : op == OP_HEAD ? run_head(bench)
+                           : run_turns(bench);
 }

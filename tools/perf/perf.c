@@ -7,12 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <omprma/omprma.h>
 
 #include "base/config.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "host/places.h"
 #include "tools/launch/launch.h"
 #include "tools/launch/options.h"
 #include "tools/launch/paths.h"
@@ -20,7 +22,16 @@
 
 OMPRMA_API const char *argp_program_version = "omprma-perf " OMPRMA_VERSION_STRING;
 
-enum { KEY_OPS = 512, KEY_PATHS, KEY_SIZES, KEY_REPS, KEY_TRANSFERS, KEY_JSON, KEY_PLOT };
+enum {
+    KEY_OPS = 512,
+    KEY_PATHS,
+    KEY_SIZES,
+    KEY_REPS,
+    KEY_TRANSFERS,
+    KEY_JSON,
+    KEY_PLOT,
+    KEY_REPORT
+};
 enum { REPS_MOST = 1000000 };
 
 static const char description[] =
@@ -30,7 +41,7 @@ static const char description[] =
 static const struct argp_option options[] = {
     {"ops", KEY_OPS, "LIST", 0,
      "What to measure: submit, retrieve, exchange, launch, region, alloc (default: these); "
-     "broadcast, idle, settle, maps, head, turns",
+     "broadcast, idle, settle, ways, maps, head, turns",
      0},
     {"paths", KEY_PATHS, "LIST", 0,
      "Which ways: raw, raw-two-sided (bare MPI), rma, two-sided, auto, via-application (exchange "
@@ -46,6 +57,9 @@ static const struct argp_option options[] = {
      0},
     {"json", KEY_JSON, "FILE", 0, "Write the results there as JSON", 0},
     {"plot", KEY_PLOT, "FILE", 0, "Draw them there, as .svg or .png (needs gnuplot)", 0},
+    {"report", KEY_REPORT, "FILE", 0,
+     "Write table and plots there, as one page of HTML (without plots where gnuplot is missing)",
+     0},
     {0}};
 
 struct arguments {
@@ -82,6 +96,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case KEY_PLOT:
         choice->plot = value;
         return 0;
+    case KEY_REPORT:
+        choice->report = value;
+        return 0;
     case ARGP_KEY_ARG:
         option_fail("\"%s\": omprma-perf takes options only; see --help", value);
     default:
@@ -104,9 +121,10 @@ static omprma_status_t run_op(struct bench *bench, enum perf_op op)
 {
     const struct choice *choice = bench->choice;
     omprma_status_t status = OMPRMA_OK;
-    progress_begin(op);
-    if (op == OP_SETTLE)
-        return settle_run(bench);
+    if (!isatty(STDERR_FILENO)) /* where there is a progress line instead */
+        fprintf(stderr, "omprma-perf: measuring %s\n", perf_op_names[op]);
+    if (op == OP_SETTLE || op == OP_WAYS)
+        return settle_run(bench, op);
     if (op == OP_IDLE || op >= OP_MAPS)
         return extras_run(bench, op);
     if (!perf_op_sized(op))
@@ -116,10 +134,17 @@ static omprma_status_t run_op(struct bench *bench, enum perf_op op)
     return status;
 }
 
+static int steps_of(const struct choice *choice, enum perf_op op)
+{
+    return op == OP_SETTLE || op == OP_WAYS || perf_op_sized(op) ? choice->size_count : 1;
+}
+
 static omprma_status_t run_all(struct bench *bench)
 {
     unsigned ops = bench->choice->ops;
     omprma_status_t status = OMPRMA_OK;
+    for (enum perf_op op = 0; op < OP_COUNT; op++)
+        bench->steps += ops & 1u << op ? steps_of(bench->choice, op) : 0;
     if (ops & 1u << OP_IDLE)
         status = run_op(bench, OP_IDLE);
     if (status == OMPRMA_OK)
@@ -137,10 +162,33 @@ static omprma_status_t write_files(const struct bench *bench)
         status = results_write_json(&bench->results, bench->choice->json);
     if (status == OMPRMA_OK && bench->choice->plot)
         status = plot_write(&bench->results, bench->choice->plot);
+    if (status == OMPRMA_OK && bench->choice->report)
+        status = report_write(&bench->results, bench->choice->report);
     return status;
 }
 
-static int measure(const struct choice *choice)
+/* How it was measured, as words for the report. */
+static void describe(struct bench *bench, char **argv)
+{
+    struct list words = {0};
+    size_t bytes;
+    FILE *command = open_memstream(&bench->results.command, &bytes);
+    FILE *places = open_memstream(&bench->results.places, &bytes);
+    list_add(&words, "omprma-perf");
+    for (char **word = argv + 1; *word; word++)
+        list_add(&words, *word);
+    if (command)
+        list_print_shell(&words, command);
+    if (places)
+        places_print(bench->runtime, places);
+    list_clear(&words);
+    if (command)
+        fclose(command);
+    if (places)
+        fclose(places);
+}
+
+static int measure(const struct choice *choice, char **argv)
 {
     struct bench bench;
     struct config config;
@@ -149,6 +197,8 @@ static int measure(const struct choice *choice)
         return 1;
     }
     omprma_status_t status = bench_open(&bench, choice);
+    if (status == OMPRMA_OK && choice->report)
+        describe(&bench, argv);
     if (status == OMPRMA_OK)
         status = run_all(&bench);
     bench_close(&bench);
@@ -156,12 +206,21 @@ static int measure(const struct choice *choice)
         status = write_files(&bench);
     if (status != OMPRMA_OK)
         log_write(LOG_ERROR, "%s", error_text());
-    free(bench.results.items);
+    results_clear(&bench.results);
     omprma_finalize();
     return status == OMPRMA_OK ? 0 : 1;
 }
 
 /* ---- before them ---------------------------------------------------------------------------- */
+
+static void check_file(const char *option, const char *path)
+{
+    FILE *file = path ? fopen(path, "a") : NULL;
+    if (path && !file)
+        option_fail("%s %s: %s", option, path, strerror(errno));
+    if (file)
+        fclose(file);
+}
 
 /* What would fail only after minutes of measuring is looked at first. */
 static void check(const struct choice *choice, struct launch *launch)
@@ -178,11 +237,11 @@ static void check(const struct choice *choice, struct launch *launch)
         option_fail("--ops exchange and broadcast need two workers");
     if (choice->plot && plot_check(choice->plot) != OMPRMA_OK)
         option_fail("%s", error_text());
-    FILE *file = choice->json ? fopen(choice->json, "a") : NULL;
-    if (choice->json && !file)
-        option_fail("--json %s: %s", choice->json, strerror(errno));
-    if (file)
-        fclose(file);
+    check_file("--json", choice->json);
+    check_file("--report", choice->report);
+    if (choice->report && !plot_possible())
+        log_write(LOG_ERROR, "the report will have no plots: gnuplot is not installed (Debian "
+                             "package gnuplot-nox)");
 }
 
 int main(int argc, char **argv)
@@ -194,7 +253,7 @@ int main(int argc, char **argv)
     options_begin("omprma-perf", argv);
     parse(argc, argv, &arguments);
     if (launch_inside()) {
-        status = measure(&arguments.choice);
+        status = measure(&arguments.choice, argv);
     } else {
         check(&arguments.choice, &arguments.launch);
         char *self = path_self();

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/progress_line.h"
 
 static int by_value(const void *left, const void *right)
 {
@@ -44,10 +45,39 @@ double result_gbps(const struct result *result)
     return moves && result->us_median > 0 ? (double)result->bytes / result->us_median / 1e3 : 0;
 }
 
+void result_remark(const struct result *r, char text[REMARK_BYTES])
+{
+    *text = 0;
+    if (r->op == OP_TURNS)
+        snprintf(text, REMARK_BYTES, "mean %.3f us", r->us_mean);
+    if (r->op == OP_MAPS)
+        snprintf(text, REMARK_BYTES, "with up to %d mapped", r->live);
+    if (r->op == OP_IDLE)
+        snprintf(text, REMARK_BYTES, "device %d: %.1f MiB, %.2f %% of a core while idle", r->device,
+                 (double)r->memory_bytes / (1 << 20), 100 * r->cpu_share);
+    if (r->op == OP_SETTLE)
+        snprintf(text, REMARK_BYTES, "%s by %s, later %s", perf_op_names[r->direction],
+                 paths_names[r->chosen], paths_names[r->settled]);
+    if (r->op == OP_WAYS)
+        snprintf(text, REMARK_BYTES, "%s: inline %.2f, rma %.2f, two-sided %.2f us",
+                 perf_op_names[r->direction], r->us[PATH_INLINE], r->us[PATH_RMA],
+                 r->us[PATH_TWO_SIDED]);
+}
+
+void results_clear(struct results *results)
+{
+    free(results->command);
+    free(results->places);
+    free(results->items);
+    *results = (struct results){0};
+}
+
 void results_print(const struct results *results, size_t number)
 {
     const struct result *r = &results->items[number];
     double gbps = result_gbps(r);
+    char remark[REMARK_BYTES];
+    progress_line_clear();
     if (number == 0)
         printf("%-9s %-15s %10s %8s %7s %11s %11s %11s %9s\n", "op", "path", "bytes", "workers",
                "reps", "us min", "us median", "us p99", "GB/s");
@@ -56,18 +86,8 @@ void results_print(const struct results *results, size_t number)
            r->us_median, r->us_p99);
     if (gbps > 0)
         printf(" %9.4g", gbps);
-    if (r->op == OP_TURNS)
-        printf("  mean %.3f us", r->us_mean);
-    if (r->op == OP_MAPS)
-        printf("  with up to %d mapped", r->live);
-    if (r->op == OP_IDLE)
-        printf("  device %d: %.1f MiB, %.2f %% of a core while idle", r->device,
-               (double)r->memory_bytes / (1 << 20), 100 * r->cpu_share);
-    if (r->op == OP_SETTLE)
-        printf("  %s by %s, later %s: inline %.2f, rma %.2f, two-sided %.2f us",
-               perf_op_names[r->direction], paths_names[r->chosen], paths_names[r->settled],
-               r->us[PATH_INLINE], r->us[PATH_RMA], r->us[PATH_TWO_SIDED]);
-    printf("\n");
+    result_remark(r, remark);
+    printf("%s%s\n", *remark ? "  " : "", remark);
     fflush(stdout);
 }
 
@@ -110,15 +130,16 @@ static cJSON *result_json(const struct result *r)
         add_number(object, "us_mean", r->us_mean, 4);
     if (r->op == OP_MAPS)
         cJSON_AddNumberToObject(object, "live", r->live);
-    if (r->op == OP_SETTLE) {
+    if (r->op == OP_SETTLE || r->op == OP_WAYS)
         cJSON_AddStringToObject(object, "direction", perf_op_names[r->direction]);
+    if (r->op == OP_SETTLE) {
         cJSON_AddStringToObject(object, "chosen", paths_names[r->chosen]);
         cJSON_AddStringToObject(object, "settled", paths_names[r->settled]);
         cJSON_AddNumberToObject(object, "revisions", r->revisions);
-        for (enum path path = PATH_INLINE; path < PATH_APPLICATION; path++)
-            if (r->us[path] > 0)
-                add_number(object, paths_names[path], r->us[path], 4);
     }
+    for (enum path path = PATH_INLINE; path < PATH_APPLICATION; path++)
+        if (r->us[path] > 0)
+            add_number(object, paths_names[path], r->us[path], 4);
     if (r->op == OP_IDLE) {
         cJSON_AddNumberToObject(object, "device", r->device);
         add_number(object, "cpu_share", r->cpu_share, 5);

@@ -1,9 +1,11 @@
 /*
- * results.h: what was measured, as a table on stdout, as JSON, and as a plot. Knows nothing of MPI.
+ * results.h: what was measured, as a table on stdout, as JSON, as a plot, and as a page with all of
+ * it. Knows nothing of MPI.
  */
 #ifndef OMPRMA_PERF_RESULTS_H
 #define OMPRMA_PERF_RESULTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <omprma/omprma.h>
 
@@ -21,11 +23,11 @@ struct result {
     double cpu_share;      /* idle only: of one core */
     uint64_t memory_bytes; /* idle only */
     int device;            /* idle only */
-    /* settle only */
+    /* settle, ways */
     enum perf_op direction;
-    enum path chosen, settled; /* at start-up, and after some transfers */
+    enum path chosen, settled; /* settle: at start-up, and after some transfers */
     uint32_t revisions;        /* in between */
-    double us[PATH_COUNT];     /* medians; 0: not possible */
+    double us[PATH_COUNT];     /* ways: medians; 0: not possible */
 };
 
 struct machine {
@@ -35,15 +37,23 @@ struct machine {
 
 struct results {
     struct machine machine;
+    char *command; /* line that a shell would run; owned, may be NULL */
+    char *places;  /* a line per worker: where it ran; likewise */
     struct result *items;
     size_t count;
 };
+
+void results_clear(struct results *results);
 
 /* Fills minimum, median and 99th percentile from samples, which it sorts, and adds the result. */
 void results_add(struct results *results, struct result *result, double *us, int samples);
 
 /* GB/s of an operation that moves data, 0 for others. */
 double result_gbps(const struct result *result);
+
+/* What only its operation has to say, "" for most. */
+enum { REMARK_BYTES = 160 };
+void result_remark(const struct result *result, char text[REMARK_BYTES]);
 
 /* One line per result; the heading with the first. */
 void results_print(const struct results *results, size_t number);
@@ -55,6 +65,18 @@ omprma_status_t results_write_json(const struct results *results, const char *pa
  * Errors: CONFIG (another suffix, gnuplot is missing or failed). */
 omprma_status_t plot_check(const char *path);
 omprma_status_t plot_write(const struct results *results, const char *path);
+
+/* Is gnuplot there? */
+bool plot_possible(void);
+
+/* One operation alone, as SVG in *svg, which the caller frees; NULL if it is none that can be
+ * drawn. Errors: CONFIG (gnuplot failed). */
+omprma_status_t plot_svg(const struct results *results, enum perf_op op, char **svg);
+
+/* Writes a page of HTML that needs nothing else: machine, workers, command line, and for each
+ * operation its plot, if gnuplot is there, and its rows of the table.
+ * Errors: CONFIG (the file cannot be written, gnuplot failed). */
+omprma_status_t report_write(const struct results *results, const char *path);
 
 /* Describes this host; needs MPI to be running. */
 void machine_describe(struct machine *machine);

@@ -4,7 +4,6 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "tools/perf/bench.h"
@@ -140,12 +139,9 @@ static omprma_status_t measure(struct bench *bench, enum perf_op op, uint64_t by
 omprma_status_t session_run(struct bench *bench, enum perf_op op, uint64_t bytes)
 {
     struct lane lanes[WAY_COUNT] = {0};
-    char text[96];
     int count = find_lanes(bench, op, lanes);
-    snprintf(text, sizeof(text), "%s of %llu bytes", perf_op_names[op], (unsigned long long)bytes);
-    progress_show(text);
+    bench_step_begins(bench, op, bytes);
     omprma_status_t status = count ? measure(bench, op, bytes, lanes, count) : OMPRMA_OK;
-    progress_show(NULL);
     for (int i = 0; i < count; i++) {
         struct result result = {
             .op = op,
@@ -161,19 +157,4 @@ omprma_status_t session_run(struct bench *bench, enum perf_op op, uint64_t bytes
         free(lanes[i].us);
     }
     return status;
-}
-
-void progress_begin(enum perf_op op)
-{
-    if (!isatty(STDERR_FILENO))
-        fprintf(stderr, "omprma-perf: measuring %s\n", perf_op_names[op]);
-}
-
-void progress_show(const char *what)
-{
-    bool terminal = isatty(STDERR_FILENO);
-    if (what && terminal)
-        fprintf(stderr, "\r\033[K%s ...", what);
-    else if (terminal)
-        fprintf(stderr, "\r\033[K");
 }

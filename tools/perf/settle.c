@@ -1,6 +1,6 @@
 /*
- * settle.c: which path data takes after start-up, and which one after some transfers, beside the
- * times of all paths of the same run, which are measured in turns.
+ * settle.c: which path data takes after start-up, and which one after some transfers (settle); what
+ * each path takes, measured in turns (ways): by that the choices of other runs are judged.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -102,14 +102,27 @@ static omprma_status_t measure(struct bench *bench, enum perf_op op, uint64_t by
     return status;
 }
 
+static struct result result_of(const struct bench *bench, enum perf_op op, enum perf_op direction,
+                               uint64_t bytes)
+{
+    return (struct result){.op = op,
+                           .path = WAY_AUTO,
+                           .bytes = bytes,
+                           .workers = bench->runtime->device_count,
+                           .direction = direction};
+}
+
+static void keep(struct bench *bench, struct result *result, double us)
+{
+    results_add(&bench->results, result, &us, 1);
+    results_print(&bench->results, bench->results.count - 1);
+}
+
+/* Memory moves only if there are transfers. */
 static omprma_status_t settle(struct bench *bench, enum perf_op op, uint64_t bytes)
 {
-    struct result result = {.op = OP_SETTLE,
-                            .path = WAY_AUTO,
-                            .bytes = bytes,
-                            .workers = bench->runtime->device_count,
-                            .direction = op};
-    double us;
+    struct result result = result_of(bench, OP_SETTLE, op, bytes);
+    double us = 0;
     omprma_status_t status = OMPRMA_OK;
     bench_adapt(bench);
     result.chosen = taken(bench, op, bytes);
@@ -119,24 +132,33 @@ static omprma_status_t settle(struct bench *bench, enum perf_op op, uint64_t byt
     result.settled = taken(bench, op, bytes);
     result.revisions = revisions(bench, op, bytes) - result.revisions;
     bench->started = bench->device->paths; /* what it has learned stays */
-    if (status == OMPRMA_OK)
-        status = measure(bench, op, bytes, result.us);
     bench_force(bench, WAY_AUTO);
-    if (status != OMPRMA_OK)
-        return status;
-    results_add(&bench->results, &result, &result.us[result.settled], 1);
-    results_print(&bench->results, bench->results.count - 1);
-    return OMPRMA_OK;
+    if (status == OMPRMA_OK)
+        keep(bench, &result, us);
+    return status;
 }
 
-omprma_status_t settle_run(struct bench *bench)
+static omprma_status_t ways(struct bench *bench, enum perf_op op, uint64_t bytes)
 {
+    struct result result = result_of(bench, OP_WAYS, op, bytes);
+    omprma_status_t status = measure(bench, op, bytes, result.us);
+    bench_force(bench, WAY_AUTO);
+    if (status == OMPRMA_OK)
+        keep(bench, &result, 0);
+    return status;
+}
+
+omprma_status_t settle_run(struct bench *bench, enum perf_op op)
+{
+    omprma_status_t (*run)(struct bench * bench, enum perf_op direction, uint64_t bytes) =
+        op == OP_WAYS ? ways : settle;
     const struct choice *choice = bench->choice;
     omprma_status_t status = OMPRMA_OK;
     for (int i = 0; i < choice->size_count && status == OMPRMA_OK; i++) {
-        status = settle(bench, OP_SUBMIT, choice->sizes[i]);
+        bench_step_begins(bench, op, choice->sizes[i]);
+        status = run(bench, OP_SUBMIT, choice->sizes[i]);
         if (status == OMPRMA_OK)
-            status = settle(bench, OP_RETRIEVE, choice->sizes[i]);
+            status = run(bench, OP_RETRIEVE, choice->sizes[i]);
     }
     return status;
 }

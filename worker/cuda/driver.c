@@ -82,6 +82,14 @@ void driver_close(struct driver *driver)
     driver->library = NULL;
 }
 
+int driver_parameter(const struct driver *driver, driver_function function, int32_t index,
+                     size_t *offset, size_t *bytes)
+{
+    return driver->function_parameter
+               ? driver->function_parameter(function, (size_t)index, offset, bytes)
+               : DRIVER_NOT_SUPPORTED;
+}
+
 bool driver_is_fatal(int code)
 {
     return code == DRIVER_UNCORRECTABLE || code == DRIVER_NVLINK ||
@@ -115,6 +123,9 @@ const char *driver_words(const struct driver *driver, int code)
     static _Thread_local char words[256];
     const char *name = NULL, *text = NULL;
 
+    if (code == DRIVER_STUB) /* and knows no words */
+        return "CUDA_ERROR_STUB_LIBRARY (34): this libcuda.so.1 is the one for linking; install "
+               "the driver, or take that library's folder out of LD_LIBRARY_PATH";
     if (driver->error_name(code, &name) != DRIVER_OK || !name)
         name = "an unknown error of the CUDA driver";
     if (driver->error_string(code, &text) != DRIVER_OK || !text)

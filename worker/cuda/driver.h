@@ -65,6 +65,11 @@ struct driver {
 omprma_status_t driver_open(struct driver *driver);
 void driver_close(struct driver *driver);
 
+/* A parameter of a kernel. INVALID_VALUE: it has no more; anything else: the driver does not say.
+ */
+int driver_parameter(const struct driver *driver, driver_function function, int32_t index,
+                     size_t *offset, size_t *bytes);
+
 /* After these the context is of no use any more: no call on it succeeds. */
 bool driver_is_fatal(int code);
 

@@ -272,18 +272,18 @@ bool module_find_kernel(struct cuda *cuda, uint64_t address, struct cuda_kernel 
 static void count_parameters(const struct driver *driver, struct cuda_kernel *kernel)
 {
     size_t offset, bytes;
+    int code = DRIVER_OK;
 
-    kernel->parameters = -1;
-    kernel->words = true;
-    if (!driver->function_parameter)
-        return;
     kernel->parameters = 0;
+    kernel->words = true;
     while (kernel->parameters < CUDA_PARAMETERS_MOST &&
-           driver->function_parameter(kernel->function, (size_t)kernel->parameters, &offset,
-                                      &bytes) == DRIVER_OK) {
+           (code = driver_parameter(driver, kernel->function, kernel->parameters, &offset,
+                                    &bytes)) == DRIVER_OK) {
         kernel->words &= bytes <= 8;
         kernel->parameters++;
     }
+    if (code != DRIVER_OK && code != DRIVER_INVALID_VALUE)
+        kernel->parameters = -1;
 }
 
 static omprma_status_t note_kernel(struct cuda *cuda, const struct cuda_module *module,

@@ -104,17 +104,15 @@ static int32_t list_parameters(const struct cuda *cuda, driver_function function
 {
     int32_t count = 0;
     size_t offset, bytes;
+    int code = DRIVER_OK;
 
-    if (!cuda->driver->function_parameter)
-        return CUDA_PARAMETERS_UNKNOWN;
     while (count < CUDA_PARAMETERS_MOST &&
-           cuda->driver->function_parameter(function, (size_t)count, &offset, &bytes) ==
-               DRIVER_OK) {
+           (code = driver_parameter(cuda->driver, function, count, &offset, &bytes)) == DRIVER_OK) {
         about->parameters[count].offset = (uint32_t)offset;
         about->parameters[count].bytes = (uint32_t)bytes;
         count++;
     }
-    return count;
+    return code == DRIVER_OK || code == DRIVER_INVALID_VALUE ? count : CUDA_PARAMETERS_UNKNOWN;
 }
 
 static omprma_status_t ask_function(struct cuda *cuda, struct backend_ask *ask)

@@ -24,8 +24,11 @@
 enum {
     STACK_BYTES = 64 << 10,    /* alternate stack; a signal frame alone may take 11 KiB */
     OVERFLOW_BYTES = 64 << 10, /* a fault this near below the stack pointer is an overflow */
+    NULL_BYTES = 4096,         /* null pointers, and members of what they point to */
     SEARCH_BYTES = 64 << 10,   /* of a stack, for whose code called */
     SEARCH_WORDS = 256,        /* looked at a time */
+    WRITTEN = 2,
+    FETCHED = 16, /* in a page fault's error code */
 };
 
 /* One per thread of ours; never freed, since handlers of other threads walk the list. */
@@ -129,7 +132,27 @@ static void text_add_fault(struct words *words, const siginfo_t *info, const uco
         text_add_hex(words, pc);
         text_add(words, ", outside the image");
     }
+    if (info->si_signo == SIGSEGV && info->si_code != SI_KERNEL) {
+        uint64_t error = (uint64_t)context->uc_mcontext.gregs[REG_ERR];
+        text_add(words, error & FETCHED   ? ", jumping there"
+                        : error & WRITTEN ? ", writing"
+                                          : ", reading");
+    }
     text_add(words, ")");
+    if (info->si_signo == SIGSEGV && info->si_code != SI_KERNEL && address < NULL_BYTES)
+        text_add(words, ": that is a null pointer");
+}
+
+/* In DWARF's order. */
+static void scene_note(struct crash_scene *scene, const siginfo_t *info, const ucontext_t *context)
+{
+    static const int order[CRASH_REGISTERS] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
+                                               REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
+                                               REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP};
+    for (int i = 0; i < CRASH_REGISTERS; i++)
+        scene->registers[i] = (uint64_t)context->uc_mcontext.gregs[order[i]];
+    if (info->si_signo == SIGSEGV && info->si_code == SEGV_MAPERR)
+        scene->address = (uint64_t)(uintptr_t)info->si_addr;
 }
 
 /* ---- whose fault ---- */
@@ -191,6 +214,12 @@ static void __attribute__((noreturn)) park(void)
         pause();
 }
 
+void crash_wake(void)
+{
+    if (wake_service)
+        wake_service();
+}
+
 /* Begins the description of a crash: "kernel NAME". False if the device has crashed before. */
 static bool claim(struct crash_slot *slot, struct crash **crash, struct words *words)
 {
@@ -198,16 +227,17 @@ static bool claim(struct crash_slot *slot, struct crash **crash, struct words *w
     if (atomic_exchange(&(*crash)->claimed, true))
         return false;
     *words = (struct words){(*crash)->text, 0};
+    (*crash)->scene.kernel = image_kernel_name(atomic_load(&slot->entry));
     text_add(words, "kernel ");
-    text_add(words, image_kernel_name(atomic_load(&slot->entry)));
+    text_add(words, (*crash)->scene.kernel);
+    (*crash)->scene.name_end = words->at;
     return true;
 }
 
 static void publish(struct crash *crash)
 {
     atomic_store_explicit(&crash->described, true, memory_order_release);
-    if (wake_service)
-        wake_service();
+    crash_wake();
 }
 
 /* ---- handlers ---- */
@@ -241,10 +271,11 @@ static void on_fault(int number, siginfo_t *info, void *context)
         return;
     }
     if (claim(slot, &crash, &words)) {
-        if (number == SIGABRT) {
-            text_add(&words, " called abort");
-        } else {
-            text_add(&words, " crashed: ");
+        text_add(&words, number == SIGABRT ? " called abort" : " crashed");
+        crash->scene.verb_end = words.at;
+        scene_note(&crash->scene, info, context);
+        if (number != SIGABRT) {
+            text_add(&words, ": ");
             text_add_fault(&words, info, context);
         }
         publish(crash);
@@ -266,6 +297,7 @@ static void on_process_exit(int code, void *unused)
         text_add(&words, code < 0 ? " called exit(-" : " called exit(");
         text_add_number(&words, code < 0 ? -(uint64_t)(int64_t)code : (uint64_t)code, 10);
         text_add(&words, ")");
+        crash->scene.verb_end = words.at;
         publish(crash);
     }
     park();

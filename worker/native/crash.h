@@ -12,7 +12,15 @@
 #include <stdbool.h>
 #include <omprma/omprma.h>
 
-enum { CRASH_TEXT_BYTES = 768 };
+enum { CRASH_TEXT_BYTES = 768, CRASH_STACK_POINTER = 7, CRASH_REGISTERS = 17 };
+
+/* What the handler saw. */
+struct crash_scene {
+    uint64_t registers[CRASH_REGISTERS]; /* as DWARF numbers them; 0 where it was not a signal */
+    uint64_t address;                    /* that was not memory, 0: it is another kind of crash */
+    const char *kernel;                  /* its symbol */
+    size_t name_end, verb_end; /* in the text: after "kernel NAME", after "crashed" and the like */
+};
 
 /* What has become of the kernels of one device; zero at first. The first crash is kept. */
 struct crash {
@@ -20,6 +28,7 @@ struct crash {
     atomic_bool claimed;
     atomic_bool described;
     char text[CRASH_TEXT_BYTES];
+    struct crash_scene scene;
 };
 
 /* Installs handlers (on alternate stacks; call crash_thread() in each further thread of ours) and
@@ -44,6 +53,9 @@ void crash_leave_kernel(void);
  * "kernel __omp_offloading_..._main_l7 crashed: segmentation fault at address 0x10 (pc image+0x1a)"
  * or "kernel ... called exit(3)" / "... called abort". It lives as long as `crash`. */
 bool crash_happened(const struct crash *crash, const char **text);
+
+/* Calls what crash_install() was given. Async-signal-safe. */
+void crash_wake(void);
 
 /* Copies, or touches every page (writing back what was read, atomically, when `write`), of memory
  * that may not be mapped. Return false, and the first bad address in *bad, instead of crashing. */

@@ -47,14 +47,18 @@ static int number_read(const char *path, const char *key, uint64_t *value)
     return found;
 }
 
-/* What one group leaves; file pages that can be dropped count as free. */
-static uint64_t group_free(const struct group_kind *kind, const char *folder)
+enum question { LIMIT, FREE };
+
+/* What one group leaves, or its limit; file pages that can be dropped count as free. */
+static uint64_t group_ask(const struct group_kind *kind, const char *folder, enum question question)
 {
     char path[PATH_MAX + 64];
     uint64_t limit, usage = 0, reclaimable = 0;
     snprintf(path, sizeof(path), "%s/%s", folder, kind->limit);
     if (!number_read(path, NULL, &limit))
         return UINT64_MAX;
+    if (question == LIMIT)
+        return limit;
     snprintf(path, sizeof(path), "%s/%s", folder, kind->usage);
     number_read(path, NULL, &usage);
     snprintf(path, sizeof(path), "%s/memory.stat", folder);
@@ -63,8 +67,9 @@ static uint64_t group_free(const struct group_kind *kind, const char *folder)
     return limit > usage ? limit - usage : 0;
 }
 
-/* The least that the group `name` and all groups above it leave. */
-static uint64_t groups_free(const struct group_kind *kind, const char *root, const char *name)
+/* The least of the group `name` and all groups above it. */
+static uint64_t groups_ask(const struct group_kind *kind, const char *root, const char *name,
+                           enum question question)
 {
     char folder[PATH_MAX];
     int top = snprintf(folder, sizeof(folder), "%s%s", root, kind->mount);
@@ -73,7 +78,7 @@ static uint64_t groups_free(const struct group_kind *kind, const char *root, con
     strcpy(folder + top, name);
     uint64_t least = UINT64_MAX;
     for (;;) {
-        uint64_t here = group_free(kind, folder);
+        uint64_t here = group_ask(kind, folder, question);
         least = here < least ? here : least;
         char *last = strrchr(folder + top, '/');
         if (!last)
@@ -92,7 +97,7 @@ static int list_holds(const char *list, const char *word)
     return 0;
 }
 
-static uint64_t all_groups_free(const char *root)
+static uint64_t all_groups_ask(const char *root, enum question question)
 {
     char path[PATH_MAX], line[PATH_MAX];
     uint64_t least = UINT64_MAX;
@@ -110,10 +115,10 @@ static uint64_t all_groups_free(const char *root)
         controllers++;
         uint64_t here = UINT64_MAX;
         if (list_holds(controllers, "memory")) {
-            here = groups_free(&version_1, root, name);
+            here = groups_ask(&version_1, root, name, question);
         } else if (!*controllers) {
-            here = groups_free(&version_2, root, name);
-            uint64_t hybrid = groups_free(&version_2_hybrid, root, name);
+            here = groups_ask(&version_2, root, name, question);
+            uint64_t hybrid = groups_ask(&version_2_hybrid, root, name, question);
             here = hybrid < here ? hybrid : here;
         }
         least = here < least ? here : least;
@@ -129,7 +134,14 @@ uint64_t free_memory_bytes(const char *root)
     snprintf(path, sizeof(path), "%s/proc/meminfo", root);
     uint64_t host =
         number_read(path, "MemAvailable", &available_kib) ? available_kib << 10 : UINT64_MAX;
-    uint64_t groups = all_groups_free(root);
+    uint64_t groups = all_groups_ask(root, FREE);
     uint64_t least = host < groups ? host : groups;
     return least == UINT64_MAX ? 0 : least;
+}
+
+/* Version 1 has no word for "no limit": it is the largest number of whole pages. */
+uint64_t free_memory_limit(const char *root)
+{
+    uint64_t limit = all_groups_ask(root, LIMIT);
+    return limit >= (uint64_t)1 << 62 ? 0 : limit;
 }

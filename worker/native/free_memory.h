@@ -11,4 +11,7 @@
  * a folder with recorded files in tests. 0 if nothing can be read. Reads some small files. */
 uint64_t free_memory_bytes(const char *root);
 
+/* The least limit of those groups, whatever is used of it; 0: there is none. */
+uint64_t free_memory_limit(const char *root);
+
 #endif

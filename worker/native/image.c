@@ -20,6 +20,7 @@
 
 #include "base/elf_check.h"
 #include "base/error.h"
+#include "base/fault.h"
 #include "worker/native/stand_in.h"
 
 struct image_symbol_entry {
@@ -129,6 +130,15 @@ static const struct kernel_slot *kernel_known(uint64_t address)
         return NULL;
     struct kernel_slot *slot = kernel_find(table, address);
     return atomic_load_explicit(&slot->address, memory_order_acquire) ? slot : NULL;
+}
+
+void *image_library_symbol(const void *owner, const char *name)
+{
+    void *found = NULL;
+    for (struct image *image = atomic_load(&images); image && !found; image = image->next)
+        if (image->owner == owner)
+            found = dlsym(image->handle, name);
+    return found;
 }
 
 const char *image_kernel_name(uint64_t address)
@@ -450,6 +460,15 @@ const void *image_owner(uint64_t address)
 {
     const struct image *image = image_around(address);
     return image ? image->owner : NULL;
+}
+
+void image_list(struct fault_question *question)
+{
+    for (const struct image *image = atomic_load(&images);
+         image && question->image_count < FAULT_IMAGES; image = image->next) {
+        question->images[question->image_count].base = image->low;
+        question->images[question->image_count++].fd = image->fd;
+    }
 }
 
 size_t image_count(void)

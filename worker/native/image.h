@@ -23,6 +23,9 @@ omprma_status_t image_open(const void *bytes, size_t size, const void *owner, st
 omprma_status_t image_symbol(struct image *image, const char *name, uint64_t size,
                              uint64_t *address);
 
+/* A symbol of the libraries that an image of the owner needs, NULL if there is none. */
+void *image_library_symbol(const void *owner, const char *name);
+
 /* Name of the kernel at `address`, "?" if it is not one. Async-signal-safe. */
 const char *image_kernel_name(uint64_t address);
 
@@ -36,6 +39,10 @@ bool image_offset(uint64_t address, uint64_t *offset);
 
 /* The owner of the image in which `address` lies, NULL if it lies in none. Async-signal-safe. */
 const void *image_owner(uint64_t address);
+
+/* Writes where images are, as far as there is room. */
+struct fault_question;
+void image_list(struct fault_question *question);
 
 /* Number of images loaded. */
 size_t image_count(void);

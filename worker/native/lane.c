@@ -8,6 +8,7 @@
 #include "worker/device.h"
 #include "worker/native/kernel.h"
 #include "worker/native/native.h"
+#include "worker/native/team.h"
 #include "worker/server.h"
 
 /* The device whose kernels this thread runs. */
@@ -18,11 +19,29 @@ bool lane_is_own(const struct native *native)
     return own == native || (native->options.on_main && server_on_main(native->device->server));
 }
 
+/* On the main thread, which is the only one that runs kernels. Threads that libomp makes get the
+ * cores that it found when it started: those that it needs are bound when they are there. */
+static void change_cores(struct native *native)
+{
+    int threads = place_threads(native->next, 1);
+
+    if (native->options.bind)
+        place_bind(native->next);
+    if (place_environment(native->options.place, &threads) == OMPRMA_OK && threads > 0)
+        team_resize(native, threads);
+    if (native->options.bind)
+        place_bind(native->next);
+    place_destroy(native->next);
+    native->next = NULL;
+}
+
 omprma_status_t lane_call(struct native *native, const struct backend_launch *launch)
 {
     struct server *server = native->device->server;
     omprma_status_t status;
 
+    if (native->next)
+        change_cores(native);
     /* Results of earlier commands must not wait for this kernel. */
     if (reply_is_due(server->session))
         reply_flush(server->session);
@@ -78,7 +97,7 @@ static void *lane_main(void *data)
     free(data);
     own = native;
     crash_thread();
-    if (native->options.place)
+    if (native->options.place && native->options.bind)
         place_apply_lane(native->options.place, start.lane);
     server_lock(server);
     while (!native->stopping) {

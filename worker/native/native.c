@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "worker/device.h"
 #include "worker/native/image.h"
 #include "worker/server.h"
@@ -146,11 +147,34 @@ static void native_adopt_thread(struct worker_device *device)
     crash_thread();
 }
 
+/* The next kernel takes it over: this one's threads must stay as they are. */
+static void native_turn(struct worker_device *device, int index, int count)
+{
+    struct native *native = native_of(device);
+    struct place *next;
+
+    if (!native->options.lends)
+        return;
+    if (place_now(native->options.place, index, count, &next) != OMPRMA_OK) {
+        log_write(LOG_ERROR, "the device keeps the cores that it has: %s", error_text());
+        return;
+    }
+    place_destroy(native->next);
+    native->next = next;
+    log_write(LOG_CHOICE,
+              "from the next region on cores %s, with %d threads where OMP_NUM_THREADS says "
+              "nothing: %d workers of this host have run regions",
+              place_describe(next)->cpus, place_threads(next, 1), count);
+}
+
 static const char *native_fault(struct worker_device *device)
 {
-    const char *text;
+    struct native *native = native_of(device);
+    const char *text = fault_look(&native->fault, &native->crash);
 
-    return crash_happened(&native_of(device)->crash, &text) ? text : NULL;
+    if (text)
+        device->fault_address = native->crash.scene.address;
+    return text;
 }
 
 /* ---- life ---- */
@@ -174,6 +198,7 @@ static void native_close(struct worker_device *device)
     if (device->lost)
         return;
     sem_destroy(&native->ready);
+    place_destroy(native->next);
     free(native);
     device->state = NULL;
 }
@@ -188,6 +213,7 @@ static const struct backend native_backend = {
     .load = native_load,
     .launch = native_launch,
     .serve = native_serve,
+    .turn = native_turn,
     .adopt_thread = native_adopt_thread,
     .fault = native_fault,
     .start = native_start,

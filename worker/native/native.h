@@ -7,6 +7,7 @@
  *   kernel.c   the call itself
  *   memory.c   arenas; place.c, free_memory.c: cores, nodes and limits of memory
  *   image.c    loading images; crash.c: faults in kernels
+ *   fault.c    where in the source they were
  *
  * The only device of a worker, when it has one lane, runs its kernels on the main thread, see
  * server.h; so a short kernel costs no hand-off.
@@ -21,11 +22,14 @@
 
 #include "worker/backend.h"
 #include "worker/native/crash.h"
+#include "worker/native/fault.h"
 #include "worker/native/memory.h"
 #include "worker/native/place.h"
 
 struct native_options {
-    const struct place *place;
+    const struct place *place; /* of its memory; NULL: anywhere (tests) */
+    bool bind;                 /* kernels run on its cores only */
+    bool lends; /* and these change, see place_now(); on_main, and `place` is its worker's */
     struct datapath *path; /* that arenas are attached to; NULL: none */
     uint64_t memory_bytes; /* what it may hand out */
     int lanes;
@@ -39,10 +43,12 @@ struct native {
     struct native_options options;
     struct memory memory;
     struct crash crash;
+    struct fault fault;
     struct backend_job *first, *last; /* launches that wait for a lane */
     sem_t ready;                      /* posted for each of them, unless on_main */
     pthread_t *threads;
     bool stopping;
+    struct place *next; /* what it may use from its next kernel on; NULL: as before */
 };
 
 /* Makes `device`, whose server and index are set, a native one. Errors: HOST_MEMORY. */

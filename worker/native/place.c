@@ -24,6 +24,8 @@ struct place {
     bool is_part;         /* of the place whose topology it uses */
     hwloc_cpuset_t share; /* this worker's, or device's; all allowed cpus when shared */
     int lanes;
+    int wanted_cores; /* per worker; 0: equal shares */
+    bool by_numa;
     struct place_description description;
 };
 
@@ -121,25 +123,34 @@ static int cut(int total, int parts, int index)
     return (int)((int64_t)total * index / parts);
 }
 
-/* Which cores are worker `index`'s, [*from, *to). Fewer workers than nodes: each gets whole nodes.
- * Else each new worker joins the node that has most cores per worker, so none is ever crossed and
- * no node gets more workers than cores. */
-static omprma_status_t share_find(const struct core_list *list, int index, int count, int *from,
-                                  int *to)
+static int node_cores(const struct core_list *list, int node)
 {
-    if (count <= list->node_count) {
-        *from = list->first[cut(list->node_count, count, index)];
-        *to = list->first[cut(list->node_count, count, index + 1)];
-        return OMPRMA_OK;
-    }
-    int *workers = calloc((size_t)list->node_count, sizeof(*workers));
-    if (!workers)
-        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory to place %d workers", count);
+    return list->first[node + 1] - list->first[node];
+}
+
+/* Where worker `index` is, when workers[n] of them go to node n: its node, and which one of that
+ * node's it is. */
+static void seat_find(const struct core_list *list, const int *workers, bool by_numa, int index,
+                      int *node, int *seat)
+{
+    for (*seat = 0; by_numa; ++*seat) /* a worker of each node, then another one of each */
+        for (*node = 0; *node < list->node_count; ++*node)
+            if (workers[*node] > *seat && index-- == 0)
+                return;
+    for (*node = 0; index >= workers[*node]; ++*node)
+        index -= workers[*node];
+    *seat = index;
+}
+
+/* Each new worker joins the node that has most cores per worker, so none is ever crossed and no
+ * node gets more workers than cores. */
+static void deal_equally(const struct core_list *list, int count, int *workers)
+{
     for (int i = 0; i < count; i++) {
         int best = 0;
         double best_share = 0;
         for (int n = 0; n < list->node_count; n++) {
-            double share = (double)(list->first[n + 1] - list->first[n]) / (workers[n] + 1);
+            double share = (double)node_cores(list, n) / (workers[n] + 1);
             if (share > best_share) {
                 best = n;
                 best_share = share;
@@ -147,14 +158,75 @@ static omprma_status_t share_find(const struct core_list *list, int index, int c
         }
         workers[best]++;
     }
-    int node = 0;
-    while (index >= workers[node])
-        index -= workers[node++];
-    int start = list->first[node], cores = list->first[node + 1] - start;
-    *from = start + cut(cores, workers[node], index);
-    *to = start + cut(cores, workers[node], index + 1);
-    free(workers);
+}
+
+/* Nodes take as many workers with `cores` each as they have room for: one after the other, or
+ * `by_numa` in turns. False: not all find room without crossing a node. */
+static bool deal_fixed(const struct core_list *list, const struct place *place, int count,
+                       int *workers)
+{
+    int left = count;
+    for (bool more = true; more && left;) {
+        more = false;
+        for (int n = 0; n < list->node_count && left; n++) {
+            int room = node_cores(list, n) / place->wanted_cores - workers[n];
+            int take = place->by_numa ? room > 0 : room < left ? room : left;
+            workers[n] += take;
+            left -= take;
+            more |= take > 0;
+        }
+    }
+    return left == 0;
+}
+
+static omprma_status_t refuse_cores(const struct core_list *list, const struct place *place,
+                                    int count)
+{
+    int cores = place->wanted_cores;
+    if ((int64_t)count * cores > list->core_count)
+        return error_set(OMPRMA_ERR_CONFIG,
+                         "%d workers with %d cores each need %lld cores, and this host has %d for "
+                         "them; use fewer workers or a smaller --cores-per-worker",
+                         count, cores, (long long)count * cores, list->core_count);
+    if (place->by_numa)
+        return error_set(OMPRMA_ERR_CONFIG,
+                         "--map-by numa: %d workers with %d cores each do not fit into this host's "
+                         "%d NUMA nodes, of which none may be crossed",
+                         count, cores, list->node_count);
     return OMPRMA_OK;
+}
+
+/* Which cores are worker `index`'s, [*from, *to). Fewer workers than nodes: each gets whole nodes.
+ */
+static omprma_status_t share_find(const struct core_list *list, const struct place *place,
+                                  int index, int count, int *from, int *to)
+{
+    int fixed = place->wanted_cores, node, seat;
+    omprma_status_t status = OMPRMA_OK;
+    if (!fixed && count <= list->node_count) {
+        *from = list->first[cut(list->node_count, count, index)];
+        *to = list->first[cut(list->node_count, count, index + 1)];
+        return OMPRMA_OK;
+    }
+    int *workers = calloc((size_t)list->node_count + 1, sizeof(*workers));
+    if (!workers)
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory to place %d workers", count);
+    if (!fixed) {
+        deal_equally(list, count, workers);
+        seat_find(list, workers, place->by_numa, index, &node, &seat);
+        *from = list->first[node] + cut(node_cores(list, node), workers[node], seat);
+        *to = list->first[node] + cut(node_cores(list, node), workers[node], seat + 1);
+    } else if (deal_fixed(list, place, count, workers)) {
+        seat_find(list, workers, place->by_numa, index, &node, &seat);
+        *from = list->first[node] + seat * fixed;
+        *to = *from + fixed;
+    } else {
+        status = refuse_cores(list, place, count);
+        *from = index * fixed;
+        *to = *from + fixed;
+    }
+    free(workers);
+    return status;
 }
 
 /* The operating system's index of the one node that holds all of `set`, -1 if there is none. */
@@ -176,20 +248,23 @@ static omprma_status_t place_fill(struct place *place, hwloc_const_cpuset_t with
     omprma_status_t status = core_list_make(place->topology, within, &list);
     if (status)
         return status;
-    description->shared = count > list.core_count;
+    description->all_cores = hwloc_bitmap_weight(within);
+    description->shared = count > list.core_count && !place->wanted_cores;
     if (description->shared) {
         hwloc_bitmap_copy(place->share, within);
         description->cores = 1;
     } else {
         int from = 0, to = 0;
-        status = share_find(&list, index, count, &from, &to);
-        for (int c = from; c < to; c++)
+        status = share_find(&list, place, index, count, &from, &to);
+        hwloc_bitmap_zero(place->share);
+        for (int c = from; c < to && status == OMPRMA_OK; c++)
             hwloc_bitmap_or(place->share, place->share, list.cores[c]->cpuset);
         description->cores = hwloc_bitmap_weight(place->share);
     }
     core_list_free(&list);
     if (status)
         return status;
+    hwloc_bitmap_list_snprintf(description->cpus, sizeof(description->cpus), place->share);
     description->numa_node = set_node(place->topology, place->share);
     description->memory_bytes = free_memory_bytes("");
     hwloc_obj_t package = hwloc_get_obj_by_type(place->topology, HWLOC_OBJ_PACKAGE, 0);
@@ -223,7 +298,9 @@ int place_nodes(const struct place *place)
     return nodes > 0 ? nodes : 1;
 }
 
-omprma_status_t place_part(const struct place *whole, int index, int count, struct place **part)
+/* Part `index` of `count` of what is in `within`, by the topology of another place. */
+static omprma_status_t place_within(const struct place *whole, hwloc_const_cpuset_t within,
+                                    bool by_numa, int index, int count, struct place **part)
 {
     struct place *made;
     omprma_status_t status = place_make(index, count, whole->lanes, &made);
@@ -231,27 +308,51 @@ omprma_status_t place_part(const struct place *whole, int index, int count, stru
         return status;
     made->topology = whole->topology;
     made->is_part = true;
-    status = place_fill(made, whole->share, index, count);
+    made->by_numa = by_numa;
+    status = place_fill(made, within, index, count);
     if (status) {
         place_destroy(made);
         return status;
     }
-    made->description.shared |= whole->description.shared;
     *part = made;
     return OMPRMA_OK;
 }
 
-omprma_status_t place_create(const char *synthetic, int index, int count, int lanes,
+omprma_status_t place_part(const struct place *whole, int index, int count, struct place **part)
+{
+    omprma_status_t status = place_within(whole, whole->share, false, index, count, part);
+    if (status == OMPRMA_OK)
+        (*part)->description.shared |= whole->description.shared;
+    return status;
+}
+
+omprma_status_t place_now(const struct place *whole, int index, int count, struct place **now)
+{
+    return place_within(whole, hwloc_topology_get_allowed_cpuset(whole->topology), whole->by_numa,
+                        index, count, now);
+}
+
+omprma_status_t place_create(const char *synthetic, const struct place_wish *wish,
                              struct place **place)
 {
     struct place *made;
-    omprma_status_t status = place_make(index, count, lanes, &made);
+    omprma_status_t status = place_make(wish->index, wish->count, wish->lanes, &made);
     if (status)
         return status;
+    made->wanted_cores = wish->cores;
+    made->by_numa = wish->by_numa;
+    /* hwloc's own variables may describe another machine, where nothing is bound. */
+    const char *this_system = getenv("HWLOC_THISSYSTEM");
+    bool other = !this_system || atoi(this_system) == 0;
+    if (!synthetic && other)
+        synthetic = getenv("HWLOC_SYNTHETIC");
+    if (!synthetic && other)
+        synthetic = getenv("HWLOC_XMLFILE");
     status = topology_load(synthetic, &made->topology);
     if (status)
         goto free_share;
-    status = place_fill(made, hwloc_topology_get_allowed_cpuset(made->topology), index, count);
+    status = place_fill(made, hwloc_topology_get_allowed_cpuset(made->topology), wish->index,
+                        wish->count);
     if (status)
         goto destroy_topology;
     *place = made;
@@ -338,19 +439,31 @@ omprma_status_t place_apply_lane(const struct place *place, int lane)
     return OMPRMA_OK;
 }
 
-omprma_status_t place_apply(const struct place *place, bool bind, int devices)
+void place_bind(const struct place *place)
 {
-    const struct place_description *description = &place->description;
-    if (bind && !description->shared)
+    if (!place->description.shared)
         bind_to(place, place->share, HWLOC_CPUBIND_PROCESS, "the worker");
+}
 
-    char threads[16];
-    int per_lane = description->cores / (place->lanes * devices);
-    snprintf(threads, sizeof(threads), "%d", per_lane > 0 ? per_lane : 1);
+int place_threads(const struct place *place, int devices)
+{
+    int per_lane = place->description.cores / (place->lanes * devices);
+    return per_lane > 0 ? per_lane : 1;
+}
+
+omprma_status_t place_environment(const struct place *place, int *threads)
+{
+    static char ours[16]; /* the number that is in the environment, if it is not the user's */
+    const char *now = getenv("OMP_NUM_THREADS");
+    bool users = now && strcmp(now, ours) != 0;
+    if (users)
+        *threads = 0;
+    else
+        snprintf(ours, sizeof(ours), "%d", *threads);
     /* libomp's threads spin this long (ms) after a kernel. Its own default, 200, keeps an idle
      * worker busy; 1 lets kernels that follow each other find their threads awake. */
-    const char *spin = description->shared ? "0" : "1";
-    int failed = setenv("OMP_NUM_THREADS", threads, 0);
+    const char *spin = place->description.shared ? "0" : "1";
+    int failed = users ? 0 : setenv("OMP_NUM_THREADS", ours, 1);
     if (!getenv("OMP_WAIT_POLICY"))
         failed |= setenv("KMP_BLOCKTIME", spin, 0);
     failed |= setenv("OMP_TARGET_OFFLOAD", "disabled", 1);

@@ -17,16 +17,25 @@ struct place;
 struct place_description {
     char cpu[96];          /* processor model */
     int cores;             /* processing units of this worker's share (at least 1) */
+    int all_cores;         /* and of all workers that share with it */
+    char cpus[64];         /* its share as a list, "0-3,8", cut where it is longer */
     int numa_node;         /* os index of its memory's node, -1: several or unknown */
     uint64_t memory_bytes; /* free memory of the host now: MemAvailable, cgroup limits considered */
     bool shared;           /* more workers than cores: cores are shared, nothing is bound */
 };
 
+struct place_wish {
+    int index, count; /* this worker among those that may run on the same cpus */
+    int lanes;
+    int cores;    /* that each worker gets, with all their processing units; 0: equal shares */
+    bool by_numa; /* workers that follow each other are on different NUMA nodes */
+};
+
 /* Loads the topology (`synthetic` NULL: this machine, else an hwloc synthetic description or the
- * path of an XML file) restricted to the allowed cpus, and computes the share of worker `index` of
- * `count` on this host, by whole cores, NUMA nodes not crossed where possible.
- * Errors: ARGUMENT, HOST_MEMORY. */
-omprma_status_t place_create(const char *synthetic, int index, int count, int lanes,
+ * path of an XML file) restricted to the allowed cpus, and computes the worker's share, by whole
+ * cores, NUMA nodes not crossed where possible. Errors: CONFIG (there are not so many cores),
+ * ARGUMENT, HOST_MEMORY. */
+omprma_status_t place_create(const char *synthetic, const struct place_wish *wish,
                              struct place **place);
 void place_destroy(struct place *place);
 
@@ -37,13 +46,23 @@ int place_nodes(const struct place *place);
  * same rules. Errors: ARGUMENT, HOST_MEMORY. */
 omprma_status_t place_part(const struct place *whole, int index, int count, struct place **part);
 
+/* What a worker may use when it is number `index` of `count` that divide the cores of all, by the
+ * same rules; `whole` must outlive it. Errors: ARGUMENT, HOST_MEMORY. */
+omprma_status_t place_now(const struct place *whole, int index, int count, struct place **now);
+
 const struct place_description *place_describe(const struct place *place);
 
-/* Binds the calling process to its share (unless shared or OMPRMA_BIND=0: `bind` false), and sets
- * OMP_NUM_THREADS (its cores / lanes of all `devices`, at least 1), KMP_BLOCKTIME and
- * OMP_TARGET_OFFLOAD=disabled in the environment for the images' libomp, unless the user set
- * OMP_NUM_THREADS / KMP_BLOCKTIME / OMP_WAIT_POLICY himself. Before any image is loaded. */
-omprma_status_t place_apply(const struct place *place, bool bind, int devices);
+/* Binds all threads of the calling process to the share (unless shared). */
+void place_bind(const struct place *place);
+
+/* Threads for a kernel of one lane of one of its devices, at least 1. */
+int place_threads(const struct place *place, int devices);
+
+/* Sets OMP_NUM_THREADS, KMP_BLOCKTIME and OMP_TARGET_OFFLOAD=disabled in the environment for the
+ * images' libomp, which reads it when it starts, unless the user set OMP_NUM_THREADS /
+ * KMP_BLOCKTIME / OMP_WAIT_POLICY himself: *threads is 0 then. May be called again
+ * with another number. */
+omprma_status_t place_environment(const struct place *place, int *threads);
 
 /* Binds the calling thread to lane `lane`'s part of the share, if that is not all of the worker's.
  */

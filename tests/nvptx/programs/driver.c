@@ -3,6 +3,7 @@
  * kernels are those of the stand-in driver. Wants two GPUs; the second one is lost on the way.
  */
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -345,6 +346,34 @@ static void from_callback(CUstream stream, CUresult status, void *data)
     order[order_count++] = *(int *)data;
 }
 
+static sem_t gate;
+
+static void wait_at_gate(void *data)
+{
+    sem_wait(data);
+}
+
+/* Nothing that is put behind a function waits for it in the call, and all of it waits in the
+ * stream. */
+static void behind_host_function(void)
+{
+    unsigned char byte = 0;
+
+    sem_init(&gate, 0, 0);
+    OK(cuMemsetD8Async(memory, 7, 1, calls_stream));
+    OK(cuLaunchHostFunc(calls_stream, wait_at_gate, &gate));
+    OK(add_to(memory, 1, 1, calls_stream));
+    OK(cuMemcpyDtoHAsync_v2(&byte, memory, 1, calls_stream));
+    OK(cuLaunchHostFunc(calls_stream, wait_at_gate, &gate));
+    IS(cuStreamQuery(calls_stream), CUDA_ERROR_NOT_READY);
+    IS(byte, 0);
+    sem_post(&gate);
+    sem_post(&gate);
+    OK(cuStreamSynchronize(calls_stream));
+    IS(byte, 8);
+    sem_destroy(&gate);
+}
+
 static void host_functions(void)
 {
     static int first = 1, second = 2;
@@ -363,6 +392,7 @@ static void host_functions(void)
     IS(order[0], 1);
     IS(order[1], 2);
     IS(inside, CUDA_ERROR_NOT_PERMITTED);
+    behind_host_function();
     OK(cuStreamDestroy_v2(calls_stream));
 }
 

@@ -1,0 +1,20 @@
+/* kernel_name.h: what people call a target region, from the symbol that a compiler gives its
+ * kernel. */
+#ifndef OMPRMA_BASE_KERNEL_NAME_H
+#define OMPRMA_BASE_KERNEL_NAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The function that a region is in, as it is called in the object file, and its line. */
+struct kernel_name {
+    const char *function; /* inside of the symbol */
+    size_t bytes;
+    int line;
+};
+
+/* "main" and 42 for __omp_offloading_fe00_a7669a_main_l42, whatever a compiler appends to it.
+ * False: it is no symbol of that kind. Any thread; blocks: no. */
+bool kernel_name_split(const char *symbol, struct kernel_name *name);
+
+#endif

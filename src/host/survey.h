@@ -1,0 +1,49 @@
+/*
+ * survey.h: the start-up measurement without the measuring: which sample is taken next, when there
+ * are enough, and what they tell. A sample is one of a way (enum path) of one direction and size.
+ * Pure: whoever takes the samples says what time it is.
+ *
+ * All ways of a size take turns, who begins changes; what tells most comes first; and round
+ * follows round: so what disturbs the machine for a while disturbs all of them. A size is left out
+ * of further rounds when its samples tell which way is the best one; and of a round, with those
+ * above it, when its samples would take longer than there is time.
+ */
+#ifndef OMPRMA_HOST_SURVEY_H
+#define OMPRMA_HOST_SURVEY_H
+
+#include "host/paths.h"
+
+enum {
+    SURVEY_WAYS = PATH_TWO_SIDED + 1,
+    SURVEY_LEAST_OPERATIONS = 2 /* that a sample of a large size takes */
+};
+
+struct survey_cell {
+    enum paths_direction direction;
+    enum path path;
+    int size; /* index of cost_sizes */
+};
+
+struct survey {
+    int64_t deadline_ns;
+    bool possible[PATHS_DIRECTIONS][SURVEY_WAYS][COST_SIZES]; /* not every way takes every size */
+    struct cost_samples samples[PATHS_DIRECTIONS][SURVEY_WAYS][COST_SIZES];
+    int round, at, direction, turn; /* of the next sample */
+};
+
+/* How long a kind of host may be measured: of this host, or of another one when so much time has
+ * passed since the first was begun. 0: no more; it takes over what was found for another one. */
+int64_t survey_budget(bool near, int64_t passed_ns);
+
+/* The next sample. False: there are enough, or time is up. *survey is zero at the beginning, but
+ * for what is possible and the deadline. */
+bool survey_next(struct survey *survey, int64_t now_ns, struct survey_cell *cell);
+
+/* What it took. */
+void survey_add(struct survey *survey, const struct survey_cell *cell, double us);
+
+/* What each way costs. No time is more than that of more data: disturbances only add. What was
+ * sampled once, where other sizes were more often, is left out: it was not warm. */
+void survey_result(const struct survey *survey, struct cost_curve curves[][PATH_COUNT]);
+
+#endif

@@ -1,0 +1,43 @@
+/*
+ * damaged.c: lists of maps that no compiler makes, see maps.h: found before anything is done with
+ * them, so that nothing else has to doubt them. Addresses are not checked: they are the program's.
+ */
+#include "openmp/maps.h"
+#include "openmp/report.h"
+
+/* More than any language has, of a range that is not contiguous. */
+enum { DIMENSIONS_MOST = 64 };
+
+static const char *item_damage(const struct maps *maps, int i)
+{
+    int64_t type = maps->types[i], bytes = maps->sizes[i];
+    bool private = (type & MAP_PRIVATE) && !(type & MAP_LITERAL);
+    if ((type & MAP_NON_CONTIG) && bytes > DIMENSIONS_MOST)
+        return "number of dimensions";
+    if (bytes < 0 || (uint64_t)bytes > UINTPTR_MAX - (uintptr_t)maps->begins[i])
+        return "size";
+    if (private && (type & MAP_ATTACH) && (size_t)bytes < sizeof(void *))
+        return "size of a pointer";
+    if (map_parent(type) >= maps->count)
+        return "structure that it is a member of";
+    return NULL;
+}
+
+bool maps_are_damaged(const struct work *work, const struct maps *maps)
+{
+    if (maps->count < 0)
+        return !report(work->where, work->device, "the program passes %d maps", maps->count);
+    for (int i = 0; i < maps->count; i++) {
+        const char *damage = item_damage(maps, i);
+        if (!damage)
+            continue;
+        struct name name = name_of(maps_name(maps, i));
+        return !report(work->where, work->device,
+                       "the program passes an impossible %s for map %d, \"%.*s\" (size %lld, "
+                       "type 0x%llx): its memory was overwritten, or another compiler made it than "
+                       "clang 14 to 22",
+                       damage, i, name.length, name.text, (long long)maps->sizes[i],
+                       (unsigned long long)maps->types[i]);
+    }
+    return false;
+}

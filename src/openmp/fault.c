@@ -1,0 +1,46 @@
+/* fault.c: see fault.h. */
+#include "openmp/fault.h"
+
+#include <stdio.h>
+
+#include "openmp/report.h"
+
+enum { WORDS_BYTES = 512 };
+
+static bool found_on(struct device *device, uintptr_t address, const struct device *here,
+                     char words[WORDS_BYTES])
+{
+    struct mapped *mapped;
+    pthread_mutex_lock(&device->lock);
+    bool found = mapping_find(&device->mapping, address, 1, &mapped) == OVERLAP_INSIDE;
+    if (found) {
+        char place[96];
+        struct name name = name_of(mapped->name);
+        snprintf(place, sizeof(place), "on device %d (%s), not here", device->number, device->host);
+        snprintf(words, WORDS_BYTES, ", inside \"%.*s\" (%zu bytes), which is mapped %s",
+                 name.length, name.text, (size_t)(mapped->end - mapped->begin),
+                 device == here ? "here, but the pointer that the region used was not translated: "
+                                  "map what holds the pointer together with what it points to"
+                                : place);
+    }
+    pthread_mutex_unlock(&device->lock);
+    return found;
+}
+
+bool fault_report(const struct location *where, const struct device *device, int status)
+{
+    omprma_addr_t address = 0;
+    char words[WORDS_BYTES] = "";
+    char text[1024];
+    if (status == OMPRMA_OK)
+        return true;
+    snprintf(text, sizeof(text), "%s", omprma_error());
+    if (omprma_fault_address(device->remote, &address) != OMPRMA_OK || !address)
+        return report(where, NULL, "%s", text);
+    /* this one last: what is mapped here is the better answer */
+    for (int i = 0; i < devices_started(); i++)
+        if (i != device->number)
+            found_on(device_at(i), (uintptr_t)address, device, words);
+    found_on(device_at(device->number), (uintptr_t)address, device, words);
+    return report(where, NULL, "%s%s", text, words);
+}

@@ -1,0 +1,16 @@
+/*
+ * fault.h: a crash in a region, in words of the program: which mapped variable an address of the
+ * host lies in that the region has used.
+ *
+ * Thread: any, without the lock of any device. Blocks: for those.
+ */
+#ifndef OMPRMA_OPENMP_FAULT_H
+#define OMPRMA_OPENMP_FAULT_H
+
+#include "openmp/abi.h"
+#include "openmp/device.h"
+
+/* As report_status(), for how the work of a construct has ended. */
+bool fault_report(const struct location *where, const struct device *device, int status);
+
+#endif

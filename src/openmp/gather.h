@@ -1,0 +1,35 @@
+/*
+ * gather.h: small pieces of data that lie side by side on a device travel there together: one
+ * submit for all that a construct maps. Back they come one by one: each has to be in its place when
+ * its result arrives, because results of several constructs for the same place come in order.
+ *
+ * Thread: a gather is used by one thread at a time. Blocks: as omprma_submit().
+ */
+#ifndef OMPRMA_OPENMP_GATHER_H
+#define OMPRMA_OPENMP_GATHER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <omprma/omprma.h>
+
+#include "openmp/share.h"
+
+/* A record in a message: larger data would take a transfer of its own. */
+enum { GATHER_BYTES = 1024 };
+
+struct gather {
+    const struct block *block; /* that all pieces lie in */
+    omprma_addr_t begin, end;  /* from the first piece to the last one; equal: it is empty */
+    unsigned char data[GATHER_BYTES];
+};
+
+/* Adds a piece of a range that has `share`; the source may be reused at once. False: it does not
+ * belong to what is there. */
+bool gather_add(struct gather *gather, const struct share *share, omprma_addr_t to,
+                const void *from, size_t bytes);
+
+/* Puts it into the queue, and empties it. */
+omprma_status_t gather_issue(struct gather *gather, omprma_queue_t *queue);
+
+#endif

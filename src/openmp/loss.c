@@ -1,0 +1,101 @@
+/* loss.c: see loss.h. */
+#include "openmp/loss.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "openmp/fault.h"
+#include "openmp/report.h"
+#include "openmp/work.h"
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static bool goes_on;
+
+static void goes_on_read(void)
+{
+    const char *wish = getenv("OMPRMA_ON_LOSS");
+    goes_on = wish && strcmp(wish, "continue") == 0 && !devices_mandatory();
+}
+
+bool loss_goes_on(void)
+{
+    pthread_once(&once, goes_on_read);
+    return goes_on;
+}
+
+static bool tell(const struct location *where, struct device *device, int status, bool over)
+{
+    return over ? fault_report(where, device, status) : report_status(where, device, status);
+}
+
+static bool status_told(const struct location *where, struct device *device, int status, bool over)
+{
+    bool lost = status == OMPRMA_ERR_DEVICE_LOST || status == OMPRMA_ERR_KERNEL;
+    if (!lost || !loss_goes_on())
+        return tell(where, device, status, over);
+    if (!atomic_exchange(&device->lost, true)) {
+        tell(where, device, status, over);
+        report(where, device, "it is lost; its regions are computed on the host from here on");
+    }
+    return false;
+}
+
+bool loss_status(const struct location *where, struct device *device, int status)
+{
+    return status_told(where, device, status, false);
+}
+
+bool loss_end_status(const struct location *where, struct device *device, int status)
+{
+    return status_told(where, device, status, true);
+}
+
+/* What a construct under way has made itself comes from the host, or is made there once more. */
+static bool is_being_made(const struct mapped *mapped)
+{
+    const struct pinned *each;
+    LIST_FOREACH(each, &mapped->pins, link)
+    if (each->work->number == mapped->made_by)
+        return true;
+    return false;
+}
+
+/* Says what is lost with the device, if that was not said yet. */
+static void settle(struct device *device, const struct location *where)
+{
+    enum { LINES = 16 };
+    char words[RANGE_WORDS];
+    size_t count = 0;
+    if (device->settled)
+        return;
+    device->settled = true;
+    for (struct mapped *each = mapping_first(&device->mapping); each; each = mapping_next(each)) {
+        each->lost = !mapped_is_over(each) && !is_being_made(each);
+        if (each->lost && ++count <= LINES)
+            report(where, device, "lost with it: the values of %s", range_words(each, words));
+    }
+    if (count > LINES)
+        report(where, device, "lost with it: the values of %zu more ranges", count - LINES);
+}
+
+static bool refuse(const struct work *work, const struct mapped *mapped)
+{
+    char words[RANGE_WORDS];
+    return report(work->where, work->device,
+                  "the values of %s were lost with the device, and the host does not have them: "
+                  "give them anew before, by target update to",
+                  range_words(mapped, words));
+}
+
+bool loss_spares(const struct work *work)
+{
+    const struct pinned *each;
+    settle(work->device, work->where);
+    for (each = work->pinned; each; each = each->next)
+        if (each->given)
+            each->mapped->lost = false;
+    for (each = work->pinned; each; each = each->next)
+        if (each->mapped->lost && (work->computes || each->retrieved))
+            return refuse(work, each->mapped);
+    return true;
+}

@@ -1,0 +1,102 @@
+/* share.c: see share.h. */
+#include "openmp/share.h"
+
+#include <stdlib.h>
+
+#include "openmp/device.h"
+#include "openmp/loss.h"
+#include "openmp/report.h"
+
+enum { BLOCK_BYTES = 8192 };
+
+struct block {
+    struct block *next; /* spare */
+    omprma_addr_t begin;
+    size_t used;   /* from its beginning on */
+    size_t ranges; /* that have a part of it */
+};
+
+/* ---- blocks --------------------------------------------------------------------------------- */
+
+static bool memory_take(struct device *device, const struct location *where, size_t bytes,
+                        omprma_addr_t *begin)
+{
+    return loss_status(where, device, omprma_alloc(device->remote, bytes, begin));
+}
+
+static bool memory_give(const struct device *device, const struct location *where,
+                        omprma_addr_t begin)
+{
+    return device_is_lost(device) ||
+           report_status(where, device, omprma_free(device->remote, begin));
+}
+
+static struct block *block_make(struct device *device, const struct location *where)
+{
+    struct block *block = device->shares.spare;
+    omprma_addr_t begin;
+    if (!block && !(block = calloc(1, sizeof(*block)))) {
+        report(where, device, "no host memory for a list of mapped ranges");
+        return NULL;
+    }
+    device->shares.spare = block->next;
+    if (!memory_take(device, where, BLOCK_BYTES, &begin)) {
+        device->shares.spare = block;
+        return NULL;
+    }
+    *block = (struct block){.begin = begin};
+    device->shares.present = block;
+    return block;
+}
+
+/* The present one stays, for the next ranges. */
+static bool block_leave(struct device *device, const struct location *where, struct block *block)
+{
+    if (--block->ranges > 0)
+        return true;
+    block->used = 0;
+    if (block == device->shares.present)
+        return true;
+    block->next = device->shares.spare;
+    device->shares.spare = block;
+    return memory_give(device, where, block->begin);
+}
+
+/* ---- shares --------------------------------------------------------------------------------- */
+
+static bool take_whole(struct device *device, const struct location *where, uintptr_t host,
+                       size_t bytes, struct share *share)
+{
+    size_t padding = host % SHARE_ALIGNMENT;
+    size_t whole = bytes > SIZE_MAX - padding ? SIZE_MAX : bytes + padding;
+    if (!memory_take(device, where, whole, &share->begin))
+        return false;
+    share->device = share->begin + padding;
+    share->block = NULL;
+    return true;
+}
+
+bool share_take(struct device *device, const struct location *where, uintptr_t host, size_t bytes,
+                struct share *share)
+{
+    struct block *block = device->shares.present;
+    if (bytes > SHARE_BYTES)
+        return take_whole(device, where, host, bytes, share);
+    if (!block || block->used + SHARE_ALIGNMENT + bytes > BLOCK_BYTES)
+        block = block_make(device, where);
+    if (!block)
+        return false;
+    share->block = block;
+    share->begin = block->begin + block->used;
+    share->device = share->begin + (host - share->begin) % SHARE_ALIGNMENT;
+    block->used = share->device + bytes - block->begin;
+    block->ranges++;
+    return true;
+}
+
+bool share_give(struct device *device, const struct location *where, const struct share *share)
+{
+    if (share->block)
+        return block_leave(device, where, share->block);
+    return share->begin == 0 || memory_give(device, where, share->begin);
+}

@@ -1,0 +1,44 @@
+/*
+ * share.h: device memory of mapped ranges and private variables. A block holds many small ones, one
+ * behind the other, so that mapping one costs no allocation, and what a construct maps lies side by
+ * side.
+ *
+ * Thread: the caller holds the device's lock. Blocks: as omprma_alloc(). Errors: false means that
+ * it was reported.
+ */
+#ifndef OMPRMA_OPENMP_SHARE_H
+#define OMPRMA_OPENMP_SHARE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <omprma/omprma.h>
+
+enum { SHARE_ALIGNMENT = 16, SHARE_BYTES = 256 /* the largest range that shares a block */ };
+
+struct block;
+struct device;
+struct location;
+
+/* Memory of one range, small or not. Zero: none. */
+struct share {
+    omprma_addr_t begin;  /* what lies between it and `device` is nobody's */
+    omprma_addr_t device; /* where the range is */
+    struct block *block;  /* that others have a part of, too; NULL: `begin` is a block of its own */
+};
+
+/* What a device has for small ranges. */
+struct shares {
+    struct block *present; /* the next one is taken from this */
+    struct block *spare;
+};
+
+/* Memory that is aligned as `host` is, up to SHARE_ALIGNMENT. */
+bool share_take(struct device *device, const struct location *where, uintptr_t host, size_t bytes,
+                struct share *share);
+
+/* Nothing uses it any more. */
+bool share_give(struct device *device, const struct location *where, const struct share *share);
+
+#endif

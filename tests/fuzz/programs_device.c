@@ -1,0 +1,273 @@
+/* programs_device.c: see programs_device.h. Every operation is done by the call. */
+#include "tests/fuzz/programs_device.h"
+
+#include <sanitizer/asan_interface.h>
+#include <sys/mman.h>
+
+#include <omprma/omprma.h>
+
+#include "base/error.h"
+#include "tests/fuzz/fuzz.h"
+
+enum { BLOCKS_MOST = 512, BLOCK_BYTES_MOST = 1 << 16, GLOBAL_BYTES = 4096 };
+
+static struct block {
+    char *start;
+    size_t bytes;
+} blocks[BLOCKS_MOST];
+static size_t block_count;
+static char globals[GLOBAL_BYTES]; /* kernels and variables of images */
+
+size_t device_blocks(void)
+{
+    return block_count;
+}
+
+uint64_t device_block(size_t number)
+{
+    return (uintptr_t)blocks[number].start;
+}
+
+static bool lies_in(const char *start, size_t bytes, omprma_addr_t address, size_t length)
+{
+    return address >= (uintptr_t)start && address - (uintptr_t)start <= bytes &&
+           length <= bytes - (address - (uintptr_t)start);
+}
+
+static bool on_device(omprma_addr_t address, size_t bytes)
+{
+    for (size_t i = 0; i < block_count; i++)
+        if (lies_in(blocks[i].start, blocks[i].bytes, address, bytes))
+            return true;
+    return lies_in(globals, sizeof(globals), address, bytes);
+}
+
+/* NOLINTNEXTLINE(bugprone-reserved-identifier): the linker's */
+extern const char __bss_start, _end;
+
+/* Memory of the program; wild addresses are somewhere where nothing is. */
+static bool on_host(const void *address, size_t bytes)
+{
+    uintptr_t page = (uintptr_t)address & ~(uintptr_t)4095;
+    unsigned char resident[BLOCK_BYTES_MOST / 4096 + 2];
+    if (bytes > BLOCK_BYTES_MOST)
+        return false;
+    if ((const char *)address >= &__bss_start && (const char *)address < &_end &&
+        !lies_in(program_memory, program_bytes, (uintptr_t)address, bytes))
+        return false; /* the fuzz target's own */
+    if (mincore((void *)page, (uintptr_t)address + bytes - page, resident) != 0)
+        return false;
+    return !__asan_region_is_poisoned((void *)(uintptr_t)address, bytes);
+}
+
+static omprma_status_t move(void *to, const void *from, size_t bytes, bool device_to,
+                            bool device_from)
+{
+    if ((device_to && !on_device((uintptr_t)to, bytes)) ||
+        (device_from && !on_device((uintptr_t)from, bytes)))
+        return error_set(OMPRMA_ERR_ADDRESS, "%zu bytes at %p are not the device's", bytes,
+                         device_to ? to : (void *)(uintptr_t)from);
+    if ((!device_to && !on_host(to, bytes)) || (!device_from && !on_host(from, bytes)))
+        return error_set(OMPRMA_ERR_ADDRESS, "%zu bytes are not the program's", bytes);
+    if (bytes)
+        memmove(to, from, bytes);
+    return OMPRMA_OK;
+}
+
+/* ---- the interface -------------------------------------------------------------------------- */
+
+omprma_status_t omprma_init(void)
+{
+    return OMPRMA_OK;
+}
+
+void omprma_finalize(void)
+{
+}
+
+int omprma_device_count(void)
+{
+    return 2;
+}
+
+omprma_status_t omprma_device_info(int device, omprma_device_info_t *info)
+{
+    *info = (omprma_device_info_t){.cores = 1, .lanes = 1 + device, .host = "here"};
+    return OMPRMA_OK;
+}
+
+omprma_status_t omprma_alloc(int device, size_t bytes, omprma_addr_t *address)
+{
+    if (block_count == BLOCKS_MOST || bytes > BLOCK_BYTES_MOST)
+        return error_set(OMPRMA_ERR_DEVICE_MEMORY, "device %d: %zu bytes are too many", device,
+                         bytes);
+    blocks[block_count] = (struct block){malloc(bytes ? bytes : 1), bytes};
+    hold(blocks[block_count].start != NULL);
+    *address = (uintptr_t)blocks[block_count++].start;
+    return OMPRMA_OK;
+}
+
+omprma_status_t omprma_fault_address(int device, omprma_addr_t *address)
+{
+    (void)device;
+    *address = 0;
+    return OMPRMA_OK;
+}
+
+omprma_status_t omprma_free(int device, omprma_addr_t address)
+{
+    (void)device;
+    for (size_t i = 0; i < block_count; i++)
+        if ((uintptr_t)blocks[i].start == address) {
+            free(blocks[i].start);
+            blocks[i] = blocks[--block_count];
+            return OMPRMA_OK;
+        }
+    return error_set(OMPRMA_ERR_ADDRESS, "free of %llx", (unsigned long long)address);
+}
+
+omprma_status_t omprma_address_inside(int device, omprma_addr_t address, size_t bytes, bool *inside)
+{
+    (void)device;
+    *inside = on_device(address, bytes);
+    return OMPRMA_OK;
+}
+
+/* What is wrong inside of images is the target `elf`'s to find. */
+/* NOLINTNEXTLINE(bugprone-reserved-identifier) */
+omprma_status_t __wrap_omprma_image_check(const void *image, size_t bytes);
+omprma_status_t __wrap_omprma_image_check(const void *image, size_t bytes)
+{
+    (void)image;
+    return bytes % 16 ? OMPRMA_OK : error_set(OMPRMA_ERR_IMAGE, "image of %zu bytes", bytes);
+}
+
+/* The names are read, and each gets an address; the worker would look for them. */
+omprma_status_t omprma_image_load(int device, const void *image, size_t bytes,
+                                  omprma_symbol_t *symbols, size_t count)
+{
+    (void)image, (void)bytes;
+    for (size_t i = 0; i < count; i++) {
+        size_t length = strlen(symbols[i].name);
+        if (length == 0 || symbols[i].bytes > GLOBAL_BYTES)
+            return error_set(OMPRMA_ERR_SYMBOL, "device %d: no symbol %s", device, symbols[i].name);
+        symbols[i].address = (uintptr_t)globals;
+    }
+    return OMPRMA_OK;
+}
+
+struct omprma_queue {
+    int device;
+};
+struct omprma_event {
+    int recorded;
+};
+
+omprma_status_t omprma_queue_create(int device, omprma_queue_t **queue)
+{
+    *queue = calloc(1, sizeof(**queue));
+    hold(*queue != NULL);
+    (*queue)->device = device;
+    return OMPRMA_OK;
+}
+
+omprma_status_t omprma_queue_destroy(omprma_queue_t *queue)
+{
+    free(queue);
+    return OMPRMA_OK;
+}
+
+omprma_status_t omprma_queue_synchronize(omprma_queue_t *queue)
+{
+    (void)queue;
+    return OMPRMA_OK;
+}
+
+omprma_status_t omprma_queue_flush(omprma_queue_t *queue)
+{
+    (void)queue;
+    return OMPRMA_OK;
+}
+
+omprma_status_t omprma_queue_query(omprma_queue_t *queue, bool *done)
+{
+    (void)queue;
+    *done = true;
+    return OMPRMA_OK;
+}
+
+omprma_status_t omprma_event_create(omprma_event_t **event)
+{
+    *event = calloc(1, sizeof(**event));
+    hold(*event != NULL);
+    return OMPRMA_OK;
+}
+
+void omprma_event_destroy(omprma_event_t *event)
+{
+    free(event);
+}
+
+omprma_status_t omprma_event_record(omprma_event_t *event, omprma_queue_t *queue)
+{
+    (void)queue;
+    event->recorded++;
+    return OMPRMA_OK;
+}
+
+omprma_status_t omprma_event_wait(omprma_event_t *event, omprma_queue_t *queue)
+{
+    (void)queue;
+    hold(event->recorded > 0);
+    return OMPRMA_OK;
+}
+
+omprma_status_t omprma_event_query(omprma_event_t *event, bool *done)
+{
+    hold(event->recorded > 0);
+    *done = true;
+    return OMPRMA_OK;
+}
+
+omprma_status_t omprma_event_synchronize(omprma_event_t *event)
+{
+    hold(event->recorded > 0);
+    return OMPRMA_OK;
+}
+
+omprma_status_t omprma_submit(omprma_queue_t *queue, omprma_addr_t to, const void *from,
+                              size_t bytes)
+{
+    (void)queue;
+    return move((void *)(uintptr_t)to, from, bytes, true, false);
+}
+
+omprma_status_t omprma_retrieve(omprma_queue_t *queue, void *to, omprma_addr_t from, size_t bytes)
+{
+    (void)queue;
+    return move(to, (void *)(uintptr_t)from, bytes, false, true);
+}
+
+omprma_status_t omprma_exchange(omprma_queue_t *queue, omprma_addr_t from, int to_device,
+                                omprma_addr_t to, size_t bytes)
+{
+    (void)queue, (void)to_device;
+    return move((void *)(uintptr_t)to, (void *)(uintptr_t)from, bytes, true, true);
+}
+
+/* Kernels compute nothing, but all of their words are read. */
+omprma_status_t omprma_launch(omprma_queue_t *queue, omprma_addr_t kernel,
+                              const omprma_geometry_t *geometry, const uint64_t *arguments,
+                              size_t count)
+{
+    uint64_t sum = 0;
+    (void)queue, (void)geometry;
+    if (!on_device(kernel, 0)) /* a function's pointer is what the device has */
+        return error_set(OMPRMA_ERR_ADDRESS, "no kernel");
+    if (count > OMPRMA_LAUNCH_ARGUMENTS)
+        return error_set(OMPRMA_ERR_ARGUMENT, "%zu arguments", count);
+    for (size_t i = 0; i < count; i++)
+        sum |= arguments[i] >> 1;
+    hold(sum >> 63 == 0);
+    return OMPRMA_OK;
+}

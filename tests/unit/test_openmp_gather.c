@@ -1,0 +1,138 @@
+/*
+ * test_openmp_gather.c: small ranges share blocks of device memory, keep the host's alignment, and
+ * travel together; what lies between them and is somebody else's stays as it is. On devices that
+ * are this process (tests/plugin/local_omprma.c).
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "openmp/device.h"
+#include "openmp/gather.h"
+
+static struct device *device;
+static omprma_queue_t *queue;
+
+static int set_up(void **state)
+{
+    (void)state;
+    if (device_choose(0, NULL, &device) != CHOICE_DEVICE)
+        return -1;
+    return omprma_queue_create(device->remote, &queue) == OMPRMA_OK ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    omprma_queue_destroy(queue);
+    device_leave();
+    return 0;
+}
+
+static struct share take(uintptr_t host, size_t bytes)
+{
+    struct share share;
+    pthread_mutex_lock(&device->lock);
+    assert_true(share_take(device, NULL, host, bytes, &share));
+    pthread_mutex_unlock(&device->lock);
+    assert_int_equal(share.device % SHARE_ALIGNMENT, host % SHARE_ALIGNMENT);
+    return share;
+}
+
+static void give(const struct share *share)
+{
+    pthread_mutex_lock(&device->lock);
+    assert_true(share_give(device, NULL, share));
+    pthread_mutex_unlock(&device->lock);
+}
+
+/* Memory is used again when all that shared it has gone, and blocks come and go. */
+static void test_shares(void **state)
+{
+    (void)state;
+    enum { MANY = 500, BYTES = 40 };
+    static struct share shares[MANY];
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < MANY; i++) {
+            shares[i] = take((uintptr_t)i, BYTES);
+            assert_non_null(shares[i].block);
+            memset((void *)shares[i].device, i & 0x7f, BYTES);
+        }
+        for (int i = 0; i < MANY; i++)
+            for (int byte = 0; byte < BYTES; byte++)
+                assert_int_equal(((char *)shares[i].device)[byte], i & 0x7f);
+        for (int i = 0; i < MANY; i++)
+            give(&shares[i]);
+    }
+    struct share first = take(0, 8), large = take(8, SHARE_BYTES + 1);
+    assert_null(large.block);
+    give(&first);
+    give(&large);
+    struct share again = take(0, 8);
+    assert_int_equal(again.device, first.device);
+    give(&again);
+}
+
+static void issue(struct gather *gather)
+{
+    assert_int_equal(gather_issue(gather, queue), OMPRMA_OK);
+    assert_int_equal(omprma_queue_synchronize(queue), OMPRMA_OK);
+}
+
+static void test_out(void **state)
+{
+    (void)state;
+    static struct gather gather;
+    char text[3][9] = {"abcdefgh", "ijklmnop", "qrstuvwx"};
+    struct share first = take(0, 8), second = take(4, 8), other = take(0, 8), last = take(8, 8);
+    memset((void *)other.device, '-', 8);
+    assert_true(gather_add(&gather, &first, first.device, text[0], 8));
+    assert_true(gather_add(&gather, &second, second.device, text[1], 8)); /* beyond a gap */
+    assert_false(gather_add(&gather, &last, last.device, text[2], 8));    /* beyond a range */
+    memset(text, 'z', sizeof(text));
+    issue(&gather);
+    assert_memory_equal((void *)first.device, "abcdefgh", 8);
+    assert_memory_equal((void *)second.device, "ijklmnop", 8);
+    assert_memory_equal((void *)other.device, "--------", 8);
+    assert_true(gather_add(&gather, &last, last.device + 2, "QR", 2)); /* it is empty again */
+    assert_true(gather_add(&gather, &last, last.device + 4, "ST", 2));
+    assert_false(gather_add(&gather, &last, last.device + 4, "ST", 2));
+    issue(&gather);
+    assert_memory_equal((char *)last.device + 2, "QRST", 4);
+    give(&first);
+    give(&second);
+    give(&other);
+    give(&last);
+}
+
+/* What is large, or far away, does not fit. */
+static void test_limits(void **state)
+{
+    (void)state;
+    static struct gather gather;
+    static char bytes[SHARE_BYTES + 1];
+    struct share own = take(0, SHARE_BYTES + 1), shares[GATHER_BYTES / SHARE_BYTES + 1];
+    assert_false(gather_add(&gather, &own, own.device, bytes, 8));
+    size_t count = sizeof(shares) / sizeof(shares[0]);
+    for (size_t i = 0; i < count; i++) {
+        shares[i] = take(0, SHARE_BYTES);
+        assert_int_equal(gather_add(&gather, &shares[i], shares[i].device, bytes, SHARE_BYTES),
+                         i < count - 1);
+    }
+    issue(&gather);
+    for (size_t i = 0; i < count; i++)
+        give(&shares[i]);
+    give(&own);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_shares),
+        cmocka_unit_test(test_out),
+        cmocka_unit_test(test_limits),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

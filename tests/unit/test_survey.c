@@ -1,0 +1,221 @@
+/* test_survey.c: the start-up measurement on machines that are made up, with a clock that only they
+ * move: it keeps its time, and what it finds is right although the machine is disturbed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <stdlib.h>
+
+#include "host/survey.h"
+
+enum { MS = 1000000, ROW = SURVEY_LEAST_OPERATIONS };
+
+/* What an operation takes, by way: so much, and so much per byte. */
+struct machine {
+    double us[SURVEY_WAYS], per_byte[SURVEY_WAYS];
+    int64_t slice_ns; /* somebody else has the worker's processor every other slice; 0: nobody */
+    int64_t now_ns;
+};
+
+/* What needs the worker waits for it. */
+static double operation(struct machine *machine, enum path path, int size)
+{
+    int64_t begin = machine->now_ns, slice = machine->slice_ns;
+
+    if (slice && path != PATH_RMA && machine->now_ns / slice % 2)
+        machine->now_ns += slice - machine->now_ns % slice;
+    machine->now_ns +=
+        (int64_t)(1e3 * (machine->us[path] + machine->per_byte[path] * (double)cost_sizes[size]) *
+                  (1 + rand() % 50 / 1000.0));
+    return (double)(machine->now_ns - begin) / 1e3;
+}
+
+/* *longest_ns: of a sample. */
+static struct survey surveyed(struct machine *machine, int64_t budget_ns, int64_t *longest_ns)
+{
+    struct survey survey = {.deadline_ns = machine->now_ns + budget_ns};
+    struct survey_cell cell;
+
+    for (int direction = 0; direction < PATHS_DIRECTIONS; direction++)
+        for (enum path path = 0; path <= PATH_TWO_SIDED; path++)
+            for (int size = 0; size < COST_SIZES; size++)
+                survey.possible[direction][path][size] =
+                    path != PATH_INLINE || cost_sizes[size] <= 8192;
+    *longest_ns = 0;
+    while (survey_next(&survey, machine->now_ns, &cell)) {
+        int64_t begin = machine->now_ns;
+        double least = 1e12;
+
+        assert_true(survey.possible[cell.direction][cell.path][cell.size]);
+        for (int i = 0; i < ROW; i++) {
+            double us = operation(machine, cell.path, cell.size);
+
+            least = us < least ? us : least;
+        }
+        survey_add(&survey, &cell, least);
+        if (machine->now_ns - begin > *longest_ns)
+            *longest_ns = machine->now_ns - begin;
+    }
+    return survey;
+}
+
+static struct machine usual(void)
+{
+    return (struct machine){.us = {0.6, 2, 1}, .per_byte = {0.0006, 0.00002, 0.0001}};
+}
+
+/* Whatever a machine is like, from shared memory to a slow line, and disturbed or not. */
+static void it_keeps_its_time(void **state)
+{
+    (void)state;
+    srand(1);
+    for (int i = 0; i < 2000; i++) {
+        double speed = i % 4 ? 1 + rand() % 50 : 1e3;
+        struct machine machine = {.slice_ns = i % 3 ? 0 : (1 + rand() % 5) * MS};
+        int64_t budget = survey_budget(i % 2, 0), longest;
+
+        for (enum path path = 0; path <= PATH_TWO_SIDED; path++) {
+            machine.us[path] = speed * (0.3 + rand() % 100 / 50.0);
+            machine.per_byte[path] = speed * (1 + rand() % 100) / 1e6;
+        }
+        surveyed(&machine, budget, &longest);
+        assert_true(machine.now_ns < budget + longest);
+        if (!machine.slice_ns && speed < 100)
+            assert_true(machine.now_ns < budget + budget / 10);
+    }
+}
+
+static void a_slow_line_is_not_filled(void **state)
+{
+    struct machine machine = {.us = {100, 300, 200}, .per_byte = {0.08, 0.08, 0.08}};
+    int64_t longest;
+    struct survey survey = surveyed(&machine, survey_budget(false, 0), &longest);
+
+    (void)state;
+    assert_int_equal(survey.samples[PATHS_SUBMIT][PATH_RMA][COST_SIZES - 1].count, 0);
+    assert_true(survey.samples[PATHS_SUBMIT][PATH_RMA][5].count > 0); /* 32 KiB */
+    assert_true(machine.now_ns < 60 * MS);
+}
+
+static void what_is_clear_takes_no_more_samples(void **state)
+{
+    struct machine machine = {.us = {1, 10, 100}};
+    int64_t longest;
+    struct survey survey = surveyed(&machine, 1000 * MS, &longest);
+
+    (void)state;
+    for (int size = 0; size < COST_SIZES; size++)
+        for (enum path path = PATH_RMA; path <= PATH_TWO_SIDED; path++)
+            assert_int_equal(survey.samples[PATHS_SUBMIT][path][size].count, 8);
+    machine = (struct machine){.us = {1, 10, 10}};
+    survey = surveyed(&machine, 1000 * MS, &longest);
+    assert_int_equal(survey.samples[PATHS_SUBMIT][PATH_RMA][5].count, COST_SAMPLES);
+}
+
+/* Who begins finds the data in other caches than who comes next. */
+static void who_begins_changes(void **state)
+{
+    struct survey survey = {.deadline_ns = MS};
+    struct survey_cell cell;
+    int begun[SURVEY_WAYS] = {0}, taken = 0;
+
+    (void)state;
+    survey.possible[PATHS_SUBMIT][PATH_RMA][7] = survey.possible[PATHS_SUBMIT][PATH_TWO_SIDED][7] =
+        true;
+    for (; survey_next(&survey, 0, &cell); taken++) {
+        begun[cell.path] += taken % 2 == 0;
+        survey_add(&survey, &cell, 10);
+    }
+    assert_int_equal(taken, 2 * COST_SAMPLES);
+    assert_int_equal(begun[PATH_RMA], begun[PATH_TWO_SIDED]);
+}
+
+/* Somebody computes on the worker's processor half of the time, from any moment on. */
+static void a_busy_processor_changes_little(void **state)
+{
+    int wrong = 0;
+
+    (void)state;
+    srand(2);
+    for (int start = 0; start < 1000; start++) {
+        struct machine machine = usual();
+        struct cost_curve curves[PATHS_DIRECTIONS][PATH_COUNT];
+        bool two_sided = start % 2;
+        int64_t longest;
+        struct survey survey;
+
+        machine.slice_ns = (1 + start % 4) * MS;
+        machine.now_ns = rand() % (8 * MS);
+        if (two_sided) /* it is the better one from 32 KiB on */
+            machine.per_byte[PATH_RMA] = 0.0003;
+        survey = surveyed(&machine, survey_budget(true, 0), &longest);
+        survey_result(&survey, curves);
+        for (unsigned class = 16; class < 28; class ++)
+            if ((cost_classes(&curves[PATHS_SUBMIT][PATH_RMA],
+                              &curves[PATHS_SUBMIT][PATH_TWO_SIDED]) >>
+                     class
+                 & 1) == two_sided) {
+                wrong++;
+                break;
+            }
+        assert_true(cost_limit(&curves[PATHS_RETRIEVE][PATH_INLINE], 0,
+                               &curves[PATHS_RETRIEVE][PATH_RMA], NULL, 0, 8192) >= 2048);
+    }
+    assert_in_range(wrong, 0, 20);
+}
+
+static void hosts_share_their_time(void **state)
+{
+    int64_t passed = survey_budget(true, 0), longest;
+    int measured = 0;
+
+    (void)state;
+    assert_true(passed <= 20 * MS);
+    for (int host = 0; host < 64; host++) {
+        struct machine machine = {.us = {50, 100, 101}, .now_ns = passed};
+        int64_t budget = survey_budget(false, passed);
+
+        if (!budget)
+            continue;
+        surveyed(&machine, budget, &longest);
+        passed = machine.now_ns;
+        measured++;
+    }
+    assert_true(measured >= 2);
+    assert_true(passed <= 90 * MS);
+}
+
+/* More data never takes less: what says so was disturbed. */
+static void times_do_not_fall(void **state)
+{
+    struct survey survey = {0};
+    struct cost_curve curves[PATHS_DIRECTIONS][PATH_COUNT];
+
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        survey_add(&survey, &(struct survey_cell){PATHS_RETRIEVE, PATH_INLINE, 1}, 30);
+        survey_add(&survey, &(struct survey_cell){PATHS_RETRIEVE, PATH_INLINE, 2}, 1);
+        survey_add(&survey, &(struct survey_cell){PATHS_RETRIEVE, PATH_INLINE, 4}, 5);
+    }
+    survey_result(&survey, curves);
+    assert_true(curves[PATHS_RETRIEVE][PATH_INLINE].us[1] == 1);
+    assert_true(curves[PATHS_RETRIEVE][PATH_INLINE].us[2] == 1);
+    assert_true(curves[PATHS_RETRIEVE][PATH_INLINE].us[3] == 0);
+    assert_true(curves[PATHS_RETRIEVE][PATH_INLINE].us[4] == 5);
+    assert_true(curves[PATHS_SUBMIT][PATH_INLINE].us[1] == 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(it_keeps_its_time),
+        cmocka_unit_test(a_slow_line_is_not_filled),
+        cmocka_unit_test(what_is_clear_takes_no_more_samples),
+        cmocka_unit_test(who_begins_changes),
+        cmocka_unit_test(a_busy_processor_changes_little),
+        cmocka_unit_test(hosts_share_their_time),
+        cmocka_unit_test(times_do_not_fall),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

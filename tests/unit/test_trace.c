@@ -1,0 +1,200 @@
+/* test_trace.c: the file of --trace: tests/tools/trace.jq finds nothing wrong, and all is there. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "core_fixture.h"
+
+enum { DEVICES = 4, QUEUES = 3, ROUNDS = 4, BYTES = 3 * CORE_PIECE };
+
+static unsigned char data[DEVICES][QUEUES][BYTES];
+
+static char file[] = "/tmp/omprma-trace-XXXXXX";
+
+/* What jq prints. */
+static void assert_jq(const char *program, const char *wanted)
+{
+    char command[1024], got[1024] = "";
+    FILE *pipe;
+    size_t bytes;
+
+    snprintf(command, sizeof(command), "jq -r %s %s 2>&1", program, file);
+    pipe = popen(command, "r"); /* NOLINT(cert-env33-c) */
+    assert_non_null(pipe);
+    bytes = fread(got, 1, sizeof(got) - 1, pipe);
+    got[bytes] = '\0';
+    assert_string_equal(got, wanted);
+    assert_int_equal(pclose(pipe), 0);
+}
+
+static void assert_sound(void)
+{
+    const char *source = getenv("SOURCE_DIR");
+    char program[512];
+
+    snprintf(program, sizeof(program), "-f %s/tests/tools/trace.jq", source ? source : ".");
+    assert_jq(program, "");
+}
+
+static void start(const struct core_options *options)
+{
+    setenv("OMPRMA_TRACE", file, 1);
+    setenv("OMPRMA_EXCHANGE", "put", 1); /* else the measurement decides whose part it is */
+    core_start(options);
+    unsetenv("OMPRMA_TRACE");
+    unsetenv("OMPRMA_EXCHANGE");
+}
+
+static void noted(void *count, omprma_status_t status)
+{
+    assert_int_equal(status, OMPRMA_OK);
+    ++*(int *)count;
+}
+
+/* Who knows that a queue is idle begins another region. */
+static void make_regions_of_data(omprma_queue_t *queue, omprma_addr_t there)
+{
+    for (int i = 0; i < 2; i++) {
+        bool done = false;
+
+        assert_ok(omprma_retrieve(queue, data[0][0], there, BYTES));
+        while (!done)
+            assert_ok(omprma_queue_query(queue, &done));
+    }
+    assert_ok(omprma_retrieve(queue, data[0][0], there, BYTES));
+    assert_ok(omprma_queue_synchronize(queue));
+}
+
+static void tell_of_all_devices_and_queues(void **state)
+{
+    omprma_queue_t *queue[DEVICES][QUEUES];
+    omprma_addr_t there[DEVICES][QUEUES];
+    omprma_event_t *event;
+    int notes = 0;
+
+    (void)state;
+    start(&(struct core_options){.workers = 2, .devices = 2, .lanes = 2});
+    event = core_event();
+    for (int d = 0; d < DEVICES; d++)
+        for (int q = 0; q < QUEUES; q++) {
+            queue[d][q] = core_queue(d);
+            there[d][q] = core_alloc(d, BYTES);
+            memset(data[d][q], 1, BYTES);
+        }
+    make_regions_of_data(queue[0][0], there[0][0]);
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int q = 0; q < QUEUES; q++)
+            for (int d = 0; d < DEVICES; d++) { /* they overlap */
+                uint64_t bytes = q == 0 ? 8 : BYTES;
+
+                assert_ok(omprma_submit(queue[d][q], there[d][q], data[d][q], bytes));
+                assert_ok(launch(queue[d][q], KERNEL(kernel_add), there[d][q], bytes, 1));
+                assert_ok(omprma_retrieve(queue[d][q], data[d][q], there[d][q], bytes));
+            }
+        assert_ok(omprma_event_record(event, queue[0][0]));
+        assert_ok(omprma_event_wait(event, queue[3][1]));
+        assert_ok(omprma_exchange(queue[3][1], there[3][1], 0, there[0][2], BYTES));
+        assert_ok(omprma_queue_notify(queue[1][0], noted, &notes));
+        for (int d = 0; d < DEVICES; d++)
+            for (int q = 0; q < QUEUES; q++)
+                assert_ok(omprma_queue_synchronize(queue[d][q]));
+    }
+    assert_int_equal(notes, ROUNDS);
+    assert_all(data[2][2], BYTES, 1 + ROUNDS);
+    omprma_event_destroy(event);
+    for (int d = 0; d < DEVICES; d++)
+        for (int q = 0; q < QUEUES; q++)
+            assert_ok(omprma_queue_destroy(queue[d][q]));
+    core_stop();
+    assert_sound();
+    assert_jq("'[.traceEvents[] | select(.cat == \"kernel\") | .pid] | group_by(.) | map(length) "
+              "| join(\" \")'",
+              "12 12 12 12\n");
+    assert_jq("'[.traceEvents[] | select(.cat == \"region\" and .args.launches == 1)] | length'",
+              "48\n");
+    assert_jq("'[.traceEvents[] | select(.cat == \"region\" and .name == \"data\")] | length'",
+              "3\n");
+    assert_jq("'[.traceEvents[] | select(.cat == \"transfer\") | .name] | group_by(.) "
+              "| map(\"\\(.[0]) \\(length)\") | join(\" \")'",
+              "exchange 4 retrieve 51 submit 48\n");
+    assert_jq("'[.traceEvents[] | select(.name == \"exchange\") | .args.with] | unique[]'", "0\n");
+    assert_jq("'[.traceEvents[] | select(.name == \"submit\") | .args.bytes] | add'", "6291584\n");
+    assert_jq("'[.traceEvents[] | select(.cat == \"wait\") | .name] | index(\"synchronize\") "
+              "!= null'",
+              "true\n");
+    assert_jq("'[.traceEvents[] | select(.cat == \"message\") | .pid] | unique | length'", "4\n");
+    assert_jq("'[.traceEvents[] | select(.ph == \"s\")] | length > 4 * 36'", "true\n");
+}
+
+/* A queue that nobody synchronizes: a region ends where it is idle behind a launch. */
+static void part_regions_by_launches(void **state)
+{
+    omprma_queue_t *queue;
+    omprma_event_t *event;
+
+    (void)state;
+    start(&(struct core_options){.workers = 1});
+    queue = core_queue(0);
+    event = core_event();
+    for (int i = 0; i < 3; i++) {
+        assert_ok(launch(queue, KERNEL(kernel_nap), 1, 0, 0));
+        assert_ok(launch(queue, KERNEL(kernel_nap), 1, 0, 0));
+        assert_ok(omprma_event_record(event, queue));
+        assert_ok(omprma_event_synchronize(event));
+    }
+    omprma_event_destroy(event);
+    core_stop();
+    assert_sound();
+    assert_jq("'[.traceEvents[] | select(.cat == \"region\") | .args.launches] | join(\" \")'",
+              "2 2 2\n");
+}
+
+/* What fails is there, too, and what was left behind. */
+static void tell_of_failures(void **state)
+{
+    omprma_queue_t *queue;
+    omprma_addr_t there;
+    unsigned char byte = 0;
+
+    (void)state;
+    start(&(struct core_options){.workers = 1});
+    queue = core_queue(0);
+    there = core_alloc(0, 8);
+    assert_ok(omprma_retrieve(queue, &byte, UINT64_C(1) << 50, 1));
+    assert_ok(launch(queue, KERNEL(kernel_count), there, 0, 0));
+    assert_int_not_equal(omprma_queue_synchronize(queue), OMPRMA_OK);
+    assert_ok(launch(queue, KERNEL(kernel_count), there, 0, 0));
+    core_stop();
+    assert_sound();
+    assert_jq("'[.traceEvents[] | select(.args.failed) | .cat] | unique | join(\" \")'",
+              "kernel message transfer\n");
+}
+
+static void write_nothing_without_being_asked(void **state)
+{
+    (void)state;
+    core_start(&(struct core_options){.workers = 1});
+    assert_null(runtime_get()->trace);
+    core_stop();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tell_of_all_devices_and_queues),
+        cmocka_unit_test(part_regions_by_launches),
+        cmocka_unit_test(tell_of_failures),
+        cmocka_unit_test(write_nothing_without_being_asked),
+    };
+    int descriptor = mkstemp(file), status;
+
+    if (descriptor < 0)
+        return 1;
+    close(descriptor);
+    status = cmocka_run_group_tests(tests, NULL, NULL);
+    unlink(file);
+    return status;
+}

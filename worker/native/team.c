@@ -1,0 +1,53 @@
+/*
+ * team.c: see team.h. A parallel region takes the calling thread's number, a teams region the one
+ * that libomp once read from the environment: both are set. A new start of libomp
+ * (omp_pause_resource_all()) would do all of this, but LLVM 16's crashes.
+ */
+#define _GNU_SOURCE
+#include "worker/native/team.h"
+
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "worker/native/image.h"
+
+static bool find(const void *owner, const char *name, void *function, size_t bytes)
+{
+    void *symbol = image_library_symbol(owner, name);
+
+    memcpy(function, &symbol, bytes);
+    return symbol;
+}
+
+static void nothing(void *data)
+{
+    (void)data;
+}
+
+void team_resize(const void *owner, int threads)
+{
+    void (*set_defaults)(const char *settings), (*set_threads)(int threads);
+    void (*parallel)(void (*body)(void *), void *data, unsigned threads, unsigned flags);
+    char text[40];
+
+    if (!find(owner, "kmp_set_defaults", &set_defaults, sizeof(set_defaults)) ||
+        !find(owner, "omp_set_num_threads", &set_threads, sizeof(set_threads)) ||
+        !find(owner, "GOMP_parallel", &parallel, sizeof(parallel)))
+        return;
+    snprintf(text, sizeof(text), "OMP_NUM_THREADS=%d", threads);
+    set_defaults(text);
+    set_threads(threads);
+    parallel(nothing, NULL, (unsigned)threads, 0);
+}
+
+/* In place of libomp's, which counts once, when it starts. omprma-worker exports it, and images
+ * find it first. */
+__attribute__((visibility("default"))) int omp_get_num_procs(void);
+int omp_get_num_procs(void)
+{
+    cpu_set_t set;
+
+    return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
+}
