@@ -28,11 +28,11 @@ omprma_status_t worker_device_refuse_range(const char *what, uint64_t address, u
 
 /* On huge pages where that can be: a put to small ones takes up to twice as long, because the
  * kernel looks each page up. NULL: there is none. */
-static void *map_staging(void)
+static void *map_staging(void *above)
 {
     size_t bytes = STAGING_BYTES + PAGE;
     char *mapped =
-        mmap(NULL, bytes + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        mmap(above, bytes + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     size_t before = (size_t)(-(uintptr_t)mapped & ((uintptr_t)HUGE_PAGE - 1));
 
     if (mapped == MAP_FAILED)
@@ -49,7 +49,7 @@ static omprma_status_t make_staging(struct worker_device *device)
 {
     struct datapath *path = device->server->one_sided;
     omprma_status_t status = OMPRMA_OK;
-    void *memory = map_staging();
+    void *memory = map_staging(datapath_above(path));
 
     if (!memory)
         return error_set(OMPRMA_ERR_DEVICE_MEMORY,

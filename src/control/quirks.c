@@ -24,6 +24,10 @@ static const struct quirk table[] = {
     {QUIRK_END_OF_REGION, "end-of-region", "ucx", V4_0, V5_0,
      "one page more is attached than is handed out",
      "a region's last byte, accessed alone, is looked up with <, not found, and can crash"},
+    {QUIRK_DETACH_BELOW, "detach-below", "ucx", V4_0, V_END,
+     "each arena lies above those that are attached",
+     "a region that was attached below another stays in the table after MPI_Win_detach; the table "
+     "fills up, and what is attached later at its addresses can be lost"},
 };
 
 const struct quirk *quirks_table(int *count)

@@ -10,10 +10,11 @@
 
 /* Bits of a set. */
 enum quirk_id {
-    QUIRK_NO_RPUT = 1 << 0,      /* complete with flush, not with requests */
-    QUIRK_ATTACH_32 = 1 << 1,    /* at most 31 attached regions */
-    QUIRK_ATTACH_64 = 1 << 2,    /* at most 63 attached regions */
-    QUIRK_END_OF_REGION = 1 << 3 /* attach one page more than is handed out */
+    QUIRK_NO_RPUT = 1 << 0,       /* complete with flush, not with requests */
+    QUIRK_ATTACH_32 = 1 << 1,     /* at most 31 attached regions */
+    QUIRK_ATTACH_64 = 1 << 2,     /* at most 63 attached regions */
+    QUIRK_END_OF_REGION = 1 << 3, /* attach one page more than is handed out */
+    QUIRK_DETACH_BELOW = 1 << 4   /* attach at rising addresses */
 };
 
 struct quirk {

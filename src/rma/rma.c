@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "control/mpi_world.h"
 #include "control/mpi_yield.h"
 
@@ -19,7 +20,16 @@ enum {
     DIRECT_BYTES = 256 << 10,
     /* All requests of this process; some libraries abort at 255 (mpi-quirks: outstanding). */
     OUTSTANDING_MOST = 64,
-    PAGE = 4096
+    PAGE = 4096,
+    RANGES_MOST = 31 /* that are attached at rising addresses: no more can be (attach-limit) */
+};
+
+/* Where ranges begin that are attached at rising addresses: far below what the system maps by
+ * itself, and above the program and the shadows of sanitizers. */
+#define LOWEST_RANGE (UINT64_C(1) << 45)
+
+struct range {
+    uintptr_t base, end;
 };
 
 struct rma {
@@ -28,11 +38,13 @@ struct rma {
     struct doorbell *const *bells;
     struct guard *guard;
     uint64_t piece_bytes;
-    int attached, attach_most; /* ranges (quirk "attach-limit") */
-    uint64_t page;             /* attached behind each range (quirk "end-of-region") */
-    bool requests;             /* MPI_Rput and MPI_Rget are sound */
-    int outstanding;           /* requests in use */
-    uint64_t *flushed;         /* per peer: number of flushes so far */
+    int attached, attach_most;        /* ranges (quirk "attach-limit") */
+    bool rising;                      /* attach at rising addresses (quirk "detach-below") ... */
+    struct range ranges[RANGES_MOST]; /* ... above these */
+    uint64_t page;                    /* attached behind each range (quirk "end-of-region") */
+    bool requests;                    /* MPI_Rput and MPI_Rget are sound */
+    int outstanding;                  /* requests in use */
+    uint64_t *flushed;                /* per peer: number of flushes so far */
 };
 
 /* Of one transfer. */
@@ -275,6 +287,38 @@ static void rma_abandon(struct datapath *path, struct transfer *t)
             self->outstanding--;
 }
 
+static void *rma_above(const struct datapath *path)
+{
+    const struct rma *self = (const struct rma *)path;
+    uintptr_t highest = LOWEST_RANGE;
+
+    if (!self->rising)
+        return NULL;
+    for (int i = 0; i < self->attached; i++)
+        if (self->ranges[i].end > highest)
+            highest = self->ranges[i].end;
+    return (void *)highest;
+}
+
+static void note_range(struct rma *self, void *base, uint64_t bytes)
+{
+    if (!self->rising)
+        return;
+    if (base < rma_above(&self->base))
+        log_write(LOG_CHOICE,
+                  "an arena at %p lies below another, where Open MPI may lose it (detach-below)",
+                  base);
+    self->ranges[self->attached] =
+        (struct range){(uintptr_t)base, (uintptr_t)base + (uintptr_t)bytes};
+}
+
+static void forget_range(struct rma *self, const void *base)
+{
+    for (int i = 0; self->rising && i < self->attached; i++)
+        if (self->ranges[i].base == (uintptr_t)base)
+            self->ranges[i] = self->ranges[self->attached - 1];
+}
+
 static omprma_status_t rma_attach(struct datapath *path, void *base, uint64_t bytes)
 {
     struct rma *self = self_of(path);
@@ -288,6 +332,7 @@ static omprma_status_t rma_attach(struct datapath *path, void *base, uint64_t by
     code = MPI_Win_attach(self->window, base, (MPI_Aint)(bytes + self->page));
     if (code != MPI_SUCCESS)
         return world_error(code, "MPI_Win_attach");
+    note_range(self, base, bytes + self->page);
     self->attached++;
     return OMPRMA_OK;
 }
@@ -296,8 +341,10 @@ static void rma_detach(struct datapath *path, void *base)
 {
     struct rma *self = self_of(path);
 
-    if (MPI_Win_detach(self->window, base) == MPI_SUCCESS)
-        self->attached--;
+    if (MPI_Win_detach(self->window, base) != MPI_SUCCESS)
+        return;
+    forget_range(self, base);
+    self->attached--;
 }
 
 static void rma_destroy(struct datapath *path)
@@ -322,6 +369,7 @@ omprma_status_t rma_create(const struct world *world, struct doorbell *const *be
         .one_sided = true,
         .attach = rma_attach,
         .detach = rma_detach,
+        .above = rma_above,
         .start = rma_start,
         .test = rma_test,
         .abandon = rma_abandon,
@@ -329,6 +377,7 @@ omprma_status_t rma_create(const struct world *world, struct doorbell *const *be
     };
     self->window = world->mpi->window;
     self->attach_most = quirks_attach_limit(world->quirks);
+    self->rising = (world->quirks & QUIRK_DETACH_BELOW) && self->attach_most <= RANGES_MOST;
     self->page = world->quirks & QUIRK_END_OF_REGION ? PAGE : 0;
     self->bells = bells;
     self->guard = guard;

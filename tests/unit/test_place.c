@@ -419,7 +419,7 @@ static void maps_memory(void **state)
         uint64_t bytes = sizes[i / 2], rounded = (bytes + page - 1) / page * page;
         void *base = NULL;
         size_t before = pages_mapped();
-        assert_int_equal(place_map(place, bytes, i % 2, &base), OMPRMA_OK);
+        assert_int_equal(place_map(place, bytes, i % 2, NULL, &base), OMPRMA_OK);
         assert_int_equal(pages_mapped() - before, rounded / page + 1);
         char *memory = base;
         memset(memory, 1, bytes);
@@ -430,9 +430,18 @@ static void maps_memory(void **state)
         place_unmap(base, bytes);
         assert_false(is_mapped(memory) || is_mapped(memory + rounded));
     }
-    void *none = NULL;
-    assert_int_equal(place_map(place, UINT64_C(1) << 60, true, &none), OMPRMA_ERR_DEVICE_MEMORY);
-    assert_int_equal(place_map(place, UINT64_MAX, true, &none), OMPRMA_ERR_DEVICE_MEMORY);
+    void *none = NULL, *above = (void *)(UINT64_C(1) << 45), *first = NULL, *second = NULL;
+    assert_int_equal(place_map(place, HUGE_PAGE, true, above, &first), OMPRMA_OK);
+    assert_int_equal(place_map(place, HUGE_PAGE, true, (char *)first + HUGE_PAGE, &second),
+                     OMPRMA_OK);
+#ifndef __SANITIZE_THREAD__ /* which takes no wishes */
+    assert_true(first >= above && second > first);
+#endif
+    place_unmap(first, HUGE_PAGE);
+    place_unmap(second, HUGE_PAGE);
+    assert_int_equal(place_map(place, UINT64_C(1) << 60, true, NULL, &none),
+                     OMPRMA_ERR_DEVICE_MEMORY);
+    assert_int_equal(place_map(place, UINT64_MAX, true, NULL, &none), OMPRMA_ERR_DEVICE_MEMORY);
     assert_null(none);
     place_unmap(NULL, 1);
     place_destroy(place);

@@ -13,7 +13,7 @@
 #include "control/quirks.h"
 #include "control/world.h"
 
-enum { UCX_4 = QUIRK_NO_RPUT | QUIRK_ATTACH_32 | QUIRK_END_OF_REGION };
+enum { UCX_4 = QUIRK_NO_RPUT | QUIRK_ATTACH_32 | QUIRK_END_OF_REGION | QUIRK_DETACH_BELOW };
 
 static void version_and_component_decide(void **state)
 {
@@ -30,9 +30,9 @@ static void version_and_component_decide(void **state)
         {40104, "pt2pt", 0},
         {40104, "sm", 0},
         {40104, "none", 0},
-        {50000, "ucx", QUIRK_ATTACH_32},
+        {50000, "ucx", QUIRK_ATTACH_32 | QUIRK_DETACH_BELOW},
         {50007, "rdma", QUIRK_ATTACH_64},
-        {50100, "ucx", QUIRK_ATTACH_32},
+        {50100, "ucx", QUIRK_ATTACH_32 | QUIRK_DETACH_BELOW},
         {60000, "rdma", QUIRK_ATTACH_64},
         {30106, "ucx", 0},
     };
@@ -50,7 +50,8 @@ static void unknown_component_has_all_of_its_version(void **state)
 {
     (void)state;
     assert_int_equal(quirks_for(40104, "unknown"), UCX_4 | QUIRK_ATTACH_64);
-    assert_int_equal(quirks_for(50000, "unknown"), QUIRK_ATTACH_32 | QUIRK_ATTACH_64);
+    assert_int_equal(quirks_for(50000, "unknown"),
+                     QUIRK_ATTACH_32 | QUIRK_DETACH_BELOW | QUIRK_ATTACH_64);
     assert_int_equal(quirks_for(30106, "unknown"), 0);
 }
 
@@ -93,7 +94,7 @@ static void every_entry_is_complete(void **state)
         assert_false(quirks_for(table[i].end_version, component) & table[i].id);
         assert_false(quirks_for(table[i].first_version - 1, component) & table[i].id);
     }
-    assert_int_equal(seen, (QUIRK_END_OF_REGION << 1) - 1);
+    assert_int_equal(seen, (QUIRK_DETACH_BELOW << 1) - 1);
 }
 
 static void print_shows_those_in_force(void **state)

@@ -483,7 +483,8 @@ static size_t map_bytes(uint64_t bytes)
     return (bytes + page - 1) / page * page + page;
 }
 
-omprma_status_t place_map(const struct place *place, uint64_t bytes, bool huge_pages, void **base)
+omprma_status_t place_map(const struct place *place, uint64_t bytes, bool huge_pages, void *above,
+                          void **base)
 {
     size_t length = map_bytes(bytes);
     bool align = huge_pages && length >= HUGE_PAGE_BYTES;
@@ -491,7 +492,7 @@ omprma_status_t place_map(const struct place *place, uint64_t bytes, bool huge_p
     char *start = MAP_FAILED;
     if (length)
         start =
-            mmap(NULL, length + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            mmap(above, length + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (start == MAP_FAILED)
         return error_set(OMPRMA_ERR_DEVICE_MEMORY, "no %llu bytes of memory for an arena: %s",
                          (unsigned long long)bytes, strerror(length ? errno : ENOMEM));
