@@ -28,6 +28,10 @@ static const struct quirk table[] = {
      "each arena lies above those that are attached",
      "a region that was attached below another stays in the table after MPI_Win_detach; the table "
      "fills up, and what is attached later at its addresses can be lost"},
+    {QUIRK_DETACH_RACE, "detach-race", "ucx", V4_0, V5_0,
+     "no access to a worker's memory begins while it detaches an arena",
+     "accesses read the table of attached regions without a lock, while MPI_Win_detach moves its "
+     "entries (by the source; a transport that reads it without the worker is needed to see it)"},
 };
 
 const struct quirk *quirks_table(int *count)

@@ -35,6 +35,11 @@ omprma_status_t queue_append_half(struct omprma_queue *queue, struct wire_record
                                   const struct transfer *transfer, enum stats_kind kind,
                                   struct operation **operation);
 
+/* Appends a command by which the worker accesses the peer's memory, behind what must not go on at
+ * the same time (detach.h). Errors: HOST_MEMORY. */
+omprma_status_t queue_append_access(struct omprma_queue *queue, struct peer *peer,
+                                    struct wire_record *record, struct operation **operation);
+
 /* Appends a wait for an operation, watched by this side. Errors: HOST_MEMORY. */
 omprma_status_t queue_append_wait(struct omprma_queue *queue, struct operation *target,
                                   enum wait_use use);

@@ -3,9 +3,11 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "host/blame.h"
 #include "host/device.h"
+#include "host/append.h"
+#include "host/blame.h"
 #include "host/call.h"
+#include "host/detach.h"
 #include "host/incoming.h"
 #include "host/devices.h"
 #include "host/issue.h"
@@ -42,19 +44,28 @@ static void release(struct device *device, omprma_addr_t base, uint64_t bytes)
         .op = (uint32_t)device->control->issued,
         .word = {base, bytes},
     };
+    struct operation *command;
 
     blame_note_release(device, base, bytes);
-    peer_send_record(device->peer, &record, false);
+    if (!detach_is_racy(device->peer)) {
+        peer_send_record(device->peer, &record, false);
+        return;
+    }
+    record.flags = WIRE_REPLY;
+    if (queue_append_command(device->control, OPERATION_COMMAND, &record, &command) != OMPRMA_OK)
+        return; /* without memory: it stays the worker's until the end */
+    detach_begin(device->peer, command);
+    queue_push(command);
 }
 
-/* Gives empty arenas back, as many as messages may be sent; the others stay in use until the next
- * time. With the lock held. */
+/* Gives empty arenas back, as many as may be now; the others stay in use until the next time. With
+ * the lock held. */
 static void release_empty(struct device *device)
 {
     omprma_addr_t base = 1;
     uint64_t bytes = 0;
 
-    while (base && !device->lost && peer_may_send(device->peer)) {
+    while (base && !device->lost && peer_may_send(device->peer) && detach_may_begin(device->peer)) {
         base = take_empty_arena(device, &bytes);
         if (base)
             release(device, base, bytes);

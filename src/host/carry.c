@@ -160,7 +160,7 @@ static omprma_status_t append_put(struct omprma_queue *queue, const struct place
     omprma_status_t status;
 
     peer_keep_awake(to->device->peer);
-    status = queue_append_command(queue, OPERATION_COMMAND, &record, step);
+    status = queue_append_access(queue, to->device->peer, &record, step);
     if (status == OMPRMA_OK)
         name_other(*step, to);
     return status;

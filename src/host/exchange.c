@@ -62,7 +62,11 @@ static omprma_status_t put(const struct exchange *x, struct operation **arrived)
     omprma_status_t status = wait_for_writes(x->queue, x->to_device, x->to, x->bytes);
 
     peer_keep_awake(x->to_device->peer);
-    return status == OMPRMA_OK ? append_named(x, &record, arrived) : status;
+    if (status == OMPRMA_OK)
+        status = queue_append_access(x->queue, x->to_device->peer, &record, arrived);
+    if (status == OMPRMA_OK)
+        operation_hold(*arrived)->with = x->to_device;
+    return status;
 }
 
 /* The destination gets when the source's queue has come so far. */
@@ -81,7 +85,7 @@ static omprma_status_t get(const struct exchange *x, struct operation **arrived)
     peer_keep_awake(device->peer);
     status = wait_for_writes(getter, device, x->from, x->bytes);
     if (status == OMPRMA_OK)
-        status = queue_append_command(getter, OPERATION_COMMAND, &record, arrived);
+        status = queue_append_access(getter, device->peer, &record, arrived);
     if (status == OMPRMA_OK) {
         operation_hold(*arrived)->with = device;
         (*arrived)->is_part = true;

@@ -17,17 +17,19 @@
  *   transfer   the worker does not see it: commands before it that may touch what it touches must
  *              have ended, so must transfers before it whose ranges meet its own or that may fail;
  *              and small submits of all queues of the device to the same range that were sent must
- *              be executed. So it is with those that go through staging memory, whose pieces are
- *              put, got and commanded in queues of their own (carry.h): the worker runs them, but
- *              in no order with this queue.
- *   wait       for its target, which may lie in any queue; nothing behind it is issued before.
- *   task       everything before it must have ended.
+ *              be executed; nor may the worker detach an arena (detach.h). So it is with those that
+ * go through staging memory, whose pieces are put, got and commanded in queues of their own
+ * (carry.h): the worker runs them, but in no order with this queue. wait       for its target,
+ * which may lie in any queue; nothing behind it is issued before. task       everything before it
+ * must have ended.
  *
  * Nothing waits for what is not appended yet, so no circle can close. An operation that was issued
  * needs only what the workers answer, and room in staging memory, which is in use only by others
  * that need no more than answers (slots.h).
  */
 #include "host/order.h"
+
+#include "host/detach.h"
 
 enum { ACTIVE_TRANSFERS = 16 /* puts and gets of one queue under way at a time */ };
 
@@ -138,7 +140,8 @@ bool order_may_issue(struct operation *operation, bool *again)
     *again = false;
     switch (operation->kind) {
     case OPERATION_TRANSFER:
-        return transfer_may_start(operation);
+        *again = !operation->task.task && detach_runs(operation->queue->device->peer);
+        return !*again && transfer_may_start(operation);
     case OPERATION_WAIT:
         return true;
     case OPERATION_TASK:

@@ -43,6 +43,9 @@ struct peer {
     uint32_t answer;   /* of the last one that it had taken when it said so, */
     uint64_t busy;     /* and what it said: see WIRE_ALIVE */
 
+    struct operation *detach; /* the last arena given back, see detach.h; a reference */
+    uint32_t accesses;        /* commands by which others put into its memory, or get from it */
+
     struct peer_stats {
         uint64_t messages_out, messages_in, bytes_out, bytes_in;
     } stats;

@@ -248,6 +248,9 @@ static void note_end(struct operation *operation)
 
     if (operation->closes)
         queue->unanswered--;
+    if (operation->accesses)
+        operation->accesses->accesses--;
+    operation->accesses = NULL;
     trace_end(queue->device->runtime, operation);
     if (operation->kind == OPERATION_MARK && operation->mark.completion) {
         trace_leave_region(&queue->trace);

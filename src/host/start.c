@@ -15,6 +15,7 @@
 #include "control/mpi_channel.h"
 #include "host/adapt.h"
 #include "host/broken_pipe.h"
+#include "host/detach.h"
 #include "host/devices.h"
 #include "host/image.h"
 #include "host/incoming.h"
@@ -263,6 +264,9 @@ static void free_runtime(struct runtime *runtime)
         image_forget_all(runtime->devices[i]);
         device_destroy(runtime->devices[i]);
     }
+    for (int rank = 0; runtime->peers && rank < runtime->world.size; rank++)
+        if (runtime->peers[rank])
+            detach_forget(runtime->peers[rank]);
     adapt_end(runtime);
     operation_pool_free(&runtime->operations);
     if (runtime->memory.sound == runtime->memory.count)

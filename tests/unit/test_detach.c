@@ -1,0 +1,164 @@
+/* test_detach.c: with the quirk "detach-race", no access to a worker's memory begins while it gives
+ * an arena back, and it gives none back while another worker accesses its memory. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <unistd.h>
+
+#include "core_fixture.h"
+#include "control/quirks.h"
+
+enum { ARENA = 1 << 20, BYTES = 256 << 10, LOOKS = 200, LIMIT_S = 60 };
+
+static unsigned char source[BYTES];
+
+/* Blocks that fill an arena of their own each: they do not double. */
+static void fill_arenas(int number, omprma_addr_t *blocks, int count)
+{
+    struct device *device = core_device(number);
+
+    for (int i = 0; i < count; i++) {
+        uint64_t before = device->attached_bytes;
+
+        device->attached_bytes = 0;
+        blocks[i] = core_alloc(number, ARENA);
+        device->attached_bytes += before;
+    }
+}
+
+static int arenas_of(int worker)
+{
+    const struct native *native = core.worker[worker].devices[0].state;
+
+    return native->memory.count;
+}
+
+static void start(int workers)
+{
+    core_start(&(struct core_options){
+        .workers = workers, .arena = ARENA, .memory = UINT64_C(1) << 30, .data = DATA_RMA});
+    core_device(0)->runtime->world.quirks |= QUIRK_DETACH_RACE;
+    memset(source, 7, sizeof(source));
+}
+
+static bool has_arrived(omprma_queue_t *queue, omprma_addr_t at)
+{
+    bool done;
+
+    for (int i = 0; i < LOOKS; i++)
+        assert_ok(omprma_queue_query(queue, &done));
+    return *(volatile unsigned char *)(uintptr_t)at == 7;
+}
+
+static void a_submit_waits_for_a_detach(void **state)
+{
+    omprma_queue_t *queue;
+    omprma_addr_t blocks[4];
+
+    (void)state;
+    start(1);
+    queue = core_queue(0);
+    fill_arenas(0, blocks, 4);
+    core_hold(0);
+    for (int i = 1; i < 4; i++)
+        assert_ok(omprma_free(0, blocks[i]));
+    assert_ok(omprma_submit(queue, blocks[0], source, BYTES));
+    assert_ok(omprma_queue_flush(queue));
+    assert_false(has_arrived(queue, blocks[0]));
+    core_release(0);
+    assert_ok(omprma_queue_synchronize(queue));
+    assert_true(has_arrived(queue, blocks[0]));
+    core_stop();
+}
+
+/* Without it nobody waits, and the test above could see it. */
+static void without_the_quirk_none_waits(void **state)
+{
+    omprma_queue_t *queue;
+    omprma_addr_t blocks[4];
+
+    (void)state;
+    start(1);
+    core_device(0)->runtime->world.quirks = 0;
+    queue = core_queue(0);
+    fill_arenas(0, blocks, 4);
+    core_hold(0);
+    for (int i = 1; i < 4; i++)
+        assert_ok(omprma_free(0, blocks[i]));
+    assert_ok(omprma_submit(queue, blocks[0], source, BYTES));
+    assert_ok(omprma_queue_flush(queue));
+    assert_true(has_arrived(queue, blocks[0]));
+    core_release(0);
+    core_stop();
+}
+
+static void an_exchange_waits_for_a_detach(void **state)
+{
+    omprma_queue_t *queue;
+    omprma_addr_t from, blocks[4];
+
+    (void)state;
+    start(2);
+    queue = core_queue(0);
+    from = core_alloc(0, BYTES);
+    fill_arenas(1, blocks, 4);
+    assert_ok(omprma_submit(queue, from, source, BYTES));
+    assert_ok(omprma_queue_synchronize(queue));
+    core_hold(1);
+    for (int i = 1; i < 4; i++)
+        assert_ok(omprma_free(1, blocks[i]));
+    assert_ok(omprma_exchange(queue, from, 1, blocks[0], BYTES));
+    assert_ok(omprma_queue_flush(queue));
+    assert_false(has_arrived(queue, blocks[0]));
+    core_release(1);
+    assert_ok(omprma_queue_synchronize(queue));
+    assert_true(has_arrived(queue, blocks[0]));
+    core_stop();
+}
+
+static void a_detach_waits_for_an_exchange(void **state)
+{
+    omprma_queue_t *queue, *other;
+    omprma_addr_t from, blocks[5];
+    int before;
+
+    (void)state;
+    start(2);
+    queue = core_queue(0);
+    other = core_queue(1);
+    from = core_alloc(0, BYTES);
+    fill_arenas(1, blocks, 5);
+    assert_ok(omprma_submit(queue, from, source, BYTES));
+    assert_ok(omprma_queue_synchronize(queue));
+    before = arenas_of(1);
+    core_hold(0);
+    assert_ok(omprma_exchange(queue, from, 1, blocks[0], BYTES));
+    assert_ok(omprma_queue_flush(queue));
+    for (int i = 1; i < 4; i++)
+        assert_ok(omprma_free(1, blocks[i]));
+    assert_ok(omprma_submit(other, blocks[4], source, 8));
+    assert_ok(omprma_queue_synchronize(other)); /* what was sent before has been done */
+    assert_int_equal(arenas_of(1), before);
+    core_release(0);
+    assert_ok(omprma_queue_synchronize(queue));
+    assert_true(has_arrived(queue, blocks[0]));
+    assert_ok(omprma_free(1, blocks[4]));
+    assert_ok(omprma_submit(other, blocks[0], source, 8));
+    assert_ok(omprma_queue_synchronize(other));
+    assert_true(arenas_of(1) < before);
+    core_stop();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_submit_waits_for_a_detach),
+        cmocka_unit_test(without_the_quirk_none_waits),
+        cmocka_unit_test(an_exchange_waits_for_a_detach),
+        cmocka_unit_test(a_detach_waits_for_an_exchange),
+    };
+
+    alarm(LIMIT_S);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
