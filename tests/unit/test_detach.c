@@ -39,16 +39,22 @@ static void start(int workers)
     core_start(&(struct core_options){
         .workers = workers, .arena = ARENA, .memory = UINT64_C(1) << 30, .data = DATA_RMA});
     core_device(0)->runtime->world.quirks |= QUIRK_DETACH_RACE;
+    core_device(0)->runtime->exchange[0].way = EXCHANGE_PUT;
+    core_device(0)->runtime->exchange[1].way = EXCHANGE_PUT;
     memset(source, 7, sizeof(source));
 }
 
+/* Looks for a while. */
 static bool has_arrived(omprma_queue_t *queue, omprma_addr_t at)
 {
+    const volatile unsigned char *byte = (const volatile unsigned char *)(uintptr_t)at;
     bool done;
 
-    for (int i = 0; i < LOOKS; i++)
+    for (int i = 0; i < LOOKS && *byte != 7; i++) {
         assert_ok(omprma_queue_query(queue, &done));
-    return *(volatile unsigned char *)(uintptr_t)at == 7;
+        kernel_nap(500);
+    }
+    return *byte == 7;
 }
 
 static void a_submit_waits_for_a_detach(void **state)
