@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "base/error.h"
+#include "worker/map.h"
 #include "worker/worker.h"
 
 enum {
@@ -28,11 +29,10 @@ omprma_status_t worker_device_refuse_range(const char *what, uint64_t address, u
 
 /* On huge pages where that can be: a put to small ones takes up to twice as long, because the
  * kernel looks each page up. NULL: there is none. */
-static void *map_staging(void *above)
+static void *map_staging(const void *below)
 {
     size_t bytes = STAGING_BYTES + PAGE;
-    char *mapped =
-        mmap(above, bytes + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *mapped = map_below(bytes + HUGE_PAGE, below);
     size_t before = (size_t)(-(uintptr_t)mapped & ((uintptr_t)HUGE_PAGE - 1));
 
     if (mapped == MAP_FAILED)
@@ -49,7 +49,7 @@ static omprma_status_t make_staging(struct worker_device *device)
 {
     struct datapath *path = device->server->one_sided;
     omprma_status_t status = OMPRMA_OK;
-    void *memory = map_staging(datapath_above(path));
+    void *memory = map_staging(datapath_below(path));
 
     if (!memory)
         return error_set(OMPRMA_ERR_DEVICE_MEMORY,

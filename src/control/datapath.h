@@ -56,9 +56,9 @@ struct datapath {
     omprma_status_t (*attach)(struct datapath *path, void *base, uint64_t bytes);
     void (*detach)(struct datapath *path, void *base);
 
-    /* Where the next range to attach should lie, or higher, if it can be chosen: some MPI libraries
-     * lose ranges that lie below attached ones. NULL, also as the function: anywhere. */
-    void *(*above)(const struct datapath *path);
+    /* The next range to attach must lie below this: some MPI libraries lose ranges otherwise. NULL,
+     * also as the function: anywhere. */
+    void *(*below)(const struct datapath *path);
 
     /* Starts. Errors, of which the same is true as of those of test(): MPI. */
     omprma_status_t (*start)(struct datapath *path, struct transfer *transfer);
@@ -96,9 +96,9 @@ static inline void datapath_abandon(struct datapath *path, struct transfer *tran
 }
 
 /* Also for no path. */
-static inline void *datapath_above(const struct datapath *path)
+static inline void *datapath_below(const struct datapath *path)
 {
-    return path && path->above ? path->above(path) : NULL;
+    return path && path->below ? path->below(path) : NULL;
 }
 
 static inline void datapath_destroy(struct datapath *path)

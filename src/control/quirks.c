@@ -24,10 +24,10 @@ static const struct quirk table[] = {
     {QUIRK_END_OF_REGION, "end-of-region", "ucx", V4_0, V5_0,
      "one page more is attached than is handed out",
      "a region's last byte, accessed alone, is looked up with <, not found, and can crash"},
-    {QUIRK_DETACH_BELOW, "detach-below", "ucx", V4_0, V_END,
-     "each arena lies above those that are attached",
-     "a region that was attached below another stays in the table after MPI_Win_detach; the table "
-     "fills up, and what is attached later at its addresses can be lost"},
+    {QUIRK_ATTACH_ORDER, "attach-order", "ucx", V4_0, V_END,
+     "each arena lies below the highest one, and is detached as often as it was counted",
+     "an attach above all others leaves a hole in the table, by which others are not found; one "
+     "below others begins with the references of its neighbour, and stays after MPI_Win_detach"},
     {QUIRK_DETACH_RACE, "detach-race", "ucx", V4_0, V5_0,
      "no access to a worker's memory begins while it detaches an arena",
      "accesses read the table of attached regions without a lock, while MPI_Win_detach moves its "

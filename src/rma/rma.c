@@ -11,7 +11,6 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "base/log.h"
 #include "control/mpi_world.h"
 #include "control/mpi_yield.h"
 
@@ -21,15 +20,13 @@ enum {
     /* All requests of this process; some libraries abort at 255 (mpi-quirks: outstanding). */
     OUTSTANDING_MOST = 64,
     PAGE = 4096,
-    RANGES_MOST = 31 /* that are attached at rising addresses: no more can be (attach-limit) */
+    RANGES_MOST = 31 /* where they are noted no more can be attached (attach-limit) */
 };
 
-/* Where ranges begin that are attached at rising addresses: far below what the system maps by
- * itself, and above the program and the shadows of sanitizers. */
-#define LOWEST_RANGE (UINT64_C(1) << 45)
-
+/* An attached range, as Open MPI's table has it (quirk "attach-order"). */
 struct range {
-    uintptr_t base, end;
+    void *base;
+    int references;
 };
 
 struct rma {
@@ -39,8 +36,8 @@ struct rma {
     struct guard *guard;
     uint64_t piece_bytes;
     int attached, attach_most;        /* ranges (quirk "attach-limit") */
-    bool rising;                      /* attach at rising addresses (quirk "detach-below") ... */
-    struct range ranges[RANGES_MOST]; /* ... above these */
+    bool ordered;                     /* ranges are noted (quirk "attach-order"): */
+    struct range ranges[RANGES_MOST]; /* by address */
     uint64_t page;                    /* attached behind each range (quirk "end-of-region") */
     bool requests;                    /* MPI_Rput and MPI_Rget are sound */
     int outstanding;                  /* requests in use */
@@ -287,36 +284,39 @@ static void rma_abandon(struct datapath *path, struct transfer *t)
             self->outstanding--;
 }
 
-static void *rma_above(const struct datapath *path)
+static void *rma_below(const struct datapath *path)
 {
     const struct rma *self = (const struct rma *)path;
-    uintptr_t highest = LOWEST_RANGE;
 
-    if (!self->rising)
-        return NULL;
-    for (int i = 0; i < self->attached; i++)
-        if (self->ranges[i].end > highest)
-            highest = self->ranges[i].end;
-    return (void *)highest;
+    return self->ordered && self->attached ? self->ranges[self->attached - 1].base : NULL;
 }
 
-static void note_range(struct rma *self, void *base, uint64_t bytes)
+/* A new entry of the table begins with the references of the one that was at its place. */
+static void note_range(struct rma *self, void *base)
 {
-    if (!self->rising)
-        return;
-    if (base < rma_above(&self->base))
-        log_write(LOG_CHOICE,
-                  "an arena at %p lies below another, where Open MPI may lose it (detach-below)",
-                  base);
-    self->ranges[self->attached] =
-        (struct range){(uintptr_t)base, (uintptr_t)base + (uintptr_t)bytes};
+    int at = self->attached;
+
+    while (at > 0 && self->ranges[at - 1].base > base) {
+        self->ranges[at] = self->ranges[at - 1];
+        at--;
+    }
+    self->ranges[at].base = base;
+    self->ranges[at].references = at < self->attached ? self->ranges[at].references + 1 : 1;
 }
 
-static void forget_range(struct rma *self, const void *base)
+/* How often the range is to be detached. */
+static int forget_range(struct rma *self, const void *base)
 {
-    for (int i = 0; self->rising && i < self->attached; i++)
-        if (self->ranges[i].base == (uintptr_t)base)
-            self->ranges[i] = self->ranges[self->attached - 1];
+    int at = 0, references;
+
+    while (at < self->attached && self->ranges[at].base != base)
+        at++;
+    if (at == self->attached)
+        return 1;
+    references = self->ranges[at].references;
+    for (; at + 1 < self->attached; at++)
+        self->ranges[at] = self->ranges[at + 1];
+    return references;
 }
 
 static omprma_status_t rma_attach(struct datapath *path, void *base, uint64_t bytes)
@@ -332,7 +332,8 @@ static omprma_status_t rma_attach(struct datapath *path, void *base, uint64_t by
     code = MPI_Win_attach(self->window, base, (MPI_Aint)(bytes + self->page));
     if (code != MPI_SUCCESS)
         return world_error(code, "MPI_Win_attach");
-    note_range(self, base, bytes + self->page);
+    if (self->ordered)
+        note_range(self, base);
     self->attached++;
     return OMPRMA_OK;
 }
@@ -340,11 +341,11 @@ static omprma_status_t rma_attach(struct datapath *path, void *base, uint64_t by
 static void rma_detach(struct datapath *path, void *base)
 {
     struct rma *self = self_of(path);
+    int times = self->ordered ? forget_range(self, base) : 1, code = MPI_SUCCESS;
 
-    if (MPI_Win_detach(self->window, base) != MPI_SUCCESS)
-        return;
-    forget_range(self, base);
-    self->attached--;
+    for (; times > 0 && code == MPI_SUCCESS; times--)
+        code = MPI_Win_detach(self->window, base);
+    self->attached -= code == MPI_SUCCESS;
 }
 
 static void rma_destroy(struct datapath *path)
@@ -369,7 +370,7 @@ omprma_status_t rma_create(const struct world *world, struct doorbell *const *be
         .one_sided = true,
         .attach = rma_attach,
         .detach = rma_detach,
-        .above = rma_above,
+        .below = rma_below,
         .start = rma_start,
         .test = rma_test,
         .abandon = rma_abandon,
@@ -377,7 +378,7 @@ omprma_status_t rma_create(const struct world *world, struct doorbell *const *be
     };
     self->window = world->mpi->window;
     self->attach_most = quirks_attach_limit(world->quirks);
-    self->rising = (world->quirks & QUIRK_DETACH_BELOW) && self->attach_most <= RANGES_MOST;
+    self->ordered = (world->quirks & QUIRK_ATTACH_ORDER) && self->attach_most <= RANGES_MOST;
     self->page = world->quirks & QUIRK_END_OF_REGION ? PAGE : 0;
     self->bells = bells;
     self->guard = guard;

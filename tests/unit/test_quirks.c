@@ -14,7 +14,7 @@
 #include "control/world.h"
 
 enum {
-    UCX_4 = QUIRK_NO_RPUT | QUIRK_ATTACH_32 | QUIRK_END_OF_REGION | QUIRK_DETACH_BELOW |
+    UCX_4 = QUIRK_NO_RPUT | QUIRK_ATTACH_32 | QUIRK_END_OF_REGION | QUIRK_ATTACH_ORDER |
             QUIRK_DETACH_RACE
 };
 
@@ -33,9 +33,9 @@ static void version_and_component_decide(void **state)
         {40104, "pt2pt", 0},
         {40104, "sm", 0},
         {40104, "none", 0},
-        {50000, "ucx", QUIRK_ATTACH_32 | QUIRK_DETACH_BELOW},
+        {50000, "ucx", QUIRK_ATTACH_32 | QUIRK_ATTACH_ORDER},
         {50007, "rdma", QUIRK_ATTACH_64},
-        {50100, "ucx", QUIRK_ATTACH_32 | QUIRK_DETACH_BELOW},
+        {50100, "ucx", QUIRK_ATTACH_32 | QUIRK_ATTACH_ORDER},
         {60000, "rdma", QUIRK_ATTACH_64},
         {30106, "ucx", 0},
     };
@@ -54,7 +54,7 @@ static void unknown_component_has_all_of_its_version(void **state)
     (void)state;
     assert_int_equal(quirks_for(40104, "unknown"), UCX_4 | QUIRK_ATTACH_64);
     assert_int_equal(quirks_for(50000, "unknown"),
-                     QUIRK_ATTACH_32 | QUIRK_DETACH_BELOW | QUIRK_ATTACH_64);
+                     QUIRK_ATTACH_32 | QUIRK_ATTACH_ORDER | QUIRK_ATTACH_64);
     assert_int_equal(quirks_for(30106, "unknown"), 0);
 }
 

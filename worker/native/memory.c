@@ -27,7 +27,7 @@ omprma_status_t memory_grow(struct memory *memory, uint64_t bytes, uint64_t *bas
                          (unsigned long long)(memory->limit_bytes >> 20),
                          (unsigned long long)(memory->used_bytes >> 20));
     status =
-        place_map(memory->place, bytes, memory->huge_pages, datapath_above(memory->path), &mapped);
+        place_map(memory->place, bytes, memory->huge_pages, datapath_below(memory->path), &mapped);
     if (status != OMPRMA_OK)
         return status;
     status = attach(memory, mapped, bytes);

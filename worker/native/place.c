@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "worker/map.h"
 #include "worker/native/free_memory.h"
 
 enum { HUGE_PAGE_BYTES = 2 << 20 };
@@ -483,16 +484,15 @@ static size_t map_bytes(uint64_t bytes)
     return (bytes + page - 1) / page * page + page;
 }
 
-omprma_status_t place_map(const struct place *place, uint64_t bytes, bool huge_pages, void *above,
-                          void **base)
+omprma_status_t place_map(const struct place *place, uint64_t bytes, bool huge_pages,
+                          const void *below, void **base)
 {
     size_t length = map_bytes(bytes);
     bool align = huge_pages && length >= HUGE_PAGE_BYTES;
     size_t slack = align ? HUGE_PAGE_BYTES : 0;
     char *start = MAP_FAILED;
     if (length)
-        start =
-            mmap(above, length + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        start = map_below(length + slack, below);
     if (start == MAP_FAILED)
         return error_set(OMPRMA_ERR_DEVICE_MEMORY, "no %llu bytes of memory for an arena: %s",
                          (unsigned long long)bytes, strerror(length ? errno : ENOMEM));

@@ -1,0 +1,29 @@
+/* map.c: see map.h. */
+#include "worker/map.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <sys/mman.h>
+
+enum { FIRST_GAP = 2 << 20 };
+
+/* Linux maps from the top down but fills holes, so this rarely needs a second try. */
+void *map_below(size_t length, const void *below)
+{
+    const uintptr_t end = below ? (uintptr_t)below : UINTPTR_MAX;
+    uintptr_t wish = 0;
+
+    for (size_t gap = 0; gap < end; gap = gap ? 2 * gap : FIRST_GAP) {
+        void *start =
+            mmap((void *)wish, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+        if (start == MAP_FAILED || (uintptr_t)start + length <= end)
+            return start;
+        munmap(start, length);
+        if (length > end || gap > end - length)
+            break;
+        wish = end - length - gap;
+    }
+    errno = ENOMEM;
+    return MAP_FAILED;
+}

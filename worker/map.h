@@ -1,0 +1,15 @@
+/*
+ * map.h: memory of the worker that will be attached to the window.
+ *
+ * Thread: any.
+ */
+#ifndef OMPRMA_WORKER_MAP_H
+#define OMPRMA_WORKER_MAP_H
+
+#include <stddef.h>
+
+/* Maps whole pages, for reading and writing, that end at `below` or lower; NULL: anywhere.
+ * MAP_FAILED with errno set: there is no memory, or no addresses. The caller unmaps it. */
+void *map_below(size_t length, const void *below);
+
+#endif
