@@ -28,10 +28,10 @@ static const struct quirk table[] = {
      "each arena lies below the highest one, and is detached as often as it was counted",
      "an attach above all others leaves a hole in the table, by which others are not found; one "
      "below others begins with the references of its neighbour, and stays after MPI_Win_detach"},
-    {QUIRK_DETACH_RACE, "detach-race", "ucx", V4_0, V5_0,
-     "no access to a worker's memory begins while it detaches an arena",
-     "accesses read the table of attached regions without a lock, while MPI_Win_detach moves its "
-     "entries (by the source; a transport that reads it without the worker is needed to see it)"},
+    {QUIRK_TABLE_RACE, "table-race", "ucx", V4_0, V5_0,
+     "no access to a worker's memory begins while it attaches or detaches an arena",
+     "accesses read the table of attached regions without a lock, while its entries are moved (by "
+     "its source; to be seen only where a network reads it without the worker)"},
 };
 
 const struct quirk *quirks_table(int *count)

@@ -15,7 +15,7 @@ enum quirk_id {
     QUIRK_ATTACH_64 = 1 << 2,     /* at most 63 attached regions */
     QUIRK_END_OF_REGION = 1 << 3, /* attach one page more than is handed out */
     QUIRK_ATTACH_ORDER = 1 << 4,  /* attach below the highest, count references */
-    QUIRK_DETACH_RACE = 1 << 5    /* no access begins while a region is detached */
+    QUIRK_TABLE_RACE = 1 << 5     /* no access begins while a region comes or goes */
 };
 
 struct quirk {

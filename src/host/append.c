@@ -2,8 +2,8 @@
 #include "host/append.h"
 
 #include "base/error.h"
-#include "host/detach.h"
 #include "host/order.h"
+#include "host/table.h"
 
 static struct operation_pool *pool_of(const struct omprma_queue *queue)
 {
@@ -107,15 +107,15 @@ omprma_status_t queue_append_command(struct omprma_queue *queue, enum operation_
 omprma_status_t queue_append_access(struct omprma_queue *queue, struct peer *peer,
                                     struct wire_record *record, struct operation **operation)
 {
-    struct operation *detach = detach_pending(peer);
+    struct operation *change = table_pending(peer);
     omprma_status_t status = OMPRMA_OK;
 
-    if (detach)
-        status = queue_append_wait(queue, detach, WAIT_ORDER);
+    if (change)
+        status = queue_append_wait(queue, change, WAIT_ORDER);
     if (status == OMPRMA_OK)
         status = queue_append_command(queue, OPERATION_COMMAND, record, operation);
     if (status == OMPRMA_OK)
-        detach_note_access(peer, *operation);
+        table_note_access(peer, *operation);
     return status;
 }
 

@@ -36,7 +36,7 @@ omprma_status_t queue_append_half(struct omprma_queue *queue, struct wire_record
                                   struct operation **operation);
 
 /* Appends a command by which the worker accesses the peer's memory, behind what must not go on at
- * the same time (detach.h). Errors: HOST_MEMORY. */
+ * the same time (table.h). Errors: HOST_MEMORY. */
 omprma_status_t queue_append_access(struct omprma_queue *queue, struct peer *peer,
                                     struct wire_record *record, struct operation **operation);
 

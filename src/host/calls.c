@@ -7,11 +7,12 @@
 #include "host/append.h"
 #include "host/blame.h"
 #include "host/call.h"
-#include "host/detach.h"
 #include "host/incoming.h"
 #include "host/devices.h"
 #include "host/issue.h"
+#include "host/progress.h"
 #include "host/retired.h"
+#include "host/table.h"
 
 enum {
     GROW_LARGE = 1 << 30 /* arenas grow by doubling up to this, then as needed */
@@ -47,14 +48,14 @@ static void release(struct device *device, omprma_addr_t base, uint64_t bytes)
     struct operation *command;
 
     blame_note_release(device, base, bytes);
-    if (!detach_is_racy(device->peer)) {
+    if (!table_is_racy(device->peer)) {
         peer_send_record(device->peer, &record, false);
         return;
     }
     record.flags = WIRE_REPLY;
     if (queue_append_command(device->control, OPERATION_COMMAND, &record, &command) != OMPRMA_OK)
         return; /* without memory: it stays the worker's until the end */
-    detach_begin(device->peer, command);
+    table_change(device->peer, command);
     queue_push(command);
 }
 
@@ -65,7 +66,7 @@ static void release_empty(struct device *device)
     omprma_addr_t base = 1;
     uint64_t bytes = 0;
 
-    while (base && !device->lost && peer_may_send(device->peer) && detach_may_begin(device->peer)) {
+    while (base && !device->lost && peer_may_send(device->peer) && table_is_quiet(device->peer)) {
         base = take_empty_arena(device, &bytes);
         if (base)
             release(device, base, bytes);
@@ -198,6 +199,11 @@ omprma_status_t omprma_queue_notify(omprma_queue_t *queue,
 
 /* ---- memory ---- */
 
+static bool table_is_settled(const void *data)
+{
+    return !table_pending((struct peer *)(uintptr_t)data);
+}
+
 /* Asks the worker for an arena of *bytes, or, where it has not so much, for a smaller one that has
  * room for `least`. With the lock held. */
 static omprma_status_t attach_arena(struct device *device, uint64_t least, uint64_t *bytes,
@@ -208,6 +214,8 @@ static omprma_status_t attach_arena(struct device *device, uint64_t least, uint6
 
     for (;;) {
         release_empty(device); /* what could not be sent before */
+        if (table_pending(device->peer))
+            progress_wait(device->runtime, table_is_settled, device->peer);
         record.word[0] = *bytes;
         status = device_command(device, &record, base, NULL, 0);
         if (status != OMPRMA_ERR_DEVICE_MEMORY || *bytes == least)

@@ -6,6 +6,7 @@
 #include "host/issue.h"
 #include "host/progress.h"
 #include "host/retired.h"
+#include "host/table.h"
 
 omprma_status_t device_create(struct peer *peer, int index, const struct world_device *about,
                               struct device **out)
@@ -60,6 +61,8 @@ omprma_status_t device_command(struct device *device, const struct wire_record *
     status = queue_append_command(queue, OPERATION_COMMAND, &sent, &command);
     if (status == OMPRMA_OK) {
         operation_hold(command);
+        if (sent.code == WIRE_GROW && table_is_racy(device->peer))
+            table_change(device->peer, command);
         command->command.tail = tail;
         command->command.tail_capacity = capacity;
         status = queue_synchronize(queue);

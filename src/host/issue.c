@@ -10,7 +10,7 @@
 #include "host/adapt.h"
 #include "host/append.h"
 #include "host/blame.h"
-#include "host/detach.h"
+#include "host/table.h"
 #include "host/order.h"
 #include "host/progress.h"
 
@@ -277,7 +277,7 @@ static bool test_transfer(struct omprma_queue *queue, struct operation *transfer
 
     if (transfer->task.task)
         return run_steps(queue, transfer);
-    if (detach_runs(queue->device->peer)) /* its next piece may not begin */
+    if (table_moves(queue->device->peer)) /* its next piece may not begin */
         return false;
     if (datapath_test(queue->device->runtime->one_sided, &transfer->move.transfer, &done) !=
         OMPRMA_OK) {

@@ -105,7 +105,7 @@ struct operation {
     struct operation *next_waiter;    /* in the list of the one that it waits for, */
     struct operation *awaited;        /* which is this */
     struct device *with;              /* exchange: with the queue's device; else NULL */
-    struct peer *accesses;            /* command: it is counted there, see detach.h; else NULL */
+    struct peer *accesses;            /* command: it is counted there, see table.h; else NULL */
     bool is_part;                     /* of an operation of another queue, which is counted */
     struct omprma_queue *releases;    /* the other half of an exchange, held until it is issued */
     uint64_t device_at, device_bytes; /* range on the device, of writes, reads and transfers */

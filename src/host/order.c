@@ -17,8 +17,8 @@
  *   transfer   the worker does not see it: commands before it that may touch what it touches must
  *              have ended, so must transfers before it whose ranges meet its own or that may fail;
  *              and small submits of all queues of the device to the same range that were sent must
- *              be executed; nor may the worker detach an arena (detach.h). So it is with those that
- * go through staging memory, whose pieces are put, got and commanded in queues of their own
+ *              be executed; nor may its worker attach or detach one (table.h). So it is with those
+ * that go through staging memory, whose pieces are put, got and commanded in queues of their own
  * (carry.h): the worker runs them, but in no order with this queue. wait       for its target,
  * which may lie in any queue; nothing behind it is issued before. task       everything before it
  * must have ended.
@@ -29,7 +29,7 @@
  */
 #include "host/order.h"
 
-#include "host/detach.h"
+#include "host/table.h"
 
 enum { ACTIVE_TRANSFERS = 16 /* puts and gets of one queue under way at a time */ };
 
@@ -122,7 +122,7 @@ static bool message_may_leave(const struct operation *command, bool *again)
     if (queue->unanswered >= QUEUE_SENT_MOST ||
         queue->issued - queue->answered >= QUEUE_UNKNOWN_MOST)
         return false; /* the result that has been asked for does */
-    *again = !peer_may_send(queue->device->peer);
+    *again = !peer_may_send(queue->device->peer) || !table_may_change(command);
     return !*again;
 }
 
@@ -140,7 +140,7 @@ bool order_may_issue(struct operation *operation, bool *again)
     *again = false;
     switch (operation->kind) {
     case OPERATION_TRANSFER:
-        *again = !operation->task.task && detach_runs(operation->queue->device->peer);
+        *again = !operation->task.task && table_moves(operation->queue->device->peer);
         return !*again && transfer_may_start(operation);
     case OPERATION_WAIT:
         return true;

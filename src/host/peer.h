@@ -43,7 +43,7 @@ struct peer {
     uint32_t answer;   /* of the last one that it had taken when it said so, */
     uint64_t busy;     /* and what it said: see WIRE_ALIVE */
 
-    struct operation *detach; /* the last arena given back, see detach.h; a reference */
+    struct operation *change; /* of its table of arenas, see table.h; a reference */
     uint32_t accesses;        /* commands by which others put into its memory, or get from it */
 
     struct peer_stats {

@@ -15,7 +15,7 @@
 #include "control/mpi_channel.h"
 #include "host/adapt.h"
 #include "host/broken_pipe.h"
-#include "host/detach.h"
+#include "host/table.h"
 #include "host/devices.h"
 #include "host/image.h"
 #include "host/incoming.h"
@@ -266,7 +266,7 @@ static void free_runtime(struct runtime *runtime)
     }
     for (int rank = 0; runtime->peers && rank < runtime->world.size; rank++)
         if (runtime->peers[rank])
-            detach_forget(runtime->peers[rank]);
+            table_forget(runtime->peers[rank]);
     adapt_end(runtime);
     operation_pool_free(&runtime->operations);
     if (runtime->memory.sound == runtime->memory.count)

@@ -15,7 +15,7 @@
 
 enum {
     UCX_4 = QUIRK_NO_RPUT | QUIRK_ATTACH_32 | QUIRK_END_OF_REGION | QUIRK_ATTACH_ORDER |
-            QUIRK_DETACH_RACE
+            QUIRK_TABLE_RACE
 };
 
 static void version_and_component_decide(void **state)
@@ -97,7 +97,7 @@ static void every_entry_is_complete(void **state)
         assert_false(quirks_for(table[i].end_version, component) & table[i].id);
         assert_false(quirks_for(table[i].first_version - 1, component) & table[i].id);
     }
-    assert_int_equal(seen, (QUIRK_DETACH_RACE << 1) - 1);
+    assert_int_equal(seen, (QUIRK_TABLE_RACE << 1) - 1);
 }
 
 static void print_shows_those_in_force(void **state)

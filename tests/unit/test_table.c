@@ -1,5 +1,6 @@
-/* test_detach.c: with the quirk "detach-race", no access to a worker's memory begins while it gives
- * an arena back, and it gives none back while another worker accesses its memory. */
+/* test_table.c: with the quirk "table-race", no access to a worker's memory begins while it
+ * attaches an arena or gives one back, and it does neither while another worker accesses its
+ * memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,7 +39,7 @@ static void start(int workers)
 {
     core_start(&(struct core_options){
         .workers = workers, .arena = ARENA, .memory = UINT64_C(1) << 30, .data = DATA_RMA});
-    core_device(0)->runtime->world.quirks |= QUIRK_DETACH_RACE;
+    core_device(0)->runtime->world.quirks |= QUIRK_TABLE_RACE;
     core_device(0)->runtime->exchange[0].way = EXCHANGE_PUT;
     core_device(0)->runtime->exchange[1].way = EXCHANGE_PUT;
     memset(source, 7, sizeof(source));
@@ -156,6 +157,41 @@ static void a_detach_waits_for_an_exchange(void **state)
     core_stop();
 }
 
+static void *grow(void *data)
+{
+    fill_arenas(1, data, 1);
+    return NULL;
+}
+
+/* A block that needs another arena. */
+static void an_attach_waits_for_an_exchange(void **state)
+{
+    omprma_queue_t *queue;
+    omprma_addr_t from, to, more = 0;
+    pthread_t thread;
+    int before;
+
+    (void)state;
+    start(2);
+    queue = core_queue(0);
+    from = core_alloc(0, BYTES);
+    fill_arenas(1, &to, 1);
+    assert_ok(omprma_submit(queue, from, source, BYTES));
+    assert_ok(omprma_queue_synchronize(queue));
+    before = arenas_of(1);
+    core_hold(0);
+    assert_ok(omprma_exchange(queue, from, 1, to, BYTES));
+    assert_ok(omprma_queue_flush(queue));
+    assert_int_equal(pthread_create(&thread, NULL, grow, &more), 0);
+    assert_false(has_arrived(queue, to));
+    assert_int_equal(arenas_of(1), before);
+    core_release(0);
+    pthread_join(thread, NULL);
+    assert_ok(omprma_queue_synchronize(queue));
+    assert_int_equal(arenas_of(1), before + 1);
+    core_stop();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -163,6 +199,7 @@ int main(void)
         cmocka_unit_test(without_the_quirk_none_waits),
         cmocka_unit_test(an_exchange_waits_for_a_detach),
         cmocka_unit_test(a_detach_waits_for_an_exchange),
+        cmocka_unit_test(an_attach_waits_for_an_exchange),
     };
 
     alarm(LIMIT_S);

@@ -1,0 +1,56 @@
+/* table.c: see table.h. */
+#include "host/table.h"
+
+#include "host/device.h"
+#include "host/queue.h"
+
+bool table_is_racy(const struct peer *peer)
+{
+    return peer->runtime->world.quirks & QUIRK_TABLE_RACE;
+}
+
+bool table_is_quiet(struct peer *peer)
+{
+    return !table_is_racy(peer) || (peer->accesses == 0 && !table_pending(peer));
+}
+
+void table_change(struct peer *peer, struct operation *command)
+{
+    table_forget(peer);
+    peer->change = operation_hold(command);
+}
+
+struct operation *table_pending(struct peer *peer)
+{
+    if (peer->change && operation_has_ended(peer->change))
+        table_forget(peer);
+    return peer->change;
+}
+
+bool table_may_change(const struct operation *command)
+{
+    const struct peer *peer = command->queue->device->peer;
+
+    return peer->change != command || peer->accesses == 0;
+}
+
+bool table_moves(struct peer *peer)
+{
+    const struct operation *command = table_pending(peer);
+
+    return command && command->state == OPERATION_ISSUED;
+}
+
+void table_note_access(struct peer *peer, struct operation *command)
+{
+    if (!table_is_racy(peer))
+        return;
+    command->accesses = peer;
+    peer->accesses++;
+}
+
+void table_forget(struct peer *peer)
+{
+    operation_drop(&peer->runtime->operations, peer->change);
+    peer->change = NULL;
+}
