@@ -423,6 +423,8 @@ static omprma_status_t start(void)
     if (status == OMPRMA_OK)
         worker.server.session->stall_ns =
             (int64_t)worker.world.settings.timeout_s * INT64_C(1000000000);
+    if (status == OMPRMA_OK)
+        worker.server.session->traces = worker.world.settings.trace;
     return status;
 }
 

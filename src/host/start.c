@@ -185,6 +185,7 @@ static omprma_status_t connect_workers(struct runtime *runtime)
         .devices = runtime->config.devices,
         .timeout_s = (uint64_t)runtime->config.timeout_s,
         .backends = runtime->config.backends,
+        .trace = runtime->config.trace[0] != '\0',
         .bell = mine.hello.bell,
     };
     status = world_open(world, &mine, &peers, NULL, NULL);
@@ -329,6 +330,7 @@ static void say_goodbye(struct runtime *runtime)
 {
     runtime_lock(runtime);
     settle_all(runtime);
+    trace_clocks(runtime);
     for (int rank = 0; rank < runtime->world.size; rank++)
         if (runtime->peers[rank] && !runtime->peers[rank]->lost)
             peer_exit(runtime->peers[rank]);

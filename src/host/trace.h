@@ -4,8 +4,10 @@
  * of other commands; and a track of regions, from which an arrow leads to each of their parts. What
  * overlaps on a track gets a further one.
  *
- * A span is what this side sees: a kernel is from the message that launches it to the result that
- * tells of its end.
+ * Kernels, exchanges and copies that workers make stand on these tracks as they ran there: workers
+ * tell when, and their clocks are brought to this side's (by halves of round trips; within a host
+ * it is the same clock). What this side saw of them, from the message to the result, stands among
+ * the commands then. Everything else is what this side sees, a kernel that did not end, too.
  *
  * What belongs to one region: everything that is appended to a queue until somebody knows that the
  * queue is idle, or until it is idle and something is appended behind a launch.
@@ -47,8 +49,8 @@ struct trace_place {
  */
 omprma_status_t trace_open(struct runtime *runtime);
 
-/* The functions below are called while recording only, but for trace_issue(), trace_end() and
- * trace_close(). */
+/* The functions below are called while recording only, but for trace_issue(), trace_end(),
+ * trace_clocks() and trace_close(). */
 
 /* An operation was appended to a queue, which was idle before or not. */
 void trace_append(const struct trace_place *place, struct operation *operation, bool was_idle);
@@ -77,6 +79,13 @@ static inline void trace_end(struct runtime *runtime, struct operation *operatio
     if (operation->span | operation->message_span)
         trace_end_spans(runtime, operation);
 }
+
+/* The worker tells when it ran an operation, by its clock. */
+void trace_worker(const struct device *device, const struct operation *operation, int64_t begin_ns,
+                  int64_t end_ns);
+
+/* Looks at the workers' clocks for the last time, before they end. When nothing is under way. */
+void trace_clocks(struct runtime *runtime);
 
 /* The program's thread begins to wait, for `what` (a static string); has waited. */
 uint32_t trace_wait(const struct trace_place *place, const char *what);

@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "worker/device.h"
 #include "worker/native/kernel.h"
@@ -35,9 +36,11 @@ static void change_cores(struct native *native)
     native->next = NULL;
 }
 
-omprma_status_t lane_call(struct native *native, const struct backend_launch *launch)
+omprma_status_t lane_call(struct native *native, struct backend_job *job,
+                          const struct backend_launch *launch)
 {
     struct server *server = native->device->server;
+    bool traces = server->session->traces;
     omprma_status_t status;
 
     if (native->next)
@@ -48,10 +51,14 @@ omprma_status_t lane_call(struct native *native, const struct backend_launch *la
     if (native->options.on_main)
         service_kernel_begins(server);
     server_unlock(server);
+    if (traces)
+        job->began_ns = clock_ns();
     crash_enter_kernel(launch->kernel, &native->crash);
     /* A host kernel asks its own runtime for teams and threads, whatever the geometry says. */
     status = kernel_call(launch->kernel, launch->with.arguments, launch->with.count);
     crash_leave_kernel();
+    if (traces)
+        job->ended_ns = clock_ns();
     server_lock(server);
     if (native->options.on_main)
         service_kernel_ended(server);
@@ -78,7 +85,7 @@ bool lane_run_next(struct native *native)
     if (!job)
         return false;
     native->first = job->next;
-    status = lane_call(native, job->handle);
+    status = lane_call(native, job, job->handle);
     backend_end(job, status);
     return true;
 }
