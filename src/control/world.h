@@ -65,6 +65,9 @@ struct world_settings {
     uint64_t timeout_s;           /* OMPRMA_TIMEOUT, 0: none */
     int32_t backends;             /* kinds of devices, bits of enum config_backend */
     int32_t trace;                /* workers tell when they ran what, see WIRE_SPAN */
+    int32_t map_by;               /* enum config_map_by */
+    int32_t on_loss;              /* enum config_on_loss */
+    int64_t cores;                /* of each worker; 0: equal shares */
     struct doorbell_address bell; /* the head's */
 };
 

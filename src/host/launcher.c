@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "control/coming.h"
 
 /* The descriptor that a variable names, -1 for none; the variable is gone then. */
 static int take_descriptor(const char *name)
@@ -37,6 +38,16 @@ static void report(bool goes_on)
         return;
     close(report_fd);
     report_fd = -1;
+}
+
+struct coming *launcher_coming(void)
+{
+    int fd = take_descriptor(COMING_FD_VARIABLE);
+    struct coming *coming = fd < 0 ? NULL : coming_open(fd);
+
+    if (coming)
+        close(fd);
+    return coming;
 }
 
 void launcher_lost(void)

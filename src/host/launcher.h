@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct coming;
+
 /* What the program writes to descriptor OMPRMA_INTERNAL_FD, one byte each. */
 enum {
     LAUNCHER_CONNECTED = 'c', /* it has come to its workers */
@@ -17,6 +19,9 @@ enum {
 /* When omprma-run was started, and when it started the program, by clock_ns(); 0: not known. Once,
  * as the variable is gone then. */
 void launcher_times(int64_t *launch_ns, int64_t *program_ns);
+
+/* How many workers are up, for coming_close(). NULL: nobody counts them. Once. */
+struct coming *launcher_coming(void);
 
 /* Tells omprma-run that the program has connected, and gives the program's children back the
  * environment that the user had: loader paths of ours are not for them. Call once, when MPI runs.

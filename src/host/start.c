@@ -14,6 +14,7 @@
 #include "control/guard.h"
 #include "control/mpi_channel.h"
 #include "host/adapt.h"
+#include "host/arrival.h"
 #include "host/broken_pipe.h"
 #include "host/devices.h"
 #include "host/image.h"
@@ -186,6 +187,9 @@ static omprma_status_t connect_workers(struct runtime *runtime)
         .timeout_s = (uint64_t)runtime->config.timeout_s,
         .backends = runtime->config.backends,
         .trace = runtime->config.trace[0] != '\0',
+        .map_by = (int32_t)runtime->config.map_by,
+        .on_loss = (int32_t)runtime->config.on_loss,
+        .cores = runtime->config.cores,
         .bell = mine.hello.bell,
     };
     status = world_open(world, &mine, &peers, NULL, NULL);
@@ -450,12 +454,14 @@ static omprma_status_t start(void)
         limit_s = config_start_limit_s(&runtime->config);
     patience_begin(&patience, "start-up", advice(&runtime->config), "meeting the workers",
                    limit_s * second_ns);
+    arrival_begin();
     status =
         world_join(&runtime->world, WORLD_HEAD, runtime->config.exchange == EXCHANGE_APPLICATION);
     launcher_connected(runtime->config.on_loss == ON_LOSS_CONTINUE);
     joined = status == OMPRMA_OK;
     if (joined && config_status == OMPRMA_OK)
         status = connect_and_measure(runtime, &patience);
+    arrival_end();
     patience_end(&patience);
     if (!joined) { /* all processes found the same: they leave together */
         ended = true;

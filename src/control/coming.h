@@ -1,0 +1,36 @@
+/*
+ * coming.h: how many workers have come up. Each says so on its stderr as soon as it runs, which
+ * mpirun brings from any host; omprma-run counts the lines in memory that it shares with the
+ * program. Only where omprma-run has asked for it, because a progress line may be drawn.
+ *
+ * Thread: any, but for coming_say(). Blocks: never.
+ */
+#ifndef OMPRMA_CONTROL_COMING_H
+#define OMPRMA_CONTROL_COMING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Set for workers that are to say that they are up; set for the program: a descriptor. */
+#define COMING_VARIABLE "OMPRMA_INTERNAL_COMING"
+#define COMING_FD_VARIABLE "OMPRMA_INTERNAL_COMING_FD"
+
+struct coming {
+    _Atomic int32_t up;
+    int32_t workers;
+};
+
+/* A worker is up. The variable is gone then. */
+void coming_say(void);
+
+/* True for the line that it has written. */
+bool coming_is(const char *line);
+
+/* Memory for the count, and its descriptor, which is closed by exec. NULL: there is none. */
+struct coming *coming_make(int workers, int *fd);
+
+/* The same memory in another process. NULL: that is none. */
+struct coming *coming_open(int fd);
+void coming_close(struct coming *coming); /* NULL is allowed */
+
+#endif
