@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+static const uint64_t magic = 0x6f6d70726d612b31;
 static const char line_of_worker[] = "omprma-worker is up\n";
 
 void coming_say(void)
@@ -37,6 +38,7 @@ struct coming *coming_make(int workers, int *fd)
     if (*fd >= 0 && ftruncate(*fd, sizeof(*made)) == 0)
         made = map(*fd);
     if (made) {
+        made->magic = magic;
         made->workers = workers;
         return made;
     }
@@ -50,7 +52,13 @@ struct coming *coming_open(int fd)
 {
     struct stat status;
 
-    return fstat(fd, &status) == 0 && status.st_size == sizeof(struct coming) ? map(fd) : NULL;
+    bool fits = fstat(fd, &status) == 0 && status.st_size == sizeof(struct coming);
+    struct coming *coming = fits ? map(fd) : NULL;
+
+    if (!coming || coming->magic == magic)
+        return coming;
+    coming_close(coming);
+    return NULL;
 }
 
 void coming_close(struct coming *coming)

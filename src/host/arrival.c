@@ -46,7 +46,6 @@ void arrival_end(void)
     if (arrival.watched)
         watch_end(&arrival.watch);
     arrival.watched = false;
-    coming_close(arrival.coming);
     arrival.coming = NULL;
     progress_line_clear();
 }

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -40,14 +41,25 @@ static void report(bool goes_on)
     report_fd = -1;
 }
 
+static struct coming *shared; /* mapped to the end */
+
+/* The descriptor stays for programs that this one starts. */
+bool launcher_claim(int *pid)
+{
+    const char *text = getenv(COMING_FD_VARIABLE);
+    int32_t none = 0;
+
+    if (text && !shared)
+        shared = coming_open(atoi(text));
+    if (!shared || atomic_compare_exchange_strong(&shared->served, &none, (int32_t)getpid()))
+        return true;
+    *pid = none;
+    return false;
+}
+
 struct coming *launcher_coming(void)
 {
-    int fd = take_descriptor(COMING_FD_VARIABLE);
-    struct coming *coming = fd < 0 ? NULL : coming_open(fd);
-
-    if (coming)
-        close(fd);
-    return coming;
+    return shared && shared->workers ? shared : NULL;
 }
 
 void launcher_lost(void)

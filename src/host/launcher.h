@@ -20,7 +20,12 @@ enum {
  * as the variable is gone then. */
 void launcher_times(int64_t *launch_ns, int64_t *program_ns);
 
-/* How many workers are up, for coming_close(). NULL: nobody counts them. Once. */
+/* Takes the workers for this process. False: they serve or have served another one, *pid. Programs
+ * of one script, and those that a program starts, inherit the variables of the one place that there
+ * is. */
+bool launcher_claim(int *pid);
+
+/* How many workers are up. NULL: nobody counts them. After launcher_claim(). */
 struct coming *launcher_coming(void);
 
 /* Tells omprma-run that the program has connected, and gives the program's children back the

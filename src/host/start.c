@@ -480,6 +480,7 @@ static omprma_status_t start(void)
 omprma_status_t omprma_init(void)
 {
     omprma_status_t status = OMPRMA_OK;
+    int other = 0;
 
     pthread_mutex_lock(&start_lock);
     if (references > 0)
@@ -490,6 +491,12 @@ omprma_status_t omprma_init(void)
     else if (!world_launched())
         status = error_set(OMPRMA_ERR_NO_WORKERS, "no workers: start the program with "
                                                   "omprma-run -n WORKERS PROGRAM");
+    else if (!launcher_claim(&other))
+        status = error_set(OMPRMA_ERR_NO_WORKERS,
+                           "the workers of this omprma-run serve one program, and that is, or was, "
+                           "process %d: start each offloading program of a script with an "
+                           "omprma-run of its own",
+                           other);
     else
         status = start();
     if (status == OMPRMA_OK && references == 0)

@@ -74,7 +74,7 @@ struct run {
     int64_t term_ns;       /* first SIGTERM that was passed on */
     int64_t deadline_ns;   /* for the present wait; see run_late() */
     int64_t patience_s;    /* for mpirun to start the workers */
-    struct coming *coming; /* NULL: nobody draws a line */
+    struct coming *coming; /* NULL: there was no memory to share */
     struct verdict verdict;
     struct stream errors; /* mpirun's and the workers' stderr */
     struct stream words;  /* what Open MPI says in the program */
@@ -201,7 +201,8 @@ static void run_child_ended(struct run *run)
     run->child_ended = true;
     if (run->fds[AT_REPORT] >= 0)
         run_report_bytes(run);
-    if (run->coming && !run->connected) /* it may have been waiting for workers */
+    if (run->coming && run->coming->workers &&
+        !run->connected) /* it may have been waiting for workers */
         progress_line_inherit();
     bool success = WIFEXITED(run->child_status) && WEXITSTATUS(run->child_status) == 0;
     int64_t grace = run->connected && !run->lost ? FINISH_S : UNUSED_S;
@@ -508,8 +509,8 @@ static void end_like_the_program(const struct run *run)
     signals_raise(SIGINT);
 }
 
-/* NULL: they are not counted. The descriptor lies above those that scripts use. */
-static struct coming *run_count(int workers, int *descriptor)
+/* The descriptor lies above those that scripts use. */
+static struct coming *run_share(int workers, int *descriptor)
 {
     enum { HIGH = 310 };
     struct coming *coming = coming_make(workers, descriptor);
@@ -539,8 +540,7 @@ int supervise(const struct program *program, const struct list *command, const c
     struct config config;
     if (config_load(&config) == OMPRMA_OK)
         run.patience_s = config_start_limit_s(&config);
-    if (progress_line_possible())
-        run.coming = run_count(program->workers, &started.coming);
+    run.coming = run_share(progress_line_possible() ? program->workers : 0, &started.coming);
     run.deadline_ns = run.patience_s ? clock_ns() + run.patience_s * SECOND_NS : NEVER;
     omprma_status_t status = run_begin(&run, command, folder, listener);
     int result = 1;
