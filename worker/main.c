@@ -26,6 +26,7 @@
 #include "worker/cuda/cuda.h"
 #include "worker/native/free_memory.h"
 #include "worker/native/native.h"
+#include "worker/native/team.h"
 #include "worker/output.h"
 #include "worker/server.h"
 
@@ -114,6 +115,8 @@ static omprma_status_t prepare_threads(const struct world_settings *settings, in
         threads = place_threads(worker.lends ? all : worker.place, count);
         status = place_environment(worker.place, &threads);
     }
+    if (worker.lends && worker.config.bind)
+        team_inherit_cores();
     place_destroy(all);
     return status;
 }

@@ -122,6 +122,10 @@ int main(int count, char **words)
 #pragma omp single
             teams = omp_get_num_threads();
         }
+#pragma omp target device(device) map(tofrom : cpus)
+#pragma omp parallel num_threads(2 + 2 * i) /* more than there are: libomp makes new ones */
+#pragma omp critical
+        look(cpus);
         printf("%d: %d %d %d %d on", device, team, teams, procs, most);
         for (int cpu = 0; cpu < 1024; cpu++)
             if (cpus[cpu])

@@ -20,8 +20,8 @@ bool lane_is_own(const struct native *native)
     return own == native || (native->options.on_main && server_on_main(native->device->server));
 }
 
-/* On the main thread, which is the only one that runs kernels. Threads that libomp makes get the
- * cores that it found when it started: those that it needs are bound when they are there. */
+/* On the main thread, which is the only one that runs kernels, and from which threads that libomp
+ * makes later have their cores: those that are there are bound, too. */
 static void change_cores(struct native *native)
 {
     int threads = place_threads(native->next, 1);
