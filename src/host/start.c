@@ -16,6 +16,7 @@
 #include "host/adapt.h"
 #include "host/arrival.h"
 #include "host/broken_pipe.h"
+#include "host/clocks.h"
 #include "host/devices.h"
 #include "host/image.h"
 #include "host/incoming.h"
@@ -232,6 +233,11 @@ static omprma_status_t finish_start(struct runtime *runtime)
     status = measure_all(runtime);
     if (status == OMPRMA_OK)
         status = trace_open(runtime);
+    if (status == OMPRMA_OK && runtime->trace) {
+        runtime_lock(runtime);
+        clocks_compare(runtime);
+        runtime_unlock(runtime);
+    }
     if (status == OMPRMA_OK)
         status = progress_thread_start(runtime);
     return status;
@@ -334,7 +340,7 @@ static void say_goodbye(struct runtime *runtime)
 {
     runtime_lock(runtime);
     settle_all(runtime);
-    trace_clocks(runtime);
+    clocks_compare(runtime);
     for (int rank = 0; rank < runtime->world.size; rank++)
         if (runtime->peers[rank] && !runtime->peers[rank]->lost)
             peer_exit(runtime->peers[rank]);

@@ -17,11 +17,10 @@
 #include "base/kernel_name.h"
 #include "base/kernel_source.h"
 #include "base/log.h"
-#include "host/devices.h"
+#include "host/device.h"
 
 enum {
     SPANS_MOST = 1 << 20,
-    CLOCK_ROUNDS = 8,
     SOURCE_BYTES = 512,
     APART_NS = 10 /* least distance on a track: readers compute with rounded microseconds */
 };
@@ -54,15 +53,9 @@ struct kernel {
     char *source;
 };
 
-/* A look at a worker's clock. */
-struct reading {
-    int64_t at_ns;     /* by this side's */
-    int64_t ahead_ns;  /* of this side's */
-    int64_t within_ns; /* so exact; -1: there was no answer */
-};
-
+/* Of one worker. */
 struct clocks {
-    struct reading first, last;
+    struct trace_clock first, last;
 };
 
 struct trace {
@@ -78,59 +71,10 @@ struct trace {
 
 /* ---- clocks ---- */
 
-static struct device *find_well(const struct peer *peer)
-{
-    for (int i = 0; i < peer->device_count; i++)
-        if (device_is_well(peer_device(peer, i)) && !peer_device(peer, i)->lost)
-            return peer_device(peer, i);
-    return NULL;
-}
-
-static struct reading read_clock(const struct peer *peer)
-{
-    const struct wire_record fence = {.code = WIRE_FENCE};
-    struct device *device = find_well(peer);
-    struct reading best = {.within_ns = -1};
-
-    for (int i = 0; device && i < CLOCK_ROUNDS; i++) {
-        int64_t before = clock_ns(), after, within;
-        uint64_t there = 0;
-
-        if (device_command(device, &fence, &there, NULL, 0) != OMPRMA_OK)
-            break;
-        after = clock_ns();
-        within = (after - before) / 2;
-        if (best.within_ns >= 0 && within >= best.within_ns)
-            continue;
-        best = (struct reading){before + within, (int64_t)there - before - within, within};
-    }
-    /* On one host both have the same, as far as can be seen from here. */
-    if (peer->can_ring && best.ahead_ns <= best.within_ns && -best.ahead_ns <= best.within_ns)
-        best.ahead_ns = 0;
-    return best;
-}
-
-static void read_clocks(const struct runtime *runtime, struct trace *trace, bool last)
-{
-    for (int rank = 0; rank < runtime->world.size; rank++) {
-        const struct peer *peer = runtime->peers[rank];
-        struct clocks *clocks = &trace->clocks[rank];
-
-        if (!peer || peer->lost)
-            continue;
-        if (!last)
-            clocks->first = clocks->last = read_clock(peer);
-        else if (clocks->first.within_ns >= 0)
-            clocks->last = read_clock(peer);
-        if (clocks->last.within_ns < 0)
-            clocks->last = clocks->first;
-    }
-}
-
 /* A moment of the worker's by this side's clock. */
 static int64_t bring_over(const struct clocks *clocks, int64_t there_ns)
 {
-    const struct reading *first = &clocks->first, *last = &clocks->last;
+    const struct trace_clock *first = &clocks->first, *last = &clocks->last;
     int64_t at = there_ns - first->ahead_ns;
     double part = 0;
 
@@ -139,15 +83,14 @@ static int64_t bring_over(const struct clocks *clocks, int64_t there_ns)
     return at - (int64_t)(part * (double)(last->ahead_ns - first->ahead_ns));
 }
 
-void trace_clocks(struct runtime *runtime)
+void trace_clock(struct trace *trace, int rank, const struct trace_clock *clock)
 {
-    struct trace *trace = runtime->trace;
+    struct clocks *clocks = &trace->clocks[rank];
 
-    if (!trace)
-        return;
-    runtime->trace = NULL; /* these questions are no part of it */
-    read_clocks(runtime, trace, true);
-    runtime->trace = trace;
+    if (clocks->first.within_ns < 0)
+        clocks->first = *clock;
+    if (clock->within_ns >= 0)
+        clocks->last = *clock;
 }
 
 /* ---- begin ---- */
@@ -185,9 +128,8 @@ omprma_status_t trace_open(struct runtime *runtime)
         return error_set(OMPRMA_ERR_CONFIG, "OMPRMA_TRACE: cannot write %s: %s",
                          runtime->config.trace, strerror(errno));
     }
-    runtime_lock(runtime);
-    read_clocks(runtime, trace, false);
-    runtime_unlock(runtime);
+    for (int rank = 0; rank < runtime->world.size; rank++)
+        trace->clocks[rank].first.within_ns = trace->clocks[rank].last.within_ns = -1;
     trace->origin_ns = clock_ns();
     trace->processes = (uint32_t)runtime->device_count + 1;
     runtime->trace = trace;

@@ -49,8 +49,8 @@ struct trace_place {
  */
 omprma_status_t trace_open(struct runtime *runtime);
 
-/* The functions below are called while recording only, but for trace_issue(), trace_end(),
- * trace_clocks() and trace_close(). */
+/* The functions below are called while recording only, but for trace_issue(), trace_end() and
+ * trace_close(). */
 
 /* An operation was appended to a queue, which was idle before or not. */
 void trace_append(const struct trace_place *place, struct operation *operation, bool was_idle);
@@ -84,8 +84,15 @@ static inline void trace_end(struct runtime *runtime, struct operation *operatio
 void trace_worker(const struct device *device, const struct operation *operation, int64_t begin_ns,
                   int64_t end_ns);
 
-/* Looks at the workers' clocks for the last time, before they end. When nothing is under way. */
-void trace_clocks(struct runtime *runtime);
+/* A look at a worker's clock. */
+struct trace_clock {
+    int64_t at_ns;     /* by this side's */
+    int64_t ahead_ns;  /* of this side's */
+    int64_t within_ns; /* so exact; -1: there was no answer */
+};
+
+/* The first look at the clock of the worker of a rank, or a later one; see clocks.h. */
+void trace_clock(struct trace *trace, int rank, const struct trace_clock *clock);
 
 /* The program's thread begins to wait, for `what` (a static string); has waited. */
 uint32_t trace_wait(const struct trace_place *place, const char *what);
