@@ -22,6 +22,7 @@
 #include "host/operation.h"
 
 struct runtime;
+struct trace;
 
 /* What a queue keeps for it. */
 struct trace_queue {
