@@ -32,6 +32,7 @@ struct backend_job {
     uint64_t value; /* of grow(): the arena's address; of load(): the module */
     void (*ended)(struct backend_job *job); /* called by backend_end(); NULL: the asker looks */
     bool over;                              /* set by backend_end() */
+    int64_t began_ns, ended_ns; /* of a launch, by clock_ns(), where the backend knows; else 0 */
 
     /* The backend's, while it is pending. */
     struct backend_job *next;

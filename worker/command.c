@@ -480,9 +480,28 @@ static enum command_step run_well(struct stream *stream, const struct wire_recor
     }
 }
 
+/* What takes time, and is no transfer with other processes: those overlap. */
+static bool has_span(uint16_t code)
+{
+    return code == WIRE_LAUNCH || code == WIRE_COPY || code == WIRE_STORE || code == WIRE_FETCH ||
+           code == WIRE_FILL;
+}
+
+/* Before the result, which ends the operation. */
+static void tell_span(const struct stream *stream, const struct wire_record *record)
+{
+    bool launch = record->code == WIRE_LAUNCH;
+    int64_t begin = launch && stream->job.began_ns ? stream->job.began_ns : stream->began_ns;
+    int64_t end = launch && stream->job.ended_ns ? stream->job.ended_ns : clock_ns();
+
+    if (has_span(record->code))
+        reply_span(stream, record->op, begin, end);
+}
+
 enum command_step command_run(struct stream *stream, const struct wire_record *record)
 {
     struct worker_device *device = stream->device;
+    bool traces = stream->session->traces;
     enum command_step step;
 
     if (!device)
@@ -512,11 +531,17 @@ enum command_step command_run(struct stream *stream, const struct wire_record *r
     default:
         break;
     }
+    if (traces && !stream->begun && !stream->copied && !stream->stage)
+        stream->began_ns = clock_ns();
     step = run_well(stream, record);
     if (step != COMMAND_DONE)
         return step;
+    if (traces)
+        tell_span(stream, record);
     if (stream->failed != OMPRMA_OK)
         command_refuse(stream, record, stream->failed, stream->failed_text);
+    else if (record->code == WIRE_FENCE)
+        command_finish(stream, record, (uint64_t)clock_ns(), NULL, 0);
     else if (record->code != WIRE_READ)
         command_finish(stream, record, 0, NULL, 0);
     return COMMAND_DONE;

@@ -16,6 +16,7 @@
 #include "base/config.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "control/coming.h"
 #include "control/leftovers.h"
 #include "control/mpi_channel.h"
 #include "control/quick.h"
@@ -25,6 +26,7 @@
 #include "worker/cuda/cuda.h"
 #include "worker/native/free_memory.h"
 #include "worker/native/native.h"
+#include "worker/native/team.h"
 #include "worker/output.h"
 #include "worker/server.h"
 
@@ -113,6 +115,8 @@ static omprma_status_t prepare_threads(const struct world_settings *settings, in
         threads = place_threads(worker.lends ? all : worker.place, count);
         status = place_environment(worker.place, &threads);
     }
+    if (worker.lends && worker.config.bind)
+        team_inherit_cores();
     place_destroy(all);
     return status;
 }
@@ -265,6 +269,37 @@ static omprma_status_t make_devices(struct world_peer *mine, const struct world_
     return status;
 }
 
+/* One of those that the program decides for all. Somebody has set it otherwise on this host: one
+ * worker says so. */
+static void adopt(const char *name, const char *program, bool same)
+{
+    const char *here = getenv(name);
+
+    if (!same && here && *here && worker.world.local_index == 0)
+        log_write(LOG_ERROR,
+                  "%s is %s on this host; %s holds for all workers, as the program has it: set it "
+                  "there, or by an option of omprma-run",
+                  name, here, program);
+}
+
+static void adopt_settings(const struct world_settings *settings)
+{
+    static const char *const losses[] = {"end", "continue"}, *const maps[] = {"core", "numa",
+                                                                              "node"};
+    struct config *mine = &worker.config;
+    char cores[24];
+
+    snprintf(cores, sizeof(cores), "%lld", (long long)settings->cores);
+    adopt("OMPRMA_CORES", cores, mine->cores == settings->cores);
+    adopt("OMPRMA_MAP_BY", maps[settings->map_by], (int32_t)mine->map_by == settings->map_by);
+    adopt("OMPRMA_ON_LOSS", losses[settings->on_loss], (int32_t)mine->on_loss == settings->on_loss);
+    mine->cores = settings->cores;
+    mine->map_by = settings->map_by;
+    mine->on_loss = settings->on_loss;
+    if (settings->on_loss == ON_LOSS_CONTINUE)
+        signal(SIGPIPE, SIG_IGN); /* MPI may write to a worker that has died */
+}
+
 /* Runs when the settings are known and the window is made: finds this worker's place and makes its
  * devices, each with its first arena. */
 static omprma_status_t attach(struct world *world, struct world_peer *mine, void *data)
@@ -273,14 +308,15 @@ static omprma_status_t attach(struct world *world, struct world_peer *mine, void
         .index = world->place.index,
         .count = world->place.count,
         .lanes = world->settings.lanes,
-        .cores = (int)worker.config.cores,
-        .by_numa = worker.config.map_by == MAP_BY_NUMA,
+        .cores = (int)world->settings.cores,
+        .by_numa = world->settings.map_by == MAP_BY_NUMA,
     };
     const struct place_description *description;
     struct world_hello *hello = &mine->hello;
     omprma_status_t status = OMPRMA_OK;
 
     (void)data;
+    adopt_settings(&world->settings);
     if (world->has_window)
         status = rma_create(world, NULL, NULL, &worker.server.one_sided);
     if (status == OMPRMA_OK)
@@ -400,8 +436,6 @@ static omprma_status_t start(void)
         return status;
     log_open("omprma-worker", (int)worker.config.verbose);
     quick_rank(&quick_own);
-    if (worker.config.on_loss == ON_LOSS_CONTINUE)
-        signal(SIGPIPE, SIG_IGN); /* MPI may write to a worker that has died */
     worker.since = time(NULL);
     status = world_join(&worker.world, WORLD_WORKER, false);
     if (status != OMPRMA_OK)
@@ -423,6 +457,8 @@ static omprma_status_t start(void)
     if (status == OMPRMA_OK)
         worker.server.session->stall_ns =
             (int64_t)worker.world.settings.timeout_s * INT64_C(1000000000);
+    if (status == OMPRMA_OK)
+        worker.server.session->traces = worker.world.settings.trace;
     return status;
 }
 
@@ -455,6 +491,7 @@ int main(int argc, char **argv)
                         "omprma-run -n WORKERS PROGRAM\n");
         return 2;
     }
+    coming_say();
     status = start();
     if (status == OMPRMA_ERR_CLOSED || status == OMPRMA_ERR_VERSION ||
         status == OMPRMA_ERR_NO_WORKERS) { /* all processes decided the same */

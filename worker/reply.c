@@ -105,6 +105,19 @@ void reply_stall(const struct stream *stream, int peer, int64_t seconds, uint32_
     append(stream->session, &record);
 }
 
+void reply_span(const struct stream *stream, uint32_t op, int64_t begin_ns, int64_t end_ns)
+{
+    const struct wire_record record = {
+        .code = WIRE_SPAN,
+        .device = device_of(stream),
+        .queue = stream->number,
+        .op = op,
+        .word = {(uint64_t)begin_ns, (uint64_t)end_ns},
+    };
+
+    append(stream->session, &record);
+}
+
 /* A result about no queue. */
 static void *append_own(struct session *session, uint16_t code, uint64_t word, const void *tail,
                         uint32_t bytes)

@@ -25,6 +25,7 @@ struct stream_transfer {
     struct datapath *path;
     struct transfer transfer;
     uint32_t op;
+    int64_t began_ns; /* for --trace */
     void *scratch;    /* memory of ours for what is thrown away, or NULL */
     uint64_t address; /* of the device, or in its staging memory */
     uint32_t looks;   /* of watch_transfer() */
@@ -71,6 +72,7 @@ struct stream {
     void *stage;                          /* memory of ours for the command that is run */
     uint64_t copied;                      /* of a copy in pieces: how far it is */
     int phase;                            /* of a command of several jobs */
+    int64_t began_ns;                     /* for --trace: the command that is run */
     omprma_status_t failed;               /* first error; later commands are not run */
     uint32_t failed_after;                /* last operation that was complete before it */
     uint32_t failed_op;                   /* the one that failed */
@@ -115,6 +117,7 @@ struct session {
     int64_t stall_ns; /* a transfer with another worker that moves nothing for so long is told of;
                        * 0: none is */
     int64_t moved_ns; /* when any such transfer has moved something */
+    bool traces;      /* it wants to know when commands were run */
     bool over;        /* the application has said that it ends */
 };
 
@@ -214,6 +217,9 @@ void reply_failure(const struct stream *stream, uint32_t op, omprma_status_t sta
 /* Appends that a transfer with `peer` has not moved anything for so long, for the how manieth time.
  */
 void reply_stall(const struct stream *stream, int peer, int64_t seconds, uint32_t times);
+
+/* Appends when operation `op` was run, for --trace. */
+void reply_span(const struct stream *stream, uint32_t op, int64_t begin_ns, int64_t end_ns);
 
 /* Appends what target regions have printed. */
 void reply_output(struct session *session);

@@ -197,8 +197,12 @@ bool command_move_transfer(struct stream *stream, struct stream_transfer *node)
         watch_transfer(stream, node);
         return false;
     }
-    if (node->transfer.peer != session->head && session->stall_ns)
+    if (node->transfer.peer == session->head)
+        return true;
+    if (session->stall_ns)
         session->moved_ns = clock_ns();
+    if (session->traces)
+        reply_span(stream, node->op, node->began_ns, clock_ns());
     return true;
 }
 
@@ -279,6 +283,8 @@ static void begin_transfer(struct stream *stream, const struct wire_record *reco
         return;
     }
     describe(stream->session->server, record, node);
+    if (stream->session->traces)
+        node->began_ns = clock_ns();
     going = prepare(stream, record, node) && start_moving(stream, node);
     /* Small puts and gets are over by now; those need no second round of the loop. */
     if (going && node->path->one_sided)

@@ -43,6 +43,17 @@ void progress_line_allow(bool allowed)
     atomic_store(&state.forbidden, !allowed);
 }
 
+bool progress_line_possible(void)
+{
+    return !atomic_load(&state.forbidden) && terminal();
+}
+
+void progress_line_inherit(void)
+{
+    if (progress_line_possible())
+        atomic_store(&state.shown, true);
+}
+
 void progress_line_begin(void)
 {
     const char *delay = getenv("OMPRMA_INTERNAL_PROGRESS_MS"); /* tests have no half second */
@@ -53,8 +64,7 @@ void progress_line_begin(void)
 int progress_line_wait_ms(void)
 {
     int64_t left = atomic_load(&state.due_ns) - clock_ns();
-    bool waits = left > 0 && !atomic_load(&state.forbidden) && terminal();
-    return waits ? (int)(left / 1000000 + 1) : -1;
+    return left > 0 && progress_line_possible() ? (int)(left / 1000000 + 1) : -1;
 }
 
 void progress_line_show(const char *format, ...)

@@ -23,6 +23,12 @@ void progress_line_clear(void);
 /* Milliseconds until show would draw, rounded up; -1 if it would not, or would now. */
 int progress_line_wait_ms(void);
 
+/* True where it would be drawn if something took long enough. */
+bool progress_line_possible(void);
+
+/* Another process may have ended while its line was drawn: the next clear wipes that. */
+void progress_line_inherit(void);
+
 /* Whether it may be drawn at all. log.c calls it: not where there are lines of -v. */
 void progress_line_allow(bool allowed);
 

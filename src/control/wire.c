@@ -71,6 +71,7 @@ static const struct code_layout codes[] = {
     [WIRE_OUTPUT] = {"output", 1, TAIL_BYTES, WIRE_RESULTS},
     [WIRE_ALIVE] = {"alive", 1, TAIL_NONE, WIRE_RESULTS},
     [WIRE_STALLED] = {"stalled", 3, TAIL_NONE, WIRE_RESULTS},
+    [WIRE_SPAN] = {"span", 2, TAIL_NONE, WIRE_RESULTS},
 };
 
 static const struct code_layout *layout_of(unsigned code)

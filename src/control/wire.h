@@ -14,7 +14,7 @@
 
 enum {
     WIRE_MAGIC = 0x4d52,
-    WIRE_VERSION = 7,
+    WIRE_VERSION = 8,
     WIRE_MESSAGE_BYTES = 64 << 10, /* largest message */
     WIRE_ARENAS_MOST = 64,         /* of a device at a time: what the application can hold */
     WIRE_HEADER_BYTES = 16,
@@ -36,7 +36,7 @@ enum wire_code {
     WIRE_PUT,       /* put to a peer's window: local address, remote address, bytes, peer */
     WIRE_GET,       /* get from a peer's window: local address, remote address, bytes, peer */
     WIRE_COPY,      /* copy inside this worker: to, from, bytes, device of `to` */
-    WIRE_FENCE,     /* nothing; its result says that all before it is done */
+    WIRE_FENCE,     /* nothing; its result says that all before it is done: the worker's clock */
     WIRE_WAIT,    /* hold this queue until another of this worker has passed an operation: queue as
                    * wire_queue() makes it, operation */
     WIRE_RESET,   /* forget the queue's failure */
@@ -63,7 +63,8 @@ enum wire_code {
     WIRE_OUTPUT,    /* text printed by target regions: stream (1, 2) | WIRE_FLUSHED | tail: text */
     WIRE_ALIVE,     /* acknowledges messages: how much goes on at the worker, see protocol.md */
     WIRE_STALLED,   /* no data has moved to or from another worker: peer, for how many seconds, how
-                     * often   this was said since data moved */
+                     * often this was said since data moved */
+    WIRE_SPAN,      /* for --trace: when a command was run, by the worker's clock: begin, end */
     WIRE_RESULT_END
 };
 

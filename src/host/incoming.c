@@ -61,6 +61,13 @@ static void hear_of_life(struct peer *peer, const struct wire_record *record)
     peer->busy = record->word[0];
 }
 
+/* When the worker ran a command. It does not end by that. */
+static void hear_of_span(const struct device *device, const struct wire_record *record)
+{
+    if (device->runtime->trace && record->queue < device->queue_count)
+        queue_span(device->queues[record->queue], record);
+}
+
 /* The device of a result, or NULL if the peer has none of that number. */
 static struct device *device_of(const struct peer *peer, const struct wire_record *record)
 {
@@ -91,6 +98,8 @@ void incoming_accept(struct peer *peer, const struct channel_message *message)
             continue; /* it was given up, and so was the memory that results would go to */
         else if (record.code == WIRE_STALLED)
             hear_of_stall(peer, device, &record);
+        else if (record.code == WIRE_SPAN)
+            hear_of_span(device, &record);
         else if (record.queue < device->queue_count)
             queue_result(device->queues[record.queue], &record);
     }

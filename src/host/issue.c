@@ -566,6 +566,17 @@ void queue_result(struct omprma_queue *queue, const struct wire_record *record)
     queue_advance(queue);
 }
 
+void queue_span(struct omprma_queue *queue, const struct wire_record *record)
+{
+    uint64_t number = whole_number(queue, record->op);
+
+    for (struct operation *o = queue->first; o && o != queue->next; o = o->next)
+        if (operation_is_command(o) && o->number == number) {
+            trace_worker(queue->device, o, (int64_t)record->word[0], (int64_t)record->word[1]);
+            return;
+        }
+}
+
 /* ---- waits and callbacks ---- */
 
 omprma_status_t queue_wait(struct omprma_queue *queue, struct operation *target, enum wait_use use)

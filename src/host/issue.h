@@ -20,6 +20,9 @@ void queue_push(struct operation *operation);
 /* A result for one of its commands came in. */
 void queue_result(struct omprma_queue *queue, const struct wire_record *record);
 
+/* The worker tells when it ran one of its commands; only while recording, see trace.h. */
+void queue_span(struct omprma_queue *queue, const struct wire_record *record);
+
 /* Waits until there is room for another operation, or the queue has failed. */
 void queue_make_room(struct omprma_queue *queue);
 

@@ -3,11 +3,13 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "base/log.h"
+#include "control/coming.h"
 
 /* The descriptor that a variable names, -1 for none; the variable is gone then. */
 static int take_descriptor(const char *name)
@@ -37,6 +39,27 @@ static void report(bool goes_on)
         return;
     close(report_fd);
     report_fd = -1;
+}
+
+static struct coming *shared; /* mapped to the end */
+
+/* The descriptor stays for programs that this one starts. */
+bool launcher_claim(int *pid)
+{
+    const char *text = getenv(COMING_FD_VARIABLE);
+    int32_t none = 0;
+
+    if (text && !shared)
+        shared = coming_open(atoi(text));
+    if (!shared || atomic_compare_exchange_strong(&shared->served, &none, (int32_t)getpid()))
+        return true;
+    *pid = none;
+    return false;
+}
+
+struct coming *launcher_coming(void)
+{
+    return shared && shared->workers ? shared : NULL;
 }
 
 void launcher_lost(void)

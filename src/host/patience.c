@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/progress_line.h"
 
 static const int64_t second_ns = 1000000000;
 
@@ -21,6 +22,7 @@ void patience_exit(void)
 static void give_up(const struct patience *patience) __attribute__((noreturn));
 static void give_up(const struct patience *patience)
 {
+    progress_line_allow(false);
     log_write(LOG_ERROR, "%s did not get past %s within %g s; %s; OMPRMA_TIMEOUT sets the limit",
               patience->phase, patience->step, (double)patience->limit_ns / (double)second_ns,
               patience->advice);

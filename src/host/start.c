@@ -14,8 +14,10 @@
 #include "control/guard.h"
 #include "control/mpi_channel.h"
 #include "host/adapt.h"
+#include "host/arrival.h"
 #include "host/broken_pipe.h"
 #include "host/table.h"
+#include "host/clocks.h"
 #include "host/devices.h"
 #include "host/image.h"
 #include "host/incoming.h"
@@ -186,6 +188,10 @@ static omprma_status_t connect_workers(struct runtime *runtime)
         .devices = runtime->config.devices,
         .timeout_s = (uint64_t)runtime->config.timeout_s,
         .backends = runtime->config.backends,
+        .trace = runtime->config.trace[0] != '\0',
+        .map_by = (int32_t)runtime->config.map_by,
+        .on_loss = (int32_t)runtime->config.on_loss,
+        .cores = runtime->config.cores,
         .bell = mine.hello.bell,
     };
     status = world_open(world, &mine, &peers, NULL, NULL);
@@ -228,6 +234,11 @@ static omprma_status_t finish_start(struct runtime *runtime)
     status = measure_all(runtime);
     if (status == OMPRMA_OK)
         status = trace_open(runtime);
+    if (status == OMPRMA_OK && runtime->trace) {
+        runtime_lock(runtime);
+        clocks_compare(runtime);
+        runtime_unlock(runtime);
+    }
     if (status == OMPRMA_OK)
         status = progress_thread_start(runtime);
     return status;
@@ -333,6 +344,7 @@ static void say_goodbye(struct runtime *runtime)
 {
     runtime_lock(runtime);
     settle_all(runtime);
+    clocks_compare(runtime);
     for (int rank = 0; rank < runtime->world.size; rank++)
         if (runtime->peers[rank] && !runtime->peers[rank]->lost)
             peer_exit(runtime->peers[rank]);
@@ -452,12 +464,14 @@ static omprma_status_t start(void)
         limit_s = config_start_limit_s(&runtime->config);
     patience_begin(&patience, "start-up", advice(&runtime->config), "meeting the workers",
                    limit_s * second_ns);
+    arrival_begin();
     status =
         world_join(&runtime->world, WORLD_HEAD, runtime->config.exchange == EXCHANGE_APPLICATION);
     launcher_connected(runtime->config.on_loss == ON_LOSS_CONTINUE);
     joined = status == OMPRMA_OK;
     if (joined && config_status == OMPRMA_OK)
         status = connect_and_measure(runtime, &patience);
+    arrival_end();
     patience_end(&patience);
     if (!joined) { /* all processes found the same: they leave together */
         ended = true;
@@ -476,6 +490,7 @@ static omprma_status_t start(void)
 omprma_status_t omprma_init(void)
 {
     omprma_status_t status = OMPRMA_OK;
+    int other = 0;
 
     pthread_mutex_lock(&start_lock);
     if (references > 0)
@@ -486,6 +501,12 @@ omprma_status_t omprma_init(void)
     else if (!world_launched())
         status = error_set(OMPRMA_ERR_NO_WORKERS, "no workers: start the program with "
                                                   "omprma-run -n WORKERS PROGRAM");
+    else if (!launcher_claim(&other))
+        status = error_set(OMPRMA_ERR_NO_WORKERS,
+                           "the workers of this omprma-run serve one program, and that is, or was, "
+                           "process %d: start each offloading program of a script with an "
+                           "omprma-run of its own",
+                           other);
     else
         status = start();
     if (status == OMPRMA_OK && references == 0)

@@ -1,4 +1,9 @@
-/* trace.c: see trace.h. Spans are kept in memory; a full buffer stops recording and says so. */
+/*
+ * trace.c: see trace.h. Spans are kept in memory; a full buffer stops recording and says so.
+ *
+ * What a worker tells is kept by its clock. That is compared with this side's at the beginning and
+ * at the end, by the fastest of some round trips; in between both are taken to run evenly.
+ */
 #include "host/trace.h"
 
 #include <errno.h>
@@ -10,11 +15,13 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/kernel_name.h"
+#include "base/kernel_source.h"
 #include "base/log.h"
 #include "host/device.h"
 
 enum {
     SPANS_MOST = 1 << 20,
+    SOURCE_BYTES = 512,
     APART_NS = 10 /* least distance on a track: readers compute with rounded microseconds */
 };
 
@@ -34,8 +41,21 @@ struct span {
     uint32_t region, queue, track; /* region: its span; tracks count from 1 */
     int device, with;              /* with: the other device of an exchange, else -1 */
     uint32_t launches;             /* of a region */
+    uint32_t of;                   /* 0, or of what the worker told: the span that this side saw */
     enum kind kind;
     bool failed;
+    bool told; /* the worker has, so this one is only what this side saw */
+};
+
+/* A kernel's name, and its source file or "". */
+struct kernel {
+    const char *name;
+    char *source;
+};
+
+/* Of one worker. */
+struct clocks {
+    struct trace_clock first, last;
 };
 
 struct trace {
@@ -44,9 +64,50 @@ struct trace {
     uint32_t count, capacity;
     uint64_t dropped;
     struct span *spans;
-    void *names;        /* of kernels, a tree of tsearch() */
-    uint32_t processes; /* in the file */
+    void *kernels;         /* struct kernel, a tree of tsearch() */
+    uint32_t processes;    /* in the file */
+    struct clocks *clocks; /* of workers, by rank */
 };
+
+/* ---- clocks ---- */
+
+/* A moment of the worker's by this side's clock. */
+static int64_t bring_over(const struct clocks *clocks, int64_t there_ns)
+{
+    const struct trace_clock *first = &clocks->first, *last = &clocks->last;
+    int64_t at = there_ns - first->ahead_ns;
+    double part = 0;
+
+    if (last->at_ns > first->at_ns)
+        part = (double)(at - first->at_ns) / (double)(last->at_ns - first->at_ns);
+    return at - (int64_t)(part * (double)(last->ahead_ns - first->ahead_ns));
+}
+
+void trace_clock(struct trace *trace, int rank, const struct trace_clock *clock)
+{
+    struct clocks *clocks = &trace->clocks[rank];
+
+    if (clocks->first.within_ns < 0)
+        clocks->first = *clock;
+    if (clock->within_ns >= 0)
+        clocks->last = *clock;
+}
+
+/* ---- begin ---- */
+
+static void free_kernel(void *kernel)
+{
+    free(((struct kernel *)kernel)->source);
+    free(kernel);
+}
+
+static void free_trace(struct trace *trace)
+{
+    tdestroy(trace->kernels, free_kernel);
+    free(trace->clocks);
+    free(trace->spans);
+    free(trace);
+}
 
 omprma_status_t trace_open(struct runtime *runtime)
 {
@@ -55,14 +116,20 @@ omprma_status_t trace_open(struct runtime *runtime)
     if (!runtime->config.trace[0])
         return OMPRMA_OK;
     trace = calloc(1, sizeof(*trace));
-    if (!trace)
+    if (trace)
+        trace->clocks = calloc((size_t)runtime->world.size, sizeof(*trace->clocks));
+    if (!trace || !trace->clocks) {
+        free(trace);
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for the trace");
+    }
     trace->file = fopen(runtime->config.trace, "w");
     if (!trace->file) {
-        free(trace);
+        free_trace(trace);
         return error_set(OMPRMA_ERR_CONFIG, "OMPRMA_TRACE: cannot write %s: %s",
                          runtime->config.trace, strerror(errno));
     }
+    for (int rank = 0; rank < runtime->world.size; rank++)
+        trace->clocks[rank].first.within_ns = trace->clocks[rank].last.within_ns = -1;
     trace->origin_ns = clock_ns();
     trace->processes = (uint32_t)runtime->device_count + 1;
     runtime->trace = trace;
@@ -138,22 +205,50 @@ void trace_append(const struct trace_place *place, struct operation *operation, 
     operation->span = add(place, KIND_COMMAND, operation_name(operation), now);
 }
 
-static int compare_names(const void *a, const void *b)
+static int compare_kernels(const void *a, const void *b)
 {
-    return strcmp(a, b);
+    const struct kernel *x = a, *y = b;
+
+    return strcmp(x->name, y->name);
+}
+
+/* With its name behind it. NULL: no memory. */
+static struct kernel *make_kernel(const char *symbol)
+{
+    size_t bytes = strlen(symbol) + 1;
+    struct kernel *kernel = malloc(sizeof(*kernel) + bytes);
+    struct kernel_name name;
+    char source[SOURCE_BYTES];
+
+    if (!kernel)
+        return NULL;
+    *kernel = (struct kernel){.name = memcpy(kernel + 1, symbol, bytes)};
+    if (kernel_name_split(symbol, &name) && kernel_source_find(&name, source, sizeof(source)))
+        kernel->source = strdup(source);
+    return kernel;
 }
 
 /* The image that it belongs to may be gone at the end. */
 static const char *keep_name(struct trace *trace, const char *name)
 {
-    char *const *found = tfind(name, &trace->names, compare_names);
-    char *copy = found ? NULL : strdup(name);
+    const struct kernel wanted = {.name = name};
+    struct kernel *const *found = tfind(&wanted, &trace->kernels, compare_kernels);
+    struct kernel *made = found ? NULL : make_kernel(name);
 
-    if (copy)
-        found = tsearch(copy, &trace->names, compare_names);
-    if (!found)
-        free(copy);
-    return found ? *found : "?";
+    if (made)
+        found = tsearch(made, &trace->kernels, compare_kernels);
+    if (!found && made)
+        free_kernel(made);
+    return found ? (*found)->name : "?";
+}
+
+/* NULL: not known. */
+static const char *source_of(const struct trace *trace, const char *name)
+{
+    const struct kernel wanted = {.name = name};
+    struct kernel *const *found = tfind(&wanted, &trace->kernels, compare_kernels);
+
+    return found ? (*found)->source : NULL;
 }
 
 void trace_kernel(const struct trace_place *place, const struct operation *launch, const char *name)
@@ -200,6 +295,8 @@ static void describe_command(const struct operation *operation, struct span *spa
         if (code < WIRE_COMMAND_END && names[code])
             span->name = names[code];
     }
+    if (span->told)
+        span->kind = KIND_COMMAND;
 }
 
 static const char *name_wait(enum wait_use use)
@@ -248,6 +345,32 @@ void trace_issue_span(struct runtime *runtime, const struct operation *operation
     if (span->begin_ns == 0)
         span->begin_ns = operation->kind == OPERATION_WRITE ? span->asked_ns : clock_ns();
     describe(operation, span);
+}
+
+/* What this side saw moves to the commands; in its place comes what the worker did. */
+void trace_worker(const struct device *device, const struct operation *operation, int64_t begin_ns,
+                  int64_t end_ns)
+{
+    struct trace *trace = device->runtime->trace;
+    struct span *seen, *span;
+
+    if (!operation->span || trace->clocks[device->peer->rank].first.within_ns < 0)
+        return;
+    if (!reserve(trace)) {
+        trace->dropped++;
+        return;
+    }
+    trace_issue(device->runtime, operation); /* all is known of it now */
+    seen = span_at(trace, operation->span);
+    span = &trace->spans[trace->count++];
+    *span = *seen;
+    span->of = operation->span;
+    span->begin_ns = begin_ns;
+    span->end_ns = end_ns;
+    if (span->kind == KIND_COMMAND)
+        span->kind = KIND_TRANSFER;
+    seen->told = true;
+    seen->kind = KIND_COMMAND;
 }
 
 void trace_message(const struct trace_place *place, struct operation *last, uint32_t bytes)
@@ -405,19 +528,52 @@ static void write_text(FILE *file, const char *text)
             putc(*text, file);
 }
 
-/* "main:42"; kernels that are no target regions as they are called. */
-static void write_name(FILE *file, const char *symbol)
+static void write_function(FILE *file, const struct kernel_name *name)
 {
-    struct kernel_name name;
     char function[512];
 
+    snprintf(function, sizeof(function), "%.*s", (int)name->bytes, name->function);
+    write_text(file, function);
+}
+
+/* "saxpy.c:42", or "main:42" where the file is not known; kernels that are no target regions as
+ * they are called. */
+static void write_name(const struct trace *trace, const char *symbol)
+{
+    const char *source, *base;
+    struct kernel_name name;
+
     if (!kernel_name_split(symbol, &name)) {
-        write_text(file, symbol);
+        write_text(trace->file, symbol);
         return;
     }
-    snprintf(function, sizeof(function), "%.*s", (int)name.bytes, name.function);
-    write_text(file, function);
-    fprintf(file, ":%d", name.line);
+    source = source_of(trace, symbol);
+    base = source ? strrchr(source, '/') : NULL;
+    if (source)
+        write_text(trace->file, base ? base + 1 : source);
+    else
+        write_function(trace->file, &name);
+    fprintf(trace->file, ":%d", name.line);
+}
+
+/* The symbol, and what it says. */
+static void write_kernel(const struct trace *trace, const char *symbol)
+{
+    const char *source = source_of(trace, symbol);
+    struct kernel_name name;
+
+    fprintf(trace->file, ",\"kernel\":\"");
+    write_text(trace->file, symbol);
+    if (kernel_name_split(symbol, &name)) {
+        fprintf(trace->file, "\",\"function\":\"");
+        write_function(trace->file, &name);
+    }
+    if (source) {
+        fprintf(trace->file, "\",\"source\":\"");
+        write_text(trace->file, source);
+        fprintf(trace->file, ":%d", name.line);
+    }
+    fprintf(trace->file, "\"");
 }
 
 /* Process 1 stands for the program; those of devices follow. */
@@ -446,18 +602,17 @@ static void write_span(const struct trace *trace, const struct span *span)
     int64_t ns = span->end_ns - span->begin_ns;
 
     fprintf(file, ",\n{\"name\":\"");
-    write_name(file, span->name);
+    write_name(trace, span->name);
     fprintf(file, "\",\"cat\":\"%s\",\"ph\":\"X\"", kind_names[span->kind]);
     write_place(trace, span, span->begin_ns);
     fprintf(file, ",\"dur\":%lld.%03lld,\"args\":{\"queue\":%u", (long long)(ns / 1000),
             (long long)(ns % 1000), span->queue);
     if (span->kind == KIND_REGION)
         fprintf(file, ",\"device\":%d,\"launches\":%u", span->device, span->launches);
-    if (span->kind == KIND_KERNEL) {
-        fprintf(file, ",\"kernel\":\"");
-        write_text(file, span->name);
-        fprintf(file, "\"");
-    }
+    if (span->kind == KIND_KERNEL)
+        write_kernel(trace, span->name);
+    if (span->of || span->told)
+        fprintf(file, ",\"seen\":\"%s\"", span->of ? "worker" : "program");
     if (span->path)
         fprintf(file, ",\"path\":\"%s\"", span->path);
     if (span->bytes)
@@ -479,6 +634,21 @@ static void write_arrow(const struct trace *trace, const struct moment *moment)
     fprintf(trace->file, "}");
 }
 
+/* Of another clock. */
+static void write_clock(const struct runtime *runtime, int device)
+{
+    const struct clocks *clocks = &runtime->trace->clocks[runtime->devices[device]->peer->rank];
+    int64_t first = clocks->first.within_ns, last = clocks->last.within_ns;
+
+    if (first < 0 || (clocks->first.ahead_ns == 0 && clocks->last.ahead_ns == 0))
+        return;
+    fprintf(
+        runtime->trace->file,
+        ",\n{\"name\":\"process_labels\",\"ph\":\"M\",\"pid\":%d,\"args\":{\"labels\":\"its clock "
+        "brought to the program's to within %lld us\"}}",
+        process_of(device), (long long)((first > last ? first : last) / 1000 + 1));
+}
+
 static void write_process(const struct runtime *runtime, int device)
 {
     FILE *file = runtime->trace->file;
@@ -491,6 +661,8 @@ static void write_process(const struct runtime *runtime, int device)
             "\"}},\n{\"name\":\"process_sort_index\",\"ph\":\"M\",\"pid\":%d,\"args\":{"
             "\"sort_index\":%d}}",
             process_of(device), process_of(device));
+    if (device >= 0)
+        write_clock(runtime, device);
 }
 
 static void write_track(const struct trace *trace, uint32_t at, const struct track *track)
@@ -512,10 +684,30 @@ static void write_track(const struct trace *trace, uint32_t at, const struct tra
             pid, tid, (uint32_t)track->kind << 20 | track->number);
 }
 
+/* By this side's clock. However exact that is, it lies between what this side saw. */
+static void place_told(const struct runtime *runtime, struct span *span)
+{
+    const struct trace *trace = runtime->trace;
+    const struct span *seen = span_at(trace, span->of);
+    const struct clocks *clocks = &trace->clocks[runtime->devices[span->device]->peer->rank];
+    int64_t begin = bring_over(clocks, span->begin_ns), end = bring_over(clocks, span->end_ns);
+    int64_t early = seen->begin_ns - begin, late = end - seen->end_ns;
+    int64_t shift = early > 0 ? early : late > 0 ? -late : 0;
+
+    begin += shift;
+    end += shift;
+    span->begin_ns = begin > seen->begin_ns ? begin : seen->begin_ns;
+    span->end_ns = end < seen->end_ns ? end : seen->end_ns;
+    span->failed = seen->failed;
+    if (span->end_ns < span->begin_ns)
+        span->end_ns = span->begin_ns;
+}
+
 /* What has begun and is not over ends now; what was not issued is left out. Arrows that leave
  * before a region that is not kept are too. Returns how many moments there are. */
-static uint32_t list_moments(struct trace *trace, struct moment *moments)
+static uint32_t list_moments(const struct runtime *runtime, struct moment *moments)
 {
+    struct trace *trace = runtime->trace;
     int64_t now = clock_ns();
     uint32_t count = 0;
 
@@ -526,6 +718,8 @@ static uint32_t list_moments(struct trace *trace, struct moment *moments)
             end_span(trace, i, false, now);
         if (!span->begin_ns)
             continue;
+        if (span->of)
+            place_told(runtime, span);
         moments[count++] = (struct moment){span->begin_ns, MOMENT_SPAN, i};
         if (!span->region)
             continue;
@@ -569,7 +763,7 @@ static void write_file(const struct runtime *runtime)
     size_t lists = ((size_t)runtime->device_count + 1) * KINDS;
     struct tracks tracks = {.first = calloc(lists, sizeof(*tracks.first))};
     struct moment *moments = calloc(3 * (size_t)trace->count + 1, sizeof(*moments));
-    uint32_t count = moments ? list_moments(trace, moments) : 0;
+    uint32_t count = moments ? list_moments(runtime, moments) : 0;
 
     if (tracks.first && moments && find_tracks(trace, moments, count, &tracks))
         write_all(runtime, moments, count, &tracks);
@@ -593,8 +787,6 @@ void trace_close(struct runtime *runtime)
     if (fclose(trace->file) != 0)
         log_write(LOG_ERROR, "trace: writing %s failed: %s", runtime->config.trace,
                   strerror(errno));
-    tdestroy(trace->names, free);
-    free(trace->spans);
-    free(trace);
+    free_trace(trace);
     runtime->trace = NULL;
 }

@@ -4,8 +4,10 @@
  * of other commands; and a track of regions, from which an arrow leads to each of their parts. What
  * overlaps on a track gets a further one.
  *
- * A span is what this side sees: a kernel is from the message that launches it to the result that
- * tells of its end.
+ * Kernels, exchanges and copies that workers make stand on these tracks as they ran there: workers
+ * tell when, and their clocks are brought to this side's (by halves of round trips; within a host
+ * it is the same clock). What this side saw of them, from the message to the result, stands among
+ * the commands then. Everything else is what this side sees, a kernel that did not end, too.
  *
  * What belongs to one region: everything that is appended to a queue until somebody knows that the
  * queue is idle, or until it is idle and something is appended behind a launch.
@@ -20,6 +22,7 @@
 #include "host/operation.h"
 
 struct runtime;
+struct trace;
 
 /* What a queue keeps for it. */
 struct trace_queue {
@@ -77,6 +80,20 @@ static inline void trace_end(struct runtime *runtime, struct operation *operatio
     if (operation->span | operation->message_span)
         trace_end_spans(runtime, operation);
 }
+
+/* The worker tells when it ran an operation, by its clock. */
+void trace_worker(const struct device *device, const struct operation *operation, int64_t begin_ns,
+                  int64_t end_ns);
+
+/* A look at a worker's clock. */
+struct trace_clock {
+    int64_t at_ns;     /* by this side's */
+    int64_t ahead_ns;  /* of this side's */
+    int64_t within_ns; /* so exact; -1: there was no answer */
+};
+
+/* The first look at the clock of the worker of a rank, or a later one; see clocks.h. */
+void trace_clock(struct trace *trace, int rank, const struct trace_clock *clock);
 
 /* The program's thread begins to wait, for `what` (a static string); has waited. */
 uint32_t trace_wait(const struct trace_place *place, const char *what);

@@ -26,6 +26,17 @@ check 'none when asked for' "$(cat "$folder/err")" ''
 shown 'core:2 pu:1' -n 3 --cores-per-worker 2 >/dev/null
 check 'more cores than there are, once' "$(grep -c 'need 6 cores, and this host has 2' "$folder/err")" 1
 
+# Settings that all must share are the program's, whatever a host's environment says.
+printf '#!/bin/sh\nOMPRMA_CORES=1 OMPRMA_MAP_BY=core OMPRMA_ON_LOSS=continue exec "%s"\n' \
+    "$BUILD_DIR/bin/omprma-worker" >"$folder/other"
+chmod +x "$folder/other"
+check 'the settings of the program' "$(OMPRMA_INTERNAL_WORKER=$folder/other shown 'node:2 core:4 pu:2' -n 3 \
+    --map-by numa --cores-per-worker 2)" '0-3 of 16 node 0; 8-11 of 16 node 1; 4-7 of 16 node 0; '
+check 'where others are set' "$(sed 's/^[^:]*: //; s/ as the program.*//' "$folder/err" | sort)" \
+    'OMPRMA_CORES is 1 on this host; 2 holds for all workers,
+OMPRMA_MAP_BY is core on this host; numa holds for all workers,
+OMPRMA_ON_LOSS is continue on this host; end holds for all workers,'
+
 # ---- options
 
 refused() { # OPTION...
@@ -111,6 +122,10 @@ int main(int count, char **words)
 #pragma omp single
             teams = omp_get_num_threads();
         }
+#pragma omp target device(device) map(tofrom : cpus)
+#pragma omp parallel num_threads(2 + 2 * i) /* more than there are: libomp makes new ones */
+#pragma omp critical
+        look(cpus);
         printf("%d: %d %d %d %d on", device, team, teams, procs, most);
         for (int cpu = 0; cpu < 1024; cpu++)
             if (cpus[cpu])

@@ -55,7 +55,7 @@ build_stand_ins
 # ---- starting workers
 at_terminal "$folder/start" "$RUN" -n 3 "$folder/program" plain
 check 'status at a terminal' $? 0
-check 'start' "$(lines "$folder/start" | sort -u)" 'omprma: starting 3 workers'
+check 'start' "$(lines "$folder/start" | sort -u)" 'omprma: 0 of 3 workers are up'
 check 'what is left of it' "$(screen "$folder/start")" 'ready 4'
 check 'gone before the program writes' \
     "$(sed $'s/ready 4.*//; s/\e7\e/\\n&/g' "$folder/start" | tail -n 1 | grep -cF "$restore$wipe")" 1
@@ -88,12 +88,43 @@ if hosts_up 2; then
     export OMPI_MCA_plm_rsh_agent=$folder/slow
     at_terminal "$folder/hosts" "$RUN" --hosts "${HOSTS[0]}:2,${HOSTS[1]}" "$folder/program" plain
     check 'status with other hosts' $? 0
-    check 'hosts' "$(lines "$folder/hosts" | grep -vE '^omprma: starting 3 workers(, hosts reached: [012] of [12])?$')" ''
+    check 'hosts' "$(lines "$folder/hosts" | grep -vE '^omprma: 0 of 3 workers are up(, hosts reached: [012] of [12])?$')" ''
     check 'hosts that are reached' "$(lines "$folder/hosts" | grep -c 'hosts reached: 1 of 2$')" 1
     check 'what is left with other hosts' "$(screen "$folder/hosts")" 'ready 4'
     unset OMPI_MCA_plm_rsh_agent
 fi
 unset OMPRMA_INTERNAL_WORKER
+
+# ---- workers that come one by one: each begins when the line says that the one before is up
+cat >"$folder/real.c" <<'C'
+#include <stdio.h>
+#include <omprma/omprma.h>
+int main(void)
+{
+    int code = omprma_init();
+    printf("devices %d\n", omprma_device_count());
+    omprma_finalize();
+    return code;
+}
+C
+"${CC:-cc}" "$folder/real.c" -I "$SOURCE_DIR/include" -L "$BUILD_DIR/lib" -lomprma "-Wl,-rpath,$BUILD_DIR/lib" \
+    -o "$folder/real" || exit 1
+cat >"$folder/late" <<SH
+#!/bin/sh
+rank=\$((OMPI_COMM_WORLD_RANK - 1))
+timeout 30 sh -c "until [ \$rank = 0 ] || grep -q \"omprma: \$rank of 3\" '$folder/real.out'; do sleep 0.05; done"
+exec "$BUILD_DIR/bin/omprma-worker"
+SH
+chmod +x "$folder/late"
+export OMPRMA_INTERNAL_WORKER=$folder/late
+at_terminal "$folder/real.out" "$RUN" -n 3 "$folder/real"
+check 'status of workers that come late' $? 0
+check 'workers that come' "$(lines "$folder/real.out" | grep -oE '[0-9] of 3 workers are up' | uniq | tail -n 3 | xargs)" \
+    '0 of 3 workers are up 1 of 3 workers are up 2 of 3 workers are up'
+check 'what is left of them' "$(screen "$folder/real.out" | grep -v ' share the ')" 'devices 3'
+unset OMPRMA_INTERNAL_WORKER
+none 'of workers that come' "$RUN" -n 2 "$folder/real"
+check 'words of workers that come' "$(cat "$folder/out")" 'devices 2'
 
 # ---- measuring
 perf=("$BUILD_DIR/bin/omprma-perf" -n 1 --ops 'submit,launch,turns,settle' --sizes '8,4K' --reps 3)

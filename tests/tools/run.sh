@@ -78,6 +78,34 @@ check 'dry run names all' "$(grep -c -- "mpirun .* --mca osc ucx .*program 'a b'
 check 'version' "$("$RUN" --version | grep -c '^omprma-run [0-9]')" 1
 check 'help' "$("$RUN" --help | grep -c OMPRMA_LANES)" 1
 
+# One run serves one program: what a script starts after it is told so at once, and what a program
+# starts while it is served.
+unset OMPRMA_INTERNAL_WORKER
+cat >"$folder/real.c" <<'C'
+#include <stdio.h>
+#include <stdlib.h>
+#include <omprma/omprma.h>
+int main(int count, char **words)
+{
+    int code = omprma_init();
+    printf("%s\n", code ? omprma_error() : "served");
+    fflush(stdout);
+    if (count > 1)
+        code |= system(words[1]);
+    omprma_finalize();
+    return code != 0;
+}
+C
+"$CC" "$folder/real.c" -I "$SOURCE_DIR/include" -L "$BUILD_DIR/lib" -lomprma "-Wl,-rpath,$BUILD_DIR/lib" \
+    -o "$folder/real" || exit 1
+once='serve one program, and that is, or was, process [0-9]*: start each offloading program of a script'
+printf '#!/bin/sh\n"%s" && "%s"\necho $?\n' "$folder/real" "$folder/real" >"$folder/two"
+chmod +x "$folder/two"
+OMPRMA_MEMORY=64M timeout 30 "$RUN" "$folder/two" >"$folder/out" 2>&1
+check 'two programs of a script' "$(sed "s/.*$once.*/told/" "$folder/out" | xargs)" 'served told 1'
+OMPRMA_MEMORY=64M timeout 30 "$RUN" "$folder/real" "$folder/real" >"$folder/out" 2>&1
+check 'a program that starts one' "$? $(sed "s/.*$once.*/told/" "$folder/out" | xargs)" '1 served told'
+
 check 'files left' "$(ls "$TMPDIR")" ''
 check 'processes left' "$(processes_left)" 0
 finish

@@ -1,6 +1,7 @@
 #!/bin/bash
-# --trace on a program with several devices, under both OpenMP runtimes: the file is sound, and
-# names the source lines of regions and kernels.
+# --trace on a program with several devices, under both OpenMP runtimes: the file is sound, names the
+# source lines of regions and kernels, and their files where the program knows them, and kernels
+# stand where their worker ran them, also where that has another clock.
 # shellcheck source=tests/tools/common.sh
 . "$(dirname "$0")/common.sh"
 llvm=$SOURCE_DIR/build/toolchains/llvm-14
@@ -24,6 +25,10 @@ int main(void)
 #pragma omp taskwait
 #pragma omp target map(tofrom : sum)
     sum = 1;
+#pragma omp parallel num_threads(2) /* one of the two waits in the worker */
+#pragma omp target
+    for (volatile int i = 0; i < 10000000; i++)
+        ;
     return sum + (int)x[0][5] + (int)x[1][99999] - 3;
 }
 C
@@ -38,14 +43,53 @@ for runtime in omprma llvm; do
     check "$runtime: status" "$?" 0
     check "$runtime: sound" "$(jq -r -f "$SOURCE_DIR/tests/tools/trace.jq" "$folder/trace.json" 2>&1)" ''
     check "$runtime: kernels" "$(events 'select(.cat == "kernel").name' | xargs -n1 | sort | xargs)" \
-        'main:14 scale:4 scale:4'
+        'main:14 main:17 main:17 scale:4 scale:4'
     check "$runtime: regions" \
         "$(events 'select(.cat == "region" and .args.launches == 1).name' | xargs -n1 | sort | xargs)" \
-        'main:14 scale:4 scale:4'
+        'main:14 main:17 main:17 scale:4 scale:4'
     check "$runtime: both devices" "$(events 'select(.cat == "kernel").pid' | xargs -n1 | sort -u | xargs)" '2 3'
     check "$runtime: device names" "$(events 'select(.name == "process_name").args.name')" \
         "program device 0 ($(hostname)) device 1 ($(hostname))"
 done
+
+"$llvm/bin/clang" -g -O1 -fopenmp -fopenmp-targets=x86_64-pc-linux-gnu -L"$llvm/lib" \
+    -Wl,-rpath,"$llvm/lib" "$folder/program.c" -o "$folder/debug" || exit 1
+
+# as_worker WHAT: kernels are where the worker says, inside of what the program saw of each.
+as_worker() {
+    check "$1: times of the worker" "$(events 'select(.cat == "kernel").args.seen' | xargs -n1 | uniq -c | xargs)" \
+        '5 worker'
+    check "$1: what the program saw" "$(jq '[.traceEvents[] | select(.args.seen == "program")] as $seen
+        | [.traceEvents[] | select(.cat == "kernel") | . as $kernel | [$seen[] | select(.pid == $kernel.pid
+            and .args.queue == $kernel.args.queue and .name == $kernel.name and .ts <= $kernel.ts
+            and .ts + .dur + 0.001 >= $kernel.ts + $kernel.dur and $kernel.dur > 0)] | length]
+        | unique == [1]' "$folder/trace.json")" true
+    check "$1: one kernel at a time" "$(events 'select(.name == "thread_name").args.name' | xargs -n1 | grep -c kernels)" 2
+}
+labels() { events 'select(.name == "process_labels").args.labels' | grep -o 'brought to' | wc -l; }
+for runtime in omprma llvm; do
+    timeout -k 5 100 "$RUN" -n 2 --runtime "$runtime" --trace "$folder/trace.json" "$folder/debug"
+    check "$runtime with -g: status" "$?" 0
+    check "$runtime with -g: sound" "$(jq -r -f "$SOURCE_DIR/tests/tools/trace.jq" "$folder/trace.json" 2>&1)" ''
+    check "$runtime with -g: kernels" "$(events 'select(.cat == "kernel").name' | xargs -n1 | sort | xargs)" \
+        'program.c:14 program.c:17 program.c:17 program.c:4 program.c:4'
+    check "$runtime with -g: files" "$(events 'select(.cat == "kernel").args.source' | xargs -n1 | sort -u | head -n 1)" \
+        "$folder/program.c:14"
+    as_worker "$runtime"
+    check "$runtime: the same clock" "$(labels)" 0
+done
+
+# The program's clock is a day ahead of the workers'.
+ahead=(unshare --time --monotonic 86400 --fork)
+if "${ahead[@]}" true 2>/dev/null; then
+    printf '#!/bin/sh\nexec nsenter --time=/proc/%d/ns/time "%s"\n' "$$" "$BUILD_DIR/bin/omprma-worker" >"$folder/behind"
+    chmod +x "$folder/behind"
+    OMPRMA_INTERNAL_WORKER=$folder/behind timeout -k 5 100 "${ahead[@]}" "$RUN" -n 2 --trace "$folder/trace.json" "$folder/debug"
+    check 'another clock: status' "$?" 0
+    check 'another clock: sound' "$(jq -r -f "$SOURCE_DIR/tests/tools/trace.jq" "$folder/trace.json" 2>&1)" ''
+    as_worker 'another clock'
+    check 'another clock: said' "$(labels)" 2
+fi
 
 "$RUN" --trace /no/folder/x "$folder/traced" >"$folder/out" 2>&1
 check 'a file that cannot be made' "$(grep -c 'OMPRMA_TRACE: cannot write /no/folder/x' "$folder/out")" 1

@@ -270,6 +270,7 @@ static inline void core_start_worker(int number, const struct core_options *o,
     peer->hello.device_count = devices;
     peer->devices = worker->about;
     assert_ok(server_open(server, 0));
+    server->session->traces = getenv("OMPRMA_TRACE") != NULL;
     assert_int_equal(pthread_create(&worker->thread, NULL, core_serve, worker), 0);
 }
 

@@ -8,12 +8,14 @@
 #include <string.h>
 
 #include "control/wire.h"
+#include "control/world.h"
 
 static const unsigned all_codes[] = {
-    WIRE_WRITE, WIRE_READ,  WIRE_LAUNCH, WIRE_RECV,   WIRE_SEND,  WIRE_PUT,     WIRE_GET,
-    WIRE_COPY,  WIRE_FENCE, WIRE_WAIT,   WIRE_RESET,  WIRE_GROW,  WIRE_RELEASE, WIRE_LOAD,
-    WIRE_AWAKE, WIRE_BENCH, WIRE_EXIT,   WIRE_LOST,   WIRE_FILL,  WIRE_ASK,     WIRE_STORE,
-    WIRE_FETCH, WIRE_DONE,  WIRE_FAILED, WIRE_OUTPUT, WIRE_ALIVE, WIRE_STALLED, WIRE_TURN,
+    WIRE_WRITE,   WIRE_READ,  WIRE_LAUNCH,  WIRE_RECV,  WIRE_SEND,  WIRE_PUT,
+    WIRE_GET,     WIRE_COPY,  WIRE_FENCE,   WIRE_WAIT,  WIRE_RESET, WIRE_GROW,
+    WIRE_RELEASE, WIRE_LOAD,  WIRE_AWAKE,   WIRE_BENCH, WIRE_EXIT,  WIRE_LOST,
+    WIRE_FILL,    WIRE_ASK,   WIRE_STORE,   WIRE_FETCH, WIRE_DONE,  WIRE_FAILED,
+    WIRE_OUTPUT,  WIRE_ALIVE, WIRE_STALLED, WIRE_SPAN,  WIRE_TURN,
 };
 enum { CODES = sizeof(all_codes) / sizeof(all_codes[0]) };
 
@@ -341,11 +343,66 @@ static void damaged_messages_are_refused_or_understood(void **state)
     assert_in_range(accepted, MESSAGES / 5, MESSAGES * 4 / 5);
 }
 
+/* docs/protocol.md, in which every number is looked for. */
+static char document[256 << 10];
+
+static void assert_told(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void assert_told(const char *format, ...)
+{
+    char text[256];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    if (!strstr(document, text))
+        fail_msg("docs/protocol.md lacks \"%s\"", text);
+}
+
+static void the_document_is_true(void **state)
+{
+    static const char *const flags[] = {"REPLY",  "CRASHED", "GEOMETRY", "PACKED",
+                                        "MODULE", "STAGED",  "SPIN"};
+    const char *source = getenv("SOURCE_DIR");
+    char path[512];
+    FILE *file;
+
+    (void)state;
+    snprintf(path, sizeof(path), "%s/docs/protocol.md", source ? source : ".");
+    file = fopen(path, "r");
+    assert_non_null(file);
+    assert_in_range(fread(document, 1, sizeof(document) - 1, file), 1, sizeof(document) - 2);
+    fclose(file);
+    assert_told("Protocol version %d,", WIRE_VERSION);
+    assert_told("| version | %d |", WIRE_VERSION);
+    for (int i = 0; i < CODES; i++)
+        assert_told("\n| %u | %s |", all_codes[i], wire_code_name(all_codes[i]));
+    for (unsigned i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+        assert_told("bit %u, %s: ", i, flags[i]);
+    assert_int_equal(WIRE_SPIN, 1 << (sizeof(flags) / sizeof(flags[0]) - 1));
+    assert_told("Role (%zu bytes) and answer (%zu bytes)", sizeof(struct join_role),
+                sizeof(struct join_answer));
+    assert_told("Processors (%zu bytes) and place (%zu bytes)", sizeof(struct join_cpus),
+                sizeof(struct join_place));
+    assert_told("Settings (%zu bytes", sizeof(struct world_settings));
+    assert_told("Hello (%zu bytes", sizeof(struct world_hello));
+    assert_told("Device (%zu bytes", sizeof(struct world_device));
+    assert_told("\n| %zu | u64 | memory_group |", offsetof(struct world_hello, memory_group));
+    assert_told("\n| %zu | i32[4] | place |", offsetof(struct world_hello, place));
+    assert_told("\n| %zu | char[64] | cpus |", offsetof(struct world_hello, cpus));
+    assert_told("\n| %zu | i32 | device_count |", offsetof(struct world_hello, device_count));
+    assert_told("\n| %zu | i32 | trace |", offsetof(struct world_settings, trace));
+    assert_told("\n| %zu | i64 | cores |", offsetof(struct world_settings, cores));
+    assert_told("\n| %zu | i32, i32, u64 | bell | the head", offsetof(struct world_settings, bell));
+    assert_told("\n| %zu | u64 | staging_bytes |", offsetof(struct world_device, staging_bytes));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_code_survives),
         cmocka_unit_test(unknown_codes_are_known_as_such),
+        cmocka_unit_test(the_document_is_true),
         cmocka_unit_test(want_reply_marks_the_last_record),
         cmocka_unit_test(messages_fill_to_the_last_byte),
         cmocka_unit_test(launches_carry_their_geometry),

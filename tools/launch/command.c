@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "control/coming.h"
 #include "tools/launch/cuda_folder.h"
 #include "tools/launch/llvm.h"
 
@@ -174,6 +175,10 @@ void command_make(struct list *list, const struct command *command)
         free(hosts);
     }
     command_forward(list);
+    if (command->counts) {
+        list_add(list, "-x");
+        list_add(list, COMING_VARIABLE "=1");
+    }
     const char *folder = getenv("TMPDIR");
     if (command->own_tmpdir) { /* mpirun's own is for its session only */
         list_add(list, "-x");

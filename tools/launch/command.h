@@ -16,6 +16,7 @@ struct command {
     bool own_tmpdir;          /* mpirun runs with another TMPDIR than the workers shall have */
     const char *agent;        /* remote shell; NULL: mpirun's own choice */
     const char *osc;          /* auto, ucx or rdma */
+    bool counts;              /* workers say when they are up */
     const struct list *first; /* what rank 0 is, as arguments */
 };
 

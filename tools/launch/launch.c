@@ -11,6 +11,7 @@
 #include "base/config.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/progress_line.h"
 #include "tools/launch/allocation.h"
 #include "tools/launch/local.h"
 #include "tools/launch/command.h"
@@ -121,6 +122,7 @@ static struct program program_of(const struct preparation *made, const struct la
                             .workers = command_workers(launch),
                             .launch_ns = made->began_ns,
                             .alone = launch->hosts.total == 0,
+                            .coming = -1,
                             .mask = &made->mask};
 }
 
@@ -170,6 +172,7 @@ static omprma_status_t launch_start(struct preparation *made, const struct launc
     struct command command = command_of(made, launch, &first);
     command.own_tmpdir = true;
     command.agent = made->agent;
+    command.counts = progress_line_possible();
     command_make(&line, &command);
     struct program program = program_of(made, launch);
     *result = supervise(&program, &line, made->folder, listener);

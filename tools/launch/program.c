@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "control/coming.h"
 #include "control/quick.h"
 
 extern char **environ;
@@ -135,7 +136,7 @@ static omprma_status_t program_fork(const struct program *program, const struct 
                                     const struct inlet *report, const struct inlet *words,
                                     pid_t *pid)
 {
-    int failed[2];
+    int failed[2], coming = program->coming;
     if (pipe2(failed, O_CLOEXEC))
         return error_set(OMPRMA_ERR_HOST_MEMORY, "cannot make a pipe: %s", strerror(errno));
     pid_t parent = getpid(), made = fork();
@@ -143,6 +144,8 @@ static omprma_status_t program_fork(const struct program *program, const struct 
         fcntl(report->writing, F_SETFD, 0);
         if (words->writing >= 0)
             fcntl(words->writing, F_SETFD, 0);
+        if (coming >= 0)
+            fcntl(coming, F_SETFD, 0);
         program_exec(program, environment, parent, failed[1]);
     }
     close(failed[1]);
@@ -179,6 +182,11 @@ omprma_status_t program_start(const struct program *program, const char *mpi, si
     if (speech.writing >= 0) {
         inlet_name(&speech, &environment, "OMPRMA_INTERNAL_WORDS_FD");
         inlet_name(&speech, &environment, words_fd);
+    }
+    if (program->coming >= 0) {
+        char *number = text_make("%d", program->coming);
+        list_set(&environment, COMING_FD_VARIABLE, number);
+        free(number);
     }
     omprma_status_t status = program_fork(program, &environment, &reports, &speech, pid);
     list_clear(&environment);

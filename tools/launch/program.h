@@ -24,6 +24,7 @@ struct program {
     int workers;
     int64_t launch_ns;                /* when omprma-run began */
     bool alone;                       /* they are all on this host */
+    int coming;                       /* descriptor for the program, see coming.h; -1: none */
     const sigset_t *mask;             /* signal mask to start with */
     const struct sigaction *old_pipe; /* SIGPIPE's disposition to start with */
 };

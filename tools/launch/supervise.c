@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -18,6 +19,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/progress_line.h"
+#include "control/coming.h"
 #include "control/leftovers.h"
 #include "host/launcher.h"
 #include "tools/launch/local.h"
@@ -63,15 +65,16 @@ struct run {
     bool mpirun_ended, stopped, clean, keeper_lost;
     bool mpirun_killed; /* by a signal that is not ours */
     int mpirun_status;
-    int asked, reached;  /* other hosts whose remote shell was called; that has succeeded */
-    bool connected;      /* the program called MPI_Init */
-    bool lost;           /* it goes on without a worker, which may never end */
-    bool failed;         /* workers were lost, or never came up, before the program ended */
-    bool reported;       /* the failure was put into words */
-    int interrupted;     /* signal that ended us before the program was started */
-    int64_t term_ns;     /* first SIGTERM that was passed on */
-    int64_t deadline_ns; /* for the present wait; see run_late() */
-    int64_t patience_s;  /* for mpirun to start the workers */
+    int asked, reached;    /* other hosts whose remote shell was called; that has succeeded */
+    bool connected;        /* the program called MPI_Init */
+    bool lost;             /* it goes on without a worker, which may never end */
+    bool failed;           /* workers were lost, or never came up, before the program ended */
+    bool reported;         /* the failure was put into words */
+    int interrupted;       /* signal that ended us before the program was started */
+    int64_t term_ns;       /* first SIGTERM that was passed on */
+    int64_t deadline_ns;   /* for the present wait; see run_late() */
+    int64_t patience_s;    /* for mpirun to start the workers */
+    struct coming *coming; /* NULL: there was no memory to share */
     struct verdict verdict;
     struct stream errors; /* mpirun's and the workers' stderr */
     struct stream words;  /* what Open MPI says in the program */
@@ -198,6 +201,9 @@ static void run_child_ended(struct run *run)
     run->child_ended = true;
     if (run->fds[AT_REPORT] >= 0)
         run_report_bytes(run);
+    if (run->coming && run->coming->workers &&
+        !run->connected) /* it may have been waiting for workers */
+        progress_line_inherit();
     bool success = WIFEXITED(run->child_status) && WEXITSTATUS(run->child_status) == 0;
     int64_t grace = run->connected && !run->lost ? FINISH_S : UNUSED_S;
     /* A program that failed does not need its workers to end in good order. */
@@ -215,6 +221,8 @@ static bool run_pass_output(struct run *run, enum source source, const char *byt
     if (source == AT_OUT)
         return write(STDOUT_FILENO, bytes, count) >= 0;
     stream_feed(source == AT_ERR ? &run->errors : &run->words, bytes, count, &run->verdict);
+    if (run->coming)
+        atomic_store(&run->coming->up, run->verdict.up);
     return true;
 }
 
@@ -354,12 +362,12 @@ static bool run_is_starting(const struct run *run)
 
 static void run_show(const struct run *run)
 {
-    int workers = run->program->workers;
+    int workers = run->program->workers, up = run->verdict.up;
     if (run->asked > 0)
-        progress_line_show("omprma: starting %d workers, hosts reached: %d of %d", workers,
+        progress_line_show("omprma: %d of %d workers are up, hosts reached: %d of %d", up, workers,
                            run->reached, run->asked);
     else
-        progress_line_show("omprma: starting %d worker%s", workers, workers == 1 ? "" : "s");
+        progress_line_show("omprma: %d of %d workers are up", up, workers);
 }
 
 static int run_wait_ms(const struct run *run)
@@ -501,6 +509,19 @@ static void end_like_the_program(const struct run *run)
     signals_raise(SIGINT);
 }
 
+/* The descriptor lies above those that scripts use. */
+static struct coming *run_share(int workers, int *descriptor)
+{
+    enum { HIGH = 310 };
+    struct coming *coming = coming_make(workers, descriptor);
+    int high = coming ? fcntl(*descriptor, F_DUPFD_CLOEXEC, HIGH) : -1;
+    if (high < 0)
+        return coming;
+    close(*descriptor);
+    *descriptor = high;
+    return coming;
+}
+
 int supervise(const struct program *program, const struct list *command, const char *folder,
               int listener)
 {
@@ -519,6 +540,7 @@ int supervise(const struct program *program, const struct list *command, const c
     struct config config;
     if (config_load(&config) == OMPRMA_OK)
         run.patience_s = config_start_limit_s(&config);
+    run.coming = run_share(progress_line_possible() ? program->workers : 0, &started.coming);
     run.deadline_ns = run.patience_s ? clock_ns() + run.patience_s * SECOND_NS : NEVER;
     omprma_status_t status = run_begin(&run, command, folder, listener);
     int result = 1;
@@ -532,6 +554,9 @@ int supervise(const struct program *program, const struct list *command, const c
         run_close(&run, (enum source)i);
     if (run.keeper > 0)
         waitpid(run.keeper, NULL, 0);
+    coming_close(run.coming);
+    if (started.coming >= 0)
+        close(started.coming);
     end_like_the_program(&run);
     return result;
 }

@@ -7,6 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "control/coming.h"
+
 /* Copies the word after `label` up to any of `ends`. */
 static bool word_after(const char *text, const char *label, const char *ends, char *word,
                        size_t room)
@@ -328,7 +330,9 @@ static bool stream_frame(struct stream *stream, struct verdict *verdict)
 static void stream_line(struct stream *stream, struct verdict *verdict)
 {
     stream->line[stream->used] = 0;
-    bool ours = (stream->from_mpirun && stream_frame(stream, verdict)) ||
+    bool up = coming_is(stream->line);
+    verdict->up += up;
+    bool ours = up || (stream->from_mpirun && stream_frame(stream, verdict)) ||
                 line_is_noise(stream->line) || line_is_of_dead_peer(stream->line) ||
                 verdict_read_line(verdict, stream->line);
     if (stream->verbose || !ours)

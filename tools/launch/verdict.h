@@ -26,6 +26,7 @@ struct verdict {
     int code; /* signal or status */
     char host[256];
     char detail[512];
+    int up; /* workers that have said that they are, see coming.h */
 };
 
 /* Reads one framed message; a better verdict replaces a lesser one. */

@@ -17,7 +17,10 @@ OMPRMA_API const char *argp_program_version = "omprma-run " OMPRMA_VERSION_STRIN
 
 static const struct argp_option options[] = {
     {"stats", KEY_STATS, NULL, 0, "Print statistics per device and path when the program ends", 1},
-    {"trace", KEY_TRACE, "FILE", 0, "Write a timeline (Chrome trace JSON) to FILE", 1},
+    {"trace", KEY_TRACE, "FILE", 0,
+     "Write a timeline (Chrome trace JSON) to FILE, for ui.perfetto.dev; with files and lines of "
+     "programs compiled with -g",
+     1},
     {"dry-run", KEY_DRY_RUN, NULL, 0, "Print an mpirun command line that does the same, and end",
      1},
     {0}};

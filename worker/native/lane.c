@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "worker/device.h"
 #include "worker/native/kernel.h"
@@ -19,8 +20,8 @@ bool lane_is_own(const struct native *native)
     return own == native || (native->options.on_main && server_on_main(native->device->server));
 }
 
-/* On the main thread, which is the only one that runs kernels. Threads that libomp makes get the
- * cores that it found when it started: those that it needs are bound when they are there. */
+/* On the main thread, which is the only one that runs kernels, and from which threads that libomp
+ * makes later have their cores: those that are there are bound, too. */
 static void change_cores(struct native *native)
 {
     int threads = place_threads(native->next, 1);
@@ -35,9 +36,11 @@ static void change_cores(struct native *native)
     native->next = NULL;
 }
 
-omprma_status_t lane_call(struct native *native, const struct backend_launch *launch)
+omprma_status_t lane_call(struct native *native, struct backend_job *job,
+                          const struct backend_launch *launch)
 {
     struct server *server = native->device->server;
+    bool traces = server->session->traces;
     omprma_status_t status;
 
     if (native->next)
@@ -48,10 +51,14 @@ omprma_status_t lane_call(struct native *native, const struct backend_launch *la
     if (native->options.on_main)
         service_kernel_begins(server);
     server_unlock(server);
+    if (traces)
+        job->began_ns = clock_ns();
     crash_enter_kernel(launch->kernel, &native->crash);
     /* A host kernel asks its own runtime for teams and threads, whatever the geometry says. */
     status = kernel_call(launch->kernel, launch->with.arguments, launch->with.count);
     crash_leave_kernel();
+    if (traces)
+        job->ended_ns = clock_ns();
     server_lock(server);
     if (native->options.on_main)
         service_kernel_ended(server);
@@ -78,7 +85,7 @@ bool lane_run_next(struct native *native)
     if (!job)
         return false;
     native->first = job->next;
-    status = lane_call(native, job->handle);
+    status = lane_call(native, job, job->handle);
     backend_end(job, status);
     return true;
 }

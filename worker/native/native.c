@@ -128,7 +128,7 @@ static enum backend_step native_launch(struct worker_device *device, struct back
                                    "launch of 0x%llx, which is not a kernel of a loaded image",
                                    (unsigned long long)launch->kernel));
     if (lane_is_own(native))
-        return over(job, lane_call(native, launch));
+        return over(job, lane_call(native, job, launch));
     job->handle = (void *)(uintptr_t)launch;
     lane_append(native, job);
     return BACKEND_PENDING;

@@ -63,7 +63,8 @@ void lane_stop(struct native *native);
 bool lane_is_own(const struct native *native);
 
 /* Runs the kernel of a launch on the calling thread, releasing the lock meanwhile. */
-omprma_status_t lane_call(struct native *native, const struct backend_launch *launch);
+omprma_status_t lane_call(struct native *native, struct backend_job *job,
+                          const struct backend_launch *launch);
 
 /* Leaves a launch to a lane. */
 void lane_append(struct native *native, struct backend_job *job);

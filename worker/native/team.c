@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "worker/native/image.h"
@@ -40,6 +41,16 @@ void team_resize(const void *owner, int threads)
     set_defaults(text);
     set_threads(threads);
     parallel(nothing, NULL, (unsigned)threads, 0);
+}
+
+void team_inherit_cores(void)
+{
+    static const char *const users[] = {"OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY"};
+
+    for (size_t i = 0; i < sizeof(users) / sizeof(users[0]); i++)
+        if (getenv(users[i]))
+            return;
+    setenv("KMP_AFFINITY", "disabled", 0);
 }
 
 /* In place of libomp's, which counts once, when it starts. omprma-worker exports it, and images

@@ -12,4 +12,9 @@
  */
 void team_resize(const void *owner, int threads);
 
+/* Threads that libomp makes from now on, also in the middle of a kernel, have the cores of the
+ * thread that makes them, and not those that it found when it started; but where the user binds
+ * threads by libomp's own variables. Before libomp starts. */
+void team_inherit_cores(void);
+
 #endif

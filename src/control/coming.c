@@ -1,0 +1,68 @@
+/* coming.c: see coming.h. */
+#define _GNU_SOURCE
+#include "control/coming.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const uint64_t magic = 0x6f6d70726d612b31;
+static const char line_of_worker[] = "omprma-worker is up\n";
+
+void coming_say(void)
+{
+    if (getenv(COMING_VARIABLE) && write(STDERR_FILENO, line_of_worker, strlen(line_of_worker)) < 0)
+        return; /* nobody counts */
+    unsetenv(COMING_VARIABLE);
+}
+
+bool coming_is(const char *line)
+{
+    return strstr(line, line_of_worker) != NULL;
+}
+
+static struct coming *map(int fd)
+{
+    void *memory = mmap(NULL, sizeof(struct coming), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+struct coming *coming_make(int workers, int *fd)
+{
+    struct coming *made = NULL;
+
+    *fd = memfd_create("omprma-coming", MFD_CLOEXEC);
+    if (*fd >= 0 && ftruncate(*fd, sizeof(*made)) == 0)
+        made = map(*fd);
+    if (made) {
+        made->magic = magic;
+        made->workers = workers;
+        return made;
+    }
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+    return NULL;
+}
+
+struct coming *coming_open(int fd)
+{
+    struct stat status;
+
+    bool fits = fstat(fd, &status) == 0 && status.st_size == sizeof(struct coming);
+    struct coming *coming = fits ? map(fd) : NULL;
+
+    if (!coming || coming->magic == magic)
+        return coming;
+    coming_close(coming);
+    return NULL;
+}
+
+void coming_close(struct coming *coming)
+{
+    if (coming)
+        munmap(coming, sizeof(*coming));
+}

@@ -1,0 +1,97 @@
+/* test_kernel_source.c: source files of target regions, by locations as compilers write them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/kernel_source.h"
+
+/* Constants of this program, as clang's are of one with regions. */
+const char test_location[] = ";/src/own place/test.c;test_region;4711;1;;";
+const char test_mapped[] = ";test_region;/src/mapped.c;4711;9;;";
+
+static bool search(const char *memory, size_t bytes, const char *function, int line, char *file)
+{
+    const struct kernel_name name = {function, strlen(function), line};
+
+    file[0] = '\0';
+    return kernel_source_search(memory, bytes, &name, file, 64);
+}
+
+#define TEXT(text) text, sizeof(text)
+
+static void in_memory(void **state)
+{
+    static const char two[] = "x\0;a.c;main;7;1;;\0;a.c;main;7;20;;\0;b.cpp;space::scale;9;3;;";
+    char file[64];
+
+    (void)state;
+    assert_true(search(TEXT(two), "main", 7, file));
+    assert_string_equal(file, "a.c");
+    assert_true(search(TEXT(two), "_ZN5space5scaleEPd", 9, file));
+    assert_string_equal(file, "b.cpp");
+    assert_true(search(TEXT(two), "_ZN5space6rescaleEPd", 9, file));
+    assert_string_equal(file, "");
+    assert_true(search(TEXT(two), "main", 9, file));
+    assert_string_equal(file, "");
+    assert_true(search(TEXT(two), "mai", 7, file));
+    assert_string_equal(file, "");
+}
+
+static void not_known(void **state)
+{
+    static const char *const texts[] = {
+        ";7;",
+        ";main;7;1;;",
+        "a.c;main;7;1;;",
+        ";a.c;main;7;1;",
+        ";a.c;main;7;1;;more",
+        ";main;a.c;7;1;;",
+        ";a\n.c;main;7;1;;",
+        ";;main;7;1;;",
+    };
+    char file[64];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        assert_true(search(texts[i], strlen(texts[i]) + 1, "main", 7, file));
+        assert_string_equal(file, "");
+    }
+    for (size_t bytes = 0; bytes < sizeof(";a.c;main;7;1;;"); bytes++) {
+        assert_true(search(";a.c;main;7;1;;", bytes, "main", 7, file));
+        assert_string_equal(file, "");
+    }
+}
+
+static void ambiguous(void **state)
+{
+    char file[64];
+
+    (void)state;
+    assert_false(search(TEXT(";a.c;main;7;1;;\0;b.c;main;7;1;;"), "main", 7, file));
+}
+
+static void in_the_program(void **state)
+{
+    const struct kernel_name region = {"test_region", 11, 4711}, none = {"test_region", 11, 4712};
+    char file[64];
+
+    (void)state;
+    assert_true(kernel_source_find(&region, file, sizeof(file)));
+    assert_string_equal(file, "/src/own place/test.c");
+    assert_false(kernel_source_find(&none, file, sizeof(file)));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(in_memory),
+        cmocka_unit_test(not_known),
+        cmocka_unit_test(ambiguous),
+        cmocka_unit_test(in_the_program),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
