@@ -355,14 +355,30 @@ static void leave(struct runtime *runtime)
 
     patience_begin(&patience, "the end", advice(&runtime->config), "leaving MPI",
                    runtime->config.timeout_s * second_ns);
+    free_runtime(runtime); /* receives are taken back */
     world_leave(&runtime->world);
     patience_end(&patience);
+}
+
+/* A worker was lost when the program asked for nothing any more, so no call of its has failed. */
+static void say_late_loss(const struct runtime *runtime)
+{
+    for (int rank = 0; rank < runtime->world.size; rank++) {
+        const struct peer *peer = runtime->peers[rank];
+
+        if (!peer || !peer->lost)
+            continue;
+        log_write(LOG_ERROR, "when the program ended: %s", peer->lost_text);
+        return;
+    }
 }
 
 /* MPI cannot be left in order when a worker is lost: all would wait for it. Then the others go
  * without, as this process does, and what MPI may still touch stays. */
 static void stop(struct runtime *runtime)
 {
+    bool was_known = runtime->unresponsive;
+
     progress_thread_stop(runtime);
     say_goodbye(runtime);
     trace_close(runtime);
@@ -373,11 +389,14 @@ static void stop(struct runtime *runtime)
         fflush(NULL);
         if (runtime->config.on_loss == ON_LOSS_CONTINUE)
             return;
+        if (!was_known)
+            say_late_loss(runtime);
         world_abort(&runtime->world, EXIT_FAILURE);
     }
     broken_pipe_end();
-    free_runtime(runtime);
-    if (!runtime->adopted)
+    if (runtime->adopted)
+        free_runtime(runtime);
+    else
         leave(runtime);
     free(runtime);
 }
@@ -394,7 +413,7 @@ void omprma_finalize(void)
 
 /* ---- starting ---- */
 
-/* Start-up has failed after the workers were met: lets them go. */
+/* Start-up has failed, and not for all alike: lets the workers go. */
 static omprma_status_t give_up(struct runtime *runtime, omprma_status_t status)
 {
     char text[512];
@@ -455,6 +474,8 @@ static omprma_status_t start(void)
     if (joined && config_status == OMPRMA_OK)
         status = connect_and_measure(runtime, &patience);
     patience_end(&patience);
+    if (runtime->world.torn)
+        return give_up(runtime, status);
     if (!joined) { /* all processes found the same: they leave together */
         ended = true;
         world_leave(&runtime->world);
