@@ -109,8 +109,8 @@ omprma_status_t world_open(struct world *world, struct world_peer *mine, struct 
                            world_attach attach, void *data);
 void world_free_peers(struct world_peer *peers, int size);
 
-/* Frees window and communicators and ends MPI. Called by all. Where that fails it says so and ends all
- * processes. */
+/* Frees window and communicators and ends MPI. Called by all. Where that fails it says so and ends
+ * all processes. */
 void world_leave(struct world *world);
 
 /* Ends all processes at once, without waiting for any. Does not return. */

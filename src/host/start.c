@@ -416,7 +416,7 @@ void omprma_finalize(void)
 /* Start-up has failed, and not for all alike: lets the workers go. */
 static omprma_status_t give_up(struct runtime *runtime, omprma_status_t status)
 {
-    char text[512];
+    char text[ERROR_TEXT_BYTES];
 
     snprintf(text, sizeof(text), "%s", error_text());
     ended = true;
@@ -453,7 +453,7 @@ static omprma_status_t start(void)
     struct patience patience;
     omprma_status_t status, config_status;
     int64_t limit_s = CONFIG_START_LEAST_S;
-    char config_text[512];
+    char config_text[ERROR_TEXT_BYTES];
     bool joined;
 
     if (!runtime)

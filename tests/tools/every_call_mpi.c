@@ -1,13 +1,11 @@
-/* every_call_mpi.c: put before MPI by LD_PRELOAD, over its profiling interface: counts the calls that
- * omprma makes and has one of them fail, come late, or end the process. For every_call.sh. It is not
- * linked with MPI, because it is loaded into processes without MPI, too.
- *   EVERY_CALL=RANK,N,WHAT[,FUNCTION]  the N-th call of the process of that rank (0: the application),
- *                                      or of that function, with WHAT: error, abort, or milliseconds
- *   EVERY_CALL_LOG=FOLDER  each call is a line in FOLDER/RANK; the one that was chosen, in
- *                          FOLDER/chosen
- * A call that fails has not been made, so peers may wait for what it was to bring. MPI_Test and
- * MPI_Testany count when they find something, which is then what has failed: how often they look is
- * chance. */
+/* every_call_mpi.c: put before MPI by LD_PRELOAD, over its profiling interface: counts the calls
+ * that omprma makes and has one of them fail, come late, or end the process. For every_call.sh. It
+ * is not linked with MPI, because it is loaded into processes without MPI, too.
+ *   EVERY_CALL=RANK,N,WHAT[,FUNCTION]  the N-th call of the process of that rank (0: the
+ * application), or of that function, with WHAT: error, abort, or milliseconds EVERY_CALL_LOG=FOLDER
+ * each call is a line in FOLDER/RANK; the one that was chosen, in FOLDER/chosen A call that fails
+ * has not been made, so peers may wait for what it was to bring. MPI_Test and MPI_Testany count
+ * when they find something, which is then what has failed: how often they look is chance. */
 #include <fcntl.h>
 #include <mpi.h>
 #include <signal.h>
@@ -104,7 +102,7 @@ CALL(Error_string, (int code, char *text, int *length), (code, text, length))
 CALL(Comm_rank, (MPI_Comm comm, int *rank), (comm, rank))
 CALL(Comm_size, (MPI_Comm comm, int *size), (comm, size))
 CALL(Comm_dup, (MPI_Comm comm, MPI_Comm *copy), (comm, copy))
-CALL(Comm_free, (MPI_Comm *comm), (comm))
+CALL(Comm_free, (MPI_Comm * comm), (comm))
 CALL(Comm_set_errhandler, (MPI_Comm comm, MPI_Errhandler handler), (comm, handler))
 CALL(Allreduce,
      (const void *mine, void *all, int count, MPI_Datatype type, MPI_Op operation, MPI_Comm comm),
