@@ -11,14 +11,14 @@
 . "$(dirname "$0")/common.sh"
 # shellcheck source=tests/shared_memory.sh
 . "$(dirname "$0")/../shared_memory.sh"
-step=${1:-15} often=${2:-1} whats=${3:-error abort late} modes=${4:-rma two-sided}
-bound=20 # seconds for one run
+step=${1:-19} often=${2:-1} whats=${3:-error abort late} modes=${4:-rma two-sided}
+bound=20 at_once=4 # seconds for one run; runs
 root=$(realpath "$(dirname "$0")/../..")
 llvm=$root/build/toolchains/llvm-14
 [ -z "${SANITIZE:-}" ] || exit 77 # its output and its time are not the program's
 [ -x "$llvm/bin/clang" ] || { echo "no LLVM 14: run scripts/toolchains" && exit 77; }
 
-export OMPRMA_TIMEOUT=3 OMP_NUM_THREADS=2 LIBOMP_NUM_HIDDEN_HELPER_THREADS=2 OMPRMA_MEMORY=320M
+export OMPRMA_TIMEOUT=5 OMP_NUM_THREADS=2 LIBOMP_NUM_HIDDEN_HELPER_THREADS=2 OMPRMA_MEMORY=320M
 export OMPRMA_BIND=0 # else there is a line when workers share cores
 ulimit -c 0
 program=$folder/every_call
@@ -117,10 +117,10 @@ number=0
 while read -r mode rank n function what; do
     number=$((number + 1))
     one $number "$mode" "$rank" "$n" "$function" "$what" >"$folder/line$number" &
-    [ $((number % 4)) -gt 0 ] || { wait && look; }
+    [ $((number % at_once)) -gt 0 ] || { wait && look; }
 done <"$folder/plan"
 wait
-[ $((number % 4)) = 0 ] || look
+[ $((number % at_once)) = 0 ] || look
 for _ in $(seq 60); do
     new=$(comm -13 "$folder/memory" <(shared_memory))
     [ -n "$new" ] || break
