@@ -102,7 +102,7 @@ chosen() {
 plan() {
     local mode rank what
     for mode in $modes; do
-        start "$folder/$mode" "$mode" || exit 1
+        start "$folder/$mode" "$mode" && grep -q '^right$' "$folder/$mode/out" || return 1
         for rank in 0 1 2; do
             for what in $whats; do
                 chosen "$folder/$mode/log/$rank" | sed "s/.*/$mode $rank & $what/"
@@ -111,8 +111,10 @@ plan() {
     done
 }
 
+touch "$folder/failed"
 shared_memory >"$folder/memory"
-plan | awk -v step="$step" 'NR % step == 0' >"$folder/plan"
+plan >"$folder/all" || { cat "$folder"/*/err && exit 1; }
+awk -v step="$step" 'NR % step == 0' "$folder/all" >"$folder/plan"
 number=0
 while read -r mode rank n function what; do
     number=$((number + 1))
@@ -127,6 +129,7 @@ for _ in $(seq 60); do
     sleep 0.1
 done
 check 'shared memory left' "$new" ''
-check 'runs that are not as they should be' "$(cat "$folder/failed" 2>/dev/null | wc -l)" 0
-echo "$number runs"
+check 'runs that are not as they should be' "$(wc -l <"$folder/failed")" 0
+echo "$number runs of $(wc -l <"$folder/all")"
+check 'calls to try' $((number > 0)) 1
 finish
