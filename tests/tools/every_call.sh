@@ -11,7 +11,7 @@
 . "$(dirname "$0")/common.sh"
 # shellcheck source=tests/shared_memory.sh
 . "$(dirname "$0")/../shared_memory.sh"
-step=${1:-19} often=${2:-1} whats=${3:-error abort late} modes=${4:-rma two-sided}
+step=${1:-23} often=${2:-1} whats=${3:-error abort late} modes=${4:-rma two-sided}
 bound=20 at_once=4 # seconds for one run; runs
 root=$(realpath "$(dirname "$0")/../..")
 llvm=$root/build/toolchains/llvm-14
