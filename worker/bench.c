@@ -3,6 +3,7 @@
 
 #include <limits.h>
 
+#include "base/error.h"
 #include "base/log.h"
 #include "control/mpi_bench.h"
 #include "worker/worker.h"
@@ -24,10 +25,14 @@ static bool may_run(const struct stream *stream, const struct wire_record *recor
 void bench_run(const struct stream *stream, const struct wire_record *record)
 {
     double us[BENCH_PUTS_MOST];
+    struct server *server = stream->session->server;
     uint32_t count = 0;
 
-    if (may_run(stream, record))
-        count = mpi_bench_run(stream->session->server->world, record->word, us);
+    if (may_run(stream, record) &&
+        mpi_bench_run(server->world, record->word, us, &count) != OMPRMA_OK) {
+        server_break(server, OMPRMA_ERR_MPI, error_text());
+        return;
+    }
     if (record->flags & WIRE_REPLY)
         reply_append(stream, WIRE_DONE, record->op, count, us, (uint32_t)(count * sizeof(*us)));
 }

@@ -44,6 +44,7 @@ struct worker {
     struct driver driver;                            /* CUDA's; closed where there are no GPUs */
     int natives;                                     /* devices that are; they come first */
     bool silent;                                     /* another one tells why it ends */
+    bool has_said;                                   /* it has done so itself */
     bool lends; /* its cores are used by other workers until it runs a region */
     struct doorbell *bell, *head_bell;
     struct doorbell **bells; /* by rank; only the head's is set */
@@ -302,7 +303,7 @@ static void adopt_settings(const struct world_settings *settings)
 
 /* Runs when the settings are known and the window is made: finds this worker's place and makes its
  * devices, each with its first arena. */
-static omprma_status_t attach(struct world *world, struct world_peer *mine, void *data)
+static omprma_status_t attach_devices(struct world *world, struct world_peer *mine)
 {
     const struct place_wish wish = {
         .index = world->place.index,
@@ -315,7 +316,6 @@ static omprma_status_t attach(struct world *world, struct world_peer *mine, void
     struct world_hello *hello = &mine->hello;
     omprma_status_t status = OMPRMA_OK;
 
-    (void)data;
     adopt_settings(&world->settings);
     if (world->has_window)
         status = rma_create(world, NULL, NULL, &worker.server.one_sided);
@@ -343,6 +343,18 @@ static omprma_status_t attach(struct world *world, struct world_peer *mine, void
     hello->shared = description->shared;
     memcpy(hello->cpus, description->cpus, sizeof(hello->cpus));
     return OMPRMA_OK;
+}
+
+/* Says what has failed before the application hears that something has, and ends all processes. */
+static omprma_status_t attach(struct world *world, struct world_peer *mine, void *data)
+{
+    omprma_status_t status = attach_devices(world, mine);
+
+    (void)data;
+    worker.has_said = status != OMPRMA_OK && !worker.silent;
+    if (worker.has_said)
+        log_write(LOG_ERROR, "%s", error_text());
+    return status;
 }
 
 static void close_connection(void)
@@ -504,10 +516,10 @@ int main(int argc, char **argv)
     if (status == OMPRMA_OK)
         status = server_run(&worker.server);
     if (status != OMPRMA_OK) {
-        if (!worker.silent)
-            log_write(LOG_ERROR, "%s", error_text());
-        else
+        if (worker.silent)
             sleep(1); /* the one that speaks is not to be killed before it has */
+        else if (!worker.has_said)
+            log_write(LOG_ERROR, "%s", error_text());
         world_abort(&worker.world, EXIT_FAILURE);
     }
     close_all();

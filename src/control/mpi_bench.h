@@ -42,8 +42,9 @@ static inline uint32_t bench_repetitions(uint64_t word)
 }
 
 /* Takes part in one measurement, as the words of its record say; addresses were checked. Writes the
- * times of BENCH_PUT to `us`, which has room for BENCH_PUTS_MOST, and returns how many there are.
- * Blocks until the measurement is over. */
-uint32_t mpi_bench_run(const struct world *world, const uint64_t *words, double *us);
+ * times of BENCH_PUT to `us`, which has room for BENCH_PUTS_MOST, and their number to *count.
+ * Blocks until the measurement is over. Errors: MPI; the application then waits for this side. */
+omprma_status_t mpi_bench_run(const struct world *world, const uint64_t *words, double *us,
+                              uint32_t *count);
 
 #endif

@@ -121,15 +121,15 @@ static omprma_status_t turn_deaf(struct mpi_channel *self, omprma_status_t statu
 }
 
 /* A receive has ended. */
-static void note_arrival(struct mpi_channel *self, unsigned slot, const MPI_Status *status)
+static int note_arrival(struct mpi_channel *self, unsigned slot, const MPI_Status *status)
 {
     struct channel_message *message = self->slots[slot];
-    int bytes = 0;
+    int bytes = 0, code = MPI_Get_count(status, MPI_BYTE, &bytes);
 
-    MPI_Get_count(status, MPI_BYTE, &bytes);
     message->bytes = (uint32_t)bytes;
     message->peer = status->MPI_SOURCE;
     message->next = NULL;
+    return code;
 }
 
 /* Looks at the receive that was posted first, and now and then at all. */
@@ -143,7 +143,7 @@ static int look(struct mpi_channel *self)
     if (code == MPI_SUCCESS && !done && ++self->looks % LOOKS_PER_SWEEP == 0)
         code = MPI_Testany(SLOTS, self->requests, &slot, &done, &status);
     if (code == MPI_SUCCESS && done && slot != MPI_UNDEFINED)
-        note_arrival(self, (unsigned)slot, &status);
+        code = note_arrival(self, (unsigned)slot, &status);
     return code;
 }
 
@@ -242,10 +242,10 @@ static void mpi_destroy(struct channel *channel)
 
     mpi_yield_allow(true);
     for (unsigned i = 0; i < SLOTS; i++) {
-        if (self->requests[i] != MPI_REQUEST_NULL) {
-            MPI_Cancel(&self->requests[i]);
-            MPI_Wait(&self->requests[i], MPI_STATUS_IGNORE);
-        }
+        if (self->requests[i] != MPI_REQUEST_NULL &&
+            (MPI_Cancel(&self->requests[i]) != MPI_SUCCESS ||
+             MPI_Wait(&self->requests[i], MPI_STATUS_IGNORE) != MPI_SUCCESS))
+            continue; /* MPI may still write there */
         free(self->slots[i]);
     }
     mpi_yield_allow(false);

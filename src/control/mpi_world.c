@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "control/join.h"
 #include "control/mpi_hub.h"
 #include "control/mpi_yield.h"
@@ -61,8 +62,8 @@ static omprma_status_t join_start(struct world *world, int *level)
         return error_set(OMPRMA_ERR_MPI, "MPI was already finalized in this process");
     MPI_Initialized(&running);
     if (running) {
-        MPI_Query_thread(level);
-        return OMPRMA_OK;
+        code = MPI_Query_thread(level);
+        return code == MPI_SUCCESS ? OMPRMA_OK : world_error(code, "MPI_Query_thread");
     }
     code = MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, level);
     if (code != MPI_SUCCESS)
@@ -76,6 +77,22 @@ static omprma_status_t join_start(struct world *world, int *level)
                          "(MPI_THREAD_SERIALIZED) is needed",
                          *level, MPI_THREAD_SERIALIZED);
     return OMPRMA_OK;
+}
+
+/* A step of all together has failed here: the others do not know, and would wait. */
+static omprma_status_t step_failed(struct world *world, int code, const char *what)
+{
+    world->torn = true;
+    return world_error(code, what);
+}
+
+static omprma_status_t find_rank(struct world *world)
+{
+    int code = MPI_Comm_rank(MPI_COMM_WORLD, &world->rank);
+
+    if (code == MPI_SUCCESS)
+        code = MPI_Comm_size(MPI_COMM_WORLD, &world->size);
+    return code == MPI_SUCCESS ? OMPRMA_OK : step_failed(world, code, "size of the job");
 }
 
 /* All tell rank 0 their roles and hear what follows from them. */
@@ -166,7 +183,7 @@ static omprma_status_t join_agree(struct world *world, enum world_role role, boo
     gethostname(mine.host, sizeof(mine.host) - 1);
     code = exchange_roles(world, &mine, &answer);
     if (code != MPI_SUCCESS)
-        return world_error(code, "first exchange of roles");
+        return step_failed(world, code, "first exchange of roles");
     world->head = answer.head;
     world->star = answer.star;
     world->local_index = answer.local_index;
@@ -182,7 +199,7 @@ static omprma_status_t join_agree(struct world *world, enum world_role role, boo
     _Static_assert(sizeof(cpus.words) == sizeof(allowed), "processors");
     memcpy(cpus.words, &allowed, sizeof(allowed));
     code = exchange_places(world, &cpus);
-    return code == MPI_SUCCESS ? OMPRMA_OK : world_error(code, "exchange of processors");
+    return code == MPI_SUCCESS ? OMPRMA_OK : step_failed(world, code, "exchange of processors");
 }
 
 /* The head cannot go on: tells the workers, who leave. */
@@ -219,9 +236,9 @@ omprma_status_t world_join(struct world *world, enum world_role role, bool star)
     if (status != OMPRMA_OK)
         return status;
     quick_connection();
-    MPI_Comm_rank(MPI_COMM_WORLD, &world->rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &world->size);
-    status = join_agree(world, role, star);
+    status = find_rank(world);
+    if (status == OMPRMA_OK)
+        status = join_agree(world, role, star);
     return status == OMPRMA_OK ? check_level(world, role, level) : status;
 }
 
@@ -257,7 +274,7 @@ static const char *component_of(MPI_Win window)
 }
 
 /* All must have the window, or nobody uses it. Making it is collective. */
-static void open_window(struct world *world)
+static int open_window(struct world *world)
 {
     struct world_mpi *mpi = world->mpi;
     char text[MPI_MAX_ERROR_STRING];
@@ -267,7 +284,7 @@ static void open_window(struct world *world)
         snprintf(world->why_no_window, sizeof(world->why_no_window),
                  "no window is made, because with OMPRMA_EXCHANGE=application workers need not "
                  "reach each other");
-        return;
+        return MPI_SUCCESS;
     }
     code = MPI_Win_create_dynamic(MPI_INFO_NULL, mpi->control, &mpi->window);
     if (code != MPI_SUCCESS) {
@@ -278,17 +295,19 @@ static void open_window(struct world *world)
         mpi->window = MPI_WIN_NULL;
     }
     good = code == MPI_SUCCESS;
-    MPI_Allreduce(&good, &all_good, 1, MPI_INT, MPI_MIN, mpi->control);
+    code = MPI_Allreduce(&good, &all_good, 1, MPI_INT, MPI_MIN, mpi->control);
+    if (code != MPI_SUCCESS)
+        return code;
     if (!all_good) {
         if (!world->why_no_window[0])
             snprintf(world->why_no_window, sizeof(world->why_no_window),
                      "MPI offers no dynamic window here (another process could not create it)");
         mpi->window = MPI_WIN_NULL; /* not freed: that is collective, and some have none */
-        return;
+        return MPI_SUCCESS;
     }
-    MPI_Win_set_errhandler(mpi->window, MPI_ERRORS_RETURN);
     world->has_window = true;
     world->component = component_of(mpi->window);
+    return MPI_Win_set_errhandler(mpi->window, MPI_ERRORS_RETURN);
 }
 
 /* Room for what the worker of a rank says about its devices. */
@@ -368,7 +387,9 @@ omprma_status_t world_open(struct world *world, struct world_peer *mine, struct 
         code = open_communicators(world);
     if (code != MPI_SUCCESS)
         return world_error(code, "start-up of communicators");
-    open_window(world);
+    code = open_window(world);
+    if (code != MPI_SUCCESS)
+        return world_error(code, "start-up of the window");
     world_mpi_library(library, sizeof(library));
     world->quirks = quirks_for(quirks_openmpi_version(library), world->component);
     if (attach)
@@ -403,34 +424,54 @@ omprma_status_t world_open(struct world *world, struct world_peer *mine, struct 
     return OMPRMA_OK;
 }
 
-static void free_communicator(MPI_Comm *comm)
+static int free_communicator(MPI_Comm *comm)
 {
-    if (*comm != MPI_COMM_NULL && *comm != MPI_COMM_WORLD)
-        MPI_Comm_free(comm);
+    return *comm != MPI_COMM_NULL && *comm != MPI_COMM_WORLD ? MPI_Comm_free(comm) : MPI_SUCCESS;
+}
+
+/* All of it is collective: after what fails, the others wait for this process. */
+static int free_all(struct world *world)
+{
+    struct world_mpi *mpi = world->mpi;
+    int code = MPI_SUCCESS;
+
+    if (world->has_window)
+        code = MPI_Win_unlock_all(mpi->window);
+    if (code == MPI_SUCCESS && world->has_window)
+        code = MPI_Win_free(&mpi->window);
+    if (code == MPI_SUCCESS && mpi)
+        code = free_communicator(&mpi->data);
+    if (code == MPI_SUCCESS && mpi)
+        code = free_communicator(&mpi->control);
+    if (code == MPI_SUCCESS && world->started_mpi)
+        code = MPI_Finalize();
+    return code;
 }
 
 void world_leave(struct world *world)
 {
-    struct world_mpi *mpi = world->mpi;
+    int code;
 
     mpi_yield_allow(true);
-    if (world->has_window) {
-        MPI_Win_unlock_all(mpi->window);
-        MPI_Win_free(&mpi->window);
+    code = free_all(world);
+    if (code != MPI_SUCCESS) {
+        world_error(code, "leaving MPI");
+        log_write(LOG_ERROR, "%s", error_text());
+        fflush(NULL);
+        world_abort(world, EXIT_FAILURE);
     }
-    if (mpi) {
-        free_communicator(&mpi->data);
-        free_communicator(&mpi->control);
-    }
-    free(mpi);
+    free(world->mpi);
     world->mpi = NULL;
-    if (world->started_mpi)
-        MPI_Finalize();
 }
 
 void world_abort(struct world *world, int code)
 {
+    int running = 0, ended = 0;
+
     (void)world;
-    MPI_Abort(MPI_COMM_WORLD, code);
+    MPI_Initialized(&running);
+    MPI_Finalized(&ended);
+    if (running && !ended)
+        MPI_Abort(MPI_COMM_WORLD, code);
     _exit(code);
 }

@@ -77,6 +77,7 @@ struct world {
     int rank, size, head;
     bool star;                    /* no two workers exchange a message: no window, no collectives */
     bool started_mpi;             /* we called MPI_Init_thread, so we call MPI_Finalize */
+    bool torn;                    /* joining has failed for this process alone */
     int local_index, local_count; /* among the workers of one host; workers only */
     struct join_place place;      /* workers only */
     bool crowded; /* more processes of this job on this host than processors: waiting is sleeping */
@@ -95,8 +96,9 @@ bool world_launched(void);
 /* Starts MPI where needed, finds the head and the worker's place among its host's workers. `star`:
  * the head's wish that no two workers exchange a message, because they may not reach each other;
  * world->star says whether that makes a difference (see join.h). Called by all processes.
- * Errors, after each of which world_leave() may be called: NO_WORKERS, VERSION, MPI (too little
- * thread support in a program that started MPI itself; the workers are told), HOST_MEMORY. */
+ * Errors: NO_WORKERS, VERSION, MPI (too little thread support in a program that started MPI itself;
+ * the workers are told), HOST_MEMORY; then world_leave(), but world_abort() where MPI has failed
+ * after it was started (world->torn), because the others do not know. */
 omprma_status_t world_join(struct world *world, enum world_role role, bool star);
 
 /* Spreads the settings (filled by the head) and makes communicators and window. Called by all.
@@ -110,7 +112,8 @@ omprma_status_t world_open(struct world *world, struct world_peer *mine, struct 
                            world_attach attach, void *data);
 void world_free_peers(struct world_peer *peers, int size);
 
-/* Frees window and communicators and ends MPI. Called by all. */
+/* Frees window and communicators and ends MPI. Called by all. Where that fails it says so and ends
+ * all processes. */
 void world_leave(struct world *world);
 
 /* Ends all processes at once, without waiting for any. Does not return. */

@@ -7,6 +7,7 @@
 #ifndef OMPRMA_HOST_DEVICE_H
 #define OMPRMA_HOST_DEVICE_H
 
+#include "base/error.h"
 #include "base/spinlock.h"
 #include "host/allocator.h"
 #include "host/paths.h"
@@ -64,8 +65,8 @@ struct device {
         uint64_t bytes;
     } released[DEVICE_RELEASED];
     uint32_t released_count;
-    char lost_text[768]; /* why; alone: a kernel crashed, and it refuses everything */
-    int lost_code;       /* of the device's driver for that, 0: none */
+    char lost_text[ERROR_TEXT_BYTES]; /* why; alone: a kernel crashed, and it refuses everything */
+    int lost_code;                    /* of the device's driver for that, 0: none */
 };
 
 /* Makes device `index` of a worker from what that said, without queues; frees it. See devices.h.

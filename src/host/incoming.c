@@ -143,7 +143,7 @@ void incoming_lost(struct peer *peer, const char *text)
 static bool lose_failed(struct runtime *runtime)
 {
     int failed = runtime->channel->failed_peer;
-    char text[512];
+    char text[ERROR_TEXT_BYTES];
     bool news = false;
 
     snprintf(text, sizeof(text), "%s", error_text());

@@ -331,7 +331,7 @@ static void fail_after(struct omprma_queue *queue, struct operation *wait)
     const struct operation *target = wait->wait.target;
     int from = queue->device->number, to = target->queue->device->number;
     const char *why = target->failure->text;
-    char text[896];
+    char text[ERROR_TEXT_BYTES + 64];
 
     if (wait->wait.use == WAIT_EVENT)
         snprintf(text, sizeof(text), "device %d waits for an event of device %d: %s", from, to,
@@ -521,7 +521,7 @@ static void command_failed(struct omprma_queue *queue, uint64_t number,
 {
     uint64_t failed = whole_number(queue, (uint32_t)record->word[1]);
     struct operation *at;
-    char text[768], named[960];
+    char text[ERROR_TEXT_BYTES], named[ERROR_TEXT_BYTES];
 
     if (failed > number)
         failed = number;

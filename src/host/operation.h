@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <omprma/omprma.h>
 
+#include "base/error.h"
 #include "control/channel.h"
 #include "control/datapath.h"
 #include "host/stats.h"
@@ -33,7 +34,7 @@ struct failure {
     uint32_t references;
     omprma_status_t status;
     int code; /* the device's driver's own, 0: none */
-    char text[768];
+    char text[ERROR_TEXT_BYTES];
 };
 
 /* Makes one with a reference for the caller. Never fails: without memory it is a fixed one that

@@ -8,6 +8,7 @@
 #ifndef OMPRMA_HOST_PEER_H
 #define OMPRMA_HOST_PEER_H
 
+#include "base/error.h"
 #include "control/world.h"
 #include "host/runtime.h"
 
@@ -51,7 +52,7 @@ struct peer {
     } stats;
 
     bool lost; /* given up: it or the connection is dead, or nobody hears of its data */
-    char lost_text[512];
+    char lost_text[ERROR_TEXT_BYTES];
 };
 
 /* Makes a peer from what its worker said. Errors: HOST_MEMORY. */

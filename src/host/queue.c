@@ -440,7 +440,7 @@ static void abandon(struct operation *operation)
 
 void queue_lose(struct omprma_queue *queue, omprma_status_t status, const char *text)
 {
-    char named[700];
+    char named[ERROR_TEXT_BYTES];
     struct failure *failure =
         failure_create(status, queue->device->lost_code,
                        queue_name_exchange(queue, NULL, text, named, sizeof(named)));

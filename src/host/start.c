@@ -371,14 +371,30 @@ static void leave(struct runtime *runtime)
 
     patience_begin(&patience, "the end", advice(&runtime->config), "leaving MPI",
                    runtime->config.timeout_s * second_ns);
+    free_runtime(runtime); /* receives are taken back */
     world_leave(&runtime->world);
     patience_end(&patience);
+}
+
+/* A worker was lost when the program asked for nothing any more, so no call of its has failed. */
+static void say_late_loss(const struct runtime *runtime)
+{
+    for (int rank = 0; rank < runtime->world.size; rank++) {
+        const struct peer *peer = runtime->peers[rank];
+
+        if (!peer || !peer->lost)
+            continue;
+        log_write(LOG_ERROR, "when the program ended: %s", peer->lost_text);
+        return;
+    }
 }
 
 /* MPI cannot be left in order when a worker is lost: all would wait for it. Then the others go
  * without, as this process does, and what MPI may still touch stays. */
 static void stop(struct runtime *runtime)
 {
+    bool was_known = runtime->unresponsive;
+
     progress_thread_stop(runtime);
     say_goodbye(runtime);
     trace_close(runtime);
@@ -389,11 +405,14 @@ static void stop(struct runtime *runtime)
         fflush(NULL);
         if (runtime->config.on_loss == ON_LOSS_CONTINUE)
             return;
+        if (!was_known)
+            say_late_loss(runtime);
         world_abort(&runtime->world, EXIT_FAILURE);
     }
     broken_pipe_end();
-    free_runtime(runtime);
-    if (!runtime->adopted)
+    if (runtime->adopted)
+        free_runtime(runtime);
+    else
         leave(runtime);
     free(runtime);
 }
@@ -410,10 +429,10 @@ void omprma_finalize(void)
 
 /* ---- starting ---- */
 
-/* Start-up has failed after the workers were met: lets them go. */
+/* Start-up has failed, and not for all alike: lets the workers go. */
 static omprma_status_t give_up(struct runtime *runtime, omprma_status_t status)
 {
-    char text[512];
+    char text[ERROR_TEXT_BYTES];
 
     snprintf(text, sizeof(text), "%s", error_text());
     ended = true;
@@ -450,7 +469,7 @@ static omprma_status_t start(void)
     struct patience patience;
     omprma_status_t status, config_status;
     int64_t limit_s = CONFIG_START_LEAST_S;
-    char config_text[512];
+    char config_text[ERROR_TEXT_BYTES];
     bool joined;
 
     if (!runtime)
@@ -473,6 +492,8 @@ static omprma_status_t start(void)
         status = connect_and_measure(runtime, &patience);
     arrival_end();
     patience_end(&patience);
+    if (runtime->world.torn)
+        return give_up(runtime, status);
     if (!joined) { /* all processes found the same: they leave together */
         ended = true;
         world_leave(&runtime->world);

@@ -6,6 +6,7 @@
 
 #include "openmp/device.h"
 #include "openmp/exports.h"
+#include "openmp/loss.h"
 #include "openmp/report.h"
 
 void *omp_target_alloc(size_t bytes, int number)
@@ -19,9 +20,7 @@ void *omp_target_alloc(size_t bytes, int number)
         return malloc(bytes);
     if (choice == CHOICE_FAILED)
         return NULL;
-    if (device_is_lost(device))
-        report(NULL, device, "omp_target_alloc: the device is lost");
-    else
+    if (!loss_refuses("omp_target_alloc", device))
         report_status(NULL, device, omprma_alloc(device->remote, bytes, &address));
     device_leave();
     return (void *)(uintptr_t)address;

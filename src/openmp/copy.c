@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "openmp/device.h"
+#include "openmp/loss.h"
 #include "openmp/report.h"
 #include "openmp/work.h"
 
@@ -28,6 +29,9 @@ static bool route_open(struct route *route, int to_device, int from_device)
 {
     *route = (struct route){0};
     if (!route_end(to_device, &route->to) || !route_end(from_device, &route->from))
+        return false;
+    if (loss_refuses("omp_target_memcpy", route->from) ||
+        loss_refuses("omp_target_memcpy", route->to))
         return false;
     struct device *owner = route->from ? route->from : route->to;
     if (owner)
@@ -161,7 +165,8 @@ int fill_run(char *to, int value, size_t bytes, int device)
         return 0;
     }
     if (right) {
-        route.work = work_begin(route.to, NULL, WORK_WAITED);
+        right = !loss_refuses("omp_target_memset", route.to);
+        route.work = right ? work_begin(route.to, NULL, WORK_WAITED) : NULL;
         right = route.work && fill_pieces(&route, to, value, bytes);
     }
     return route_close(&route) && right ? 0 : EINVAL;

@@ -36,6 +36,7 @@ struct device {
     pthread_mutex_t load_lock; /* one thread at a time loads images; taken before `lock` */
     atomic_ulong generation;   /* of the registry that the device has */
     _Atomic bool lost;         /* and the run goes on, see loss.h */
+    _Atomic bool refused;      /* that functions of the program cannot use it has been said */
     bool settled;              /* what was lost with it has been said */
 };
 

@@ -50,6 +50,15 @@ bool loss_end_status(const struct location *where, struct device *device, int st
     return status_told(where, device, status, true);
 }
 
+bool loss_refuses(const char *function, struct device *device)
+{
+    if (!device || !device_is_lost(device))
+        return false;
+    if (!atomic_exchange(&device->refused, true))
+        report(NULL, device, "%s: the device is lost, and so is what it had", function);
+    return true;
+}
+
 /* What a construct under way has made itself comes from the host, or is made there once more. */
 static bool is_being_made(const struct mapped *mapped)
 {

@@ -30,6 +30,10 @@ bool loss_status(const struct location *where, struct device *device, int status
  * lock. */
 bool loss_end_status(const struct location *where, struct device *device, int status);
 
+/* For functions of the program that cannot use a lost device, while the run goes on: says so, once
+ * for each device. True: `device` (NULL: the host) is lost. */
+bool loss_refuses(const char *function, struct device *device);
+
 /* The end of a work whose device is lost: does the host have the values that it needs? False:
  * reported. The caller holds the device's lock. */
 bool loss_spares(const struct work *work);

@@ -106,9 +106,12 @@ static omprma_status_t twosided_test(struct datapath *path, struct transfer *t, 
         }
         if (!over)
             continue;
+        if (t->direction == TRANSFER_IN)
+            code = MPI_Get_count(&how, MPI_BYTE, &count);
+        if (code != MPI_SUCCESS)
+            return fail(path, t, code, "a two-sided transfer");
         t->completed += pieces->bytes[i];
-        if (t->direction == TRANSFER_IN && MPI_Get_count(&how, MPI_BYTE, &count) == MPI_SUCCESS)
-            t->empty |= count == 0;
+        t->empty |= count == 0;
     }
     if (t->issued < t->bytes)
         status = issue_pieces(path, t);

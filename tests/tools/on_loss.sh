@@ -54,6 +54,9 @@ done
 one 'stopped' 5 'right, host helped' "$works" fresh 19
 one 'stopped in a region' 5 'right, host helped' "$works" during 19
 one 'functions' 5 'right, host helped' "$works" functions 9
+check 'functions: lines of what refuses the device' \
+    "$(grep -c '^omprma: error: device 2 (.*): omp_target_memcpy: the device is lost' "$folder/err")" 1
+check 'functions: that only once' "$(grep -c 'omp_target_[a-z]*:' "$folder/err")" 1
 OMPRMA_DATA=two-sided one 'two-sided' 5 'right, host helped' "$works" fresh 9
 OMPRMA_STATS=1 one 'counted' 5 'right, host helped' "$works" fresh 9
 check 'what --stats says' "$(grep -c '^omprma: lost: 1 of 4 devices' "$folder/err")" 1

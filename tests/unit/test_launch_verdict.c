@@ -212,6 +212,20 @@ static void given_up(void **state)
     assert_non_null(strstr(line, "worker 2 has ended the run"));
 }
 
+/* mpirun does not say who was killed before MPI had started in it, but ends with the status. */
+static void killed_before_mpi(void **state)
+{
+    (void)state;
+    const struct verdict verdict = {0};
+    char line[512];
+    verdict_word(&verdict, 134 << 8, line, sizeof(line));
+    assert_non_null(strstr(line, "one was killed by signal 6 (Aborted) before MPI had started"));
+    verdict_word(&verdict, 200 << 8, line, sizeof(line));
+    assert_non_null(strstr(line, "mpirun ended with status 200 and said nothing"));
+    verdict_word(&verdict, 9, line, sizeof(line));
+    assert_non_null(strstr(line, "mpirun was killed by signal 9"));
+}
+
 /* Open MPI 4.1.4: lines of the program's process, and what mpirun says. */
 static void second_init(void **state)
 {
@@ -323,6 +337,7 @@ int main(void)
         cmocka_unit_test(second_init),
         cmocka_unit_test(words_about_dead_peers),
         cmocka_unit_test(given_up),
+        cmocka_unit_test(killed_before_mpi),
         cmocka_unit_test(long_input),
         cmocka_unit_test(unclosed_frame),
         cmocka_unit_test(words_of_the_program),

@@ -2,6 +2,7 @@
 #include "tools/launch/verdict.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -257,6 +258,11 @@ void verdict_word(const struct verdict *verdict, int status, char *line, size_t 
     if (WIFSIGNALED(status))
         snprintf(line, room, "mpirun was killed by signal %d (%s)", WTERMSIG(status),
                  strsignal(WTERMSIG(status)));
+    else if (WEXITSTATUS(status) > 128 && WEXITSTATUS(status) < 128 + NSIG)
+        snprintf(line, room,
+                 "the workers are gone: one was killed by signal %d (%s) before MPI had started "
+                 "there, and mpirun did not say which; run with -v",
+                 WEXITSTATUS(status) - 128, strsignal(WEXITSTATUS(status) - 128));
     else
         snprintf(line, room, "the workers are gone; mpirun ended with status %d and said nothing",
                  WEXITSTATUS(status));

@@ -17,6 +17,8 @@ static _Thread_local const struct native *own;
 
 bool lane_is_own(const struct native *native)
 {
+    if (crash_happened(&native->crash, NULL))
+        return false;
     return own == native || (native->options.on_main && server_on_main(native->device->server));
 }
 
@@ -82,7 +84,7 @@ bool lane_run_next(struct native *native)
     struct backend_job *job = native->first;
     omprma_status_t status;
 
-    if (!job)
+    if (!job || crash_happened(&native->crash, NULL))
         return false;
     native->first = job->next;
     status = lane_call(native, job, job->handle);

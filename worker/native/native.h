@@ -59,7 +59,9 @@ omprma_status_t native_open(struct worker_device *device, const struct native_op
 omprma_status_t lane_start(struct native *native);
 void lane_stop(struct native *native);
 
-/* True if the calling thread may run kernels of this device. */
+/* True if the calling thread may run kernels of this device. After a crash nobody may: what the
+ * kernel has left behind is not to be used, although the device is lost only when the crash is
+ * described. Kernels that run meanwhile on other lanes come to their end. */
 bool lane_is_own(const struct native *native);
 
 /* Runs the kernel of a launch on the calling thread, releasing the lock meanwhile. */
@@ -69,7 +71,7 @@ omprma_status_t lane_call(struct native *native, struct backend_job *job,
 /* Leaves a launch to a lane. */
 void lane_append(struct native *native, struct backend_job *job);
 
-/* Runs the next launch that waits for a lane. False if there is none. */
+/* Runs the next launch that waits for a lane. False if there is none, or after a crash. */
 bool lane_run_next(struct native *native);
 
 #endif
