@@ -122,6 +122,17 @@ struct backend_copy command_copy_of(const struct stream *stream, const struct wi
     return copy;
 }
 
+/* Gives up the command that was under way: a device is lost, and may still use the memory of a job
+ * that has begun. */
+static void abandon(struct stream *stream)
+{
+    if (stream->begun)
+        stream->stage = NULL;
+    stage_free(stream);
+    stream->begun = false;
+    stream->copied = 0;
+}
+
 /* ---- memory ---- */
 
 static enum command_step run_write(struct stream *stream, const struct wire_record *record)
@@ -364,6 +375,7 @@ static enum command_step run_copy(struct stream *stream, const struct wire_recor
     copy = command_copy_of(stream, record);
     to_device = copy.to_device;
     if (to_device->lost) {
+        abandon(stream);
         stream_lose(stream, copy.to_device);
         return COMMAND_DONE;
     }
@@ -429,11 +441,7 @@ static enum command_step run_failed(struct stream *stream, const struct wire_rec
 {
     const char *text = stream->failed_text ? stream->failed_text : "";
 
-    if (stream->begun) { /* the device is lost, and may still use the memory */
-        stream->begun = false;
-        stream->stage = NULL;
-    }
-    stream->copied = 0;
+    abandon(stream);
     if (record->code == WIRE_RESET && !stream->device->lost) {
         stream_reset(stream, record->op);
         command_finish(stream, record, 0, NULL, 0);

@@ -369,6 +369,74 @@ static void a_fault_takes_one_device(void **state)
     core_stop();
 }
 
+/* What the program and the worker both have a half of ends, though a small submit that it has to
+ * wait for never does. */
+static void a_fault_lets_transfers_end(void **state)
+{
+    static unsigned char data[BIG];
+    omprma_queue_t *queue[3];
+    omprma_addr_t block;
+
+    (void)state;
+    start_all();
+    block = core_alloc(POLLED, BIG);
+    for (int i = 0; i < 3; i++)
+        queue[i] = core_queue(POLLED);
+    core_choose(POLLED, 8, false);
+    far_naps = true;
+    assert_ok(launch(queue[2], FAR_NAP, 0, 0, 0));
+    assert_ok(omprma_queue_flush(queue[2]));
+    kernel_nap(20000);
+    far_slow = 1 << 30;
+    assert_ok(omprma_submit(queue[0], block, "x", 1));
+    assert_ok(omprma_queue_flush(queue[0]));
+    assert_ok(omprma_submit(queue[1], block, data, BIG));
+    assert_ok(omprma_queue_flush(queue[1]));
+    kernel_nap(20000);
+    core_hold(0);
+    far[POLLED].fault = "the far device is on fire";
+    core_release(0);
+    assert_int_equal(omprma_queue_synchronize(queue[2]), OMPRMA_ERR_KERNEL);
+    assert_int_equal(omprma_queue_synchronize(queue[1]), OMPRMA_ERR_DEVICE_LOST);
+    far_slow = 0;
+    far_naps = false;
+    for (int i = 0; i < 3; i++)
+        omprma_queue_destroy(queue[i]);
+    there_and_back(numbers[NATIVE], 100000, 0);
+    there_and_back(numbers[POLLED_TOO], 100000, look_up(numbers[POLLED_TOO], "far_add"));
+    core_stop();
+}
+
+/* A copy to a device that faults meanwhile ends, and so does what is behind it. */
+static void a_fault_ends_copies_of_others(void **state)
+{
+    static unsigned char data[BIG], back[BIG];
+    omprma_queue_t *queue;
+    omprma_addr_t here, there;
+
+    (void)state;
+    start_all();
+    here = core_alloc(numbers[NATIVE], BIG);
+    there = core_alloc(POLLED, BIG);
+    core_choose(numbers[NATIVE], 8, false);
+    queue = core_queue(numbers[NATIVE]);
+    far_slow = 1 << 30;
+    assert_ok(omprma_exchange(queue, here, POLLED, there, BIG));
+    assert_ok(omprma_submit(queue, here, data, 100000));
+    assert_ok(omprma_retrieve(queue, back, here, 100000));
+    assert_ok(omprma_queue_flush(queue));
+    kernel_nap(20000);
+    core_hold(0);
+    far[POLLED].fault = "the far device is on fire";
+    core_release(0);
+    assert_int_equal(omprma_queue_synchronize(queue), OMPRMA_ERR_DEVICE_LOST);
+    far_slow = 0;
+    assert_ok(omprma_queue_destroy(queue));
+    there_and_back(numbers[NATIVE], 100000, 0);
+    exchange(numbers[NATIVE], numbers[POLLED_TOO], 70000);
+    core_stop();
+}
+
 /* A kernel that lasts keeps neither another device of its worker waiting nor a copy to it. */
 static void devices_work_at_the_same_time(void **state)
 {
@@ -571,6 +639,8 @@ int main(void)
         cmocka_unit_test(devices_exchange),
         cmocka_unit_test(errors_come_back),
         cmocka_unit_test(a_fault_takes_one_device),
+        cmocka_unit_test(a_fault_lets_transfers_end),
+        cmocka_unit_test(a_fault_ends_copies_of_others),
         cmocka_unit_test(devices_work_at_the_same_time),
         cmocka_unit_test(a_lost_worker_takes_its_devices),
     };
