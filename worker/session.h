@@ -119,6 +119,7 @@ struct session {
     uint32_t active_count;
     struct stream_transfer *spare_transfers;
     struct stream_step *spare_steps;
+    struct stream_step *lost_steps; /* devices that are lost may still use their memory */
     struct lost_peer *lost_peers;
     struct stream_transfer *abandoned; /* transfers with them that were under way */
 
@@ -231,6 +232,7 @@ void steps_lose(struct stream *stream);
 bool steps_launch(const struct stream *stream);
 
 void steps_free(struct stream *stream);
+void steps_free_spare(struct session *session);
 
 /* ---- reply.c */
 

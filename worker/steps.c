@@ -232,7 +232,8 @@ void steps_keep(struct stream *stream, struct channel_message *message)
  * use its memory. */
 static void step_drop(struct stream *stream, bool used)
 {
-    struct stream_step *step = stream->steps;
+    struct session *session = stream->session;
+    struct stream_step *step = stream->steps, **list;
 
     stream->steps = step->next;
     stream->step_count--;
@@ -242,13 +243,14 @@ static void step_drop(struct stream *stream, bool used)
         struct channel_message *message = step->spent;
 
         step->spent = message->next;
-        channel_drop(stream->session->server->channel, message);
+        channel_drop(session->server->channel, message);
     }
     if (!used)
         free(step->stage);
     free(step->text);
-    step->next = stream->session->spare_steps;
-    stream->session->spare_steps = step;
+    list = used ? &session->lost_steps : &session->spare_steps;
+    step->next = *list;
+    *list = step;
 }
 
 static void fail_at(struct stream *stream, const struct stream_step *step)
@@ -327,4 +329,22 @@ void steps_free(struct stream *stream)
 {
     while (stream->steps)
         step_drop(stream, false);
+}
+
+static void free_list(struct stream_step **list, bool used)
+{
+    while (*list) {
+        struct stream_step *step = *list;
+
+        *list = step->next;
+        if (used)
+            free(step->stage);
+        free(step);
+    }
+}
+
+void steps_free_spare(struct session *session)
+{
+    free_list(&session->spare_steps, false);
+    free_list(&session->lost_steps, true);
 }

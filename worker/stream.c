@@ -425,12 +425,7 @@ void stream_free_all(struct session *session)
     }
     free_transfers(&session->abandoned);
     free_transfers(&session->spare_transfers);
-    while (session->spare_steps) {
-        struct stream_step *step = session->spare_steps;
-
-        session->spare_steps = step->next;
-        free(step);
-    }
+    steps_free_spare(session);
     while (session->lost_peers) {
         struct lost_peer *peer = session->lost_peers;
 
