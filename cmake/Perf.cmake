@@ -11,5 +11,8 @@ if(TARGET omprma-perf)
         COMMAND ${CMAKE_COMMAND} -E touch ${perf_kernels}.made VERBATIM)
     set_source_files_properties(tools/perf/kernels.c PROPERTIES
         COMPILE_DEFINITIONS "PERF_KERNELS=\"${perf_kernels}\"" OBJECT_DEPENDS ${perf_kernels}.made)
-    target_sources(omprma-perf PRIVATE ${perf_kernels}.made)
+    # It calls the CUDA driver directly, too, to compare with.
+    target_sources(omprma-perf PRIVATE ${perf_kernels}.made
+        ${PROJECT_SOURCE_DIR}/worker/cuda/driver.c)
+    target_link_libraries(omprma-perf PRIVATE ${CMAKE_DL_LIBS})
 endif()

@@ -2,7 +2,8 @@
  * gpu.c: times of a GPU by the CUDA driver interface, whichever libcuda.so.1 it finds: the driver,
  * the stand-in for it, or omprma's. See perf/gpu.
  *
- *   gpu REPS       a line per operation: RESULT OPERATION BYTES US, the median of REPS times
+ *   gpu REPS          a line per operation: RESULT OPERATION BYTES US, the median of REPS times
+ *   gpu REPS chain    the same of CHAIN launches in one stream that are waited for once
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 
 #include "cuda/exports.h"
 
-enum { LEAST = 1 << 20, MOST = 64 << 20, STEP = 8, REPS_MOST = 100000, COPIES = 10 };
+enum { LEAST = 1 << 20, MOST = 64 << 20, STEP = 8, REPS_MOST = 100000, COPIES = 10, CHAIN = 100 };
 
 /* Of the stand-in's kernels one that does next to nothing; the text is right for GPUs, too. */
 static const char ptx[] = ".version 6.0\n.target sm_50\n.address_size 64\n"
@@ -47,6 +48,12 @@ static void run_launch(size_t bytes)
                      CU_LAUNCH_PARAM_END};
 
     OK(cuLaunchKernel(at.kernel, 1, 1, 1, 1, 1, 1, 0, at.stream, NULL, extra));
+}
+
+static void run_chain(size_t bytes)
+{
+    for (int i = 0; i < CHAIN; i++)
+        run_launch(bytes);
 }
 
 static void run_submit(size_t bytes)
@@ -129,10 +136,14 @@ int main(int count, char **words)
     int reps = count > 1 ? atoi(words[1]) : 0;
 
     if (reps < 1 || reps > REPS_MOST) {
-        fprintf(stderr, "usage: gpu REPS, from 1 to %d\n", REPS_MOST);
+        fprintf(stderr, "usage: gpu REPS [chain], from 1 to %d\n", REPS_MOST);
         return 2;
     }
     begin();
+    if (count > 2 && strcmp(words[2], "chain") == 0) {
+        measure("chain", run_chain, 8, reps);
+        return 0;
+    }
     measure("launch", run_launch, 8, reps);
     measure("region", run_region, 8, reps);
     for (size_t bytes = LEAST; bytes <= MOST; bytes *= STEP) {

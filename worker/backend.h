@@ -30,6 +30,9 @@ struct backend_job {
     struct worker_device *device;
     omprma_status_t status;
     uint64_t value; /* of grow(): the arena's address; of load(): the module */
+    /* Of a backend that keeps order: the job of the same queue that this one comes behind, which
+     * has not ended. NULL: there is none. */
+    struct backend_job *behind;
     void (*ended)(struct backend_job *job); /* called by backend_end(); NULL: the asker looks */
     bool over;                              /* set by backend_end() */
     int64_t began_ns, ended_ns; /* of a launch, by clock_ns(), where the backend knows; else 0 */
@@ -83,6 +86,12 @@ struct backend_ask {
 
 struct backend {
     const char *name; /* at most 15 characters */
+
+    /* It keeps the order of a queue by itself: copies of ranges that do not overlap, fills and
+     * launches are begun though the job before them has not ended, job->behind, and are polled in
+     * that order. When one fails, those behind it that could not be stopped any more have run: for
+     * devices where what fails while it runs is a fault. Only without touch(). */
+    bool keeps_order;
 
     /* Where this process, and so a data path, can reach memory of the device, outside arenas too.
      * NULL, and the first bad address in *bad, if that is not memory. It stays so until the command

@@ -13,10 +13,7 @@
 #include "worker/output.h"
 #include "worker/worker.h"
 
-enum {
-    PIECE_BYTES = 4 << 20, /* of a copy: others have their turn after each */
-    TURNS_MOST = 1 << 20   /* workers of a host */
-};
+enum { TURNS_MOST = 1 << 20 /* workers of a host */ };
 
 void command_finish(const struct stream *stream, const struct wire_record *record, uint64_t value,
                     const void *tail, uint32_t bytes)
@@ -93,19 +90,56 @@ static void stage_free(struct stream *stream)
     stream->stage = NULL;
 }
 
+struct backend_copy command_copy_of(const struct stream *stream, const struct wire_record *record)
+{
+    struct worker_device *device = stream->device;
+    struct backend_copy copy = {.to = record->word[0], .from = record->word[1]};
+
+    copy.bytes = record->word[2];
+    switch (record->code) {
+    case WIRE_WRITE:
+        copy.what = "submit";
+        copy.to_device = device;
+        copy.from = (uint64_t)(uintptr_t)record->tail;
+        copy.bytes = record->tail_bytes;
+        break;
+    case WIRE_STORE: /* from the staging memory */
+        copy.what = "submit";
+        copy.to_device = device;
+        break;
+    case WIRE_FETCH: /* to it */
+        copy.what = "retrieve";
+        copy.from_device = device;
+        copy.to = record->word[1];
+        copy.from = record->word[0];
+        break;
+    default:
+        copy.what = "exchange";
+        copy.from_device = device;
+        copy.to_device = &stream->session->server->devices[record->word[3]];
+        break;
+    }
+    return copy;
+}
+
+/* Gives up the command that was under way: a device is lost, and may still use the memory of a job
+ * that has begun. */
+static void abandon(struct stream *stream)
+{
+    if (stream->begun)
+        stream->stage = NULL;
+    stage_free(stream);
+    stream->begun = false;
+    stream->copied = 0;
+}
+
 /* ---- memory ---- */
 
 static enum command_step run_write(struct stream *stream, const struct wire_record *record)
 {
     bool begun = stream->begun;
+    const struct backend_copy copy = command_copy_of(stream, record);
     enum command_step step;
-    const struct backend_copy copy = {
-        .what = "submit",
-        .to_device = stream->device,
-        .to = record->word[0],
-        .from = (uint64_t)(uintptr_t)record->tail,
-        .bytes = record->tail_bytes,
-    };
 
     step = run_copy_job(stream, stream->device, &copy);
     stream->device->writes += !begun && stream->begun;
@@ -167,24 +201,38 @@ static enum command_step run_read(struct stream *stream, const struct wire_recor
     return COMMAND_DONE;
 }
 
+bool command_fill_is_sound(const struct wire_record *record)
+{
+    uint64_t bytes = record->word[2];
+
+    return bytes > 0 && bytes <= 8 && !(bytes & (bytes - 1)) && record->word[0] % bytes == 0 &&
+           record->word[3] <= UINT64_MAX / 8;
+}
+
+struct backend_fill command_fill_of(const struct wire_record *record)
+{
+    return (struct backend_fill){
+        .to = record->word[0],
+        .pattern = record->word[1],
+        .pattern_bytes = (uint32_t)record->word[2],
+        .count = record->word[3],
+    };
+}
+
 /* One piece at a call. */
 static enum command_step run_fill(struct stream *stream, const struct wire_record *record)
 {
     struct worker_device *device = stream->device;
     uint64_t bytes = record->word[2], left = record->word[3] - stream->copied;
-    struct backend_fill fill = {
-        .to = record->word[0] + stream->copied * bytes,
-        .pattern = record->word[1],
-        .pattern_bytes = (uint32_t)bytes,
-    };
+    struct backend_fill fill = command_fill_of(record);
     enum command_step step;
 
-    if (bytes == 0 || bytes > 8 || bytes & (bytes - 1) || record->word[0] % bytes ||
-        record->word[3] > UINT64_MAX / 8) {
+    if (!command_fill_is_sound(record)) {
         stream_fail(stream, OMPRMA_ERR_PROTOCOL, "a fill with something that is no pattern");
         return COMMAND_DONE;
     }
-    fill.count = left < PIECE_BYTES / bytes ? left : PIECE_BYTES / bytes;
+    fill.to += stream->copied * bytes;
+    fill.count = left < COMMAND_PIECE / bytes ? left : COMMAND_PIECE / bytes;
     step = end_job(stream, stream->begun
                                ? command_awaits(stream)
                                : command_started(stream, device->backend->fill(
@@ -202,18 +250,9 @@ static enum command_step run_fill(struct stream *stream, const struct wire_recor
 static enum command_step run_staged(struct stream *stream, const struct wire_record *record)
 {
     struct worker_device *device = stream->device;
-    bool in = record->code == WIRE_STORE;
-    uint64_t address = record->word[0], staging = record->word[1], bytes = record->word[2];
-    const struct backend_copy copy = {
-        .what = in ? "submit" : "retrieve",
-        .to_device = in ? device : NULL,
-        .from_device = in ? NULL : device,
-        .to = in ? address : staging,
-        .from = in ? staging : address,
-        .bytes = bytes,
-    };
+    const struct backend_copy copy = command_copy_of(stream, record);
 
-    if (worker_device_staging(device, staging, bytes))
+    if (worker_device_staging(device, record->word[1], record->word[2]))
         return run_copy_job(stream, device, &copy);
     stream_fail(stream, OMPRMA_ERR_PROTOCOL, "a copy names no staging memory of the device");
     return COMMAND_DONE;
@@ -293,7 +332,7 @@ static enum command_step copy_between_backends(struct stream *stream,
     return to || from ? copy_touched(stream, *copy, to, from) : copy_twice(stream, copy);
 }
 
-static bool overlaps_itself(const struct backend_copy *copy)
+bool command_copy_overlaps(const struct backend_copy *copy)
 {
     return copy->to_device == copy->from_device && copy->to < copy->from + copy->bytes &&
            copy->from < copy->to + copy->bytes;
@@ -305,10 +344,10 @@ static enum command_step copy_inside(struct stream *stream, struct backend_copy 
     uint64_t left = copy.bytes - stream->copied;
     enum command_step step;
 
-    if (!overlaps_itself(&copy)) {
+    if (!command_copy_overlaps(&copy)) {
         copy.to += stream->copied;
         copy.from += stream->copied;
-        copy.bytes = left < PIECE_BYTES ? left : PIECE_BYTES;
+        copy.bytes = left < COMMAND_PIECE ? left : COMMAND_PIECE;
     }
     step = copy.from_device->backend == copy.to_device->backend
                ? run_copy_job(stream, stream->device, &copy)
@@ -325,23 +364,19 @@ static enum command_step copy_inside(struct stream *stream, struct backend_copy 
 static enum command_step run_copy(struct stream *stream, const struct wire_record *record)
 {
     struct server *server = stream->session->server;
-    struct worker_device *device = stream->device, *to_device;
-    struct backend_copy copy = {
-        .what = "exchange",
-        .from_device = device,
-        .to = record->word[0],
-        .from = record->word[1],
-        .bytes = record->word[2],
-    };
+    const struct worker_device *to_device;
+    struct backend_copy copy;
 
     if (record->word[3] >= (uint64_t)server->device_count) {
         stream_fail(stream, OMPRMA_ERR_PROTOCOL,
                     "a copy to a device that the worker does not have");
         return COMMAND_DONE;
     }
-    copy.to_device = to_device = &server->devices[record->word[3]];
+    copy = command_copy_of(stream, record);
+    to_device = copy.to_device;
     if (to_device->lost) {
-        stream_lose(stream, to_device);
+        abandon(stream);
+        stream_lose(stream, copy.to_device);
         return COMMAND_DONE;
     }
     if (to_device->writes && !stream->begun && !stream->copied && !stream->stage)
@@ -406,11 +441,7 @@ static enum command_step run_failed(struct stream *stream, const struct wire_rec
 {
     const char *text = stream->failed_text ? stream->failed_text : "";
 
-    if (stream->begun) { /* the device is lost, and may still use the memory */
-        stream->begun = false;
-        stream->stage = NULL;
-    }
-    stream->copied = 0;
+    abandon(stream);
     if (record->code == WIRE_RESET && !stream->device->lost) {
         stream_reset(stream, record->op);
         command_finish(stream, record, 0, NULL, 0);
@@ -487,12 +518,12 @@ static bool has_span(uint16_t code)
            code == WIRE_FILL;
 }
 
-/* Before the result, which ends the operation. */
-static void tell_span(const struct stream *stream, const struct wire_record *record)
+void command_tell_span(const struct stream *stream, const struct wire_record *record,
+                       const struct backend_job *job)
 {
     bool launch = record->code == WIRE_LAUNCH;
-    int64_t begin = launch && stream->job.began_ns ? stream->job.began_ns : stream->began_ns;
-    int64_t end = launch && stream->job.ended_ns ? stream->job.ended_ns : clock_ns();
+    int64_t begin = launch && job->began_ns ? job->began_ns : stream->began_ns;
+    int64_t end = launch && job->ended_ns ? job->ended_ns : clock_ns();
 
     if (has_span(record->code))
         reply_span(stream, record->op, begin, end);
@@ -508,12 +539,16 @@ enum command_step command_run(struct stream *stream, const struct wire_record *r
         return run_own(stream, record);
     if (device->lost && stream->failed == OMPRMA_OK)
         stream_lose(stream, device);
+    if (steps_hold_up(stream, record))
+        return COMMAND_STALL;
     if (record->code >= WIRE_RECV && record->code <= WIRE_GET)
         return command_transfer(stream, record);
     if (stream->transfers)
         return COMMAND_STALL;
     if (stream->failed != OMPRMA_OK)
         return run_failed(stream, record);
+    if (steps_take(stream, record))
+        return steps_begin(stream, record);
     if (device->writes && !stream->begun && !stream->copied && !stream->stage)
         return COMMAND_STALL;
     switch (record->code) {
@@ -537,7 +572,7 @@ enum command_step command_run(struct stream *stream, const struct wire_record *r
     if (step != COMMAND_DONE)
         return step;
     if (traces)
-        tell_span(stream, record);
+        command_tell_span(stream, record, &stream->job);
     if (stream->failed != OMPRMA_OK)
         command_refuse(stream, record, stream->failed, stream->failed_text);
     else if (record->code == WIRE_FENCE)

@@ -4,8 +4,9 @@
  * not COMMAND_DONE.
  *
  *   command.c          which command is run how; small copies, launches and waits
+ *   steps.c            the same where a device keeps their order by itself
  *   transfer.c         put, get, send and receive
- *   command_device.c  grow, release, load, ask
+ *   command_device.c   grow, release, load, ask
  *
  * Thread: with the server's lock held, see server.h.
  */
@@ -14,12 +15,19 @@
 
 #include "worker/session.h"
 
-/* Most data of one result. */
-enum { COMMAND_DATA_MOST = WIRE_MESSAGE_BYTES - 256 };
+enum {
+    COMMAND_DATA_MOST = WIRE_MESSAGE_BYTES - 256, /* of one result */
+    COMMAND_PIECE = 4 << 20 /* bytes of a copy or a fill: others have their turn after each */
+};
 
 /* Answers, if somebody waits, that the command is done. */
 void command_finish(const struct stream *stream, const struct wire_record *record, uint64_t value,
                     const void *tail, uint32_t bytes);
+
+/* For --trace, before the result: when the command ran, by its job where the device knows, else since
+ * stream->began_ns. Nothing for those that take no time or overlap. */
+void command_tell_span(const struct stream *stream, const struct wire_record *record,
+                       const struct backend_job *job);
 
 /* Answers, if somebody waits, that it failed, or was not run because an earlier one had failed. */
 void command_refuse(const struct stream *stream, const struct wire_record *record,
@@ -31,6 +39,24 @@ struct backend_job *command_job(struct stream *stream);
 /* What becomes of the command whose job was started with this result; whose job is under way. */
 enum command_step command_started(struct stream *stream, enum backend_step step);
 enum command_step command_awaits(struct stream *stream);
+
+/* What a command asks a device for: one copy of what a write, store, fetch or copy names, whose
+ * device there is; the whole fill. */
+struct backend_copy command_copy_of(const struct stream *stream, const struct wire_record *record);
+struct backend_fill command_fill_of(const struct wire_record *record);
+bool command_fill_is_sound(const struct wire_record *record);
+bool command_copy_overlaps(const struct backend_copy *copy);
+
+/* ---- steps.c; what stream.c calls is in session.h */
+
+/* True if the next command can be given to the device behind the steps that there are. */
+bool steps_take(const struct stream *stream, const struct wire_record *record);
+
+/* True if it has to wait until there are fewer. */
+bool steps_hold_up(const struct stream *stream, const struct wire_record *record);
+
+/* Gives it to the device: it is a step of the stream then. Where steps_take(). */
+enum command_step steps_begin(struct stream *stream, const struct wire_record *record);
 
 /* ---- transfer.c */
 

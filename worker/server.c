@@ -130,6 +130,7 @@ void server_notice_faults(struct server *server)
         if (!text)
             continue;
         device->lost = server->lost = true;
+        device->writes = 0;
         output_expect_stuck();
         output_drain_fds();
         reply_output(server->session);

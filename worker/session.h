@@ -5,7 +5,7 @@
  *
  *   session.c   begin and end, arenas
  *   stream.c    order within a queue: run, stall, go on, fail
- *   command.c   what each command does; transfer.c, command_device.c: see command.h
+ *   command.c   what each command does; steps.c, transfer.c, command_device.c: see command.h
  *   reply.c     results on their way to the application
  *
  * Thread: with the server's lock held.
@@ -51,6 +51,19 @@ struct stream_failure {
 
 enum { STREAM_FAILURES = 16 /* failures that are remembered */ };
 
+/* A command that a device has been given behind others of its queue, see steps.c. */
+struct stream_step {
+    struct stream_step *next;
+    struct wire_record record; /* its data lies in the message */
+    struct backend_job job;
+    struct backend_launch launch;  /* if it is one */
+    struct channel_message *spent; /* messages that end with it */
+    void *stage;                   /* where a read goes to */
+    char *text;                    /* why the device would not begin it, or NULL */
+    int code;                      /* its driver's for that */
+    bool counted;                  /* among the device's `writes` */
+};
+
 /* The worker's side of a queue. */
 struct stream {
     struct session *session;
@@ -63,21 +76,25 @@ struct stream {
     uint32_t op;          /* of the command that is run, or was last */
     uint32_t done_op;     /* last operation that is complete */
     uint32_t transfer_op; /* last operation among `transfers` */
-    struct channel_message *first, *last; /* messages not finished */
-    struct wire_reader reader;            /* place in `first` */
-    struct stream_transfer *transfers;    /* under way */
-    struct stream *next_active;           /* in the list of streams that need attention */
-    struct backend_job job;               /* of the command that is run */
-    struct backend_launch launch;         /* the same, if it is a launch */
-    void *stage;                          /* memory of ours for the command that is run */
-    uint64_t copied;                      /* of a copy in pieces: how far it is */
-    int phase;                            /* of a command of several jobs */
-    int64_t began_ns;                     /* for --trace: the command that is run */
-    omprma_status_t failed;               /* first error; later commands are not run */
-    uint32_t failed_after;                /* last operation that was complete before it */
-    uint32_t failed_op;                   /* the one that failed */
-    int failed_code;                      /* of the device's driver, 0: none */
-    char *failed_text;                    /* of the last failure, also after a reset */
+    struct channel_message *first, *last;  /* messages not finished */
+    struct wire_reader reader;             /* place in `first` */
+    struct stream_transfer *transfers;     /* under way */
+    struct stream_step *steps, *last_step; /* under way on the device, in this order */
+    uint32_t step_count;
+    uint32_t writes;              /* of the device's `writes` those that are steps of this stream */
+    struct backend_job *behind;   /* the last job of a step that has not ended, or NULL */
+    struct stream *next_active;   /* in the list of streams that need attention */
+    struct backend_job job;       /* of the command that is run */
+    struct backend_launch launch; /* the same, if it is a launch */
+    void *stage;                  /* memory of ours for the command that is run */
+    uint64_t copied;              /* of a copy in pieces: how far it is */
+    int phase;                    /* of a command of several jobs */
+    int64_t began_ns;             /* for --trace: the command that is run */
+    omprma_status_t failed;       /* first error; later commands are not run */
+    uint32_t failed_after;        /* last operation that was complete before it */
+    uint32_t failed_op;           /* the one that failed */
+    int failed_code;              /* of the device's driver, 0: none */
+    char *failed_text;            /* of the last failure, also after a reset */
     struct stream_failure past[STREAM_FAILURES];
     uint32_t resets; /* the next one goes to past[resets % STREAM_FAILURES] */
 };
@@ -100,9 +117,11 @@ struct session {
     struct stream_table
         *tables; /* by device; the one after the last device's is the worker's own */
     int table_count;
-    struct stream *active_first, *active_last; /* streams with transfers, or stalled */
+    struct stream *active_first, *active_last; /* streams with transfers or steps, or stalled */
     uint32_t active_count;
     struct stream_transfer *spare_transfers;
+    struct stream_step *spare_steps;
+    struct stream_step *lost_steps; /* devices that are lost may still use their memory */
     struct lost_peer *lost_peers;
     struct stream_transfer *abandoned; /* transfers with them that were under way */
 
@@ -200,6 +219,23 @@ enum command_step {
 
 /* Runs, or starts, the next command of a stream. */
 enum command_step command_run(struct stream *stream, const struct wire_record *record);
+
+/* ---- steps.c */
+
+/* Ends those steps at the beginning of the list whose jobs have ended. True if there were any. */
+bool steps_settle(struct stream *stream);
+
+/* The message that has been read is needed until the last step has ended, which there is. */
+void steps_keep(struct stream *stream, struct channel_message *message);
+
+/* Refuses all steps: the device is lost, and the stream has failed for that. */
+void steps_lose(struct stream *stream);
+
+/* True if a launch is among them. */
+bool steps_launch(const struct stream *stream);
+
+void steps_free(struct stream *stream);
+void steps_free_spare(struct session *session);
 
 /* ---- reply.c */
 

@@ -158,7 +158,10 @@ static void finish_message(struct stream *stream)
     stream->first = message->next;
     if (!stream->first)
         stream->last = NULL;
-    channel_drop(stream->session->server->channel, message);
+    if (stream->steps)
+        steps_keep(stream, message);
+    else
+        channel_drop(stream->session->server->channel, message);
     if (stream->first) /* was checked when it came */
         wire_open(&stream->reader, stream->first->data, stream->first->bytes);
 }
@@ -179,7 +182,7 @@ void stream_run(struct stream *stream)
             stream->reader = ahead;
             if (stream->transfers)
                 stream->transfer_op = record.op;
-            else
+            else if (!stream->steps)
                 stream->done_op = record.op;
             break;
         case COMMAND_STALL:
@@ -190,7 +193,7 @@ void stream_run(struct stream *stream)
             return;
         }
     }
-    if (stream->transfers)
+    if (stream->transfers || stream->steps)
         stream_attend(stream);
 }
 
@@ -316,6 +319,8 @@ bool stream_progress(struct session *session)
         first = stream->first;
         if (stream->transfers)
             moved |= stream_test_transfers(stream);
+        if (stream->steps)
+            moved |= steps_settle(stream);
         stream_run(stream);
         moved |= stream->done_op != before || stream->first != first;
     }
@@ -326,7 +331,7 @@ bool stream_progress(struct session *session)
 static uint64_t count_busy(const struct stream *stream)
 {
     const struct stream_transfer *node = stream->transfers;
-    uint64_t count = stream->launching || (stream->begun && !node);
+    uint64_t count = stream->launching || stream->steps || (stream->begun && !node);
 
     for (; node; node = node->next)
         count += node->transfer.peer != stream->session->head && node->told < 2;
@@ -369,11 +374,14 @@ void stream_lose_device(struct session *session, const struct worker_device *dev
 
     for (uint32_t i = 0; i < table->count; i++) {
         struct stream *stream = table->streams[i];
+        bool launching;
 
         if (!stream)
             continue;
-        fail(stream, stream->op, stream->launching ? OMPRMA_ERR_KERNEL : OMPRMA_ERR_DEVICE_LOST,
-             device->fault_code, text);
+        launching = stream->launching || steps_launch(stream);
+        fail(stream, stream->steps ? stream->steps->record.op : stream->op,
+             launching ? OMPRMA_ERR_KERNEL : OMPRMA_ERR_DEVICE_LOST, device->fault_code, text);
+        steps_lose(stream);
         stream->held = stream->launching = false;
         if (stream->first)
             stream_attend(stream);
@@ -396,6 +404,7 @@ static void stream_free(struct stream *stream)
 {
     if (!stream)
         return;
+    steps_free(stream);
     while (stream->first)
         finish_message(stream);
     free_transfers(&stream->transfers);
@@ -416,6 +425,7 @@ void stream_free_all(struct session *session)
     }
     free_transfers(&session->abandoned);
     free_transfers(&session->spare_transfers);
+    steps_free_spare(session);
     while (session->lost_peers) {
         struct lost_peer *peer = session->lost_peers;
 

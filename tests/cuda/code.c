@@ -241,6 +241,16 @@ static void standin_fault(uint64_t code)
     siglongjmp(way_out, (int)code);
 }
 
+/* Those that omprma-perf measures. */
+static void perf_empty(void)
+{
+}
+
+static void perf_add(uint64_t at)
+{
+    ++*(int64_t *)(uintptr_t)at;
+}
+
 static const struct {
     const char *name;
     void *function;
@@ -248,6 +258,7 @@ static const struct {
     {"standin_add", (void *)standin_add},     {"standin_geometry", (void *)standin_geometry},
     {"standin_nap", (void *)standin_nap},     {"standin_mixed", (void *)standin_mixed},
     {"standin_print", (void *)standin_print}, {"standin_fault", (void *)standin_fault},
+    {"perf_empty", (void *)perf_empty},       {"perf_add", (void *)perf_add},
 };
 
 void *code_builtin(const char *name)

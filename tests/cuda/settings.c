@@ -52,13 +52,14 @@ void settings_read(void)
     settings.capability = (int)number_of("STANDIN_CAPABILITY", 90);
     settings.memory_bytes = (size_t)number_of("STANDIN_MEMORY", 1024) << 20;
     settings.gbps = (int)number_of("STANDIN_SPEED", 0);
+    settings.takes_us = (int)number_of("STANDIN_TAKES", 0);
     settings.delay_us = (unsigned)number_of("STANDIN_DELAY", 200);
     settings.code = code ? code : "";
     if (settings.devices > DEVICES_MOST)
         settings.devices = DEVICES_MOST;
     pthread_mutex_lock(&counts_lock);
     read_failing();
-    counts.calls = 0;
+    counts.calls = counts.deepest = 0;
     pthread_mutex_unlock(&counts_lock);
 }
 
@@ -80,6 +81,14 @@ void counts_add(int *count, int more)
 {
     pthread_mutex_lock(&counts_lock);
     *count += more;
+    pthread_mutex_unlock(&counts_lock);
+}
+
+void counts_most(int waiting)
+{
+    pthread_mutex_lock(&counts_lock);
+    if (waiting > counts.deepest)
+        counts.deepest = waiting;
     pthread_mutex_unlock(&counts_lock);
 }
 
@@ -116,6 +125,7 @@ __attribute__((destructor)) static void report_all(void)
     report(file, "blocks of memory", counts.blocks);
     report(file, "modules", counts.modules);
     report(file, "streams", counts.streams);
+    report(file, "events", counts.events);
     report(file, "contexts", counts.contexts);
     report(file, "registrations of host memory", counts.registrations);
     fclose(file);

@@ -16,6 +16,7 @@
  *   STANDIN_VERSION   of the driver interface (12040)
  *   STANDIN_CAPABILITY  of the devices (90)
  *   STANDIN_DELAY     most microseconds by which a stream does something too late (200)
+ *   STANDIN_TAKES     microseconds that each small copy, fill and launch takes in its stream (0)
  *   STANDIN_SPEED     GB/s of two engines, in and out; then copies from 64 KiB on move nothing: for
  *                     measurements only
  *   STANDIN_FAIL      NUMBER or FUNCTION:NUMBER, and :CODE: that call returns CODE (999)
@@ -63,15 +64,17 @@ enum { DEVICES_MOST = 16 };
 /* ---- settings.c */
 
 struct standin_counts {
-    int blocks, modules, streams, contexts, registrations; /* that are not given back */
-    int calls;                                             /* so far */
-    const char *failed;                                    /* that was made to fail, or NULL */
+    int blocks, modules, streams, events, contexts, registrations; /* that are not given back */
+    int deepest;                                                   /* most in one stream so far */
+    int calls;                                                     /* so far */
+    const char *failed; /* that was made to fail, or NULL */
 };
 
 struct settings {
     int devices, version, capability;
     size_t memory_bytes;
     int gbps; /* 0: copies are made */
+    int takes_us;
     _Atomic unsigned delay_us;
     const char *code; /* "" if there is none */
 };
@@ -93,6 +96,9 @@ int call_begin(const char *function);
     } while (0)
 
 void counts_add(int *count, int more);
+
+/* So many things wait in one stream. */
+void counts_most(int waiting);
 
 /* For tests in the same process: what is there; have the n-th call from now on fail; 0: none. */
 EXPORT void standin_counts(struct standin_counts *now);

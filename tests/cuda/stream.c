@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -15,6 +16,8 @@ struct work {
     struct work *next;
     int (*work)(void *data);
     void *data;
+    int64_t until_ns;  /* it is not over before; 0: when it is done */
+    int64_t copied_ns; /* when copies before it are over */
 };
 
 struct stream {
@@ -23,9 +26,18 @@ struct stream {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     struct work *first, *last; /* `first` is being done */
+    int waiting;               /* how many there are */
+    uint64_t given, done;      /* how many there were */
     bool stop;
     unsigned seed;
     int64_t copied_ns; /* when its last copy by an engine is over */
+    int64_t taken_ns;  /* when its last operation that takes so long is over */
+};
+
+struct event {
+    struct stream *stream; /* NULL: it was not recorded */
+    uint64_t at;           /* what the stream had been given */
+    int64_t copied_ns;
 };
 
 /* ---- engines: copies that take their time, and no processor ---- */
@@ -53,10 +65,31 @@ void stream_add_copy(struct stream *stream, int engine, size_t bytes)
     pthread_mutex_unlock(&engines.lock);
 }
 
-static void wait_for_engine(const struct stream *stream)
+static void wait_for_engine(int64_t copied_ns)
 {
-    while (now_ns() < stream->copied_ns)
+    while (now_ns() < copied_ns)
         sched_yield();
+}
+
+/* ---- operations that take so long ---- */
+
+static void take_time(struct stream *stream, struct work *work)
+{
+    int64_t now;
+
+    if (!settings.takes_us)
+        return;
+    now = now_ns();
+    stream->taken_ns = (stream->taken_ns > now ? stream->taken_ns : now) + settings.takes_us * 1000;
+    work->until_ns = stream->taken_ns;
+}
+
+static void sleep_until(int64_t ns)
+{
+    struct timespec until = {.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
+
+    if (ns)
+        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 }
 
 /* ---- the rest ---- */
@@ -71,7 +104,8 @@ static void do_first(struct stream *stream)
     unsigned delay_us = settings.delay_us;
     if (delay_us)
         usleep((unsigned)rand_r(&stream->seed) % delay_us);
-    wait_for_engine(stream);
+    sleep_until(work->until_ns);
+    wait_for_engine(work->copied_ns);
     if (code == SUCCESS)
         code = work->work(work->data);
     if (code != SUCCESS)
@@ -79,6 +113,8 @@ static void do_first(struct stream *stream)
     free(work->data);
     pthread_mutex_lock(&stream->lock);
     stream->first = work->next;
+    stream->waiting--;
+    stream->done++;
     free(work);
     pthread_cond_broadcast(&stream->changed);
 }
@@ -87,6 +123,7 @@ static void *run(void *data)
 {
     struct stream *stream = data;
 
+    prctl(PR_SET_TIMERSLACK, 1000);
     pthread_mutex_lock(&stream->lock);
     while (stream->first || !stream->stop) {
         if (stream->first)
@@ -115,6 +152,10 @@ int stream_add(struct stream *stream, int (*function)(void *data), void *data)
     else
         stream->first = work;
     stream->last = work;
+    stream->given++;
+    counts_most(++stream->waiting);
+    work->copied_ns = stream->copied_ns;
+    take_time(stream, work);
     pthread_cond_broadcast(&stream->changed);
     pthread_mutex_unlock(&stream->lock);
     return SUCCESS;
@@ -180,6 +221,74 @@ EXPORT int cuStreamSynchronize(struct stream *stream)
     while (stream->first)
         pthread_cond_wait(&stream->changed, &stream->lock);
     pthread_mutex_unlock(&stream->lock);
-    wait_for_engine(stream);
+    wait_for_engine(stream->copied_ns);
     return stream->context->fault;
+}
+
+/* ---- events ---- */
+
+EXPORT int cuEventCreate(struct event **out, unsigned flags)
+{
+    struct context *context;
+    int code;
+
+    ENTER;
+    (void)flags;
+    code = context_current(&context);
+    if (code != SUCCESS)
+        return code;
+    *out = calloc(1, sizeof(**out));
+    if (!*out)
+        return OUT_OF_MEMORY;
+    counts_add(&counts.events, 1);
+    return SUCCESS;
+}
+
+EXPORT int cuEventDestroy_v2(struct event *event)
+{
+    ENTER;
+    free(event);
+    counts_add(&counts.events, -1);
+    return SUCCESS;
+}
+
+EXPORT int cuEventRecord(struct event *event, struct stream *stream)
+{
+    ENTER;
+    if (stream->context->fault)
+        return stream->context->fault;
+    pthread_mutex_lock(&stream->lock);
+    *event = (struct event){stream, stream->given, stream->copied_ns};
+    pthread_mutex_unlock(&stream->lock);
+    return SUCCESS;
+}
+
+EXPORT int cuEventQuery(const struct event *event)
+{
+    bool over;
+
+    ENTER;
+    if (!event->stream)
+        return SUCCESS;
+    if (event->stream->context->fault)
+        return event->stream->context->fault;
+    pthread_mutex_lock(&event->stream->lock);
+    over = event->stream->done >= event->at;
+    pthread_mutex_unlock(&event->stream->lock);
+    if (!over || now_ns() < event->copied_ns)
+        return NOT_READY;
+    return event->stream->context->fault;
+}
+
+EXPORT int cuEventSynchronize(const struct event *event)
+{
+    ENTER;
+    if (!event->stream)
+        return SUCCESS;
+    pthread_mutex_lock(&event->stream->lock);
+    while (event->stream->done < event->at)
+        pthread_cond_wait(&event->stream->changed, &event->stream->lock);
+    pthread_mutex_unlock(&event->stream->lock);
+    wait_for_engine(event->copied_ns);
+    return event->stream->context->fault;
 }

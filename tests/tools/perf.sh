@@ -66,6 +66,28 @@ if command -v gnuplot >/dev/null; then
     check 'a png' "$(head -c 4 "$folder/it's.png" | tail -c 3)" 'PNG'
 fi
 
+# GPUs, with the stand-in for the driver: beside it, and what omprma adds to it.
+gpu() {
+    STANDIN_DELAY=0 LD_LIBRARY_PATH=$BUILD_DIR/tests/cuda timeout 60 "$PERF" -n 1 --backend cuda "$@" \
+        --reps 5 --json "$folder/all.json" >"$folder/table" 2>&1
+    check "status of --backend cuda $*" "$?" 0
+}
+gpu --ops launch,region,submit,retrieve --sizes 8,1M,40M
+one_sided='["auto","direct","raw","rma","two-sided"]'
+[ "$all" != "$two_sided" ] || one_sided='["auto","direct","two-sided"]'
+query 'paths of a GPU' '[.results[] | select(.op == "submit").path] | unique' "$one_sided"
+query 'launches beside the driver' '[.results[] | select(.op == "launch" and .path == "direct").reps]' '[5]'
+query 'what omprma adds' '[.results[] | select(.path == "auto" and (.op == "launch" or .op == "region"))
+    | .ping_pongs_more | type]' '["number","number"]'
+if [ "$all" != "$two_sided" ]; then
+    query 'beside the slower' '[.results[] | select(.path == "auto" and .bytes > 8) | .of_slower > 0]' \
+        '[true,true,true,true]'
+    check 'said in the table' "$(grep -c ' of the slower of raw and direct$' "$folder/table")" 18
+fi
+gpu --ops submit --sizes 1M --paths direct,auto
+query 'without bare MPI' '[.results[] | [.path, has("us_direct"), has("of_slower")]]' \
+    '[["direct",false,false],["auto",true,false]]'
+
 # fails STATUS PATTERN ARGS...: one line, which holds PATTERN.
 fails() {
     local wanted=$1 pattern=$2 out
@@ -76,6 +98,9 @@ fails() {
 }
 fails 2 'none of idle, submit' --ops copy
 fails 2 'none of raw' --paths fast
+fails 2 'none of native, cuda' --backend hip
+fails 2 'direct needs --backend cuda' --paths direct
+fails 1 'no CUDA driver' -n 1 --ops launch --backend cuda
 fails 2 'FROM:TO' --sizes 16:8
 fails 2 'not a size' --sizes 8:2G
 fails 2 'not a size' --sizes ''

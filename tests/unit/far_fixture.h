@@ -1,6 +1,7 @@
 /*
  * far_fixture.h: devices whose memory nobody but their backend can touch, and where everything ends
- * later than it begins, in no order. They are polled, or a thread of theirs says what is over.
+ * later than it begins, in no order. They are polled, or a thread of theirs says what is over; or
+ * they are polled and keep the order of a queue.
  * Included after core_fixture.h.
  */
 #ifndef OMPRMA_TESTS_FAR_FIXTURE_H
@@ -27,6 +28,9 @@ enum {
 
 enum { FAR_FIRE = 77 /* the driver's code for a crash */ };
 
+/* What far_open() makes. */
+enum far_kind { FAR_IS_POLLED, FAR_IS_THREADED, FAR_IS_ORDERED };
+
 struct far {
     struct worker_device *device;
     char *shadow;     /* what the memory holds */
@@ -44,7 +48,9 @@ struct far {
         const struct backend_load *load;
         const struct backend_launch *launch;
         uint64_t bytes;
+        bool dropped; /* one before it has failed */
     } * jobs;
+    int deepest; /* most jobs of one queue that were under way */
     bool threaded, stop;
     pthread_t thread;
     const char *fault;
@@ -53,6 +59,8 @@ struct far {
 
 static struct far far[FAR_DEVICES];
 static int far_count;
+static _Atomic unsigned far_slow; /* so many more looks for what comes from the program */
+static _Atomic bool far_naps;     /* FAR_NAP lasts */
 static _Atomic int far_fail_copy; /* so many copies from now on one fails; 0: none does */
 
 static struct far *far_of(const struct worker_device *device)
@@ -193,6 +201,27 @@ static omprma_status_t far_now(struct far *self, struct far_job *one)
 
 /* ---- the functions of a backend ---- */
 
+/* What a job comes behind has to be under way, and it is the only one that does. */
+static void far_look_behind(struct far *self, const struct backend_job *job)
+{
+    int depth = 1;
+
+    for (const struct far_job *one = self->jobs; one; one = one->next)
+        if (job->behind && one->job != job && one->job->behind == job->behind)
+            abort();
+    for (const struct backend_job *at = job->behind; at; depth++) {
+        const struct far_job *one = self->jobs;
+
+        while (one && one->job != at)
+            one = one->next;
+        if (!one)
+            abort();
+        at = at->behind;
+    }
+    if (depth > self->deepest)
+        self->deepest = depth;
+}
+
 static struct far_job *far_begin(struct worker_device *device, struct backend_job *job, int what)
 {
     struct far_job *one = calloc(1, sizeof(*one));
@@ -205,6 +234,17 @@ static struct far_job *far_begin(struct worker_device *device, struct backend_jo
     one->next = far_of(device)->jobs;
     far_of(device)->jobs = one;
     job->handle = one;
+    far_look_behind(far_of(device), job);
+    return one;
+}
+
+/* The job that comes behind this one, or NULL. */
+static struct far_job *far_behind(const struct far *self, const struct backend_job *job)
+{
+    struct far_job *one = self->jobs;
+
+    while (one && one->job->behind != job)
+        one = one->next;
     return one;
 }
 
@@ -248,7 +288,10 @@ static enum backend_step far_release(struct worker_device *device, struct backen
 static enum backend_step far_copy(struct worker_device *device, struct backend_job *job,
                                   const struct backend_copy *copy)
 {
-    far_begin(device, job, FAR_COPY)->copy = *copy;
+    struct far_job *one = far_begin(device, job, FAR_COPY);
+
+    one->copy = *copy;
+    one->looks += copy->from_device ? 0 : far_slow;
     return BACKEND_PENDING;
 }
 
@@ -288,11 +331,23 @@ static enum backend_step far_launch(struct worker_device *device, struct backend
 
 static bool far_poll(struct worker_device *device, struct backend_job *job)
 {
-    struct far_job *one = job->handle;
+    struct far_job *one = job->handle, *behind;
 
+    if (job->behind) /* not its turn */
+        abort();
     if (far_of(device)->fault || --one->looks > 0)
         return false;
-    job->status = far_now(far_of(device), one);
+    if (far_naps && one->what == FAR_LAUNCH && one->launch->kernel == FAR_NAP) {
+        one->looks = 1;
+        return false;
+    }
+    job->status =
+        one->dropped ? error_set(OMPRMA_ERR_ADDRESS, "not run") : far_now(far_of(device), one);
+    behind = far_behind(far_of(device), job);
+    if (behind) {
+        behind->dropped = job->status != OMPRMA_OK;
+        behind->job->behind = NULL;
+    }
     far_forget(far_of(device), one);
     return true;
 }
@@ -367,17 +422,22 @@ static void far_close(struct worker_device *device)
 
 static const struct backend polled_backend = {FAR_FUNCTIONS, .poll = far_poll};
 static const struct backend threaded_backend = {FAR_FUNCTIONS};
+static const struct backend ordered_backend = {FAR_FUNCTIONS, .poll = far_poll,
+                                               .keeps_order = true};
 
-static void far_open(struct worker_device *device, bool threaded)
+static void far_open(struct worker_device *device, enum far_kind kind)
 {
     struct far *self = &far[far_count++];
 
-    *self = (struct far){.device = device, .threaded = threaded, .used = FAR_GLOBALS, .looks = {7}};
+    *self = (struct far){
+        .device = device, .threaded = kind == FAR_IS_THREADED, .used = FAR_GLOBALS, .looks = {7}};
     self->shadow =
         mmap(NULL, FAR_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     self->address = (uint64_t)(uintptr_t)mmap(NULL, FAR_BYTES, PROT_NONE,
                                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    device->backend = threaded ? &threaded_backend : &polled_backend;
+    device->backend = kind == FAR_IS_THREADED  ? &threaded_backend
+                      : kind == FAR_IS_ORDERED ? &ordered_backend
+                                               : &polled_backend;
     device->state = self;
 }
 

@@ -1,7 +1,8 @@
 /*
  * test_backend.c: the core of the worker with devices that are not like native ones: nobody but
  * their backend can touch their memory, and everything that they do ends later, and not in order.
- * Once they are polled, once a thread of theirs says that it is over.
+ * Once they are polled, once a thread of theirs says that it is over, and once they are polled and
+ * keep the order of a queue.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,11 +21,13 @@ enum { BIG = 5 << 20 };
 
 enum { POLLED, POLLED_TOO, NATIVE, THREADED, NATIVE_TOO, DEVICES };
 
+static enum far_kind kind; /* of those on worker 0 */
+
 static bool make_other(struct worker_device *device, int worker)
 {
     if (device->index == 2 || (worker == 1 && device->index == 1))
         return false;
-    far_open(device, worker == 1);
+    far_open(device, worker == 1 ? FAR_IS_THREADED : kind);
     return true;
 }
 
@@ -366,6 +369,74 @@ static void a_fault_takes_one_device(void **state)
     core_stop();
 }
 
+/* What the program and the worker both have a half of ends, though a small submit that it has to
+ * wait for never does. */
+static void a_fault_lets_transfers_end(void **state)
+{
+    static unsigned char data[BIG];
+    omprma_queue_t *queue[3];
+    omprma_addr_t block;
+
+    (void)state;
+    start_all();
+    block = core_alloc(POLLED, BIG);
+    for (int i = 0; i < 3; i++)
+        queue[i] = core_queue(POLLED);
+    core_choose(POLLED, 8, false);
+    far_naps = true;
+    assert_ok(launch(queue[2], FAR_NAP, 0, 0, 0));
+    assert_ok(omprma_queue_flush(queue[2]));
+    kernel_nap(20000);
+    far_slow = 1 << 30;
+    assert_ok(omprma_submit(queue[0], block, "x", 1));
+    assert_ok(omprma_queue_flush(queue[0]));
+    assert_ok(omprma_submit(queue[1], block, data, BIG));
+    assert_ok(omprma_queue_flush(queue[1]));
+    kernel_nap(20000);
+    core_hold(0);
+    far[POLLED].fault = "the far device is on fire";
+    core_release(0);
+    assert_int_equal(omprma_queue_synchronize(queue[2]), OMPRMA_ERR_KERNEL);
+    assert_int_equal(omprma_queue_synchronize(queue[1]), OMPRMA_ERR_DEVICE_LOST);
+    far_slow = 0;
+    far_naps = false;
+    for (int i = 0; i < 3; i++)
+        omprma_queue_destroy(queue[i]);
+    there_and_back(numbers[NATIVE], 100000, 0);
+    there_and_back(numbers[POLLED_TOO], 100000, look_up(numbers[POLLED_TOO], "far_add"));
+    core_stop();
+}
+
+/* A copy to a device that faults meanwhile ends, and so does what is behind it. */
+static void a_fault_ends_copies_of_others(void **state)
+{
+    static unsigned char data[BIG], back[BIG];
+    omprma_queue_t *queue;
+    omprma_addr_t here, there;
+
+    (void)state;
+    start_all();
+    here = core_alloc(numbers[NATIVE], BIG);
+    there = core_alloc(POLLED, BIG);
+    core_choose(numbers[NATIVE], 8, false);
+    queue = core_queue(numbers[NATIVE]);
+    far_slow = 1 << 30;
+    assert_ok(omprma_exchange(queue, here, POLLED, there, BIG));
+    assert_ok(omprma_submit(queue, here, data, 100000));
+    assert_ok(omprma_retrieve(queue, back, here, 100000));
+    assert_ok(omprma_queue_flush(queue));
+    kernel_nap(20000);
+    core_hold(0);
+    far[POLLED].fault = "the far device is on fire";
+    core_release(0);
+    assert_int_equal(omprma_queue_synchronize(queue), OMPRMA_ERR_DEVICE_LOST);
+    far_slow = 0;
+    assert_ok(omprma_queue_destroy(queue));
+    there_and_back(numbers[NATIVE], 100000, 0);
+    exchange(numbers[NATIVE], numbers[POLLED_TOO], 70000);
+    core_stop();
+}
+
 /* A kernel that lasts keeps neither another device of its worker waiting nor a copy to it. */
 static void devices_work_at_the_same_time(void **state)
 {
@@ -415,6 +486,148 @@ static void a_lost_worker_takes_its_devices(void **state)
     core_stop();
 }
 
+/* ---- a device that keeps order ---- */
+
+enum { CHAIN = 100 };
+
+/* Each launch adds its number, each submit and retrieve sees what was before. */
+static void a_chain_is_under_way_at_once(void **state)
+{
+    unsigned char byte[CHAIN], seen[CHAIN], sum = 0;
+    omprma_queue_t *queue;
+    omprma_addr_t block, add;
+
+    (void)state;
+    start_all();
+    queue = core_queue(POLLED);
+    block = core_alloc(POLLED, 4096);
+    add = look_up(POLLED, "far_add");
+    assert_ok(omprma_fill(queue, block, "\0", 1, 4096));
+    for (int i = 0; i < CHAIN; i++) {
+        byte[i] = (unsigned char)(3 * i);
+        assert_ok(launch(queue, add, block, 8, (uint64_t)i));
+        if (i % 10 == 5)
+            assert_ok(omprma_submit(queue, block, &byte[i], 1));
+        assert_ok(omprma_retrieve(queue, &seen[i], block, 1));
+    }
+    assert_ok(omprma_queue_synchronize(queue));
+    for (int i = 0; i < CHAIN; i++) {
+        sum = (unsigned char)(i % 10 == 5 ? byte[i] : sum + i);
+        assert_int_equal(seen[i], sum);
+    }
+    assert_true(far[POLLED].deepest > 10);
+    assert_ok(omprma_queue_destroy(queue));
+    core_stop();
+}
+
+/* What is before the failure is done, what is behind it is not, and the queue goes on after. */
+static void a_chain_ends_where_it_fails(void **state)
+{
+    (void)state;
+    start_all();
+    for (int bad = 0; bad < 20; bad += 3) {
+        unsigned char seen[2][20], start = 7;
+        omprma_queue_t *queue = core_queue(POLLED);
+        omprma_addr_t block = core_alloc(POLLED, 64), add = look_up(POLLED, "far_add");
+
+        memset(seen, 0, sizeof(seen));
+        assert_ok(omprma_submit(queue, block, &start, 1));
+        for (int i = 0; i < 20; i++) {
+            assert_ok(launch(queue, add, i == bad ? 1 : block, 1, 1));
+            assert_ok(omprma_retrieve(queue, &seen[0][i], block, 1));
+        }
+        assert_int_equal(omprma_queue_synchronize(queue), OMPRMA_ERR_ADDRESS);
+        assert_non_null(strstr(omprma_error(), "reads what is not there"));
+        for (int i = 0; i < 20; i++)
+            assert_int_equal(seen[0][i], i < bad ? start + i + 1 : 0);
+        assert_ok(omprma_retrieve(queue, &seen[1][0], block, 1));
+        assert_ok(omprma_queue_synchronize(queue));
+        assert_int_equal(seen[1][0], start + bad);
+        assert_ok(omprma_queue_destroy(queue));
+        assert_ok(omprma_free(POLLED, block));
+    }
+    core_stop();
+}
+
+/* A kernel that lasts, with small submits behind it, keeps other queues from nothing. */
+static void a_chain_holds_nobody_up(void **state)
+{
+    omprma_queue_t *queue;
+    omprma_addr_t block;
+
+    (void)state;
+    start_all();
+    queue = core_queue(POLLED);
+    block = core_alloc(POLLED, 64);
+    far_naps = true;
+    assert_ok(launch(queue, FAR_NAP, 0, 0, 0));
+    assert_ok(omprma_submit(queue, block, "x", 1));
+    assert_ok(omprma_queue_flush(queue));
+    there_and_back(POLLED, 10, look_up(POLLED, "far_add"));
+    there_and_back(POLLED, BIG, 0);
+    far_naps = false;
+    assert_ok(omprma_queue_synchronize(queue));
+    assert_ok(omprma_queue_destroy(queue));
+    core_stop();
+}
+
+/* Nobody is told of the end of a small submit, and what comes then in other queues is after it. */
+static void a_small_submit_is_seen(void **state)
+{
+    omprma_queue_t *queue, *other;
+    omprma_addr_t block, add;
+
+    (void)state;
+    start_all();
+    queue = core_queue(POLLED);
+    other = core_queue(POLLED);
+    block = core_alloc(POLLED, 64);
+    add = look_up(POLLED, "far_add");
+    far_slow = 300;
+    for (unsigned char i = 0; i < 100; i++) {
+        unsigned char seen = 0;
+
+        if (i % 2)
+            assert_ok(launch(queue, add, block + 8, 8, 1));
+        if (i % 4 == 3)
+            assert_ok(omprma_queue_flush(queue));
+        assert_ok(omprma_submit(queue, block, &i, 1));
+        assert_ok(omprma_queue_synchronize(queue));
+        assert_ok(omprma_retrieve(other, &seen, block, 1));
+        assert_ok(omprma_queue_synchronize(other));
+        assert_int_equal(seen, i);
+    }
+    far_slow = 0;
+    assert_ok(omprma_queue_destroy(queue));
+    assert_ok(omprma_queue_destroy(other));
+    core_stop();
+}
+
+static void a_fault_takes_a_chain(void **state)
+{
+    unsigned char seen[4];
+    omprma_queue_t *queue;
+    omprma_addr_t block;
+
+    (void)state;
+    start_all();
+    queue = core_queue(POLLED);
+    block = core_alloc(POLLED, 64);
+    far_naps = true;
+    assert_ok(omprma_submit(queue, block, "x", 1));
+    assert_ok(launch(queue, FAR_NAP, 0, 0, 0));
+    assert_ok(omprma_retrieve(queue, seen, block, 1));
+    assert_ok(launch(queue, FAR_CRASH, block, 8, 0));
+    assert_ok(omprma_submit(queue, block, "y", 1));
+    assert_ok(omprma_retrieve(queue, seen + 1, block, 1));
+    assert_int_equal(omprma_queue_synchronize(queue), OMPRMA_ERR_KERNEL);
+    assert_int_equal(omprma_error_code(), FAR_FIRE);
+    omprma_queue_destroy(queue);
+    there_and_back(numbers[NATIVE], 100000, 0);
+    far_naps = false;
+    core_stop();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -426,9 +639,22 @@ int main(void)
         cmocka_unit_test(devices_exchange),
         cmocka_unit_test(errors_come_back),
         cmocka_unit_test(a_fault_takes_one_device),
+        cmocka_unit_test(a_fault_lets_transfers_end),
+        cmocka_unit_test(a_fault_ends_copies_of_others),
         cmocka_unit_test(devices_work_at_the_same_time),
         cmocka_unit_test(a_lost_worker_takes_its_devices),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const struct CMUnitTest ordered[] = {
+        cmocka_unit_test(a_chain_is_under_way_at_once),
+        cmocka_unit_test(a_chain_ends_where_it_fails),
+        cmocka_unit_test(a_chain_holds_nobody_up),
+        cmocka_unit_test(a_small_submit_is_seen),
+        cmocka_unit_test(a_fault_takes_a_chain),
+    };
+    int failed = cmocka_run_group_tests_name("polled", tests, NULL, NULL);
+
+    kind = FAR_IS_ORDERED;
+    failed += cmocka_run_group_tests_name("in order", tests, NULL, NULL);
+    return failed + cmocka_run_group_tests_name("chains", ordered, NULL, NULL);
 }

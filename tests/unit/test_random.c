@@ -43,14 +43,17 @@ static void kernel_copy(uint64_t to, uint64_t from, uint64_t bytes)
 }
 
 /* Which devices cannot be touched. */
-static enum { FAR_NONE, FAR_FIRST, FAR_THREADED, FAR_ALL, FAR_MIXES } mix;
+static enum { FAR_NONE, FAR_FIRST, FAR_THREADED, FAR_ALL, FAR_ORDERED, FAR_MIXES } mix;
 
 static bool make_other(struct worker_device *device, int worker)
 {
     if (far_count == FAR_DEVICES || (mix == FAR_FIRST && worker > 0) ||
         (mix != FAR_ALL && device->index > 0))
         return false;
-    far_open(device, mix == FAR_THREADED || (mix == FAR_ALL && worker == 1));
+    far_open(device, mix == FAR_ORDERED                                       ? FAR_IS_ORDERED
+                     : mix == FAR_THREADED || (mix == FAR_ALL && worker == 1) ? FAR_IS_THREADED
+                     : mix == FAR_ALL && worker == 2                          ? FAR_IS_ORDERED
+                                                                              : FAR_IS_POLLED);
     return true;
 }
 

@@ -26,11 +26,13 @@ static int be_impatient(void **state)
     return 0;
 }
 
+static enum far_kind kind; /* of the first worker's */
+
 static bool make_other(struct worker_device *device, int worker)
 {
     if (device->index > 0)
         return false;
-    far_open(device, worker == 1);
+    far_open(device, worker == 1 ? FAR_IS_THREADED : kind);
     return true;
 }
 
@@ -420,5 +422,8 @@ int main(void)
         cmocka_unit_test_setup(from_several_threads, be_impatient),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests_name("polled", tests, NULL, NULL);
+
+    kind = FAR_IS_ORDERED;
+    return failed + cmocka_run_group_tests_name("in order", tests, NULL, NULL);
 }

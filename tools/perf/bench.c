@@ -19,8 +19,10 @@ static omprma_status_t load_kernels(struct bench *bench)
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for %d devices", devices);
     for (int device = 0; device < devices; device++) {
         omprma_symbol_t symbols[] = {{.name = "perf_empty"}, {.name = "perf_add"}};
+        bool gpu = strcmp(bench->runtime->devices[device]->about.backend, "cuda") == 0;
         omprma_status_t status =
-            omprma_image_load(device, kernels_image, kernels_bytes, symbols, 2);
+            omprma_image_load(device, gpu ? kernels_ptx : kernels_image,
+                              gpu ? kernels_ptx_bytes : kernels_bytes, symbols, 2);
         if (status != OMPRMA_OK)
             return status;
         if (device == 0)
@@ -81,7 +83,7 @@ omprma_status_t bench_open_blocks(struct bench *bench)
     if (!bench->buffer)
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for a buffer of %zu bytes", bytes);
     memset(bench->buffer, 1, bytes);
-    return OMPRMA_OK;
+    return direct_open(bench, bytes);
 }
 
 void bench_close(struct bench *bench)
@@ -95,6 +97,7 @@ void bench_close(struct bench *bench)
     if (bench->peer_block)
         omprma_free(1, bench->peer_block);
     broadcast_close(bench);
+    direct_close(bench);
     if (bench->device)
         bench_adapt(bench);
     free(bench->buffer);

@@ -4,6 +4,7 @@
  *
  *   bench.c    start, end, choice of the path
  *   raw.c      bare MPI between the same pair of processes
+ *   direct.c   the CUDA driver, called from here
  *   ways.c     our own interface
  *   broadcast.c   the same data to all devices
  *   session.c  takes turns between the paths of one operation and size
@@ -35,6 +36,7 @@ struct bench {
     char *buffer;            /* of the same size, on this side */
     omprma_addr_t empty;     /* kernel that does nothing, on device 0 */
     omprma_addr_t *add;      /* kernel that adds 1 to a number, by device */
+    struct direct *direct;   /* NULL: there is nothing to call */
     int step, steps;         /* of the progress line */
     struct results results;
 };
@@ -49,6 +51,13 @@ typedef omprma_status_t (*bench_way)(struct bench *bench, uint64_t bytes, int sa
 /* How this operation is done on this path; NULL if there is no such thing. */
 bench_way raw_way(enum perf_op op, enum perf_path path);
 bench_way own_way(enum perf_op op, enum perf_path path);
+
+bench_way direct_way(const struct bench *bench, enum perf_op op);
+
+/* Opens the CUDA driver of this host and makes a block on its first GPU, if that is to be measured;
+ * where there is no driver, that is said. Errors: those of the driver. */
+omprma_status_t direct_open(struct bench *bench, size_t buffer_bytes);
+void direct_close(struct bench *bench);
 
 /* The ways of a broadcast; queues and blocks for it. */
 bench_way broadcast_way(enum perf_path path);

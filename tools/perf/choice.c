@@ -12,8 +12,8 @@
 const char *const perf_op_names[OP_COUNT] = {
     "idle",  "submit", "retrieve", "exchange", "broadcast", "launch", "region",
     "alloc", "settle", "ways",     "maps",     "head",      "turns"};
-const char *const perf_path_names[WAY_COUNT] = {"raw",       "raw-two-sided", "rma",
-                                                "two-sided", "auto",          "via-application"};
+const char *const perf_path_names[WAY_COUNT] = {
+    "raw", "raw-two-sided", "direct", "rma", "two-sided", "auto", "via-application"};
 
 /* MPI counts are int. */
 static const int64_t SIZE_MOST = INT64_C(1) << 30;
@@ -81,6 +81,14 @@ void choice_sizes(struct choice *choice, const char *text)
             add_size(choice, bytes);
     }
     free(copy);
+}
+
+void choice_backend(struct choice *choice, const char *text)
+{
+    choice->gpus = strcmp(text, "cuda") == 0;
+    if (!choice->gpus && strcmp(text, "native") != 0)
+        option_fail("--backend: \"%s\" is none of native, cuda", text);
+    option_set("--backend", "BACKENDS", text);
 }
 
 bool perf_op_moves(enum perf_op op)

@@ -29,6 +29,7 @@ enum perf_op {
 enum perf_path {
     WAY_RAW,
     WAY_RAW_TWO_SIDED,
+    WAY_DIRECT, /* the CUDA driver of this host */
     WAY_RMA,
     WAY_TWO_SIDED,
     WAY_AUTO,
@@ -46,6 +47,7 @@ struct choice {
     uint64_t sizes[SIZES_MOST];
     int size_count;
     int reps;      /* 0: as many as fit into the time set aside for each */
+    bool gpus;     /* of workers, and of this host directly */
     int transfers; /* settle: before the path that is taken then is looked at */
     const char *json, *plot, *report;
 };
@@ -57,6 +59,7 @@ void choice_begin(struct choice *choice);
 void choice_ops(struct choice *choice, const char *text);
 void choice_paths(struct choice *choice, const char *text);
 void choice_sizes(struct choice *choice, const char *text);
+void choice_backend(struct choice *choice, const char *text);
 
 /* Does this operation move as many bytes as its size says? */
 bool perf_op_moves(enum perf_op op);

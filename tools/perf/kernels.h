@@ -1,4 +1,5 @@
-/* kernels.h: the device image with the kernels that are measured (kernels/empty.c), as bytes. */
+/* kernels.h: the device images with the kernels that are measured: of kernels/empty.c, as bytes,
+ * and the same for NVIDIA GPUs, as PTX. */
 #ifndef OMPRMA_PERF_KERNELS_H
 #define OMPRMA_PERF_KERNELS_H
 
@@ -6,5 +7,7 @@
 
 extern const char kernels_image[];
 extern const uint64_t kernels_bytes;
+extern const char kernels_ptx[];
+extern const uint64_t kernels_ptx_bytes;
 
 #endif

@@ -28,6 +28,7 @@ enum {
     KEY_SIZES,
     KEY_REPS,
     KEY_TRANSFERS,
+    KEY_BACKEND,
     KEY_JSON,
     KEY_PLOT,
     KEY_REPORT
@@ -44,8 +45,11 @@ static const struct argp_option options[] = {
      "broadcast, idle, settle, ways, maps, head, turns",
      0},
     {"paths", KEY_PATHS, "LIST", 0,
-     "Which ways: raw, raw-two-sided (bare MPI), rma, two-sided, auto, via-application (exchange "
-     "and broadcast only); default all",
+     "Which ways: raw, raw-two-sided (bare MPI), direct (--backend cuda: this host's driver, "
+     "called "
+     "without omprma), rma, two-sided, auto, via-application (exchange and broadcast only); "
+     "default "
+     "all",
      0},
     {"sizes", KEY_SIZES, "FROM:TO", 0,
      "Sizes in bytes, doubling (default 8:256M); FROM:TO:FACTOR and comma lists are possible", 0},
@@ -54,6 +58,10 @@ static const struct argp_option options[] = {
      0},
     {"transfers", KEY_TRANSFERS, "N", 0,
      "settle: transfers of each size before the path that is taken then is looked at (default 0)",
+     0},
+    {"backend", KEY_BACKEND, "KIND", 0,
+     "Kind of the devices: native (default), or cuda, NVIDIA GPUs of workers, with the CUDA driver "
+     "of this host beside them",
      0},
     {"json", KEY_JSON, "FILE", 0, "Write the results there as JSON", 0},
     {"plot", KEY_PLOT, "FILE", 0, "Draw them there, as .svg or .png (needs gnuplot)", 0},
@@ -89,6 +97,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         return 0;
     case KEY_TRANSFERS:
         choice->transfers = option_number("--transfers", value, REPS_MOST);
+        return 0;
+    case KEY_BACKEND:
+        choice_backend(choice, value);
         return 0;
     case KEY_JSON:
         choice->json = value;
@@ -230,6 +241,8 @@ static void check(const struct choice *choice, struct launch *launch)
     if (data && *data && strcmp(data, "auto") != 0)
         option_fail("omprma-perf compares the data paths: choose with --paths, not with --data or "
                     "OMPRMA_DATA");
+    if (choice->paths == 1u << WAY_DIRECT && !choice->gpus)
+        option_fail("--paths direct needs --backend cuda");
     unsigned several = 1u << OP_EXCHANGE | 1u << OP_BROADCAST;
     if (choice->ops & several && workers == 0)
         launch->workers = 2;

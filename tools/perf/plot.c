@@ -62,9 +62,9 @@ static void write_curve(FILE *out, const struct results *results, enum perf_op o
     fprintf(out, "END\n");
 }
 
-static const char *const styles[WAY_COUNT] = {"lc '#606060' dt 2", "lc '#b0b0b0' dt 2",
-                                              "lc '#0072b2'",      "lc '#d55e00'",
-                                              "lc '#009e73'",      "lc '#cc79a7'"};
+static const char *const styles[WAY_COUNT] = {
+    "lc '#606060' dt 2", "lc '#b0b0b0' dt 2", "lc '#000000' dt 3", "lc '#0072b2'",
+    "lc '#d55e00'",      "lc '#009e73'",      "lc '#cc79a7'"};
 
 /* Time or rate over the size, one curve per path. */
 static void draw_curves(FILE *out, const struct results *results, enum perf_op op, bool rate)

@@ -16,13 +16,21 @@ enum { PING_PONG_BYTES = 64 };
 
 /* ---- one-sided ------------------------------------------------------------------------------ */
 
+/* To and from a device that cannot be touched it is the link alone that is measured: by the
+ * worker's staging memory, again and again where there is more. */
 static int put_or_get(const struct bench *bench, bool put, int bytes)
 {
-    int rank = bench->device->peer->rank;
+    int rank = bench->device->peer->rank, code = MPI_SUCCESS;
     MPI_Win window = bench->runtime->world.mpi->window;
-    MPI_Aint at = (MPI_Aint)bench->block;
-    int code = put ? MPI_Put(bench->buffer, bytes, MPI_BYTE, rank, at, bytes, MPI_BYTE, window)
-                   : MPI_Get(bench->buffer, bytes, MPI_BYTE, rank, at, bytes, MPI_BYTE, window);
+    bool staged = device_is_staged(bench->device);
+    MPI_Aint at = (MPI_Aint)(staged ? bench->device->about.staging : bench->block);
+    int most = staged ? (int)bench->device->about.staging_bytes : bytes;
+    for (int done = 0, now; done < bytes && code == MPI_SUCCESS; done += now) {
+        char *here = bench->buffer + done;
+        now = bytes - done < most ? bytes - done : most;
+        code = put ? MPI_Put(here, now, MPI_BYTE, rank, at, now, MPI_BYTE, window)
+                   : MPI_Get(here, now, MPI_BYTE, rank, at, now, MPI_BYTE, window);
+    }
     return code == MPI_SUCCESS ? MPI_Win_flush(rank, window) : code;
 }
 

@@ -45,9 +45,25 @@ double result_gbps(const struct result *result)
     return moves && result->us_median > 0 ? (double)result->bytes / result->us_median / 1e3 : 0;
 }
 
+double result_share(const struct result *r)
+{
+    double slower = r->us_raw > r->us_direct ? r->us_raw : r->us_direct;
+    return perf_op_moves(r->op) && r->us_raw > 0 && r->us_direct > 0 ? slower / r->us_median : 0;
+}
+
+double result_more(const struct result *r)
+{
+    bool measured = !perf_op_moves(r->op) && r->us_raw > 0 && r->us_direct > 0;
+    return measured ? (r->us_median - r->us_direct) / r->us_raw : 0;
+}
+
 void result_remark(const struct result *r, char text[REMARK_BYTES])
 {
     *text = 0;
+    if (result_share(r) > 0)
+        snprintf(text, REMARK_BYTES, "%.2f of the slower of raw and direct", result_share(r));
+    else if (r->us_raw > 0 && r->us_direct > 0)
+        snprintf(text, REMARK_BYTES, "%+.2f ping-pongs beside direct", result_more(r));
     if (r->op == OP_TURNS)
         snprintf(text, REMARK_BYTES, "mean %.3f us", r->us_mean);
     if (r->op == OP_MAPS)
@@ -126,6 +142,12 @@ static cJSON *result_json(const struct result *r)
     add_number(object, "us_median", r->us_median, 4);
     add_number(object, "us_p99", r->us_p99, 4);
     add_number(object, "gbps", result_gbps(r), 6);
+    if (r->us_direct > 0)
+        add_number(object, "us_direct", r->us_direct, 4);
+    if (r->us_raw > 0 && r->us_direct > 0 && perf_op_moves(r->op))
+        add_number(object, "of_slower", result_share(r), 4);
+    else if (r->us_raw > 0 && r->us_direct > 0)
+        add_number(object, "ping_pongs_more", result_more(r), 4);
     if (r->op == OP_TURNS)
         add_number(object, "us_mean", r->us_mean, 4);
     if (r->op == OP_MAPS)

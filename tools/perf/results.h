@@ -19,6 +19,8 @@ struct result {
     int workers, reps;
     double us_min, us_median, us_p99;
     double us_mean;        /* turns only */
+    double us_raw;         /* GPUs: medians of bare MPI, and */
+    double us_direct;      /* of the driver; 0: not measured */
     int live;              /* maps only: arrays that are mapped by the end of this part */
     double cpu_share;      /* idle only: of one core */
     uint64_t memory_bytes; /* idle only */
@@ -50,6 +52,11 @@ void results_add(struct results *results, struct result *result, double *us, int
 
 /* GB/s of an operation that moves data, 0 for others. */
 double result_gbps(const struct result *result);
+
+/* How near a transfer of a GPU comes to the slower of link and driver, and how many ping-pongs a
+ * launch or region takes more than by the driver. 0: that was not measured. */
+double result_share(const struct result *result);
+double result_more(const struct result *result);
 
 /* What only its operation has to say, "" for most. */
 enum { REMARK_BYTES = 160 };

@@ -31,6 +31,9 @@ static bool path_possible(const struct bench *bench, enum perf_op op, enum perf_
 {
     if (!(bench->choice->paths & 1u << path))
         return false;
+    if (device_is_staged(bench->device) && op != OP_LAUNCH && op != OP_REGION &&
+        (path == WAY_RAW_TWO_SIDED || (path == WAY_RAW && op == OP_EXCHANGE)))
+        return false; /* no MPI reaches its memory */
     return bench->runtime->one_sided || (path != WAY_RMA && path != WAY_RAW) ||
            (path == WAY_RAW && (op == OP_LAUNCH || op == OP_REGION)); /* a ping-pong */
 }
@@ -40,7 +43,9 @@ static int find_lanes(const struct bench *bench, enum perf_op op, struct lane *l
     int count = 0;
     for (enum perf_path path = 0; path < WAY_COUNT; path++) {
         bool raw = path == WAY_RAW || path == WAY_RAW_TWO_SIDED;
-        bench_way way = raw ? raw_way(op, path) : own_way(op, path);
+        bench_way way = raw                  ? raw_way(op, path)
+                        : path == WAY_DIRECT ? direct_way(bench, op)
+                                             : own_way(op, path);
         if (way && path_possible(bench, op, path))
             lanes[count++] = (struct lane){.path = path, .way = way};
     }
@@ -136,6 +141,21 @@ static omprma_status_t measure(struct bench *bench, enum perf_op op, uint64_t by
                       batch);
 }
 
+/* Notes with the last result what bare MPI and the driver took, which are among the `before`
+ * results in front of it. */
+static void compare(const struct results *results, size_t before)
+{
+    struct result *result = &results->items[results->count - 1];
+    if (result->path <= WAY_DIRECT)
+        return;
+    for (size_t i = 1; i <= before; i++) {
+        if ((result - i)->path == WAY_RAW)
+            result->us_raw = (result - i)->us_median;
+        if ((result - i)->path == WAY_DIRECT)
+            result->us_direct = (result - i)->us_median;
+    }
+}
+
 omprma_status_t session_run(struct bench *bench, enum perf_op op, uint64_t bytes)
 {
     struct lane lanes[WAY_COUNT] = {0};
@@ -152,6 +172,7 @@ omprma_status_t session_run(struct bench *bench, enum perf_op op, uint64_t bytes
         };
         if (status == OMPRMA_OK) {
             results_add(&bench->results, &result, lanes[i].us, lanes[i].samples);
+            compare(&bench->results, (size_t)i);
             results_print(&bench->results, bench->results.count - 1);
         }
         free(lanes[i].us);

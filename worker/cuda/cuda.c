@@ -23,7 +23,18 @@ static enum backend_step over(struct backend_job *job, omprma_status_t status)
 
 /* ---- faults ---- */
 
-/* The driver does not say which kernel it was: the ones that run. */
+/* An earlier launch of the same kernel is under way. */
+static bool is_named(const struct cuda *cuda, const struct cuda_task *task)
+{
+    const struct cuda_task *other = cuda->tasks;
+
+    while (other != task && strcmp(other->kernel, task->kernel) != 0)
+        other = other->next;
+    return other != task;
+}
+
+/* The driver does not say which kernel it was: the ones that are under way, the first ones first.
+ */
 static void name_kernels(const struct cuda *cuda, char *names, size_t bytes)
 {
     size_t used = 0;
@@ -31,7 +42,7 @@ static void name_kernels(const struct cuda *cuda, char *names, size_t bytes)
 
     names[0] = 0;
     for (const struct cuda_task *task = cuda->tasks; task; task = task->next) {
-        if (!task->kernel[0])
+        if (!task->kernel[0] || is_named(cuda, task))
             continue;
         if (used < bytes - 1)
             used += (size_t)snprintf(names + used, bytes - used, "%s%s", count ? " or " : "kernel ",
@@ -71,29 +82,38 @@ static struct cuda_task *task_take(struct cuda *cuda, struct backend_job *job)
     if (task)
         cuda->spare_tasks = task->next;
     else
-        task = malloc(sizeof(*task));
+        task = calloc(1, sizeof(*task));
     if (!task) {
         job->status = error_set(OMPRMA_ERR_HOST_MEMORY, "the worker has no memory for a job");
         return NULL;
     }
     task->job = job;
     task->stream = NULL;
+    task->last = task->marked = false;
     task->kernel[0] = 0;
     task->value = 0;
     task->code = 0;
-    task->next = cuda->tasks;
-    cuda->tasks = task;
+    task->next = NULL;
+    if (cuda->tasks)
+        cuda->last_task->next = task;
+    else
+        cuda->tasks = task;
+    cuda->last_task = task;
     job->handle = task;
     return task;
 }
 
 static void task_give(struct cuda *cuda, struct cuda_task *task)
 {
-    struct cuda_task **link = &cuda->tasks;
+    struct cuda_task **link = &cuda->tasks, *before = NULL;
 
-    while (*link != task)
-        link = &(*link)->next;
+    while (*link != task) {
+        before = *link;
+        link = &before->next;
+    }
     *link = task->next;
+    if (cuda->last_task == task)
+        cuda->last_task = before;
     task->next = cuda->spare_tasks;
     cuda->spare_tasks = task;
 }
@@ -122,7 +142,24 @@ static void stream_give(struct cuda *cuda, driver_stream stream)
     cuda->streams[cuda->idle_count++] = stream;
 }
 
-/* A job that a stream is to run: its task, with the context current; NULL: it is over. */
+/* The stream of the task before, whose end is marked in it. */
+static int stream_share(const struct cuda *cuda, struct cuda_task *before, driver_stream *stream)
+{
+    int code = DRIVER_OK;
+
+    if (!before->end)
+        code = cuda->driver->event_create(&before->end, DRIVER_DISABLE_TIMING);
+    if (code == DRIVER_OK && !before->marked)
+        code = cuda->driver->event_record(before->end, before->stream);
+    if (code != DRIVER_OK)
+        return code;
+    before->marked = true;
+    *stream = before->stream;
+    return DRIVER_OK;
+}
+
+/* A job that a stream is to run: its task, with the context current; NULL: it is over, or the GPU
+ * is lost. */
 static struct cuda_task *begin(struct cuda *cuda, struct backend_job *job)
 {
     struct cuda_task *task = task_take(cuda, job);
@@ -131,7 +168,8 @@ static struct cuda_task *begin(struct cuda *cuda, struct backend_job *job)
     if (!task)
         return NULL;
     enter(cuda);
-    code = stream_take(cuda, &task->stream);
+    code = job->behind ? stream_share(cuda, job->behind->handle, &task->stream)
+                       : stream_take(cuda, &task->stream);
     if (code == DRIVER_OK)
         return task;
     task_give(cuda, task);
@@ -147,12 +185,19 @@ static enum backend_step begun(struct cuda *cuda, struct cuda_task *task, int co
     struct backend_job *job = task->job;
 
     if (driver_is_fatal(code)) {
+        if (job->behind) /* it is about something before */
+            task->kernel[0] = 0;
         lose(cuda, code);
         return BACKEND_PENDING;
     }
-    if (code == DRIVER_OK)
+    if (code == DRIVER_OK) {
+        task->last = true;
+        if (job->behind)
+            ((struct cuda_task *)job->behind->handle)->last = false;
         return BACKEND_PENDING;
-    stream_give(cuda, task->stream);
+    }
+    if (!job->behind)
+        stream_give(cuda, task->stream);
     task_give(cuda, task);
     return over(job, status);
 }
@@ -472,9 +517,11 @@ static bool stream_has_ended(struct cuda *cuda, struct cuda_task *task)
     int code;
 
     enter(cuda);
-    code = cuda->driver->stream_query(task->stream);
+    code = task->marked ? cuda->driver->event_query(task->end)
+                        : cuda->driver->stream_query(task->stream);
     if (code == DRIVER_OK && task->kernel[0])
-        code = cuda->driver->stream_synchronize(task->stream);
+        code = task->marked ? cuda->driver->event_synchronize(task->end)
+                            : cuda->driver->stream_synchronize(task->stream);
     if (code == DRIVER_NOT_READY)
         return false;
     if (driver_is_fatal(code)) {
@@ -487,7 +534,8 @@ static bool stream_has_ended(struct cuda *cuda, struct cuda_task *task)
                                     : driver_error(cuda->driver, code, "%s%s on %s",
                                                    task->kernel[0] ? "kernel " : "a transfer",
                                                    task->kernel, cuda->name);
-    stream_give(cuda, task->stream);
+    if (task->last)
+        stream_give(cuda, task->stream);
     task_give(cuda, task);
     return true;
 }
@@ -531,11 +579,13 @@ static void cuda_stop(struct worker_device *device)
         clerk_stop(cuda);
 }
 
-static void free_tasks(struct cuda_task *task)
+static void free_tasks(const struct cuda *cuda, struct cuda_task *task)
 {
     while (task) {
         struct cuda_task *next = task->next;
 
+        if (task->end)
+            cuda->driver->event_destroy(task->end);
         free(task);
         task = next;
     }
@@ -555,16 +605,16 @@ static void cuda_close(struct worker_device *device)
             if (task->stream)
                 cuda->driver->stream_synchronize(task->stream);
         for (struct cuda_task *task = cuda->tasks; task; task = task->next)
-            if (task->stream)
+            if (task->last)
                 cuda->driver->stream_destroy(task->stream);
+        free_tasks(cuda, cuda->tasks);
+        free_tasks(cuda, cuda->spare_tasks);
         for (uint32_t i = 0; i < cuda->idle_count; i++)
             cuda->driver->stream_destroy(cuda->streams[i]);
         module_unload_all(cuda);
         memory_free_all(cuda);
         cuda->driver->context_release(cuda->handle);
     }
-    free_tasks(cuda->tasks);
-    free_tasks(cuda->spare_tasks);
     free(cuda->streams);
     free(cuda);
     device->state = NULL;
@@ -572,6 +622,7 @@ static void cuda_close(struct worker_device *device)
 
 static const struct backend cuda_backend = {
     .name = "cuda",
+    .keeps_order = true,
     .grow = cuda_grow,
     .release = cuda_release,
     .pin = cuda_pin,

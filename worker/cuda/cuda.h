@@ -8,10 +8,11 @@
  *   module.c    images, modules, and the kernels in them
  *   question.c  what omprma_device_ask() asks, see base/cuda_questions.h
  *
- * The core keeps the order within a queue and starts a job when those before it have ended, so each
- * copy, fill and launch is put into a stream of its own, and has ended when that is idle; streams
- * are used again. Memory cannot be touched. The context is the GPU's primary one. When a kernel
- * faults the driver accepts nothing more in that context: the GPU is lost, the others go on.
+ * Copies, fills and launches of a queue that begin before the one in front has ended are put behind
+ * it into its stream, which keeps them in order; an event behind each but the last tells when it
+ * has ended, of the last that the stream is idle. What finds nothing in front takes an idle stream.
+ * Memory cannot be touched. The context is the GPU's primary one. When a kernel faults the driver
+ * accepts nothing more in that context: the GPU is lost, the others go on.
  *
  * Thread: with the server's lock held, but for what runs on the clerk.
  */
@@ -39,6 +40,9 @@ struct cuda_task {
     struct cuda_task *next; /* of the GPU's tasks, or of those that are spare */
     struct backend_job *job;
     driver_stream stream; /* NULL: it is the clerk's */
+    bool last;            /* nothing is behind it in the stream */
+    bool marked;          /* `end` was recorded behind it, for there is */
+    driver_event end;     /* stays with the task when that is spare; NULL: was not needed yet */
     char kernel[128];     /* of a launch; else empty */
 
     /* The clerk's. */
@@ -88,7 +92,8 @@ struct cuda {
     int handle; /* the driver's, of the GPU */
     driver_context context;
     char name[96];
-    struct cuda_task *tasks, *spare_tasks;
+    struct cuda_task *tasks, *last_task; /* in the order in which they began */
+    struct cuda_task *spare_tasks;
     driver_stream *streams; /* that are idle; room for all that were made */
     uint32_t idle_count, stream_count;
     struct cuda_clerk clerk;

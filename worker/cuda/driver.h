@@ -17,6 +17,7 @@ typedef struct driver_module_s *driver_module;
 typedef struct driver_function_s *driver_function;
 typedef struct driver_stream_s *driver_stream;
 typedef struct driver_link_s *driver_link;
+typedef struct driver_event_s *driver_event;
 
 /* Of the driver's results, attributes, flags and options those that the worker knows by name. */
 enum {
@@ -47,6 +48,7 @@ enum {
 };
 enum { DRIVER_MULTIPROCESSORS = 16 };
 enum { DRIVER_BLOCKING_SYNC = 4, DRIVER_NON_BLOCKING = 1, DRIVER_PORTABLE = 1 };
+enum { DRIVER_DISABLE_TIMING = 2 };
 enum { DRIVER_ERROR_LOG = 5, DRIVER_ERROR_LOG_BYTES = 6 };
 
 struct driver {

@@ -1,0 +1,162 @@
+/*
+ * cuda_fixture.h: a core with two GPUs of the stand-in for the driver (tests/cuda) and a native
+ * device on one worker. Included after cmocka.h; all inline, for not every test uses all of it.
+ */
+#ifndef OMPRMA_TESTS_CUDA_FIXTURE_H
+#define OMPRMA_TESTS_CUDA_FIXTURE_H
+
+#include <dlfcn.h>
+
+#include "core_fixture.h"
+#include "tests/cuda/standin.h"
+#include "worker/cuda/cuda.h"
+
+/* The devices. */
+enum { GPU, GPU_TOO, NATIVE, BIG = 9 << 20 };
+
+static struct driver driver;
+static int gpus_made;
+
+static const char kernels[] =
+    "//\n.version 7.0\n.target sm_70, debug\n.address_size 64\n"
+    ".extern .global .align 4 .u32 elsewhere;\n"
+    ".visible .global .align 8 .u64 counter = 42;\n"
+    ".global .align 4 .f32 table[3] = {0f3F800000, 0f40000000, 0f40400000};\n"
+    ".visible .global .align 1 .b8 room[100];\n"
+    ".visible .entry standin_add(\n\t.param .u64 standin_add_param_0,\n\t.param .u64 "
+    "standin_add_param_1,\n\t.param .u64 standin_add_param_2\n)\n{\n\tst.global.u8 [%rd1], 1;\n\t{ "
+    "ret; }\n}\n"
+    ".visible .entry standin_geometry(.param .u64 .ptr .global .align 1 at)\n.maxntid 1024, 1, 1\n"
+    "{ ret; }\n"
+    ".visible .entry standin_mixed(.param .u8 a, .param .u16 b, .param .align 8 .b8 s[24], "
+    ".param .u32 c, .param .u64 at) { ret; }\n"
+    ".visible .entry standin_fault(.param .u32 code) { ret; }\n"
+    ".visible .entry standin_nap(.param .u64 us) { ret; }\n"
+    ".visible .entry not_of_this_world() { ret; }\n";
+
+static inline omprma_status_t open_gpu(struct worker_device *device, int ordinal)
+{
+    const struct cuda_options options = {.driver = &driver, .ordinal = ordinal};
+
+    return cuda_open(device, &options);
+}
+
+static inline bool make_gpu(struct worker_device *device, int worker)
+{
+    if (device->index >= NATIVE)
+        return false;
+    assert_ok(open_gpu(device, gpus_made++));
+    cuda_describe(device, &core.worker[worker].about[device->index]);
+    return true;
+}
+
+static inline void open_driver(void)
+{
+    setenv("STANDIN_DEVICES", "2", 1);
+    assert_ok(driver_open(&driver));
+}
+
+static inline void start_core(void)
+{
+    gpus_made = 0;
+    core_start(&(struct core_options){.devices = 3, .arena = 8 << 20, .make_other = make_gpu});
+}
+
+static inline void *standin(const char *name)
+{
+    return dlsym(driver.library, name);
+}
+
+static inline struct standin_counts count_things(void)
+{
+    struct standin_counts now;
+
+    ((void (*)(struct standin_counts *))standin("standin_counts"))(&now);
+    return now;
+}
+
+static inline int count_left(void)
+{
+    struct standin_counts now = count_things();
+
+    return now.blocks + now.modules + now.streams + now.events + now.contexts + now.registrations;
+}
+
+static inline void fail_call(int number, int code)
+{
+    ((void (*)(int, int))standin("standin_fail"))(number, code);
+}
+
+static inline void start_all(void)
+{
+    open_driver();
+    start_core();
+}
+
+/* Nothing of the driver is left over. */
+static inline void stop_all(void)
+{
+    core_stop();
+    assert_int_equal(count_left(), 0);
+    driver_close(&driver);
+}
+
+static inline omprma_addr_t look_up(int device, const char *name)
+{
+    omprma_symbol_t symbol = {.name = name};
+
+    assert_ok(omprma_image_load(device, kernels, sizeof(kernels), &symbol, 1));
+    return symbol.address;
+}
+
+static inline void there_and_back(int device, uint64_t bytes, omprma_addr_t add)
+{
+    omprma_queue_t *queue = core_queue(device);
+    omprma_addr_t there = core_alloc(device, bytes);
+    unsigned char *out = malloc(bytes), *back = malloc(bytes);
+    struct draw from = {bytes + 1};
+
+    draw_fill(&from, out, bytes);
+    assert_ok(omprma_submit(queue, there, out, bytes));
+    if (add)
+        assert_ok(launch(queue, add, there, bytes, 3));
+    assert_ok(omprma_retrieve(queue, back, there, bytes));
+    assert_ok(omprma_queue_synchronize(queue));
+    for (uint64_t i = 0; i < bytes; i++)
+        if (back[i] != (unsigned char)(out[i] + (add ? 3 : 0)))
+            fail_msg("device %d, %llu bytes: byte %llu", device, (unsigned long long)bytes,
+                     (unsigned long long)i);
+    assert_ok(omprma_queue_destroy(queue));
+    assert_ok(omprma_free(device, there));
+    free(out);
+    free(back);
+}
+
+static inline void exchange(int from, int to, uint64_t bytes, uint64_t shift)
+{
+    omprma_queue_t *queue = core_queue(from), *end = core_queue(to);
+    omprma_addr_t here = core_alloc(from, 2 * bytes),
+                  there = shift ? here + shift : core_alloc(to, bytes);
+    unsigned char *out = malloc(bytes), *back = calloc(1, bytes);
+    omprma_event_t *event = core_event();
+    struct draw source = {bytes + (uint64_t)from * 10 + (uint64_t)to + 1};
+
+    draw_fill(&source, out, bytes);
+    assert_ok(omprma_submit(queue, here, out, bytes));
+    assert_ok(omprma_exchange(queue, here, to, there, bytes));
+    assert_ok(omprma_event_record(event, queue));
+    assert_ok(omprma_event_wait(event, end));
+    assert_ok(omprma_retrieve(end, back, there, bytes));
+    assert_ok(omprma_queue_synchronize(end));
+    if (memcmp(out, back, bytes) != 0)
+        fail_msg("%llu bytes from device %d to device %d", (unsigned long long)bytes, from, to);
+    omprma_event_destroy(event);
+    assert_ok(omprma_queue_destroy(queue));
+    assert_ok(omprma_queue_destroy(end));
+    assert_ok(omprma_free(from, here));
+    if (!shift)
+        assert_ok(omprma_free(to, there));
+    free(out);
+    free(back);
+}
+#endif

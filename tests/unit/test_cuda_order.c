@@ -1,0 +1,122 @@
+/*
+ * test_cuda_order.c: operations of one queue on a GPU are put one behind the other into the
+ * driver's stream, and end in order. With the stand-in for the driver.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "cuda_fixture.h"
+
+/* Behind a kernel that lasts a queue goes to the driver at once, as far as the worker lets it, and
+ * stays in order. */
+static void a_queue_is_in_the_driver(void **state)
+{
+    enum { CHAIN = 40, DEEP = 50 };
+    const uint64_t us = 300000;
+    unsigned char seen[CHAIN], sum = 0;
+    omprma_queue_t *queue;
+    omprma_addr_t nap, add, block;
+    bool done = false;
+
+    (void)state;
+    start_all();
+    queue = core_queue(GPU);
+    nap = look_up(GPU, "standin_nap");
+    add = look_up(GPU, "standin_add");
+    block = core_alloc(GPU, 64);
+    assert_ok(omprma_fill(queue, block, "\0", 1, 64));
+    assert_ok(omprma_launch(queue, nap, NULL, &us, 1));
+    for (int i = 0; i < CHAIN; i++) {
+        assert_ok(launch(queue, add, block, 8, (uint64_t)i));
+        assert_ok(omprma_retrieve(queue, &seen[i], block, 1));
+    }
+    while (!done && count_things().deepest < DEEP)
+        assert_ok(omprma_queue_query(queue, &done));
+    assert_false(done);
+    assert_ok(omprma_queue_synchronize(queue));
+    for (int i = 0; i < CHAIN; i++)
+        assert_int_equal(seen[i], sum = (unsigned char)(sum + i));
+    assert_ok(omprma_queue_destroy(queue));
+    stop_all();
+}
+
+/* Kernels of 0.1 ms in one queue: in the driver they take their time and no more. How near that is
+ * comes from perf/gpu; here the machine may be busy. */
+static void a_chain_of_kernels_takes_its_time(void **state)
+{
+    enum { CHAIN = 100, TAKES_US = 100 };
+    int64_t least = INT64_MAX;
+    omprma_queue_t *queue;
+    omprma_addr_t add, block;
+
+    (void)state;
+    setenv("STANDIN_DELAY", "0", 1);
+    setenv("STANDIN_TAKES", "100", 1);
+    start_all();
+    queue = core_queue(GPU);
+    add = look_up(GPU, "standin_add");
+    block = core_alloc(GPU, 64);
+    for (int round = 0; round < 10; round++) {
+        int64_t begin = clock_ns(), took;
+
+        for (int i = 0; i < CHAIN; i++)
+            assert_ok(launch(queue, add, block, 8, 1));
+        assert_ok(omprma_queue_synchronize(queue));
+        took = clock_ns() - begin;
+        least = took < least ? took : least;
+    }
+    print_message("%d kernels of %d us: %.2f ms\n", CHAIN, TAKES_US, (double)least / 1e6);
+    assert_true(least >= CHAIN * TAKES_US * INT64_C(1000));
+    assert_true(least < CHAIN * TAKES_US * INT64_C(1200));
+    assert_ok(omprma_queue_destroy(queue));
+    stop_all();
+    unsetenv("STANDIN_DELAY");
+    unsetenv("STANDIN_TAKES");
+}
+
+/* What has ended when a kernel faults stays so; the rest has the fault. */
+static void a_chain_ends_with_a_fault(void **state)
+{
+    const uint64_t code = ILLEGAL_ADDRESS, us = 20000;
+    omprma_addr_t nap, add, fault, block;
+    omprma_queue_t *queue;
+    unsigned char seen[3] = {0};
+
+    (void)state;
+    start_all();
+    queue = core_queue(GPU);
+    nap = look_up(GPU, "standin_nap");
+    add = look_up(GPU, "standin_add");
+    fault = look_up(GPU, "standin_fault");
+    block = core_alloc(GPU, 64);
+    assert_ok(omprma_fill(queue, block, "\5", 1, 64));
+    assert_ok(launch(queue, add, block, 8, 2));
+    assert_ok(omprma_retrieve(queue, &seen[0], block, 1));
+    assert_ok(omprma_queue_synchronize(queue));
+    assert_ok(omprma_launch(queue, nap, NULL, &us, 1));
+    assert_ok(omprma_launch(queue, fault, NULL, &code, 1));
+    assert_ok(omprma_retrieve(queue, &seen[1], block, 1));
+    assert_ok(launch(queue, add, block, 8, 2));
+    assert_ok(omprma_retrieve(queue, &seen[2], block, 1));
+    assert_int_equal(omprma_queue_synchronize(queue), OMPRMA_ERR_KERNEL);
+    assert_int_equal(omprma_error_code(), ILLEGAL_ADDRESS);
+    assert_non_null(strstr(omprma_error(), "standin_fault"));
+    assert_memory_equal(seen, "\7\0\0", 3);
+    omprma_queue_destroy(queue);
+    there_and_back(GPU_TOO, 100000, look_up(GPU_TOO, "standin_add"));
+    core_stop();
+    ((void (*)(void))standin("standin_forget_contexts"))();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_queue_is_in_the_driver),
+        cmocka_unit_test(a_chain_of_kernels_takes_its_time),
+        cmocka_unit_test(a_chain_ends_with_a_fault),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

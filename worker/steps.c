@@ -1,0 +1,357 @@
+/*
+ * steps.c: commands of a queue that a device has been given one behind the other, where it keeps
+ * their order by itself (backend.h: keeps_order): none waits until this side has seen the end of
+ * the one before. They end here, in their order: the first failure fails the stream, and what is
+ * behind it is refused. See session.h.
+ */
+#include "worker/command.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "worker/output.h"
+#include "worker/worker.h"
+
+enum { STEPS_MOST = 64 /* of a stream */ };
+
+/* ---- what goes ahead ---- */
+
+static bool keeps_order(const struct worker_device *device)
+{
+    return device && device->backend->keeps_order;
+}
+
+/* Small submits of other queues are under way. */
+static bool others_write(const struct stream *stream, const struct worker_device *device)
+{
+    return device->writes != (device == stream->device ? stream->writes : 0);
+}
+
+static bool is_one_fill(const struct wire_record *record)
+{
+    uint64_t bytes = record->word[2];
+
+    return command_fill_is_sound(record) && record->word[3] <= COMMAND_PIECE / bytes;
+}
+
+static bool is_one_copy(const struct stream *stream, const struct wire_record *record)
+{
+    const struct server *server = stream->session->server;
+    const struct worker_device *to_device;
+    struct backend_copy copy;
+
+    if (record->word[3] >= (uint64_t)server->device_count || record->word[2] > COMMAND_PIECE)
+        return false;
+    copy = command_copy_of(stream, record);
+    to_device = copy.to_device;
+    return to_device->backend == stream->device->backend && !to_device->lost &&
+           !others_write(stream, to_device) && !command_copy_overlaps(&copy);
+}
+
+/* What waits for another queue need not be given to the device when that has come so far. */
+static bool wait_is_over(const struct stream *stream, const struct wire_record *record)
+{
+    const struct stream *other =
+        stream_find(stream->session, (uint32_t)(record->word[0] >> 32), (uint32_t)record->word[0]);
+    uint32_t op = (uint32_t)record->word[1];
+
+    return other && stream_failure_of(other, op) == OMPRMA_OK &&
+           (int32_t)(other->done_op - op) >= 0;
+}
+
+bool steps_take(const struct stream *stream, const struct wire_record *record)
+{
+    if (!keeps_order(stream->device) || stream->begun || stream->copied || stream->stage)
+        return false;
+    switch (record->code) {
+    case WIRE_WRITE:
+    case WIRE_LAUNCH:
+        return true;
+    case WIRE_READ:
+        return record->word[1] <= COMMAND_DATA_MOST;
+    case WIRE_STORE:
+    case WIRE_FETCH:
+        return worker_device_staging(stream->device, record->word[1], record->word[2]) != NULL;
+    case WIRE_FILL:
+        return is_one_fill(record);
+    case WIRE_COPY:
+        return is_one_copy(stream, record);
+    case WIRE_FENCE:
+        return stream->steps != NULL;
+    case WIRE_WAIT:
+        return stream->steps && wait_is_over(stream, record);
+    default:
+        return false;
+    }
+}
+
+/* The device would not begin it. */
+static bool is_refused(const struct stream_step *step)
+{
+    return step->job.over && step->job.status != OMPRMA_OK;
+}
+
+bool steps_hold_up(const struct stream *stream, const struct wire_record *record)
+{
+    if (!stream->steps)
+        return false;
+    return stream->failed != OMPRMA_OK || is_refused(stream->last_step) ||
+           stream->step_count == STEPS_MOST || !steps_take(stream, record);
+}
+
+/* ---- beginning ---- */
+
+static struct stream_step *step_make(struct stream *stream, const struct wire_record *record)
+{
+    struct session *session = stream->session;
+    struct stream_step *step = session->spare_steps;
+
+    if (step)
+        session->spare_steps = step->next;
+    else
+        step = malloc(sizeof(*step));
+    if (!step)
+        return NULL;
+    memset(step, 0, sizeof(*step));
+    step->record = *record;
+    step->job = (struct backend_job){.device = stream->device, .behind = stream->behind};
+    return step;
+}
+
+static enum backend_step begin_read(struct stream_step *step)
+{
+    struct backend_job *job = &step->job;
+    struct backend_copy copy = {
+        .what = "retrieve",
+        .from_device = job->device,
+        .from = step->record.word[0],
+        .bytes = step->record.word[1],
+    };
+
+    step->stage = malloc(copy.bytes + 1);
+    copy.to = (uint64_t)(uintptr_t)step->stage;
+    if (step->stage)
+        return job->device->backend->copy(job->device, job, &copy);
+    job->status = error_set(OMPRMA_ERR_DEVICE_MEMORY, "the worker has no memory for a copy");
+    return BACKEND_OVER;
+}
+
+static enum backend_step begin_launch(struct stream_step *step)
+{
+    struct backend_job *job = &step->job;
+
+    job->status = wire_open_launch(&step->record, &step->launch.with);
+    step->launch.kernel = step->record.word[0];
+    return job->status == OMPRMA_OK ? job->device->backend->launch(job->device, job, &step->launch)
+                                    : BACKEND_OVER;
+}
+
+static enum backend_step begin(const struct stream *stream, struct stream_step *step)
+{
+    struct worker_device *device = stream->device;
+    const struct wire_record *record = &step->record;
+    struct backend_copy copy;
+    struct backend_fill fill;
+
+    switch (record->code) {
+    case WIRE_READ:
+        return begin_read(step);
+    case WIRE_LAUNCH:
+        return begin_launch(step);
+    case WIRE_FILL:
+        fill = command_fill_of(record);
+        return device->backend->fill(device, &step->job, &fill);
+    case WIRE_WRITE:
+    case WIRE_STORE:
+    case WIRE_FETCH:
+    case WIRE_COPY:
+        copy = command_copy_of(stream, record);
+        return device->backend->copy(device, &step->job, &copy);
+    default: /* there is nothing for the device to do */
+        return BACKEND_OVER;
+    }
+}
+
+/* Nobody is told of the end of small submits. So who knows that what was before them has ended
+ * takes them for done, and other queues of the device have to wait for them from then on. */
+static void count_writes(struct stream *stream)
+{
+    for (struct stream_step *step = stream->steps; step && step->record.code == WIRE_WRITE;
+         step = step->next) {
+        stream->device->writes += !step->counted;
+        stream->writes += !step->counted;
+        step->counted = true;
+    }
+}
+
+static void note_failure(struct stream_step *step)
+{
+    step->code = error_code();
+    step->text = strdup(error_text());
+}
+
+enum command_step steps_begin(struct stream *stream, const struct wire_record *record)
+{
+    struct stream_step *step;
+
+    if (others_write(stream, stream->device))
+        return COMMAND_STALL;
+    step = step_make(stream, record);
+    if (!step) {
+        if (stream->steps)
+            return COMMAND_STALL; /* when some have ended there is memory for it */
+        stream_fail(stream, OMPRMA_ERR_DEVICE_MEMORY, "the worker has no memory for a command");
+        command_refuse(stream, record, stream->failed, stream->failed_text);
+        return COMMAND_DONE;
+    }
+    if (stream->session->traces && !stream->steps)
+        stream->began_ns = clock_ns();
+    step->job.over = begin(stream, step) == BACKEND_OVER;
+    if (!step->job.over)
+        stream->behind = &step->job;
+    else if (step->job.status != OMPRMA_OK)
+        note_failure(step);
+    if (stream->steps)
+        stream->last_step->next = step;
+    else
+        stream->steps = step;
+    stream->last_step = step;
+    stream->step_count++;
+    count_writes(stream);
+    return COMMAND_DONE;
+}
+
+void steps_keep(struct stream *stream, struct channel_message *message)
+{
+    message->next = stream->last_step->spent;
+    stream->last_step->spent = message;
+}
+
+/* ---- the end ---- */
+
+/* Takes the first step out of the list, and what it has kept with it. `used`: the device may still
+ * use its memory. */
+static void step_drop(struct stream *stream, bool used)
+{
+    struct session *session = stream->session;
+    struct stream_step *step = stream->steps, **list;
+
+    stream->steps = step->next;
+    stream->step_count--;
+    if (stream->behind == &step->job)
+        stream->behind = NULL;
+    while (step->spent) {
+        struct channel_message *message = step->spent;
+
+        step->spent = message->next;
+        channel_drop(session->server->channel, message);
+    }
+    if (!used)
+        free(step->stage);
+    free(step->text);
+    list = used ? &session->lost_steps : &session->spare_steps;
+    step->next = *list;
+    *list = step;
+}
+
+static void fail_at(struct stream *stream, const struct stream_step *step)
+{
+    if (step->text) {
+        error_set(step->job.status, "%s", step->text);
+        error_note_code(step->job.status, step->code);
+    }
+    stream_fail_error(stream, step->record.op, step->job.status);
+}
+
+/* What a kernel has printed precedes its result. */
+static void answer(const struct stream *stream, const struct stream_step *step)
+{
+    const struct wire_record *record = &step->record;
+
+    if (record->code == WIRE_LAUNCH && output_pending())
+        reply_output(stream->session);
+    if (stream->session->traces)
+        command_tell_span(stream, record, &step->job);
+    if (stream->failed != OMPRMA_OK)
+        command_refuse(stream, record, stream->failed, stream->failed_text);
+    else if (record->code == WIRE_READ)
+        reply_append(stream, WIRE_DONE, record->op, record->word[1], step->stage,
+                     (uint32_t)record->word[1]);
+    else
+        command_finish(stream, record, record->code == WIRE_FENCE ? (uint64_t)clock_ns() : 0, NULL,
+                       0);
+}
+
+static void end_first(struct stream *stream)
+{
+    struct stream_step *step = stream->steps;
+
+    stream->op = step->record.op;
+    if (step->job.status != OMPRMA_OK && stream->failed == OMPRMA_OK)
+        fail_at(stream, step);
+    stream->device->writes -= step->counted;
+    stream->writes -= step->counted;
+    answer(stream, step);
+    stream->done_op = step->record.op;
+    stream->began_ns = stream->session->traces ? clock_ns() : 0; /* of the next */
+    step_drop(stream, false);
+    count_writes(stream);
+}
+
+bool steps_settle(struct stream *stream)
+{
+    bool moved = false;
+
+    while (stream->steps && worker_device_ended(&stream->steps->job)) {
+        end_first(stream);
+        moved = true;
+    }
+    return moved;
+}
+
+void steps_lose(struct stream *stream)
+{
+    while (stream->steps) {
+        const struct stream_step *step = stream->steps;
+
+        command_refuse(stream, &step->record, stream->failed, stream->failed_text);
+        stream->done_op = step->record.op;
+        step_drop(stream, true);
+    }
+    stream->writes = 0; /* and of the lost device there are none any more */
+}
+
+bool steps_launch(const struct stream *stream)
+{
+    const struct stream_step *step = stream->steps;
+
+    while (step && step->record.code != WIRE_LAUNCH)
+        step = step->next;
+    return step != NULL;
+}
+
+void steps_free(struct stream *stream)
+{
+    while (stream->steps)
+        step_drop(stream, false);
+}
+
+static void free_list(struct stream_step **list, bool used)
+{
+    while (*list) {
+        struct stream_step *step = *list;
+
+        *list = step->next;
+        if (used)
+            free(step->stage);
+        free(step);
+    }
+}
+
+void steps_free_spare(struct session *session)
+{
+    free_list(&session->spare_steps, false);
+    free_list(&session->lost_steps, true);
+}
