@@ -14,6 +14,7 @@
 #include "host/runtime.h"
 #include "host/stats.h"
 
+struct check;
 struct image_record;
 struct operation;
 
@@ -55,6 +56,7 @@ struct device {
     struct paths paths;
     struct stats stats;
     struct image_record *images;
+    struct check *check; /* NULL: off */
 
     bool lost;                   /* its peer is */
     omprma_addr_t fault_address; /* that a kernel crashed with, 0: none, or unknown */

@@ -15,7 +15,9 @@
 #include "control/mpi_channel.h"
 #include "host/adapt.h"
 #include "host/broken_pipe.h"
+#include "host/check.h"
 #include "host/devices.h"
+#include "host/findings.h"
 #include "host/image.h"
 #include "host/incoming.h"
 #include "host/issue.h"
@@ -26,6 +28,7 @@
 #include "host/progress.h"
 #include "host/report.h"
 #include "host/trace.h"
+#include "host/zones.h"
 #include "rma/rma.h"
 #include "twosided/twosided.h"
 
@@ -225,6 +228,11 @@ static omprma_status_t finish_start(struct runtime *runtime)
 
     runtime_set(runtime);
     status = measure_all(runtime);
+    if (status == OMPRMA_OK) {
+        runtime_lock(runtime);
+        status = zones_open(runtime);
+        runtime_unlock(runtime);
+    }
     if (status == OMPRMA_OK)
         status = trace_open(runtime);
     if (status == OMPRMA_OK)
@@ -261,6 +269,7 @@ static void free_runtime(struct runtime *runtime)
 {
     for (int i = 0; i < runtime->device_count; i++) {
         image_forget_all(runtime->devices[i]);
+        check_close(runtime->devices[i]);
         device_destroy(runtime->devices[i]);
     }
     adapt_end(runtime);
@@ -329,6 +338,7 @@ static void say_goodbye(struct runtime *runtime)
 {
     runtime_lock(runtime);
     settle_all(runtime);
+    zones_end(runtime);
     for (int rank = 0; rank < runtime->world.size; rank++)
         if (runtime->peers[rank] && !runtime->peers[rank]->lost)
             peer_exit(runtime->peers[rank]);
@@ -384,10 +394,15 @@ static void stop(struct runtime *runtime)
 
 void omprma_finalize(void)
 {
+    bool adopted;
+
     pthread_mutex_lock(&start_lock);
     if (references > 0 && --references == 0 && runtime_get()) {
         ended = true;
+        adopted = runtime_get()->adopted;
         stop(runtime_get());
+        if (!adopted)
+            findings_end();
     }
     pthread_mutex_unlock(&start_lock);
 }

@@ -1,0 +1,22 @@
+/* place.c: see place.h. */
+#include "openmp/place.h"
+
+#include <stdio.h>
+
+#include "openmp/report.h"
+
+bool place_wanted;
+
+void place_open(void)
+{
+    place_wanted = omprma_check_wanted();
+}
+
+void place_say_wanted(const struct location *where, const char *map_name, size_t padding)
+{
+    char place[256], variable[128];
+    struct name name = name_of(map_name);
+    bool known = location_words(where, place, sizeof(place));
+    snprintf(variable, sizeof(variable), "%.*s", name.length, name.text);
+    omprma_check_place(known ? place : NULL, map_name ? variable : NULL, padding);
+}
