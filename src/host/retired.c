@@ -11,7 +11,7 @@
 
 void retired_drop(struct device *device, struct retired *retired)
 {
-    for (uint32_t i = 0; i < retired->count; i++)
+    for (uint32_t i = 0; retired && i < retired->count; i++)
         operation_drop(&device->runtime->operations, retired->mark[i]);
     free(retired);
 }

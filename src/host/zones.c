@@ -477,8 +477,7 @@ static void drop_looks(struct device *device)
     struct check_block *block;
 
     for (block = check_next(device->check, NULL); block; block = check_next(device->check, block)) {
-        if (block->before)
-            retired_drop(device, block->before);
+        retired_drop(device, block->before);
         if (block->look)
             operation_drop(&device->runtime->operations, block->look->mark);
         free(block->look);
