@@ -197,9 +197,11 @@ OMPRMA_API void omprma_check_place(const char *where, const char *variable, size
  * For the calling thread's next omprma_launch(): begins[i] is the address of what argument i stands
  * for, which must be memory of the device, though the argument may point beside it, as pointers to
  * sections of arrays do; 0: it is not known what the argument is. `begins` is used until the launch
- * returns. Blocks: no.
+ * returns, and so is names[i], the name of the variable, plain or as compilers write it
+ * (";name;file;line;column;;"); either may be NULL. Blocks: no.
  */
-OMPRMA_API void omprma_check_begins(const omprma_addr_t *begins, size_t count);
+OMPRMA_API void omprma_check_begins(const omprma_addr_t *begins, const char *const *names,
+                                    size_t count);
 
 /* Kernels of the device reach the block that holds the address by other ways than arguments and
  * addresses that were submitted, so they may write it; 0: all blocks. Blocks: no. */

@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 #include "host/append.h"
+#include "host/blame.h"
 #include "host/findings.h"
 #include "host/image.h"
 #include "host/issue.h"
@@ -37,6 +38,7 @@ RB_GENERATE_INTERNAL(check_tree, check_block, link, compare, static)
 
 static _Thread_local struct {
     const omprma_addr_t *begins;
+    const char *const *names;
     size_t count;
 } arguments_note;
 
@@ -47,9 +49,10 @@ bool omprma_check_wanted(void)
     return runtime && runtime->config.check == CHECK_FULL;
 }
 
-void omprma_check_begins(const omprma_addr_t *begins, size_t count)
+void omprma_check_begins(const omprma_addr_t *begins, const char *const *names, size_t count)
 {
     arguments_note.begins = begins;
+    arguments_note.names = names;
     arguments_note.count = count;
 }
 
@@ -359,10 +362,27 @@ struct argument {
     omprma_addr_t kernel;
     size_t index;
     uint64_t word, address;
-    bool expected; /* it stands for something mapped */
+    bool expected;  /* it stands for something mapped */
+    char words[96]; /* "argument 1 ("x", 0x7f00)" */
 };
 
-static void argument_freed(struct device *device, const struct argument *a,
+static const char *argument_words(struct argument *a)
+{
+    const char *name = arguments_note.names && a->index < arguments_note.count
+                           ? arguments_note.names[a->index]
+                           : NULL;
+    int length;
+
+    if (name && *name == ';')
+        name++;
+    length = name ? (int)strcspn(name, ";") : 0;
+    snprintf(a->words, sizeof(a->words), "argument %zu (%s%.*s%s0x%" PRIx64 ")", a->index,
+             length ? "\"" : "", length < 48 ? length : 48, name ? name : "", length ? "\", " : "",
+             a->word);
+    return a->words;
+}
+
+static void argument_freed(struct device *device, struct argument *a,
                            const struct check_block *block)
 {
     char words[CHECK_WORDS] = "device memory that was never allocated";
@@ -370,9 +390,9 @@ static void argument_freed(struct device *device, const struct argument *a,
     if (block)
         check_words(block, words);
     findings_add(FINDING_FREED, a->kernel + a->index, block ? block->number : 0,
-                 "%s: kernel %s: argument %zu (0x%" PRIx64 ") points to %s%s; launch before the "
-                 "memory is freed, or allocate it first",
-                 device_name(device), image_kernel_of(device, a->kernel), a->index, a->word,
+                 "%s: kernel %s: %s points to %s%s; launch before the memory is freed, or allocate "
+                 "it first",
+                 device_name(device), image_kernel_of(device, a->kernel), argument_words(a),
                  block ? "freed memory, the " : "", words);
 }
 
@@ -393,29 +413,30 @@ static struct check_block *find_elsewhere(const struct device *device, omprma_ad
     return NULL;
 }
 
-static void argument_outside(struct device *device, const struct argument *a)
+static void argument_outside(struct device *device, struct argument *a)
 {
     struct device *owner;
     struct check_block *block = find_elsewhere(device, a->address, &owner);
-    char words[CHECK_WORDS];
+    char words[CHECK_WORDS], where[300];
 
     if (block) {
         settle_parts(owner->check, block);
         if (owner->peer != device->peer)
             findings_add(FINDING_NOWHERE, a->kernel + a->index, block->number,
-                         "%s: kernel %s: argument %zu (0x%" PRIx64 ") points to memory of device "
-                         "%d, the %s; copy it to this device before",
-                         device_name(device), image_kernel_of(device, a->kernel), a->index, a->word,
+                         "%s: kernel %s: %s points to memory of device %d, the %s; copy it to this "
+                         "device before",
+                         device_name(device), image_kernel_of(device, a->kernel), argument_words(a),
                          owner->number, check_words(block, words));
-    } else if (a->expected) {
+    } else if (a->expected && blame_program_has(a->address, where, sizeof(where))) {
         findings_add(FINDING_NOWHERE, a->kernel + a->index, 0,
-                     "%s: kernel %s: argument %zu (0x%" PRIx64 ") points to no memory of the "
-                     "device: nothing is mapped there; map it before, or pass no pointer to it",
-                     device_name(device), image_kernel_of(device, a->kernel), a->index, a->word);
+                     "%s: kernel %s: %s points to memory that the device does not have%s: it is "
+                     "not mapped; map it before, or pass no pointer to it",
+                     device_name(device), image_kernel_of(device, a->kernel), argument_words(a),
+                     where);
     }
 }
 
-static void check_argument(struct device *device, const struct argument *a)
+static void check_argument(struct device *device, struct argument *a)
 {
     struct check *check = device->check;
     struct check_block *block = check_find(check, a->address);
@@ -454,7 +475,7 @@ void check_launch(struct device *device, omprma_addr_t kernel, const uint64_t *w
         if (a.address >= LOW_ADDRESS)
             check_argument(device, &a);
     }
-    omprma_check_begins(NULL, 0);
+    omprma_check_begins(NULL, NULL, 0);
     write_all_reachable(device);
 }
 

@@ -152,7 +152,7 @@ static uint64_t word_mapped(struct work *work, const struct maps *maps, int i,
     struct mapped *mapped = maps_entered(maps, i);
     if (!mapped && mapping_find(&work->device->mapping, begin, (size_t)maps->sizes[i], &mapped) ==
                        OVERLAP_NONE) {
-        *device_begin = begin;
+        *device_begin = maps->types[i] & MAP_IMPLICIT ? begin : 0; /* else it may have no length */
         return item_base(maps, i);
     }
     *device_begin = mapped_address(mapped, begin);
@@ -181,6 +181,12 @@ static bool lambda_attach(struct work *work, const struct maps *maps, int i, uin
                        sizeof(pointee));
 }
 
+static void place_argument(struct arguments *arguments, omprma_addr_t begin, const char *name)
+{
+    arguments->begins[arguments->count] = begin;
+    arguments->names[arguments->count] = name;
+}
+
 static bool words_make(struct work *work, const struct maps *maps, const struct privates *privates,
                        struct arguments *arguments)
 {
@@ -206,7 +212,7 @@ static bool words_make(struct work *work, const struct maps *maps, const struct 
         if ((type & MAP_PRIVATE) && !(type & MAP_LITERAL))
             begin = work->privates.device + privates->offsets[i];
         if (arguments->begins)
-            arguments->begins[arguments->count] = begin;
+            place_argument(arguments, begin, maps_name(maps, i));
         arguments->words[arguments->count++] = word;
         last = (size_t)i;
     }
@@ -228,7 +234,8 @@ bool arguments_build(struct work *work, const struct maps *maps, size_t leading,
     bool right = arguments->words && privates.offsets;
     if (place_wanted) {
         arguments->begins = calloc(room + 1, sizeof(*arguments->begins));
-        right = right && arguments->begins;
+        arguments->names = calloc(room + 1, sizeof(*arguments->names));
+        right = right && arguments->begins && arguments->names;
     }
     if (right)
         memset(arguments->words, 0, leading * sizeof(*arguments->words));
@@ -246,4 +253,5 @@ void arguments_clear(struct arguments *arguments)
     if (arguments->words != arguments->few)
         free(arguments->words);
     free(arguments->begins);
+    free(arguments->names);
 }

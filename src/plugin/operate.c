@@ -150,9 +150,9 @@ int32_t plugin_launch(int device, void *kernel, const omprma_geometry_t *geometr
     for (uint32_t i = 0; i < count && begins; i++)
         if (offsets[i] != 0)
             begins[leading + i] = address_of(arguments[i]);
-    omprma_check_begins(begins, begins ? count + leading : 0);
+    omprma_check_begins(begins, NULL, begins ? count + leading : 0);
     int32_t result = launch_words(device, kernel, geometry, words, count + leading, async);
-    omprma_check_begins(NULL, 0);
+    omprma_check_begins(NULL, NULL, 0);
     free(begins);
     if (words != few)
         free(words);

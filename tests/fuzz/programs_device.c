@@ -286,9 +286,10 @@ void omprma_check_place(const char *where, const char *variable, size_t padding)
     (void)padding;
 }
 
-void omprma_check_begins(const omprma_addr_t *begins, size_t count)
+void omprma_check_begins(const omprma_addr_t *begins, const char *const *names, size_t count)
 {
     (void)begins;
+    (void)names;
     (void)count;
 }
 
