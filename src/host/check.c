@@ -303,24 +303,19 @@ void check_read(struct device *device, const char *what, omprma_addr_t from, uin
 
 /* ---- what kernels can reach ----------------------------------------------------------------- */
 
-static bool is_near(const struct check *check, uint64_t value)
-{
-    uint64_t low = check->lowest > near_bytes ? check->lowest - near_bytes : LOW_ADDRESS;
-
-    return value - low < check->most + near_bytes - low;
-}
-
 /* Addresses in data that is written. In small data they may lie anywhere (packed structures). */
 static void scan(struct check *check, const void *data, uint64_t bytes)
 {
     const char *at = data;
     uint64_t step = bytes <= SMALL_BYTES ? 1 : 4, value;
+    uint64_t low = check->lowest > near_bytes ? check->lowest - near_bytes : LOW_ADDRESS;
+    uint64_t span = check->most + near_bytes - low;
 
     if (check->unwritten == 0)
         return;
     for (uint64_t i = 0; i + sizeof(value) <= bytes; i += step) {
         memcpy(&value, at + i, sizeof(value));
-        if (is_near(check, value))
+        if (value - low < span)
             make_reachable(check, value);
     }
 }

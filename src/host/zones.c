@@ -136,6 +136,8 @@ static uint64_t count_other(const unsigned char *at, uint64_t bytes, int value, 
 {
     uint64_t count = 0;
 
+    if (bytes > 0 && at[0] == value && memcmp(at, at + 1, bytes - 1) == 0)
+        return 0; /* the usual case */
     for (uint64_t i = 0; i < bytes; i++) {
         if (at[i] == value)
             continue;

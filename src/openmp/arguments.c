@@ -152,7 +152,9 @@ static uint64_t word_mapped(struct work *work, const struct maps *maps, int i,
     struct mapped *mapped = maps_entered(maps, i);
     if (!mapped && mapping_find(&work->device->mapping, begin, (size_t)maps->sizes[i], &mapped) ==
                        OVERLAP_NONE) {
-        *device_begin = maps->types[i] & MAP_IMPLICIT ? begin : 0; /* else it may have no length */
+        bool expected = place_wanted && (maps->types[i] & MAP_IMPLICIT) &&
+                        place_was_mapped(work->device->remote, begin);
+        *device_begin = expected ? begin : 0;
         return item_base(maps, i);
     }
     *device_begin = mapped_address(mapped, begin);

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <omprma/omprma.h>
 
@@ -29,6 +30,11 @@ static inline void place_say(const struct location *where, const char *map_name,
     if (place_wanted)
         place_say_wanted(where, map_name, padding);
 }
+
+/* A host range is not mapped on a device any more; was it? The last ones are known. Pointers to
+ * what was never mapped are nobody's mistake: regions need not use what they are given. */
+void place_unmapped(int remote, uintptr_t begin, uintptr_t end);
+bool place_was_mapped(int remote, uintptr_t address);
 
 /* Regions may write what is at this address of a device, though it is no argument. */
 static inline void place_reached(int remote, omprma_addr_t address)

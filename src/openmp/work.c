@@ -6,6 +6,7 @@
 
 #include "openmp/fault.h"
 #include "openmp/loss.h"
+#include "openmp/place.h"
 #include "openmp/report.h"
 
 struct kept {
@@ -128,6 +129,8 @@ static void pinned_end(struct work *work, struct pinned *pinned)
     if (!mapped_is_over(mapped))
         return;
     struct share share = mapped->share;
+    if (place_wanted)
+        place_unmapped(device->remote, mapped->begin, mapped->end);
     mapping_remove(&device->mapping, mapped);
     if (!share_give(device, work->where, &share))
         work->failed = true;
