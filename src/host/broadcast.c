@@ -11,6 +11,7 @@
 #include "host/append.h"
 #include "host/issue.h"
 #include "host/call.h"
+#include "host/check.h"
 #include "host/submit.h"
 
 enum {
@@ -253,6 +254,12 @@ omprma_status_t omprma_broadcast(omprma_queue_t *const *queues, const omprma_add
             call_make_room(queues[i]);
         status = check(&b);
         direct = is_direct(&b);
+        for (size_t i = 0; i < count && status == OMPRMA_OK && !direct; i++) {
+            if (!queues[i]->device->check)
+                break;
+            check_write(queues[i]->device, to[i], from, bytes);
+            status = check_order(queues[i], queues[i]->device);
+        }
         if (status == OMPRMA_OK && !direct)
             status = pass_all(&b);
         call_end(queues[0], status);

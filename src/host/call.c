@@ -2,6 +2,7 @@
 #include "host/call.h"
 
 #include "base/error.h"
+#include "host/check.h"
 #include "host/incoming.h"
 #include "host/issue.h"
 
@@ -35,6 +36,8 @@ omprma_status_t call_begin(struct omprma_queue *queue)
     runtime_lock(queue->device->runtime);
     call_make_room(queue);
     status = call_check_queue(queue);
+    if (status == OMPRMA_OK && queue->device->check)
+        status = check_order(queue, queue->device);
     if (status != OMPRMA_OK)
         runtime_unlock(queue->device->runtime);
     return status;
@@ -51,7 +54,9 @@ omprma_status_t call_check_range(struct device *device, const char *what, omprma
 {
     omprma_addr_t block = 0;
     uint64_t block_bytes = 0;
-    enum allocator_range range = device_classify(device, address, bytes, &block, &block_bytes);
+    enum allocator_range range =
+        device->check ? check_classify(device, address, bytes, &block, &block_bytes)
+                      : device_classify(device, address, bytes, &block, &block_bytes);
 
     *arena = range == RANGE_LIVE;
     if (range == RANGE_LIVE)

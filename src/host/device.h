@@ -15,6 +15,7 @@
 #include "host/runtime.h"
 #include "host/stats.h"
 
+struct check;
 struct image_record;
 struct operation;
 
@@ -56,6 +57,7 @@ struct device {
     struct paths paths;
     struct stats stats;
     struct image_record *images;
+    struct check *check; /* NULL: off */
 
     bool lost;                   /* its peer is */
     omprma_addr_t fault_address; /* that a kernel crashed with, 0: none, or unknown */

@@ -12,6 +12,7 @@
 #include "host/incoming.h"
 #include "host/issue.h"
 #include "host/progress.h"
+#include "host/zones.h"
 
 struct omprma_event {
     struct operation *mark; /* reference, see queue_mark(); NULL: complete without error */
@@ -135,6 +136,9 @@ omprma_status_t omprma_event_synchronize(omprma_event_t *event)
         progress_wait(runtime, ended_predicate, mark);
         mark->queue->waiters--;
     }
+    if (mark && mark->failure && mark->failure->status == OMPRMA_ERR_KERNEL &&
+        mark->queue->device->check)
+        zones_crashed(mark->queue->device);
     if (mark && mark->failure)
         status = failure_report(mark->failure);
     operation_drop(&runtime->operations, mark);

@@ -8,6 +8,7 @@
 #include "host/adapt.h"
 #include "host/append.h"
 #include "host/call.h"
+#include "host/check.h"
 #include "host/carry.h"
 #include "host/helper.h"
 #include "host/issue.h"
@@ -113,7 +114,10 @@ static omprma_status_t send(const struct exchange *x, struct operation **arrived
 
     if (status != OMPRMA_OK)
         return status;
-    status = queue_append_command(receiver, OPERATION_COMMAND, &in, arrived);
+    if (x->to_device->check)
+        status = check_order(receiver, x->to_device);
+    if (status == OMPRMA_OK)
+        status = queue_append_command(receiver, OPERATION_COMMAND, &in, arrived);
     if (status == OMPRMA_OK)
         status = append_named(x, &out, &sender);
     if (status != OMPRMA_OK) {
@@ -245,6 +249,11 @@ omprma_status_t omprma_exchange(omprma_queue_t *queue, omprma_addr_t from, int t
     if (status != OMPRMA_OK || bytes == 0)
         return call_end(queue, status);
     status = check(&x);
+    if (status == OMPRMA_OK && queue->device->check) {
+        check_read(queue->device, "exchange", from, bytes);
+        check_write(x.to_device, to, NULL, bytes);
+        status = check_order(queue, x.to_device);
+    }
     if (status == OMPRMA_OK)
         status = append_counted(&x, &times, &arrived);
     if (status == OMPRMA_OK && arrived->queue != queue)

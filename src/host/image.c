@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/progress_line.h"
 #include "host/devices.h"
+#include "host/memory.h"
 
 enum { SYMBOLS_AT_ONCE = 4096, PIECE_BYTES = 32 << 20, MIB = 1 << 20 };
 
@@ -130,11 +131,11 @@ static omprma_status_t make_record(struct device *device, const void *image, uin
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for an image");
     record->hash = hash;
     record->bytes = bytes;
-    status = omprma_alloc(device->number, bytes, &record->address);
+    status = memory_take(device, bytes, &record->address);
     if (status == OMPRMA_OK)
         status = deliver(device, record, image);
     if (status != OMPRMA_OK) {
-        omprma_free(device->number, record->address);
+        memory_give(device, record->address);
         free(record);
         return status;
     }
@@ -194,7 +195,7 @@ static omprma_status_t look_up(struct device *device, struct image_record *recor
 
     if (!names)
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for a list of symbols");
-    status = omprma_alloc(device->number, bytes, &there);
+    status = memory_take(device, bytes, &there);
     if (status == OMPRMA_OK)
         status = omprma_queue_create(device->number, &queue);
     if (status == OMPRMA_OK)
@@ -221,7 +222,7 @@ static omprma_status_t look_up(struct device *device, struct image_record *recor
         runtime_unlock(device->runtime);
     }
     if (there)
-        omprma_free(device->number, there);
+        memory_give(device, there);
     return status;
 }
 
@@ -274,7 +275,7 @@ static omprma_status_t load_module(struct device *device, const void *image, siz
 {
     struct wire_record command = {.code = WIRE_LOAD, .flags = WIRE_MODULE, .word = {0, bytes}};
     omprma_queue_t *queue = NULL;
-    omprma_status_t status = omprma_alloc(device->number, bytes, &command.word[0]);
+    omprma_status_t status = memory_take(device, bytes, &command.word[0]);
 
     if (status == OMPRMA_OK)
         status = omprma_queue_create(device->number, &queue);
@@ -290,7 +291,7 @@ static omprma_status_t load_module(struct device *device, const void *image, siz
         runtime_unlock(device->runtime);
     }
     if (command.word[0])
-        omprma_free(device->number, command.word[0]);
+        memory_give(device, command.word[0]);
     return status;
 }
 

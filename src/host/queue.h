@@ -73,6 +73,7 @@ struct omprma_queue {
     bool give_when_idle;      /* nobody holds it: it goes back to the device when it is idle */
     struct operation *sender; /* reference: what its receive waits for */
     struct trace_queue trace;
+    uint64_t check_seen; /* what of the check's queue it is ordered behind, see check_order() */
 };
 
 /* Gives a queue of the device, new or used before. Errors: HOST_MEMORY. */

@@ -6,6 +6,7 @@
 
 #include "host/adapt.h"
 #include "host/device.h"
+#include "host/findings.h"
 
 static const char *const kinds[STATS_KINDS] = {"submit", "retrieve", "exchange"};
 
@@ -136,6 +137,8 @@ void stats_print(struct runtime *runtime, FILE *out)
     for (int i = 0; i < runtime->device_count; i++)
         print_device(runtime->devices[i], out);
     print_lost(runtime, out);
+    if (runtime->config.check == CHECK_FULL)
+        fprintf(out, "omprma: check: findings %" PRIu64 "\n", findings_count());
     adapt_print(runtime, out);
     if (runtime->world.quirks) {
         fprintf(out, "omprma: quirks in force:\n");

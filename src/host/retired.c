@@ -9,9 +9,9 @@
 #include "host/order.h"
 #include "host/progress.h"
 
-static void let_go(struct device *device, struct retired *retired)
+void retired_drop(struct device *device, struct retired *retired)
 {
-    for (uint32_t i = 0; i < retired->count; i++)
+    for (uint32_t i = 0; retired && i < retired->count; i++)
         operation_drop(&device->runtime->operations, retired->mark[i]);
     free(retired);
 }
@@ -31,7 +31,7 @@ static bool is_reached(const struct operation *mark)
     return o == NULL;
 }
 
-static bool is_over(const struct retired *retired)
+bool retired_is_over(const struct retired *retired)
 {
     for (uint32_t i = 0; i < retired->count; i++)
         if (!is_reached(retired->mark[i]))
@@ -39,36 +39,46 @@ static bool is_over(const struct retired *retired)
     return true;
 }
 
-static uint32_t busy_queues(const struct device *device)
+static uint32_t busy_queues(const struct device *device, const struct omprma_queue *except)
 {
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < device->queue_count; i++)
-        count += !queue_is_idle(device->queues[i]);
+        count += device->queues[i] != except && !queue_is_idle(device->queues[i]);
     return count;
 }
 
-bool retired_add(struct device *device, omprma_addr_t block)
+struct retired *retired_note(struct device *device, omprma_addr_t block,
+                             const struct omprma_queue *except)
 {
-    uint32_t count = busy_queues(device);
+    uint32_t count = busy_queues(device, except);
     struct retired *retired =
         count ? malloc(sizeof(*retired) + count * sizeof(*retired->mark)) : NULL;
 
     if (!retired)
-        return false;
+        return NULL;
     *retired = (struct retired){.block = block};
     for (uint32_t i = 0; i < device->queue_count; i++) {
         struct operation *mark = NULL;
 
-        if (queue_is_idle(device->queues[i]))
+        if (device->queues[i] == except || queue_is_idle(device->queues[i]))
             continue;
         if (queue_mark(device->queues[i], &mark) != OMPRMA_OK) {
-            let_go(device, retired);
-            return false;
+            retired_drop(device, retired);
+            return NULL;
         }
         if (mark)
             retired->mark[retired->count++] = mark;
     }
+    return retired;
+}
+
+bool retired_add(struct device *device, omprma_addr_t block)
+{
+    struct retired *retired = retired_note(device, block, NULL);
+
+    if (!retired)
+        return false;
     spinlock_lock(&device->memory_lock);
     if (device->retired_last)
         device->retired_last->next = retired;
@@ -85,7 +95,7 @@ void retired_reap(struct device *device)
 {
     struct retired *retired;
 
-    while ((retired = device->retired_first) != NULL && is_over(retired)) {
+    while ((retired = device->retired_first) != NULL && retired_is_over(retired)) {
         uint64_t bytes;
 
         spinlock_lock(&device->memory_lock);
@@ -95,7 +105,7 @@ void retired_reap(struct device *device)
         device->retired_count--;
         allocator_give(device->allocator, retired->block, &bytes);
         spinlock_unlock(&device->memory_lock);
-        let_go(device, retired);
+        retired_drop(device, retired);
     }
 }
 
@@ -104,7 +114,7 @@ static bool all_over(const void *data)
     const struct device *device = data;
 
     for (const struct retired *retired = device->retired_first; retired; retired = retired->next)
-        if (!is_over(retired))
+        if (!retired_is_over(retired))
             return false;
     return true;
 }
@@ -130,6 +140,6 @@ void retired_forget(struct device *device)
         struct retired *retired = device->retired_first;
 
         device->retired_first = retired->next;
-        let_go(device, retired);
+        retired_drop(device, retired);
     }
 }

@@ -15,6 +15,14 @@
  * it: it may be given back at once. */
 bool retired_add(struct device *device, omprma_addr_t block);
 
+/* The same, but only notes what is under way, in no list, for somebody who keeps the block and has
+ * the queue `except` in order with that. NULL: nothing is, or no memory. Then: is it over; its end
+ * (of NULL too). */
+struct retired *retired_note(struct device *device, omprma_addr_t block,
+                             const struct omprma_queue *except);
+bool retired_is_over(const struct retired *retired);
+void retired_drop(struct device *device, struct retired *retired);
+
 /* Gives those back whose time has come. */
 void retired_reap(struct device *device);
 

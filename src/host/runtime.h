@@ -13,7 +13,10 @@
  *   adapt       what real transfers take corrects the choice of their way
  *   issue       a queue goes on: operations are issued, results come in
  *   retired     freed blocks that operations may still use
- *   call, submit, carry, exchange (helper), broadcast, event, hold, memory, image
+ *   memory      blocks of a device
+ *   check       OMPRMA_CHECK: books of blocks, what calls make of them; origin: where a block is
+ *               from; findings: what is said of it; zones: what lies around blocks
+ *   call, submit, carry, exchange (helper), broadcast, event, hold, image
  *               the public calls
  *   incoming    what peers send, and their loss, come to queues
  *   watchdog    says what waits for what when nothing moves any more

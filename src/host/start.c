@@ -18,7 +18,9 @@
 #include "host/broken_pipe.h"
 #include "host/table.h"
 #include "host/clocks.h"
+#include "host/check.h"
 #include "host/devices.h"
+#include "host/findings.h"
 #include "host/image.h"
 #include "host/incoming.h"
 #include "host/issue.h"
@@ -29,6 +31,7 @@
 #include "host/progress.h"
 #include "host/report.h"
 #include "host/trace.h"
+#include "host/zones.h"
 #include "rma/rma.h"
 #include "twosided/twosided.h"
 
@@ -232,6 +235,11 @@ static omprma_status_t finish_start(struct runtime *runtime)
 
     runtime_set(runtime);
     status = measure_all(runtime);
+    if (status == OMPRMA_OK) {
+        runtime_lock(runtime);
+        status = zones_open(runtime);
+        runtime_unlock(runtime);
+    }
     if (status == OMPRMA_OK)
         status = trace_open(runtime);
     if (status == OMPRMA_OK && runtime->trace) {
@@ -273,6 +281,7 @@ static void free_runtime(struct runtime *runtime)
 {
     for (int i = 0; i < runtime->device_count; i++) {
         image_forget_all(runtime->devices[i]);
+        check_close(runtime->devices[i]);
         device_destroy(runtime->devices[i]);
     }
     for (int rank = 0; runtime->peers && rank < runtime->world.size; rank++)
@@ -345,6 +354,7 @@ static void say_goodbye(struct runtime *runtime)
     runtime_lock(runtime);
     settle_all(runtime);
     clocks_compare(runtime);
+    zones_end(runtime);
     for (int rank = 0; rank < runtime->world.size; rank++)
         if (runtime->peers[rank] && !runtime->peers[rank]->lost)
             peer_exit(runtime->peers[rank]);
@@ -419,10 +429,15 @@ static void stop(struct runtime *runtime)
 
 void omprma_finalize(void)
 {
+    bool adopted;
+
     pthread_mutex_lock(&start_lock);
     if (references > 0 && --references == 0 && runtime_get()) {
         ended = true;
+        adopted = runtime_get()->adopted;
         stop(runtime_get());
+        if (!adopted)
+            findings_end();
     }
     pthread_mutex_unlock(&start_lock);
 }

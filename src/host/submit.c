@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/log.h"
 #include "host/adapt.h"
 #include "host/call.h"
 #include "host/carry.h"
+#include "host/check.h"
 #include "host/image.h"
 #include "host/append.h"
 #include "host/issue.h"
@@ -243,10 +243,15 @@ static bool begin_copy(struct omprma_queue *queue, bool submit, omprma_addr_t ad
         *status = call_check_range(queue->device, what, address, bytes, arena);
     if (*status == OMPRMA_OK && bytes > 0)
         *status = settle_host_overlap(queue, host, bytes, !submit);
-    if (*status == OMPRMA_OK && bytes > 0)
-        return true;
-    call_end(queue, *status);
-    return false;
+    if (*status != OMPRMA_OK || bytes == 0) {
+        call_end(queue, *status);
+        return false;
+    }
+    if (queue->device->check && submit)
+        check_write(queue->device, address, host, bytes);
+    else if (queue->device->check)
+        check_read(queue->device, what, address, bytes);
+    return true;
 }
 
 omprma_status_t omprma_submit(omprma_queue_t *queue, omprma_addr_t to, const void *from,
@@ -306,22 +311,10 @@ omprma_status_t omprma_fill(omprma_queue_t *queue, omprma_addr_t to, const void 
     status = call_check_range(queue->device, "fill", to, bytes, &arena);
     if (status != OMPRMA_OK)
         return call_end(queue, status);
+    if (queue->device->check)
+        check_write(queue->device, to, pattern, bytes);
     memcpy(&record.word[1], pattern, pattern_bytes);
     return call_end(queue, queue_append_command(queue, OPERATION_COMMAND, &record, NULL));
-}
-
-/* Points at arguments that look like addresses of freed memory (OMPRMA_CHECK). They may as well be
- * scalars, so nothing is refused. */
-static void check_arguments(struct device *device, omprma_addr_t kernel, const uint64_t *arguments,
-                            size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (device_classify(device, arguments[i], 1, NULL, NULL) == RANGE_FREE)
-            log_write(LOG_ERROR,
-                      "check: %s: kernel %s: argument %zu (0x%llx) points to device "
-                      "memory that is freed or was never allocated",
-                      device_name(device), image_kernel_of(device, kernel), i,
-                      (unsigned long long)arguments[i]);
 }
 
 /* Where all of the geometry is left to the device it takes no room in the message. */
@@ -392,8 +385,8 @@ omprma_status_t omprma_launch(omprma_queue_t *queue, omprma_addr_t kernel,
                                          "arguments; at most %d are possible",
                                          device_name(queue->device), (unsigned long long)kernel,
                                          count, OMPRMA_LAUNCH_ARGUMENTS));
-    if (queue->device->runtime->config.check)
-        check_arguments(queue->device, kernel, arguments, count);
+    if (queue->device->check)
+        check_launch(queue->device, kernel, arguments, count);
     turn_begin(queue->device->peer);
     status = append_launch(queue, kernel, geometry, arguments, 8 * count, false);
     if (status == OMPRMA_OK)
@@ -415,6 +408,8 @@ omprma_status_t omprma_launch_packed(omprma_queue_t *queue, omprma_addr_t kernel
                                          "parameters; at most %d are possible",
                                          device_name(queue->device), (unsigned long long)kernel,
                                          bytes, 8 * OMPRMA_LAUNCH_ARGUMENTS));
+    if (queue->device->check)
+        check_command(queue->device, kernel, parameters, bytes);
     turn_begin(queue->device->peer);
     status = append_launch(queue, kernel, geometry, parameters, bytes, true);
     if (status == OMPRMA_OK)

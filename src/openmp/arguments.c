@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "openmp/place.h"
 #include "openmp/region.h"
 #include "openmp/report.h"
 
@@ -68,6 +69,7 @@ static void private_pointer(struct work *work, const struct maps *maps, int i, u
     memcpy(copy, maps->bases[i], (size_t)maps->sizes[i]);
     memcpy(&base, copy, sizeof(base));
     omprma_addr_t pointee = maps_look_up(work, maps->begins[i], 0);
+    place_reached(work->device->remote, pointee);
     if (pointee) {
         pointee -= (uintptr_t)maps->begins[i] - base;
         memcpy(copy, &pointee, sizeof(pointee));
@@ -143,14 +145,20 @@ static uintptr_t item_base(const struct maps *maps, int i)
 
 /* A pointer to what is not mapped keeps its value, as OpenMP 5.1 says: it may be one to device
  * memory. */
-static uint64_t word_mapped(struct work *work, const struct maps *maps, int i)
+static uint64_t word_mapped(struct work *work, const struct maps *maps, int i,
+                            omprma_addr_t *device_begin)
 {
     uintptr_t begin = (uintptr_t)maps->begins[i];
     struct mapped *mapped = maps_entered(maps, i);
     if (!mapped && mapping_find(&work->device->mapping, begin, (size_t)maps->sizes[i], &mapped) ==
-                       OVERLAP_NONE)
+                       OVERLAP_NONE) {
+        bool expected = place_wanted && (maps->types[i] & MAP_IMPLICIT) &&
+                        place_was_mapped(work->device->remote, begin);
+        *device_begin = expected ? begin : 0;
         return item_base(maps, i);
-    return mapped_address(mapped, begin) - (begin - item_base(maps, i));
+    }
+    *device_begin = mapped_address(mapped, begin);
+    return *device_begin - (begin - item_base(maps, i));
 }
 
 static uint64_t word_private(struct work *work, const struct maps *maps, int i, size_t offset)
@@ -170,8 +178,15 @@ static bool lambda_attach(struct work *work, const struct maps *maps, int i, uin
     uintptr_t parent = (uintptr_t)maps->begins[map_parent(maps->types[i])];
     if (!pointee)
         return true;
+    place_reached(work->device->remote, pointee);
     return work_submit(work, lambda + ((uintptr_t)maps->bases[i] - parent), &pointee,
                        sizeof(pointee));
+}
+
+static void place_argument(struct arguments *arguments, omprma_addr_t begin, const char *name)
+{
+    arguments->begins[arguments->count] = begin;
+    arguments->names[arguments->count] = name;
 }
 
 static bool words_make(struct work *work, const struct maps *maps, const struct privates *privates,
@@ -181,6 +196,7 @@ static bool words_make(struct work *work, const struct maps *maps, const struct 
     for (int i = 0; i < maps->count; i++) {
         int64_t type = maps->types[i];
         uint64_t word;
+        omprma_addr_t begin = 0; /* of what the word stands for */
         if (is_lambda_member(type)) {
             if ((size_t)map_parent(type) == last &&
                 !lambda_attach(work, maps, i, arguments->words[arguments->count - 1]))
@@ -194,7 +210,11 @@ static bool words_make(struct work *work, const struct maps *maps, const struct 
         else if (type & MAP_PRIVATE)
             word = word_private(work, maps, i, privates->offsets[i]);
         else
-            word = word_mapped(work, maps, i);
+            word = word_mapped(work, maps, i, &begin);
+        if ((type & MAP_PRIVATE) && !(type & MAP_LITERAL))
+            begin = work->privates.device + privates->offsets[i];
+        if (arguments->begins)
+            place_argument(arguments, begin, maps_name(maps, i));
         arguments->words[arguments->count++] = word;
         last = (size_t)i;
     }
@@ -214,6 +234,11 @@ bool arguments_build(struct work *work, const struct maps *maps, size_t leading,
         privates.offsets = calloc(room, sizeof(*privates.offsets));
     }
     bool right = arguments->words && privates.offsets;
+    if (place_wanted) {
+        arguments->begins = calloc(room + 1, sizeof(*arguments->begins));
+        arguments->names = calloc(room + 1, sizeof(*arguments->names));
+        right = right && arguments->begins && arguments->names;
+    }
     if (right)
         memset(arguments->words, 0, leading * sizeof(*arguments->words));
     else
@@ -229,4 +254,6 @@ void arguments_clear(struct arguments *arguments)
 {
     if (arguments->words != arguments->few)
         free(arguments->words);
+    free(arguments->begins);
+    free(arguments->names);
 }

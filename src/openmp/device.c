@@ -17,6 +17,7 @@
 #include "face/ending.h"
 #include "face/gate.h"
 #include "openmp/libomp.h"
+#include "openmp/place.h"
 #include "openmp/registry.h"
 #include "openmp/report.h"
 
@@ -77,6 +78,7 @@ static void start_once(void)
         report_start();
         return;
     }
+    place_open();
     devices.pid = getpid();
     int count = omprma_device_count();
     if (count > 0)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "openmp/maps.h"
+#include "openmp/place.h"
 #include "openmp/report.h"
 
 /* An item that attaches a pointer. */
@@ -103,7 +104,7 @@ static struct mapped *range_make(struct work *work, const struct range *range)
 {
     struct device *device = work->device;
     struct share share;
-    if (!work_share(work, range->begin, range->bytes, &share)) {
+    if (!work_share(work, range->name, range->begin, range->bytes, &share)) {
         range_impossible();
         return NULL;
     }
@@ -135,11 +136,15 @@ static bool range_enter(struct work *work, const struct range *range, struct map
         if (range->bytes == 0)
             return true;
         *mapped = range_make(work, range);
+        if (*mapped && work->computes)
+            place_reached(work->device->remote, (*mapped)->device);
         return *mapped && work_pin(work, *mapped, range->begin, 0);
     }
     if (range->counts)
         mapped_enter(*mapped, (range->type & MAP_HOLD) != 0);
     info_entered(work, *mapped, range, false);
+    if (work->computes)
+        place_reached(work->device->remote, (*mapped)->device);
     return work_follow(work, *mapped) && work_pin(work, *mapped, range->begin, 0);
 }
 

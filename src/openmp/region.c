@@ -57,13 +57,19 @@ bool region_issue(struct work *work, const struct region_call *call, const struc
         echo_print("Failed to process data before launching the kernel.");
     }
     arguments.words = arguments.few;
+    arguments.begins = NULL;
+    arguments.names = NULL;
     right = right && arguments_build(work, maps, call->leading, &arguments);
     if (right && call->leading > 0)
         arguments.words[0] = launch_word(call->geometry.threads[0]);
     if (right && !work->lost && info_wants(INFO_KERNEL))
         info_kernel(device, call->name, &call->geometry);
+    if (arguments.begins)
+        omprma_check_begins(arguments.begins, arguments.names, arguments.count);
     right =
         right && work_launch(work, call->kernel, &call->geometry, arguments.words, arguments.count);
+    if (arguments.begins)
+        omprma_check_begins(NULL, NULL, 0);
     arguments_clear(&arguments);
     return right && maps_leave(work, maps);
 }

@@ -12,6 +12,8 @@
 /* The words that a kernel is called with. */
 struct arguments {
     uint64_t *words;
+    omprma_addr_t *begins; /* of what they stand for, see omprma_check_begins(); NULL: not wanted */
+    const char **names;
     size_t count;
     uint64_t few[64]; /* `words`, where they fit */
 };

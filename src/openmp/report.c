@@ -68,6 +68,15 @@ static int location_number(const struct location *where, int index)
     return atoi(field_of(where->where, index).text);
 }
 
+bool location_words(const struct location *where, char *text, size_t room)
+{
+    if (!location_known(where))
+        return false;
+    struct name file = location_file(where);
+    snprintf(text, room, "%.*s:%d", file.length, file.text, location_number(where, 2));
+    return true;
+}
+
 /* ---- errors --------------------------------------------------------------------------------- */
 
 static void line_write(const char *line, size_t length)

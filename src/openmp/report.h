@@ -50,6 +50,9 @@ bool report(const struct location *where, const struct device *device, const cha
 /* The same with the thread's omprma_error(), if `status` is one: returns whether it is none. */
 bool report_status(const struct location *where, const struct device *device, int status);
 
+/* "app.c:42"; false: it is not known. */
+bool location_words(const struct location *where, char *text, size_t room);
+
 /* "\"x[0:5]\" (20 bytes at 0x7ff0, mapped at app.c:12)", in `text`. */
 enum { RANGE_WORDS = 512 };
 const char *range_words(const struct mapped *mapped, char text[RANGE_WORDS]);

@@ -5,6 +5,7 @@
 
 #include "openmp/device.h"
 #include "openmp/loss.h"
+#include "openmp/place.h"
 #include "openmp/report.h"
 
 enum { BLOCK_BYTES = 8192 };
@@ -27,6 +28,7 @@ static bool memory_take(struct device *device, const struct location *where, siz
 static bool memory_give(const struct device *device, const struct location *where,
                         omprma_addr_t begin)
 {
+    place_say(where, NULL, 0);
     return device_is_lost(device) ||
            report_status(where, device, omprma_free(device->remote, begin));
 }
@@ -64,11 +66,12 @@ static bool block_leave(struct device *device, const struct location *where, str
 
 /* ---- shares --------------------------------------------------------------------------------- */
 
-static bool take_whole(struct device *device, const struct location *where, uintptr_t host,
-                       size_t bytes, struct share *share)
+static bool take_whole(struct device *device, const struct location *where, const char *name,
+                       uintptr_t host, size_t bytes, struct share *share)
 {
     size_t padding = host % SHARE_ALIGNMENT;
     size_t whole = bytes > SIZE_MAX - padding ? SIZE_MAX : bytes + padding;
+    place_say(where, name, padding);
     if (!memory_take(device, where, whole, &share->begin))
         return false;
     share->device = share->begin + padding;
@@ -76,12 +79,12 @@ static bool take_whole(struct device *device, const struct location *where, uint
     return true;
 }
 
-bool share_take(struct device *device, const struct location *where, uintptr_t host, size_t bytes,
-                struct share *share)
+bool share_take(struct device *device, const struct location *where, const char *name,
+                uintptr_t host, size_t bytes, struct share *share)
 {
     struct block *block = device->shares.present;
-    if (bytes > SHARE_BYTES)
-        return take_whole(device, where, host, bytes, share);
+    if (bytes > SHARE_BYTES || place_wanted)
+        return take_whole(device, where, name, host, bytes, share);
     if (!block || block->used + SHARE_ALIGNMENT + bytes > BLOCK_BYTES)
         block = block_make(device, where);
     if (!block)

@@ -34,9 +34,9 @@ struct shares {
     struct block *spare;
 };
 
-/* Memory that is aligned as `host` is, up to SHARE_ALIGNMENT. */
-bool share_take(struct device *device, const struct location *where, uintptr_t host, size_t bytes,
-                struct share *share);
+/* Memory that is aligned as `host` is, up to SHARE_ALIGNMENT. `name`: of the map, or NULL. */
+bool share_take(struct device *device, const struct location *where, const char *name,
+                uintptr_t host, size_t bytes, struct share *share);
 
 /* Nothing uses it any more. */
 bool share_give(struct device *device, const struct location *where, const struct share *share);

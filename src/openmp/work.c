@@ -6,6 +6,7 @@
 
 #include "openmp/fault.h"
 #include "openmp/loss.h"
+#include "openmp/place.h"
 #include "openmp/report.h"
 
 struct kept {
@@ -128,6 +129,8 @@ static void pinned_end(struct work *work, struct pinned *pinned)
     if (!mapped_is_over(mapped))
         return;
     struct share share = mapped->share;
+    if (place_wanted)
+        place_unmapped(device->remote, mapped->begin, mapped->end);
     mapping_remove(&device->mapping, mapped);
     if (!share_give(device, work->where, &share))
         work->failed = true;
@@ -327,10 +330,11 @@ bool work_launch(struct work *work, omprma_addr_t kernel, const omprma_geometry_
            work_issued(work, omprma_launch(work->queue, kernel, geometry, words, count));
 }
 
-bool work_share(struct work *work, uintptr_t host, size_t bytes, struct share *share)
+bool work_share(struct work *work, const char *name, uintptr_t host, size_t bytes,
+                struct share *share)
 {
     *share = (struct share){.device = host};
-    if (work->lost || share_take(work->device, work->where, host, bytes, share))
+    if (work->lost || share_take(work->device, work->where, name, host, bytes, share))
         return true;
     *share = (struct share){.device = host};
     return work_goes_on(work);
@@ -339,7 +343,7 @@ bool work_share(struct work *work, uintptr_t host, size_t bytes, struct share *s
 omprma_addr_t work_private(struct work *work, size_t bytes)
 {
     enum { ANY = 16 }; /* nobody uses it where the host is the device */
-    if (!work_share(work, 0, bytes, &work->privates))
+    if (!work_share(work, "private variables", 0, bytes, &work->privates))
         return 0;
     return work->lost ? ANY : work->privates.device;
 }

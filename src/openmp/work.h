@@ -118,9 +118,10 @@ bool work_send(struct work *work);
 bool work_launch(struct work *work, omprma_addr_t kernel, const omprma_geometry_t *geometry,
                  const uint64_t *words, size_t count);
 
-/* Device memory for the table, see share.h; none where the host is the device. The caller holds the
- * device's lock. */
-bool work_share(struct work *work, uintptr_t host, size_t bytes, struct share *share);
+/* Device memory for the table, see share.h, for a map with this name; none where the host is the
+ * device. The caller holds the device's lock. */
+bool work_share(struct work *work, const char *name, uintptr_t host, size_t bytes,
+                struct share *share);
 
 /* Device memory that is freed at the end; once per work. The caller holds the device's lock. 0:
  * reported. */

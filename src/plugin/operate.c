@@ -29,13 +29,18 @@ void operate_from_15(void)
     atomic_store(&from_15, true);
 }
 
-static void notice_attachment(const void *from, int64_t bytes)
+static void notice_attachment(int device, const void *from, int64_t bytes)
 {
     uint64_t value;
-    if (bytes != sizeof(value) || atomic_load_explicit(&from_15, memory_order_relaxed))
+    bool checks = omprma_check_wanted();
+    if (bytes != sizeof(value) || (!checks && atomic_load_explicit(&from_15, memory_order_relaxed)))
         return;
     memcpy(&value, from, sizeof(value));
-    if (value >> 32 != 0 && value >> 47 == 0)
+    if (value >> 32 == 0 || value >> 47 != 0)
+        return;
+    if (checks) /* the base of something, which may lie beside it */
+        omprma_check_reaches(plugin_number(device), 0);
+    if (!atomic_load_explicit(&from_15, memory_order_relaxed))
         atomic_store_explicit(&attached, true, memory_order_relaxed);
 }
 
@@ -64,7 +69,7 @@ int32_t plugin_submit(int device, void *to, const void *from, int64_t bytes,
     int32_t result = RTL_FAIL;
     if (!plugin_enter(device))
         return result;
-    notice_attachment(from, bytes);
+    notice_attachment(device, from, bytes);
     omprma_queue_t *queue = queue_of(device, used);
     if (queue)
         result = queue_issued(device, used,
@@ -140,7 +145,15 @@ int32_t plugin_launch(int device, void *kernel, const omprma_geometry_t *geometr
         words[i] = 0;
     for (uint32_t i = 0; i < count; i++)
         words[leading + i] = (uint64_t)(uintptr_t)arguments[i] + (uint64_t)offsets[i];
+    omprma_addr_t *begins =
+        omprma_check_wanted() ? calloc(count + leading + 1, sizeof(*begins)) : NULL;
+    for (uint32_t i = 0; i < count && begins; i++)
+        if (offsets[i] != 0)
+            begins[leading + i] = address_of(arguments[i]);
+    omprma_check_begins(begins, NULL, begins ? count + leading : 0);
     int32_t result = launch_words(device, kernel, geometry, words, count + leading, async);
+    omprma_check_begins(NULL, NULL, 0);
+    free(begins);
     if (words != few)
         free(words);
     return result;

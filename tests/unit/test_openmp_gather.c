@@ -35,7 +35,7 @@ static struct share take(uintptr_t host, size_t bytes)
 {
     struct share share;
     pthread_mutex_lock(&device->lock);
-    assert_true(share_take(device, NULL, host, bytes, &share));
+    assert_true(share_take(device, NULL, NULL, host, bytes, &share));
     pthread_mutex_unlock(&device->lock);
     assert_int_equal(share.device % SHARE_ALIGNMENT, host % SHARE_ALIGNMENT);
     return share;

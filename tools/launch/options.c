@@ -23,6 +23,7 @@ enum {
     KEY_CUDA,
     KEY_BACKENDS,
     KEY_ON_LOSS,
+    KEY_CHECK,
     KEY_MAP_BY,
     KEY_CORES,
     KEY_PER_HOST
@@ -67,6 +68,11 @@ static const struct argp_option options[] = {
      0},
     {"on-loss", KEY_ON_LOSS, "end|continue", 0,
      "What a worker that is lost takes with it: the run, or only its devices (default end)", 0},
+    {"check", KEY_CHECK, NULL, 0,
+     "Look for device memory that is written out of bounds, used after it was freed, read but "
+     "never "
+     "written, or left at the end; the same as OMPRMA_CHECK=full",
+     0},
     {"mpi-arg", KEY_MPI_ARG, "ARG", 0, "One more argument for mpirun; may be repeated", 0},
     {"verbose", 'v', NULL, 0, "Say what was chosen and why; -vv for details", 0},
     {0}};
@@ -187,6 +193,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         return 0;
     case KEY_ON_LOSS:
         option_set("--on-loss", "ON_LOSS", value);
+        return 0;
+    case KEY_CHECK:
+        option_set("--check", "CHECK", "full");
         return 0;
     case KEY_CUDA:
         launch->cuda = true;

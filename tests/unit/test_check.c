@@ -1,0 +1,464 @@
+/* test_check.c: OMPRMA_CHECK=full: each mistake is found, once and in words that say where, and
+ * programs without mistakes have no findings and the same results. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "core_fixture.h"
+#include "host/check.h"
+#include "host/findings.h"
+
+enum { BYTES = 400, LARGE = 200000 };
+
+static FILE *lines; /* what was said */
+static uint64_t before;
+
+static void begin(int workers, bool check)
+{
+    setenv("OMPRMA_CHECK", check ? "full" : "off", 1);
+    core_start(&(struct core_options){.workers = workers});
+    lines = tmpfile();
+    assert_non_null(lines);
+    log_to(fileno(lines));
+    before = findings_count();
+}
+
+/* Ends omprma; there were so many findings. */
+static void end(uint64_t findings)
+{
+    core_stop();
+    log_to(STDERR_FILENO);
+    if (findings_count() - before != findings) {
+        char line[2048];
+
+        rewind(lines);
+        while (fgets(line, sizeof(line), lines))
+            print_message("%s", line);
+        fail_msg("%llu findings, not %llu", (unsigned long long)(findings_count() - before),
+                 (unsigned long long)findings);
+    }
+    fclose(lines);
+    unsetenv("OMPRMA_CHECK");
+}
+
+/* How many lines have both. */
+static int said(const char *words, const char *more)
+{
+    char line[2048];
+    int count = 0;
+
+    rewind(lines);
+    while (fgets(line, sizeof(line), lines))
+        count += strstr(line, words) && strstr(line, more);
+    fseek(lines, 0, SEEK_END);
+    return count;
+}
+
+static uint64_t found(void)
+{
+    return findings_count() - before;
+}
+
+/* ---- each of them --------------------------------------------------------------------------- */
+
+static void bytes_beside_a_block(void **state)
+{
+    static const uint64_t sizes[] = {1, 64, BYTES, 4096, LARGE};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        omprma_addr_t block;
+        omprma_queue_t *queue;
+
+        begin(1, true);
+        block = core_alloc(0, sizes[i]);
+        queue = core_queue(0);
+        assert_ok(launch(queue, KERNEL(kernel_add), block, sizes[i], 1)); /* right to the edges */
+        assert_ok(launch(queue, KERNEL(kernel_add), block + sizes[i] + 2, 3, 1));
+        assert_ok(launch(queue, KERNEL(kernel_add), block - 2, 1, 1));
+        assert_ok(omprma_queue_synchronize(queue));
+        assert_int_equal(found(), 0); /* nobody has looked */
+        omprma_check_place("prog.c:12", "x", 0);
+        assert_ok(omprma_free(0, block));
+        end(2);
+    }
+}
+
+static void words_of_a_block(void **state)
+{
+    omprma_queue_t *queue;
+    omprma_addr_t block;
+
+    (void)state;
+    begin(1, true);
+    queue = core_queue(0);
+    omprma_check_place("prog.c:10", "x", 0);
+    block = core_alloc(0, BYTES);
+    assert_ok(launch(queue, KERNEL(kernel_add), block + BYTES, 4, 1));
+    assert_ok(omprma_queue_synchronize(queue));
+    omprma_check_place("prog.c:12", NULL, 0);
+    assert_ok(omprma_free(0, block));
+    assert_ok(launch(queue, KERNEL(kernel_nap), 0, 0, 0));
+    assert_ok(omprma_queue_synchronize(queue));
+    omprma_free(0, core_alloc(0, 8)); /* goes on with what was freed */
+    assert_int_equal(said("4 bytes behind the block of 400 bytes",
+                          "(allocated for \"x\" at prog.c:10, freed at prog.c:12) were written, at "
+                          "offsets 400 to 403"),
+                     1);
+    /* nobody has said where: the function that calls */
+    block = core_alloc(0, BYTES);
+    assert_int_equal(omprma_free(0, block + 8), OMPRMA_ERR_ADDRESS);
+    end(2);
+}
+
+/* What lies in front of a range for its alignment is nobody's. */
+static void padding_is_a_zone(void **state)
+{
+    omprma_queue_t *queue;
+    omprma_addr_t block;
+
+    (void)state;
+    begin(1, true);
+    queue = core_queue(0);
+    omprma_check_place("prog.c:10", "x", 8);
+    block = core_alloc(0, BYTES + 8);
+    assert_ok(launch(queue, KERNEL(kernel_add), block + 8, BYTES, 1));
+    assert_ok(launch(queue, KERNEL(kernel_add), block + 7, 1, 1));
+    assert_ok(omprma_queue_synchronize(queue));
+    assert_ok(omprma_free(0, block));
+    end(1);
+}
+
+static void freed_memory(void **state)
+{
+    omprma_queue_t *queue;
+    omprma_addr_t block, large;
+    unsigned char byte;
+
+    (void)state;
+    begin(1, true);
+    queue = core_queue(0);
+    block = core_alloc(0, BYTES);
+    large = core_alloc(0, LARGE);
+    assert_ok(omprma_free(0, block));
+    assert_ok(omprma_free(0, large));
+    assert_int_equal(omprma_free(0, block), OMPRMA_ERR_ADDRESS);
+    assert_non_null(strstr(omprma_error(), "freed before"));
+    assert_int_equal(omprma_submit(queue, block, &byte, 1), OMPRMA_ERR_ADDRESS);
+    assert_int_equal(omprma_retrieve(queue, &byte, block, 1), OMPRMA_ERR_ADDRESS);
+    for (int i = 0; i < 3; i++)
+        assert_ok(launch(queue, KERNEL(kernel_add), block + 4, 2, 1));
+    assert_int_equal(found(), 1);
+    assert_int_equal(said("argument 0", "points to freed memory, the block of 400 bytes"), 1);
+    assert_ok(launch(queue, KERNEL(kernel_add), large + LARGE - 10, 2, 1));
+    assert_int_equal(found(), 2);
+    assert_ok(omprma_queue_synchronize(queue));
+    /* both were written, too, which shows at the end */
+    end(4);
+}
+
+static void memory_of_another_device(void **state)
+{
+    omprma_queue_t *queue;
+    omprma_addr_t block;
+
+    (void)state;
+    begin(2, true);
+    queue = core_queue(0);
+    block = core_alloc(1, BYTES);
+    assert_ok(launch(queue, KERNEL(kernel_nap), 0, block, 0));
+    assert_ok(launch(queue, KERNEL(kernel_nap), 0, block, 0));
+    assert_ok(omprma_queue_synchronize(queue));
+    assert_int_equal(said("argument 1", "points to memory of device 1"), 1);
+    assert_ok(omprma_free(1, block));
+    end(1);
+}
+
+/* Only who knows that an argument stands for mapped memory can tell. */
+static void memory_of_the_program(void **state)
+{
+    static unsigned char own[8];
+    const omprma_addr_t begins[] = {0, (omprma_addr_t)(uintptr_t)own};
+    const char *const names[] = {NULL, ";list;prog.c;3;4;;"};
+    omprma_queue_t *queue;
+
+    (void)state;
+    begin(1, true);
+    queue = core_queue(0);
+    assert_ok(launch(queue, KERNEL(kernel_nap), 0, begins[1], 0));
+    assert_int_equal(found(), 0);
+    omprma_check_begins(begins, names, 2);
+    assert_ok(launch(queue, KERNEL(kernel_nap), 0, begins[1], 0));
+    assert_ok(launch(queue, KERNEL(kernel_nap), 0, begins[1], 0)); /* they are used up */
+    assert_int_equal(said("argument 1 (\"list\"", "it is not mapped"), 1);
+    assert_ok(omprma_queue_synchronize(queue));
+    end(1);
+}
+
+static void what_was_never_written(void **state)
+{
+    unsigned char data[BYTES] = {0};
+    omprma_addr_t block[4];
+    omprma_queue_t *queue;
+
+    (void)state;
+    begin(1, true);
+    queue = core_queue(0);
+    for (int i = 0; i < 4; i++)
+        block[i] = core_alloc(0, BYTES);
+    assert_ok(omprma_submit(queue, block[0], data, 100));
+    assert_ok(omprma_submit(queue, block[0] + 200, data, 100));
+    assert_ok(omprma_retrieve(queue, data, block[0], 100));
+    assert_ok(omprma_retrieve(queue, data, block[0] + 210, 90));
+    assert_int_equal(found(), 0);
+    assert_ok(omprma_retrieve(queue, data, block[0] + 50, BYTES - 50));
+    assert_int_equal(said("retrieve of 350 bytes reads bytes 100 to 199", "400 bytes"), 1);
+    assert_ok(omprma_retrieve(queue, data, block[0] + 50, BYTES - 50));
+    assert_int_equal(found(), 1);
+    assert_ok(omprma_queue_synchronize(queue));
+    assert_int_equal(data[BYTES - 60], 0xcb); /* the pattern of new memory */
+    /* by an exchange; what that writes is written */
+    assert_ok(omprma_exchange(queue, block[1], 0, block[2], BYTES));
+    assert_int_equal(said("exchange of 400 bytes", "reads bytes 0 to 399"), 1);
+    assert_ok(omprma_retrieve(queue, data, block[2], BYTES));
+    /* filled, or given to a kernel */
+    assert_ok(omprma_fill(queue, block[3], "x", 1, 300));
+    assert_ok(launch(queue, KERNEL(kernel_nap), 0, block[3] + 300, 0));
+    assert_ok(omprma_retrieve(queue, data, block[3], BYTES));
+    assert_ok(omprma_queue_synchronize(queue));
+    for (int i = 0; i < 4; i++)
+        assert_ok(omprma_free(0, block[i]));
+    end(2);
+}
+
+/* Kernels write where pointers in memory lead them, but not before there is one. */
+static void pointers_in_memory(void **state)
+{
+    unsigned char data[BYTES];
+    omprma_addr_t table, block, other, beside;
+    omprma_queue_t *queue;
+
+    (void)state;
+    begin(1, true);
+    queue = core_queue(0);
+    table = core_alloc(0, 64);
+    block = core_alloc(0, BYTES);
+    other = core_alloc(0, BYTES);
+    beside = block + 100;
+    memset(data, 0, 64);
+    memcpy(data + 3, &beside, sizeof(beside)); /* a packed structure */
+    assert_ok(omprma_submit(queue, table, data, 64));
+    assert_ok(launch(queue, KERNEL(kernel_nap), 0, table, 0));
+    assert_ok(omprma_retrieve(queue, data, block, BYTES));
+    assert_int_equal(found(), 0);
+    assert_ok(omprma_retrieve(queue, data, other, BYTES));
+    assert_int_equal(found(), 1);
+    assert_ok(omprma_queue_synchronize(queue));
+    omprma_free(0, table);
+    omprma_free(0, block);
+    omprma_free(0, other);
+    end(1);
+}
+
+static void what_is_left(void **state)
+{
+    (void)state;
+    begin(1, true);
+    omprma_check_place("prog.c:10", "x", 0);
+    core_alloc(0, BYTES);
+    core_alloc(0, LARGE);
+    omprma_free(0, core_alloc(0, BYTES));
+    core_stop();
+    assert_int_equal(said("block of 400 bytes", "(allocated for \"x\" at prog.c:10) was never"), 1);
+    /* nobody has said where: the function that has called, from the symbol table */
+    assert_int_equal(said("block of 200000 bytes", "(allocated in "), 1);
+    assert_int_equal(said("block of 200000 bytes", "core_alloc") +
+                         said("block of 200000 bytes", "what_is_left"),
+                     1);
+    log_to(STDERR_FILENO);
+    fclose(lines);
+    unsetenv("OMPRMA_CHECK");
+    assert_int_equal(found(), 2);
+}
+
+/* ---- no mistakes ---------------------------------------------------------------------------- */
+
+static void nothing_when_it_is_off(void **state)
+{
+    omprma_addr_t block;
+
+    (void)state;
+    begin(1, false);
+    assert_false(omprma_check_wanted());
+    assert_null(core_device(0)->check);
+    block = core_alloc(0, BYTES);
+    omprma_free(0, block);
+    core_alloc(0, BYTES);
+    end(0);
+}
+
+static void allocate(void *data, omprma_status_t status)
+{
+    omprma_addr_t *block = data;
+
+    assert_int_equal(status, OMPRMA_OK);
+    assert_ok(omprma_alloc(0, BYTES, block));
+    assert_ok(omprma_alloc(0, LARGE, block + 1));
+    assert_ok(omprma_free(0, block[1]));
+}
+
+/* Callbacks must not wait, and need not. */
+static void blocks_of_callbacks(void **state)
+{
+    omprma_queue_t *queue;
+    omprma_addr_t block[2] = {0};
+
+    (void)state;
+    begin(1, true);
+    queue = core_queue(0);
+    for (int i = 0; i < 300; i++) {
+        assert_ok(launch(queue, KERNEL(kernel_nap), 0, 0, 0));
+        assert_ok(omprma_queue_notify(queue, allocate, block));
+        assert_ok(omprma_queue_synchronize(queue));
+        assert_true(block[0] != 0);
+        assert_ok(omprma_free(0, block[0]));
+        block[0] = 0;
+    }
+    end(0);
+}
+
+/* Freed memory is kept, but not when there is none left. */
+static void a_full_device(void **state)
+{
+    omprma_addr_t block;
+
+    (void)state;
+    setenv("OMPRMA_CHECK", "full", 1);
+    core_start(&(struct core_options){.arena = 8 << 20, .memory = 8 << 20});
+    before = findings_count();
+    for (int i = 0; i < 200; i++) {
+        block = core_alloc(0, 5 << 20);
+        assert_ok(omprma_free(0, block));
+    }
+    core_stop();
+    unsetenv("OMPRMA_CHECK");
+    assert_int_equal(found(), 0);
+}
+
+enum { BLOCKS = 12, QUEUES = 3, STEPS = 1500, MOST = 150000 };
+
+struct model {
+    omprma_addr_t at;
+    uint64_t bytes;
+    int device;
+    unsigned char *data;
+};
+
+static void renew(struct model *block, struct draw *from, omprma_queue_t **queues)
+{
+    if (block->at) {
+        for (int i = 0; i < QUEUES; i++)
+            assert_ok(omprma_queue_synchronize(queues[i]));
+        assert_ok(omprma_free(block->device, block->at));
+        free(block->data);
+    }
+    block->bytes = 1 + draw_size(from, MOST);
+    block->at = core_alloc(block->device, block->bytes);
+    block->data = malloc(block->bytes);
+    draw_fill(from, block->data, block->bytes);
+    assert_ok(omprma_submit(queues[block->device], block->at, block->data, block->bytes));
+    assert_ok(omprma_queue_synchronize(queues[block->device]));
+}
+
+static void step(struct model *blocks, struct draw *from, omprma_queue_t **queues)
+{
+    struct model *block = &blocks[draw_below(from, BLOCKS)];
+    struct model *other = &blocks[draw_below(from, BLOCKS)];
+    omprma_queue_t *queue = queues[block->device];
+    uint64_t least = block->bytes < other->bytes ? block->bytes : other->bytes;
+    unsigned char *back;
+
+    switch (draw_below(from, 5)) {
+    case 0:
+        renew(block, from, queues);
+        return;
+    case 1:
+        assert_ok(launch(queue, KERNEL(kernel_add), block->at, block->bytes, 3));
+        for (uint64_t i = 0; i < block->bytes; i++)
+            block->data[i] = (unsigned char)(block->data[i] + 3);
+        return;
+    case 2:
+        if (block == other)
+            return;
+        assert_ok(omprma_queue_synchronize(queues[other->device]));
+        assert_ok(omprma_exchange(queue, block->at, other->device, other->at, least));
+        assert_ok(omprma_queue_synchronize(queue));
+        memcpy(other->data, block->data, least);
+        return;
+    case 3:
+        assert_ok(omprma_fill(queue, block->at, "y", 1, block->bytes / 2));
+        memset(block->data, 'y', block->bytes / 2);
+        return;
+    default:
+        back = malloc(block->bytes);
+        assert_ok(omprma_retrieve(queue, back, block->at, block->bytes));
+        assert_ok(omprma_queue_synchronize(queue));
+        assert_memory_equal(back, block->data, block->bytes);
+        free(back);
+    }
+}
+
+static void a_random_program(void **state)
+{
+    struct draw from = {.state = 20260817};
+
+    (void)state;
+    for (int round = 0; round < 3; round++) {
+        struct model blocks[BLOCKS] = {0};
+        omprma_queue_t *queues[QUEUES];
+
+        begin(QUEUES, true);
+        for (int i = 0; i < QUEUES; i++) {
+            core_choose(i, round == 2 ? 4096 : 0, round == 0);
+            queues[i] = core_queue(i);
+        }
+        for (int i = 0; i < BLOCKS; i++) {
+            blocks[i].device = i % QUEUES;
+            renew(&blocks[i], &from, queues);
+        }
+        for (int i = 0; i < STEPS; i++)
+            step(blocks, &from, queues);
+        for (int i = 0; i < QUEUES; i++)
+            assert_ok(omprma_queue_synchronize(queues[i]));
+        for (int i = 0; i < BLOCKS; i++) {
+            assert_ok(omprma_free(blocks[i].device, blocks[i].at));
+            free(blocks[i].data);
+        }
+        end(0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bytes_beside_a_block),
+        cmocka_unit_test(words_of_a_block),
+        cmocka_unit_test(padding_is_a_zone),
+        cmocka_unit_test(freed_memory),
+        cmocka_unit_test(memory_of_another_device),
+        cmocka_unit_test(memory_of_the_program),
+        cmocka_unit_test(what_was_never_written),
+        cmocka_unit_test(pointers_in_memory),
+        cmocka_unit_test(what_is_left),
+        cmocka_unit_test(nothing_when_it_is_off),
+        cmocka_unit_test(blocks_of_callbacks),
+        cmocka_unit_test(a_full_device),
+        cmocka_unit_test(a_random_program),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
