@@ -24,8 +24,8 @@ enum {
 void command_finish(const struct stream *stream, const struct wire_record *record, uint64_t value,
                     const void *tail, uint32_t bytes);
 
-/* For --trace, before the result: when the command ran, by its job where the device knows, else since
- * stream->began_ns. Nothing for those that take no time or overlap. */
+/* For --trace, before the result: when the command ran, by its job where the device knows, else
+ * since stream->began_ns. Nothing for those that take no time or overlap. */
 void command_tell_span(const struct stream *stream, const struct wire_record *record,
                        const struct backend_job *job);
 

@@ -16,9 +16,8 @@
 #include "host/adapt.h"
 #include "host/arrival.h"
 #include "host/broken_pipe.h"
-#include "host/table.h"
-#include "host/clocks.h"
 #include "host/check.h"
+#include "host/clocks.h"
 #include "host/devices.h"
 #include "host/findings.h"
 #include "host/image.h"
@@ -30,6 +29,7 @@
 #include "host/places.h"
 #include "host/progress.h"
 #include "host/report.h"
+#include "host/table.h"
 #include "host/trace.h"
 #include "host/zones.h"
 #include "rma/rma.h"
@@ -353,8 +353,8 @@ static void say_goodbye(struct runtime *runtime)
 {
     runtime_lock(runtime);
     settle_all(runtime);
-    clocks_compare(runtime);
     zones_end(runtime);
+    clocks_compare(runtime);
     for (int rank = 0; rank < runtime->world.size; rank++)
         if (runtime->peers[rank] && !runtime->peers[rank]->lost)
             peer_exit(runtime->peers[rank]);
