@@ -1,7 +1,7 @@
 /*
  * findings.c: see findings.h. The status of a process that has called exit() can only be changed by
  * leaving it early, so it is left by _exit(), after its streams were written, as late as possible:
- * when omprma ends, or, where the program has ended that by itself, with this library.
+ * when omprma ends, or, where that was earlier, with this library or when exit() has come to us.
  */
 #define _GNU_SOURCE
 #include "host/findings.h"
@@ -32,11 +32,20 @@ static struct {
     bool exits, ended;
 } findings = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+static void leave(void)
+{
+    fflush(NULL);
+    _exit(findings.status ? findings.status : EXIT_FAILURE);
+}
+
+/* Also after the ends of libraries, where omprma was opened before main() began. */
 static void note_exit(int status, void *data)
 {
     (void)data;
     findings.status = status;
     findings.exits = true;
+    if (findings.ended && findings.pid == getpid())
+        leave();
 }
 
 void findings_open(void)
@@ -88,12 +97,6 @@ uint64_t findings_count(void)
     count = findings.count;
     pthread_mutex_unlock(&findings.lock);
     return count;
-}
-
-static void leave(void)
-{
-    fflush(NULL);
-    _exit(findings.status ? findings.status : EXIT_FAILURE);
 }
 
 void findings_end(void)
