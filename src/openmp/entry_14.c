@@ -10,7 +10,7 @@ static int region_run(struct location *where, int64_t device, void *host_id,
                                   .device = device,
                                   .nowait = nowait,
                                   .maps = *maps,
-                                  .call = {host_id, geometry, 0}};
+                                  .call = {.host_id = host_id, .geometry = geometry}};
     return construct_run(&construct);
 }
 
