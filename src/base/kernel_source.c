@@ -3,9 +3,12 @@
 #include "base/kernel_source.h"
 
 #include <link.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 enum { FIELD_MOST = 4096 }; /* no path is longer */
 
@@ -90,6 +93,19 @@ struct search {
     bool ambiguous;
 };
 
+/* A copy, for what lies between the constants of a program under a sanitizer must not be read as
+ * if it were the program's. NULL: none could be made. */
+static char *copy_part(uintptr_t at, size_t bytes)
+{
+    char *copy = malloc(bytes + 1);
+    struct iovec from = {(void *)at, bytes}, to = {copy, bytes};
+
+    if (copy && process_vm_readv(getpid(), &to, 1, &from, 1, 0) == (ssize_t)bytes)
+        return copy;
+    free(copy);
+    return NULL;
+}
+
 static int search_object(struct dl_phdr_info *object, size_t size, void *data)
 {
     struct search *search = data;
@@ -97,11 +113,14 @@ static int search_object(struct dl_phdr_info *object, size_t size, void *data)
     (void)size;
     for (int i = 0; i < object->dlpi_phnum && !search->ambiguous; i++) {
         const ElfW(Phdr) *part = &object->dlpi_phdr[i];
+        char *copy = NULL;
 
         if (part->p_type == PT_LOAD && (part->p_flags & (PF_R | PF_W)) == PF_R)
-            search->ambiguous =
-                !kernel_source_search((const char *)(uintptr_t)(object->dlpi_addr + part->p_vaddr),
-                                      part->p_filesz, search->name, search->file, search->bytes);
+            copy = copy_part(object->dlpi_addr + part->p_vaddr, part->p_filesz);
+        if (copy)
+            search->ambiguous = !kernel_source_search(copy, part->p_filesz, search->name,
+                                                      search->file, search->bytes);
+        free(copy);
     }
     return search->ambiguous;
 }

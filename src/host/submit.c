@@ -311,8 +311,10 @@ omprma_status_t omprma_fill(omprma_queue_t *queue, omprma_addr_t to, const void 
     status = call_check_range(queue->device, "fill", to, bytes, &arena);
     if (status != OMPRMA_OK)
         return call_end(queue, status);
-    if (queue->device->check)
-        check_write(queue->device, to, pattern, bytes);
+    if (queue->device->check) {
+        check_write(queue->device, to, pattern, pattern_bytes); /* it may be an address */
+        check_write(queue->device, to, NULL, bytes);
+    }
     memcpy(&record.word[1], pattern, pattern_bytes);
     return call_end(queue, queue_append_command(queue, OPERATION_COMMAND, &record, NULL));
 }

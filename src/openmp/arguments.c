@@ -229,6 +229,8 @@ bool arguments_build(struct work *work, const struct maps *maps, size_t leading,
     struct privates privates = {.offsets = few_offsets};
     arguments->words = arguments->few;
     arguments->count = leading;
+    arguments->begins = NULL;
+    arguments->names = NULL;
     if (room > FEW) {
         arguments->words = calloc(room, sizeof(*arguments->words));
         privates.offsets = calloc(room, sizeof(*privates.offsets));

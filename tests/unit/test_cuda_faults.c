@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cuda_fixture.h"
@@ -100,18 +101,26 @@ static void go_round(uint64_t seed, bool no_window)
         omprma_queue_destroy(work.queue[i]);
     omprma_queue_destroy(bad);
     core_stop();
-    ((void (*)(void))standin("standin_forget_contexts"))();
-    driver_close(&driver);
 }
 
+/* Each in a process of its own: a lost GPU's threads may still be in the driver afterwards. */
 static void everything_ends(void **state)
 {
     (void)state;
     for (uint64_t round = 1; round <= ROUNDS; round++) {
-        alarm(LIMIT_S);
-        go_round(round, round % 3 == 0);
+        int status = 0;
+        pid_t child = fork();
+
+        assert_true(child >= 0);
+        if (child == 0) {
+            alarm(LIMIT_S);
+            go_round(round, round % 3 == 0);
+            _exit(EXIT_SUCCESS);
+        }
+        assert_int_equal(waitpid(child, &status, 0), child);
+        if (status != 0)
+            fail_msg("round %d ends with 0x%x", (int)round, (unsigned)status);
     }
-    alarm(0);
 }
 
 int main(void)
