@@ -107,15 +107,13 @@ omprma_status_t queue_append_command(struct omprma_queue *queue, enum operation_
 omprma_status_t queue_append_access(struct omprma_queue *queue, struct peer *peer,
                                     struct wire_record *record, struct operation **operation)
 {
-    struct operation *change = table_pending(peer);
-    omprma_status_t status = OMPRMA_OK;
+    omprma_status_t status;
 
-    if (change)
-        status = queue_append_wait(queue, change, WAIT_ORDER);
-    if (status == OMPRMA_OK)
-        status = queue_append_command(queue, OPERATION_COMMAND, record, operation);
-    if (status == OMPRMA_OK)
-        table_note_access(peer, *operation);
+    if (table_is_racy(peer))
+        record->flags |= WIRE_REPLY; /* a change of the table waits for its end */
+    status = queue_append_command(queue, OPERATION_COMMAND, record, operation);
+    if (status == OMPRMA_OK && table_is_racy(peer))
+        (*operation)->accesses = peer;
     return status;
 }
 

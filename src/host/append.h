@@ -35,8 +35,8 @@ omprma_status_t queue_append_half(struct omprma_queue *queue, struct wire_record
                                   const struct transfer *transfer, enum stats_kind kind,
                                   struct operation **operation);
 
-/* Appends a command by which the worker accesses the peer's memory, behind what must not go on at
- * the same time (table.h). Errors: HOST_MEMORY. */
+/* Appends a command by which the worker accesses the peer's memory (table.h). Errors: HOST_MEMORY.
+ */
 omprma_status_t queue_append_access(struct omprma_queue *queue, struct peer *peer,
                                     struct wire_record *record, struct operation **operation);
 

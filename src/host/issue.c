@@ -81,6 +81,7 @@ static void note_issued(struct omprma_queue *queue, struct operation *first)
         if (o->kind == OPERATION_MARK)
             continue;
         o->state = OPERATION_ISSUED;
+        table_note_access(o, 1);
         trace_issue(queue->device->runtime, o);
         o->message = NULL;
         queue->issued = o->number;

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "host/progress.h"
 #include "host/queue.h"
+#include "host/table.h"
 
 enum { QUEUES_MOST = 65536 /* of a device */ };
 
@@ -248,9 +249,8 @@ static void note_end(struct operation *operation)
 
     if (operation->closes)
         queue->unanswered--;
-    if (operation->accesses)
-        operation->accesses->accesses--;
-    operation->accesses = NULL;
+    if (operation->state == OPERATION_ISSUED)
+        table_note_access(operation, -1);
     trace_end(queue->device->runtime, operation);
     if (operation->kind == OPERATION_MARK && operation->mark.completion) {
         trace_leave_region(&queue->trace);

@@ -27,11 +27,23 @@ struct operation *table_pending(struct peer *peer)
     return peer->change;
 }
 
-bool table_may_change(const struct operation *command)
+bool table_lets_leave(const struct operation *first)
 {
-    const struct peer *peer = command->queue->device->peer;
+    const struct peer *peer = first->queue->device->peer;
 
-    return peer->change != command || peer->accesses == 0;
+    if (!table_is_racy(peer))
+        return true;
+    if (peer->change == first && peer->accesses > 0)
+        return false;
+    for (const struct operation *o = first; o; o = o->next) {
+        if (o->kind == OPERATION_MARK)
+            continue;
+        if (o->message != first->message)
+            break;
+        if (o->accesses && table_pending(o->accesses))
+            return false;
+    }
+    return true;
 }
 
 bool table_moves(struct peer *peer)
@@ -41,12 +53,10 @@ bool table_moves(struct peer *peer)
     return command && command->state == OPERATION_ISSUED;
 }
 
-void table_note_access(struct peer *peer, struct operation *command)
+void table_note_access(const struct operation *command, int change)
 {
-    if (!table_is_racy(peer))
-        return;
-    command->accesses = peer;
-    peer->accesses++;
+    if (command->accesses)
+        command->accesses->accesses += (uint32_t)change;
 }
 
 void table_forget(struct peer *peer)

@@ -24,14 +24,16 @@ void table_change(struct peer *peer, struct operation *command);
 /* The command that tells it, if it has not ended; else NULL. */
 struct operation *table_pending(struct peer *peer);
 
-/* Whether the command may leave: always, unless it changes the table while others look at it. */
-bool table_may_change(const struct operation *command);
+/* Whether the message that a command opens may leave: not one that changes the table while others
+ * access what is behind it, and none with such an access once a change is due. */
+bool table_lets_leave(const struct operation *first);
 
 /* Whether no access of this process to the peer's memory may begin now. */
 bool table_moves(struct peer *peer);
 
-/* Counts a command by which another worker accesses the peer's memory, until it has ended. */
-void table_note_access(struct peer *peer, struct operation *command);
+/* A command by which another worker accesses a peer's memory has left (1), or ends after that (-1).
+ */
+void table_note_access(const struct operation *command, int change);
 
 /* The runtime ends: nothing is under way. */
 void table_forget(struct peer *peer);

@@ -192,6 +192,30 @@ static void an_attach_waits_for_an_exchange(void **state)
     core_stop();
 }
 
+/* Neither one that was sent, and whose end nobody has asked for, nor one that nobody has sent yet.
+ */
+static void an_attach_behind_what_nobody_waits_for(void **state)
+{
+    omprma_queue_t *queue;
+    omprma_addr_t from, to, more[2];
+    int before;
+
+    (void)state;
+    start(2);
+    queue = core_queue(0);
+    from = core_alloc(0, BYTES);
+    fill_arenas(1, &to, 1);
+    before = arenas_of(1);
+    assert_ok(omprma_exchange(queue, from, 1, to, BYTES));
+    assert_ok(omprma_queue_flush(queue));
+    fill_arenas(1, &more[0], 1);
+    assert_ok(omprma_exchange(queue, from, 1, to, BYTES));
+    fill_arenas(1, &more[1], 1);
+    assert_int_equal(arenas_of(1), before + 2);
+    assert_ok(omprma_queue_synchronize(queue));
+    core_stop();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -200,6 +224,7 @@ int main(void)
         cmocka_unit_test(an_exchange_waits_for_a_detach),
         cmocka_unit_test(a_detach_waits_for_an_exchange),
         cmocka_unit_test(an_attach_waits_for_an_exchange),
+        cmocka_unit_test(an_attach_behind_what_nobody_waits_for),
     };
 
     alarm(LIMIT_S);
