@@ -122,7 +122,7 @@ static bool message_may_leave(const struct operation *command, bool *again)
     if (queue->unanswered >= QUEUE_SENT_MOST ||
         queue->issued - queue->answered >= QUEUE_UNKNOWN_MOST)
         return false; /* the result that has been asked for does */
-    *again = !peer_may_send(queue->device->peer) || !table_lets_leave(command);
+    *again = !peer_may_send(queue->device->peer) || !table_lets_leave(queue->device->peer, command);
     return !*again;
 }
 

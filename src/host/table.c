@@ -1,9 +1,6 @@
 /* table.c: see table.h. */
 #include "host/table.h"
 
-#include "host/device.h"
-#include "host/queue.h"
-
 bool table_is_racy(const struct peer *peer)
 {
     return peer->runtime->world.quirks & QUIRK_TABLE_RACE;
@@ -27,10 +24,8 @@ struct operation *table_pending(struct peer *peer)
     return peer->change;
 }
 
-bool table_lets_leave(const struct operation *first)
+bool table_lets_leave(const struct peer *peer, const struct operation *first)
 {
-    const struct peer *peer = first->queue->device->peer;
-
     if (!table_is_racy(peer))
         return true;
     if (peer->change == first && peer->accesses > 0)

@@ -24,9 +24,9 @@ void table_change(struct peer *peer, struct operation *command);
 /* The command that tells it, if it has not ended; else NULL. */
 struct operation *table_pending(struct peer *peer);
 
-/* Whether the message that a command opens may leave: not one that changes the table while others
- * access what is behind it, and none with such an access once a change is due. */
-bool table_lets_leave(const struct operation *first);
+/* Whether the message to the peer that a command opens may leave: not one that changes the table
+ * while others access what is behind it, and none with such an access once a change is due. */
+bool table_lets_leave(const struct peer *peer, const struct operation *first);
 
 /* Whether no access of this process to the peer's memory may begin now. */
 bool table_moves(struct peer *peer);
