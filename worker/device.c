@@ -11,8 +11,7 @@
 
 enum {
     STAGING_BYTES = 16 << 20, /* enough for both links of a copy to be busy, and several queues */
-    PAGE = 4096,              /* behind attached memory, see datapath.h */
-    HUGE_PAGE = 2 << 20
+    PAGE = 4096               /* behind attached memory, see datapath.h */
 };
 
 omprma_status_t worker_device_refuse_range(const char *what, uint64_t address, uint64_t bytes,
@@ -27,31 +26,14 @@ omprma_status_t worker_device_refuse_range(const char *what, uint64_t address, u
 
 /* ---- staging memory ---- */
 
-/* On huge pages where that can be: a put to small ones takes up to twice as long, because the
- * kernel looks each page up. NULL: there is none. */
-static void *map_staging(const void *below)
-{
-    size_t bytes = STAGING_BYTES + PAGE;
-    char *mapped = map_below(bytes + HUGE_PAGE, below);
-    size_t before = (size_t)(-(uintptr_t)mapped & ((uintptr_t)HUGE_PAGE - 1));
-
-    if (mapped == MAP_FAILED)
-        return NULL;
-    if (before)
-        munmap(mapped, before);
-    if (before < HUGE_PAGE)
-        munmap(mapped + before + bytes, HUGE_PAGE - before);
-    madvise(mapped + before, STAGING_BYTES, MADV_HUGEPAGE);
-    return mapped + before;
-}
-
 static omprma_status_t make_staging(struct worker_device *device)
 {
     struct datapath *path = device->server->one_sided;
     omprma_status_t status = OMPRMA_OK;
-    void *memory = map_staging(datapath_below(path));
+    /* A put to small pages takes up to twice as long, because the kernel looks each one up. */
+    void *memory = map_huge(STAGING_BYTES + PAGE, datapath_below(path));
 
-    if (!memory)
+    if (memory == MAP_FAILED)
         return error_set(OMPRMA_ERR_DEVICE_MEMORY,
                          "the worker has no %d MiB of memory to move "
                          "data of a device through",

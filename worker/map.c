@@ -1,11 +1,12 @@
 /* map.c: see map.h. */
+#define _GNU_SOURCE
 #include "worker/map.h"
 
 #include <errno.h>
 #include <stdint.h>
 #include <sys/mman.h>
 
-enum { FIRST_GAP = 2 << 20 };
+enum { FIRST_GAP = 2 << 20, HUGE_PAGE = 2 << 20 };
 
 /* Linux maps from the top down but fills holes, so this rarely needs a second try. */
 void *map_below(size_t length, const void *below)
@@ -26,4 +27,20 @@ void *map_below(size_t length, const void *below)
     }
     errno = ENOMEM;
     return MAP_FAILED;
+}
+
+/* Huge pages need aligned ends; kernels before 6.7 do not align by themselves. */
+void *map_huge(size_t length, const void *below)
+{
+    char *start = map_below(length + HUGE_PAGE, below);
+    size_t before = (size_t)(-(uintptr_t)start & (HUGE_PAGE - 1));
+
+    if (start == MAP_FAILED)
+        return start;
+    if (before)
+        munmap(start, before);
+    start += before;
+    munmap(start + length, HUGE_PAGE - before);
+    madvise(start, length, MADV_HUGEPAGE);
+    return start;
 }

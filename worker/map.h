@@ -12,4 +12,7 @@
  * MAP_FAILED with errno set: there is no memory, or no addresses. The caller unmaps it. */
 void *map_below(size_t length, const void *below);
 
+/* The same, from the beginning of a huge page on, and of huge pages where the system has them. */
+void *map_huge(size_t length, const void *below);
+
 #endif

@@ -113,7 +113,7 @@ omprma_status_t queue_append_access(struct omprma_queue *queue, struct peer *pee
         record->flags |= WIRE_REPLY; /* a change of the table waits for its end */
     status = queue_append_command(queue, OPERATION_COMMAND, record, operation);
     if (status == OMPRMA_OK && table_is_racy(peer))
-        (*operation)->accesses = peer;
+        (*operation)->reaches = peer;
     return status;
 }
 

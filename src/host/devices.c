@@ -61,7 +61,7 @@ omprma_status_t device_command(struct device *device, const struct wire_record *
     status = queue_append_command(queue, OPERATION_COMMAND, &sent, &command);
     if (status == OMPRMA_OK) {
         operation_hold(command);
-        if (sent.code == WIRE_GROW && table_is_racy(device->peer))
+        if (sent.code == WIRE_GROW)
             table_change(device->peer, command);
         command->command.tail = tail;
         command->command.tail_capacity = capacity;

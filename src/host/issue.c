@@ -10,9 +10,9 @@
 #include "host/adapt.h"
 #include "host/append.h"
 #include "host/blame.h"
-#include "host/table.h"
 #include "host/order.h"
 #include "host/progress.h"
+#include "host/table.h"
 
 void queue_push(struct operation *operation)
 {

@@ -99,15 +99,15 @@ struct operation {
     bool timed;       /* it runs alone in its queue, see adapt.h */
     uint64_t number;  /* of a command in its queue; else that of the last command before it */
     uint64_t ordinal; /* in the order of the calls that appended them */
-    struct failure *failure;          /* how it ended, or is bound to end; NULL: well */
-    struct channel_message *message;  /* command: holds its record, until it is sent */
-    uint32_t record;                  /* offset of the record in it */
-    struct operation *waiters;        /* operations that wait for its end */
-    struct operation *next_waiter;    /* in the list of the one that it waits for, */
-    struct operation *awaited;        /* which is this */
-    struct device *with;              /* exchange: with the queue's device; else NULL */
-    struct peer *accesses;            /* command: it is counted there, see table.h; else NULL */
-    bool is_part;                     /* of an operation of another queue, which is counted */
+    struct failure *failure;         /* how it ended, or is bound to end; NULL: well */
+    struct channel_message *message; /* command: holds its record, until it is sent */
+    uint32_t record;                 /* offset of the record in it */
+    struct operation *waiters;       /* operations that wait for its end */
+    struct operation *next_waiter;   /* in the list of the one that it waits for, */
+    struct operation *awaited;       /* which is this */
+    struct device *with;             /* exchange: with the queue's device; else NULL */
+    struct peer *reaches; /* command: another worker accesses this one's memory by it; else NULL */
+    bool is_part;         /* of an operation of another queue, which is counted */
     struct omprma_queue *releases;    /* the other half of an exchange, held until it is issued */
     uint64_t device_at, device_bytes; /* range on the device, of writes, reads and transfers */
     uint64_t host_at, host_bytes;     /* range in this process; 0 bytes: none */

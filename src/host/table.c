@@ -13,6 +13,8 @@ bool table_is_quiet(struct peer *peer)
 
 void table_change(struct peer *peer, struct operation *command)
 {
+    if (!table_is_racy(peer))
+        return;
     table_forget(peer);
     peer->change = operation_hold(command);
 }
@@ -35,7 +37,7 @@ bool table_lets_leave(const struct peer *peer, const struct operation *first)
             continue;
         if (o->message != first->message)
             break;
-        if (o->accesses && table_pending(o->accesses))
+        if (o->reaches && table_pending(o->reaches))
             return false;
     }
     return true;
@@ -50,8 +52,8 @@ bool table_moves(struct peer *peer)
 
 void table_note_access(const struct operation *command, int change)
 {
-    if (command->accesses)
-        command->accesses->accesses += (uint32_t)change;
+    if (command->reaches)
+        command->reaches->accesses += (uint32_t)change;
 }
 
 void table_forget(struct peer *peer)

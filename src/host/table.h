@@ -18,7 +18,8 @@ bool table_is_racy(const struct peer *peer);
 /* Whether the peer could be told at once. */
 bool table_is_quiet(struct peer *peer);
 
-/* It will be told by the command, which was appended and leaves when the table is quiet. */
+/* It will be told by the command, which was appended and, where it matters, leaves when the table
+ * is quiet. */
 void table_change(struct peer *peer, struct operation *command);
 
 /* The command that tells it, if it has not ended; else NULL. */

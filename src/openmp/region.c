@@ -35,11 +35,29 @@ bool region_find(const struct device *device, struct region_call *call,
     return registry_kernel(device, call->host_id, where, &call->kernel, &call->name);
 }
 
+static bool region_launch(struct work *work, const struct region_call *call,
+                          const struct maps *maps)
+{
+    struct arguments arguments;
+    bool right = arguments_build(work, maps, call->leading, &arguments);
+    if (right && call->leading > 0)
+        arguments.words[0] = launch_word(call->geometry.threads[0]);
+    if (right && !work->lost && info_wants(INFO_KERNEL))
+        info_kernel(work->device, call->name, &call->geometry);
+    if (arguments.begins)
+        omprma_check_begins(arguments.begins, arguments.names, arguments.count);
+    right =
+        right && work_launch(work, call->kernel, &call->geometry, arguments.words, arguments.count);
+    if (arguments.begins)
+        omprma_check_begins(NULL, NULL, 0);
+    arguments_clear(&arguments);
+    return right;
+}
+
 bool region_issue(struct work *work, const struct region_call *call, const struct maps *list)
 {
     enum { FEW = 64 };
     struct device *device = work->device;
-    struct arguments arguments;
     struct mapped *entered[FEW];
     struct maps with_entered = *list;
     const struct maps *maps = &with_entered;
@@ -56,20 +74,5 @@ bool region_issue(struct work *work, const struct region_call *call, const struc
         echo_print("Call to targetDataBegin failed, abort target.");
         echo_print("Failed to process data before launching the kernel.");
     }
-    arguments.words = arguments.few;
-    arguments.begins = NULL;
-    arguments.names = NULL;
-    right = right && arguments_build(work, maps, call->leading, &arguments);
-    if (right && call->leading > 0)
-        arguments.words[0] = launch_word(call->geometry.threads[0]);
-    if (right && !work->lost && info_wants(INFO_KERNEL))
-        info_kernel(device, call->name, &call->geometry);
-    if (arguments.begins)
-        omprma_check_begins(arguments.begins, arguments.names, arguments.count);
-    right =
-        right && work_launch(work, call->kernel, &call->geometry, arguments.words, arguments.count);
-    if (arguments.begins)
-        omprma_check_begins(NULL, NULL, 0);
-    arguments_clear(&arguments);
-    return right && maps_leave(work, maps);
+    return right && region_launch(work, call, maps) && maps_leave(work, maps);
 }

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/plugin/no_checks.h"
 
 enum { BLOCKS_MOST = 512, BLOCK_BYTES_MOST = 1 << 16, GLOBAL_BYTES = 4096 };
 
@@ -270,31 +271,4 @@ omprma_status_t omprma_launch(omprma_queue_t *queue, omprma_addr_t kernel,
         sum |= arguments[i] >> 1;
     hold(sum >> 63 == 0);
     return OMPRMA_OK;
-}
-
-/* ---- checks: there are none ---- */
-
-bool omprma_check_wanted(void)
-{
-    return false;
-}
-
-void omprma_check_place(const char *where, const char *variable, size_t padding)
-{
-    (void)where;
-    (void)variable;
-    (void)padding;
-}
-
-void omprma_check_begins(const omprma_addr_t *begins, const char *const *names, size_t count)
-{
-    (void)begins;
-    (void)names;
-    (void)count;
-}
-
-void omprma_check_reaches(int device, omprma_addr_t address)
-{
-    (void)device;
-    (void)address;
 }

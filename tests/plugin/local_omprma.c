@@ -23,6 +23,8 @@
 
 #include <omprma/omprma.h>
 
+#include "no_checks.h"
+
 enum { MAX_DEVICES = 8, MAX_BLOCKS = 1 << 16, MAX_IMAGES = 64 };
 
 struct operation {
@@ -438,31 +440,4 @@ omprma_status_t omprma_event_synchronize(omprma_event_t *event)
 void omprma_event_destroy(omprma_event_t *event)
 {
     free(event);
-}
-
-/* ---- checks: there are none ---- */
-
-bool omprma_check_wanted(void)
-{
-    return false;
-}
-
-void omprma_check_place(const char *where, const char *variable, size_t padding)
-{
-    (void)where;
-    (void)variable;
-    (void)padding;
-}
-
-void omprma_check_begins(const omprma_addr_t *begins, const char *const *names, size_t count)
-{
-    (void)begins;
-    (void)names;
-    (void)count;
-}
-
-void omprma_check_reaches(int device, omprma_addr_t address)
-{
-    (void)device;
-    (void)address;
 }

@@ -35,13 +35,16 @@ C
 "$llvm/bin/clang" -O1 -fopenmp -fopenmp-targets=x86_64-pc-linux-gnu -L"$llvm/lib" \
     -Wl,-rpath,"$llvm/lib" "$folder/program.c" -o "$folder/traced" || exit 1
 
+traced() { # NAME PROGRAM: of $runtime
+    timeout -k 5 100 "$RUN" -n 2 --runtime "$runtime" --trace "$folder/trace.json" "$folder/$2"
+    check "$1: status" "$?" 0
+    check "$1: sound" "$(jq -r -f "$SOURCE_DIR/tests/tools/trace.jq" "$folder/trace.json" 2>&1)" ''
+}
 events() { # FILTER: of the file, one line
     jq -r "[.traceEvents[] | $1] | join(\" \")" "$folder/trace.json"
 }
 for runtime in omprma llvm; do
-    timeout -k 5 100 "$RUN" -n 2 --runtime "$runtime" --trace "$folder/trace.json" "$folder/traced"
-    check "$runtime: status" "$?" 0
-    check "$runtime: sound" "$(jq -r -f "$SOURCE_DIR/tests/tools/trace.jq" "$folder/trace.json" 2>&1)" ''
+    traced "$runtime" traced
     check "$runtime: kernels" "$(events 'select(.cat == "kernel").name' | xargs -n1 | sort | xargs)" \
         'main:14 main:17 main:17 scale:4 scale:4'
     check "$runtime: regions" \
@@ -68,9 +71,7 @@ as_worker() {
 }
 labels() { events 'select(.name == "process_labels").args.labels' | grep -o 'brought to' | wc -l; }
 for runtime in omprma llvm; do
-    timeout -k 5 100 "$RUN" -n 2 --runtime "$runtime" --trace "$folder/trace.json" "$folder/debug"
-    check "$runtime with -g: status" "$?" 0
-    check "$runtime with -g: sound" "$(jq -r -f "$SOURCE_DIR/tests/tools/trace.jq" "$folder/trace.json" 2>&1)" ''
+    traced "$runtime with -g" debug
     check "$runtime with -g: kernels" "$(events 'select(.cat == "kernel").name' | xargs -n1 | sort | xargs)" \
         'program.c:14 program.c:17 program.c:17 program.c:4 program.c:4'
     check "$runtime with -g: files" "$(events 'select(.cat == "kernel").args.source' | xargs -n1 | sort -u | head -n 1)" \

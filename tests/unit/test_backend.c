@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include "copies_fixture.h"
 #include "core_fixture.h"
 #include "far_fixture.h"
 #include "image_fixture.h"
@@ -56,29 +57,6 @@ static omprma_addr_t look_up(int device, const char *name)
         image = fixture_image("int nothing;\n", &bytes);
     assert_ok(omprma_image_load(device, image, bytes, &symbol, 1));
     return symbol.address;
-}
-
-static void there_and_back(int device, uint64_t bytes, omprma_addr_t add)
-{
-    omprma_queue_t *queue = core_queue(device);
-    omprma_addr_t there = core_alloc(device, bytes);
-    unsigned char *out = malloc(bytes), *back = malloc(bytes);
-    struct draw from = {bytes + 1};
-
-    draw_fill(&from, out, bytes);
-    assert_ok(omprma_submit(queue, there, out, bytes));
-    if (add)
-        assert_ok(launch(queue, add, there, bytes, 3));
-    assert_ok(omprma_retrieve(queue, back, there, bytes));
-    assert_ok(omprma_queue_synchronize(queue));
-    for (uint64_t i = 0; i < bytes; i++)
-        if (back[i] != (unsigned char)(out[i] + (add ? 3 : 0)))
-            fail_msg("device %d, %llu bytes: byte %llu", device, (unsigned long long)bytes,
-                     (unsigned long long)i);
-    assert_ok(omprma_queue_destroy(queue));
-    assert_ok(omprma_free(device, there));
-    free(out);
-    free(back);
 }
 
 static void data_is_copied(void **state)
@@ -250,32 +228,6 @@ static void packed_parameters_arrive(void **state)
     core_stop();
 }
 
-static void exchange(int from, int to, uint64_t bytes)
-{
-    omprma_queue_t *queue = core_queue(from), *end = core_queue(to);
-    omprma_addr_t here = core_alloc(from, bytes), there = core_alloc(to, bytes);
-    unsigned char *out = malloc(bytes), *back = calloc(1, bytes);
-    omprma_event_t *event = core_event();
-    struct draw source = {bytes + (uint64_t)from * 10 + (uint64_t)to + 1};
-
-    draw_fill(&source, out, bytes);
-    assert_ok(omprma_submit(queue, here, out, bytes));
-    assert_ok(omprma_exchange(queue, here, to, there, bytes));
-    assert_ok(omprma_event_record(event, queue));
-    assert_ok(omprma_event_wait(event, end));
-    assert_ok(omprma_retrieve(end, back, there, bytes));
-    assert_ok(omprma_queue_synchronize(end));
-    if (memcmp(out, back, bytes) != 0)
-        fail_msg("%llu bytes from device %d to device %d", (unsigned long long)bytes, from, to);
-    omprma_event_destroy(event);
-    assert_ok(omprma_queue_destroy(queue));
-    assert_ok(omprma_queue_destroy(end));
-    assert_ok(omprma_free(from, here));
-    assert_ok(omprma_free(to, there));
-    free(out);
-    free(back);
-}
-
 /* Within a worker, also between kinds of devices, and between workers. */
 static void devices_exchange(void **state)
 {
@@ -283,16 +235,16 @@ static void devices_exchange(void **state)
     start_all();
     for (int from = POLLED; from < DEVICES; from++) {
         for (int to = POLLED; to < DEVICES; to++) {
-            exchange(numbers[from], numbers[to], 100);
-            exchange(numbers[from], numbers[to], 70000);
+            exchange(numbers[from], numbers[to], 100, 0);
+            exchange(numbers[from], numbers[to], 70000, 0);
         }
     }
-    exchange(numbers[POLLED], numbers[NATIVE], BIG);
-    exchange(numbers[NATIVE], numbers[POLLED], BIG);
-    exchange(numbers[THREADED], numbers[NATIVE_TOO], BIG);
-    exchange(numbers[NATIVE_TOO], numbers[POLLED], BIG);
-    exchange(numbers[NATIVE_TOO], numbers[NATIVE_TOO] + 1, BIG);
-    exchange(numbers[POLLED], numbers[POLLED_TOO], BIG);
+    exchange(numbers[POLLED], numbers[NATIVE], BIG, 0);
+    exchange(numbers[NATIVE], numbers[POLLED], BIG, 0);
+    exchange(numbers[THREADED], numbers[NATIVE_TOO], BIG, 0);
+    exchange(numbers[NATIVE_TOO], numbers[POLLED], BIG, 0);
+    exchange(numbers[NATIVE_TOO], numbers[NATIVE_TOO] + 1, BIG, 0);
+    exchange(numbers[POLLED], numbers[POLLED_TOO], BIG, 0);
     core_stop();
 }
 
@@ -364,7 +316,7 @@ static void a_fault_takes_one_device(void **state)
         omprma_queue_destroy(later);
         there_and_back(numbers[NATIVE], 100000, 0);
         there_and_back(numbers[POLLED_TOO], 100000, look_up(numbers[POLLED_TOO], "far_add"));
-        exchange(numbers[POLLED_TOO], numbers[NATIVE_TOO], 70000);
+        exchange(numbers[POLLED_TOO], numbers[NATIVE_TOO], 70000, 0);
     }
     core_stop();
 }
@@ -433,7 +385,7 @@ static void a_fault_ends_copies_of_others(void **state)
     far_slow = 0;
     assert_ok(omprma_queue_destroy(queue));
     there_and_back(numbers[NATIVE], 100000, 0);
-    exchange(numbers[NATIVE], numbers[POLLED_TOO], 70000);
+    exchange(numbers[NATIVE], numbers[POLLED_TOO], 70000, 0);
     core_stop();
 }
 
@@ -449,8 +401,8 @@ static void devices_work_at_the_same_time(void **state)
     core_close(queue, &gate);
     there_and_back(1, 50000, 0);
     there_and_back(1, 50000, KERNEL(kernel_add));
-    exchange(0, 1, 50000);
-    exchange(1, 0, 50000);
+    exchange(0, 1, 50000, 0);
+    exchange(1, 0, 50000, 0);
     core_open(&gate);
     assert_ok(omprma_queue_destroy(queue));
     core_stop();
@@ -479,7 +431,7 @@ static void a_lost_worker_takes_its_devices(void **state)
         assert_int_equal(omprma_queue_destroy(queue[i]), OMPRMA_ERR_DEVICE_LOST);
         there_and_back(2 + i, 10000, 0);
     }
-    exchange(2, 3, 10000);
+    exchange(2, 3, 10000, 0);
     peer->lost = core_device(0)->lost = core_device(1)->lost =
         false; /* so that it is told to end */
     runtime_get()->unresponsive = false;

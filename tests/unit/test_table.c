@@ -58,13 +58,14 @@ static bool has_arrived(omprma_queue_t *queue, omprma_addr_t at)
     return *byte == 7;
 }
 
-static void a_submit_waits_for_a_detach(void **state)
+/* A submit while the worker does not answer that it detaches. */
+static omprma_queue_t *submit_behind_detach(unsigned quirks, omprma_addr_t *block)
 {
     omprma_queue_t *queue;
     omprma_addr_t blocks[4];
 
-    (void)state;
     start(1);
+    core_device(0)->runtime->world.quirks = quirks;
     queue = core_queue(0);
     fill_arenas(0, blocks, 4);
     core_hold(0);
@@ -72,46 +73,55 @@ static void a_submit_waits_for_a_detach(void **state)
         assert_ok(omprma_free(0, blocks[i]));
     assert_ok(omprma_submit(queue, blocks[0], source, BYTES));
     assert_ok(omprma_queue_flush(queue));
-    assert_false(has_arrived(queue, blocks[0]));
+    *block = blocks[0];
+    return queue;
+}
+
+static void a_submit_waits_for_a_detach(void **state)
+{
+    omprma_addr_t block;
+    omprma_queue_t *queue = submit_behind_detach(QUIRK_TABLE_RACE, &block);
+
+    (void)state;
+    assert_false(has_arrived(queue, block));
     core_release(0);
     assert_ok(omprma_queue_synchronize(queue));
-    assert_true(has_arrived(queue, blocks[0]));
+    assert_true(has_arrived(queue, block));
     core_stop();
 }
 
 /* Without it nobody waits, and the test above could see it. */
 static void without_the_quirk_none_waits(void **state)
 {
-    omprma_queue_t *queue;
-    omprma_addr_t blocks[4];
+    omprma_addr_t block;
+    omprma_queue_t *queue = submit_behind_detach(0, &block);
 
     (void)state;
-    start(1);
-    core_device(0)->runtime->world.quirks = 0;
-    queue = core_queue(0);
-    fill_arenas(0, blocks, 4);
-    core_hold(0);
-    for (int i = 1; i < 4; i++)
-        assert_ok(omprma_free(0, blocks[i]));
-    assert_ok(omprma_submit(queue, blocks[0], source, BYTES));
-    assert_ok(omprma_queue_flush(queue));
-    assert_true(has_arrived(queue, blocks[0]));
+    assert_true(has_arrived(queue, block));
     core_release(0);
     core_stop();
 }
 
-static void an_exchange_waits_for_a_detach(void **state)
+/* A queue of device 0 with something at *from, and blocks on device 1 to exchange with. */
+static omprma_queue_t *start_two(omprma_addr_t *from, omprma_addr_t *blocks, int count)
 {
     omprma_queue_t *queue;
-    omprma_addr_t from, blocks[4];
 
-    (void)state;
     start(2);
     queue = core_queue(0);
-    from = core_alloc(0, BYTES);
-    fill_arenas(1, blocks, 4);
-    assert_ok(omprma_submit(queue, from, source, BYTES));
+    *from = core_alloc(0, BYTES);
+    fill_arenas(1, blocks, count);
+    assert_ok(omprma_submit(queue, *from, source, BYTES));
     assert_ok(omprma_queue_synchronize(queue));
+    return queue;
+}
+
+static void an_exchange_waits_for_a_detach(void **state)
+{
+    omprma_addr_t from, blocks[4];
+    omprma_queue_t *queue = start_two(&from, blocks, 4);
+
+    (void)state;
     core_hold(1);
     for (int i = 1; i < 4; i++)
         assert_ok(omprma_free(1, blocks[i]));
@@ -126,19 +136,11 @@ static void an_exchange_waits_for_a_detach(void **state)
 
 static void a_detach_waits_for_an_exchange(void **state)
 {
-    omprma_queue_t *queue, *other;
     omprma_addr_t from, blocks[5];
-    int before;
+    omprma_queue_t *queue = start_two(&from, blocks, 5), *other = core_queue(1);
+    int before = arenas_of(1);
 
     (void)state;
-    start(2);
-    queue = core_queue(0);
-    other = core_queue(1);
-    from = core_alloc(0, BYTES);
-    fill_arenas(1, blocks, 5);
-    assert_ok(omprma_submit(queue, from, source, BYTES));
-    assert_ok(omprma_queue_synchronize(queue));
-    before = arenas_of(1);
     core_hold(0);
     assert_ok(omprma_exchange(queue, from, 1, blocks[0], BYTES));
     assert_ok(omprma_queue_flush(queue));
@@ -166,19 +168,12 @@ static void *grow(void *data)
 /* A block that needs another arena. */
 static void an_attach_waits_for_an_exchange(void **state)
 {
-    omprma_queue_t *queue;
     omprma_addr_t from, to, more = 0;
+    omprma_queue_t *queue = start_two(&from, &to, 1);
+    int before = arenas_of(1);
     pthread_t thread;
-    int before;
 
     (void)state;
-    start(2);
-    queue = core_queue(0);
-    from = core_alloc(0, BYTES);
-    fill_arenas(1, &to, 1);
-    assert_ok(omprma_submit(queue, from, source, BYTES));
-    assert_ok(omprma_queue_synchronize(queue));
-    before = arenas_of(1);
     core_hold(0);
     assert_ok(omprma_exchange(queue, from, 1, to, BYTES));
     assert_ok(omprma_queue_flush(queue));
@@ -196,16 +191,11 @@ static void an_attach_waits_for_an_exchange(void **state)
  */
 static void an_attach_behind_what_nobody_waits_for(void **state)
 {
-    omprma_queue_t *queue;
     omprma_addr_t from, to, more[2];
-    int before;
+    omprma_queue_t *queue = start_two(&from, &to, 1);
+    int before = arenas_of(1);
 
     (void)state;
-    start(2);
-    queue = core_queue(0);
-    from = core_alloc(0, BYTES);
-    fill_arenas(1, &to, 1);
-    before = arenas_of(1);
     assert_ok(omprma_exchange(queue, from, 1, to, BYTES));
     assert_ok(omprma_queue_flush(queue));
     fill_arenas(1, &more[0], 1);

@@ -489,23 +489,12 @@ omprma_status_t place_map(const struct place *place, uint64_t bytes, bool huge_p
 {
     size_t length = map_bytes(bytes);
     bool align = huge_pages && length >= HUGE_PAGE_BYTES;
-    size_t slack = align ? HUGE_PAGE_BYTES : 0;
     char *start = MAP_FAILED;
     if (length)
-        start = map_below(length + slack, below);
+        start = align ? map_huge(length, below) : map_below(length, below);
     if (start == MAP_FAILED)
         return error_set(OMPRMA_ERR_DEVICE_MEMORY, "no %llu bytes of memory for an arena: %s",
                          (unsigned long long)bytes, strerror(length ? errno : ENOMEM));
-    if (slack) {
-        /* Huge pages need aligned ends; kernels before 6.7 do not align by themselves. */
-        size_t before = (size_t)(-(uintptr_t)start & (HUGE_PAGE_BYTES - 1));
-        if (before)
-            munmap(start, before);
-        start += before;
-        if (slack > before)
-            munmap(start + length, slack - before);
-        madvise(start, length, MADV_HUGEPAGE);
-    }
     /* A preference: without it, or where containers forbid it, the first touch decides. */
     if (place->description.numa_node >= 0 && !place->description.shared)
         hwloc_set_area_membind(place->topology, start, length, place->share, HWLOC_MEMBIND_BIND, 0);
