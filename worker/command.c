@@ -103,6 +103,13 @@ struct backend_copy command_copy_of(const struct stream *stream, const struct wi
         copy.from = (uint64_t)(uintptr_t)record->tail;
         copy.bytes = record->tail_bytes;
         break;
+    case WIRE_READ: /* to memory that the caller makes */
+        copy.what = "retrieve";
+        copy.from_device = device;
+        copy.to = 0;
+        copy.from = record->word[0];
+        copy.bytes = record->word[1];
+        break;
     case WIRE_STORE: /* from the staging memory */
         copy.what = "submit";
         copy.to_device = device;
@@ -150,23 +157,18 @@ static enum command_step run_write(struct stream *stream, const struct wire_reco
 /* Through memory of ours. */
 static enum command_step read_copied(struct stream *stream, const struct wire_record *record)
 {
-    uint64_t bytes = record->word[1];
-    struct backend_copy copy = {
-        .what = "retrieve",
-        .from_device = stream->device,
-        .from = record->word[0],
-        .bytes = bytes,
-    };
+    struct backend_copy copy = command_copy_of(stream, record);
     enum command_step step;
 
-    if (!stream->begun && !stage_make(stream, bytes))
+    if (!stream->begun && !stage_make(stream, copy.bytes))
         return COMMAND_DONE;
     copy.to = (uint64_t)(uintptr_t)stream->stage;
     step = run_copy_job(stream, stream->device, &copy);
     if (step != COMMAND_DONE)
         return step;
     if (stream->failed == OMPRMA_OK)
-        reply_append(stream, WIRE_DONE, record->op, bytes, stream->stage, (uint32_t)bytes);
+        reply_append(stream, WIRE_DONE, record->op, copy.bytes, stream->stage,
+                     (uint32_t)copy.bytes);
     stage_free(stream);
     return COMMAND_DONE;
 }

@@ -40,8 +40,8 @@ struct backend_job *command_job(struct stream *stream);
 enum command_step command_started(struct stream *stream, enum backend_step step);
 enum command_step command_awaits(struct stream *stream);
 
-/* What a command asks a device for: one copy of what a write, store, fetch or copy names, whose
- * device there is; the whole fill. */
+/* What a command asks a device for: one copy of what a write, read, store, fetch or copy names,
+ * whose device there is; the whole fill. */
 struct backend_copy command_copy_of(const struct stream *stream, const struct wire_record *record);
 struct backend_fill command_fill_of(const struct wire_record *record);
 bool command_fill_is_sound(const struct wire_record *record);

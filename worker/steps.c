@@ -120,15 +120,10 @@ static struct stream_step *step_make(struct stream *stream, const struct wire_re
     return step;
 }
 
-static enum backend_step begin_read(struct stream_step *step)
+static enum backend_step begin_read(const struct stream *stream, struct stream_step *step)
 {
     struct backend_job *job = &step->job;
-    struct backend_copy copy = {
-        .what = "retrieve",
-        .from_device = job->device,
-        .from = step->record.word[0],
-        .bytes = step->record.word[1],
-    };
+    struct backend_copy copy = command_copy_of(stream, &step->record);
 
     step->stage = malloc(copy.bytes + 1);
     copy.to = (uint64_t)(uintptr_t)step->stage;
@@ -157,7 +152,7 @@ static enum backend_step begin(const struct stream *stream, struct stream_step *
 
     switch (record->code) {
     case WIRE_READ:
-        return begin_read(step);
+        return begin_read(stream, step);
     case WIRE_LAUNCH:
         return begin_launch(step);
     case WIRE_FILL:

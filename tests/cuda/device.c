@@ -22,7 +22,8 @@ struct registration {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct context contexts[DEVICES_MOST] = {
-    [0 ... DEVICES_MOST - 1] = {.kernels = PTHREAD_MUTEX_INITIALIZER}};
+    [0 ... DEVICES_MOST - 1] = {.kernels = PTHREAD_MUTEX_INITIALIZER,
+                                .work = PTHREAD_RWLOCK_INITIALIZER}};
 static struct block *blocks;
 static struct registration *registrations;
 static size_t used[DEVICES_MOST];
@@ -242,8 +243,10 @@ int context_current(struct context **context)
 
 void context_lose(struct context *context, int code)
 {
+    pthread_rwlock_wrlock(&context->work);
     if (context->fault == SUCCESS)
         context->fault = code;
+    pthread_rwlock_unlock(&context->work);
 }
 
 EXPORT int cuCtxEnablePeerAccess(struct context *peer, unsigned flags)

@@ -112,11 +112,14 @@ struct context {
     int device, references;
     _Atomic int fault;       /* SUCCESS, or what everything returns from now on */
     pthread_mutex_t kernels; /* one runs at a time */
+    pthread_rwlock_t work;   /* read while an operation of any stream is done */
 };
 
 /* That of the calling thread, or the reason why it has none that can be used. */
 int context_current(struct context **context);
 
+/* It shows when what other streams are at has ended: nothing touches memory afterwards. Not from
+ * inside of an operation. */
 void context_lose(struct context *context, int code);
 
 /* True if it is memory of the device, or a variable of a module. */

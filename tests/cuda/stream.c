@@ -95,10 +95,22 @@ static void sleep_until(int64_t ns)
 /* ---- the rest ---- */
 
 /* What has failed stays: everything after it is dropped. */
+static void do_work(struct context *context, struct work *work)
+{
+    int code;
+
+    pthread_rwlock_rdlock(&context->work);
+    code = context->fault;
+    if (code == SUCCESS)
+        code = work->work(work->data);
+    pthread_rwlock_unlock(&context->work);
+    if (code != SUCCESS)
+        context_lose(context, code);
+}
+
 static void do_first(struct stream *stream)
 {
     struct work *work = stream->first;
-    int code = stream->context->fault;
 
     pthread_mutex_unlock(&stream->lock);
     unsigned delay_us = settings.delay_us;
@@ -106,10 +118,7 @@ static void do_first(struct stream *stream)
         usleep((unsigned)rand_r(&stream->seed) % delay_us);
     sleep_until(work->until_ns);
     wait_for_engine(work->copied_ns);
-    if (code == SUCCESS)
-        code = work->work(work->data);
-    if (code != SUCCESS)
-        context_lose(stream->context, code);
+    do_work(stream->context, work);
     free(work->data);
     pthread_mutex_lock(&stream->lock);
     stream->first = work->next;
