@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/range.h"
 #include "worker/worker.h"
 
 enum {
@@ -32,11 +33,6 @@ static void give_transfer(struct session *session, struct stream_transfer *node)
     node->scratch = NULL;
     node->next = session->spare_transfers;
     session->spare_transfers = node;
-}
-
-static bool ranges_meet(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes)
-{
-    return a < b + b_bytes && b < a + a_bytes;
 }
 
 static bool is_one_sided(const struct wire_record *record)

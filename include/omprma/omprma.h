@@ -293,6 +293,23 @@ OMPRMA_API omprma_status_t omprma_submit(omprma_queue_t *queue, omprma_addr_t to
 OMPRMA_API omprma_status_t omprma_retrieve(omprma_queue_t *queue, void *to, omprma_addr_t from,
                                            size_t bytes);
 
+/* One of the parts that omprma_retrieve_parts() copies: `bytes` from `offset` on. */
+typedef struct omprma_part {
+    void *to;
+    size_t offset, bytes;
+} omprma_part_t;
+
+/*
+ * Copies `count` parts of the range of `bytes` at `from` to the host, each to a place of its own:
+ * as omprma_retrieve() of each, in this order. A small range travels at once, with what lies
+ * between its parts. The list is copied.
+ * Blocks: when full. Errors: as omprma_retrieve(); ARGUMENT, and nothing is copied, when a part is
+ * not inside of the range.
+ */
+OMPRMA_API omprma_status_t omprma_retrieve_parts(omprma_queue_t *queue, omprma_addr_t from,
+                                                 size_t bytes, const omprma_part_t *parts,
+                                                 size_t count);
+
 /*
  * Writes `count` copies of a pattern of 1, 2, 4 or 8 bytes to the device, the first one at `to`,
  * which is a multiple of the pattern's size. Blocks: when full. Errors: as omprma_submit().

@@ -19,6 +19,10 @@ omprma_status_t queue_append_command(struct omprma_queue *queue, enum operation_
 omprma_status_t queue_append_read(struct omprma_queue *queue, struct wire_record *record, void *to,
                                   bool may_fail);
 
+/* The same, whose data goes to where its parts say, which belong to the operation then. */
+omprma_status_t queue_append_read_parts(struct omprma_queue *queue, struct wire_record *record,
+                                        struct read_parts *parts);
+
 /* Appends a put or get by this side; before the open message if that holds only small submits
  * elsewhere, so that it may start at once. Errors: HOST_MEMORY. */
 omprma_status_t queue_append_transfer(struct omprma_queue *queue, const struct transfer *transfer,

@@ -456,13 +456,23 @@ static uint64_t whole_number(const struct omprma_queue *queue, uint32_t number)
     return queue->answered + (uint64_t)(int64_t)(int32_t)(number - (uint32_t)queue->answered);
 }
 
+static void deliver_data(const struct operation *read, const uint8_t *data)
+{
+    const struct read_parts *parts = read->read.parts;
+
+    if (!parts)
+        memcpy((void *)(uintptr_t)read->host_at, data, read->host_bytes);
+    for (size_t i = 0; parts && i < parts->count; i++)
+        memcpy(parts->part[i].to, data + parts->part[i].offset, parts->part[i].bytes);
+}
+
 /* False: the result is not what was asked for. */
 static bool deliver(struct operation *command, const struct wire_record *record)
 {
     if (command->kind == OPERATION_READ) {
         if (record->tail_bytes != command->host_bytes)
             return false;
-        memcpy((void *)(uintptr_t)command->host_at, record->tail, record->tail_bytes);
+        deliver_data(command, record->tail);
     } else if (command->kind == OPERATION_COMMAND) {
         command->command.value = record->word[0];
         if (command->command.tail && record->tail_bytes <= command->command.tail_capacity)

@@ -69,6 +69,12 @@ enum wait_use {
     WAIT_ORDER     /* order only: the failure is not its own */
 };
 
+/* Where the parts of a small retrieve go. */
+struct read_parts {
+    size_t count;
+    omprma_part_t part[];
+};
+
 /* The steps of an OPERATION_TASK, which begins when everything before it has ended, and behind
  * which nothing is issued before it has; or of an OPERATION_TRANSFER that goes piece by piece.
  * Functions may fail the queue, but not touch its list. */
@@ -110,7 +116,7 @@ struct operation {
     bool is_part;         /* of an operation of another queue, which is counted */
     struct omprma_queue *releases;    /* the other half of an exchange, held until it is issued */
     uint64_t device_at, device_bytes; /* range on the device, of writes, reads and transfers */
-    uint64_t host_at, host_bytes;     /* range in this process; 0 bytes: none */
+    uint64_t host_at, host_bytes;     /* range in this process; 0 bytes: none. See read.parts */
     bool fills_host;                  /* it will be written to */
     int64_t start_ns;                 /* of transfers */
     uint32_t span, message_span;      /* of the trace: its own, and of the message that it closes */
@@ -127,6 +133,9 @@ struct operation {
             uint32_t tail_capacity;
             uint64_t value; /* of its result */
         } command;
+        struct {
+            struct read_parts *parts; /* not to host_at, but here; NULL: to host_at */
+        } read;
         struct {
             struct transfer transfer;
             enum stats_kind kind;

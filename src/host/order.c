@@ -29,14 +29,10 @@
  */
 #include "host/order.h"
 
+#include "base/range.h"
 #include "host/table.h"
 
 enum { ACTIVE_TRANSFERS = 16 /* puts and gets of one queue under way at a time */ };
-
-static bool ranges_meet(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes)
-{
-    return a < b + b_bytes && b < a + a_bytes;
-}
 
 /* Two transfers of a queue that must not run at the same time. One that is timed runs alone. */
 static bool transfers_conflict(const struct operation *a, const struct operation *b)

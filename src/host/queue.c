@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/range.h"
 #include "host/progress.h"
 #include "host/queue.h"
 #include "host/table.h"
@@ -222,6 +223,8 @@ static void release(struct operation *operation)
         free(operation->move.copy);
     } else if (operation->kind == OPERATION_WAIT) {
         operation_drop(pool_of(queue), operation->wait.target);
+    } else if (operation->kind == OPERATION_READ) {
+        free(operation->read.parts);
     }
     if (operation->task.task && !operation->task.in_step)
         operation->task.task->end(operation);
@@ -469,15 +472,24 @@ void queue_keep_memory(struct omprma_queue *queue, const struct device *lost)
 
 /* ---- memory of this process ---- */
 
+static bool uses(const struct operation *operation, uint64_t begin, uint64_t bytes)
+{
+    const struct read_parts *parts =
+        operation->kind == OPERATION_READ ? operation->read.parts : NULL;
+
+    for (size_t i = 0; parts && i < parts->count; i++)
+        if (ranges_meet((uint64_t)(uintptr_t)parts->part[i].to, parts->part[i].bytes, begin, bytes))
+            return true;
+    return !parts && ranges_meet(operation->host_at, operation->host_bytes, begin, bytes);
+}
+
 bool queue_uses(const struct omprma_queue *queue, const void *host, uint64_t bytes, bool fill)
 {
-    uint64_t begin = (uint64_t)(uintptr_t)host;
-
     if (queue->hosts == 0)
         return false;
     for (const struct operation *o = queue->first; o; o = o->next)
         if (o->host_bytes && (o->fills_host || (fill && o->kind == OPERATION_HALF)) &&
-            begin < o->host_at + o->host_bytes && o->host_at < begin + bytes)
+            uses(o, (uint64_t)(uintptr_t)host, bytes))
             return true;
     return false;
 }

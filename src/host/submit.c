@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/range.h"
 #include "host/adapt.h"
 #include "host/call.h"
 #include "host/carry.h"
@@ -58,6 +59,28 @@ static omprma_status_t read_inline(struct omprma_queue *queue, void *to, omprma_
 
     if (status == OMPRMA_OK)
         stats_count(&queue->device->stats, STATS_RETRIEVE, PATH_INLINE, bytes, 0);
+    return status;
+}
+
+/* Takes no list that is empty. */
+static omprma_status_t read_together(struct omprma_queue *queue, omprma_addr_t from, uint64_t bytes,
+                                     const omprma_part_t *list, size_t count)
+{
+    struct wire_record record = {.code = WIRE_READ, .flags = WIRE_REPLY, .word = {from, bytes}};
+    struct read_parts *parts = malloc(sizeof(*parts) + count * sizeof(*list));
+    omprma_status_t status;
+
+    if (!parts)
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for a list of %zu parts", count);
+    parts->count = 0;
+    for (size_t i = 0; i < count; i++)
+        if (list[i].bytes > 0)
+            parts->part[parts->count++] = list[i];
+    status = queue_append_read_parts(queue, &record, parts);
+    if (status == OMPRMA_OK)
+        stats_count(&queue->device->stats, STATS_RETRIEVE, PATH_INLINE, bytes, 0);
+    else
+        free(parts);
     return status;
 }
 
@@ -269,23 +292,77 @@ omprma_status_t omprma_submit(omprma_queue_t *queue, omprma_addr_t to, const voi
     return call_end(queue, status);
 }
 
+/* Up to how many bytes of an arena come back in a message: more where there is one anyway. */
+static uint64_t read_limit(const struct omprma_queue *queue)
+{
+    const struct paths *paths = &queue->device->paths;
+    bool fused = queue->open && queue->hazard >= queue->open_first->number;
+
+    return fused ? paths->inline_retrieve_fused : paths->inline_retrieve;
+}
+
 omprma_status_t omprma_retrieve(omprma_queue_t *queue, void *to, omprma_addr_t from, size_t bytes)
 {
-    const struct paths *paths;
-    bool arena = false, fused;
-    uint64_t limit;
+    bool arena = false;
     omprma_status_t status;
 
     if (!begin_copy(queue, false, from, to, bytes, &arena, &status))
         return status;
-    paths = &queue->device->paths;
-    fused = queue->open && queue->hazard >= queue->open_first->number;
-    limit = fused ? paths->inline_retrieve_fused : paths->inline_retrieve;
-    if (bytes <= (arena ? limit : RECORD_DATA_MOST / 4))
+    if (bytes <= (arena ? read_limit(queue) : RECORD_DATA_MOST / 4))
         status = read_inline(queue, to, from, bytes, arena);
     else
         status = move(queue, false, from, to, bytes, arena);
     return call_end(queue, status);
+}
+
+static omprma_status_t check_parts(const struct device *device, size_t bytes,
+                                   const omprma_part_t *parts, size_t count)
+{
+    if (!parts)
+        return error_set(OMPRMA_ERR_ARGUMENT, "%s: retrieve of %zu parts, which are NULL",
+                         device_name(device), count);
+    for (size_t i = 0; i < count; i++)
+        if (!range_fits(parts[i].offset, parts[i].bytes, bytes) || (parts[i].bytes && !parts[i].to))
+            return error_set(OMPRMA_ERR_ARGUMENT,
+                             "%s: retrieve of %zu bytes from offset %zu to %p, of a range of %zu",
+                             device_name(device), parts[i].bytes, parts[i].offset, parts[i].to,
+                             bytes);
+    return OMPRMA_OK;
+}
+
+/* Of a small range of an arena; *done: it is. Else its parts go one by one. */
+static omprma_status_t retrieve_at_once(struct omprma_queue *queue, omprma_addr_t from,
+                                        size_t bytes, const omprma_part_t *parts, size_t count,
+                                        bool *done)
+{
+    bool arena = false;
+    omprma_status_t status = check_parts(queue->device, bytes, parts, count);
+
+    *done = bytes == 0;
+    if (status == OMPRMA_OK && bytes > 0)
+        status = call_check_range(queue->device, "retrieve", from, bytes, &arena);
+    if (status != OMPRMA_OK || *done || !arena || bytes > read_limit(queue) || queue->device->check)
+        return status;
+    for (size_t i = 0; i < count && status == OMPRMA_OK; i++)
+        status = settle_host_overlap(queue, parts[i].to, parts[i].bytes, true);
+    *done = true;
+    return status == OMPRMA_OK ? read_together(queue, from, bytes, parts, count) : status;
+}
+
+omprma_status_t omprma_retrieve_parts(omprma_queue_t *queue, omprma_addr_t from, size_t bytes,
+                                      const omprma_part_t *parts, size_t count)
+{
+    bool done = count == 0;
+    omprma_status_t status = call_begin(queue);
+
+    if (status != OMPRMA_OK)
+        return status;
+    if (!done)
+        status = retrieve_at_once(queue, from, bytes, parts, count, &done);
+    call_end(queue, status);
+    for (size_t i = 0; i < count && status == OMPRMA_OK && !done; i++)
+        status = omprma_retrieve(queue, parts[i].to, from + parts[i].offset, parts[i].bytes);
+    return status;
 }
 
 omprma_status_t omprma_fill(omprma_queue_t *queue, omprma_addr_t to, const void *pattern,

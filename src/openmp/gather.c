@@ -41,3 +41,52 @@ omprma_status_t gather_issue(struct gather *gather, omprma_queue_t *queue)
     gather->end = gather->begin;
     return omprma_submit(queue, gather->begin, gather->data, bytes);
 }
+
+/* What lies between pieces is nobody's, or a pointer that stays as it is; it comes back for
+ * nothing.
+ */
+static bool lies_near(const struct scatter *scatter, omprma_addr_t begin, omprma_addr_t end)
+{
+    omprma_addr_t first = begin < scatter->begin ? begin : scatter->begin;
+    omprma_addr_t last = end > scatter->end ? end : scatter->end;
+    return last - first <= GATHER_BYTES && begin <= scatter->end + SHARE_ALIGNMENT &&
+           scatter->begin <= end + SHARE_ALIGNMENT;
+}
+
+bool scatter_add(struct scatter *scatter, const struct share *share, void *to, omprma_addr_t from,
+                 size_t bytes)
+{
+    omprma_addr_t end = from + bytes;
+    if (!share->block || bytes > GATHER_BYTES || scatter->count == SCATTER_PARTS)
+        return false;
+    if (scatter->count == 0) {
+        scatter->block = share->block;
+        scatter->begin = from;
+        scatter->end = end;
+    }
+    if (scatter->block != share->block || !lies_near(scatter, from, end))
+        return false;
+    if (from < scatter->begin)
+        scatter->begin = from;
+    if (end > scatter->end)
+        scatter->end = end;
+    scatter->pieces[scatter->count].to = to;
+    scatter->pieces[scatter->count].from = from;
+    scatter->pieces[scatter->count++].bytes = bytes;
+    return true;
+}
+
+omprma_status_t scatter_issue(struct scatter *scatter, omprma_queue_t *queue)
+{
+    omprma_part_t parts[SCATTER_PARTS];
+    size_t count = scatter->count;
+    scatter->count = 0;
+    if (count == 1)
+        return omprma_retrieve(queue, scatter->pieces[0].to, scatter->begin,
+                               scatter->pieces[0].bytes);
+    for (size_t i = 0; i < count; i++)
+        parts[i] = (omprma_part_t){scatter->pieces[i].to, scatter->pieces[i].from - scatter->begin,
+                                   scatter->pieces[i].bytes};
+    return omprma_retrieve_parts(queue, scatter->begin, scatter->end - scatter->begin, parts,
+                                 count);
+}

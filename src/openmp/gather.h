@@ -1,9 +1,9 @@
 /*
- * gather.h: small pieces of data that lie side by side on a device travel there together: one
- * submit for all that a construct maps. Back they come one by one: each has to be in its place when
- * its result arrives, because results of several constructs for the same place come in order.
+ * gather.h: small pieces of data that lie side by side on a device travel together: one submit for
+ * all that a construct maps, one retrieve for all that comes back. What comes back is in its place
+ * when the result arrives, because results of several constructs for the same place come in order.
  *
- * Thread: a gather is used by one thread at a time. Blocks: as omprma_submit().
+ * Thread: a gather or scatter is used by one thread at a time. Blocks: as omprma_submit().
  */
 #ifndef OMPRMA_OPENMP_GATHER_H
 #define OMPRMA_OPENMP_GATHER_H
@@ -31,5 +31,26 @@ bool gather_add(struct gather *gather, const struct share *share, omprma_addr_t 
 
 /* Puts it into the queue, and empties it. */
 omprma_status_t gather_issue(struct gather *gather, omprma_queue_t *queue);
+
+enum { SCATTER_PARTS = 64 };
+
+struct scatter {
+    const struct block *block;
+    omprma_addr_t begin, end; /* from the first piece to the last one */
+    size_t count;
+    struct {
+        void *to;
+        omprma_addr_t from;
+        size_t bytes;
+    } pieces[SCATTER_PARTS];
+};
+
+/* Adds a piece of a range that has `share`, which goes to `to`. Pieces may come from the last one
+ * to the first. False: it does not belong to what is there. */
+bool scatter_add(struct scatter *scatter, const struct share *share, void *to, omprma_addr_t from,
+                 size_t bytes);
+
+/* Puts it into the queue, and empties it. */
+omprma_status_t scatter_issue(struct scatter *scatter, omprma_queue_t *queue);
 
 #endif

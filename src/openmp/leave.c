@@ -135,6 +135,7 @@ static bool list_leave(struct work *work, const struct maps *maps, void *context
 
 bool maps_leave(struct work *work, const struct maps *maps)
 {
-    return list_leave(work, maps, NULL) &&
+    bool right = list_leave(work, maps, NULL);
+    return work_send(work) && right &&
            (!info_wants(INFO_CHANGES) || list_info_removed(work, maps, NULL));
 }

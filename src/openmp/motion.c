@@ -75,9 +75,8 @@ static void pointer_count(const struct attached *pointer, void *context)
 static void retrieve_until(struct retrieve *retrieve, uintptr_t end)
 {
     if (retrieve->right && retrieve->at < end)
-        retrieve->right =
-            work_retrieve(retrieve->work, (void *)retrieve->at,
-                          mapped_address(retrieve->mapped, retrieve->at), end - retrieve->at);
+        retrieve->right = work_retrieve_part(retrieve->work, retrieve->mapped, (void *)retrieve->at,
+                                             end - retrieve->at);
 }
 
 static void pointer_pass(const struct attached *pointer, void *context)

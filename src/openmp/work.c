@@ -222,6 +222,8 @@ static enum work_result work_over(struct work *work, omprma_status_t status)
     work->kept = NULL;
     if (work->gather) /* what an error has left behind */
         work->gather->end = work->gather->begin;
+    if (work->scatter)
+        work->scatter->count = 0;
     pthread_mutex_lock(&device->lock);
     work_deliver(work, arrived && !work->failed);
     if (work->lost && !loss_spares(work))
@@ -260,11 +262,23 @@ bool work_has_arrived(struct work *work)
 
 /* ---- operations ----------------------------------------------------------------------------- */
 
-bool work_send(struct work *work)
+static bool work_send_there(struct work *work)
 {
     struct gather *gather = work->gather;
     return !gather || gather->begin == gather->end || work->lost ||
            work_issued(work, gather_issue(gather, work->queue));
+}
+
+static bool work_send_back(struct work *work)
+{
+    struct scatter *scatter = work->scatter;
+    return !scatter || scatter->count == 0 || work->lost ||
+           work_issued(work, scatter_issue(scatter, work->queue));
+}
+
+bool work_send(struct work *work)
+{
+    return work_send_there(work) && work_send_back(work);
 }
 
 /* Where there is no host memory for it, the piece travels alone. */
@@ -274,14 +288,16 @@ bool work_submit_part(struct work *work, const struct mapped *mapped, const void
     omprma_addr_t to = mapped_address(mapped, (uintptr_t)begin);
     if (work->lost)
         return true;
+    if (!work_send_back(work))
+        return false;
     if (!work->gather)
         work->gather = calloc(1, sizeof(*work->gather));
     if (!work->gather)
         return work_submit(work, to, begin, bytes);
     if (gather_add(work->gather, &mapped->share, to, begin, bytes))
         return true;
-    return work_send(work) && (gather_add(work->gather, &mapped->share, to, begin, bytes) ||
-                               work_submit(work, to, begin, bytes));
+    return work_send_there(work) && (gather_add(work->gather, &mapped->share, to, begin, bytes) ||
+                                     work_submit(work, to, begin, bytes));
 }
 
 bool work_submit(struct work *work, omprma_addr_t to, const void *from, size_t bytes)
@@ -305,14 +321,43 @@ static void *arrival_make(struct work *work, void *to, size_t bytes)
     return arrival->content;
 }
 
+static bool retrieve_to(struct work *work, void *place, omprma_addr_t from, size_t bytes)
+{
+    return place && work_issued(work, omprma_retrieve(work->queue, place, from, bytes));
+}
+
+/* Where it goes at first. */
+static void *place_of(struct work *work, void *to, size_t bytes)
+{
+    return work->spared ? arrival_make(work, to, bytes) : to;
+}
+
 bool work_retrieve(struct work *work, void *to, omprma_addr_t from, size_t bytes)
 {
-    if (!work_send(work))
+    if (!work_send_there(work))
+        return false;
+    return work->lost || retrieve_to(work, place_of(work, to, bytes), from, bytes);
+}
+
+bool work_retrieve_part(struct work *work, const struct mapped *mapped, void *begin, size_t bytes)
+{
+    omprma_addr_t from = mapped_address(mapped, (uintptr_t)begin);
+    if (!mapped->share.block)
+        return work_retrieve(work, begin, from, bytes);
+    if (!work_send_there(work))
         return false;
     if (work->lost)
         return true;
-    void *place = work->spared ? arrival_make(work, to, bytes) : to;
-    return place && work_issued(work, omprma_retrieve(work->queue, place, from, bytes));
+    void *place = place_of(work, begin, bytes);
+    if (!work->scatter)
+        work->scatter = calloc(1, sizeof(*work->scatter));
+    if (!place || !work->scatter)
+        return retrieve_to(work, place, from, bytes);
+    if (scatter_add(work->scatter, &mapped->share, place, from, bytes))
+        return true;
+    return work_send_back(work) &&
+           (scatter_add(work->scatter, &mapped->share, place, from, bytes) ||
+            retrieve_to(work, place, from, bytes));
 }
 
 bool work_exchange(struct work *work, omprma_addr_t from, int to_device, omprma_addr_t to,

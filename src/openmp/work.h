@@ -49,7 +49,8 @@ struct work {
     struct pinned *pinned;   /* ranges that it uses */
     struct pinned *spare;    /* kept for the next work */
     struct share privates;   /* device memory of private variables */
-    struct gather *gather;   /* what is to travel together; made when it is needed, and kept */
+    struct gather *gather;   /* what is to travel together there, or back; one is empty; made */
+    struct scatter *scatter; /* when it is needed, and kept */
     struct kept *kept;       /* host memory that omprma reads from */
     struct arrival *arrived; /* what comes back to one that is spared */
     bool departed;           /* `end` is behind all that it has issued */
@@ -101,15 +102,16 @@ bool work_has_arrived(struct work *work);
 
 /* ---- operations; none takes a lock of ours. Block: when the queue is full ---- */
 
-/* Large sources must stay until the end. Both send what was gathered before. */
+/* Large sources must stay until the end. Both send first what was gathered and matters to them. */
 bool work_submit(struct work *work, omprma_addr_t to, const void *from, size_t bytes);
 bool work_retrieve(struct work *work, void *to, omprma_addr_t from, size_t bytes);
 bool work_exchange(struct work *work, omprma_addr_t from, int to_device, omprma_addr_t to,
                    size_t bytes);
-/* Submits a part of a mapped range; small ones are gathered. work_send() has to follow before
- * anything else is done that they matter to. */
+/* Submits or retrieves a part of a mapped range; small ones are gathered. work_send() has to follow
+ * before anything else is done that they matter to. */
 bool work_submit_part(struct work *work, const struct mapped *mapped, const void *begin,
                       size_t bytes);
+bool work_retrieve_part(struct work *work, const struct mapped *mapped, void *begin, size_t bytes);
 
 /* Sends what was gathered. */
 bool work_send(struct work *work);

@@ -2,7 +2,7 @@
 #include "tests/fuzz/programs_device.h"
 
 #include <sanitizer/asan_interface.h>
-#include <sys/mman.h>
+#include <unistd.h>
 
 #include <omprma/omprma.h>
 
@@ -46,19 +46,38 @@ static bool on_device(omprma_addr_t address, size_t bytes)
 /* NOLINTNEXTLINE(bugprone-reserved-identifier): the linker's */
 extern const char __bss_start, _end;
 
-/* Memory of the program; wild addresses are somewhere where nothing is. */
-static bool on_host(const void *address, size_t bytes)
+/* Can it be read, and written to? Address space that a sanitizer has set aside is there, but
+ * cannot.
+ */
+static bool is_accessible(char *at, size_t bytes, bool to)
 {
-    uintptr_t page = (uintptr_t)address & ~(uintptr_t)4095;
-    unsigned char resident[BLOCK_BYTES_MOST / 4096 + 2];
-    if (bytes > BLOCK_BYTES_MOST)
+    static int pipe_ends[2];
+    const char *end = at + bytes;
+    if (pipe_ends[1] == 0 && pipe(pipe_ends) != 0)
+        abort();
+    for (; at < end; at = (char *)(((uintptr_t)at | 4095) + 1)) {
+        char byte;
+        if (write(pipe_ends[1], at, 1) != 1)
+            return false;
+        if (read(pipe_ends[0], to ? at : &byte, 1) == 1)
+            continue;
+        hold(read(pipe_ends[0], &byte, 1) == 1);
         return false;
-    if ((const char *)address >= &__bss_start && (const char *)address < &_end &&
-        !lies_in(program_memory, program_bytes, (uintptr_t)address, bytes))
+    }
+    return true;
+}
+
+/* Memory of the program; wild addresses are somewhere where nothing is. */
+static bool on_host(const void *address, size_t bytes, bool to)
+{
+    if (bytes > BLOCK_BYTES_MOST || (uintptr_t)address + bytes < bytes)
+        return false;
+    if (lies_in(program_memory, program_bytes, (uintptr_t)address, bytes))
+        return !__asan_region_is_poisoned((void *)(uintptr_t)address, bytes);
+    if ((const char *)address >= &__bss_start && (const char *)address < &_end)
         return false; /* the fuzz target's own */
-    if (mincore((void *)page, (uintptr_t)address + bytes - page, resident) != 0)
-        return false;
-    return !__asan_region_is_poisoned((void *)(uintptr_t)address, bytes);
+    return !__asan_region_is_poisoned((void *)(uintptr_t)address, bytes) &&
+           is_accessible((char *)(uintptr_t)address, bytes, to);
 }
 
 static omprma_status_t move(void *to, const void *from, size_t bytes, bool device_to,
@@ -68,7 +87,7 @@ static omprma_status_t move(void *to, const void *from, size_t bytes, bool devic
         (device_from && !on_device((uintptr_t)from, bytes)))
         return error_set(OMPRMA_ERR_ADDRESS, "%zu bytes at %p are not the device's", bytes,
                          device_to ? to : (void *)(uintptr_t)from);
-    if ((!device_to && !on_host(to, bytes)) || (!device_from && !on_host(from, bytes)))
+    if ((!device_to && !on_host(to, bytes, true)) || (!device_from && !on_host(from, bytes, false)))
         return error_set(OMPRMA_ERR_ADDRESS, "%zu bytes are not the program's", bytes);
     if (bytes)
         memmove(to, from, bytes);
@@ -247,6 +266,18 @@ omprma_status_t omprma_retrieve(omprma_queue_t *queue, void *to, omprma_addr_t f
 {
     (void)queue;
     return move(to, (void *)(uintptr_t)from, bytes, false, true);
+}
+
+omprma_status_t omprma_retrieve_parts(omprma_queue_t *queue, omprma_addr_t from, size_t bytes,
+                                      const omprma_part_t *parts, size_t count)
+{
+    omprma_status_t status = OMPRMA_OK;
+    for (size_t i = 0; i < count && status == OMPRMA_OK; i++) {
+        if (parts[i].bytes > bytes || parts[i].offset > bytes - parts[i].bytes)
+            abort();
+        status = omprma_retrieve(queue, parts[i].to, from + parts[i].offset, parts[i].bytes);
+    }
+    return status;
 }
 
 omprma_status_t omprma_exchange(omprma_queue_t *queue, omprma_addr_t from, int to_device,

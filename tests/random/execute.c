@@ -129,6 +129,23 @@ static omprma_status_t run_launch(struct run *run, const struct random_operation
     }
 }
 
+/* The same as one retrieve, in parts of uneven sizes, the last one first. */
+static omprma_status_t retrieve_parts(struct run *run, const struct random_operation *o,
+                                      omprma_queue_t *queue)
+{
+    enum { MOST = 7 };
+    omprma_part_t parts[MOST];
+    size_t count = 1 + (size_t)o->number % MOST, end = o->bytes;
+
+    for (size_t i = 0; i < count; i++) {
+        size_t begin = i + 1 == count ? 0 : end - end / 3;
+
+        parts[i] = (omprma_part_t){run->host + o->to.at + begin, begin, end - begin};
+        end = begin;
+    }
+    return omprma_retrieve_parts(queue, at(run, o->from), o->bytes, parts, count);
+}
+
 static omprma_status_t run_broadcast(struct run *run, const struct random_operation *o)
 {
     omprma_queue_t *queues[RANDOM_DEVICES];
@@ -315,7 +332,9 @@ static omprma_status_t run_call(struct run *run, const struct random_step *step,
     case RANDOM_SUBMIT:
         return omprma_submit(queue, at(run, o->to), run->host + o->from.at, o->bytes);
     case RANDOM_RETRIEVE:
-        return omprma_retrieve(queue, run->host + o->to.at, at(run, o->from), o->bytes);
+        return o->bytes % 3 == 0
+                   ? retrieve_parts(run, o, queue)
+                   : omprma_retrieve(queue, run->host + o->to.at, at(run, o->from), o->bytes);
     case RANDOM_EXCHANGE:
         return omprma_exchange(queue, at(run, o->from), run->device[o->to.block], at(run, o->to),
                                o->bytes);

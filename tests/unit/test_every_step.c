@@ -352,6 +352,8 @@ static void begin(struct run *run)
 /* Data of both sizes to device 0, from there to device 1, and the same to both; sums come back. */
 static void work(struct run *run)
 {
+    const omprma_part_t halves[] = {{run->few + SMALL / 2, SMALL / 2, SMALL - SMALL / 2},
+                                    {run->few, 0, SMALL / 2}};
     omprma_queue_t *first = run->queue[0], *second = run->queue[1];
 
     right(run, 0, omprma_submit(first, run->small[0], pattern, SMALL));
@@ -361,7 +363,7 @@ static void work(struct run *run)
     notify(run, 0);
     right(run, 0, omprma_exchange(first, run->large[0], 1, run->large[1], BYTES));
     right(run, 0, omprma_exchange(first, run->small[0], 1, run->small[1], SMALL));
-    right(run, 0, omprma_retrieve(first, run->few, run->small[0], SMALL));
+    right(run, 0, omprma_retrieve_parts(first, run->small[0], SMALL, halves, 2));
     right(run, 0, omprma_event_record(run->event, first));
     right(run, 1, omprma_event_wait(run->event, second));
     right(run, 1, launch(second, KERNEL(kernel_sum), run->large[1], BYTES, run->sum[1]));

@@ -127,12 +127,69 @@ static void test_limits(void **state)
     give(&own);
 }
 
+/* What comes back begins with the last range, and leaves what is between where it was. */
+static void test_back(void **state)
+{
+    (void)state;
+    static struct scatter scatter;
+    char text[3][9] = {"zzzzzzzz", "zzzzzzzz", "zzzzzzzz"};
+    struct share first = take(0, 8), second = take(4, 8), far = take(0, SHARE_BYTES);
+    struct share own = take(0, SHARE_BYTES + 1), last = take(8, 8);
+    memcpy((void *)first.device, "abcdefgh", 8);
+    memcpy((void *)second.device, "ijklmnop", 8);
+    memcpy((void *)last.device, "qrstuvwx", 8);
+    assert_false(scatter_add(&scatter, &own, text[0], own.device, 8));
+    assert_true(scatter_add(&scatter, &second, text[1] + 4, second.device + 4, 4));
+    assert_true(scatter_add(&scatter, &second, text[1], second.device, 2)); /* beyond a pointer */
+    assert_false(scatter_add(&scatter, &last, text[2], last.device, 8));    /* beyond a range */
+    assert_true(scatter_add(&scatter, &first, text[0], first.device, 8));   /* beyond a gap */
+    assert_int_equal(scatter_issue(&scatter, queue), OMPRMA_OK);
+    assert_true(scatter_add(&scatter, &last, text[2], last.device, 8)); /* it is empty again */
+    assert_int_equal(scatter_issue(&scatter, queue), OMPRMA_OK);
+    assert_int_equal(omprma_queue_synchronize(queue), OMPRMA_OK);
+    assert_string_equal(text[0], "abcdefgh");
+    assert_string_equal(text[1], "ijzzmnop");
+    assert_string_equal(text[2], "qrstuvwx");
+    give(&first);
+    give(&second);
+    give(&far);
+    give(&own);
+    give(&last);
+}
+
+/* No more parts, and no larger range, than travel in a message. */
+static void test_limits_back(void **state)
+{
+    (void)state;
+    static struct scatter scatter;
+    static char bytes[SHARE_BYTES];
+    struct share shares[SCATTER_PARTS + 1], wide[GATHER_BYTES / SHARE_BYTES + 1];
+    for (size_t i = 0; i <= SCATTER_PARTS; i++) {
+        shares[i] = take(8 * i, 8);
+        assert_int_equal(scatter_add(&scatter, &shares[i], bytes, shares[i].device, 8),
+                         i < SCATTER_PARTS);
+    }
+    assert_int_equal(scatter_issue(&scatter, queue), OMPRMA_OK);
+    size_t count = sizeof(wide) / sizeof(wide[0]);
+    for (size_t i = 0; i < count; i++)
+        wide[i] = take(0, SHARE_BYTES);
+    for (size_t i = count; i-- > 0;)
+        assert_int_equal(scatter_add(&scatter, &wide[i], bytes, wide[i].device, SHARE_BYTES),
+                         i > 0);
+    assert_int_equal(scatter_issue(&scatter, queue), OMPRMA_OK);
+    assert_int_equal(omprma_queue_synchronize(queue), OMPRMA_OK);
+    for (size_t i = 0; i <= SCATTER_PARTS; i++)
+        give(&shares[i]);
+    for (size_t i = 0; i < count; i++)
+        give(&wide[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shares),
-        cmocka_unit_test(test_out),
-        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_shares),      cmocka_unit_test(test_out),
+        cmocka_unit_test(test_limits),      cmocka_unit_test(test_back),
+        cmocka_unit_test(test_limits_back),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -425,9 +425,96 @@ static void overlapping_transfers_keep_their_order(void **state)
     core_stop();
 }
 
+/* Parts of a range come back, of any size and in any order; what they go to may be used again. */
+static void parts_are_like_retrieves(void **state)
+{
+    enum { BYTES = 3 * CORE_PIECE, PARTS = 9, ROUNDS = 200 };
+    unsigned char *out = bytes_of(BYTES), *back = bytes_of(BYTES), *wanted = bytes_of(BYTES);
+    struct draw random = {.state = 4};
+    omprma_queue_t *queue;
+    omprma_addr_t there;
+
+    (void)state;
+    core_start(&(struct core_options){.delay = 5});
+    queue = core_queue(0);
+    there = core_alloc(0, BYTES);
+    memset(wanted, 0, BYTES);
+    memset(back, 0, BYTES);
+    for (int round = 0; round < ROUNDS; round++) {
+        uint64_t whole = draw_size(&random, BYTES), at;
+        omprma_part_t parts[PARTS];
+
+        core_choose_any(0, &random);
+        draw_fill(&random, out, whole);
+        assert_ok(omprma_submit(queue, there, out, whole));
+        for (int i = 0; i < PARTS; i++) {
+            uint64_t bytes = draw_below(&random, whole / 4 + 1);
+            uint64_t offset = draw_below(&random, whole - bytes + 1);
+            uint64_t to = draw_below(&random, BYTES - bytes + 1);
+
+            parts[i] = (omprma_part_t){back + to, offset, bytes};
+            memcpy(wanted + to, out + offset, bytes);
+        }
+        assert_ok(omprma_retrieve_parts(queue, there, whole, parts, PARTS));
+        memset(parts, 0, sizeof(parts)); /* the list was copied */
+        /* And there again, from where some of the parts have gone to. */
+        whole = draw_size(&random, BYTES);
+        at = draw_below(&random, BYTES - whole + 1);
+        assert_ok(omprma_submit(queue, there, back + at, whole));
+        assert_ok(omprma_retrieve(queue, out, there, whole));
+        assert_ok(omprma_queue_synchronize(queue));
+        assert_memory_equal(back, wanted, BYTES);
+        assert_memory_equal(out, wanted + at, whole);
+    }
+    free(out);
+    free(back);
+    free(wanted);
+    assert_ok(omprma_queue_destroy(queue));
+    core_stop();
+}
+
+/* A small range travels once, and nothing is copied when a part is wrong. */
+static void parts_travel_at_once(void **state)
+{
+    enum { BYTES = 64 };
+    unsigned char out[BYTES], back[BYTES] = {0};
+    const omprma_part_t good[] = {{back + 32, 0, 8}, {back, 56, 8}, {back + 8, 16, 24}, {0}};
+    const omprma_part_t outside = {back, 60, 5}, nowhere = {NULL, 0, 1};
+    omprma_queue_t *queue;
+    omprma_addr_t there;
+
+    (void)state;
+    core_start(&(struct core_options){0});
+    queue = core_queue(0);
+    there = core_alloc(0, BYTES);
+    core_choose(0, BYTES, true);
+    for (int i = 0; i < BYTES; i++)
+        out[i] = (unsigned char)(i + 1);
+    assert_ok(omprma_submit(queue, there, out, BYTES));
+    assert_int_equal(omprma_retrieve_parts(queue, there, BYTES, &outside, 1), OMPRMA_ERR_ARGUMENT);
+    assert_int_equal(omprma_retrieve_parts(queue, there, BYTES, &nowhere, 1), OMPRMA_ERR_ARGUMENT);
+    assert_int_equal(omprma_retrieve_parts(queue, there, BYTES, NULL, 1), OMPRMA_ERR_ARGUMENT);
+    assert_int_equal(omprma_retrieve_parts(NULL, there, BYTES, good, 1), OMPRMA_ERR_ARGUMENT);
+    assert_int_equal(omprma_retrieve_parts(queue, there, 2 * BYTES, good, 1), OMPRMA_ERR_ADDRESS);
+    assert_ok(omprma_retrieve_parts(queue, there, BYTES, NULL, 0));
+    assert_ok(omprma_retrieve_parts(queue, there, 0, good + 3, 1));
+    assert_int_equal(core_device(0)->stats.cell[STATS_RETRIEVE][PATH_INLINE].operations, 0);
+    assert_ok(omprma_retrieve_parts(queue, there, BYTES, good, 4));
+    assert_ok(omprma_queue_synchronize(queue));
+    assert_int_equal(core_device(0)->stats.cell[STATS_RETRIEVE][PATH_INLINE].operations, 1);
+    assert_memory_equal(back + 32, out, 8);
+    assert_memory_equal(back, out + 56, 8);
+    assert_memory_equal(back + 8, out + 16, 24);
+    assert_all(back + 40, BYTES - 40, 0);
+    assert_ok(omprma_queue_destroy(queue));
+    core_stop();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(parts_are_like_retrieves),
+        cmocka_unit_test(parts_travel_at_once),
         cmocka_unit_test(chains_of_all_sizes_and_ways),
         cmocka_unit_test(random_programs_give_what_they_say),
         cmocka_unit_test(thousands_of_submits_without_waiting),

@@ -1,10 +1,12 @@
 /* transport.c: see transport.h. */
+#define _GNU_SOURCE
 #include "tools/launch/transport.h"
 
 #include <dirent.h>
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 /* ---- what UCX says ------------------------------------------------------------------------- */
@@ -12,24 +14,19 @@
 void transport_watch(struct transport *transport)
 {
     static const char *const variables[] = {"UCX_LOG_LEVEL", "UCX_LOG_FILE"};
-    const char *folder = getenv("TMPDIR");
 
     *transport = (struct transport){0};
     for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
         transport->ucx_unknown |= getenv(variables[i]) != NULL;
     if (transport->ucx_unknown)
         return;
-    char *path = text_make("%s/omprma-info-XXXXXX", folder && *folder ? folder : "/tmp");
-    int file = mkstemp(path);
-    if (file < 0) {
-        transport->ucx_unknown = true;
-        free(path);
+    transport->file = memfd_create("ucx", MFD_CLOEXEC);
+    transport->ucx_unknown = transport->file < 0;
+    if (transport->ucx_unknown)
         return;
-    }
-    close(file);
-    transport->log = path;
+    transport->log = text_make("/proc/self/fd/%d", transport->file);
     setenv("UCX_LOG_LEVEL", "info", 1);
-    setenv("UCX_LOG_FILE", path, 1);
+    setenv("UCX_LOG_FILE", transport->log, 1);
 }
 
 static void add_words(struct list *list, const char *words, size_t length)
@@ -124,7 +121,7 @@ void transport_read(struct transport *transport)
     if (!transport->log)
         return;
     read_log(transport);
-    unlink(transport->log);
+    close(transport->file);
 }
 
 /* ---- what follows -------------------------------------------------------------------------- */

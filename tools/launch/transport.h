@@ -16,14 +16,15 @@ struct transport {
     struct list messages; /* UCX's, with devices: "rc_mlx5/mlx5_0:1", "sysv/memory" */
     struct list one_sided;
     bool ucx_unknown; /* the user has given UCX's log away */
-    char *log;        /* file; NULL: none */
+    int file;         /* UCX's log, in memory, */
+    char *log;        /* and its name; NULL: none */
 };
 
 /* Has UCX log to a private file; call before MPI starts. */
 void transport_watch(struct transport *transport);
 
 /* Reads it, and looks at what is loaded; call when all processes are connected. Passes on what UCX
- * warned of, and removes the file. */
+ * warned of. */
 void transport_read(struct transport *transport);
 
 /* One line of the log: takes what it says of transports. False: nothing. */
