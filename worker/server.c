@@ -4,6 +4,7 @@
 
 #include <sched.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -61,14 +62,24 @@ omprma_status_t server_step(struct server *server, bool main, bool *progressed)
                                        : error_set(server->broken, "%s", server->broken_text);
 }
 
-static void let_go(struct server *server)
+static void nap(struct server *server)
+{
+    server_unlock(server);
+    waiting_nap();
+    server_lock(server);
+}
+
+/* True if nobody else wanted the processor. */
+static bool let_go(struct server *server)
 {
     struct yield_history yields = server->yields;
+    bool was_free;
 
     server_unlock(server);
-    yield_lets_in(&yields, &server->lock);
+    was_free = yield_lets_in(&yields, &server->lock);
     server_lock(server);
     server->yields = yields;
+    return was_free;
 }
 
 /* Sleeps until there is something to do. Looks once more after announcing it, so that a message
@@ -116,7 +127,9 @@ void server_wait(struct server *server, struct waiting *waiting, bool main)
     if (step != WAITING_POLL)
         doorbell_tell_cpu(server->bell);
     if (step == WAITING_YIELD)
-        let_go(server);
+        waiting->shared |= !let_go(server);
+    else if (step == WAITING_NAP)
+        nap(server);
     else if (step == WAITING_SLEEP)
         server_sleep(server, waiting, main);
 }
@@ -144,6 +157,7 @@ omprma_status_t server_run(struct server *server)
     struct waiting waiting = {0};
     omprma_status_t status = OMPRMA_OK;
 
+    prctl(PR_SET_TIMERSLACK, 1000); /* naps are short */
     server_lock(server);
     server->main_thread = pthread_self();
     while (!server->exiting && status == OMPRMA_OK) {

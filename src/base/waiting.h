@@ -6,8 +6,10 @@
  * Where a processor is free, polling between yields is the fastest way to wait, and among threads
  * that all yield it still is a good one. Where somebody hogs the processor (libomp's threads do
  * while they wait), a yield lasts as long as their slice, and who sleeps until rung comes back
- * sooner: the scheduler prefers those who have slept. One long yield says little: something else
- * had a slice.
+ * sooner: the scheduler prefers those who have slept. Who is needed without being rung naps there,
+ * and also when it has yielded for long to others who want the processor: threads that all yield
+ * keep everybody else waiting for seconds on Linux 6.18.
+ * One long yield says little: something else had a slice.
  */
 #ifndef OMPRMA_BASE_WAITING_H
 #define OMPRMA_BASE_WAITING_H
@@ -17,6 +19,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "base/clock.h"
 
@@ -105,7 +108,11 @@ static inline bool yield_lets_in(struct yield_history *history, const struct wai
 
 /* ---- what next ---- */
 
-enum { WAITING_POLLS_PER_LOOK = 16 /* between looks at the clock */ };
+enum {
+    WAITING_POLLS_PER_LOOK = 16,      /* between looks at the clock */
+    WAITING_SHARED_MOST_NS = 2000000, /* yields to others for so long before it naps */
+    WAITING_NAP_NS = 20000
+};
 
 /* For how long what is done, counted from the first look that found nothing. */
 struct waiting_limits {
@@ -126,11 +133,12 @@ enum waiting_step {
     WAITING_POLL, /* go on */
     WAITING_LOOK, /* go on; time for what is to be done now and then */
     WAITING_YIELD,
+    WAITING_NAP, /* waiting_nap() */
     WAITING_SLEEP
 };
 
-/* Another poll has found nothing. Before `awake_until_ns` it does not sleep. *now is set, except
- * for WAITING_POLL. */
+/* Another poll has found nothing. Before `awake_until_ns` it is not to be rung, and naps at most.
+ * *now is set, except for WAITING_POLL. */
 static inline enum waiting_step waiting_next(struct waiting *waiting,
                                              const struct waiting_limits *limits,
                                              const struct yield_history *history,
@@ -147,11 +155,21 @@ static inline enum waiting_step waiting_next(struct waiting *waiting,
     if (waited < limits->spin_ns || *now < limits->spin_until_ns)
         return WAITING_LOOK;
     if (*now < awake_until_ns)
-        return WAITING_YIELD;
+        return *now < history->hogged_until_ns ||
+                       (waiting->shared && waited >= WAITING_SHARED_MOST_NS)
+                   ? WAITING_NAP
+                   : WAITING_YIELD;
     return waited < (waiting->shared ? limits->yield_shared_ns : limits->yield_ns) &&
                    *now >= history->hogged_until_ns
                ? WAITING_YIELD
                : WAITING_SLEEP;
+}
+
+static inline void waiting_nap(void)
+{
+    const struct timespec nap = {.tv_nsec = WAITING_NAP_NS};
+
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
 }
 
 #endif

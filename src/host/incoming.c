@@ -11,6 +11,8 @@
 #include "host/launcher.h"
 #include "host/watchdog.h"
 
+enum { ABSENT_NS = 1000000000 /* nobody waits for so long, and does not look */ };
+
 static void print_output(const struct wire_record *record)
 {
     FILE *stream = (record->word[0] & ~(uint64_t)WIRE_FLUSHED) == 2 ? stderr : stdout;
@@ -194,8 +196,26 @@ bool incoming_look(struct runtime *runtime)
     return moved;
 }
 
+/* A worker has had no time to answer while this process did not look: it may have been stopped, as
+ * both may by a terminal, or all of this host. */
+static void allow_for_absence(struct runtime *runtime, int64_t now)
+{
+    int64_t absent = runtime->watched_ns ? now - runtime->watched_ns : 0;
+
+    runtime->watched_ns = now;
+    if (absent < ABSENT_NS)
+        return;
+    for (int rank = 0; rank < runtime->world.size; rank++) {
+        struct peer *peer = runtime->peers[rank];
+
+        if (peer && peer->heard_ns && peer->probed_ns >= peer->heard_ns)
+            peer->probed_ns += absent;
+    }
+}
+
 void incoming_watch(struct runtime *runtime, int64_t now)
 {
+    allow_for_absence(runtime, now);
     for (int rank = 0; rank < runtime->world.size; rank++) {
         struct peer *peer = runtime->peers[rank];
 

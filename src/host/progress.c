@@ -46,6 +46,14 @@ static bool let_in(struct runtime *runtime)
     return was_free;
 }
 
+/* The same for a moment. */
+static void let_in_for_long(struct runtime *runtime)
+{
+    runtime_unlock(runtime);
+    waiting_nap();
+    runtime_lock(runtime);
+}
+
 static bool all_can_ring(const struct runtime *runtime)
 {
     for (int rank = 0; rank < runtime->world.size; rank++)
@@ -123,7 +131,9 @@ static void wait_on(struct runtime *runtime, struct waiting *waiting)
         return;
     runtime->hooks.watch(runtime, now);
     /* Watching may have lost a device, whose queues have something to do now. */
-    if (step == WAITING_YIELD || runtime->busy_first)
+    if (step == WAITING_NAP)
+        let_in_for_long(runtime);
+    else if (step == WAITING_YIELD || runtime->busy_first)
         waiting->shared |= !let_in(runtime);
     else
         nap(runtime, waiting);

@@ -131,8 +131,9 @@ struct runtime {
     uint64_t moved;           /* and that were ever begun */
     struct adapt_watch watch;
     struct adapt_kind *kinds;
-    int64_t parted_ns; /* when a waiting thread last moved away from a worker */
-    uint32_t next_tag; /* of two-sided transfers */
+    int64_t watched_ns; /* when it was last seen to that workers answer */
+    int64_t parted_ns;  /* when a waiting thread last moved away from a worker */
+    uint32_t next_tag;  /* of two-sided transfers */
 
     pthread_t progress_thread;
     bool progress_running;

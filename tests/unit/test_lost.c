@@ -450,6 +450,38 @@ static void applications_may_be_away(void **state)
     core_stop();
 }
 
+/* Whoever was asked for a sign of life has as long for it as this process was there to see it. */
+static void time_without_looks_does_not_count(void **state)
+{
+    const int64_t second = 1000000000;
+    struct runtime *runtime;
+    const struct peer *peer;
+    int64_t now, limit;
+
+    (void)state;
+    core_start(&(struct core_options){0});
+    runtime = core_device(0)->runtime;
+    peer = core_device(0)->peer;
+    limit = runtime->config.timeout_s * second;
+    core_hold(0); /* it does not answer */
+    runtime_lock(runtime);
+    now = clock_ns();
+    incoming_watch(runtime, now);
+    incoming_watch(runtime, now += limit / 4 + 1); /* asks */
+    assert_true(peer->probed_ns == now);
+    incoming_watch(runtime, now += 10 * limit);
+    assert_false(peer->lost);
+    for (int64_t looked = 0; looked <= limit; looked += second / 4) {
+        assert_false(peer->lost);
+        incoming_watch(runtime, now += second / 4);
+    }
+    assert_true(peer->lost);
+    runtime_unlock(runtime);
+    core_release(0);
+    core_let_go(0);
+    core_stop();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -465,6 +497,7 @@ int main(void)
         cmocka_unit_test_setup(a_destination_that_is_lost, be_impatient),
         cmocka_unit_test_setup(kernels_may_be_long, be_impatient),
         cmocka_unit_test_setup(applications_may_be_away, be_impatient),
+        cmocka_unit_test_setup(time_without_looks_does_not_count, be_impatient),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -46,7 +46,9 @@ static void others_are_seen(void **state)
 static void whoever_is_needed_does_not_sleep(void **state)
 {
     (void)state;
-    assert_int_equal(step_after(3 * hour, true, hour, hour), WAITING_YIELD);
+    assert_int_equal(step_after(3 * hour, false, 0, hour), WAITING_YIELD);
+    assert_int_equal(step_after(3 * hour, true, 0, hour), WAITING_NAP);
+    assert_int_equal(step_after(3 * hour, true, hour, hour), WAITING_NAP);
     assert_int_equal(step_after(0, true, hour, hour), WAITING_LOOK);
 }
 
