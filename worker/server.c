@@ -50,7 +50,7 @@ omprma_status_t server_step(struct server *server, bool main, bool *progressed)
         status = stream_accept(session, message);
     if (status != OMPRMA_OK) {
         server_break(server, status, error_text());
-        return status;
+        return error_set(server->broken, "%s", server->broken_text); /* the first reason */
     }
     if (session->active_first)
         *progressed |= stream_progress(session);

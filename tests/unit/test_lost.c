@@ -236,6 +236,38 @@ static void workers_end(void **state)
     }
 }
 
+static omprma_status_t fail_again(struct channel *channel, struct channel_message **message)
+{
+    static int times;
+
+    (void)channel;
+    *message = NULL;
+    return error_set(OMPRMA_ERR_MPI, times++ == 0 ? "the reason" : "it has failed before");
+}
+
+/* A worker that looks again says what was wrong at first. */
+static void the_first_reason_stays(void **state)
+{
+    struct server *server = &core.worker[0].server;
+    struct channel_ops failing;
+    bool progressed;
+
+    (void)state;
+    core_start(&(struct core_options){0});
+    core_hold(0);
+    failing = *server->channel->ops;
+    failing.receive = fail_again;
+    server->channel->ops = &failing;
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(server_step(server, false, &progressed), OMPRMA_ERR_MPI);
+        assert_string_equal(error_text(), "the reason");
+    }
+    core_release(0);
+    assert_int_equal(core_ended(0), OMPRMA_ERR_MPI);
+    fail_sends_to(0);
+    core_stop();
+}
+
 /* The page of the worker's doorbell says that its process is gone, and nobody ends this one. */
 static void a_worker_that_has_died(void **state)
 {
@@ -490,6 +522,7 @@ int main(void)
         cmocka_unit_test_setup(half_an_exchange, be_impatient),
         cmocka_unit_test_setup(a_two_sided_transfer_that_cannot_start, be_impatient),
         cmocka_unit_test_setup(workers_end, be_impatient),
+        cmocka_unit_test_setup(the_first_reason_stays, be_impatient),
         cmocka_unit_test_setup(a_worker_that_has_died, be_impatient),
         cmocka_unit_test_setup(data_that_gets_lost, be_impatient),
         cmocka_unit_test_setup(much_data_that_gets_lost, be_impatient),
