@@ -46,8 +46,8 @@ static bool let_in(struct runtime *runtime)
     return was_free;
 }
 
-/* The same for a moment. */
-static void let_in_for_long(struct runtime *runtime)
+/* The same, for as long as a nap takes. */
+static void let_in_longer(struct runtime *runtime)
 {
     runtime_unlock(runtime);
     waiting_nap();
@@ -132,7 +132,7 @@ static void wait_on(struct runtime *runtime, struct waiting *waiting)
     runtime->hooks.watch(runtime, now);
     /* Watching may have lost a device, whose queues have something to do now. */
     if (step == WAITING_NAP)
-        let_in_for_long(runtime);
+        let_in_longer(runtime);
     else if (step == WAITING_YIELD || runtime->busy_first)
         waiting->shared |= !let_in(runtime);
     else

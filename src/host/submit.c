@@ -62,7 +62,7 @@ static omprma_status_t read_inline(struct omprma_queue *queue, void *to, omprma_
     return status;
 }
 
-/* Takes no list that is empty. */
+/* Parts without bytes are left out. */
 static omprma_status_t read_together(struct omprma_queue *queue, omprma_addr_t from, uint64_t bytes,
                                      const omprma_part_t *list, size_t count)
 {

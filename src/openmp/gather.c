@@ -42,9 +42,7 @@ omprma_status_t gather_issue(struct gather *gather, omprma_queue_t *queue)
     return omprma_submit(queue, gather->begin, gather->data, bytes);
 }
 
-/* What lies between pieces is nobody's, or a pointer that stays as it is; it comes back for
- * nothing.
- */
+/* What lies between pieces, nobody's or a pointer that stays as it is, comes back for nothing. */
 static bool lies_near(const struct scatter *scatter, omprma_addr_t begin, omprma_addr_t end)
 {
     omprma_addr_t first = begin < scatter->begin ? begin : scatter->begin;
