@@ -88,7 +88,8 @@ omprma_status_t peer_send_record(struct peer *peer, const struct wire_record *re
     return peer_send(peer, message, ask);
 }
 
-/* Workers that exchange with a lost one would wait for ever. */
+/* Workers that exchange with a lost one would wait for ever. Those that were told to exit listen no
+ * more. */
 static void tell_others(const struct peer *lost)
 {
     const struct runtime *runtime = lost->runtime;
@@ -101,7 +102,7 @@ static void tell_others(const struct peer *lost)
     };
 
     for (int rank = 0; rank < runtime->world.size; rank++)
-        if (runtime->peers[rank] && !runtime->peers[rank]->lost)
+        if (runtime->peers[rank] && !runtime->peers[rank]->lost && !runtime->peers[rank]->exits)
             peer_send_record(runtime->peers[rank], &record, false);
 }
 
@@ -115,6 +116,8 @@ void peer_lose(struct peer *peer, const char *format, ...)
     vsnprintf(peer->lost_text, sizeof(peer->lost_text), format, arguments);
     va_end(arguments);
     peer->lost = true;
+    if (!peer->runtime->first_lost)
+        peer->runtime->first_lost = peer;
     peer->runtime->unresponsive = true;
     peer->runtime->hooks.lost(peer, peer->lost_text);
     tell_others(peer);

@@ -117,6 +117,7 @@ struct runtime {
     struct slot_turns turns;           /* who waits for slots, here or of devices */
 
     struct peer **peers;     /* by rank; NULL: this process */
+    struct peer *first_lost; /* others may be lost because of it; NULL: none is */
     struct device **devices; /* device number -> device */
     int device_count;
     bool has_devices; /* all are made */

@@ -389,14 +389,8 @@ static void leave(struct runtime *runtime)
 /* A worker was lost when the program asked for nothing any more, so no call of its has failed. */
 static void say_late_loss(const struct runtime *runtime)
 {
-    for (int rank = 0; rank < runtime->world.size; rank++) {
-        const struct peer *peer = runtime->peers[rank];
-
-        if (!peer || !peer->lost)
-            continue;
-        log_write(LOG_ERROR, "when the program ended: %s", peer->lost_text);
-        return;
-    }
+    if (runtime->first_lost)
+        log_write(LOG_ERROR, "when the program ended: %s", runtime->first_lost->lost_text);
 }
 
 /* MPI cannot be left in order when a worker is lost: all would wait for it. Then the others go

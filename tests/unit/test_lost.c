@@ -236,6 +236,19 @@ static void workers_end(void **state)
     }
 }
 
+/* Those that have been told already have nothing to say to its loss. */
+static void the_last_one_cannot_be_told_to_exit(void **state)
+{
+    int64_t began = clock_ns();
+
+    (void)state;
+    core_start(&(struct core_options){.workers = 2});
+    fail_sends_to(1);
+    core_let_go(1);
+    core_stop();
+    assert_true(clock_ns() - began < INT64_C(30000000000));
+}
+
 static omprma_status_t fail_again(struct channel *channel, struct channel_message **message)
 {
     static int times;
@@ -522,6 +535,7 @@ int main(void)
         cmocka_unit_test_setup(half_an_exchange, be_impatient),
         cmocka_unit_test_setup(a_two_sided_transfer_that_cannot_start, be_impatient),
         cmocka_unit_test_setup(workers_end, be_impatient),
+        cmocka_unit_test_setup(the_last_one_cannot_be_told_to_exit, be_impatient),
         cmocka_unit_test_setup(the_first_reason_stays, be_impatient),
         cmocka_unit_test_setup(a_worker_that_has_died, be_impatient),
         cmocka_unit_test_setup(data_that_gets_lost, be_impatient),
