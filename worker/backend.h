@@ -20,6 +20,7 @@
 #include <stddef.h>
 #include <omprma/omprma.h>
 
+#include "base/range.h"
 #include "control/wire.h"
 
 struct worker_device;
@@ -49,6 +50,12 @@ struct backend_copy {
     struct worker_device *to_device, *from_device; /* one may be NULL: memory of this process */
     uint64_t to, from, bytes;
 };
+
+static inline bool backend_copy_overlaps(const struct backend_copy *copy)
+{
+    return copy->to_device == copy->from_device &&
+           ranges_meet(copy->to, copy->bytes, copy->from, copy->bytes);
+}
 
 /* `count` times a pattern of 1, 2, 4 or 8 bytes, at a multiple of that. */
 struct backend_fill {

@@ -334,19 +334,13 @@ static enum command_step copy_between_backends(struct stream *stream,
     return to || from ? copy_touched(stream, *copy, to, from) : copy_twice(stream, copy);
 }
 
-bool command_copy_overlaps(const struct backend_copy *copy)
-{
-    return copy->to_device == copy->from_device && copy->to < copy->from + copy->bytes &&
-           copy->from < copy->to + copy->bytes;
-}
-
 /* One piece at a call; ranges that overlap at once. */
 static enum command_step copy_inside(struct stream *stream, struct backend_copy copy)
 {
     uint64_t left = copy.bytes - stream->copied;
     enum command_step step;
 
-    if (!command_copy_overlaps(&copy)) {
+    if (!backend_copy_overlaps(&copy)) {
         copy.to += stream->copied;
         copy.from += stream->copied;
         copy.bytes = left < COMMAND_PIECE ? left : COMMAND_PIECE;

@@ -45,7 +45,6 @@ enum command_step command_awaits(struct stream *stream);
 struct backend_copy command_copy_of(const struct stream *stream, const struct wire_record *record);
 struct backend_fill command_fill_of(const struct wire_record *record);
 bool command_fill_is_sound(const struct wire_record *record);
-bool command_copy_overlaps(const struct backend_copy *copy);
 
 /* ---- steps.c; what stream.c calls is in session.h */
 

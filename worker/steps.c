@@ -47,7 +47,7 @@ static bool is_one_copy(const struct stream *stream, const struct wire_record *r
     copy = command_copy_of(stream, record);
     to_device = copy.to_device;
     return to_device->backend == stream->device->backend && !to_device->lost &&
-           !others_write(stream, to_device) && !command_copy_overlaps(&copy);
+           !others_write(stream, to_device) && !backend_copy_overlaps(&copy);
 }
 
 /* What waits for another queue need not be given to the device when that has come so far. */

@@ -6,10 +6,10 @@
  * Where a processor is free, polling between yields is the fastest way to wait, and among threads
  * that all yield it still is a good one. Where somebody hogs the processor (libomp's threads do
  * while they wait), a yield lasts as long as their slice, and who sleeps until rung comes back
- * sooner: the scheduler prefers those who have slept. Who is needed without being rung naps there,
- * and also when it has yielded for long to others who want the processor: threads that all yield
- * keep everybody else waiting for seconds on Linux 6.18.
- * One long yield says little: something else had a slice.
+ * sooner: the scheduler prefers those who have slept. One long yield says little: something else
+ * had a slice. Who is needed without being rung naps there instead, and also when it has yielded
+ * for long to others who want the processor: threads that all yield keep everybody else waiting for
+ * seconds on Linux 6.18.
  */
 #ifndef OMPRMA_BASE_WAITING_H
 #define OMPRMA_BASE_WAITING_H
@@ -145,6 +145,7 @@ static inline enum waiting_step waiting_next(struct waiting *waiting,
                                              int64_t awake_until_ns, int64_t *now)
 {
     int64_t waited;
+    bool hogged;
 
     if (++waiting->rounds % WAITING_POLLS_PER_LOOK)
         return WAITING_POLL;
@@ -154,13 +155,11 @@ static inline enum waiting_step waiting_next(struct waiting *waiting,
     waited = *now - waiting->since_ns;
     if (waited < limits->spin_ns || *now < limits->spin_until_ns)
         return WAITING_LOOK;
+    hogged = *now < history->hogged_until_ns;
     if (*now < awake_until_ns)
-        return *now < history->hogged_until_ns ||
-                       (waiting->shared && waited >= WAITING_SHARED_MOST_NS)
-                   ? WAITING_NAP
-                   : WAITING_YIELD;
-    return waited < (waiting->shared ? limits->yield_shared_ns : limits->yield_ns) &&
-                   *now >= history->hogged_until_ns
+        return hogged || (waiting->shared && waited >= WAITING_SHARED_MOST_NS) ? WAITING_NAP
+                                                                               : WAITING_YIELD;
+    return !hogged && waited < (waiting->shared ? limits->yield_shared_ns : limits->yield_ns)
                ? WAITING_YIELD
                : WAITING_SLEEP;
 }

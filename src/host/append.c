@@ -128,39 +128,21 @@ static void set_ranges(struct operation *operation, const struct transfer *trans
     operation->fills_host = transfer->direction == TRANSFER_IN;
 }
 
-static omprma_status_t append_read(struct omprma_queue *queue, struct wire_record *record,
-                                   bool may_fail, struct operation **read)
+omprma_status_t queue_append_read(struct omprma_queue *queue, omprma_addr_t from, uint64_t bytes,
+                                  void *to, struct read_parts *parts, bool may_fail)
 {
-    omprma_status_t status = append(queue, OPERATION_READ, record, may_fail, read);
+    struct wire_record record = {.code = WIRE_READ, .flags = WIRE_REPLY, .word = {from, bytes}};
+    struct operation *read;
+    omprma_status_t status = append(queue, OPERATION_READ, &record, may_fail, &read);
 
     if (status != OMPRMA_OK)
         return status;
-    (*read)->host_bytes = record->word[1];
-    (*read)->fills_host = true;
+    read->host_at = (uint64_t)(uintptr_t)to;
+    read->host_bytes = bytes;
+    read->fills_host = true;
+    read->read.parts = parts;
     queue->hosts++;
     return OMPRMA_OK;
-}
-
-omprma_status_t queue_append_read(struct omprma_queue *queue, struct wire_record *record, void *to,
-                                  bool may_fail)
-{
-    struct operation *read;
-    omprma_status_t status = append_read(queue, record, may_fail, &read);
-
-    if (status == OMPRMA_OK)
-        read->host_at = (uint64_t)(uintptr_t)to;
-    return status;
-}
-
-omprma_status_t queue_append_read_parts(struct omprma_queue *queue, struct wire_record *record,
-                                        struct read_parts *parts)
-{
-    struct operation *read;
-    omprma_status_t status = append_read(queue, record, false, &read);
-
-    if (status == OMPRMA_OK)
-        read->read.parts = parts;
-    return status;
 }
 
 static void insert_transfer(struct omprma_queue *queue, struct operation *move)

@@ -14,14 +14,11 @@
 omprma_status_t queue_append_command(struct omprma_queue *queue, enum operation_kind kind,
                                      struct wire_record *record, struct operation **operation);
 
-/* Appends a small retrieve: words address, bytes; the data goes to `to`. `may_fail`: it is not
- * known to lie in a live block. Errors: as above. */
-omprma_status_t queue_append_read(struct omprma_queue *queue, struct wire_record *record, void *to,
-                                  bool may_fail);
-
-/* The same, whose data goes to where its parts say, which belong to the operation then. */
-omprma_status_t queue_append_read_parts(struct omprma_queue *queue, struct wire_record *record,
-                                        struct read_parts *parts);
+/* Appends a small retrieve. The data goes to `to`, or to where `parts` say, which belong to the
+ * operation then; one of the two is NULL. `may_fail`: it is not known to lie in a live block.
+ * Errors: as above. */
+omprma_status_t queue_append_read(struct omprma_queue *queue, omprma_addr_t from, uint64_t bytes,
+                                  void *to, struct read_parts *parts, bool may_fail);
 
 /* Appends a put or get by this side; before the open message if that holds only small submits
  * elsewhere, so that it may start at once. Errors: HOST_MEMORY. */

@@ -196,26 +196,20 @@ bool incoming_look(struct runtime *runtime)
     return moved;
 }
 
-/* A worker has had no time to answer while this process did not look: it may have been stopped, as
- * both may by a terminal, or all of this host. */
-static void allow_for_absence(struct runtime *runtime, int64_t now)
+/* For how long nobody has looked, if that is long: this process may have been stopped, by a
+ * terminal with its workers, or all of this host. */
+static int64_t absence(struct runtime *runtime, int64_t now)
 {
     int64_t absent = runtime->watched_ns ? now - runtime->watched_ns : 0;
 
     runtime->watched_ns = now;
-    if (absent < ABSENT_NS)
-        return;
-    for (int rank = 0; rank < runtime->world.size; rank++) {
-        struct peer *peer = runtime->peers[rank];
-
-        if (peer && peer->heard_ns && peer->probed_ns >= peer->heard_ns)
-            peer->probed_ns += absent;
-    }
+    return absent >= ABSENT_NS ? absent : 0;
 }
 
 void incoming_watch(struct runtime *runtime, int64_t now)
 {
-    allow_for_absence(runtime, now);
+    int64_t absent = absence(runtime, now);
+
     for (int rank = 0; rank < runtime->world.size; rank++) {
         struct peer *peer = runtime->peers[rank];
 
@@ -223,7 +217,7 @@ void incoming_watch(struct runtime *runtime, int64_t now)
             continue;
         if (peer->heard_ns == 0)
             peer->heard_ns = now;
-        peer_watch(peer, now);
+        peer_watch(peer, now, absent);
     }
     watchdog_look(runtime, now);
 }

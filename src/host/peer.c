@@ -144,11 +144,13 @@ void peer_watch_death(struct peer *peer, int64_t now)
                   peer->hello.bell.pid);
 }
 
-void peer_watch(struct peer *peer, int64_t now)
+void peer_watch(struct peer *peer, int64_t now, int64_t absent)
 {
     int64_t limit = peer->runtime->config.timeout_s * INT64_C(1000000000);
     int64_t silent = now - peer->heard_ns;
 
+    if (peer->probed_ns >= peer->heard_ns) /* it has had no time to answer */
+        peer->probed_ns += absent;
     peer_watch_death(peer, now);
     if (limit == 0 || peer->lost || silent < limit / 4)
         return;

@@ -90,8 +90,9 @@ void peer_lose(struct peer *peer, const char *format, ...) __attribute__((format
 void peer_watch_death(struct peer *peer, int64_t now_ns);
 
 /* A few messages' worth of life: asks a silent worker, gives up on one that stays silent, or of
- * which its doorbell says that it has died. */
-void peer_watch(struct peer *peer, int64_t now_ns);
+ * which its doorbell says that it has died. Of the time since it was asked `absent_ns` do not
+ * count: nobody was there to hear it. */
+void peer_watch(struct peer *peer, int64_t now_ns, int64_t absent_ns);
 
 /* Keeps a worker polling while one-sided transfers to it are under way, where that helps. */
 void peer_keep_awake(struct peer *peer);

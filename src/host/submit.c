@@ -51,11 +51,11 @@ static omprma_status_t send_inline(struct omprma_queue *queue, omprma_addr_t to,
     return status;
 }
 
-static omprma_status_t read_inline(struct omprma_queue *queue, void *to, omprma_addr_t from,
-                                   uint64_t bytes, bool arena)
+/* To `to`, or to where the parts say. */
+static omprma_status_t read_inline(struct omprma_queue *queue, void *to, struct read_parts *parts,
+                                   omprma_addr_t from, uint64_t bytes, bool arena)
 {
-    struct wire_record record = {.code = WIRE_READ, .flags = WIRE_REPLY, .word = {from, bytes}};
-    omprma_status_t status = queue_append_read(queue, &record, to, !arena);
+    omprma_status_t status = queue_append_read(queue, from, bytes, to, parts, !arena);
 
     if (status == OMPRMA_OK)
         stats_count(&queue->device->stats, STATS_RETRIEVE, PATH_INLINE, bytes, 0);
@@ -63,25 +63,19 @@ static omprma_status_t read_inline(struct omprma_queue *queue, void *to, omprma_
 }
 
 /* Parts without bytes are left out. */
-static omprma_status_t read_together(struct omprma_queue *queue, omprma_addr_t from, uint64_t bytes,
-                                     const omprma_part_t *list, size_t count)
+static struct read_parts *copy_parts(const omprma_part_t *list, size_t count)
 {
-    struct wire_record record = {.code = WIRE_READ, .flags = WIRE_REPLY, .word = {from, bytes}};
     struct read_parts *parts = malloc(sizeof(*parts) + count * sizeof(*list));
-    omprma_status_t status;
 
-    if (!parts)
-        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for a list of %zu parts", count);
+    if (!parts) {
+        error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for a list of %zu parts", count);
+        return NULL;
+    }
     parts->count = 0;
     for (size_t i = 0; i < count; i++)
         if (list[i].bytes > 0)
             parts->part[parts->count++] = list[i];
-    status = queue_append_read_parts(queue, &record, parts);
-    if (status == OMPRMA_OK)
-        stats_count(&queue->device->stats, STATS_RETRIEVE, PATH_INLINE, bytes, 0);
-    else
-        free(parts);
-    return status;
+    return parts;
 }
 
 /* What somebody wants to know of a transfer: when it is over; what it takes, of one that the caller
@@ -309,7 +303,7 @@ omprma_status_t omprma_retrieve(omprma_queue_t *queue, void *to, omprma_addr_t f
     if (!begin_copy(queue, false, from, to, bytes, &arena, &status))
         return status;
     if (bytes <= (arena ? read_limit(queue) : RECORD_DATA_MOST / 4))
-        status = read_inline(queue, to, from, bytes, arena);
+        status = read_inline(queue, to, NULL, from, bytes, arena);
     else
         status = move(queue, false, from, to, bytes, arena);
     return call_end(queue, status);
@@ -336,6 +330,7 @@ static omprma_status_t retrieve_at_once(struct omprma_queue *queue, omprma_addr_
                                         bool *done)
 {
     bool arena = false;
+    struct read_parts *copy;
     omprma_status_t status = check_parts(queue->device, bytes, parts, count);
 
     *done = bytes == 0;
@@ -346,7 +341,13 @@ static omprma_status_t retrieve_at_once(struct omprma_queue *queue, omprma_addr_
     for (size_t i = 0; i < count && status == OMPRMA_OK; i++)
         status = settle_host_overlap(queue, parts[i].to, parts[i].bytes, true);
     *done = true;
-    return status == OMPRMA_OK ? read_together(queue, from, bytes, parts, count) : status;
+    if (status != OMPRMA_OK)
+        return status;
+    copy = copy_parts(parts, count);
+    status = copy ? read_inline(queue, NULL, copy, from, bytes, true) : OMPRMA_ERR_HOST_MEMORY;
+    if (status != OMPRMA_OK)
+        free(copy);
+    return status;
 }
 
 omprma_status_t omprma_retrieve_parts(omprma_queue_t *queue, omprma_addr_t from, size_t bytes,

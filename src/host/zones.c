@@ -91,12 +91,8 @@ static omprma_status_t read_part(struct device *device, omprma_addr_t from, unsi
         return queue_append_transfer(queue, &transfer, NULL);
     }
     for (uint64_t at = 0, piece; at < bytes && status == OMPRMA_OK; at += piece) {
-        struct wire_record record = {.code = WIRE_READ, .flags = WIRE_REPLY};
-
         piece = bytes - at < RECORD_BYTES ? bytes - at : RECORD_BYTES;
-        record.word[0] = from + at;
-        record.word[1] = piece;
-        status = queue_append_read(queue, &record, to + at, false);
+        status = queue_append_read(queue, from + at, piece, to + at, NULL, false);
     }
     return status;
 }

@@ -68,23 +68,17 @@ bool scatter_add(struct scatter *scatter, const struct share *share, void *to, o
         scatter->begin = from;
     if (end > scatter->end)
         scatter->end = end;
-    scatter->pieces[scatter->count].to = to;
-    scatter->pieces[scatter->count].from = from;
-    scatter->pieces[scatter->count++].bytes = bytes;
+    scatter->parts[scatter->count++] = (omprma_part_t){to, from, bytes};
     return true;
 }
 
 omprma_status_t scatter_issue(struct scatter *scatter, omprma_queue_t *queue)
 {
-    omprma_part_t parts[SCATTER_PARTS];
-    size_t count = scatter->count;
+    size_t count = scatter->count, bytes = scatter->end - scatter->begin;
     scatter->count = 0;
     if (count == 1)
-        return omprma_retrieve(queue, scatter->pieces[0].to, scatter->begin,
-                               scatter->pieces[0].bytes);
+        return omprma_retrieve(queue, scatter->parts[0].to, scatter->begin, bytes);
     for (size_t i = 0; i < count; i++)
-        parts[i] = (omprma_part_t){scatter->pieces[i].to, scatter->pieces[i].from - scatter->begin,
-                                   scatter->pieces[i].bytes};
-    return omprma_retrieve_parts(queue, scatter->begin, scatter->end - scatter->begin, parts,
-                                 count);
+        scatter->parts[i].offset -= scatter->begin;
+    return omprma_retrieve_parts(queue, scatter->begin, bytes, scatter->parts, count);
 }

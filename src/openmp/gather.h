@@ -38,11 +38,7 @@ struct scatter {
     const struct block *block;
     omprma_addr_t begin, end; /* from the first piece to the last one */
     size_t count;
-    struct {
-        void *to;
-        omprma_addr_t from;
-        size_t bytes;
-    } pieces[SCATTER_PARTS];
+    omprma_part_t parts[SCATTER_PARTS]; /* offsets are addresses until it is issued */
 };
 
 /* Adds a piece of a range that has `share`, which goes to `to`. Pieces may come from the last one

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/plugin/no_checks.h"
+#include "tests/plugin/parts.h"
 
 enum { BLOCKS_MOST = 512, BLOCK_BYTES_MOST = 1 << 16, GLOBAL_BYTES = 4096 };
 
@@ -266,18 +267,6 @@ omprma_status_t omprma_retrieve(omprma_queue_t *queue, void *to, omprma_addr_t f
 {
     (void)queue;
     return move(to, (void *)(uintptr_t)from, bytes, false, true);
-}
-
-omprma_status_t omprma_retrieve_parts(omprma_queue_t *queue, omprma_addr_t from, size_t bytes,
-                                      const omprma_part_t *parts, size_t count)
-{
-    omprma_status_t status = OMPRMA_OK;
-    for (size_t i = 0; i < count && status == OMPRMA_OK; i++) {
-        if (parts[i].bytes > bytes || parts[i].offset > bytes - parts[i].bytes)
-            abort();
-        status = omprma_retrieve(queue, parts[i].to, from + parts[i].offset, parts[i].bytes);
-    }
-    return status;
 }
 
 omprma_status_t omprma_exchange(omprma_queue_t *queue, omprma_addr_t from, int to_device,

@@ -24,6 +24,7 @@
 #include <omprma/omprma.h>
 
 #include "no_checks.h"
+#include "parts.h"
 
 enum { MAX_DEVICES = 8, MAX_BLOCKS = 1 << 16, MAX_IMAGES = 64 };
 
@@ -299,16 +300,6 @@ omprma_status_t omprma_retrieve(omprma_queue_t *queue, void *to, omprma_addr_t f
 {
     return append(queue,
                   (struct operation){.what = COPY, .to = to, .from = (void *)from, .bytes = bytes});
-}
-
-omprma_status_t omprma_retrieve_parts(omprma_queue_t *queue, omprma_addr_t from, size_t bytes,
-                                      const omprma_part_t *parts, size_t count)
-{
-    omprma_status_t status = OMPRMA_OK;
-    (void)bytes;
-    for (size_t i = 0; i < count && status == OMPRMA_OK; i++)
-        status = omprma_retrieve(queue, parts[i].to, from + parts[i].offset, parts[i].bytes);
-    return status;
 }
 
 omprma_status_t omprma_exchange(omprma_queue_t *queue, omprma_addr_t from, int to_device,

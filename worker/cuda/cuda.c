@@ -292,12 +292,6 @@ static enum backend_step cuda_ask(struct worker_device *device, struct backend_j
 
 /* ---- copies and fills ---- */
 
-static bool overlaps(const struct backend_copy *copy)
-{
-    return copy->to_device == copy->from_device && copy->to < copy->from + copy->bytes &&
-           copy->from < copy->to + copy->bytes;
-}
-
 static int start_copy(const struct cuda *cuda, const struct backend_copy *copy,
                       driver_stream stream)
 {
@@ -331,7 +325,7 @@ static enum backend_step cuda_copy(struct worker_device *device, struct backend_
     struct cuda_task *task;
     int code;
 
-    if (overlaps(copy)) {
+    if (backend_copy_overlaps(copy)) {
         task = task_take(cuda, job);
         if (!task)
             return BACKEND_OVER;
