@@ -347,9 +347,11 @@ static void operation_run(const struct operation *operation)
     case WAIT:
         while (operation->queue->done < operation->place) {
             /* Whoever runs that queue may be waiting for the one that this operation is in, so
-             * nobody waits for the lock here. */
+             * nobody waits for the lock here. And what comes behind the place may wait for this
+             * very operation. */
             if (pthread_mutex_trylock(&operation->queue->running) == 0) {
-                queue_step(operation->queue);
+                if (operation->queue->done < operation->place)
+                    queue_step(operation->queue);
                 pthread_mutex_unlock(&operation->queue->running);
             }
             sched_yield();
