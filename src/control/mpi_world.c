@@ -417,8 +417,8 @@ omprma_status_t world_open(struct world *world, struct world_peer *mine, struct 
     if (all)
         *all = peers;
     /* UCX waits inside its calls for peers to make progress, and those need the processor. */
-    if (world->started_mpi && strcmp(world->component, "ucx") != 0) {
-        mpi_yield_find();
+    if (world->started_mpi) {
+        mpi_yield_find(strcmp(world->component, "ucx") == 0);
         mpi_yield_allow(false);
     }
     return OMPRMA_OK;
