@@ -86,14 +86,17 @@ struct cuda_name {
     char name[]; /* to the end of the question, without a zero */
 };
 
+/* Of a kernel: where its parameter lies among all. */
+struct cuda_parameter {
+    uint32_t offset, bytes;
+};
+
 struct cuda_function {
     uint64_t function; /* what omprma_launch() takes as the kernel */
     int32_t attributes[CUDA_FUNCTION_ATTRIBUTES];
     int32_t parameter_count; /* or CUDA_PARAMETERS_UNKNOWN: drivers before 12.4 do not say */
     int32_t reserved;
-    struct {
-        uint32_t offset, bytes;
-    } parameters[]; /* parameter_count of them, at most CUDA_PARAMETERS_MOST */
+    struct cuda_parameter parameters[]; /* parameter_count of them, at most CUDA_PARAMETERS_MOST */
 };
 
 struct cuda_global {

@@ -78,7 +78,7 @@ struct cuda_kernel {
     struct cuda_kernel *next; /* in its slot of the table */
     const struct cuda_module *module;
     driver_function function;
-    int32_t parameters; /* how many it has, -1: the driver does not say */
+    int32_t parameters; /* how many it has, or CUDA_PARAMETERS_UNKNOWN */
     bool words;         /* none of them is larger than 8 bytes */
     char name[];
 };

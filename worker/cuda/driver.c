@@ -82,12 +82,20 @@ void driver_close(struct driver *driver)
     driver->library = NULL;
 }
 
-int driver_parameter(const struct driver *driver, driver_function function, int32_t index,
-                     size_t *offset, size_t *bytes)
+int32_t driver_list_parameters(const struct driver *driver, driver_function function,
+                               struct cuda_parameter *parameters)
 {
-    return driver->function_parameter
-               ? driver->function_parameter(function, (size_t)index, offset, bytes)
-               : DRIVER_NOT_SUPPORTED;
+    int32_t count = 0;
+    size_t offset, bytes;
+    int code = DRIVER_OK;
+
+    if (!driver->function_parameter)
+        return CUDA_PARAMETERS_UNKNOWN;
+    while (count < CUDA_PARAMETERS_MOST &&
+           (code = driver->function_parameter(function, (size_t)count, &offset, &bytes)) ==
+               DRIVER_OK)
+        parameters[count++] = (struct cuda_parameter){(uint32_t)offset, (uint32_t)bytes};
+    return code == DRIVER_OK || code == DRIVER_INVALID_VALUE ? count : CUDA_PARAMETERS_UNKNOWN;
 }
 
 bool driver_is_fatal(int code)

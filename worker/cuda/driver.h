@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <omprma/omprma.h>
 
+#include "base/cuda_questions.h"
+
 typedef struct driver_context_s *driver_context;
 typedef struct driver_module_s *driver_module;
 typedef struct driver_function_s *driver_function;
@@ -67,10 +69,10 @@ struct driver {
 omprma_status_t driver_open(struct driver *driver);
 void driver_close(struct driver *driver);
 
-/* A parameter of a kernel. INVALID_VALUE: it has no more; anything else: the driver does not say.
- */
-int driver_parameter(const struct driver *driver, driver_function function, int32_t index,
-                     size_t *offset, size_t *bytes);
+/* The parameters of a kernel, at most CUDA_PARAMETERS_MOST. Returns how many there are;
+ * CUDA_PARAMETERS_UNKNOWN: the driver does not say. */
+int32_t driver_list_parameters(const struct driver *driver, driver_function function,
+                               struct cuda_parameter *parameters);
 
 /* After these the context is of no use any more: no call on it succeeds. */
 bool driver_is_fatal(int code);

@@ -269,21 +269,14 @@ bool module_find_kernel(struct cuda *cuda, uint64_t address, struct cuda_kernel 
     return found != NULL;
 }
 
-static void count_parameters(const struct driver *driver, struct cuda_kernel *kernel)
+static void note_parameters(const struct driver *driver, struct cuda_kernel *kernel)
 {
-    size_t offset, bytes;
-    int code = DRIVER_OK;
+    struct cuda_parameter parameters[CUDA_PARAMETERS_MOST];
 
-    kernel->parameters = 0;
+    kernel->parameters = driver_list_parameters(driver, kernel->function, parameters);
     kernel->words = true;
-    while (kernel->parameters < CUDA_PARAMETERS_MOST &&
-           (code = driver_parameter(driver, kernel->function, kernel->parameters, &offset,
-                                    &bytes)) == DRIVER_OK) {
-        kernel->words &= bytes <= 8;
-        kernel->parameters++;
-    }
-    if (code != DRIVER_OK && code != DRIVER_INVALID_VALUE)
-        kernel->parameters = -1;
+    for (int i = 0; i < kernel->parameters; i++)
+        kernel->words &= parameters[i].bytes <= 8;
 }
 
 static omprma_status_t note_kernel(struct cuda *cuda, const struct cuda_module *module,
@@ -300,7 +293,7 @@ static omprma_status_t note_kernel(struct cuda *cuda, const struct cuda_module *
     kernel->module = module;
     kernel->function = function;
     strcpy(kernel->name, name);
-    count_parameters(cuda->driver, kernel);
+    note_parameters(cuda->driver, kernel);
     pthread_mutex_lock(&cuda->kernel_lock);
     kernel->next = *slot;
     *slot = kernel;

@@ -98,23 +98,6 @@ static omprma_status_t take_name(const struct backend_ask *ask, uint64_t *module
     return *name ? OMPRMA_OK : error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for a name");
 }
 
-/* Its parameters go behind `about`; how many there are, or that it is not known. */
-static int32_t list_parameters(const struct cuda *cuda, driver_function function,
-                               struct cuda_function *about)
-{
-    int32_t count = 0;
-    size_t offset, bytes;
-    int code = DRIVER_OK;
-
-    while (count < CUDA_PARAMETERS_MOST &&
-           (code = driver_parameter(cuda->driver, function, count, &offset, &bytes)) == DRIVER_OK) {
-        about->parameters[count].offset = (uint32_t)offset;
-        about->parameters[count].bytes = (uint32_t)bytes;
-        count++;
-    }
-    return code == DRIVER_OK || code == DRIVER_INVALID_VALUE ? count : CUDA_PARAMETERS_UNKNOWN;
-}
-
 static omprma_status_t ask_function(struct cuda *cuda, struct backend_ask *ask)
 {
     struct cuda_function *about = ask->answer;
@@ -137,7 +120,7 @@ static omprma_status_t ask_function(struct cuda *cuda, struct backend_ask *ask)
     for (int i = 0; i < CUDA_FUNCTION_ATTRIBUTES; i++)
         if (cuda->driver->function_attribute(&about->attributes[i], i, function) != DRIVER_OK)
             about->attributes[i] = CUDA_UNKNOWN;
-    about->parameter_count = list_parameters(cuda, function, about);
+    about->parameter_count = driver_list_parameters(cuda->driver, function, about->parameters);
     listed = about->parameter_count > 0 ? about->parameter_count : 0;
     ask->answered = sizeof(*about) + (size_t)listed * sizeof(about->parameters[0]);
     return OMPRMA_OK;
