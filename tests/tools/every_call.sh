@@ -21,6 +21,8 @@ llvm=$root/build/toolchains/llvm-14
 export OMPRMA_TIMEOUT=5 OMP_NUM_THREADS=2 LIBOMP_NUM_HIDDEN_HELPER_THREADS=2 OMPRMA_MEMORY=320M
 export OMPRMA_BIND=0 # else there is a line when workers share cores
 ulimit -c 0
+# Open MPI's own, of one that is in MPI_Finalize when another ends: nobody can keep it quiet there.
+leaving='ORTE_ERROR_LOG: Unreachable in file .*ompi_mpi_finalize'
 program=$folder/every_call
 "$llvm/bin/clang" -O1 -fopenmp -fopenmp-targets=x86_64-pc-linux-gnu -L"$llvm/lib" \
     "$(dirname "$0")/every_call.c" -o "$program" || exit 1
@@ -67,7 +69,8 @@ one() {
         says "$at" "$6" "$3" "$5" || bad="$bad, no line of the reason"
         # Who ends before MPI has started fails MPI_Init of the others, which says so in many words.
         [ "$5" = MPI_Initialized ] || [ "$5" = MPI_Finalized ] || [ "$5" = MPI_Init_thread ] ||
-            ! grep -qvE '^omprma|^omptarget fatal error' "$at/err" || bad="$bad, lines of others"
+            ! grep -qvE "^omprma|^omptarget fatal error|$leaving" "$at/err" ||
+            bad="$bad, lines of others"
     fi
     echo "--data $2: rank $3: $5 number $4$found: $6: status $got after $took s" \
         "$(grep -m 1 '^omprma' "$at/err")"
