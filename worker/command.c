@@ -13,7 +13,10 @@
 #include "worker/output.h"
 #include "worker/worker.h"
 
-enum { TURNS_MOST = 1 << 20 /* workers of a host */ };
+enum {
+    TURNS_MOST = 1 << 20, /* workers of a host */
+    DEVICES_MOST = 1 << 20
+};
 
 void command_finish(const struct stream *stream, const struct wire_record *record, uint64_t value,
                     const void *tail, uint32_t bytes)
@@ -459,6 +462,16 @@ static void take_turn(struct server *server, const struct wire_record *record)
                                              (int)record->word[1]);
 }
 
+static void take_number(struct server *server, const struct wire_record *record)
+{
+    if (record->word[0] > DEVICES_MOST) {
+        server_break(server, OMPRMA_ERR_PROTOCOL, "a device's number that cannot be");
+        return;
+    }
+    for (int i = 0; i < server->device_count; i++)
+        server->devices[i].number = (int)record->word[0] + i;
+}
+
 /* Commands about the worker as a whole. */
 static enum command_step run_own(struct stream *stream, const struct wire_record *record)
 {
@@ -473,6 +486,8 @@ static enum command_step run_own(struct stream *stream, const struct wire_record
         server->awake_until_ns = clock_ns() + (int64_t)record->word[0] * 1000;
     else if (record->code == WIRE_TURN)
         take_turn(server, record);
+    else if (record->code == WIRE_NUMBER)
+        take_number(server, record);
     else if (record->code == WIRE_EXIT)
         session->over = server->exiting = true;
     else

@@ -16,6 +16,7 @@ struct worker_device {
     void *state; /* the backend's */
     struct server *server;
     uint16_t index;
+    int number;                  /* for the program; told before the first image */
     uint64_t arena, arena_bytes; /* the first one, which the program gets at once */
     /* Memory of this process, attached to the window, through which the data of a device goes that
      * cannot be touched. Which part of it is used for what the application decides. NULL: none. */

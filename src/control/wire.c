@@ -62,6 +62,7 @@ static const struct code_layout codes[] = {
     [WIRE_EXIT] = {"exit", 0, TAIL_NONE, WIRE_COMMANDS},
     [WIRE_LOST] = {"lost", 1, TAIL_BYTES, WIRE_COMMANDS},
     [WIRE_TURN] = {"turn", 2, TAIL_NONE, WIRE_COMMANDS},
+    [WIRE_NUMBER] = {"number", 1, TAIL_NONE, WIRE_COMMANDS},
     [WIRE_STORE] = {"store", 3, TAIL_NONE, WIRE_COMMANDS},
     [WIRE_FETCH] = {"fetch", 3, TAIL_NONE, WIRE_COMMANDS},
     [WIRE_FILL] = {"fill", 4, TAIL_NONE, WIRE_COMMANDS},

@@ -14,7 +14,7 @@
 
 enum {
     WIRE_MAGIC = 0x4d52,
-    WIRE_VERSION = 8,
+    WIRE_VERSION = 9,
     WIRE_MESSAGE_BYTES = 64 << 10, /* largest message */
     WIRE_ARENAS_MOST = 64,         /* of a device at a time: what the application can hold */
     WIRE_HEADER_BYTES = 16,
@@ -54,6 +54,7 @@ enum wire_code {
     WIRE_ASK,   /* ask the device's backend: what | tail: the question; result: the answer */
     WIRE_TURN,  /* of no device: which worker this is of those that divide the host's cores now, and
                  * how many they are */
+    WIRE_NUMBER, /* of no device: what number the worker's first device is for the program */
     WIRE_COMMAND_END,
     /* results, worker to application */
     WIRE_DONE = 64, /* an operation that wanted a result is done: value | tail: data */

@@ -182,6 +182,19 @@ static omprma_status_t remember_kernel(struct image_record *record, const omprma
     return OMPRMA_OK;
 }
 
+/* What runs on a device may ask for its number. */
+static void tell_number(struct peer *peer)
+{
+    const struct wire_record record = {
+        .code = WIRE_NUMBER,
+        .device = WIRE_NO_DEVICE,
+        .word = {(uint64_t)peer->first_device},
+    };
+
+    if (!peer->numbered)
+        peer->numbered = peer_send_record(peer, &record, false) == OMPRMA_OK;
+}
+
 /* Loads (or finds) the image and looks up some symbols, in one round trip. */
 static omprma_status_t look_up(struct device *device, struct image_record *record,
                                omprma_symbol_t *symbols, size_t count, uint64_t *addresses)
@@ -213,6 +226,7 @@ static omprma_status_t look_up(struct device *device, struct image_record *recor
         progress_line_show("omprma: image of %" PRIu64 " MiB: device %d loads it",
                            record->bytes / MIB, device->number);
         runtime_lock(device->runtime);
+        tell_number(device->peer);
         status = device_command(device, &command, NULL, addresses, (uint32_t)(8 * count));
         for (size_t i = 0; i < count && status == OMPRMA_OK; i++) {
             symbols[i].address = addresses[i];

@@ -38,6 +38,7 @@ struct peer {
                             * over a network */
 
     bool has_run;                    /* a region; see turn.h */
+    bool numbered;                   /* it knows its devices' numbers */
     uint32_t turn_index, turn_count; /* of those that divide the host's cores, as it was told */
 
     uint32_t question; /* serial of the message that last asked it whether it does anything, */

@@ -12,7 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "worker/device.h"
 #include "worker/native/image.h"
+#include "worker/native/native.h"
 
 static bool find(const void *owner, const char *name, void *function, size_t bytes)
 {
@@ -53,12 +55,38 @@ void team_inherit_cores(void)
     setenv("KMP_AFFINITY", "disabled", 0);
 }
 
-/* In place of libomp's, which counts once, when it starts. omprma-worker exports it, and images
- * find it first. */
-__attribute__((visibility("default"))) int omp_get_num_procs(void);
+/* ---- in place of libomp's; omprma-worker exports these, and images find them first ---- */
+
+#define EXPORTED __attribute__((visibility("default")))
+
+EXPORTED int omp_get_num_procs(void);
+EXPORTED int omp_get_device_num(void);
+EXPORTED int omp_get_device_num_(void);
+
+/* libomp's counts once, when it starts. */
 int omp_get_num_procs(void)
 {
     cpu_set_t set;
 
     return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
+/* Each device has images of its own, so whose code asks tells the device. */
+static int number_of(const void *code)
+{
+    enum { NONE = -2 }; /* omp_invalid_device */
+    const struct native *native = image_owner((uint64_t)(uintptr_t)code);
+
+    return native ? native->device->number : NONE;
+}
+
+int omp_get_device_num(void)
+{
+    return number_of(__builtin_return_address(0));
+}
+
+/* The same for Fortran. */
+int omp_get_device_num_(void)
+{
+    return number_of(__builtin_return_address(0));
 }
