@@ -59,7 +59,21 @@ fails 1 'not executable' "$folder/program.c"
 fails 1 'no such LLVM' --llvm 99 "$folder/program"
 fails 2 'auto|omprma|llvm' --runtime own "$folder/program"
 fails 1 'neither auto' --llvm /no/folder "$folder/program"
+(ulimit -n 24 && fails 1 'only 24 files' -n 2 "$folder/program" && exit $failures) || failures=1
+mkdir "$folder/gone"
+(cd "$folder/gone" && rmdir "$folder/gone" && fails 1 'current folder' "$folder/program" &&
+    exit $failures) || failures=1
 OMPRMA_INTERNAL_WORKER=/no/worker fails 1 'omprma-worker is missing' "$folder/program"
+
+# What is not as usual and no obstacle: few files at first, and no remote shell.
+out=$(ulimit -S -n 24 && "$RUN" -n 2 "$folder/program" words 2>&1)
+check 'a limit that can be raised' "$out" 'ready 3'
+mkdir "$folder/path"
+ln -s "$(command -v mpirun)" "$(command -v env)" "$folder/path"
+out=$(PATH=$folder/path "$RUN" -n 2 "$folder/program" words 2>&1)
+check 'no remote shell' "$out" 'ready 3'
+out=$(env -u PATH "$RUN" -n 2 "$folder/program" words 2>&1)
+check 'no PATH' "$out" 'ready 3'
 
 # A libomptarget that is newer than all that are known: omprma's own runtime, through links for this
 # run; and the plugin cannot be had.

@@ -134,6 +134,22 @@ static void hosts_are_for_workers(void **state)
     assert_string_equal(mca("mpi_yield_when_idle"), "1");
 }
 
+static void without_a_remote_shell(void **state)
+{
+    (void)state;
+    struct command command = command_base();
+    char *path = strdup(getenv("PATH"));
+    setenv("PATH", "/no/folder", 1);
+    command_make(&line, &command);
+    assert_string_equal(mca("plm"), "isolated");
+    list_clear(&line);
+    assert_int_equal(hosts_parse(&launch.hosts, "h1:2,h2"), OMPRMA_OK);
+    command_make(&line, &command);
+    assert_null(mca("plm"));
+    setenv("PATH", path, 1);
+    free(path);
+}
+
 static void environment_is_forwarded_to_workers(void **state)
 {
     (void)state;
@@ -196,13 +212,10 @@ int main(void)
 {
 #define WITH_LIST(test) cmocka_unit_test_setup_teardown(test, begin, end)
     const struct CMUnitTest tests[] = {
-        WITH_LIST(program_comes_first),
-        WITH_LIST(components),
-        WITH_LIST(users_settings_win),
-        WITH_LIST(hosts_are_for_workers),
-        WITH_LIST(environment_is_forwarded_to_workers),
-        WITH_LIST(worker_count),
-        WITH_LIST(shell_quoting),
+        WITH_LIST(program_comes_first),    WITH_LIST(components),
+        WITH_LIST(users_settings_win),     WITH_LIST(hosts_are_for_workers),
+        WITH_LIST(without_a_remote_shell), WITH_LIST(environment_is_forwarded_to_workers),
+        WITH_LIST(worker_count),           WITH_LIST(shell_quoting),
         WITH_LIST(list_of_variables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

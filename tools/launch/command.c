@@ -9,6 +9,7 @@
 #include "control/coming.h"
 #include "tools/launch/cuda_folder.h"
 #include "tools/launch/llvm.h"
+#include "tools/launch/paths.h"
 
 extern char **environ;
 
@@ -81,6 +82,20 @@ static void command_slurm(struct list *list, const struct command *command)
     list_add(list, "--leave-session-attached"); /* Slurm ends what outlives its step */
 }
 
+/* mpirun would end without a remote shell, also where nothing remote is to be started. */
+static void command_without_shell(struct list *list, const struct command *command)
+{
+    static const char *const shells[] = {"ssh", "rsh"};
+    for (size_t i = 0; getenv("PATH") && i < sizeof(shells) / sizeof(shells[0]); i++) {
+        char *path = NULL;
+        omprma_status_t status = path_program(shells[i], &path);
+        free(path);
+        if (status == OMPRMA_OK)
+            return;
+    }
+    command_mca(list, command, "plm", "isolated");
+}
+
 static void command_mca_all(struct list *list, const struct command *command)
 {
     bool hosts = command->launch->hosts.total > 0;
@@ -108,6 +123,8 @@ static void command_mca_all(struct list *list, const struct command *command)
         if (command->launch->slurm)
             command_slurm(list, command);
     }
+    if (!hosts)
+        command_without_shell(list, command);
     command_osc(list, command);
 }
 

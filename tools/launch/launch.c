@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -54,9 +55,47 @@ static omprma_status_t prepare_folder(char **folder)
     return OMPRMA_OK;
 }
 
+/* mpirun, when it may open too few files, says so in its own words and hangs. */
+static omprma_status_t prepare_files(int workers)
+{
+    enum { BASE = 32, EACH = 4, MARGIN = 2 }; /* by measurement */
+    struct rlimit limit;
+    rlim_t least = BASE + EACH * (rlim_t)workers, good = MARGIN * least;
+    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= good)
+        return OMPRMA_OK;
+    if (limit.rlim_max < least)
+        return error_set(OMPRMA_ERR_CONFIG,
+                         "only %llu files may be open at a time, and %d workers take %llu; raise "
+                         "the limit (ulimit -n)",
+                         (unsigned long long)limit.rlim_max, workers, (unsigned long long)least);
+    limit.rlim_cur = limit.rlim_max < good ? limit.rlim_max : good;
+    if (setrlimit(RLIMIT_NOFILE, &limit) == 0)
+        log_write(LOG_DETAIL, "%llu files may be open at a time from now on",
+                  (unsigned long long)limit.rlim_cur);
+    return OMPRMA_OK;
+}
+
+/* All processes of the job start in the current folder. */
+static omprma_status_t prepare_place(void)
+{
+    char *here = getcwd(NULL, 0);
+    omprma_status_t status = OMPRMA_OK;
+    if (!here)
+        status = error_set(OMPRMA_ERR_CONFIG,
+                           "the current folder cannot be used: %s; change to "
+                           "another",
+                           strerror(errno));
+    free(here);
+    return status;
+}
+
 static omprma_status_t prepare(struct preparation *made, const struct launch *launch)
 {
     omprma_status_t status = path_program(launch->argv[0], &made->path);
+    if (status == OMPRMA_OK)
+        status = prepare_place();
+    if (status == OMPRMA_OK)
+        status = prepare_files(command_workers(launch));
     if (status == OMPRMA_OK)
         status = prepare_mpirun(&made->mpirun);
     if (status == OMPRMA_OK)
