@@ -20,6 +20,7 @@
 #include "control/leftovers.h"
 #include "control/mpi_channel.h"
 #include "control/quick.h"
+#include "control/single_copy.h"
 #include "control/world.h"
 #include "rma/rma.h"
 #include "twosided/twosided.h"
@@ -448,6 +449,7 @@ static omprma_status_t start(void)
         return status;
     log_open("omprma-worker", (int)worker.config.verbose);
     quick_rank(&quick_own);
+    single_copy_rank(&quick_own);
     worker.since = time(NULL);
     status = world_join(&worker.world, WORLD_WORKER, false);
     if (status != OMPRMA_OK)

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
-#include <unistd.h>
+
+#include "base/peek.h"
 
 enum { FIELD_MOST = 4096 }; /* no path is longer */
 
@@ -98,9 +98,8 @@ struct search {
 static char *copy_part(uintptr_t at, size_t bytes)
 {
     char *copy = malloc(bytes + 1);
-    struct iovec from = {(void *)at, bytes}, to = {copy, bytes};
 
-    if (copy && process_vm_readv(getpid(), &to, 1, &from, 1, 0) == (ssize_t)bytes)
+    if (copy && peek((const void *)at, copy, bytes) == bytes)
         return copy;
     free(copy);
     return NULL;

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "control/mpi_world.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 #include "control/mpi_hub.h"
 #include "control/mpi_yield.h"
 #include "control/quick.h"
+#include "control/single_copy.h"
 #include "control/wire.h"
 
 static uint32_t world_version(void)
@@ -273,12 +275,28 @@ static const char *component_of(MPI_Win window)
                                                              : NULL);
 }
 
+/* Why there is no window. */
+static void say_why(struct world *world, int code)
+{
+    char text[MPI_MAX_ERROR_STRING];
+    int length = 0;
+
+    if (!single_copy_is_allowed())
+        snprintf(world->why_no_window, sizeof(world->why_no_window),
+                 "processes may not copy each other's memory here (%s), as in containers without "
+                 "SYS_PTRACE",
+                 strerror(errno));
+    else if (MPI_Error_string(code, text, &length) == MPI_SUCCESS)
+        snprintf(world->why_no_window, sizeof(world->why_no_window),
+                 "MPI offers no dynamic window here (%.*s)", (int)sizeof(world->why_no_window) / 2,
+                 text);
+}
+
 /* All must have the window, or nobody uses it. Making it is collective. */
 static int open_window(struct world *world)
 {
     struct world_mpi *mpi = world->mpi;
-    char text[MPI_MAX_ERROR_STRING];
-    int length = 0, code, good, all_good = 0;
+    int code, good, all_good = 0;
 
     if (world->star) {
         snprintf(world->why_no_window, sizeof(world->why_no_window),
@@ -288,10 +306,7 @@ static int open_window(struct world *world)
     }
     code = MPI_Win_create_dynamic(MPI_INFO_NULL, mpi->control, &mpi->window);
     if (code != MPI_SUCCESS) {
-        MPI_Error_string(code, text, &length);
-        snprintf(world->why_no_window, sizeof(world->why_no_window),
-                 "MPI offers no dynamic window here (%.*s)", (int)sizeof(world->why_no_window) / 2,
-                 text);
+        say_why(world, code);
         mpi->window = MPI_WIN_NULL;
     }
     good = code == MPI_SUCCESS;

@@ -6,8 +6,8 @@
 #include <limits.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/uio.h>
-#include <unistd.h>
+
+#include "base/peek.h"
 
 enum { V4_0 = 40000, V5_0 = 50000, V_END = 1000000 };
 
@@ -63,15 +63,6 @@ int quirks_openmpi_version(const char *library)
     if (sscanf(library, "Open MPI v%d.%d.%d", &major, &minor, &patch) < 2)
         return 0;
     return major * 10000 + minor * 100 + patch;
-}
-
-/* Reads memory that may not be mapped. */
-static size_t peek(const void *from, void *to, size_t bytes)
-{
-    struct iovec local = {to, bytes}, remote = {(void *)(uintptr_t)from, bytes};
-    ssize_t got = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
-
-    return got > 0 ? (size_t)got : 0;
 }
 
 /* The component's name if `address` lies in a file .../mca_osc_NAME.so. */

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "control/coming.h"
 #include "control/quick.h"
+#include "control/single_copy.h"
 
 extern char **environ;
 
@@ -47,7 +48,9 @@ void program_environment(const struct program *program, struct list *environment
     char *workers = text_make("%d", program->workers);
     list_set(environment, "OMPRMA_WORKERS", workers);
     free(workers);
-    quick_rank(&(struct quick_environment){environment_get, environment_set, environment});
+    const struct quick_environment changes = {environment_get, environment_set, environment};
+    quick_rank(&changes);
+    single_copy_rank(&changes);
     if (!program->offloading)
         return;
     /* Running on the host instead, silently, is not what the user asked for, but where the host is

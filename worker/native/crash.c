@@ -14,11 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/uio.h>
 #include <ucontext.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/peek.h"
 #include "worker/native/image.h"
 
 enum {
@@ -166,12 +166,11 @@ static const void *owner_of_code(uint64_t pc, uint64_t sp)
     uint64_t words[SEARCH_WORDS] = {0};
 
     for (uint64_t at = sp; !owner && at < sp + SEARCH_BYTES; at += sizeof(words)) {
-        struct iovec here = {words, sizeof(words)}, there = {(void *)(uintptr_t)at, sizeof(words)};
-        ssize_t bytes = process_vm_readv(getpid(), &here, 1, &there, 1, 0);
+        size_t bytes = peek((const void *)(uintptr_t)at, words, sizeof(words));
 
-        for (ssize_t i = 0; !owner && i < bytes / (ssize_t)sizeof(*words); i++)
+        for (size_t i = 0; !owner && i < bytes / sizeof(*words); i++)
             owner = image_owner(words[i]);
-        if (bytes < (ssize_t)sizeof(words))
+        if (bytes < sizeof(words))
             break;
     }
     return owner;

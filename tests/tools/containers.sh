@@ -1,0 +1,36 @@
+#!/bin/bash
+# Where the kernel does not let processes copy each other's memory, as containers may: a program runs
+# and moves large data right, one line says why it goes two-sided, and UCX has one-sided transfers.
+# shellcheck source=tests/tools/common.sh
+. "$(dirname "$0")/common.sh"
+cat >"$folder/filtered.c" <<'C'
+#include "tests/unit/filter_fixture.h"
+#include <unistd.h>
+int main(int count, char **words)
+{
+    if (count < 2 || filter_single_copy())
+        return 77;
+    execv(words[1], words + 1);
+    return 2;
+}
+C
+export OMPRMA_MEMORY=320M # the program takes all there is
+"$CC" -I "$SOURCE_DIR" "$folder/filtered.c" -o "$folder/filtered" || exit 1
+"$folder/filtered" /bin/true || exit 77
+
+# run OPTIONS...: large data to the workers, between them and back.
+run() {
+    timeout 60 "$folder/filtered" "$RUN" -n 2 "$@" "$BUILD_DIR/tests/integration/data" \
+        >"$folder/out" 2>"$folder/err"
+    check "status with $*" "$?" 0
+    check "lines of Open MPI with $*" "$(grep -v '^omprma' "$folder/err")" ''
+}
+run --data auto
+check 'one line says why' "$(grep -c 'data path: two-sided: processes may not copy' "$folder/err")" 1
+run --data two-sided
+run --data rma --osc ucx
+timeout 60 "$folder/filtered" "$RUN" -n 2 --data rma "$BUILD_DIR/tests/integration/data" \
+    >"$folder/out" 2>"$folder/err"
+check 'status where only one-sided will do' $(($? > 0)) 1
+check 'that line' "$(grep -c 'rma: processes may not copy .* --osc ucx' "$folder/err")" 1
+finish

@@ -1,0 +1,66 @@
+/* test_peek.c: what is there is read, and what is not does no harm, also where a filter forbids the
+ * quick way. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "base/peek.h"
+#include "tests/unit/filter_fixture.h"
+
+enum { RIGHT, NOT_READ, NOT_ALL_READ, READ_BEHIND_THE_END, NOTHING_READ };
+
+/* A page, and none behind it. */
+static int look(void)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char text[16] = "";
+
+    munmap(pages + page, page);
+    strcpy(pages + page - 8, "seventy");
+    if (peek(pages + page - 8, text, 8) != 8 || strcmp(text, "seventy") != 0)
+        return NOT_READ;
+    if (peek(pages + page - 8, text, 16) != 8)
+        return NOT_ALL_READ;
+    if (peek(pages + page, text, 8) != 0)
+        return READ_BEHIND_THE_END;
+    munmap(pages, page);
+    return peek(NULL, text, 8) == 0 ? RIGHT : NOTHING_READ;
+}
+
+static void reads_what_is_there(void **state)
+{
+    (void)state;
+    assert_int_equal(look(), RIGHT);
+}
+
+static void reads_under_a_filter(void **state)
+{
+    pid_t child = fork();
+    int status = 0;
+
+    (void)state;
+    if (child == 0)
+        _exit(filter_single_copy() ? 99 : look());
+    waitpid(child, &status, 0);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 99)
+        skip();
+    assert_int_equal(status, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_what_is_there),
+        cmocka_unit_test(reads_under_a_filter),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,83 @@
+/* test_single_copy.c: where a filter forbids copies between processes, Open MPI is told not to try.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "control/single_copy.h"
+#include "tests/unit/filter_fixture.h"
+
+static const char *users, *became;
+
+static const char *get(void *data, const char *name)
+{
+    (void)data;
+    return strcmp(name, "OMPI_MCA_btl_vader_single_copy_mechanism") == 0 ? users : NULL;
+}
+
+static void set(void *data, const char *name, const char *value)
+{
+    (void)data;
+    became = strcmp(name, "OMPI_MCA_btl_vader_single_copy_mechanism") == 0 ? value : "another";
+}
+
+/* What becomes of the setting when the user has said this. */
+static const char *setting(const char *value)
+{
+    const struct quick_environment environment = {get, set, NULL};
+
+    users = value;
+    became = value;
+    single_copy_rank(&environment);
+    return became;
+}
+
+static void nothing_changes_where_it_is_allowed(void **state)
+{
+    (void)state;
+    assert_true(single_copy_is_allowed());
+    assert_null(setting(NULL));
+    assert_string_equal(setting("cma"), "cma");
+}
+
+enum { RIGHT, STILL_ALLOWED, ANOTHER_REASON, NOT_TOLD, USER_IGNORED };
+
+static int under_a_filter(void)
+{
+    if (single_copy_is_allowed())
+        return STILL_ALLOWED;
+    if (errno != EPERM)
+        return ANOTHER_REASON;
+    if (!setting(NULL) || strcmp(setting(NULL), "none") != 0 || strcmp(setting(""), "none") != 0)
+        return NOT_TOLD;
+    return strcmp(setting("cma"), "cma") == 0 ? RIGHT : USER_IGNORED;
+}
+
+static void it_is_not_tried_where_it_is_forbidden(void **state)
+{
+    pid_t child = fork();
+    int status = 0;
+
+    (void)state;
+    if (child == 0)
+        _exit(filter_single_copy() ? 99 : under_a_filter());
+    waitpid(child, &status, 0);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 99)
+        skip();
+    assert_int_equal(status, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_changes_where_it_is_allowed),
+        cmocka_unit_test(it_is_not_tried_where_it_is_forbidden),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
