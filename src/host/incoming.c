@@ -224,13 +224,6 @@ void incoming_watch(struct runtime *runtime, int64_t now)
 
 void incoming_query(struct runtime *runtime)
 {
-    int64_t now;
-
-    if (incoming_look(runtime))
-        return;
-    now = clock_ns();
-    for (int rank = 0; rank < runtime->world.size; rank++)
-        if (runtime->peers[rank])
-            peer_watch_death(runtime->peers[rank], now);
-    watchdog_look(runtime, now);
+    if (!incoming_look(runtime))
+        incoming_watch(runtime, clock_ns());
 }

@@ -12,7 +12,7 @@
 /* Takes what has come in and moves every busy queue on. True if anything happened. */
 bool incoming_look(struct runtime *runtime);
 
-/* The same for who asks and does not wait: also learns of workers that have died. */
+/* The same for who asks and does not wait: also looks whether the workers live. */
 void incoming_query(struct runtime *runtime);
 
 /* Looks whether the workers live. */

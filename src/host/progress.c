@@ -224,6 +224,8 @@ static void *progress_main(void *data)
         runtime_lock(runtime);
         if (!runtime->driven)
             moved = runtime->hooks.look(runtime);
+        if (!runtime->driven && !moved)
+            runtime->hooks.watch(runtime, clock_ns());
         runtime_unlock(runtime);
         if (!moved)
             nanosleep(&pause, NULL);

@@ -527,6 +527,37 @@ static void time_without_looks_does_not_count(void **state)
     core_stop();
 }
 
+/* Nobody waits: the program asks now and then, as it does for regions in flight. */
+static void silence_is_noticed_by_who_only_asks(void **state)
+{
+    int64_t limit = clock_ns() + 60 * INT64_C(1000000000);
+    omprma_queue_t *queue;
+    omprma_event_t *event;
+    omprma_addr_t there;
+    bool done = false;
+
+    (void)state;
+    core_start(&(struct core_options){0});
+    queue = core_queue(0);
+    there = core_alloc(0, 8);
+    event = core_event();
+    core_device(0)->runtime->config.timeout_s = 1;
+    core_hold(0); /* it does not answer */
+    assert_ok(omprma_launch(queue, KERNEL(kernel_add), NULL, (uint64_t[]){there, 8, 1}, 3));
+    assert_ok(omprma_event_record(event, queue));
+    while (!done && clock_ns() < limit) {
+        assert_ok(omprma_event_query(event, &done));
+        usleep(1000);
+    }
+    assert_true(done);
+    assert_int_equal(omprma_event_synchronize(event), OMPRMA_ERR_DEVICE_LOST);
+    assert_non_null(strstr(omprma_error(), "has not answered"));
+    omprma_event_destroy(event);
+    core_release(0);
+    core_let_go(0);
+    core_stop();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -545,6 +576,7 @@ int main(void)
         cmocka_unit_test_setup(kernels_may_be_long, be_impatient),
         cmocka_unit_test_setup(applications_may_be_away, be_impatient),
         cmocka_unit_test_setup(time_without_looks_does_not_count, be_impatient),
+        cmocka_unit_test_setup(silence_is_noticed_by_who_only_asks, be_impatient),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
