@@ -67,6 +67,12 @@ static void statuses(void **state)
     assert_int_equal(verdict.kind, VERDICT_STATUS);
     verdict_word(&verdict, 0, line, sizeof(line));
     assert_non_null(strstr(line, "worker 2 ended early with status 7"));
+    verdict = (struct verdict){0};
+    verdict_read(&verdict,
+                 "mpirun has exited due to process rank 4 with PID 0 on\n"
+                 "node n7 exiting improperly. There are three reasons this could occur:\n");
+    verdict_word(&verdict, 0, line, sizeof(line));
+    assert_non_null(strstr(line, "worker 3 on n7 ended early with status 0"));
 }
 
 static void hosts_win(void **state)

@@ -76,6 +76,12 @@ static bool verdict_match(struct verdict *found, const char *message)
         word_after(message, "on node ", " \n", found->host, sizeof(found->host));
         return true;
     }
+    if (strstr(message, "exiting improperly")) { /* with status 0, and without a word */
+        found->kind = VERDICT_STATUS;
+        number_after(message, "process rank ", &found->rank);
+        word_after(message, "\nnode ", " \n", found->host, sizeof(found->host));
+        return true;
+    }
     if (number_after(message, "MPI_ABORT was invoked on rank ", &found->rank)) {
         found->kind = VERDICT_GIVEN_UP;
         return true;
