@@ -318,16 +318,29 @@ static bool is_spoilt(const struct carry *carry, const struct slot_pool *pool, b
     return stuck || (from && from->lost) || (of_program && to->lost);
 }
 
+/* What a lost worker may still write to stays as it is, and others go on with new memory: at most
+ * as much for each worker that is lost. */
+static void renew_memory(struct runtime *runtime)
+{
+    void *memory = malloc(MEMORY_BYTES);
+
+    if (memory)
+        slots_renew(&runtime->turns, &runtime->memory, (uint64_t)(uintptr_t)memory, MEMORY_BYTES);
+}
+
 static void give_slots(struct carry *carry, struct part *part, bool stuck)
 {
+    struct runtime *runtime = runtime_of(carry);
     struct slot_turn *turn = &carry->turn;
 
     part->busy = false;
     operation_drop(pool_of(carry), part->put);
     part->put = NULL;
     for (int i = 0; i < turn->pools; i++)
-        slots_give(&runtime_of(carry)->turns, turn->pool[i], part->slot[i],
+        slots_give(&runtime->turns, turn->pool[i], part->slot[i],
                    is_spoilt(carry, turn->pool[i], stuck));
+    if (runtime->memory.count && runtime->memory.sound == 0)
+        renew_memory(runtime);
 }
 
 /* The queue may hold something that nobody has asked about. */

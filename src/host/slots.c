@@ -128,6 +128,12 @@ void slots_give(struct slot_turns *turns, struct slot_pool *pool, uint64_t slot,
     grant(turns);
 }
 
+void slots_renew(struct slot_turns *turns, struct slot_pool *pool, uint64_t base, uint64_t bytes)
+{
+    slots_open(pool, base, bytes);
+    grant(turns);
+}
+
 void slots_leave(struct slot_turns *turns, struct slot_turn *turn)
 {
     if (turn->waits)

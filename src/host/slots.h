@@ -59,6 +59,9 @@ bool slots_exist(const struct slot_turn *turn);
  * more. */
 void slots_give(struct slot_turns *turns, struct slot_pool *pool, uint64_t slot, bool spoilt);
 
+/* Makes slots of other memory for a pool whose slots are all spoilt, and hands them out. */
+void slots_renew(struct slot_turns *turns, struct slot_pool *pool, uint64_t base, uint64_t bytes);
+
 /* It needs none any more. */
 void slots_leave(struct slot_turns *turns, struct slot_turn *turn);
 
