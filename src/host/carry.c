@@ -318,9 +318,9 @@ static bool is_spoilt(const struct carry *carry, const struct slot_pool *pool, b
     return stuck || (from && from->lost) || (of_program && to->lost);
 }
 
-/* What a lost worker may still write to stays as it is, and others go on with new memory: at most
- * as much for each worker that is lost. */
-static void renew_memory(struct runtime *runtime)
+/* Memory of the program, for the first time, or again: what a lost worker may still write to stays
+ * as it is, and others go on with as much elsewhere. */
+static void take_memory(struct runtime *runtime)
 {
     void *memory = malloc(MEMORY_BYTES);
 
@@ -340,7 +340,7 @@ static void give_slots(struct carry *carry, struct part *part, bool stuck)
         slots_give(&runtime->turns, turn->pool[i], part->slot[i],
                    is_spoilt(carry, turn->pool[i], stuck));
     if (runtime->memory.count && runtime->memory.sound == 0)
-        renew_memory(runtime);
+        take_memory(runtime);
 }
 
 /* The queue may hold something that nobody has asked about. */
@@ -524,13 +524,10 @@ static omprma_status_t start(struct operation *task, bool *started)
     return *started ? OMPRMA_OK : report(carry, status, error_text());
 }
 
-/* Memory of the program, when it is needed for the first time. */
 static omprma_status_t reach_memory(struct runtime *runtime)
 {
-    void *memory = runtime->memory.count ? NULL : malloc(MEMORY_BYTES);
-
-    if (memory)
-        slots_open(&runtime->memory, (uint64_t)(uintptr_t)memory, MEMORY_BYTES);
+    if (!runtime->memory.count)
+        take_memory(runtime);
     return runtime->memory.count ? OMPRMA_OK
                                  : error_set(OMPRMA_ERR_HOST_MEMORY,
                                              "no memory for an exchange through the application");

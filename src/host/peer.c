@@ -133,7 +133,7 @@ static int64_t died_limit_ns(const struct peer *peer)
 
 /* omprma-run, and mpirun, end the program when a worker dies, and say which one and of what. Only
  * where nobody does is it for the program to learn. */
-void peer_watch_death(struct peer *peer, int64_t now)
+static void watch_death(struct peer *peer, int64_t now)
 {
     if (peer->lost || !peer->can_ring || !doorbell_owner_died(peer->runtime->bells[peer->rank]))
         return;
@@ -151,7 +151,7 @@ void peer_watch(struct peer *peer, int64_t now, int64_t absent)
 
     if (peer->probed_ns >= peer->heard_ns) /* it has had no time to answer */
         peer->probed_ns += absent;
-    peer_watch_death(peer, now);
+    watch_death(peer, now);
     if (limit == 0 || peer->lost || silent < limit / 4)
         return;
     if (peer->probed_ns < peer->heard_ns) { /* first doubt: ask for a sign of life */

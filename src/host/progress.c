@@ -222,9 +222,7 @@ static void *progress_main(void *data)
         bool moved = false;
 
         runtime_lock(runtime);
-        if (!runtime->driven)
-            moved = runtime->hooks.look(runtime);
-        if (!runtime->driven && !moved)
+        if (!runtime->driven && !(moved = runtime->hooks.look(runtime)))
             runtime->hooks.watch(runtime, clock_ns());
         runtime_unlock(runtime);
         if (!moved)

@@ -49,6 +49,9 @@ struct slot_turns {
 /* Makes slots of [base, base + bytes); of none for 0 bytes. */
 void slots_open(struct slot_pool *pool, uint64_t base, uint64_t bytes);
 
+/* The same for a pool that had none, or whose slots are all spoilt, and hands them out. */
+void slots_renew(struct slot_turns *turns, struct slot_pool *pool, uint64_t base, uint64_t bytes);
+
 /* True, and turn->slot is set, if the slots are there now; else `granted` is called later. */
 bool slots_take(struct slot_turns *turns, struct slot_turn *turn);
 
@@ -58,9 +61,6 @@ bool slots_exist(const struct slot_turn *turn);
 /* Gives one back. `spoilt`: something may still be written to it at any time, so nobody uses it any
  * more. */
 void slots_give(struct slot_turns *turns, struct slot_pool *pool, uint64_t slot, bool spoilt);
-
-/* Makes slots of other memory for a pool whose slots are all spoilt, and hands them out. */
-void slots_renew(struct slot_turns *turns, struct slot_pool *pool, uint64_t base, uint64_t bytes);
 
 /* It needs none any more. */
 void slots_leave(struct slot_turns *turns, struct slot_turn *turn);

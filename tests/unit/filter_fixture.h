@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 /* This process may not read or write memory by process_vm_*() any more. Not 0: that cannot be. */
 static inline int filter_single_copy(void)
@@ -23,6 +25,20 @@ static inline int filter_single_copy(void)
 
     return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
            prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+enum { FILTER_CANNOT_BE = 99 };
+
+/* What a function returns, 0 to 98, in a process that has this filter; or FILTER_CANNOT_BE. Another
+ * end of the process: -1. */
+static inline int filter_run(int (*function)(void))
+{
+    pid_t child = fork();
+    int status = 0;
+
+    if (child == 0)
+        _exit(filter_single_copy() ? FILTER_CANNOT_BE : function());
+    return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 #endif

@@ -18,6 +18,14 @@ static void granted(struct slot_turn *turn)
     grants++;
 }
 
+static void begin(struct slot_pool *pool, struct slot_turn *turn, int turns)
+{
+    grants = 0;
+    slots_open(pool, OLD, SLOTS * SLOT_BYTES);
+    for (int i = 0; i < turns; i++)
+        turn[i] = (struct slot_turn){.pool = {pool}, .pools = 1, .granted = granted};
+}
+
 static void turns_in_their_order(void **state)
 {
     struct slot_turns turns = {0};
@@ -25,10 +33,7 @@ static void turns_in_their_order(void **state)
     struct slot_turn turn[4];
 
     (void)state;
-    grants = 0;
-    slots_open(&pool, OLD, SLOTS * SLOT_BYTES);
-    for (int i = 0; i < 4; i++)
-        turn[i] = (struct slot_turn){.pool = {&pool}, .pools = 1, .granted = granted};
+    begin(&pool, turn, 4);
     assert_true(slots_take(&turns, &turn[0]));
     assert_true(slots_take(&turns, &turn[1]));
     assert_false(slots_take(&turns, &turn[2]));
@@ -52,10 +57,7 @@ static void others_go_on_with_new_memory(void **state)
     struct slot_turn turn[3];
 
     (void)state;
-    grants = 0;
-    slots_open(&pool, OLD, SLOTS * SLOT_BYTES);
-    for (int i = 0; i < 3; i++)
-        turn[i] = (struct slot_turn){.pool = {&pool}, .pools = 1, .granted = granted};
+    begin(&pool, turn, 3);
     assert_true(slots_take(&turns, &turn[0]));
     assert_true(slots_take(&turns, &turn[1]));
     assert_false(slots_take(&turns, &turn[2]));

@@ -81,10 +81,9 @@ static omprma_status_t prepare_place(void)
     char *here = getcwd(NULL, 0);
     omprma_status_t status = OMPRMA_OK;
     if (!here)
-        status = error_set(OMPRMA_ERR_CONFIG,
-                           "the current folder cannot be used: %s; change to "
-                           "another",
-                           strerror(errno));
+        status =
+            error_set(OMPRMA_ERR_CONFIG, "the current folder cannot be used: %s; change to another",
+                      strerror(errno));
     free(here);
     return status;
 }
