@@ -215,8 +215,8 @@ omprma_status_t stream_accept(struct session *session, struct channel_message *m
     struct stream *stream;
     omprma_status_t status = wire_open(&reader, message->data, message->bytes);
 
-    if (status == OMPRMA_OK && reader.header.kind != WIRE_COMMANDS)
-        status = error_set(OMPRMA_ERR_PROTOCOL, "a worker was sent results instead of commands");
+    if (status == OMPRMA_OK)
+        status = wire_check_turn(&reader, WIRE_COMMANDS, session->in_serial);
     if (status != OMPRMA_OK) {
         channel_drop(server->channel, message);
         return status;

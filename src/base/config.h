@@ -19,6 +19,7 @@ enum config_on_loss { ON_LOSS_END, ON_LOSS_CONTINUE };
 /* Bits of the set. */
 enum config_backend { BACKEND_NATIVE, BACKEND_CUDA };
 enum config_map_by { MAP_BY_CORE, MAP_BY_NUMA, MAP_BY_NODE };
+enum config_control { CONTROL_AUTO, CONTROL_MPI };
 enum config_osc { OSC_AUTO, OSC_UCX, OSC_RDMA };
 
 /* How data gets from device to device, see exchange.h. */

@@ -43,6 +43,7 @@ struct channel {
     const struct channel_ops *ops;
     struct channel_message *spare; /* recycled messages */
     uint32_t spares;
+    bool must_look;  /* see channel_look_everywhere() */
     int failed_peer; /* whom the last error of channel_receive() is about; -1: everybody */
 };
 
@@ -72,6 +73,13 @@ static inline omprma_status_t channel_receive(struct channel *channel,
                                               struct channel_message **message)
 {
     return channel->ops->receive(channel, message);
+}
+
+/* The next channel_receive() looks wherever messages may come from. Without, it may leave out what
+ * takes longer, as it can where it is called again at once. */
+static inline void channel_look_everywhere(struct channel *channel)
+{
+    channel->must_look = true;
 }
 
 /* Waits until everything that was sent has left. Errors: MPI. */

@@ -29,21 +29,24 @@ struct page {
     _Atomic bool died; /* whoever finds it out tells the others: `life` says it only once */
     _Alignas(64) _Atomic uint32_t asleep;
     _Alignas(64) _Atomic int32_t cpu; /* plus 1; 0: not told */
+    _Alignas(64) uint8_t shared[];
 };
 
 struct doorbell {
     struct page *page;
+    size_t bytes;
     int fd;     /* -1 for a peer's */
     bool stays; /* `life` is locked by us */
 };
 
-static struct doorbell *doorbell_map(int fd, bool own)
+static struct doorbell *doorbell_map(int fd, size_t shared_bytes, bool own)
 {
     struct doorbell *bell = malloc(sizeof(*bell));
 
     if (!bell)
         return NULL;
-    bell->page = mmap(NULL, sizeof(struct page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    bell->bytes = sizeof(struct page) + shared_bytes;
+    bell->page = mmap(NULL, bell->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
     if (bell->page == MAP_FAILED) {
         free(bell);
         return NULL;
@@ -53,14 +56,15 @@ static struct doorbell *doorbell_map(int fd, bool own)
     return bell;
 }
 
-omprma_status_t doorbell_create(struct doorbell **bell, struct doorbell_address *address)
+omprma_status_t doorbell_create(struct doorbell **bell, size_t shared_bytes,
+                                struct doorbell_address *address)
 {
     int fd = memfd_create("omprma-doorbell", MFD_CLOEXEC);
     struct doorbell *made = NULL;
     uint64_t cookie = 0;
 
-    if (fd >= 0 && ftruncate(fd, sizeof(struct page)) == 0)
-        made = doorbell_map(fd, true);
+    if (fd >= 0 && ftruncate(fd, (off_t)(sizeof(struct page) + shared_bytes)) == 0)
+        made = doorbell_map(fd, shared_bytes, true);
     if (!made) {
         if (fd >= 0)
             close(fd);
@@ -77,7 +81,7 @@ omprma_status_t doorbell_create(struct doorbell **bell, struct doorbell_address 
     return OMPRMA_OK;
 }
 
-struct doorbell *doorbell_open(const struct doorbell_address *address)
+struct doorbell *doorbell_open(const struct doorbell_address *address, size_t shared_bytes)
 {
     char path[64];
     struct doorbell *bell;
@@ -88,7 +92,9 @@ struct doorbell *doorbell_open(const struct doorbell_address *address)
     if (fd < 0)
         return NULL;
     /* On another host the same path may be anything: look at the size before reading it. */
-    bell = lseek(fd, 0, SEEK_END) == (off_t)sizeof(struct page) ? doorbell_map(fd, false) : NULL;
+    bell = lseek(fd, 0, SEEK_END) == (off_t)(sizeof(struct page) + shared_bytes)
+               ? doorbell_map(fd, shared_bytes, false)
+               : NULL;
     close(fd);
     if (bell && bell->page->cookie != address->cookie) {
         doorbell_close(bell);
@@ -97,13 +103,18 @@ struct doorbell *doorbell_open(const struct doorbell_address *address)
     return bell;
 }
 
+void *doorbell_shared(struct doorbell *bell)
+{
+    return bell->page->shared;
+}
+
 void doorbell_close(struct doorbell *bell)
 {
     if (!bell)
         return;
     if (bell->stays)
         pthread_mutex_unlock(&bell->page->life); /* refused, and rightly, on another thread */
-    munmap(bell->page, sizeof(struct page));
+    munmap(bell->page, bell->bytes);
     if (bell->fd >= 0)
         close(bell->fd);
     free(bell);

@@ -1,6 +1,6 @@
 /*
- * doorbell.h: lets a process sleep until a peer on the same host has sent it something. A page of
- * shared memory (memfd; peers open it through /proc/PID/fd) holds one futex word; ringing costs a
+ * doorbell.h: lets a process sleep until a peer on the same host has sent it something. Shared
+ * memory (memfd; peers open it through /proc/PID/fd) holds one futex word; ringing costs a
  * load unless the owner sleeps. Peers on other hosts cannot ring: the owner then sleeps briefly.
  * The page also tells peers that the owner has died, before MPI could notice. Knows nothing of MPI.
  *
@@ -20,11 +20,16 @@ struct doorbell_address {
     uint64_t cookie;
 };
 
-/* Makes one's own bell. Errors: HOST_MEMORY. */
-omprma_status_t doorbell_create(struct doorbell **bell, struct doorbell_address *address);
+/* Makes one's own bell, and `shared_bytes` of zeros that peers see too. Errors: HOST_MEMORY. */
+omprma_status_t doorbell_create(struct doorbell **bell, size_t shared_bytes,
+                                struct doorbell_address *address);
 
-/* Opens a peer's bell; NULL if it is on another host or cannot be opened. */
-struct doorbell *doorbell_open(const struct doorbell_address *address);
+/* Opens a peer's bell, made with `shared_bytes`; NULL if it is on another host or cannot be opened.
+ */
+struct doorbell *doorbell_open(const struct doorbell_address *address, size_t shared_bytes);
+
+/* The shared bytes behind a bell, 64-byte aligned. */
+void *doorbell_shared(struct doorbell *bell);
 
 /* Unmaps (and, for one's own, ends) it. NULL is allowed. */
 void doorbell_close(struct doorbell *bell);
@@ -33,7 +38,7 @@ void doorbell_close(struct doorbell *bell);
 bool doorbell_is_asleep(struct doorbell *bell);
 
 /* Rings: after this, the owner's next or present sleep ends. Async-signal-safe. Needs to be called
- * after the message was handed to MPI. NULL is allowed and does nothing. */
+ * after the message was handed over. NULL is allowed and does nothing. */
 void doorbell_ring(struct doorbell *bell);
 
 /* Announces a sleep. Between this and doorbell_sleep() the owner must look once more for work. */

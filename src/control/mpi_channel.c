@@ -1,27 +1,39 @@
 /*
  * mpi_channel.c: control messages over MPI point to point. Some receives from any source are kept
  * posted, so that a short message is copied once, from the transport into the message; sends are
- * immediate and are collected when they are done.
+ * immediate and are collected when they are done. Between processes of a host short messages go
+ * through shared memory instead, where they take a fraction of MPI's time.
  *
  * MPI matches messages of a peer with receives in the order in which both were made, but does not
  * end the receives in that order: a long message may still be coming, or its sender have been
  * stopped in the middle, when those behind it are there. Only when a receive ends it tells of whom.
  * So what is there is given out when everything posted before is there as well, or when its serial
- * says that it is the next one of its sender.
+ * says that it is the next one of its sender. The serial also tells in which order messages belong
+ * that came by both ways.
  */
 #include "control/mpi_channel.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/error.h"
+#include "control/fifo.h"
 #include "control/mpi_world.h"
 #include "control/mpi_yield.h"
 #include "control/tags.h"
 
 enum {
     SLOTS = 8,
-    LOOKS_PER_SWEEP = 8 /* most looks are at the receive that is the next to end */
+    LOOKS_PER_SWEEP = 8, /* most looks are at the receive that is the next to end */
+    POLLS_PER_LOOK = 4,  /* of shared memory while nothing comes, for one look at MPI */
+    AHEAD_MOST = 1 << 20 /* of a peer's messages: how far one may be ahead of another */
+};
+
+/* Memory shared with a peer, for short messages. */
+struct shared {
+    struct fifo_end to, from; /* without FIFOs: there is none */
+    bool is_open;             /* `to` */
 };
 
 struct mpi_channel {
@@ -37,6 +49,10 @@ struct mpi_channel {
     uint32_t *serials;                    /* by rank: of the last message given out */
     bool deaf;                            /* a receive has failed */
     struct channel_message *leaving;      /* sends that are not done, newest first */
+    struct shared *shared;                /* by rank */
+    int *sharers, sharer_count, turn;     /* their ranks; whose turn it is */
+    bool shared_is_used;                  /* a message has gone or come that way */
+    unsigned polls;                       /* since the last look at MPI */
 };
 
 static struct mpi_channel *self_of(struct channel *channel)
@@ -86,14 +102,31 @@ static omprma_status_t collect(struct mpi_channel *self)
     return OMPRMA_OK;
 }
 
+/* True if it went through shared memory. */
+static bool send_shared(struct mpi_channel *self, const struct channel_message *message)
+{
+    struct shared *shared = &self->shared[message->peer];
+
+    if (!shared->to.fifo || (!shared->is_open && !fifo_is_open(shared->to.fifo)))
+        return false;
+    shared->is_open = self->shared_is_used = true;
+    return fifo_push(&shared->to, message->data, message->bytes);
+}
+
 static omprma_status_t mpi_send(struct channel *channel, struct channel_message *message)
 {
     struct mpi_channel *self = self_of(channel);
     MPI_Request request;
-    int peer = message->peer, done = 0;
-    int code = MPI_Isend(message->data, (int)message->bytes, MPI_BYTE, peer, CONTROL_TAG,
-                         self->comm, &request);
+    int peer = message->peer, done = 0, code;
 
+    if (send_shared(self, message)) {
+        channel_drop(channel, message);
+        if (self->bells)
+            doorbell_ring(self->bells[peer]);
+        return OMPRMA_OK;
+    }
+    code = MPI_Isend(message->data, (int)message->bytes, MPI_BYTE, peer, CONTROL_TAG, self->comm,
+                     &request);
     if (code == MPI_SUCCESS)
         code = MPI_Test(&request, &done, MPI_STATUS_IGNORE);
     if (code != MPI_SUCCESS) {
@@ -132,19 +165,38 @@ static int note_arrival(struct mpi_channel *self, unsigned slot, const MPI_Statu
     return code;
 }
 
-/* Looks at the receive that was posted first, and now and then at all. */
+/* Looks at the receive that was posted first, now and then and before a sleep at all of them. */
 static int look(struct mpi_channel *self)
 {
     int slot = (int)self->order[0], done = 0, code = MPI_SUCCESS;
+    bool all = self->base.must_look || ++self->looks % LOOKS_PER_SWEEP == 0;
     MPI_Status status;
 
     if (self->requests[slot] != MPI_REQUEST_NULL)
         code = MPI_Test(&self->requests[slot], &done, &status);
-    if (code == MPI_SUCCESS && !done && ++self->looks % LOOKS_PER_SWEEP == 0)
+    else
+        all = true; /* MPI goes on only when it is called */
+    if (code == MPI_SUCCESS && !done && all)
         code = MPI_Testany(SLOTS, self->requests, &slot, &done, &status);
     if (code == MPI_SUCCESS && done && slot != MPI_UNDEFINED)
         code = note_arrival(self, (unsigned)slot, &status);
     return code;
+}
+
+/* How many messages of its sender are still missing before this one. */
+static uint32_t count_missing(const struct mpi_channel *self, int peer, const void *data,
+                              uint32_t bytes)
+{
+    return wire_serial(data, bytes) - self->serials[peer] - 1;
+}
+
+/* A message that is the next one of its sender. So is one whose serial no message can have: others
+ * judge it. */
+static bool is_due(const struct mpi_channel *self, int peer, const void *data, uint32_t bytes)
+{
+    uint32_t missing = count_missing(self, peer, data, bytes);
+
+    return missing == 0 || missing > AHEAD_MOST;
 }
 
 /* The place in the order of the next message to be given out; SLOTS if there is none. */
@@ -152,11 +204,14 @@ static unsigned find_next(const struct mpi_channel *self)
 {
     for (unsigned i = 0; i < self->posted; i++) {
         const struct channel_message *message = self->slots[self->order[i]];
+        int peer;
 
         if (self->requests[self->order[i]] != MPI_REQUEST_NULL)
             continue;
-        if (i == 0 ||
-            wire_serial(message->data, message->bytes) == self->serials[message->peer] + 1)
+        peer = message->peer;
+        if (i == 0
+                ? !self->shared[peer].from.fifo || is_due(self, peer, message->data, message->bytes)
+                : count_missing(self, peer, message->data, message->bytes) == 0)
             return i;
     }
     return SLOTS;
@@ -176,29 +231,81 @@ static struct channel_message *give_out(struct mpi_channel *self, unsigned place
     return message;
 }
 
-static omprma_status_t mpi_receive(struct channel *channel, struct channel_message **message)
+/* The oldest message of a peer in shared memory, if it is due. */
+static const void *peek_shared(struct mpi_channel *self, int peer, uint32_t *bytes)
 {
-    struct mpi_channel *self = self_of(channel);
+    const void *data = fifo_peek(&self->shared[peer].from, bytes);
+
+    if (!data || is_due(self, peer, data, *bytes))
+        return data;
+    self->polls = POLLS_PER_LOOK; /* MPI has what is missing */
+    return NULL;
+}
+
+/* Takes a message out of shared memory: of each peer in turns. */
+static omprma_status_t receive_shared(struct mpi_channel *self, struct channel_message **message)
+{
+    for (int i = 0; i < self->sharer_count; i++) {
+        int peer = self->sharers[self->turn];
+        uint32_t bytes;
+        const void *data = peek_shared(self, peer, &bytes);
+
+        self->turn = self->turn + 1 < self->sharer_count ? self->turn + 1 : 0;
+        if (!data)
+            continue;
+        *message = channel_take(&self->base);
+        if (!*message)
+            return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for a control message");
+        memcpy((*message)->data, data, bytes);
+        (*message)->bytes = bytes;
+        (*message)->peer = peer;
+        self->serials[peer] = wire_serial((*message)->data, bytes);
+        fifo_pop(&self->shared[peer].from);
+        self->shared_is_used = true;
+        self->polls = POLLS_PER_LOOK; /* while its answer is on the way */
+        break;
+    }
+    return OMPRMA_OK;
+}
+
+/* Looks at MPI, and takes a message that came by it. */
+static omprma_status_t receive_mpi(struct mpi_channel *self, struct channel_message **message)
+{
     omprma_status_t failed;
     unsigned place;
     int code;
 
-    *message = NULL;
-    if (self->deaf)
-        return turn_deaf(self, error_set(OMPRMA_ERR_MPI, "receiving control messages has failed"));
-    if (self->leaving && (failed = collect(self)) != OMPRMA_OK)
-        return failed;
+    self->polls = 0;
     /* The slot that gave the last message is filled again only now, when its message has been dealt
      * with: posting a receive is not on the way of an answer. The others are posted meanwhile. */
     if (!self->slots[self->empty] && (failed = post(self, self->empty)) != OMPRMA_OK)
-        return turn_deaf(self, failed);
+        return failed;
     code = look(self);
     if (code != MPI_SUCCESS)
-        return turn_deaf(self, world_error(code, "receiving a control message"));
+        return world_error(code, "receiving a control message");
+    self->base.must_look = false;
     place = find_next(self);
     if (place < SLOTS)
         *message = give_out(self, place);
     return OMPRMA_OK;
+}
+
+/* A look at MPI takes as long as many at shared memory. */
+static omprma_status_t mpi_receive(struct channel *channel, struct channel_message **message)
+{
+    struct mpi_channel *self = self_of(channel);
+    omprma_status_t status = OMPRMA_OK;
+
+    *message = NULL;
+    if (self->deaf)
+        return turn_deaf(self, error_set(OMPRMA_ERR_MPI, "receiving control messages has failed"));
+    if (self->leaving && (status = collect(self)) != OMPRMA_OK)
+        return status;
+    if (!self->shared_is_used || channel->must_look || ++self->polls > POLLS_PER_LOOK)
+        status = receive_mpi(self, message);
+    if (status == OMPRMA_OK && !*message)
+        status = receive_shared(self, message);
+    return status == OMPRMA_OK ? OMPRMA_OK : turn_deaf(self, status);
 }
 
 static omprma_status_t mpi_drain(struct channel *channel)
@@ -215,6 +322,7 @@ static omprma_status_t mpi_drain(struct channel *channel)
 
 static void mpi_prepare(struct channel *channel, bool on)
 {
+    channel->must_look = on;
     if (on)
         doorbell_prepare(self_of(channel)->own);
     else
@@ -255,6 +363,8 @@ static void mpi_destroy(struct channel *channel)
         self->base.spare = message->next;
         free(message);
     }
+    free(self->sharers);
+    free(self->shared);
     free(self->serials);
     free(self);
 }
@@ -275,20 +385,23 @@ omprma_status_t mpi_channel_create(const struct world *world, struct doorbell *o
 {
     struct mpi_channel *self = calloc(1, sizeof(*self));
 
-    if (self)
-        self->serials = calloc((size_t)world->size, sizeof(*self->serials));
-    if (!self || !self->serials) {
-        free(self);
+    if (!self)
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for the control channel");
+    self->base.ops = &mpi_ops;
+    for (unsigned i = 0; i < SLOTS; i++)
+        self->requests[i] = MPI_REQUEST_NULL;
+    self->serials = calloc((size_t)world->size, sizeof(*self->serials));
+    self->shared = calloc((size_t)world->size, sizeof(*self->shared));
+    self->sharers = calloc((size_t)world->size, sizeof(*self->sharers));
+    if (!self->serials || !self->shared || !self->sharers) {
+        mpi_destroy(&self->base);
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for the control channel");
     }
-    self->base.ops = &mpi_ops;
     self->comm = world->mpi->control;
     self->own = own;
     self->bells = bells;
     self->can_sleep = can_sleep;
     self->remote_ns = remote_ns;
-    for (unsigned i = 0; i < SLOTS; i++)
-        self->requests[i] = MPI_REQUEST_NULL;
     for (unsigned i = 0; i < SLOTS; i++) {
         omprma_status_t status = post(self, i);
 
@@ -299,4 +412,17 @@ omprma_status_t mpi_channel_create(const struct world *world, struct doorbell *o
     }
     *channel = &self->base;
     return OMPRMA_OK;
+}
+
+void mpi_channel_share(struct channel *channel, int peer, void *memory, bool is_owner)
+{
+    struct mpi_channel *self = self_of(channel);
+    struct shared *shared = &self->shared[peer];
+    struct fifo *to_owner = memory;
+    struct fifo *from_owner = (struct fifo *)(void *)((char *)memory + FIFO_BYTES);
+
+    shared->to.fifo = is_owner ? from_owner : to_owner;
+    shared->from.fifo = is_owner ? to_owner : from_owner;
+    self->sharers[self->sharer_count++] = peer;
+    fifo_open(shared->from.fifo);
 }

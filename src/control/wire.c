@@ -288,6 +288,19 @@ bool wire_next(struct wire_reader *reader, struct wire_record *record)
     return true;
 }
 
+omprma_status_t wire_check_turn(const struct wire_reader *reader, enum wire_kind kind,
+                                uint32_t last)
+{
+    if (reader->header.kind != kind)
+        return error_set(OMPRMA_ERR_PROTOCOL, "%s came instead of %s",
+                         kind == WIRE_RESULTS ? "commands" : "results",
+                         kind == WIRE_RESULTS ? "results" : "commands");
+    if (reader->header.serial != last + 1)
+        return error_set(OMPRMA_ERR_PROTOCOL, "control message %u came behind %u",
+                         reader->header.serial, last);
+    return OMPRMA_OK;
+}
+
 omprma_status_t wire_open_launch(const struct wire_record *record, struct wire_launch *launch)
 {
     uint32_t words = record->tail_bytes / 8,

@@ -14,7 +14,7 @@
 
 enum {
     WIRE_MAGIC = 0x4d52,
-    WIRE_VERSION = 9,
+    WIRE_VERSION = 10,
     WIRE_MESSAGE_BYTES = 64 << 10, /* largest message */
     WIRE_ARENAS_MOST = 64,         /* of a device at a time: what the application can hold */
     WIRE_HEADER_BYTES = 16,
@@ -154,6 +154,11 @@ uint32_t wire_serial(const void *message, size_t bytes);
  * All records of a WIRE_COMMANDS message must name the same queue of the same device.
  * Errors: PROTOCOL (what is wrong and at which offset), VERSION. */
 omprma_status_t wire_open(struct wire_reader *reader, const void *message, size_t bytes);
+
+/* Whether an opened message is of this kind and follows the one with serial `last` in its
+ * direction. Errors: PROTOCOL. */
+omprma_status_t wire_check_turn(const struct wire_reader *reader, enum wire_kind kind,
+                                uint32_t last);
 
 /* What a launch is to be called with. */
 struct wire_launch {

@@ -81,7 +81,8 @@ void incoming_accept(struct peer *peer, const struct channel_message *message)
     struct wire_reader reader;
     struct wire_record record;
 
-    if (wire_open(&reader, message->data, message->bytes) != OMPRMA_OK) {
+    if (wire_open(&reader, message->data, message->bytes) != OMPRMA_OK ||
+        wire_check_turn(&reader, WIRE_RESULTS, peer->received) != OMPRMA_OK) {
         peer_lose(peer, "%s", error_text());
         return;
     }
@@ -224,6 +225,7 @@ void incoming_watch(struct runtime *runtime, int64_t now)
 
 void incoming_query(struct runtime *runtime)
 {
+    channel_look_everywhere(runtime->channel);
     if (!incoming_look(runtime))
         incoming_watch(runtime, clock_ns());
 }

@@ -222,6 +222,7 @@ static void *progress_main(void *data)
         bool moved = false;
 
         runtime_lock(runtime);
+        channel_look_everywhere(runtime->channel);
         if (!runtime->driven && !(moved = runtime->hooks.look(runtime)))
             runtime->hooks.watch(runtime, clock_ns());
         runtime_unlock(runtime);

@@ -101,7 +101,7 @@ static omprma_status_t make_bells(struct runtime *runtime, const struct world_pe
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for %d peers", runtime->world.size);
     for (int rank = 0; rank < runtime->world.size; rank++)
         if (rank != runtime->world.rank)
-            runtime->bells[rank] = doorbell_open(&peers[rank].hello.bell);
+            runtime->bells[rank] = doorbell_open(&peers[rank].hello.bell, MPI_CHANNEL_SHARED_BYTES);
     return OMPRMA_OK;
 }
 
@@ -165,7 +165,25 @@ static omprma_status_t choose_paths(struct runtime *runtime)
     return OMPRMA_OK;
 }
 
-static bool all_near(const struct runtime *runtime)
+/* Short control messages of workers on this host go through shared memory. */
+static void share_memory(struct runtime *runtime)
+{
+    int sharers = 0, others = runtime->world.size - 1;
+
+    for (int rank = 0; rank < runtime->world.size; rank++) {
+        const struct peer *peer = runtime->peers[rank];
+
+        if (!peer || !peer->is_near || runtime->config.control == CONTROL_MPI)
+            continue;
+        mpi_channel_share(runtime->channel, rank, doorbell_shared(runtime->bells[rank]), false);
+        sharers++;
+        others--;
+    }
+    log_write(LOG_CHOICE, "control messages: through shared memory to %d workers, by MPI to %d",
+              sharers, others);
+}
+
+static bool all_have_bells(const struct runtime *runtime)
 {
     for (int rank = 0; rank < runtime->world.size; rank++)
         if (rank != runtime->world.rank && !runtime->bells[rank])
@@ -177,7 +195,7 @@ static omprma_status_t connect_workers(struct runtime *runtime)
 {
     struct world *world = &runtime->world;
     struct world_peer mine = {0}, *peers = NULL;
-    omprma_status_t status = doorbell_create(&runtime->bell, &mine.hello.bell);
+    omprma_status_t status = doorbell_create(&runtime->bell, 0, &mine.hello.bell);
 
     if (status != OMPRMA_OK)
         return status;
@@ -201,12 +219,14 @@ static omprma_status_t connect_workers(struct runtime *runtime)
     if (status == OMPRMA_OK)
         status = make_bells(runtime, peers);
     if (status == OMPRMA_OK)
-        status = mpi_channel_create(world, runtime->bell, NULL, all_near(runtime), FAR_NAP_NS,
+        status = mpi_channel_create(world, runtime->bell, NULL, all_have_bells(runtime), FAR_NAP_NS,
                                     &runtime->channel);
     if (runtime->config.on_loss == ON_LOSS_CONTINUE)
         broken_pipe_spare(runtime);
     if (status == OMPRMA_OK)
         status = make_devices(runtime, peers, world->size, world->head);
+    if (status == OMPRMA_OK)
+        share_memory(runtime);
     if (status == OMPRMA_OK)
         status = choose_paths(runtime);
     if (status == OMPRMA_OK)

@@ -145,7 +145,7 @@ omprma_status_t null_network_create(int ranks, struct null_network **out)
     while (network->ranks < ranks) {
         struct inbox *inbox = &network->inbox[network->ranks];
         struct doorbell_address address;
-        omprma_status_t status = doorbell_create(&inbox->bell, &address);
+        omprma_status_t status = doorbell_create(&inbox->bell, 0, &address);
 
         if (status != OMPRMA_OK) {
             null_network_destroy(network);

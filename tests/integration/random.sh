@@ -29,6 +29,8 @@ settings() {
     chosen+=(${picked:+"OMPRMA_$picked"})
     pick '' EXCHANGE=put EXCHANGE=get EXCHANGE=send EXCHANGE=application
     chosen+=(${picked:+"OMPRMA_$picked"})
+    pick '' '' CONTROL=mpi
+    chosen+=(${picked:+"OMPRMA_$picked"})
     pick '' '' LANES=3
     chosen+=(${picked:+"OMPRMA_$picked"})
     pick ARENA=1M ARENA=64M

@@ -19,6 +19,7 @@ llvm=$root/build/toolchains/llvm-14
 [ -x "$llvm/bin/clang" ] || { echo "no LLVM 14: run scripts/toolchains" && exit 77; }
 
 export OMPRMA_TIMEOUT=5 OMP_NUM_THREADS=2 LIBOMP_NUM_HIDDEN_HELPER_THREADS=2 OMPRMA_MEMORY=320M
+export OMPRMA_CONTROL=mpi # else there are fewer calls
 export OMPRMA_BIND=0 # else there is a line when workers share cores
 ulimit -c 0
 # Open MPI's own, of one that is in MPI_Finalize when another ends: nobody can keep it quiet there.

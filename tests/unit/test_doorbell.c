@@ -60,12 +60,12 @@ static bool ping_pong(unsigned side, struct doorbell *own, struct doorbell *othe
 
 static struct doorbell *meet(unsigned side, struct doorbell **own)
 {
-    if (doorbell_create(own, &table->address[side]) != OMPRMA_OK)
+    if (doorbell_create(own, 0, &table->address[side]) != OMPRMA_OK)
         return NULL;
     atomic_store(&table->ready[side], 1);
     while (!atomic_load(&table->ready[1 - side]))
         usleep(100);
-    return doorbell_open(&table->address[1 - side]);
+    return doorbell_open(&table->address[1 - side], 0);
 }
 
 static void processes_wake_each_other(void **state)
@@ -104,7 +104,7 @@ static void a_sleep_ends_at_its_limit(void **state)
     int64_t begin = clock_ns();
 
     (void)state;
-    assert_int_equal(doorbell_create(&bell, &address), OMPRMA_OK);
+    assert_int_equal(doorbell_create(&bell, 0, &address), OMPRMA_OK);
     doorbell_prepare(bell);
     doorbell_sleep(bell, 20000000);
     assert_true(clock_ns() - begin >= 19000000);
@@ -127,21 +127,21 @@ static void strangers_are_not_opened(void **state)
     struct doorbell *bell, *peer;
 
     (void)state;
-    assert_int_equal(doorbell_create(&bell, &address), OMPRMA_OK);
-    peer = doorbell_open(&address);
+    assert_int_equal(doorbell_create(&bell, 0, &address), OMPRMA_OK);
+    peer = doorbell_open(&address, 0);
     assert_non_null(peer);
     doorbell_close(peer);
     changed = address;
     changed.cookie++;
-    assert_null(doorbell_open(&changed));
+    assert_null(doorbell_open(&changed, 0));
     changed = address;
     changed.fd = 0; /* something else is open there */
-    assert_null(doorbell_open(&changed));
+    assert_null(doorbell_open(&changed, 0));
     changed.fd = 900;
-    assert_null(doorbell_open(&changed));
+    assert_null(doorbell_open(&changed, 0));
     changed = address;
     changed.pid = 0x7ffffff;
-    assert_null(doorbell_open(&changed));
+    assert_null(doorbell_open(&changed, 0));
     doorbell_close(bell);
     doorbell_close(NULL);
     doorbell_ring(NULL);
@@ -163,7 +163,7 @@ static void the_death_of_an_owner_is_seen(void **state)
     assert_true(child >= 0);
     if (child == 0) {
         memset(memory, 1, MEMORY); /* freeing it takes a while */
-        if (doorbell_create(&own, &table->address[0]) != OMPRMA_OK ||
+        if (doorbell_create(&own, 0, &table->address[0]) != OMPRMA_OK ||
             doorbell_stay(own) != OMPRMA_OK)
             _exit(1);
         atomic_store(&table->ready[0], 1);
@@ -172,8 +172,8 @@ static void the_death_of_an_owner_is_seen(void **state)
     }
     while (!atomic_load(&table->ready[0]))
         usleep(100);
-    peer = doorbell_open(&table->address[0]);
-    other = doorbell_open(&table->address[0]);
+    peer = doorbell_open(&table->address[0], 0);
+    other = doorbell_open(&table->address[0], 0);
     assert_non_null(peer);
     assert_non_null(other);
     here = (struct iovec){&byte, 1};
@@ -203,8 +203,8 @@ static void nobody_is_taken_for_dead(void **state)
     struct doorbell *bell, *peer;
 
     (void)state;
-    assert_int_equal(doorbell_create(&bell, &address), OMPRMA_OK);
-    peer = doorbell_open(&address);
+    assert_int_equal(doorbell_create(&bell, 0, &address), OMPRMA_OK);
+    peer = doorbell_open(&address, 0);
     assert_non_null(peer);
     assert_false(doorbell_owner_died(peer));
     assert_int_equal(doorbell_stay(bell), OMPRMA_OK);

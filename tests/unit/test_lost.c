@@ -296,7 +296,7 @@ static void a_worker_that_has_died(void **state)
     assert_true(address != MAP_FAILED);
     child = fork();
     if (child == 0) {
-        if (doorbell_create(&own, address) == OMPRMA_OK && doorbell_stay(own) == OMPRMA_OK)
+        if (doorbell_create(&own, 0, address) == OMPRMA_OK && doorbell_stay(own) == OMPRMA_OK)
             raise(SIGSTOP);
         for (;;)
             pause();
@@ -307,7 +307,7 @@ static void a_worker_that_has_died(void **state)
     runtime = runtime_get();
     runtime_lock(runtime);
     runtime->bells = calloc(2, sizeof(*runtime->bells));
-    runtime->bells[1] = doorbell_open(address);
+    runtime->bells[1] = doorbell_open(address, 0);
     assert_non_null(runtime->bells[1]);
     core_device(0)->peer->can_ring = true;
     runtime_unlock(runtime);

@@ -1,6 +1,7 @@
 /*
  * test_mpi_channel.c: in which order control messages are given out when MPI ends its receives in
- * another. MPI's functions stand here instead of the library's. Nothing here starts MPI.
+ * another, and when some come through shared memory. MPI's functions stand here instead of the
+ * library's. Nothing here starts MPI.
  */
 #include <mpi.h>
 #include <setjmp.h>
@@ -23,7 +24,7 @@ static struct receive {
     int source, bytes;
     bool over;
 } receives[RECEIVES];
-static int posted, matched;
+static int posted, matched, looked, sent_by_mpi;
 
 int MPI_Irecv(void *to, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
               MPI_Request *request)
@@ -36,15 +37,29 @@ int MPI_Irecv(void *to, int count, MPI_Datatype type, int rank, int tag, MPI_Com
     return MPI_SUCCESS;
 }
 
+int MPI_Isend(const void *from, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
+              MPI_Request *request)
+{
+    static struct receive gone = {.over = true};
+
+    (void)from, (void)count, (void)type, (void)rank, (void)tag, (void)comm;
+    sent_by_mpi++;
+    *request = (MPI_Request)(void *)&gone;
+    return MPI_SUCCESS;
+}
+
 int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
     const struct receive *receive = (const struct receive *)(void *)*request;
 
+    looked++;
     *flag = receive->over;
     if (!receive->over)
         return MPI_SUCCESS;
-    status->MPI_SOURCE = receive->source;
-    status->MPI_TAG = receive->bytes; /* for MPI_Get_count() */
+    if (status != MPI_STATUS_IGNORE) {
+        status->MPI_SOURCE = receive->source;
+        status->MPI_TAG = receive->bytes; /* for MPI_Get_count() */
+    }
     *request = MPI_REQUEST_NULL;
     return MPI_SUCCESS;
 }
@@ -109,11 +124,15 @@ static struct channel *open_channel(void)
 {
     static struct world_mpi mpi;
     static const struct world world = {.mpi = &mpi, .size = 4};
+    static struct doorbell *bell;
+    struct doorbell_address address;
     struct channel *channel = NULL;
 
+    if (!bell)
+        assert_int_equal(doorbell_create(&bell, 0, &address), OMPRMA_OK);
     memset(receives, 0, sizeof(receives));
-    posted = matched = 0;
-    assert_int_equal(mpi_channel_create(&world, NULL, NULL, false, 0, &channel), OMPRMA_OK);
+    posted = matched = looked = sent_by_mpi = 0;
+    assert_int_equal(mpi_channel_create(&world, bell, NULL, false, 0, &channel), OMPRMA_OK);
     return channel;
 }
 
@@ -216,6 +235,223 @@ static void any_order(void **state)
     channel_destroy(channel);
 }
 
+/* ---- a peer with shared memory ---- */
+
+/* The other side of the memory shared with `peer`: what it puts in and what it finds. */
+struct beside {
+    int peer;
+    void *shared;
+    struct fifo_end in, out;
+};
+
+static struct beside make_beside(struct channel *channel, int peer)
+{
+    struct beside beside = {.peer = peer, .shared = aligned_alloc(64, MPI_CHANNEL_SHARED_BYTES)};
+
+    assert_non_null(beside.shared);
+    memset(beside.shared, 0, MPI_CHANNEL_SHARED_BYTES);
+    beside.in.fifo = beside.shared;
+    beside.out.fifo = (struct fifo *)(void *)((char *)beside.shared + FIFO_BYTES);
+    mpi_channel_share(channel, peer, beside.shared, true);
+    assert_true(fifo_is_open(beside.in.fifo));
+    return beside;
+}
+
+/* The peer's next message through shared memory. False if there is no room. */
+static bool put_beside(struct beside *beside, uint32_t serial)
+{
+    _Alignas(8) uint8_t data[64];
+    struct wire_buffer buffer = {data, 0, sizeof(data)};
+
+    wire_begin(&buffer);
+    wire_seal(&buffer, WIRE_RESULTS, serial, 0, false);
+    return fifo_push(&beside->in, data, buffer.used);
+}
+
+static void send_bytes(struct channel *channel, int peer, uint32_t bytes)
+{
+    struct channel_message *message = channel_take(channel);
+
+    assert_non_null(message);
+    message->peer = peer;
+    message->bytes = bytes;
+    assert_int_equal(channel_send(channel, message), OMPRMA_OK);
+}
+
+static void what_is_short_goes_through_shared_memory(void **state)
+{
+    struct channel *channel = open_channel();
+    struct beside beside = make_beside(channel, 1);
+    uint32_t bytes, found = 0;
+
+    (void)state;
+    send_bytes(channel, 1, 64); /* nobody reads there yet */
+    assert_int_equal(sent_by_mpi, 1);
+    fifo_open(beside.out.fifo);
+    send_bytes(channel, 1, 64);
+    send_bytes(channel, 2, 64); /* shares nothing */
+    send_bytes(channel, 1, FIFO_MESSAGE_BYTES);
+    assert_int_equal(sent_by_mpi, 2);
+    send_bytes(channel, 1, FIFO_MESSAGE_BYTES + 1);
+    assert_int_equal(sent_by_mpi, 3);
+    for (int i = 0; sent_by_mpi == 3; i++) { /* until there is no room */
+        assert_true(i < 1000);
+        send_bytes(channel, 1, 64);
+    }
+    for (; fifo_peek(&beside.out, &bytes); found++)
+        fifo_pop(&beside.out);
+    assert_int_equal(found, 32);
+    send_bytes(channel, 1, 64);
+    assert_int_equal(sent_by_mpi, 4);
+    channel_destroy(channel);
+    free(beside.shared);
+}
+
+static void both_ways_keep_the_order(void **state)
+{
+    struct channel *channel = open_channel();
+    struct beside beside = make_beside(channel, 1);
+    int slow, second;
+
+    (void)state;
+    put_beside(&beside, 1);
+    slow = begin(1, 2); /* long: by MPI */
+    put_beside(&beside, 3);
+    second = begin(1, 4);
+    put_beside(&beside, 5);
+    expect(channel, 1, 1);
+    end(second);
+    expect(channel, -1, 0);
+    end(begin(2, 1)); /* another sender does not wait for it */
+    expect(channel, 2, 1);
+    end(slow);
+    for (uint32_t serial = 2; serial <= 5; serial++)
+        expect(channel, 1, serial);
+    expect(channel, -1, 0);
+    channel_destroy(channel);
+    free(beside.shared);
+}
+
+/* Nothing may be slept over, and MPI must go on while messages come by the other way. */
+static void mpi_is_looked_at(void **state)
+{
+    struct channel *channel = open_channel();
+    struct beside beside = make_beside(channel, 1);
+    struct channel_message *message;
+
+    (void)state;
+    expect(channel, -1, 0);
+    assert_in_range(looked, LOOKS, 3 * LOOKS); /* nothing has come the other way: at each poll */
+    put_beside(&beside, 1);
+    expect(channel, 1, 1);
+    looked = 0;
+    expect(channel, -1, 0);
+    assert_in_range(looked, LOOKS / 8, LOOKS);
+    for (int i = 0; i < 20; i++) {
+        int before = looked;
+
+        channel_prepare(channel, true);
+        assert_int_equal(channel_receive(channel, &message), OMPRMA_OK);
+        assert_in_range(looked, before + 8, before + 9); /* at all receives */
+        channel_prepare(channel, false);
+        before = looked;
+        channel_look_everywhere(channel);
+        assert_int_equal(channel_receive(channel, &message), OMPRMA_OK);
+        assert_in_range(looked, before + 8, before + 9);
+    }
+    looked = 0;
+    for (uint32_t serial = 2; serial <= 201; serial++) {
+        put_beside(&beside, serial);
+        expect(channel, 1, serial);
+    }
+    assert_true(looked >= 199);
+    channel_destroy(channel);
+    free(beside.shared);
+}
+
+/* Who always has something in shared memory keeps no other from being heard. */
+static void nobody_starves(void **state)
+{
+    struct channel *channel = open_channel();
+    struct beside beside = make_beside(channel, 1);
+    struct channel_message *message = NULL;
+    uint32_t put = 0;
+    int taken = 0;
+
+    (void)state;
+    for (int i = 0; i < 10; i++)
+        put_beside(&beside, ++put);
+    end(begin(2, 1));
+    for (; taken < 4; taken++) {
+        put_beside(&beside, ++put);
+        assert_int_equal(channel_receive(channel, &message), OMPRMA_OK);
+        assert_non_null(message);
+        if (message->peer == 2)
+            break;
+        channel_drop(channel, message);
+    }
+    assert_true(taken < 4);
+    channel_drop(channel, message);
+    channel_destroy(channel);
+    free(beside.shared);
+}
+
+/* What no message of the peer can be is given out, for others to judge; nobody waits for ever. */
+static void damaged_messages(void **state)
+{
+    struct channel *channel = open_channel();
+    struct beside beside = make_beside(channel, 1);
+
+    (void)state;
+    put_beside(&beside, 0x7f000000);
+    expect(channel, 1, 0x7f000000);
+    end(begin(1, 0x3f000000));
+    put_beside(&beside, 2);
+    expect(channel, 1, 0x3f000000);
+    expect(channel, 1, 2);
+    channel_destroy(channel);
+    free(beside.shared);
+}
+
+static void any_order_of_both_ways(void **state)
+{
+    struct channel *channel = open_channel();
+    struct beside beside[3];
+    uint32_t begun[4] = {0}, got[4] = {0}, draw = 7;
+    int under_way[8], count = 0, beside_count = 0;
+
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        beside[i] = make_beside(channel, i + 1);
+    while (got[1] + got[2] + got[3] < 3000) {
+        struct channel_message *message = NULL;
+        int peer;
+
+        draw = draw * 1664525 + 1013904223;
+        peer = 1 + (int)((draw >> 20) % 3);
+        if ((draw >> 16) % 4 == 0 && matched < posted && matched < 900) {
+            under_way[count++] = begin(peer, ++begun[peer]);
+        } else if ((draw >> 16) % 4 == 1 && count) {
+            int which = (int)((draw >> 20) % (unsigned)count);
+
+            end(under_way[which]);
+            under_way[which] = under_way[--count];
+        } else if ((draw >> 16) % 4 == 2 && put_beside(&beside[peer - 1], begun[peer] + 1)) {
+            begun[peer]++;
+            beside_count++;
+        }
+        assert_int_equal(channel_receive(channel, &message), OMPRMA_OK);
+        if (!message)
+            continue;
+        assert_int_equal(wire_serial(message->data, message->bytes), ++got[message->peer]);
+        channel_drop(channel, message);
+    }
+    assert_true(beside_count > 1000);
+    channel_destroy(channel);
+    for (int i = 0; i < 3; i++)
+        free(beside[i].shared);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -223,6 +459,12 @@ int main(void)
         cmocka_unit_test(a_sender_keeps_its_order),
         cmocka_unit_test(a_damaged_message_comes_when_it_is_the_oldest),
         cmocka_unit_test(any_order),
+        cmocka_unit_test(what_is_short_goes_through_shared_memory),
+        cmocka_unit_test(both_ways_keep_the_order),
+        cmocka_unit_test(mpi_is_looked_at),
+        cmocka_unit_test(nobody_starves),
+        cmocka_unit_test(damaged_messages),
+        cmocka_unit_test(any_order_of_both_ways),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,7 +13,7 @@ static struct doorbell *make_bell(bool asleep)
     struct doorbell_address address;
     struct doorbell *bell;
 
-    assert_int_equal(doorbell_create(&bell, &address), OMPRMA_OK);
+    assert_int_equal(doorbell_create(&bell, 0, &address), OMPRMA_OK);
     if (asleep)
         doorbell_prepare(bell);
     return bell;

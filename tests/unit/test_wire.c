@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "control/wire.h"
 #include "control/world.h"
 
@@ -397,12 +398,30 @@ static void the_document_is_true(void **state)
     assert_told("\n| %zu | u64 | staging_bytes |", offsetof(struct world_device, staging_bytes));
 }
 
+static void only_the_next_message_is_taken(void **state)
+{
+    _Alignas(8) uint8_t data[WIRE_HEADER_BYTES];
+    struct wire_buffer buffer = {data, 0, sizeof(data)};
+    struct wire_reader reader;
+
+    (void)state;
+    wire_begin(&buffer);
+    wire_seal(&buffer, WIRE_RESULTS, 0, 0, false); /* after 2^32 - 1 */
+    assert_int_equal(wire_open(&reader, data, buffer.used), OMPRMA_OK);
+    assert_int_equal(wire_check_turn(&reader, WIRE_RESULTS, UINT32_MAX), OMPRMA_OK);
+    assert_int_equal(wire_check_turn(&reader, WIRE_RESULTS, 0), OMPRMA_ERR_PROTOCOL);
+    assert_string_equal(error_text(), "control message 0 came behind 0");
+    assert_int_equal(wire_check_turn(&reader, WIRE_COMMANDS, UINT32_MAX), OMPRMA_ERR_PROTOCOL);
+    assert_string_equal(error_text(), "results came instead of commands");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_code_survives),
         cmocka_unit_test(unknown_codes_are_known_as_such),
         cmocka_unit_test(the_document_is_true),
+        cmocka_unit_test(only_the_next_message_is_taken),
         cmocka_unit_test(want_reply_marks_the_last_record),
         cmocka_unit_test(messages_fill_to_the_last_byte),
         cmocka_unit_test(launches_carry_their_geometry),

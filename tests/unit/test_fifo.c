@@ -1,0 +1,176 @@
+/* test_fifo.c: messages come out as they went in, in order, each once; what finds no room is told;
+ * damaged memory leads nowhere else. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "control/fifo.h"
+
+enum { ELEMENTS = 32, MESSAGES = 200000 };
+
+static struct fifo *make(void)
+{
+    void *memory = aligned_alloc(64, FIFO_BYTES);
+
+    assert_non_null(memory);
+    memset(memory, 0, FIFO_BYTES);
+    return memory;
+}
+
+/* Length and content of the n-th message. */
+static uint32_t make_message(uint32_t number, uint8_t *data)
+{
+    uint32_t bytes = 4 + number * 2654435761U % (FIFO_MESSAGE_BYTES - 3);
+
+    memset(data, (int)(number % 251), bytes);
+    memcpy(data, &number, sizeof(number));
+    return bytes;
+}
+
+/* True if the n-th message is the next to come out; takes it out. */
+static bool take(struct fifo_end *reader, uint32_t number)
+{
+    uint8_t expected[FIFO_MESSAGE_BYTES];
+    uint32_t bytes = 0, expected_bytes = make_message(number, expected);
+    const void *data = fifo_peek(reader, &bytes);
+    bool is_right = data && bytes == expected_bytes && memcmp(data, expected, bytes) == 0;
+
+    if (data)
+        fifo_pop(reader);
+    return is_right;
+}
+
+static bool put(struct fifo_end *writer, uint32_t number)
+{
+    uint8_t data[FIFO_MESSAGE_BYTES];
+    uint32_t bytes = make_message(number, data);
+
+    return fifo_push(writer, data, bytes);
+}
+
+static void full_and_empty(void **state)
+{
+    struct fifo_end writer = {.fifo = make()}, reader = {.fifo = writer.fifo};
+    uint32_t in = 0, out = 0, bytes;
+
+    (void)state;
+    assert_null(fifo_peek(&reader, &bytes));
+    for (int lap = 0; lap < 5; lap++) {
+        while (in - out < ELEMENTS)
+            assert_true(put(&writer, in++));
+        assert_false(put(&writer, in));
+        assert_true(take(&reader, out++));
+        assert_true(put(&writer, in++)); /* what was emptied can be filled */
+        assert_false(put(&writer, in));
+        while (out < in)
+            assert_true(take(&reader, out++));
+        assert_null(fifo_peek(&reader, &bytes));
+    }
+    free(writer.fifo);
+}
+
+static void positions_wrap_around(void **state)
+{
+    struct fifo_end writer = {.fifo = make(), .position = UINT32_MAX - 40};
+    struct fifo_end reader = writer;
+
+    (void)state;
+    writer.emptied = writer.position;
+    for (uint32_t number = 0; number < 100; number++) {
+        assert_true(put(&writer, number));
+        assert_true(take(&reader, number));
+    }
+    free(writer.fifo);
+}
+
+static void too_long(void **state)
+{
+    static const uint8_t data[FIFO_MESSAGE_BYTES + 1];
+    struct fifo_end writer = {.fifo = make()}, reader = {.fifo = writer.fifo};
+    uint32_t bytes = 0;
+
+    (void)state;
+    assert_false(fifo_push(&writer, data, sizeof(data)));
+    assert_null(fifo_peek(&reader, &bytes));
+    assert_true(fifo_push(&writer, data, FIFO_MESSAGE_BYTES));
+    assert_non_null(fifo_peek(&reader, &bytes));
+    assert_int_equal(bytes, FIFO_MESSAGE_BYTES);
+    free(writer.fifo);
+}
+
+static void closed_at_first(void **state)
+{
+    struct fifo *fifo = make();
+
+    (void)state;
+    assert_false(fifo_is_open(fifo));
+    fifo_open(fifo);
+    assert_true(fifo_is_open(fifo));
+    free(fifo);
+}
+
+/* The other process wrote where it must not. */
+static void damaged_memory(void **state)
+{
+    struct fifo *fifo = make();
+    struct fifo_end writer = {.fifo = fifo}, reader = {.fifo = fifo};
+    uint32_t bytes = 1;
+
+    (void)state;
+    assert_true(put(&writer, 0));
+    memset((uint8_t *)fifo + 64 + 4, 0xff, 4); /* the length in the first element */
+    assert_non_null(fifo_peek(&reader, &bytes));
+    assert_int_equal(bytes, 0);
+    memset(fifo, 0xff, FIFO_BYTES);
+    assert_null(fifo_peek(&reader, &bytes));
+    for (int i = 0; i < 2 * ELEMENTS; i++) /* stays inside, which the address sanitizer sees */
+        put(&writer, 1);
+    free(fifo);
+}
+
+static void *write_all(void *data)
+{
+    struct fifo_end *writer = data;
+
+    for (uint32_t number = 0; number < MESSAGES;) {
+        if (put(writer, number))
+            number++;
+        else
+            sched_yield();
+    }
+    return NULL;
+}
+
+static void two_threads(void **state)
+{
+    struct fifo_end writer = {.fifo = make()}, reader = {.fifo = writer.fifo};
+    pthread_t thread;
+    uint32_t bytes;
+
+    (void)state;
+    assert_int_equal(pthread_create(&thread, NULL, write_all, &writer), 0);
+    for (uint32_t number = 0; number < MESSAGES; number++) {
+        while (!fifo_peek(&reader, &bytes))
+            sched_yield();
+        assert_true(take(&reader, number));
+    }
+    pthread_join(thread, NULL);
+    assert_null(fifo_peek(&reader, &bytes));
+    free(writer.fifo);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(full_and_empty), cmocka_unit_test(positions_wrap_around),
+        cmocka_unit_test(too_long),       cmocka_unit_test(closed_at_first),
+        cmocka_unit_test(damaged_memory), cmocka_unit_test(two_threads),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
