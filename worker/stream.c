@@ -216,7 +216,7 @@ omprma_status_t stream_accept(struct session *session, struct channel_message *m
     omprma_status_t status = wire_open(&reader, message->data, message->bytes);
 
     if (status == OMPRMA_OK)
-        status = wire_check_turn(&reader, WIRE_COMMANDS, session->in_serial);
+        status = wire_check_next(&reader, WIRE_COMMANDS, session->in_serial);
     if (status != OMPRMA_OK) {
         channel_drop(server->channel, message);
         return status;

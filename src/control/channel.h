@@ -67,8 +67,8 @@ static inline omprma_status_t channel_send(struct channel *channel, struct chann
 }
 
 /* Gives the next message that has arrived, or sets *message to NULL. Errors: MPI: a message to
- * channel->failed_peer that channel_send() had taken over did not leave, or, if that is -1, nothing
- * can be received any more, now and later. */
+ * channel->failed_peer that channel_send() had taken over did not leave; MPI and HOST_MEMORY, if
+ * that is -1: nothing can be received any more, now and later. */
 static inline omprma_status_t channel_receive(struct channel *channel,
                                               struct channel_message **message)
 {
@@ -89,7 +89,8 @@ static inline omprma_status_t channel_drain(struct channel *channel)
 }
 
 /* Announces (`on`) or withdraws that this side is about to sleep. After announcing, and before
- * channel_sleep(), look once more for messages: one that came in between ends the sleep. */
+ * channel_sleep(), look once more for messages, which then is everywhere: one that came in between
+ * ends the sleep. */
 static inline void channel_prepare(struct channel *channel, bool on)
 {
     channel->ops->prepare(channel, on);

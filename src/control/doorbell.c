@@ -1,4 +1,4 @@
-/* doorbell.c: a futex in a shared page. See doorbell.h. */
+/* doorbell.c: a futex in shared memory. See doorbell.h. */
 #define _GNU_SOURCE
 #include "control/doorbell.h"
 
@@ -19,21 +19,21 @@
 
 #include "base/error.h"
 
-/* The page. `asleep` is 1 from prepare to the end of the sleep, and is also the futex word: whoever
- * rings sets it to 0, so that a ring between prepare and sleep is not lost. `life` is locked by the
- * owner while it lives: of a robust mutex the kernel tells others when its owner has died, and it
- * does so before it takes the owner's memory away. */
-struct page {
+/* The shared memory. `asleep` is 1 from prepare to the end of the sleep, and is also the futex
+ * word: whoever rings sets it to 0, so that a ring between prepare and sleep is not lost. `life` is
+ * locked by the owner while it lives: of a robust mutex the kernel tells others when its owner has
+ * died, and it does so before it takes the owner's memory away. */
+struct shared {
     uint64_t cookie;
     pthread_mutex_t life;
     _Atomic bool died; /* whoever finds it out tells the others: `life` says it only once */
     _Alignas(64) _Atomic uint32_t asleep;
     _Alignas(64) _Atomic int32_t cpu; /* plus 1; 0: not told */
-    _Alignas(64) uint8_t shared[];
+    _Alignas(64) uint8_t rest[];
 };
 
 struct doorbell {
-    struct page *page;
+    struct shared *shared;
     size_t bytes;
     int fd;     /* -1 for a peer's */
     bool stays; /* `life` is locked by us */
@@ -45,9 +45,10 @@ static struct doorbell *doorbell_map(int fd, size_t shared_bytes, bool own)
 
     if (!bell)
         return NULL;
-    bell->bytes = sizeof(struct page) + shared_bytes;
-    bell->page = mmap(NULL, bell->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
-    if (bell->page == MAP_FAILED) {
+    bell->bytes = sizeof(struct shared) + shared_bytes;
+    bell->shared = mmap(NULL, bell->bytes, PROT_READ | PROT_WRITE,
+                        MAP_SHARED | (own ? MAP_POPULATE : 0), fd, 0);
+    if (bell->shared == MAP_FAILED) {
         free(bell);
         return NULL;
     }
@@ -63,17 +64,17 @@ omprma_status_t doorbell_create(struct doorbell **bell, size_t shared_bytes,
     struct doorbell *made = NULL;
     uint64_t cookie = 0;
 
-    if (fd >= 0 && ftruncate(fd, (off_t)(sizeof(struct page) + shared_bytes)) == 0)
+    if (fd >= 0 && ftruncate(fd, (off_t)(sizeof(struct shared) + shared_bytes)) == 0)
         made = doorbell_map(fd, shared_bytes, true);
     if (!made) {
         if (fd >= 0)
             close(fd);
-        return error_set(OMPRMA_ERR_HOST_MEMORY, "cannot create a shared page: %s",
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "cannot create shared memory: %s",
                          strerror(errno));
     }
     if (getrandom(&cookie, sizeof(cookie), 0) != (ssize_t)sizeof(cookie))
         cookie = (uint64_t)getpid() << 32 | (uint32_t)fd;
-    made->page->cookie = cookie;
+    made->shared->cookie = cookie;
     address->pid = getpid();
     address->fd = fd;
     address->cookie = cookie;
@@ -92,11 +93,11 @@ struct doorbell *doorbell_open(const struct doorbell_address *address, size_t sh
     if (fd < 0)
         return NULL;
     /* On another host the same path may be anything: look at the size before reading it. */
-    bell = lseek(fd, 0, SEEK_END) == (off_t)(sizeof(struct page) + shared_bytes)
+    bell = lseek(fd, 0, SEEK_END) == (off_t)(sizeof(struct shared) + shared_bytes)
                ? doorbell_map(fd, shared_bytes, false)
                : NULL;
     close(fd);
-    if (bell && bell->page->cookie != address->cookie) {
+    if (bell && bell->shared->cookie != address->cookie) {
         doorbell_close(bell);
         return NULL;
     }
@@ -105,7 +106,7 @@ struct doorbell *doorbell_open(const struct doorbell_address *address, size_t sh
 
 void *doorbell_shared(struct doorbell *bell)
 {
-    return bell->page->shared;
+    return bell->shared->rest;
 }
 
 void doorbell_close(struct doorbell *bell)
@@ -113,8 +114,8 @@ void doorbell_close(struct doorbell *bell)
     if (!bell)
         return;
     if (bell->stays)
-        pthread_mutex_unlock(&bell->page->life); /* refused, and rightly, on another thread */
-    munmap(bell->page, bell->bytes);
+        pthread_mutex_unlock(&bell->shared->life); /* refused, and rightly, on another thread */
+    munmap(bell->shared, bell->bytes);
     if (bell->fd >= 0)
         close(bell->fd);
     free(bell);
@@ -126,20 +127,20 @@ bool doorbell_is_asleep(struct doorbell *bell)
         return false;
     /* The message is stored before the flag is read: pairs with doorbell_prepare(). */
     atomic_thread_fence(memory_order_seq_cst);
-    return atomic_load_explicit(&bell->page->asleep, memory_order_relaxed);
+    return atomic_load_explicit(&bell->shared->asleep, memory_order_relaxed);
 }
 
 void doorbell_ring(struct doorbell *bell)
 {
     if (!doorbell_is_asleep(bell))
         return;
-    if (atomic_exchange(&bell->page->asleep, 0))
-        syscall(SYS_futex, &bell->page->asleep, FUTEX_WAKE, 1, NULL, NULL, 0);
+    if (atomic_exchange(&bell->shared->asleep, 0))
+        syscall(SYS_futex, &bell->shared->asleep, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
 void doorbell_prepare(struct doorbell *bell)
 {
-    atomic_store(&bell->page->asleep, 1);
+    atomic_store(&bell->shared->asleep, 1);
     atomic_thread_fence(memory_order_seq_cst);
 }
 
@@ -147,24 +148,24 @@ void doorbell_sleep(struct doorbell *bell, int64_t ns)
 {
     struct timespec limit = {.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
 
-    syscall(SYS_futex, &bell->page->asleep, FUTEX_WAIT, 1, &limit, NULL, 0);
-    atomic_store(&bell->page->asleep, 0);
+    syscall(SYS_futex, &bell->shared->asleep, FUTEX_WAIT, 1, &limit, NULL, 0);
+    atomic_store(&bell->shared->asleep, 0);
 }
 
 void doorbell_cancel(struct doorbell *bell)
 {
-    atomic_store(&bell->page->asleep, 0);
+    atomic_store(&bell->shared->asleep, 0);
 }
 
 void doorbell_tell_cpu(struct doorbell *bell)
 {
     if (bell)
-        atomic_store_explicit(&bell->page->cpu, sched_getcpu() + 1, memory_order_relaxed);
+        atomic_store_explicit(&bell->shared->cpu, sched_getcpu() + 1, memory_order_relaxed);
 }
 
 int doorbell_cpu(const struct doorbell *bell)
 {
-    return bell ? atomic_load_explicit(&bell->page->cpu, memory_order_relaxed) - 1 : -1;
+    return bell ? atomic_load_explicit(&bell->shared->cpu, memory_order_relaxed) - 1 : -1;
 }
 
 omprma_status_t doorbell_stay(struct doorbell *bell)
@@ -175,12 +176,12 @@ omprma_status_t doorbell_stay(struct doorbell *bell)
     pthread_mutexattr_init(&attributes);
     pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
     pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
-    code = pthread_mutex_init(&bell->page->life, &attributes);
+    code = pthread_mutex_init(&bell->shared->life, &attributes);
     pthread_mutexattr_destroy(&attributes);
     if (code == 0)
-        code = pthread_mutex_lock(&bell->page->life);
+        code = pthread_mutex_lock(&bell->shared->life);
     if (code != 0)
-        return error_set(OMPRMA_ERR_HOST_MEMORY, "cannot lock a shared page: %s", strerror(code));
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "cannot lock shared memory: %s", strerror(code));
     bell->stays = true;
     return OMPRMA_OK;
 }
@@ -189,12 +190,12 @@ bool doorbell_owner_died(struct doorbell *bell)
 {
     int code;
 
-    if (!bell || atomic_load_explicit(&bell->page->died, memory_order_relaxed))
+    if (!bell || atomic_load_explicit(&bell->shared->died, memory_order_relaxed))
         return bell != NULL;
-    code = pthread_mutex_trylock(&bell->page->life);
+    code = pthread_mutex_trylock(&bell->shared->life);
     if (code == EOWNERDEAD || code == ENOTRECOVERABLE)
-        atomic_store(&bell->page->died, true);
+        atomic_store(&bell->shared->died, true);
     if (code == 0 || code == EOWNERDEAD)
-        pthread_mutex_unlock(&bell->page->life);
+        pthread_mutex_unlock(&bell->shared->life);
     return code == EOWNERDEAD || code == ENOTRECOVERABLE;
 }

@@ -2,7 +2,8 @@
  * doorbell.h: lets a process sleep until a peer on the same host has sent it something. Shared
  * memory (memfd; peers open it through /proc/PID/fd) holds one futex word; ringing costs a
  * load unless the owner sleeps. Peers on other hosts cannot ring: the owner then sleeps briefly.
- * The page also tells peers that the owner has died, before MPI could notice. Knows nothing of MPI.
+ * The memory also tells peers that the owner has died, before MPI could notice. Knows nothing of
+ * MPI.
  *
  * Thread: doorbell_sleep() by one thread at a time, the rest by any.
  */
@@ -28,7 +29,7 @@ omprma_status_t doorbell_create(struct doorbell **bell, size_t shared_bytes,
  */
 struct doorbell *doorbell_open(const struct doorbell_address *address, size_t shared_bytes);
 
-/* The shared bytes behind a bell, 64-byte aligned. */
+/* The shared bytes that it was made with, 64-byte aligned. */
 void *doorbell_shared(struct doorbell *bell);
 
 /* Unmaps (and, for one's own, ends) it. NULL is allowed. */

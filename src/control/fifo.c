@@ -6,9 +6,9 @@
 
 enum { ELEMENTS = 32 };
 
-/* `turn` is the position plus 1 of the message that is in it, stored last; 0 at first. */
+/* `number` is that of the message in it, from 1, stored last; 0 at first. */
 struct element {
-    _Atomic uint32_t turn;
+    _Atomic uint32_t number;
     _Atomic uint32_t bytes;
     uint8_t data[FIFO_MESSAGE_BYTES];
 };
@@ -47,7 +47,7 @@ bool fifo_push(struct fifo_end *writer, const void *message, uint32_t bytes)
     }
     atomic_store_explicit(&element->bytes, bytes, memory_order_relaxed);
     memcpy(element->data, message, bytes);
-    atomic_store_explicit(&element->turn, ++writer->position, memory_order_release);
+    atomic_store_explicit(&element->number, ++writer->position, memory_order_release);
     return true;
 }
 
@@ -55,7 +55,7 @@ const void *fifo_peek(const struct fifo_end *reader, uint32_t *bytes)
 {
     struct element *element = &reader->fifo->elements[reader->position % ELEMENTS];
 
-    if (atomic_load_explicit(&element->turn, memory_order_acquire) != reader->position + 1)
+    if (atomic_load_explicit(&element->number, memory_order_acquire) != reader->position + 1)
         return NULL;
     *bytes = atomic_load_explicit(&element->bytes, memory_order_relaxed);
     if (*bytes > FIFO_MESSAGE_BYTES) /* the other process has written where it must not */

@@ -8,8 +8,8 @@
  * end the receives in that order: a long message may still be coming, or its sender have been
  * stopped in the middle, when those behind it are there. Only when a receive ends it tells of whom.
  * So what is there is given out when everything posted before is there as well, or when its serial
- * says that it is the next one of its sender. The serial also tells in which order messages belong
- * that came by both ways.
+ * says that it is the next one of its sender. Where messages come by both ways, only the serial
+ * counts.
  */
 #include "control/mpi_channel.h"
 
@@ -27,8 +27,10 @@ enum {
     SLOTS = 8,
     LOOKS_PER_SWEEP = 8, /* most looks are at the receive that is the next to end */
     POLLS_PER_LOOK = 4,  /* of shared memory while nothing comes, for one look at MPI */
-    AHEAD_MOST = 1 << 20 /* of a peer's messages: how far one may be ahead of another */
+    AHEAD_MOST = 1 << 20 /* a serial that is further ahead of its peer's last one is damaged */
 };
+
+enum way { WAY_NONE, WAY_SHARED, WAY_MPI };
 
 /* Memory shared with a peer, for short messages. */
 struct shared {
@@ -50,8 +52,10 @@ struct mpi_channel {
     bool deaf;                            /* a receive has failed */
     struct channel_message *leaving;      /* sends that are not done, newest first */
     struct shared *shared;                /* by rank */
-    int *sharers, sharer_count, turn;     /* their ranks; whose turn it is */
+    int *sharers, sharer_count;           /* their ranks */
+    int next_sharer;                      /* whose turn it is */
     bool shared_is_used;                  /* a message has gone or come that way */
+    enum way gave;                        /* the message of the last channel_receive() */
     unsigned polls;                       /* since the last look at MPI */
 };
 
@@ -165,8 +169,9 @@ static int note_arrival(struct mpi_channel *self, unsigned slot, const MPI_Statu
     return code;
 }
 
-/* Looks at the receive that was posted first, now and then and before a sleep at all of them. */
-static int look(struct mpi_channel *self)
+/* Looks at the receive that was posted first, now and then and before a sleep at all of them. True
+ * in *arrived: one has ended. */
+static int look(struct mpi_channel *self, bool *arrived)
 {
     int slot = (int)self->order[0], done = 0, code = MPI_SUCCESS;
     bool all = self->base.must_look || ++self->looks % LOOKS_PER_SWEEP == 0;
@@ -178,9 +183,8 @@ static int look(struct mpi_channel *self)
         all = true; /* MPI goes on only when it is called */
     if (code == MPI_SUCCESS && !done && all)
         code = MPI_Testany(SLOTS, self->requests, &slot, &done, &status);
-    if (code == MPI_SUCCESS && done && slot != MPI_UNDEFINED)
-        code = note_arrival(self, (unsigned)slot, &status);
-    return code;
+    *arrived = code == MPI_SUCCESS && done && slot != MPI_UNDEFINED;
+    return *arrived ? note_arrival(self, (unsigned)slot, &status) : code;
 }
 
 /* How many messages of its sender are still missing before this one. */
@@ -224,6 +228,7 @@ static struct channel_message *give_out(struct mpi_channel *self, unsigned place
 
     self->serials[message->peer] = wire_serial(message->data, message->bytes);
     self->slots[slot] = NULL;
+    self->gave = WAY_MPI;
     self->empty = slot;
     self->posted--;
     for (unsigned i = place; i < self->posted; i++)
@@ -246,11 +251,12 @@ static const void *peek_shared(struct mpi_channel *self, int peer, uint32_t *byt
 static omprma_status_t receive_shared(struct mpi_channel *self, struct channel_message **message)
 {
     for (int i = 0; i < self->sharer_count; i++) {
-        int peer = self->sharers[self->turn];
+        int peer = self->sharers[self->next_sharer];
         uint32_t bytes;
         const void *data = peek_shared(self, peer, &bytes);
 
-        self->turn = self->turn + 1 < self->sharer_count ? self->turn + 1 : 0;
+        if (++self->next_sharer == self->sharer_count)
+            self->next_sharer = 0;
         if (!data)
             continue;
         *message = channel_take(&self->base);
@@ -262,7 +268,7 @@ static omprma_status_t receive_shared(struct mpi_channel *self, struct channel_m
         self->serials[peer] = wire_serial((*message)->data, bytes);
         fifo_pop(&self->shared[peer].from);
         self->shared_is_used = true;
-        self->polls = POLLS_PER_LOOK; /* while its answer is on the way */
+        self->gave = WAY_SHARED;
         break;
     }
     return OMPRMA_OK;
@@ -273,37 +279,52 @@ static omprma_status_t receive_mpi(struct mpi_channel *self, struct channel_mess
 {
     omprma_status_t failed;
     unsigned place;
-    int code;
+    bool arrived;
 
     self->polls = 0;
     /* The slot that gave the last message is filled again only now, when its message has been dealt
      * with: posting a receive is not on the way of an answer. The others are posted meanwhile. */
     if (!self->slots[self->empty] && (failed = post(self, self->empty)) != OMPRMA_OK)
         return failed;
-    code = look(self);
-    if (code != MPI_SUCCESS)
-        return world_error(code, "receiving a control message");
+    do {
+        int code = look(self, &arrived);
+
+        if (code != MPI_SUCCESS)
+            return world_error(code, "receiving a control message");
+        place = find_next(self);
+    } while (place == SLOTS && arrived && self->base.must_look);
     self->base.must_look = false;
-    place = find_next(self);
     if (place < SLOTS)
         *message = give_out(self, place);
     return OMPRMA_OK;
 }
 
-/* A look at MPI takes as long as many at shared memory. */
+/* A look at MPI takes as long as many at shared memory. It comes behind each message, when nobody
+ * waits for the next one yet, and now and then. */
+static bool mpi_is_due(struct mpi_channel *self, enum way gave)
+{
+    return !self->shared_is_used || self->base.must_look || gave != WAY_NONE ||
+           ++self->polls > POLLS_PER_LOOK;
+}
+
 static omprma_status_t mpi_receive(struct channel *channel, struct channel_message **message)
 {
     struct mpi_channel *self = self_of(channel);
+    enum way gave = self->gave;
     omprma_status_t status = OMPRMA_OK;
 
     *message = NULL;
+    self->gave = WAY_NONE;
     if (self->deaf)
         return turn_deaf(self, error_set(OMPRMA_ERR_MPI, "receiving control messages has failed"));
     if (self->leaving && (status = collect(self)) != OMPRMA_OK)
         return status;
-    if (!self->shared_is_used || channel->must_look || ++self->polls > POLLS_PER_LOOK)
+    /* The way that gave the last message comes second: nobody starves. */
+    if (gave != WAY_SHARED)
+        status = receive_shared(self, message);
+    if (status == OMPRMA_OK && !*message && mpi_is_due(self, gave))
         status = receive_mpi(self, message);
-    if (status == OMPRMA_OK && !*message)
+    if (status == OMPRMA_OK && !*message && gave == WAY_SHARED)
         status = receive_shared(self, message);
     return status == OMPRMA_OK ? OMPRMA_OK : turn_deaf(self, status);
 }

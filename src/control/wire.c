@@ -288,7 +288,7 @@ bool wire_next(struct wire_reader *reader, struct wire_record *record)
     return true;
 }
 
-omprma_status_t wire_check_turn(const struct wire_reader *reader, enum wire_kind kind,
+omprma_status_t wire_check_next(const struct wire_reader *reader, enum wire_kind kind,
                                 uint32_t last)
 {
     if (reader->header.kind != kind)
@@ -296,8 +296,8 @@ omprma_status_t wire_check_turn(const struct wire_reader *reader, enum wire_kind
                          kind == WIRE_RESULTS ? "commands" : "results",
                          kind == WIRE_RESULTS ? "results" : "commands");
     if (reader->header.serial != last + 1)
-        return error_set(OMPRMA_ERR_PROTOCOL, "control message %u came behind %u",
-                         reader->header.serial, last);
+        return error_set(OMPRMA_ERR_PROTOCOL, "control message %u came where %u was due",
+                         reader->header.serial, last + 1);
     return OMPRMA_OK;
 }
 

@@ -157,7 +157,7 @@ omprma_status_t wire_open(struct wire_reader *reader, const void *message, size_
 
 /* Whether an opened message is of this kind and follows the one with serial `last` in its
  * direction. Errors: PROTOCOL. */
-omprma_status_t wire_check_turn(const struct wire_reader *reader, enum wire_kind kind,
+omprma_status_t wire_check_next(const struct wire_reader *reader, enum wire_kind kind,
                                 uint32_t last);
 
 /* What a launch is to be called with. */

@@ -21,8 +21,10 @@ void call_make_room(struct omprma_queue *queue)
         queue_make_room(queue);
     /* Who issues nothing but small one-sided transfers never waits, but what keeps the worker awake
      * for them (peer_keep_awake()) must be acknowledged, too. */
-    if (!peer_may_send(queue->device->peer) && !runtime->driven)
+    if (!peer_may_send(queue->device->peer) && !runtime->driven) {
+        channel_look_everywhere(runtime->channel);
         incoming_look(runtime);
+    }
 }
 
 omprma_status_t call_begin(struct omprma_queue *queue)

@@ -82,8 +82,8 @@ void incoming_accept(struct peer *peer, const struct channel_message *message)
     struct wire_record record;
 
     if (wire_open(&reader, message->data, message->bytes) != OMPRMA_OK ||
-        wire_check_turn(&reader, WIRE_RESULTS, peer->received) != OMPRMA_OK) {
-        peer_lose(peer, "%s", error_text());
+        wire_check_next(&reader, WIRE_RESULTS, peer->received) != OMPRMA_OK) {
+        peer_lose(peer, "%s: %s", peer_name(peer), error_text());
         return;
     }
     peer->received = reader.header.serial;

@@ -222,9 +222,12 @@ static void *progress_main(void *data)
         bool moved = false;
 
         runtime_lock(runtime);
-        channel_look_everywhere(runtime->channel);
-        if (!runtime->driven && !(moved = runtime->hooks.look(runtime)))
-            runtime->hooks.watch(runtime, clock_ns());
+        if (!runtime->driven) {
+            channel_look_everywhere(runtime->channel);
+            moved = runtime->hooks.look(runtime);
+            if (!moved)
+                runtime->hooks.watch(runtime, clock_ns());
+        }
         runtime_unlock(runtime);
         if (!moved)
             nanosleep(&pause, NULL);

@@ -165,7 +165,8 @@ static omprma_status_t choose_paths(struct runtime *runtime)
     return OMPRMA_OK;
 }
 
-/* Short control messages of workers on this host go through shared memory. */
+/* Short control messages of workers on this host go through shared memory. Containers with names of
+ * their own count as hosts, as for MPI. */
 static void share_memory(struct runtime *runtime)
 {
     int sharers = 0, others = runtime->world.size - 1;

@@ -11,6 +11,19 @@ out=$(timeout 60 "$RUN" --hosts "$a:2,$b" "$folder/program" status 5)
 check 'status from three remote workers' "$?" 5
 check 'their number' "$out" 'ready 4'
 
+# Within a host control messages take shared memory.
+said() { # OPTION...
+    OMPRMA_VERBOSE=1 timeout 60 "$BUILD_DIR/bin/omprma-info" "$@" 2>&1 |
+        sed -n 's/^omprma: control messages: //p'
+}
+check 'messages to other hosts' "$(said --hosts "$a,$b")" \
+    'through shared memory to 0 workers, by MPI to 2'
+check 'messages here and there' "$(said --hosts "localhost,$b")" \
+    'through shared memory to 1 workers, by MPI to 1'
+check 'messages here' "$(said -n 2)" 'through shared memory to 2 workers, by MPI to 0'
+check 'messages here by MPI' "$(OMPRMA_CONTROL=mpi said -n 2)" \
+    'through shared memory to 0 workers, by MPI to 2'
+
 printf '# two hosts\n%s slots=1\n%s\n' "$a" "$b" >"$folder/hosts"
 out=$(timeout 60 "$RUN" --hostfile "$folder/hosts" "$folder/program")
 check 'host file' "$? $out" '0 ready 3'

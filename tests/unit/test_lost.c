@@ -236,6 +236,43 @@ static void workers_end(void **state)
     }
 }
 
+/* What is missing does not come any more: whoever finds it out goes on with nothing. */
+static void a_message_is_missing(void **state)
+{
+    (void)state;
+    for (int at_worker = 0; at_worker < 2; at_worker++) {
+        omprma_queue_t *queue;
+        omprma_status_t status;
+
+        core_start(&(struct core_options){.workers = 2});
+        queue = core_queue(0);
+        core_hold(0);
+        runtime_lock(runtime_get());
+        if (at_worker)
+            core.worker[0].server.session->in_serial--;
+        else
+            core_device(0)->peer->received--;
+        runtime_unlock(runtime_get());
+        core_release(0);
+        assert_ok(launch(queue, KERNEL(kernel_nap), 1, 0, 0));
+        assert_ok(omprma_queue_flush(queue));
+        if (at_worker) {
+            assert_int_equal(core_ended(0), OMPRMA_ERR_PROTOCOL);
+            fail_sends_to(0);
+            omprma_queue_flush(queue);
+            launch(queue, KERNEL(kernel_nap), 1, 0, 0);
+            check_lost(omprma_queue_destroy(queue), "device 0 (here): sending");
+        } else {
+            status = omprma_queue_destroy(queue);
+            check_lost(status, "device 0 (here): control message");
+            check_lost(status, "was due");
+            core_let_go(0);
+        }
+        check_well(1);
+        core_stop();
+    }
+}
+
 /* Those that have been told already have nothing to say to its loss. */
 static void the_last_one_cannot_be_told_to_exit(void **state)
 {
@@ -566,6 +603,7 @@ int main(void)
         cmocka_unit_test_setup(half_an_exchange, be_impatient),
         cmocka_unit_test_setup(a_two_sided_transfer_that_cannot_start, be_impatient),
         cmocka_unit_test_setup(workers_end, be_impatient),
+        cmocka_unit_test_setup(a_message_is_missing, be_impatient),
         cmocka_unit_test_setup(the_last_one_cannot_be_told_to_exit, be_impatient),
         cmocka_unit_test_setup(the_first_reason_stays, be_impatient),
         cmocka_unit_test_setup(a_worker_that_has_died, be_impatient),

@@ -408,10 +408,10 @@ static void only_the_next_message_is_taken(void **state)
     wire_begin(&buffer);
     wire_seal(&buffer, WIRE_RESULTS, 0, 0, false); /* after 2^32 - 1 */
     assert_int_equal(wire_open(&reader, data, buffer.used), OMPRMA_OK);
-    assert_int_equal(wire_check_turn(&reader, WIRE_RESULTS, UINT32_MAX), OMPRMA_OK);
-    assert_int_equal(wire_check_turn(&reader, WIRE_RESULTS, 0), OMPRMA_ERR_PROTOCOL);
-    assert_string_equal(error_text(), "control message 0 came behind 0");
-    assert_int_equal(wire_check_turn(&reader, WIRE_COMMANDS, UINT32_MAX), OMPRMA_ERR_PROTOCOL);
+    assert_int_equal(wire_check_next(&reader, WIRE_RESULTS, UINT32_MAX), OMPRMA_OK);
+    assert_int_equal(wire_check_next(&reader, WIRE_RESULTS, 0), OMPRMA_ERR_PROTOCOL);
+    assert_string_equal(error_text(), "control message 0 came where 1 was due");
+    assert_int_equal(wire_check_next(&reader, WIRE_COMMANDS, UINT32_MAX), OMPRMA_ERR_PROTOCOL);
     assert_string_equal(error_text(), "results came instead of commands");
 }
 
