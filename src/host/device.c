@@ -34,7 +34,11 @@ omprma_status_t device_make(struct peer *peer, int index, const struct world_dev
     spinlock_init(&device->memory_lock);
     device->allocator = allocator_create();
     if (!device->allocator)
-        status = error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for device %d", device->number);
+        status = error_set(
+            OMPRMA_ERR_HOST_MEMORY,
+            "device %d: no address space for its books; if the shell limits it (ulimit -v), "
+            "raise the limit",
+            device->number);
     if (status == OMPRMA_OK)
         status = allocator_add_arena(device->allocator, about->arena, about->arena_bytes);
     device->attached_bytes = about->arena_bytes;

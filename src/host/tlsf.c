@@ -1,18 +1,31 @@
 /* tlsf.c: block records and the two-level segregated fit over the free ones. */
 #include "host/tlsf.h"
 
+#include <sys/resource.h>
+
 enum {
     NO_CLASS = TLSF_ROWS * TLSF_SUBS,
-    BLOCKS_MOST = 1 << 27, /* 4 GiB of address space per device, of which little is ever used */
+    BLOCKS_MOST = 1 << 27, /* 4 GiB of address space per device, of which little is ever used; */
+    LIMIT_PART = 64,       /* at most this part of what a process may have (ulimit -v) */
     WALK_STEPS = 32        /* blocks looked at before a nearly full class is given up */
 };
 
 /* ---- records ------------------------------------------------------------------------------ */
 
+static size_t address_space(void)
+{
+    size_t wanted = (size_t)BLOCKS_MOST * sizeof(struct block);
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur / LIMIT_PART >= wanted)
+        return wanted;
+    return limit.rlim_cur / LIMIT_PART;
+}
+
 bool tlsf_open(struct tlsf *tlsf)
 {
     *tlsf = (struct tlsf){.records = 1};
-    if (!reserve_open(&tlsf->memory, (size_t)BLOCKS_MOST * sizeof(struct block), false))
+    if (!reserve_open(&tlsf->memory, address_space(), false))
         return false;
     tlsf->blocks = tlsf->memory.base;
     return true;

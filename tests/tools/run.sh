@@ -60,6 +60,7 @@ fails 1 'no such LLVM' --llvm 99 "$folder/program"
 fails 2 'auto|omprma|llvm' --runtime own "$folder/program"
 fails 1 'neither auto' --llvm /no/folder "$folder/program"
 (ulimit -n 24 && fails 1 'only 24 files' -n 2 "$folder/program" && exit $failures) || failures=1
+(ulimit -f 5000 && fails 1 'at most 5000 KiB' "$folder/program" && exit $failures) || failures=1
 mkdir "$folder/gone"
 (cd "$folder/gone" && rmdir "$folder/gone" && fails 1 'current folder' "$folder/program" &&
     exit $failures) || failures=1

@@ -75,6 +75,19 @@ static omprma_status_t prepare_files(int workers)
     return OMPRMA_OK;
 }
 
+/* A process that makes a larger file is killed. */
+static omprma_status_t prepare_sizes(void)
+{
+    enum { LEAST = 8 << 20 }; /* by measurement: Open MPI's shared memory has 4 MiB */
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur >= LEAST)
+        return OMPRMA_OK;
+    return error_set(OMPRMA_ERR_CONFIG,
+                     "files may have at most %llu KiB, and memory that processes share counts as "
+                     "files; allow %d KiB or more (ulimit -f)",
+                     (unsigned long long)limit.rlim_cur >> 10, LEAST >> 10);
+}
+
 /* All processes of the job start in the current folder. */
 static omprma_status_t prepare_place(void)
 {
@@ -95,6 +108,8 @@ static omprma_status_t prepare(struct preparation *made, const struct launch *la
         status = prepare_place();
     if (status == OMPRMA_OK)
         status = prepare_files(command_workers(launch));
+    if (status == OMPRMA_OK)
+        status = prepare_sizes();
     if (status == OMPRMA_OK)
         status = prepare_mpirun(&made->mpirun);
     if (status == OMPRMA_OK)

@@ -1,0 +1,18 @@
+#!/bin/bash
+# Under limits of the shell: what can be done with little is done. What takes more is in run.sh.
+# shellcheck source=tests/tools/common.sh
+. "$(dirname "$0")/common.sh"
+export OMPRMA_MEMORY=320M # the program takes all there is
+
+# right WHAT: the program runs as it should.
+right() {
+    timeout 60 "$RUN" -n 2 "$BUILD_DIR/tests/integration/data" >"$folder/out" 2>&1
+    check "$1" "$? $(cat "$folder/out")" '0 '
+}
+for kib in 2000000 4000000 16000000; do
+    (ulimit -v $kib && right "$kib KiB of address space" && exit "$failures") || failures=1
+done
+(ulimit -f 8192 && right 'files of at most 8 MiB' && exit "$failures") || failures=1
+(ulimit -s unlimited && right 'any stack' && exit "$failures") || failures=1
+(ulimit -l 0 && right 'no locked memory' && exit "$failures") || failures=1
+finish
