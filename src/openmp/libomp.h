@@ -31,6 +31,7 @@ struct task {
 /* NOLINTBEGIN(bugprone-reserved-identifier): libomp chose the names. */
 LIBOMP int omp_get_default_device(void);
 LIBOMP int omp_get_cancellation(void);
+LIBOMP int omp_get_thread_limit(void);
 LIBOMP int __kmpc_get_target_offload(void);
 LIBOMP int32_t __kmpc_global_thread_num(void *location);
 LIBOMP struct task *__kmpc_omp_target_task_alloc(void *location, int32_t thread, int32_t flags,

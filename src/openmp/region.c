@@ -1,10 +1,12 @@
 /* region.c: see region.h. */
 #include "openmp/region.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "device/launch.h"
+#include "openmp/libomp.h"
 #include "openmp/registry.h"
 #include "openmp/report.h"
 
@@ -35,9 +37,21 @@ bool region_find(const struct device *device, struct region_call *call,
     return registry_kernel(device, call->host_id, where, &call->kernel, &call->name);
 }
 
+/* A thread limit of a region without teams. clang's code tells libomp of it before the call, and
+ * the region asks libomp; of teams it tells the region. OMP_THREAD_LIMIT is the worker's, too. */
+static uint32_t region_limit(const struct region_call *call)
+{
+    int limit =
+        call->geometry.threads[0] > 0 && omp_get_thread_limit ? omp_get_thread_limit() : INT_MAX;
+    bool is_clause =
+        limit > 0 && limit < INT_MAX && (unsigned)limit != setting("OMP_THREAD_LIMIT", 0);
+    return is_clause ? (uint32_t)limit : 0;
+}
+
 static bool region_launch(struct work *work, const struct region_call *call,
                           const struct maps *maps)
 {
+    const omprma_geometry_t geometry = {.threads = {region_limit(call)}};
     struct arguments arguments;
     bool right = arguments_build(work, maps, call->leading, &arguments);
     if (right && call->leading > 0)
@@ -46,8 +60,7 @@ static bool region_launch(struct work *work, const struct region_call *call,
         info_kernel(work->device, call->name, &call->geometry);
     if (arguments.begins)
         omprma_check_begins(arguments.begins, arguments.names, arguments.count);
-    right =
-        right && work_launch(work, call->kernel, &call->geometry, arguments.words, arguments.count);
+    right = right && work_launch(work, call->kernel, &geometry, arguments.words, arguments.count);
     if (arguments.begins)
         omprma_check_begins(NULL, NULL, 0);
     arguments_clear(&arguments);

@@ -8,6 +8,7 @@
 
 #include <sched.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +44,53 @@ void team_resize(const void *owner, int threads)
     set_defaults(text);
     set_threads(threads);
     parallel(nothing, NULL, (unsigned)threads, 0);
+}
+
+/* What libomp and compilers know of a task. */
+struct task {
+    void *shareds;
+    int32_t (*routine)(int32_t thread, struct task *task);
+    int32_t part;
+    void *data[2];
+};
+
+static int32_t do_nothing(int32_t thread, struct task *task)
+{
+    (void)thread, (void)task;
+    return 0;
+}
+
+/* libomp keeps a limit with the task that it was set for, and cannot take it back: so the kernel
+ * runs in a task of its own, as code of clang does where the host is the device. */
+void *team_limit(const void *owner, int threads)
+{
+    enum { TIED = 1 };
+    int32_t (*number)(void *location);
+    struct task *(*make)(void *location, int32_t thread, int32_t flags, size_t bytes,
+                         size_t shared_bytes, int32_t (*routine)(int32_t, struct task *));
+    void (*begin)(void *location, int32_t thread, struct task *task);
+    void (*set)(void *location, int32_t thread, int32_t limit);
+    struct task *task;
+
+    if (!find(owner, "__kmpc_global_thread_num", &number, sizeof(number)) ||
+        !find(owner, "__kmpc_omp_task_alloc", &make, sizeof(make)) ||
+        !find(owner, "__kmpc_omp_task_begin_if0", &begin, sizeof(begin)) ||
+        !find(owner, "__kmpc_set_thread_limit", &set, sizeof(set)))
+        return NULL;
+    task = make(NULL, number(NULL), TIED, sizeof(*task), 0, do_nothing);
+    begin(NULL, number(NULL), task);
+    set(NULL, number(NULL), threads);
+    return task;
+}
+
+void team_unlimit(const void *owner, void *limited)
+{
+    int32_t (*number)(void *location);
+    void (*complete)(void *location, int32_t thread, struct task *task);
+
+    if (limited && find(owner, "__kmpc_global_thread_num", &number, sizeof(number)) &&
+        find(owner, "__kmpc_omp_task_complete_if0", &complete, sizeof(complete)))
+        complete(NULL, number(NULL), limited);
 }
 
 void team_inherit_cores(void)
