@@ -75,8 +75,8 @@ static inline omprma_status_t channel_receive(struct channel *channel,
     return channel->ops->receive(channel, message);
 }
 
-/* The next channel_receive() looks wherever messages may come from. Without, it may leave out what
- * takes longer, as it can where it is called again at once. */
+/* channel_receive() looks wherever messages may come from before it says that there is none.
+ * Without, it may leave out what takes longer, as it can where it is called again at once. */
 static inline void channel_look_everywhere(struct channel *channel)
 {
     channel->must_look = true;

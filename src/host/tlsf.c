@@ -6,7 +6,7 @@
 enum {
     NO_CLASS = TLSF_ROWS * TLSF_SUBS,
     BLOCKS_MOST = 1 << 27, /* 4 GiB of address space per device, of which little is ever used; */
-    LIMIT_PART = 64,       /* at most this part of what a process may have (ulimit -v) */
+    LIMIT_PART = 256,      /* at most this part of what a process may have (ulimit -v) */
     WALK_STEPS = 32        /* blocks looked at before a nearly full class is given up */
 };
 

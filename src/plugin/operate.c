@@ -114,8 +114,8 @@ int32_t plugin_exchange(int device, const void *from, int to_device, void *to, i
     return result;
 }
 
-static int32_t launch_words(int device, void *kernel, const omprma_geometry_t *geometry,
-                            const uint64_t *words, uint32_t count, struct tgt_async *async)
+static int32_t launch_words(int device, void *kernel, const uint64_t *words, uint32_t count,
+                            struct tgt_async *async)
 {
     struct tgt_async own = {0};
     struct tgt_async *used = async ? async : &own;
@@ -125,14 +125,14 @@ static int32_t launch_words(int device, void *kernel, const omprma_geometry_t *g
     omprma_queue_t *queue = queue_of(device, used);
     if (queue)
         result = queue_issued(device, used, !async,
-                              omprma_launch(queue, address_of(kernel), geometry, words, count));
+                              omprma_launch(queue, address_of(kernel), NULL, words, count));
     plugin_leave();
     return result;
 }
 
-int32_t plugin_launch(int device, void *kernel, const omprma_geometry_t *geometry, void **arguments,
-                      const ptrdiff_t *offsets, uint32_t count, uint32_t leading,
-                      struct tgt_async *async)
+/* Code for hosts brings its teams and threads with it. */
+int32_t plugin_launch(int device, void *kernel, void **arguments, const ptrdiff_t *offsets,
+                      uint32_t count, uint32_t leading, struct tgt_async *async)
 {
     uint64_t few[FEW_ARGUMENTS];
     uint64_t *words = few;
@@ -151,7 +151,7 @@ int32_t plugin_launch(int device, void *kernel, const omprma_geometry_t *geometr
         if (offsets[i] != 0)
             begins[leading + i] = address_of(arguments[i]);
     omprma_check_begins(begins, NULL, begins ? count + leading : 0);
-    int32_t result = launch_words(device, kernel, geometry, words, count + leading, async);
+    int32_t result = launch_words(device, kernel, words, count + leading, async);
     omprma_check_begins(NULL, NULL, 0);
     free(begins);
     if (words != few)

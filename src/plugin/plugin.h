@@ -69,11 +69,9 @@ int32_t plugin_exchange(int device, const void *from, int to_device, void *to, i
  * done in a way that older ones can live with, see operate.c. */
 void operate_from_15(void);
 
-/* Launches with arguments[i] + offsets[i], behind `leading` NULL pointers. `geometry` may be NULL.
- */
-int32_t plugin_launch(int device, void *kernel, const omprma_geometry_t *geometry, void **arguments,
-                      const ptrdiff_t *offsets, uint32_t count, uint32_t leading,
-                      struct tgt_async *async);
+/* Launches with arguments[i] + offsets[i], behind `leading` NULL pointers. */
+int32_t plugin_launch(int device, void *kernel, void **arguments, const ptrdiff_t *offsets,
+                      uint32_t count, uint32_t leading, struct tgt_async *async);
 
 void *plugin_alloc(int device, int64_t bytes, int32_t kind);
 int32_t plugin_delete(int device, void *address);

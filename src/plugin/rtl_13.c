@@ -13,32 +13,22 @@ enum { ASYNC_INFO_BYTES = 256 };
 int32_t __tgt_rtl_run_target_region(int32_t device, void *kernel, void **arguments,
                                     ptrdiff_t *offsets, int32_t count)
 {
-    return plugin_launch(device, kernel, NULL, arguments, offsets, (uint32_t)count, 0, NULL);
+    return plugin_launch(device, kernel, arguments, offsets, (uint32_t)count, 0, NULL);
 }
 
 int32_t __tgt_rtl_run_target_region_async(int32_t device, void *kernel, void **arguments,
                                           ptrdiff_t *offsets, int32_t count,
                                           struct tgt_async *async)
 {
-    return plugin_launch(device, kernel, NULL, arguments, offsets, (uint32_t)count, 0, async);
-}
-
-/* Numbers that are not positive leave the choice to the device. */
-static omprma_geometry_t geometry_of(int32_t teams, int32_t thread_limit)
-{
-    return (omprma_geometry_t){
-        .teams = {teams > 0 ? (uint32_t)teams : 0},
-        .threads = {thread_limit > 0 ? (uint32_t)thread_limit : 0},
-    };
+    return plugin_launch(device, kernel, arguments, offsets, (uint32_t)count, 0, async);
 }
 
 int32_t __tgt_rtl_run_target_team_region(int32_t device, void *kernel, void **arguments,
                                          ptrdiff_t *offsets, int32_t count, int32_t teams,
                                          int32_t thread_limit, uint64_t trip_count)
 {
-    (void)trip_count;
-    omprma_geometry_t geometry = geometry_of(teams, thread_limit);
-    return plugin_launch(device, kernel, &geometry, arguments, offsets, (uint32_t)count, 0, NULL);
+    (void)teams, (void)thread_limit, (void)trip_count;
+    return plugin_launch(device, kernel, arguments, offsets, (uint32_t)count, 0, NULL);
 }
 
 int32_t __tgt_rtl_run_target_team_region_async(int32_t device, void *kernel, void **arguments,
@@ -46,9 +36,8 @@ int32_t __tgt_rtl_run_target_team_region_async(int32_t device, void *kernel, voi
                                                int32_t thread_limit, uint64_t trip_count,
                                                struct tgt_async *async)
 {
-    (void)trip_count;
-    omprma_geometry_t geometry = geometry_of(teams, thread_limit);
-    return plugin_launch(device, kernel, &geometry, arguments, offsets, (uint32_t)count, 0, async);
+    (void)teams, (void)thread_limit, (void)trip_count;
+    return plugin_launch(device, kernel, arguments, offsets, (uint32_t)count, 0, async);
 }
 
 int32_t __tgt_rtl_register_lib(void *description)

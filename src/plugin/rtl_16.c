@@ -17,13 +17,7 @@ int32_t __tgt_rtl_launch_kernel(int32_t device, void *kernel, void **arguments, 
                                 struct kernel_arguments *kernel_args, struct tgt_async *async)
 {
     uint32_t leading = kernel_args->version >= VERSION_WITH_ENVIRONMENT ? 1 : 0;
-    omprma_geometry_t geometry = {.shared_bytes = kernel_args->dynamic_group_bytes};
-    for (int i = 0; i < 3; i++) {
-        geometry.teams[i] = kernel_args->teams[i];
-        geometry.threads[i] = kernel_args->thread_limit[i];
-    }
-    return plugin_launch(device, kernel, &geometry, arguments, offsets, kernel_args->count, leading,
-                         async);
+    return plugin_launch(device, kernel, arguments, offsets, kernel_args->count, leading, async);
 }
 
 /* Locked host memory keeps its address: nothing is pinned. */

@@ -56,13 +56,14 @@ omprma_status_t lane_call(struct native *native, struct backend_job *job,
     server_unlock(server);
     if (traces)
         job->began_ns = clock_ns();
+    crash_enter_kernel(launch->kernel, &native->crash);
+    /* A host kernel asks its own runtime for teams and threads; of the geometry only a limit
+     * counts. */
     if (launch->with.geometry.threads[0])
         limited = team_limit(native, (int)launch->with.geometry.threads[0]);
-    crash_enter_kernel(launch->kernel, &native->crash);
-    /* A host kernel asks its own runtime for teams and threads, whatever the geometry says. */
     status = kernel_call(launch->kernel, launch->with.arguments, launch->with.count);
-    crash_leave_kernel();
     team_unlimit(native, limited);
+    crash_leave_kernel();
     if (traces)
         job->ended_ns = clock_ns();
     server_lock(server);

@@ -14,7 +14,7 @@ void team_resize(const void *owner, int threads);
 
 /* Parallel regions of this thread have at most so many threads, and its omp_get_thread_limit() says
  * so, until team_unlimit(), which is given what this returns. NULL, and nothing is done, where no
- * image needs libomp, or one before LLVM 17. */
+ * image needs libomp, or one before LLVM 18. */
 void *team_limit(const void *owner, int threads);
 void team_unlimit(const void *owner, void *limited);
 
