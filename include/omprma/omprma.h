@@ -342,8 +342,8 @@ OMPRMA_API omprma_status_t omprma_broadcast(omprma_queue_t *const *queues, const
  * How many threads run a kernel: teams of threads, in up to three dimensions each, and memory that
  * the threads of a team share. 0 leaves a number to the device. Native devices call the kernel
  * once, on one thread, whatever the geometry: the code of a host kernel asks its own OpenMP runtime
- * for teams and threads. threads[0], unless it is 0, limits how many threads that gives to a parallel
- * region.
+ * for teams and threads. threads[0], unless it is 0, limits how many threads that gives to a
+ * parallel region.
  */
 typedef struct omprma_geometry {
     uint32_t teams[3], threads[3];

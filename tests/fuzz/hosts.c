@@ -20,7 +20,7 @@ static void check(omprma_status_t status, struct hosts *hosts)
             total += hosts->slots[i];
         }
         hold(total == hosts->total && total > 0);
-        text = hosts_format(hosts);
+        text = hosts_format(hosts, 0);
         /* The sum of a host that is named twice may be more than may be written for one. */
         if (hosts_parse(&again, text) == OMPRMA_OK)
             hold(again.total == total && again.names.count == hosts->names.count);

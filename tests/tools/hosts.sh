@@ -13,7 +13,7 @@ check 'their number' "$out" 'ready 4'
 
 # Within a host control messages take shared memory.
 said() { # OPTION...
-    OMPRMA_VERBOSE=1 timeout 60 "$BUILD_DIR/bin/omprma-info" "$@" 2>&1 |
+    OMPRMA_VERBOSE=1 timeout 60 env -u OMPRMA_INTERNAL_WORKER "$BUILD_DIR/bin/omprma-info" "$@" 2>&1 |
         sed -n 's/^omprma: control messages: //p'
 }
 check 'messages to other hosts' "$(said --hosts "$a,$b")" \

@@ -69,7 +69,7 @@ static void assert_takes(int workers, const char *hosts, int total)
 {
     struct launch launch = {.workers = workers};
     assert_int_equal(allocation_take(&launch), OMPRMA_OK);
-    char *text = hosts_format(&launch.hosts);
+    char *text = hosts_format(&launch.hosts, 0);
     assert_string_equal(text, hosts);
     assert_int_equal(launch.workers, total);
     free(text);

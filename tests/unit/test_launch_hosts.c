@@ -15,7 +15,7 @@ static void assert_parses(const char *text, const char *expected, int total)
 {
     struct hosts hosts = {0};
     assert_int_equal(hosts_parse(&hosts, text), OMPRMA_OK);
-    char *back = hosts_format(&hosts);
+    char *back = hosts_format(&hosts, 0);
     assert_string_equal(back, expected);
     assert_int_equal(hosts.total, total);
     free(back);
@@ -47,6 +47,23 @@ static void refuses(void **state)
     }
 }
 
+static void knows_this_host(void **state)
+{
+    char own[256] = "", text[600], expected[600];
+    struct hosts hosts = {0};
+
+    (void)state;
+    gethostname(own, sizeof(own) - 1);
+    snprintf(text, sizeof(text), "localhost,h1:2,%s:3,127.0.0.1,192.0.2.1,%sx", own, own);
+    snprintf(expected, sizeof(expected), "localhost:2,h1:2,%s:4,127.0.0.1:2,192.0.2.1:1,%sx:1", own,
+             own);
+    assert_int_equal(hosts_parse(&hosts, text), OMPRMA_OK);
+    char *back = hosts_format(&hosts, 1);
+    assert_string_equal(back, expected);
+    free(back);
+    hosts_clear(&hosts);
+}
+
 static omprma_status_t read_text(struct hosts *hosts, const char *text)
 {
     char path[] = "/tmp/omprma-test-XXXXXX";
@@ -65,7 +82,7 @@ static void reads_files(void **state)
     struct hosts hosts = {0};
     assert_int_equal(
         read_text(&hosts, "# all\nh1 slots=2\n\n  h2\tslots=4 max_slots=8 # big\r\nh3"), OMPRMA_OK);
-    char *back = hosts_format(&hosts);
+    char *back = hosts_format(&hosts, 0);
     assert_string_equal(back, "h1:2,h2:4,h3:1");
     free(back);
     hosts_clear(&hosts);
@@ -95,10 +112,8 @@ static void refuses_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parses),
-        cmocka_unit_test(refuses),
-        cmocka_unit_test(reads_files),
-        cmocka_unit_test(refuses_files),
+        cmocka_unit_test(parses),      cmocka_unit_test(knows_this_host), cmocka_unit_test(refuses),
+        cmocka_unit_test(reads_files), cmocka_unit_test(refuses_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

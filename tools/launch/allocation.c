@@ -140,7 +140,7 @@ omprma_status_t allocation_take(struct launch *launch)
         return status;
     if (launch->workers > 0)
         hosts_spread(hosts, launch->workers);
-    char *text = hosts_format(hosts);
+    char *text = hosts_format(hosts, 0);
     log_write(LOG_CHOICE, "workers on the hosts of %s %s: %s", job ? "Slurm job" : "PBS_NODEFILE",
               job ? job : file, text);
     free(text);

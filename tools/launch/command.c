@@ -186,7 +186,9 @@ void command_make(struct list *list, const struct command *command)
     list_add(list, "-n");
     list_addf(list, "%d", command->workers);
     if (launch->hosts.total > 0) {
-        char *hosts = hosts_format(&launch->hosts);
+        /* The stand-in takes a slot of this host, and one without a free slot is passed over: its
+         * workers would go to others. */
+        char *hosts = hosts_format(&launch->hosts, 1);
         list_add(list, "-H");
         list_add(list, hosts);
         free(hosts);

@@ -1,10 +1,15 @@
-/* hosts.c: reads host lists. Knows nothing of mpirun; names are not resolved here. */
+/* hosts.c: see hosts.h. */
 #include "tools/launch/hosts.h"
 
+#include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
+#include <ifaddrs.h>
+#include <limits.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
 
@@ -134,12 +139,47 @@ void hosts_level(struct hosts *hosts, int workers)
     hosts->total = (int)hosts->names.count * workers;
 }
 
-char *hosts_format(const struct hosts *hosts)
+static bool is_own_address(const char *name)
+{
+    char text[INET_ADDRSTRLEN];
+    struct ifaddrs *all, *each;
+    if (getifaddrs(&all))
+        return false;
+    for (each = all; each; each = each->ifa_next) {
+        const struct sockaddr_in *address =
+            (const struct sockaddr_in *)(const void *)each->ifa_addr;
+        if (address && address->sin_family == AF_INET &&
+            inet_ntop(AF_INET, &address->sin_addr, text, sizeof(text)) && strcmp(text, name) == 0)
+            break;
+    }
+    freeifaddrs(all);
+    return each != NULL;
+}
+
+/* One of the two may come without its domain. */
+static bool is_own_name(const char *name)
+{
+    char own[HOST_NAME_MAX + 1] = "";
+    gethostname(own, sizeof(own) - 1);
+    size_t length = strcspn(name, "."), own_length = strcspn(own, ".");
+    if (strcmp(name, own) == 0)
+        return true;
+    return length == own_length && strncmp(name, own, length) == 0 &&
+           (!name[length] || !own[length]);
+}
+
+bool hosts_is_here(const char *name)
+{
+    return strcmp(name, "localhost") == 0 || is_own_name(name) || is_own_address(name);
+}
+
+char *hosts_format(const struct hosts *hosts, int more_here)
 {
     char *text = text_make("%s", "");
     for (size_t i = 0; i < hosts->names.count; i++) {
-        char *longer =
-            text_make("%s%s%s:%d", text, i ? "," : "", hosts->names.items[i], hosts->slots[i]);
+        const char *name = hosts->names.items[i];
+        int slots = hosts->slots[i] + (more_here && hosts_is_here(name) ? more_here : 0);
+        char *longer = text_make("%s%s%s:%d", text, i ? "," : "", name, slots);
         free(text);
         text = longer;
     }

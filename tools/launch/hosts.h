@@ -5,6 +5,8 @@
 #ifndef OMPRMA_LAUNCH_HOSTS_H
 #define OMPRMA_LAUNCH_HOSTS_H
 
+#include <stdbool.h>
+
 #include <omprma/omprma.h>
 
 #include "tools/launch/list.h"
@@ -26,8 +28,13 @@ void hosts_spread(struct hosts *hosts, int workers);
 /* Places so many on each host instead. */
 void hosts_level(struct hosts *hosts, int workers);
 
-/* "h1:2,h2:4"; the caller frees it. */
-char *hosts_format(const struct hosts *hosts);
+/* "h1:2,h2:4", with so many slots more for the host that this process runs on; the caller frees it.
+ */
+char *hosts_format(const struct hosts *hosts, int more_here);
+
+/* Whether a name means the host that this process runs on: "localhost", its own name with or
+ * without a domain, or one of its IPv4 addresses. Asks no name service. */
+bool hosts_is_here(const char *name);
 
 void hosts_clear(struct hosts *hosts);
 
