@@ -169,7 +169,7 @@ static omprma_status_t choose_paths(struct runtime *runtime)
  * their own count as hosts, as for MPI. */
 static void share_memory(struct runtime *runtime)
 {
-    int sharers = 0, others = runtime->world.size - 1;
+    int sharers = 0;
 
     for (int rank = 0; rank < runtime->world.size; rank++) {
         const struct peer *peer = runtime->peers[rank];
@@ -178,10 +178,9 @@ static void share_memory(struct runtime *runtime)
             continue;
         mpi_channel_share(runtime->channel, rank, doorbell_shared(runtime->bells[rank]), false);
         sharers++;
-        others--;
     }
     log_write(LOG_CHOICE, "control messages: through shared memory to %d workers, by MPI to %d",
-              sharers, others);
+              sharers, runtime->world.size - 1 - sharers);
 }
 
 static bool all_have_bells(const struct runtime *runtime)

@@ -132,11 +132,3 @@ int construct_run(struct construct *construct)
         return ABI_FAIL; /* the program goes on to the host */
     return outcome(result == WORK_DONE, construct->where, device);
 }
-
-omprma_geometry_t geometry_of(int32_t teams, int32_t threads)
-{
-    return (omprma_geometry_t){
-        .teams = {teams > 0 ? (uint32_t)teams : 0},
-        .threads = {threads > 0 ? (uint32_t)threads : 0},
-    };
-}

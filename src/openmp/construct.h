@@ -24,8 +24,4 @@ struct construct {
 /* Does it, and returns what the entry point returns. */
 int construct_run(struct construct *construct);
 
-/* Of clauses num_teams and thread_limit; numbers that are not positive leave the choice to the
- * device. */
-omprma_geometry_t geometry_of(int32_t teams, int32_t threads);
-
 #endif

@@ -29,36 +29,22 @@ void __tgt_init_all_rtls(void)
     devices_start();
 }
 
-/* The arguments hold up to three dimensions since clang 16, the call itself holds one. What is left
- * to the device is 0 or, of a region without teams, -1. */
-static omprma_geometry_t arguments_geometry(const struct kernel_arguments *arguments, int32_t teams,
-                                            int32_t threads)
-{
-    omprma_geometry_t geometry = geometry_of(teams, threads);
-    if (arguments->version < ARGUMENTS_VERSION_FLAGS)
-        return geometry;
-    for (int i = 0; i < 3; i++) {
-        geometry.teams[i] = (int32_t)arguments->teams[i] > 0 ? arguments->teams[i] : 0;
-        geometry.threads[i] =
-            (int32_t)arguments->thread_limit[i] > 0 ? arguments->thread_limit[i] : 0;
-    }
-    geometry.shared_bytes = arguments->dynamic_group_bytes;
-    return geometry;
-}
-
-static int region_run(struct location *where, int64_t device, omprma_geometry_t geometry,
+/* Newer arguments hold what the call itself holds, too. What is left to the device is 0 or, of a
+ * region without teams, -1. */
+static int region_run(struct location *where, int64_t device, int32_t teams, int32_t threads,
                       void *host_id, const struct kernel_arguments *arguments, bool nowait)
 {
+    bool newer = arguments->version >= ARGUMENTS_VERSION_FLAGS;
     struct construct construct = {
         .kind = CONSTRUCT_REGION,
         .where = where,
         .device = device,
-        .nowait = nowait || (arguments->version >= ARGUMENTS_VERSION_FLAGS &&
-                             (arguments->flags & ARGUMENTS_NOWAIT)),
+        .nowait = nowait || (newer && (arguments->flags & ARGUMENTS_NOWAIT)),
         .maps = maps_make((int32_t)arguments->count, arguments->bases, arguments->begins,
                           arguments->sizes, arguments->types, arguments->names, arguments->mappers),
         .call = {.host_id = host_id,
-                 .geometry = geometry,
+                 .teams = newer ? (int32_t)arguments->teams[0] : teams,
+                 .threads = newer ? (int32_t)arguments->thread_limit[0] : threads,
                  .leading = arguments->version >= ARGUMENTS_VERSION_DYN_PTR}};
     if (arguments->version <= ARGUMENTS_VERSION_NEWEST)
         return construct_run(&construct);
@@ -72,8 +58,7 @@ static int region_run(struct location *where, int64_t device, omprma_geometry_t 
 int __tgt_target_kernel(struct location *where, int64_t device, int32_t teams, int32_t threads,
                         void *host_id, struct kernel_arguments *arguments)
 {
-    return region_run(where, device, arguments_geometry(arguments, teams, threads), host_id,
-                      arguments, false);
+    return region_run(where, device, teams, threads, host_id, arguments, false);
 }
 
 /* Dependences belong to libomp's task. */
@@ -83,8 +68,7 @@ int __tgt_target_kernel_nowait(struct location *where, int64_t device, int32_t t
                                void *alias_free)
 {
     (void)count, (void)dependences, (void)alias_free_count, (void)alias_free;
-    return region_run(where, device, arguments_geometry(arguments, teams, threads), host_id,
-                      arguments, true);
+    return region_run(where, device, teams, threads, host_id, arguments, true);
 }
 
 static void data_run(enum construct_kind kind, struct location *where, int64_t device,

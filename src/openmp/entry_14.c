@@ -2,15 +2,15 @@
 #include "openmp/construct.h"
 #include "openmp/exports.h"
 
-static int region_run(struct location *where, int64_t device, void *host_id,
-                      omprma_geometry_t geometry, const struct maps *maps, bool nowait)
+static int region_run(struct location *where, int64_t device, void *host_id, int32_t teams,
+                      int32_t threads, const struct maps *maps, bool nowait)
 {
     struct construct construct = {.kind = CONSTRUCT_REGION,
                                   .where = where,
                                   .device = device,
                                   .nowait = nowait,
                                   .maps = *maps,
-                                  .call = {.host_id = host_id, .geometry = geometry}};
+                                  .call = {.host_id = host_id, .teams = teams, .threads = threads}};
     return construct_run(&construct);
 }
 
@@ -19,7 +19,7 @@ int __tgt_target_mapper(struct location *where, int64_t device, void *host_id, i
                         void **mappers)
 {
     const struct maps maps = maps_make(count, bases, begins, sizes, types, names, mappers);
-    return region_run(where, device, host_id, geometry_of(0, 0), &maps, false);
+    return region_run(where, device, host_id, 0, 0, &maps, false);
 }
 
 int __tgt_target_nowait_mapper(struct location *where, int64_t device, void *host_id, int32_t count,
@@ -29,7 +29,7 @@ int __tgt_target_nowait_mapper(struct location *where, int64_t device, void *hos
 {
     const struct maps maps = maps_make(count, bases, begins, sizes, types, names, mappers);
     (void)dependence_count, (void)dependences, (void)alias_free_count, (void)alias_free;
-    return region_run(where, device, host_id, geometry_of(0, 0), &maps, true);
+    return region_run(where, device, host_id, 0, 0, &maps, true);
 }
 
 int __tgt_target_teams_mapper(struct location *where, int64_t device, void *host_id, int32_t count,
@@ -37,7 +37,7 @@ int __tgt_target_teams_mapper(struct location *where, int64_t device, void *host
                               void **names, void **mappers, int32_t teams, int32_t threads)
 {
     const struct maps maps = maps_make(count, bases, begins, sizes, types, names, mappers);
-    return region_run(where, device, host_id, geometry_of(teams, threads), &maps, false);
+    return region_run(where, device, host_id, teams, threads, &maps, false);
 }
 
 int __tgt_target_teams_nowait_mapper(struct location *where, int64_t device, void *host_id,
@@ -48,7 +48,7 @@ int __tgt_target_teams_nowait_mapper(struct location *where, int64_t device, voi
 {
     const struct maps maps = maps_make(count, bases, begins, sizes, types, names, mappers);
     (void)dependence_count, (void)dependences, (void)alias_free_count, (void)alias_free;
-    return region_run(where, device, host_id, geometry_of(teams, threads), &maps, true);
+    return region_run(where, device, host_id, teams, threads, &maps, true);
 }
 
 void __kmpc_push_target_tripcount(int64_t device, uint64_t count)

@@ -18,17 +18,14 @@ static unsigned setting(const char *name, unsigned otherwise)
 }
 
 /* What clauses leave open is the environment's, and then the worker's to choose. */
-static void info_kernel(const struct device *device, const char *name,
-                        const omprma_geometry_t *geometry)
+static void info_kernel(const struct device *device, const struct region_call *call)
 {
     omprma_device_info_t info = {.cores = 1};
-    unsigned teams = geometry->teams[0], threads = geometry->threads[0];
     omprma_device_info(device->remote, &info);
-    if (teams == 0)
-        teams = setting("OMP_NUM_TEAMS", 1);
-    if (threads == 0)
-        threads = setting("OMP_TEAMS_THREAD_LIMIT", (unsigned)info.cores);
-    info_launch(device->number, name, teams, threads);
+    info_launch(device->number, call->name,
+                call->teams > 0 ? (unsigned)call->teams : setting("OMP_NUM_TEAMS", 1),
+                call->threads > 0 ? (unsigned)call->threads
+                                  : setting("OMP_TEAMS_THREAD_LIMIT", (unsigned)info.cores));
 }
 
 bool region_find(const struct device *device, struct region_call *call,
@@ -41,8 +38,7 @@ bool region_find(const struct device *device, struct region_call *call,
  * the region asks libomp; of teams it tells the region. OMP_THREAD_LIMIT is the worker's, too. */
 static uint32_t region_limit(const struct region_call *call)
 {
-    int limit =
-        call->geometry.threads[0] > 0 && omp_get_thread_limit ? omp_get_thread_limit() : INT_MAX;
+    int limit = call->threads > 0 && omp_get_thread_limit ? omp_get_thread_limit() : INT_MAX;
     bool is_clause =
         limit > 0 && limit < INT_MAX && (unsigned)limit != setting("OMP_THREAD_LIMIT", 0);
     return is_clause ? (uint32_t)limit : 0;
@@ -55,9 +51,9 @@ static bool region_launch(struct work *work, const struct region_call *call,
     struct arguments arguments;
     bool right = arguments_build(work, maps, call->leading, &arguments);
     if (right && call->leading > 0)
-        arguments.words[0] = launch_word(call->geometry.threads[0]);
+        arguments.words[0] = launch_word((uint32_t)call->threads);
     if (right && !work->lost && info_wants(INFO_KERNEL))
-        info_kernel(work->device, call->name, &call->geometry);
+        info_kernel(work->device, call);
     if (arguments.begins)
         omprma_check_begins(arguments.begins, arguments.names, arguments.count);
     right = right && work_launch(work, call->kernel, &geometry, arguments.words, arguments.count);

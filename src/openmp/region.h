@@ -25,10 +25,10 @@ bool arguments_build(struct work *work, const struct maps *maps, size_t leading,
 void arguments_clear(struct arguments *arguments);
 
 struct region_call {
-    const void *host_id;        /* which region */
-    omprma_geometry_t geometry; /* what its clauses say */
-    size_t leading;             /* words before its arguments */
-    omprma_addr_t kernel;       /* on the device, by region_find() */
+    const void *host_id;    /* which region */
+    int32_t teams, threads; /* what its clauses say; 0 or less: nothing */
+    size_t leading;         /* words before its arguments */
+    omprma_addr_t kernel;   /* on the device, by region_find() */
     const char *name;
 };
 

@@ -113,16 +113,6 @@ void allocation_srun(struct list *command, const char *host, const char *text)
 
 /* ---- all ------------------------------------------------------------------------------------ */
 
-/* Is it this host that a batch system calls so? Domains may be left out. */
-static bool is_here(const char *name)
-{
-    char own[256] = "";
-
-    gethostname(own, sizeof(own) - 1);
-    size_t length = strcspn(own, ".");
-    return strcspn(name, ".") == length && strncmp(name, own, length) == 0;
-}
-
 omprma_status_t allocation_take(struct launch *launch)
 {
     const char *job = variable("SLURM_JOB_ID"), *file = variable("PBS_NODEFILE");
@@ -145,7 +135,7 @@ omprma_status_t allocation_take(struct launch *launch)
               job ? job : file, text);
     free(text);
     launch->workers = hosts->total;
-    if (hosts->names.count == 1 && is_here(hosts->names.items[0]))
+    if (hosts->names.count == 1 && hosts_is_here(hosts->names.items[0]))
         hosts_clear(hosts);
     return OMPRMA_OK;
 }

@@ -141,31 +141,26 @@ void hosts_level(struct hosts *hosts, int workers)
 
 static bool is_own_address(const char *name)
 {
-    char text[INET_ADDRSTRLEN];
+    struct in_addr wanted;
     struct ifaddrs *all, *each;
-    if (getifaddrs(&all))
+    if (inet_pton(AF_INET, name, &wanted) != 1 || getifaddrs(&all))
         return false;
     for (each = all; each; each = each->ifa_next) {
         const struct sockaddr_in *address =
             (const struct sockaddr_in *)(const void *)each->ifa_addr;
-        if (address && address->sin_family == AF_INET &&
-            inet_ntop(AF_INET, &address->sin_addr, text, sizeof(text)) && strcmp(text, name) == 0)
+        if (address && address->sin_family == AF_INET && address->sin_addr.s_addr == wanted.s_addr)
             break;
     }
     freeifaddrs(all);
     return each != NULL;
 }
 
-/* One of the two may come without its domain. */
 static bool is_own_name(const char *name)
 {
     char own[HOST_NAME_MAX + 1] = "";
     gethostname(own, sizeof(own) - 1);
-    size_t length = strcspn(name, "."), own_length = strcspn(own, ".");
-    if (strcmp(name, own) == 0)
-        return true;
-    return length == own_length && strncmp(name, own, length) == 0 &&
-           (!name[length] || !own[length]);
+    size_t length = strcspn(own, ".");
+    return strcspn(name, ".") == length && strncmp(name, own, length) == 0;
 }
 
 bool hosts_is_here(const char *name)

@@ -32,8 +32,8 @@ void hosts_level(struct hosts *hosts, int workers);
  */
 char *hosts_format(const struct hosts *hosts, int more_here);
 
-/* Whether a name means the host that this process runs on: "localhost", its own name with or
- * without a domain, or one of its IPv4 addresses. Asks no name service. */
+/* Whether a name means the host that this process runs on: "localhost", its own name, whatever the
+ * domains, or one of its IPv4 addresses. Asks no name service. */
 bool hosts_is_here(const char *name);
 
 void hosts_clear(struct hosts *hosts);

@@ -71,15 +71,17 @@ void *team_limit(const void *owner, int threads)
     void (*begin)(void *location, int32_t thread, struct task *task);
     void (*set)(void *location, int32_t thread, int32_t limit);
     struct task *task;
+    int32_t thread;
 
     if (!find(owner, "__kmpc_global_thread_num", &number, sizeof(number)) ||
         !find(owner, "__kmpc_omp_task_alloc", &make, sizeof(make)) ||
         !find(owner, "__kmpc_omp_task_begin_if0", &begin, sizeof(begin)) ||
         !find(owner, "__kmpc_set_thread_limit", &set, sizeof(set)))
         return NULL;
-    task = make(NULL, number(NULL), TIED, sizeof(*task), 0, do_nothing);
-    begin(NULL, number(NULL), task);
-    set(NULL, number(NULL), threads);
+    thread = number(NULL);
+    task = make(NULL, thread, TIED, sizeof(*task), 0, do_nothing);
+    begin(NULL, thread, task);
+    set(NULL, thread, threads);
     return task;
 }
 
