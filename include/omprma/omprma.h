@@ -84,7 +84,8 @@ OMPRMA_API int omprma_error_code(void);
  * Blocks: yes; OMPRMA_TIMEOUT bounds each step: until all processes have met (at least 60 s),
  * connecting, measuring. MPI cannot be called off, so what takes longer ends the process with a
  * line on stderr and status 1. Errors: CONFIG, NO_WORKERS, VERSION, MPI, HOST_MEMORY, CLOSED (after
- * the last finalize).
+ * the last finalize). A process that is forked after it has no devices: all of this header gives
+ * CLOSED there, and it ends without any effect on its parent.
  */
 OMPRMA_API omprma_status_t omprma_init(void);
 

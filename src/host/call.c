@@ -34,7 +34,7 @@ omprma_status_t call_begin(struct omprma_queue *queue)
     if (!queue)
         return error_set(OMPRMA_ERR_ARGUMENT, "queue is NULL");
     if (!runtime_get())
-        return error_set(OMPRMA_ERR_CLOSED, "omprma is not running");
+        return runtime_absent();
     runtime_lock(queue->device->runtime);
     call_make_room(queue);
     status = call_check_queue(queue);

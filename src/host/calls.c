@@ -48,9 +48,7 @@ static omprma_status_t check_queue(const struct omprma_queue *queue)
 {
     if (!queue)
         return error_set(OMPRMA_ERR_ARGUMENT, "queue is NULL");
-    if (!runtime_get())
-        return error_set(OMPRMA_ERR_CLOSED, "omprma is not running");
-    return OMPRMA_OK;
+    return runtime_get() ? OMPRMA_OK : runtime_absent();
 }
 
 omprma_status_t omprma_queue_flush(omprma_queue_t *queue)

@@ -54,7 +54,9 @@ omprma_status_t omprma_event_record(omprma_event_t *event, omprma_queue_t *queue
     if (!event || !queue)
         return error_set(OMPRMA_ERR_ARGUMENT, "event record: %s is NULL",
                          event ? "queue" : "event");
-    runtime = queue->device->runtime;
+    status = runtime_require(&runtime);
+    if (status != OMPRMA_OK)
+        return status;
     runtime_lock(runtime);
     status = queue_mark(queue, &mark);
     if (status == OMPRMA_OK) {

@@ -112,6 +112,8 @@ void omprma_hold_end(omprma_hold_t *hold)
 {
     struct runtime *runtime = hold->runtime;
 
+    if (runtime_is_parents())
+        return;
     if (atomic_load(&hold->dropped)) {
         free(hold);
         return;

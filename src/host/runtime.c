@@ -1,9 +1,23 @@
 /* runtime.c: the one runtime and its lock. See runtime.h. */
 #include "host/runtime.h"
 
+#include <pthread.h>
+
 #include "base/error.h"
 
 static struct runtime *the_runtime;
+static bool forked;
+
+static void forget_in_child(void)
+{
+    forked = forked || the_runtime;
+    the_runtime = NULL; /* its locks and connections are the parent's */
+}
+
+static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, forget_in_child);
+}
 
 struct runtime *runtime_get(void)
 {
@@ -12,15 +26,31 @@ struct runtime *runtime_get(void)
 
 void runtime_set(struct runtime *runtime)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, watch_forks);
     __atomic_store_n(&the_runtime, runtime, __ATOMIC_RELEASE);
+}
+
+bool runtime_is_parents(void)
+{
+    return forked;
+}
+
+omprma_status_t runtime_absent(void)
+{
+    if (forked)
+        return error_set(OMPRMA_ERR_CLOSED,
+                         "this process was forked by one that is connected to its workers, and "
+                         "cannot use them: leave that to the parent, or start a program by an "
+                         "omprma-run of its own");
+    return error_set(OMPRMA_ERR_CLOSED, "omprma is not running: call omprma_init() first");
 }
 
 omprma_status_t runtime_require(struct runtime **runtime)
 {
     *runtime = runtime_get();
-    if (!*runtime)
-        return error_set(OMPRMA_ERR_CLOSED, "omprma is not running: call omprma_init() first");
-    return OMPRMA_OK;
+    return *runtime ? OMPRMA_OK : runtime_absent();
 }
 
 void runtime_lock(struct runtime *runtime)

@@ -147,8 +147,15 @@ struct runtime {
                         */
 };
 
-/* The one runtime; NULL before omprma_init() and after the last omprma_finalize(). */
+/* The one runtime; NULL before omprma_init(), after the last omprma_finalize(), and in a process
+ * that was forked in between. */
 struct runtime *runtime_get(void);
+
+/* Was this process forked by one that had a runtime? */
+bool runtime_is_parents(void);
+
+/* CLOSED, and why there is no runtime. */
+omprma_status_t runtime_absent(void);
 
 void runtime_set(struct runtime *runtime);
 

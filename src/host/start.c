@@ -445,6 +445,8 @@ void omprma_finalize(void)
 {
     bool adopted;
 
+    if (runtime_is_parents())
+        return;
     pthread_mutex_lock(&start_lock);
     if (references > 0 && --references == 0 && runtime_get()) {
         ended = true;
@@ -542,6 +544,8 @@ omprma_status_t omprma_init(void)
     omprma_status_t status = OMPRMA_OK;
     int other = 0;
 
+    if (runtime_is_parents())
+        return runtime_absent();
     pthread_mutex_lock(&start_lock);
     if (references > 0)
         references++;

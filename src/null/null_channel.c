@@ -22,8 +22,8 @@ struct null_channel {
     struct channel base;
     struct null_network *network;
     int rank;
-    int failing_peer; /* -1: none */
-    bool receives_fail;
+    int failing_peer;    /* -1: none */
+    int failed_receives; /* -1: they do not fail */
 };
 
 static struct inbox *inbox_of(struct channel *channel)
@@ -69,9 +69,10 @@ static omprma_status_t null_receive(struct channel *channel, struct channel_mess
     struct inbox *inbox = inbox_of(channel);
 
     *message = NULL;
-    if (self->receives_fail) {
+    if (self->failed_receives >= 0) {
         channel->failed_peer = -1;
-        return error_set(OMPRMA_ERR_MPI, "receiving a control message: told to fail");
+        return error_set(OMPRMA_ERR_MPI, "receiving a control message: told to fail, %d before",
+                         self->failed_receives++);
     }
     pthread_mutex_lock(&inbox->lock);
     *message = inbox->first;
@@ -181,6 +182,7 @@ omprma_status_t null_channel_create(struct null_network *network, int rank,
     self->network = network;
     self->rank = rank;
     self->failing_peer = -1;
+    self->failed_receives = -1;
     *channel = &self->base;
     return OMPRMA_OK;
 }
@@ -196,5 +198,5 @@ void null_channel_fail_receives(struct channel *channel)
 {
     struct null_channel *self = (struct null_channel *)channel;
 
-    self->receives_fail = true;
+    self->failed_receives = 0;
 }

@@ -12,7 +12,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "face/ending.h"
 #include "face/gate.h"
@@ -25,7 +24,7 @@ static struct devices {
     pthread_once_t once;
     atomic_int count; /* written inside once */
     struct device *all;
-    pid_t pid; /* of the process that started omprma: a forked child must not end it */
+    bool forked; /* this process is a child of the one that has them */
 } devices = {.once = PTHREAD_ONCE_INIT};
 
 /* Of those that run code for this kind of machine. Their number; 0: none, or no memory. */
@@ -60,10 +59,17 @@ static int devices_make(int count)
 __attribute__((destructor)) static void devices_end(void)
 {
     int count = atomic_load(&devices.count);
-    if (count == 0 || devices.pid != getpid() || gate_closed() || !gate_close())
+    if (count == 0 || gate_closed() || !gate_close())
         return;
     registry_clear(count);
     omprma_finalize();
+}
+
+/* Locks and tables are as other threads of the parent left them. */
+static void forget_in_child(void)
+{
+    devices.forked = devices.forked || atomic_load(&devices.count) > 0;
+    atomic_store(&devices.count, 0);
 }
 
 static void start_once(void)
@@ -79,7 +85,7 @@ static void start_once(void)
         return;
     }
     place_open();
-    devices.pid = getpid();
+    pthread_atfork(NULL, NULL, forget_in_child);
     int count = omprma_device_count();
     if (count > 0)
         atomic_store(&devices.count, devices_make(count));
@@ -130,6 +136,11 @@ enum choice device_choose_bare(int64_t id, const struct location *where, struct 
     if (devices_disabled() || gate_closed())
         return CHOICE_HOST;
     int count = devices_start();
+    if (devices.forked) {
+        omprma_init(); /* fails, and says why */
+        report(where, NULL, "%s", omprma_error());
+        return CHOICE_FAILED;
+    }
     if (id == -1)
         id = omp_get_default_device ? omp_get_default_device() : 0;
     if (count == 0 && offload_policy() != OFFLOAD_MANDATORY)

@@ -6,4 +6,4 @@ mapfile -t scripts < <(grep -rlE --include='*' '^#!/bin/(ba)?sh' scripts tests t
 for script in "${scripts[@]}"; do
     [ -x "$script" ] || { echo "$script: not executable" && exit 1; }
 done
-exec shellcheck -x -P scripts "${scripts[@]}" scripts/lib.sh
+exec shellcheck -x -P scripts -P SCRIPTDIR "${scripts[@]}" scripts/lib.sh tests/random/settings.sh

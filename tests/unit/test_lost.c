@@ -286,31 +286,19 @@ static void the_last_one_cannot_be_told_to_exit(void **state)
     assert_true(clock_ns() - began < INT64_C(30000000000));
 }
 
-static omprma_status_t fail_again(struct channel *channel, struct channel_message **message)
-{
-    static int times;
-
-    (void)channel;
-    *message = NULL;
-    return error_set(OMPRMA_ERR_MPI, times++ == 0 ? "the reason" : "it has failed before");
-}
-
 /* A worker that looks again says what was wrong at first. */
 static void the_first_reason_stays(void **state)
 {
     struct server *server = &core.worker[0].server;
-    struct channel_ops failing;
     bool progressed;
 
     (void)state;
     core_start(&(struct core_options){0});
     core_hold(0);
-    failing = *server->channel->ops;
-    failing.receive = fail_again;
-    server->channel->ops = &failing;
+    null_channel_fail_receives(server->channel);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(server_step(server, false, &progressed), OMPRMA_ERR_MPI);
-        assert_string_equal(error_text(), "the reason");
+        assert_string_equal(error_text(), "receiving a control message: told to fail, 0 before");
     }
     core_release(0);
     assert_int_equal(core_ended(0), OMPRMA_ERR_MPI);
