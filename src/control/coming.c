@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "control/coming.h"
 
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -9,6 +11,7 @@
 #include <unistd.h>
 
 static const uint64_t magic = 0x6f6d70726d612b31;
+static const char name[] = "omprma-coming";
 static const char line_of_worker[] = "omprma-worker is up\n";
 
 void coming_say(void)
@@ -34,7 +37,7 @@ struct coming *coming_make(int workers, int *fd)
 {
     struct coming *made = NULL;
 
-    *fd = memfd_create("omprma-coming", MFD_CLOEXEC);
+    *fd = memfd_create(name, MFD_CLOEXEC);
     if (*fd >= 0 && ftruncate(*fd, sizeof(*made)) == 0)
         made = map(*fd);
     if (made) {
@@ -65,4 +68,21 @@ void coming_close(struct coming *coming)
 {
     if (coming)
         munmap(coming, sizeof(*coming));
+}
+
+bool coming_was_left(const struct coming *coming)
+{
+    char path[32], line[512];
+    bool runs = false, has_it = false;
+    FILE *maps;
+
+    snprintf(path, sizeof(path), "/proc/%d/maps", (int)atomic_load(&coming->served));
+    maps = fopen(path, "re");
+    while (maps && fgets(line, sizeof(line), maps)) {
+        runs = true; /* who has ended has no memory */
+        has_it |= strstr(line, name) != NULL;
+    }
+    if (maps)
+        fclose(maps);
+    return runs && !has_it;
 }

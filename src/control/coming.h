@@ -4,7 +4,7 @@
  * which mpirun brings from any host; omprma-run counts the lines. Only where it has asked for them,
  * because a progress line may be drawn.
  *
- * Thread: any, but for coming_say(). Blocks: never.
+ * Thread: any, but for coming_say(). Blocks: no.
  */
 #ifndef OMPRMA_CONTROL_COMING_H
 #define OMPRMA_CONTROL_COMING_H
@@ -35,5 +35,8 @@ struct coming *coming_make(int workers, int *fd);
 /* The same memory in another process. NULL: that is none. */
 struct coming *coming_open(int fd);
 void coming_close(struct coming *coming); /* NULL is allowed */
+
+/* The process that they serve has become another program, by exec: it runs, without this memory. */
+bool coming_was_left(const struct coming *coming);
 
 #endif

@@ -29,16 +29,13 @@ static void say(char word)
         log_write(LOG_DETAIL, "omprma-run does not listen any more");
 }
 
-static void report(bool goes_on)
+/* The descriptor stays open until the process ends, or is another program. */
+static void report(void)
 {
     report_fd = take_descriptor("OMPRMA_INTERNAL_FD");
     if (report_fd >= 0)
         fcntl(report_fd, F_SETFD, FD_CLOEXEC);
     say(LAUNCHER_CONNECTED);
-    if (report_fd < 0 || goes_on)
-        return;
-    close(report_fd);
-    report_fd = -1;
 }
 
 static struct coming *shared; /* mapped to the end */
@@ -101,9 +98,9 @@ void launcher_times(int64_t *launch_ns, int64_t *program_ns)
     unsetenv("OMPRMA_INTERNAL_TIMES");
 }
 
-void launcher_connected(bool goes_on)
+void launcher_connected(void)
 {
-    report(goes_on);
+    report();
     keep_words();
     restore("LD_LIBRARY_PATH", "OMPRMA_INTERNAL_LD_LIBRARY_PATH");
     restore("LD_PRELOAD", "OMPRMA_INTERNAL_LD_PRELOAD");

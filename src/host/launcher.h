@@ -30,8 +30,8 @@ struct coming *launcher_coming(void);
 
 /* Tells omprma-run that the program has connected, and gives the program's children back the
  * environment that the user had: loader paths of ours are not for them. Call once, when MPI runs.
- * goes_on: launcher_lost() may follow. */
-void launcher_connected(bool goes_on);
+ */
+void launcher_connected(void);
 
 /* Tells omprma-run that it need not wait for all workers at the end. */
 void launcher_lost(void);

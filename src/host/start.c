@@ -517,7 +517,7 @@ static omprma_status_t start(void)
     arrival_begin();
     status =
         world_join(&runtime->world, WORLD_HEAD, runtime->config.exchange == EXCHANGE_APPLICATION);
-    launcher_connected(runtime->config.on_loss == ON_LOSS_CONTINUE);
+    launcher_connected();
     joined = status == OMPRMA_OK;
     if (joined && config_status == OMPRMA_OK)
         status = connect_and_measure(runtime, &patience);

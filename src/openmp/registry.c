@@ -239,6 +239,10 @@ bool registry_kernel(const struct device *device, const void *host_id, const str
         *name = region->image->entries[region->index].name;
     }
     pthread_rwlock_unlock(&registry.lock);
+    if (!*kernel && !region && atomic_load(&registry.removed) > 0)
+        return report(where, device,
+                      "the program, or the library with this target region, ends before the "
+                      "region has begun: wait for nowait regions first, for example by taskwait");
     if (!*kernel)
         return report(where, device,
                       "the program has no image with this target region for x86_64; "

@@ -179,6 +179,17 @@ static void run_accept(struct run *run)
 
 /* ---- ends ---------------------------------------------------------------------------------- */
 
+/* What the program has become by exec may do all its work without a worker. */
+static void run_say_replaced(const struct run *run)
+{
+    if (run->coming && atomic_load(&run->coming->served) > 0 && coming_was_left(run->coming))
+        log_write(LOG_ERROR,
+                  "%s (process %d) has become another program by exec after it had connected to "
+                  "its workers, and does not use them any more: start that program by omprma-run "
+                  "instead",
+                  run->program->path, (int)atomic_load(&run->coming->served));
+}
+
 static void run_report_bytes(struct run *run)
 {
     char byte;
@@ -187,8 +198,10 @@ static void run_report_bytes(struct run *run)
         run->connected = true;
         run->lost = run->lost || byte == LAUNCHER_LOST;
     }
-    if (bytes == 0 || (errno != EAGAIN && errno != EINTR))
-        run_close(run, AT_REPORT);
+    if (bytes < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    run_close(run, AT_REPORT);
+    run_say_replaced(run);
 }
 
 static void run_child_ended(struct run *run)
