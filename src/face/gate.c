@@ -9,12 +9,13 @@
 #include <linux/membarrier.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { HOLD_BACK_SECONDS = 5 };
+enum { HOLD_BACK_SECONDS = 5, NAP_NS = 100000, PATIENCE_NAPS = 20000 };
 
 /* A thread that has ever been inside. Never freed: the end may look at it at any time. */
 struct visitor {
@@ -30,6 +31,8 @@ static struct gate {
     pthread_key_t key; /* its destructor gives a visitor back */
     atomic_bool closed;
     pthread_t closing; /* the thread that ends the process; valid when closed is true */
+    bool exits;        /* the process ends, with this status */
+    int status;
 } gate;
 
 /* Eight bytes: they fit the room that the loader keeps for libraries opened late. */
@@ -61,8 +64,16 @@ static struct visitor *visitor_take(void)
     return found;
 }
 
+static void remember_status(int status, void *data)
+{
+    (void)data;
+    gate.exits = true;
+    gate.status = status;
+}
+
 bool gate_open(void)
 {
+    on_exit(remember_status, NULL);
     if (pthread_key_create(&gate.key, visitor_give) != 0)
         return false;
     gate.fences = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) != 0;
@@ -121,16 +132,28 @@ static bool anybody_inside(void)
     return false;
 }
 
-/* Whoever is inside waits for something that ends by itself or by OMPRMA_TIMEOUT. */
+/* Whoever is inside may wait for a kernel without end. omprma cannot be ended then, nor anything
+ * that it uses. */
+static void leave_without_them(void)
+{
+    fflush(NULL);
+    _exit(gate.status);
+}
+
 bool gate_close(void)
 {
+    const struct timespec nap = {.tv_nsec = NAP_NS};
+
     gate.closing = pthread_self();
     atomic_store(&gate.closed, true);
     if (visitor && atomic_load(&visitor->depth) > 0)
         return false;
     if (!gate.fences)
         syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
-    while (anybody_inside())
-        nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+    for (int naps = 0; anybody_inside(); naps++) {
+        if (gate.exits && naps >= PATIENCE_NAPS)
+            leave_without_them();
+        nanosleep(&nap, NULL);
+    }
     return true;
 }

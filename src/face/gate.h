@@ -24,7 +24,9 @@ void gate_leave(void);
 bool gate_closed(void);
 
 /* Closes the gate and waits until everybody is out. False: this very thread is inside (a signal
- * handler called exit()), so nothing can be ended in an orderly way. Blocks: yes. */
+ * handler called exit()), so nothing can be ended in an orderly way. When the process ends, because
+ * of exit() or the end of main(), and somebody is inside for two seconds more, in a kernel that
+ * runs on, it does not return: the process ends with its status. Blocks: yes. */
 bool gate_close(void);
 
 #endif
