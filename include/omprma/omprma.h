@@ -84,8 +84,8 @@ OMPRMA_API int omprma_error_code(void);
  * Blocks: yes; OMPRMA_TIMEOUT bounds each step: until all processes have met (at least 60 s),
  * connecting, measuring. MPI cannot be called off, so what takes longer ends the process with a
  * line on stderr and status 1. Errors: CONFIG, NO_WORKERS, VERSION, MPI, HOST_MEMORY, CLOSED (after
- * the last finalize). A process that is forked after it has no devices: all of this header gives
- * CLOSED there, and it ends without any effect on its parent.
+ * the last finalize). A process that is forked after it has no devices: what uses one gives CLOSED
+ * there, and its end does not touch its parent.
  */
 OMPRMA_API omprma_status_t omprma_init(void);
 
@@ -440,8 +440,8 @@ typedef struct omprma_event omprma_event_t;
 /* Creates an event, never recorded. Blocks: no. Errors: HOST_MEMORY, CLOSED. */
 OMPRMA_API omprma_status_t omprma_event_create(omprma_event_t **event);
 
-/* Marks the present end of the queue. Sends nothing. Blocks: no. Errors: ARGUMENT, HOST_MEMORY.
- */
+/* Marks the present end of the queue. Sends nothing. Blocks: no. Errors: ARGUMENT, HOST_MEMORY,
+ * CLOSED. */
 OMPRMA_API omprma_status_t omprma_event_record(omprma_event_t *event, omprma_queue_t *queue);
 
 /* Later operations of `queue` (of any device) start after the event is complete. If it completes

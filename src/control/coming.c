@@ -70,19 +70,31 @@ void coming_close(struct coming *coming)
         munmap(coming, sizeof(*coming));
 }
 
-bool coming_was_left(const struct coming *coming)
+/* Who has ended has no memory, and no descriptors. */
+static bool runs_without_it(int pid)
 {
     char path[32], line[512];
     bool runs = false, has_it = false;
     FILE *maps;
 
-    snprintf(path, sizeof(path), "/proc/%d/maps", (int)atomic_load(&coming->served));
+    snprintf(path, sizeof(path), "/proc/%d/maps", pid);
     maps = fopen(path, "re");
     while (maps && fgets(line, sizeof(line), maps)) {
-        runs = true; /* who has ended has no memory */
+        runs = true;
         has_it |= strstr(line, name) != NULL;
     }
     if (maps)
         fclose(maps);
     return runs && !has_it;
+}
+
+bool coming_was_left(const struct coming *coming, int fd)
+{
+    int pid = atomic_load(&coming->served);
+    char path[48], text[64] = "";
+
+    if (pid == 0 || !runs_without_it(pid))
+        return false;
+    snprintf(path, sizeof(path), "/proc/%d/fd/%d", pid, fd);
+    return readlink(path, text, sizeof(text) - 1) > 0 && strstr(text, name);
 }

@@ -36,7 +36,8 @@ struct coming *coming_make(int workers, int *fd);
 struct coming *coming_open(int fd);
 void coming_close(struct coming *coming); /* NULL is allowed */
 
-/* The process that they serve has become another program, by exec: it runs, without this memory. */
-bool coming_was_left(const struct coming *coming);
+/* The process that they serve has become another program, by exec: it runs without this memory, but
+ * with its descriptor `fd`. */
+bool coming_was_left(const struct coming *coming, int fd);
 
 #endif

@@ -11,11 +11,12 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { HOLD_BACK_SECONDS = 5, NAP_NS = 100000, PATIENCE_NAPS = 20000 };
+enum { HOLD_BACK_SECONDS = 5, NAP_NS = 100000, PATIENCE_SECONDS = 5 };
 
 /* A thread that has ever been inside. Never freed: the end may look at it at any time. */
 struct visitor {
@@ -31,8 +32,9 @@ static struct gate {
     pthread_key_t key; /* its destructor gives a visitor back */
     atomic_bool closed;
     pthread_t closing; /* the thread that ends the process; valid when closed is true */
-    bool exits;        /* the process ends, with this status */
-    int status;
+    int status;        /* with which the process ends; valid when exits is true */
+    atomic_bool exits;
+    atomic_bool listens; /* for that */
 } gate;
 
 /* Eight bytes: they fit the room that the loader keeps for libraries opened late. */
@@ -41,6 +43,15 @@ static _Thread_local struct visitor *visitor __attribute__((tls_model("initial-e
 static void visitor_give(void *data)
 {
     atomic_store(&((struct visitor *)data)->taken, false);
+}
+
+/* Exit handlers run in reverse order; one of before main(), of a library's constructor, runs after
+ * all destructors. */
+static void remember_status(int status, void *data)
+{
+    (void)data;
+    gate.status = status;
+    atomic_store(&gate.exits, true);
 }
 
 static struct visitor *visitor_take(void)
@@ -59,21 +70,15 @@ static struct visitor *visitor_take(void)
         while (!atomic_compare_exchange_weak(&gate.visitors, &found->next, found))
             ;
     }
+    if (!atomic_exchange(&gate.listens, true))
+        on_exit(remember_status, NULL);
     pthread_setspecific(gate.key, found);
     visitor = found;
     return found;
 }
 
-static void remember_status(int status, void *data)
-{
-    (void)data;
-    gate.exits = true;
-    gate.status = status;
-}
-
 bool gate_open(void)
 {
-    on_exit(remember_status, NULL);
     if (pthread_key_create(&gate.key, visitor_give) != 0)
         return false;
     gate.fences = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) != 0;
@@ -83,6 +88,11 @@ bool gate_open(void)
 bool gate_closed(void)
 {
     return atomic_load(&gate.closed);
+}
+
+bool gate_is_inside(void)
+{
+    return visitor && atomic_load(&visitor->depth) > 0;
 }
 
 /* A thread that is still offloading while another one has called exit() must not go on in what is
@@ -132,28 +142,50 @@ static bool anybody_inside(void)
     return false;
 }
 
+static void *flush_files(void *done)
+{
+    fflush(NULL);
+    atomic_store((atomic_bool *)done, true);
+    return NULL;
+}
+
+/* Some thread may hold a file's lock, in a read that waits for input. */
+static void flush_for_a_while(void)
+{
+    static atomic_bool done;
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, flush_files, &done) != 0)
+        return;
+    for (time_t end = time(NULL) + 2; !atomic_load(&done) && time(NULL) < end;)
+        nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+}
+
 /* Whoever is inside may wait for a kernel without end. omprma cannot be ended then, nor anything
  * that it uses. */
 static void leave_without_them(void)
 {
-    fflush(NULL);
+    static const char line[] = "omprma: the program ends while a thread of it is still in a target "
+                               "region, which is not waited for any longer\n";
+    flush_for_a_while();
+    ssize_t written = write(STDERR_FILENO, line, strlen(line));
+    (void)written;
     _exit(gate.status);
 }
 
 bool gate_close(void)
 {
-    const struct timespec nap = {.tv_nsec = NAP_NS};
+    time_t end = time(NULL) + PATIENCE_SECONDS;
 
     gate.closing = pthread_self();
     atomic_store(&gate.closed, true);
-    if (visitor && atomic_load(&visitor->depth) > 0)
+    if (gate_is_inside())
         return false;
     if (!gate.fences)
         syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
-    for (int naps = 0; anybody_inside(); naps++) {
-        if (gate.exits && naps >= PATIENCE_NAPS)
+    while (anybody_inside()) {
+        if (atomic_load(&gate.exits) && time(NULL) > end)
             leave_without_them();
-        nanosleep(&nap, NULL);
+        nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
     }
     return true;
 }

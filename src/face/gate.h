@@ -23,10 +23,13 @@ void gate_leave(void);
 /* Has the process begun to end? */
 bool gate_closed(void);
 
+/* Is the calling thread inside? */
+bool gate_is_inside(void);
+
 /* Closes the gate and waits until everybody is out. False: this very thread is inside (a signal
  * handler called exit()), so nothing can be ended in an orderly way. When the process ends, because
- * of exit() or the end of main(), and somebody is inside for two seconds more, in a kernel that
- * runs on, it does not return: the process ends with its status. Blocks: yes. */
+ * of exit() or the end of main(), and somebody is inside for seconds more, because a kernel runs
+ * on, it does not return: a line says so, and the process ends with its status. Blocks: yes. */
 bool gate_close(void);
 
 #endif

@@ -29,8 +29,7 @@ bool launcher_claim(int *pid);
 struct coming *launcher_coming(void);
 
 /* Tells omprma-run that the program has connected, and gives the program's children back the
- * environment that the user had: loader paths of ours are not for them. Call once, when MPI runs.
- */
+ * environment that the user had: loader paths of ours are not for them. Once, when MPI runs. */
 void launcher_connected(void);
 
 /* Tells omprma-run that it need not wait for all workers at the end. */

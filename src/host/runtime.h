@@ -73,6 +73,7 @@ struct watchdog {
     int steps;         /* closer looks since then */
     int rounds;        /* of questions since then that all workers have answered: they do nothing */
     bool asked;        /* such a round has begun */
+    bool said_end;     /* what the end of the program waits for */
 };
 
 /* When each step of start-up began, by clock_ns(); 0: not known, or not reached. */

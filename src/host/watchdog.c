@@ -293,13 +293,11 @@ static int describe_queue(const struct omprma_queue *queue)
     return lines;
 }
 
+/* The queues that somebody wants something of. */
 static void describe_all(const struct runtime *runtime)
 {
     int lines = 0, left = 0;
 
-    log_write(LOG_ERROR,
-              "nothing has moved for %lld s although no kernel runs; what waits for what:",
-              (long long)runtime->config.timeout_s);
     for (struct omprma_queue *queue = next_stuck(runtime, NULL); queue;
          queue = next_stuck(runtime, queue)) {
         if (lines < LINES_MOST)
@@ -331,6 +329,18 @@ static void give_up(struct runtime *runtime)
 
 /* ---- looking ---- */
 
+/* A kernel may take any time, but nobody can see that a program which has printed all of its
+ * results waits for one. */
+static void say_end(struct runtime *runtime)
+{
+    if (!runtime->ending || runtime->watchdog.said_end)
+        return;
+    runtime->watchdog.said_end = true;
+    log_write(LOG_ERROR, "the program has come to its end, and waits for kernels that still run; "
+                         "Ctrl-C ends them:");
+    describe_all(runtime);
+}
+
 /* Nothing was issued and nothing has ended since the last step. */
 static void step(struct runtime *runtime, int64_t limit_ns)
 {
@@ -339,13 +349,21 @@ static void step(struct runtime *runtime, int64_t limit_ns)
 
     if (dog->steps++ == 0)
         dog->moved = moved;
-    if (moved != dog->moved || runtime->held_by_program || workers_move(runtime)) {
+    if (moved != dog->moved || runtime->held_by_program) {
+        start_over(dog);
+        return;
+    }
+    if (workers_move(runtime)) {
+        say_end(runtime);
         start_over(dog);
         return;
     }
     if (dog->steps > STEPS && dog->rounds >= ROUNDS &&
         dog->quiet_ns >= limit_ns + (int64_t)under_way * NS_PER_BYTE_MOST) {
         if (next_stuck(runtime, NULL)) {
+            log_write(LOG_ERROR,
+                      "nothing has moved for %lld s although no kernel runs; what waits for what:",
+                      (long long)runtime->config.timeout_s);
             describe_all(runtime);
             give_up(runtime);
         }

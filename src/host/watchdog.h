@@ -8,6 +8,7 @@
  * suspended, is in no hurry. When nothing has moved for OMPRMA_TIMEOUT, the queues that somebody
  * wants something of are described on stderr and fail. Workers that do not answer are not its
  * business (peer_watch()), nor is data that does not get from one worker to another (`stalled`).
+ * When the program has ended, and kernels run on, it says once for which the end waits.
  *
  * Thread: with runtime->lock held. Blocks: no.
  */

@@ -12,6 +12,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "face/ending.h"
 #include "face/gate.h"
@@ -24,7 +25,8 @@ static struct devices {
     pthread_once_t once;
     atomic_int count; /* written inside once */
     struct device *all;
-    bool forked; /* this process is a child of the one that has them */
+    pid_t pid;   /* of the process that started omprma: a child must not end it, */
+    bool forked; /* which this one is */
 } devices = {.once = PTHREAD_ONCE_INIT};
 
 /* Of those that run code for this kind of machine. Their number; 0: none, or no memory. */
@@ -59,17 +61,15 @@ static int devices_make(int count)
 __attribute__((destructor)) static void devices_end(void)
 {
     int count = atomic_load(&devices.count);
-    if (count == 0 || gate_closed() || !gate_close())
+    if (count == 0 || devices.pid != getpid() || gate_closed() || !gate_close())
         return;
     registry_clear(count);
     omprma_finalize();
 }
 
-/* Locks and tables are as other threads of the parent left them. */
-static void forget_in_child(void)
+static void note_fork(void)
 {
-    devices.forked = devices.forked || atomic_load(&devices.count) > 0;
-    atomic_store(&devices.count, 0);
+    devices.forked = true;
 }
 
 static void start_once(void)
@@ -85,7 +85,8 @@ static void start_once(void)
         return;
     }
     place_open();
-    pthread_atfork(NULL, NULL, forget_in_child);
+    devices.pid = getpid();
+    pthread_atfork(NULL, NULL, note_fork);
     int count = omprma_device_count();
     if (count > 0)
         atomic_store(&devices.count, devices_make(count));
@@ -102,6 +103,11 @@ int devices_start(void)
 int devices_started(void)
 {
     return gate_closed() ? 0 : atomic_load(&devices.count);
+}
+
+bool devices_forked(void)
+{
+    return devices.forked;
 }
 
 bool devices_ended(void)
@@ -136,11 +142,6 @@ enum choice device_choose_bare(int64_t id, const struct location *where, struct 
     if (devices_disabled() || gate_closed())
         return CHOICE_HOST;
     int count = devices_start();
-    if (devices.forked) {
-        omprma_init(); /* fails, and says why */
-        report(where, NULL, "%s", omprma_error());
-        return CHOICE_FAILED;
-    }
     if (id == -1)
         id = omp_get_default_device ? omp_get_default_device() : 0;
     if (count == 0 && offload_policy() != OFFLOAD_MANDATORY)
@@ -149,6 +150,11 @@ enum choice device_choose_bare(int64_t id, const struct location *where, struct 
         return CHOICE_HOST;
     if (id < 0 || id >= count) {
         report(where, NULL, "there is no device %lld: %d devices, from 0 on", (long long)id, count);
+        return CHOICE_FAILED;
+    }
+    if (devices.forked) { /* locks and tables are as other threads of the parent left them */
+        omprma_init();    /* fails, and says why */
+        report(where, NULL, "%s", omprma_error());
         return CHOICE_FAILED;
     }
     if (!gate_enter()) /* the process ends */

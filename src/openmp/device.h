@@ -44,6 +44,9 @@ struct device {
  * are none. */
 int devices_start(void);
 
+/* Is this process a child of the one that has the devices? It sees them, and cannot use them. */
+bool devices_forked(void);
+
 /* True from the moment the process has begun to end. */
 bool devices_ended(void);
 

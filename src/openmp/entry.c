@@ -16,6 +16,9 @@ void __tgt_register_lib(const struct abi_library *library)
 
 void __tgt_unregister_lib(const struct abi_library *library)
 {
+    if (devices_forked())
+        return;
+    flight_end();
     registry_remove(library);
 }
 

@@ -29,11 +29,14 @@ enum {
     LOOK_NS = 100000,  /* and gives up after this; */
     PAUSE_NS = 1000000 /* the next one waits no earlier than this if nothing has arrived */
 };
+static const int64_t end_silent_ns = 5000000000, end_most_ns = 60000000000;
 enum { TASK_UNTIED = 0 };
 
 static struct flights {
     bool possible;
     _Atomic uint64_t arrived; /* so far */
+    _Atomic int64_t aloft;    /* now */
+    _Atomic int64_t end_ns;   /* since when the end waits for them; 0: it does not */
 } flights;
 
 static int64_t now_ns(void)
@@ -127,6 +130,7 @@ void **flight_place(void)
 
 void flight_begin(struct work *work, void **place)
 {
+    atomic_fetch_add_explicit(&flights.aloft, 1, memory_order_relaxed);
     *place = work;
 }
 
@@ -164,19 +168,68 @@ static bool has_arrived(struct work *work)
     return false;
 }
 
+/* What the program printed last may still be in stdout's memory. */
+static void say_end(const struct work *work)
+{
+    static atomic_bool said;
+    int64_t began = atomic_load(&flights.end_ns);
+    if (!began || now_ns() - began < end_silent_ns || atomic_exchange(&said, true))
+        return;
+    char place[512] = "compiled without -g";
+    location_words(work->where, place, sizeof(place));
+    fflush(stdout);
+    fprintf(stderr,
+            "omprma: the program has come to its end, and waits for a nowait region that still "
+            "runs (%s); Ctrl-C ends it\n",
+            place);
+}
+
+static void land(void **place)
+{
+    *place = NULL;
+    atomic_fetch_sub_explicit(&flights.aloft, 1, memory_order_release);
+}
+
 void flight_query(void **place)
 {
     struct work *work = *place;
     if (!gate_enter()) { /* the process ends */
-        *place = NULL;
+        land(place);
         return;
     }
     if (has_arrived(work)) {
         const struct location *where = work->where;
         struct device *device = work->device;
-        *place = NULL;
         atomic_fetch_add_explicit(&flights.arrived, 1, memory_order_relaxed);
         outcome(work_finish(work), where, device);
+        land(place);
+    } else {
+        say_end(work);
     }
     gate_leave();
+}
+
+/* ---- the end -------------------------------------------------------------------------------- */
+
+/* Of those that other threads have begun libomp's threads see to; not for ever, because a team may
+ * have none left for it. */
+static void wait_for_others(int64_t begin)
+{
+    const struct timespec nap = {.tv_nsec = LOOK_NS};
+    while (atomic_load_explicit(&flights.aloft, memory_order_acquire) > 0 &&
+           now_ns() - begin < end_most_ns)
+        nanosleep(&nap, NULL);
+}
+
+void flight_end(void)
+{
+    int64_t begin = now_ns();
+    if (gate_closed() || gate_is_inside() || !__kmpc_omp_taskwait || !__kmpc_global_thread_num ||
+        !omp_in_parallel)
+        return;
+    atomic_store(&flights.end_ns, begin);
+    if (!omp_in_parallel())
+        __kmpc_omp_taskwait(NULL, __kmpc_global_thread_num(NULL));
+    wait_for_others(begin);
+    atomic_store(&flights.end_ns, 0);
 }

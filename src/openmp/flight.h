@@ -18,6 +18,11 @@ void **flight_place(void);
 /* Leaves the work, which has departed, in the place. Blocks: no. */
 void flight_begin(struct work *work, void **place);
 
+/* Waits for the calling thread's tasks, begun or not, and for constructs of all threads that are in
+ * flight: libomp ends without looking at those, and then waits for them for ever. When that takes
+ * long, a line says so once. Before images are taken back. Blocks: yes. */
+void flight_end(void);
+
 /* Empties the place if its work is over. Blocks: for some microseconds, when it is the oldest one
  * in flight. */
 void flight_query(void **place);

@@ -32,6 +32,7 @@ struct task {
 LIBOMP int omp_get_default_device(void);
 LIBOMP int omp_get_cancellation(void);
 LIBOMP int omp_get_thread_limit(void);
+LIBOMP int omp_in_parallel(void);
 LIBOMP int __kmpc_get_target_offload(void);
 LIBOMP int32_t __kmpc_global_thread_num(void *location);
 LIBOMP struct task *__kmpc_omp_target_task_alloc(void *location, int32_t thread, int32_t flags,
@@ -41,6 +42,7 @@ LIBOMP struct task *__kmpc_omp_target_task_alloc(void *location, int32_t thread,
 LIBOMP int32_t __kmpc_omp_task_with_deps(void *location, int32_t thread, struct task *task,
                                          int32_t count, struct dependence *dependences,
                                          int32_t alias_free_count, struct dependence *alias_free);
+LIBOMP int32_t __kmpc_omp_taskwait(void *location, int32_t thread);
 LIBOMP void __kmpc_omp_wait_deps(void *location, int32_t thread, int32_t count, void *dependences,
                                  int32_t alias_free_count, void *alias_free);
 LIBOMP struct task *__kmpc_omp_task_alloc(void *location, int32_t thread, int32_t flags,

@@ -238,8 +238,9 @@ bool registry_kernel(const struct device *device, const void *host_id, const str
         *kernel = region->image->addresses[device->number][region->index];
         *name = region->image->entries[region->index].name;
     }
+    bool ended = !registry.images && atomic_load(&registry.removed) > 0;
     pthread_rwlock_unlock(&registry.lock);
-    if (!*kernel && !region && atomic_load(&registry.removed) > 0)
+    if (!*kernel && ended)
         return report(where, device,
                       "the program, or the library with this target region, ends before the "
                       "region has begun: wait for nowait regions first, for example by taskwait");

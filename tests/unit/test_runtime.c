@@ -17,6 +17,11 @@ struct handles {
     omprma_addr_t there;
 };
 
+static void note(void *data, omprma_status_t status)
+{
+    (void)data, (void)status;
+}
+
 /* The first call that did not say why it failed; 0: none. */
 static int use_all(const struct handles *has)
 {
@@ -37,6 +42,9 @@ static int use_all(const struct handles *has)
     CLOSED(omprma_free(0, has->there));
     CLOSED(omprma_queue_create(0, &queue));
     CLOSED(omprma_submit(has->queue, has->there, &word, sizeof(word)));
+    CLOSED(omprma_fill(has->queue, has->there, &word, 1, sizeof(word)));
+    CLOSED(omprma_exchange(has->queue, has->there, 0, has->there, sizeof(word)));
+    CLOSED(omprma_queue_notify(has->queue, note, NULL));
     CLOSED(omprma_retrieve(has->queue, &word, has->there, sizeof(word)));
     CLOSED(launch(has->queue, KERNEL(kernel_nap), 1, 0, 0));
     CLOSED(omprma_event_record(has->event, has->queue));

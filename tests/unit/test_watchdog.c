@@ -353,6 +353,23 @@ static void a_long_kernel_is_waited_for(void **state)
     core_stop();
 }
 
+/* A program that has ended says what it waits for. */
+static void the_end_says_what_it_waits_for(void **state)
+{
+    omprma_queue_t *queue;
+
+    (void)state;
+    core_start(&(struct core_options){0});
+    queue = core_queue(0);
+    assert_ok(launch(queue, KERNEL(kernel_nap), 2500000, 0, 0));
+    assert_ok(omprma_queue_flush(queue));
+    core_stop();
+    check_said("the program has come to its end, and waits for kernels that still run");
+    check_said(", launch of");
+    assert_null(strstr(strstr(said, "come to its end") + 1, "come to its end"));
+    said[0] = '\0';
+}
+
 /* Data between workers that does not move is for them to tell. */
 static void workers_exchange(void **state)
 {
@@ -498,6 +515,7 @@ int main(void)
         TEST(kernels_take_their_time),
         TEST(the_program_may_hold_a_queue),
         TEST(a_long_kernel_is_waited_for),
+        TEST(the_end_says_what_it_waits_for),
         TEST(workers_exchange),
         TEST(slow_data),
         TEST(silent_workers),

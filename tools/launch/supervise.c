@@ -182,12 +182,12 @@ static void run_accept(struct run *run)
 /* What the program has become by exec may do all its work without a worker. */
 static void run_say_replaced(const struct run *run)
 {
-    if (run->coming && atomic_load(&run->coming->served) > 0 && coming_was_left(run->coming))
+    if (run->coming && coming_was_left(run->coming, run->program->coming))
         log_write(LOG_ERROR,
-                  "%s (process %d) has become another program by exec after it had connected to "
+                  "process %d of %s has become another program by exec after it had connected to "
                   "its workers, and does not use them any more: start that program by omprma-run "
                   "instead",
-                  run->program->path, (int)atomic_load(&run->coming->served));
+                  (int)atomic_load(&run->coming->served), run->program->path);
 }
 
 static void run_report_bytes(struct run *run)

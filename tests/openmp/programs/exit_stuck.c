@@ -1,4 +1,4 @@
-/* test: needs=worker reference=no status=9
+/* test: tier=few needs=worker reference=no status=9 stderr=not.waited.for.any.longer
  * exit() from a second thread, while the first one is in a region that never ends. */
 #include <pthread.h>
 #include "check.h"

@@ -1,4 +1,4 @@
-/* test: needs=worker reference=no from=19 status=nonzero stderr=ends.before.the.region.has.begun
+/* test: needs=worker;own reference=no from=19 status=nonzero stderr=ends.before.the.region
  * A region that begins when its program has taken its images back, as one that nobody waits for
  * may: the line says what to do. */
 #include "check.h"
