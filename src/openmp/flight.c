@@ -224,8 +224,8 @@ static void wait_for_others(int64_t begin)
 void flight_end(void)
 {
     int64_t begin = now_ns();
-    if (gate_closed() || gate_is_inside() || !__kmpc_omp_taskwait || !__kmpc_global_thread_num ||
-        !omp_in_parallel)
+    if (devices_started() == 0 || gate_is_inside() || !__kmpc_omp_taskwait ||
+        !__kmpc_global_thread_num || !omp_in_parallel)
         return;
     atomic_store(&flights.end_ns, begin);
     if (!omp_in_parallel())
