@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { HOLD_BACK_SECONDS = 5, NAP_NS = 100000, PATIENCE_SECONDS = 5 };
+enum { HOLD_BACK_SECONDS = 5, NAP_NS = 100000, PATIENCE_SECONDS = 60 };
 
 /* A thread that has ever been inside. Never freed: the end may look at it at any time. */
 struct visitor {
@@ -172,9 +172,17 @@ static void leave_without_them(void)
     _exit(gate.status);
 }
 
+/* When the process goes without those that are inside; 0: never. */
+static time_t patience_end(void)
+{
+    const char *text = getenv("OMPRMA_TIMEOUT");
+    int seconds = text && *text ? atoi(text) : PATIENCE_SECONDS;
+    return seconds > 0 ? time(NULL) + seconds : 0;
+}
+
 bool gate_close(void)
 {
-    time_t end = time(NULL) + PATIENCE_SECONDS;
+    time_t end = patience_end();
 
     gate.closing = pthread_self();
     atomic_store(&gate.closed, true);
@@ -183,7 +191,7 @@ bool gate_close(void)
     if (!gate.fences)
         syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
     while (anybody_inside()) {
-        if (atomic_load(&gate.exits) && time(NULL) > end)
+        if (end && atomic_load(&gate.exits) && time(NULL) > end)
             leave_without_them();
         nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
     }

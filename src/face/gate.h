@@ -28,8 +28,9 @@ bool gate_is_inside(void);
 
 /* Closes the gate and waits until everybody is out. False: this very thread is inside (a signal
  * handler called exit()), so nothing can be ended in an orderly way. When the process ends, because
- * of exit() or the end of main(), and somebody is inside for seconds more, because a kernel runs
- * on, it does not return: a line says so, and the process ends with its status. Blocks: yes. */
+ * of exit() or the end of main(), and somebody is inside for OMPRMA_TIMEOUT more, because a kernel
+ * runs on, it does not return: a line says so, and the process ends with its status. Blocks: yes.
+ */
 bool gate_close(void);
 
 #endif

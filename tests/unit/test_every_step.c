@@ -514,11 +514,18 @@ static void core_begin(bool rma)
     runtime_unlock(runtime);
 }
 
+/* A worker may have sent more behind what failed before it ends, and be lost for the gap. */
 static void core_end(void)
 {
     for (int i = 0; i < DEVICES; i++)
-        if (core_device(i)->lost && !core.worker[i].joined)
+        if (core_device(i)->lost && !core.worker[i].joined) {
+            omprma_status_t status;
+
             core_let_go(i);
+            status = core_ended(i);
+            if (status != OMPRMA_OK && (status != OMPRMA_ERR_MPI || plan.side != WORKER || i > 0))
+                fail_msg("%s: worker %d has ended with %s", where, i, omprma_status_string(status));
+        }
     core_stop();
 }
 

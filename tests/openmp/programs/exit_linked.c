@@ -1,4 +1,4 @@
-/* test: tier=few needs=worker reference=no status=9 linked=stuck stderr=not.waited.for.any.longer
+/* test: tier=few needs=worker reference=no status=9 env=OMPRMA_TIMEOUT=3 linked=stuck stderr=ends
  * As exit_stuck.c, with the region in a library: omprma starts before libc has begun to count what
  * is to be called at the end. Another thread waits for input, and has the lock of stdin. */
 #include <pthread.h>

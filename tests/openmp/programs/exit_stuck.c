@@ -1,4 +1,4 @@
-/* test: tier=few needs=worker reference=no status=9 stderr=not.waited.for.any.longer
+/* test: tier=few needs=worker reference=no status=9 env=OMPRMA_TIMEOUT=3 stderr=ends
  * exit() from a second thread, while the first one is in a region that never ends. */
 #include <pthread.h>
 #include "check.h"
