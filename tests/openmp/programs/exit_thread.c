@@ -1,21 +1,13 @@
 /* test: status=9
  * exit() from a second thread, while the first one is in a region. */
-#include <pthread.h>
 #include "check.h"
-
-static void *leave(void *unused)
-{
-    (void)unused;
-    usleep(100000);
-    exit(9);
-}
+#include "leave.h"
 
 int main(void)
 {
-    pthread_t thread;
     check_devices();
     printf("start\n");
-    pthread_create(&thread, NULL, leave, NULL);
+    leave_after(100000);
     int x = 0;
 #pragma omp target map(tofrom : x)
     {
