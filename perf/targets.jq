@@ -9,24 +9,28 @@
   def median:
       if length == 0 then error("nothing was measured") else sort | .[length / 2 | floor] end;
   def rows($op; $path): [$results[] | select(.op == $op and .path == $path)];
-  # The time of an operation, as a median over the runs if there were several.
-  def time($op; $path; $bytes): rows($op; $path) | map(select(.bytes == $bytes).us_median) | median;
+  # The times of an operation by run: only what one run measured in turns is compared.
+  def times($op; $path; $bytes):
+      rows($op; $path) | map(select($bytes == null or .bytes == $bytes))
+      | map({key: "\(.run)", value: .us_median}) | from_entries;
+  def better($one; $other): $one | with_entries(.value = ([.value, $other[.key]] | min));
   def sizes($op; $low; $high):
       [$results[] | select(.op == $op and .bytes >= $low and .bytes <= $high).bytes] | unique;
   def one($value): [{at: "", value: $value}];
 
-  # How many times as fast, or as slow, as bare MPI.
+  # How many times as long as another one takes, and how many times as fast as it is: medians of runs.
+  def ratio($time; $other): [$time | keys[] | $time[.] / $other[.]] | median;
   def speed($op; $path; $than; $low):
       [sizes($op; $low; 268435456)[]
-       | {at: bytes, value: (time($op; $than; .) / time($op; $path; .))}];
-  def slowdown($op; $path): one(rows($op; $path)[0].us_median / rows($op; "raw")[0].us_median);
+       | {at: bytes, value: ratio(times($op; $than; .); times($op; $path; .))}];
+  def slowdown($op): one(ratio(times($op; "auto"; null); times($op; "raw"; null)));
   # A ping-pong that shared its core with something else takes many times as long as the best one;
   # nothing can be compared to it.
   def disturbed($op):
       ([$results[]
         | select(.path == "raw" and (.op | IN("launch", "region", "openmp-region"))).us_min]
        | min) as $best
-      | rows($op; "raw")[0].us_median > 2.5 * $best;
+      | (times($op; "raw"; null) | [.[]] | median) > 2.5 * $best;
   # A time by number of workers, from several runs.
   def by_workers($op; $field; choose):
       rows($op; "auto") | group_by(.workers)
@@ -41,20 +45,21 @@
             values: speed($op; "two-sided"; "raw-two-sided"; $mib)},
            {name: "\($op): auto / better of rma and two-sided", at_least: 0.95,
             values: [sizes($op; 1; 268435456)[]
-                     | {at: bytes, value: (([time($op; "rma"; .), time($op; "two-sided"; .)] | min)
-                                           / time($op; "auto"; .))}]}),
+                     | {at: bytes,
+                        value: ratio(better(times($op; "rma"; .); times($op; "two-sided"; .));
+                                     times($op; "auto"; .))}]}),
         {name: "exchange: rma / bare put between the workers", at_least: 0.95,
          values: speed("exchange"; "rma"; "raw"; $mib)},
         {name: "exchange: auto / through the application", at_least: 1.9,
          values: speed("exchange"; "auto"; "via-application"; $mib)},
-        {name: "launch, over the ping-pong", at_most: 1.3, values: slowdown("launch"; "auto"),
+        {name: "launch, over the ping-pong", at_most: 1.3, values: slowdown("launch"),
          disturbed: disturbed("launch")},
-        {name: "region, over the ping-pong", at_most: 1.6, values: slowdown("region"; "auto"),
+        {name: "region, over the ping-pong", at_most: 1.6, values: slowdown("region"),
          disturbed: disturbed("region")},
         {name: "OpenMP region, over the ping-pong of its session", at_most: 2.2,
-         values: slowdown("openmp-region"; "auto"), disturbed: disturbed("openmp-region")},
+         values: slowdown("openmp-region"), disturbed: disturbed("openmp-region")},
         {name: "alloc + free, 64 B to 1 MiB, microseconds", at_most: 0.2,
-         values: [sizes("alloc"; 64; $mib)[] | {at: bytes, value: time("alloc"; "auto"; .)}]},
+         values: [sizes("alloc"; 64; $mib)[] | {at: bytes, value: (times("alloc"; "auto"; .) | [.[]] | median)}]},
         {name: "head time per region, most / least of 1, 2, 4, 8 workers", at_most: 1.2,
          values: (by_workers("head"; "us_median"; min) | one(([.[]] | max) / ([.[]] | min)))},
         {name: "mapping one of 10,000 arrays, the last 3,000 / 1,000 to 4,000", at_most: 1.2,

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "tools/perf/bench.h"
 
@@ -94,14 +95,28 @@ static int block_size(int samples, double slowest_us, int batch)
     return block < 1 ? 1 : block > BLOCK_MOST ? BLOCK_MOST : block;
 }
 
-/* Takes turns until each path has its samples. Who begins changes from round to round. */
+/* A new order of the lanes: who always came behind the same other one would always find the caches,
+ * and the worker, as that one leaves them. */
+static void shuffle(int *order, int count, unsigned *seed)
+{
+    for (int i = 0; i < count; i++) {
+        int j = rand_r(seed) % (i + 1);
+        order[i] = order[j];
+        order[j] = i;
+    }
+}
+
+/* Takes turns until each path has its samples. */
 static omprma_status_t take_turns(struct bench *bench, struct lane *lanes, int count,
                                   uint64_t bytes, int samples, int block, int batch)
 {
-    for (int round = 0, done = 0; done < samples; round++) {
+    unsigned seed = (unsigned)clock_ns();
+    for (int done = 0; done < samples;) {
         int now = samples - done < block ? samples - done : block;
+        int order[WAY_COUNT];
+        shuffle(order, count, &seed);
         for (int i = 0; i < count; i++) {
-            struct lane *lane = &lanes[(round + i) % count];
+            struct lane *lane = &lanes[order[i]];
             omprma_status_t status =
                 lane_run(bench, lane, bytes, now, batch, lane->us + lane->samples);
             if (status != OMPRMA_OK)
