@@ -4,24 +4,46 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { ELEMENTS = 32 };
+enum { ELEMENTS = 32, ELEMENT_BYTES = 2048, HEADER_BYTES = 8, LONGEST = 9 };
 
-/* `number` is that of the message in it, from 1, stored last; 0 at first. */
+/* `number` is that of its place among all that were ever filled, from 1, stored last; 0 at first.
+ */
 struct element {
     _Atomic uint32_t number;
     _Atomic uint32_t bytes;
-    uint8_t data[FIFO_MESSAGE_BYTES];
+    uint8_t data[ELEMENT_BYTES - HEADER_BYTES];
 };
 
-/* How far the reader has come stands by itself: the writer looks only when it knows of no room. */
+/* How far the reader has come stands by itself: the writer looks only when it knows of no room. A
+ * message begins with the header of its first element and goes over those of the others; one that
+ * begins in the last elements goes on behind them. */
 struct fifo {
     _Alignas(64) _Atomic uint32_t emptied;
     _Atomic bool is_open;
-    _Alignas(64) struct element elements[ELEMENTS];
+    _Alignas(64) struct element elements[ELEMENTS + LONGEST - 1];
 };
 
 _Static_assert(sizeof(struct element) % 64 == 0, "an element begins with a cache line");
 _Static_assert(sizeof(struct fifo) <= FIFO_BYTES, "a FIFO is larger than stated");
+_Static_assert(FIFO_MESSAGE_BYTES + HEADER_BYTES == LONGEST * ELEMENT_BYTES, "the longest message");
+
+static struct element *element_at(struct fifo *fifo, uint32_t position)
+{
+    return &fifo->elements[position % ELEMENTS];
+}
+
+static uint32_t elements_of(uint32_t bytes)
+{
+    return (bytes + HEADER_BYTES + ELEMENT_BYTES - 1) / ELEMENT_BYTES;
+}
+
+/* Of the message that begins there; none if the other process has written where it must not. */
+static uint32_t bytes_of(const struct element *element)
+{
+    uint32_t bytes = atomic_load_explicit(&element->bytes, memory_order_relaxed);
+
+    return bytes > FIFO_MESSAGE_BYTES ? 0 : bytes;
+}
 
 void fifo_open(struct fifo *fifo)
 {
@@ -36,34 +58,42 @@ bool fifo_is_open(const struct fifo *fifo)
 bool fifo_push(struct fifo_end *writer, const void *message, uint32_t bytes)
 {
     struct fifo *fifo = writer->fifo;
-    struct element *element = &fifo->elements[writer->position % ELEMENTS];
+    struct element *element = element_at(fifo, writer->position);
+    uint32_t count = elements_of(bytes);
 
     if (bytes > FIFO_MESSAGE_BYTES)
         return false;
-    if (writer->position - writer->emptied >= ELEMENTS) {
+    if (writer->position - writer->emptied > ELEMENTS - count) {
         writer->emptied = atomic_load_explicit(&fifo->emptied, memory_order_acquire);
-        if (writer->position - writer->emptied >= ELEMENTS)
+        if (writer->position - writer->emptied > ELEMENTS - count)
             return false;
     }
     atomic_store_explicit(&element->bytes, bytes, memory_order_relaxed);
-    memcpy(element->data, message, bytes);
-    atomic_store_explicit(&element->number, ++writer->position, memory_order_release);
+    memcpy((uint8_t *)element + HEADER_BYTES, message, bytes);
+    atomic_store_explicit(&element->number, writer->position + 1, memory_order_release);
+    writer->position += count;
     return true;
 }
 
 const void *fifo_peek(const struct fifo_end *reader, uint32_t *bytes)
 {
-    struct element *element = &reader->fifo->elements[reader->position % ELEMENTS];
+    struct element *element = element_at(reader->fifo, reader->position);
 
     if (atomic_load_explicit(&element->number, memory_order_acquire) != reader->position + 1)
         return NULL;
-    *bytes = atomic_load_explicit(&element->bytes, memory_order_relaxed);
-    if (*bytes > FIFO_MESSAGE_BYTES) /* the other process has written where it must not */
-        *bytes = 0;
+    *bytes = bytes_of(element);
     return element->data;
 }
 
 void fifo_pop(struct fifo_end *reader)
 {
-    atomic_store_explicit(&reader->fifo->emptied, ++reader->position, memory_order_release);
+    uint32_t count = elements_of(bytes_of(element_at(reader->fifo, reader->position)));
+
+    /* Where the message went over a header there may stand any number, also that of the next one.
+     */
+    for (uint32_t i = 1; i < count; i++)
+        atomic_store_explicit(&element_at(reader->fifo, reader->position + i)->number,
+                              reader->position + i + 1, memory_order_relaxed);
+    reader->position += count;
+    atomic_store_explicit(&reader->fifo->emptied, reader->position, memory_order_release);
 }

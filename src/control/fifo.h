@@ -1,8 +1,8 @@
 /*
  * fifo.h: messages from one process to another of the same host, through memory that both have
- * mapped: elements that are filled and emptied in turns, one behind the other. A short message
- * takes as long as its cache lines from core to core. Knows nothing of what messages mean, nor of
- * MPI.
+ * mapped: elements that are filled and emptied in turns, one behind the other; a long message takes
+ * several. A short one takes as long as its cache lines from core to core. Knows nothing of what
+ * messages mean, nor of MPI.
  *
  * Thread: one that pushes, and one that peeks and pops, at a time. Blocks: never.
  */
@@ -14,8 +14,8 @@
 #include <stdint.h>
 
 enum {
-    FIFO_BYTES = 66 << 10,        /* of shared memory, 64-byte aligned, zero at first */
-    FIFO_MESSAGE_BYTES = 2048 - 8 /* longest message */
+    FIFO_BYTES = 82 << 10,            /* of shared memory, 64-byte aligned, zero at first */
+    FIFO_MESSAGE_BYTES = 9 * 2048 - 8 /* longest message */
 };
 
 struct fifo;

@@ -11,7 +11,7 @@
 
 #include "control/fifo.h"
 
-enum { ELEMENTS = 32, MESSAGES = 200000 };
+enum { ELEMENTS = 32, ELEMENT_BYTES = 2048, MESSAGES = 200000 };
 
 static struct fifo *make(void)
 {
@@ -22,14 +22,31 @@ static struct fifo *make(void)
     return memory;
 }
 
-/* Length and content of the n-th message. */
+/* Length and content of the n-th message. Every fourth one may be as long as a message can be, the
+ * others go into one element. What it is filled with may be taken for the number of an element. */
+static uint32_t length_of(uint32_t number)
+{
+    uint32_t most = number % 4 == 3 ? FIFO_MESSAGE_BYTES : ELEMENT_BYTES - 8;
+
+    return 4 + number * 2654435761U % (most - 3);
+}
+
 static uint32_t make_message(uint32_t number, uint8_t *data)
 {
-    uint32_t bytes = 4 + number * 2654435761U % (FIFO_MESSAGE_BYTES - 3);
+    uint32_t bytes = length_of(number);
 
-    memset(data, (int)(number % 251), bytes);
-    memcpy(data, &number, sizeof(number));
+    for (uint32_t at = 0; at + sizeof(at) <= bytes; at += sizeof(at)) {
+        uint32_t word = number + at / sizeof(at) % (2 * ELEMENTS);
+
+        memcpy(data + at, &word, sizeof(word));
+    }
+    memset(data + bytes / 4 * 4, (int)(number % 251), bytes % 4);
     return bytes;
+}
+
+static uint32_t elements_of(uint32_t number)
+{
+    return (length_of(number) + 8 + ELEMENT_BYTES - 1) / ELEMENT_BYTES;
 }
 
 /* True if the n-th message is the next to come out; takes it out. */
@@ -53,22 +70,33 @@ static bool put(struct fifo_end *writer, uint32_t number)
     return fifo_push(writer, data, bytes);
 }
 
+/* Puts in what there is room for, by the elements that messages take. */
+static void fill(struct fifo_end *writer, uint32_t *in, uint32_t *used)
+{
+    for (; *used + elements_of(*in) <= ELEMENTS; *used += elements_of(*in), ++*in)
+        assert_true(put(writer, *in));
+    assert_false(put(writer, *in));
+}
+
 static void full_and_empty(void **state)
 {
     struct fifo_end writer = {.fifo = make()}, reader = {.fifo = writer.fifo};
-    uint32_t in = 0, out = 0, bytes;
+    uint32_t in = 0, out = 0, used = 0, bytes;
 
     (void)state;
     assert_null(fifo_peek(&reader, &bytes));
-    for (int lap = 0; lap < 5; lap++) {
-        while (in - out < ELEMENTS)
-            assert_true(put(&writer, in++));
-        assert_false(put(&writer, in));
-        assert_true(take(&reader, out++));
-        assert_true(put(&writer, in++)); /* what was emptied can be filled */
-        assert_false(put(&writer, in));
-        while (out < in)
+    for (int lap = 0; lap < 50; lap++) {
+        fill(&writer, &in, &used);
+        for (int i = 0; i < lap % 7 && out < in; i++) { /* what was emptied can be filled */
+            used -= elements_of(out);
             assert_true(take(&reader, out++));
+        }
+        fill(&writer, &in, &used);
+        if (lap % 3)
+            continue;
+        for (; out < in; out++)
+            assert_true(take(&reader, out));
+        used = 0;
         assert_null(fifo_peek(&reader, &bytes));
     }
     free(writer.fifo);
@@ -100,6 +128,28 @@ static void too_long(void **state)
     assert_true(fifo_push(&writer, data, FIFO_MESSAGE_BYTES));
     assert_non_null(fifo_peek(&reader, &bytes));
     assert_int_equal(bytes, FIFO_MESSAGE_BYTES);
+    free(writer.fifo);
+}
+
+/* What a long message leaves where the header of a later one will be is not taken for that one. */
+static void content_is_no_message(void **state)
+{
+    static uint32_t words[FIFO_MESSAGE_BYTES / sizeof(uint32_t)];
+    struct fifo_end writer = {.fifo = make()}, reader = {.fifo = writer.fifo};
+    uint32_t bytes = 0;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        words[i] = ELEMENTS + 2; /* the number of the second element's next message */
+    assert_true(fifo_push(&writer, words, FIFO_MESSAGE_BYTES));
+    for (int i = 9; i <= ELEMENTS; i++) {
+        assert_non_null(fifo_peek(&reader, &bytes));
+        fifo_pop(&reader);
+        assert_true(fifo_push(&writer, words, 8));
+    }
+    assert_non_null(fifo_peek(&reader, &bytes));
+    fifo_pop(&reader);
+    assert_null(fifo_peek(&reader, &bytes));
     free(writer.fifo);
 }
 
@@ -167,9 +217,10 @@ static void two_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(full_and_empty), cmocka_unit_test(positions_wrap_around),
-        cmocka_unit_test(too_long),       cmocka_unit_test(closed_at_first),
-        cmocka_unit_test(damaged_memory), cmocka_unit_test(two_threads),
+        cmocka_unit_test(full_and_empty),  cmocka_unit_test(positions_wrap_around),
+        cmocka_unit_test(too_long),        cmocka_unit_test(content_is_no_message),
+        cmocka_unit_test(closed_at_first), cmocka_unit_test(damaged_memory),
+        cmocka_unit_test(two_threads),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

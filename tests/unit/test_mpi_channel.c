@@ -300,7 +300,7 @@ static void what_is_short_goes_through_shared_memory(void **state)
     }
     for (; fifo_peek(&beside.out, &bytes); found++)
         fifo_pop(&beside.out);
-    assert_int_equal(found, 32);
+    assert_int_equal(found, 32 - 8); /* elements; the longest message takes 9 */
     send_bytes(channel, 1, 64);
     assert_int_equal(sent_by_mpi, 4);
     channel_destroy(channel);
