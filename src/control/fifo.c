@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { ELEMENTS = 32, ELEMENT_BYTES = 2048, HEADER_BYTES = 8, LONGEST = 9 };
+enum { ELEMENTS = 1024, ELEMENT_BYTES = 512, HEADER_BYTES = 8, LONGEST = 36 };
 
 /* `number` is that of its place among all that were ever filled, from 1, stored last; 0 at first.
  */

@@ -14,8 +14,8 @@
 #include <stdint.h>
 
 enum {
-    FIFO_BYTES = 82 << 10,            /* of shared memory, 64-byte aligned, zero at first */
-    FIFO_MESSAGE_BYTES = 9 * 2048 - 8 /* longest message */
+    FIFO_BYTES = 530 << 10,           /* of shared memory, 64-byte aligned, zero at first */
+    FIFO_MESSAGE_BYTES = 36 * 512 - 8 /* longest message */
 };
 
 struct fifo;

@@ -11,7 +11,7 @@
 
 #include "control/fifo.h"
 
-enum { ELEMENTS = 32, ELEMENT_BYTES = 2048, MESSAGES = 200000 };
+enum { ELEMENTS = 1024, ELEMENT_BYTES = 512, LONGEST = 36, MESSAGES = 200000 };
 
 static struct fifo *make(void)
 {
@@ -36,7 +36,7 @@ static uint32_t make_message(uint32_t number, uint8_t *data)
     uint32_t bytes = length_of(number);
 
     for (uint32_t at = 0; at + sizeof(at) <= bytes; at += sizeof(at)) {
-        uint32_t word = number + at / sizeof(at) % (2 * ELEMENTS);
+        uint32_t word = number + at / sizeof(at) % 64;
 
         memcpy(data + at, &word, sizeof(word));
     }
@@ -87,7 +87,7 @@ static void full_and_empty(void **state)
     assert_null(fifo_peek(&reader, &bytes));
     for (int lap = 0; lap < 50; lap++) {
         fill(&writer, &in, &used);
-        for (int i = 0; i < lap % 7 && out < in; i++) { /* what was emptied can be filled */
+        for (int i = 0; i < 37 * lap % 101 && out < in; i++) { /* what was emptied can be filled */
             used -= elements_of(out);
             assert_true(take(&reader, out++));
         }
@@ -104,7 +104,7 @@ static void full_and_empty(void **state)
 
 static void positions_wrap_around(void **state)
 {
-    struct fifo_end writer = {.fifo = make(), .position = UINT32_MAX - 40};
+    struct fifo_end writer = {.fifo = make(), .position = UINT32_MAX - 400};
     struct fifo_end reader = writer;
 
     (void)state;
@@ -142,7 +142,7 @@ static void content_is_no_message(void **state)
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
         words[i] = ELEMENTS + 2; /* the number of the second element's next message */
     assert_true(fifo_push(&writer, words, FIFO_MESSAGE_BYTES));
-    for (int i = 9; i <= ELEMENTS; i++) {
+    for (int i = LONGEST; i <= ELEMENTS; i++) {
         assert_non_null(fifo_peek(&reader, &bytes));
         fifo_pop(&reader);
         assert_true(fifo_push(&writer, words, 8));
