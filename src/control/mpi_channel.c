@@ -27,6 +27,7 @@ enum {
     SLOTS = 8,
     LOOKS_PER_SWEEP = 8, /* most looks are at the receive that is the next to end */
     POLLS_PER_LOOK = 4,  /* of shared memory while nothing comes, for one look at MPI */
+    PAGE = 4096,
     AHEAD_MOST = 1 << 20 /* a serial that is further ahead of its peer's last one is damaged */
 };
 
@@ -435,6 +436,15 @@ omprma_status_t mpi_channel_create(const struct world *world, struct doorbell *o
     return OMPRMA_OK;
 }
 
+/* Maps all pages of shared memory now, not by a fault of each one when messages get there. */
+static void touch(const void *memory, size_t bytes)
+{
+    const volatile char *at = memory;
+
+    for (size_t i = 0; i < bytes; i += PAGE)
+        (void)at[i];
+}
+
 void mpi_channel_share(struct channel *channel, int peer, void *memory, bool is_owner)
 {
     struct mpi_channel *self = self_of(channel);
@@ -445,5 +455,6 @@ void mpi_channel_share(struct channel *channel, int peer, void *memory, bool is_
     shared->to.fifo = is_owner ? from_owner : to_owner;
     shared->from.fifo = is_owner ? to_owner : from_owner;
     self->sharers[self->sharer_count++] = peer;
+    touch(memory, MPI_CHANNEL_SHARED_BYTES);
     fifo_open(shared->from.fifo);
 }

@@ -10,11 +10,11 @@ enum {
     TELLING = 8 << 10  /* the least size that tells something of larger ones */
 };
 
-static const double clear_ratio = 1.25;    /* from here on two ways are told apart by few samples */
-static const double equal_ratio = 1.02;    /* up to here they are the same */
-static const double first_ratio = 1.03;    /* and up to here the first one is taken */
-static const double rough_ratio = 1.5;     /* the same if times are rough */
-static const double beyond_ratio = 0.9;    /* data beyond COST_EAGER goes along in messages */
+static const double clear_ratio = 1.25; /* from here on two ways are told apart by few samples */
+static const double equal_ratio = 1.02; /* up to here they are the same */
+static const double first_ratio = 1.03; /* and up to here the first one is taken */
+static const double rough_ratio = 1.5;  /* the same if times are rough */
+static const double beyond_ratio = 0.9; /* data that makes a message leave later goes along in it */
 static const double repeated_ratio = 1.15; /* up to here one sample is another one's repetition */
 
 const uint64_t cost_sizes[COST_SIZES] = {8, 1024, 2048, 4096, 8192, 32768, 131072, 1 << 20};
@@ -142,10 +142,12 @@ uint64_t cost_classes(const struct cost_curve *first, const struct cost_curve *s
 }
 
 /* How much of another way's time a message may take. */
-static double limit_ratio(uint64_t bytes, bool rough)
+static double limit_ratio(uint64_t bytes, uint64_t at_once, bool rough)
 {
     if (bytes <= COST_EAGER)
         return rough ? HUGE_VAL : equal_ratio;
+    if (bytes <= at_once)
+        return equal_ratio;
     return rough ? beyond_ratio / clear_ratio : beyond_ratio;
 }
 
@@ -168,7 +170,8 @@ uint32_t cost_limit(const struct cost_curve *small, double base, const struct co
             other = time;
         if (bytes > last || (bytes > COST_EAGER && other <= 0 && (first || second)))
             break;
-        if (other > 0 && mine > limit_ratio(bytes, is_rough_at(small, bytes)) * other)
+        if (other > 0 &&
+            mine > limit_ratio(bytes, small->at_once, is_rough_at(small, bytes)) * other)
             break;
         limit = bytes;
     }

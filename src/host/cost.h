@@ -61,6 +61,7 @@ struct cost_curve {
     double us[COST_SIZES];
     float spread[COST_SIZES];
     bool rough[COST_SIZES];
+    uint64_t at_once; /* of messages: so many bytes leave at once, too, if more than COST_EAGER */
 };
 
 /* Time at any size, on the line through the two measured sizes around it, or the nearest two if it
@@ -75,8 +76,8 @@ double cost_at(const struct cost_curve *curve, uint64_t bytes);
 uint64_t cost_classes(const struct cost_curve *first, const struct cost_curve *second);
 
 /* Largest power of two up to `most`, and to what `small` was measured at or COST_EAGER, where that
- * without `base` is not slower than the better one of the others, or its time is rough, and beyond
- * COST_EAGER faster by a tenth; `second` counts only above
+ * without `base` is not slower than the better one of the others, or, up to COST_EAGER, its time is
+ * rough, and faster by a tenth where the message does not leave at once; `second` counts only above
  * `second_from`. NULL: there is no such way. 0: none.
  */
 uint32_t cost_limit(const struct cost_curve *small, double base, const struct cost_curve *first,

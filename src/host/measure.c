@@ -227,6 +227,8 @@ static omprma_status_t measure_one(struct device *device, int64_t budget_ns)
     if (status == OMPRMA_OK)
         status = spin(probe, 0);
     survey_result(&probe->survey, device->paths.curve);
+    for (int direction = 0; direction < PATHS_DIRECTIONS && device->peer->shares; direction++)
+        device->paths.curve[direction][PATH_INLINE].at_once = INLINE_MEASURED;
     force(&device->paths, PATH_INLINE);
     probe_close(probe);
     return status;

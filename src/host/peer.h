@@ -36,6 +36,7 @@ struct peer {
     bool exits;            /* it was told to */
     bool is_near;          /* on this host, by name; containers may ring though data to them goes
                             * over a network */
+    bool shares;           /* short messages to and from it go through shared memory */
 
     bool has_run;                    /* a region; see turn.h */
     bool numbered;                   /* it knows its devices' numbers */

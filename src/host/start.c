@@ -172,10 +172,11 @@ static void share_memory(struct runtime *runtime)
     int sharers = 0;
 
     for (int rank = 0; rank < runtime->world.size; rank++) {
-        const struct peer *peer = runtime->peers[rank];
+        struct peer *peer = runtime->peers[rank];
 
         if (!peer || !peer->is_near || runtime->config.control == CONTROL_MPI)
             continue;
+        peer->shares = true;
         mpi_channel_share(runtime->channel, rank, doorbell_shared(runtime->bells[rank]), false);
         sharers++;
     }

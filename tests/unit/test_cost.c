@@ -153,6 +153,10 @@ static void the_limit_is_where_curves_meet(void **state)
     small = line(2, 0, 0, 8192); /* beyond COST_EAGER as good is not enough */
     first = line(2, 0, 0, UINT64_MAX);
     assert_int_equal(cost_limit(&small, 0, &first, NULL, 0, 8192), COST_EAGER);
+    small.at_once = 4096;
+    assert_int_equal(cost_limit(&small, 0, &first, NULL, 0, 8192), 4096);
+    first = line(1.9, 0, 0, UINT64_MAX);
+    assert_int_equal(cost_limit(&small, 0, &first, NULL, 0, 8192), 0);
     first = line(2.3, 0, 0, UINT64_MAX);
     assert_int_equal(cost_limit(&small, 0, &first, NULL, 0, 8192), 8192);
     first = (struct cost_curve){0}; /* nor is nothing to compare with */
