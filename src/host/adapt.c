@@ -8,16 +8,42 @@
 #include "base/clock.h"
 #include "base/log.h"
 
-enum { EXCHANGE_WAYS_FREE = 3 }; /* put, get, send: what contests between ways count from 0 */
+enum {
+    EXCHANGE_WAYS_FREE = 3, /* put, get, send: what contests between ways count from 0 */
+    SMALL_CLASS = 12
+};
+
+_Static_assert(ADAPT_LEAST == 1 << SMALL_CLASS && ADAPT_SMALL == 2 << SMALL_CLASS, "small sizes");
 
 #define NEVER UINT64_MAX /* no number of transfers: the time says nothing */
 
 static const char *const direction_names[PATHS_DIRECTIONS] = {"submit", "retrieve"};
 
-/* What contests call the two ways of a transfer. */
-static enum path path_of(int way)
+/* What contests call the ways of a transfer. A small submit cannot go two-sided: its source is
+ * copied. */
+static enum path path_of(enum paths_direction direction, bool small, int way)
 {
-    return way == 0 ? PATH_RMA : PATH_TWO_SIDED;
+    if (way == 0)
+        return PATH_RMA;
+    return way == 2 || (small && direction == PATHS_SUBMIT) ? PATH_INLINE : PATH_TWO_SIDED;
+}
+
+static enum paths_direction direction_of(const struct operation *operation)
+{
+    return operation->fills_host ? PATHS_RETRIEVE : PATHS_SUBMIT;
+}
+
+/* Sizes for which messages are one of the ways. */
+static bool is_small(const struct adapt_kind *kind, enum paths_direction direction, uint64_t bytes)
+{
+    return kind->small[direction] && bytes >= ADAPT_LEAST && bytes <= ADAPT_SMALL;
+}
+
+/* All small sizes are one class. */
+static unsigned class_of(const struct adapt_kind *kind, enum paths_direction direction,
+                         uint64_t bytes)
+{
+    return is_small(kind, direction, bytes) ? SMALL_CLASS : cost_class(bytes);
 }
 
 static enum config_exchange exchange_way_of(int way)
@@ -56,8 +82,47 @@ static void begin_direction(struct adapt_kind *kind, const struct paths *paths,
     }
 }
 
+/* In messages or not, all small sizes alike. */
+static void put_small(struct paths *paths, enum paths_direction direction, bool is_inline)
+{
+    uint32_t *limit = direction == PATHS_SUBMIT ? &paths->inline_submit : &paths->inline_retrieve;
+
+    if (is_inline)
+        *limit = ADAPT_SMALL;
+    else if (*limit >= ADAPT_LEAST)
+        *limit = ADAPT_LEAST - 1;
+    if (paths->inline_retrieve_fused < paths->inline_retrieve)
+        paths->inline_retrieve_fused = paths->inline_retrieve;
+}
+
+/* What start-up may have decided for each size is decided for all of them. */
+static void begin_small(struct adapt_kind *kind, struct paths *paths,
+                        enum paths_direction direction)
+{
+    const struct cost_curve *curve = paths->curve[direction];
+    uint32_t limit = direction == PATHS_SUBMIT ? paths->inline_submit : paths->inline_retrieve;
+    int ways = direction == PATHS_SUBMIT ? 2 : 3, way, current = ways - 1;
+    double us[CONTEST_WAYS], sum[CONTEST_WAYS];
+
+    for (way = 0; way < ways; way++) {
+        enum path path = path_of(direction, true, way);
+
+        us[way] = cost_at(&curve[path], ADAPT_LEAST);
+        sum[way] = us[way] + cost_at(&curve[path], ADAPT_SMALL);
+    }
+    if (limit < ADAPT_SMALL) {
+        way = paths_bulk(paths, direction == PATHS_SUBMIT, ADAPT_LEAST) == PATH_RMA ? 0 : 1;
+        if (limit < ADAPT_LEAST || sum[way] < sum[current])
+            current = way;
+    }
+    put_small(paths, direction, current == ways - 1);
+    kind->small[direction] = true;
+    contest_begin(&kind->contest[direction][SMALL_CLASS], ways, current, us);
+}
+
 void adapt_begin(struct device *device)
 {
+    const struct config *config = &device->runtime->config;
     struct runtime *runtime = device->runtime;
     struct adapt_kind *kind = calloc(1, sizeof(*kind));
 
@@ -68,6 +133,10 @@ void adapt_begin(struct device *device)
              device->peer->can_ring || runtime->adopted ? "" : device->peer->hello.host);
     for (int direction = 0; direction < PATHS_DIRECTIONS; direction++)
         begin_direction(kind, &device->paths, (enum paths_direction)direction);
+    if (config->inline_submit < 0)
+        begin_small(kind, &device->paths, PATHS_SUBMIT);
+    if (config->inline_retrieve < 0)
+        begin_small(kind, &device->paths, PATHS_RETRIEVE);
     kind->next = runtime->kinds;
     runtime->kinds = kind;
     device->paths.adapt = kind;
@@ -137,20 +206,35 @@ static bool can_time(const struct omprma_queue *queue)
            (runtime->moving == 0 || !queue_is_idle(queue));
 }
 
+bool adapt_decides(const struct omprma_queue *queue, bool submit, uint64_t bytes)
+{
+    const struct adapt_kind *kind = queue->device->paths.adapt;
+
+    return bytes >= ADAPT_LEAST && kind &&
+           is_small(kind, submit ? PATHS_SUBMIT : PATHS_RETRIEVE, bytes);
+}
+
 enum path adapt_path(struct omprma_queue *queue, bool submit, uint64_t bytes, bool *timed)
 {
     const struct paths *paths = &queue->device->paths;
+    enum paths_direction direction = submit ? PATHS_SUBMIT : PATHS_RETRIEVE;
     struct contest *contest;
+    bool small;
     int way;
 
     *timed = false;
-    if (!paths->adapt || bytes < ADAPT_LEAST || (submit && bytes <= OMPRMA_COPIED_SUBMIT))
+    if (!paths->adapt || bytes < ADAPT_LEAST)
         return paths_bulk(paths, submit, bytes);
-    contest = &paths->adapt->contest[submit ? PATHS_SUBMIT : PATHS_RETRIEVE][cost_class(bytes)];
-    way = contest_next(contest, contest_is_due(contest) && can_time(queue), timed);
+    small = is_small(paths->adapt, direction, bytes);
+    if (!small && submit && bytes <= OMPRMA_COPIED_SUBMIT)
+        return paths_bulk(paths, submit, bytes);
+    contest = &paths->adapt->contest[direction][class_of(paths->adapt, direction, bytes)];
+    way = contest_next(
+        contest, contest_is_due(contest) && (!small || queue_is_idle(queue)) && can_time(queue),
+        timed);
     if (*timed)
         queue->device->runtime->watch = (struct adapt_watch){.contest = contest, .way = way};
-    return path_of(way);
+    return path_of(direction, small, way);
 }
 
 void adapt_watch(struct operation *operation, bool waited)
@@ -206,13 +290,9 @@ void adapt_begun(struct operation *operation)
 }
 
 /* As if it had the smallest size of its class. */
-static double scaled(const struct operation *operation, const struct adapt_watch *watch, double us)
+static double scaled(const struct cost_curve *curve, uint64_t bytes, unsigned class, double us)
 {
-    const struct paths *paths = &operation->queue->device->paths;
-    uint64_t bytes = operation->move.transfer.bytes;
-    const struct cost_curve *curve =
-        &paths->curve[operation->fills_host ? PATHS_RETRIEVE : PATHS_SUBMIT][path_of(watch->way)];
-    double whole = cost_at(curve, bytes), base = cost_at(curve, UINT64_C(1) << cost_class(bytes));
+    double whole = cost_at(curve, bytes), base = cost_at(curve, UINT64_C(1) << class);
 
     return whole > 0 ? us * base / whole : us;
 }
@@ -230,36 +310,56 @@ static void say_revision(const char *what, const char *where, const struct conte
 
 static const char *path_name_of(int way)
 {
-    return paths_names[path_of(way)];
+    return paths_names[path_of(PATHS_RETRIEVE, false, way)];
+}
+
+static const char *small_submit_name_of(int way)
+{
+    return paths_names[path_of(PATHS_SUBMIT, true, way)];
 }
 
 /* All devices of the kind follow, whoever asks. */
 static void follow(const struct runtime *runtime, const struct adapt_kind *kind,
-                   enum paths_direction direction, unsigned class, bool rma)
+                   enum paths_direction direction, unsigned class, enum path path)
 {
+    uint64_t bit = UINT64_C(1) << class;
+
     for (int i = 0; i < runtime->device_count; i++) {
         struct paths *paths = &runtime->devices[i]->paths;
-        uint64_t bit = UINT64_C(1) << class;
 
-        if (paths->adapt == kind)
-            paths->rma[direction] =
-                rma ? paths->rma[direction] | bit : paths->rma[direction] & ~bit;
+        if (paths->adapt != kind)
+            continue;
+        if (path == PATH_RMA)
+            paths->rma[direction] |= bit;
+        if (path == PATH_TWO_SIDED)
+            paths->rma[direction] &= ~bit;
+        if (class == SMALL_CLASS && kind->small[direction])
+            put_small(paths, direction, path == PATH_INLINE);
     }
 }
 
-static void count(const struct operation *operation, const struct adapt_watch *watch, double us)
+/* What a transfer has taken. */
+static void count(const struct device *device, enum paths_direction direction, uint64_t bytes,
+                  int way, double us)
 {
-    const struct device *device = operation->queue->device;
-    enum paths_direction direction = operation->fills_host ? PATHS_RETRIEVE : PATHS_SUBMIT;
-    unsigned class = cost_class(operation->move.transfer.bytes);
-    int old = watch->contest->current;
+    struct adapt_kind *kind = device->paths.adapt;
+    bool small = kind && is_small(kind, direction, bytes);
+    enum path path = path_of(direction, small, way);
+    struct contest *contest;
+    unsigned class;
+    int old;
 
-    if (!device->paths.adapt ||
-        !contest_sample(watch->contest, watch->way, scaled(operation, watch, us)))
+    if (!kind)
         return;
-    follow(device->runtime, device->paths.adapt, direction, class, watch->contest->current == 0);
-    say_revision(direction_names[direction], device->paths.adapt->name, watch->contest, old, class,
-                 path_name_of);
+    class = class_of(kind, direction, bytes);
+    contest = &kind->contest[direction][class];
+    old = contest->current;
+    if (!contest_sample(contest, way,
+                        scaled(&device->paths.curve[direction][path], bytes, class, us)))
+        return;
+    follow(device->runtime, kind, direction, class, path_of(direction, small, contest->current));
+    say_revision(direction_names[direction], kind->name, contest, old, class,
+                 small && direction == PATHS_SUBMIT ? small_submit_name_of : path_name_of);
 }
 
 void adapt_ended(struct operation *operation)
@@ -270,9 +370,28 @@ void adapt_ended(struct operation *operation)
     if (!watch)
         return;
     if (watch->begun_ns && watch->begun == runtime->moved && !operation->failure)
-        count(operation, watch, (double)(clock_ns() - watch->begun_ns) / 1e3);
+        count(operation->queue->device, direction_of(operation), operation->move.transfer.bytes,
+              watch->way, (double)(clock_ns() - watch->begun_ns) / 1e3);
     operation_drop(&runtime->operations, operation);
     watch->operation = NULL;
+}
+
+void adapt_inline_begins(const struct omprma_queue *queue, struct adapt_inline *times)
+{
+    const struct runtime *runtime = queue->device->runtime;
+
+    times->way = runtime->watch.way;
+    times->begun = runtime->moved;
+    times->begun_ns = clock_ns();
+}
+
+void adapt_inline_ended(const struct omprma_queue *queue, bool submit, uint64_t bytes,
+                        const struct adapt_inline *times)
+{
+    double us = (double)(clock_ns() - times->begun_ns) / 1e3;
+
+    if (!queue->failed && queue->device->runtime->moved == times->begun)
+        count(queue->device, submit ? PATHS_SUBMIT : PATHS_RETRIEVE, bytes, times->way, us);
 }
 
 /* ---- exchanges ---- */
@@ -327,10 +446,10 @@ static bool is_same(const struct contest *a, const struct contest *b)
 
 /* Classes that were used, those of one choice in one line. */
 static void print_contests(FILE *out, const char *what, const char *where,
-                           const struct contest contests[COST_CLASSES],
-                           const char *(*name)(int way))
+                           const struct contest contests[COST_CLASSES], unsigned from_class,
+                           unsigned to_class, const char *(*name)(int way))
 {
-    for (unsigned class = 0, next; class < COST_CLASSES; class = next) {
+    for (unsigned class = from_class, next; class < to_class; class = next) {
         const struct contest *contest = &contests[class];
         uint64_t transfers = contest->transfers;
         double spent = contest->spent_us;
@@ -339,7 +458,7 @@ static void print_contests(FILE *out, const char *what, const char *where,
         next = class + 1;
         if (!contest->transfers)
             continue;
-        for (; next < COST_CLASSES && contests[next].transfers && is_same(contest, &contests[next]);
+        for (; next < to_class && contests[next].transfers && is_same(contest, &contests[next]);
              next++) {
             transfers += contests[next].transfers;
             spent += contests[next].spent_us;
@@ -356,17 +475,29 @@ static void print_contests(FILE *out, const char *what, const char *where,
     }
 }
 
+static void print_direction(FILE *out, const struct adapt_kind *kind,
+                            enum paths_direction direction)
+{
+    const struct contest *contests = kind->contest[direction];
+    unsigned larger = kind->small[direction] ? SMALL_CLASS + 1 : 0;
+
+    if (larger)
+        print_contests(out, direction_names[direction], kind->name, contests, SMALL_CLASS, larger,
+                       direction == PATHS_SUBMIT ? small_submit_name_of : path_name_of);
+    print_contests(out, direction_names[direction], kind->name, contests, larger, COST_CLASSES,
+                   path_name_of);
+}
+
 void adapt_print(const struct runtime *runtime, FILE *out)
 {
     fprintf(out, "omprma: choices by size, %s\n",
             runtime->kinds ? "corrected by real transfers" : "as at start-up");
     for (const struct adapt_kind *kind = runtime->kinds; kind; kind = kind->next)
         for (int direction = 0; direction < PATHS_DIRECTIONS; direction++)
-            print_contests(out, direction_names[direction], kind->name, kind->contest[direction],
-                           path_name_of);
+            print_direction(out, kind, (enum paths_direction)direction);
     for (int far = 0; far < 2; far++)
         if (runtime->exchange[far].contests)
             print_contests(out, "exchange",
                            far ? "devices of different hosts" : "devices of one host",
-                           runtime->exchange[far].contests, exchange_name_of);
+                           runtime->exchange[far].contests, 0, COST_CLASSES, exchange_name_of);
 }

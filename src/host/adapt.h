@@ -20,12 +20,15 @@
 #include "host/contest.h"
 #include "host/pair.h"
 
-enum { ADAPT_LEAST = 4096 };
+/* Between ADAPT_LEAST and ADAPT_SMALL bytes a message is one of the ways, unless the user has said
+ * what messages carry. Such a transfer is timed only where its queue is idle. */
+enum { ADAPT_LEAST = 4096, ADAPT_SMALL = OMPRMA_COPIED_SUBMIT };
 
 /* Peers that measure alike. */
 struct adapt_kind {
     struct adapt_kind *next;
-    char name[96]; /* "this host", "host node7" */
+    char name[96];                /* "this host", "host node7" */
+    bool small[PATHS_DIRECTIONS]; /* a message is one of the ways of small data */
     struct contest contest[PATHS_DIRECTIONS][COST_CLASSES];
 };
 
@@ -38,8 +41,13 @@ void adapt_begin_exchange(struct exchange_paths *paths);
 
 void adapt_end(struct runtime *runtime);
 
-/* The path for a transfer that is not inline, inside an arena. *timed: adapt_watch() it before it
- * is issued. `waited`: its queue was idle, and its end will be waited for at once. */
+/* Whether adapt_path() chooses for a transfer inside an arena, not the limits of what messages
+ * carry. */
+bool adapt_decides(const struct omprma_queue *queue, bool submit, uint64_t bytes);
+
+/* The path for a transfer inside an arena; inline only if adapt_decides(). *timed: adapt_watch() it
+ * before it is issued; for an inline one see below. `waited`: its queue was idle, and its end will
+ * be waited for at once. */
 enum path adapt_path(struct omprma_queue *queue, bool submit, uint64_t bytes, bool *timed);
 void adapt_watch(struct operation *operation, bool waited);
 
@@ -58,6 +66,16 @@ static inline void adapt_note(const struct operation *operation)
  * is over. */
 void adapt_begun(struct operation *operation);
 void adapt_ended(struct operation *operation);
+
+/* Of an inline transfer that is to be timed: before it is appended, and when it was waited for. */
+struct adapt_inline {
+    int way;
+    int64_t begun_ns;
+    uint64_t begun; /* transfers of the runtime by then */
+};
+void adapt_inline_begins(const struct omprma_queue *queue, struct adapt_inline *times);
+void adapt_inline_ended(const struct omprma_queue *queue, bool submit, uint64_t bytes,
+                        const struct adapt_inline *times);
 
 /* The way for an exchange of large data. times->timed: it is to be waited for, and its end told. */
 struct adapt_exchange {

@@ -269,9 +269,23 @@ void measure_choose(struct paths *paths, bool rma, enum config_data data)
         paths->inline_retrieve_fused = INLINE_LEAST;
 }
 
+/* Messages that were the better way for small data take twice the other way's time, and half of it
+ * if they were not. */
+static void confuse_small(struct cost_curve *curve, uint32_t *limit)
+{
+    bool better = *limit >= ADAPT_SMALL;
+
+    for (int i = 0; i < COST_SIZES; i++)
+        if (cost_sizes[i] >= ADAPT_LEAST && curve[PATH_INLINE].us[i] > 0)
+            curve[PATH_INLINE].us[i] = (better ? 2 : 0.5) * curve[PATH_RMA].us[i];
+    *limit = better ? COST_EAGER : ADAPT_SMALL;
+}
+
 /* For tests (OMPRMA_TEST_WRONG_CHOICE): as if every measurement had found the contrary. */
 static void confuse(struct paths *paths)
 {
+    confuse_small(paths->curve[PATHS_SUBMIT], &paths->inline_submit);
+    confuse_small(paths->curve[PATHS_RETRIEVE], &paths->inline_retrieve);
     for (int direction = 0; direction < PATHS_DIRECTIONS; direction++) {
         struct cost_curve *curve = paths->curve[direction], rma = curve[PATH_RMA];
 

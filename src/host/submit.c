@@ -209,6 +209,25 @@ static omprma_status_t move_staged(struct omprma_queue *queue, bool submit, ompr
     return OMPRMA_OK;
 }
 
+/* In a message, one of the ways of small data of an arena. */
+static omprma_status_t move_inline(struct omprma_queue *queue, bool submit, omprma_addr_t address,
+                                   void *host, uint64_t bytes, bool timed)
+{
+    struct adapt_inline times;
+    omprma_status_t status;
+
+    if (timed)
+        adapt_inline_begins(queue, &times);
+    status = submit ? send_inline(queue, address, host, bytes, true)
+                    : read_inline(queue, host, NULL, address, bytes, true);
+    if (status == OMPRMA_OK && timed) {
+        queue_want(queue, queue->appended);
+        queue_settle(queue);
+        adapt_inline_ended(queue, submit, bytes, &times);
+    }
+    return status;
+}
+
 static omprma_status_t move(struct omprma_queue *queue, bool submit, omprma_addr_t address,
                             void *host, uint64_t bytes, bool arena)
 {
@@ -217,6 +236,8 @@ static omprma_status_t move(struct omprma_queue *queue, bool submit, omprma_addr
     enum wanted wanted = wanted_of(queue, timed);
     omprma_status_t status;
 
+    if (path == PATH_INLINE)
+        return move_inline(queue, submit, address, host, bytes, timed);
     if (path != PATH_RMA && submit && bytes <= OMPRMA_COPIED_SUBMIT)
         /* The caller may reuse the source at once, so a small one travels in the message. */
         return send_inline(queue, address, host, bytes, arena);
@@ -279,20 +300,26 @@ omprma_status_t omprma_submit(omprma_queue_t *queue, omprma_addr_t to, const voi
 
     if (!begin_copy(queue, true, to, from, bytes, &arena, &status))
         return status;
-    if (bytes <= (arena ? queue->device->paths.inline_submit : OMPRMA_COPIED_SUBMIT))
+    if (bytes <= (arena ? queue->device->paths.inline_submit : OMPRMA_COPIED_SUBMIT) &&
+        !(arena && adapt_decides(queue, true, bytes)))
         status = send_inline(queue, to, from, bytes, arena);
     else
         status = move(queue, true, to, (void *)(uintptr_t)from, bytes, arena);
     return call_end(queue, status);
 }
 
+/* There is a message that comes back anyway. */
+static bool is_fused(const struct omprma_queue *queue)
+{
+    return queue->open && queue->hazard >= queue->open_first->number;
+}
+
 /* Up to how many bytes of an arena come back in a message: more where there is one anyway. */
 static uint64_t read_limit(const struct omprma_queue *queue)
 {
     const struct paths *paths = &queue->device->paths;
-    bool fused = queue->open && queue->hazard >= queue->open_first->number;
 
-    return fused ? paths->inline_retrieve_fused : paths->inline_retrieve;
+    return is_fused(queue) ? paths->inline_retrieve_fused : paths->inline_retrieve;
 }
 
 omprma_status_t omprma_retrieve(omprma_queue_t *queue, void *to, omprma_addr_t from, size_t bytes)
@@ -302,7 +329,8 @@ omprma_status_t omprma_retrieve(omprma_queue_t *queue, void *to, omprma_addr_t f
 
     if (!begin_copy(queue, false, from, to, bytes, &arena, &status))
         return status;
-    if (bytes <= (arena ? read_limit(queue) : RECORD_DATA_MOST / 4))
+    if (bytes <= (arena ? read_limit(queue) : RECORD_DATA_MOST / 4) &&
+        !(arena && !is_fused(queue) && adapt_decides(queue, false, bytes)))
         status = read_inline(queue, to, NULL, from, bytes, arena);
     else
         status = move(queue, false, from, to, bytes, arena);

@@ -40,6 +40,7 @@ struct core_options {
     bool progress_thread;
     bool adapt, wrong_choice; /* see adapt.h */
     unsigned slow_sends;      /* least delay of the two-sided paths, see null_path.h */
+    unsigned slow_puts;       /* the same of the application's one-sided path */
     /* Makes a device of another kind, or says that it does not. NULL: all are native. */
     bool (*make_other)(struct worker_device *device, int worker);
 };
@@ -309,6 +310,7 @@ static inline void core_start(const struct core_options *o)
     for (int i = 0; i < core.workers; i++)
         core_start_worker(i, o, &path, &peers[i + 1]);
     assert_ok(null_channel_create(core.network, 0, &channel));
+    path.least_delay = o->slow_puts;
     if (!o->no_window)
         assert_ok(null_one_sided_create(&path, &one_sided));
     path.least_delay = o->slow_sends;

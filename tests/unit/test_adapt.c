@@ -14,13 +14,19 @@ enum { BYTES = 64 << 10, TRANSFERS = 64, SLOW = 3000 };
 
 static unsigned char here[BYTES], back[BYTES];
 
-static void start(bool adapt)
+static void start_slow(bool adapt, unsigned slow_puts)
 {
     core_start(&(struct core_options){.workers = 2,
                                       .delay = CORE_NO_DELAY,
                                       .adapt = adapt,
                                       .wrong_choice = true,
-                                      .slow_sends = SLOW});
+                                      .slow_sends = SLOW,
+                                      .slow_puts = slow_puts});
+}
+
+static void start(bool adapt)
+{
+    start_slow(adapt, 0);
 }
 
 static enum path path_of(bool submit)
@@ -34,14 +40,19 @@ static uint32_t revisions(enum paths_direction direction)
 }
 
 /* Updates: one transfer at a time, each waited for. */
+static void update_bytes(omprma_queue_t *queue, omprma_addr_t at, int value, size_t bytes)
+{
+    memset(here, value, bytes);
+    assert_ok(omprma_submit(queue, at, here, bytes));
+    assert_ok(omprma_queue_synchronize(queue));
+    assert_ok(omprma_retrieve(queue, back, at, bytes));
+    assert_ok(omprma_queue_synchronize(queue));
+    assert_all(back, bytes, (unsigned char)value);
+}
+
 static void update(omprma_queue_t *queue, omprma_addr_t at, int value)
 {
-    memset(here, value, BYTES);
-    assert_ok(omprma_submit(queue, at, here, BYTES));
-    assert_ok(omprma_queue_synchronize(queue));
-    assert_ok(omprma_retrieve(queue, back, at, BYTES));
-    assert_ok(omprma_queue_synchronize(queue));
-    assert_all(back, BYTES, (unsigned char)value);
+    update_bytes(queue, at, value, BYTES);
 }
 
 static void updates_correct_a_wrong_choice(void **state)
@@ -64,6 +75,60 @@ static void updates_correct_a_wrong_choice(void **state)
     assert_int_equal(revisions(PATHS_RETRIEVE), 1);
     omprma_queue_destroy(queue);
     core_stop();
+}
+
+/* As if start-up had found messages for small data the better way, or not. */
+static void choose_small(bool is_inline)
+{
+    struct adapt_kind *kind = core_device(0)->paths.adapt;
+
+    for (int direction = 0; direction < PATHS_DIRECTIONS; direction++) {
+        int inline_way = direction == PATHS_SUBMIT ? 1 : 2;
+        double us[CONTEST_WAYS] = {1000, 1000, 1000};
+
+        us[is_inline ? inline_way : 0] = 10;
+        contest_begin(&kind->contest[direction][cost_class(ADAPT_LEAST)], inline_way + 1,
+                      is_inline ? inline_way : 0, us);
+    }
+    for (int i = 0; i < 2; i++) {
+        core_device(i)->paths.inline_submit = core_device(i)->paths.inline_retrieve =
+            is_inline ? ADAPT_SMALL : ADAPT_LEAST - 1;
+        core_device(i)->paths.inline_retrieve_fused = ADAPT_LEAST;
+    }
+}
+
+/* For small data a message is one of the ways. All sizes are one class. */
+static void correct_small_data(unsigned slow_puts, bool is_inline)
+{
+    static const size_t sizes[] = {ADAPT_SMALL, ADAPT_SMALL - 8, ADAPT_SMALL - 2000};
+    const struct paths *paths;
+    omprma_queue_t *queue;
+    omprma_addr_t at;
+
+    start_slow(true, slow_puts);
+    queue = core_queue(0);
+    at = core_alloc(0, ADAPT_SMALL);
+    paths = &core_device(1)->paths; /* of its kind */
+    choose_small(!is_inline);
+    for (int i = 0; i < TRANSFERS; i++)
+        update_bytes(queue, at, i, sizes[i % 3]);
+    assert_int_equal(paths->inline_submit >= ADAPT_SMALL, is_inline);
+    assert_int_equal(paths->inline_retrieve >= ADAPT_SMALL, is_inline);
+    assert_true(paths->inline_retrieve_fused >= paths->inline_retrieve);
+    omprma_queue_destroy(queue);
+    core_stop();
+}
+
+static void small_data_leaves_messages(void **state)
+{
+    (void)state;
+    correct_small_data(0, false);
+}
+
+static void small_data_goes_into_messages(void **state)
+{
+    (void)state;
+    correct_small_data(SLOW, true);
 }
 
 static void without_adaptation_it_stays(void **state)
@@ -225,6 +290,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(updates_correct_a_wrong_choice),
+        cmocka_unit_test(small_data_leaves_messages),
+        cmocka_unit_test(small_data_goes_into_messages),
         cmocka_unit_test(without_adaptation_it_stays),
         cmocka_unit_test(regions_correct_a_wrong_choice),
         cmocka_unit_test(transfers_that_nobody_waits_for_are_not_timed),
