@@ -206,6 +206,12 @@ static bool can_time(const struct omprma_queue *queue)
            (runtime->moving == 0 || !queue_is_idle(queue));
 }
 
+const struct contest *adapt_contest(const struct adapt_kind *kind, enum paths_direction direction,
+                                    uint64_t bytes)
+{
+    return &kind->contest[direction][class_of(kind, direction, bytes)];
+}
+
 bool adapt_decides(const struct omprma_queue *queue, bool submit, uint64_t bytes)
 {
     const struct adapt_kind *kind = queue->device->paths.adapt;

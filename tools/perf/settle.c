@@ -60,7 +60,7 @@ static uint32_t revisions(const struct bench *bench, enum perf_op op, uint64_t b
 {
     const struct adapt_kind *kind = bench->device->paths.adapt;
     enum paths_direction direction = is_submit(op) ? PATHS_SUBMIT : PATHS_RETRIEVE;
-    return kind ? kind->contest[direction][cost_class(bytes)].revisions : 0;
+    return kind ? adapt_contest(kind, direction, bytes)->revisions : 0;
 }
 
 static int by_value(const void *left, const void *right)
