@@ -79,6 +79,7 @@ const void *fifo_peek(const struct fifo_end *reader, uint32_t *bytes)
 {
     struct element *element = element_at(reader->fifo, reader->position);
 
+    __builtin_prefetch((uint8_t *)element + 64);
     if (atomic_load_explicit(&element->number, memory_order_acquire) != reader->position + 1)
         return NULL;
     *bytes = bytes_of(element);

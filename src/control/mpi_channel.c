@@ -26,7 +26,8 @@
 enum {
     SLOTS = 8,
     LOOKS_PER_SWEEP = 8, /* most looks are at the receive that is the next to end */
-    POLLS_PER_LOOK = 4,  /* of shared memory while nothing comes, for one look at MPI */
+    POLLS_PER_LOOK = 4,  /* of shared memory while nothing comes, for one look at MPI; */
+    POLLS_MOST = 64,     /* twice as many after each look that has found nothing */
     PAGE = 4096,
     AHEAD_MOST = 1 << 20 /* a serial that is further ahead of its peer's last one is damaged */
 };
@@ -57,7 +58,7 @@ struct mpi_channel {
     int next_sharer;                      /* whose turn it is */
     bool shared_is_used;                  /* a message has gone or come that way */
     enum way gave;                        /* the message of the last channel_receive() */
-    unsigned polls;                       /* since the last look at MPI */
+    unsigned polls, polls_per_look;       /* since the last look at MPI; see above */
 };
 
 static struct mpi_channel *self_of(struct channel *channel)
@@ -244,7 +245,7 @@ static const void *peek_shared(struct mpi_channel *self, int peer, uint32_t *byt
 
     if (!data || is_due(self, peer, data, *bytes))
         return data;
-    self->polls = POLLS_PER_LOOK; /* MPI has what is missing */
+    self->polls = POLLS_MOST; /* MPI has what is missing */
     return NULL;
 }
 
@@ -297,6 +298,10 @@ static omprma_status_t receive_mpi(struct mpi_channel *self, struct channel_mess
     self->base.must_look = false;
     if (place < SLOTS)
         *message = give_out(self, place);
+    if (place < SLOTS || self->polls_per_look == 0)
+        self->polls_per_look = POLLS_PER_LOOK;
+    else if (self->polls_per_look < POLLS_MOST)
+        self->polls_per_look *= 2;
     return OMPRMA_OK;
 }
 
@@ -305,7 +310,7 @@ static omprma_status_t receive_mpi(struct mpi_channel *self, struct channel_mess
 static bool mpi_is_due(struct mpi_channel *self, enum way gave)
 {
     return !self->shared_is_used || self->base.must_look || gave != WAY_NONE ||
-           ++self->polls > POLLS_PER_LOOK;
+           ++self->polls > self->polls_per_look;
 }
 
 static omprma_status_t mpi_receive(struct channel *channel, struct channel_message **message)
