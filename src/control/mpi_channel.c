@@ -27,7 +27,7 @@ enum {
     SLOTS = 8,
     LOOKS_PER_SWEEP = 8, /* most looks are at the receive that is the next to end */
     POLLS_PER_LOOK = 4,  /* of shared memory while nothing comes, for one look at MPI; */
-    POLLS_MOST = 64,     /* twice as many after each look that has found nothing */
+    POLLS_MOST = 16,     /* twice as many after each look that has found nothing */
     PAGE = 4096,
     AHEAD_MOST = 1 << 20 /* a serial that is further ahead of its peer's last one is damaged */
 };
@@ -59,6 +59,7 @@ struct mpi_channel {
     bool shared_is_used;                  /* a message has gone or come that way */
     enum way gave;                        /* the message of the last channel_receive() */
     unsigned polls, polls_per_look;       /* since the last look at MPI; see above */
+    unsigned polls_most;
 };
 
 static struct mpi_channel *self_of(struct channel *channel)
@@ -298,15 +299,16 @@ static omprma_status_t receive_mpi(struct mpi_channel *self, struct channel_mess
     self->base.must_look = false;
     if (place < SLOTS)
         *message = give_out(self, place);
-    if (place < SLOTS || self->polls_per_look == 0)
+    if (place < SLOTS)
         self->polls_per_look = POLLS_PER_LOOK;
-    else if (self->polls_per_look < POLLS_MOST)
+    else if (self->polls_per_look < self->polls_most)
         self->polls_per_look *= 2;
     return OMPRMA_OK;
 }
 
 /* A look at MPI takes as long as many at shared memory. It comes behind each message, when nobody
- * waits for the next one yet, and now and then. */
+ * waits for the next one yet, and now and then: more often where a one-sided transfer of another
+ * process waits until this one has called MPI. */
 static bool mpi_is_due(struct mpi_channel *self, enum way gave)
 {
     return !self->shared_is_used || self->base.must_look || gave != WAY_NONE ||
@@ -406,6 +408,12 @@ static const struct channel_ops mpi_ops = {
     .destroy = mpi_destroy,
 };
 
+/* No transfer of another process waits until this one calls MPI. */
+static bool needs_no_help(const struct world *world)
+{
+    return strcmp(world->component, "rdma") == 0 || strcmp(world->component, "none") == 0;
+}
+
 omprma_status_t mpi_channel_create(const struct world *world, struct doorbell *own,
                                    struct doorbell **bells, bool can_sleep, int64_t remote_ns,
                                    struct channel **channel)
@@ -429,6 +437,8 @@ omprma_status_t mpi_channel_create(const struct world *world, struct doorbell *o
     self->bells = bells;
     self->can_sleep = can_sleep;
     self->remote_ns = remote_ns;
+    self->polls_per_look = POLLS_PER_LOOK;
+    self->polls_most = needs_no_help(world) ? POLLS_MOST : POLLS_PER_LOOK;
     for (unsigned i = 0; i < SLOTS; i++) {
         omprma_status_t status = post(self, i);
 

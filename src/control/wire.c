@@ -106,6 +106,27 @@ uint32_t wire_record_bytes(unsigned code, uint32_t tail_bytes)
     return WIRE_RECORD_BYTES + 8u * (uint32_t)wire_words(code) + padded(tail_bytes);
 }
 
+/* So few bytes that a call of memcpy() would take longer than the copy. */
+static void copy_words(void *to, const void *from, uint32_t words)
+{
+    switch (words) {
+    case 4:
+        memcpy(to, from, 32);
+        break;
+    case 3:
+        memcpy(to, from, 24);
+        break;
+    case 2:
+        memcpy(to, from, 16);
+        break;
+    case 1:
+        memcpy(to, from, 8);
+        break;
+    default:
+        break;
+    }
+}
+
 void wire_begin(struct wire_buffer *buffer)
 {
     CHECK(buffer->capacity, >=, WIRE_HEADER_BYTES);
@@ -115,6 +136,7 @@ void wire_begin(struct wire_buffer *buffer)
 void *wire_append(struct wire_buffer *buffer, const struct wire_record *record)
 {
     uint32_t words = (uint32_t)wire_words(record->code);
+    uint32_t needed = WIRE_RECORD_BYTES + 8 * words + padded(record->tail_bytes);
     uint8_t *at = buffer->data + buffer->used, *tail = at + WIRE_RECORD_BYTES + 8 * words;
     struct record_layout fixed = {
         .code = (uint8_t)record->code,
@@ -125,16 +147,17 @@ void *wire_append(struct wire_buffer *buffer, const struct wire_record *record)
         .op = record->op,
     };
 
-    if (record->tail_bytes > buffer->capacity ||
-        wire_record_bytes(record->code, record->tail_bytes) > buffer->capacity - buffer->used)
+    if (record->tail_bytes > buffer->capacity || needed > buffer->capacity - buffer->used)
         return NULL;
     memcpy(at, &fixed, sizeof(fixed));
-    memcpy(at + sizeof(fixed), record->word, 8 * words);
+    copy_words(at + sizeof(fixed), record->word, words);
     if (record->tail_bytes & 7u) /* padding is sent: do not send what lay there before */
         memset(tail + (record->tail_bytes & ~7u), 0, 8);
-    if (record->tail && record->tail_bytes)
+    if (record->tail && record->tail_bytes == 8)
+        copy_words(tail, record->tail, 1);
+    else if (record->tail && record->tail_bytes)
         memcpy(tail, record->tail, record->tail_bytes);
-    buffer->used += wire_record_bytes(record->code, record->tail_bytes);
+    buffer->used += needed;
     return tail;
 }
 
@@ -281,7 +304,7 @@ bool wire_next(struct wire_reader *reader, struct wire_record *record)
     record->device = fixed.device;
     record->queue = fixed.queue;
     record->op = fixed.op;
-    memcpy(record->word, reader->next + WIRE_RECORD_BYTES, 8 * words);
+    copy_words(record->word, reader->next + WIRE_RECORD_BYTES, words);
     record->tail = reader->next + WIRE_RECORD_BYTES + 8 * words;
     record->tail_bytes = fixed.bytes - WIRE_RECORD_BYTES - 8 * words;
     reader->next += padded(fixed.bytes);
