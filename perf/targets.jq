@@ -18,7 +18,8 @@
       [$results[] | select(.op == $op and .bytes >= $low and .bytes <= $high).bytes] | unique;
   def one($value): [{at: "", value: $value}];
 
-  # How many times as long as another one takes, and how many times as fast as it is: medians of runs.
+  # How many times as long as another one takes, and how many times as fast as it is: medians of
+  # runs.
   def ratio($time; $other): [$time | keys[] | $time[.] / $other[.]] | median;
   def speed($op; $path; $than; $low):
       [sizes($op; $low; 268435456)[]
@@ -59,11 +60,13 @@
         {name: "OpenMP region, over the ping-pong of its session", at_most: 2.2,
          values: slowdown("openmp-region"), disturbed: disturbed("openmp-region")},
         {name: "alloc + free, 64 B to 1 MiB, microseconds", at_most: 0.2,
-         values: [sizes("alloc"; 64; $mib)[] | {at: bytes, value: (times("alloc"; "auto"; .) | [.[]] | median)}]},
+         values: [sizes("alloc"; 64; $mib)[]
+                  | {at: bytes, value: (times("alloc"; "auto"; .) | [.[]] | median)}]},
         {name: "head time per region, most / least of 1, 2, 4, 8 workers", at_most: 1.2,
          values: (by_workers("head"; "us_median"; min) | one(([.[]] | max) / ([.[]] | min)))},
         {name: "mapping one of 10,000 arrays, the last 3,000 / 1,000 to 4,000", at_most: 1.2,
-         values: (rows("maps"; "auto") | map({key: "\(.live)", value: .us_median}) | from_entries
+         values: (rows("maps"; "auto") | group_by(.live)
+                  | map({key: "\(.[0].live)", value: (map(.us_median) | median)}) | from_entries
                   | one((.["8000"] + .["9000"] + .["10000"])
                         / (.["2000"] + .["3000"] + .["4000"])))},
         {name: "memory of a worker, MiB", at_most: 32,

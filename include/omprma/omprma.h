@@ -116,8 +116,8 @@ typedef struct omprma_device_info {
     uint64_t arena_bytes;           /* of that, attached now */
     uint64_t used_bytes;            /* of that, in live blocks now */
     uint64_t peak_bytes;            /* the highest used_bytes so far */
-    uint32_t inline_submit_bytes;   /* submits up to this size travel in a control message */
-    uint32_t inline_retrieve_bytes; /* retrieves up to this size do */
+    uint32_t inline_submit_bytes;   /* submits up to this size travel in a control message: now, */
+    uint32_t inline_retrieve_bytes; /* and retrieves; both follow what transfers take */
     const char *osc; /* one-sided component in use, "none" without a window; static */
     char model[96];  /* of the processor */
 } omprma_device_info_t;

@@ -43,8 +43,9 @@ struct channel {
     const struct channel_ops *ops;
     struct channel_message *spare; /* recycled messages */
     uint32_t spares;
-    bool must_look;  /* see channel_look_everywhere() */
-    int failed_peer; /* whom the last error of channel_receive() is about; -1: everybody */
+    uint32_t short_bytes; /* to peers that share memory: of longer messages; 0: all are alike */
+    bool must_look;       /* see channel_look_everywhere() */
+    int failed_peer;      /* whom the last error of channel_receive() is about; -1: everybody */
 };
 
 /* A message with an empty, begun content; NULL when malloc fails. */
@@ -54,6 +55,18 @@ struct channel_message *channel_take(struct channel *channel);
 static inline struct wire_buffer channel_buffer(struct channel_message *message)
 {
     return (struct wire_buffer){message->data, message->bytes, WIRE_MESSAGE_BYTES};
+}
+
+/* The same for a record that joins others of a message to a peer that shares memory: one that is
+ * longer than those which leave at once is better begun anew. */
+static inline struct wire_buffer channel_join_buffer(const struct channel *channel,
+                                                     struct channel_message *message)
+{
+    struct wire_buffer buffer = channel_buffer(message);
+
+    if (channel->short_bytes && message->bytes <= channel->short_bytes)
+        buffer.capacity = channel->short_bytes;
+    return buffer;
 }
 
 /* Gives a message back unsent. */

@@ -408,7 +408,8 @@ static const struct channel_ops mpi_ops = {
     .destroy = mpi_destroy,
 };
 
-/* No transfer of another process waits until this one calls MPI. */
+/* No transfer of another process waits until this one calls MPI: osc/rdma has windows only where
+ * processes copy each other's memory or the network does. */
 static bool needs_no_help(const struct world *world)
 {
     return strcmp(world->component, "rdma") == 0 || strcmp(world->component, "none") == 0;
@@ -470,6 +471,7 @@ void mpi_channel_share(struct channel *channel, int peer, void *memory, bool is_
     shared->to.fifo = is_owner ? from_owner : to_owner;
     shared->from.fifo = is_owner ? to_owner : from_owner;
     self->sharers[self->sharer_count++] = peer;
+    self->base.short_bytes = FIFO_MESSAGE_BYTES;
     touch(memory, MPI_CHANNEL_SHARED_BYTES);
     fifo_open(shared->from.fifo);
 }

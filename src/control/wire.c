@@ -106,6 +106,8 @@ uint32_t wire_record_bytes(unsigned code, uint32_t tail_bytes)
     return WIRE_RECORD_BYTES + 8u * (uint32_t)wire_words(code) + padded(tail_bytes);
 }
 
+_Static_assert(WIRE_WORDS == 4, "words to be copied");
+
 /* So few bytes that a call of memcpy() would take longer than the copy. */
 static void copy_words(void *to, const void *from, uint32_t words)
 {

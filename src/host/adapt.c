@@ -39,13 +39,6 @@ static bool is_small(const struct adapt_kind *kind, enum paths_direction directi
     return kind->small[direction] && bytes >= ADAPT_LEAST && bytes <= ADAPT_SMALL;
 }
 
-/* All small sizes are one class. */
-static unsigned class_of(const struct adapt_kind *kind, enum paths_direction direction,
-                         uint64_t bytes)
-{
-    return is_small(kind, direction, bytes) ? SMALL_CLASS : cost_class(bytes);
-}
-
 static enum config_exchange exchange_way_of(int way)
 {
     return (enum config_exchange)(EXCHANGE_PUT + way);
@@ -67,6 +60,12 @@ static const char *size_text(unsigned class, char *text, size_t bytes)
     return text;
 }
 
+/* The class of small transfers has its end. */
+static const char *to_text(unsigned class, const char *what)
+{
+    return class == SMALL_CLASS && strcmp(what, "exchange") != 0 ? "to" : "to below";
+}
+
 /* ---- begin and end ---- */
 
 static void begin_direction(struct adapt_kind *kind, const struct paths *paths,
@@ -82,17 +81,18 @@ static void begin_direction(struct adapt_kind *kind, const struct paths *paths,
     }
 }
 
-/* In messages or not, all small sizes alike. */
-static void put_small(struct paths *paths, enum paths_direction direction, bool is_inline)
+/* In messages or not, all small sizes alike. Messages that win carry what is below, too. */
+static void put_small(const struct adapt_kind *kind, struct paths *paths,
+                      enum paths_direction direction, bool is_inline)
 {
-    uint32_t *limit = direction == PATHS_SUBMIT ? &paths->inline_submit : &paths->inline_retrieve;
+    uint32_t limit = is_inline ? ADAPT_SMALL : kind->below[direction];
 
-    if (is_inline)
-        *limit = ADAPT_SMALL;
-    else if (*limit >= ADAPT_LEAST)
-        *limit = ADAPT_LEAST - 1;
-    if (paths->inline_retrieve_fused < paths->inline_retrieve)
-        paths->inline_retrieve_fused = paths->inline_retrieve;
+    if (direction == PATHS_SUBMIT) {
+        paths->inline_submit = limit;
+        return;
+    }
+    paths->inline_retrieve = limit;
+    paths->inline_retrieve_fused = kind->fused > limit ? kind->fused : limit;
 }
 
 /* What start-up may have decided for each size is decided for all of them. */
@@ -112,11 +112,13 @@ static void begin_small(struct adapt_kind *kind, struct paths *paths,
     }
     if (limit < ADAPT_SMALL) {
         way = paths_bulk(paths, direction == PATHS_SUBMIT, ADAPT_LEAST) == PATH_RMA ? 0 : 1;
-        if (limit < ADAPT_LEAST || sum[way] < sum[current])
+        if (limit < ADAPT_LEAST || (sum[way] > 0 && sum[way] < sum[current]))
             current = way;
     }
-    put_small(paths, direction, current == ways - 1);
     kind->small[direction] = true;
+    kind->below[direction] = limit < ADAPT_LEAST ? limit : ADAPT_LEAST - 1;
+    kind->fused = paths->inline_retrieve_fused;
+    put_small(kind, paths, direction, current == ways - 1);
     contest_begin(&kind->contest[direction][SMALL_CLASS], ways, current, us);
 }
 
@@ -181,7 +183,7 @@ static bool watch_is_free(struct runtime *runtime)
 {
     struct operation *last = runtime->watch.operation;
 
-    if (last && !operation_has_ended(last))
+    if (runtime->watch.is_inline || (last && !operation_has_ended(last)))
         return false;
     operation_drop(&runtime->operations, last);
     runtime->watch.operation = NULL;
@@ -209,7 +211,7 @@ static bool can_time(const struct omprma_queue *queue)
 const struct contest *adapt_contest(const struct adapt_kind *kind, enum paths_direction direction,
                                     uint64_t bytes)
 {
-    return &kind->contest[direction][class_of(kind, direction, bytes)];
+    return &kind->contest[direction][paths_class(bytes)];
 }
 
 bool adapt_decides(const struct omprma_queue *queue, bool submit, uint64_t bytes)
@@ -234,12 +236,12 @@ enum path adapt_path(struct omprma_queue *queue, bool submit, uint64_t bytes, bo
     small = is_small(paths->adapt, direction, bytes);
     if (!small && submit && bytes <= OMPRMA_COPIED_SUBMIT)
         return paths_bulk(paths, submit, bytes);
-    contest = &paths->adapt->contest[direction][class_of(paths->adapt, direction, bytes)];
+    contest = &paths->adapt->contest[direction][paths_class(bytes)];
     way = contest_next(
         contest, contest_is_due(contest) && (!small || queue_is_idle(queue)) && can_time(queue),
         timed);
     if (*timed)
-        queue->device->runtime->watch = (struct adapt_watch){.contest = contest, .way = way};
+        queue->device->runtime->watch = (struct adapt_watch){.way = way};
     return path_of(direction, small, way);
 }
 
@@ -308,10 +310,10 @@ static void say_revision(const char *what, const char *where, const struct conte
 {
     char from[16], to[16];
 
-    log_write(LOG_CHOICE, "%ss of %s to below %s, %s: %s in place of %s: %.1f us in place of %.1f",
-              what, size_text(class, from, sizeof(from)), size_text(class + 1, to, sizeof(to)),
-              where, name(contest->current), name(old), (double)contest->us[contest->current],
-              (double)contest->us[old]);
+    log_write(LOG_CHOICE, "%ss of %s %s %s, %s: %s in place of %s: %.1f us in place of %.1f", what,
+              size_text(class, from, sizeof(from)), to_text(class, what),
+              size_text(class + 1, to, sizeof(to)), where, name(contest->current), name(old),
+              (double)contest->us[contest->current], (double)contest->us[old]);
 }
 
 static const char *path_name_of(int way)
@@ -340,7 +342,7 @@ static void follow(const struct runtime *runtime, const struct adapt_kind *kind,
         if (path == PATH_TWO_SIDED)
             paths->rma[direction] &= ~bit;
         if (class == SMALL_CLASS && kind->small[direction])
-            put_small(paths, direction, path == PATH_INLINE);
+            put_small(kind, paths, direction, path == PATH_INLINE);
     }
 }
 
@@ -357,7 +359,7 @@ static void count(const struct device *device, enum paths_direction direction, u
 
     if (!kind)
         return;
-    class = class_of(kind, direction, bytes);
+    class = paths_class(bytes);
     contest = &kind->contest[direction][class];
     old = contest->current;
     if (!contest_sample(contest, way,
@@ -382,22 +384,24 @@ void adapt_ended(struct operation *operation)
     watch->operation = NULL;
 }
 
-void adapt_inline_begins(const struct omprma_queue *queue, struct adapt_inline *times)
+void adapt_inline_begins(struct runtime *runtime)
 {
-    const struct runtime *runtime = queue->device->runtime;
+    struct adapt_watch *watch = &runtime->watch;
 
-    times->way = runtime->watch.way;
-    times->begun = runtime->moved;
-    times->begun_ns = clock_ns();
+    watch->is_inline = true;
+    watch->begun = runtime->moved;
+    watch->begun_ns = clock_ns();
 }
 
-void adapt_inline_ended(const struct omprma_queue *queue, bool submit, uint64_t bytes,
-                        const struct adapt_inline *times)
+void adapt_inline_ended(const struct omprma_queue *queue, bool submit, uint64_t bytes)
 {
-    double us = (double)(clock_ns() - times->begun_ns) / 1e3;
+    struct runtime *runtime = queue->device->runtime;
+    struct adapt_watch *watch = &runtime->watch;
+    double us = (double)(clock_ns() - watch->begun_ns) / 1e3;
 
-    if (!queue->failed && queue->device->runtime->moved == times->begun)
-        count(queue->device, submit ? PATHS_SUBMIT : PATHS_RETRIEVE, bytes, times->way, us);
+    watch->is_inline = false;
+    if (!queue->failed && runtime->moved == watch->begun)
+        count(queue->device, submit ? PATHS_SUBMIT : PATHS_RETRIEVE, bytes, watch->way, us);
 }
 
 /* ---- exchanges ---- */
@@ -469,9 +473,9 @@ static void print_contests(FILE *out, const char *what, const char *where,
             transfers += contests[next].transfers;
             spent += contests[next].spent_us;
         }
-        fprintf(out, "omprma:   %ss of %s to below %s, %s: %s, %" PRIu64 " of them", what,
-                size_text(class, from, sizeof(from)), size_text(next, to, sizeof(to)), where,
-                name(contest->current), transfers);
+        fprintf(out, "omprma:   %ss of %s %s %s, %s: %s, %" PRIu64 " of them", what,
+                size_text(class, from, sizeof(from)), to_text(next - 1, what),
+                size_text(next, to, sizeof(to)), where, name(contest->current), transfers);
         if (contest->revisions)
             fprintf(out, "; at start-up %s, revised %" PRIu32 "x, gained %.1f ms",
                     name(contest->first), contest->revisions, contest->gained_us / 1e3);

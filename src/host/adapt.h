@@ -28,7 +28,10 @@ enum { ADAPT_LEAST = 4096, ADAPT_SMALL = OMPRMA_COPIED_SUBMIT };
 struct adapt_kind {
     struct adapt_kind *next;
     char name[96];                /* "this host", "host node7" */
-    bool small[PATHS_DIRECTIONS]; /* a message is one of the ways of small data */
+    bool small[PATHS_DIRECTIONS]; /* a message is one of the ways of small data; if it is not taken,
+                                   */
+    uint32_t below[PATHS_DIRECTIONS]; /* messages carry so much */
+    uint32_t fused; /* of retrieves with a result that is wanted anyway: at start-up */
     struct contest contest[PATHS_DIRECTIONS][COST_CLASSES];
 };
 
@@ -71,15 +74,9 @@ static inline void adapt_note(const struct operation *operation)
 void adapt_begun(struct operation *operation);
 void adapt_ended(struct operation *operation);
 
-/* Of an inline transfer that is to be timed: before it is appended, and when it was waited for. */
-struct adapt_inline {
-    int way;
-    int64_t begun_ns;
-    uint64_t begun; /* transfers of the runtime by then */
-};
-void adapt_inline_begins(const struct omprma_queue *queue, struct adapt_inline *times);
-void adapt_inline_ended(const struct omprma_queue *queue, bool submit, uint64_t bytes,
-                        const struct adapt_inline *times);
+/* Around an inline transfer that is to be timed: before it is appended, and when it is over. */
+void adapt_inline_begins(struct runtime *runtime);
+void adapt_inline_ended(const struct omprma_queue *queue, bool submit, uint64_t bytes);
 
 /* The way for an exchange of large data. times->timed: it is to be waited for, and its end told. */
 struct adapt_exchange {

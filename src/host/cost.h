@@ -76,9 +76,9 @@ double cost_at(const struct cost_curve *curve, uint64_t bytes);
 uint64_t cost_classes(const struct cost_curve *first, const struct cost_curve *second);
 
 /* Largest power of two up to `most`, and to what `small` was measured at or COST_EAGER, where that
- * without `base` is not slower than the better one of the others, or, up to COST_EAGER, its time is
- * rough, and faster by a tenth where the message does not leave at once; `second` counts only above
- * `second_from`. NULL: there is no such way. 0: none.
+ * without `base` is not slower than the better one of the others. Up to COST_EAGER it may be so if
+ * its time is rough; beyond what leaves at once it has to be faster by a tenth. `second` counts
+ * only above `second_from`. NULL: there is no such way. 0: none.
  */
 uint32_t cost_limit(const struct cost_curve *small, double base, const struct cost_curve *first,
                     const struct cost_curve *second, uint64_t second_from, uint32_t most);

@@ -282,10 +282,12 @@ static void confuse_small(struct cost_curve *curve, uint32_t *limit)
 }
 
 /* For tests (OMPRMA_TEST_WRONG_CHOICE): as if every measurement had found the contrary. */
-static void confuse(struct paths *paths)
+static void confuse(struct paths *paths, const struct config *config)
 {
-    confuse_small(paths->curve[PATHS_SUBMIT], &paths->inline_submit);
-    confuse_small(paths->curve[PATHS_RETRIEVE], &paths->inline_retrieve);
+    if (config->inline_submit < 0)
+        confuse_small(paths->curve[PATHS_SUBMIT], &paths->inline_submit);
+    if (config->inline_retrieve < 0)
+        confuse_small(paths->curve[PATHS_RETRIEVE], &paths->inline_retrieve);
     for (int direction = 0; direction < PATHS_DIRECTIONS; direction++) {
         struct cost_curve *curve = paths->curve[direction], rma = curve[PATH_RMA];
 
@@ -309,7 +311,7 @@ static void choose(struct device *device)
     if (config->inline_retrieve >= 0)
         paths->inline_retrieve = paths->inline_retrieve_fused = (uint32_t)config->inline_retrieve;
     if (is_free && config->wrong_choice)
-        confuse(paths);
+        confuse(paths, config);
     if (is_free && config->adapt)
         adapt_begin(device);
     log_write(LOG_DETAIL,

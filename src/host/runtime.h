@@ -85,7 +85,7 @@ struct start_times {
 /* The one transfer that is timed, see adapt.h. */
 struct adapt_watch {
     struct operation *operation; /* a reference; NULL: none. It may have ended unnoticed */
-    struct contest *contest;
+    bool is_inline;              /* one in messages is timed */
     int way;
     bool waited;      /* for its end, from its beginning */
     int64_t begun_ns; /* 0: not yet */

@@ -209,21 +209,19 @@ static omprma_status_t move_staged(struct omprma_queue *queue, bool submit, ompr
     return OMPRMA_OK;
 }
 
-/* In a message, one of the ways of small data of an arena. */
+/* In a message, one of the ways of small data of an arena. A submit that is timed has a result. */
 static omprma_status_t move_inline(struct omprma_queue *queue, bool submit, omprma_addr_t address,
                                    void *host, uint64_t bytes, bool timed)
 {
-    struct adapt_inline times;
     omprma_status_t status;
 
     if (timed)
-        adapt_inline_begins(queue, &times);
-    status = submit ? send_inline(queue, address, host, bytes, true)
+        adapt_inline_begins(queue->device->runtime);
+    status = submit ? send_inline(queue, address, host, bytes, !timed)
                     : read_inline(queue, host, NULL, address, bytes, true);
-    if (status == OMPRMA_OK && timed) {
-        queue_want(queue, queue->appended);
+    if (timed) {
         queue_settle(queue);
-        adapt_inline_ended(queue, submit, bytes, &times);
+        adapt_inline_ended(queue, submit, bytes);
     }
     return status;
 }

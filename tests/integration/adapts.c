@@ -54,7 +54,7 @@ static void check_exchanges(omprma_queue_t *queue, omprma_addr_t from, uint64_t 
 
 int main(void)
 {
-    static const uint64_t sizes[] = {3000, 8193, 65536, 300000, MOST};
+    static const uint64_t sizes[] = {3000, 4096, 8192, 8193, 65536, 300000, MOST};
     omprma_queue_t *queue;
     omprma_addr_t there;
 

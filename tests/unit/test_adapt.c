@@ -119,6 +119,33 @@ static void correct_small_data(unsigned slow_puts, bool is_inline)
     core_stop();
 }
 
+/* What start-up found for less comes back, and for what rides on a launch's result. */
+static void messages_that_lose_again(void **state)
+{
+    struct adapt_kind *kind;
+    struct paths *paths;
+    omprma_queue_t *queue;
+    omprma_addr_t at;
+
+    (void)state;
+    start(true);
+    queue = core_queue(0);
+    at = core_alloc(0, ADAPT_SMALL);
+    paths = &core_device(0)->paths;
+    kind = paths->adapt;
+    choose_small(true);
+    kind->below[PATHS_SUBMIT] = 1024;
+    kind->below[PATHS_RETRIEVE] = 512;
+    kind->fused = 2048;
+    for (int i = 0; i < TRANSFERS; i++)
+        update_bytes(queue, at, i, ADAPT_LEAST);
+    assert_int_equal(paths->inline_submit, 1024);
+    assert_int_equal(paths->inline_retrieve, 512);
+    assert_int_equal(paths->inline_retrieve_fused, 2048);
+    omprma_queue_destroy(queue);
+    core_stop();
+}
+
 static void small_data_leaves_messages(void **state)
 {
     (void)state;
@@ -291,6 +318,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(updates_correct_a_wrong_choice),
         cmocka_unit_test(small_data_leaves_messages),
+        cmocka_unit_test(messages_that_lose_again),
         cmocka_unit_test(small_data_goes_into_messages),
         cmocka_unit_test(without_adaptation_it_stays),
         cmocka_unit_test(regions_correct_a_wrong_choice),

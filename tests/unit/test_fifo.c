@@ -176,6 +176,8 @@ static void damaged_memory(void **state)
     memset((uint8_t *)fifo + 64 + 4, 0xff, 4); /* the length in the first element */
     assert_non_null(fifo_peek(&reader, &bytes));
     assert_int_equal(bytes, 0);
+    fifo_pop(&reader); /* as if it took one element */
+    assert_int_equal(reader.position, 1);
     memset(fifo, 0xff, FIFO_BYTES);
     assert_null(fifo_peek(&reader, &bytes));
     for (int i = 0; i < 2 * ELEMENTS; i++) /* stays inside, which the address sanitizer sees */
