@@ -10,7 +10,7 @@
 #include "core_fixture.h"
 #include "host/adapt.h"
 
-enum { BYTES = 64 << 10, TRANSFERS = 64, SLOW = 3000 };
+enum { BYTES = 64 << 10, TRANSFERS = 64, TRIES = 20, SLOW = 3000 };
 
 static unsigned char here[BYTES], back[BYTES];
 
@@ -102,6 +102,7 @@ static void correct_small_data(unsigned slow_puts, bool is_inline)
 {
     static const size_t sizes[] = {ADAPT_SMALL, ADAPT_SMALL - 8, ADAPT_SMALL - 2000};
     const struct paths *paths;
+    bool right = false;
     omprma_queue_t *queue;
     omprma_addr_t at;
 
@@ -109,11 +110,16 @@ static void correct_small_data(unsigned slow_puts, bool is_inline)
     queue = core_queue(0);
     at = core_alloc(0, ADAPT_SMALL);
     paths = &core_device(1)->paths; /* of its kind */
-    choose_small(!is_inline);
-    for (int i = 0; i < TRANSFERS; i++)
-        update_bytes(queue, at, i, sizes[i % 3]);
-    assert_int_equal(paths->inline_submit >= ADAPT_SMALL, is_inline);
-    assert_int_equal(paths->inline_retrieve >= ADAPT_SMALL, is_inline);
+    /* A message waits for the worker's thread, which on a busy machine is late for all samples of a
+     * round now and then. */
+    for (int tries = 0; tries < TRIES && !right; tries++) {
+        choose_small(!is_inline);
+        for (int i = 0; i < TRANSFERS; i++)
+            update_bytes(queue, at, i, sizes[i % 3]);
+        right = (paths->inline_submit >= ADAPT_SMALL) == is_inline &&
+                (paths->inline_retrieve >= ADAPT_SMALL) == is_inline;
+    }
+    assert_true(right);
     assert_true(paths->inline_retrieve_fused >= paths->inline_retrieve);
     omprma_queue_destroy(queue);
     core_stop();
@@ -155,7 +161,7 @@ static void small_data_leaves_messages(void **state)
 static void small_data_goes_into_messages(void **state)
 {
     (void)state;
-    correct_small_data(SLOW, true);
+    correct_small_data(8 * SLOW, true);
 }
 
 static void without_adaptation_it_stays(void **state)
