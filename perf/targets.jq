@@ -6,8 +6,9 @@
 | def bytes:
       if . >= 1048576 then "\(. / 1048576) MiB" elif . >= 1024 then "\(. / 1024) KiB" else "\(.) B"
       end;
+  # Of an array, or of the values of an object.
   def median:
-      if length == 0 then error("nothing was measured") else sort | .[length / 2 | floor] end;
+      [.[]] | if length == 0 then error("nothing was measured") else sort | .[length / 2 | floor] end;
   def rows($op; $path): [$results[] | select(.op == $op and .path == $path)];
   # The times of an operation by run: only what one run measured in turns is compared.
   def times($op; $path; $bytes):
@@ -31,11 +32,11 @@
       ([$results[]
         | select(.path == "raw" and (.op | IN("launch", "region", "openmp-region"))).us_min]
        | min) as $best
-      | (times($op; "raw"; null) | [.[]] | median) > 2.5 * $best;
-  # A time by number of workers, from several runs.
-  def by_workers($op; $field; choose):
-      rows($op; "auto") | group_by(.workers)
-      | map({key: "\(.[0].workers)", value: (map(.[$field]) | choose)}) | from_entries;
+      | (times($op; "raw"; null) | median) > 2.5 * $best;
+  # A time by another field, from several runs.
+  def by($by; $op; $field; choose):
+      rows($op; "auto") | group_by(.[$by])
+      | map({key: "\(.[0][$by])", value: (map(.[$field]) | choose)}) | from_entries;
 
   def targets:
       1048576 as $mib
@@ -61,12 +62,11 @@
          values: slowdown("openmp-region"), disturbed: disturbed("openmp-region")},
         {name: "alloc + free, 64 B to 1 MiB, microseconds", at_most: 0.2,
          values: [sizes("alloc"; 64; $mib)[]
-                  | {at: bytes, value: (times("alloc"; "auto"; .) | [.[]] | median)}]},
+                  | {at: bytes, value: (times("alloc"; "auto"; .) | median)}]},
         {name: "head time per region, most / least of 1, 2, 4, 8 workers", at_most: 1.2,
-         values: (by_workers("head"; "us_median"; min) | one(([.[]] | max) / ([.[]] | min)))},
+         values: (by("workers"; "head"; "us_median"; min) | one(([.[]] | max) / ([.[]] | min)))},
         {name: "mapping one of 10,000 arrays, the last 3,000 / 1,000 to 4,000", at_most: 1.2,
-         values: (rows("maps"; "auto") | group_by(.live)
-                  | map({key: "\(.[0].live)", value: (map(.us_median) | median)}) | from_entries
+         values: (by("live"; "maps"; "us_median"; median)
                   | one((.["8000"] + .["9000"] + .["10000"])
                         / (.["2000"] + .["3000"] + .["4000"])))},
         {name: "memory of a worker, MiB", at_most: 32,
@@ -78,7 +78,7 @@
          values: [rows("idle"; "auto")[] | {at: "device \(.device)", value: .us_median}]},
         {name: "mean region in turns, \(2 * $cores) / \($cores) workers on \($cores) cores",
          at_most: 3,
-         values: (by_workers("turns"; "us_mean"; median)
+         values: (by("workers"; "turns"; "us_mean"; median)
                   | one(.["\(2 * $cores)"] / .["\($cores)"]))};
 
   targets

@@ -404,17 +404,15 @@ static omprma_status_t connect_head(void)
     struct world *world = &worker.world;
     struct server *server = &worker.server;
     omprma_status_t status;
-    bool passive;
 
     worker.bells = calloc((size_t)world->size, sizeof(*worker.bells));
     if (!worker.bells)
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for %d peers", world->size);
     worker.head_bell = doorbell_open(&world->settings.bell, 0);
     worker.bells[world->head] = worker.head_bell;
-    /* Within one host osc/rdma needs no help of the target; of others that is not known. */
-    passive = !world->has_window || strcmp(world->component, "rdma") == 0;
-    status = mpi_channel_create(world, worker.bell, worker.bells, worker.head_bell && passive,
-                                SHORT_NAP_NS, &server->channel);
+    status = mpi_channel_create(world, worker.bell, worker.bells,
+                                worker.head_bell && world_is_passive(world), SHORT_NAP_NS,
+                                &server->channel);
     if (status == OMPRMA_OK && worker.head_bell)
         mpi_channel_share(server->channel, world->head, doorbell_shared(worker.bell), true);
     if (status == OMPRMA_OK)

@@ -40,9 +40,7 @@ static void *append(struct session *session, const struct wire_record *record)
             server_break(server, OMPRMA_ERR_HOST_MEMORY, "no memory for a control message");
             return NULL;
         }
-        buffer = session->out->bytes > WIRE_HEADER_BYTES
-                     ? channel_join_buffer(server->channel, session->out)
-                     : channel_buffer(session->out);
+        buffer = channel_join_buffer(server->channel, session->out);
         at = wire_append(&buffer, record);
         session->out->bytes = buffer.used;
         if (at)

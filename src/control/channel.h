@@ -57,14 +57,15 @@ static inline struct wire_buffer channel_buffer(struct channel_message *message)
     return (struct wire_buffer){message->data, message->bytes, WIRE_MESSAGE_BYTES};
 }
 
-/* The same for a record that joins others of a message to a peer that shares memory: one that is
- * longer than those which leave at once is better begun anew. */
+/* The same for a message to a peer that shares memory: records do not join others of one that would
+ * get longer by it than those which leave at once. */
 static inline struct wire_buffer channel_join_buffer(const struct channel *channel,
                                                      struct channel_message *message)
 {
     struct wire_buffer buffer = channel_buffer(message);
 
-    if (channel->short_bytes && message->bytes <= channel->short_bytes)
+    if (channel->short_bytes && message->bytes > WIRE_HEADER_BYTES &&
+        message->bytes <= channel->short_bytes)
         buffer.capacity = channel->short_bytes;
     return buffer;
 }

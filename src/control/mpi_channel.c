@@ -297,12 +297,12 @@ static omprma_status_t receive_mpi(struct mpi_channel *self, struct channel_mess
         place = find_next(self);
     } while (place == SLOTS && arrived && self->base.must_look);
     self->base.must_look = false;
-    if (place < SLOTS)
+    if (place < SLOTS) {
         *message = give_out(self, place);
-    if (place < SLOTS)
         self->polls_per_look = POLLS_PER_LOOK;
-    else if (self->polls_per_look < self->polls_most)
+    } else if (self->polls_per_look < self->polls_most) {
         self->polls_per_look *= 2;
+    }
     return OMPRMA_OK;
 }
 
@@ -408,13 +408,6 @@ static const struct channel_ops mpi_ops = {
     .destroy = mpi_destroy,
 };
 
-/* No transfer of another process waits until this one calls MPI: osc/rdma has windows only where
- * processes copy each other's memory or the network does. */
-static bool needs_no_help(const struct world *world)
-{
-    return strcmp(world->component, "rdma") == 0 || strcmp(world->component, "none") == 0;
-}
-
 omprma_status_t mpi_channel_create(const struct world *world, struct doorbell *own,
                                    struct doorbell **bells, bool can_sleep, int64_t remote_ns,
                                    struct channel **channel)
@@ -439,7 +432,7 @@ omprma_status_t mpi_channel_create(const struct world *world, struct doorbell *o
     self->can_sleep = can_sleep;
     self->remote_ns = remote_ns;
     self->polls_per_look = POLLS_PER_LOOK;
-    self->polls_most = needs_no_help(world) ? POLLS_MOST : POLLS_PER_LOOK;
+    self->polls_most = world_is_passive(world) ? POLLS_MOST : POLLS_PER_LOOK;
     for (unsigned i = 0; i < SLOTS; i++) {
         omprma_status_t status = post(self, i);
 
@@ -452,7 +445,8 @@ omprma_status_t mpi_channel_create(const struct world *world, struct doorbell *o
     return OMPRMA_OK;
 }
 
-/* Maps all pages of shared memory now, not by a fault of each one when messages get there. */
+/* Maps all pages of another process's memory now, not by a fault of each one when messages get
+ * there. */
 static void touch(const void *memory, size_t bytes)
 {
     const volatile char *at = memory;
@@ -472,6 +466,7 @@ void mpi_channel_share(struct channel *channel, int peer, void *memory, bool is_
     shared->from.fifo = is_owner ? to_owner : from_owner;
     self->sharers[self->sharer_count++] = peer;
     self->base.short_bytes = FIFO_MESSAGE_BYTES;
-    touch(memory, MPI_CHANNEL_SHARED_BYTES);
+    if (!is_owner)
+        touch(memory, MPI_CHANNEL_SHARED_BYTES);
     fifo_open(shared->from.fifo);
 }

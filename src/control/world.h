@@ -9,6 +9,7 @@
 #define OMPRMA_CONTROL_WORLD_H
 
 #include <stdbool.h>
+#include <string.h>
 #include <omprma/omprma.h>
 
 #include "control/doorbell.h"
@@ -86,6 +87,13 @@ struct world {
     unsigned quirks;         /* set of enum quirk_id bits */
     struct world_settings settings;
 };
+
+/* No transfer of another process waits until this one calls MPI. Within one host osc/rdma needs no
+ * help of the target; of others that is not known. */
+static inline bool world_is_passive(const struct world *world)
+{
+    return !world->has_window || strcmp(world->component, "rdma") == 0;
+}
 
 enum world_role { WORLD_HEAD, WORLD_WORKER };
 

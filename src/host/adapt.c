@@ -60,10 +60,10 @@ static const char *size_text(unsigned class, char *text, size_t bytes)
     return text;
 }
 
-/* The class of small transfers has its end. */
-static const char *to_text(unsigned class, const char *what)
+/* The class of small transfers has its end, see paths_class(); exchanges have none. */
+static const char *to_text(unsigned class, const char *(*name)(int way))
 {
-    return class == SMALL_CLASS && strcmp(what, "exchange") != 0 ? "to" : "to below";
+    return class == SMALL_CLASS && name != exchange_name_of ? "to" : "to below";
 }
 
 /* ---- begin and end ---- */
@@ -208,8 +208,8 @@ static bool can_time(const struct omprma_queue *queue)
            (runtime->moving == 0 || !queue_is_idle(queue));
 }
 
-const struct contest *adapt_contest(const struct adapt_kind *kind, enum paths_direction direction,
-                                    uint64_t bytes)
+struct contest *adapt_contest(struct adapt_kind *kind, enum paths_direction direction,
+                              uint64_t bytes)
 {
     return &kind->contest[direction][paths_class(bytes)];
 }
@@ -236,7 +236,7 @@ enum path adapt_path(struct omprma_queue *queue, bool submit, uint64_t bytes, bo
     small = is_small(paths->adapt, direction, bytes);
     if (!small && submit && bytes <= OMPRMA_COPIED_SUBMIT)
         return paths_bulk(paths, submit, bytes);
-    contest = &paths->adapt->contest[direction][paths_class(bytes)];
+    contest = adapt_contest(paths->adapt, direction, bytes);
     way = contest_next(
         contest, contest_is_due(contest) && (!small || queue_is_idle(queue)) && can_time(queue),
         timed);
@@ -311,7 +311,7 @@ static void say_revision(const char *what, const char *where, const struct conte
     char from[16], to[16];
 
     log_write(LOG_CHOICE, "%ss of %s %s %s, %s: %s in place of %s: %.1f us in place of %.1f", what,
-              size_text(class, from, sizeof(from)), to_text(class, what),
+              size_text(class, from, sizeof(from)), to_text(class, name),
               size_text(class + 1, to, sizeof(to)), where, name(contest->current), name(old),
               (double)contest->us[contest->current], (double)contest->us[old]);
 }
@@ -346,24 +346,25 @@ static void follow(const struct runtime *runtime, const struct adapt_kind *kind,
     }
 }
 
-/* What a transfer has taken. */
-static void count(const struct device *device, enum paths_direction direction, uint64_t bytes,
-                  int way, double us)
+/* The transfer that is timed is over. */
+static void count(const struct device *device, enum paths_direction direction, uint64_t bytes)
 {
+    const struct adapt_watch *watch = &device->runtime->watch;
+    double us = (double)(clock_ns() - watch->begun_ns) / 1e3;
     struct adapt_kind *kind = device->paths.adapt;
-    bool small = kind && is_small(kind, direction, bytes);
-    enum path path = path_of(direction, small, way);
+    unsigned class = paths_class(bytes);
     struct contest *contest;
-    unsigned class;
+    bool small;
     int old;
 
-    if (!kind)
+    if (!kind || !watch->begun_ns || watch->begun != device->runtime->moved)
         return;
-    class = paths_class(bytes);
-    contest = &kind->contest[direction][class];
+    contest = adapt_contest(kind, direction, bytes);
+    small = is_small(kind, direction, bytes);
     old = contest->current;
-    if (!contest_sample(contest, way,
-                        scaled(&device->paths.curve[direction][path], bytes, class, us)))
+    us = scaled(&device->paths.curve[direction][path_of(direction, small, watch->way)], bytes,
+                class, us);
+    if (!contest_sample(contest, watch->way, us))
         return;
     follow(device->runtime, kind, direction, class, path_of(direction, small, contest->current));
     say_revision(direction_names[direction], kind->name, contest, old, class,
@@ -377,9 +378,8 @@ void adapt_ended(struct operation *operation)
 
     if (!watch)
         return;
-    if (watch->begun_ns && watch->begun == runtime->moved && !operation->failure)
-        count(operation->queue->device, direction_of(operation), operation->move.transfer.bytes,
-              watch->way, (double)(clock_ns() - watch->begun_ns) / 1e3);
+    if (!operation->failure)
+        count(operation->queue->device, direction_of(operation), operation->move.transfer.bytes);
     operation_drop(&runtime->operations, operation);
     watch->operation = NULL;
 }
@@ -395,13 +395,9 @@ void adapt_inline_begins(struct runtime *runtime)
 
 void adapt_inline_ended(const struct omprma_queue *queue, bool submit, uint64_t bytes)
 {
-    struct runtime *runtime = queue->device->runtime;
-    struct adapt_watch *watch = &runtime->watch;
-    double us = (double)(clock_ns() - watch->begun_ns) / 1e3;
-
-    watch->is_inline = false;
-    if (!queue->failed && runtime->moved == watch->begun)
-        count(queue->device, submit ? PATHS_SUBMIT : PATHS_RETRIEVE, bytes, watch->way, us);
+    if (!queue->failed)
+        count(queue->device, submit ? PATHS_SUBMIT : PATHS_RETRIEVE, bytes);
+    queue->device->runtime->watch.is_inline = false;
 }
 
 /* ---- exchanges ---- */
@@ -474,7 +470,7 @@ static void print_contests(FILE *out, const char *what, const char *where,
             spent += contests[next].spent_us;
         }
         fprintf(out, "omprma:   %ss of %s %s %s, %s: %s, %" PRIu64 " of them", what,
-                size_text(class, from, sizeof(from)), to_text(next - 1, what),
+                size_text(class, from, sizeof(from)), to_text(next - 1, name),
                 size_text(next, to, sizeof(to)), where, name(contest->current), transfers);
         if (contest->revisions)
             fprintf(out, "; at start-up %s, revised %" PRIu32 "x, gained %.1f ms",

@@ -45,8 +45,8 @@ void adapt_begin_exchange(struct exchange_paths *paths);
 void adapt_end(struct runtime *runtime);
 
 /* What is known of transfers of a size. */
-const struct contest *adapt_contest(const struct adapt_kind *kind, enum paths_direction direction,
-                                    uint64_t bytes);
+struct contest *adapt_contest(struct adapt_kind *kind, enum paths_direction direction,
+                              uint64_t bytes);
 
 /* Whether adapt_path() chooses for a transfer inside an arena, not the limits of what messages
  * carry. */

@@ -26,9 +26,8 @@ static omprma_status_t put_record(struct omprma_queue *queue, struct operation *
 
         if (!message)
             return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for a control message");
-        buffer = message == queue->open && queue->device->peer->shares
-                     ? channel_join_buffer(channel, message)
-                     : channel_buffer(message);
+        buffer = queue->device->peer->shares ? channel_join_buffer(channel, message)
+                                             : channel_buffer(message);
         if (wire_append(&buffer, record)) {
             operation->record = message->bytes;
             operation->message = message;

@@ -213,6 +213,7 @@ static omprma_status_t spin(const struct probe *probe, int64_t us)
 
 static omprma_status_t measure_one(struct device *device, int64_t budget_ns)
 {
+    uint64_t at_once = device->peer->shares ? INLINE_MEASURED : 0;
     struct probe *probe;
     omprma_status_t status = probe_open(device, cost_sizes[COST_SIZES - 1], &probe);
 
@@ -227,8 +228,8 @@ static omprma_status_t measure_one(struct device *device, int64_t budget_ns)
     if (status == OMPRMA_OK)
         status = spin(probe, 0);
     survey_result(&probe->survey, device->paths.curve);
-    for (int direction = 0; direction < PATHS_DIRECTIONS && device->peer->shares; direction++)
-        device->paths.curve[direction][PATH_INLINE].at_once = INLINE_MEASURED;
+    for (int direction = 0; direction < PATHS_DIRECTIONS; direction++)
+        device->paths.curve[direction][PATH_INLINE].at_once = at_once;
     force(&device->paths, PATH_INLINE);
     probe_close(probe);
     return status;

@@ -48,7 +48,7 @@ struct exchange_paths {
 
 extern const char *const paths_names[PATH_COUNT];
 
-/* What may be copied is one class less. */
+/* The largest size that is copied belongs to the class of those below it. */
 static inline unsigned paths_class(uint64_t bytes)
 {
     return cost_class(bytes == OMPRMA_COPIED_SUBMIT ? bytes - 1 : bytes);

@@ -328,7 +328,7 @@ omprma_status_t omprma_retrieve(omprma_queue_t *queue, void *to, omprma_addr_t f
     if (!begin_copy(queue, false, from, to, bytes, &arena, &status))
         return status;
     if (bytes <= (arena ? read_limit(queue) : RECORD_DATA_MOST / 4) &&
-        !(arena && !is_fused(queue) && adapt_decides(queue, false, bytes)))
+        !(arena && adapt_decides(queue, false, bytes) && !is_fused(queue)))
         status = read_inline(queue, to, NULL, from, bytes, arena);
     else
         status = move(queue, false, from, to, bytes, arena);

@@ -58,7 +58,7 @@ static enum path taken(const struct bench *bench, enum perf_op op, uint64_t byte
 
 static uint32_t revisions(const struct bench *bench, enum perf_op op, uint64_t bytes)
 {
-    const struct adapt_kind *kind = bench->device->paths.adapt;
+    struct adapt_kind *kind = bench->device->paths.adapt;
     enum paths_direction direction = is_submit(op) ? PATHS_SUBMIT : PATHS_RETRIEVE;
     return kind ? adapt_contest(kind, direction, bytes)->revisions : 0;
 }
