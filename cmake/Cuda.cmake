@@ -13,6 +13,7 @@ add_dependencies(omprma_cuda omprma_end)
 target_link_libraries(omprma_cuda PRIVATE omprma_flags omprma omprma::bsd Threads::Threads
     ${CMAKE_DL_LIBS})
 target_link_options(omprma_cuda PRIVATE -Wl,-z,nodelete -Wl,--version-script=${cuda_map})
+omprma_across_files(omprma_cuda)
 set_target_properties(omprma_cuda PROPERTIES
     OUTPUT_NAME cuda SOVERSION 1 LINK_DEPENDS ${cuda_map}
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib/omprma/cuda

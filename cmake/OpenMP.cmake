@@ -20,6 +20,7 @@ add_library(omprma_runtime SHARED ${runtime_sources})
 target_link_libraries(omprma_runtime PRIVATE omprma_flags omprma omprma::bsd Threads::Threads
     ${CMAKE_DL_LIBS})
 target_link_options(omprma_runtime PRIVATE -Wl,-z,nodelete -Wl,--version-script=${runtime_map})
+omprma_across_files(omprma_runtime)
 set_target_properties(omprma_runtime PROPERTIES
     OUTPUT_NAME omprma-runtime LINK_DEPENDS ${runtime_map}
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib/omprma

@@ -10,6 +10,7 @@ endif()
 add_library(omprma_plugin MODULE ${plugin_sources})
 target_link_libraries(omprma_plugin PRIVATE omprma_flags omprma Threads::Threads)
 target_link_options(omprma_plugin PRIVATE -Wl,-z,nodelete)
+omprma_across_files(omprma_plugin)
 # $ORIGIN is the folder of the link through which the plugin was opened, not that of the file.
 set_target_properties(omprma_plugin PROPERTIES
     PREFIX "" OUTPUT_NAME libomprma-plugin

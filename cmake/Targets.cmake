@@ -12,6 +12,24 @@ target_compile_definitions(omprma_flags INTERFACE _GNU_SOURCE=
 target_include_directories(omprma_flags INTERFACE
     ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
 target_link_options(omprma_flags INTERFACE -Wl,--as-needed -Wl,-z,relro)
+
+# A small region is some thousand instructions in a hundred small functions: optimized across files
+# it takes a sixth less time. Objects that tests link, too, hold ordinary code beside that for the
+# linker's optimizer: tests replace functions, and are to be linked fast.
+option(OMPRMA_LTO "Optimize libraries and workers across files, with gcc and without sanitizers" ON)
+if(OMPRMA_LTO AND CMAKE_C_COMPILER_ID STREQUAL GNU AND NOT OMPRMA_SANITIZE
+   AND NOT CMAKE_BUILD_TYPE STREQUAL Debug)
+    set(across_files $<BOOL:$<TARGET_PROPERTY:OMPRMA_ACROSS_FILES>>)
+    target_compile_options(omprma_flags INTERFACE
+        $<${across_files}:-flto=auto> $<${across_files}:-ffat-lto-objects>)
+    target_link_options(omprma_flags INTERFACE $<IF:${across_files},-flto=auto,-fno-lto>)
+endif()
+
+# omprma_across_files(TARGET...): these are optimized so.
+function(omprma_across_files)
+    set_target_properties(${ARGN} PROPERTIES OMPRMA_ACROSS_FILES ON)
+endfunction()
+
 if(OMPRMA_SANITIZE)
     target_compile_options(omprma_flags INTERFACE
         -fsanitize=${OMPRMA_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)

@@ -176,20 +176,28 @@ static enum command_step read_copied(struct stream *stream, const struct wire_re
     return COMMAND_DONE;
 }
 
-/* Answers with the memory itself; copies it once, into the message. */
-static void read_touched(struct stream *stream, const struct wire_record *record)
+/* *at: where the memory is. False, and the stream has failed: not there. */
+static bool touch_range(struct stream *stream, struct worker_device *device, const char *what,
+                        uint64_t address, uint64_t bytes, bool write, void **at)
 {
-    uint64_t address = record->word[0], bytes = record->word[1], bad = 0;
-    struct worker_device *device = stream->device;
-    const void *from = device->backend->touch(device, address, bytes, false, &bad);
-    void *to;
+    uint64_t bad = 0;
 
-    if (!from) {
-        worker_device_refuse_range("retrieve", address, bytes, bad);
-        stream_fail(stream, OMPRMA_ERR_ADDRESS, error_text());
+    *at = device->backend->touch(device, address, bytes, write, &bad);
+    if (*at)
+        return true;
+    worker_device_refuse_range(what, address, bytes, bad);
+    stream_fail(stream, OMPRMA_ERR_ADDRESS, error_text());
+    return false;
+}
+
+/* Answers with the memory itself; copies it once, into the message. */
+static void read_touched(struct stream *stream, uint32_t op, uint64_t address, uint64_t bytes)
+{
+    void *from, *to;
+
+    if (!touch_range(stream, stream->device, "retrieve", address, bytes, false, &from))
         return;
-    }
-    to = reply_append(stream, WIRE_DONE, record->op, bytes, NULL, (uint32_t)bytes);
+    to = reply_append(stream, WIRE_DONE, op, bytes, NULL, (uint32_t)bytes);
     if (to)
         memcpy(to, from, bytes);
 }
@@ -202,7 +210,7 @@ static enum command_step run_read(struct stream *stream, const struct wire_recor
     }
     if (!worker_device_is_touchable(stream->device))
         return read_copied(stream, record);
-    read_touched(stream, record);
+    read_touched(stream, record->op, record->word[0], record->word[1]);
     return COMMAND_DONE;
 }
 
@@ -270,17 +278,10 @@ static enum command_step run_staged(struct stream *stream, const struct wire_rec
 static bool touch_end(struct stream *stream, struct worker_device *device, uint64_t address,
                       uint64_t bytes, bool write, void **at)
 {
-    uint64_t bad = 0;
-
     *at = NULL;
     if (!worker_device_is_touchable(device))
         return true;
-    *at = device->backend->touch(device, address, bytes, write, &bad);
-    if (*at)
-        return true;
-    worker_device_refuse_range("exchange", address, bytes, bad);
-    stream_fail(stream, OMPRMA_ERR_ADDRESS, error_text());
-    return false;
+    return touch_range(stream, device, "exchange", address, bytes, write, at);
 }
 
 /* One piece in one copy, by the device that cannot be touched. */
@@ -433,6 +434,46 @@ static enum command_step run_launch(struct stream *stream, const struct wire_rec
     return COMMAND_DONE;
 }
 
+/* Writes what stands before the launch. False: the stream has failed. */
+static bool begin_region(struct stream *stream, const struct wire_region *region)
+{
+    void *to;
+
+    if (!worker_device_is_touchable(stream->device) || region->back_bytes > COMMAND_DATA_MOST) {
+        stream_fail(stream, OMPRMA_ERR_PROTOCOL, "a region that does not go in one command");
+        return false;
+    }
+    if (region->bytes == 0)
+        return true;
+    if (!touch_range(stream, stream->device, "submit", region->to, region->bytes, true, &to))
+        return false;
+    memcpy(to, region->data, region->bytes);
+    return true;
+}
+
+/* What comes back is read when the result is due. */
+static enum command_step run_region(struct stream *stream, const struct wire_record *record)
+{
+    struct wire_region region;
+    omprma_status_t status = wire_open_region(record, &region);
+
+    if (status != OMPRMA_OK)
+        stream_fail_error(stream, stream->op, status);
+    if (status != OMPRMA_OK || (!stream->begun && !begin_region(stream, &region)))
+        return COMMAND_DONE;
+    return run_launch(stream, &region.launch);
+}
+
+static void answer_region(struct stream *stream, const struct wire_record *record)
+{
+    uint32_t bytes = (uint32_t)record->word[3];
+
+    if (bytes > 0)
+        read_touched(stream, record->op, record->word[2], bytes);
+    else
+        command_finish(stream, record, 0, NULL, 0);
+}
+
 /* ---- which is which ---- */
 
 /* Commands of a queue that has failed: nothing is run, everybody who waits is answered. */
@@ -504,6 +545,8 @@ static enum command_step run_well(struct stream *stream, const struct wire_recor
         return run_read(stream, record);
     case WIRE_LAUNCH:
         return run_launch(stream, record);
+    case WIRE_REGION:
+        return run_region(stream, record);
     case WIRE_COPY:
         return run_copy(stream, record);
     case WIRE_STORE:
@@ -525,14 +568,14 @@ static enum command_step run_well(struct stream *stream, const struct wire_recor
 /* What takes time, and is no transfer with other processes: those overlap. */
 static bool has_span(uint16_t code)
 {
-    return code == WIRE_LAUNCH || code == WIRE_COPY || code == WIRE_STORE || code == WIRE_FETCH ||
-           code == WIRE_FILL;
+    return code == WIRE_LAUNCH || code == WIRE_REGION || code == WIRE_COPY || code == WIRE_STORE ||
+           code == WIRE_FETCH || code == WIRE_FILL;
 }
 
 void command_tell_span(const struct stream *stream, const struct wire_record *record,
                        const struct backend_job *job)
 {
-    bool launch = record->code == WIRE_LAUNCH;
+    bool launch = record->code == WIRE_LAUNCH || record->code == WIRE_REGION;
     int64_t begin = launch && job->began_ns ? job->began_ns : stream->began_ns;
     int64_t end = launch && job->ended_ns ? job->ended_ns : clock_ns();
 
@@ -584,11 +627,13 @@ enum command_step command_run(struct stream *stream, const struct wire_record *r
         return step;
     if (traces)
         command_tell_span(stream, record, &stream->job);
+    if (stream->failed == OMPRMA_OK && record->code == WIRE_REGION)
+        answer_region(stream, record);
     if (stream->failed != OMPRMA_OK)
         command_refuse(stream, record, stream->failed, stream->failed_text);
     else if (record->code == WIRE_FENCE)
         command_finish(stream, record, (uint64_t)clock_ns(), NULL, 0);
-    else if (record->code != WIRE_READ)
+    else if (record->code != WIRE_READ && record->code != WIRE_REGION)
         command_finish(stream, record, 0, NULL, 0);
     return COMMAND_DONE;
 }

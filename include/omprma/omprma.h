@@ -374,6 +374,30 @@ OMPRMA_API omprma_status_t omprma_launch_packed(omprma_queue_t *queue, omprma_ad
                                                 const omprma_geometry_t *geometry,
                                                 const void *parameters, size_t bytes);
 
+/* A region: what is copied to the device, the call of a kernel, and what comes back. A size of 0
+ * leaves a copy out. */
+typedef struct omprma_region {
+    omprma_addr_t to; /* `bytes` are copied from `from` to here, */
+    const void *from;
+    size_t bytes;
+    omprma_addr_t kernel; /* then this is called with `count` arguments, */
+    const omprma_geometry_t *geometry;
+    const uint64_t *arguments;
+    size_t count;
+    omprma_addr_t back; /* then `part_count` parts of `back_bytes` are copied from here. */
+    size_t back_bytes;
+    const omprma_part_t *parts;
+    size_t part_count;
+} omprma_region_t;
+
+/*
+ * As omprma_submit(), omprma_launch() and omprma_retrieve_parts() one after another. One with
+ * little data is one command for the worker, with one answer. All but what is submitted is copied,
+ * and that as omprma_submit() says. Blocks: when full. Errors: ARGUMENT (region is NULL); those of
+ * the three. What stands before the one with the error is done.
+ */
+OMPRMA_API omprma_status_t omprma_region(omprma_queue_t *queue, const omprma_region_t *region);
+
 /* Sends what the queue has gathered so far, so that the worker starts on it. Without it, small
  * operations may wait for company until the queue is queried or synchronized. Blocks: no. */
 OMPRMA_API omprma_status_t omprma_queue_flush(omprma_queue_t *queue);

@@ -67,6 +67,7 @@ static const struct code_layout codes[] = {
     [WIRE_FETCH] = {"fetch", 3, TAIL_NONE, WIRE_COMMANDS},
     [WIRE_FILL] = {"fill", 4, TAIL_NONE, WIRE_COMMANDS},
     [WIRE_ASK] = {"ask", 1, TAIL_BYTES, WIRE_COMMANDS},
+    [WIRE_REGION] = {"region", 4, TAIL_BYTES, WIRE_COMMANDS},
     [WIRE_DONE] = {"done", 1, TAIL_BYTES, WIRE_RESULTS},
     [WIRE_FAILED] = {"failed", 4, TAIL_BYTES, WIRE_RESULTS},
     [WIRE_OUTPUT] = {"output", 1, TAIL_BYTES, WIRE_RESULTS},
@@ -348,5 +349,24 @@ omprma_status_t wire_open_launch(const struct wire_record *record, struct wire_l
     if (at[skip] > 8 * (uint64_t)launch->count)
         return error_set(OMPRMA_ERR_PROTOCOL, "a launch of %u words lacks its parameters", words);
     launch->packed_bytes = (uint32_t)at[skip];
+    return OMPRMA_OK;
+}
+
+omprma_status_t wire_open_region(const struct wire_record *record, struct wire_region *region)
+{
+    uint32_t bytes = (uint32_t)(record->word[3] >> 32), launch = record->tail_bytes - bytes;
+
+    if (bytes > record->tail_bytes || launch % 8)
+        return error_set(OMPRMA_ERR_PROTOCOL, "a region with a tail of %u bytes writes %u",
+                         record->tail_bytes, bytes);
+    region->to = record->word[1];
+    region->from = record->word[2];
+    region->data = (const uint8_t *)record->tail + launch;
+    region->bytes = bytes;
+    region->back_bytes = (uint32_t)record->word[3];
+    region->launch = *record;
+    region->launch.code = WIRE_LAUNCH;
+    region->launch.flags = record->flags & (WIRE_REPLY | WIRE_GEOMETRY);
+    region->launch.tail_bytes = launch;
     return OMPRMA_OK;
 }

@@ -14,7 +14,7 @@
 
 enum {
     WIRE_MAGIC = 0x4d52,
-    WIRE_VERSION = 10,
+    WIRE_VERSION = 11,
     WIRE_MESSAGE_BYTES = 64 << 10, /* largest message */
     WIRE_ARENAS_MOST = 64,         /* of a device at a time: what the application can hold */
     WIRE_HEADER_BYTES = 16,
@@ -55,6 +55,9 @@ enum wire_code {
     WIRE_TURN,  /* of no device: which worker this is of those that divide the host's cores now, and
                  * how many they are */
     WIRE_NUMBER, /* of no device: what number the worker's first device is for the program */
+    WIRE_REGION, /* write, launch and read, all small, as one: entry, address to write, address to
+                  * read, bytes written << 32 | bytes read | tail: as a launch's, then what is
+                  * written; see wire_open_region() */
     WIRE_COMMAND_END,
     /* results, worker to application */
     WIRE_DONE = 64, /* an operation that wanted a result is done: value | tail: data */
@@ -171,6 +174,17 @@ struct wire_launch {
 
 /* Takes a launch apart. Errors: PROTOCOL (it is shorter than it says). */
 omprma_status_t wire_open_launch(const struct wire_record *record, struct wire_launch *launch);
+
+/* What a region is made of. No bytes: there is nothing to write, or to read. */
+struct wire_region {
+    uint64_t to, from; /* what is written where, what is read */
+    const void *data;
+    uint32_t bytes, back_bytes;
+    struct wire_record launch; /* as one of its own */
+};
+
+/* Takes a region apart. Errors: PROTOCOL (it is shorter than it says). */
+omprma_status_t wire_open_region(const struct wire_record *record, struct wire_region *region);
 
 /* Gives the next record; false at the end. Only after wire_open() said OK. */
 bool wire_next(struct wire_reader *reader, struct wire_record *record);

@@ -129,6 +129,15 @@ static void set_ranges(struct operation *operation, const struct transfer *trans
     operation->fills_host = transfer->direction == TRANSFER_IN;
 }
 
+void queue_brings(struct operation *command, uint64_t bytes, void *to, struct read_parts *parts)
+{
+    command->host_at = (uint64_t)(uintptr_t)to;
+    command->host_bytes = bytes;
+    command->fills_host = true;
+    command->parts = parts;
+    command->queue->hosts++;
+}
+
 omprma_status_t queue_append_read(struct omprma_queue *queue, omprma_addr_t from, uint64_t bytes,
                                   void *to, struct read_parts *parts, bool may_fail)
 {
@@ -138,11 +147,7 @@ omprma_status_t queue_append_read(struct omprma_queue *queue, omprma_addr_t from
 
     if (status != OMPRMA_OK)
         return status;
-    read->host_at = (uint64_t)(uintptr_t)to;
-    read->host_bytes = bytes;
-    read->fills_host = true;
-    read->read.parts = parts;
-    queue->hosts++;
+    queue_brings(read, bytes, to, parts);
     return OMPRMA_OK;
 }
 

@@ -458,7 +458,7 @@ static uint64_t whole_number(const struct omprma_queue *queue, uint32_t number)
 
 static void deliver_data(const struct operation *read, const uint8_t *data)
 {
-    const struct read_parts *parts = read->read.parts;
+    const struct read_parts *parts = read->parts;
 
     if (!parts)
         memcpy((void *)(uintptr_t)read->host_at, data, read->host_bytes);
@@ -469,7 +469,7 @@ static void deliver_data(const struct operation *read, const uint8_t *data)
 /* False: the result is not what was asked for. */
 static bool deliver(struct operation *command, const struct wire_record *record)
 {
-    if (command->kind == OPERATION_READ) {
+    if (operation_brings_data(command)) {
         if (record->tail_bytes != command->host_bytes)
             return false;
         deliver_data(command, record->tail);
@@ -493,12 +493,10 @@ static void commands_done(struct omprma_queue *queue, uint64_t number,
             continue;
         if (o->number > number)
             break;
-        if (o->kind == OPERATION_READ && (!record || o->number != number || !deliver(o, record))) {
+        if ((!record || o->number != number || !deliver(o, record)) && operation_brings_data(o)) {
             queue_fail(queue, o, OMPRMA_ERR_PROTOCOL, "a retrieve came back with another size");
             return;
         }
-        if (o->kind == OPERATION_COMMAND && record && o->number == number)
-            deliver(o, record);
         o->answered = true;
         if (o->kind != OPERATION_HALF)
             queue_end_operation(o, NULL);

@@ -57,7 +57,7 @@ omprma_status_t failure_report(const struct failure *failure)
  */
 static const size_t cleared[] = {
     [OPERATION_WRITE] = offsetof(struct operation, command),
-    [OPERATION_READ] = BYTES_WITH(read),
+    [OPERATION_READ] = offsetof(struct operation, command),
     [OPERATION_COMMAND] = BYTES_WITH(command),
     [OPERATION_HALF] = BYTES_WITH(move),
     [OPERATION_TRANSFER] = BYTES_WITH(move),

@@ -69,7 +69,7 @@ enum wait_use {
     WAIT_ORDER     /* order only: the failure is not its own */
 };
 
-/* Where the parts of a small retrieve go. */
+/* Where the parts of what a result brings go. */
 struct read_parts {
     size_t count;
     omprma_part_t part[];
@@ -116,8 +116,9 @@ struct operation {
     bool is_part;         /* of an operation of another queue, which is counted */
     struct omprma_queue *releases;    /* the other half of an exchange, held until it is issued */
     uint64_t device_at, device_bytes; /* range on the device, of writes, reads and transfers */
-    uint64_t host_at, host_bytes;     /* range in this process; 0 bytes: none. See read.parts */
+    uint64_t host_at, host_bytes;     /* range in this process; 0 bytes: none. See parts */
     bool fills_host;                  /* it will be written to */
+    struct read_parts *parts;         /* of what its result brings: not to host_at, but here */
     int64_t start_ns;                 /* of transfers */
     uint32_t span, message_span;      /* of the trace: its own, and of the message that it closes */
     struct {
@@ -133,9 +134,6 @@ struct operation {
             uint32_t tail_capacity;
             uint64_t value; /* of its result */
         } command;
-        struct {
-            struct read_parts *parts; /* not to host_at, but here; NULL: to host_at */
-        } read;
         struct {
             struct transfer transfer;
             enum stats_kind kind;
@@ -171,6 +169,13 @@ void operation_pool_free(struct operation_pool *pool);
 static inline bool operation_is_command(const struct operation *operation)
 {
     return operation->kind <= OPERATION_HALF;
+}
+
+/* Its result brings data for memory of this process: a small retrieve, a region. */
+static inline bool operation_brings_data(const struct operation *operation)
+{
+    return operation->fills_host &&
+           (operation->kind == OPERATION_READ || operation->kind == OPERATION_COMMAND);
 }
 
 static inline bool operation_has_ended(const struct operation *operation)

@@ -223,9 +223,10 @@ static void release(struct operation *operation)
         free(operation->move.copy);
     } else if (operation->kind == OPERATION_WAIT) {
         operation_drop(pool_of(queue), operation->wait.target);
-    } else if (operation->kind == OPERATION_READ) {
-        free(operation->read.parts);
     }
+    if (operation->parts)
+        free(operation->parts);
+    operation->parts = NULL;
     if (operation->task.task && !operation->task.in_step)
         operation->task.task->end(operation);
     if (operation->state == OPERATION_ISSUED && operation->kind >= OPERATION_HALF)
@@ -474,8 +475,7 @@ void queue_keep_memory(struct omprma_queue *queue, const struct device *lost)
 
 static bool uses(const struct operation *operation, uint64_t begin, uint64_t bytes)
 {
-    const struct read_parts *parts =
-        operation->kind == OPERATION_READ ? operation->read.parts : NULL;
+    const struct read_parts *parts = operation->parts;
 
     for (size_t i = 0; parts && i < parts->count; i++)
         if (ranges_meet((uint64_t)(uintptr_t)parts->part[i].to, parts->part[i].bytes, begin, bytes))

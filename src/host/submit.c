@@ -1,9 +1,8 @@
 /*
- * submit.c: submit, retrieve, fill and launch: checks the range, chooses the way, appends to the
- * queue. Public functions of omprma.h.
+ * submit.c: submit, retrieve and fill: checks the range, chooses the way, appends to the queue. See
+ * submit.h. Public functions of omprma.h.
  */
 #include "host/submit.h"
-#include "host/turn.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,16 +13,14 @@
 #include "host/call.h"
 #include "host/carry.h"
 #include "host/check.h"
-#include "host/image.h"
 #include "host/append.h"
 #include "host/issue.h"
 
 /* Largest retrieve or submit that travels in one record. */
 enum { RECORD_DATA_MOST = 60 << 10 };
 
-/* Lets operations end that use the same host memory, where nothing else keeps them in order. */
-static omprma_status_t settle_host_overlap(struct omprma_queue *queue, const void *host,
-                                           uint64_t bytes, bool fill)
+omprma_status_t submit_settle_host(struct omprma_queue *queue, const void *host, uint64_t bytes,
+                                   bool fill)
 {
     if (!queue_uses(queue, host, bytes, fill))
         return OMPRMA_OK;
@@ -62,8 +59,7 @@ static omprma_status_t read_inline(struct omprma_queue *queue, void *to, struct 
     return status;
 }
 
-/* Parts without bytes are left out. */
-static struct read_parts *copy_parts(const omprma_part_t *list, size_t count)
+struct read_parts *submit_copy_parts(const omprma_part_t *list, size_t count)
 {
     struct read_parts *parts = malloc(sizeof(*parts) + count * sizeof(*list));
 
@@ -278,7 +274,7 @@ static bool begin_copy(struct omprma_queue *queue, bool submit, omprma_addr_t ad
     else if (bytes > 0)
         *status = call_check_range(queue->device, what, address, bytes, arena);
     if (*status == OMPRMA_OK && bytes > 0)
-        *status = settle_host_overlap(queue, host, bytes, !submit);
+        *status = submit_settle_host(queue, host, bytes, !submit);
     if (*status != OMPRMA_OK || bytes == 0) {
         call_end(queue, *status);
         return false;
@@ -335,7 +331,7 @@ omprma_status_t omprma_retrieve(omprma_queue_t *queue, void *to, omprma_addr_t f
     return call_end(queue, status);
 }
 
-static omprma_status_t check_parts(const struct device *device, size_t bytes,
+omprma_status_t submit_check_parts(const struct device *device, size_t bytes,
                                    const omprma_part_t *parts, size_t count)
 {
     if (!parts)
@@ -357,7 +353,7 @@ static omprma_status_t retrieve_at_once(struct omprma_queue *queue, omprma_addr_
 {
     bool arena = false;
     struct read_parts *copy;
-    omprma_status_t status = check_parts(queue->device, bytes, parts, count);
+    omprma_status_t status = submit_check_parts(queue->device, bytes, parts, count);
 
     *done = bytes == 0;
     if (status == OMPRMA_OK && bytes > 0)
@@ -365,11 +361,11 @@ static omprma_status_t retrieve_at_once(struct omprma_queue *queue, omprma_addr_
     if (status != OMPRMA_OK || *done || !arena || bytes > read_limit(queue) || queue->device->check)
         return status;
     for (size_t i = 0; i < count && status == OMPRMA_OK; i++)
-        status = settle_host_overlap(queue, parts[i].to, parts[i].bytes, true);
+        status = submit_settle_host(queue, parts[i].to, parts[i].bytes, true);
     *done = true;
     if (status != OMPRMA_OK)
         return status;
-    copy = copy_parts(parts, count);
+    copy = submit_copy_parts(parts, count);
     status = copy ? read_inline(queue, NULL, copy, from, bytes, true) : OMPRMA_ERR_HOST_MEMORY;
     if (status != OMPRMA_OK)
         free(copy);
@@ -421,104 +417,4 @@ omprma_status_t omprma_fill(omprma_queue_t *queue, omprma_addr_t to, const void 
     }
     memcpy(&record.word[1], pattern, pattern_bytes);
     return call_end(queue, queue_append_command(queue, OPERATION_COMMAND, &record, NULL));
-}
-
-/* Where all of the geometry is left to the device it takes no room in the message. */
-static bool says_nothing(const omprma_geometry_t *geometry)
-{
-    static const omprma_geometry_t none;
-
-    return !geometry || memcmp(geometry, &none, sizeof(none)) == 0;
-}
-
-static void name_launch(struct omprma_queue *queue, const struct operation *launch)
-{
-    struct trace_place place = queue_trace_place(queue);
-
-    trace_kernel(&place, launch, image_kernel_of(queue->device, launch->command.entry));
-}
-
-/* The tail is written in place: geometry, size of packed parameters, parameters. */
-static omprma_status_t append_launch(struct omprma_queue *queue, omprma_addr_t kernel,
-                                     const omprma_geometry_t *geometry, const void *parameters,
-                                     uint64_t bytes, bool packed)
-{
-    struct wire_record record = {
-        .code = WIRE_LAUNCH,
-        .flags =
-            (uint16_t)((says_nothing(geometry) ? 0 : WIRE_GEOMETRY) | (packed ? WIRE_PACKED : 0)),
-        .word = {kernel},
-        .tail = parameters,
-        .tail_bytes = (uint32_t)((bytes + 7) & ~UINT64_C(7)),
-    };
-    struct operation *launch;
-    omprma_status_t status;
-    char *tail;
-
-    if (record.flags != 0)
-        record.tail = NULL;
-    record.tail_bytes += (record.flags & WIRE_GEOMETRY ? sizeof(*geometry) : 0) + (packed ? 8 : 0);
-    status = queue_append_command(queue, OPERATION_COMMAND, &record, &launch);
-    if (status != OMPRMA_OK)
-        return status;
-    if (queue->device->runtime->trace)
-        name_launch(queue, launch);
-    if (record.flags == 0)
-        return OMPRMA_OK;
-    tail = (char *)launch->message->data + launch->record + wire_record_bytes(WIRE_LAUNCH, 0);
-    if (record.flags & WIRE_GEOMETRY)
-        tail = (char *)memcpy(tail, geometry, sizeof(*geometry)) + sizeof(*geometry);
-    if (packed)
-        tail = (char *)memcpy(tail, &bytes, 8) + 8;
-    if (bytes & 7)
-        memset(tail + (bytes & ~UINT64_C(7)), 0, 8);
-    if (bytes)
-        memcpy(tail, parameters, bytes);
-    return OMPRMA_OK;
-}
-
-omprma_status_t omprma_launch(omprma_queue_t *queue, omprma_addr_t kernel,
-                              const omprma_geometry_t *geometry, const uint64_t *arguments,
-                              size_t count)
-{
-    omprma_status_t status = call_begin(queue);
-
-    if (status != OMPRMA_OK)
-        return status;
-    if (kernel == 0 || count > OMPRMA_LAUNCH_ARGUMENTS || (count && !arguments))
-        return call_end(queue, error_set(OMPRMA_ERR_ARGUMENT,
-                                         "%s: launch of kernel 0x%llx with %zu "
-                                         "arguments; at most %d are possible",
-                                         device_name(queue->device), (unsigned long long)kernel,
-                                         count, OMPRMA_LAUNCH_ARGUMENTS));
-    if (queue->device->check)
-        check_launch(queue->device, kernel, arguments, count);
-    turn_begin(queue->device->peer);
-    status = append_launch(queue, kernel, geometry, arguments, 8 * count, false);
-    if (status == OMPRMA_OK)
-        queue->device->stats.launches++;
-    return call_end(queue, status);
-}
-
-omprma_status_t omprma_launch_packed(omprma_queue_t *queue, omprma_addr_t kernel,
-                                     const omprma_geometry_t *geometry, const void *parameters,
-                                     size_t bytes)
-{
-    omprma_status_t status = call_begin(queue);
-
-    if (status != OMPRMA_OK)
-        return status;
-    if (kernel == 0 || bytes > 8 * OMPRMA_LAUNCH_ARGUMENTS || (bytes && !parameters))
-        return call_end(queue, error_set(OMPRMA_ERR_ARGUMENT,
-                                         "%s: launch of kernel 0x%llx with %zu bytes of "
-                                         "parameters; at most %d are possible",
-                                         device_name(queue->device), (unsigned long long)kernel,
-                                         bytes, 8 * OMPRMA_LAUNCH_ARGUMENTS));
-    if (queue->device->check)
-        check_command(queue->device, kernel, parameters, bytes);
-    turn_begin(queue->device->peer);
-    status = append_launch(queue, kernel, geometry, parameters, bytes, true);
-    if (status == OMPRMA_OK)
-        queue->device->stats.launches++;
-    return call_end(queue, status);
 }

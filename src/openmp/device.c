@@ -29,6 +29,11 @@ static struct devices {
     bool forked; /* which this one is */
 } devices = {.once = PTHREAD_ONCE_INIT};
 
+static void range_forgotten(void *device, const struct share *share)
+{
+    share_give(device, NULL, share);
+}
+
 /* Of those that run code for this kind of machine. Their number; 0: none, or no memory. */
 static int devices_make(int count)
 {
@@ -52,7 +57,7 @@ static int devices_make(int count)
         memcpy(device->host, info.host, sizeof(device->host));
         pthread_mutex_init(&device->lock, NULL);
         pthread_mutex_init(&device->load_lock, NULL);
-        RB_INIT(&device->mapping.tree);
+        mapping_init(&device->mapping, range_forgotten, device);
     }
     devices.all = all;
     return made;

@@ -100,7 +100,7 @@ static bool range_overlaps(struct work *work, const struct range *range, const s
     return range_impossible();
 }
 
-static struct mapped *range_make(struct work *work, const struct range *range)
+static struct mapped *range_add(struct work *work, const struct range *range)
 {
     struct device *device = work->device;
     struct share share;
@@ -116,6 +116,20 @@ static struct mapped *range_make(struct work *work, const struct range *range)
         return NULL;
     }
     mapped->share = share;
+    return mapped;
+}
+
+/* A variable that was mapped a moment ago has its memory still, but on a device that is lost. */
+static struct mapped *range_make(struct work *work, const struct range *range)
+{
+    struct mapped *mapped = NULL;
+    if (!work->lost)
+        mapped = mapping_add_again(&work->device->mapping, range->begin, range->bytes,
+                                   (range->type & MAP_HOLD) != 0);
+    if (!mapped)
+        mapped = range_add(work, range);
+    if (!mapped)
+        return NULL;
     mapped->base = range->base < range->begin ? range->base : range->begin;
     mapped->name = range->name;
     mapped->made_by = work->number;
@@ -280,5 +294,5 @@ bool maps_enter(struct work *work, const struct maps *maps)
     for (size_t i = 0; i < entering.count && right; i++)
         right = attachment_make(work, &entering.attachments[i]);
     free(entering.attachments);
-    return work_send(work) && right;
+    return (work->computes || work_send(work)) && right; /* a region's launch comes with it */
 }

@@ -35,11 +35,19 @@ bool gather_add(struct gather *gather, const struct share *share, omprma_addr_t 
     return true;
 }
 
+void gather_give(struct gather *gather, omprma_region_t *region)
+{
+    region->to = gather->begin;
+    region->from = gather->data;
+    region->bytes = gather->end - gather->begin;
+    gather->end = gather->begin;
+}
+
 omprma_status_t gather_issue(struct gather *gather, omprma_queue_t *queue)
 {
-    size_t bytes = gather->end - gather->begin;
-    gather->end = gather->begin;
-    return omprma_submit(queue, gather->begin, gather->data, bytes);
+    omprma_region_t all;
+    gather_give(gather, &all);
+    return omprma_submit(queue, all.to, all.from, all.bytes);
 }
 
 /* What lies between pieces, nobody's or a pointer that stays as it is, comes back for nothing. */
@@ -72,13 +80,22 @@ bool scatter_add(struct scatter *scatter, const struct share *share, void *to, o
     return true;
 }
 
+void scatter_give(struct scatter *scatter, omprma_region_t *region)
+{
+    for (size_t i = 0; i < scatter->count; i++)
+        scatter->parts[i].offset -= scatter->begin;
+    region->back = scatter->begin;
+    region->back_bytes = scatter->end - scatter->begin;
+    region->parts = scatter->parts;
+    region->part_count = scatter->count;
+    scatter->count = 0;
+}
+
 omprma_status_t scatter_issue(struct scatter *scatter, omprma_queue_t *queue)
 {
-    size_t count = scatter->count, bytes = scatter->end - scatter->begin;
-    scatter->count = 0;
-    if (count == 1)
-        return omprma_retrieve(queue, scatter->parts[0].to, scatter->begin, bytes);
-    for (size_t i = 0; i < count; i++)
-        scatter->parts[i].offset -= scatter->begin;
-    return omprma_retrieve_parts(queue, scatter->begin, bytes, scatter->parts, count);
+    omprma_region_t all;
+    scatter_give(scatter, &all);
+    if (all.part_count == 1)
+        return omprma_retrieve(queue, all.parts[0].to, all.back, all.back_bytes);
+    return omprma_retrieve_parts(queue, all.back, all.back_bytes, all.parts, all.part_count);
 }

@@ -32,6 +32,10 @@ bool gather_add(struct gather *gather, const struct share *share, omprma_addr_t 
 /* Puts it into the queue, and empties it. */
 omprma_status_t gather_issue(struct gather *gather, omprma_queue_t *queue);
 
+/* Makes it what stands before a region's launch, and empties it; the data stays until something is
+ * added. */
+void gather_give(struct gather *gather, omprma_region_t *region);
+
 enum { SCATTER_PARTS = 64 };
 
 struct scatter {
@@ -48,5 +52,8 @@ bool scatter_add(struct scatter *scatter, const struct share *share, void *to, o
 
 /* Puts it into the queue, and empties it. */
 omprma_status_t scatter_issue(struct scatter *scatter, omprma_queue_t *queue);
+
+/* Makes it what a region brings back, and empties it; the list stays until something is added. */
+void scatter_give(struct scatter *scatter, omprma_region_t *region);
 
 #endif

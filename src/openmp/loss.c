@@ -30,6 +30,8 @@ static bool tell(const struct location *where, struct device *device, int status
 
 static bool status_told(const struct location *where, struct device *device, int status, bool over)
 {
+    if (status == OMPRMA_OK)
+        return true;
     bool lost = status == OMPRMA_ERR_DEVICE_LOST || status == OMPRMA_ERR_KERNEL;
     if (!lost || !loss_goes_on())
         return tell(where, device, status, over);

@@ -20,6 +20,17 @@ RB_GENERATE_INTERNAL(mapped_tree, mapped, link, mapped_compare, static)
 RB_GENERATE_INTERNAL(attached_tree, attached, link, attached_compare, static)
 #pragma GCC diagnostic pop
 
+/* So many ranges that may come again: more than a region has. */
+enum { VACANT_MOST = 128 };
+
+void mapping_init(struct mapping *mapping, void (*give)(void *owner, const struct share *share),
+                  void *owner)
+{
+    *mapping = (struct mapping){.give = give, .owner = owner};
+    RB_INIT(&mapping->tree);
+    TAILQ_INIT(&mapping->vacant);
+}
+
 /* ---- ranges --------------------------------------------------------------------------------- */
 
 /* The last range that begins at or before the address, and the first one after it. */
@@ -39,6 +50,20 @@ static void mapping_around(const struct mapping *mapping, uintptr_t address, str
     }
 }
 
+static struct mapped *not_vacant_before(struct mapped *each)
+{
+    while (each && each->vacant)
+        each = RB_PREV(mapped_tree, NULL, each);
+    return each;
+}
+
+static struct mapped *not_vacant_after(struct mapped *each)
+{
+    while (each && each->vacant)
+        each = RB_NEXT(mapped_tree, NULL, each);
+    return each;
+}
+
 /* A section of no length belongs to a range also where it lies between the variable's base and the
  * part of it that is mapped. */
 static enum overlap find_empty(uintptr_t begin, struct mapped *before, struct mapped *after,
@@ -52,15 +77,18 @@ static enum overlap find_empty(uintptr_t begin, struct mapped *before, struct ma
     return *found ? OVERLAP_INSIDE : OVERLAP_NONE;
 }
 
-enum overlap mapping_find(const struct mapping *mapping, uintptr_t begin, size_t bytes,
+enum overlap mapping_find(struct mapping *mapping, uintptr_t begin, size_t bytes,
                           struct mapped **found)
 {
     struct mapped *before, *after;
     mapping_around(mapping, begin, &before, &after);
+    mapping->last = before;
     if (bytes == 0)
-        return find_empty(begin, before, after, found);
+        return find_empty(begin, not_vacant_before(before), not_vacant_after(after), found);
     uintptr_t end = begin + bytes;
-    if (before && begin < before->end) {
+    while (after && after->vacant && end > after->begin)
+        after = RB_NEXT(mapped_tree, NULL, after);
+    if (before && !before->vacant && begin < before->end) {
         *found = before;
         return end <= before->end ? OVERLAP_INSIDE : OVERLAP_PARTLY;
     }
@@ -72,9 +100,53 @@ enum overlap mapping_find(const struct mapping *mapping, uintptr_t begin, size_t
     return OVERLAP_NONE;
 }
 
+/* Nothing of it is left in the table. */
+static void take_out(struct mapping *mapping, struct mapped *mapped)
+{
+    if (mapping->last == mapped)
+        mapping->last = NULL;
+    RB_REMOVE(mapped_tree, &mapping->tree, mapped);
+    mapped->next_spare = mapping->spare;
+    mapping->spare = mapped;
+}
+
+static void forget(struct mapping *mapping, struct mapped *vacant)
+{
+    struct share share = vacant->share;
+    TAILQ_REMOVE(&mapping->vacant, vacant, link_vacant);
+    mapping->vacant_count--;
+    take_out(mapping, vacant);
+    mapping->give(mapping->owner, &share);
+}
+
+bool mapping_forget(struct mapping *mapping)
+{
+    bool any = !TAILQ_EMPTY(&mapping->vacant);
+    while (!TAILQ_EMPTY(&mapping->vacant))
+        forget(mapping, TAILQ_FIRST(&mapping->vacant));
+    return any;
+}
+
+/* No vacant range stands where another one is to be. */
+static void make_place(struct mapping *mapping, uintptr_t begin, uintptr_t end)
+{
+    struct mapped *before, *after;
+    if (mapping->vacant_count == 0)
+        return;
+    mapping_around(mapping, begin, &before, &after);
+    if (before && before->vacant && before->end > begin)
+        forget(mapping, before);
+    while (after && after->vacant && after->begin < end) {
+        struct mapped *next = RB_NEXT(mapped_tree, NULL, after);
+        forget(mapping, after);
+        after = next;
+    }
+}
+
 struct mapped *mapping_add(struct mapping *mapping, uintptr_t begin, size_t bytes,
                            omprma_addr_t device, bool hold)
 {
+    make_place(mapping, begin, begin + bytes);
     struct mapped *mapped = mapping->spare;
     if (mapped)
         mapping->spare = mapped->next_spare;
@@ -93,17 +165,49 @@ struct mapped *mapping_add(struct mapping *mapping, uintptr_t begin, size_t byte
     return mapped;
 }
 
-void mapping_remove(struct mapping *mapping, struct mapped *mapped)
+struct mapped *mapping_add_again(struct mapping *mapping, uintptr_t begin, size_t bytes, bool hold)
+{
+    struct mapped *mapped = mapping->last, *after;
+    if (!mapped || mapped->begin != begin)
+        mapping_around(mapping, begin, &mapped, &after);
+    if (!mapped || !mapped->vacant || mapped->begin != begin || mapped->end != begin + bytes)
+        return NULL;
+    TAILQ_REMOVE(&mapping->vacant, mapped, link_vacant);
+    mapping->vacant_count--;
+    mapping->count++;
+    mapped->vacant = mapped->lost = false;
+    mapped->base = begin;
+    mapped->references = hold ? 0 : 1;
+    mapped->holds = hold ? 1 : 0;
+    mapped->name = NULL;
+    mapped->writer = NULL;
+    return mapped;
+}
+
+static void pointers_drop(struct mapped *mapped)
 {
     struct attached *pointer;
     while ((pointer = RB_ROOT(&mapped->pointers))) {
         RB_REMOVE(attached_tree, &mapped->pointers, pointer);
         free(pointer);
     }
-    RB_REMOVE(mapped_tree, &mapping->tree, mapped);
+}
+
+void mapping_remove(struct mapping *mapping, struct mapped *mapped)
+{
+    pointers_drop(mapped);
     mapping->count--;
-    mapped->next_spare = mapping->spare;
-    mapping->spare = mapped;
+    take_out(mapping, mapped);
+}
+
+void mapping_vacate(struct mapping *mapping, struct mapped *mapped)
+{
+    pointers_drop(mapped);
+    mapping->count--;
+    mapped->vacant = true;
+    TAILQ_INSERT_TAIL(&mapping->vacant, mapped, link_vacant);
+    if (++mapping->vacant_count > VACANT_MOST)
+        forget(mapping, TAILQ_FIRST(&mapping->vacant));
 }
 
 void mapping_drop(struct mapping *mapping, struct mapped *mapped)
@@ -118,12 +222,12 @@ struct mapped *mapping_first(const struct mapping *mapping)
     struct mapped *each = RB_ROOT(&mapping->tree);
     while (each && RB_LEFT(each, link))
         each = RB_LEFT(each, link);
-    return each;
+    return not_vacant_after(each);
 }
 
 struct mapped *mapping_next(struct mapped *mapped)
 {
-    return RB_NEXT(mapped_tree, NULL, mapped);
+    return not_vacant_after(RB_NEXT(mapped_tree, NULL, mapped));
 }
 
 /* ---- counts --------------------------------------------------------------------------------- */

@@ -4,6 +4,9 @@
  * keeps the books: it moves nothing and allocates no device memory. Knows nothing of omprma but the
  * type of an address.
  *
+ * A program maps the same variables with every region. So a range that goes may stay as a vacant
+ * one, with its memory, until it comes again or its place is needed; nobody finds it meanwhile.
+ *
  * Thread: the owner of a table serialises all calls on it. Blocks: no.
  */
 #ifndef OMPRMA_OPENMP_MAPPING_H
@@ -41,6 +44,8 @@ RB_HEAD(attached_tree, attached);
 struct mapped {
     RB_ENTRY(mapped) link;
     struct mapped *next_spare;
+    TAILQ_ENTRY(mapped) link_vacant;
+    bool vacant;          /* nobody's; only its place and its memory are there */
     uintptr_t begin, end; /* host range */
     uintptr_t base;       /* of the variable that it is a part of */
     omprma_addr_t device; /* corresponds to begin */
@@ -55,12 +60,22 @@ struct mapped {
     struct attached_tree pointers;
 };
 RB_HEAD(mapped_tree, mapped);
+TAILQ_HEAD(mapped_list, mapped);
 
 struct mapping {
     struct mapped_tree tree;
-    size_t count;
-    struct mapped *spare; /* for the next ranges: they come and go with every region */
+    size_t count;              /* without vacant ones */
+    struct mapped *spare;      /* for the next ranges */
+    struct mapped *last;       /* what mapping_find() came by last, or NULL */
+    struct mapped_list vacant; /* the oldest first */
+    size_t vacant_count;
+    void (*give)(void *owner, const struct share *share); /* back, the memory of a vacant one */
+    void *owner;
 };
+
+/* An empty one. */
+void mapping_init(struct mapping *mapping, void (*give)(void *owner, const struct share *share),
+                  void *owner);
 
 /* How a range lies in the table. */
 enum overlap {
@@ -69,15 +84,26 @@ enum overlap {
     OVERLAP_PARTLY  /* with `found`, beyond one or both of its ends */
 };
 
-enum overlap mapping_find(const struct mapping *mapping, uintptr_t begin, size_t bytes,
+enum overlap mapping_find(struct mapping *mapping, uintptr_t begin, size_t bytes,
                           struct mapped **found);
 
 /* A new range, which must overlap none; one reference, or one hold. NULL: no memory. */
 struct mapped *mapping_add(struct mapping *mapping, uintptr_t begin, size_t bytes,
                            omprma_addr_t device, bool hold);
 
+/* The same for a range that is there as a vacant one, with its memory: as if it were new. NULL: it
+ * is not. */
+struct mapped *mapping_add_again(struct mapping *mapping, uintptr_t begin, size_t bytes, bool hold);
+
 /* Takes it out with its pointers; it is gone for everybody. */
 void mapping_remove(struct mapping *mapping, struct mapped *mapped);
+
+/* The same for one that may come again. Its memory is the table's, which may give it back at once.
+ */
+void mapping_vacate(struct mapping *mapping, struct mapped *mapped);
+
+/* Gives the memory of all vacant ranges back. False: there are none. */
+bool mapping_forget(struct mapping *mapping);
 
 /* The same for one that counts cannot take out; when works use it, the last of them does. */
 void mapping_drop(struct mapping *mapping, struct mapped *mapped);

@@ -19,10 +19,14 @@ struct block {
 
 /* ---- blocks --------------------------------------------------------------------------------- */
 
+/* What is kept for ranges that may come again goes first where there is no more. */
 static bool memory_take(struct device *device, const struct location *where, size_t bytes,
                         omprma_addr_t *begin)
 {
-    return loss_status(where, device, omprma_alloc(device->remote, bytes, begin));
+    int status = omprma_alloc(device->remote, bytes, begin);
+    if (status == OMPRMA_ERR_DEVICE_MEMORY && mapping_forget(&device->mapping))
+        status = omprma_alloc(device->remote, bytes, begin);
+    return loss_status(where, device, status);
 }
 
 static bool memory_give(const struct device *device, const struct location *where,
@@ -43,6 +47,7 @@ static struct block *block_make(struct device *device, const struct location *wh
     }
     device->shares.spare = block->next;
     if (!memory_take(device, where, BLOCK_BYTES, &begin)) {
+        block->next = device->shares.spare;
         device->shares.spare = block;
         return NULL;
     }

@@ -131,6 +131,10 @@ static void pinned_end(struct work *work, struct pinned *pinned)
     struct share share = mapped->share;
     if (place_wanted)
         place_unmapped(device->remote, mapped->begin, mapped->end);
+    if (share.block && !device_is_lost(device)) { /* it is small */
+        mapping_vacate(&device->mapping, mapped);
+        return;
+    }
     mapping_remove(&device->mapping, mapped);
     if (!share_give(device, work->where, &share))
         work->failed = true;
@@ -224,6 +228,7 @@ static enum work_result work_over(struct work *work, omprma_status_t status)
         work->gather->end = work->gather->begin;
     if (work->scatter)
         work->scatter->count = 0;
+    work->launch = NULL;
     pthread_mutex_lock(&device->lock);
     work_deliver(work, arrived && !work->failed);
     if (work->lost && !loss_spares(work))
@@ -262,23 +267,52 @@ bool work_has_arrived(struct work *work)
 
 /* ---- operations ----------------------------------------------------------------------------- */
 
+/* The launch that was to come, with what is gathered around it. */
+static bool region_send(struct work *work, bool back)
+{
+    const struct launch *launch = work->launch;
+    omprma_region_t region = {.kernel = launch->kernel,
+                              .geometry = &launch->geometry,
+                              .arguments = launch->words,
+                              .count = launch->count};
+    work->launch = NULL;
+    if (work->gather)
+        gather_give(work->gather, &region);
+    if (back && work->scatter && work->scatter->count > 0)
+        scatter_give(work->scatter, &region);
+    return work->lost || work_issued(work, omprma_region(work->queue, &region));
+}
+
+/* What stands before anything that is retrieved. */
 static bool work_send_there(struct work *work)
 {
     struct gather *gather = work->gather;
+    if (work->launch)
+        return region_send(work, false);
     return !gather || gather->begin == gather->end || work->lost ||
            work_issued(work, gather_issue(gather, work->queue));
 }
 
-static bool work_send_back(struct work *work)
-{
-    struct scatter *scatter = work->scatter;
-    return !scatter || scatter->count == 0 || work->lost ||
-           work_issued(work, scatter_issue(scatter, work->queue));
-}
-
 bool work_send(struct work *work)
 {
-    return work_send_there(work) && work_send_back(work);
+    struct scatter *scatter = work->scatter;
+    if (work->launch)
+        return region_send(work, true);
+    return work_send_there(work) && (!scatter || scatter->count == 0 || work->lost ||
+                                     work_issued(work, scatter_issue(scatter, work->queue)));
+}
+
+void work_launch_between(struct work *work, const struct launch *launch)
+{
+    work->launch = launch;
+}
+
+bool work_launch(struct work *work, omprma_addr_t kernel, const omprma_geometry_t *geometry,
+                 const uint64_t *words, size_t count)
+{
+    return work_send(work) &&
+           (work->lost ||
+            work_issued(work, omprma_launch(work->queue, kernel, geometry, words, count)));
 }
 
 /* Where there is no host memory for it, the piece travels alone. */
@@ -288,7 +322,7 @@ bool work_submit_part(struct work *work, const struct mapped *mapped, const void
     omprma_addr_t to = mapped_address(mapped, (uintptr_t)begin);
     if (work->lost)
         return true;
-    if (!work_send_back(work))
+    if ((work->launch || (work->scatter && work->scatter->count > 0)) && !work_send(work))
         return false;
     if (!work->gather)
         work->gather = calloc(1, sizeof(*work->gather));
@@ -344,19 +378,18 @@ bool work_retrieve_part(struct work *work, const struct mapped *mapped, void *be
     omprma_addr_t from = mapped_address(mapped, (uintptr_t)begin);
     if (!mapped->share.block)
         return work_retrieve(work, begin, from, bytes);
-    if (!work_send_there(work))
-        return false;
     if (work->lost)
         return true;
+    if (!work->launch && !work_send_there(work))
+        return false;
     void *place = place_of(work, begin, bytes);
     if (!work->scatter)
         work->scatter = calloc(1, sizeof(*work->scatter));
-    if (!place || !work->scatter)
-        return retrieve_to(work, place, from, bytes);
-    if (scatter_add(work->scatter, &mapped->share, place, from, bytes))
+    bool gathers = place && work->scatter;
+    if (gathers && scatter_add(work->scatter, &mapped->share, place, from, bytes))
         return true;
-    return work_send_back(work) &&
-           (scatter_add(work->scatter, &mapped->share, place, from, bytes) ||
+    return work_send(work) &&
+           ((gathers && scatter_add(work->scatter, &mapped->share, place, from, bytes)) ||
             retrieve_to(work, place, from, bytes));
 }
 
@@ -366,13 +399,6 @@ bool work_exchange(struct work *work, omprma_addr_t from, int to_device, omprma_
     work->exchanges = true;
     return work_issued(work,
                        omprma_exchange(work->queue, from, device_at(to_device)->remote, to, bytes));
-}
-
-bool work_launch(struct work *work, omprma_addr_t kernel, const omprma_geometry_t *geometry,
-                 const uint64_t *words, size_t count)
-{
-    return work->lost ||
-           work_issued(work, omprma_launch(work->queue, kernel, geometry, words, count));
 }
 
 bool work_share(struct work *work, const char *name, uintptr_t host, size_t bytes,
@@ -414,6 +440,8 @@ static bool work_wait_for(struct work *work, struct work *other)
 {
     if (!other->queue) /* the host does it */
         return true;
+    if (work->launch && !work_send_there(work))
+        return false;
     return (other->event || work_issued(work, omprma_event_create(&other->event))) &&
            work_issued(work, omprma_event_record(other->event, other->queue)) &&
            work_issued(work, omprma_event_wait(other->event, work->queue));

@@ -447,6 +447,7 @@ static void step(struct input *input)
 static void mapping_clear(struct device *device)
 {
     struct mapped *mapped;
+    mapping_forget(&device->mapping);
     while ((mapped = mapping_first(&device->mapping))) {
         hold(LIST_EMPTY(&mapped->pins)); /* nothing is under way */
         if (mapped->share.begin)

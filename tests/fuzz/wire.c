@@ -27,9 +27,16 @@ static void compare(const struct wire_record *a, const struct wire_record *b)
 
 static void check_launch(const struct wire_record *record)
 {
+    struct wire_region region;
     struct wire_launch launch;
     uint64_t sum = 0;
 
+    if (record->code == WIRE_REGION && wire_open_region(record, &region) == OMPRMA_OK) {
+        hold(region.bytes + region.launch.tail_bytes == record->tail_bytes);
+        for (uint32_t i = 0; i < region.bytes; i++)
+            sum += ((const uint8_t *)region.data)[i];
+        record = &region.launch;
+    }
     if (record->code != WIRE_LAUNCH || wire_open_launch(record, &launch) != OMPRMA_OK)
         return;
     for (uint32_t i = 0; i < launch.count; i++)

@@ -1,4 +1,4 @@
-/* parts.h: omprma_retrieve_parts() by its parts, for stand-ins of libomprma. */
+/* parts.h: calls of omprma.h that are made of others, by those, for stand-ins of libomprma. */
 #ifndef OMPRMA_TESTS_PARTS_H
 #define OMPRMA_TESTS_PARTS_H
 
@@ -18,6 +18,21 @@ omprma_status_t omprma_retrieve_parts(omprma_queue_t *queue, omprma_addr_t from,
             abort();
         status = omprma_retrieve(queue, parts[i].to, from + parts[i].offset, parts[i].bytes);
     }
+    return status;
+}
+
+omprma_status_t omprma_region(omprma_queue_t *queue, const omprma_region_t *region)
+{
+    omprma_status_t status = OMPRMA_OK;
+
+    if (region->bytes > 0)
+        status = omprma_submit(queue, region->to, region->from, region->bytes);
+    if (status == OMPRMA_OK)
+        status = omprma_launch(queue, region->kernel, region->geometry, region->arguments,
+                               region->count);
+    if (status == OMPRMA_OK && region->back_bytes > 0)
+        status = omprma_retrieve_parts(queue, region->back, region->back_bytes, region->parts,
+                                       region->part_count);
     return status;
 }
 

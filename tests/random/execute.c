@@ -100,42 +100,57 @@ static omprma_addr_t at(const struct run *run, struct random_place place)
     return run->address[place.block] + place.at;
 }
 
-static omprma_status_t launch(omprma_queue_t *queue, omprma_addr_t kernel, uint64_t a, uint64_t b,
-                              uint64_t c)
-{
-    const uint64_t arguments[] = {a, b, c};
-    const omprma_geometry_t geometry = {
-        .teams = {1 + a % 7, 1, 1}, .threads = {1 + b % 5, 2, 1}, .shared_bytes = c % 1000};
+/* A call of a kernel. */
+struct call {
+    omprma_addr_t kernel;
+    omprma_geometry_t geometry; /* only if `shaped` */
+    bool shaped;
+    uint64_t arguments[3];
+};
 
-    return omprma_launch(queue, kernel, (a + b + c) % 3 ? NULL : &geometry, arguments, 3);
+static struct call make_call(omprma_addr_t kernel, uint64_t a, uint64_t b, uint64_t c)
+{
+    return (struct call){
+        .kernel = kernel,
+        .geometry = {.teams = {1 + a % 7, 1, 1},
+                     .threads = {1 + b % 5, 2, 1},
+                     .shared_bytes = c % 1000},
+        .shaped = (a + b + c) % 3 == 0,
+        .arguments = {a, b, c},
+    };
 }
 
-static omprma_status_t run_launch(struct run *run, const struct random_operation *o, int device)
+static struct call call_of(const struct run *run, const struct random_operation *o, int device)
 {
     const struct random_symbols *symbols = &run->limits->symbols[device];
-    omprma_queue_t *queue = run->queue[o->queue];
 
     switch (o->kind) {
     case RANDOM_FILL:
-        return launch(queue, symbols->fill, at(run, o->to), o->bytes, o->value);
+        return make_call(symbols->fill, at(run, o->to), o->bytes, o->value);
     case RANDOM_ADD:
-        return launch(queue, symbols->add, at(run, o->to), o->bytes, o->value);
+        return make_call(symbols->add, at(run, o->to), o->bytes, o->value);
     case RANDOM_COPY:
-        return launch(queue, symbols->copy, at(run, o->to), at(run, o->from), o->bytes);
+        return make_call(symbols->copy, at(run, o->to), at(run, o->from), o->bytes);
     case RANDOM_SUM:
-        return launch(queue, symbols->sum, at(run, o->from), o->bytes, at(run, o->to));
+        return make_call(symbols->sum, at(run, o->from), o->bytes, at(run, o->to));
     default:
-        return launch(queue, symbols->nap, o->value, 0, 0);
+        return make_call(symbols->nap, o->value, 0, 0);
     }
 }
 
-/* The same as one retrieve, in parts of uneven sizes, the last one first. */
-static omprma_status_t retrieve_parts(struct run *run, const struct random_operation *o,
-                                      omprma_queue_t *queue)
+static omprma_status_t launch(omprma_queue_t *queue, const struct call *call)
 {
-    enum { MOST = 7 };
-    omprma_part_t parts[MOST];
-    size_t count = 1 + (size_t)o->number % MOST, end = o->bytes;
+    return omprma_launch(queue, call->kernel, call->shaped ? &call->geometry : NULL,
+                         call->arguments, 3);
+}
+
+enum { PARTS_MOST = 7 };
+
+/* What a retrieve brings, in parts of uneven sizes, the last one first. Their number. */
+static size_t parts_of(const struct run *run, const struct random_operation *o,
+                       omprma_part_t parts[PARTS_MOST])
+{
+    size_t count = o->bytes % 3 ? 1 : 1 + (size_t)o->number % PARTS_MOST, end = o->bytes;
 
     for (size_t i = 0; i < count; i++) {
         size_t begin = i + 1 == count ? 0 : end - end / 3;
@@ -143,6 +158,15 @@ static omprma_status_t retrieve_parts(struct run *run, const struct random_opera
         parts[i] = (omprma_part_t){run->host + o->to.at + begin, begin, end - begin};
         end = begin;
     }
+    return count;
+}
+
+static omprma_status_t retrieve_parts(struct run *run, const struct random_operation *o,
+                                      omprma_queue_t *queue)
+{
+    omprma_part_t parts[PARTS_MOST];
+    size_t count = parts_of(run, o, parts);
+
     return omprma_retrieve_parts(queue, at(run, o->from), o->bytes, parts, count);
 }
 
@@ -348,16 +372,20 @@ static omprma_status_t run_call(struct run *run, const struct random_step *step,
         return omprma_exchange(queue, at(run, o->from), o->peer, run->limits->hole, o->bytes);
     case RANDOM_OVERRUN:
         return omprma_submit(queue, at(run, o->to), run->host, o->bytes);
-    case RANDOM_NO_KERNEL:
-        return launch(queue, 0, 0, 0, 0);
-    default:
-        return run_launch(run, o, 0);
+    default: /* RANDOM_NO_KERNEL */
+        return omprma_launch(queue, 0, NULL, NULL, 0);
     }
+}
+
+static bool is_launch(const struct random_operation *o)
+{
+    return o->kind >= RANDOM_FILL && o->kind <= RANDOM_NAP;
 }
 
 static void run_step(struct run *run, const struct random_step *step, const int *queue_device)
 {
     const struct random_operation *o = &step->operation;
+    struct call call;
     bool done;
 
     if (o->kind == RANDOM_WRITE)
@@ -366,10 +394,53 @@ static void run_step(struct run *run, const struct random_step *step, const int 
         look(run, step);
     else if (o->kind == RANDOM_PAUSE)
         rest((long)o->value);
-    else if (o->kind >= RANDOM_FILL && o->kind <= RANDOM_NAP)
-        check_status(run, step, run_launch(run, o, queue_device[o->queue]));
-    else
+    else if (is_launch(o)) {
+        call = call_of(run, o, queue_device[o->queue]);
+        check_status(run, step, launch(run->queue[o->queue], &call));
+    } else
         check_status(run, step, run_call(run, step, &done));
+}
+
+/* A submit, a launch and a retrieve, of which one of the first and the last may be missing, that
+ * follow each other: as one region. The number of steps that it takes; 0: it is none. */
+static int run_region(struct run *run, const struct random_step *step, int left,
+                      const int *queue_device)
+{
+    const struct random_operation *first = &step->operation, *o = first;
+    const struct random_step *end = step + left;
+    omprma_part_t parts[PARTS_MOST];
+    omprma_region_t region = {0};
+    struct random_step whole = *step;
+    struct call call;
+
+    if (o->kind == RANDOM_SUBMIT && ++step < end) {
+        region.to = at(run, o->to);
+        region.from = run->host + o->from.at;
+        region.bytes = o->bytes;
+        o = &step->operation;
+        whole.allowed |= step->allowed;
+    }
+    if (step == end || !is_launch(o) || o->queue != first->queue || o->thread != first->thread ||
+        o->number % 4 == 0)
+        return 0;
+    call = call_of(run, o, queue_device[o->queue]);
+    region.kernel = call.kernel;
+    region.geometry = call.shaped ? &call.geometry : NULL;
+    region.arguments = call.arguments;
+    region.count = 3;
+    o = &(++step)->operation;
+    if (step < end && o->kind == RANDOM_RETRIEVE && o->queue == first->queue &&
+        o->thread == first->thread && o->number % 5) {
+        region.back = at(run, o->from);
+        region.back_bytes = o->bytes;
+        region.parts = parts;
+        region.part_count = parts_of(run, o, parts);
+        whole.allowed |= step++->allowed;
+    }
+    if (!region.bytes && !region.back_bytes)
+        return 0;
+    check_status(run, &whole, omprma_region(run->queue[first->queue], &region));
+    return (int)(step - (end - left));
 }
 
 /* ---- threads ---- */
@@ -378,7 +449,7 @@ static void *run_thread(void *data)
 {
     const struct run_thread *thread = data;
     struct run *run = thread->run;
-    int queue_device[RANDOM_QUEUES] = {0};
+    int queue_device[RANDOM_QUEUES] = {0}, taken;
 
     for (int i = 0; i < run->steps; i++) {
         const struct random_step *step = &run->step[i];
@@ -393,6 +464,8 @@ static void *run_thread(void *data)
         } else if (o->thread == thread->number) {
             if (o->kind == RANDOM_HANDOFF)
                 sem_wait(&run->passed[i]);
+            else if ((taken = run_region(run, step, run->steps - i, queue_device)) > 0)
+                i += taken - 1;
             else
                 run_step(run, step, queue_device);
         }

@@ -252,6 +252,25 @@ static bool make_data(struct generator *g, struct random_operation *o, int devic
     return any_place(g, other, o->kind == RANDOM_SUM ? &word : &o->bytes, &o->to);
 }
 
+/* Small regions: submit, launch, retrieve; random_execute() makes one call of some. */
+static void regions(struct generator *g)
+{
+    static const enum random_kind kinds[] = {RANDOM_RETRIEVE, RANDOM_FILL, RANDOM_SUBMIT};
+    struct random_operation o = {.queue = any_queue(g)};
+    int device = o.queue >= 0 ? random_model_queue_device(g->model, o.queue) : -1;
+
+    o.thread = o.queue >= 0 ? o.queue % g->limits->threads : 0;
+    for (int i = 3 * (1 + (int)below(g, 10)) - 1; device >= 0 && i >= 0; i--) {
+        o.kind = kinds[i % 3];
+        if (o.kind == RANDOM_FILL)
+            o.kind = (enum random_kind)(RANDOM_FILL + below(g, RANDOM_NAP - RANDOM_FILL));
+        o.bytes = one_in(g, 10) ? any_size(g) : 8 + below(g, 2048);
+        o.value = random_draw(&g->draw) | 1;
+        if (make_data(g, &o, device))
+            propose(g, &o);
+    }
+}
+
 static bool make_bad(struct generator *g, struct random_operation *o, int device)
 {
     o->peer = (int)below(g, (uint64_t)g->limits->devices);
@@ -377,6 +396,8 @@ void random_generate(struct random_program *program, const struct random_limits 
 
         if (one_in(&g, 40))
             burst(&g);
+        else if (one_in(&g, 40))
+            regions(&g);
         else if (make(&g, &operation))
             propose(&g, &operation);
     }

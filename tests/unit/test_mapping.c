@@ -8,8 +8,18 @@
 
 #include "openmp/mapping.h"
 
+static size_t given; /* memory that came back */
+
+static void give(void *owner, const struct share *share)
+{
+    assert_null(owner);
+    assert_int_not_equal(share->begin, 0);
+    given++;
+}
+
 static void mapping_clear(struct mapping *mapping)
 {
+    mapping_forget(mapping);
     while (mapping_first(mapping))
         mapping_remove(mapping, mapping_first(mapping));
     for (struct mapped *each; (each = mapping->spare);) {
@@ -18,7 +28,7 @@ static void mapping_clear(struct mapping *mapping)
     }
 }
 
-static enum overlap find(const struct mapping *mapping, uintptr_t begin, size_t bytes)
+static enum overlap find(struct mapping *mapping, uintptr_t begin, size_t bytes)
 {
     struct mapped *found;
     return mapping_find(mapping, begin, bytes, &found);
@@ -27,7 +37,8 @@ static enum overlap find(const struct mapping *mapping, uintptr_t begin, size_t 
 static void test_edges(void **state)
 {
     (void)state;
-    struct mapping mapping = {0};
+    struct mapping mapping;
+    mapping_init(&mapping, give, NULL);
     struct mapped *found, *made = mapping_add(&mapping, 1000, 100, 5000, false);
     assert_int_equal(mapping_find(&mapping, 1000, 100, &found), OVERLAP_INSIDE);
     assert_ptr_equal(found, made);
@@ -46,7 +57,8 @@ static void test_edges(void **state)
 static void test_empty_sections(void **state)
 {
     (void)state;
-    struct mapping mapping = {0};
+    struct mapping mapping;
+    mapping_init(&mapping, give, NULL);
     struct mapped *found, *made = mapping_add(&mapping, 1000, 100, 5000, false);
     made->base = 900;
     assert_int_equal(mapping_find(&mapping, 950, 0, &found), OVERLAP_INSIDE);
@@ -68,23 +80,40 @@ static enum overlap model_find(const bool *used, size_t begin, size_t end)
     return count == 0 ? OVERLAP_NONE : count == end - begin ? OVERLAP_INSIDE : OVERLAP_PARTLY;
 }
 
-/* Ranges of three slots with gaps, so that "all used" in the model means one range. */
+/* Ranges of three slots with gaps, so that "all used" in the model means one range; some are vacant
+ * when they have gone. */
 static void test_model(void **state)
 {
     (void)state;
-    struct mapping mapping = {0};
+    struct mapping mapping;
+    mapping_init(&mapping, give, NULL);
     static bool used[SLOTS + 8];
     unsigned seed = 1;
-    size_t count = 0;
+    size_t count = 0, again = 0, taken = 0;
+    given = 0;
     for (int step = 0; step < 20000; step++) {
         size_t at = (size_t)rand_r(&seed) % (SLOTS / 4) * 4;
         struct mapped *found;
         if (mapping_find(&mapping, at, 3, &found) == OVERLAP_INSIDE) {
-            mapping_remove(&mapping, found);
+            if (found->share.begin == 0 || step % 7 == 0) {
+                taken -= found->share.begin != 0;
+                mapping_remove(&mapping, found);
+            } else {
+                mapping_vacate(&mapping, found);
+            }
             memset(used + at, 0, 3);
             count--;
         } else {
-            assert_non_null(mapping_add(&mapping, at, 3, 100 + at, false));
+            found = step % 3 ? mapping_add_again(&mapping, at, 3, step % 2) : NULL;
+            again += found != NULL;
+            if (!found) {
+                found = mapping_add(&mapping, at, 3, 100 + at, step % 2);
+                found->share.begin = step % 5 ? 1 + at : 0;
+                taken += found->share.begin != 0;
+            }
+            assert_int_equal(found->device, 100 + at);
+            assert_int_equal(found->references, !(step % 2));
+            assert_int_equal(found->holds, step % 2);
             memset(used + at, 1, 3);
             count++;
         }
@@ -99,13 +128,78 @@ static void test_model(void **state)
         count--;
     }
     assert_int_equal(count, 0);
+    assert_in_range(again, 100, 10000);
+    for (struct mapped *each = mapping_first(&mapping); each; each = mapping_next(each))
+        taken -= each->share.begin != 0;
+    mapping_clear(&mapping);
+    assert_int_equal(given, taken); /* of all that is neither mapped nor was removed */
+}
+
+/* What has gone is found by nobody, and comes back as new; a range elsewhere takes its place. */
+static void test_vacant(void **state)
+{
+    (void)state;
+    struct mapping mapping;
+    struct mapped *one, *two, *found;
+    mapping_init(&mapping, give, NULL);
+    given = 0;
+    one = mapping_add(&mapping, 1000, 100, 5000, false);
+    two = mapping_add(&mapping, 1200, 100, 5200, false);
+    one->share.begin = two->share.begin = 1;
+    one->base = 900;
+    one->name = "one";
+    mapping_vacate(&mapping, one);
+    assert_int_equal(mapping.count, 1);
+    assert_int_equal(find(&mapping, 1000, 100), OVERLAP_NONE);
+    assert_int_equal(find(&mapping, 1050, 0), OVERLAP_NONE);
+    assert_int_equal(find(&mapping, 950, 0), OVERLAP_NONE);
+    assert_int_equal(find(&mapping, 1050, 300), OVERLAP_PARTLY); /* behind it */
+    assert_ptr_equal(mapping_first(&mapping), two);
+    assert_null(mapping_add_again(&mapping, 1000, 50, false));
+    assert_null(mapping_add_again(&mapping, 1001, 99, false));
+    assert_null(mapping_add_again(&mapping, 1200, 100, false));
+    assert_ptr_equal(mapping_add_again(&mapping, 1000, 100, true), one);
+    assert_true(one->holds == 1 && one->references == 0 && one->base == 1000 && !one->name);
+    assert_int_equal(mapping_find(&mapping, 1000, 100, &found), OVERLAP_INSIDE);
+    assert_ptr_equal(found, one);
+    mapping_vacate(&mapping, one);
+    assert_int_equal(given, 0);
+    assert_non_null(mapping_add(&mapping, 1090, 20, 7000, false));
+    assert_int_equal(given, 1);
+    mapping_vacate(&mapping, two);
+    assert_true(mapping_forget(&mapping));
+    assert_int_equal(given, 2);
+    assert_false(mapping_forget(&mapping));
+    assert_int_equal(mapping.count, 1);
+    mapping_clear(&mapping);
+}
+
+/* Only so many are kept, the last ones. */
+static void test_vacant_most(void **state)
+{
+    (void)state;
+    enum { RANGES = 1000 };
+    struct mapping mapping;
+    size_t kept = 0;
+    mapping_init(&mapping, give, NULL);
+    given = 0;
+    for (uintptr_t i = 0; i < RANGES; i++)
+        mapping_add(&mapping, 16 * i, 8, 16 * i, false)->share.begin = 1;
+    while (mapping_first(&mapping))
+        mapping_vacate(&mapping, mapping_first(&mapping));
+    for (uintptr_t i = 0; i < RANGES; i++)
+        kept += mapping_add_again(&mapping, 16 * i, 8, false) != NULL;
+    assert_in_range(kept, 40, RANGES / 2);
+    assert_int_equal(given, RANGES - kept);
+    assert_int_equal(find(&mapping, 16 * (RANGES - 1), 8), OVERLAP_INSIDE);
     mapping_clear(&mapping);
 }
 
 static void test_counts(void **state)
 {
     (void)state;
-    struct mapping mapping = {0};
+    struct mapping mapping;
+    mapping_init(&mapping, give, NULL);
     struct mapped *mapped = mapping_add(&mapping, 1000, 100, 5000, false);
     assert_true(mapped_is_last(mapped, false, false));
     mapped_enter(mapped, false);
@@ -135,7 +229,8 @@ static void count_pointer(const struct attached *pointer, void *context)
 static void test_pointers(void **state)
 {
     (void)state;
-    struct mapping mapping = {0};
+    struct mapping mapping;
+    mapping_init(&mapping, give, NULL);
     void *pointers[10] = {0};
     struct mapped *mapped =
         mapping_add(&mapping, (uintptr_t)pointers, sizeof(pointers), 5000, false);
@@ -160,9 +255,10 @@ static void test_pointers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_edges),    cmocka_unit_test(test_empty_sections),
-        cmocka_unit_test(test_model),    cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_pointers),
+        cmocka_unit_test(test_edges),       cmocka_unit_test(test_empty_sections),
+        cmocka_unit_test(test_model),       cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_pointers),    cmocka_unit_test(test_vacant),
+        cmocka_unit_test(test_vacant_most),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

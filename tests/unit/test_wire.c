@@ -12,11 +12,11 @@
 #include "control/world.h"
 
 static const unsigned all_codes[] = {
-    WIRE_WRITE,   WIRE_READ,  WIRE_LAUNCH,  WIRE_RECV,  WIRE_SEND,  WIRE_PUT,
-    WIRE_GET,     WIRE_COPY,  WIRE_FENCE,   WIRE_WAIT,  WIRE_RESET, WIRE_GROW,
-    WIRE_RELEASE, WIRE_LOAD,  WIRE_AWAKE,   WIRE_BENCH, WIRE_EXIT,  WIRE_LOST,
-    WIRE_FILL,    WIRE_ASK,   WIRE_STORE,   WIRE_FETCH, WIRE_DONE,  WIRE_FAILED,
-    WIRE_OUTPUT,  WIRE_ALIVE, WIRE_STALLED, WIRE_SPAN,  WIRE_TURN,  WIRE_NUMBER,
+    WIRE_WRITE, WIRE_READ,   WIRE_LAUNCH, WIRE_RECV,   WIRE_SEND,  WIRE_PUT,     WIRE_GET,
+    WIRE_COPY,  WIRE_FENCE,  WIRE_WAIT,   WIRE_RESET,  WIRE_GROW,  WIRE_RELEASE, WIRE_LOAD,
+    WIRE_AWAKE, WIRE_BENCH,  WIRE_EXIT,   WIRE_LOST,   WIRE_FILL,  WIRE_ASK,     WIRE_STORE,
+    WIRE_FETCH, WIRE_DONE,   WIRE_FAILED, WIRE_OUTPUT, WIRE_ALIVE, WIRE_STALLED, WIRE_SPAN,
+    WIRE_TURN,  WIRE_NUMBER, WIRE_REGION,
 };
 enum { CODES = sizeof(all_codes) / sizeof(all_codes[0]) };
 
@@ -40,7 +40,7 @@ static uint64_t below(uint64_t limit)
 static bool has_tail(unsigned code)
 {
     return code == WIRE_WRITE || code == WIRE_LAUNCH || code == WIRE_DONE || code == WIRE_FAILED ||
-           code == WIRE_OUTPUT || code == WIRE_LOST || code == WIRE_ASK;
+           code == WIRE_OUTPUT || code == WIRE_LOST || code == WIRE_ASK || code == WIRE_REGION;
 }
 
 static enum wire_kind kind_of(unsigned code)
@@ -182,6 +182,43 @@ static void launches_carry_their_geometry(void **state)
     record.flags = WIRE_GEOMETRY;
     record.tail_bytes = 8 * (WIRE_GEOMETRY_WORDS - 1);
     assert_int_equal(wire_open_launch(&record, &launch), OMPRMA_ERR_PROTOCOL);
+}
+
+static void regions_are_three_commands(void **state)
+{
+    const uint64_t tail[] = {2, 3, 4, 5, 90, 91, UINT64_C(0x0102030405060708)};
+    struct wire_record record = {.code = WIRE_REGION,
+                                 .flags = WIRE_GEOMETRY | WIRE_REPLY,
+                                 .device = 3,
+                                 .queue = 4,
+                                 .op = 5,
+                                 .word = {7000, 100, 200, UINT64_C(3) << 32 | 40},
+                                 .tail = tail,
+                                 .tail_bytes = 6 * 8 + 3};
+    struct wire_region region;
+    struct wire_launch launch;
+
+    (void)state;
+    assert_int_equal(wire_open_region(&record, &region), OMPRMA_OK);
+    assert_int_equal(region.to, 100);
+    assert_int_equal(region.bytes, 3);
+    assert_ptr_equal(region.data, tail + 6);
+    assert_int_equal(region.launch.code, WIRE_LAUNCH);
+    assert_int_equal(region.launch.word[0], 7000);
+    assert_int_equal(wire_open_launch(&region.launch, &launch), OMPRMA_OK);
+    assert_int_equal(launch.geometry.teams[0], 2);
+    assert_int_equal(launch.count, 2);
+    assert_int_equal(launch.arguments[1], 91);
+    assert_int_equal(region.from, 200);
+    assert_int_equal(region.back_bytes, 40);
+    assert_int_equal(region.launch.op, 5);
+    record.word[3] = UINT64_C(4) << 32; /* the arguments would be no whole words */
+    assert_int_equal(wire_open_region(&record, &region), OMPRMA_ERR_PROTOCOL);
+    record.word[3] = UINT64_C(52) << 32; /* it writes more than there is */
+    assert_int_equal(wire_open_region(&record, &region), OMPRMA_ERR_PROTOCOL);
+    record.word[3] = UINT64_C(51) << 32;
+    assert_int_equal(wire_open_region(&record, &region), OMPRMA_OK);
+    assert_int_equal(wire_open_launch(&region.launch, &launch), OMPRMA_ERR_PROTOCOL);
 }
 
 static void padding_does_not_leak(void **state)
@@ -425,6 +462,7 @@ int main(void)
         cmocka_unit_test(want_reply_marks_the_last_record),
         cmocka_unit_test(messages_fill_to_the_last_byte),
         cmocka_unit_test(launches_carry_their_geometry),
+        cmocka_unit_test(regions_are_three_commands),
         cmocka_unit_test(padding_does_not_leak),
         cmocka_unit_test(damage_is_named),
         cmocka_unit_test(damaged_messages_are_refused_or_understood),

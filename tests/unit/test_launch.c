@@ -1,0 +1,281 @@
+/* test_launch.c: launches and regions: what goes as one command, what one by one, and errors. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "core_fixture.h"
+
+enum { WORDS = 512, BYTES = 8 * WORDS };
+
+struct bench {
+    omprma_queue_t *queue;
+    omprma_addr_t there;
+    uint64_t out[WORDS], back[WORDS];
+    uint64_t commands; /* that the queue has had */
+};
+
+static void bench_open(struct bench *bench, const struct core_options *options)
+{
+    core_start(options);
+    bench->queue = core_queue(0);
+    bench->there = core_alloc(0, BYTES);
+    for (uint64_t i = 0; i < WORDS; i++) {
+        bench->out[i] = i + 1;
+        bench->back[i] = 0;
+    }
+}
+
+static void bench_close(struct bench *bench)
+{
+    assert_ok(omprma_queue_destroy(bench->queue));
+    core_stop();
+}
+
+/* Counts how many commands it is. */
+static uint64_t commands_since(struct bench *bench)
+{
+    uint64_t before = bench->commands;
+
+    bench->commands = bench->queue->appended;
+    return bench->commands - before;
+}
+
+/* Submits `words` of them, counts in the first one, retrieves all in two parts, the last one first.
+ */
+static uint64_t count_in_region(struct bench *bench, omprma_addr_t there, size_t words)
+{
+    const omprma_part_t parts[] = {{bench->back + 1, 8, 8 * (words - 1)}, {bench->back, 0, 8}};
+    omprma_region_t region = {
+        .to = there,
+        .from = bench->out,
+        .bytes = 8 * words,
+        .kernel = KERNEL(kernel_count),
+        .arguments = &there,
+        .count = 1,
+        .back = there,
+        .back_bytes = 8 * words,
+        .parts = parts,
+        .part_count = 2,
+    };
+    uint64_t commands;
+
+    memset(bench->back, 0, BYTES);
+    commands_since(bench);
+    assert_ok(omprma_region(bench->queue, &region));
+    commands = commands_since(bench);
+    assert_ok(omprma_queue_synchronize(bench->queue));
+    assert_int_equal(bench->back[0], bench->out[0] + 1);
+    assert_memory_equal(bench->back + 1, bench->out + 1, 8 * (words - 1));
+    assert_all((unsigned char *)(bench->back + words), BYTES - 8 * words, 0);
+    return commands;
+}
+
+static void a_small_region_is_one_command(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    bench_open(&bench, &(struct core_options){0});
+    core_choose(0, BYTES, true);
+    assert_int_equal(count_in_region(&bench, bench.there, 2), 1);
+    assert_int_equal(count_in_region(&bench, bench.there + 8, 100), 1);
+    assert_int_equal(core_device(0)->stats.launches, 2);
+    assert_int_equal(core_device(0)->stats.cell[STATS_SUBMIT][PATH_INLINE].bytes, 8 * 102);
+    assert_int_equal(core_device(0)->stats.cell[STATS_RETRIEVE][PATH_INLINE].bytes, 8 * 102);
+    bench_close(&bench);
+}
+
+/* What is large, what lies outside of arenas, what goes over staging memory or is checked. */
+static void other_regions_go_one_by_one(void **state)
+{
+    static uint64_t outside[WORDS];
+    struct bench bench;
+
+    (void)state;
+    bench_open(&bench, &(struct core_options){0});
+    assert_in_range(count_in_region(&bench, bench.there, WORDS), 2, 4);
+    core_choose(0, 64, true);
+    assert_in_range(count_in_region(&bench, bench.there, 9), 2, 4);
+    core_choose(0, BYTES, true);
+    assert_int_equal(count_in_region(&bench, (omprma_addr_t)(uintptr_t)outside, 4), 4);
+    assert_int_equal(outside[0], bench.out[0] + 1);
+    bench_close(&bench);
+}
+
+static void either_copy_may_be_missing(void **state)
+{
+    struct bench bench;
+    omprma_region_t region = {.kernel = KERNEL(kernel_count), .count = 1};
+    omprma_geometry_t geometry = {.teams = {3, 1, 1}};
+    omprma_part_t part = {0};
+    omprma_addr_t second;
+
+    (void)state;
+    bench_open(&bench, &(struct core_options){0});
+    core_choose(0, BYTES, true);
+    second = bench.there + 8;
+    region.arguments = &second;
+    region.to = bench.there;
+    region.from = bench.out;
+    region.bytes = 16;
+    region.geometry = &geometry;
+    commands_since(&bench);
+    assert_ok(omprma_region(bench.queue, &region)); /* 1, 3 */
+    region.bytes = 0;
+    assert_ok(omprma_region(bench.queue, &region)); /* 1, 4 */
+    part = (omprma_part_t){bench.back, 0, 16};
+    region.back = bench.there;
+    region.back_bytes = 16;
+    region.parts = &part;
+    region.part_count = 1;
+    assert_ok(omprma_region(bench.queue, &region)); /* 1, 5 */
+    assert_int_equal(commands_since(&bench), 3);
+    assert_ok(omprma_queue_synchronize(bench.queue));
+    assert_int_equal(bench.back[0], 1);
+    assert_int_equal(bench.back[1], 5);
+    region.part_count = 0; /* it comes back for nobody */
+    assert_ok(omprma_region(bench.queue, &region));
+    assert_ok(omprma_queue_synchronize(bench.queue));
+    assert_int_equal(bench.back[1], 5);
+    bench_close(&bench);
+}
+
+/* The host's memory is used in the order of the calls, though the calls do not wait. */
+static void regions_use_host_memory_in_their_order(void **state)
+{
+    enum { ROUNDS = 50 };
+    struct bench bench;
+
+    (void)state;
+    bench_open(&bench, &(struct core_options){.delay = 5});
+    core_choose(0, BYTES, true);
+    bench.out[0] = 0;
+    for (int i = 0; i < ROUNDS; i++) {
+        omprma_part_t part = {bench.out, 0, 8};
+        omprma_region_t region = {
+            .to = bench.there + 8 * (omprma_addr_t)(i % 7),
+            .from = bench.out,
+            .bytes = 8,
+            .kernel = KERNEL(kernel_count),
+            .arguments = &region.to,
+            .count = 1,
+            .back = bench.there + 8 * (omprma_addr_t)(i % 7),
+            .back_bytes = 8,
+            .parts = &part,
+            .part_count = 1,
+        };
+
+        assert_ok(omprma_region(bench.queue, &region));
+    }
+    assert_ok(omprma_queue_synchronize(bench.queue));
+    assert_int_equal(bench.out[0], ROUNDS);
+    bench_close(&bench);
+}
+
+/* What stands before the call with the error is done, nothing after it. */
+static void errors_are_those_of_the_calls(void **state)
+{
+    struct bench bench;
+    uint64_t seen = 0;
+    omprma_addr_t hole;
+    omprma_part_t part = {bench.back, 0, 8}, beyond = {bench.back, 4, 8};
+    omprma_region_t good, bad;
+
+    (void)state;
+    bench_open(&bench, &(struct core_options){0});
+    core_choose(0, BYTES, true);
+    good = (omprma_region_t){.to = bench.there,
+                             .from = bench.out,
+                             .bytes = 8,
+                             .kernel = KERNEL(kernel_count),
+                             .arguments = &bench.there,
+                             .count = 1,
+                             .back = bench.there,
+                             .back_bytes = 8,
+                             .parts = &part,
+                             .part_count = 1};
+    assert_int_equal(omprma_region(bench.queue, NULL), OMPRMA_ERR_ARGUMENT);
+    assert_int_equal(omprma_region(NULL, &good), OMPRMA_ERR_ARGUMENT);
+    bad = good;
+    bad.from = NULL;
+    assert_int_equal(omprma_region(bench.queue, &bad), OMPRMA_ERR_ARGUMENT);
+    bad = good;
+    bad.count = OMPRMA_LAUNCH_ARGUMENTS + 1;
+    assert_int_equal(omprma_region(bench.queue, &bad), OMPRMA_ERR_ARGUMENT);
+    bad = good;
+    bad.kernel = 0;
+    assert_int_equal(omprma_region(bench.queue, &bad), OMPRMA_ERR_ARGUMENT);
+    assert_ok(omprma_retrieve(bench.queue, &seen, bench.there, 8));
+    assert_ok(omprma_queue_synchronize(bench.queue));
+    assert_int_equal(seen, bench.out[0]);
+    bad = good;
+    bad.parts = &beyond;
+    assert_int_equal(omprma_region(bench.queue, &bad), OMPRMA_ERR_ARGUMENT);
+    assert_ok(omprma_retrieve(bench.queue, &seen, bench.there, 8));
+    assert_ok(omprma_queue_synchronize(bench.queue));
+    assert_int_equal(seen, bench.out[0] + 1);
+    assert_int_equal(bench.back[0], 0);
+    hole = core_alloc(0, 64);
+    assert_ok(omprma_free(0, hole));
+    bad = good;
+    bad.to = hole;
+    assert_int_equal(omprma_region(bench.queue, &bad), OMPRMA_ERR_ADDRESS);
+    bad = good;
+    bad.back = bench.there + BYTES;
+    assert_int_equal(omprma_region(bench.queue, &bad), OMPRMA_ERR_ADDRESS);
+    assert_ok(omprma_queue_synchronize(bench.queue));
+    assert_ok(omprma_region(bench.queue, &good));
+    assert_ok(omprma_queue_synchronize(bench.queue));
+    assert_int_equal(bench.back[0], bench.out[0] + 1);
+    bench_close(&bench);
+}
+
+/* A region behind something that fails is not run, and brings nothing; then all is well again. */
+static void a_region_of_a_failed_queue_brings_nothing(void **state)
+{
+    struct bench bench;
+    omprma_part_t part = {bench.back, 0, 8};
+    omprma_region_t region;
+
+    (void)state;
+    bench_open(&bench, &(struct core_options){0});
+    core_make_hole();
+    core_choose(0, BYTES, true);
+    region = (omprma_region_t){.to = bench.there,
+                               .from = bench.out,
+                               .bytes = 8,
+                               .kernel = KERNEL(kernel_count),
+                               .arguments = &bench.there,
+                               .count = 1,
+                               .back = bench.there,
+                               .back_bytes = 8,
+                               .parts = &part,
+                               .part_count = 1};
+    assert_ok(omprma_submit(bench.queue, core_hole, bench.out, 8));
+    assert_ok(omprma_region(bench.queue, &region));
+    assert_int_equal(omprma_queue_synchronize(bench.queue), OMPRMA_ERR_ADDRESS);
+    assert_int_equal(bench.back[0], 0);
+    assert_ok(omprma_retrieve(bench.queue, bench.back + 1, bench.there, 8));
+    assert_ok(omprma_queue_synchronize(bench.queue));
+    assert_int_not_equal(bench.back[1], bench.out[0]);
+    assert_int_not_equal(bench.back[1], bench.out[0] + 1);
+    assert_ok(omprma_region(bench.queue, &region));
+    assert_ok(omprma_queue_synchronize(bench.queue));
+    assert_int_equal(bench.back[0], bench.out[0] + 1);
+    bench_close(&bench);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_small_region_is_one_command),
+        cmocka_unit_test(other_regions_go_one_by_one),
+        cmocka_unit_test(either_copy_may_be_missing),
+        cmocka_unit_test(regions_use_host_memory_in_their_order),
+        cmocka_unit_test(errors_are_those_of_the_calls),
+        cmocka_unit_test(a_region_of_a_failed_queue_brings_nothing),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
