@@ -33,11 +33,18 @@ void mapping_init(struct mapping *mapping, void (*give)(void *owner, const struc
 
 /* ---- ranges --------------------------------------------------------------------------------- */
 
-/* The last range that begins at or before the address, and the first one after it. */
+/* The last range that begins at or before the address, and the first one after it. What a construct
+ * maps often lies side by side: then it is the one behind the last that was looked for. */
 static void mapping_around(const struct mapping *mapping, uintptr_t address, struct mapped **before,
                            struct mapped **after)
 {
-    struct mapped *each = RB_ROOT(&mapping->tree);
+    struct mapped *each = mapping->last ? RB_NEXT(mapped_tree, NULL, mapping->last) : NULL;
+    if (each && each->begin == address) {
+        *before = each;
+        *after = RB_NEXT(mapped_tree, NULL, each);
+        return;
+    }
+    each = RB_ROOT(&mapping->tree);
     *before = *after = NULL;
     while (each) {
         if (each->begin <= address) {

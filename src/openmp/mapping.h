@@ -140,6 +140,11 @@ static inline omprma_addr_t mapped_address(const struct mapped *mapped, uintptr_
 bool mapped_attach(struct mapped *mapped, uintptr_t pointer, size_t bytes, const void *device_value,
                    bool *changed);
 
+static inline bool mapped_has_pointers(const struct mapped *mapped)
+{
+    return !RB_EMPTY(&mapped->pointers);
+}
+
 /* Calls for every attached pointer that lies in the range. */
 void mapped_each_pointer(struct mapped *mapped, uintptr_t begin, size_t bytes,
                          void (*call)(const struct attached *pointer, void *context),

@@ -49,7 +49,8 @@ bool range_submit(struct work *work, struct mapped *mapped, const void *begin, s
     if (!work_follow(work, mapped) || !work_submit_part(work, mapped, begin, bytes))
         return false;
     work_write(work, mapped);
-    mapped_each_pointer(mapped, (uintptr_t)begin, bytes, pointer_resubmit, &resubmit);
+    if (mapped_has_pointers(mapped))
+        mapped_each_pointer(mapped, (uintptr_t)begin, bytes, pointer_resubmit, &resubmit);
     if (!resubmit.right || !work_pin(work, mapped, (uintptr_t)begin, 0))
         return false;
     if ((uintptr_t)begin == mapped->begin && bytes == mapped->end - mapped->begin)
@@ -89,22 +90,28 @@ static void pointer_pass(const struct attached *pointer, void *context)
 /* A pointer that is attached keeps its value on the host. Other threads may read it at any time,
  * those that come to the next construct that maps what it points to, so the device's value is not
  * to stand there even for a moment: only what lies between pointers is retrieved. Where there are
- * many, all is, and the pointers are put right when the construct ends. */
-bool range_retrieve(struct work *work, struct mapped *mapped, void *begin, size_t bytes)
+ * *many, all is, and the pointers are put right when the construct ends. */
+static bool retrieve_around(struct work *work, struct mapped *mapped, void *begin, size_t bytes,
+                            bool *many)
 {
     enum { FEW = 64 };
-    uintptr_t end = (uintptr_t)begin + bytes;
     struct retrieve retrieve = {work, mapped, (uintptr_t)begin, 0, true};
+    mapped_each_pointer(mapped, (uintptr_t)begin, bytes, pointer_count, &retrieve);
+    *many = retrieve.pointers > FEW;
+    if (!*many)
+        mapped_each_pointer(mapped, (uintptr_t)begin, bytes, pointer_pass, &retrieve);
+    retrieve_until(&retrieve, (uintptr_t)begin + bytes);
+    return retrieve.right;
+}
+
+bool range_retrieve(struct work *work, struct mapped *mapped, void *begin, size_t bytes)
+{
+    bool many = false;
     if (info_wants(INFO_TRANSFERS))
         info_copy(work, true, begin, mapped_address(mapped, (uintptr_t)begin), bytes, mapped->name);
-    if (!work_follow(work, mapped))
-        return false;
-    mapped_each_pointer(mapped, (uintptr_t)begin, bytes, pointer_count, &retrieve);
-    bool many = retrieve.pointers > FEW;
-    if (!many)
-        mapped_each_pointer(mapped, (uintptr_t)begin, bytes, pointer_pass, &retrieve);
-    retrieve_until(&retrieve, end);
-    if (!retrieve.right)
+    if (!work_follow(work, mapped) ||
+        !(mapped_has_pointers(mapped) ? retrieve_around(work, mapped, begin, bytes, &many)
+                                      : work_retrieve_part(work, mapped, begin, bytes)))
         return false;
     work_write(work, mapped);
     bool right = work_pin(work, mapped, (uintptr_t)begin, many ? bytes : 0);
