@@ -19,9 +19,13 @@ target_link_options(omprma_flags INTERFACE -Wl,--as-needed -Wl,-z,relro)
 option(OMPRMA_LTO "Optimize libraries and workers across files, with gcc and without sanitizers" ON)
 if(OMPRMA_LTO AND CMAKE_C_COMPILER_ID STREQUAL GNU AND NOT OMPRMA_SANITIZE
    AND NOT CMAKE_BUILD_TYPE STREQUAL Debug)
+    include(CheckIPOSupported)
+    check_ipo_supported(RESULT can_optimize_across_files LANGUAGES C)
+endif()
+if(can_optimize_across_files)
     set(across_files $<BOOL:$<TARGET_PROPERTY:OMPRMA_ACROSS_FILES>>)
     target_compile_options(omprma_flags INTERFACE
-        $<${across_files}:-flto=auto> $<${across_files}:-ffat-lto-objects>)
+        $<IF:${across_files},-flto=auto,-fno-lto> $<${across_files}:-ffat-lto-objects>)
     target_link_options(omprma_flags INTERFACE $<IF:${across_files},-flto=auto,-fno-lto>)
 endif()
 

@@ -464,16 +464,6 @@ static enum command_step run_region(struct stream *stream, const struct wire_rec
     return run_launch(stream, &region.launch);
 }
 
-static void answer_region(struct stream *stream, const struct wire_record *record)
-{
-    uint32_t bytes = (uint32_t)record->word[3];
-
-    if (bytes > 0)
-        read_touched(stream, record->op, record->word[2], bytes);
-    else
-        command_finish(stream, record, 0, NULL, 0);
-}
-
 /* ---- which is which ---- */
 
 /* Commands of a queue that has failed: nothing is run, everybody who waits is answered. */
@@ -583,6 +573,21 @@ void command_tell_span(const struct stream *stream, const struct wire_record *re
         reply_span(stream, record->op, begin, end);
 }
 
+/* It is done, or the stream has failed by it. A read has its answer already. */
+static void answer(struct stream *stream, const struct wire_record *record)
+{
+    uint32_t back_bytes = record->code == WIRE_REGION ? (uint32_t)record->word[3] : 0;
+
+    if (back_bytes > 0 && stream->failed == OMPRMA_OK)
+        read_touched(stream, record->op, record->word[2], back_bytes);
+    if (stream->failed != OMPRMA_OK)
+        command_refuse(stream, record, stream->failed, stream->failed_text);
+    else if (record->code == WIRE_FENCE)
+        command_finish(stream, record, (uint64_t)clock_ns(), NULL, 0);
+    else if (record->code != WIRE_READ && back_bytes == 0)
+        command_finish(stream, record, 0, NULL, 0);
+}
+
 enum command_step command_run(struct stream *stream, const struct wire_record *record)
 {
     struct worker_device *device = stream->device;
@@ -627,13 +632,6 @@ enum command_step command_run(struct stream *stream, const struct wire_record *r
         return step;
     if (traces)
         command_tell_span(stream, record, &stream->job);
-    if (stream->failed == OMPRMA_OK && record->code == WIRE_REGION)
-        answer_region(stream, record);
-    if (stream->failed != OMPRMA_OK)
-        command_refuse(stream, record, stream->failed, stream->failed_text);
-    else if (record->code == WIRE_FENCE)
-        command_finish(stream, record, (uint64_t)clock_ns(), NULL, 0);
-    else if (record->code != WIRE_READ && record->code != WIRE_REGION)
-        command_finish(stream, record, 0, NULL, 0);
+    answer(stream, record);
     return COMMAND_DONE;
 }

@@ -20,7 +20,8 @@ omprma_status_t queue_append_command(struct omprma_queue *queue, enum operation_
 omprma_status_t queue_append_read(struct omprma_queue *queue, omprma_addr_t from, uint64_t bytes,
                                   void *to, struct read_parts *parts, bool may_fail);
 
-/* The result of a command that was just appended brings data, too: as of a small retrieve. */
+/* The result of a command that was just appended brings data, too: to `to`, or to where `parts`
+ * say, which belong to the operation then; one of the two is NULL. */
 void queue_brings(struct operation *command, uint64_t bytes, void *to, struct read_parts *parts);
 
 /* Appends a put or get by this side; before the open message if that holds only small submits

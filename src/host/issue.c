@@ -493,7 +493,7 @@ static void commands_done(struct omprma_queue *queue, uint64_t number,
             continue;
         if (o->number > number)
             break;
-        if ((!record || o->number != number || !deliver(o, record)) && operation_brings_data(o)) {
+        if (record && o->number == number ? !deliver(o, record) : operation_brings_data(o)) {
             queue_fail(queue, o, OMPRMA_ERR_PROTOCOL, "a retrieve came back with another size");
             return;
         }

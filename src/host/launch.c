@@ -30,21 +30,21 @@ static void name_launch(struct omprma_queue *queue, const struct operation *laun
 }
 
 /* What a kernel is called with: words, or parameters as it has them. */
-struct call {
+struct kernel_call {
     const omprma_geometry_t *geometry;
     const void *parameters;
     uint64_t bytes; /* of them */
     bool packed;
 };
 
-static uint32_t tail_bytes_of(const struct call *call, uint16_t flags)
+static uint32_t tail_bytes_of(const struct kernel_call *call, uint16_t flags)
 {
     return (uint32_t)((call->bytes + 7) & ~UINT64_C(7)) +
            (flags & WIRE_GEOMETRY ? (uint32_t)sizeof(*call->geometry) : 0) + (call->packed ? 8 : 0);
 }
 
 /* Geometry, size of packed parameters, parameters. Returns what is behind them. */
-static char *write_tail(char *tail, const struct call *call, uint16_t flags)
+static char *write_tail(char *tail, const struct kernel_call *call, uint16_t flags)
 {
     uint64_t bytes = call->bytes, whole = bytes & ~UINT64_C(7);
 
@@ -62,7 +62,7 @@ static char *write_tail(char *tail, const struct call *call, uint16_t flags)
 
 /* Launch or region; `data` are the latter's, and copied. */
 static omprma_status_t append(struct omprma_queue *queue, struct wire_record *record,
-                              const struct call *call, const void *data, uint32_t data_bytes,
+                              const struct kernel_call *call, const void *data, uint32_t data_bytes,
                               struct operation **launch)
 {
     omprma_status_t status;
@@ -86,7 +86,7 @@ static omprma_status_t append(struct omprma_queue *queue, struct wire_record *re
 }
 
 static omprma_status_t append_launch(struct omprma_queue *queue, omprma_addr_t kernel,
-                                     const struct call *call)
+                                     const struct kernel_call *call)
 {
     struct wire_record record = {.code = WIRE_LAUNCH, .word = {kernel}};
     struct operation *launch;
@@ -100,7 +100,7 @@ omprma_status_t omprma_launch(omprma_queue_t *queue, omprma_addr_t kernel,
                               size_t count)
 {
     omprma_status_t status = call_begin(queue);
-    struct call call;
+    struct kernel_call call;
 
     if (status != OMPRMA_OK)
         return status;
@@ -112,7 +112,7 @@ omprma_status_t omprma_launch(omprma_queue_t *queue, omprma_addr_t kernel,
                                          count, OMPRMA_LAUNCH_ARGUMENTS));
     if (queue->device->check)
         check_launch(queue->device, kernel, arguments, count);
-    call = (struct call){.geometry = geometry, .parameters = arguments, .bytes = 8 * count};
+    call = (struct kernel_call){.geometry = geometry, .parameters = arguments, .bytes = 8 * count};
     return call_end(queue, append_launch(queue, kernel, &call));
 }
 
@@ -121,7 +121,7 @@ omprma_status_t omprma_launch_packed(omprma_queue_t *queue, omprma_addr_t kernel
                                      size_t bytes)
 {
     omprma_status_t status = call_begin(queue);
-    struct call call;
+    struct kernel_call call;
 
     if (status != OMPRMA_OK)
         return status;
@@ -133,7 +133,7 @@ omprma_status_t omprma_launch_packed(omprma_queue_t *queue, omprma_addr_t kernel
                                          bytes, 8 * OMPRMA_LAUNCH_ARGUMENTS));
     if (queue->device->check)
         check_command(queue->device, kernel, parameters, bytes);
-    call = (struct call){geometry, parameters, bytes, true};
+    call = (struct kernel_call){geometry, parameters, bytes, true};
     return call_end(queue, append_launch(queue, kernel, &call));
 }
 
@@ -179,7 +179,7 @@ static omprma_status_t settle_hosts(struct omprma_queue *queue, const omprma_reg
         return OMPRMA_OK;
     if (region->bytes > 0)
         status = submit_settle_host(queue, region->from, region->bytes, false);
-    for (size_t i = 0; i < region->part_count && status == OMPRMA_OK; i++)
+    for (size_t i = 0; region->back_bytes && i < region->part_count && status == OMPRMA_OK; i++)
         status = submit_settle_host(queue, region->parts[i].to, region->parts[i].bytes, true);
     return status;
 }
@@ -191,17 +191,19 @@ static omprma_status_t parts_of(const omprma_region_t *region, void **to, struct
 
     *to = NULL;
     *parts = NULL;
+    if (region->back_bytes == 0)
+        return OMPRMA_OK;
     if (region->part_count == 1 && first->offset == 0 && first->bytes == region->back_bytes)
         *to = first->to;
-    else if (region->back_bytes > 0)
+    else
         *parts = submit_copy_parts(region->parts, region->part_count);
-    return *to || *parts || region->back_bytes == 0 ? OMPRMA_OK : OMPRMA_ERR_HOST_MEMORY;
+    return *to || *parts ? OMPRMA_OK : OMPRMA_ERR_HOST_MEMORY;
 }
 
 /* As one command. */
 static omprma_status_t append_region(struct omprma_queue *queue, const omprma_region_t *region)
 {
-    const struct call call = {region->geometry, region->arguments, 8 * region->count, false};
+    const struct kernel_call call = {region->geometry, region->arguments, 8 * region->count, false};
     struct stats *stats = &queue->device->stats;
     struct wire_record record = {
         .code = WIRE_REGION,

@@ -9,6 +9,15 @@
 #include "openmp/loss.h"
 #include "openmp/report.h"
 
+static omprma_addr_t take(struct device *device, size_t bytes)
+{
+    omprma_addr_t address = 0;
+    pthread_mutex_lock(&device->lock);
+    report_status(NULL, device, share_take_other(device, bytes, &address));
+    pthread_mutex_unlock(&device->lock);
+    return address;
+}
+
 void *omp_target_alloc(size_t bytes, int number)
 {
     struct device *device;
@@ -21,7 +30,7 @@ void *omp_target_alloc(size_t bytes, int number)
     if (choice == CHOICE_FAILED)
         return NULL;
     if (!loss_refuses("omp_target_alloc", device))
-        report_status(NULL, device, omprma_alloc(device->remote, bytes, &address));
+        address = take(device, bytes);
     device_leave();
     return (void *)(uintptr_t)address;
 }

@@ -119,7 +119,7 @@ static struct mapped *range_add(struct work *work, const struct range *range)
     return mapped;
 }
 
-/* A variable that was mapped a moment ago has its memory still, but on a device that is lost. */
+/* A variable that was mapped a moment ago has its memory still, unless the device is lost. */
 static struct mapped *range_make(struct work *work, const struct range *range)
 {
     struct mapped *mapped = NULL;
@@ -133,6 +133,10 @@ static struct mapped *range_make(struct work *work, const struct range *range)
     mapped->base = range->base < range->begin ? range->base : range->begin;
     mapped->name = range->name;
     mapped->made_by = work->number;
+    if (mapped->share.block) {
+        work->misplaced |= work->placed_end && !share_follows(&mapped->share, work->placed_end);
+        work->placed_end = mapped->device + range->bytes;
+    }
     info_entered(work, mapped, range, true);
     return mapped;
 }

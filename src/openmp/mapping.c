@@ -77,9 +77,10 @@ static enum overlap find_empty(uintptr_t begin, struct mapped *before, struct ma
                                struct mapped **found)
 {
     *found = NULL;
+    before = not_vacant_before(before);
     if (before && (begin < before->end || begin < before->base))
         *found = before;
-    else if (after && begin >= after->base)
+    else if ((after = not_vacant_after(after)) && begin >= after->base)
         *found = after;
     return *found ? OVERLAP_INSIDE : OVERLAP_NONE;
 }
@@ -91,7 +92,7 @@ enum overlap mapping_find(struct mapping *mapping, uintptr_t begin, size_t bytes
     mapping_around(mapping, begin, &before, &after);
     mapping->last = before;
     if (bytes == 0)
-        return find_empty(begin, not_vacant_before(before), not_vacant_after(after), found);
+        return find_empty(begin, before, after, found);
     uintptr_t end = begin + bytes;
     while (after && after->vacant && end > after->begin)
         after = RB_NEXT(mapped_tree, NULL, after);

@@ -5,7 +5,8 @@
  * type of an address.
  *
  * A program maps the same variables with every region. So a range that goes may stay as a vacant
- * one, with its memory, until it comes again or its place is needed; nobody finds it meanwhile.
+ * one, with its memory, until it comes again or its place is needed; nobody finds it meanwhile. The
+ * table's owner gives the memory back, through a function.
  *
  * Thread: the owner of a table serialises all calls on it. Blocks: no.
  */

@@ -19,22 +19,39 @@ struct block {
 
 /* ---- blocks --------------------------------------------------------------------------------- */
 
-/* What is kept for ranges that may come again goes first where there is no more. */
-static bool memory_take(struct device *device, const struct location *where, size_t bytes,
-                        omprma_addr_t *begin)
-{
-    int status = omprma_alloc(device->remote, bytes, begin);
-    if (status == OMPRMA_ERR_DEVICE_MEMORY && mapping_forget(&device->mapping))
-        status = omprma_alloc(device->remote, bytes, begin);
-    return loss_status(where, device, status);
-}
-
 static bool memory_give(const struct device *device, const struct location *where,
                         omprma_addr_t begin)
 {
     place_say(where, NULL, 0);
     return device_is_lost(device) ||
            report_status(where, device, omprma_free(device->remote, begin));
+}
+
+/* Gives back what is kept for ranges that may come. False: there was nothing. */
+static bool memory_make(struct device *device)
+{
+    struct block *present = device->shares.present;
+    bool any = mapping_forget(&device->mapping);
+    if (!present || present->ranges > 0)
+        return any;
+    device->shares.present = NULL;
+    present->next = device->shares.spare;
+    device->shares.spare = present;
+    return memory_give(device, NULL, present->begin);
+}
+
+omprma_status_t share_take_other(struct device *device, size_t bytes, omprma_addr_t *begin)
+{
+    omprma_status_t status = omprma_alloc(device->remote, bytes, begin);
+    if (status == OMPRMA_ERR_DEVICE_MEMORY && memory_make(device))
+        status = omprma_alloc(device->remote, bytes, begin);
+    return status;
+}
+
+static bool memory_take(struct device *device, const struct location *where, size_t bytes,
+                        omprma_addr_t *begin)
+{
+    return loss_status(where, device, share_take_other(device, bytes, begin));
 }
 
 static struct block *block_make(struct device *device, const struct location *where)
@@ -100,6 +117,11 @@ bool share_take(struct device *device, const struct location *where, const char 
     block->used = share->device + bytes - block->begin;
     block->ranges++;
     return true;
+}
+
+bool share_follows(const struct share *share, omprma_addr_t end)
+{
+    return share->begin == end || share->begin == share->block->begin;
 }
 
 bool share_give(struct device *device, const struct location *where, const struct share *share)

@@ -30,13 +30,22 @@ struct share {
 
 /* What a device has for small ranges. */
 struct shares {
-    struct block *present; /* the next one is taken from this */
+    struct block *present; /* the next one is taken from this; NULL: from a new one */
     struct block *spare;
+    uint32_t anew;     /* so many constructs give their ranges new places, */
+    uint32_t patience; /* as many as this when it was decided */
 };
 
 /* Memory that is aligned as `host` is, up to SHARE_ALIGNMENT. `name`: of the map, or NULL. */
 bool share_take(struct device *device, const struct location *where, const char *name,
                 uintptr_t host, size_t bytes, struct share *share);
+
+/* For anything else, without a line: an omprma_alloc() for which vacant ranges give way. */
+omprma_status_t share_take_other(struct device *device, size_t bytes, omprma_addr_t *begin);
+
+/* Whether a small range lies behind one that ends at `end`, or begins a block: where it does not,
+ * what a construct maps cannot travel together. */
+bool share_follows(const struct share *share, omprma_addr_t end);
 
 /* Nothing uses it any more. */
 bool share_give(struct device *device, const struct location *where, const struct share *share);

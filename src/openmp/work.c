@@ -80,7 +80,8 @@ static struct work *work_take(struct device *device, const struct location *wher
     work->where = where;
     work->number = ++device->works;
     work->failed = work->departed = work->computes = work->exchanges = false;
-    work->spared = work->lost = false;
+    work->spared = work->lost = work->misplaced = false;
+    work->placed_end = 0;
     return work;
 }
 
@@ -119,7 +120,26 @@ static void pointer_restore(const struct attached *pointer, void *context)
     memcpy((void *)pointer->pointer, pointer->host_value, pointer->bytes);
 }
 
-static void pinned_end(struct work *work, struct pinned *pinned)
+/* Small ranges stay where they are, for the next construct that maps them, as long as what a
+ * construct maps lies side by side. Where constructs map the same variables in other ways, places
+ * are given anew, for twice as many constructs each time. */
+static bool work_keeps_places(const struct work *work)
+{
+    enum { FIRST = 16, MOST = 1 << 16 };
+    struct shares *shares = &work->device->shares;
+    if (work->misplaced) {
+        shares->patience = shares->patience == 0     ? FIRST
+                           : shares->patience < MOST ? 2 * shares->patience
+                                                     : MOST;
+        shares->anew = shares->patience;
+        mapping_forget(&work->device->mapping);
+        return false;
+    }
+    shares->anew -= shares->anew > 0;
+    return shares->anew == 0;
+}
+
+static void pinned_end(struct work *work, struct pinned *pinned, bool keep)
 {
     struct device *device = work->device;
     struct mapped *mapped = pinned->mapped;
@@ -131,7 +151,7 @@ static void pinned_end(struct work *work, struct pinned *pinned)
     struct share share = mapped->share;
     if (place_wanted)
         place_unmapped(device->remote, mapped->begin, mapped->end);
-    if (share.block && !device_is_lost(device)) { /* it is small */
+    if (keep && share.block && !device_is_lost(device)) { /* it is small */
         mapping_vacate(&device->mapping, mapped);
         return;
     }
@@ -147,9 +167,10 @@ static void work_unpin(struct work *work, bool arrived)
     for (struct pinned *each = work->pinned; each && arrived; each = each->next)
         if (each->bytes > 0)
             mapped_each_pointer(each->mapped, each->begin, each->bytes, pointer_restore, NULL);
+    bool keep = work_keeps_places(work);
     for (struct pinned *next, *each = work->pinned; each; each = next) {
         next = each->next;
-        pinned_end(work, each);
+        pinned_end(work, each, keep);
     }
     work->pinned = NULL;
 }
@@ -267,8 +288,9 @@ bool work_has_arrived(struct work *work)
 
 /* ---- operations ----------------------------------------------------------------------------- */
 
-/* The launch that was to come, with what is gathered around it. */
-static bool region_send(struct work *work, bool back)
+/* The launch that was to come, with what is gathered around it: what is to come back has had its
+ * waits. */
+static bool region_send(struct work *work)
 {
     const struct launch *launch = work->launch;
     omprma_region_t region = {.kernel = launch->kernel,
@@ -278,7 +300,7 @@ static bool region_send(struct work *work, bool back)
     work->launch = NULL;
     if (work->gather)
         gather_give(work->gather, &region);
-    if (back && work->scatter && work->scatter->count > 0)
+    if (work->scatter && work->scatter->count > 0)
         scatter_give(work->scatter, &region);
     return work->lost || work_issued(work, omprma_region(work->queue, &region));
 }
@@ -288,7 +310,7 @@ static bool work_send_there(struct work *work)
 {
     struct gather *gather = work->gather;
     if (work->launch)
-        return region_send(work, false);
+        return region_send(work);
     return !gather || gather->begin == gather->end || work->lost ||
            work_issued(work, gather_issue(gather, work->queue));
 }
@@ -297,7 +319,7 @@ bool work_send(struct work *work)
 {
     struct scatter *scatter = work->scatter;
     if (work->launch)
-        return region_send(work, true);
+        return region_send(work);
     return work_send_there(work) && (!scatter || scatter->count == 0 || work->lost ||
                                      work_issued(work, scatter_issue(scatter, work->queue)));
 }

@@ -60,6 +60,8 @@ struct work {
     bool spared;                 /* see WORK_SPARED */
     bool lost;                   /* it was spared: nothing is moved any more */
     bool failed;
+    omprma_addr_t placed_end; /* of the last small range that it has made; 0: of none */
+    bool misplaced;           /* a small range does not lie behind the one before it */
 };
 
 /* How a work is waited for, and in which queue it is. */

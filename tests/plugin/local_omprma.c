@@ -125,9 +125,13 @@ omprma_status_t omprma_device_info(int device, omprma_device_info_t *info)
     return OMPRMA_OK;
 }
 
+/* For tests: how many blocks there are, and may be (0: any number). */
+int local_omprma_blocks, local_omprma_blocks_most;
+
 omprma_status_t omprma_alloc(int device, size_t bytes, omprma_addr_t *address)
 {
-    if (bytes > (size_t)64 << 30)
+    if (bytes > (size_t)64 << 30 ||
+        (local_omprma_blocks_most && local_omprma_blocks >= local_omprma_blocks_most))
         return fail(OMPRMA_ERR_DEVICE_MEMORY, "device %d: no memory for %zu bytes", device, bytes);
     char *block = malloc(bytes);
     if (!block)
@@ -142,6 +146,7 @@ omprma_status_t omprma_alloc(int device, size_t bytes, omprma_addr_t *address)
     local.blocks[at].address = block;
     local.blocks[at].bytes = bytes;
     local.blocks[at].device = device;
+    local_omprma_blocks++;
     pthread_mutex_unlock(&lock);
     *address = (omprma_addr_t)block;
     return OMPRMA_OK;
@@ -172,6 +177,7 @@ omprma_status_t omprma_free(int device, omprma_addr_t address)
             memset((char *)address, 0xdd, bytes < 1 << 20 ? bytes : 1 << 20);
             free((char *)address);
             local.blocks[i].address = NULL;
+            local_omprma_blocks--;
             status = OMPRMA_OK;
         }
     pthread_mutex_unlock(&lock);
@@ -285,9 +291,13 @@ static omprma_status_t append(omprma_queue_t *queue, struct operation operation)
     return OMPRMA_OK;
 }
 
+/* For tests: how many there were. */
+int local_omprma_submits;
+
 omprma_status_t omprma_submit(omprma_queue_t *queue, omprma_addr_t to, const void *from,
                               size_t bytes)
 {
+    __atomic_fetch_add(&local_omprma_submits, 1, __ATOMIC_RELAXED);
     void *copy = bytes <= OMPRMA_COPIED_SUBMIT ? copy_of(from, bytes) : NULL;
     return append(queue, (struct operation){.what = COPY,
                                             .to = (void *)to,

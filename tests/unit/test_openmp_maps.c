@@ -567,6 +567,58 @@ static void test_lambda(void **state)
 /* ---- threads ---- */
 
 enum { THREADS = 4, ROUNDS = 200 };
+/* Devices that are this process count, see tests/plugin/local_omprma.c. */
+extern int local_omprma_blocks, local_omprma_blocks_most, local_omprma_submits;
+
+/* Maps the places in this order, and unmaps them. */
+static bool come_and_go(const int places[], int count, uint64_t values[])
+{
+    struct list list = {.count = 0};
+    for (int i = 0; i < count; i++)
+        add(&list, &values[places[i]], &values[places[i]], sizeof(values[0]), MAP_TO | MAP_FROM);
+    return run(maps_enter, list) && run(maps_leave, list);
+}
+
+/* Places that were kept for variables that come no more are no reason to fail. */
+static void test_full_memory(void **state)
+{
+    (void)state;
+    enum { MANY = 3000 };
+    static uint64_t values[MANY];
+    int place = 0;
+    assert_true(come_and_go(&place, 1, values));
+    local_omprma_blocks_most = local_omprma_blocks;
+    for (place = 1; place < MANY; place++)
+        assert_true(come_and_go(&place, 1, values));
+    void *other = omp_target_alloc(100, 0);
+    assert_non_null(other);
+    assert_null(omp_target_alloc(100, 0)); /* now it is full */
+    omp_target_free(other, 0);
+    local_omprma_blocks_most = 0;
+}
+
+/* Where the same variables are mapped in changing ways, what is kept of one must not keep another's
+ * from travelling together. */
+static void test_changing_lists(void **state)
+{
+    (void)state;
+    enum { TIMES = 2000, VALUES = 6, MOST_MORE = 100 };
+    static const int lists[][VALUES] = {{0, 1, 2, 3, 4, 5}, {5, 4, 3, 2, 1, 0}, {3, 1, 5, 0}};
+    static const int counts[] = {6, 6, 4};
+    static uint64_t values[VALUES];
+    int before = local_omprma_submits;
+    for (int round = 0; round < TIMES; round++)
+        assert_true(come_and_go(lists[round % 3], counts[round % 3], values));
+    assert_in_range(local_omprma_submits - before, TIMES, TIMES + MOST_MORE);
+    before = local_omprma_submits; /* and one that stays the same keeps its places some time */
+    const struct mapped *kept = NULL;
+    for (int round = 0; round < 1 << 17 && !kept; round++) {
+        assert_true(come_and_go(lists[0], VALUES, values));
+        kept = TAILQ_FIRST(&device->mapping.vacant);
+    }
+    assert_non_null(kept);
+}
+
 static int shared[64];
 
 static void add_one(int *copy)
@@ -693,6 +745,8 @@ int main(void)
         cmocka_unit_test(test_arguments),
         cmocka_unit_test(test_many_arguments),
         cmocka_unit_test(test_lambda),
+        cmocka_unit_test(test_full_memory),
+        cmocka_unit_test(test_changing_lists),
         cmocka_unit_test(test_leaving_last),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_threads_come_and_go),
