@@ -294,6 +294,67 @@ static void failures_while_it_is_timed(void **state)
     core_stop();
 }
 
+struct submitter {
+    omprma_queue_t *queue;
+    omprma_addr_t at;
+    omprma_status_t status;
+};
+
+static void *submit_until_lost(void *data)
+{
+    struct submitter *submitter = data;
+
+    do {
+        submitter->status = omprma_submit(submitter->queue, submitter->at, here, ADAPT_SMALL);
+        if (submitter->status == OMPRMA_OK)
+            submitter->status = omprma_queue_synchronize(submitter->queue);
+    } while (submitter->status == OMPRMA_OK);
+    return NULL;
+}
+
+/* Who waits for a message that is timed is told that its worker is lost; others are timed then. */
+static void a_worker_that_is_lost_while_a_message_is_timed(void **state)
+{
+    struct submitter submitter;
+    struct runtime *runtime;
+    omprma_queue_t *other;
+    omprma_addr_t at;
+    pthread_t thread;
+    bool timed = false;
+
+    (void)state;
+    start(true);
+    runtime = runtime_get();
+    choose_small(true);
+    submitter = (struct submitter){.queue = core_queue(0), .at = core_alloc(0, ADAPT_SMALL)};
+    other = core_queue(1);
+    at = core_alloc(1, ADAPT_SMALL);
+    assert_int_equal(pthread_create(&thread, NULL, submit_until_lost, &submitter), 0);
+    for (int i = 0; i < 20000 && !timed; i++) {
+        core_hold(0); /* the worker does not look, and what is under way stays so */
+        kernel_nap(200);
+        runtime_lock(runtime);
+        timed = runtime->watch.is_inline;
+        if (timed)
+            peer_lose(core_device(0)->peer, "taken away");
+        runtime_unlock(runtime);
+        core_release(0);
+        kernel_nap(20);
+    }
+    assert_true(timed);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(submitter.status, OMPRMA_ERR_DEVICE_LOST);
+    core_let_go(0);
+    runtime_lock(runtime);
+    assert_false(runtime->watch.is_inline);
+    runtime_unlock(runtime);
+    for (int i = 0; i < TRANSFERS; i++)
+        update_bytes(other, at, i, ADAPT_SMALL);
+    omprma_queue_destroy(submitter.queue);
+    omprma_queue_destroy(other);
+    core_stop();
+}
+
 static void statistics_say_so(void **state)
 {
     omprma_queue_t *queue;
@@ -331,6 +392,7 @@ int main(void)
         cmocka_unit_test(transfers_that_nobody_waits_for_are_not_timed),
         cmocka_unit_test(exchanges_are_corrected),
         cmocka_unit_test(failures_while_it_is_timed),
+        cmocka_unit_test(a_worker_that_is_lost_while_a_message_is_timed),
         cmocka_unit_test(statistics_say_so),
     };
 
