@@ -576,7 +576,7 @@ void command_tell_span(const struct stream *stream, const struct wire_record *re
 /* It is done, or the stream has failed by it. A read has its answer already. */
 static void answer(struct stream *stream, const struct wire_record *record)
 {
-    uint32_t back_bytes = record->code == WIRE_REGION ? (uint32_t)record->word[3] : 0;
+    uint32_t back_bytes = record->code == WIRE_REGION ? wire_region_brings(record) : 0;
 
     if (back_bytes > 0 && stream->failed == OMPRMA_OK)
         read_touched(stream, record->op, record->word[2], back_bytes);

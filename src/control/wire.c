@@ -363,7 +363,7 @@ omprma_status_t wire_open_region(const struct wire_record *record, struct wire_r
     region->from = record->word[2];
     region->data = (const uint8_t *)record->tail + launch;
     region->bytes = bytes;
-    region->back_bytes = (uint32_t)record->word[3];
+    region->back_bytes = wire_region_brings(record);
     region->launch = *record;
     region->launch.code = WIRE_LAUNCH;
     region->launch.flags = record->flags & (WIRE_REPLY | WIRE_GEOMETRY);

@@ -175,6 +175,17 @@ struct wire_launch {
 /* Takes a launch apart. Errors: PROTOCOL (it is shorter than it says). */
 omprma_status_t wire_open_launch(const struct wire_record *record, struct wire_launch *launch);
 
+/* The word of a region with its sizes, and how many bytes its result brings by that. */
+static inline uint64_t wire_region_bytes(uint32_t written, uint32_t read)
+{
+    return (uint64_t)written << 32 | read;
+}
+
+static inline uint32_t wire_region_brings(const struct wire_record *record)
+{
+    return (uint32_t)record->word[3];
+}
+
 /* What a region is made of. No bytes: there is nothing to write, or to read. */
 struct wire_region {
     uint64_t to, from; /* what is written where, what is read */

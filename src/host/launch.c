@@ -68,6 +68,7 @@ static omprma_status_t append(struct omprma_queue *queue, struct wire_record *re
     omprma_status_t status;
     char *tail;
 
+    turn_begin(queue->device->peer);
     record->flags |= (uint16_t)((says_nothing(call->geometry) ? 0 : WIRE_GEOMETRY) |
                                 (call->packed ? WIRE_PACKED : 0));
     record->tail_bytes = tail_bytes_of(call, record->flags) + data_bytes;
@@ -85,56 +86,46 @@ static omprma_status_t append(struct omprma_queue *queue, struct wire_record *re
     return OMPRMA_OK;
 }
 
-static omprma_status_t append_launch(struct omprma_queue *queue, omprma_addr_t kernel,
-                                     const struct kernel_call *call)
+/* What is called with `count` of something, of which `most` are possible. */
+static omprma_status_t launch(struct omprma_queue *queue, omprma_addr_t kernel,
+                              const struct kernel_call *call, size_t count, int most,
+                              const char *what)
 {
     struct wire_record record = {.code = WIRE_LAUNCH, .word = {kernel}};
-    struct operation *launch;
+    struct operation *operation;
+    omprma_status_t status = call_begin(queue);
 
-    turn_begin(queue->device->peer);
-    return append(queue, &record, call, NULL, 0, &launch);
+    if (status != OMPRMA_OK)
+        return status;
+    if (kernel == 0 || count > (size_t)most || (count && !call->parameters))
+        return call_end(
+            queue,
+            error_set(OMPRMA_ERR_ARGUMENT,
+                      "%s: launch of kernel 0x%llx with %zu %s; at most %d are possible",
+                      device_name(queue->device), (unsigned long long)kernel, count, what, most));
+    if (queue->device->check && call->packed)
+        check_command(queue->device, kernel, call->parameters, call->bytes);
+    else if (queue->device->check)
+        check_launch(queue->device, kernel, call->parameters, count);
+    return call_end(queue, append(queue, &record, call, NULL, 0, &operation));
 }
 
 omprma_status_t omprma_launch(omprma_queue_t *queue, omprma_addr_t kernel,
                               const omprma_geometry_t *geometry, const uint64_t *arguments,
                               size_t count)
 {
-    omprma_status_t status = call_begin(queue);
-    struct kernel_call call;
+    const struct kernel_call call = {geometry, arguments, 8 * count, false};
 
-    if (status != OMPRMA_OK)
-        return status;
-    if (kernel == 0 || count > OMPRMA_LAUNCH_ARGUMENTS || (count && !arguments))
-        return call_end(queue, error_set(OMPRMA_ERR_ARGUMENT,
-                                         "%s: launch of kernel 0x%llx with %zu "
-                                         "arguments; at most %d are possible",
-                                         device_name(queue->device), (unsigned long long)kernel,
-                                         count, OMPRMA_LAUNCH_ARGUMENTS));
-    if (queue->device->check)
-        check_launch(queue->device, kernel, arguments, count);
-    call = (struct kernel_call){.geometry = geometry, .parameters = arguments, .bytes = 8 * count};
-    return call_end(queue, append_launch(queue, kernel, &call));
+    return launch(queue, kernel, &call, count, OMPRMA_LAUNCH_ARGUMENTS, "arguments");
 }
 
 omprma_status_t omprma_launch_packed(omprma_queue_t *queue, omprma_addr_t kernel,
                                      const omprma_geometry_t *geometry, const void *parameters,
                                      size_t bytes)
 {
-    omprma_status_t status = call_begin(queue);
-    struct kernel_call call;
+    const struct kernel_call call = {geometry, parameters, bytes, true};
 
-    if (status != OMPRMA_OK)
-        return status;
-    if (kernel == 0 || bytes > 8 * OMPRMA_LAUNCH_ARGUMENTS || (bytes && !parameters))
-        return call_end(queue, error_set(OMPRMA_ERR_ARGUMENT,
-                                         "%s: launch of kernel 0x%llx with %zu bytes of "
-                                         "parameters; at most %d are possible",
-                                         device_name(queue->device), (unsigned long long)kernel,
-                                         bytes, 8 * OMPRMA_LAUNCH_ARGUMENTS));
-    if (queue->device->check)
-        check_command(queue->device, kernel, parameters, bytes);
-    call = (struct kernel_call){geometry, parameters, bytes, true};
-    return call_end(queue, append_launch(queue, kernel, &call));
+    return launch(queue, kernel, &call, bytes, 8 * OMPRMA_LAUNCH_ARGUMENTS, "bytes of parameters");
 }
 
 /* ---- regions ---- */
@@ -145,14 +136,14 @@ enum { REGION_DATA_MOST = 2048 /* each way; for more there are ways to choose fr
 static bool goes_at_once(const struct omprma_queue *queue, const omprma_region_t *region)
 {
     const struct device *device = queue->device;
-    uint64_t there = device->paths.inline_submit, back = device->paths.inline_retrieve_fused;
+    const struct paths *paths = &device->paths;
 
     return !device->check && !device->runtime->trace && !device_is_staged(device) &&
-           region->bytes <= (there < REGION_DATA_MOST ? there : REGION_DATA_MOST) &&
-           region->back_bytes <= (back < REGION_DATA_MOST ? back : REGION_DATA_MOST) &&
-           region->kernel && region->count <= OMPRMA_LAUNCH_ARGUMENTS &&
-           (region->arguments || !region->count) && (region->from || !region->bytes) &&
-           (region->parts || !region->back_bytes);
+           region->bytes <= REGION_DATA_MOST && region->bytes <= paths->inline_submit &&
+           region->back_bytes <= REGION_DATA_MOST &&
+           region->back_bytes <= paths->inline_retrieve_fused && region->kernel &&
+           region->count <= OMPRMA_LAUNCH_ARGUMENTS && (region->arguments || !region->count) &&
+           (region->from || !region->bytes) && (region->parts || !region->back_bytes);
 }
 
 /* Both ranges lie in live blocks of the device's arenas: mostly in the same one. */
@@ -175,29 +166,11 @@ static omprma_status_t settle_hosts(struct omprma_queue *queue, const omprma_reg
 {
     omprma_status_t status = OMPRMA_OK;
 
-    if (queue->hosts == 0)
-        return OMPRMA_OK;
     if (region->bytes > 0)
         status = submit_settle_host(queue, region->from, region->bytes, false);
-    for (size_t i = 0; region->back_bytes && i < region->part_count && status == OMPRMA_OK; i++)
-        status = submit_settle_host(queue, region->parts[i].to, region->parts[i].bytes, true);
+    if (region->back_bytes > 0 && status == OMPRMA_OK)
+        status = submit_settle_parts(queue, region->parts, region->part_count);
     return status;
-}
-
-/* Where it comes back to: one place, or several. */
-static omprma_status_t parts_of(const omprma_region_t *region, void **to, struct read_parts **parts)
-{
-    const omprma_part_t *first = region->parts;
-
-    *to = NULL;
-    *parts = NULL;
-    if (region->back_bytes == 0)
-        return OMPRMA_OK;
-    if (region->part_count == 1 && first->offset == 0 && first->bytes == region->back_bytes)
-        *to = first->to;
-    else
-        *parts = submit_copy_parts(region->parts, region->part_count);
-    return *to || *parts ? OMPRMA_OK : OMPRMA_ERR_HOST_MEMORY;
 }
 
 /* As one command. */
@@ -209,16 +182,18 @@ static omprma_status_t append_region(struct omprma_queue *queue, const omprma_re
         .code = WIRE_REGION,
         .flags = region->back_bytes ? WIRE_REPLY : 0,
         .word = {region->kernel, region->to, region->back,
-                 (uint64_t)region->bytes << 32 | region->back_bytes},
+                 wire_region_bytes((uint32_t)region->bytes, (uint32_t)region->back_bytes)},
     };
     struct operation *operation;
-    struct read_parts *parts;
-    void *to;
-    omprma_status_t status = parts_of(region, &to, &parts);
+    struct read_parts *parts = NULL;
+    void *to = NULL;
+    omprma_status_t status = OMPRMA_OK;
 
+    if (region->back_bytes)
+        status =
+            submit_place_parts(region->parts, region->part_count, region->back_bytes, &to, &parts);
     if (status != OMPRMA_OK)
         return status;
-    turn_begin(queue->device->peer);
     status = append(queue, &record, &call, region->from, (uint32_t)region->bytes, &operation);
     if (status != OMPRMA_OK) {
         free(parts);
@@ -233,41 +208,43 @@ static omprma_status_t append_region(struct omprma_queue *queue, const omprma_re
     return OMPRMA_OK;
 }
 
-/* *done: it is; else it is to be done one by one. */
-static omprma_status_t region_at_once(struct omprma_queue *queue, const omprma_region_t *region,
-                                      bool *done)
+/* False: it is to be done one by one. */
+static bool region_at_once(struct omprma_queue *queue, const omprma_region_t *region,
+                           omprma_status_t *status)
 {
-    bool moves = region->bytes > 0 || region->back_bytes > 0;
-    omprma_status_t status = moves ? call_begin(queue) : OMPRMA_OK;
+    bool goes;
 
-    *done = status != OMPRMA_OK;
-    if (*done || !moves)
-        return status;
-    if (goes_at_once(queue, region) && is_in_arenas(queue->device, region) &&
+    if (region->bytes == 0 && region->back_bytes == 0)
+        return false;
+    *status = call_begin(queue);
+    if (*status != OMPRMA_OK)
+        return true;
+    goes =
+        goes_at_once(queue, region) && is_in_arenas(queue->device, region) &&
         (!region->back_bytes || submit_check_parts(queue->device, region->back_bytes, region->parts,
-                                                   region->part_count) == OMPRMA_OK)) {
-        *done = true;
-        status = settle_hosts(queue, region);
-        if (status == OMPRMA_OK)
-            status = append_region(queue, region);
-    }
-    return call_end(queue, status);
+                                                   region->part_count) == OMPRMA_OK);
+    if (goes)
+        *status = settle_hosts(queue, region);
+    if (goes && *status == OMPRMA_OK)
+        *status = append_region(queue, region);
+    call_end(queue, *status);
+    return goes;
 }
 
 omprma_status_t omprma_region(omprma_queue_t *queue, const omprma_region_t *region)
 {
-    bool done;
-    omprma_status_t status;
+    omprma_status_t status = OMPRMA_OK;
 
     if (!region)
         return error_set(OMPRMA_ERR_ARGUMENT, "region is NULL");
-    status = region_at_once(queue, region, &done);
-    if (!done && region->bytes > 0)
+    if (region_at_once(queue, region, &status))
+        return status;
+    if (region->bytes > 0)
         status = omprma_submit(queue, region->to, region->from, region->bytes);
-    if (!done && status == OMPRMA_OK)
+    if (status == OMPRMA_OK)
         status = omprma_launch(queue, region->kernel, region->geometry, region->arguments,
                                region->count);
-    if (!done && status == OMPRMA_OK && region->back_bytes > 0)
+    if (status == OMPRMA_OK && region->back_bytes > 0)
         status = omprma_retrieve_parts(queue, region->back, region->back_bytes, region->parts,
                                        region->part_count);
     return status;

@@ -224,8 +224,7 @@ static void release(struct operation *operation)
     } else if (operation->kind == OPERATION_WAIT) {
         operation_drop(pool_of(queue), operation->wait.target);
     }
-    if (operation->parts)
-        free(operation->parts);
+    free(operation->parts);
     operation->parts = NULL;
     if (operation->task.task && !operation->task.in_step)
         operation->task.task->end(operation);

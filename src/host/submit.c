@@ -59,21 +59,6 @@ static omprma_status_t read_inline(struct omprma_queue *queue, void *to, struct 
     return status;
 }
 
-struct read_parts *submit_copy_parts(const omprma_part_t *list, size_t count)
-{
-    struct read_parts *parts = malloc(sizeof(*parts) + count * sizeof(*list));
-
-    if (!parts) {
-        error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for a list of %zu parts", count);
-        return NULL;
-    }
-    parts->count = 0;
-    for (size_t i = 0; i < count; i++)
-        if (list[i].bytes > 0)
-            parts->part[parts->count++] = list[i];
-    return parts;
-}
-
 /* What somebody wants to know of a transfer: when it is over; what it takes, of one that the caller
  * waits for, or of one that stands behind commands. */
 enum wanted { WANTED_NOTHING, WANTED_RESULT, WANTED_WAITED, WANTED_TIME };
@@ -346,6 +331,42 @@ omprma_status_t submit_check_parts(const struct device *device, size_t bytes,
     return OMPRMA_OK;
 }
 
+/* Parts without bytes are left out. */
+static struct read_parts *copy_parts(const omprma_part_t *list, size_t count)
+{
+    struct read_parts *parts = malloc(sizeof(*parts) + count * sizeof(*list));
+
+    if (!parts) {
+        error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for a list of %zu parts", count);
+        return NULL;
+    }
+    parts->count = 0;
+    for (size_t i = 0; i < count; i++)
+        if (list[i].bytes > 0)
+            parts->part[parts->count++] = list[i];
+    return parts;
+}
+
+omprma_status_t submit_settle_parts(struct omprma_queue *queue, const omprma_part_t *parts,
+                                    size_t count)
+{
+    omprma_status_t status = OMPRMA_OK;
+
+    for (size_t i = 0; i < count && queue->hosts > 0 && status == OMPRMA_OK; i++)
+        status = submit_settle_host(queue, parts[i].to, parts[i].bytes, true);
+    return status;
+}
+
+omprma_status_t submit_place_parts(const omprma_part_t *list, size_t count, uint64_t bytes,
+                                   void **to, struct read_parts **parts)
+{
+    bool one = count == 1 && list[0].offset == 0 && list[0].bytes == bytes;
+
+    *to = one ? list[0].to : NULL;
+    *parts = one ? NULL : copy_parts(list, count);
+    return one || *parts ? OMPRMA_OK : OMPRMA_ERR_HOST_MEMORY;
+}
+
 /* Of a small range of an arena; *done: it is. Else its parts go one by one. */
 static omprma_status_t retrieve_at_once(struct omprma_queue *queue, omprma_addr_t from,
                                         size_t bytes, const omprma_part_t *parts, size_t count,
@@ -353,6 +374,7 @@ static omprma_status_t retrieve_at_once(struct omprma_queue *queue, omprma_addr_
 {
     bool arena = false;
     struct read_parts *copy;
+    void *to;
     omprma_status_t status = submit_check_parts(queue->device, bytes, parts, count);
 
     *done = bytes == 0;
@@ -360,13 +382,13 @@ static omprma_status_t retrieve_at_once(struct omprma_queue *queue, omprma_addr_
         status = call_check_range(queue->device, "retrieve", from, bytes, &arena);
     if (status != OMPRMA_OK || *done || !arena || bytes > read_limit(queue) || queue->device->check)
         return status;
-    for (size_t i = 0; i < count && status == OMPRMA_OK; i++)
-        status = submit_settle_host(queue, parts[i].to, parts[i].bytes, true);
     *done = true;
+    status = submit_settle_parts(queue, parts, count);
+    if (status == OMPRMA_OK)
+        status = submit_place_parts(parts, count, bytes, &to, &copy);
     if (status != OMPRMA_OK)
         return status;
-    copy = submit_copy_parts(parts, count);
-    status = copy ? read_inline(queue, NULL, copy, from, bytes, true) : OMPRMA_ERR_HOST_MEMORY;
+    status = read_inline(queue, to, copy, from, bytes, true);
     if (status != OMPRMA_OK)
         free(copy);
     return status;

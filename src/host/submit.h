@@ -1,7 +1,7 @@
 /*
  * submit.h: copies between the program and a device, and what others need for copies of their own.
  *
- * Thread: with runtime->lock held. Blocks: submit_settle_host() only.
+ * Thread: with runtime->lock held. Blocks: submit_settle_host(), submit_settle_parts().
  */
 #ifndef OMPRMA_HOST_SUBMIT_H
 #define OMPRMA_HOST_SUBMIT_H
@@ -23,7 +23,13 @@ omprma_status_t submit_settle_host(struct omprma_queue *queue, const void *host,
 omprma_status_t submit_check_parts(const struct device *device, size_t bytes,
                                    const omprma_part_t *parts, size_t count);
 
-/* The parts that have bytes, for an operation. NULL: no memory, which is the thread's error. */
-struct read_parts *submit_copy_parts(const omprma_part_t *list, size_t count);
+/* submit_settle_host() for where all parts go. */
+omprma_status_t submit_settle_parts(struct omprma_queue *queue, const omprma_part_t *parts,
+                                    size_t count);
+
+/* Where a result of `bytes` goes: one part that is all of it to its place, else to a copy of the
+ * list, for an operation. Errors: HOST_MEMORY. */
+omprma_status_t submit_place_parts(const omprma_part_t *list, size_t count, uint64_t bytes,
+                                   void **to, struct read_parts **parts);
 
 #endif

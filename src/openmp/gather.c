@@ -95,7 +95,5 @@ omprma_status_t scatter_issue(struct scatter *scatter, omprma_queue_t *queue)
 {
     omprma_region_t all;
     scatter_give(scatter, &all);
-    if (all.part_count == 1)
-        return omprma_retrieve(queue, all.parts[0].to, all.back, all.back_bytes);
     return omprma_retrieve_parts(queue, all.back, all.back_bytes, all.parts, all.part_count);
 }

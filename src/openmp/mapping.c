@@ -118,11 +118,16 @@ static void take_out(struct mapping *mapping, struct mapped *mapped)
     mapping->spare = mapped;
 }
 
+static void vacant_end(struct mapping *mapping, struct mapped *vacant)
+{
+    TAILQ_REMOVE(&mapping->vacant, vacant, link_vacant);
+    mapping->vacant_count--;
+}
+
 static void forget(struct mapping *mapping, struct mapped *vacant)
 {
     struct share share = vacant->share;
-    TAILQ_REMOVE(&mapping->vacant, vacant, link_vacant);
-    mapping->vacant_count--;
+    vacant_end(mapping, vacant);
     take_out(mapping, vacant);
     mapping->give(mapping->owner, &share);
 }
@@ -180,8 +185,7 @@ struct mapped *mapping_add_again(struct mapping *mapping, uintptr_t begin, size_
         mapping_around(mapping, begin, &mapped, &after);
     if (!mapped || !mapped->vacant || mapped->begin != begin || mapped->end != begin + bytes)
         return NULL;
-    TAILQ_REMOVE(&mapping->vacant, mapped, link_vacant);
-    mapping->vacant_count--;
+    vacant_end(mapping, mapped);
     mapping->count++;
     mapped->vacant = mapped->lost = false;
     mapped->base = begin;

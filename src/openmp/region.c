@@ -44,44 +44,28 @@ static uint32_t region_limit(const struct region_call *call)
     return is_clause ? (uint32_t)limit : 0;
 }
 
-/* Where the arguments are checked, they are checked by the call itself. */
-static bool launch_checked(struct work *work, const struct launch *launch,
-                           const struct arguments *arguments)
-{
-    if (!work_send(work))
-        return false;
-    omprma_check_begins(arguments->begins, arguments->names, arguments->count);
-    bool right = work_launch(work, launch->kernel, &launch->geometry, launch->words, launch->count);
-    omprma_check_begins(NULL, NULL, 0);
-    return right;
-}
-
-/* The whole region between its maps and what comes back; arguments and launch stay until that. */
+/* Between the region's maps and what comes back. The core looks at what arguments stand for when it
+ * launches, which is when the first of that leaves, or all together. */
 static bool region_launch(struct work *work, const struct region_call *call,
-                          const struct maps *maps, struct arguments *arguments,
-                          struct launch *launch)
+                          const struct maps *maps)
 {
-    if (!arguments_build(work, maps, call->leading, arguments))
-        return false;
-    if (call->leading > 0)
-        arguments->words[0] = launch_word((uint32_t)call->threads);
-    if (!work->lost && info_wants(INFO_KERNEL))
-        info_kernel(work->device, call);
-    *launch = (struct launch){.kernel = call->kernel,
-                              .geometry = {.threads = {region_limit(call)}},
-                              .words = arguments->words,
-                              .count = arguments->count};
-    if (arguments->begins)
-        return launch_checked(work, launch, arguments);
-    work_launch_between(work, launch);
-    return true;
-}
-
-static bool region_run(struct work *work, const struct region_call *call, const struct maps *maps)
-{
+    const omprma_geometry_t geometry = {.threads = {region_limit(call)}};
+    omprma_region_t region = {.kernel = call->kernel, .geometry = &geometry};
     struct arguments arguments;
-    struct launch launch;
-    bool right = region_launch(work, call, maps, &arguments, &launch) && maps_leave(work, maps);
+    bool right = arguments_build(work, maps, call->leading, &arguments);
+    if (right && call->leading > 0)
+        arguments.words[0] = launch_word((uint32_t)call->threads);
+    if (right && !work->lost && info_wants(INFO_KERNEL))
+        info_kernel(work->device, call);
+    region.arguments = arguments.words;
+    region.count = arguments.count;
+    if (arguments.begins)
+        omprma_check_begins(arguments.begins, arguments.names, arguments.count);
+    if (right)
+        work_launch_between(work, &region);
+    right = right && maps_leave(work, maps);
+    if (arguments.begins)
+        omprma_check_begins(NULL, NULL, 0);
     arguments_clear(&arguments);
     return right;
 }
@@ -106,5 +90,5 @@ bool region_issue(struct work *work, const struct region_call *call, const struc
         echo_print("Call to targetDataBegin failed, abort target.");
         echo_print("Failed to process data before launching the kernel.");
     }
-    return right && region_run(work, call, maps);
+    return right && region_launch(work, call, maps);
 }

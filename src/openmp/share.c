@@ -27,6 +27,18 @@ static bool memory_give(const struct device *device, const struct location *wher
            report_status(where, device, omprma_free(device->remote, begin));
 }
 
+static void block_spare(struct device *device, struct block *block)
+{
+    block->next = device->shares.spare;
+    device->shares.spare = block;
+}
+
+static bool block_give(struct device *device, const struct location *where, struct block *block)
+{
+    block_spare(device, block);
+    return memory_give(device, where, block->begin);
+}
+
 /* Gives back what is kept for ranges that may come. False: there was nothing. */
 static bool memory_make(struct device *device)
 {
@@ -35,9 +47,7 @@ static bool memory_make(struct device *device)
     if (!present || present->ranges > 0)
         return any;
     device->shares.present = NULL;
-    present->next = device->shares.spare;
-    device->shares.spare = present;
-    return memory_give(device, NULL, present->begin);
+    return block_give(device, NULL, present);
 }
 
 omprma_status_t share_take_other(struct device *device, size_t bytes, omprma_addr_t *begin)
@@ -64,8 +74,7 @@ static struct block *block_make(struct device *device, const struct location *wh
     }
     device->shares.spare = block->next;
     if (!memory_take(device, where, BLOCK_BYTES, &begin)) {
-        block->next = device->shares.spare;
-        device->shares.spare = block;
+        block_spare(device, block);
         return NULL;
     }
     *block = (struct block){.begin = begin};
@@ -81,9 +90,7 @@ static bool block_leave(struct device *device, const struct location *where, str
     block->used = 0;
     if (block == device->shares.present)
         return true;
-    block->next = device->shares.spare;
-    device->shares.spare = block;
-    return memory_give(device, where, block->begin);
+    return block_give(device, where, block);
 }
 
 /* ---- shares --------------------------------------------------------------------------------- */

@@ -128,9 +128,8 @@ static bool work_keeps_places(const struct work *work)
     enum { FIRST = 16, MOST = 1 << 16 };
     struct shares *shares = &work->device->shares;
     if (work->misplaced) {
-        shares->patience = shares->patience == 0     ? FIRST
-                           : shares->patience < MOST ? 2 * shares->patience
-                                                     : MOST;
+        uint32_t twice = 2 * shares->patience;
+        shares->patience = twice < FIRST ? FIRST : twice > MOST ? MOST : twice;
         shares->anew = shares->patience;
         mapping_forget(&work->device->mapping);
         return false;
@@ -249,7 +248,7 @@ static enum work_result work_over(struct work *work, omprma_status_t status)
         work->gather->end = work->gather->begin;
     if (work->scatter)
         work->scatter->count = 0;
-    work->launch = NULL;
+    work->region = NULL;
     pthread_mutex_lock(&device->lock);
     work_deliver(work, arrived && !work->failed);
     if (work->lost && !loss_spares(work))
@@ -292,24 +291,20 @@ bool work_has_arrived(struct work *work)
  * waits. */
 static bool region_send(struct work *work)
 {
-    const struct launch *launch = work->launch;
-    omprma_region_t region = {.kernel = launch->kernel,
-                              .geometry = &launch->geometry,
-                              .arguments = launch->words,
-                              .count = launch->count};
-    work->launch = NULL;
+    omprma_region_t *region = work->region;
+    work->region = NULL;
     if (work->gather)
-        gather_give(work->gather, &region);
+        gather_give(work->gather, region);
     if (work->scatter && work->scatter->count > 0)
-        scatter_give(work->scatter, &region);
-    return work->lost || work_issued(work, omprma_region(work->queue, &region));
+        scatter_give(work->scatter, region);
+    return work->lost || work_issued(work, omprma_region(work->queue, region));
 }
 
 /* What stands before anything that is retrieved. */
 static bool work_send_there(struct work *work)
 {
     struct gather *gather = work->gather;
-    if (work->launch)
+    if (work->region)
         return region_send(work);
     return !gather || gather->begin == gather->end || work->lost ||
            work_issued(work, gather_issue(gather, work->queue));
@@ -318,15 +313,15 @@ static bool work_send_there(struct work *work)
 bool work_send(struct work *work)
 {
     struct scatter *scatter = work->scatter;
-    if (work->launch)
+    if (work->region)
         return region_send(work);
     return work_send_there(work) && (!scatter || scatter->count == 0 || work->lost ||
                                      work_issued(work, scatter_issue(scatter, work->queue)));
 }
 
-void work_launch_between(struct work *work, const struct launch *launch)
+void work_launch_between(struct work *work, omprma_region_t *region)
 {
-    work->launch = launch;
+    work->region = region;
 }
 
 bool work_launch(struct work *work, omprma_addr_t kernel, const omprma_geometry_t *geometry,
@@ -344,7 +339,7 @@ bool work_submit_part(struct work *work, const struct mapped *mapped, const void
     omprma_addr_t to = mapped_address(mapped, (uintptr_t)begin);
     if (work->lost)
         return true;
-    if ((work->launch || (work->scatter && work->scatter->count > 0)) && !work_send(work))
+    if ((work->region || (work->scatter && work->scatter->count > 0)) && !work_send(work))
         return false;
     if (!work->gather)
         work->gather = calloc(1, sizeof(*work->gather));
@@ -402,7 +397,7 @@ bool work_retrieve_part(struct work *work, const struct mapped *mapped, void *be
         return work_retrieve(work, begin, from, bytes);
     if (work->lost)
         return true;
-    if (!work->launch && !work_send_there(work))
+    if (!work->region && !work_send_there(work))
         return false;
     void *place = place_of(work, begin, bytes);
     if (!work->scatter)
@@ -462,7 +457,7 @@ static bool work_wait_for(struct work *work, struct work *other)
 {
     if (!other->queue) /* the host does it */
         return true;
-    if (work->launch && !work_send_there(work))
+    if (work->region && !work_send_there(work))
         return false;
     return (other->event || work_issued(work, omprma_event_create(&other->event))) &&
            work_issued(work, omprma_event_record(other->event, other->queue)) &&

@@ -179,6 +179,21 @@ static void regions_use_host_memory_in_their_order(void **state)
     bench_close(&bench);
 }
 
+/* Submits the first word, counts in it, retrieves it. */
+static omprma_region_t count_here(struct bench *bench, const omprma_part_t *part)
+{
+    return (omprma_region_t){.to = bench->there,
+                             .from = bench->out,
+                             .bytes = 8,
+                             .kernel = KERNEL(kernel_count),
+                             .arguments = &bench->there,
+                             .count = 1,
+                             .back = bench->there,
+                             .back_bytes = 8,
+                             .parts = part,
+                             .part_count = 1};
+}
+
 /* What stands before the call with the error is done, nothing after it. */
 static void errors_are_those_of_the_calls(void **state)
 {
@@ -191,16 +206,7 @@ static void errors_are_those_of_the_calls(void **state)
     (void)state;
     bench_open(&bench, &(struct core_options){0});
     core_choose(0, BYTES, true);
-    good = (omprma_region_t){.to = bench.there,
-                             .from = bench.out,
-                             .bytes = 8,
-                             .kernel = KERNEL(kernel_count),
-                             .arguments = &bench.there,
-                             .count = 1,
-                             .back = bench.there,
-                             .back_bytes = 8,
-                             .parts = &part,
-                             .part_count = 1};
+    good = count_here(&bench, &part);
     assert_int_equal(omprma_region(bench.queue, NULL), OMPRMA_ERR_ARGUMENT);
     assert_int_equal(omprma_region(NULL, &good), OMPRMA_ERR_ARGUMENT);
     bad = good;
@@ -248,16 +254,7 @@ static void a_region_of_a_failed_queue_brings_nothing(void **state)
     bench_open(&bench, &(struct core_options){0});
     core_make_hole();
     core_choose(0, BYTES, true);
-    region = (omprma_region_t){.to = bench.there,
-                               .from = bench.out,
-                               .bytes = 8,
-                               .kernel = KERNEL(kernel_count),
-                               .arguments = &bench.there,
-                               .count = 1,
-                               .back = bench.there,
-                               .back_bytes = 8,
-                               .parts = &part,
-                               .part_count = 1};
+    region = count_here(&bench, &part);
     assert_ok(omprma_submit(bench.queue, core_hole, bench.out, 8));
     assert_ok(omprma_region(bench.queue, &region));
     assert_int_equal(omprma_queue_synchronize(bench.queue), OMPRMA_ERR_ADDRESS);
