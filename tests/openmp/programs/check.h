@@ -35,6 +35,13 @@ static inline int test_is_remote(void)
     return remote && *remote == '1';
 }
 
+/* A number below `limit`, up to 2^23: of a row that its seed alone determines. */
+static inline int check_draw(unsigned *seed, int limit)
+{
+    *seed = *seed * 1103515245u + 12345u;
+    return (int)(*seed >> 8 & 0x7fffff) % limit;
+}
+
 /* The process that runs regions of a device. */
 static inline int device_pid(int device)
 {

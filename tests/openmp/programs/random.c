@@ -26,8 +26,7 @@ struct player {
 
 static int draw(struct player *p, int limit)
 {
-    p->seed = p->seed * 1103515245u + 12345u;
-    return (int)(p->seed >> 8 & 0x7fffff) % limit;
+    return check_draw(&p->seed, limit);
 }
 
 /* A part of the array that may be mapped now: any, or inside what is. */

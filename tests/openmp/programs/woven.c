@@ -17,15 +17,8 @@ struct values {
     int large[LARGE];
 };
 
-struct generator {
-    unsigned long long state;
-};
-
-static int draw(struct generator *generator, int limit)
-{
-    generator->state = generator->state * 6364136223846793005ULL + 1442695040888963407ULL;
-    return (int)((generator->state >> 33) % (unsigned)limit);
-}
+/* Kinds of steps; those with tasks of the host have names. */
+enum { TASK = 1, TASK_HELD = 6, GROUP = 12, KINDS = 14 };
 
 #pragma omp declare target
 static long mix(long x, long y, long k)
@@ -36,23 +29,23 @@ static long mix(long x, long y, long k)
 
 /* One step, and what the model does. True: it has met a wrong value. */
 // clang-format off
-static int step(struct generator *generator, struct values *values, struct values *model, int devices)
+static int step(int kind, unsigned *seed, struct values *values, struct values *model, int devices)
 {
-    int kind = draw(generator, 14), i = draw(generator, NUMBERS), j = draw(generator, NUMBERS);
-    int h = draw(generator, HELD), slot = draw(generator, SLOTS), on = draw(generator, devices);
+    int i = check_draw(seed, NUMBERS), other = (i + 1 + check_draw(seed, NUMBERS - 1)) % NUMBERS;
+    int h = check_draw(seed, HELD), slot = check_draw(seed, SLOTS), on = check_draw(seed, devices);
     int there = h % devices;
-    long k = draw(generator, 1000);
-    long *x = &values->numbers[i], *y = &values->numbers[j == i ? (j + 1) % NUMBERS : j];
+    long k = check_draw(seed, 1000);
+    long *x = &values->numbers[i], *y = &values->numbers[other];
     long *held = &values->held[h], *own = &values->slots[slot], *one = &values->exclusive;
     int *large = values->large;
-    long *mx = &model->numbers[i], my = model->numbers[j == i ? (j + 1) % NUMBERS : j];
+    long *mx = &model->numbers[i], my = model->numbers[other];
     switch (kind) {
     default:
 #pragma omp target nowait map(tofrom : x[0:1]) map(to : y[0:1]) depend(inout : x[0]) depend(in : y[0]) device(on) firstprivate(k)
         x[0] = mix(x[0], y[0], k);
         *mx = mix(*mx, my, k);
         return 0;
-    case 1:
+    case TASK:
 #pragma omp task depend(inout : x[0]) depend(in : y[0]) firstprivate(x, y, k)
         x[0] = mix(x[0], y[0], k);
         *mx = mix(*mx, my, k);
@@ -77,7 +70,7 @@ static int step(struct generator *generator, struct values *values, struct value
         model->far[h] = model->held[h];
         return 0;
     }
-    case 6:
+    case TASK_HELD:
 #pragma omp task depend(inout : held[0]) firstprivate(held, k)
         held[0] += k;
         model->held[h] += k;
@@ -108,7 +101,7 @@ static int step(struct generator *generator, struct values *values, struct value
             return 0;
 #pragma omp taskwait
         return memcmp(values->numbers, model->numbers, sizeof(values->numbers)) != 0 || one[0] != model->exclusive;
-    case 12:
+    case GROUP:
 #pragma omp taskgroup
         {
 #pragma omp target nowait map(tofrom : x[0:1]) depend(inout : x[0]) device(on) firstprivate(k)
@@ -125,10 +118,10 @@ static int step(struct generator *generator, struct values *values, struct value
 // clang-format on
 
 /* One in two rows has no tasks of the host. */
-static int row(unsigned long long seed, int devices)
+static int row(unsigned seed, int devices)
 {
     static __thread struct values values, model;
-    struct generator generator = {seed * 7919 + 1}, copy;
+    unsigned state = seed * 7919 + 1;
     int wrong = 0, pure = seed % 2 == 0;
     memset(&values, 0, sizeof(values));
     memset(&model, 0, sizeof(model));
@@ -137,12 +130,9 @@ static int row(unsigned long long seed, int devices)
 #pragma omp target enter data map(to : held [0:1]) device(h % devices)
     }
     for (int s = 0; s < STEPS; s++) {
-        copy = generator;
-        int kind = draw(&copy, 14);
-        if (pure && (kind == 1 || kind == 6 || kind == 12))
-            generator = copy;
-        else
-            wrong += step(&generator, &values, &model, devices);
+        int kind = check_draw(&state, KINDS);
+        if (!pure || (kind != TASK && kind != TASK_HELD && kind != GROUP))
+            wrong += step(kind, &state, &values, &model, devices);
     }
 #pragma omp taskwait
     for (int h = 0; h < HELD; h++) {
@@ -161,14 +151,13 @@ int main(int argc, char **argv)
 {
     int devices = check_devices(), first = argc > 1 ? atoi(argv[1]) : 1, wrong = 0;
     for (int round = first; round < first + ROUNDS; round++) {
-        unsigned long long seed = (unsigned long long)round * 10;
+        unsigned seed = (unsigned)round * 10;
         wrong += row(seed, devices);
         wrong += row(seed + 1, devices);
 #pragma omp parallel num_threads(2) reduction(+ : wrong)
         {
 #pragma omp single
             wrong += row(seed + 2, devices) + row(seed + 3, devices);
-#pragma omp barrier
             wrong += row(seed + 4 + 2 * (unsigned)omp_get_thread_num(), devices);
             wrong += row(seed + 5 + 2 * (unsigned)omp_get_thread_num(), devices);
         }
