@@ -4,6 +4,8 @@
 # because images ask for the name, too, and mostly use nothing of it.
 
 omprma_sources(runtime_sources src/openmp src/face)
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/openmp/interop_names.c
+    PROPERTIES COMPILE_OPTIONS -fno-lto)
 set(runtime_map ${PROJECT_SOURCE_DIR}/src/openmp/exports.map)
 omprma_internal(omprma_runtime_core ${runtime_sources})
 target_link_libraries(omprma_runtime_core PUBLIC Threads::Threads ${CMAKE_DL_LIBS})

@@ -14,6 +14,8 @@
 enum config_data { DATA_AUTO, DATA_RMA, DATA_TWO_SIDED };
 /* Who answers the calls of compiled programs: see tools/launch/llvm.h. */
 enum config_runtime { RUNTIME_AUTO, RUNTIME_OMPRMA, RUNTIME_LLVM };
+/* Who puts nowait regions in order: see openmp/task.h. */
+enum config_nowait { NOWAIT_AUTO, NOWAIT_LIBOMP };
 enum config_check { CHECK_OFF, CHECK_FULL };
 enum config_on_loss { ON_LOSS_END, ON_LOSS_CONTINUE };
 /* Bits of the set. */

@@ -10,8 +10,9 @@
 #include "openmp/exports.h"
 #include "openmp/libomp.h"
 #include "openmp/report.h"
+#include "openmp/task.h"
 
-enum { TASK_HIDDEN_HELPER = 1 << 8, TASK_TIED = 1, FEW_DEPENDENCES = 16 };
+enum { FEW_DEPENDENCES = 16 };
 
 /* What a task has to do, with the lists of the call, which may be gone by then. */
 struct job {
@@ -52,8 +53,7 @@ static bool job_enqueue(struct job *job, int count, depend_object *objects)
     struct dependence few[FEW_DEPENDENCES], *all = few;
     int total = dependences_count(count, objects), filled = 0;
     int32_t thread = __kmpc_global_thread_num(NULL);
-    struct task *task = __kmpc_omp_target_task_alloc(NULL, thread, TASK_TIED | TASK_HIDDEN_HELPER,
-                                                     sizeof(*task), 0, job_task, -1);
+    struct task *task = task_for_helper(thread, sizeof(*task), job_task);
     if (total > FEW_DEPENDENCES)
         all = calloc((size_t)total, sizeof(*all));
     if (!task || !all)
@@ -77,7 +77,7 @@ static int job_start(const struct job *model, int count, depend_object *objects)
         report(NULL, NULL, "an asynchronous copy was given %d dependences and no list", count);
         return EINVAL;
     }
-    if (!__kmpc_omp_target_task_alloc || !__kmpc_omp_task_with_deps || !__kmpc_global_thread_num)
+    if (!tasks_possible())
         return job_run(model);
     struct job *job = malloc(sizeof(*job));
     if (!job) {

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "openmp/flight.h"
 #include "openmp/loss.h"
 #include "openmp/report.h"
+#include "openmp/task.h"
 
 static bool construct_move(struct work *work, const struct construct *construct)
 {
@@ -63,7 +63,7 @@ static bool maps_are_small(const struct maps *maps)
 }
 
 /* Issues it, and leaves it in flight. */
-static bool construct_fly(struct device *device, struct construct *construct, void **flight)
+static bool construct_fly(struct device *device, struct construct *construct)
 {
     enum work_kind kind = maps_are_small(&construct->maps) ? WORK_SMALL : WORK_FLIGHT;
     bool right;
@@ -74,16 +74,15 @@ static bool construct_fly(struct device *device, struct construct *construct, vo
         work_finish(work);
         return false;
     }
-    flight_begin(work, flight);
+    task_leave(work);
     return true;
 }
 
 static enum work_result construct_on(struct device *device, struct construct *construct)
 {
-    void **flight = construct->nowait ? flight_place() : NULL;
     bool right;
-    if (flight)
-        return construct_fly(device, construct, flight) ? WORK_DONE : WORK_FAILED;
+    if (construct->nowait && task_may_leave())
+        return construct_fly(device, construct) ? WORK_DONE : WORK_FAILED;
     struct work *work =
         construct_issue(device, construct, loss_goes_on() ? WORK_SPARED : WORK_WAITED, &right);
     enum work_result result = work ? work_end(work) : WORK_FAILED;
@@ -119,7 +118,7 @@ static enum work_result construct_spare(struct device *device, struct construct 
 int construct_run(struct construct *construct)
 {
     struct device *device = NULL;
-    enum choice choice = device_choose(construct->device, construct->where, &device);
+    enum choice choice = device_choose(task_device(construct->device), construct->where, &device);
     if (choice == CHOICE_HOST)
         return ABI_FAIL;
     enum work_result result = WORK_FAILED;

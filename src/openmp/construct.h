@@ -3,7 +3,7 @@
  * it.
  *
  * Thread: any. Blocks: until the construct is complete. nowait constructs, which libomp runs as
- * tasks, block only where libomp cannot ask about them later, see flight.h.
+ * tasks, block only where they cannot be left in flight, see task.h.
  */
 #ifndef OMPRMA_OPENMP_CONSTRUCT_H
 #define OMPRMA_OPENMP_CONSTRUCT_H

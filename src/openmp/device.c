@@ -142,13 +142,28 @@ bool devices_mandatory(void)
     return offload_policy() == OFFLOAD_MANDATORY;
 }
 
+static int64_t default_device(void)
+{
+    return omp_get_default_device ? omp_get_default_device() : 0;
+}
+
+int device_number(int64_t id)
+{
+    if (devices_disabled() || devices.forked)
+        return -1;
+    int count = devices_start();
+    if (id == -1)
+        id = default_device();
+    return id >= 0 && id < count ? (int)id : -1;
+}
+
 enum choice device_choose_bare(int64_t id, const struct location *where, struct device **device)
 {
     if (devices_disabled() || gate_closed())
         return CHOICE_HOST;
     int count = devices_start();
     if (id == -1)
-        id = omp_get_default_device ? omp_get_default_device() : 0;
+        id = default_device();
     if (count == 0 && offload_policy() != OFFLOAD_MANDATORY)
         return CHOICE_HOST;
     if (id == count && count > 0)

@@ -33,6 +33,7 @@ struct device {
     /* Queues of small works in flight, as many as the device runs kernels at once. */
     omprma_queue_t *shared[SHARED_MOST];
     int shared_count;
+    struct flight_line *lines; /* of works in flight in these queues; NULL: none yet */
     pthread_mutex_t load_lock; /* one thread at a time loads images; taken before `lock` */
     atomic_ulong generation;   /* of the registry that the device has */
     _Atomic bool lost;         /* and the run goes on, see loss.h */
@@ -67,6 +68,9 @@ static inline bool device_is_lost(const struct device *device)
 {
     return atomic_load_explicit(&device->lost, memory_order_acquire);
 }
+
+/* Of the device that a construct means, if it is one of ours; -1 is the default device. Else -1. */
+int device_number(int64_t id);
 
 enum choice {
     CHOICE_HOST,   /* run it on the host, quietly */

@@ -4,9 +4,10 @@
 #include "openmp/construct.h"
 #include "openmp/device.h"
 #include "openmp/exports.h"
-#include "openmp/flight.h"
+#include "openmp/handle.h"
 #include "openmp/registry.h"
 #include "openmp/report.h"
+#include "openmp/task.h"
 
 void __tgt_register_lib(const struct abi_library *library)
 {
@@ -18,7 +19,7 @@ void __tgt_unregister_lib(const struct abi_library *library)
 {
     if (devices_forked())
         return;
-    flight_end();
+    tasks_end();
     registry_remove(library);
 }
 
@@ -144,5 +145,5 @@ void __tgt_target_data_update_nowait_mapper(struct location *where, int64_t devi
 void __tgt_target_nowait_query(void **place)
 {
     if (*place)
-        flight_query(place);
+        handle_query(place);
 }

@@ -1,7 +1,8 @@
 /*
  * exports.h: all functions that programs and libomp call by name, of clang 14 to 22. They are the
- * only symbols that the library exports, with the version VERS1.0. OpenMP's specification says what
- * the omp_* functions do; types are written out, because omp.h differs between versions.
+ * only symbols that the library exports, with the version VERS1.0, or libomp's. OpenMP's
+ * specification says what the omp_* functions do; types are written out, because omp.h differs
+ * between versions.
  */
 #ifndef OMPRMA_OPENMP_EXPORTS_H
 #define OMPRMA_OPENMP_EXPORTS_H
@@ -9,6 +10,7 @@
 #include <stdint.h>
 
 #include "openmp/abi.h"
+#include "openmp/libomp.h"
 
 struct interop;
 
@@ -64,6 +66,29 @@ ABI_EXPORT void __tgt_target_data_update_nowait_mapper(struct location *where, i
 
 /* libomp, from 16 on. */
 ABI_EXPORT void __tgt_target_nowait_query(void **place);
+
+/* ---- tasks (task.c): libomp's functions of these names are called from there ---- */
+typedef struct task *task_alloc_t(void *location, int32_t thread, int32_t flags, size_t task_bytes,
+                                  size_t shared_bytes, task_routine_t *routine, int64_t device);
+ABI_EXPORT task_alloc_t __kmpc_omp_target_task_alloc;
+ABI_EXPORT int32_t __kmpc_omp_task(void *location, int32_t thread, struct task *task);
+ABI_EXPORT int32_t __kmpc_omp_task_with_deps(void *location, int32_t thread, struct task *task,
+                                             int32_t count, struct dependence *dependences,
+                                             int32_t alias_free_count,
+                                             struct dependence *alias_free);
+ABI_EXPORT int32_t __kmpc_omp_taskwait(void *location, int32_t thread);
+ABI_EXPORT void __kmpc_omp_wait_deps(void *location, int32_t thread, int32_t count,
+                                     struct dependence *dependences, int32_t alias_free_count,
+                                     struct dependence *alias_free);
+ABI_EXPORT void __kmpc_omp_taskwait_deps_51(void *location, int32_t thread, int32_t count,
+                                            struct dependence *dependences,
+                                            int32_t alias_free_count, struct dependence *alias_free,
+                                            int32_t nowait);
+ABI_EXPORT void __kmpc_end_taskgroup(void *location, int32_t thread);
+ABI_EXPORT void __kmpc_barrier(void *location, int32_t thread);
+ABI_EXPORT void *__kmpc_taskred_init(int32_t thread, int32_t count, void *data);
+ABI_EXPORT void *__kmpc_taskred_modifier_init(void *location, int32_t thread, int32_t shares,
+                                              int32_t count, void *data);
 
 /* ---- mappers (mapper.c) ---- */
 ABI_EXPORT int64_t __tgt_mapper_num_components(void *handle);

@@ -1,43 +1,43 @@
-/*
- * flight.c: see flight.h.
- *
- * libomp's threads look for tasks at the ends of their lists only. One that may not start yet,
- * because of a mutexinoutset dependence, hides what is behind it; when that is the very task that
- * holds the lock, put back meanwhile, nobody finds it any more, and the program hangs. Where a
- * thread of the team has met an untied task of its own, they look through whole lists. So each
- * thread that leaves a handle meets one first.
- */
+/* flight.c: see flight.h. */
 #include "openmp/flight.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <time.h>
 
 #include "face/gate.h"
 #include "openmp/construct.h"
-#include "openmp/exports.h"
-#include "openmp/loss.h"
-#include "openmp/libomp.h"
 #include "openmp/report.h"
 
 enum {
-    POLL_NS = 3000,    /* a query that has to wait polls for so long, */
-    NAP_NS = 10000,    /* then naps between two looks, */
-    LOOK_NS = 100000,  /* and gives up after this; */
-    PAUSE_NS = 1000000 /* the next one waits no earlier than this if nothing has arrived */
+    LINES = 16,            /* that one look asks */
+    LEAST_NAP_NS = 10000,  /* between two looks of the thread of ours, while something lands; */
+    MOST_NAP_NS = 1000000, /* they become longer when nothing does */
+    LINGER_NS = 50000000,  /* it looks on for so long when nothing is in flight any more */
+    SLACK_NS = 1000,       /* that its naps may be longer */
+    END_NAP_NS = 100000
 };
 static const int64_t end_silent_ns = 5000000000, end_most_ns = 60000000000;
-enum { TASK_UNTIED = 0 };
 
 static struct flights {
-    bool possible;
-    _Atomic uint64_t arrived; /* so far */
-    _Atomic int64_t aloft;    /* now */
-    _Atomic int64_t end_ns;   /* since when the end waits for them; 0: it does not */
-} flights;
+    pthread_mutex_t lock; /* of the lists */
+    STAILQ_HEAD(line_list, flight_line) lines;
+    _Atomic int64_t aloft; /* departed, and not over; those that others look after, too */
+    _Atomic int64_t own;   /* those that are looked after here */
+    atomic_flag looking;
+    _Atomic int64_t looked_ns;
+    _Atomic int64_t end_ns; /* since when the end waits for them; 0: it does not */
+
+    pthread_cond_t wake; /* the thread of ours, */
+    bool made, awake;    /* which there is, and which looks */
+} flights = {.lock = PTHREAD_MUTEX_INITIALIZER,
+             .lines = STAILQ_HEAD_INITIALIZER(flights.lines),
+             .looking = ATOMIC_FLAG_INIT,
+             .wake = PTHREAD_COND_INITIALIZER};
 
 static int64_t now_ns(void)
 {
@@ -46,130 +46,16 @@ static int64_t now_ns(void)
     return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
-/* ---- libomp --------------------------------------------------------------------------------- */
-
-static int32_t untied_run(int32_t thread, struct task *task)
+static void nap(int64_t ns)
 {
-    (void)thread, (void)task;
-    return 0;
+    const struct timespec length = {.tv_nsec = ns};
+    nanosleep(&length, NULL);
 }
 
-/* Lets the thread's team look through whole lists of tasks. */
-static void untied_meet(int32_t thread)
-{
-    static _Thread_local bool met;
-    if (met)
-        return;
-    met = true;
-    struct task *task =
-        __kmpc_omp_task_alloc(NULL, thread, TASK_UNTIED, sizeof(*task), 0, untied_run);
-    __kmpc_omp_task_begin_if0(NULL, thread, task);
-    __kmpc_omp_task_complete_if0(NULL, thread, task);
-}
-
-/* Why constructs cannot be left in flight; NULL: they can. */
-static const char *why_not(void)
-{
-    const char *helpers = getenv("LIBOMP_NUM_HIDDEN_HELPER_THREADS");
-    if (loss_goes_on())
-        return "OMPRMA_ON_LOSS=continue: the host may have to compute them";
-    if (!__kmpc_global_thread_num || !__kmpc_omp_get_target_async_handle_ptr ||
-        !__kmpc_omp_has_task_team || !__kmpc_omp_task_alloc || !__kmpc_omp_task_begin_if0 ||
-        !__kmpc_omp_task_complete_if0)
-        return "libomp is older than 16";
-    /* libomp looked for it when it started, before a library that was opened later brought it. */
-    if (dlsym(RTLD_DEFAULT, "__tgt_target_nowait_query") != (void *)__tgt_target_nowait_query)
-        return "libomp does not know of the function that it would ask";
-    /* Tasks of a cancelled taskgroup are dropped without asking, and waited for, for ever. */
-    if (omp_get_cancellation && omp_get_cancellation())
-        return "OMP_CANCELLATION is set";
-    /* Nobody looks through the whole list of the only thread. */
-    if (helpers && atoi(helpers) == 1)
-        return "libomp has one hidden helper thread";
-    return NULL;
-}
-
-static void can_fly_say(const char *reason)
-{
-    const char *verbose = getenv("OMPRMA_VERBOSE");
-    if (!verbose || atoi(verbose) < 1)
-        return;
-    if (reason)
-        fprintf(stderr, "omprma: nowait constructs are waited for by libomp's threads: %s\n",
-                reason);
-    else
-        fprintf(stderr, "omprma: nowait constructs need no thread that waits\n");
-}
-
-static void can_fly_decide(void)
-{
-    const char *reason = why_not();
-    flights.possible = !reason;
-    can_fly_say(reason);
-}
-
-static bool can_fly(void)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, can_fly_decide);
-    return flights.possible;
-}
-
-void **flight_place(void)
-{
-    if (!can_fly())
-        return NULL;
-    int32_t thread = __kmpc_global_thread_num(NULL);
-    if (thread < 0 || !__kmpc_omp_has_task_team(thread))
-        return NULL;
-    untied_meet(thread);
-    return __kmpc_omp_get_target_async_handle_ptr(thread);
-}
-
-/* ---- works ---------------------------------------------------------------------------------- */
-
-void flight_begin(struct work *work, void **place)
-{
-    atomic_fetch_add_explicit(&flights.aloft, 1, memory_order_relaxed);
-    *place = work;
-}
-
-/* Whether a thread of libomp's may wait a little: other tasks may have come meanwhile, of which
- * only libomp knows, so not again and again while nothing arrives. */
-static bool may_wait(int64_t now)
-{
-    static _Thread_local uint64_t arrived;
-    static _Thread_local int64_t waited_ns;
-    uint64_t present = atomic_load_explicit(&flights.arrived, memory_order_relaxed);
-    if (present == arrived && now - waited_ns < PAUSE_NS)
-        return false;
-    arrived = present;
-    waited_ns = now;
-    return true;
-}
-
-/* The processor is left to others by sleeping: one that yields to a thread that never does, as
- * those of libomp in a taskwait, gets it back after milliseconds. */
-static bool has_arrived(struct work *work)
-{
-    const struct timespec nap = {.tv_nsec = NAP_NS};
-    if (work_has_arrived(work))
-        return true;
-    int64_t begin = now_ns(), now = begin;
-    if (!may_wait(begin))
-        return false;
-    while (now - begin < LOOK_NS) {
-        if (now - begin > POLL_NS)
-            nanosleep(&nap, NULL);
-        if (work_has_arrived(work))
-            return true;
-        now = now_ns();
-    }
-    return false;
-}
+/* ---- looking -------------------------------------------------------------------------------- */
 
 /* What the program printed last may still be in stdout's memory. */
-static void say_end(const struct work *work)
+void flight_say_end(const struct work *work)
 {
     static atomic_bool said;
     int64_t began = atomic_load(&flights.end_ns);
@@ -184,52 +70,232 @@ static void say_end(const struct work *work)
             place);
 }
 
-static void land(void **place)
+/* Not any more when the process has begun to end. */
+static void land(struct flight *flight)
 {
-    *place = NULL;
-    atomic_fetch_sub_explicit(&flights.aloft, 1, memory_order_release);
+    struct work *work = flight->work;
+    if (!gate_enter())
+        return;
+    const struct location *where = work->where;
+    struct device *device = work->device;
+    outcome(work_finish(work), where, device);
+    gate_leave();
+    flight->calls->over(flight);
+    atomic_fetch_sub_explicit(&flights.own, 1, memory_order_release);
 }
 
-void flight_query(void **place)
+/* The first flight of a line, if it has arrived. */
+static struct flight *line_arrived(struct flight_line *line)
 {
-    struct work *work = *place;
-    if (!gate_enter()) { /* the process ends */
-        land(place);
+    pthread_mutex_lock(&flights.lock);
+    struct flight *flight = STAILQ_FIRST(&line->flights);
+    pthread_mutex_unlock(&flights.lock);
+    if (!flight)
+        return NULL;
+    if (!work_has_arrived(flight->work)) {
+        flight_say_end(flight->work);
+        return NULL;
+    }
+    pthread_mutex_lock(&flights.lock);
+    STAILQ_REMOVE_HEAD(&line->flights, next);
+    pthread_mutex_unlock(&flights.lock);
+    return flight;
+}
+
+static struct flight_line *line_take(void)
+{
+    pthread_mutex_lock(&flights.lock);
+    struct flight_line *line = STAILQ_FIRST(&flights.lines);
+    if (line)
+        STAILQ_REMOVE_HEAD(&flights.lines, next);
+    pthread_mutex_unlock(&flights.lock);
+    return line;
+}
+
+static void line_give(struct flight_line *line)
+{
+    pthread_mutex_lock(&flights.lock);
+    line->listed = !STAILQ_EMPTY(&line->flights);
+    if (line->listed)
+        STAILQ_INSERT_TAIL(&flights.lines, line, next);
+    pthread_mutex_unlock(&flights.lock);
+}
+
+/* A flight that is alone in its line takes the line with it. */
+static void line_look(struct flight_line *line, struct flight_list *landed)
+{
+    struct flight *flight;
+    while ((flight = line_arrived(line))) {
+        bool alone = line == &flight->alone;
+        STAILQ_INSERT_TAIL(landed, flight, next);
+        if (alone)
+            return;
+    }
+    line_give(line);
+}
+
+bool flight_any(void)
+{
+    return atomic_load_explicit(&flights.own, memory_order_acquire) > 0;
+}
+
+static void look(struct flight_list *landed)
+{
+    struct flight_line *line;
+    if (atomic_flag_test_and_set_explicit(&flights.looking, memory_order_acquire))
+        return;
+    for (int i = 0; i < LINES && (line = line_take()); i++)
+        line_look(line, landed);
+    atomic_store_explicit(&flights.looked_ns, now_ns(), memory_order_relaxed);
+    atomic_flag_clear_explicit(&flights.looking, memory_order_release);
+}
+
+bool flight_look(void)
+{
+    struct flight_list landed = STAILQ_HEAD_INITIALIZER(landed);
+    struct flight *flight;
+    void (*then)(void) = NULL;
+    int count = 0;
+    if (!flight_any() || !gate_enter())
+        return false;
+    look(&landed);
+    gate_leave();
+    while ((flight = STAILQ_FIRST(&landed))) {
+        STAILQ_REMOVE_HEAD(&landed, next);
+        then = flight->calls->then;
+        land(flight);
+        count++;
+    }
+    if (count > 0) {
+        then();
+        flight_count(-count);
+    }
+    return count > 0;
+}
+
+/* ---- the thread that looks while nobody else does ------------------------------------------- */
+
+static _Thread_local bool watches;
+
+bool flight_is_watched_here(void)
+{
+    return watches;
+}
+
+/* Sleeps while nothing has been in flight for a while, which began at *idle. */
+static void watch_sleep(int64_t *idle)
+{
+    int64_t now = now_ns();
+    if (flight_any()) {
+        *idle = now;
         return;
     }
-    if (has_arrived(work)) {
-        const struct location *where = work->where;
-        struct device *device = work->device;
-        atomic_fetch_add_explicit(&flights.arrived, 1, memory_order_relaxed);
-        outcome(work_finish(work), where, device);
-        land(place);
-    } else {
-        say_end(work);
+    if (now - *idle < LINGER_NS)
+        return;
+    pthread_mutex_lock(&flights.lock);
+    flights.awake = false;
+    while (!flight_any())
+        pthread_cond_wait(&flights.wake, &flights.lock);
+    flights.awake = true;
+    pthread_mutex_unlock(&flights.lock);
+    *idle = now_ns();
+}
+
+static void *watch(void *context)
+{
+    int64_t length = LEAST_NAP_NS, idle = now_ns();
+    (void)context;
+    watches = true;
+    prctl(PR_SET_TIMERSLACK, SLACK_NS);
+    while (!devices_ended()) {
+        nap(length);
+        int64_t looked = atomic_load_explicit(&flights.looked_ns, memory_order_relaxed);
+        if (now_ns() - looked >= length && flight_look())
+            length = LEAST_NAP_NS;
+        else if (length < MOST_NAP_NS)
+            length *= 2;
+        watch_sleep(&idle);
     }
-    gate_leave();
+    return NULL;
+}
+
+/* The caller holds the lock. Without it, what is in flight lands when the program waits. */
+static void watch_wake(void)
+{
+    pthread_t thread;
+    sigset_t all, before;
+    if (flights.awake)
+        return;
+    if (flights.made) {
+        pthread_cond_signal(&flights.wake);
+        return;
+    }
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    flights.made = flights.awake = pthread_create(&thread, NULL, watch, NULL) == 0;
+    if (flights.made)
+        pthread_detach(thread);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+/* ---- departure ------------------------------------------------------------------------------ */
+
+/* That of a queue that is shared; NULL: no memory. The caller holds the lock. */
+static struct flight_line *line_shared(const struct work *work)
+{
+    struct flight_line **lines = &work->device->lines;
+    if (!*lines) {
+        *lines = calloc(SHARED_MOST, sizeof(**lines));
+        for (int i = 0; *lines && i < SHARED_MOST; i++)
+            STAILQ_INIT(&(*lines)[i].flights);
+    }
+    return *lines ? &(*lines)[work->slot] : NULL;
+}
+
+/* The caller holds the lock. */
+static void line_up(struct flight *flight)
+{
+    struct flight_line *line = flight->work->slot >= 0 ? line_shared(flight->work) : NULL;
+    if (!line) {
+        line = &flight->alone;
+        *line = (struct flight_line){0};
+        STAILQ_INIT(&line->flights);
+    }
+    STAILQ_INSERT_TAIL(&line->flights, flight, next);
+    if (!line->listed)
+        STAILQ_INSERT_TAIL(&flights.lines, line, next);
+    line->listed = true;
+}
+
+void flight_begin(struct flight *flight, struct work *work)
+{
+    flight->work = work;
+    flight_count(1);
+    atomic_fetch_add_explicit(&flights.own, 1, memory_order_relaxed);
+    pthread_mutex_lock(&flights.lock);
+    line_up(flight);
+    watch_wake();
+    pthread_mutex_unlock(&flights.lock);
 }
 
 /* ---- the end -------------------------------------------------------------------------------- */
 
-/* Of those that other threads have begun libomp's threads see to; not for ever, because a team may
- * have none left for it. */
-static void wait_for_others(int64_t begin)
+void flight_count(int difference)
 {
-    const struct timespec nap = {.tv_nsec = LOOK_NS};
-    while (atomic_load_explicit(&flights.aloft, memory_order_acquire) > 0 &&
-           now_ns() - begin < end_most_ns)
-        nanosleep(&nap, NULL);
+    atomic_fetch_add_explicit(&flights.aloft, difference, memory_order_acq_rel);
+}
+
+void flight_end_begins(void)
+{
+    atomic_store(&flights.end_ns, now_ns());
 }
 
 void flight_end(void)
 {
-    int64_t begin = now_ns();
-    if (devices_started() == 0 || gate_is_inside() || !__kmpc_omp_taskwait ||
-        !__kmpc_global_thread_num || !omp_in_parallel)
-        return;
-    atomic_store(&flights.end_ns, begin);
-    if (!omp_in_parallel())
-        __kmpc_omp_taskwait(NULL, __kmpc_global_thread_num(NULL));
-    wait_for_others(begin);
+    int64_t begin = atomic_load(&flights.end_ns);
+    while (atomic_load_explicit(&flights.aloft, memory_order_acquire) > 0 &&
+           now_ns() - begin < end_most_ns)
+        if (!flight_look())
+            nap(END_NAP_NS);
     atomic_store(&flights.end_ns, 0);
 }

@@ -1,7 +1,8 @@
 /*
- * flight.h: nowait constructs that are under way and that no thread waits for. libomp, from 16 on,
- * offers a place for a handle to the task that it runs; a task that has left one there is put back
- * when it returns, and libomp asks about the handle, again and again, until the place is empty.
+ * flight.h: nowait constructs that are under way and that no thread waits for. Whoever has time,
+ * because it waits for something else, looks whether one has landed; while nobody does, because
+ * the program computes, a thread of ours looks now and then. Those of one queue land in their
+ * order, so only the first of each is asked about. Knows nothing of libomp.
  *
  * Thread: any function from any thread. Errors: a construct that fails ends the process.
  */
@@ -9,22 +10,61 @@
 #define OMPRMA_OPENMP_FLIGHT_H
 
 #include <stdbool.h>
+#include <sys/queue.h>
 
 #include "openmp/work.h"
 
-/* The place of the calling thread's task; NULL: the construct has to be waited for. Blocks: no. */
-void **flight_place(void);
+struct flight;
+STAILQ_HEAD(flight_list, flight);
 
-/* Leaves the work, which has departed, in the place. Blocks: no. */
-void flight_begin(struct work *work, void **place);
+/* Flights of one queue. */
+struct flight_line {
+    STAILQ_ENTRY(flight_line) next;
+    struct flight_list flights;
+    bool listed; /* it has flights, or somebody looks through it */
+};
 
-/* Waits for the calling thread's tasks, begun or not, and for constructs of all threads that are in
- * flight: libomp ends without looking at those, and then waits for them for ever. When that takes
- * long, a line says so once. Before images are taken back. Blocks: yes. */
+/* What is done by the thread that sees constructs land. */
+struct flight_calls {
+    void (*over)(
+        struct flight *flight); /* for each, once; its memory is free then. Must not block */
+    void (*then)(
+        void); /* when all that have landed together are over; may begin others, and block */
+};
+
+/* One construct in flight. Who begins it keeps the memory until it is over. */
+struct flight {
+    STAILQ_ENTRY(flight) next;
+    struct flight_line alone; /* when its queue is its own */
+    struct work *work;
+    const struct flight_calls *calls; /* of whoever begins it */
+};
+
+/* Departs with a work that has departed. Blocks: no. */
+void flight_begin(struct flight *flight, struct work *work);
+
+/* Is something in flight? */
+bool flight_any(void);
+
+/* Makes some progress, and lets land what has arrived, unless another thread is looking. True:
+ * something has landed. Blocks: as long as `then`. */
+bool flight_look(void);
+
+/* Is the calling thread ours, which looks while nobody else does? */
+bool flight_is_watched_here(void);
+
+/* Counts works in flight that somebody else looks after, for flight_end(). */
+void flight_count(int difference);
+
+/* Says where a work is that has not arrived, once, when the end waits for some seconds already. */
+void flight_say_end(const struct work *work);
+
+/* The process is about to end: from now on a line says so once, when what is in flight keeps it
+ * from that for some seconds. Blocks: no. */
+void flight_end_begins(void);
+
+/* Waits until nothing is in flight any more, at most a minute from then on; other threads see to
+ * that, too. Blocks: yes. */
 void flight_end(void);
-
-/* Empties the place if its work is over. Blocks: for some microseconds, when it is the oldest one
- * in flight. */
-void flight_query(void **place);
 
 #endif

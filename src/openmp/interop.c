@@ -8,6 +8,7 @@
 #include "openmp/exports.h"
 #include "openmp/libomp.h"
 #include "openmp/report.h"
+#include "openmp/task.h"
 
 struct interop {
     int device;
@@ -127,7 +128,7 @@ const char *omp_get_interop_rec_desc(const struct interop *interop, int result)
  * dependences say. */
 static void wait_for(struct location *where, int32_t thread, const struct dependence_pack *pack)
 {
-    if (pack && (pack->count > 0 || pack->alias_free_count > 0) && __kmpc_omp_wait_deps)
+    if (pack && (pack->count > 0 || pack->alias_free_count > 0) && tasks_possible())
         __kmpc_omp_wait_deps(where, thread, pack->count, pack->list, pack->alias_free_count,
                              pack->alias_free);
 }

@@ -14,42 +14,48 @@
 enum { OFFLOAD_DISABLED = 0, OFFLOAD_DEFAULT = 1, OFFLOAD_MANDATORY = 2 };
 
 /* One dependence of a task. */
+/* The bits of `flags`. */
+enum { DEPEND_IN = 1, DEPEND_INOUT = 3, DEPEND_MUTEX = 4, DEPEND_SET = 8, DEPEND_ALL = 0x80 };
+
 struct dependence {
     intptr_t address;
     size_t bytes;
-    uint8_t flags; /* 1 in, 2 out */
+    uint8_t flags;
 };
+
+/* What tasks are made with. */
+enum { TASK_UNTIED = 0, TASK_TIED = 1, TASK_DESTRUCTORS = 8, TASK_DETACHABLE = 0x40 };
+
+struct task;
+typedef int32_t task_routine_t(int32_t thread, struct task *task);
 
 /* The fields that a compiler knows. */
 struct task {
     void *shareds;
-    int32_t (*routine)(int32_t thread, struct task *task);
+    task_routine_t *routine;
     int32_t part;
-    void *data[2];
+    task_routine_t *destructors; /* with that flag */
+    void *priority;
 };
 
 /* NOLINTBEGIN(bugprone-reserved-identifier): libomp chose the names. */
 LIBOMP int omp_get_default_device(void);
 LIBOMP int omp_get_cancellation(void);
 LIBOMP int omp_get_thread_limit(void);
+LIBOMP int omp_get_level(void);
+LIBOMP int omp_get_num_threads(void);
+LIBOMP int omp_in_final(void);
 LIBOMP int omp_in_parallel(void);
+LIBOMP void omp_fulfill_event(void *event);
 LIBOMP int __kmpc_get_target_offload(void);
 LIBOMP int32_t __kmpc_global_thread_num(void *location);
-LIBOMP struct task *__kmpc_omp_target_task_alloc(void *location, int32_t thread, int32_t flags,
-                                                 size_t task_bytes, size_t shared_bytes,
-                                                 int32_t (*routine)(int32_t, struct task *),
-                                                 int64_t device);
-LIBOMP int32_t __kmpc_omp_task_with_deps(void *location, int32_t thread, struct task *task,
-                                         int32_t count, struct dependence *dependences,
-                                         int32_t alias_free_count, struct dependence *alias_free);
-LIBOMP int32_t __kmpc_omp_taskwait(void *location, int32_t thread);
-LIBOMP void __kmpc_omp_wait_deps(void *location, int32_t thread, int32_t count, void *dependences,
-                                 int32_t alias_free_count, void *alias_free);
 LIBOMP struct task *__kmpc_omp_task_alloc(void *location, int32_t thread, int32_t flags,
                                           size_t task_bytes, size_t shared_bytes,
-                                          int32_t (*routine)(int32_t, struct task *));
+                                          task_routine_t *routine);
 LIBOMP void __kmpc_omp_task_begin_if0(void *location, int32_t thread, struct task *task);
 LIBOMP void __kmpc_omp_task_complete_if0(void *location, int32_t thread, struct task *task);
+LIBOMP int32_t __kmpc_omp_taskyield(void *location, int32_t thread, int end_part);
+LIBOMP void *__kmpc_task_allow_completion_event(void *location, int32_t thread, struct task *task);
 LIBOMP bool __kmpc_omp_has_task_team(int32_t thread);
 LIBOMP void **__kmpc_omp_get_target_async_handle_ptr(int32_t thread);
 /* NOLINTEND(bugprone-reserved-identifier) */

@@ -50,7 +50,8 @@ static bool queue_make(struct work *work, omprma_queue_t **queue)
 static bool queue_share(struct work *work)
 {
     struct device *device = work->device;
-    omprma_queue_t **shared = &device->shared[device->works % (uint64_t)device->shared_count];
+    work->slot = (int)(device->works % (uint64_t)device->shared_count);
+    omprma_queue_t **shared = &device->shared[work->slot];
     if (!queue_make(work, shared))
         return false;
     work->queue = *shared;
@@ -82,6 +83,7 @@ static struct work *work_take(struct device *device, const struct location *wher
     work->failed = work->departed = work->computes = work->exchanges = false;
     work->spared = work->lost = work->misplaced = false;
     work->placed_end = 0;
+    work->slot = -1;
     return work;
 }
 

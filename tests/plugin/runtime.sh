@@ -1,9 +1,9 @@
 #!/bin/bash
 # omprma's own OpenMP runtime alone, without MPI and workers: the OpenMP programs of tests/openmp run
 # through it and through local_omprma.c, whose devices are the process itself and which is as lazy as
-# the interface of libomprma allows. Also: it exports what programs of every clang look for
-# (runtime_symbols.txt), under VERS1.0 and nothing else, and asks libomprma only for its public
-# functions.
+# the interface of libomprma allows; preloaded, as by omprma-run, and not. Also: it exports what
+# programs of every clang look for (runtime_symbols.txt) and nothing else, libomp's functions under
+# libomp's version and all others under VERS1.0, and asks libomprma only for its public functions.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -27,7 +27,9 @@ flags=(-std=gnu11 -g -O1 -fPIC -pthread -D_GNU_SOURCE= "-I$root/include" "-I$roo
     "-Wl,--version-script=$root/src/openmp/exports.map" || exit 1
 
 exported=$(nm -D --defined-only "$work/libomprma-runtime.so" | awk '$2 != "A" {print $3}' | sort)
-listed=$(sed -e '/^#/d' -e 's/$/@@VERS1.0/' "$here/runtime_symbols.txt" | sort)
+listed=$(sed -e '/^#/d' -e 's/^libomp \(.*\)/\1@@VERSION/;t' \
+    -e 's/^also \(.*\)/\1@VERSION/;t' -e 's/$/@@VERS1.0/' \
+    "$here/runtime_symbols.txt" | sort)
 missing=$(comm -13 <(echo "$exported") <(echo "$listed"))
 [ -z "$missing" ] || complain "programs look for these in vain: ${missing//$'\n'/ }"
 extra=$(comm -23 <(echo "$exported") <(echo "$listed"))
@@ -38,14 +40,16 @@ foreign=$(nm -D --undefined-only "$work/libomprma-runtime.so" | awk '{print $2}'
 done)
 [ -z "$foreign" ] || complain "used, but not in omprma.h: ${foreign//$'\n'/ }"
 
-for version in 14 16 22; do
+for combination in 14: 14:preloaded 16: 22:preloaded; do
+    version=${combination%:*} preload=
     libraries=$root/build/toolchains/llvm-$version/lib
     [ -e "$libraries/libomp.so.5" ] || continue
     for name in libomptarget.so libomptarget.so.16 libomptarget.so.22.1; do
         ln -sf ../libomprma-runtime.so "$work/runtime/$name"
     done
-    LOCAL_OMPRMA_DEVICES=2 "$root/tests/openmp/run" --llvm $version --tier all --runtime omprma \
-        --launcher "env LD_LIBRARY_PATH=$work/runtime:$libraries" || failed=1
+    [ "${combination#*:}" ] && preload=LD_PRELOAD=$work/runtime/libomptarget.so
+    LOCAL_OMPRMA_DEVICES=2 "$root/tests/openmp/run" --llvm "$version" --tier all --runtime omprma \
+        --launcher "env $preload LD_LIBRARY_PATH=$work/runtime:$libraries" || failed=1
     ran=1
 done
 [ $ran = 1 ] || exit 77

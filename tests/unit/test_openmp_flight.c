@@ -1,196 +1,189 @@
 /*
- * test_openmp_flight.c: nowait constructs that nobody waits for, on devices that are this process
- * (tests/plugin/local_omprma.c) and that do nothing before somebody asks. libomp is this file: it
- * offers a place for a handle, or none.
+ * test_openmp_flight.c: constructs in flight, on devices that are this process
+ * (tests/plugin/local_omprma.c) and that do nothing before somebody asks.
  */
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
-#include "openmp/construct.h"
+#include "openmp/device.h"
 #include "openmp/exports.h"
-#include "openmp/libomp.h"
+#include "openmp/flight.h"
 
-/* ---- libomp --------------------------------------------------------------------------------- */
+enum { MANY = 400, THREADS = 4, ROUNDS = 200 };
 
-static _Thread_local void *place;
-static _Thread_local int untied_met; /* begun, then completed */
-static bool has_team = true;
+/* One number on its way to a device and back, in a queue of its own or not. */
+struct trip {
+    struct flight flight; /* the first */
+    int from, to;
+    atomic_int *overs;
+};
 
-int32_t __kmpc_global_thread_num(void *location)
-{
-    (void)location;
-    return 3;
-}
+static char *memory; /* of device 0 */
 
-bool __kmpc_omp_has_task_team(int32_t thread)
-{
-    assert_int_equal(thread, 3);
-    return has_team;
-}
-
-void **__kmpc_omp_get_target_async_handle_ptr(int32_t thread)
-{
-    assert_int_equal(thread, 3);
-    return &place;
-}
-
-struct task *__kmpc_omp_task_alloc(void *location, int32_t thread, int32_t flags, size_t task_bytes,
-                                   size_t shared_bytes, int32_t (*routine)(int32_t, struct task *))
-{
-    (void)location, (void)thread, (void)shared_bytes;
-    static _Thread_local struct task task;
-    assert_int_equal(flags & 1, 0); /* untied */
-    assert_true(task_bytes >= 40);
-    task.routine = routine;
-    return &task;
-}
-
-void __kmpc_omp_task_begin_if0(void *location, int32_t thread, struct task *task)
-{
-    (void)location, (void)thread, (void)task;
-    untied_met += 1;
-}
-
-void __kmpc_omp_task_complete_if0(void *location, int32_t thread, struct task *task)
-{
-    (void)location, (void)thread, (void)task;
-    untied_met += 10;
-}
-
-/* ---- constructs ----------------------------------------------------------------------------- */
-
-enum { LARGE = 20000, MANY = 500, THREADS = 4 };
-static const int64_t in = MAP_TO, out = MAP_FROM;
-
-static void data(void (*call)(struct location *, int64_t, int32_t, void **, void **, int64_t *,
-                              int64_t *, void **, void **, int32_t, void *, int32_t, void *),
-                 void *begin, int64_t bytes, int64_t type)
-{
-    call(NULL, 0, 1, &begin, &begin, &bytes, &type, NULL, NULL, 0, NULL, 0, NULL);
-}
-
-/* As libomp does with a task that it has put back. */
-static void arrive(void **handle)
-{
-    while (*handle)
-        __tgt_target_nowait_query(handle);
-}
-
-static void test_nothing_is_waited_for(void **state)
+static int set_up(void **state)
 {
     (void)state;
-    int x = 1;
-    data(__tgt_target_data_begin_nowait_mapper, &x, sizeof(x), in);
-    void *begin = place;
-    assert_non_null(begin);
-    assert_int_equal(untied_met, 11);
-    arrive(&begin);
-    x = 2;
-    data(__tgt_target_data_end_nowait_mapper, &x, sizeof(x), out);
-    assert_non_null(place);
-    assert_int_equal(x, 2); /* not before somebody asks */
-    arrive(&place);
-    assert_int_equal(x, 1);
-    assert_int_equal(untied_met, 11); /* once per thread */
-    assert_false(omp_target_is_present(&x, 0));
+    memory = omp_target_alloc(MANY * THREADS * sizeof(int), 0);
+    return memory ? 0 : -1;
 }
 
-static void test_waits_without_a_team(void **state)
+static void over(struct flight *flight)
 {
-    (void)state;
-    int x = 1;
-    has_team = false;
-    data(__tgt_target_data_begin_nowait_mapper, &x, sizeof(x), in);
-    x = 2;
-    data(__tgt_target_data_end_nowait_mapper, &x, sizeof(x), out);
-    has_team = true;
-    assert_null(place);
-    assert_int_equal(x, 1);
+    struct trip *trip = (struct trip *)flight;
+    if (trip->to == trip->from)
+        atomic_fetch_add(trip->overs, 1);
 }
 
-/* Small ones share a queue, a large one has its own; they are asked about in any order. */
-static void test_many(void **state)
+static atomic_int thens;
+
+static void then(void)
+{
+    atomic_fetch_add(&thens, 1);
+}
+
+static const struct flight_calls calls = {.over = over, .then = then};
+
+static void depart(struct trip *trip, int place, enum work_kind kind)
+{
+    struct device *device;
+    assert_int_equal(device_choose_bare(0, NULL, &device), CHOICE_DEVICE);
+    struct work *work = work_begin(device, NULL, kind);
+    omprma_addr_t there = (omprma_addr_t)(uintptr_t)memory + (size_t)place * sizeof(int);
+    assert_non_null(work);
+    trip->to = -1;
+    assert_true(work_submit(work, there, &trip->from, sizeof(int)));
+    assert_true(work_retrieve(work, &trip->to, there, sizeof(int)));
+    assert_true(work_depart(work));
+    device_leave();
+    flight_begin(&trip->flight, work);
+}
+
+static void nap(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+}
+
+/* In queues that are shared, and every third one in a queue of its own. */
+static void test_all_land_once(void **state)
 {
     (void)state;
-    static int x[MANY];
-    static char large[LARGE];
-    static void *handles[MANY], *other;
+    static struct trip trips[MANY];
+    atomic_int overs = 0;
+    assert_false(flight_any());
+    assert_false(flight_look());
     for (int i = 0; i < MANY; i++) {
-        x[i] = i;
-        data(__tgt_target_data_begin_nowait_mapper, &x[i], sizeof(x[i]), in);
-        handles[i] = place;
-        assert_non_null(handles[i]);
+        trips[i] = (struct trip){.flight.calls = &calls, .from = i, .overs = &overs};
+        depart(&trips[i], i, i % 3 ? WORK_SMALL : WORK_FLIGHT);
     }
-    memset(large, 5, sizeof(large));
-    data(__tgt_target_data_begin_nowait_mapper, large, sizeof(large), in);
-    other = place;
-    arrive(&other);
-    for (int i = MANY - 1; i >= 0; i--)
-        arrive(&handles[i]);
-    memset(x, 0, sizeof(x));
-    memset(large, 0, sizeof(large));
-    for (int i = 0; i < MANY; i++) {
-        data(__tgt_target_data_end_nowait_mapper, &x[i], sizeof(x[i]), out);
-        handles[i] = place;
-    }
-    data(__tgt_target_data_end_nowait_mapper, large, sizeof(large), out);
-    arrive(&place);
-    for (int i = 0; i < MANY; i += 2)
-        arrive(&handles[i]);
-    for (int i = 1; i < MANY; i += 2)
-        arrive(&handles[i]);
-    for (int i = 0; i < MANY; i++)
-        assert_int_equal(x[i], i);
-    assert_int_equal(large[LARGE - 1], 5);
+    while (flight_any())
+        flight_look();
+    assert_int_equal(overs, MANY);
+    assert_in_range(thens, 1, MANY);
 }
 
-/* What one has under way, another one that waits finds done. */
-static void test_waited_after_flight(void **state)
+/* A thread of the runtime's looks. */
+static void test_lands_while_nobody_looks(void **state)
 {
     (void)state;
-    int x = 1;
-    data(__tgt_target_data_begin_nowait_mapper, &x, sizeof(x), in);
-    void *first = place;
-    void *begin = &x;
-    int64_t bytes = sizeof(x), type = MAP_FROM;
-    x = 2;
-    __tgt_target_data_update_mapper(NULL, 0, 1, &begin, &begin, &bytes, &type, NULL, NULL);
-    assert_int_equal(x, 1);
-    arrive(&first);
-    data(__tgt_target_data_end_nowait_mapper, &x, sizeof(x), MAP_DELETE);
-    arrive(&place);
+    for (int i = 0; i < 20; i++) {
+        atomic_int overs = 0;
+        struct trip trip = {.flight.calls = &calls, .from = i, .overs = &overs};
+        depart(&trip, 0, WORK_SMALL);
+        while (flight_any()) /* its memory is ours until it is over */
+            nap();
+        assert_int_equal(overs, 1);
+        assert_false(flight_is_watched_here());
+        if (i == 10) /* that thread has fallen asleep */
+            nanosleep(&(struct timespec){.tv_nsec = 120000000}, NULL);
+    }
 }
 
-static atomic_int wrong;
+/* ---- those that begin others ---------------------------------------------------------------- */
 
-static void *fly_alone(void *context)
+static struct trip link, late;
+static atomic_int links, late_overs;
+static atomic_bool holds, held;
+
+static void link_next(void)
 {
-    (void)context;
-    int own[16];
-    void *handles[16];
-    for (int round = 0; round < 200; round++) {
+    if (atomic_load(&links) < MANY && link.to == link.from) {
+        link.from++;
+        depart(&link, 1, WORK_SMALL);
+    }
+}
+
+static const struct flight_calls link_calls = {.over = over, .then = link_next};
+
+static void test_one_begins_the_next(void **state)
+{
+    (void)state;
+    link = (struct trip){.flight.calls = &link_calls, .overs = &links};
+    depart(&link, 1, WORK_SMALL);
+    while (atomic_load(&links) < MANY)
+        if (!flight_look())
+            sched_yield();
+    while (flight_any())
+        nap();
+    assert_int_equal(link.from, MANY - 1);
+}
+
+static void hold_on(void)
+{
+    atomic_store(&held, true);
+    while (atomic_load(&holds))
+        nap();
+}
+
+static const struct flight_calls hold_calls = {.over = over, .then = hold_on};
+
+/* What one begins may take long; others land meanwhile, and the end waits for both. */
+static void test_long_ones_hold_nobody_up(void **state)
+{
+    (void)state;
+    atomic_int overs = 0;
+    struct trip trip = {.flight.calls = &hold_calls, .from = 3, .overs = &overs};
+    atomic_store(&holds, true);
+    depart(&trip, 2, WORK_SMALL);
+    while (!atomic_load(&held)) /* the runtime's thread */
+        nap();
+    late = (struct trip){.flight.calls = &calls, .from = 4, .overs = &late_overs};
+    depart(&late, 3, WORK_SMALL);
+    while (flight_any())
+        if (!flight_look())
+            nap();
+    assert_int_equal(late_overs, 1);
+    atomic_store(&holds, false);
+    flight_end_begins();
+    flight_end();
+    assert_int_equal(overs, 1);
+}
+
+/* ---- threads -------------------------------------------------------------------------------- */
+
+static atomic_int right;
+
+static void *fly(void *context)
+{
+    int first = (int)(uintptr_t)context * MANY;
+    struct trip trips[16];
+    for (int round = 0; round < ROUNDS; round++) {
+        atomic_int overs = 0;
         for (int i = 0; i < 16; i++) {
-            own[i] = round + i;
-            data(__tgt_target_data_begin_nowait_mapper, &own[i], sizeof(int), in);
-            handles[i] = place;
+            trips[i] = (struct trip){.flight.calls = &calls, .from = round + i, .overs = &overs};
+            depart(&trips[i], first + i, i % 4 ? WORK_SMALL : WORK_FLIGHT);
         }
-        for (int i = 0; i < 16; i++)
-            arrive(&handles[(i + round) % 16]);
-        for (int i = 0; i < 16; i++) {
-            own[i] = -1;
-            data(__tgt_target_data_end_nowait_mapper, &own[i], sizeof(int), out);
-            handles[i] = place;
-        }
-        for (int i = 0; i < 16; i++)
-            arrive(&handles[(i + round) % 16]);
-        for (int i = 0; i < 16; i++)
-            wrong += own[i] != round + i;
+        while (atomic_load(&overs) < 16)
+            if (!flight_look())
+                sched_yield();
+        atomic_fetch_add(&right, 1);
     }
     return NULL;
 }
@@ -199,21 +192,23 @@ static void test_threads(void **state)
 {
     (void)state;
     pthread_t threads[THREADS];
-    for (int i = 0; i < THREADS; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, fly_alone, NULL), 0);
+    for (uintptr_t i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, fly, (void *)i), 0);
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
-    assert_int_equal(wrong, 0);
+    assert_int_equal(right, THREADS * ROUNDS);
+    flight_end_begins();
+    flight_end();
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nothing_is_waited_for),
-        cmocka_unit_test(test_waits_without_a_team),
-        cmocka_unit_test(test_many),
-        cmocka_unit_test(test_waited_after_flight),
+        cmocka_unit_test(test_all_land_once),
+        cmocka_unit_test(test_lands_while_nobody_looks),
+        cmocka_unit_test(test_one_begins_the_next),
+        cmocka_unit_test(test_long_ones_hold_nobody_up),
         cmocka_unit_test(test_threads),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, set_up, NULL);
 }

@@ -256,7 +256,7 @@ static omprma_status_t plan_confirm(const struct llvm_plan *plan, const char *pr
 }
 
 /* A program with DT_RPATH does not care for LD_LIBRARY_PATH; a preloaded library of the right name
- * comes before both. */
+ * comes before both. Our runtime always is one: tasks come to it before they come to libomp. */
 static omprma_status_t plan_enforce(struct llvm_plan *plan, const char *program,
                                     const struct choice *choice, const char *folder)
 {
@@ -267,8 +267,10 @@ static omprma_status_t plan_enforce(struct llvm_plan *plan, const char *program,
         free(expected);
         expected = text_make("%s/%s", choice->library, choice->name);
     }
+    if (choice->own)
+        plan->preload = text_make("%s", expected);
     status = plan_confirm(plan, program, choice->name, expected, &right);
-    if (status == OMPRMA_OK && !right) {
+    if (status == OMPRMA_OK && !right && !plan->preload) {
         plan->preload = text_make("%s", expected);
         status = plan_confirm(plan, program, choice->name, expected, &right);
     }

@@ -1,0 +1,49 @@
+/*
+ * depend.h: the order in which nowait constructs may begin, by their dependences. For each address
+ * there is a row of groups: those that may run at the same time form one, and a group begins when
+ * the one before it has left. Knows nothing of devices and of libomp.
+ *
+ * What is entered may only wait for what was entered before, so nothing ever waits for itself.
+ *
+ * Thread: any function from any thread. Blocks: no. Errors: without memory the process ends, after
+ * a line.
+ */
+#ifndef OMPRMA_OPENMP_DEPEND_H
+#define OMPRMA_OPENMP_DEPEND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "openmp/libomp.h"
+
+/* What has dependences. Its owner keeps the memory until it has left. */
+struct ordered {
+    STAILQ_ENTRY(ordered) next; /* in a list of those that may begin */
+    struct use *uses;
+    int32_t use_count;
+    int32_t pending; /* uses that have to wait */
+};
+
+STAILQ_HEAD(ordered_list, ordered);
+
+/* Lists of dependences, as compilers hand them over, of a task whose parent is at this level of
+ * nested parallel regions. Only tasks of one parent depend on each other, so those of other levels
+ * do not. */
+struct dependences {
+    int level;
+    int32_t count, alias_free_count;
+    const struct dependence *list, *alias_free;
+};
+
+/* Enters it, after all that was entered so far. True: it may begin now; else it is in the list of a
+ * later depend_leave(). Without dependences always true. */
+bool depend_enter(struct ordered *ordered, const struct dependences *dependences);
+
+/* It is over. Appends those that may begin now. */
+void depend_leave(struct ordered *ordered, struct ordered_list *begin);
+
+/* Has anything with dependences been entered that has not left? */
+bool depend_any(void);
+
+#endif

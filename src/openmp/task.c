@@ -1,0 +1,643 @@
+/* task.c: see task.h. */
+#include "openmp/task.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "face/gate.h"
+#include "openmp/depend.h"
+#include "openmp/device.h"
+#include "openmp/exports.h"
+#include "openmp/flight.h"
+#include "openmp/handle.h"
+#include "openmp/loss.h"
+#include "openmp/report.h"
+
+enum {
+    MOST = 4096,            /* tasks of a thread that are not over; who makes more waits */
+    COUNTS = 256,           /* threads with a higher number share one count */
+    PATIENCE_NS = 20000000, /* of who waits in a team, since something has landed */
+    YIELDS_NS = 200000,     /* who waits yields for so long, then naps, */
+    NAP_NS = 20000,         /* longer and longer */
+    LONGEST_NAP_NS = 500000,
+    NAP_PART = 32 /* of the time that it has waited */
+};
+
+/* A nowait construct, or a thread that waits for some. */
+struct target_task {
+    struct ordered ordered;
+    struct flight flight;
+    struct task *task; /* the compiler's part; NULL: it is a thread that waits */
+    task_routine_t *routine;
+    int64_t device; /* that it means when it says -1 */
+    int32_t flags;
+    int32_t thread;      /* that has made it */
+    void *event;         /* ends the task that stands for it in libomp; NULL: there is none */
+    struct work *work;   /* to be left in flight */
+    bool waited;         /* by the thread that makes it, at once */
+    atomic_bool reached; /* of a thread that waits */
+};
+
+/* The one whose routine the calling thread is in. What it does there, when it computes a region on
+ * the host, is no business of ours. */
+static _Thread_local struct target_task *current;
+
+static struct tasks {
+    _Atomic int32_t counts[COUNTS]; /* made and not over, by the number of the thread */
+    atomic_bool host;               /* libomp has to put tasks in order */
+    pthread_mutex_t lock;
+    struct ordered_list ready; /* those that may begin, and that nobody has begun */
+    _Atomic int32_t ready_count;
+    pthread_mutex_t helpers_lock;
+    atomic_bool helpers; /* libomp has made its helper threads, or need not */
+} tasks = {.lock = PTHREAD_MUTEX_INITIALIZER,
+           .helpers_lock = PTHREAD_MUTEX_INITIALIZER,
+           .ready = STAILQ_HEAD_INITIALIZER(tasks.ready)};
+
+/* ---- libomp's functions of the same names --------------------------------------------------- */
+
+static struct next {
+    task_alloc_t *alloc;
+    int32_t (*task)(void *, int32_t, struct task *);
+    int32_t (*with_deps)(void *, int32_t, struct task *, int32_t, struct dependence *, int32_t,
+                         struct dependence *);
+    int32_t (*taskwait)(void *, int32_t);
+    void (*wait_deps)(void *, int32_t, int32_t, struct dependence *, int32_t, struct dependence *);
+    void (*taskwait_deps)(void *, int32_t, int32_t, struct dependence *, int32_t,
+                          struct dependence *, int32_t);
+    void (*end_taskgroup)(void *, int32_t);
+    void (*barrier)(void *, int32_t);
+    void *(*taskred)(int32_t, int32_t, void *);
+    void *(*taskred_modifier)(void *, int32_t, int32_t, int32_t, void *);
+    const char *why_not; /* libomp has to see to all tasks; NULL: it need not */
+    bool old;            /* older than 19 */
+} next;
+
+/* Behind this library, or, when it is not the first, before it. NULL: there is none but ours. */
+static void *function_next(const char *name, const void *ours)
+{
+    void *function = dlsym(RTLD_NEXT, name);
+    if (!function)
+        function = dlsym(RTLD_DEFAULT, name);
+    return function == ours ? NULL : function;
+}
+
+static const char *why_not(void)
+{
+    const char *wish = getenv("OMPRMA_NOWAIT");
+    if (!next.alloc || !next.task || !next.with_deps || !next.taskwait || !next.wait_deps ||
+        !next.end_taskgroup || !next.barrier || !__kmpc_omp_task_alloc ||
+        !__kmpc_omp_task_begin_if0 || !__kmpc_omp_task_complete_if0 ||
+        !__kmpc_task_allow_completion_event || !__kmpc_omp_taskyield || !omp_fulfill_event ||
+        !omp_get_level || !omp_get_num_threads || !omp_in_final || !__kmpc_global_thread_num)
+        return "libomp lacks functions for that";
+    if (dlsym(RTLD_DEFAULT, "__kmpc_omp_target_task_alloc") != (void *)__kmpc_omp_target_task_alloc)
+        return "the program makes its tasks without this library, which was not preloaded";
+    if (loss_goes_on())
+        return "OMPRMA_ON_LOSS=continue: the host may have to compute them";
+    if (wish && strcmp(wish, "libomp") == 0)
+        return "OMPRMA_NOWAIT=libomp";
+    return NULL;
+}
+
+static void next_look(void)
+{
+    const struct {
+        const char *name;
+        const void *ours;
+        void *place; /* a pointer to the function */
+    } functions[] = {
+        {"__kmpc_omp_target_task_alloc", (void *)__kmpc_omp_target_task_alloc, &next.alloc},
+        {"__kmpc_omp_task", (void *)__kmpc_omp_task, &next.task},
+        {"__kmpc_omp_task_with_deps", (void *)__kmpc_omp_task_with_deps, &next.with_deps},
+        {"__kmpc_omp_taskwait", (void *)__kmpc_omp_taskwait, &next.taskwait},
+        {"__kmpc_omp_wait_deps", (void *)__kmpc_omp_wait_deps, &next.wait_deps},
+        {"__kmpc_omp_taskwait_deps_51", (void *)__kmpc_omp_taskwait_deps_51, &next.taskwait_deps},
+        {"__kmpc_end_taskgroup", (void *)__kmpc_end_taskgroup, &next.end_taskgroup},
+        {"__kmpc_barrier", (void *)__kmpc_barrier, &next.barrier},
+        {"__kmpc_taskred_init", (void *)__kmpc_taskred_init, &next.taskred},
+        {"__kmpc_taskred_modifier_init", (void *)__kmpc_taskred_modifier_init,
+         &next.taskred_modifier},
+    };
+    for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
+        *(void **)functions[i].place = function_next(functions[i].name, functions[i].ours);
+    next.why_not = why_not();
+    next.old = !dlsym(RTLD_DEFAULT, "__kmpc_dispatch_deinit");
+}
+
+static const struct next *next_get(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, next_look);
+    return &next;
+}
+
+static void say(void)
+{
+    const char *verbose = getenv("OMPRMA_VERBOSE");
+    if (!verbose || atoi(verbose) < 1)
+        return;
+    if (next.why_not)
+        fprintf(stderr, "omprma: nowait constructs are tasks of libomp's: %s\n", next.why_not);
+    else
+        fprintf(stderr, "omprma: nowait constructs need no thread that waits\n");
+}
+
+static bool tasks_are_ours(void)
+{
+    static pthread_once_t said = PTHREAD_ONCE_INIT;
+    bool ours = !next_get()->why_not;
+    pthread_once(&said, say);
+    return ours && !atomic_load_explicit(&tasks.host, memory_order_acquire);
+}
+
+static void libomp_orders(const char *reason)
+{
+    const char *verbose = getenv("OMPRMA_VERBOSE");
+    if (next_get()->why_not || atomic_exchange(&tasks.host, true))
+        return;
+    if (verbose && atoi(verbose) >= 1)
+        fprintf(stderr, "omprma: nowait constructs are tasks of libomp's from now on: %s\n",
+                reason);
+}
+
+/* Stands where a compiler's routine would, so that a task of ours is known by it. */
+static int32_t routine_ours(int32_t thread, struct task *task)
+{
+    (void)thread, (void)task;
+    return 0;
+}
+
+/* A task that stands for a construct in a team, where libomp waits for tasks by itself: at the end
+ * of a parallel region, for one. It is over when the event says so. Untied, or threads of the team
+ * that wait for tied ones would not touch it. */
+static void *stand_in(int32_t thread)
+{
+    struct task *task = __kmpc_omp_task_alloc(NULL, thread, TASK_UNTIED | TASK_DETACHABLE,
+                                              sizeof(*task), 0, routine_ours);
+    void *event = __kmpc_task_allow_completion_event(NULL, thread, task);
+    __kmpc_omp_task_begin_if0(NULL, thread, task);
+    __kmpc_omp_task_complete_if0(NULL, thread, task);
+    return event;
+}
+
+/* ---- target tasks --------------------------------------------------------------------------- */
+
+static struct target_task *task_of(struct ordered *ordered)
+{
+    return (struct target_task *)((char *)ordered - offsetof(struct target_task, ordered));
+}
+
+static struct target_task *task_of_flight(struct flight *flight)
+{
+    return (struct target_task *)((char *)flight - offsetof(struct target_task, flight));
+}
+
+static _Atomic int32_t *count_of(int32_t thread)
+{
+    return &tasks.counts[thread % COUNTS];
+}
+
+static void tasks_begin(void);
+
+/* Those that may begin now are left in the list. */
+static void task_leaves(struct target_task *own)
+{
+    struct ordered_list begin = STAILQ_HEAD_INITIALIZER(begin);
+    struct ordered *ordered;
+    int32_t count = 0;
+    depend_leave(&own->ordered, &begin);
+    if (STAILQ_EMPTY(&begin))
+        return;
+    STAILQ_FOREACH(ordered, &begin, next)
+    count++;
+    pthread_mutex_lock(&tasks.lock);
+    STAILQ_CONCAT(&tasks.ready, &begin);
+    atomic_fetch_add_explicit(&tasks.ready_count, count, memory_order_release);
+    pthread_mutex_unlock(&tasks.lock);
+}
+
+static void task_over(struct target_task *own)
+{
+    _Atomic int32_t *count = count_of(own->thread);
+    task_leaves(own);
+    if (own->flags & TASK_DESTRUCTORS)
+        own->task->destructors(own->thread, own->task);
+    if (own->event)
+        omp_fulfill_event(own->event);
+    free(own);
+    atomic_fetch_sub_explicit(count, 1, memory_order_release);
+}
+
+static void flight_over(struct flight *flight)
+{
+    task_over(task_of_flight(flight));
+}
+
+static const struct flight_calls flight_calls = {.over = flight_over, .then = tasks_begin};
+
+/* Within a task of libomp's, whose variables of control it may change (thread_limit does). */
+static void routine_run(struct target_task *own)
+{
+    struct target_task *outer = current;
+    int32_t thread = __kmpc_global_thread_num(NULL);
+    struct task *frame =
+        __kmpc_omp_task_alloc(NULL, thread, TASK_TIED, sizeof(*frame), 0, routine_ours);
+    __kmpc_omp_task_begin_if0(NULL, thread, frame);
+    current = own;
+    own->routine(thread, own->task);
+    current = outer;
+    __kmpc_omp_task_complete_if0(NULL, thread, frame);
+}
+
+/* By a thread of which libomp may not know yet. */
+static void routine_run_apart(struct target_task *own)
+{
+    bool alone = !atomic_load_explicit(&tasks.helpers, memory_order_acquire);
+    if (alone)
+        pthread_mutex_lock(&tasks.helpers_lock);
+    routine_run(own);
+    if (alone)
+        pthread_mutex_unlock(&tasks.helpers_lock);
+}
+
+/* Its turn has come. */
+static void task_begin(struct target_task *own)
+{
+    if (!own->task) { /* a thread waits for that; its memory is gone then */
+        task_leaves(own);
+        atomic_store_explicit(&own->reached, true, memory_order_release);
+        return;
+    }
+    if (flight_is_watched_here())
+        routine_run_apart(own);
+    else
+        routine_run(own);
+    if (own->work)
+        flight_begin(&own->flight, own->work);
+    else
+        task_over(own);
+}
+
+static struct target_task *ready_take(void)
+{
+    if (atomic_load_explicit(&tasks.ready_count, memory_order_acquire) <= 0)
+        return NULL;
+    pthread_mutex_lock(&tasks.lock);
+    struct ordered *ordered = STAILQ_FIRST(&tasks.ready);
+    if (ordered) {
+        STAILQ_REMOVE_HEAD(&tasks.ready, next);
+        atomic_fetch_sub_explicit(&tasks.ready_count, 1, memory_order_relaxed);
+    }
+    pthread_mutex_unlock(&tasks.lock);
+    return ordered ? task_of(ordered) : NULL;
+}
+
+/* Begins all whose turn has come; none any more when the process has begun to end. */
+static void tasks_begin(void)
+{
+    struct target_task *own;
+    while (!gate_closed() && (own = ready_take()))
+        task_begin(own);
+}
+
+/* ---- waiting -------------------------------------------------------------------------------- */
+
+/* What a thread waits for: its turn, or that no more than `most` of its tasks are not over. */
+struct awaited {
+    int32_t thread;
+    int32_t most;
+    const atomic_bool *reached; /* NULL: the count */
+    bool patient;               /* else not for ever: it may be more than what has to be over */
+};
+
+static int64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+static bool is_over(const struct awaited *awaited)
+{
+    if (awaited->reached)
+        return atomic_load_explicit(awaited->reached, memory_order_acquire);
+    return atomic_load_explicit(count_of(awaited->thread), memory_order_acquire) <= awaited->most;
+}
+
+/* Nothing has landed: other tasks of the team may have their turn, or other processes. */
+static void help_pause(int32_t thread, int64_t waited_ns)
+{
+    int64_t length = waited_ns / NAP_PART;
+    if (omp_in_parallel())
+        __kmpc_omp_taskyield(NULL, thread, 0);
+    if (waited_ns < YIELDS_NS) {
+        sched_yield();
+        return;
+    }
+    length = length < NAP_NS ? NAP_NS : length > LONGEST_NAP_NS ? LONGEST_NAP_NS : length;
+    nanosleep(&(struct timespec){.tv_nsec = length}, NULL);
+}
+
+static void help(const struct awaited *awaited)
+{
+    int64_t last = now_ns(), now = last;
+    while (!is_over(awaited) && !gate_closed()) {
+        tasks_begin();
+        if (flight_look())
+            last = now;
+        else if (!awaited->patient && now - last >= PATIENCE_NS)
+            return;
+        else
+            help_pause(awaited->thread, now - last);
+        now = now_ns();
+    }
+}
+
+/* Is there nothing of this thread's to wait for? */
+static bool is_idle(int32_t thread)
+{
+    return thread < 0 || current || devices_forked() ||
+           atomic_load_explicit(count_of(thread), memory_order_acquire) <= 0;
+}
+
+/* Before libomp waits: in a team for the tasks that stand for ours, else for none of them. */
+static void help_all(int32_t thread)
+{
+    if (!is_idle(thread))
+        help(&(struct awaited){.thread = thread, .patient = omp_get_level() == 0});
+}
+
+/* Until something with these dependences could begin. */
+static void help_until(int32_t thread, const struct dependences *dependences)
+{
+    struct target_task own = {.thread = thread};
+    if (!depend_any() || current || devices_forked())
+        return;
+    atomic_init(&own.reached, false);
+    if (depend_enter(&own.ordered, dependences)) {
+        task_begin(&own);
+        tasks_begin();
+    }
+    help(&(struct awaited){.thread = thread, .reached = &own.reached, .patient = true});
+}
+
+int32_t __kmpc_omp_taskwait(void *location, int32_t thread)
+{
+    help_all(thread);
+    return next_get()->taskwait(location, thread);
+}
+
+void __kmpc_end_taskgroup(void *location, int32_t thread)
+{
+    help_all(thread);
+    next_get()->end_taskgroup(location, thread);
+}
+
+void __kmpc_barrier(void *location, int32_t thread)
+{
+    help_all(thread);
+    next_get()->barrier(location, thread);
+}
+
+/* ---- dependences ---------------------------------------------------------------------------- */
+
+static bool names_all(const struct dependences *dependences)
+{
+    for (int32_t i = 0; i < dependences->count; i++)
+        if (dependences->list[i].flags & DEPEND_ALL)
+            return true;
+    for (int32_t i = 0; i < dependences->alias_free_count; i++)
+        if (dependences->alias_free[i].flags & DEPEND_ALL)
+            return true;
+    return false;
+}
+
+/* What has to be over before the thread, or libomp, sees to something with these dependences. */
+static void before(int32_t thread, const struct dependences *dependences)
+{
+    if (names_all(dependences) && !is_idle(thread))
+        help(&(struct awaited){.thread = thread, .patient = true});
+    else
+        help_until(thread, dependences);
+}
+
+void __kmpc_omp_wait_deps(void *location, int32_t thread, int32_t count,
+                          struct dependence *dependences, int32_t alias_free_count,
+                          struct dependence *alias_free)
+{
+    const struct next *libomp = next_get();
+    if (!libomp->why_not)
+        before(thread, &(struct dependences){omp_get_level(), count, alias_free_count, dependences,
+                                             alias_free});
+    libomp->wait_deps(location, thread, count, dependences, alias_free_count, alias_free);
+}
+
+void __kmpc_omp_taskwait_deps_51(void *location, int32_t thread, int32_t count,
+                                 struct dependence *dependences, int32_t alias_free_count,
+                                 struct dependence *alias_free, int32_t nowait)
+{
+    const struct next *libomp = next_get();
+    if (nowait)
+        libomp_orders("a taskwait with dependences and nowait");
+    if (!libomp->why_not)
+        before(thread, &(struct dependences){omp_get_level(), count, alias_free_count, dependences,
+                                             alias_free});
+    libomp->taskwait_deps(location, thread, count, dependences, alias_free_count, alias_free,
+                          nowait);
+}
+
+/* A reduction looks for its values where the task was made that takes part in it. */
+void *__kmpc_taskred_init(int32_t thread, int32_t count, void *data)
+{
+    libomp_orders("tasks take part in a reduction");
+    return next_get()->taskred(thread, count, data);
+}
+
+void *__kmpc_taskred_modifier_init(void *location, int32_t thread, int32_t shares, int32_t count,
+                                   void *data)
+{
+    libomp_orders("tasks take part in a reduction");
+    return next_get()->taskred_modifier(location, thread, shares, count, data);
+}
+
+/* ---- making tasks --------------------------------------------------------------------------- */
+
+static size_t round_up(size_t bytes)
+{
+    return (bytes + 15) / 16 * 16;
+}
+
+static bool is_ours(const struct task *task)
+{
+    return task->routine == routine_ours;
+}
+
+static struct target_task *task_of_compiler(struct task *task)
+{
+    return (struct target_task *)((char *)task - round_up(sizeof(struct target_task)));
+}
+
+static struct target_task *task_make(int32_t thread, int32_t flags, size_t task_bytes,
+                                     size_t shared_bytes, task_routine_t *routine)
+{
+    size_t head = round_up(sizeof(struct target_task)), body = round_up(task_bytes);
+    struct target_task *own = malloc(head + body + shared_bytes);
+    if (!own) {
+        report(NULL, NULL, "no host memory for a target construct with nowait");
+        report_fatal(NULL);
+    }
+    *own = (struct target_task){.flight.calls = &flight_calls,
+                                .task = (struct task *)((char *)own + head),
+                                .routine = routine,
+                                .flags = flags,
+                                .thread = thread};
+    *own->task = (struct task){.shareds = (char *)own->task + body, .routine = routine_ours};
+    return own;
+}
+
+/* Who sees to a construct that is a task of the calling thread's? */
+enum keeper { KEEPER_LIBOMP, KEEPER_US, KEEPER_MAKER };
+
+static enum keeper keeper_of(int32_t thread)
+{
+    if (!tasks_are_ours() || current || thread < 0 || omp_in_final())
+        return KEEPER_LIBOMP;
+    if (omp_get_level() == 0 || omp_get_num_threads() > 1)
+        return KEEPER_US;
+    /* The end of a parallel region with one thread does not wait for tasks that stand for ours; and
+     * libomp crashes at the next such region, before 19, when it had any of its own to wait for. */
+    return next.old ? KEEPER_MAKER : KEEPER_LIBOMP;
+}
+
+/* libomp's way. Threads that come to libomp while it makes its helper threads, for the first of
+ * these tasks, disturb it. */
+static struct task *task_make_theirs(void *location, int32_t thread, int32_t flags,
+                                     size_t task_bytes, size_t shared_bytes,
+                                     task_routine_t *routine, int64_t device)
+{
+    bool first = !atomic_load_explicit(&tasks.helpers, memory_order_acquire);
+    if (first)
+        pthread_mutex_lock(&tasks.helpers_lock);
+    struct task *task =
+        next_get()->alloc(location, thread, flags, task_bytes, shared_bytes, routine, device);
+    atomic_store_explicit(&tasks.helpers, true, memory_order_release);
+    if (first)
+        pthread_mutex_unlock(&tasks.helpers_lock);
+    return task;
+}
+
+struct task *__kmpc_omp_target_task_alloc(void *location, int32_t thread, int32_t flags,
+                                          size_t task_bytes, size_t shared_bytes,
+                                          task_routine_t *routine, int64_t device)
+{
+    enum keeper keeper = keeper_of(thread);
+    int number = keeper == KEEPER_LIBOMP ? -1 : device_number(device);
+    if (number < 0) /* or the host's, or nobody's */
+        return task_make_theirs(location, thread, flags, task_bytes, shared_bytes, routine, device);
+    struct target_task *own = task_make(thread, flags, task_bytes, shared_bytes, routine);
+    own->device = number;
+    own->waited = keeper == KEEPER_MAKER;
+    return own->task;
+}
+
+static void task_enter(struct target_task *own, const struct dependences *dependences)
+{
+    int32_t thread = own->thread, most = own->waited ? 0 : MOST;
+    if (dependences->level > 0 && !own->waited)
+        own->event = stand_in(thread);
+    atomic_fetch_add_explicit(count_of(thread), 1, memory_order_relaxed);
+    if (depend_enter(&own->ordered, dependences)) {
+        task_begin(own);
+        tasks_begin();
+    }
+    help(&(struct awaited){.thread = thread, .most = most, .patient = true});
+}
+
+int32_t __kmpc_omp_task_with_deps(void *location, int32_t thread, struct task *task, int32_t count,
+                                  struct dependence *dependences, int32_t alias_free_count,
+                                  struct dependence *alias_free)
+{
+    const struct next *libomp = next_get();
+    struct dependences all = {.count = count,
+                              .alias_free_count = alias_free_count,
+                              .list = dependences,
+                              .alias_free = alias_free};
+    if (!libomp->why_not)
+        all.level = omp_get_level();
+    if (!is_ours(task)) {
+        if (count + alias_free_count > 0)
+            libomp_orders("a task of the host has dependences");
+        if (!libomp->why_not)
+            before(thread, &all);
+        return libomp->with_deps(location, thread, task, count, dependences, alias_free_count,
+                                 alias_free);
+    }
+    if (!names_all(&all)) {
+        task_enter(task_of_compiler(task), &all);
+        return 0;
+    }
+    /* After all that was made before, and before all that is made later. */
+    help(&(struct awaited){.thread = thread, .patient = true});
+    task_enter(task_of_compiler(task), &(struct dependences){.level = all.level});
+    help(&(struct awaited){.thread = thread, .patient = true});
+    return 0;
+}
+
+int32_t __kmpc_omp_task(void *location, int32_t thread, struct task *task)
+{
+    if (!is_ours(task))
+        return next_get()->task(location, thread, task);
+    task_enter(task_of_compiler(task), &(struct dependences){.level = omp_get_level()});
+    return 0;
+}
+
+bool tasks_possible(void)
+{
+    return next_get()->alloc && next_get()->with_deps && next_get()->wait_deps &&
+           __kmpc_global_thread_num;
+}
+
+struct task *task_for_helper(int32_t thread, size_t bytes, task_routine_t *routine)
+{
+    return task_make_theirs(NULL, thread, TASK_TIED, bytes, 0, routine, -1);
+}
+
+/* ---- their constructs ----------------------------------------------------------------------- */
+
+bool task_may_leave(void)
+{
+    return current ? !current->work : handle_possible();
+}
+
+void task_leave(struct work *work)
+{
+    if (current)
+        current->work = work;
+    else
+        handle_leave(work);
+}
+
+int64_t task_device(int64_t device)
+{
+    return device == -1 && current ? current->device : device;
+}
+
+/* ---- the end -------------------------------------------------------------------------------- */
+
+void tasks_end(void)
+{
+    if (devices_started() == 0 || gate_is_inside() || !__kmpc_global_thread_num ||
+        !omp_in_parallel || !next_get()->taskwait)
+        return;
+    flight_end_begins();
+    if (!omp_in_parallel())
+        __kmpc_omp_taskwait(NULL, __kmpc_global_thread_num(NULL));
+    flight_end();
+}
