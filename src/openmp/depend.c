@@ -24,18 +24,18 @@ struct group {
     struct spot *spot;
 };
 
-/* An address that somebody of this level depends on; its first group has begun. */
+/* An address that some child of this parent depends on; its first group has begun. */
 struct spot {
     RB_ENTRY(spot) link;
-    int level;
+    uint64_t parent;
     intptr_t address;
     TAILQ_HEAD(group_list, group) groups;
 };
 
 static int spot_compare(const struct spot *a, const struct spot *b)
 {
-    if (a->level != b->level)
-        return a->level < b->level ? -1 : 1;
+    if (a->parent != b->parent)
+        return a->parent < b->parent ? -1 : 1;
     return (a->address > b->address) - (a->address < b->address);
 }
 
@@ -62,14 +62,14 @@ static void *take(size_t bytes)
     return memory;
 }
 
-static struct spot *spot_find(int level, intptr_t address)
+static struct spot *spot_find(uint64_t parent, intptr_t address)
 {
-    struct spot key = {.level = level, .address = address},
+    struct spot key = {.parent = parent, .address = address},
                 *spot = RB_FIND(spots, &order.spots, &key);
     if (spot)
         return spot;
     spot = take(sizeof(*spot));
-    spot->level = level;
+    spot->parent = parent;
     spot->address = address;
     TAILQ_INIT(&spot->groups);
     RB_INSERT(spots, &order.spots, spot);
@@ -148,9 +148,9 @@ static void use_repeat(struct use *use, enum kind kind)
     use_join(use, use->ordered, group_make(spot, KIND_ALONE));
 }
 
-static void use_enter(struct ordered *ordered, int level, const struct dependence *dependence)
+static void use_enter(struct ordered *ordered, uint64_t parent, const struct dependence *dependence)
 {
-    struct spot *spot = spot_find(level, dependence->address);
+    struct spot *spot = spot_find(parent, dependence->address);
     struct group *group = group_last(spot);
     enum kind kind = kind_of(dependence);
     struct use *last = group ? TAILQ_LAST(&group->uses, use_list) : NULL;
@@ -173,9 +173,9 @@ bool depend_enter(struct ordered *ordered, const struct dependences *dependences
     pthread_mutex_lock(&order.lock);
     atomic_fetch_add_explicit(&order.entered, 1, memory_order_relaxed);
     for (int32_t i = 0; i < dependences->count; i++)
-        use_enter(ordered, dependences->level, &dependences->list[i]);
+        use_enter(ordered, dependences->parent, &dependences->list[i]);
     for (int32_t i = 0; i < dependences->alias_free_count; i++)
-        use_enter(ordered, dependences->level, &dependences->alias_free[i]);
+        use_enter(ordered, dependences->parent, &dependences->alias_free[i]);
     bool now = ordered->pending == 0;
     pthread_mutex_unlock(&order.lock);
     return now;
@@ -193,7 +193,7 @@ void depend_leave(struct ordered *ordered, struct ordered_list *begin)
         if (TAILQ_EMPTY(&group->uses))
             spot_advance(group->spot, begin);
     }
-    atomic_fetch_sub_explicit(&order.entered, 1, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&order.entered, 1, memory_order_release);
     pthread_mutex_unlock(&order.lock);
     free(ordered->uses);
     ordered->uses = NULL;
@@ -201,5 +201,5 @@ void depend_leave(struct ordered *ordered, struct ordered_list *begin)
 
 bool depend_any(void)
 {
-    return atomic_load_explicit(&order.entered, memory_order_relaxed) > 0;
+    return atomic_load_explicit(&order.entered, memory_order_acquire) > 0;
 }

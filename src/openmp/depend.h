@@ -27,11 +27,10 @@ struct ordered {
 
 STAILQ_HEAD(ordered_list, ordered);
 
-/* Lists of dependences, as compilers hand them over, of a task whose parent is at this level of
- * nested parallel regions. Only tasks of one parent depend on each other, so those of other levels
- * do not. */
+/* Lists of dependences, as compilers hand them over, of a task with this parent. Only tasks of one
+ * parent depend on each other. */
 struct dependences {
-    int level;
+    uint64_t parent;
     int32_t count, alias_free_count;
     const struct dependence *list, *alias_free;
 };

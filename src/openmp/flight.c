@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "face/gate.h"
 #include "openmp/construct.h"
@@ -26,8 +27,9 @@ static const int64_t end_silent_ns = 5000000000, end_most_ns = 60000000000;
 static struct flights {
     pthread_mutex_t lock; /* of the lists */
     STAILQ_HEAD(line_list, flight_line) lines;
-    _Atomic int64_t aloft; /* departed, and not over; those that others look after, too */
-    _Atomic int64_t own;   /* those that are looked after here */
+    int line_count;
+    _Atomic int64_t own;   /* departed, and not over */
+    _Atomic int64_t count; /* see flight_count() */
     atomic_flag looking;
     _Atomic int64_t looked_ns;
     _Atomic int64_t end_ns; /* since when the end waits for them; 0: it does not */
@@ -108,16 +110,26 @@ static struct flight_line *line_take(void)
     struct flight_line *line = STAILQ_FIRST(&flights.lines);
     if (line)
         STAILQ_REMOVE_HEAD(&flights.lines, next);
+    flights.line_count -= line != NULL;
     pthread_mutex_unlock(&flights.lock);
     return line;
+}
+
+/* The caller holds the lock. */
+static void line_list(struct flight_line *line)
+{
+    line->listed = true;
+    STAILQ_INSERT_TAIL(&flights.lines, line, next);
+    flights.line_count++;
 }
 
 static void line_give(struct flight_line *line)
 {
     pthread_mutex_lock(&flights.lock);
-    line->listed = !STAILQ_EMPTY(&line->flights);
-    if (line->listed)
-        STAILQ_INSERT_TAIL(&flights.lines, line, next);
+    if (STAILQ_EMPTY(&line->flights))
+        line->listed = false;
+    else
+        line_list(line);
     pthread_mutex_unlock(&flights.lock);
 }
 
@@ -144,7 +156,10 @@ static void look(struct flight_list *landed)
     struct flight_line *line;
     if (atomic_flag_test_and_set_explicit(&flights.looking, memory_order_acquire))
         return;
-    for (int i = 0; i < LINES && (line = line_take()); i++)
+    pthread_mutex_lock(&flights.lock);
+    int lines = flights.line_count < LINES ? flights.line_count : LINES;
+    pthread_mutex_unlock(&flights.lock);
+    for (int i = 0; i < lines && (line = line_take()); i++)
         line_look(line, landed);
     atomic_store_explicit(&flights.looked_ns, now_ns(), memory_order_relaxed);
     atomic_flag_clear_explicit(&flights.looking, memory_order_release);
@@ -155,7 +170,6 @@ bool flight_look(void)
     struct flight_list landed = STAILQ_HEAD_INITIALIZER(landed);
     struct flight *flight;
     void (*then)(void) = NULL;
-    int count = 0;
     if (!flight_any() || !gate_enter())
         return false;
     look(&landed);
@@ -164,13 +178,10 @@ bool flight_look(void)
         STAILQ_REMOVE_HEAD(&landed, next);
         then = flight->calls->then;
         land(flight);
-        count++;
     }
-    if (count > 0) {
+    if (then)
         then();
-        flight_count(-count);
-    }
-    return count > 0;
+    return then;
 }
 
 /* ---- the thread that looks while nobody else does ------------------------------------------- */
@@ -216,6 +227,8 @@ static void *watch(void *context)
             length *= 2;
         watch_sleep(&idle);
     }
+    for (;;) /* libomp, which may know this thread, ends beside it */
+        pause();
     return NULL;
 }
 
@@ -263,14 +276,12 @@ static void line_up(struct flight *flight)
     }
     STAILQ_INSERT_TAIL(&line->flights, flight, next);
     if (!line->listed)
-        STAILQ_INSERT_TAIL(&flights.lines, line, next);
-    line->listed = true;
+        line_list(line);
 }
 
 void flight_begin(struct flight *flight, struct work *work)
 {
     flight->work = work;
-    flight_count(1);
     atomic_fetch_add_explicit(&flights.own, 1, memory_order_relaxed);
     pthread_mutex_lock(&flights.lock);
     line_up(flight);
@@ -282,7 +293,12 @@ void flight_begin(struct flight *flight, struct work *work)
 
 void flight_count(int difference)
 {
-    atomic_fetch_add_explicit(&flights.aloft, difference, memory_order_acq_rel);
+    atomic_fetch_add_explicit(&flights.count, difference, memory_order_acq_rel);
+}
+
+bool flight_counted(void)
+{
+    return atomic_load_explicit(&flights.count, memory_order_acquire) > 0;
 }
 
 void flight_end_begins(void)
@@ -290,10 +306,10 @@ void flight_end_begins(void)
     atomic_store(&flights.end_ns, now_ns());
 }
 
-void flight_end(void)
+void flight_end(int most)
 {
     int64_t begin = atomic_load(&flights.end_ns);
-    while (atomic_load_explicit(&flights.aloft, memory_order_acquire) > 0 &&
+    while (atomic_load_explicit(&flights.count, memory_order_acquire) > most &&
            now_ns() - begin < end_most_ns)
         if (!flight_look())
             nap(END_NAP_NS);

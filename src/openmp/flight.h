@@ -53,8 +53,9 @@ bool flight_look(void);
 /* Is the calling thread ours, which looks while nobody else does? */
 bool flight_is_watched_here(void);
 
-/* Counts works in flight that somebody else looks after, for flight_end(). */
+/* Counts constructs that may begin or have begun, and are not over, for flight_end(). */
 void flight_count(int difference);
+bool flight_counted(void); /* any? */
 
 /* Says where a work is that has not arrived, once, when the end waits for some seconds already. */
 void flight_say_end(const struct work *work);
@@ -63,8 +64,8 @@ void flight_say_end(const struct work *work);
  * from that for some seconds. Blocks: no. */
 void flight_end_begins(void);
 
-/* Waits until nothing is in flight any more, at most a minute from then on; other threads see to
- * that, too. Blocks: yes. */
-void flight_end(void);
+/* Waits until no more than `most` of those are left, at most a minute from then on; other threads
+ * see to that, too. Blocks: yes. */
+void flight_end(int most);
 
 #endif

@@ -20,11 +20,12 @@
 #include "openmp/report.h"
 
 enum {
-    MOST = 4096,            /* tasks of a thread that are not over; who makes more waits */
-    COUNTS = 256,           /* threads with a higher number share one count */
-    PATIENCE_NS = 20000000, /* of who waits in a team, since something has landed */
-    YIELDS_NS = 200000,     /* who waits yields for so long, then naps, */
-    NAP_NS = 20000,         /* longer and longer */
+    MOST = 4096,          /* tasks of a parent that are not over; who makes more waits */
+    COUNTS = 1024,        /* parents may share one */
+    APART = 64,           /* bytes to which libomp aligns tasks */
+    PATIENCE_NS = 100000, /* of who waits in a team, since something has landed */
+    YIELDS_NS = 200000,   /* who waits yields for so long, then naps, */
+    NAP_NS = 20000,       /* longer and longer */
     LONGEST_NAP_NS = 500000,
     NAP_PART = 32 /* of the time that it has waited */
 };
@@ -35,21 +36,23 @@ struct target_task {
     struct flight flight;
     struct task *task; /* the compiler's part; NULL: it is a thread that waits */
     task_routine_t *routine;
-    int64_t device; /* that it means when it says -1 */
-    int32_t flags;
+    int64_t device;      /* that it means when it says -1 */
+    uint64_t parent;     /* see parent_now() */
+    int32_t flags;       /* of the compiler */
     int32_t thread;      /* that has made it */
+    bool waited;         /* by that thread, at once */
     void *event;         /* ends the task that stands for it in libomp; NULL: there is none */
     struct work *work;   /* to be left in flight */
-    bool waited;         /* by the thread that makes it, at once */
     atomic_bool reached; /* of a thread that waits */
 };
 
 /* The one whose routine the calling thread is in. What it does there, when it computes a region on
  * the host, is no business of ours. */
 static _Thread_local struct target_task *current;
+static _Thread_local int depth; /* of routines within routines */
 
 static struct tasks {
-    _Atomic int32_t counts[COUNTS]; /* made and not over, by the number of the thread */
+    _Atomic int32_t counts[COUNTS]; /* made and not over, by their parents */
     atomic_bool host;               /* libomp has to put tasks in order */
     pthread_mutex_t lock;
     struct ordered_list ready; /* those that may begin, and that nobody has begun */
@@ -199,9 +202,20 @@ static struct target_task *task_of_flight(struct flight *flight)
     return (struct target_task *)((char *)flight - offsetof(struct target_task, flight));
 }
 
-static _Atomic int32_t *count_of(int32_t thread)
+/* Stands for the task that the thread is in: outside of parallel regions for all that it is in, for
+ * libomp runs those one within the other there; else for the very task, or, if libomp, older than
+ * 16, does not tell, for the thread at this level. */
+static uint64_t parent_now(int32_t thread)
 {
-    return &tasks.counts[thread % COUNTS];
+    int level = omp_get_level();
+    if (level > 0 && __kmpc_omp_get_target_async_handle_ptr)
+        return (uintptr_t)__kmpc_omp_get_target_async_handle_ptr(thread);
+    return (uint64_t)level << 32 | (uint32_t)thread;
+}
+
+static _Atomic int32_t *count_of(uint64_t parent)
+{
+    return &tasks.counts[parent * UINT64_C(0x9e3779b97f4a7c15) >> 32 & (COUNTS - 1)];
 }
 
 static void tasks_begin(void);
@@ -215,8 +229,8 @@ static void task_leaves(struct target_task *own)
     depend_leave(&own->ordered, &begin);
     if (STAILQ_EMPTY(&begin))
         return;
-    STAILQ_FOREACH(ordered, &begin, next)
-    count++;
+    STAILQ_FOREACH(ordered, &begin, next) count++;
+    flight_count(count);
     pthread_mutex_lock(&tasks.lock);
     STAILQ_CONCAT(&tasks.ready, &begin);
     atomic_fetch_add_explicit(&tasks.ready_count, count, memory_order_release);
@@ -225,14 +239,15 @@ static void task_leaves(struct target_task *own)
 
 static void task_over(struct target_task *own)
 {
-    _Atomic int32_t *count = count_of(own->thread);
-    task_leaves(own);
+    _Atomic int32_t *count = count_of(own->parent);
     if (own->flags & TASK_DESTRUCTORS)
         own->task->destructors(own->thread, own->task);
+    task_leaves(own);
     if (own->event)
         omp_fulfill_event(own->event);
     free(own);
     atomic_fetch_sub_explicit(count, 1, memory_order_release);
+    flight_count(-1);
 }
 
 static void flight_over(struct flight *flight)
@@ -251,19 +266,32 @@ static void routine_run(struct target_task *own)
         __kmpc_omp_task_alloc(NULL, thread, TASK_TIED, sizeof(*frame), 0, routine_ours);
     __kmpc_omp_task_begin_if0(NULL, thread, frame);
     current = own;
+    depth++;
     own->routine(thread, own->task);
+    depth--;
     current = outer;
     __kmpc_omp_task_complete_if0(NULL, thread, frame);
+}
+
+/* Keeps others out while libomp makes its helper threads, for the first task of theirs: it mistakes
+ * threads that come to it meanwhile for those. Not for ever: a routine may compute on the host.
+ * False: they are made. */
+static bool helpers_lock(void)
+{
+    struct timespec end;
+    if (atomic_load_explicit(&tasks.helpers, memory_order_acquire))
+        return false;
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec++;
+    return pthread_mutex_timedlock(&tasks.helpers_lock, &end) == 0;
 }
 
 /* By a thread of which libomp may not know yet. */
 static void routine_run_apart(struct target_task *own)
 {
-    bool alone = !atomic_load_explicit(&tasks.helpers, memory_order_acquire);
-    if (alone)
-        pthread_mutex_lock(&tasks.helpers_lock);
+    bool locked = helpers_lock();
     routine_run(own);
-    if (alone)
+    if (locked)
         pthread_mutex_unlock(&tasks.helpers_lock);
 }
 
@@ -272,6 +300,7 @@ static void task_begin(struct target_task *own)
 {
     if (!own->task) { /* a thread waits for that; its memory is gone then */
         task_leaves(own);
+        flight_count(-1);
         atomic_store_explicit(&own->reached, true, memory_order_release);
         return;
     }
@@ -309,9 +338,10 @@ static void tasks_begin(void)
 
 /* ---- waiting -------------------------------------------------------------------------------- */
 
-/* What a thread waits for: its turn, or that no more than `most` of its tasks are not over. */
+/* What a thread waits for: its turn, or that no more than `most` of a parent's are not over. */
 struct awaited {
     int32_t thread;
+    uint64_t parent;
     int32_t most;
     const atomic_bool *reached; /* NULL: the count */
     bool patient;               /* else not for ever: it may be more than what has to be over */
@@ -328,7 +358,7 @@ static bool is_over(const struct awaited *awaited)
 {
     if (awaited->reached)
         return atomic_load_explicit(awaited->reached, memory_order_acquire);
-    return atomic_load_explicit(count_of(awaited->thread), memory_order_acquire) <= awaited->most;
+    return atomic_load_explicit(count_of(awaited->parent), memory_order_acquire) <= awaited->most;
 }
 
 /* Nothing has landed: other tasks of the team may have their turn, or other processes. */
@@ -360,32 +390,37 @@ static void help(const struct awaited *awaited)
     }
 }
 
-/* Is there nothing of this thread's to wait for? */
-static bool is_idle(int32_t thread)
+/* Is all that the calling thread does with tasks libomp's? */
+static bool is_apart(int32_t thread)
 {
-    return thread < 0 || current || devices_forked() ||
-           atomic_load_explicit(count_of(thread), memory_order_acquire) <= 0;
+    return thread < 0 || current || next_get()->why_not || !flight_counted() || devices_forked();
 }
 
 /* Before libomp waits: in a team for the tasks that stand for ours, else for none of them. */
 static void help_all(int32_t thread)
 {
-    if (!is_idle(thread))
-        help(&(struct awaited){.thread = thread, .patient = omp_get_level() == 0});
+    if (!is_apart(thread))
+        help(&(struct awaited){
+            .thread = thread, .parent = parent_now(thread), .patient = omp_get_level() == 0});
 }
 
 /* Until something with these dependences could begin. */
 static void help_until(int32_t thread, const struct dependences *dependences)
 {
-    struct target_task own = {.thread = thread};
-    if (!depend_any() || current || devices_forked())
-        return;
-    atomic_init(&own.reached, false);
-    if (depend_enter(&own.ordered, dependences)) {
-        task_begin(&own);
+    struct target_task *own = calloc(1, sizeof(*own));
+    if (!own) {
+        report(NULL, NULL, "no host memory to wait for dependences");
+        report_fatal(NULL);
+    }
+    atomic_init(&own->reached, false);
+    if (depend_enter(&own->ordered, dependences)) {
+        flight_count(1);
+        task_begin(own);
         tasks_begin();
     }
-    help(&(struct awaited){.thread = thread, .reached = &own.reached, .patient = true});
+    help(&(struct awaited){.thread = thread, .reached = &own->reached, .patient = true});
+    if (atomic_load_explicit(&own->reached, memory_order_acquire)) /* else the process ends */
+        free(own);
 }
 
 int32_t __kmpc_omp_taskwait(void *location, int32_t thread)
@@ -420,10 +455,13 @@ static bool names_all(const struct dependences *dependences)
 }
 
 /* What has to be over before the thread, or libomp, sees to something with these dependences. */
-static void before(int32_t thread, const struct dependences *dependences)
+static void help_before(int32_t thread, struct dependences *dependences)
 {
-    if (names_all(dependences) && !is_idle(thread))
-        help(&(struct awaited){.thread = thread, .patient = true});
+    if (next_get()->why_not || current || !depend_any() || devices_forked())
+        return;
+    dependences->parent = parent_now(thread);
+    if (names_all(dependences))
+        help(&(struct awaited){.thread = thread, .parent = dependences->parent, .patient = true});
     else
         help_until(thread, dependences);
 }
@@ -433,9 +471,7 @@ void __kmpc_omp_wait_deps(void *location, int32_t thread, int32_t count,
                           struct dependence *alias_free)
 {
     const struct next *libomp = next_get();
-    if (!libomp->why_not)
-        before(thread, &(struct dependences){omp_get_level(), count, alias_free_count, dependences,
-                                             alias_free});
+    help_before(thread, &(struct dependences){0, count, alias_free_count, dependences, alias_free});
     libomp->wait_deps(location, thread, count, dependences, alias_free_count, alias_free);
 }
 
@@ -446,9 +482,7 @@ void __kmpc_omp_taskwait_deps_51(void *location, int32_t thread, int32_t count,
     const struct next *libomp = next_get();
     if (nowait)
         libomp_orders("a taskwait with dependences and nowait");
-    if (!libomp->why_not)
-        before(thread, &(struct dependences){omp_get_level(), count, alias_free_count, dependences,
-                                             alias_free});
+    help_before(thread, &(struct dependences){0, count, alias_free_count, dependences, alias_free});
     libomp->taskwait_deps(location, thread, count, dependences, alias_free_count, alias_free,
                           nowait);
 }
@@ -471,7 +505,7 @@ void *__kmpc_taskred_modifier_init(void *location, int32_t thread, int32_t share
 
 static size_t round_up(size_t bytes)
 {
-    return (bytes + 15) / 16 * 16;
+    return (bytes + APART - 1) / APART * APART;
 }
 
 static bool is_ours(const struct task *task)
@@ -488,7 +522,7 @@ static struct target_task *task_make(int32_t thread, int32_t flags, size_t task_
                                      size_t shared_bytes, task_routine_t *routine)
 {
     size_t head = round_up(sizeof(struct target_task)), body = round_up(task_bytes);
-    struct target_task *own = malloc(head + body + shared_bytes);
+    struct target_task *own = aligned_alloc(APART, head + body + round_up(shared_bytes));
     if (!own) {
         report(NULL, NULL, "no host memory for a target construct with nowait");
         report_fatal(NULL);
@@ -503,32 +537,39 @@ static struct target_task *task_make(int32_t thread, int32_t flags, size_t task_
 }
 
 /* Who sees to a construct that is a task of the calling thread's? */
-enum keeper { KEEPER_LIBOMP, KEEPER_US, KEEPER_MAKER };
+enum keeper {
+    KEEPER_LIBOMP,
+    KEEPER_LIBOMP_ALL, /* and to all others of the same parent */
+    KEEPER_US,
+    KEEPER_MAKER
+};
+
+/* The last one that the thread has made which depends on none of ours. */
+static _Thread_local struct task *theirs_alone;
 
 static enum keeper keeper_of(int32_t thread)
 {
-    if (!tasks_are_ours() || current || thread < 0 || omp_in_final())
+    if (!tasks_are_ours() || thread < 0)
         return KEEPER_LIBOMP;
+    if (current || omp_in_final())
+        return KEEPER_LIBOMP_ALL;
     if (omp_get_level() == 0 || omp_get_num_threads() > 1)
         return KEEPER_US;
     /* The end of a parallel region with one thread does not wait for tasks that stand for ours; and
      * libomp crashes at the next such region, before 19, when it had any of its own to wait for. */
-    return next.old ? KEEPER_MAKER : KEEPER_LIBOMP;
+    return next.old ? KEEPER_MAKER : KEEPER_LIBOMP_ALL;
 }
 
-/* libomp's way. Threads that come to libomp while it makes its helper threads, for the first of
- * these tasks, disturb it. */
+/* libomp's way. */
 static struct task *task_make_theirs(void *location, int32_t thread, int32_t flags,
                                      size_t task_bytes, size_t shared_bytes,
                                      task_routine_t *routine, int64_t device)
 {
-    bool first = !atomic_load_explicit(&tasks.helpers, memory_order_acquire);
-    if (first)
-        pthread_mutex_lock(&tasks.helpers_lock);
+    bool locked = helpers_lock();
     struct task *task =
         next_get()->alloc(location, thread, flags, task_bytes, shared_bytes, routine, device);
     atomic_store_explicit(&tasks.helpers, true, memory_order_release);
-    if (first)
+    if (locked)
         pthread_mutex_unlock(&tasks.helpers_lock);
     return task;
 }
@@ -538,26 +579,45 @@ struct task *__kmpc_omp_target_task_alloc(void *location, int32_t thread, int32_
                                           task_routine_t *routine, int64_t device)
 {
     enum keeper keeper = keeper_of(thread);
-    int number = keeper == KEEPER_LIBOMP ? -1 : device_number(device);
-    if (number < 0) /* or the host's, or nobody's */
-        return task_make_theirs(location, thread, flags, task_bytes, shared_bytes, routine, device);
+    bool ours = keeper == KEEPER_US || keeper == KEEPER_MAKER;
+    int number = ours ? device_number(device) : -1;
+    if (number < 0) { /* or the host's, or nobody's */
+        struct task *task =
+            task_make_theirs(location, thread, flags, task_bytes, shared_bytes, routine, device);
+        theirs_alone = keeper == KEEPER_LIBOMP_ALL ? task : NULL;
+        return task;
+    }
     struct target_task *own = task_make(thread, flags, task_bytes, shared_bytes, routine);
     own->device = number;
     own->waited = keeper == KEEPER_MAKER;
     return own->task;
 }
 
-static void task_enter(struct target_task *own, const struct dependences *dependences)
+static void task_enter(struct target_task *own, struct dependences *dependences)
 {
-    int32_t thread = own->thread, most = own->waited ? 0 : MOST;
-    if (dependences->level > 0 && !own->waited)
-        own->event = stand_in(thread);
-    atomic_fetch_add_explicit(count_of(thread), 1, memory_order_relaxed);
+    struct awaited awaited = {.thread = own->thread, .parent = parent_now(own->thread)};
+    own->parent = dependences->parent = awaited.parent;
+    if (omp_get_level() > 0 && !own->waited)
+        own->event = stand_in(own->thread);
+    awaited.most = own->waited ? 0 : MOST;
+    awaited.patient = true;
+    atomic_fetch_add_explicit(count_of(own->parent), 1, memory_order_relaxed);
     if (depend_enter(&own->ordered, dependences)) {
+        flight_count(1);
         task_begin(own);
         tasks_begin();
     }
-    help(&(struct awaited){.thread = thread, .most = most, .patient = true});
+    help(&awaited);
+}
+
+/* After all that was made before, and before all that is made later. */
+static void task_enter_alone(struct target_task *own)
+{
+    struct awaited before = {
+        .thread = own->thread, .parent = parent_now(own->thread), .patient = true};
+    help(&before);
+    own->waited = true;
+    task_enter(own, &(struct dependences){0});
 }
 
 int32_t __kmpc_omp_task_with_deps(void *location, int32_t thread, struct task *task, int32_t count,
@@ -565,36 +625,28 @@ int32_t __kmpc_omp_task_with_deps(void *location, int32_t thread, struct task *t
                                   struct dependence *alias_free)
 {
     const struct next *libomp = next_get();
-    struct dependences all = {.count = count,
-                              .alias_free_count = alias_free_count,
-                              .list = dependences,
-                              .alias_free = alias_free};
-    if (!libomp->why_not)
-        all.level = omp_get_level();
-    if (!is_ours(task)) {
-        if (count + alias_free_count > 0)
-            libomp_orders("a task of the host has dependences");
-        if (!libomp->why_not)
-            before(thread, &all);
-        return libomp->with_deps(location, thread, task, count, dependences, alias_free_count,
-                                 alias_free);
+    struct dependences all = {0, count, alias_free_count, dependences, alias_free};
+    if (is_ours(task) && names_all(&all)) {
+        task_enter_alone(task_of_compiler(task));
+        return 0;
     }
-    if (!names_all(&all)) {
+    if (is_ours(task)) {
         task_enter(task_of_compiler(task), &all);
         return 0;
     }
-    /* After all that was made before, and before all that is made later. */
-    help(&(struct awaited){.thread = thread, .patient = true});
-    task_enter(task_of_compiler(task), &(struct dependences){.level = all.level});
-    help(&(struct awaited){.thread = thread, .patient = true});
-    return 0;
+    if (task != theirs_alone && count + alias_free_count > 0)
+        libomp_orders("a task of the host, or an asynchronous copy, has dependences");
+    theirs_alone = NULL;
+    help_before(thread, &all);
+    return libomp->with_deps(location, thread, task, count, dependences, alias_free_count,
+                             alias_free);
 }
 
 int32_t __kmpc_omp_task(void *location, int32_t thread, struct task *task)
 {
     if (!is_ours(task))
         return next_get()->task(location, thread, task);
-    task_enter(task_of_compiler(task), &(struct dependences){.level = omp_get_level()});
+    task_enter(task_of_compiler(task), &(struct dependences){0});
     return 0;
 }
 
@@ -639,5 +691,5 @@ void tasks_end(void)
     flight_end_begins();
     if (!omp_in_parallel())
         __kmpc_omp_taskwait(NULL, __kmpc_global_thread_num(NULL));
-    flight_end();
+    flight_end(depth); /* the routine of one may have called exit() */
 }

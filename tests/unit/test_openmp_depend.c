@@ -16,13 +16,13 @@
 
 #include "openmp/depend.h"
 
-enum { ADDRESSES = 5, LEVELS = 2, MOST = 6, TASKS = 40, STEPS = 4000, ROWS = 40 };
+enum { ADDRESSES = 5, PARENTS = 2, MOST = 6, TASKS = 40, STEPS = 4000, ROWS = 40 };
 
 struct node {
     struct ordered ordered; /* the first */
     bool entered, ready;
     uint64_t order;
-    int level;
+    int parent;
     int kinds[ADDRESSES]; /* 0: none */
 };
 
@@ -53,7 +53,7 @@ static int list_make(struct dependence *list, int *kinds)
 
 static bool excludes(const struct node *a, const struct node *b)
 {
-    if (a->level != b->level)
+    if (a->parent != b->parent)
         return false;
     for (int i = 0; i < ADDRESSES; i++)
         if (a->kinds[i] && b->kinds[i] &&
@@ -66,10 +66,10 @@ static void enter(struct node *node, uint64_t order)
 {
     struct dependence list[MOST];
     int count = list_make(list, node->kinds), first = draw(count + 1);
-    node->level = draw(LEVELS);
+    node->parent = draw(PARENTS);
     node->order = order;
     node->entered = true;
-    const struct dependences dependences = {.level = node->level,
+    const struct dependences dependences = {.parent = (uint64_t)node->parent,
                                             .count = first,
                                             .alias_free_count = count - first,
                                             .list = list,

@@ -110,7 +110,7 @@ static void test_lands_while_nobody_looks(void **state)
 
 static struct trip link, late;
 static atomic_int links, late_overs;
-static atomic_bool holds, held;
+static atomic_bool holds, held, over_then;
 
 static void link_next(void)
 {
@@ -140,11 +140,12 @@ static void hold_on(void)
     atomic_store(&held, true);
     while (atomic_load(&holds))
         nap();
+    atomic_store(&over_then, true);
 }
 
 static const struct flight_calls hold_calls = {.over = over, .then = hold_on};
 
-/* What one begins may take long; others land meanwhile, and the end waits for both. */
+/* What one begins may take long; others land meanwhile. */
 static void test_long_ones_hold_nobody_up(void **state)
 {
     (void)state;
@@ -161,8 +162,8 @@ static void test_long_ones_hold_nobody_up(void **state)
             nap();
     assert_int_equal(late_overs, 1);
     atomic_store(&holds, false);
-    flight_end_begins();
-    flight_end();
+    while (!atomic_load(&over_then))
+        nap();
     assert_int_equal(overs, 1);
 }
 
@@ -197,8 +198,29 @@ static void test_threads(void **state)
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
     assert_int_equal(right, THREADS * ROUNDS);
+}
+
+static void *count_down(void *context)
+{
+    (void)context;
+    nap();
+    flight_count(-1);
+    return NULL;
+}
+
+/* The end waits for what is counted, but for what the caller is in itself. */
+static void test_the_end_waits(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    flight_count(2);
+    assert_int_equal(pthread_create(&thread, NULL, count_down, NULL), 0);
     flight_end_begins();
-    flight_end();
+    flight_end(1);
+    pthread_join(thread, NULL);
+    flight_count(-1);
+    flight_end_begins();
+    flight_end(0);
 }
 
 int main(void)
@@ -209,6 +231,7 @@ int main(void)
         cmocka_unit_test(test_one_begins_the_next),
         cmocka_unit_test(test_long_ones_hold_nobody_up),
         cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_the_end_waits),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }
