@@ -135,7 +135,7 @@ void queue_brings(struct operation *command, uint64_t bytes, void *to, struct re
     command->host_bytes = bytes;
     command->fills_host = true;
     command->parts = parts;
-    command->queue->hosts++;
+    queue_has_host(command);
 }
 
 omprma_status_t queue_append_read(struct omprma_queue *queue, omprma_addr_t from, uint64_t bytes,
@@ -216,7 +216,7 @@ omprma_status_t queue_append_half(struct omprma_queue *queue, struct wire_record
     half->device_at = record->word[0];
     half->move.kind = kind;
     half->move.path = PATH_TWO_SIDED;
-    queue->hosts++;
+    queue_has_host(half);
     if (operation)
         *operation = half;
     return OMPRMA_OK;

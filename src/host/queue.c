@@ -78,7 +78,8 @@ void queue_insert(struct omprma_queue *queue, struct operation *operation, struc
     if (queue->next == before)
         queue->next = operation;
     queue->entries += operation->counts;
-    queue->hosts += operation->host_bytes > 0;
+    if (operation->host_bytes > 0)
+        queue_has_host(operation);
     queue->mixed += operation->kind >= OPERATION_HALF;
 }
 
@@ -472,6 +473,29 @@ void queue_keep_memory(struct omprma_queue *queue, const struct device *lost)
 
 /* ---- memory of this process ---- */
 
+static void widen(struct omprma_queue *queue, uint64_t begin, uint64_t bytes)
+{
+    if (begin < queue->hosts_begin)
+        queue->hosts_begin = begin;
+    if (begin + bytes > queue->hosts_end)
+        queue->hosts_end = begin + bytes;
+}
+
+void queue_has_host(struct operation *operation)
+{
+    struct omprma_queue *queue = operation->queue;
+    const struct read_parts *parts = operation->parts;
+
+    if (queue->hosts++ == 0) {
+        queue->hosts_begin = UINT64_MAX;
+        queue->hosts_end = 0;
+    }
+    for (size_t i = 0; parts && i < parts->count; i++)
+        widen(queue, (uint64_t)(uintptr_t)parts->part[i].to, parts->part[i].bytes);
+    if (!parts)
+        widen(queue, operation->host_at, operation->host_bytes);
+}
+
 static bool uses(const struct operation *operation, uint64_t begin, uint64_t bytes)
 {
     const struct read_parts *parts = operation->parts;
@@ -484,11 +508,13 @@ static bool uses(const struct operation *operation, uint64_t begin, uint64_t byt
 
 bool queue_uses(const struct omprma_queue *queue, const void *host, uint64_t bytes, bool fill)
 {
-    if (queue->hosts == 0)
+    uint64_t begin = (uint64_t)(uintptr_t)host;
+
+    if (queue->hosts == 0 || begin >= queue->hosts_end || begin + bytes <= queue->hosts_begin)
         return false;
     for (const struct operation *o = queue->first; o; o = o->next)
         if (o->host_bytes && (o->fills_host || (fill && o->kind == OPERATION_HALF)) &&
-            uses(o, (uint64_t)(uintptr_t)host, bytes))
+            uses(o, begin, bytes))
             return true;
     return false;
 }

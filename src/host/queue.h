@@ -41,14 +41,15 @@ struct omprma_queue {
     bool busy; /* in the runtime's list of those that need attention */
     bool in_use;
 
-    struct operation *first, *last; /* in the order in which they are issued */
-    struct operation *next;         /* the first one that is not issued */
-    struct operation *active;       /* issued, and moved on by this side */
-    uint32_t unsettled;             /* in the list, but for marks */
-    uint32_t entries;               /* see QUEUE_ENTRIES_MOST */
-    uint32_t transfers;             /* issued transfers that are not over */
-    uint32_t hosts;                 /* in the list, with memory of this process */
-    uint32_t mixed;                 /* in the list, that this side takes part in: from half on */
+    struct operation *first, *last;  /* in the order in which they are issued */
+    struct operation *next;          /* the first one that is not issued */
+    struct operation *active;        /* issued, and moved on by this side */
+    uint32_t unsettled;              /* in the list, but for marks */
+    uint32_t entries;                /* see QUEUE_ENTRIES_MOST */
+    uint32_t transfers;              /* issued transfers that are not over */
+    uint32_t hosts;                  /* in the list, with memory of this process, */
+    uint64_t hosts_begin, hosts_end; /* none of which lies outside of this */
+    uint32_t mixed;                  /* in the list, that this side takes part in: from half on */
 
     struct channel_message *open; /* the message that may still be joined, and its commands */
     struct operation *open_first, *open_last;
@@ -140,6 +141,9 @@ const char *queue_name_exchange(const struct omprma_queue *queue, const struct o
 
 /* `lost` gives no answers any more: a device that was exchanging with it keeps its memory. */
 void queue_keep_memory(struct omprma_queue *queue, const struct device *lost);
+
+/* The operation, which is in the list, has memory of this process from now on. */
+void queue_has_host(struct operation *operation);
 
 /* True if [host, host + bytes) overlaps memory that a pending operation will fill or, if it is to
  * be filled itself (`fill`), that a pending two-sided submit still reads. One-sided transfers of a
