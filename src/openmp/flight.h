@@ -24,12 +24,12 @@ struct flight_line {
     bool listed; /* it has flights, or somebody looks through it */
 };
 
-/* What is done by the thread that sees constructs land. */
+/* What is done by the thread that sees constructs land. `over` is called for each, once, and must
+ * not block; its memory is free then. `then` is called when all that have landed together are over,
+ * and may begin others, and block. */
 struct flight_calls {
-    void (*over)(
-        struct flight *flight); /* for each, once; its memory is free then. Must not block */
-    void (*then)(
-        void); /* when all that have landed together are over; may begin others, and block */
+    void (*over)(struct flight *flight);
+    void (*then)(void);
 };
 
 /* One construct in flight. Who begins it keeps the memory until it is over. */
