@@ -165,17 +165,15 @@ static void use_enter(struct ordered *ordered, uint64_t parent, const struct dep
 
 bool depend_enter(struct ordered *ordered, const struct dependences *dependences)
 {
-    int32_t total = dependences->count + dependences->alias_free_count;
+    int32_t total = dependences_total(dependences);
     *ordered = (struct ordered){0};
     if (total <= 0)
         return true;
     ordered->uses = take((size_t)total * sizeof(*ordered->uses));
     pthread_mutex_lock(&order.lock);
     atomic_fetch_add_explicit(&order.entered, 1, memory_order_relaxed);
-    for (int32_t i = 0; i < dependences->count; i++)
-        use_enter(ordered, dependences->parent, &dependences->list[i]);
-    for (int32_t i = 0; i < dependences->alias_free_count; i++)
-        use_enter(ordered, dependences->parent, &dependences->alias_free[i]);
+    for (int32_t i = 0; i < total; i++)
+        use_enter(ordered, dependences->parent, dependence_at(dependences, i));
     bool now = ordered->pending == 0;
     pthread_mutex_unlock(&order.lock);
     return now;

@@ -35,6 +35,19 @@ struct dependences {
     const struct dependence *list, *alias_free;
 };
 
+static inline int32_t dependences_total(const struct dependences *dependences)
+{
+    return dependences->count + dependences->alias_free_count;
+}
+
+/* Of both lists, 0 <= i < dependences_total(). */
+static inline const struct dependence *dependence_at(const struct dependences *dependences,
+                                                     int32_t i)
+{
+    return i < dependences->count ? &dependences->list[i]
+                                  : &dependences->alias_free[i - dependences->count];
+}
+
 /* Enters it, after all that was entered so far. True: it may begin now; else it is in the list of a
  * later depend_leave(). Without dependences always true. */
 bool depend_enter(struct ordered *ordered, const struct dependences *dependences);

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "face/gate.h"
-#include "openmp/construct.h"
+#include "openmp/clock.h"
 #include "openmp/report.h"
 
 enum {
@@ -41,13 +41,6 @@ static struct flights {
              .looking = ATOMIC_FLAG_INIT,
              .wake = PTHREAD_COND_INITIALIZER};
 
-static int64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
-
 static void nap(int64_t ns)
 {
     const struct timespec length = {.tv_nsec = ns};
@@ -61,7 +54,7 @@ void flight_say_end(const struct work *work)
 {
     static atomic_bool said;
     int64_t began = atomic_load(&flights.end_ns);
-    if (!began || now_ns() - began < end_silent_ns || atomic_exchange(&said, true))
+    if (!began || clock_ns() - began < end_silent_ns || atomic_exchange(&said, true))
         return;
     char place[512] = "compiled without -g";
     location_words(work->where, place, sizeof(place));
@@ -72,15 +65,19 @@ void flight_say_end(const struct work *work)
             place);
 }
 
-/* Not any more when the process has begun to end. */
-static void land(struct flight *flight)
+void flight_finish(struct work *work)
 {
-    struct work *work = flight->work;
-    if (!gate_enter())
-        return;
     const struct location *where = work->where;
     struct device *device = work->device;
     outcome(work_finish(work), where, device);
+}
+
+/* Not any more when the process has begun to end. */
+static void land(struct flight *flight)
+{
+    if (!gate_enter())
+        return;
+    flight_finish(flight->work);
     gate_leave();
     flight->calls->over(flight);
     atomic_fetch_sub_explicit(&flights.own, 1, memory_order_release);
@@ -161,7 +158,7 @@ static void look(struct flight_list *landed)
     pthread_mutex_unlock(&flights.lock);
     for (int i = 0; i < lines && (line = line_take()); i++)
         line_look(line, landed);
-    atomic_store_explicit(&flights.looked_ns, now_ns(), memory_order_relaxed);
+    atomic_store_explicit(&flights.looked_ns, clock_ns(), memory_order_relaxed);
     atomic_flag_clear_explicit(&flights.looking, memory_order_release);
 }
 
@@ -196,7 +193,7 @@ bool flight_is_watched_here(void)
 /* Sleeps while nothing has been in flight for a while, which began at *idle. */
 static void watch_sleep(int64_t *idle)
 {
-    int64_t now = now_ns();
+    int64_t now = clock_ns();
     if (flight_any()) {
         *idle = now;
         return;
@@ -209,19 +206,19 @@ static void watch_sleep(int64_t *idle)
         pthread_cond_wait(&flights.wake, &flights.lock);
     flights.awake = true;
     pthread_mutex_unlock(&flights.lock);
-    *idle = now_ns();
+    *idle = clock_ns();
 }
 
 static void *watch(void *context)
 {
-    int64_t length = LEAST_NAP_NS, idle = now_ns();
+    int64_t length = LEAST_NAP_NS, idle = clock_ns();
     (void)context;
     watches = true;
     prctl(PR_SET_TIMERSLACK, SLACK_NS);
     while (!devices_ended()) {
         nap(length);
         int64_t looked = atomic_load_explicit(&flights.looked_ns, memory_order_relaxed);
-        if (now_ns() - looked >= length && flight_look())
+        if (clock_ns() - looked >= length && flight_look())
             length = LEAST_NAP_NS;
         else if (length < MOST_NAP_NS)
             length *= 2;
@@ -303,14 +300,14 @@ bool flight_counted(void)
 
 void flight_end_begins(void)
 {
-    atomic_store(&flights.end_ns, now_ns());
+    atomic_store(&flights.end_ns, clock_ns());
 }
 
 void flight_end(int most)
 {
     int64_t begin = atomic_load(&flights.end_ns);
     while (atomic_load_explicit(&flights.count, memory_order_acquire) > most &&
-           now_ns() - begin < end_most_ns)
+           clock_ns() - begin < end_most_ns)
         if (!flight_look())
             nap(END_NAP_NS);
     atomic_store(&flights.end_ns, 0);

@@ -57,6 +57,9 @@ bool flight_is_watched_here(void);
 void flight_count(int difference);
 bool flight_counted(void); /* any? */
 
+/* Finishes a work that has arrived; one that has failed ends the process. Blocks: no. */
+void flight_finish(struct work *work);
+
 /* Says where a work is that has not arrived, once, when the end waits for some seconds already. */
 void flight_say_end(const struct work *work);
 

@@ -12,12 +12,11 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "face/gate.h"
-#include "openmp/construct.h"
+#include "openmp/clock.h"
 #include "openmp/exports.h"
 #include "openmp/flight.h"
 #include "openmp/loss.h"
@@ -35,13 +34,6 @@ static struct handles {
     bool possible;
     _Atomic uint64_t arrived; /* so far */
 } handles;
-
-static int64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
 
 /* ---- libomp --------------------------------------------------------------------------------- */
 
@@ -86,23 +78,14 @@ static const char *why_not(void)
     return NULL;
 }
 
-static void handles_say(const char *reason)
-{
-    const char *verbose = getenv("OMPRMA_VERBOSE");
-    if (!verbose || atoi(verbose) < 1)
-        return;
-    if (reason)
-        fprintf(stderr, "omprma: nowait constructs are waited for by libomp's threads: %s\n",
-                reason);
-    else
-        fprintf(stderr, "omprma: libomp's threads ask about nowait constructs\n");
-}
-
 static void handles_decide(void)
 {
     const char *reason = why_not();
     handles.possible = !reason;
-    handles_say(reason);
+    if (reason)
+        report_choice("nowait constructs are waited for by libomp's threads: %s", reason);
+    else
+        report_choice("libomp's threads ask about nowait constructs");
 }
 
 static bool handles_are_possible(void)
@@ -158,7 +141,7 @@ static bool has_arrived(struct work *work)
     const struct timespec nap = {.tv_nsec = NAP_NS};
     if (work_has_arrived(work))
         return true;
-    int64_t begin = now_ns(), now = begin;
+    int64_t begin = clock_ns(), now = begin;
     if (!may_wait(begin))
         return false;
     while (now - begin < LOOK_NS) {
@@ -166,7 +149,7 @@ static bool has_arrived(struct work *work)
             nanosleep(&nap, NULL);
         if (work_has_arrived(work))
             return true;
-        now = now_ns();
+        now = clock_ns();
     }
     return false;
 }
@@ -185,10 +168,8 @@ void handle_query(void **place)
         return;
     }
     if (has_arrived(work)) {
-        const struct location *where = work->where;
-        struct device *device = work->device;
         atomic_fetch_add_explicit(&handles.arrived, 1, memory_order_relaxed);
-        outcome(work_finish(work), where, device);
+        flight_finish(work);
         land(place);
     } else {
         flight_say_end(work);

@@ -13,10 +13,10 @@
 
 enum { OFFLOAD_DISABLED = 0, OFFLOAD_DEFAULT = 1, OFFLOAD_MANDATORY = 2 };
 
-/* One dependence of a task. */
-/* The bits of `flags`. */
+/* The bits of `flags` below. */
 enum { DEPEND_IN = 1, DEPEND_INOUT = 3, DEPEND_MUTEX = 4, DEPEND_SET = 8, DEPEND_ALL = 0x80 };
 
+/* One dependence of a task. */
 struct dependence {
     intptr_t address;
     size_t bytes;
@@ -56,6 +56,7 @@ LIBOMP void __kmpc_omp_task_begin_if0(void *location, int32_t thread, struct tas
 LIBOMP void __kmpc_omp_task_complete_if0(void *location, int32_t thread, struct task *task);
 LIBOMP int32_t __kmpc_omp_taskyield(void *location, int32_t thread, int end_part);
 LIBOMP void *__kmpc_task_allow_completion_event(void *location, int32_t thread, struct task *task);
+LIBOMP void __kmpc_dispatch_deinit(void *location, int32_t thread); /* only its presence counts */
 LIBOMP bool __kmpc_omp_has_task_team(int32_t thread);
 LIBOMP void **__kmpc_omp_get_target_async_handle_ptr(int32_t thread);
 /* NOLINTEND(bugprone-reserved-identifier) */

@@ -135,22 +135,33 @@ bool report_status(const struct location *where, const struct device *device, in
     return false;
 }
 
-static void words_print(const char *kind, const char *format, va_list arguments)
+static void words_print(const char *prefix, const char *format, va_list arguments)
     __attribute__((format(printf, 2, 0)));
-static void words_print(const char *kind, const char *format, va_list arguments)
+static void words_print(const char *prefix, const char *format, va_list arguments)
 {
     flockfile(stderr);
-    fprintf(stderr, "omptarget %s: ", kind);
+    fprintf(stderr, "%s: ", prefix);
     vfprintf(stderr, format, arguments);
     fputc('\n', stderr);
     funlockfile(stderr);
+}
+
+void report_choice(const char *format, ...)
+{
+    const char *verbose = getenv("OMPRMA_VERBOSE");
+    va_list arguments;
+    if (!verbose || atoi(verbose) < 1)
+        return;
+    va_start(arguments, format);
+    words_print("omprma", format, arguments);
+    va_end(arguments);
 }
 
 void message_print(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    words_print("message", format, arguments);
+    words_print("omptarget message", format, arguments);
     va_end(arguments);
 }
 
@@ -158,7 +169,7 @@ void echo_print(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    words_print("error", format, arguments);
+    words_print("omptarget error", format, arguments);
     va_end(arguments);
 }
 

@@ -5,12 +5,12 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "face/gate.h"
+#include "openmp/clock.h"
 #include "openmp/depend.h"
 #include "openmp/device.h"
 #include "openmp/exports.h"
@@ -49,7 +49,6 @@ struct target_task {
 /* The one whose routine the calling thread is in. What it does there, when it computes a region on
  * the host, is no business of ours. */
 static _Thread_local struct target_task *current;
-static _Thread_local int depth; /* of routines within routines */
 
 static struct tasks {
     _Atomic int32_t counts[COUNTS]; /* made and not over, by their parents */
@@ -79,7 +78,6 @@ static struct next {
     void *(*taskred)(int32_t, int32_t, void *);
     void *(*taskred_modifier)(void *, int32_t, int32_t, int32_t, void *);
     const char *why_not; /* libomp has to see to all tasks; NULL: it need not */
-    bool old;            /* older than 19 */
 } next;
 
 /* Behind this library, or, when it is not the first, before it. NULL: there is none but ours. */
@@ -131,7 +129,6 @@ static void next_look(void)
     for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
         *(void **)functions[i].place = function_next(functions[i].name, functions[i].ours);
     next.why_not = why_not();
-    next.old = !dlsym(RTLD_DEFAULT, "__kmpc_dispatch_deinit");
 }
 
 static const struct next *next_get(void)
@@ -143,13 +140,10 @@ static const struct next *next_get(void)
 
 static void say(void)
 {
-    const char *verbose = getenv("OMPRMA_VERBOSE");
-    if (!verbose || atoi(verbose) < 1)
-        return;
     if (next.why_not)
-        fprintf(stderr, "omprma: nowait constructs are tasks of libomp's: %s\n", next.why_not);
+        report_choice("nowait constructs are tasks of libomp's: %s", next.why_not);
     else
-        fprintf(stderr, "omprma: nowait constructs need no thread that waits\n");
+        report_choice("nowait constructs need no thread that waits");
 }
 
 static bool tasks_are_ours(void)
@@ -162,12 +156,8 @@ static bool tasks_are_ours(void)
 
 static void libomp_orders(const char *reason)
 {
-    const char *verbose = getenv("OMPRMA_VERBOSE");
-    if (next_get()->why_not || atomic_exchange(&tasks.host, true))
-        return;
-    if (verbose && atoi(verbose) >= 1)
-        fprintf(stderr, "omprma: nowait constructs are tasks of libomp's from now on: %s\n",
-                reason);
+    if (!next_get()->why_not && !atomic_exchange(&tasks.host, true))
+        report_choice("nowait constructs are tasks of libomp's from now on: %s", reason);
 }
 
 /* Stands where a compiler's routine would, so that a task of ours is known by it. */
@@ -266,9 +256,7 @@ static void routine_run(struct target_task *own)
         __kmpc_omp_task_alloc(NULL, thread, TASK_TIED, sizeof(*frame), 0, routine_ours);
     __kmpc_omp_task_begin_if0(NULL, thread, frame);
     current = own;
-    depth++;
     own->routine(thread, own->task);
-    depth--;
     current = outer;
     __kmpc_omp_task_complete_if0(NULL, thread, frame);
 }
@@ -347,13 +335,6 @@ struct awaited {
     bool patient;               /* else not for ever: it may be more than what has to be over */
 };
 
-static int64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
-
 static bool is_over(const struct awaited *awaited)
 {
     if (awaited->reached)
@@ -377,7 +358,7 @@ static void help_pause(int32_t thread, int64_t waited_ns)
 
 static void help(const struct awaited *awaited)
 {
-    int64_t last = now_ns(), now = last;
+    int64_t last = clock_ns(), now = last;
     while (!is_over(awaited) && !gate_closed()) {
         tasks_begin();
         if (flight_look())
@@ -386,7 +367,7 @@ static void help(const struct awaited *awaited)
             return;
         else
             help_pause(awaited->thread, now - last);
-        now = now_ns();
+        now = clock_ns();
     }
 }
 
@@ -445,11 +426,8 @@ void __kmpc_barrier(void *location, int32_t thread)
 
 static bool names_all(const struct dependences *dependences)
 {
-    for (int32_t i = 0; i < dependences->count; i++)
-        if (dependences->list[i].flags & DEPEND_ALL)
-            return true;
-    for (int32_t i = 0; i < dependences->alias_free_count; i++)
-        if (dependences->alias_free[i].flags & DEPEND_ALL)
+    for (int32_t i = 0; i < dependences_total(dependences); i++)
+        if (dependence_at(dependences, i)->flags & DEPEND_ALL)
             return true;
     return false;
 }
@@ -557,7 +535,7 @@ static enum keeper keeper_of(int32_t thread)
         return KEEPER_US;
     /* The end of a parallel region with one thread does not wait for tasks that stand for ours; and
      * libomp crashes at the next such region, before 19, when it had any of its own to wait for. */
-    return next.old ? KEEPER_MAKER : KEEPER_LIBOMP_ALL;
+    return __kmpc_dispatch_deinit ? KEEPER_LIBOMP_ALL : KEEPER_MAKER; /* 19 has that function */
 }
 
 /* libomp's way. */
@@ -626,15 +604,14 @@ int32_t __kmpc_omp_task_with_deps(void *location, int32_t thread, struct task *t
 {
     const struct next *libomp = next_get();
     struct dependences all = {0, count, alias_free_count, dependences, alias_free};
-    if (is_ours(task) && names_all(&all)) {
-        task_enter_alone(task_of_compiler(task));
-        return 0;
-    }
     if (is_ours(task)) {
-        task_enter(task_of_compiler(task), &all);
+        if (names_all(&all))
+            task_enter_alone(task_of_compiler(task));
+        else
+            task_enter(task_of_compiler(task), &all);
         return 0;
     }
-    if (task != theirs_alone && count + alias_free_count > 0)
+    if (task != theirs_alone && dependences_total(&all) > 0)
         libomp_orders("a task of the host, or an asynchronous copy, has dependences");
     theirs_alone = NULL;
     help_before(thread, &all);
@@ -691,5 +668,5 @@ void tasks_end(void)
     flight_end_begins();
     if (!omp_in_parallel())
         __kmpc_omp_taskwait(NULL, __kmpc_global_thread_num(NULL));
-    flight_end(depth); /* the routine of one may have called exit() */
+    flight_end(current ? 1 : 0); /* its routine may have called exit() */
 }
