@@ -13,7 +13,8 @@ enum {
     PARTS = 4,          /* pieces under way at a time; */
     PUTS = 2,           /* of those so many on their first link: the rest would only share it */
     PIECES_WISHED = 16, /* so that there is little time in which only one link is busy, */
-    PIECE_LEAST = 256 << 10, /* but each costs a round trip */
+    PIECE_LEAST = 256 << 10, /* but each costs a round trip; */
+    PIECE_EDGE = 32 << 10,   /* of the first and the last one, during which only one link is busy */
     PLACES_MOST = 5,
     MEMORY_BYTES = 16 << 20 /* of the program, for all exchanges through it */
 };
@@ -275,20 +276,32 @@ static void push_steps(const struct part *part, omprma_status_t status)
     }
 }
 
-/* Nothing is won by further puts now. */
+/* Nothing is won by further puts now: the device waits for the first piece, which has the link for
+ * itself. */
 static bool link_is_busy(const struct carry *carry)
 {
     int puts = 0;
 
     for (int i = 0; i < PARTS; i++)
         puts += carry->part[i].put && !operation_has_ended(carry->part[i].put);
-    return puts >= PUTS;
+    return puts >= (carry->begun > PIECE_EDGE ? PUTS : 1);
+}
+
+/* Pieces grow from the first one on, and shrink towards the last. */
+static uint64_t next_piece(const struct carry *carry)
+{
+    uint64_t left = carry->bytes - carry->begun;
+    uint64_t edge = carry->begun < left / 2 ? carry->begun : left / 2;
+    uint64_t piece = edge < PIECE_EDGE ? PIECE_EDGE : edge;
+
+    if (piece > carry->piece_bytes)
+        piece = carry->piece_bytes;
+    return piece < left ? piece : left;
 }
 
 /* Begins the next piece if there are slots for it. */
 static omprma_status_t begin_part(struct carry *carry, struct part *part)
 {
-    uint64_t left = carry->bytes - carry->begun;
     omprma_status_t status = take_queues(carry, part);
 
     if (status == OMPRMA_OK && !slots_exist(&carry->turn))
@@ -300,7 +313,7 @@ static omprma_status_t begin_part(struct carry *carry, struct part *part)
         part->slot[i] = carry->turn.slot[i];
     part->busy = true;
     part->at = carry->begun;
-    part->bytes = left < carry->piece_bytes ? left : carry->piece_bytes;
+    part->bytes = next_piece(carry);
     carry->begun += part->bytes;
     status = append_steps(carry, part);
     push_steps(part, status);
@@ -368,12 +381,12 @@ static omprma_status_t end_part(struct carry *carry, struct part *part)
     return OMPRMA_OK;
 }
 
-static omprma_status_t move_on(struct carry *carry, struct part *part)
+static omprma_status_t move_on(struct carry *carry, struct part *part, bool may_begin)
 {
     omprma_status_t status = part->busy ? end_part(carry, part) : OMPRMA_OK;
 
     if (status != OMPRMA_OK || part->busy || carry->failed || carry->begun == carry->bytes ||
-        link_is_busy(carry))
+        !may_begin || link_is_busy(carry))
         return status;
     status = begin_part(carry, part);
     return status == OMPRMA_OK ? OMPRMA_OK : report(carry, status, error_text());
@@ -386,6 +399,7 @@ static omprma_status_t step(struct operation *operation, bool *done)
 {
     struct carry *carry = operation->task.data;
     omprma_status_t status = OMPRMA_OK;
+    uint64_t begun = carry->begun;
     bool busy = false;
 
     if (operation->kind == OPERATION_TRANSFER) /* a small source may have been copied */
@@ -394,7 +408,7 @@ static omprma_status_t step(struct operation *operation, bool *done)
     for (int i = 0; i < PARTS; i++) {
         carry->failed |= operation->failure != NULL || status != OMPRMA_OK;
         if (status == OMPRMA_OK)
-            status = move_on(carry, &carry->part[i]);
+            status = move_on(carry, &carry->part[i], carry->begun == begun);
         busy |= carry->part[i].busy;
     }
     carry->failed |= status != OMPRMA_OK;

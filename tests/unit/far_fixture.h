@@ -63,6 +63,13 @@ static _Atomic unsigned far_slow; /* so many more looks for what comes from the 
 static _Atomic bool far_naps;     /* FAR_NAP lasts */
 static _Atomic int far_fail_copy; /* so many copies from now on one fails; 0: none does */
 
+/* The last copies between a device and the program. */
+enum { FAR_COPIES = 64 };
+static struct far_copied {
+    uint64_t address, bytes;
+} far_copied[FAR_COPIES];
+static _Atomic int far_copies;
+
 static struct far *far_of(const struct worker_device *device)
 {
     return device->state;
@@ -96,6 +103,8 @@ static omprma_status_t far_copy_now(const struct backend_copy *copy)
     if (!to)
         return OMPRMA_ERR_ADDRESS;
     memmove(to, from, copy->bytes);
+    far_copied[atomic_fetch_add(&far_copies, 1) % FAR_COPIES] =
+        (struct far_copied){copy->from_device ? copy->from : copy->to, copy->bytes};
     return OMPRMA_OK;
 }
 

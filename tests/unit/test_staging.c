@@ -27,6 +27,7 @@ static int be_impatient(void **state)
 }
 
 static enum far_kind kind; /* of the first worker's */
+static uint64_t piece;     /* OMPRMA_PIECE; 0: CORE_PIECE */
 
 static bool make_other(struct worker_device *device, int worker)
 {
@@ -47,6 +48,7 @@ static void start_with(bool no_window)
         .arena = 16 << 20,
         .make_other = make_other,
         .no_window = no_window,
+        .piece = piece,
     });
     draw_fill(&from, data, sizeof(data));
 }
@@ -86,7 +88,7 @@ static void check_well(int number)
 /* Many queues at once, both directions, one-sided and two-sided. */
 static void memory_in_between_is_bounded(void **state)
 {
-    enum { QUEUES = 12 };
+    enum { QUEUES = 18 };
 
     (void)state;
     for (int round = 0; round < 4; round++) {
@@ -113,6 +115,59 @@ static void memory_in_between_is_bounded(void **state)
         assert_all_given_back();
         core_stop();
     }
+}
+
+static int by_address(const void *a, const void *b)
+{
+    const struct far_copied *x = a, *y = b;
+
+    return (x->address > y->address) - (x->address < y->address);
+}
+
+/* None but the smallest is larger than all before it, or than all behind it: only for a small part
+ * of the time one of the two links waits for the other. */
+static void check_pieces(uint64_t bytes)
+{
+    enum { LEAST = 64 << 10 };
+    int count = atomic_load(&far_copies);
+    uint64_t before = 0;
+
+    assert_in_range(count, 2, FAR_COPIES);
+    qsort(far_copied, (size_t)count, sizeof(far_copied[0]), by_address);
+    for (int i = 0; i < count; i++) {
+        uint64_t own = far_copied[i].bytes, behind = bytes - before - own;
+
+        assert_true(own <= LEAST || (own <= before && own <= behind));
+        before += own;
+    }
+    assert_int_equal(before, bytes);
+    atomic_store(&far_copies, 0);
+}
+
+static void pieces_grow_and_shrink(void **state)
+{
+    omprma_queue_t *queue;
+    omprma_addr_t there;
+
+    (void)state;
+    piece = MUCH;
+    start_with(false);
+    piece = 0;
+    queue = core_queue(FAR);
+    there = core_alloc(FAR, MUCH);
+    for (uint64_t bytes = MUCH - 5; bytes > 128 << 10; bytes /= 3) {
+        atomic_store(&far_copies, 0);
+        assert_ok(omprma_submit(queue, there, data, bytes));
+        assert_ok(omprma_queue_synchronize(queue));
+        check_pieces(bytes);
+        assert_ok(omprma_retrieve(queue, back, there, bytes));
+        assert_ok(omprma_queue_synchronize(queue));
+        check_pieces(bytes);
+        assert_memory_equal(back, data, bytes);
+    }
+    assert_ok(omprma_queue_destroy(queue));
+    assert_ok(omprma_free(FAR, there));
+    core_stop();
 }
 
 /* Who has little is through long before those that have much, though they came first. */
@@ -413,6 +468,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(memory_in_between_is_bounded, be_impatient),
+        cmocka_unit_test_setup(pieces_grow_and_shrink, be_impatient),
         cmocka_unit_test_setup(slots_are_shared, be_impatient),
         cmocka_unit_test_setup(a_piece_that_fails, be_impatient),
         cmocka_unit_test_setup(a_put_that_fails, be_impatient),

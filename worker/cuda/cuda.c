@@ -396,11 +396,13 @@ static int launch_words(const struct cuda *cuda, const struct cuda_kernel *kerne
     uint64_t words[OMPRMA_LAUNCH_ARGUMENTS + LARGEST];
     void *parameters[OMPRMA_LAUNCH_ARGUMENTS + MORE];
     uint32_t count = with->count;
+    bool known = kernel->parameters >= 0;
 
     if (count)
         memcpy(words, with->arguments, 8 * (size_t)count);
-    memset(words + count, 0, 8 * (size_t)LARGEST);
-    for (uint32_t i = 0; i < count + MORE; i++)
+    if (!known)
+        memset(words + count, 0, 8 * (size_t)LARGEST);
+    for (uint32_t i = 0; i < count + (known ? 0 : MORE); i++)
         parameters[i] = &words[i < count ? i : count];
     return cuda->driver->launch(kernel->function, dimension[0], dimension[1], dimension[2],
                                 dimension[3], dimension[4], dimension[5],
@@ -470,7 +472,7 @@ static enum backend_step cuda_launch(struct worker_device *device, struct backen
     task = begin(cuda, job);
     if (!task)
         return BACKEND_OVER;
-    memcpy(task->kernel, name, sizeof(name));
+    strcpy(task->kernel, name);
     fill_dimensions(&with->geometry, dimension);
     code = with->packed ? launch_packed(cuda, &kernel, with, dimension, task->stream)
                         : launch_words(cuda, &kernel, with, dimension, task->stream);

@@ -262,8 +262,11 @@ bool module_find_kernel(struct cuda *cuda, uint64_t address, struct cuda_kernel 
     pthread_mutex_lock(&cuda->kernel_lock);
     found = find_kernel(cuda, address);
     if (found) {
+        size_t length = strnlen(found->name, sizeof(((struct cuda_task *)0)->kernel) - 1);
+
         memcpy(kernel, found, sizeof(*kernel));
-        snprintf(name, sizeof(((struct cuda_task *)0)->kernel), "%s", found->name);
+        memcpy(name, found->name, length);
+        name[length] = 0;
     }
     pthread_mutex_unlock(&cuda->kernel_lock);
     return found != NULL;
