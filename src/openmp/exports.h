@@ -86,6 +86,9 @@ ABI_EXPORT void __kmpc_omp_taskwait_deps_51(void *location, int32_t thread, int3
                                             int32_t nowait);
 ABI_EXPORT void __kmpc_end_taskgroup(void *location, int32_t thread);
 ABI_EXPORT void __kmpc_barrier(void *location, int32_t thread);
+ABI_EXPORT void __kmpc_fork_call(void *location, int32_t count, microtask_t *body, ...);
+ABI_EXPORT void __kmpc_fork_call_if(void *location, int32_t count, microtask_t *body,
+                                    int32_t condition, void *argument);
 ABI_EXPORT void *__kmpc_taskred_init(int32_t thread, int32_t count, void *data);
 ABI_EXPORT void *__kmpc_taskred_modifier_init(void *location, int32_t thread, int32_t shares,
                                               int32_t count, void *data);

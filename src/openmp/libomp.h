@@ -38,6 +38,10 @@ struct task {
     void *priority;
 };
 
+/* The body of a parallel region: the thread's number in libomp and in the team, and what is given
+ * to the region. */
+typedef void microtask_t(int32_t *thread, int32_t *number, ...);
+
 /* NOLINTBEGIN(bugprone-reserved-identifier): libomp chose the names. */
 LIBOMP int omp_get_default_device(void);
 LIBOMP int omp_get_cancellation(void);
@@ -59,6 +63,8 @@ LIBOMP void *__kmpc_task_allow_completion_event(void *location, int32_t thread, 
 LIBOMP void __kmpc_dispatch_deinit(void *location, int32_t thread); /* only its presence counts */
 LIBOMP bool __kmpc_omp_has_task_team(int32_t thread);
 LIBOMP void **__kmpc_omp_get_target_async_handle_ptr(int32_t thread);
+LIBOMP int __kmp_invoke_microtask(microtask_t *body, int thread, int number, int count,
+                                  void **arguments, void **frame);
 /* NOLINTEND(bugprone-reserved-identifier) */
 
 #endif

@@ -17,12 +17,14 @@
 #include "openmp/flight.h"
 #include "openmp/handle.h"
 #include "openmp/loss.h"
+#include "openmp/parallel.h"
 #include "openmp/report.h"
 
 enum {
     MOST = 4096,          /* tasks of a parent that are not over; who makes more waits */
     COUNTS = 1024,        /* parents may share one */
     APART = 64,           /* bytes to which libomp aligns tasks */
+    ARGUMENTS = 16,       /* of a parallel region, without memory of their own */
     PATIENCE_NS = 100000, /* of who waits in a team, since something has landed */
     YIELDS_NS = 200000,   /* who waits yields for so long, then naps, */
     NAP_NS = 20000,       /* longer and longer */
@@ -36,11 +38,12 @@ struct target_task {
     struct flight flight;
     struct task *task; /* the compiler's part; NULL: it is a thread that waits */
     task_routine_t *routine;
-    int64_t device;      /* that it means when it says -1 */
-    uint64_t parent;     /* see parent_now() */
-    int32_t flags;       /* of the compiler */
-    int32_t thread;      /* that has made it */
-    bool waited;         /* by that thread, at once */
+    int64_t device;             /* that it means when it says -1 */
+    uint64_t parent;            /* see parent_now() */
+    _Atomic int32_t *in_region; /* those not over in its parallel region, or NULL */
+    int32_t flags;              /* of the compiler */
+    int32_t thread;             /* that has made it */
+    bool waited;                /* by that thread, at once */
     void *event;         /* ends the task that stands for it in libomp; NULL: there is none */
     struct work *work;   /* to be left in flight */
     atomic_bool reached; /* of a thread that waits */
@@ -75,6 +78,8 @@ static struct next {
                           struct dependence *, int32_t);
     void (*end_taskgroup)(void *, int32_t);
     void (*barrier)(void *, int32_t);
+    void (*fork_call)(void *, int32_t, void (*)(int32_t *, int32_t *, struct parallel *), ...);
+    void (*fork_call_if)(void *, int32_t, microtask_t *, int32_t, void *);
     void *(*taskred)(int32_t, int32_t, void *);
     void *(*taskred_modifier)(void *, int32_t, int32_t, int32_t, void *);
     const char *why_not; /* libomp has to see to all tasks; NULL: it need not */
@@ -122,6 +127,8 @@ static void next_look(void)
         {"__kmpc_omp_taskwait_deps_51", (void *)__kmpc_omp_taskwait_deps_51, &next.taskwait_deps},
         {"__kmpc_end_taskgroup", (void *)__kmpc_end_taskgroup, &next.end_taskgroup},
         {"__kmpc_barrier", (void *)__kmpc_barrier, &next.barrier},
+        {"__kmpc_fork_call", (void *)__kmpc_fork_call, &next.fork_call},
+        {"__kmpc_fork_call_if", (void *)__kmpc_fork_call_if, &next.fork_call_if},
         {"__kmpc_taskred_init", (void *)__kmpc_taskred_init, &next.taskred},
         {"__kmpc_taskred_modifier_init", (void *)__kmpc_taskred_modifier_init,
          &next.taskred_modifier},
@@ -235,6 +242,8 @@ static void task_over(struct target_task *own)
     task_leaves(own);
     if (own->event)
         omp_fulfill_event(own->event);
+    if (own->in_region)
+        atomic_fetch_sub_explicit(own->in_region, 1, memory_order_release);
     free(own);
     atomic_fetch_sub_explicit(count, 1, memory_order_release);
     flight_count(-1);
@@ -326,12 +335,12 @@ static void tasks_begin(void)
 
 /* ---- waiting -------------------------------------------------------------------------------- */
 
-/* What a thread waits for: its turn, or that no more than `most` of a parent's are not over. */
+/* What a thread waits for: its turn, or that no more than `most` of those counted are not over. */
 struct awaited {
     int32_t thread;
-    uint64_t parent;
+    const _Atomic int32_t *count;
     int32_t most;
-    const atomic_bool *reached; /* NULL: the count */
+    const atomic_bool *reached; /* instead */
     bool patient;               /* else not for ever: it may be more than what has to be over */
 };
 
@@ -339,7 +348,7 @@ static bool is_over(const struct awaited *awaited)
 {
     if (awaited->reached)
         return atomic_load_explicit(awaited->reached, memory_order_acquire);
-    return atomic_load_explicit(count_of(awaited->parent), memory_order_acquire) <= awaited->most;
+    return atomic_load_explicit(awaited->count, memory_order_acquire) <= awaited->most;
 }
 
 /* Nothing has landed: other tasks of the team may have their turn, or other processes. */
@@ -381,8 +390,9 @@ static bool is_apart(int32_t thread)
 static void help_all(int32_t thread)
 {
     if (!is_apart(thread))
-        help(&(struct awaited){
-            .thread = thread, .parent = parent_now(thread), .patient = omp_get_level() == 0});
+        help(&(struct awaited){.thread = thread,
+                               .count = count_of(parent_now(thread)),
+                               .patient = omp_get_level() == 0});
 }
 
 /* Until something with these dependences could begin. */
@@ -416,10 +426,63 @@ void __kmpc_end_taskgroup(void *location, int32_t thread)
     next_get()->end_taskgroup(location, thread);
 }
 
+/* Those of a parallel region. */
+static void help_region(const _Atomic int32_t *count)
+{
+    if (count && atomic_load_explicit(count, memory_order_acquire) > 0 && !devices_forked())
+        help(&(struct awaited){
+            .thread = __kmpc_global_thread_num(NULL), .count = count, .patient = true});
+}
+
 void __kmpc_barrier(void *location, int32_t thread)
 {
     help_all(thread);
     next_get()->barrier(location, thread);
+    if (parallel_count_here() && omp_get_num_threads && omp_get_num_threads() > 1) {
+        help_region(parallel_count_here());
+        parallel_pass();
+    }
+}
+
+static void region_run(void *location, int32_t count, microtask_t *body, void **arguments)
+{
+    struct parallel parallel;
+    if (!__kmp_invoke_microtask) {
+        report(NULL, NULL, "libomp lacks __kmp_invoke_microtask(): use another one");
+        report_fatal(NULL);
+    }
+    parallel_begin(&parallel, body, count, arguments);
+    next_get()->fork_call(location, 1, parallel_run, &parallel);
+    for (int odd = 0; odd < 2; odd++)
+        help_region(parallel_count(&parallel, odd));
+    parallel_end(&parallel);
+}
+
+void __kmpc_fork_call(void *location, int32_t count, microtask_t *body, ...)
+{
+    void *some[ARGUMENTS];
+    void **arguments = count > ARGUMENTS ? malloc((size_t)count * sizeof(*arguments)) : some;
+    va_list list;
+    if (!arguments) {
+        report(NULL, NULL, "no host memory for a parallel region");
+        report_fatal(NULL);
+    }
+    va_start(list, body);
+    for (int32_t i = 0; i < count; i++)
+        arguments[i] = va_arg(list, void *);
+    va_end(list);
+    region_run(location, count, body, arguments);
+    if (arguments != some)
+        free(arguments);
+}
+
+void __kmpc_fork_call_if(void *location, int32_t count, microtask_t *body, int32_t condition,
+                         void *argument)
+{
+    if (condition)
+        region_run(location, argument ? count : 0, body, &argument);
+    else
+        next_get()->fork_call_if(location, count, body, condition, argument);
 }
 
 /* ---- dependences ---------------------------------------------------------------------------- */
@@ -439,7 +502,8 @@ static void help_before(int32_t thread, struct dependences *dependences)
         return;
     dependences->parent = parent_now(thread);
     if (names_all(dependences))
-        help(&(struct awaited){.thread = thread, .parent = dependences->parent, .patient = true});
+        help(&(struct awaited){
+            .thread = thread, .count = count_of(dependences->parent), .patient = true});
     else
         help_until(thread, dependences);
 }
@@ -573,13 +637,17 @@ struct task *__kmpc_omp_target_task_alloc(void *location, int32_t thread, int32_
 
 static void task_enter(struct target_task *own, struct dependences *dependences)
 {
-    struct awaited awaited = {.thread = own->thread, .parent = parent_now(own->thread)};
-    own->parent = dependences->parent = awaited.parent;
+    struct awaited awaited = {.thread = own->thread};
+    own->parent = dependences->parent = parent_now(own->thread);
+    awaited.count = count_of(own->parent);
     if (omp_get_level() > 0 && !own->waited)
         own->event = stand_in(own->thread);
     awaited.most = own->waited ? 0 : MOST;
     awaited.patient = true;
     atomic_fetch_add_explicit(count_of(own->parent), 1, memory_order_relaxed);
+    own->in_region = parallel_count_here();
+    if (own->in_region)
+        atomic_fetch_add_explicit(own->in_region, 1, memory_order_relaxed);
     if (depend_enter(&own->ordered, dependences)) {
         flight_count(1);
         task_begin(own);
@@ -592,7 +660,7 @@ static void task_enter(struct target_task *own, struct dependences *dependences)
 static void task_enter_alone(struct target_task *own)
 {
     struct awaited before = {
-        .thread = own->thread, .parent = parent_now(own->thread), .patient = true};
+        .thread = own->thread, .count = count_of(parent_now(own->thread)), .patient = true};
     help(&before);
     own->waited = true;
     task_enter(own, &(struct dependences){0});

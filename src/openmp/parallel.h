@@ -1,0 +1,53 @@
+/*
+ * parallel.h: the parallel regions of the host that threads are in, and how many nowait constructs
+ * of their tasks are not over. libomp's barriers, and its ends of regions, do not wait for tasks
+ * with an event that were made by explicit tasks which have ended. So who passes one looks here.
+ *
+ * Regions share counts with some that began long before or will begin long after: who waits may
+ * wait for more than it has to.
+ *
+ * Thread: any. Blocks: no, but for the body.
+ */
+#ifndef OMPRMA_OPENMP_PARALLEL_H
+#define OMPRMA_OPENMP_PARALLEL_H
+
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "openmp/libomp.h"
+
+/* Where a thread is: in which region, 0: in none, and between which of its barriers. */
+struct parallel_place {
+    uint32_t region;
+    uint32_t passed;
+};
+
+/* A region, for the thread that begins and ends it. */
+struct parallel {
+    microtask_t *body;
+    int32_t count;
+    void **arguments;
+    uint32_t region;
+    struct parallel_place outer;
+};
+
+/* The calling thread begins a region. */
+void parallel_begin(struct parallel *parallel, microtask_t *body, int32_t count, void **arguments);
+
+/* A microtask: what each thread of the region calls. */
+void parallel_run(int32_t *thread, int32_t *number, struct parallel *parallel);
+
+/* All threads have come to its end, and none of its constructs is left. */
+void parallel_end(const struct parallel *parallel);
+
+/* The constructs of all its tasks that are not over, before an odd or even barrier. */
+_Atomic int32_t *parallel_count(const struct parallel *parallel, int odd);
+
+/* Those of the calling thread's region since the last barrier. NULL: it is in none. */
+_Atomic int32_t *parallel_count_here(void);
+
+/* The thread has passed a barrier of its region. */
+void parallel_pass(void);
+
+#endif

@@ -1,0 +1,144 @@
+/* test: needs=own
+ * The end of a parallel region, and each barrier in it, waits for nowait regions of explicit tasks
+ * that have not waited for them. LLVM's do not. */
+#include "check.h"
+
+enum { ROUNDS = 5, TASKS = 6, THREADS = 4 };
+
+/* Some of it after a while. */
+#pragma omp declare target
+static void later(int *value, int number)
+{
+    usleep(number % 3 * 2000);
+    *value = number + 1;
+}
+#pragma omp end declare target
+
+// clang-format off
+static void start_one(int *value, int number, int devices)
+{
+#pragma omp target nowait map(from : value[0:1]) device(number % devices)
+    later(value, number);
+}
+
+static void start_tasks(int *values, int devices)
+{
+    for (int i = 0; i < TASKS; i++)
+#pragma omp task firstprivate(i)
+        start_one(&values[i], i, devices);
+}
+// clang-format on
+
+static void check_all(int *values)
+{
+    for (int i = 0; i < TASKS; i++) {
+        CHECK_EQUAL(values[i], i + 1);
+        values[i] = 0;
+    }
+}
+
+/* By the end of the region; tasks within tasks; an array that not all threads see the end of. */
+static void at_end(int devices)
+{
+    int values[TASKS] = {0};
+#pragma omp parallel num_threads(THREADS)
+#pragma omp master
+    start_tasks(values, devices);
+    check_all(values);
+#pragma omp parallel num_threads(THREADS)
+    {
+#pragma omp barrier
+#pragma omp master
+#pragma omp task
+        start_tasks(values, devices);
+    }
+    check_all(values);
+#pragma omp parallel for num_threads(THREADS)
+    for (int i = 0; i < TASKS; i++) {
+#pragma omp task firstprivate(i)
+        start_one(&values[i], i, devices);
+    }
+    check_all(values);
+#pragma omp parallel num_threads(THREADS)
+#pragma omp master
+    {
+#pragma omp taskgroup
+        start_tasks(values, devices);
+        check_all(values);
+    }
+}
+
+/* By each thread, in regions within regions. */
+static void nested(int devices)
+{
+    int values[THREADS][TASKS] = {0};
+#pragma omp parallel num_threads(2)
+    {
+        int mine = omp_get_thread_num();
+#pragma omp parallel num_threads(2)
+#pragma omp master
+        start_tasks(values[mine], devices);
+        check_all(values[mine]);
+#pragma omp task
+        start_one(&values[mine + 2][0], 0, devices);
+    }
+    CHECK_EQUAL(values[2][0], 1);
+    CHECK_EQUAL(values[3][0], 1);
+}
+
+/* Barriers by name, and those of constructs; every second one with nothing to wait for. */
+static void at_barriers(int devices)
+{
+    int values[TASKS] = {0}, wrong = 0;
+#pragma omp parallel num_threads(THREADS) reduction(+ : wrong)
+    for (int round = 0; round < ROUNDS; round++) {
+#pragma omp single
+        start_tasks(values, devices);
+        for (int i = 0; i < TASKS; i++)
+            wrong += values[i] != i + 1;
+#pragma omp barrier
+#pragma omp master
+        {
+            memset(values, 0, sizeof(values));
+            start_tasks(values, devices);
+        }
+#pragma omp barrier
+        for (int i = 0; i < TASKS; i++)
+            wrong += values[i] != i + 1;
+#pragma omp barrier
+#pragma omp master
+        memset(values, 0, sizeof(values));
+#pragma omp barrier
+    }
+    CHECK_EQUAL(wrong, 0);
+}
+
+/* As many variables as there is no room for without more memory. */
+static void with_many(void)
+{
+    int a = 1, b = 2, c = 3, d = 4, e = 5, f = 6, g = 7, h = 8, i = 9, j = 10, k = 11, l = 12;
+    int m = 13, n = 14, o = 15, p = 16, q = 17, r = 18, sum = 0;
+#pragma omp parallel num_threads(THREADS)
+    {
+#pragma omp atomic
+        sum += a + b + c + d + e + f + g + h + i + j + k + l + m + n + o + p + q + r;
+#pragma omp barrier
+#pragma omp master
+        a = b = c = d = e = f = g = h = i = j = k = l = m = n = o = p = q = r = 0;
+    }
+    CHECK_EQUAL(sum, THREADS * 171);
+    CHECK_EQUAL(a + b + c + d + e + f + g + h + i + j + k + l + m + n + o + p + q + r, 0);
+}
+
+int main(void)
+{
+    int devices = check_devices();
+    omp_set_max_active_levels(2);
+    for (int round = 0; round < ROUNDS; round++) {
+        at_end(devices);
+        nested(devices);
+    }
+    at_barriers(devices);
+    with_many();
+    return finish("nowait_region");
+}

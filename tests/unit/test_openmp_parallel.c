@@ -1,0 +1,125 @@
+/*
+ * test_openmp_parallel.c: the counts of the parallel regions that threads are in. libomp is this
+ * file: it calls the body.
+ */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "openmp/parallel.h"
+
+typedef void body_t(int32_t *thread, int32_t *number, void **arguments);
+
+int __kmp_invoke_microtask(microtask_t *body, int thread, int number, int count, void **arguments,
+                           void **frame)
+{
+    assert_int_equal(count, 2);
+    *frame = frame;
+    ((body_t *)body)(&thread, &number, arguments);
+    return 1;
+}
+
+static void run(struct parallel *parallel, body_t *body, void **arguments)
+{
+    int32_t thread = 7, number = 1;
+
+    parallel_begin(parallel, (microtask_t *)body, 2, arguments);
+    parallel_run(&thread, &number, parallel);
+}
+
+static void in_order(const struct parallel *parallel)
+{
+    for (int i = 0; i < 5; i++) {
+        assert_ptr_equal(parallel_count_here(), parallel_count(parallel, i % 2));
+        assert_ptr_not_equal(parallel_count(parallel, 0), parallel_count(parallel, 1));
+        parallel_pass();
+    }
+}
+
+static void inner_body(int32_t *thread, int32_t *number, void **arguments)
+{
+    assert_int_equal(*thread, 7);
+    assert_int_equal(*number, 1);
+    in_order(arguments[0]);
+    assert_null(arguments[1]);
+}
+
+static void outer_body(int32_t *thread, int32_t *number, void **arguments)
+{
+    struct parallel inner;
+    void *ours[] = {&inner, NULL};
+    _Atomic int32_t *before;
+
+    (void)thread;
+    (void)number;
+    in_order(arguments[0]);
+    before = parallel_count_here();
+    run(&inner, inner_body, ours);
+    assert_ptr_not_equal(parallel_count_here(), before);
+    parallel_end(&inner);
+    assert_ptr_equal(parallel_count_here(), before);
+}
+
+/* Each region has its own, and who ends one is back in the one around it. */
+static void regions_within_regions(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct parallel outer;
+        void *ours[] = {&outer, NULL};
+
+        assert_null(parallel_count_here());
+        run(&outer, outer_body, ours);
+        parallel_end(&outer);
+        assert_null(parallel_count_here());
+    }
+}
+
+static void note_place(int32_t *thread, int32_t *number, void **arguments)
+{
+    (void)thread;
+    (void)number;
+    (void)arguments;
+    parallel_pass();
+}
+
+static void *be_of_the_team(void *data)
+{
+    struct parallel *parallel = data;
+    int32_t thread = 8, number = 2;
+
+    assert_null(parallel_count_here());
+    parallel_run(&thread, &number, parallel);
+    /* Runs tasks of the region at its end. */
+    assert_ptr_equal(parallel_count_here(), parallel_count(parallel, 1));
+    return NULL;
+}
+
+static void threads_of_a_team(void **state)
+{
+    struct parallel parallel;
+    void *nothing[2] = {NULL};
+    pthread_t thread;
+
+    (void)state;
+    run(&parallel, note_place, nothing);
+    assert_int_equal(pthread_create(&thread, NULL, be_of_the_team, &parallel), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_ptr_equal(parallel_count_here(), parallel_count(&parallel, 1));
+    parallel_end(&parallel);
+    assert_null(parallel_count_here());
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(regions_within_regions),
+        cmocka_unit_test(threads_of_a_team),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
