@@ -1,7 +1,9 @@
 /* adapt.c: see adapt.h. */
+#define _GNU_SOURCE
 #include "host/adapt.h"
 
 #include <inttypes.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -346,6 +348,19 @@ static void follow(const struct runtime *runtime, const struct adapt_kind *kind,
     }
 }
 
+/* The worker is on this thread's processor, though there are others: the scheduler will part them.
+ * Until then what needs the worker takes as long as it takes to be let in, and says nothing about
+ * later. */
+static bool is_cramped(const struct device *device)
+{
+    const struct peer *peer = device->peer;
+    cpu_set_t allowed;
+    int cpu = sched_getcpu();
+
+    return peer->can_ring && cpu >= 0 && doorbell_cpu(device->runtime->bells[peer->rank]) == cpu &&
+           sched_getaffinity(0, sizeof(allowed), &allowed) == 0 && CPU_COUNT(&allowed) > 1;
+}
+
 /* The transfer that is timed is over. */
 static void count(const struct device *device, enum paths_direction direction, uint64_t bytes)
 {
@@ -357,7 +372,7 @@ static void count(const struct device *device, enum paths_direction direction, u
     bool small;
     int old;
 
-    if (!kind || !watch->begun_ns || watch->begun != device->runtime->moved)
+    if (!kind || !watch->begun_ns || watch->begun != device->runtime->moved || is_cramped(device))
         return;
     contest = adapt_contest(kind, direction, bytes);
     small = is_small(kind, direction, bytes);

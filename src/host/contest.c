@@ -2,17 +2,19 @@
 #include "host/contest.h"
 
 enum {
-    EARLY = 8,           /* transfers before a first round that is cheap, */
-    LATE = 40,           /* and within how many the first rounds begin in any case */
-    FIRST_ROUNDS = 2,    /* on credit, for each other way; as many again if they are cheap */
-    PAUSE = 64,          /* transfers between later rounds: doubled each time, */
-    PAUSE_MOST = 1 << 14 /* up to this */
+    EARLY = 8,            /* transfers before a first round that is cheap, */
+    LATE = 40,            /* and within how many the first rounds begin in any case */
+    FIRST_ROUNDS = 2,     /* on credit, for each other way; as many again if they are cheap */
+    PAUSE = 64,           /* transfers between later rounds: doubled each time, */
+    PAUSE_MOST = 1 << 14, /* up to this */
+    DISTURBED_MOST = 16   /* in a row: so it is */
 };
 
 static const double cheap_us = 100;    /* what may be spent early */
 static const float earned = 1.F / 128; /* share of the time of transfers that trying may cost */
 static const float margin_first = 0.92F, margin_step = 0.04F, margin_least = 0.72F;
 static const float hopeless = 4; /* so many times slower, twice, is not tried again on credit */
+static const float disturbed_times = 16, disturbed_us = 20; /* of what is expected, and at least */
 
 void contest_begin(struct contest *contest, int ways, int current, const double us[])
 {
@@ -155,6 +157,20 @@ static void keep_sample(struct contest *contest, int way, float us)
     }
 }
 
+/* What is expected of a way may be wrong: so what is of the slowest one counts. */
+static bool is_disturbed(struct contest *contest, float us)
+{
+    float expected = 0;
+
+    for (int way = 0; way < contest->ways; way++)
+        if (contest->us[way] > expected)
+            expected = contest->us[way];
+    if (expected > 0 && us > disturbed_us && us > disturbed_times * expected)
+        return ++contest->disturbed <= DISTURBED_MOST;
+    contest->disturbed = 0;
+    return false;
+}
+
 static void revise(struct contest *contest)
 {
     int old = contest->current;
@@ -175,6 +191,13 @@ bool contest_sample(struct contest *contest, int way, double us)
 {
     if (!contest->round || (way != contest->current && way != contest->rival))
         return false;
+    if (is_disturbed(contest, (float)us)) {
+        if (way == contest->rival) { /* it has cost that all the same */
+            pay(contest, (float)us - contest->us[way]);
+            end_round(contest);
+        }
+        return false;
+    }
     keep_sample(contest, way, (float)us);
     if (contest->here_count == 0 || contest->there_count < 2) /* the first one finds cold caches */
         return false;

@@ -9,7 +9,8 @@
  * program of few transfers pays for that, any other one less than 1 % altogether.
  *
  * Hysteresis: the best of three transfers each way decides, because disturbances only add; the
- * other way must be 8 % better, and each revision raises that.
+ * other way must be 8 % better, and each revision raises that. What takes many times what was
+ * expected does not count, unless it goes on: another program had the processor.
  */
 #ifndef OMPRMA_HOST_CONTEST_H
 #define OMPRMA_HOST_CONTEST_H
@@ -32,6 +33,7 @@ struct contest {
     uint8_t hopeless; /* one bit each: so much slower that it waits for credit */
     uint8_t tries;    /* transfers of this round */
     uint8_t here_count, there_count;
+    uint8_t disturbed;                                   /* samples in a row that were */
     float here[CONTEST_SAMPLES], there[CONTEST_SAMPLES]; /* microseconds of this round */
     float us[CONTEST_WAYS]; /* expected: at start-up, then as found in rounds; 0: unknown */
     float credit_us;

@@ -28,6 +28,7 @@ enum {
     ROW_MOST = SURVEY_LEAST_OPERATIONS + 2,
     SHORT_NS = 200000,
     SHORTEST_NS = 20000,
+    STOLEN_PARTS = 2,  /* of the time there is: what other programs may take from it */
     BATCH = 16,        /* small submits before an operation that is acknowledged */
     SPIN_NS = 200000,  /* a wait of this thread without yielding: a worker that does not share
                         * its processor has answered by then */
@@ -172,6 +173,7 @@ static omprma_status_t sample(struct probe *probe, const struct survey_cell *cel
             took = clock_ns() - begin;
         }
         least = took < least ? took : least;
+        survey_took(&probe->survey, clock_ns() - begin);
     }
     if (status == OMPRMA_OK)
         survey_add(&probe->survey, cell, (double)least / 1e3);
@@ -219,10 +221,11 @@ static omprma_status_t measure_one(struct device *device, int64_t budget_ns)
 
     if (status != OMPRMA_OK)
         return status;
-    status = spin(probe, (WAKE_NS + budget_ns) / 1000);
+    status = spin(probe, (WAKE_NS + (1 + STOLEN_PARTS) * budget_ns) / 1000);
     if (status == OMPRMA_OK)
         status = wake(probe);
     probe->survey.deadline_ns = clock_ns() + budget_ns;
+    probe->survey.stolen_ns = device->peer->is_near ? STOLEN_PARTS * budget_ns : 0;
     if (status == OMPRMA_OK)
         status = take_samples(probe);
     if (status == OMPRMA_OK)

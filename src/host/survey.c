@@ -121,6 +121,16 @@ bool survey_next(struct survey *survey, int64_t now_ns, struct survey_cell *cell
     return false;
 }
 
+void survey_took(struct survey *survey, int64_t took_ns)
+{
+    int64_t back = took_ns < SURVEY_STOLEN_NS ? 0 : took_ns;
+
+    if (back > survey->stolen_ns)
+        back = survey->stolen_ns;
+    survey->stolen_ns -= back;
+    survey->deadline_ns += back;
+}
+
 void survey_add(struct survey *survey, const struct survey_cell *cell, double us)
 {
     cost_sample(&survey->samples[cell->direction][cell->path][cell->size], us);

@@ -15,7 +15,8 @@
 
 enum {
     SURVEY_WAYS = PATH_TWO_SIDED + 1,
-    SURVEY_LEAST_OPERATIONS = 2 /* that a sample of a large size takes */
+    SURVEY_LEAST_OPERATIONS = 2, /* that a sample of a large size takes */
+    SURVEY_STOLEN_NS = 1000000
 };
 
 struct survey_cell {
@@ -26,6 +27,7 @@ struct survey_cell {
 
 struct survey {
     int64_t deadline_ns;
+    int64_t stolen_ns; /* by which other programs may put that off */
     bool possible[PATHS_DIRECTIONS][SURVEY_WAYS][COST_SIZES]; /* not every way takes every size */
     struct cost_samples samples[PATHS_DIRECTIONS][SURVEY_WAYS][COST_SIZES];
     int round, at, direction, turn; /* of the next sample */
@@ -36,8 +38,12 @@ struct survey {
 int64_t survey_budget(bool near, int64_t passed_ns);
 
 /* The next sample. False: there are enough, or time is up. *survey is zero at the beginning, but
- * for what is possible and the deadline. */
+ * for what is possible, the deadline and what may be stolen. */
 bool survey_next(struct survey *survey, int64_t now_ns, struct survey_cell *cell);
+
+/* How long one operation of it took. What takes SURVEY_STOLEN_NS on one host has waited for a
+ * processor, which does not count. */
+void survey_took(struct survey *survey, int64_t took_ns);
 
 /* What it took. */
 void survey_add(struct survey *survey, const struct survey_cell *cell, double us);

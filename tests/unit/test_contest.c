@@ -130,6 +130,55 @@ static void disturbed_samples_change_little(void **state)
     assert_true(flipped <= 5);
 }
 
+/* For a while another program has the processor that one of the ways needs. */
+static void a_bad_moment_changes_nothing(void **state)
+{
+    const double us[] = {1.5, 4};
+
+    (void)state;
+    srand(8);
+    for (int bad = 1; bad < 28; bad++) {
+        struct contest contest = begun(2, 0, us);
+        struct truth truth = {.us = {1.5, 4}, .noise = 8};
+
+        run(&contest, &truth, bad % 9);
+        truth.us[0] = 4000;
+        run(&contest, &truth, bad);
+        assert_int_equal(contest.revisions, 0);
+        truth.us[0] = 1.5;
+        run(&contest, &truth, 200);
+        assert_int_equal(contest.revisions, 0);
+    }
+}
+
+/* What was no disturbance is believed in the end. */
+static void what_stays_is_believed(void **state)
+{
+    const double us[] = {1.5, 4};
+    struct contest contest = begun(2, 0, us);
+    struct truth truth = {.us = {4000, 4}, .noise = 8};
+
+    (void)state;
+    srand(9);
+    run(&contest, &truth, 64);
+    assert_int_equal(contest.current, 1);
+}
+
+/* Nor is it tried for ever. */
+static void a_disturbed_rival_is_paid_for(void **state)
+{
+    const double us[] = {4, 1.5};
+    struct contest contest = begun(2, 0, us);
+    struct truth truth = {.us = {4, 4000}, .noise = 8};
+
+    (void)state;
+    srand(10);
+    run(&contest, &truth, 100000);
+    assert_int_equal(contest.current, 0);
+    assert_true(contest.spent_us < 40000);
+    assert_true(truth.spent < truth.least + 40000);
+}
+
 static void equal_ways_do_not_change_places(void **state)
 {
     (void)state;
@@ -225,6 +274,9 @@ int main(void)
         cmocka_unit_test(of_three_ways_too),
         cmocka_unit_test(the_first_of_a_series_does_not_decide),
         cmocka_unit_test(disturbed_samples_change_little),
+        cmocka_unit_test(a_bad_moment_changes_nothing),
+        cmocka_unit_test(what_stays_is_believed),
+        cmocka_unit_test(a_disturbed_rival_is_paid_for),
         cmocka_unit_test(equal_ways_do_not_change_places),
         cmocka_unit_test(trying_costs_less_than_one_percent),
         cmocka_unit_test(it_corrects_both_ways),

@@ -205,6 +205,22 @@ static void times_do_not_fall(void **state)
     assert_true(curves[PATHS_SUBMIT][PATH_INLINE].us[1] == 0);
 }
 
+/* But only so much of it. */
+static void stolen_time_does_not_count(void **state)
+{
+    struct survey survey = {.deadline_ns = 20 * MS, .stolen_ns = 10 * MS};
+
+    (void)state;
+    survey_took(&survey, MS - 1);
+    assert_int_equal(survey.deadline_ns, 20 * MS);
+    survey_took(&survey, 4 * MS);
+    assert_int_equal(survey.deadline_ns, 24 * MS);
+    survey_took(&survey, 4 * MS);
+    survey_took(&survey, 4 * MS);
+    survey_took(&survey, 4 * MS);
+    assert_int_equal(survey.deadline_ns, 30 * MS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -213,6 +229,7 @@ int main(void)
         cmocka_unit_test(what_is_clear_takes_no_more_samples),
         cmocka_unit_test(who_begins_changes),
         cmocka_unit_test(a_busy_processor_changes_little),
+        cmocka_unit_test(stolen_time_does_not_count),
         cmocka_unit_test(hosts_share_their_time),
         cmocka_unit_test(times_do_not_fall),
     };
