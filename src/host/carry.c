@@ -15,6 +15,8 @@ enum {
     PIECES_WISHED = 16, /* so that there is little time in which only one link is busy, */
     PIECE_LEAST = 256 << 10, /* but each costs a round trip; */
     PIECE_EDGE = 32 << 10,   /* of the first and the last one, during which only one link is busy */
+    WHOLE_MOST = 128 << 10,  /* less than that is one piece */
+    EVEN = 4 << 10,
     PLACES_MOST = 5,
     MEMORY_BYTES = 16 << 20 /* of the program, for all exchanges through it */
 };
@@ -276,7 +278,7 @@ static void push_steps(const struct part *part, omprma_status_t status)
     }
 }
 
-/* Nothing is won by further puts now: the device waits for the first piece, which has the link for
+/* Nothing is won by further puts now. The first piece, for which the device waits, has the link for
  * itself. */
 static bool link_is_busy(const struct carry *carry)
 {
@@ -287,15 +289,20 @@ static bool link_is_busy(const struct carry *carry)
     return puts >= (carry->begun > PIECE_EDGE ? PUTS : 1);
 }
 
-/* Pieces grow from the first one on, and shrink towards the last. */
+/* Pieces grow from the first one on, and shrink towards the last. All but that one end at multiples
+ * of EVEN. */
 static uint64_t next_piece(const struct carry *carry)
 {
     uint64_t left = carry->bytes - carry->begun;
-    uint64_t edge = carry->begun < left / 2 ? carry->begun : left / 2;
-    uint64_t piece = edge < PIECE_EDGE ? PIECE_EDGE : edge;
+    uint64_t piece = carry->begun < left / 2 ? carry->begun : left / 2 / EVEN * EVEN;
 
+    if (piece < PIECE_EDGE)
+        piece = PIECE_EDGE;
     if (piece > carry->piece_bytes)
         piece = carry->piece_bytes;
+    /* What is little goes at once, and no small rest stays. */
+    if (left <= carry->piece_bytes && (carry->bytes < WHOLE_MOST || left < piece + PIECE_EDGE))
+        piece = left;
     return piece < left ? piece : left;
 }
 
@@ -399,7 +406,8 @@ static omprma_status_t step(struct operation *operation, bool *done)
 {
     struct carry *carry = operation->task.data;
     omprma_status_t status = OMPRMA_OK;
-    uint64_t begun = carry->begun;
+    uint64_t begun = carry->begun; /* one piece at a time: a put that ends at once, as within a
+                                    * host, is first handed on to the device */
     bool busy = false;
 
     if (operation->kind == OPERATION_TRANSFER) /* a small source may have been copied */

@@ -42,6 +42,10 @@ struct task {
  * to the region. */
 typedef void microtask_t(int32_t *thread, int32_t *number, ...);
 
+/* __kmp_invoke_microtask(): calls it. */
+typedef int invoke_t(microtask_t *body, int thread, int number, int count, void **arguments,
+                     void **frame);
+
 /* NOLINTBEGIN(bugprone-reserved-identifier): libomp chose the names. */
 LIBOMP int omp_get_default_device(void);
 LIBOMP int omp_get_cancellation(void);
@@ -63,8 +67,6 @@ LIBOMP void *__kmpc_task_allow_completion_event(void *location, int32_t thread, 
 LIBOMP void __kmpc_dispatch_deinit(void *location, int32_t thread); /* only its presence counts */
 LIBOMP bool __kmpc_omp_has_task_team(int32_t thread);
 LIBOMP void **__kmpc_omp_get_target_async_handle_ptr(int32_t thread);
-LIBOMP int __kmp_invoke_microtask(microtask_t *body, int thread, int number, int count,
-                                  void **arguments, void **frame);
 /* NOLINTEND(bugprone-reserved-identifier) */
 
 #endif

@@ -3,26 +3,35 @@
 
 enum { REGIONS = 512 };
 
-/* Before an even and an odd number of barriers: nobody passes the next one but one while another
- * thread is still behind the first. */
-static _Atomic int32_t counts[REGIONS][2];
+/* Two counts are enough: a thread that waits behind barrier k keeps all others before barrier k
+ * + 2. Never freed, because threads remember regions that have ended. */
+static struct slot {
+    _Atomic int32_t counts[2];
+    atomic_bool used;
+} slots[REGIONS];
 
 /* Left as it is when a region ends, but by the thread that began it: the others run tasks of the
  * region until then, and belong to the next one after that. */
 static _Thread_local struct parallel_place here;
 
-static _Atomic int32_t *count_at(uint32_t region, uint32_t passed)
+static struct slot *slot_of(uint32_t region)
 {
-    return &counts[region % REGIONS][passed % 2];
+    return &slots[region % REGIONS];
 }
 
-void parallel_begin(struct parallel *parallel, microtask_t *body, int32_t count, void **arguments)
+void parallel_begin(struct parallel *parallel)
 {
     static _Atomic uint32_t last;
 
-    *parallel = (struct parallel){body, count, arguments, 0, here};
-    while (parallel->region == 0) /* the numbers wrap around */
-        parallel->region = atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
+    parallel->outer = here;
+    parallel->shares = true;
+    for (int tries = 0; tries < REGIONS && parallel->shares; tries++) {
+        do
+            parallel->region = atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
+        while (parallel->region == 0); /* the numbers wrap around */
+        parallel->shares =
+            atomic_exchange_explicit(&slot_of(parallel->region)->used, true, memory_order_relaxed);
+    }
 }
 
 void parallel_run(int32_t *thread, int32_t *number, struct parallel *parallel)
@@ -30,23 +39,25 @@ void parallel_run(int32_t *thread, int32_t *number, struct parallel *parallel)
     void *frame;
 
     here = (struct parallel_place){parallel->region, 0};
-    __kmp_invoke_microtask(parallel->body, *thread, *number, parallel->count, parallel->arguments,
-                           &frame);
+    parallel->invoke(parallel->body, *thread, *number, parallel->count, parallel->arguments,
+                     &frame);
 }
 
 void parallel_end(const struct parallel *parallel)
 {
     here = parallel->outer;
+    if (!parallel->shares)
+        atomic_store_explicit(&slot_of(parallel->region)->used, false, memory_order_relaxed);
 }
 
 _Atomic int32_t *parallel_count(const struct parallel *parallel, int odd)
 {
-    return count_at(parallel->region, (uint32_t)odd);
+    return &slot_of(parallel->region)->counts[odd];
 }
 
 _Atomic int32_t *parallel_count_here(void)
 {
-    return here.region ? count_at(here.region, here.passed) : NULL;
+    return here.region ? &slot_of(here.region)->counts[here.passed % 2] : NULL;
 }
 
 void parallel_pass(void)

@@ -3,21 +3,21 @@
  * of their tasks are not over. libomp's barriers, and its ends of regions, do not wait for tasks
  * with an event that were made by explicit tasks which have ended. So who passes one looks here.
  *
- * Regions share counts with some that began long before or will begin long after: who waits may
- * wait for more than it has to.
+ * A thread that comes to a region by other ways than parallel_run() (code of gcc on libomp) is
+ * taken to be in the last one it was in: who waits for that one may wait for more than it has to.
  *
  * Thread: any. Blocks: no, but for the body.
  */
 #ifndef OMPRMA_OPENMP_PARALLEL_H
 #define OMPRMA_OPENMP_PARALLEL_H
 
-#include <stdarg.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "openmp/libomp.h"
 
-/* Where a thread is: in which region, 0: in none, and between which of its barriers. */
+/* Where a thread is: in which region, 0: in none, and behind how many of its barriers. */
 struct parallel_place {
     uint32_t region;
     uint32_t passed;
@@ -25,15 +25,17 @@ struct parallel_place {
 
 /* A region, for the thread that begins and ends it. */
 struct parallel {
+    invoke_t *invoke; /* libomp's, which calls the body with the arguments */
     microtask_t *body;
     int32_t count;
     void **arguments;
     uint32_t region;
+    bool shares; /* its counts with another one: there are too many regions */
     struct parallel_place outer;
 };
 
-/* The calling thread begins a region. */
-void parallel_begin(struct parallel *parallel, microtask_t *body, int32_t count, void **arguments);
+/* The calling thread begins a region, of which the first four fields are set. */
+void parallel_begin(struct parallel *parallel);
 
 /* A microtask: what each thread of the region calls. */
 void parallel_run(int32_t *thread, int32_t *number, struct parallel *parallel);
@@ -41,7 +43,7 @@ void parallel_run(int32_t *thread, int32_t *number, struct parallel *parallel);
 /* All threads have come to its end, and none of its constructs is left. */
 void parallel_end(const struct parallel *parallel);
 
-/* The constructs of all its tasks that are not over, before an odd or even barrier. */
+/* The constructs of all its tasks that are not over, behind an even or odd number of barriers. */
 _Atomic int32_t *parallel_count(const struct parallel *parallel, int odd);
 
 /* Those of the calling thread's region since the last barrier. NULL: it is in none. */

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,7 +79,8 @@ static struct next {
                           struct dependence *, int32_t);
     void (*end_taskgroup)(void *, int32_t);
     void (*barrier)(void *, int32_t);
-    void (*fork_call)(void *, int32_t, void (*)(int32_t *, int32_t *, struct parallel *), ...);
+    void (*fork_call)(void *, int32_t, void *, ...);
+    invoke_t *invoke;
     void (*fork_call_if)(void *, int32_t, microtask_t *, int32_t, void *);
     void *(*taskred)(int32_t, int32_t, void *);
     void *(*taskred_modifier)(void *, int32_t, int32_t, int32_t, void *);
@@ -97,8 +99,8 @@ static void *function_next(const char *name, const void *ours)
 static const char *why_not(void)
 {
     const char *wish = getenv("OMPRMA_NOWAIT");
-    if (!next.alloc || !next.task || !next.with_deps || !next.taskwait || !next.wait_deps ||
-        !next.end_taskgroup || !next.barrier || !__kmpc_omp_task_alloc ||
+    if (!next.invoke || !next.alloc || !next.task || !next.with_deps || !next.taskwait ||
+        !next.wait_deps || !next.end_taskgroup || !next.barrier || !__kmpc_omp_task_alloc ||
         !__kmpc_omp_task_begin_if0 || !__kmpc_omp_task_complete_if0 ||
         !__kmpc_task_allow_completion_event || !__kmpc_omp_taskyield || !omp_fulfill_event ||
         !omp_get_level || !omp_get_num_threads || !omp_in_final || !__kmpc_global_thread_num)
@@ -128,6 +130,7 @@ static void next_look(void)
         {"__kmpc_end_taskgroup", (void *)__kmpc_end_taskgroup, &next.end_taskgroup},
         {"__kmpc_barrier", (void *)__kmpc_barrier, &next.barrier},
         {"__kmpc_fork_call", (void *)__kmpc_fork_call, &next.fork_call},
+        {"__kmp_invoke_microtask", NULL, &next.invoke},
         {"__kmpc_fork_call_if", (void *)__kmpc_fork_call_if, &next.fork_call_if},
         {"__kmpc_taskred_init", (void *)__kmpc_taskred_init, &next.taskred},
         {"__kmpc_taskred_modifier_init", (void *)__kmpc_taskred_modifier_init,
@@ -340,8 +343,9 @@ struct awaited {
     int32_t thread;
     const _Atomic int32_t *count;
     int32_t most;
-    const atomic_bool *reached; /* instead */
+    const atomic_bool *reached; /* in place of a count */
     bool patient;               /* else not for ever: it may be more than what has to be over */
+    bool apart;                 /* no task of libomp's may run here */
 };
 
 static bool is_over(const struct awaited *awaited)
@@ -352,11 +356,11 @@ static bool is_over(const struct awaited *awaited)
 }
 
 /* Nothing has landed: other tasks of the team may have their turn, or other processes. */
-static void help_pause(int32_t thread, int64_t waited_ns)
+static void help_pause(const struct awaited *awaited, int64_t waited_ns)
 {
     int64_t length = waited_ns / NAP_PART;
-    if (omp_in_parallel())
-        __kmpc_omp_taskyield(NULL, thread, 0);
+    if (!awaited->apart && omp_in_parallel())
+        __kmpc_omp_taskyield(NULL, awaited->thread, 0);
     if (waited_ns < YIELDS_NS) {
         sched_yield();
         return;
@@ -375,7 +379,7 @@ static void help(const struct awaited *awaited)
         else if (!awaited->patient && now - last >= PATIENCE_NS)
             return;
         else
-            help_pause(awaited->thread, now - last);
+            help_pause(awaited, now - last);
         now = clock_ns();
     }
 }
@@ -426,52 +430,65 @@ void __kmpc_end_taskgroup(void *location, int32_t thread)
     next_get()->end_taskgroup(location, thread);
 }
 
-/* Those of a parallel region. */
-static void help_region(const _Atomic int32_t *count)
+/* Those of a parallel region, but not when it is that of a routine of ours. */
+static void help_region(const _Atomic int32_t *count, bool at_end)
 {
-    if (count && atomic_load_explicit(count, memory_order_acquire) > 0 && !devices_forked())
-        help(&(struct awaited){
-            .thread = __kmpc_global_thread_num(NULL), .count = count, .patient = true});
+    if (atomic_load_explicit(count, memory_order_acquire) > 0 && !current && !devices_forked())
+        help(&(struct awaited){.thread = __kmpc_global_thread_num(NULL),
+                               .count = count,
+                               .patient = true,
+                               .apart = at_end});
 }
 
 void __kmpc_barrier(void *location, int32_t thread)
 {
     help_all(thread);
     next_get()->barrier(location, thread);
-    if (parallel_count_here() && omp_get_num_threads && omp_get_num_threads() > 1) {
-        help_region(parallel_count_here());
+    const _Atomic int32_t *before = parallel_count_here();
+    if (before && omp_get_num_threads() > 1) {
         parallel_pass();
+        help_region(before, false);
     }
 }
 
-static void region_run(void *location, int32_t count, microtask_t *body, void **arguments)
+/* Tasks of a region around it may not run while its end is waited for: that is no place for them.
+ */
+static void region_run(struct parallel *parallel, void *location)
 {
-    struct parallel parallel;
-    if (!__kmp_invoke_microtask) {
-        report(NULL, NULL, "libomp lacks __kmp_invoke_microtask(): use another one");
-        report_fatal(NULL);
-    }
-    parallel_begin(&parallel, body, count, arguments);
-    next_get()->fork_call(location, 1, parallel_run, &parallel);
+    parallel_begin(parallel);
+    next_get()->fork_call(location, 1, (void *)parallel_run, parallel);
     for (int odd = 0; odd < 2; odd++)
-        help_region(parallel_count(&parallel, odd));
-    parallel_end(&parallel);
+        help_region(parallel_count(parallel, odd), true);
+    parallel_end(parallel);
+}
+
+/* As if it had not come here. What is passed beyond the count is not looked at. */
+static void region_pass(void *location, int32_t count, microtask_t *body, void **a)
+{
+    next_get()->fork_call(location, count, (void *)body, a[0], a[1], a[2], a[3], a[4], a[5], a[6],
+                          a[7], a[8], a[9], a[10], a[11], a[12], a[13], a[14], a[15]);
 }
 
 void __kmpc_fork_call(void *location, int32_t count, microtask_t *body, ...)
 {
-    void *some[ARGUMENTS];
+    const struct next *libomp = next_get();
+    void *some[ARGUMENTS] = {NULL};
     void **arguments = count > ARGUMENTS ? malloc((size_t)count * sizeof(*arguments)) : some;
     va_list list;
-    if (!arguments) {
-        report(NULL, NULL, "no host memory for a parallel region");
+    if (!arguments || (count > ARGUMENTS && !libomp->invoke)) {
+        report(NULL, NULL, "%s for a parallel region with %d variables",
+               arguments ? "libomp lacks a function" : "no host memory", (int)count);
         report_fatal(NULL);
     }
     va_start(list, body);
     for (int32_t i = 0; i < count; i++)
         arguments[i] = va_arg(list, void *);
     va_end(list);
-    region_run(location, count, body, arguments);
+    if (count <= ARGUMENTS && libomp->why_not)
+        region_pass(location, count, body, arguments);
+    else
+        region_run(&(struct parallel){libomp->invoke, body, count, arguments, .region = 0},
+                   location);
     if (arguments != some)
         free(arguments);
 }
@@ -479,10 +496,13 @@ void __kmpc_fork_call(void *location, int32_t count, microtask_t *body, ...)
 void __kmpc_fork_call_if(void *location, int32_t count, microtask_t *body, int32_t condition,
                          void *argument)
 {
-    if (condition)
-        region_run(location, argument ? count : 0, body, &argument);
+    const struct next *libomp = next_get();
+    if (condition && !libomp->why_not)
+        region_run(
+            &(struct parallel){libomp->invoke, body, argument ? count : 0, &argument, .region = 0},
+            location);
     else
-        next_get()->fork_call_if(location, count, body, condition, argument);
+        libomp->fork_call_if(location, count, body, condition, argument);
 }
 
 /* ---- dependences ---------------------------------------------------------------------------- */

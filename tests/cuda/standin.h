@@ -17,10 +17,11 @@
  *   STANDIN_CAPABILITY  of the devices (90)
  *   STANDIN_DELAY     most microseconds by which a stream does something too late (200)
  *   STANDIN_TAKES     microseconds that each small copy, fill and launch takes in its stream (0)
- *   STANDIN_SPEED     GB/s of two engines, in and out; then copies from 32 KiB on move nothing,
- * and, without delay, all else is done at once: for measurements only STANDIN_FAIL      NUMBER or
- * FUNCTION:NUMBER, and :CODE: that call returns CODE (999) STANDIN_CODE      files with x86-64 code
- * for kernels, with colons between: shared objects, or programs with x86-64 offload images in them
+ *   STANDIN_SPEED     GB/s of two engines, in and out; then copies from 32 KiB on move nothing
+ *                     and, without delay, all else is done at once: for measurements
+ *   STANDIN_FAIL      NUMBER or FUNCTION:NUMBER, and :CODE: that call returns CODE (999)
+ *   STANDIN_CODE      files with x86-64 code for kernels, with colons between: shared objects, or
+ *                     programs with x86-64 offload images in them
  *   STANDIN_REPORT    a file that gets a line per kind of thing that was not given back
  */
 #ifndef OMPRMA_TESTS_CUDA_STANDIN_H

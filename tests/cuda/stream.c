@@ -1,6 +1,6 @@
 /*
  * stream.c: streams of the stand-in. Each is a thread that does what it is given some time later,
- * so that whoever does not wait sees old data. See standin.h.
+ * so that whoever does not wait sees old data; for who measures, it is done at once. See standin.h.
  */
 #define _GNU_SOURCE
 #include "standin.h"
@@ -30,7 +30,7 @@ struct stream {
     uint64_t given, done;      /* how many there were */
     bool stop;
     unsigned seed;
-    int64_t copied_ns; /* when its last copy by an engine is over */
+    int64_t copied_ns; /* when its last copy by an engine, or what was done at once, is over */
     int64_t taken_ns;  /* when its last operation that takes so long is over */
 };
 
@@ -57,12 +57,16 @@ static int64_t now_ns(void)
 
 void stream_add_copy(struct stream *stream, int engine, size_t bytes)
 {
-    int64_t *free_ns = &engines.free_ns[engine], now = now_ns();
+    int64_t *free_ns = &engines.free_ns[engine], from = now_ns();
 
+    pthread_mutex_lock(&stream->lock);
     pthread_mutex_lock(&engines.lock);
-    *free_ns = (*free_ns > now ? *free_ns : now) + (int64_t)bytes / settings.gbps;
+    if (from < stream->copied_ns)
+        from = stream->copied_ns;
+    *free_ns = (*free_ns > from ? *free_ns : from) + (int64_t)bytes / settings.gbps;
     stream->copied_ns = *free_ns;
     pthread_mutex_unlock(&engines.lock);
+    pthread_mutex_unlock(&stream->lock);
 }
 
 static void wait_for_engine(int64_t copied_ns)

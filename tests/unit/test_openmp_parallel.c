@@ -14,8 +14,8 @@
 
 typedef void body_t(int32_t *thread, int32_t *number, void **arguments);
 
-int __kmp_invoke_microtask(microtask_t *body, int thread, int number, int count, void **arguments,
-                           void **frame)
+static int invoke(microtask_t *body, int thread, int number, int count, void **arguments,
+                  void **frame)
 {
     assert_int_equal(count, 2);
     *frame = frame;
@@ -27,7 +27,8 @@ static void run(struct parallel *parallel, body_t *body, void **arguments)
 {
     int32_t thread = 7, number = 1;
 
-    parallel_begin(parallel, (microtask_t *)body, 2, arguments);
+    *parallel = (struct parallel){invoke, (microtask_t *)body, 2, arguments, .region = 0};
+    parallel_begin(parallel);
     parallel_run(&thread, &number, parallel);
 }
 
@@ -114,11 +115,42 @@ static void threads_of_a_team(void **state)
     assert_null(parallel_count_here());
 }
 
+/* However many are begun while it lasts, none has its counts; but for more than there is room for.
+ */
+static void a_long_region_is_alone(void **state)
+{
+    enum { ROUNDS = 3000, ROOM = 512 };
+    static struct parallel many[ROOM];
+    struct parallel longest, other;
+    void *nothing[2] = {NULL};
+
+    (void)state;
+    run(&longest, note_place, nothing);
+    assert_false(longest.shares);
+    for (int i = 0; i < ROUNDS; i++) {
+        run(&other, note_place, nothing);
+        assert_false(other.shares);
+        assert_ptr_not_equal(parallel_count(&other, 0), parallel_count(&longest, 0));
+        parallel_end(&other);
+    }
+    for (int i = 0; i < ROOM; i++) {
+        run(&many[i], note_place, nothing);
+        assert_int_equal(many[i].shares, i == ROOM - 1);
+    }
+    for (int i = ROOM - 1; i >= 0; i--)
+        parallel_end(&many[i]);
+    parallel_end(&longest);
+    run(&other, note_place, nothing);
+    assert_false(other.shares);
+    parallel_end(&other);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(regions_within_regions),
         cmocka_unit_test(threads_of_a_team),
+        cmocka_unit_test(a_long_region_is_alone),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

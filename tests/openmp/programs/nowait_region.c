@@ -3,7 +3,7 @@
  * that have not waited for them. LLVM's do not. */
 #include "check.h"
 
-enum { ROUNDS = 5, TASKS = 6, THREADS = 4 };
+enum { ROUNDS = 5, TASKS = 6, THREADS = 4, MANY = 1200 };
 
 /* Some of it after a while. */
 #pragma omp declare target
@@ -37,7 +37,7 @@ static void check_all(int *values)
     }
 }
 
-/* By the end of the region; tasks within tasks; an array that not all threads see the end of. */
+/* By the end of the region, of one with a barrier, of a loop; by the end of a taskgroup. */
 static void at_end(int devices)
 {
     int values[TASKS] = {0};
@@ -130,6 +130,60 @@ static void with_many(void)
     CHECK_EQUAL(a + b + c + d + e + f + g + h + i + j + k + l + m + n + o + p + q + r, 0);
 }
 
+/* Many regions inside of one that has something in flight all the while, and inside of a construct
+ * that the host computes. */
+static void in_one(int devices)
+{
+    int values[TASKS] = {0}, sum = 0, sums[MANY] = {0};
+#pragma omp parallel num_threads(2)
+#pragma omp master
+    {
+#pragma omp task
+        start_tasks(values, devices);
+        for (int i = 0; i < MANY; i++) {
+#pragma omp target parallel for nowait if (0) map(tofrom : sums [i:1]) num_threads(2)
+            for (int j = 0; j < 4; j++)
+#pragma omp atomic
+                sums[i]++;
+#pragma omp parallel num_threads(2) reduction(+ : sum)
+            sum++;
+        }
+    }
+    check_all(values);
+    for (int i = 0; i < MANY; i++)
+        CHECK_EQUAL(sums[i], 4);
+    CHECK(sum >= MANY);
+}
+
+/* A lock is held over a region while a task that wants it waits for a thread. */
+static void with_lock(int devices)
+{
+    int values[TASKS] = {0}, count = 0;
+    omp_lock_t lock;
+    omp_init_lock(&lock);
+#pragma omp parallel num_threads(2)
+    for (int round = 0; round < ROUNDS; round++) {
+#pragma omp task shared(count)
+        {
+            omp_set_lock(&lock);
+            count++;
+            omp_unset_lock(&lock);
+        }
+#pragma omp master
+        {
+            omp_set_lock(&lock);
+#pragma omp parallel num_threads(2)
+#pragma omp master
+#pragma omp task
+            start_tasks(values, devices);
+            check_all(values);
+            omp_unset_lock(&lock);
+        }
+    }
+    CHECK_EQUAL(count, 2 * ROUNDS);
+    omp_destroy_lock(&lock);
+}
+
 int main(void)
 {
     int devices = check_devices();
@@ -139,6 +193,8 @@ int main(void)
         nested(devices);
     }
     at_barriers(devices);
+    in_one(devices);
+    with_lock(devices);
     with_many();
     return finish("nowait_region");
 }
