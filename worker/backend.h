@@ -34,6 +34,9 @@ struct backend_job {
     /* Of a backend that keeps order: the job of the same queue that this one comes behind, which
      * has not ended. NULL: there is none. */
     struct backend_job *behind;
+    /* Set when the next one of the queue begins, a short one: nobody minds learning of this one's
+     * end only when that one ends. */
+    bool ends_with_next;
     void (*ended)(struct backend_job *job); /* called by backend_end(); NULL: the asker looks */
     bool over;                              /* set by backend_end() */
     int64_t began_ns, ended_ns; /* of a launch, by clock_ns(), where the backend knows; else 0 */

@@ -187,6 +187,17 @@ static void note_failure(struct stream_step *step)
     step->text = strdup(error_text());
 }
 
+/* A launch and, at once behind it, the small read of what it made: who waits for one waits for
+ * both.
+ */
+static bool is_read_of_region(const struct stream *stream, const struct wire_record *record)
+{
+    const struct stream_step *before = stream->last_step;
+
+    return record->code == WIRE_READ && stream->behind == &before->job &&
+           before->record.code == WIRE_LAUNCH && !stream->session->traces;
+}
+
 enum command_step steps_begin(struct stream *stream, const struct wire_record *record)
 {
     struct stream_step *step;
@@ -203,6 +214,8 @@ enum command_step steps_begin(struct stream *stream, const struct wire_record *r
     }
     if (stream->session->traces && !stream->steps)
         stream->began_ns = clock_ns();
+    if (stream->behind)
+        stream->behind->ends_with_next = is_read_of_region(stream, record);
     step->job.over = begin(stream, step) == BACKEND_OVER;
     if (!step->job.over)
         stream->behind = &step->job;

@@ -456,6 +456,17 @@ static uint64_t whole_number(const struct omprma_queue *queue, uint32_t number)
     return queue->answered + (uint64_t)(int64_t)(int32_t)(number - (uint32_t)queue->answered);
 }
 
+/* Most parts are single variables. */
+static void copy_small(void *to, const void *from, size_t bytes)
+{
+    if (bytes == 8)
+        memcpy(to, from, 8);
+    else if (bytes == 4)
+        memcpy(to, from, 4);
+    else
+        memcpy(to, from, bytes);
+}
+
 static void deliver_data(const struct operation *read, const uint8_t *data)
 {
     const struct read_parts *parts = read->parts;
@@ -463,7 +474,7 @@ static void deliver_data(const struct operation *read, const uint8_t *data)
     if (!parts)
         memcpy((void *)(uintptr_t)read->host_at, data, read->host_bytes);
     for (size_t i = 0; parts && i < parts->count; i++)
-        memcpy(parts->part[i].to, data + parts->part[i].offset, parts->part[i].bytes);
+        copy_small(parts->part[i].to, data + parts->part[i].offset, parts->part[i].bytes);
 }
 
 /* False: the result is not what was asked for. */

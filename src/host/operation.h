@@ -71,6 +71,7 @@ enum wait_use {
 
 /* Where the parts of what a result brings go. */
 struct read_parts {
+    uint64_t begin, end; /* addresses between which all of them lie */
     size_t count;
     omprma_part_t part[];
 };

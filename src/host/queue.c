@@ -473,27 +473,21 @@ void queue_keep_memory(struct omprma_queue *queue, const struct device *lost)
 
 /* ---- memory of this process ---- */
 
-static void widen(struct omprma_queue *queue, uint64_t begin, uint64_t bytes)
-{
-    if (begin < queue->hosts_begin)
-        queue->hosts_begin = begin;
-    if (begin + bytes > queue->hosts_end)
-        queue->hosts_end = begin + bytes;
-}
-
 void queue_has_host(struct operation *operation)
 {
     struct omprma_queue *queue = operation->queue;
     const struct read_parts *parts = operation->parts;
+    uint64_t begin = parts ? parts->begin : operation->host_at;
+    uint64_t end = parts ? parts->end : operation->host_at + operation->host_bytes;
 
     if (queue->hosts++ == 0) {
         queue->hosts_begin = UINT64_MAX;
         queue->hosts_end = 0;
     }
-    for (size_t i = 0; parts && i < parts->count; i++)
-        widen(queue, (uint64_t)(uintptr_t)parts->part[i].to, parts->part[i].bytes);
-    if (!parts)
-        widen(queue, operation->host_at, operation->host_bytes);
+    if (begin < queue->hosts_begin)
+        queue->hosts_begin = begin;
+    if (end > queue->hosts_end)
+        queue->hosts_end = end;
 }
 
 static bool uses(const struct operation *operation, uint64_t begin, uint64_t bytes)

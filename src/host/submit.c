@@ -340,10 +340,16 @@ static struct read_parts *copy_parts(const omprma_part_t *list, size_t count)
         error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for a list of %zu parts", count);
         return NULL;
     }
-    parts->count = 0;
-    for (size_t i = 0; i < count; i++)
-        if (list[i].bytes > 0)
-            parts->part[parts->count++] = list[i];
+    *parts = (struct read_parts){.begin = UINT64_MAX};
+    for (size_t i = 0; i < count; i++) {
+        uint64_t begin = (uint64_t)(uintptr_t)list[i].to, end = begin + list[i].bytes;
+
+        if (begin == end)
+            continue;
+        parts->part[parts->count++] = list[i];
+        parts->begin = begin < parts->begin ? begin : parts->begin;
+        parts->end = end > parts->end ? end : parts->end;
+    }
     return parts;
 }
 

@@ -3,6 +3,17 @@
 
 #include <string.h>
 
+/* Most pieces are single variables. */
+static void copy_small(void *to, const void *from, size_t bytes)
+{
+    if (bytes == 8)
+        memcpy(to, from, 8);
+    else if (bytes == 4)
+        memcpy(to, from, 4);
+    else
+        memcpy(to, from, bytes);
+}
+
 static bool begin(struct gather *gather, const struct share *share, omprma_addr_t to, size_t bytes)
 {
     if (!share->block || bytes > GATHER_BYTES)
@@ -20,7 +31,10 @@ static bool extend(struct gather *gather, const struct share *share, omprma_addr
                 (to == share->device && share->begin <= gather->end && to > gather->end);
     if (gather->block != share->block || !next || to + bytes - gather->begin > GATHER_BYTES)
         return false;
-    memset(gather->data + (gather->end - gather->begin), 0, to - gather->end);
+    if (to - gather->end <= SHARE_ALIGNMENT)
+        memset(gather->data + (gather->end - gather->begin), 0, SHARE_ALIGNMENT);
+    else
+        memset(gather->data + (gather->end - gather->begin), 0, to - gather->end);
     gather->end = to + bytes;
     return true;
 }
@@ -31,7 +45,7 @@ bool gather_add(struct gather *gather, const struct share *share, omprma_addr_t 
     bool empty = gather->begin == gather->end;
     if (empty ? !begin(gather, share, to, bytes) : !extend(gather, share, to, bytes))
         return false;
-    memcpy(gather->data + (to - gather->begin), from, bytes);
+    copy_small(gather->data + (to - gather->begin), from, bytes);
     return true;
 }
 

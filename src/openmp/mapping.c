@@ -33,18 +33,11 @@ void mapping_init(struct mapping *mapping, void (*give)(void *owner, const struc
 
 /* ---- ranges --------------------------------------------------------------------------------- */
 
-/* The last range that begins at or before the address, and the first one after it. What a construct
- * maps often lies side by side: then it is the one behind the last that was looked for. */
+/* The last range that begins at or before the address, and the first one after it. */
 static void mapping_around(const struct mapping *mapping, uintptr_t address, struct mapped **before,
                            struct mapped **after)
 {
-    struct mapped *each = mapping->last ? RB_NEXT(mapped_tree, NULL, mapping->last) : NULL;
-    if (each && each->begin == address) {
-        *before = each;
-        *after = RB_NEXT(mapped_tree, NULL, each);
-        return;
-    }
-    each = RB_ROOT(&mapping->tree);
+    struct mapped *each = RB_ROOT(&mapping->tree);
     *before = *after = NULL;
     while (each) {
         if (each->begin <= address) {
@@ -85,10 +78,25 @@ static enum overlap find_empty(uintptr_t begin, struct mapped *before, struct ma
     return *found ? OVERLAP_INSIDE : OVERLAP_NONE;
 }
 
+/* The range that was looked for last comes again, or the one behind it: what a construct maps often
+ * lies side by side. NULL: it is another one. */
+static struct mapped *find_near(const struct mapping *mapping, uintptr_t begin, size_t bytes)
+{
+    struct mapped *each = mapping->last;
+    if (each && each->begin != begin)
+        each = RB_NEXT(mapped_tree, NULL, each);
+    return each && each->begin == begin && bytes - 1 < each->end - begin ? each : NULL;
+}
+
 enum overlap mapping_find(struct mapping *mapping, uintptr_t begin, size_t bytes,
                           struct mapped **found)
 {
-    struct mapped *before, *after;
+    struct mapped *before = find_near(mapping, begin, bytes), *after;
+    if (before) { /* nothing else lies where it does, not even if it is vacant */
+        mapping->last = before;
+        *found = before->vacant ? NULL : before;
+        return before->vacant ? OVERLAP_NONE : OVERLAP_INSIDE;
+    }
     mapping_around(mapping, begin, &before, &after);
     mapping->last = before;
     if (bytes == 0)

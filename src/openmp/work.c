@@ -149,13 +149,13 @@ static void pinned_end(struct work *work, struct pinned *pinned, bool keep)
     work->spare = pinned;
     if (!mapped_is_over(mapped))
         return;
-    struct share share = mapped->share;
     if (place_wanted)
         place_unmapped(device->remote, mapped->begin, mapped->end);
-    if (keep && share.block && !device_is_lost(device)) { /* it is small */
+    if (keep && mapped->share.block) { /* it is small */
         mapping_vacate(&device->mapping, mapped);
         return;
     }
+    struct share share = mapped->share;
     mapping_remove(&device->mapping, mapped);
     if (!share_give(device, work->where, &share))
         work->failed = true;
@@ -168,7 +168,7 @@ static void work_unpin(struct work *work, bool arrived)
     for (struct pinned *each = work->pinned; each && arrived; each = each->next)
         if (each->bytes > 0)
             mapped_each_pointer(each->mapped, each->begin, each->bytes, pointer_restore, NULL);
-    bool keep = work_keeps_places(work);
+    bool keep = work_keeps_places(work) && !device_is_lost(work->device);
     for (struct pinned *next, *each = work->pinned; each; each = next) {
         next = each->next;
         pinned_end(work, each, keep);

@@ -67,6 +67,7 @@ struct standin_counts {
     int blocks, modules, streams, events, contexts, registrations; /* that are not given back */
     int deepest;                                                   /* most in one stream so far */
     int calls;                                                     /* so far */
+    int recorded;                                                  /* events, so far */
     const char *failed; /* that was made to fail, or NULL */
 };
 

@@ -294,6 +294,7 @@ EXPORT int cuEventRecord(struct event *event, struct stream *stream)
     pthread_mutex_lock(&stream->lock);
     *event = (struct event){stream, stream->given, stream->copied_ns};
     pthread_mutex_unlock(&stream->lock);
+    counts_add(&counts.recorded, 1);
     return SUCCESS;
 }
 

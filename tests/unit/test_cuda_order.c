@@ -42,6 +42,34 @@ static void a_queue_is_in_the_driver(void **state)
     stop_all();
 }
 
+/* What a region brings back ends with it: between the two no event is recorded, nor asked for. */
+static void a_region_needs_one_event(void **state)
+{
+    unsigned char in = 40, out = 0;
+    omprma_queue_t *queue;
+    omprma_addr_t add, block;
+    int recorded;
+
+    (void)state;
+    setenv("STANDIN_DELAY", "20000", 1);
+    start_all();
+    queue = core_queue(GPU);
+    add = look_up(GPU, "standin_add");
+    block = core_alloc(GPU, 64);
+    recorded = count_things().recorded;
+    for (int i = 0; i < 10; i++) {
+        assert_ok(omprma_submit(queue, block, &in, 1));
+        assert_ok(launch(queue, add, block, 1, 2));
+        assert_ok(omprma_retrieve(queue, &out, block, 1));
+        assert_ok(omprma_queue_synchronize(queue));
+        assert_int_equal(out, 42);
+    }
+    assert_int_equal(count_things().recorded - recorded, 10);
+    assert_ok(omprma_queue_destroy(queue));
+    stop_all();
+    unsetenv("STANDIN_DELAY");
+}
+
 /* Kernels of 0.1 ms in one queue: in the driver they take their time and no more. How near that is
  * comes from perf/gpu; here the machine may be busy. */
 static void a_chain_of_kernels_takes_its_time(void **state)
@@ -114,6 +142,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_queue_is_in_the_driver),
+        cmocka_unit_test(a_region_needs_one_event),
         cmocka_unit_test(a_chain_of_kernels_takes_its_time),
         cmocka_unit_test(a_chain_ends_with_a_fault),
     };

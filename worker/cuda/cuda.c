@@ -89,7 +89,8 @@ static struct cuda_task *task_take(struct cuda *cuda, struct backend_job *job)
     }
     task->job = job;
     task->stream = NULL;
-    task->last = task->marked = false;
+    task->behind = NULL;
+    task->marked = task->over = false;
     task->kernel[0] = 0;
     task->value = 0;
     task->code = 0;
@@ -142,20 +143,23 @@ static void stream_give(struct cuda *cuda, driver_stream stream)
     cuda->streams[cuda->idle_count++] = stream;
 }
 
-/* The stream of the task before, whose end is marked in it. */
-static int stream_share(const struct cuda *cuda, struct cuda_task *before, driver_stream *stream)
+static int stream_mark(const struct cuda *cuda, struct cuda_task *task)
 {
     int code = DRIVER_OK;
 
-    if (!before->end)
-        code = cuda->driver->event_create(&before->end, DRIVER_DISABLE_TIMING);
-    if (code == DRIVER_OK && !before->marked)
-        code = cuda->driver->event_record(before->end, before->stream);
-    if (code != DRIVER_OK)
-        return code;
-    before->marked = true;
+    if (!task->end)
+        code = cuda->driver->event_create(&task->end, DRIVER_DISABLE_TIMING);
+    if (code == DRIVER_OK)
+        code = cuda->driver->event_record(task->end, task->stream);
+    task->marked = code == DRIVER_OK;
+    return code;
+}
+
+/* The stream of the task before, whose end is marked in it if somebody wants to know it. */
+static int stream_share(const struct cuda *cuda, struct cuda_task *before, driver_stream *stream)
+{
     *stream = before->stream;
-    return DRIVER_OK;
+    return before->marked || before->job->ends_with_next ? DRIVER_OK : stream_mark(cuda, before);
 }
 
 /* A job that a stream is to run: its task, with the context current; NULL: it is over, or the GPU
@@ -191,9 +195,8 @@ static enum backend_step begun(struct cuda *cuda, struct cuda_task *task, int co
         return BACKEND_PENDING;
     }
     if (code == DRIVER_OK) {
-        task->last = true;
         if (job->behind)
-            ((struct cuda_task *)job->behind->handle)->last = false;
+            ((struct cuda_task *)job->behind->handle)->behind = task;
         return BACKEND_PENDING;
     }
     if (!job->behind)
@@ -506,18 +509,32 @@ static bool clerk_has_ended(struct cuda *cuda, struct cuda_task *task)
     return true;
 }
 
-/* The driver prints what kernels have printed only in a call that waits. */
+/* The driver prints what kernels have printed only in a call that waits. `end`: a task with which
+ * this one ends. */
+static int query(const struct cuda *cuda, const struct cuda_task *task, struct cuda_task *end)
+{
+    const struct driver *driver = cuda->driver;
+    int code = DRIVER_OK;
+
+    if (!end->over)
+        code = end->marked ? driver->event_query(end->end) : driver->stream_query(task->stream);
+    if (code == DRIVER_OK && task->kernel[0])
+        code = end->marked ? driver->event_synchronize(end->end)
+                           : driver->stream_synchronize(task->stream);
+    end->over = code == DRIVER_OK;
+    return code;
+}
+
 static bool stream_has_ended(struct cuda *cuda, struct cuda_task *task)
 {
     struct backend_job *job = task->job;
+    struct cuda_task *end = task;
     int code;
 
+    while (!end->marked && end->behind)
+        end = end->behind;
     enter(cuda);
-    code = task->marked ? cuda->driver->event_query(task->end)
-                        : cuda->driver->stream_query(task->stream);
-    if (code == DRIVER_OK && task->kernel[0])
-        code = task->marked ? cuda->driver->event_synchronize(task->end)
-                            : cuda->driver->stream_synchronize(task->stream);
+    code = query(cuda, task, end);
     if (code == DRIVER_NOT_READY)
         return false;
     if (driver_is_fatal(code)) {
@@ -530,7 +547,7 @@ static bool stream_has_ended(struct cuda *cuda, struct cuda_task *task)
                                     : driver_error(cuda->driver, code, "%s%s on %s",
                                                    task->kernel[0] ? "kernel " : "a transfer",
                                                    task->kernel, cuda->name);
-    if (task->last)
+    if (!task->behind)
         stream_give(cuda, task->stream);
     task_give(cuda, task);
     return true;
@@ -601,7 +618,7 @@ static void cuda_close(struct worker_device *device)
             if (task->stream)
                 cuda->driver->stream_synchronize(task->stream);
         for (struct cuda_task *task = cuda->tasks; task; task = task->next)
-            if (task->last)
+            if (task->stream && !task->behind)
                 cuda->driver->stream_destroy(task->stream);
         free_tasks(cuda, cuda->tasks);
         free_tasks(cuda, cuda->spare_tasks);

@@ -10,7 +10,8 @@
  *
  * Copies, fills and launches of a queue that begin before the one in front has ended are put behind
  * it into its stream, which keeps them in order; an event behind each but the last tells when it
- * has ended, of the last that the stream is idle. What finds nothing in front takes an idle stream.
+ * has ended, of the last that the stream is idle. There is none where the next one is a small read:
+ * a region costs two calls of the driver less. What finds nothing in front takes an idle stream.
  * Memory cannot be touched. The context is the GPU's primary one. When a kernel faults the driver
  * accepts nothing more in that context: the GPU is lost, the others go on.
  *
@@ -39,11 +40,12 @@ struct cuda_options {
 struct cuda_task {
     struct cuda_task *next; /* of the GPU's tasks, or of those that are spare */
     struct backend_job *job;
-    driver_stream stream; /* NULL: it is the clerk's */
-    bool last;            /* nothing is behind it in the stream */
-    bool marked;          /* `end` was recorded behind it, for there is */
-    driver_event end;     /* stays with the task when that is spare; NULL: was not needed yet */
-    char kernel[128];     /* of a launch; else empty */
+    driver_stream stream;     /* NULL: it is the clerk's */
+    struct cuda_task *behind; /* the one behind it in the stream, or NULL */
+    bool marked;              /* `end` was recorded behind it, for there is one */
+    bool over;                /* it is known to have ended */
+    driver_event end;         /* stays with the task when that is spare; NULL: was not needed yet */
+    char kernel[128];         /* of a launch; else empty */
 
     /* The clerk's. */
     struct cuda_task *next_work;
