@@ -49,7 +49,10 @@ static size_t place(size_t *end, const void *host, size_t bytes)
 
 static void privates_lay_out(struct privates *privates, const struct maps *maps)
 {
-    for (int large = 0; large <= 1; large++) {
+    int64_t types = 0;
+    for (int i = 0; i < maps->count; i++)
+        types |= maps->types[i];
+    for (int large = 0; large <= 1 && (types & MAP_PRIVATE); large++) {
         for (int i = 0; i < maps->count; i++) {
             size_t bytes = (size_t)maps->sizes[i];
             bool pointer = (maps->types[i] & MAP_ATTACH) != 0;
@@ -161,6 +164,13 @@ static uint64_t word_mapped(struct work *work, const struct maps *maps, int i,
     return *device_begin - (begin - item_base(maps, i));
 }
 
+/* The same for one that has been entered. */
+static uint64_t word_plain(const struct maps *maps, int i)
+{
+    uintptr_t begin = (uintptr_t)maps->begins[i], base = (uintptr_t)maps->bases[i];
+    return mapped_address(maps->entered[i], begin) - (begin - base);
+}
+
 static uint64_t word_private(struct work *work, const struct maps *maps, int i, size_t offset)
 {
     omprma_addr_t address = work->privates.device + offset;
@@ -197,6 +207,11 @@ static bool words_make(struct work *work, const struct maps *maps, const struct 
         int64_t type = maps->types[i];
         uint64_t word;
         omprma_addr_t begin = 0; /* of what the word stands for */
+        if (maps->plainly && map_is_plain(type) && is_argument(type) && maps->entered[i]) {
+            arguments->words[arguments->count++] = word_plain(maps, i);
+            last = (size_t)i;
+            continue;
+        }
         if (is_lambda_member(type)) {
             if ((size_t)map_parent(type) == last &&
                 !lambda_attach(work, maps, i, arguments->words[arguments->count - 1]))

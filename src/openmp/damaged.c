@@ -11,6 +11,9 @@ enum { DIMENSIONS_MOST = 64 };
 static const char *item_damage(const struct maps *maps, int i)
 {
     int64_t type = maps->types[i], bytes = maps->sizes[i];
+    if (map_is_plain(type) && bytes >= 0 &&
+        (uint64_t)bytes <= UINTPTR_MAX - (uintptr_t)maps->begins[i])
+        return NULL;
     bool private = (type & MAP_PRIVATE) && !(type & MAP_LITERAL);
     if ((type & MAP_NON_CONTIG) && bytes > DIMENSIONS_MOST)
         return "number of dimensions";

@@ -261,7 +261,9 @@ static bool list_enter(struct work *work, const struct maps *maps, void *context
 {
     for (int i = 0; i < maps->count; i++) {
         bool right;
-        if (maps->types[i] & MAP_ATTACH)
+        if (maps->plainly && map_is_plain(maps->types[i]) && plain_enter(work, maps, i))
+            right = true;
+        else if (maps->types[i] & MAP_ATTACH)
             right = map_is_private(maps->types[i]) || item_defer(work, context, maps, i);
         else if (map_is_private(maps->types[i]))
             right = true;

@@ -19,33 +19,34 @@ static bool begin(struct gather *gather, const struct share *share, omprma_addr_
     if (!share->block || bytes > GATHER_BYTES)
         return false;
     gather->block = share->block;
-    gather->begin = to;
-    gather->end = to + bytes;
+    gather->begin = gather->end = to;
     return true;
 }
 
-/* What lies between the last piece and this one must be nobody's. */
-static bool extend(struct gather *gather, const struct share *share, omprma_addr_t to, size_t bytes)
+/* What lies between the last piece and this one must be nobody's: it lies in the same range, or
+ * its own share begins there. */
+static bool follows(const struct gather *gather, const struct share *share, omprma_addr_t to,
+                    size_t bytes)
 {
-    bool next = to == gather->end ||
-                (to == share->device && share->begin <= gather->end && to > gather->end);
-    if (gather->block != share->block || !next || to + bytes - gather->begin > GATHER_BYTES)
-        return false;
-    if (to - gather->end <= SHARE_ALIGNMENT)
-        memset(gather->data + (gather->end - gather->begin), 0, SHARE_ALIGNMENT);
-    else
-        memset(gather->data + (gather->end - gather->begin), 0, to - gather->end);
-    gather->end = to + bytes;
-    return true;
+    return gather->block == share->block && to >= gather->end &&
+           (to == gather->end || (to == share->device && share->begin <= gather->end)) &&
+           to + bytes - gather->begin <= GATHER_BYTES;
 }
 
 bool gather_add(struct gather *gather, const struct share *share, omprma_addr_t to,
                 const void *from, size_t bytes)
 {
     bool empty = gather->begin == gather->end;
-    if (empty ? !begin(gather, share, to, bytes) : !extend(gather, share, to, bytes))
+    if (empty ? !begin(gather, share, to, bytes) : !follows(gather, share, to, bytes))
         return false;
-    copy_small(gather->data + (to - gather->begin), from, bytes);
+    unsigned char *end = gather->data + (gather->end - gather->begin);
+    size_t gap = to - gather->end;
+    if (gap <= SHARE_ALIGNMENT) /* at once, there is room */
+        memset(end, 0, SHARE_ALIGNMENT);
+    else
+        memset(end, 0, gap);
+    copy_small(end + gap, from, bytes);
+    gather->end = to + bytes;
     return true;
 }
 

@@ -123,6 +123,8 @@ static bool list_leave(struct work *work, const struct maps *maps, void *context
         bool right = true;
         if (map_is_private(maps->types[i]) || (maps->types[i] & MAP_ATTACH))
             continue;
+        if (maps->plainly && map_is_plain(maps->types[i]) && plain_leave(work, maps, i))
+            continue;
         if (maps->mappers && maps->mappers[i])
             right = mapper_run(work, maps, i, list_leave, context);
         else

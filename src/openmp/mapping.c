@@ -78,20 +78,18 @@ static enum overlap find_empty(uintptr_t begin, struct mapped *before, struct ma
     return *found ? OVERLAP_INSIDE : OVERLAP_NONE;
 }
 
-/* The range that was looked for last comes again, or the one behind it: what a construct maps often
- * lies side by side. NULL: it is another one. */
-static struct mapped *find_near(const struct mapping *mapping, uintptr_t begin, size_t bytes)
+/* From now on the one that comes next when things come again. */
+static void note_recent(struct mapping *mapping, struct mapped *mapped)
 {
-    struct mapped *each = mapping->last;
-    if (each && each->begin != begin)
-        each = RB_NEXT(mapped_tree, NULL, each);
-    return each && each->begin == begin && bytes - 1 < each->end - begin ? each : NULL;
+    if (mapping->recent)
+        mapping->recent->then = mapped;
+    mapping->recent = mapped;
 }
 
 enum overlap mapping_find(struct mapping *mapping, uintptr_t begin, size_t bytes,
                           struct mapped **found)
 {
-    struct mapped *before = find_near(mapping, begin, bytes), *after;
+    struct mapped *before = mapping_near(mapping, begin, bytes), *after;
     if (before) { /* nothing else lies where it does, not even if it is vacant */
         mapping->last = before;
         *found = before->vacant ? NULL : before;
@@ -102,6 +100,8 @@ enum overlap mapping_find(struct mapping *mapping, uintptr_t begin, size_t bytes
     if (bytes == 0)
         return find_empty(begin, before, after, found);
     uintptr_t end = begin + bytes;
+    if (before && before->begin == begin && before->end == end)
+        note_recent(mapping, before);
     while (after && after->vacant && end > after->begin)
         after = RB_NEXT(mapped_tree, NULL, after);
     if (before && !before->vacant && begin < before->end) {
@@ -121,21 +121,20 @@ static void take_out(struct mapping *mapping, struct mapped *mapped)
 {
     if (mapping->last == mapped)
         mapping->last = NULL;
+    if (mapping->recent == mapped)
+        mapping->recent = NULL;
     RB_REMOVE(mapped_tree, &mapping->tree, mapped);
+    mapped->begin = 1; /* no range that is asked for, see mapping_near() */
+    mapped->end = 0;
     mapped->next_spare = mapping->spare;
     mapping->spare = mapped;
-}
-
-static void vacant_end(struct mapping *mapping, struct mapped *vacant)
-{
-    TAILQ_REMOVE(&mapping->vacant, vacant, link_vacant);
-    mapping->vacant_count--;
 }
 
 static void forget(struct mapping *mapping, struct mapped *vacant)
 {
     struct share share = vacant->share;
-    vacant_end(mapping, vacant);
+    TAILQ_REMOVE(&mapping->vacant, vacant, link_vacant);
+    mapping->vacant_count--;
     take_out(mapping, vacant);
     mapping->give(mapping->owner, &share);
 }
@@ -182,6 +181,7 @@ struct mapped *mapping_add(struct mapping *mapping, uintptr_t begin, size_t byte
                               .references = hold ? 0 : 1,
                               .holds = hold ? 1 : 0};
     RB_INSERT(mapped_tree, &mapping->tree, mapped);
+    note_recent(mapping, mapped);
     mapping->count++;
     return mapped;
 }
@@ -193,14 +193,7 @@ struct mapped *mapping_add_again(struct mapping *mapping, uintptr_t begin, size_
         mapping_around(mapping, begin, &mapped, &after);
     if (!mapped || !mapped->vacant || mapped->begin != begin || mapped->end != begin + bytes)
         return NULL;
-    vacant_end(mapping, mapped);
-    mapping->count++;
-    mapped->vacant = mapped->lost = false;
-    mapped->base = begin;
-    mapped->references = hold ? 0 : 1;
-    mapped->holds = hold ? 1 : 0;
-    mapped->name = NULL;
-    mapped->writer = NULL;
+    mapping_revive(mapping, mapped, hold);
     return mapped;
 }
 

@@ -43,22 +43,23 @@ struct attached {
 RB_HEAD(attached_tree, attached);
 
 struct mapped {
-    RB_ENTRY(mapped) link;
-    struct mapped *next_spare;
-    TAILQ_ENTRY(mapped) link_vacant;
-    bool vacant;          /* nobody's; only its place and its memory are there */
     uintptr_t begin, end; /* host range */
-    uintptr_t base;       /* of the variable that it is a part of */
     omprma_addr_t device; /* corresponds to begin */
     struct share share;   /* its memory; none: not allocated by the table's owner */
     uint64_t references, holds;
-    const char *name;        /* ";name;file;line;column;;" or NULL; the program's */
-    uint64_t made_by;        /* number of the work that made it */
-    bool lost;               /* the device had its values, and is lost, see loss.h */
     struct pinned_list pins; /* of works under way that use it, see work.h */
     struct work *writer;     /* the last work that moved its data, if that is still writer_number */
     uint64_t writer_number;
+    struct mapped *then; /* what was asked for after it the last time, or what was that once */
+    bool vacant;         /* nobody's; only its place and its memory are there */
+    bool lost;           /* the device had its values, and is lost, see loss.h */
+    TAILQ_ENTRY(mapped) link_vacant;
+    uint64_t made_by; /* number of the work that made it */
+    uintptr_t base;   /* of the variable that it is a part of */
+    const char *name; /* ";name;file;line;column;;" or NULL; the program's */
     struct attached_tree pointers;
+    RB_ENTRY(mapped) link;
+    struct mapped *next_spare;
 };
 RB_HEAD(mapped_tree, mapped);
 TAILQ_HEAD(mapped_list, mapped);
@@ -68,6 +69,7 @@ struct mapping {
     size_t count;              /* without vacant ones */
     struct mapped *spare;      /* for the next ranges */
     struct mapped *last;       /* what mapping_find() came by last, or NULL */
+    struct mapped *recent;     /* what was found or added last, or NULL */
     struct mapped_list vacant; /* the oldest first */
     size_t vacant_count;
     void (*give)(void *owner, const struct share *share); /* back, the memory of a vacant one */
@@ -88,6 +90,18 @@ enum overlap {
 enum overlap mapping_find(struct mapping *mapping, uintptr_t begin, size_t bytes,
                           struct mapped **found);
 
+/* Exactly this range, vacant or not, if it is the one that was asked for last, or that was asked
+ * for behind that the last time: constructs come again. NULL: neither is. */
+static inline struct mapped *mapping_near(struct mapping *mapping, uintptr_t begin, size_t bytes)
+{
+    struct mapped *each = mapping->recent;
+    if (each && each->begin != begin)
+        each = each->then;
+    if (!each || each->begin != begin || each->end - begin != bytes)
+        return NULL;
+    return mapping->recent = each;
+}
+
 /* A new range, which must overlap none; one reference, or one hold. NULL: no memory. */
 struct mapped *mapping_add(struct mapping *mapping, uintptr_t begin, size_t bytes,
                            omprma_addr_t device, bool hold);
@@ -95,6 +109,20 @@ struct mapped *mapping_add(struct mapping *mapping, uintptr_t begin, size_t byte
 /* The same for a range that is there as a vacant one, with its memory: as if it were new. NULL: it
  * is not. */
 struct mapped *mapping_add_again(struct mapping *mapping, uintptr_t begin, size_t bytes, bool hold);
+
+/* The same for one that was found, and is vacant. */
+static inline void mapping_revive(struct mapping *mapping, struct mapped *vacant, bool hold)
+{
+    TAILQ_REMOVE(&mapping->vacant, vacant, link_vacant);
+    mapping->vacant_count--;
+    mapping->count++;
+    vacant->vacant = vacant->lost = false;
+    vacant->base = vacant->begin;
+    vacant->references = hold ? 0 : 1;
+    vacant->holds = hold ? 1 : 0;
+    vacant->name = NULL;
+    vacant->writer = NULL;
+}
 
 /* Takes it out with its pointers; it is gone for everybody. */
 void mapping_remove(struct mapping *mapping, struct mapped *mapped);

@@ -24,6 +24,7 @@ struct maps {
     bool inner;              /* a mapper made it for a part of something that is mapped itself */
     struct mapped **entered; /* what each item of a region has entered: NULL, nothing or not known,
                               * and it is to be looked up; NULL: of none */
+    bool plainly;            /* plain items may go the short way */
 };
 
 /* Of a construct, from the arguments of an entry point. */
@@ -79,6 +80,21 @@ bool range_retrieve(struct work *work, struct mapped *mapped, void *begin, size_
  * than 8 for one with a descriptor. */
 bool pointer_attach(struct work *work, struct mapped *mapped, void *pointer, size_t bytes,
                     const void *pointee, omprma_addr_t address);
+
+/* ---- plain items, see plain.c; `maps` are those of a region, with `entered` and `plainly` ---- */
+
+/* A whole variable that is mapped there, back, or both, and no more. */
+static inline bool map_is_plain(int64_t type)
+{
+    return !(type & ~(int64_t)(MAP_TO | MAP_FROM | MAP_TARGET_PARAM | MAP_IMPLICIT));
+}
+
+/* Nobody wants to be told of each step, or may have to be given everything back. */
+bool maps_go_plainly(const struct work *work);
+
+/* False: it has not been entered, and has to go the long way; the same with leaving it. */
+bool plain_enter(struct work *work, const struct maps *maps, int i);
+bool plain_leave(struct work *work, const struct maps *maps, int i);
 
 /* ---- mappers ---- */
 

@@ -80,6 +80,7 @@ bool region_issue(struct work *work, const struct region_call *call, const struc
     if (list->count <= FEW) {
         memset(entered, 0, (size_t)list->count * sizeof(entered[0]));
         with_entered.entered = entered;
+        with_entered.plainly = !list->mappers && maps_go_plainly(work);
     }
     if (info_wants(INFO_ARGUMENTS))
         info_arguments(work->where, device->number, "Entering OpenMP kernel", maps->count,

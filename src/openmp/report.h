@@ -26,7 +26,8 @@ enum info {
     INFO_CHANGES = 8,
     INFO_KERNEL = 16,
     INFO_TRANSFERS = 32,
-    INFO_EMPTY = 64
+    INFO_EMPTY = 64,
+    INFO_ANY = 127
 };
 
 /* What LIBOMPTARGET_INFO says, before it is read all bits. */

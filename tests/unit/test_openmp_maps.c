@@ -46,7 +46,7 @@ static struct list list_of(void *begin, size_t bytes, int64_t type)
 static struct maps maps_of(struct list *list)
 {
     return (struct maps){list->count, list->bases,   list->begins, list->sizes, list->types,
-                         NULL,        list->mappers, false,        NULL};
+                         NULL,        list->mappers, false,        NULL,        false};
 }
 
 static struct device *device;
@@ -531,7 +531,7 @@ static void test_many_arguments(void **state)
         values[i] = (void *)(uintptr_t)i;
         types[i] = MAP_TARGET_PARAM | MAP_LITERAL;
     }
-    const struct maps maps = {MANY, values, values, sizes, types, NULL, NULL, false, NULL};
+    const struct maps maps = {MANY, values, values, sizes, types, NULL, NULL, false, NULL, false};
     struct work *work = work_begin(device, NULL, WORK_WAITED);
     assert_true(arguments_build(work, &maps, 0, &built));
     assert_int_equal(built.count, MANY);

@@ -1,0 +1,332 @@
+/*
+ * test_openmp_plain.c: the short way of plain items, see src/openmp/plain.c: when it is taken, when
+ * not, and in random regions that it does what maps mean. Devices are this process.
+ */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "openmp/exports.h"
+#include "openmp/region.h"
+
+enum { VALUES = 24, MOST = 8, TOFROM = MAP_TO | MAP_FROM, PARAM = MAP_TARGET_PARAM };
+
+/* A list under construction. */
+struct list {
+    void *bases[MOST], *begins[MOST];
+    int64_t sizes[MOST], types[MOST];
+    int32_t count;
+};
+
+static struct device *device;
+
+static int set_up(void **state)
+{
+    (void)state;
+    return device_choose(0, NULL, &device) == CHOICE_DEVICE ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    device_leave();
+    return 0;
+}
+
+static void add(struct list *list, void *begin, size_t bytes, int64_t type)
+{
+    list->bases[list->count] = list->begins[list->count] = begin;
+    list->sizes[list->count] = (int64_t)bytes;
+    list->types[list->count++] = type;
+}
+
+static struct list list_of(void *begin, size_t bytes, int64_t type)
+{
+    struct list list = {.count = 0};
+    add(&list, begin, bytes, type);
+    return list;
+}
+
+static struct maps maps_of(struct list *list)
+{
+    return maps_make(list->count, list->bases, list->begins, list->sizes, list->types, NULL, NULL);
+}
+
+static bool run(bool (*what)(struct work *, const struct maps *), struct list list)
+{
+    struct maps maps = maps_of(&list);
+    struct work *work = work_begin(device, NULL, WORK_WAITED);
+    pthread_mutex_lock(&device->lock);
+    bool right = what(work, &maps);
+    pthread_mutex_unlock(&device->lock);
+    return work_finish(work) && right;
+}
+
+/* Its parameters are the first words of what was mapped; NULL ends them. */
+static void add_one(uint64_t *a, uint64_t *b, uint64_t *c, uint64_t *d, uint64_t *e, uint64_t *f,
+                    uint64_t *g, uint64_t *h)
+{
+    uint64_t *all[] = {a, b, c, d, e, f, g, h};
+    for (int i = 0; i < MOST && all[i]; i++)
+        ++*all[i];
+}
+
+/* Issues a region that adds one to all that it maps. */
+static struct work *begin_region(struct list *list)
+{
+    static uint64_t nothing;
+    struct region_call call = {.kernel = (uintptr_t)add_one};
+    struct work *work = work_begin(device, NULL, WORK_WAITED);
+    struct list whole = *list;
+    while (whole.count < MOST) { /* the kernel's other words */
+        whole.bases[whole.count] = whole.begins[whole.count] = NULL;
+        whole.sizes[whole.count] = (int64_t)sizeof(nothing);
+        whole.types[whole.count++] = PARAM | MAP_LITERAL;
+    }
+    struct maps maps = maps_of(&whole);
+    pthread_mutex_lock(&device->lock);
+    assert_true(region_issue(work, &call, &maps));
+    pthread_mutex_unlock(&device->lock);
+    return work;
+}
+
+static void region(struct list list)
+{
+    assert_true(work_finish(begin_region(&list)));
+}
+
+/* Whether a work that was begun enters the only item of the list by the short way. */
+static bool goes_plainly(struct work *work, struct list list)
+{
+    struct mapped *entered[MOST] = {0};
+    struct maps maps = maps_of(&list);
+    maps.entered = entered;
+    maps.plainly = true;
+    pthread_mutex_lock(&device->lock);
+    bool plainly =
+        maps_go_plainly(work) && map_is_plain(list.types[0]) && plain_enter(work, &maps, 0);
+    if (plainly) { /* what it has to bring back is not on its way: it leaves the long way */
+        maps.types[0] &= ~(int64_t)MAP_FROM;
+        assert_non_null(entered[0]);
+        assert_true(plain_leave(work, &maps, 0));
+    }
+    pthread_mutex_unlock(&device->lock);
+    return plainly;
+}
+
+static bool comes_plainly(struct list list)
+{
+    struct work *work = work_begin(device, NULL, WORK_WAITED);
+    bool plainly = goes_plainly(work, list);
+    assert_true(work_finish(work));
+    return plainly;
+}
+
+static uint64_t values[VALUES];
+
+/* What was mapped a moment ago, or is mapped. */
+static void test_what_comes_again(void **state)
+{
+    (void)state;
+    values[0] = 5;
+    for (int i = 0; i < 3; i++)
+        region(list_of(values, 8, TOFROM | PARAM));
+    assert_int_equal(values[0], 8);
+    assert_true(comes_plainly(list_of(values, 8, TOFROM | PARAM)));
+    assert_true(comes_plainly(list_of(values, 8, PARAM | MAP_IMPLICIT)));
+    assert_true(run(maps_enter, list_of(values, 8, MAP_TO)));
+    assert_true(comes_plainly(list_of(values, 8, TOFROM | PARAM)));
+    assert_non_null(omp_get_mapped_ptr(values, 0));
+    assert_true(run(maps_leave, list_of(values, 8, MAP_FROM)));
+    assert_null(omp_get_mapped_ptr(values, 0));
+}
+
+static void test_what_does_not(void **state)
+{
+    (void)state;
+    static uint64_t other[4], large[1000];
+    region(list_of(values, 8, TOFROM | PARAM));
+    assert_false(comes_plainly(list_of(other, 8, TOFROM | PARAM)));   /* it is new */
+    assert_false(comes_plainly(list_of(values, 16, TOFROM | PARAM))); /* it has grown */
+    region(list_of(values, 8, TOFROM | PARAM));
+    assert_false(comes_plainly(list_of(values, 4, TOFROM | PARAM)));
+    region(list_of(values, 8, TOFROM | PARAM));
+    assert_false(comes_plainly(list_of(values, 8, TOFROM | PARAM | MAP_ALWAYS)));
+    assert_false(comes_plainly(list_of(values, 8, MAP_TO | MAP_HOLD)));
+    assert_false(comes_plainly(list_of(values, 8, PARAM | MAP_PRIVATE | MAP_TO)));
+    region(list_of(large, sizeof(large), TOFROM | PARAM)); /* its memory is given back */
+    assert_false(comes_plainly(list_of(large, sizeof(large), TOFROM | PARAM)));
+}
+
+/* Others have moved its data, or still use it. Both works have entered something before. */
+static void test_what_is_under_way(void **state)
+{
+    (void)state;
+    struct list list = list_of(values, 8, TOFROM | PARAM);
+    values[0] = 1;
+    for (int round = 1; round <= 2; round++) {
+        struct work *first = begin_region(&list), *second = begin_region(&list);
+        assert_true(work_finish(second)); /* waits for the first one, too */
+        assert_true(work_finish(first));
+        assert_int_equal(values[0], 1 + 2 * round);
+        assert_null(omp_get_mapped_ptr(values, 0));
+    }
+    struct work *first = begin_region(&list);
+    assert_false(comes_plainly(list)); /* its data came with the first */
+    assert_true(work_finish(first));
+}
+
+/* The last one to leave brings back what others, that left before, are still computing. */
+static void test_leaving_last(void **state)
+{
+    (void)state;
+    struct list list = list_of(values, 8, TOFROM | PARAM);
+    values[0] = 1;
+    assert_true(run(maps_enter, list_of(values, 8, MAP_TO)));
+    struct work *first = begin_region(&list);
+    assert_true(run(maps_leave, list_of(values, 8, 0)));
+    struct work *second = begin_region(&list);
+    assert_true(work_finish(second));
+    assert_int_equal(values[0], 3);
+    assert_true(work_finish(first));
+    assert_int_equal(values[0], 3);
+}
+
+/* The same variable twice in a list is one; its value goes there though the first one only brings
+ * it back. */
+static void test_twice(void **state)
+{
+    (void)state;
+    struct list more = {.count = 0};
+    for (int i = 0; i < MOST; i++)
+        add(&more, values + i, 8, TOFROM | PARAM);
+    region(more); /* the work has what a third range needs, too */
+    values[0] = values[1] = 0;
+    for (int i = 0; i < 100; i++) {
+        values[0] += 100;
+        struct list list = list_of(values, 8, (i % 2 ? MAP_FROM : TOFROM) | PARAM);
+        add(&list, values + 1, 8, TOFROM | PARAM);
+        add(&list, values, 8, TOFROM | PARAM);
+        region(list);
+        assert_int_equal(values[0], 102 * (i + 1));
+        assert_int_equal(values[1], i + 1);
+    }
+}
+
+/* ---- random regions against a model ---- */
+
+static struct {
+    uint64_t host, there; /* its values; `there` only counts while it is mapped */
+    int references;
+} model[VALUES];
+
+static int drawn_of(unsigned *seed, int most)
+{
+    return (int)((unsigned)rand_r(seed) % (unsigned)most);
+}
+
+static int64_t type_of(unsigned *seed)
+{
+    static const int64_t types[] = {TOFROM, TOFROM, MAP_TO, MAP_FROM, 0, TOFROM | MAP_IMPLICIT};
+    return types[drawn_of(seed, 6)];
+}
+
+static void model_enter(int i, int64_t type)
+{
+    if (model[i].references++ == 0 && (type & MAP_TO))
+        model[i].there = model[i].host;
+}
+
+static void model_leave(int i, int64_t type)
+{
+    if (model[i].references > 0 && --model[i].references == 0 && (type & MAP_FROM))
+        model[i].host = model[i].there;
+}
+
+/* Values that a region only returns begin as anything: it is not added to them, nor are they
+ * looked at. */
+static bool is_known(const struct list *list, int item, int i)
+{
+    return model[i].references > 0 || (list->types[item] & MAP_TO);
+}
+
+static void random_region(unsigned *seed)
+{
+    struct list list = {.count = 0};
+    int chosen[MOST], count = 1 + drawn_of(seed, MOST);
+    int first = drawn_of(seed, VALUES), step = drawn_of(seed, 3) ? 1 : 5;
+    for (int n = 0; n < count; n++) {
+        int i = chosen[n] = (first + n * step) % VALUES;
+        add(&list, &values[i], 8, PARAM | type_of(seed));
+        if (!is_known(&list, n, i))
+            list.types[n] = PARAM | TOFROM;
+    }
+    region(list);
+    for (int n = 0; n < count; n++) {
+        model_enter(chosen[n], list.types[n]);
+        model[chosen[n]].there++;
+    }
+    for (int n = count - 1; n >= 0; n--)
+        model_leave(chosen[n], list.types[n]);
+}
+
+static void random_step(unsigned *seed)
+{
+    int i = drawn_of(seed, VALUES), what = drawn_of(seed, 10);
+    if (what == 0) {
+        assert_true(run(maps_enter, list_of(&values[i], 8, MAP_TO)));
+        model_enter(i, MAP_TO);
+    } else if (what == 1) {
+        assert_true(run(maps_leave, list_of(&values[i], 8, MAP_FROM)));
+        model_leave(i, MAP_FROM);
+    } else if (what == 2) {
+        values[i] = model[i].host = (uint64_t)rand_r(seed);
+    } else {
+        unsigned again = *seed;
+        for (int times = drawn_of(seed, 4); times >= 0; times--) {
+            unsigned same = again;
+            random_region(times ? &same : seed);
+        }
+    }
+}
+
+static void test_random(void **state)
+{
+    enum { SEEDS = 1000, STEPS = 200 };
+    (void)state;
+    for (unsigned first = 1; first <= SEEDS; first++) {
+        unsigned seed = first;
+        for (int i = 0; i < VALUES; i++) {
+            assert_true(run(maps_leave, list_of(&values[i], 8, MAP_DELETE)));
+            model[i].references = 0;
+            model[i].host = values[i] = (uint64_t)i * 1000;
+        }
+        for (int s = 0; s < STEPS; s++) {
+            random_step(&seed);
+            for (int i = 0; i < VALUES; i++) {
+                const uint64_t *copy = omp_get_mapped_ptr(&values[i], 0);
+                if (values[i] != model[i].host || (copy != NULL) != (model[i].references > 0) ||
+                    (copy && *copy != model[i].there))
+                    fail_msg("seed %u, step %d: value %d is %llu instead of %llu", first, s, i,
+                             (unsigned long long)values[i], (unsigned long long)model[i].host);
+            }
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_comes_again),
+        cmocka_unit_test(test_what_does_not),
+        cmocka_unit_test(test_what_is_under_way),
+        cmocka_unit_test(test_leaving_last),
+        cmocka_unit_test(test_twice),
+        cmocka_unit_test(test_random),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
