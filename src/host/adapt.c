@@ -361,11 +361,12 @@ static bool is_cramped(const struct device *device)
            sched_getaffinity(0, sizeof(allowed), &allowed) == 0 && CPU_COUNT(&allowed) > 1;
 }
 
-/* The transfer that is timed is over. */
-static void count(const struct device *device, enum paths_direction direction, uint64_t bytes)
+/* The transfer that is timed is over. `share`: how much of its time counts. */
+static void count(const struct device *device, enum paths_direction direction, uint64_t bytes,
+                  double share)
 {
     const struct adapt_watch *watch = &device->runtime->watch;
-    double us = (double)(clock_ns() - watch->begun_ns) / 1e3;
+    double us = share * (double)(clock_ns() - watch->begun_ns) / 1e3;
     struct adapt_kind *kind = device->paths.adapt;
     unsigned class = paths_class(bytes);
     struct contest *contest;
@@ -394,7 +395,7 @@ void adapt_ended(struct operation *operation)
     if (!watch)
         return;
     if (!operation->failure)
-        count(operation->queue->device, direction_of(operation), operation->move.transfer.bytes);
+        count(operation->queue->device, direction_of(operation), operation->move.transfer.bytes, 1);
     operation_drop(&runtime->operations, operation);
     watch->operation = NULL;
 }
@@ -408,10 +409,11 @@ void adapt_inline_begins(struct runtime *runtime)
     watch->begun_ns = clock_ns();
 }
 
+/* Only a submit that is timed has a result, and its way back is about a third of the time. */
 void adapt_inline_ended(const struct omprma_queue *queue, bool submit, uint64_t bytes)
 {
     if (!queue->failed)
-        count(queue->device, submit ? PATHS_SUBMIT : PATHS_RETRIEVE, bytes);
+        count(queue->device, submit ? PATHS_SUBMIT : PATHS_RETRIEVE, bytes, submit ? 2.0 / 3 : 1);
     queue->device->runtime->watch.is_inline = false;
 }
 

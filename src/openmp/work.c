@@ -81,7 +81,7 @@ static struct work *work_take(struct device *device, const struct location *wher
     work->where = where;
     work->number = ++device->works;
     work->failed = work->departed = work->computes = work->exchanges = false;
-    work->spared = work->lost = work->misplaced = false;
+    work->spared = work->lost = work->misplaced = work->restores = false;
     work->placed_end = 0;
     work->slot = -1;
     return work;
@@ -165,7 +165,7 @@ static void pinned_end(struct work *work, struct pinned *pinned, bool keep)
  */
 static void work_unpin(struct work *work, bool arrived)
 {
-    for (struct pinned *each = work->pinned; each && arrived; each = each->next)
+    for (struct pinned *each = work->pinned; each && arrived && work->restores; each = each->next)
         if (each->bytes > 0)
             mapped_each_pointer(each->mapped, each->begin, each->bytes, pointer_restore, NULL);
     bool keep = work_keeps_places(work) && !device_is_lost(work->device);
@@ -508,5 +508,6 @@ bool work_pin_again(struct work *work, struct mapped *mapped, uintptr_t begin, s
         .next = work->pinned, .work = work, .mapped = mapped, .begin = begin, .bytes = bytes};
     LIST_INSERT_HEAD(&mapped->pins, pinned, link);
     work->pinned = pinned;
+    work->restores |= bytes > 0;
     return true;
 }

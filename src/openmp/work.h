@@ -63,6 +63,7 @@ struct work {
     bool failed;
     omprma_addr_t placed_end; /* of the last small range that it has made; 0: of none */
     bool misplaced;           /* a small range does not lie behind the one before it */
+    bool restores;            /* in some of what is pinned, pointers get their host values back */
 };
 
 /* How a work is waited for, and in which queue it is. */

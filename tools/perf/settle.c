@@ -83,7 +83,7 @@ static omprma_status_t measure(struct bench *bench, enum perf_op op, uint64_t by
     static double samples[PATH_COUNT][TURNS_MOST];
     double row[ROW];
     bench_way way = own_way(op, WAY_AUTO);
-    int batch = op == OP_SUBMIT && bytes <= OMPRMA_COPIED_SUBMIT ? BATCH : 1;
+    int batch = op == OP_SUBMIT && bytes < ADAPT_LEAST ? BATCH : 1;
     int turns = turns_for(bench->choice, bytes);
     omprma_status_t status = OMPRMA_OK;
     for (int turn = 0; turn < turns * PATH_APPLICATION && status == OMPRMA_OK; turn++) {
