@@ -44,7 +44,9 @@ omprma_status_t server_step(struct server *server, bool main, bool *progressed)
     struct channel_message *message;
     omprma_status_t status = channel_receive(server->channel, &message);
 
-    atomic_fetch_add_explicit(&server->steps, 1, memory_order_relaxed);
+    atomic_store_explicit(&server->steps,
+                          atomic_load_explicit(&server->steps, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
     *progressed = message != NULL;
     if (status == OMPRMA_OK && message)
         status = stream_accept(session, message);

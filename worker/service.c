@@ -43,7 +43,9 @@ void service_kernel_ended(struct server *server)
 {
     if (!server->main_device)
         return;
-    atomic_fetch_add(&server->kernel_turn, 1);
+    atomic_store_explicit(&server->kernel_turn,
+                          atomic_load_explicit(&server->kernel_turn, memory_order_relaxed) + 1,
+                          memory_order_release);
 }
 
 bool service_stand_back(struct server *server)

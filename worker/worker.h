@@ -38,12 +38,12 @@ struct server {
      * the only one. NULL: the main thread only serves. */
     struct worker_device *main_device;
     pthread_t main_thread;
-    /* Odd while the main thread is in a kernel; changes with each kernel. */
+    /* Odd while the main thread is in a kernel; changes with each kernel. By that thread only. */
     _Atomic uint32_t kernel_turn;
     pthread_t service_thread;
     _Atomic uint32_t service_state; /* futex: SERVICE_* of service.c */
     _Atomic bool service_sleeps;    /* it is in channel_sleep() */
-    _Atomic uint32_t steps;         /* looks at the channel */
+    _Atomic uint32_t steps;         /* looks at the channel; counted by who holds the lock */
 
     int64_t awake_until_ns;
     struct waiting_limits limits;

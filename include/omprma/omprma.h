@@ -388,6 +388,7 @@ typedef struct omprma_region {
     size_t back_bytes;
     const omprma_part_t *parts;
     size_t part_count;
+    bool waited; /* omprma_queue_synchronize() comes next: what is one command leaves at once */
 } omprma_region_t;
 
 /*

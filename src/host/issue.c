@@ -635,11 +635,16 @@ static bool idle_predicate(const void *data)
     return queue_is_idle(data);
 }
 
+void queue_send_wanted(struct omprma_queue *queue)
+{
+    queue_want(queue, queue->hazard);
+    queue_flush(queue);
+}
+
 void queue_settle(struct omprma_queue *queue)
 {
     queue->waiters++;
-    queue_want(queue, queue->hazard);
-    queue_flush(queue);
+    queue_send_wanted(queue);
     if (!queue_is_idle(queue))
         progress_wait(queue->device->runtime, idle_predicate, queue);
     queue->waiters--;

@@ -14,6 +14,10 @@ bool queue_advance(struct omprma_queue *queue);
 /* Closes the open message and issues what can be issued. */
 void queue_flush(struct omprma_queue *queue);
 
+/* The same before somebody waits for all that matters: the worker is asked to say when it is done.
+ */
+void queue_send_wanted(struct omprma_queue *queue);
+
 /* Makes sure that an operation will end without anybody's further doing. */
 void queue_push(struct operation *operation);
 

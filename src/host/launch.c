@@ -11,6 +11,7 @@
 #include "host/call.h"
 #include "host/check.h"
 #include "host/image.h"
+#include "host/issue.h"
 #include "host/submit.h"
 #include "host/turn.h"
 
@@ -227,6 +228,8 @@ static bool region_at_once(struct omprma_queue *queue, const omprma_region_t *re
         *status = settle_hosts(queue, region);
     if (goes && *status == OMPRMA_OK)
         *status = append_region(queue, region);
+    if (goes && *status == OMPRMA_OK && region->waited)
+        queue_send_wanted(queue);
     call_end(queue, *status);
     return goes;
 }

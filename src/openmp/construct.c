@@ -33,11 +33,11 @@ static struct work *construct_issue(struct device *device, struct construct *con
                                     enum work_kind kind, bool *right)
 {
     bool region = construct->kind == CONSTRUCT_REGION;
-    if (region && !device_is_lost(device) &&
-        !region_find(device, &construct->call, construct->where))
-        return NULL;
+    struct work *work = NULL;
     pthread_mutex_lock(&device->lock);
-    struct work *work = work_begin_locked(device, construct->where, kind);
+    if (!region || device_is_lost(device) ||
+        region_find(device, &construct->call, construct->where))
+        work = work_begin_locked(device, construct->where, kind);
     if (work)
         *right = !maps_are_damaged(work, &construct->maps) &&
                  (region ? region_issue(work, &construct->call, &construct->maps)

@@ -161,7 +161,9 @@ enum choice device_choose_bare(int64_t id, const struct location *where, struct 
 {
     if (devices_disabled() || gate_closed())
         return CHOICE_HOST;
-    int count = devices_start();
+    int count = atomic_load_explicit(&devices.count, memory_order_acquire);
+    if (count == 0)
+        count = devices_start();
     if (id == -1)
         id = default_device();
     if (count == 0 && offload_policy() != OFFLOAD_MANDATORY)

@@ -21,11 +21,21 @@
 
 enum { SHARED_MOST = 16 };
 
+/* The kernel of a region that was looked up. */
+struct known_kernel {
+    const void *host_id;
+    unsigned long changes; /* of the registry until then */
+    omprma_addr_t kernel;  /* 0: there is none, or nothing was looked up */
+    const char *name;
+};
+
+enum { KNOWN_KERNELS = 16 };
+
 struct device {
     int number;           /* the program's */
     int remote;           /* omprma's: there may be devices of other kinds between them */
     char host[64];        /* of its worker */
-    pthread_mutex_t lock; /* guards the table, its memory and the works */
+    pthread_mutex_t lock; /* guards the table, its memory, the works and the kernels */
     struct mapping mapping;
     struct shares shares;
     struct work *free_works;
@@ -33,6 +43,7 @@ struct device {
     /* Queues of small works in flight, as many as the device runs kernels at once. */
     omprma_queue_t *shared[SHARED_MOST];
     int shared_count;
+    struct known_kernel kernels[KNOWN_KERNELS];
     struct flight_line *lines; /* of works in flight in these queues; NULL: none yet */
     pthread_mutex_t load_lock; /* one thread at a time loads images; taken before `lock` */
     atomic_ulong generation;   /* of the registry that the device has */

@@ -1,6 +1,6 @@
 /*
  * plain.c: the short way for what most regions map: whole variables, there, back or both, that were
- * mapped a moment ago or still are. It does what enter.c and leave.c do, in a tenth of the
+ * mapped a moment ago or still are. It does what enter.c and leave.c do with far fewer
  * instructions, and where anything is out of the ordinary leaves it to them. See maps.h.
  */
 #include "openmp/maps.h"

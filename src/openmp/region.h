@@ -32,8 +32,9 @@ struct region_call {
     const char *name;
 };
 
-/* Finds the kernel on a device that is prepared. Takes no lock of the device. */
-bool region_find(const struct device *device, struct region_call *call,
+/* Finds the kernel on a device that is prepared. The caller holds the device's lock, which may be
+ * given up meanwhile. */
+bool region_find(struct device *device, struct region_call *call,
                  const struct location *where);
 
 /* Issues the whole region; it is complete when the work is. The caller holds the device's lock. */

@@ -227,26 +227,61 @@ bool registry_prepare(struct device *device, const struct location *where)
     return right;
 }
 
-bool registry_kernel(const struct device *device, const void *host_id, const struct location *where,
-                     omprma_addr_t *kernel, const char **name)
+/* More after each change. */
+static unsigned long registry_changes(void)
 {
-    struct region key = {.id = host_id};
-    *kernel = 0;
+    return atomic_load_explicit(&registry.generation, memory_order_acquire) +
+           atomic_load_explicit(&registry.removed, memory_order_acquire);
+}
+
+/* Where a region's kernel is kept: clang gives regions neighbouring addresses. */
+static struct known_kernel *known_place(struct device *device, const void *host_id)
+{
+    return &device->kernels[(uintptr_t)host_id % KNOWN_KERNELS];
+}
+
+static bool kernel_find(const struct device *device, struct known_kernel *found)
+{
+    struct region key = {.id = found->host_id};
     pthread_rwlock_rdlock(&registry.lock);
     struct region *region = RB_FIND(region_tree, &registry.regions, &key);
     if (region && image_is_placed(region->image, device)) {
-        *kernel = region->image->addresses[device->number][region->index];
-        *name = region->image->entries[region->index].name;
+        found->kernel = region->image->addresses[device->number][region->index];
+        found->name = region->image->entries[region->index].name;
     }
     bool ended = !registry.images && atomic_load(&registry.removed) > 0;
     pthread_rwlock_unlock(&registry.lock);
-    if (!*kernel && ended)
+    return ended;
+}
+
+/* Images are looked at without the device's lock: who places one holds both. */
+static bool kernel_look_up(struct device *device, const void *host_id, const struct location *where)
+{
+    struct known_kernel found = {.host_id = host_id, .changes = registry_changes()};
+    pthread_mutex_unlock(&device->lock);
+    bool ended = kernel_find(device, &found);
+    pthread_mutex_lock(&device->lock);
+    *known_place(device, host_id) = found;
+    if (!found.kernel && ended)
         return report(where, device,
                       "the program, or the library with this target region, ends before the "
                       "region has begun: wait for nowait regions first, for example by taskwait");
-    if (!*kernel)
+    if (!found.kernel)
         return report(where, device,
                       "the program has no image with this target region for x86_64; "
                       "compile it with -fopenmp-targets=x86_64-pc-linux-gnu");
+    return true;
+}
+
+bool registry_kernel(struct device *device, const void *host_id, const struct location *where,
+                     omprma_addr_t *kernel, const char **name)
+{
+    const struct known_kernel *known = known_place(device, host_id);
+    bool is_known =
+        known->host_id == host_id && known->kernel && known->changes == registry_changes();
+    if (!is_known && !kernel_look_up(device, host_id, where))
+        return false;
+    *kernel = known->kernel;
+    *name = known->name;
     return true;
 }

@@ -40,8 +40,9 @@ void registry_require(int64_t clauses);
 /* Brings what is registered and new to the device. False: reported. */
 bool registry_prepare(struct device *device, const struct location *where);
 
-/* The kernel of a region on a device that is prepared, and its name. False: reported. */
-bool registry_kernel(const struct device *device, const void *host_id, const struct location *where,
+/* The kernel of a region on a device that is prepared, and its name. The caller holds the device's
+ * lock, which is given up meanwhile unless the region was looked up before. False: reported. */
+bool registry_kernel(struct device *device, const void *host_id, const struct location *where,
                      omprma_addr_t *kernel, const char **name);
 
 /* Calls for each entry of a table of entries of either form; `call` returns false to end it. */

@@ -290,11 +290,12 @@ bool work_has_arrived(struct work *work)
 /* ---- operations ----------------------------------------------------------------------------- */
 
 /* The launch that was to come, with what is gathered around it: what is to come back has had its
- * waits. */
-static bool region_send(struct work *work)
+ * waits. `last`: nothing comes behind it. */
+static bool region_send(struct work *work, bool last)
 {
     omprma_region_t *region = work->region;
     work->region = NULL;
+    region->waited = last && !work->in_flight;
     if (work->gather)
         gather_give(work->gather, region);
     if (work->scatter && work->scatter->count > 0)
@@ -307,18 +308,23 @@ static bool work_send_there(struct work *work)
 {
     struct gather *gather = work->gather;
     if (work->region)
-        return region_send(work);
+        return region_send(work, false);
     return !gather || gather->begin == gather->end || work->lost ||
            work_issued(work, gather_issue(gather, work->queue));
 }
 
-bool work_send(struct work *work)
+static bool send_gathered(struct work *work, bool last)
 {
     struct scatter *scatter = work->scatter;
     if (work->region)
-        return region_send(work);
+        return region_send(work, last);
     return work_send_there(work) && (!scatter || scatter->count == 0 || work->lost ||
                                      work_issued(work, scatter_issue(scatter, work->queue)));
+}
+
+bool work_send(struct work *work)
+{
+    return send_gathered(work, true);
 }
 
 void work_launch_between(struct work *work, omprma_region_t *region)
@@ -329,7 +335,7 @@ void work_launch_between(struct work *work, omprma_region_t *region)
 bool work_launch(struct work *work, omprma_addr_t kernel, const omprma_geometry_t *geometry,
                  const uint64_t *words, size_t count)
 {
-    return work_send(work) &&
+    return send_gathered(work, false) &&
            (work->lost ||
             work_issued(work, omprma_launch(work->queue, kernel, geometry, words, count)));
 }
@@ -341,7 +347,8 @@ bool work_submit_part(struct work *work, const struct mapped *mapped, const void
     omprma_addr_t to = mapped_address(mapped, (uintptr_t)begin);
     if (work->lost)
         return true;
-    if ((work->region || (work->scatter && work->scatter->count > 0)) && !work_send(work))
+    if ((work->region || (work->scatter && work->scatter->count > 0)) &&
+        !send_gathered(work, false))
         return false;
     if (!work->gather)
         work->gather = calloc(1, sizeof(*work->gather));
@@ -355,7 +362,7 @@ bool work_submit_part(struct work *work, const struct mapped *mapped, const void
 
 bool work_submit(struct work *work, omprma_addr_t to, const void *from, size_t bytes)
 {
-    return work_send(work) &&
+    return send_gathered(work, false) &&
            (work->lost || work_issued(work, omprma_submit(work->queue, to, from, bytes)));
 }
 
@@ -407,7 +414,7 @@ bool work_retrieve_part(struct work *work, const struct mapped *mapped, void *be
     bool gathers = place && work->scatter;
     if (gathers && scatter_add(work->scatter, &mapped->share, place, from, bytes))
         return true;
-    return work_send(work) &&
+    return send_gathered(work, false) &&
            ((gathers && scatter_add(work->scatter, &mapped->share, place, from, bytes)) ||
             retrieve_to(work, place, from, bytes));
 }

@@ -118,7 +118,7 @@ bool work_submit_part(struct work *work, const struct mapped *mapped, const void
                       size_t bytes);
 bool work_retrieve_part(struct work *work, const struct mapped *mapped, void *begin, size_t bytes);
 
-/* Sends what was gathered. */
+/* Sends what was gathered: nothing more is issued. */
 bool work_send(struct work *work);
 
 /* `geometry` may be NULL. */

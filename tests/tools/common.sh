@@ -1,5 +1,5 @@
 #!/bin/bash
-# common.sh: sourced by the tests of this folder, and by perf/broadcast for its hosts.
+# common.sh: sourced by the tests of this folder, and by scripts of perf/ for its hosts.
 #   check WHAT GOT WANTED   counts and shows a difference; finish ends the test
 #   descendants PID         all processes below one
 #   hosts_up N [RATE]       makes N network namespaces that stand in for hosts, ${HOSTS[@]},
@@ -98,6 +98,7 @@ hosts_net=
 
 hosts_down() {
     local host link
+    set +e # what is gone already must not keep the rest
     for ((link = 2; link <= ${#HOSTS[@]} + 1; link++)); do
         [ -z "$hosts_bridge" ] || ip link del "om${hosts_bridge#ombr}.$link" 2>/dev/null
     done
