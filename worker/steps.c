@@ -187,9 +187,8 @@ static void note_failure(struct stream_step *step)
     step->text = strdup(error_text());
 }
 
-/* A launch and, at once behind it, the small read of what it made: who waits for one waits for
- * both.
- */
+/* A launch and, at once behind it, the small read of what it made. Who waits for the launch alone,
+ * another queue for example, is late by the time of the read. */
 static bool is_read_of_region(const struct stream *stream, const struct wire_record *record)
 {
     const struct stream_step *before = stream->last_step;

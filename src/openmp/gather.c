@@ -40,11 +40,8 @@ bool gather_add(struct gather *gather, const struct share *share, omprma_addr_t 
     if (empty ? !begin(gather, share, to, bytes) : !follows(gather, share, to, bytes))
         return false;
     unsigned char *end = gather->data + (gather->end - gather->begin);
-    size_t gap = to - gather->end;
-    if (gap <= SHARE_ALIGNMENT) /* at once, there is room */
-        memset(end, 0, SHARE_ALIGNMENT);
-    else
-        memset(end, 0, gap);
+    size_t gap = to - gather->end; /* less than SHARE_ALIGNMENT, see share_take() */
+    memset(end, 0, SHARE_ALIGNMENT);
     copy_small(end + gap, from, bytes);
     gather->end = to + bytes;
     return true;

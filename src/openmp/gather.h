@@ -21,7 +21,8 @@ enum { GATHER_BYTES = 1024 };
 struct gather {
     const struct block *block; /* that all pieces lie in */
     omprma_addr_t begin, end;  /* from the first piece to the last one; equal: it is empty */
-    unsigned char data[GATHER_BYTES + SHARE_ALIGNMENT]; /* what is between pieces goes in whole */
+    /* What may lie between two pieces is cleared at once, also behind the last byte. */
+    unsigned char data[GATHER_BYTES + SHARE_ALIGNMENT];
 };
 
 /* Adds a piece of a range that has `share`; the source may be reused at once. False: it does not

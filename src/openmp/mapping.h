@@ -50,7 +50,7 @@ struct mapped {
     struct pinned_list pins; /* of works under way that use it, see work.h */
     struct work *writer;     /* the last work that moved its data, if that is still writer_number */
     uint64_t writer_number;
-    struct mapped *then; /* what was asked for after it the last time, or what was that once */
+    struct mapped *then; /* what was asked for behind it the last time; it may be another by now */
     bool vacant;         /* nobody's; only its place and its memory are there */
     bool lost;           /* the device had its values, and is lost, see loss.h */
     TAILQ_ENTRY(mapped) link_vacant;
@@ -87,11 +87,14 @@ enum overlap {
     OVERLAP_PARTLY  /* with `found`, beyond one or both of its ends */
 };
 
+/* *found: that range, or the first of those that it overlaps, or NULL. Vacant ones do not count. It
+ * is noted as what was asked for last. */
 enum overlap mapping_find(struct mapping *mapping, uintptr_t begin, size_t bytes,
                           struct mapped **found);
 
 /* Exactly this range, vacant or not, if it is the one that was asked for last, or that was asked
- * for behind that the last time: constructs come again. NULL: neither is. */
+ * for behind that the last time: constructs come again. NULL: neither is. Then it is the one that
+ * was asked for last. */
 static inline struct mapped *mapping_near(struct mapping *mapping, uintptr_t begin, size_t bytes)
 {
     struct mapped *each = mapping->recent;

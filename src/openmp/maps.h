@@ -83,7 +83,7 @@ bool pointer_attach(struct work *work, struct mapped *mapped, void *pointer, siz
 
 /* ---- plain items, see plain.c; `maps` are those of a region, with `entered` and `plainly` ---- */
 
-/* A whole variable that is mapped there, back, or both, and no more. */
+/* Mapped there, back, or both, and no more: mostly a whole variable. */
 static inline bool map_is_plain(int64_t type)
 {
     return !(type & ~(int64_t)(MAP_TO | MAP_FROM | MAP_TARGET_PARAM | MAP_IMPLICIT));

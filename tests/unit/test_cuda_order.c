@@ -42,10 +42,19 @@ static void a_queue_is_in_the_driver(void **state)
     stop_all();
 }
 
-/* What a region brings back ends with it: between the two no event is recorded, nor asked for. */
+static omprma_status_t run_region(omprma_queue_t *queue, omprma_addr_t add, omprma_addr_t block,
+                                  unsigned char in, unsigned char *out)
+{
+    assert_ok(omprma_submit(queue, block, &in, 1));
+    assert_ok(launch(queue, add, block, 1, 2));
+    assert_ok(omprma_retrieve(queue, out, block, 1));
+    return omprma_queue_synchronize(queue);
+}
+
+/* What a region brings back ends with it: between the two no event is recorded. */
 static void a_region_needs_one_event(void **state)
 {
-    unsigned char in = 40, out = 0;
+    unsigned char out = 0;
     omprma_queue_t *queue;
     omprma_addr_t add, block;
     int recorded;
@@ -58,13 +67,45 @@ static void a_region_needs_one_event(void **state)
     block = core_alloc(GPU, 64);
     recorded = count_things().recorded;
     for (int i = 0; i < 10; i++) {
-        assert_ok(omprma_submit(queue, block, &in, 1));
-        assert_ok(launch(queue, add, block, 1, 2));
-        assert_ok(omprma_retrieve(queue, &out, block, 1));
-        assert_ok(omprma_queue_synchronize(queue));
+        assert_ok(run_region(queue, add, block, 40, &out));
         assert_int_equal(out, 42);
     }
     assert_int_equal(count_things().recorded - recorded, 10);
+    assert_ok(omprma_queue_destroy(queue));
+    stop_all();
+    unsetenv("STANDIN_DELAY");
+}
+
+/* Also when the read fails to begin behind the kernel that was to end with it. What the queue does
+ * next is right, and nothing is left. */
+static void a_region_fails_at_each_call(void **state)
+{
+    enum { CALLS = 16 };
+    omprma_queue_t *queue;
+    omprma_addr_t add, block;
+    int failures = 0, reads = 0;
+
+    (void)state;
+    setenv("STANDIN_DELAY", "20000", 1);
+    start_all();
+    queue = core_queue(GPU);
+    add = look_up(GPU, "standin_add");
+    block = core_alloc(GPU, 64);
+    for (int n = 1; n <= CALLS; n++) {
+        unsigned char out = 0;
+        omprma_status_t status;
+
+        fail_call(n, OUT_OF_MEMORY);
+        status = run_region(queue, add, block, 40, &out);
+        reads += status != OMPRMA_OK && strstr(count_things().failed, "DtoH");
+        failures += status != OMPRMA_OK;
+        assert_true(status != OMPRMA_OK || out == 42);
+        fail_call(0, 0);
+        assert_ok(run_region(queue, add, block, 50, &out));
+        assert_int_equal(out, 52);
+    }
+    assert_in_range(failures, 3, CALLS - 1);
+    assert_true(reads > 0);
     assert_ok(omprma_queue_destroy(queue));
     stop_all();
     unsetenv("STANDIN_DELAY");
@@ -143,6 +184,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_queue_is_in_the_driver),
         cmocka_unit_test(a_region_needs_one_event),
+        cmocka_unit_test(a_region_fails_at_each_call),
         cmocka_unit_test(a_chain_of_kernels_takes_its_time),
         cmocka_unit_test(a_chain_ends_with_a_fault),
     };

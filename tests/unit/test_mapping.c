@@ -89,7 +89,7 @@ static void test_model(void **state)
     mapping_init(&mapping, give, NULL);
     static bool used[SLOTS + 8];
     unsigned seed = 1;
-    size_t count = 0, again = 0, taken = 0;
+    size_t count = 0, again = 0, taken = 0, near_count = 0;
     given = 0;
     for (int step = 0; step < 20000; step++) {
         size_t at = (size_t)rand_r(&seed) % (SLOTS / 4) * 4;
@@ -119,7 +119,14 @@ static void test_model(void **state)
         }
         size_t begin = (size_t)rand_r(&seed) % SLOTS, bytes = 1 + (size_t)rand_r(&seed) % 6;
         assert_int_equal(find(&mapping, begin, bytes), model_find(used, begin, begin + bytes));
+        begin = begin / 4 * 4;
+        const struct mapped *near = mapping_near(&mapping, begin, 3);
+        near_count += near != NULL;
+        assert_true(!near || (near->begin == begin && near->end == begin + 3));
+        assert_true(!near || model_find(used, begin, begin + 3) ==
+                                 (near->vacant ? OVERLAP_NONE : OVERLAP_INSIDE));
     }
+    assert_in_range(near_count, 100, 10000);
     assert_int_equal(mapping.count, count);
     uintptr_t last = 0;
     for (struct mapped *each = mapping_first(&mapping); each; each = mapping_next(each)) {
@@ -171,6 +178,42 @@ static void test_vacant(void **state)
     assert_int_equal(given, 2);
     assert_false(mapping_forget(&mapping));
     assert_int_equal(mapping.count, 1);
+    mapping_clear(&mapping);
+}
+
+/* What was asked for last, and what came behind it the last time; else nothing is guessed. */
+static void test_near(void **state)
+{
+    (void)state;
+    struct mapping mapping;
+    struct mapped *one, *two, *three;
+    mapping_init(&mapping, give, NULL);
+    assert_null(mapping_near(&mapping, 1000, 8));
+    one = mapping_add(&mapping, 1000, 8, 5000, false);
+    two = mapping_add(&mapping, 1100, 8, 5100, false);
+    one->share.begin = two->share.begin = 1;
+    assert_ptr_equal(mapping_near(&mapping, 1100, 8), two);
+    assert_null(mapping_near(&mapping, 1000, 8)); /* nothing has come behind the second one yet */
+    assert_int_equal(find(&mapping, 1000, 8), OVERLAP_INSIDE);
+    for (int i = 0; i < 3; i++) {
+        assert_ptr_equal(mapping_near(&mapping, 1100, 8), two);
+        assert_ptr_equal(mapping_near(&mapping, 1000, 8), one);
+    }
+    assert_null(mapping_near(&mapping, 1000, 4));
+    assert_null(mapping_near(&mapping, 1100, 16));
+    mapping_vacate(&mapping, two);
+    assert_ptr_equal(mapping_near(&mapping, 1100, 8), two);
+    assert_true(two->vacant);
+    assert_ptr_equal(mapping_near(&mapping, 1000, 8), one);
+    assert_true(mapping_forget(&mapping)); /* the second one is gone, and the first leads to it */
+    assert_null(mapping_near(&mapping, 1100, 8));
+    three = mapping_add(&mapping, 2000, 8, 6000, false); /* in its memory */
+    assert_ptr_equal(three, two);
+    assert_int_equal(find(&mapping, 1000, 8), OVERLAP_INSIDE);
+    assert_null(mapping_near(&mapping, 1100, 8));
+    assert_ptr_equal(mapping_near(&mapping, 2000, 8), three);
+    mapping_remove(&mapping, three);
+    assert_null(mapping_near(&mapping, 2000, 8));
     mapping_clear(&mapping);
 }
 
@@ -255,10 +298,10 @@ static void test_pointers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_edges),       cmocka_unit_test(test_empty_sections),
-        cmocka_unit_test(test_model),       cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_pointers),    cmocka_unit_test(test_vacant),
-        cmocka_unit_test(test_vacant_most),
+        cmocka_unit_test(test_edges),    cmocka_unit_test(test_empty_sections),
+        cmocka_unit_test(test_model),    cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_pointers), cmocka_unit_test(test_vacant),
+        cmocka_unit_test(test_near),     cmocka_unit_test(test_vacant_most),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,7 +42,7 @@ struct cuda_task {
     struct backend_job *job;
     driver_stream stream;     /* NULL: it is the clerk's */
     struct cuda_task *behind; /* the one behind it in the stream, or NULL */
-    bool marked;              /* `end` was recorded behind it, for there is one */
+    bool marked;              /* `end` was recorded behind it, because another task stands there */
     bool over;                /* it is known to have ended */
     driver_event end;         /* stays with the task when that is spare; NULL: was not needed yet */
     char kernel[128];         /* of a launch; else empty */
