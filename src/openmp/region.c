@@ -28,8 +28,7 @@ static void info_kernel(const struct device *device, const struct region_call *c
                                   : setting("OMP_TEAMS_THREAD_LIMIT", (unsigned)info.cores));
 }
 
-bool region_find(struct device *device, struct region_call *call,
-                 const struct location *where)
+bool region_find(struct device *device, struct region_call *call, const struct location *where)
 {
     return registry_kernel(device, call->host_id, where, &call->kernel, &call->name);
 }

@@ -34,8 +34,7 @@ struct region_call {
 
 /* Finds the kernel on a device that is prepared. The caller holds the device's lock, which may be
  * given up meanwhile. */
-bool region_find(struct device *device, struct region_call *call,
-                 const struct location *where);
+bool region_find(struct device *device, struct region_call *call, const struct location *where);
 
 /* Issues the whole region; it is complete when the work is. The caller holds the device's lock. */
 bool region_issue(struct work *work, const struct region_call *call, const struct maps *maps);

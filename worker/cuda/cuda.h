@@ -11,9 +11,9 @@
  * Copies, fills and launches of a queue that begin before the one in front has ended are put behind
  * it into its stream, which keeps them in order; an event behind each but the last tells when it
  * has ended, of the last that the stream is idle. A launch with a small read directly behind it has
- * none and ends with that: a region costs two calls of the driver less. What finds nothing in front takes an idle stream.
- * Memory cannot be touched. The context is the GPU's primary one. When a kernel faults the driver
- * accepts nothing more in that context: the GPU is lost, the others go on.
+ * none and ends with that: a region costs two calls of the driver less. What finds nothing in front
+ * takes an idle stream. Memory cannot be touched. The context is the GPU's primary one. When a
+ * kernel faults the driver accepts nothing more in that context: the GPU is lost, the others go on.
  *
  * Thread: with the server's lock held, but for what runs on the clerk.
  */
