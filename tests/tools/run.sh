@@ -36,6 +36,17 @@ case $out in
 *) check 'an ELF program without libomptarget' "$out" 'not compiled for offloading' ;;
 esac
 
+# An interpreter may open libraries with target regions, also where only a library of it calls dlopen.
+echo 'void interpret(void) {}' >"$folder/python.c"
+echo 'void interpret(void); int main(void) { interpret(); }' >"$folder/interpreter.c"
+"$CC" -shared -fPIC "$folder/python.c" -o "$folder/libpython9.so"
+"$CC" "$folder/interpreter.c" -o "$folder/interpreter" -L"$folder" -lpython9 -Wl,-rpath,"$folder"
+out=$("$RUN" "$folder/interpreter" 2>&1)
+case $out in
+*'without offloading anything'*) ;;
+*) check 'an interpreter' "$out" 'without offloading anything' ;;
+esac
+
 # fails STATUS PATTERN ARGS...: one line, which holds PATTERN.
 fails() {
     local wanted=$1 pattern=$2 out

@@ -205,12 +205,25 @@ static omprma_status_t needs_ask_loader(struct needs *needs, const char *program
     return OMPRMA_OK;
 }
 
+/* Some are all in a library of theirs, and only that calls dlopen. Other libraries do so for ends
+ * of their own. */
+static bool is_interpreter(const struct needs *needs)
+{
+    static const char *const prefixes[] = {"libpython", "libR.so",      "libjulia", "libperl.so",
+                                           "libruby",   "liboctinterp", NULL};
+    bool found = false;
+    for (const char *const *prefix = prefixes; *prefix && !found; prefix++)
+        found = needs_find(needs, *prefix) >= 0;
+    return found;
+}
+
 omprma_status_t needs_read(struct needs *needs, const char *program, const struct list *environment)
 {
     *needs = (struct needs){0};
     omprma_status_t status = needs_read_elf(needs, program);
     if (status == OMPRMA_OK && needs->kind == PROGRAM_DYNAMIC)
         status = needs_ask_loader(needs, program, environment);
+    needs->loads_later |= is_interpreter(needs);
     if (status != OMPRMA_OK)
         needs_clear(needs);
     return status;

@@ -23,7 +23,7 @@ struct needs {
     struct list libraries; /* names as the loader lists them, direct and indirect */
     struct list paths;     /* for each the file that the loader takes, "" where it finds none */
     bool starts_mpi;       /* it calls MPI_Init without asking MPI_Initialized */
-    bool loads_later;      /* it calls dlopen */
+    bool loads_later;      /* it calls dlopen, or is an interpreter, which does */
     int clang;             /* major version of the clang that compiled it, 0: not known */
 };
 
