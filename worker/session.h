@@ -174,19 +174,22 @@ void stream_run(struct stream *stream);
 void stream_go_on(struct backend_job *job);
 
 /* Fails a stream at the command that is run; the first error is kept. */
-void stream_fail(struct stream *stream, omprma_status_t status, const char *text);
+void stream_fail(struct stream *stream, omprma_status_t status, const char *text)
+    __attribute__((cold));
 
 /* The same with the calling thread's last error, at operation `op`. */
-void stream_fail_error(struct stream *stream, uint32_t op, omprma_status_t status);
+void stream_fail_error(struct stream *stream, uint32_t op, omprma_status_t status)
+    __attribute__((cold));
 
 /* The same at operation `op`. */
-void stream_fail_at(struct stream *stream, uint32_t op, omprma_status_t status, const char *text);
+void stream_fail_at(struct stream *stream, uint32_t op, omprma_status_t status, const char *text)
+    __attribute__((cold));
 
 /* The same because a device, of this stream or another one, has crashed. */
-void stream_lose(struct stream *stream, struct worker_device *device);
+void stream_lose(struct stream *stream, struct worker_device *device) __attribute__((cold));
 
 /* A peer gives no answers any more: fails the transfers with it that are under way. */
-void stream_lose_peer(struct stream *stream, const struct lost_peer *peer);
+void stream_lose_peer(struct stream *stream, const struct lost_peer *peer) __attribute__((cold));
 
 /* Makes a stream that has failed well again from operation `op` on. */
 void stream_reset(struct stream *stream, uint32_t op);
@@ -198,7 +201,7 @@ omprma_status_t stream_failure_of(const struct stream *stream, uint32_t op);
 /* A device has crashed: fails all its streams, the ones with a launch under way with the crash
  * itself. */
 void stream_lose_device(struct session *session, const struct worker_device *device,
-                        const char *text);
+                        const char *text) __attribute__((cold));
 
 /* How much goes on without the application's doing: commands that devices run, or that wait for a
  * lane, and transfers with other workers that were not said more than once to stand still. */
@@ -248,7 +251,7 @@ void *reply_append(const struct stream *stream, uint16_t code, uint32_t op, uint
 /* Appends that operation `op` of a stream was not done: it has failed by itself, with the calling
  * thread's error, or, where the stream has failed, an earlier one had. */
 void reply_failure(const struct stream *stream, uint32_t op, omprma_status_t status,
-                   const char *text);
+                   const char *text) __attribute__((cold));
 
 /* Appends that a transfer with `peer` has not moved anything for so long, for the how manieth time.
  */

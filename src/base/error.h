@@ -10,9 +10,10 @@
 enum { ERROR_TEXT_BYTES = 1024 };
 
 /* Stores the formatted line as the calling thread's last error and returns `status`, so that
- * `return error_set(...)` reads naturally. Lines start in lower case and have no full stop. */
+ * `return error_set(...)` reads naturally. Lines start in lower case and have no full stop. It is
+ * cold, as all that reports: what leads there is laid out apart from what programs do all day. */
 omprma_status_t error_set(omprma_status_t status, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+    __attribute__((cold, format(printf, 2, 3)));
 
 /* Says that the driver of a device has a code of its own for the error that was just set. Returns
  * `status`. */

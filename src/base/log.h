@@ -25,6 +25,7 @@ void log_to(int fd);
 
 int log_level(void);
 
-void log_write(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void log_write(enum log_level level, const char *format, ...)
+    __attribute__((cold, format(printf, 2, 3)));
 
 #endif

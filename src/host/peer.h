@@ -86,7 +86,8 @@ static inline bool peer_may_send(const struct peer *peer)
 }
 
 /* Gives the peer up: all its devices are lost, and their queues fail. */
-void peer_lose(struct peer *peer, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void peer_lose(struct peer *peer, const char *format, ...)
+    __attribute__((cold, format(printf, 2, 3)));
 
 /* A few messages' worth of life: asks a silent worker, gives up on one that stays silent, or of
  * which its doorbell says that it has died. Of the time since it was asked `absent_ns` do not

@@ -124,15 +124,16 @@ void queue_end_marks(struct omprma_queue *queue);
  * fail. NULL: all that is not issued does. What this side has begun must come to its end. The
  * queue's first failure is kept. */
 void queue_fail(struct omprma_queue *queue, struct operation *at, omprma_status_t status,
-                const char *text);
+                const char *text) __attribute__((cold));
 
 /* The same with the code of the device's driver. */
 void queue_fail_coded(struct omprma_queue *queue, struct operation *at, omprma_status_t status,
-                      int code, const char *text);
+                      int code, const char *text) __attribute__((cold));
 
 /* Fails the queue with all that is in it: its device is lost, or something is stuck. Data that is
  * under way is left. If exchanges are not complete, one is named. */
-void queue_lose(struct omprma_queue *queue, omprma_status_t status, const char *text);
+void queue_lose(struct omprma_queue *queue, omprma_status_t status, const char *text)
+    __attribute__((cold));
 
 /* The text of a failure, in `named` with both devices in front if the operation is an exchange; for
  * NULL, if any of the queue is. Returns one of the two. */

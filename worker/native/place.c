@@ -303,7 +303,7 @@ int place_nodes(const struct place *place)
 static omprma_status_t place_within(const struct place *whole, hwloc_const_cpuset_t within,
                                     bool by_numa, int index, int count, struct place **part)
 {
-    struct place *made;
+    struct place *made = NULL;
     omprma_status_t status = place_make(index, count, whole->lanes, &made);
     if (status)
         return status;
@@ -336,7 +336,7 @@ omprma_status_t place_now(const struct place *whole, int index, int count, struc
 omprma_status_t place_create(const char *synthetic, const struct place_wish *wish,
                              struct place **place)
 {
-    struct place *made;
+    struct place *made = NULL;
     omprma_status_t status = place_make(wish->index, wish->count, wish->lanes, &made);
     if (status)
         return status;
