@@ -30,6 +30,24 @@ if(can_optimize_across_files)
     target_link_options(omprma_flags INTERFACE $<IF:${across_files},-flto=auto,-fno-lto>)
 endif()
 
+# Small regions miss the processor's cache of instructions a hundred times. A build that has recorded
+# which code runs tells the next one in the same folder, see scripts/profiled.
+set(OMPRMA_PROFILE "" CACHE PATH "Folder of what programs have recorded, to lay code out by")
+option(OMPRMA_RECORD "Build libraries and workers that record into OMPRMA_PROFILE" OFF)
+if(OMPRMA_PROFILE AND NOT can_optimize_across_files)
+    message(FATAL_ERROR "OMPRMA_PROFILE needs gcc, and OMPRMA_LTO")
+elseif(OMPRMA_PROFILE AND OMPRMA_RECORD)
+    set(profile -fprofile-generate=${OMPRMA_PROFILE} -fprofile-update=atomic)
+elseif(OMPRMA_PROFILE)
+    set(profile -fprofile-use=${OMPRMA_PROFILE} -fprofile-partial-training -Wno-missing-profile)
+elseif(OMPRMA_RECORD)
+    message(FATAL_ERROR "OMPRMA_RECORD needs OMPRMA_PROFILE, the folder to record into")
+endif()
+if(OMPRMA_PROFILE)
+    target_compile_options(omprma_flags INTERFACE "$<${across_files}:${profile}>")
+    target_link_options(omprma_flags INTERFACE ${profile}) # programs link some of their objects, too
+endif()
+
 # omprma_across_files(TARGET...): these are optimized so.
 function(omprma_across_files)
     set_target_properties(${ARGN} PROPERTIES OMPRMA_ACROSS_FILES ON)
