@@ -99,6 +99,18 @@ jobs() {
     echo $((gib < 1 ? 1 : gib < cores ? gib : cores))
 }
 
+# build_or_die LOG PRESET TARGET [CMAKE-ARGUMENT...]: configures the preset and builds the target.
+# What that prints goes into the log, whose end is shown where it fails.
+build_or_die() {
+    local log=$1 preset=$2 target=$3
+    mkdir -p "$(dirname "$log")"
+    { cmake --preset "$preset" "${@:4}" &&
+        cmake --build --preset "$preset" --target "$target" -j "$(jobs)"; } >"$log" 2>&1 || {
+        tail -n 40 "$log" >&2
+        die "the build failed; see $log"
+    }
+}
+
 # clang_14: the command that compiles target regions with clang 14 on this machine.
 clang_14() {
     if [ -e /usr/lib/llvm-14/lib/libomptarget.so ]; then
