@@ -1,10 +1,19 @@
 /* fifo.c: see fifo.h. */
 #include "control/fifo.h"
 
+#include <emmintrin.h>
 #include <stdatomic.h>
 #include <string.h>
 
-enum { ELEMENTS = 1024, ELEMENT_BYTES = 512, HEADER_BYTES = 8, LONGEST = 36 };
+enum {
+    ELEMENTS = 1024,
+    ELEMENT_BYTES = 512,
+    HEADER_BYTES = 8,
+    LONGEST = 36,
+    LINE = 64,
+    STREAMED =
+        2560 /* messages above this are written past the caches: those of more than 2 KiB of data */
+};
 
 /* `number` is that of its place among all that were ever filled, from 1, stored last; 0 at first.
  */
@@ -55,6 +64,27 @@ bool fifo_is_open(const struct fifo *fifo)
     return atomic_load_explicit(&fifo->is_open, memory_order_acquire);
 }
 
+/* Into an element, whose data begins HEADER_BYTES behind a line. Where two cores share no cache, a
+ * line that one of them has written takes the other 35 ns even if it asks for many; from memory
+ * they come three times as fast. A short message is better off in the cache: its first line counts,
+ * not how many there are. */
+static void write_message(uint8_t *data, const uint8_t *message, uint32_t bytes)
+{
+    uint32_t at = LINE - HEADER_BYTES;
+
+    if (bytes <= STREAMED) {
+        memcpy(data, message, bytes);
+        return;
+    }
+    memcpy(data, message, at);
+    for (; at + LINE <= bytes; at += LINE)
+        for (uint32_t i = at; i < at + LINE; i += sizeof(__m128i))
+            _mm_stream_si128((__m128i *)(void *)(data + i),
+                             _mm_loadu_si128((const __m128i *)(const void *)(message + i)));
+    memcpy(data + at, message + at, bytes - at);
+    _mm_sfence(); /* such stores are ordered by nothing else, not by releasing */
+}
+
 bool fifo_push(struct fifo_end *writer, const void *message, uint32_t bytes)
 {
     struct fifo *fifo = writer->fifo;
@@ -69,7 +99,7 @@ bool fifo_push(struct fifo_end *writer, const void *message, uint32_t bytes)
             return false;
     }
     atomic_store_explicit(&element->bytes, bytes, memory_order_relaxed);
-    memcpy((uint8_t *)element + HEADER_BYTES, message, bytes);
+    write_message((uint8_t *)element + HEADER_BYTES, message, bytes);
     atomic_store_explicit(&element->number, writer->position + 1, memory_order_release);
     writer->position += count;
     return true;
