@@ -12,10 +12,11 @@
 
 enum {
     EXCHANGE_WAYS_FREE = 3, /* put, get, send: what contests between ways count from 0 */
-    SMALL_CLASS = 12
+    SMALL_FIRST = 11,       /* classes of small data: up to 4 and up to 8 KiB */
+    SMALL_LAST = 12
 };
 
-_Static_assert(ADAPT_LEAST == 1 << SMALL_CLASS && ADAPT_SMALL == 2 << SMALL_CLASS, "small sizes");
+_Static_assert(ADAPT_LEAST == 2 << SMALL_FIRST && ADAPT_SMALL == 2 << SMALL_LAST, "small sizes");
 
 #define NEVER UINT64_MAX /* no number of transfers: the time says nothing */
 
@@ -53,7 +54,7 @@ static const char *exchange_name_of(int way)
     return names[way];
 }
 
-/* "64 KiB"; the smallest size of a class. */
+/* "64 KiB"; what a class is above. */
 static const char *size_text(unsigned class, char *text, size_t bytes)
 {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
@@ -62,19 +63,13 @@ static const char *size_text(unsigned class, char *text, size_t bytes)
     return text;
 }
 
-/* The class of small transfers has its end, see paths_class(); exchanges have none. */
-static const char *to_text(unsigned class, const char *(*name)(int way))
-{
-    return class == SMALL_CLASS && name != exchange_name_of ? "to" : "to below";
-}
-
 /* ---- begin and end ---- */
 
 static void begin_direction(struct adapt_kind *kind, const struct paths *paths,
                             enum paths_direction direction)
 {
     for (unsigned class = cost_class(ADAPT_LEAST); class < COST_CLASSES; class ++) {
-        uint64_t bytes = UINT64_C(1) << class;
+        uint64_t bytes = cost_class_bytes(class);
         const double us[] = {cost_at(&paths->curve[direction][PATH_RMA], bytes),
                              cost_at(&paths->curve[direction][PATH_TWO_SIDED], bytes)};
         bool rma = paths_bulk(paths, direction == PATHS_SUBMIT, bytes) == PATH_RMA;
@@ -83,11 +78,21 @@ static void begin_direction(struct adapt_kind *kind, const struct paths *paths,
     }
 }
 
-/* In messages or not, all small sizes alike. Messages that win carry what is below, too. */
-static void put_small(const struct adapt_kind *kind, struct paths *paths,
-                      enum paths_direction direction, bool is_inline)
+static bool is_inline(const struct adapt_kind *kind, enum paths_direction direction, unsigned class)
 {
-    uint32_t limit = is_inline ? ADAPT_SMALL : kind->below[direction];
+    const struct contest *contest = &kind->contest[direction][class];
+
+    return contest->current == contest->ways - 1;
+}
+
+/* What messages carry, by the classes of small data. Where they win they carry what is below, too.
+ */
+static void put_small(const struct adapt_kind *kind, struct paths *paths,
+                      enum paths_direction direction)
+{
+    uint32_t limit = is_inline(kind, direction, SMALL_LAST)    ? ADAPT_SMALL
+                     : is_inline(kind, direction, SMALL_FIRST) ? ADAPT_LEAST
+                                                               : kind->below[direction];
 
     if (direction == PATHS_SUBMIT) {
         paths->inline_submit = limit;
@@ -97,31 +102,25 @@ static void put_small(const struct adapt_kind *kind, struct paths *paths,
     paths->inline_retrieve_fused = kind->fused > limit ? kind->fused : limit;
 }
 
-/* What start-up may have decided for each size is decided for all of them. */
 static void begin_small(struct adapt_kind *kind, struct paths *paths,
                         enum paths_direction direction)
 {
-    const struct cost_curve *curve = paths->curve[direction];
     uint32_t limit = direction == PATHS_SUBMIT ? paths->inline_submit : paths->inline_retrieve;
-    int ways = direction == PATHS_SUBMIT ? 2 : 3, way, current = ways - 1;
-    double us[CONTEST_WAYS], sum[CONTEST_WAYS];
+    int ways = direction == PATHS_SUBMIT ? 2 : 3;
 
-    for (way = 0; way < ways; way++) {
-        enum path path = path_of(direction, true, way);
-
-        us[way] = cost_at(&curve[path], ADAPT_LEAST);
-        sum[way] = us[way] + cost_at(&curve[path], ADAPT_SMALL);
-    }
-    if (limit < ADAPT_SMALL) {
-        way = paths_bulk(paths, direction == PATHS_SUBMIT, ADAPT_LEAST) == PATH_RMA ? 0 : 1;
-        if (limit < ADAPT_LEAST || (sum[way] > 0 && sum[way] < sum[current]))
-            current = way;
-    }
     kind->small[direction] = true;
     kind->below[direction] = limit < ADAPT_LEAST ? limit : ADAPT_LEAST - 1;
     kind->fused = paths->inline_retrieve_fused;
-    put_small(kind, paths, direction, current == ways - 1);
-    contest_begin(&kind->contest[direction][SMALL_CLASS], ways, current, us);
+    for (unsigned class = SMALL_FIRST; class <= SMALL_LAST; class ++) {
+        uint64_t bytes = cost_class_bytes(class);
+        bool rma = paths_bulk(paths, direction == PATHS_SUBMIT, bytes) == PATH_RMA;
+        double us[CONTEST_WAYS];
+
+        for (int way = 0; way < ways; way++)
+            us[way] = cost_at(&paths->curve[direction][path_of(direction, true, way)], bytes);
+        contest_begin(&kind->contest[direction][class], ways, limit >= bytes ? ways - 1 : !rma, us);
+    }
+    put_small(kind, paths, direction);
 }
 
 void adapt_begin(struct device *device)
@@ -153,7 +152,7 @@ void adapt_begin_exchange(struct exchange_paths *paths)
     if (!contests)
         return;
     for (unsigned class = 0; class < COST_CLASSES; class ++) {
-        double share = (double)(UINT64_C(1) << class) / (1 << 20), us[EXCHANGE_WAYS_FREE];
+        double share = (double)cost_class_bytes(class) / (1 << 20), us[EXCHANGE_WAYS_FREE];
 
         for (int way = 0; way < EXCHANGE_WAYS_FREE; way++)
             us[way] = share * paths->us[exchange_way_of(way)];
@@ -213,7 +212,7 @@ static bool can_time(const struct omprma_queue *queue)
 struct contest *adapt_contest(struct adapt_kind *kind, enum paths_direction direction,
                               uint64_t bytes)
 {
-    return &kind->contest[direction][paths_class(bytes)];
+    return &kind->contest[direction][cost_class(bytes)];
 }
 
 bool adapt_decides(const struct omprma_queue *queue, bool submit, uint64_t bytes)
@@ -243,7 +242,7 @@ enum path adapt_path(struct omprma_queue *queue, bool submit, uint64_t bytes, bo
         contest, contest_is_due(contest) && (!small || queue_is_idle(queue)) && can_time(queue),
         timed);
     if (*timed)
-        queue->device->runtime->watch = (struct adapt_watch){.way = way};
+        queue->device->runtime->watch = (struct adapt_watch){.way = way, .asked_ns = clock_ns()};
     return path_of(direction, small, way);
 }
 
@@ -295,14 +294,15 @@ void adapt_begun(struct operation *operation)
     if (!watch || watch->begun_ns || !is_first(operation))
         return;
     waited = watch->waited || (queue->waiters && runtime->driven); /* a query does not drive */
-    watch->begun_ns = clock_ns();
+    /* What a call takes until data is under way counts, as it does for a message. */
+    watch->begun_ns = watch->waited ? watch->asked_ns : clock_ns();
     watch->begun = waited && is_alone(queue) ? runtime->moved : NEVER;
 }
 
-/* As if it had the smallest size of its class. */
+/* As if it had the largest size of its class. */
 static double scaled(const struct cost_curve *curve, uint64_t bytes, unsigned class, double us)
 {
-    double whole = cost_at(curve, bytes), base = cost_at(curve, UINT64_C(1) << class);
+    double whole = cost_at(curve, bytes), base = cost_at(curve, cost_class_bytes(class));
 
     return whole > 0 ? us * base / whole : us;
 }
@@ -312,10 +312,10 @@ static void say_revision(const char *what, const char *where, const struct conte
 {
     char from[16], to[16];
 
-    log_write(LOG_CHOICE, "%ss of %s %s %s, %s: %s in place of %s: %.1f us in place of %.1f", what,
-              size_text(class, from, sizeof(from)), to_text(class, name),
-              size_text(class + 1, to, sizeof(to)), where, name(contest->current), name(old),
-              (double)contest->us[contest->current], (double)contest->us[old]);
+    log_write(LOG_CHOICE, "%ss above %s to %s, %s: %s in place of %s: %.1f us in place of %.1f",
+              what, size_text(class, from, sizeof(from)), size_text(class + 1, to, sizeof(to)),
+              where, name(contest->current), name(old), (double)contest->us[contest->current],
+              (double)contest->us[old]);
 }
 
 static const char *path_name_of(int way)
@@ -343,8 +343,8 @@ static void follow(const struct runtime *runtime, const struct adapt_kind *kind,
             paths->rma[direction] |= bit;
         if (path == PATH_TWO_SIDED)
             paths->rma[direction] &= ~bit;
-        if (class == SMALL_CLASS && kind->small[direction])
-            put_small(kind, paths, direction, path == PATH_INLINE);
+        if (class <= SMALL_LAST && kind->small[direction])
+            put_small(kind, paths, direction);
     }
 }
 
@@ -368,7 +368,7 @@ static void count(const struct device *device, enum paths_direction direction, u
     const struct adapt_watch *watch = &device->runtime->watch;
     double us = share * (double)(clock_ns() - watch->begun_ns) / 1e3;
     struct adapt_kind *kind = device->paths.adapt;
-    unsigned class = paths_class(bytes);
+    unsigned class = cost_class(bytes);
     struct contest *contest;
     bool small;
     int old;
@@ -406,7 +406,7 @@ void adapt_inline_begins(struct runtime *runtime)
 
     watch->is_inline = true;
     watch->begun = runtime->moved;
-    watch->begun_ns = clock_ns();
+    watch->begun_ns = watch->asked_ns;
 }
 
 /* Only a submit that is timed has a result, whose way back takes about a third of the time within a
@@ -455,7 +455,7 @@ void adapt_exchange_ended(const struct exchange *x, const struct adapt_exchange 
 
     if (x->queue->failed || runtime->moved != times->begun)
         return;
-    us *= (double)(UINT64_C(1) << class) / (double)x->bytes;
+    us *= (double)cost_class_bytes(class) / (double)x->bytes;
     if (contest_sample(times->contest, times->way, us))
         say_revision("exchange",
                      times->contest == &runtime->exchange[0].contests[class]
@@ -490,9 +490,9 @@ static void print_contests(FILE *out, const char *what, const char *where,
             transfers += contests[next].transfers;
             spent += contests[next].spent_us;
         }
-        fprintf(out, "omprma:   %ss of %s %s %s, %s: %s, %" PRIu64 " of them", what,
-                size_text(class, from, sizeof(from)), to_text(next - 1, name),
-                size_text(next, to, sizeof(to)), where, name(contest->current), transfers);
+        fprintf(out, "omprma:   %ss above %s to %s, %s: %s, %" PRIu64 " of them", what,
+                size_text(class, from, sizeof(from)), size_text(next, to, sizeof(to)), where,
+                name(contest->current), transfers);
         if (contest->revisions)
             fprintf(out, "; at start-up %s, revised %" PRIu32 "x, gained %.1f ms",
                     name(contest->first), contest->revisions, contest->gained_us / 1e3);
@@ -506,10 +506,10 @@ static void print_direction(FILE *out, const struct adapt_kind *kind,
                             enum paths_direction direction)
 {
     const struct contest *contests = kind->contest[direction];
-    unsigned larger = kind->small[direction] ? SMALL_CLASS + 1 : 0;
+    unsigned larger = kind->small[direction] ? SMALL_LAST + 1 : 0;
 
     if (larger)
-        print_contests(out, direction_names[direction], kind->name, contests, SMALL_CLASS, larger,
+        print_contests(out, direction_names[direction], kind->name, contests, SMALL_FIRST, larger,
                        direction == PATHS_SUBMIT ? small_submit_name_of : path_name_of);
     print_contests(out, direction_names[direction], kind->name, contests, larger, COST_CLASSES,
                    path_name_of);

@@ -7,12 +7,14 @@ enum {
     FIRST_ROUNDS = 2,     /* on credit, for each other way; as many again if they are cheap */
     PAUSE = 64,           /* transfers between later rounds: doubled each time, */
     PAUSE_MOST = 1 << 14, /* up to this */
-    DISTURBED_MOST = 16   /* in a row: so it is */
+    DISTURBED_MOST = 16   /* in a row, */
 };
 
-static const double cheap_us = 100;    /* what may be spent early */
+static const float disturbed_most_us = 100000; /* and so long together: so it is */
+static const double cheap_us = 100;            /* what may be spent early */
 static const float earned = 1.F / 128; /* share of the time of transfers that trying may cost */
 static const float margin_first = 0.92F, margin_step = 0.04F, margin_least = 0.72F;
+static const float clear_share = 0.75F; /* of it: so much better is believed at once */
 static const float hopeless = 4; /* so many times slower, twice, is not tried again on credit */
 static const float disturbed_times = 16, disturbed_us = 20; /* of what is expected, and at least */
 
@@ -81,7 +83,7 @@ static void begin_round(struct contest *contest)
 /* The next one tries the next of the others. */
 static void end_round(struct contest *contest)
 {
-    contest->round = false;
+    contest->round = contest->has_won = false;
     contest->since = 0;
     if (contest->rounds > first_rounds(contest) && contest->pause < PAUSE_MOST)
         contest->pause *= 2;
@@ -165,9 +167,13 @@ static bool is_disturbed(struct contest *contest, float us)
     for (int way = 0; way < contest->ways; way++)
         if (contest->us[way] > expected)
             expected = contest->us[way];
-    if (expected > 0 && us > disturbed_us && us > disturbed_times * expected)
-        return ++contest->disturbed <= DISTURBED_MOST;
+    if (expected > 0 && us > disturbed_us && us > disturbed_times * expected) {
+        contest->disturbed_for_us += us;
+        contest->disturbed += contest->disturbed < DISTURBED_MOST;
+        return contest->disturbed < DISTURBED_MOST || contest->disturbed_for_us < disturbed_most_us;
+    }
     contest->disturbed = 0;
+    contest->disturbed_for_us = 0;
     return false;
 }
 
@@ -185,6 +191,23 @@ static void revise(struct contest *contest)
     end_round(contest);
     contest->pause = PAUSE;
     contest->rival = (uint8_t)old; /* looked at once more before any other */
+}
+
+/* The rival has won a round: by far, or its second one in a row. */
+static bool is_sure(const struct contest *contest)
+{
+    return contest->has_won || least(contest->there, contest->there_count) <
+                                   clear_share * least(contest->here, contest->here_count);
+}
+
+static void look_again(struct contest *contest)
+{
+    uint8_t rival = contest->rival;
+
+    end_round(contest);
+    contest->rival = rival;
+    contest->pause = PAUSE;
+    contest->has_won = true;
 }
 
 bool contest_sample(struct contest *contest, int way, double us)
@@ -208,6 +231,10 @@ bool contest_sample(struct contest *contest, int way, double us)
     }
     if (contest->here_count < CONTEST_SAMPLES || contest->there_count < CONTEST_SAMPLES)
         return false;
+    if (!is_sure(contest)) {
+        look_again(contest);
+        return false;
+    }
     revise(contest);
     return true;
 }

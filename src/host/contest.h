@@ -8,9 +8,10 @@
  * beginning, early where that is cheap, so that a wrong choice is found within 64 transfers; a
  * program of few transfers pays for that, any other one less than 1 % altogether.
  *
- * Hysteresis: the best of three transfers each way decides, because disturbances only add; the
- * other way must be 8 % better, and each revision raises that. What takes many times what was
- * expected does not count, unless it goes on: another program had the processor.
+ * Hysteresis: the best of three transfers each way decides a round, because disturbances only add;
+ * the other way must be 8 % better, twice in a row unless it is so by a quarter, and each revision
+ * raises that. What takes many times what was expected does not count, unless it goes on: another
+ * program had the processor.
  */
 #ifndef OMPRMA_HOST_CONTEST_H
 #define OMPRMA_HOST_CONTEST_H
@@ -30,10 +31,12 @@ struct contest {
     uint8_t first;    /* the one that was chosen at start-up */
     uint8_t rival;    /* the one that is tried next */
     bool round;       /* it is being tried */
+    bool has_won;     /* it was better in the last round, but not by far */
     uint8_t hopeless; /* one bit each: so much slower that it waits for credit */
     uint8_t tries;    /* transfers of this round */
     uint8_t here_count, there_count;
-    uint8_t disturbed;                                   /* samples in a row that were */
+    uint8_t disturbed;                                   /* samples in a row that were, */
+    float disturbed_for_us;                              /* and how long they took */
     float here[CONTEST_SAMPLES], there[CONTEST_SAMPLES]; /* microseconds of this round */
     float us[CONTEST_WAYS]; /* expected: at start-up, then as found in rounds; 0: unknown */
     float credit_us;
@@ -56,7 +59,7 @@ bool contest_is_due(const struct contest *contest);
 /* The way of the next transfer. *timed: somebody measures it; never unless it can be. */
 int contest_next(struct contest *contest, bool can_time, bool *timed);
 
-/* What a timed transfer took, as if it had the smallest size of its class; those that were
+/* What a timed transfer took, as if it had the largest size of its class; those that were
  * disturbed are left out. True: another way is the current one from now on; us[] says what both
  * take. */
 bool contest_sample(struct contest *contest, int way, double us);

@@ -14,6 +14,9 @@ static const double clear_ratio = 1.25; /* from here on two ways are told apart 
 static const double equal_ratio = 1.02; /* up to here they are the same */
 static const double first_ratio = 1.03; /* and up to here the first one is taken */
 static const double rough_ratio = 1.5;  /* the same if times are rough */
+/* Within a host, where what a message takes may halve or double with the next second, as the
+ * processors are placed, and what a put or get takes does not. */
+static const double near_ratio = 1.1;
 static const double beyond_ratio = 0.9; /* data that makes a message leave later goes along in it */
 static const double repeated_ratio = 1.15; /* up to here one sample is another one's repetition */
 
@@ -129,7 +132,7 @@ uint64_t cost_classes(const struct cost_curve *first, const struct cost_curve *s
     uint64_t classes = 0, last = last_common(first, second);
 
     for (unsigned class = 0; class < COST_CLASSES; class ++) {
-        uint64_t bytes = class < cost_class(last) ? UINT64_C(1) << class : last;
+        uint64_t bytes = class < cost_class(last) ? cost_class_bytes(class) : last;
         double mine = cost_at(first, bytes), other = cost_at(second, bytes);
         bool rough = is_rough_at(first, bytes) || is_rough_at(second, bytes);
 
@@ -147,14 +150,30 @@ static double limit_ratio(uint64_t bytes, uint64_t at_once, bool rough)
     if (bytes <= COST_EAGER)
         return rough ? HUGE_VAL : equal_ratio;
     if (bytes <= at_once)
-        return equal_ratio;
+        return near_ratio;
     return rough ? beyond_ratio / clear_ratio : beyond_ratio;
+}
+
+/* How much better a message is, as a logarithm; 0 where there is nothing else, or nothing is sure.
+ * Bounded, so that one size that was measured wrong does not decide for those beside it. */
+static double gain(double mine, double other, double ratio)
+{
+    static const double most = 0.7; /* twice as good */
+    double value;
+
+    if (other <= 0 || ratio == HUGE_VAL)
+        return 0;
+    if (mine <= 0)
+        return most;
+    value = log(ratio * other / mine);
+    return value > most ? most : value < -most ? -most : value;
 }
 
 uint32_t cost_limit(const struct cost_curve *small, double base, const struct cost_curve *first,
                     const struct cost_curve *second, uint64_t second_from, uint32_t most)
 {
     uint64_t last = COST_EAGER; /* size measured */
+    double sum = 0, best = 0;
     uint32_t limit = 0;
 
     for (int i = 0; i < COST_SIZES; i++)
@@ -170,10 +189,11 @@ uint32_t cost_limit(const struct cost_curve *small, double base, const struct co
             other = time;
         if (bytes > last || (bytes > COST_EAGER && other <= 0 && (first || second)))
             break;
-        if (other > 0 &&
-            mine > limit_ratio(bytes, small->at_once, is_rough_at(small, bytes)) * other)
-            break;
-        limit = bytes;
+        sum += gain(mine, other, limit_ratio(bytes, small->at_once, is_rough_at(small, bytes)));
+        if (sum >= best) {
+            best = sum;
+            limit = bytes;
+        }
     }
     return limit;
 }

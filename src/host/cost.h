@@ -13,16 +13,23 @@ enum {
     COST_SIZES = 8,    /* sizes measured; dense where transports change their protocol */
     COST_SAMPLES = 16, /* most of one operation */
     COST_EAGER = 2048, /* a message of so much leaves at once, with any MPI */
-    COST_CLASSES = 48  /* size classes: class c holds sizes from 1 << c to below 2 << c */
+    COST_CLASSES = 48  /* size classes: class c holds sizes above 1 << c up to 2 << c */
 };
 
 extern const uint64_t cost_sizes[COST_SIZES];
 
 static inline unsigned cost_class(uint64_t bytes)
 {
-    unsigned class = 63 - (unsigned)__builtin_clzll(bytes | 1);
+    unsigned class = bytes < 2 ? 0 : 63 - (unsigned)__builtin_clzll(bytes - 1);
 
     return class < COST_CLASSES ? class : COST_CLASSES - 1;
+}
+
+/* The largest size of a class, for which all of it is decided: powers of two are what is used most.
+ */
+static inline uint64_t cost_class_bytes(unsigned class)
+{
+    return UINT64_C(2) << class;
 }
 
 /* ---- samples ---- */
@@ -75,10 +82,12 @@ double cost_at(const struct cost_curve *curve, uint64_t bytes);
  * not measured, and those much larger than what was measured of both. */
 uint64_t cost_classes(const struct cost_curve *first, const struct cost_curve *second);
 
-/* Largest power of two up to `most`, and to what `small` was measured at or COST_EAGER, where that
- * without `base` is not slower than the better one of the others. Up to COST_EAGER it may be so if
- * its time is rough; beyond what leaves at once it has to be faster by a tenth. `second` counts
- * only above `second_from`. NULL: there is no such way. 0: none.
+/* Power of two up to `most`, and to what `small` was measured at or COST_EAGER, up to which
+ * messages lose least against the better one of the others, over all powers of two: so one may be
+ * slower at a size below others at which it is much faster. Without `base`, it is as good where it
+ * is not slower; up to COST_EAGER also if its time is rough; up to what leaves at once by a tenth
+ * slower; beyond that it has to be faster by a tenth. `second` counts only above `second_from`.
+ * NULL: there is no such way. 0: none.
  */
 uint32_t cost_limit(const struct cost_curve *small, double base, const struct cost_curve *first,
                     const struct cost_curve *second, uint64_t second_from, uint32_t most);

@@ -48,18 +48,12 @@ struct exchange_paths {
 
 extern const char *const paths_names[PATH_COUNT];
 
-/* The largest size that is copied belongs to the class of those below it. */
-static inline unsigned paths_class(uint64_t bytes)
-{
-    return cost_class(bytes == OMPRMA_COPIED_SUBMIT ? bytes - 1 : bytes);
-}
-
 /* The way for one transfer of `bytes` inside an arena that is not inline. */
 static inline enum path paths_bulk(const struct paths *paths, bool submit, uint64_t bytes)
 {
     uint64_t classes = paths->rma[submit ? PATHS_SUBMIT : PATHS_RETRIEVE];
 
-    return classes >> paths_class(bytes) & 1 ? PATH_RMA : PATH_TWO_SIDED;
+    return classes >> cost_class(bytes) & 1 ? PATH_RMA : PATH_TWO_SIDED;
 }
 
 #endif

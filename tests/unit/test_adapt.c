@@ -10,7 +10,9 @@
 #include "core_fixture.h"
 #include "host/adapt.h"
 
-enum { BYTES = 64 << 10, TRANSFERS = 64, TRIES = 20, SLOW = 3000 };
+/* That 64 transfers are enough is test_contest's; here another program may have the processor for
+ * all samples of a round, and more are needed. */
+enum { BYTES = 64 << 10, TRANSFERS = 64, TRIES = 20, MOST = TRIES * TRANSFERS, SLOW = 3000 };
 
 static unsigned char here[BYTES], back[BYTES];
 
@@ -66,13 +68,12 @@ static void updates_correct_a_wrong_choice(void **state)
     at = core_alloc(0, BYTES);
     assert_int_equal(path_of(true), PATH_TWO_SIDED);
     assert_int_equal(path_of(false), PATH_TWO_SIDED);
-    for (int i = 0; i < TRANSFERS; i++)
+    for (int i = 0; i < MOST && (path_of(true) != PATH_RMA || path_of(false) != PATH_RMA); i++)
         update(queue, at, i);
     assert_int_equal(path_of(true), PATH_RMA);
     assert_int_equal(path_of(false), PATH_RMA);
     assert_int_equal(paths_bulk(&core_device(1)->paths, true, BYTES), PATH_RMA); /* of its kind */
-    assert_int_equal(revisions(PATHS_SUBMIT), 1);
-    assert_int_equal(revisions(PATHS_RETRIEVE), 1);
+    assert_true(revisions(PATHS_SUBMIT) >= 1 && revisions(PATHS_RETRIEVE) >= 1);
     omprma_queue_destroy(queue);
     core_stop();
 }
@@ -87,8 +88,9 @@ static void choose_small(bool is_inline)
         double us[CONTEST_WAYS] = {1000, 1000, 1000};
 
         us[is_inline ? inline_way : 0] = 10;
-        contest_begin(&kind->contest[direction][cost_class(ADAPT_LEAST)], inline_way + 1,
-                      is_inline ? inline_way : 0, us);
+        for (uint64_t bytes = ADAPT_LEAST; bytes <= ADAPT_SMALL; bytes *= 2)
+            contest_begin(&kind->contest[direction][cost_class(bytes)], inline_way + 1,
+                          is_inline ? inline_way : 0, us);
     }
     for (int i = 0; i < 2; i++) {
         core_device(i)->paths.inline_submit = core_device(i)->paths.inline_retrieve =
@@ -97,7 +99,7 @@ static void choose_small(bool is_inline)
     }
 }
 
-/* For small data a message is one of the ways. All sizes are one class. */
+/* For small data a message is one of the ways. */
 static void correct_small_data(unsigned slow_puts, bool is_inline)
 {
     static const size_t sizes[] = {ADAPT_SMALL, ADAPT_SMALL - 8, ADAPT_SMALL - 2000};
@@ -125,6 +127,11 @@ static void correct_small_data(unsigned slow_puts, bool is_inline)
     core_stop();
 }
 
+static bool carries_at_most(const struct paths *paths, uint32_t bytes)
+{
+    return paths->inline_submit <= bytes && paths->inline_retrieve <= bytes;
+}
+
 /* What start-up found for less comes back, and for what rides on a launch's result. */
 static void messages_that_lose_again(void **state)
 {
@@ -143,7 +150,12 @@ static void messages_that_lose_again(void **state)
     kind->below[PATHS_SUBMIT] = 1024;
     kind->below[PATHS_RETRIEVE] = 512;
     kind->fused = 2048;
-    for (int i = 0; i < TRANSFERS; i++)
+    for (int i = 0; i < MOST && !carries_at_most(paths, ADAPT_LEAST); i++)
+        update_bytes(queue, at, i, ADAPT_SMALL);
+    assert_int_equal(paths->inline_submit, ADAPT_LEAST); /* 4 KiB are another class */
+    assert_int_equal(paths->inline_retrieve, ADAPT_LEAST);
+    assert_int_equal(paths->inline_retrieve_fused, ADAPT_LEAST);
+    for (int i = 0; i < MOST && !carries_at_most(paths, 1024); i++)
         update_bytes(queue, at, i, ADAPT_LEAST);
     assert_int_equal(paths->inline_submit, 1024);
     assert_int_equal(paths->inline_retrieve, 512);
@@ -193,7 +205,7 @@ static void regions_correct_a_wrong_choice(void **state)
     queue = core_queue(0);
     at = core_alloc(0, BYTES);
     more_at = core_alloc(0, BYTES);
-    for (int i = 0; i < TRANSFERS / 2; i++) { /* of two transfers each way */
+    for (int i = 0; i < MOST && (path_of(true) != PATH_RMA || path_of(false) != PATH_RMA); i++) {
         memset(here, i, BYTES);
         memset(more, i + 1, BYTES);
         assert_ok(omprma_submit(queue, at, here, BYTES));
@@ -358,8 +370,9 @@ static void a_worker_that_is_lost_while_a_message_is_timed(void **state)
 static void statistics_say_so(void **state)
 {
     omprma_queue_t *queue;
+    int transfers = 0;
     omprma_addr_t at;
-    char *text = NULL;
+    char expected[160], *text = NULL;
     size_t bytes = 0;
     FILE *out;
 
@@ -367,14 +380,17 @@ static void statistics_say_so(void **state)
     start(true);
     queue = core_queue(0);
     at = core_alloc(0, BYTES);
-    for (int i = 0; i < TRANSFERS; i++)
-        update(queue, at, i);
+    for (; transfers < MOST && path_of(true) != PATH_RMA; transfers++)
+        update(queue, at, transfers);
+    snprintf(expected, sizeof(expected),
+             "submits above 32 KiB to 64 KiB, this host: rma, %d of them; "
+             "at start-up two-sided, revised %ux, gained ",
+             transfers, revisions(PATHS_SUBMIT));
     out = open_memstream(&text, &bytes);
     assert_non_null(out);
     adapt_print(runtime_get(), out);
     fclose(out);
-    assert_non_null(strstr(text, "submits of 64 KiB to below 128 KiB, this host: rma, 64 of them; "
-                                 "at start-up two-sided, revised 1x, gained "));
+    assert_non_null(strstr(text, expected));
     free(text);
     omprma_queue_destroy(queue);
     core_stop();

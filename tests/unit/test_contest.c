@@ -210,6 +210,38 @@ static void trying_costs_less_than_one_percent(void **state)
     }
 }
 
+/* Until the next round is over. */
+static void run_round(struct contest *contest, struct truth *truth)
+{
+    uint32_t rounds = contest->rounds;
+
+    do
+        transfer(contest, truth, true);
+    while (contest->rounds == rounds || contest->round);
+}
+
+/* Better by 15 % for one round only, then for two. */
+static void a_close_win_is_looked_at_again(void **state)
+{
+    const double us[] = {10, 12};
+    struct contest contest = begun(2, 0, us);
+    struct truth worse = {.us = {10, 12}}, better = {.us = {10, 8.5}}, far = {.us = {10, 7}};
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        run_round(&contest, &better);
+        assert_int_equal(contest.current, 0);
+        run_round(&contest, &worse);
+        assert_int_equal(contest.revisions, 0);
+    }
+    run_round(&contest, &better);
+    run_round(&contest, &better);
+    assert_int_equal(contest.current, 1);
+    contest = begun(2, 0, us);
+    run_round(&contest, &far);
+    assert_int_equal(contest.current, 1);
+}
+
 /* The world changes, and changes back. */
 static void it_corrects_both_ways(void **state)
 {
@@ -279,6 +311,7 @@ int main(void)
         cmocka_unit_test(a_disturbed_rival_is_paid_for),
         cmocka_unit_test(equal_ways_do_not_change_places),
         cmocka_unit_test(trying_costs_less_than_one_percent),
+        cmocka_unit_test(a_close_win_is_looked_at_again),
         cmocka_unit_test(it_corrects_both_ways),
         cmocka_unit_test(without_time_nothing_is_tried),
         cmocka_unit_test(lost_samples_end_a_round),
