@@ -36,23 +36,26 @@ endif()
 set(OMPRMA_PROFILE "" CACHE PATH "Folder of what was recorded, to lay code out by")
 option(OMPRMA_RECORD "Build libraries and workers that record into OMPRMA_PROFILE" OFF)
 if(OMPRMA_PROFILE)
-    file(GLOB recorded ${OMPRMA_PROFILE}/*.gcda)
+    if(EXISTS ${OMPRMA_PROFILE}/compiler) # written last
+        file(READ ${OMPRMA_PROFILE}/compiler recorded_by)
+        string(STRIP "${recorded_by}" recorded_by)
+    endif()
     set(names -fprofile-prefix-path=${PROJECT_BINARY_DIR})
     include(CheckCCompilerFlag)
     check_c_compiler_flag(${names} can_name_profile)
 endif()
-if(OMPRMA_RECORD AND NOT (can_optimize_across_files AND can_name_profile))
+if(OMPRMA_RECORD AND NOT (OMPRMA_PROFILE AND can_optimize_across_files AND can_name_profile))
     message(FATAL_ERROR "OMPRMA_RECORD needs gcc from 12 on, OMPRMA_LTO, and a folder OMPRMA_PROFILE")
 elseif(OMPRMA_RECORD)
     set(profile -fprofile-generate=${OMPRMA_PROFILE} -fprofile-update=atomic ${names})
-elseif(recorded AND can_optimize_across_files AND can_name_profile)
-    # What has changed since, or was never run, is compiled as if nothing had been recorded.
+elseif(recorded_by STREQUAL CMAKE_C_COMPILER_VERSION AND can_optimize_across_files AND can_name_profile)
+    # A function whose shape has changed since, or that never ran, is compiled as if nothing were recorded.
     set(profile -fprofile-use=${OMPRMA_PROFILE} -fprofile-partial-training ${names}
         -Wno-missing-profile -Wno-coverage-mismatch)
     message(STATUS "Code is laid out by what was recorded in ${OMPRMA_PROFILE}")
 elseif(OMPRMA_PROFILE)
-    message(STATUS "Code is not laid out by what runs: ${OMPRMA_PROFILE} has nothing that this compiler "
-        "reads; scripts/record makes it, with gcc from 12 on, and small regions take a fifth less time")
+    message(STATUS "Code is not laid out by what runs: ${OMPRMA_PROFILE} has nothing of this compiler's; "
+        "scripts/record makes it, with gcc from 12 on, and small regions take a fifth less time")
 endif()
 if(profile)
     target_compile_options(omprma_flags INTERFACE "$<${across_files}:${profile}>")

@@ -241,8 +241,12 @@ enum path adapt_path(struct omprma_queue *queue, bool submit, uint64_t bytes, bo
     way = contest_next(
         contest, contest_is_due(contest) && (!small || queue_is_idle(queue)) && can_time(queue),
         timed);
-    if (*timed)
-        queue->device->runtime->watch = (struct adapt_watch){.way = way, .asked_ns = clock_ns()};
+    if (*timed) {
+        struct runtime *runtime = queue->device->runtime;
+
+        runtime->watch =
+            (struct adapt_watch){.way = way, .asked_ns = clock_ns(), .asked = runtime->moved};
+    }
     return path_of(direction, small, way);
 }
 
@@ -296,7 +300,9 @@ void adapt_begun(struct operation *operation)
     waited = watch->waited || (queue->waiters && runtime->driven); /* a query does not drive */
     /* What a call takes until data is under way counts, as it does for a message. */
     watch->begun_ns = watch->waited ? watch->asked_ns : clock_ns();
-    watch->begun = waited && is_alone(queue) ? runtime->moved : NEVER;
+    watch->begun = !waited || !is_alone(queue) ? NEVER
+                   : watch->waited             ? watch->asked
+                                               : runtime->moved;
 }
 
 /* As if it had the largest size of its class. */
@@ -405,7 +411,7 @@ void adapt_inline_begins(struct runtime *runtime)
     struct adapt_watch *watch = &runtime->watch;
 
     watch->is_inline = true;
-    watch->begun = runtime->moved;
+    watch->begun = watch->asked;
     watch->begun_ns = watch->asked_ns;
 }
 

@@ -8,7 +8,7 @@
  * its queue (order.c), and counts only if none was begun beside it, somebody waited for it all the
  * time, and worker and program are not on one processor by chance. A transfer into an idle queue is
  * waited for by the call that makes it; one behind a launch is timed from the launch's end, if its
- * queue is waited for by then. Small data, up to ADAPT_LEAST, is not looked at: it must not get
+ * queue is waited for by then. Small data, below ADAPT_LEAST, is not looked at: it must not get
  * slower.
  *
  * Thread: with runtime->lock held.

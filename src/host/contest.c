@@ -7,11 +7,10 @@ enum {
     FIRST_ROUNDS = 2,     /* on credit, for each other way; as many again if they are cheap */
     PAUSE = 64,           /* transfers between later rounds: doubled each time, */
     PAUSE_MOST = 1 << 14, /* up to this */
-    DISTURBED_MOST = 16   /* in a row, */
+    DISTURBED_MOST = 16   /* in a row: so it is */
 };
 
-static const float disturbed_most_us = 100000; /* and so long together: so it is */
-static const double cheap_us = 100;            /* what may be spent early */
+static const double cheap_us = 100;    /* what may be spent early */
 static const float earned = 1.F / 128; /* share of the time of transfers that trying may cost */
 static const float margin_first = 0.92F, margin_step = 0.04F, margin_least = 0.72F;
 static const float clear_share = 0.75F; /* of it: so much better is believed at once */
@@ -66,6 +65,8 @@ bool contest_is_due(const struct contest *contest)
 
     if (contest->round)
         return true;
+    if (contest->has_won) /* it is thought to cost nothing */
+        return contest->since + 1 >= EARLY;
     if (contest->rounds < 2 * first && contest->spent_us + (double)extra(contest) < cheap_us)
         return contest->since + 1 >= EARLY;
     if (contest->rounds < first && !(contest->hopeless >> contest->rival & 1))
@@ -85,7 +86,8 @@ static void end_round(struct contest *contest)
 {
     contest->round = contest->has_won = false;
     contest->since = 0;
-    if (contest->rounds > first_rounds(contest) && contest->pause < PAUSE_MOST)
+    if (contest->rounds > first_rounds(contest) && contest->pause < PAUSE_MOST &&
+        !contest->disturbed)
         contest->pause *= 2;
     do
         contest->rival = (uint8_t)((contest->rival + 1) % contest->ways);
@@ -167,13 +169,9 @@ static bool is_disturbed(struct contest *contest, float us)
     for (int way = 0; way < contest->ways; way++)
         if (contest->us[way] > expected)
             expected = contest->us[way];
-    if (expected > 0 && us > disturbed_us && us > disturbed_times * expected) {
-        contest->disturbed_for_us += us;
-        contest->disturbed += contest->disturbed < DISTURBED_MOST;
-        return contest->disturbed < DISTURBED_MOST || contest->disturbed_for_us < disturbed_most_us;
-    }
+    if (expected > 0 && us > disturbed_us && us > disturbed_times * expected)
+        return ++contest->disturbed <= DISTURBED_MOST;
     contest->disturbed = 0;
-    contest->disturbed_for_us = 0;
     return false;
 }
 
@@ -206,7 +204,6 @@ static void look_again(struct contest *contest)
 
     end_round(contest);
     contest->rival = rival;
-    contest->pause = PAUSE;
     contest->has_won = true;
 }
 

@@ -35,8 +35,7 @@ struct contest {
     uint8_t hopeless; /* one bit each: so much slower that it waits for credit */
     uint8_t tries;    /* transfers of this round */
     uint8_t here_count, there_count;
-    uint8_t disturbed;                                   /* samples in a row that were, */
-    float disturbed_for_us;                              /* and how long they took */
+    uint8_t disturbed;                                   /* samples in a row that were */
     float here[CONTEST_SAMPLES], there[CONTEST_SAMPLES]; /* microseconds of this round */
     float us[CONTEST_WAYS]; /* expected: at start-up, then as found in rounds; 0: unknown */
     float credit_us;

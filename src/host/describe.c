@@ -21,18 +21,18 @@ static void print_ranges(FILE *out, const char *what, uint64_t rma)
         if (from == COST_CLASSES)
             break;
         fprintf(out, "%s %s", before[0] == ',' ? "," : "", before[0] == ',' ? "and" : before);
-        if (from > 0 || to == COST_CLASSES)
-            fprintf(out, " from %" PRIu64 " B", from ? UINT64_C(1) << from : 0);
+        if (from > 0)
+            fprintf(out, " above %" PRIu64 " B", UINT64_C(1) << from);
         if (to < COST_CLASSES)
-            fprintf(out, "%s below %" PRIu64 " B", from ? " to" : "", UINT64_C(1) << to);
-        else
-            fprintf(out, " on");
+            fprintf(out, " up to %" PRIu64 " B", UINT64_C(1) << to);
+        else if (from == 0)
+            fprintf(out, " for all sizes");
         before = ",";
     }
     if (before[0] != ',')
         fprintf(out, " two-sided\n");
     else
-        fprintf(out, "%s\n", rma >> (COST_CLASSES - 1) & 1 ? "" : ", else two-sided");
+        fprintf(out, "%s\n", rma == (UINT64_C(1) << COST_CLASSES) - 1 ? "" : ", else two-sided");
 }
 
 static void print_row(FILE *out, const char *what, enum path path, const struct cost_curve *curve)

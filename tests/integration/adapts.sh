@@ -17,7 +17,7 @@ lines() { # PATTERN
 }
 
 run --data auto
-check 'revisions are said' "$([ "$(lines '^omprma: (submits|retrieves) of .* in place of ')" -gt 0 ] && echo yes)" yes
+check 'revisions are said' "$([ "$(lines '^omprma: (submits|retrieves) above .* in place of ')" -gt 0 ] && echo yes)" yes
 check 'statistics of them' "$([ "$(lines '; at start-up (two-sided|rma), revised [0-9]+x, gained ')" -gt 0 ] && echo yes)" yes
 
 OMPRMA_ADAPT=0 run --data auto

@@ -146,17 +146,21 @@ static void messages_that_lose_again(void **state)
     at = core_alloc(0, ADAPT_SMALL);
     paths = &core_device(0)->paths;
     kind = paths->adapt;
-    choose_small(true);
     kind->below[PATHS_SUBMIT] = 1024;
     kind->below[PATHS_RETRIEVE] = 512;
     kind->fused = 2048;
-    for (int i = 0; i < MOST && !carries_at_most(paths, ADAPT_LEAST); i++)
-        update_bytes(queue, at, i, ADAPT_SMALL);
-    assert_int_equal(paths->inline_submit, ADAPT_LEAST); /* 4 KiB are another class */
-    assert_int_equal(paths->inline_retrieve, ADAPT_LEAST);
-    assert_int_equal(paths->inline_retrieve_fused, ADAPT_LEAST);
-    for (int i = 0; i < MOST && !carries_at_most(paths, 1024); i++)
-        update_bytes(queue, at, i, ADAPT_LEAST);
+    for (int tries = 0; tries < TRIES && !carries_at_most(paths, 1024); tries++) {
+        choose_small(true);
+        for (int i = 0; i < TRANSFERS; i++)
+            update_bytes(queue, at, i, ADAPT_SMALL);
+        if (!carries_at_most(paths, ADAPT_LEAST))
+            continue;
+        assert_int_equal(paths->inline_submit, ADAPT_LEAST); /* 4 KiB are another class */
+        assert_int_equal(paths->inline_retrieve, ADAPT_LEAST);
+        assert_int_equal(paths->inline_retrieve_fused, ADAPT_LEAST);
+        for (int i = 0; i < TRANSFERS; i++)
+            update_bytes(queue, at, i, ADAPT_LEAST);
+    }
     assert_int_equal(paths->inline_submit, 1024);
     assert_int_equal(paths->inline_retrieve, 512);
     assert_int_equal(paths->inline_retrieve_fused, 2048);
@@ -299,7 +303,7 @@ static void failures_while_it_is_timed(void **state)
         }
     }
     assert_in_range(failed, 1, TRANSFERS);
-    for (int i = 0; i < TRANSFERS; i++)
+    for (int i = 0; i < MOST && path_of(true) != PATH_RMA; i++)
         update(queue, at, i);
     assert_int_equal(path_of(true), PATH_RMA);
     omprma_queue_destroy(queue);

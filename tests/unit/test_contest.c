@@ -214,10 +214,12 @@ static void trying_costs_less_than_one_percent(void **state)
 static void run_round(struct contest *contest, struct truth *truth)
 {
     uint32_t rounds = contest->rounds;
+    int transfers = 0;
 
-    do
+    for (; contest->rounds == rounds || contest->round; transfers++) {
+        assert_true(transfers < 100000);
         transfer(contest, truth, true);
-    while (contest->rounds == rounds || contest->round);
+    }
 }
 
 /* Better by 15 % for one round only, then for two. */
@@ -239,6 +241,34 @@ static void a_close_win_is_looked_at_again(void **state)
     assert_int_equal(contest.current, 1);
     contest = begun(2, 0, us);
     run_round(&contest, &far);
+    assert_int_equal(contest.current, 1);
+}
+
+/* The second look is at the same one, and it does not wait for credit. */
+static void a_close_win_of_three(void **state)
+{
+    const double us[] = {1e6, 1.2e6, 1.2e6};
+    struct contest contest = begun(3, 0, us);
+    struct truth truth = {.us = {1e6, 0.85e6, 0.85e6}};
+
+    (void)state;
+    run_round(&contest, &truth);
+    assert_int_equal(contest.current, 0);
+    assert_int_equal(contest.rival, 1);
+    run(&contest, &truth, 8 + 2 * CONTEST_SAMPLES);
+    assert_int_equal(contest.current, 1);
+}
+
+/* Of 0.1 ms, in rounds that are far apart. */
+static void what_is_short_and_stays_is_believed(void **state)
+{
+    const double us[] = {1.5, 4};
+    struct contest contest = begun(2, 0, us);
+    struct truth truth = {.us = {100, 4}, .noise = 8};
+
+    (void)state;
+    srand(11);
+    run(&contest, &truth, 1000);
     assert_int_equal(contest.current, 1);
 }
 
@@ -312,6 +342,8 @@ int main(void)
         cmocka_unit_test(equal_ways_do_not_change_places),
         cmocka_unit_test(trying_costs_less_than_one_percent),
         cmocka_unit_test(a_close_win_is_looked_at_again),
+        cmocka_unit_test(a_close_win_of_three),
+        cmocka_unit_test(what_is_short_and_stays_is_believed),
         cmocka_unit_test(it_corrects_both_ways),
         cmocka_unit_test(without_time_nothing_is_tried),
         cmocka_unit_test(lost_samples_end_a_round),
