@@ -305,12 +305,15 @@ void adapt_begun(struct operation *operation)
                                                : runtime->moved;
 }
 
-/* As if it had the largest size of its class. */
+/* As if it had the largest size of its class: longer by what was measured of sizes, but by no more
+ * than it is larger, whatever was. */
 static double scaled(const struct cost_curve *curve, uint64_t bytes, unsigned class, double us)
 {
-    double whole = cost_at(curve, bytes), base = cost_at(curve, cost_class_bytes(class));
+    uint64_t largest = cost_class_bytes(class);
+    double whole = cost_at(curve, bytes), most = (double)largest / (double)bytes;
+    double factor = whole > 0 ? cost_at(curve, largest) / whole : 1;
 
-    return whole > 0 ? us * base / whole : us;
+    return us * (factor < 1 ? 1 : factor > most ? most : factor);
 }
 
 static void say_revision(const char *what, const char *where, const struct contest *contest,
