@@ -241,12 +241,8 @@ enum path adapt_path(struct omprma_queue *queue, bool submit, uint64_t bytes, bo
     way = contest_next(
         contest, contest_is_due(contest) && (!small || queue_is_idle(queue)) && can_time(queue),
         timed);
-    if (*timed) {
-        struct runtime *runtime = queue->device->runtime;
-
-        runtime->watch =
-            (struct adapt_watch){.way = way, .asked_ns = clock_ns(), .asked = runtime->moved};
-    }
+    if (*timed)
+        queue->device->runtime->watch = (struct adapt_watch){.way = way, .asked_ns = clock_ns()};
     return path_of(direction, small, way);
 }
 
@@ -300,9 +296,7 @@ void adapt_begun(struct operation *operation)
     waited = watch->waited || (queue->waiters && runtime->driven); /* a query does not drive */
     /* What a call takes until data is under way counts, as it does for a message. */
     watch->begun_ns = watch->waited ? watch->asked_ns : clock_ns();
-    watch->begun = !waited || !is_alone(queue) ? NEVER
-                   : watch->waited             ? watch->asked
-                                               : runtime->moved;
+    watch->begun = waited && is_alone(queue) ? runtime->moved : NEVER;
 }
 
 /* As if it had the largest size of its class: longer by what was measured of sizes, but by no more
@@ -414,7 +408,7 @@ void adapt_inline_begins(struct runtime *runtime)
     struct adapt_watch *watch = &runtime->watch;
 
     watch->is_inline = true;
-    watch->begun = watch->asked;
+    watch->begun = runtime->moved;
     watch->begun_ns = watch->asked_ns;
 }
 

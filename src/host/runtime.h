@@ -88,8 +88,7 @@ struct adapt_watch {
     bool is_inline;              /* one in messages is timed */
     int way;
     bool waited;      /* for its end, from its beginning */
-    int64_t asked_ns; /* when its way was chosen, */
-    uint64_t asked;   /* and runtime->moved by then */
+    int64_t asked_ns; /* when its way was chosen */
     int64_t begun_ns; /* 0: not yet */
     uint64_t begun;   /* runtime->moved by then */
 };
