@@ -11,8 +11,7 @@ enum {
     HEADER_BYTES = 8,
     LONGEST = 36,
     LINE = 64,
-    STREAMED =
-        2560 /* messages above this are written past the caches: those of more than 2 KiB of data */
+    STREAMED = 2560 /* longer ones, of more than 2 KiB of data, are written past the caches */
 };
 
 /* `number` is that of its place among all that were ever filled, from 1, stored last; 0 at first.
