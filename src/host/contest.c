@@ -3,11 +3,12 @@
 
 enum {
     EARLY = 8,            /* transfers before a first round that is cheap, */
+    AGAIN = 3,            /* before the second look at a close win, */
     LATE = 40,            /* and within how many the first rounds begin in any case */
     FIRST_ROUNDS = 2,     /* on credit, for each other way; as many again if they are cheap */
     PAUSE = 64,           /* transfers between later rounds: doubled each time, */
     PAUSE_MOST = 1 << 14, /* up to this */
-    DISTURBED_MOST = 16   /* in a row: so it is */
+    DISTURBED_MOST = 40   /* in a row: so it is; the scheduler needs that long to part two */
 };
 
 static const double cheap_us = 100;    /* what may be spent early */
@@ -24,6 +25,7 @@ void contest_begin(struct contest *contest, int ways, int current, const double 
         .current = (uint8_t)current,
         .first = (uint8_t)current,
         .rival = (uint8_t)(current == 0),
+        .loser = CONTEST_WAYS,
         .pause = PAUSE,
     };
     for (int way = 0; way < ways; way++)
@@ -66,7 +68,9 @@ bool contest_is_due(const struct contest *contest)
     if (contest->round)
         return true;
     if (contest->has_won) /* it is thought to cost nothing */
-        return contest->since + 1 >= EARLY;
+        return contest->since + 1 >= AGAIN;
+    if (contest->rival == contest->loser && contest->since + 1 >= PAUSE)
+        return true;
     if (contest->rounds < 2 * first && contest->spent_us + (double)extra(contest) < cheap_us)
         return contest->since + 1 >= EARLY;
     if (contest->rounds < first && !(contest->hopeless >> contest->rival & 1))
@@ -85,6 +89,8 @@ static void begin_round(struct contest *contest)
 static void end_round(struct contest *contest)
 {
     contest->round = contest->has_won = false;
+    if (contest->rival == contest->loser)
+        contest->loser = CONTEST_WAYS;
     contest->since = 0;
     if (contest->rounds > first_rounds(contest) && contest->pause < PAUSE_MOST &&
         !contest->disturbed)
@@ -188,7 +194,10 @@ static void revise(struct contest *contest)
     contest->revisions++;
     end_round(contest);
     contest->pause = PAUSE;
-    contest->rival = (uint8_t)old; /* looked at once more before any other */
+    contest->loser = (uint8_t)old; /* what made it slow may be over soon */
+    contest->rival = contest->loser;
+    if (contest->ways == 3 && contest->rounds < first_rounds(contest)) /* the third one is new */
+        contest->rival = (uint8_t)(3 - contest->loser - contest->current);
 }
 
 /* The rival has won a round: by far, or its second one in a row. */

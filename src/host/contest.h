@@ -32,6 +32,7 @@ struct contest {
     uint8_t rival;    /* the one that is tried next */
     bool round;       /* it is being tried */
     bool has_won;     /* it was better in the last round, but not by far */
+    uint8_t loser;    /* the current one before the last revision, to be looked at once on credit */
     uint8_t hopeless; /* one bit each: so much slower that it waits for credit */
     uint8_t tries;    /* transfers of this round */
     uint8_t here_count, there_count;

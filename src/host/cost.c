@@ -150,8 +150,17 @@ static double limit_ratio(uint64_t bytes, uint64_t at_once, bool rough)
     if (bytes <= COST_EAGER)
         return rough ? HUGE_VAL : equal_ratio;
     if (bytes <= at_once)
-        return near_ratio;
+        return rough ? clear_ratio : near_ratio;
     return rough ? beyond_ratio / clear_ratio : beyond_ratio;
+}
+
+/* The least size measured; 0: none. */
+static uint64_t first_measured(const struct cost_curve *curve)
+{
+    for (int i = 0; i < COST_SIZES; i++)
+        if (curve->us[i] > 0)
+            return cost_sizes[i];
+    return 0;
 }
 
 /* How much better a message is, as a logarithm; 0 where there is nothing else, or nothing is sure.
@@ -182,6 +191,10 @@ uint32_t cost_limit(const struct cost_curve *small, double base, const struct co
     for (uint32_t bytes = 8; bytes <= most; bytes *= 2) {
         double mine = cost_at(small, bytes) - base, other = 0, time;
 
+        if (bytes < first_measured(small)) { /* a message of less is not what loses */
+            limit = bytes;
+            continue;
+        }
         if (first)
             other = cost_at(first, bytes);
         if (second && bytes > second_from && (time = cost_at(second, bytes)) > 0 &&

@@ -28,16 +28,16 @@ enum {
     ROW_MOST = SURVEY_LEAST_OPERATIONS + 2,
     SHORT_NS = 200000,
     SHORTEST_NS = 20000,
-    STOLEN_PARTS = 2,  /* of the time there is: what other programs may take from it */
     BATCH = 16,        /* small submits before an operation that is acknowledged */
     SPIN_NS = 200000,  /* a wait of this thread without yielding: a worker that does not share
                         * its processor has answered by then */
     WAKE_NS = 1000000, /* at most, until both ends poll, and as much for what is warmed up */
     INLINE_MOST = 16384,
     INLINE_MEASURED = 8192,
-    AROUND = 64,        /* messages of so much fill a FIFO (fifo.h) */
-    INLINE_LEAST = 512, /* beside a launch so few bytes cost nothing anywhere */
-    LIKE_FACTOR = 2     /* a host whose round trips differ by more is of another kind */
+    AROUND = 64,         /* messages of so much fill a FIFO (fifo.h), */
+    AROUND_NS = 6000000, /* unless that takes longer: others have the processor */
+    INLINE_LEAST = 512,  /* beside a launch so few bytes cost nothing anywhere */
+    LIKE_FACTOR = 2      /* a host whose round trips differ by more is of another kind */
 };
 
 const char *const paths_names[PATH_COUNT] = {"inline", "rma", "two-sided", "application"};
@@ -131,7 +131,7 @@ static omprma_status_t go_around(struct probe *probe)
     omprma_status_t status = OMPRMA_OK;
 
     force(&probe->device->paths, PATH_INLINE);
-    for (int i = 0; i < AROUND && status == OMPRMA_OK && clock_ns() - begin < WAKE_NS; i++) {
+    for (int i = 0; i < AROUND && status == OMPRMA_OK && clock_ns() - begin < AROUND_NS; i++) {
         status = one(probe, true, INLINE_MEASURED);
         if (status == OMPRMA_OK)
             status = one(probe, false, INLINE_MEASURED);
@@ -230,21 +230,23 @@ static omprma_status_t spin(const struct probe *probe, int64_t us)
     return status;
 }
 
-static omprma_status_t measure_one(struct device *device, int64_t budget_ns)
+/* `begin`: of all measurements. */
+static omprma_status_t measure_one(struct device *device, int64_t begin, int64_t budget_ns)
 {
+    bool near = device->peer->is_near;
     uint64_t at_once = device->peer->shares ? INLINE_MEASURED : 0;
     struct probe *probe;
     omprma_status_t status = probe_open(device, cost_sizes[COST_SIZES - 1], &probe);
 
     if (status != OMPRMA_OK)
         return status;
-    status = spin(probe, (2 * WAKE_NS + (1 + STOLEN_PARTS) * budget_ns) / 1000);
+    status = spin(probe, (2 * WAKE_NS + budget_ns + survey_reserve(near, 0)) / 1000);
     if (status == OMPRMA_OK)
         status = wake(probe);
     if (status == OMPRMA_OK && device->peer->shares)
         status = go_around(probe);
     probe->survey.deadline_ns = clock_ns() + budget_ns;
-    probe->survey.stolen_ns = device->peer->is_near ? STOLEN_PARTS * budget_ns : 0;
+    probe->survey.stolen_ns = survey_reserve(near, clock_ns() - begin);
     if (status == OMPRMA_OK)
         status = take_samples(probe);
     if (status == OMPRMA_OK)
@@ -429,12 +431,12 @@ omprma_status_t measure_all(struct runtime *runtime)
             continue;
         }
         if (status == OMPRMA_OK)
-            status = measure_one(device, budget_ns);
+            status = measure_one(device, begin, budget_ns);
         if (status != OMPRMA_OK)
             return status;
         choose(device);
     }
-    status = measure_exchange(runtime);
+    status = measure_exchange(runtime, begin);
     if (status != OMPRMA_OK)
         return status;
     forget_traffic(runtime);

@@ -14,8 +14,9 @@ enum {
     SLOW_BYTES = 64 << 10,
     SLOW_NS = 2000000, /* an exchange of so few bytes takes longer: more would take too long */
     ROUNDS = COST_SAMPLES,
-    WARM_NS = 4000000,  /* then no other way is tried, */
-    BUDGET_NS = 4000000 /* and after so much more no other exchange begins */
+    BUDGET_NS = 8000000,    /* then no other exchange begins, */
+    NEAR_END_NS = 18000000, /* nor so long after the start of all measurements on one host, */
+    LEAST_NS = 3000000      /* nor any at all in less */
 };
 
 static const char *const way_names[EXCHANGE_WAYS] = {
@@ -71,18 +72,18 @@ static omprma_status_t exchange_once(const struct pair *pair, uint64_t bytes, do
 }
 
 /* Each way once: pages are touched, workers awake and connected. *bytes: what can be measured; ways
- * for which there is no time are left out. */
+ * for which there is no time are left out: at half of it no other is begun. */
 static omprma_status_t warm_up(const struct pair *pair, struct exchange_paths *paths,
-                               bool ways[EXCHANGE_WAYS], uint64_t *bytes)
+                               int64_t deadline_ns, bool ways[EXCHANGE_WAYS], uint64_t *bytes)
 {
-    int64_t begin = clock_ns();
+    int64_t begin = clock_ns(), half_ns = begin + (deadline_ns - begin) / 2;
     omprma_status_t status = OMPRMA_OK;
     double us = 0;
 
     *bytes = FULL_BYTES;
     for (int way = 0; way < EXCHANGE_WAYS && status == OMPRMA_OK; way++) {
         paths->way = (enum config_exchange)way;
-        ways[way] &= clock_ns() - begin < WARM_NS;
+        ways[way] &= clock_ns() < half_ns;
         for (int i = 0; i < 2 && ways[way] && status == OMPRMA_OK; i++) /* the first may connect */
             status = exchange_once(pair, SLOW_BYTES, &us);
         if (ways[way] && us * 1e3 > SLOW_NS)
@@ -108,24 +109,23 @@ static bool is_settled(const struct cost_samples samples[EXCHANGE_WAYS],
 }
 
 /* The ways take turns, so that what disturbs the machine disturbs all of them. */
-static omprma_status_t time_ways(const struct pair *pair, struct exchange_paths *paths)
+static omprma_status_t time_ways(const struct pair *pair, struct exchange_paths *paths,
+                                 int64_t deadline_ns)
 {
     const struct runtime *runtime = pair->from->runtime;
     struct cost_samples samples[EXCHANGE_WAYS] = {0};
     bool ways[EXCHANGE_WAYS], rma = runtime->one_sided != NULL;
     uint64_t bytes;
     omprma_status_t status;
-    int64_t begin;
 
     for (int way = 0; way < EXCHANGE_WAYS; way++)
         ways[way] = allowed((enum config_exchange)way, rma, (enum config_data)runtime->config.data);
-    status = warm_up(pair, paths, ways, &bytes);
-    begin = clock_ns();
+    status = warm_up(pair, paths, deadline_ns, ways, &bytes);
     for (int i = 0; i < ROUNDS * EXCHANGE_WAYS && status == OMPRMA_OK; i++) {
         double us;
 
-        if (i > 0 && (clock_ns() - begin > BUDGET_NS ||
-                      (i % EXCHANGE_WAYS == 0 && is_settled(samples, ways))))
+        if (clock_ns() > deadline_ns ||
+            (i > 0 && i % EXCHANGE_WAYS == 0 && is_settled(samples, ways)))
             break;
         paths->way = (enum config_exchange)((i + i / EXCHANGE_WAYS) % EXCHANGE_WAYS);
         if (!ways[paths->way])
@@ -143,7 +143,7 @@ static omprma_status_t time_ways(const struct pair *pair, struct exchange_paths 
 }
 
 static omprma_status_t measure_pair(struct device *from, struct device *to,
-                                    struct exchange_paths *paths)
+                                    struct exchange_paths *paths, int64_t deadline_ns)
 {
     struct pair pair = {.from = from, .to = to};
     omprma_status_t status = omprma_queue_create(from->number, &pair.queue);
@@ -153,7 +153,7 @@ static omprma_status_t measure_pair(struct device *from, struct device *to,
     if (status == OMPRMA_OK)
         status = omprma_alloc(to->number, FULL_BYTES, &pair.target);
     if (status == OMPRMA_OK)
-        status = time_ways(&pair, paths);
+        status = time_ways(&pair, paths, deadline_ns);
     omprma_queue_destroy(pair.queue);
     omprma_free(from->number, pair.source);
     omprma_free(to->number, pair.target);
@@ -213,13 +213,14 @@ static void confuse(struct exchange_paths *paths)
     paths->way = slow;
 }
 
-static void choose(const struct runtime *runtime, struct exchange_paths *paths)
+/* `used`: there are devices whose data goes that way. */
+static void choose(const struct runtime *runtime, struct exchange_paths *paths, bool used)
 {
     const struct config *config = &runtime->config;
     bool rma = runtime->one_sided != NULL;
 
     measure_choose_exchange(paths, rma, (enum config_data)config->data);
-    if (!rma || config->data != DATA_AUTO || paths->us[EXCHANGE_PUT] <= 0)
+    if (!used || !rma || config->data != DATA_AUTO)
         return;
     if (config->wrong_choice)
         confuse(paths);
@@ -227,7 +228,14 @@ static void choose(const struct runtime *runtime, struct exchange_paths *paths)
         adapt_begin_exchange(paths);
 }
 
-omprma_status_t measure_exchange(struct runtime *runtime)
+static int64_t deadline(bool far, int64_t begin_ns)
+{
+    int64_t end_ns = clock_ns() + BUDGET_NS, near_end_ns = begin_ns + NEAR_END_NS;
+
+    return !far && near_end_ns < end_ns ? near_end_ns : end_ns;
+}
+
+omprma_status_t measure_exchange(struct runtime *runtime, int64_t begin_ns)
 {
     int64_t begin = clock_ns();
     enum config_exchange forced = (enum config_exchange)runtime->config.exchange;
@@ -236,17 +244,18 @@ omprma_status_t measure_exchange(struct runtime *runtime)
         struct exchange_paths *paths = &runtime->exchange[far];
         struct device *from, *to;
         omprma_status_t status = OMPRMA_OK;
+        bool used = find_pair(runtime, paths, &from, &to);
 
         if (forced != EXCHANGE_AUTO) {
             *paths = (struct exchange_paths){.way = forced};
             status = check_forced(runtime, forced);
-        } else if (find_pair(runtime, paths, &from, &to)) {
-            status = measure_pair(from, to, paths);
+        } else if (used && deadline(far, begin_ns) - clock_ns() > LEAST_NS) {
+            status = measure_pair(from, to, paths, deadline(far, begin_ns));
         }
         if (status != OMPRMA_OK)
             return status;
         if (forced == EXCHANGE_AUTO)
-            choose(runtime, paths);
+            choose(runtime, paths, used);
     }
     log_write(LOG_DETAIL,
               "exchange: on one host by %s, between hosts by %s; measuring took %.1f ms",

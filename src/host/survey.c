@@ -4,10 +4,11 @@
 #include <string.h>
 
 enum {
-    NEAR_NS = 14000000,  /* for workers of this host */
-    FAR_NS = 50000000,   /* and of another one, */
-    HOSTS_NS = 80000000, /* for all of them, */
-    LEAST_NS = 5000000   /* if so much is left */
+    NEAR_NS = 6000000,       /* for workers of this host, */
+    NEAR_MOST_NS = 18000000, /* with what other programs took of it */
+    FAR_NS = 50000000,       /* and of another one, */
+    HOSTS_NS = 80000000,     /* for all of them, */
+    LEAST_NS = 5000000       /* if so much is left */
 };
 
 int64_t survey_budget(bool near, int64_t passed_ns)
@@ -17,6 +18,13 @@ int64_t survey_budget(bool near, int64_t passed_ns)
     if (near)
         return NEAR_NS;
     return left < LEAST_NS ? 0 : left < FAR_NS ? left : FAR_NS;
+}
+
+int64_t survey_reserve(bool near, int64_t passed_ns)
+{
+    int64_t left = NEAR_MOST_NS - NEAR_NS - passed_ns;
+
+    return near && left > 0 ? left : 0;
 }
 
 /* ---- which is next ---- */

@@ -37,6 +37,9 @@ struct survey {
  * passed since the first was begun. 0: no more; it takes over what was found for another one. */
 int64_t survey_budget(bool near, int64_t passed_ns);
 
+/* By how much what other programs take may put its end off, when samples begin after so much. */
+int64_t survey_reserve(bool near, int64_t passed_ns);
+
 /* The next sample. False: there are enough, or time is up. *survey is zero at the beginning, but
  * for what is possible, the deadline and what may be stolen. */
 bool survey_next(struct survey *survey, int64_t now_ns, struct survey_cell *cell);

@@ -137,7 +137,7 @@ static void a_bad_moment_changes_nothing(void **state)
 
     (void)state;
     srand(8);
-    for (int bad = 1; bad < 28; bad++) {
+    for (int bad = 1; bad < 56; bad++) {
         struct contest contest = begun(2, 0, us);
         struct truth truth = {.us = {1.5, 4}, .noise = 8};
 
@@ -160,8 +160,45 @@ static void what_stays_is_believed(void **state)
 
     (void)state;
     srand(9);
-    run(&contest, &truth, 64);
+    run(&contest, &truth, 200);
     assert_int_equal(contest.current, 1);
+}
+
+/* Longer than a bad moment should last: the way that lost by it is looked at again soon, although
+ * it seemed so slow that it could not be paid for. */
+static void a_long_bad_moment_is_made_good_soon(void **state)
+{
+    const double us[] = {1.5, 4};
+    struct contest contest = begun(2, 0, us);
+    struct truth truth = {.us = {4000, 4}, .noise = 8};
+
+    (void)state;
+    srand(12);
+    for (int i = 0; i < 200 && contest.current == 0; i++)
+        transfer(&contest, &truth, true);
+    assert_int_equal(contest.current, 1);
+    truth.us[0] = 1.5;
+    run(&contest, &truth, 64 + 2 * CONTEST_SAMPLES);
+    assert_int_equal(contest.current, 0);
+    assert_int_equal(contest.revisions, 2);
+}
+
+/* It is looked at once, and then as often as it can be paid for. */
+static void a_loser_is_looked_at_once(void **state)
+{
+    const double us[] = {10, 20};
+    struct contest contest = begun(2, 0, us);
+    struct truth truth = {.us = {4000, 4}, .noise = 8};
+    double spent;
+
+    (void)state;
+    srand(13);
+    run(&contest, &truth, 300);
+    assert_int_equal(contest.current, 1);
+    spent = truth.spent;
+    run(&contest, &truth, 20000);
+    assert_int_equal(contest.revisions, 1);
+    assert_true(truth.spent - spent < 20000 * 4.32 + 3 * 4000);
 }
 
 /* Nor is it tried for ever. */
@@ -338,6 +375,8 @@ int main(void)
         cmocka_unit_test(disturbed_samples_change_little),
         cmocka_unit_test(a_bad_moment_changes_nothing),
         cmocka_unit_test(what_stays_is_believed),
+        cmocka_unit_test(a_long_bad_moment_is_made_good_soon),
+        cmocka_unit_test(a_loser_is_looked_at_once),
         cmocka_unit_test(a_disturbed_rival_is_paid_for),
         cmocka_unit_test(equal_ways_do_not_change_places),
         cmocka_unit_test(trying_costs_less_than_one_percent),

@@ -183,6 +183,24 @@ static void limits_over_a_dip(void **state)
     assert_int_equal(cost_limit(&small, 0, &first, NULL, 0, 8192), 1024);
 }
 
+/* Of messages only the largest was measured, other programs had the processor: what it loses there
+ * says nothing of smaller ones. Where times are rough it may lose more. */
+static void limits_by_few_measurements(void **state)
+{
+    struct cost_curve small = line(2.13, 0, 8192, 8192), first = line(2.29, 0, 8192, UINT64_MAX);
+
+    (void)state;
+    small.at_once = 8192;
+    assert_int_equal(cost_limit(&small, 0, &first, NULL, 0, 8192), 8192);
+    small = line(3, 0, 8192, 8192);
+    small.at_once = 8192;
+    assert_int_equal(cost_limit(&small, 0, &first, NULL, 0, 8192), 4096);
+    small.us[4] = 1.2 * first.us[4];
+    assert_int_equal(cost_limit(&small, 0, &first, NULL, 0, 8192), 4096);
+    small.rough[4] = true;
+    assert_int_equal(cost_limit(&small, 0, &first, NULL, 0, 8192), 8192);
+}
+
 /* A start with noise: one sample in ten takes ten times as long, and all have a tenth more or less.
  * The choice is wrong by no more than 5 % nearly always. */
 static void noisy_starts_choose_well(void **state)
@@ -231,6 +249,7 @@ int main(void)
         cmocka_unit_test(what_was_not_measured),
         cmocka_unit_test(the_limit_is_where_curves_meet),
         cmocka_unit_test(limits_over_a_dip),
+        cmocka_unit_test(limits_by_few_measurements),
         cmocka_unit_test(noisy_starts_choose_well),
         cmocka_unit_test(every_size_has_a_class),
     };

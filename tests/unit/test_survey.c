@@ -221,6 +221,18 @@ static void stolen_time_does_not_count(void **state)
     assert_int_equal(survey.deadline_ns, 30 * MS);
 }
 
+/* Whatever other programs take, and whenever samples begin: one host is measured within 20 ms. */
+static void one_host_keeps_its_time_whatever_is_stolen(void **state)
+{
+    (void)state;
+    for (int64_t passed = 0; passed < 12 * MS; passed += MS / 4)
+        assert_in_range(passed + survey_budget(true, passed) + survey_reserve(true, passed),
+                        survey_budget(true, passed), 18 * MS);
+    assert_in_range(survey_reserve(true, 0), survey_budget(true, 0), 18 * MS);
+    assert_int_equal(survey_reserve(true, 50 * MS), 0);
+    assert_int_equal(survey_reserve(false, 0), 0); /* a line that is slow is nobody's theft */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -230,6 +242,7 @@ int main(void)
         cmocka_unit_test(who_begins_changes),
         cmocka_unit_test(a_busy_processor_changes_little),
         cmocka_unit_test(stolen_time_does_not_count),
+        cmocka_unit_test(one_host_keeps_its_time_whatever_is_stolen),
         cmocka_unit_test(hosts_share_their_time),
         cmocka_unit_test(times_do_not_fall),
     };
