@@ -52,13 +52,18 @@ elseif(recorded_by STREQUAL CMAKE_C_COMPILER_VERSION AND can_optimize_across_fil
     # A function whose shape has changed since, or that never ran, is compiled as if nothing were recorded.
     set(profile -fprofile-use=${OMPRMA_PROFILE} -fprofile-partial-training ${names}
         -Wno-missing-profile -Wno-coverage-mismatch)
+    # gcc warns of functions changed since, by a warning without a name: all others are errors.
+    if(OMPRMA_WERROR)
+        set(profile_errors -Wno-error -Werror=all -Werror=extra -Werror=shadow -Werror=pointer-arith
+            -Werror=strict-prototypes -Werror=missing-prototypes)
+    endif()
     message(STATUS "Code is laid out by what was recorded in ${OMPRMA_PROFILE}")
 elseif(OMPRMA_PROFILE)
     message(STATUS "Code is not laid out by what runs: ${OMPRMA_PROFILE} has nothing of this compiler's; "
         "scripts/record makes it, with gcc from 12 on, and small regions take a fifth less time")
 endif()
 if(profile)
-    target_compile_options(omprma_flags INTERFACE "$<${across_files}:${profile}>")
+    target_compile_options(omprma_flags INTERFACE "$<${across_files}:${profile};${profile_errors}>")
     target_link_options(omprma_flags INTERFACE ${profile}) # programs link some of their objects, too
 endif()
 

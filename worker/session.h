@@ -49,19 +49,23 @@ struct stream_failure {
     omprma_status_t status;
 };
 
-enum { STREAM_FAILURES = 16 /* failures that are remembered */ };
+enum {
+    STREAM_FAILURES = 16, /* failures that are remembered */
+    STEP_BYTES = 64       /* a read of no more needs no memory of its own */
+};
 
 /* A command that a device has been given behind others of its queue, see steps.c. */
 struct stream_step {
     struct stream_step *next;
     struct wire_record record; /* its data lies in the message */
     struct backend_job job;
-    struct backend_launch launch;  /* if it is one */
     struct channel_message *spent; /* messages that end with it */
-    void *stage;                   /* where a read goes to */
+    void *stage;                   /* where a read goes to: `small`, or allocated */
     char *text;                    /* why the device would not begin it, or NULL */
     int code;                      /* its driver's for that */
     bool counted;                  /* among the device's `writes` */
+    struct backend_launch launch;  /* if it is one */
+    char small[STEP_BYTES];
 };
 
 /* The worker's side of a queue. */

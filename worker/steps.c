@@ -114,7 +114,7 @@ static struct stream_step *step_make(struct stream *stream, const struct wire_re
         step = malloc(sizeof(*step));
     if (!step)
         return NULL;
-    memset(step, 0, sizeof(*step));
+    memset(step, 0, offsetof(struct stream_step, launch));
     step->record = *record;
     step->job = (struct backend_job){.device = stream->device, .behind = stream->behind};
     return step;
@@ -125,7 +125,7 @@ static enum backend_step begin_read(const struct stream *stream, struct stream_s
     struct backend_job *job = &step->job;
     struct backend_copy copy = command_copy_of(stream, &step->record);
 
-    step->stage = malloc(copy.bytes + 1);
+    step->stage = copy.bytes <= sizeof(step->small) ? step->small : malloc(copy.bytes);
     copy.to = (uint64_t)(uintptr_t)step->stage;
     if (step->stage)
         return job->device->backend->copy(job->device, job, &copy);
@@ -238,6 +238,12 @@ void steps_keep(struct stream *stream, struct channel_message *message)
 
 /* ---- the end ---- */
 
+static void free_stage(const struct stream_step *step)
+{
+    if (step->stage != step->small)
+        free(step->stage);
+}
+
 /* Takes the first step out of the list, and what it has kept with it. `used`: the device may still
  * use its memory. */
 static void step_drop(struct stream *stream, bool used)
@@ -256,7 +262,7 @@ static void step_drop(struct stream *stream, bool used)
         channel_drop(session->server->channel, message);
     }
     if (!used)
-        free(step->stage);
+        free_stage(step);
     free(step->text);
     list = used ? &session->lost_steps : &session->spare_steps;
     step->next = *list;
@@ -352,7 +358,7 @@ static void free_list(struct stream_step **list, bool used)
 
         *list = step->next;
         if (used)
-            free(step->stage);
+            free_stage(step);
         free(step);
     }
 }

@@ -10,9 +10,14 @@
 #include "worker/device.h"
 #include "worker/worker.h"
 
+/* Whose context is the calling thread's. Nobody else sets one here: kernels of native devices run
+ * on threads of their own where there are GPUs, too. */
+static _Thread_local const struct cuda *entered;
+
 static void enter(const struct cuda *cuda)
 {
-    cuda->driver->context_set(cuda->context);
+    if (entered != cuda)
+        entered = cuda->driver->context_set(cuda->context) == DRIVER_OK ? cuda : NULL;
 }
 
 static enum backend_step over(struct backend_job *job, omprma_status_t status)
@@ -628,6 +633,7 @@ static void cuda_close(struct worker_device *device)
         memory_free_all(cuda);
         cuda->driver->context_release(cuda->handle);
     }
+    entered = NULL;
     free(cuda->streams);
     free(cuda);
     device->state = NULL;
