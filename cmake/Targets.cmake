@@ -52,10 +52,11 @@ elseif(recorded_by STREQUAL CMAKE_C_COMPILER_VERSION AND can_optimize_across_fil
     # A function whose shape has changed since, or that never ran, is compiled as if nothing were recorded.
     set(profile -fprofile-use=${OMPRMA_PROFILE} -fprofile-partial-training ${names}
         -Wno-missing-profile -Wno-coverage-mismatch)
-    # gcc warns of functions changed since, by a warning without a name: all others are errors.
+    # gcc warns of functions changed since, by a warning without a name: those with one are errors.
     if(OMPRMA_WERROR)
         set(profile_errors -Wno-error -Werror=all -Werror=extra -Werror=shadow -Werror=pointer-arith
-            -Werror=strict-prototypes -Werror=missing-prototypes)
+            -Werror=strict-prototypes -Werror=missing-prototypes -Werror=incompatible-pointer-types
+            -Werror=int-conversion -Werror=discarded-qualifiers -Werror=overflow -Werror=attributes)
     endif()
     message(STATUS "Code is laid out by what was recorded in ${OMPRMA_PROFILE}")
 elseif(OMPRMA_PROFILE)

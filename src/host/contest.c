@@ -61,6 +61,12 @@ static float bounded(float before, float us)
 
 /* ---- rounds ---- */
 
+/* What lost by the last revision is looked at once, whatever that costs. */
+static bool loser_is_due(const struct contest *contest)
+{
+    return contest->loser < contest->ways && contest->since + 1 >= PAUSE;
+}
+
 bool contest_is_due(const struct contest *contest)
 {
     uint32_t first = first_rounds(contest);
@@ -69,7 +75,7 @@ bool contest_is_due(const struct contest *contest)
         return true;
     if (contest->has_won) /* it is thought to cost nothing */
         return contest->since + 1 >= AGAIN;
-    if (contest->rival == contest->loser && contest->since + 1 >= PAUSE)
+    if (loser_is_due(contest))
         return true;
     if (contest->rounds < 2 * first && contest->spent_us + (double)extra(contest) < cheap_us)
         return contest->since + 1 >= EARLY;
@@ -80,6 +86,9 @@ bool contest_is_due(const struct contest *contest)
 
 static void begin_round(struct contest *contest)
 {
+    if (!contest->has_won && loser_is_due(contest))
+        contest->rival = contest->loser;
+    contest->tried |= (uint8_t)(1u << contest->rival);
     contest->round = true;
     contest->rounds++;
     contest->tries = contest->here_count = contest->there_count = 0;
@@ -196,8 +205,12 @@ static void revise(struct contest *contest)
     contest->pause = PAUSE;
     contest->loser = (uint8_t)old; /* what made it slow may be over soon */
     contest->rival = contest->loser;
-    if (contest->ways == 3 && contest->rounds < first_rounds(contest)) /* the third one is new */
-        contest->rival = (uint8_t)(3 - contest->loser - contest->current);
+    if (contest->ways == 3) {
+        uint8_t third = (uint8_t)(3 - contest->loser - contest->current);
+
+        if (!(contest->tried >> third & 1))
+            contest->rival = third;
+    }
 }
 
 /* The rival has won a round: by far, or its second one in a row. */

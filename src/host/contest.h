@@ -5,13 +5,14 @@
  *
  * Bounds: trying earns 1/128 of the time of the transfers of its class, and pays what it makes
  * transfers slower; without credit nothing is tried. Each other way is tried twice on credit at the
- * beginning, early where that is cheap, so that a wrong choice is found within 64 transfers; a
+ * beginning, early where that is cheap, so that a wrong choice is found within 64 transfers, and
+ * what has lost by a revision once, 64 transfers later, since what made it slow may be over; a
  * program of few transfers pays for that, any other one less than 1 % altogether.
  *
  * Hysteresis: the best of three transfers each way decides a round, because disturbances only add;
  * the other way must be 8 % better, twice in a row unless it is so by a quarter, and each revision
- * raises that. What takes many times what was expected does not count, unless it goes on: another
- * program had the processor.
+ * raises that. What takes many times what was expected does not count, unless 40 in a row do:
+ * another program had the processor.
  */
 #ifndef OMPRMA_HOST_CONTEST_H
 #define OMPRMA_HOST_CONTEST_H
@@ -33,6 +34,7 @@ struct contest {
     bool round;       /* it is being tried */
     bool has_won;     /* it was better in the last round, but not by far */
     uint8_t loser;    /* the current one before the last revision, to be looked at once on credit */
+    uint8_t tried;    /* one bit each: was a rival */
     uint8_t hopeless; /* one bit each: so much slower that it waits for credit */
     uint8_t tries;    /* transfers of this round */
     uint8_t here_count, there_count;

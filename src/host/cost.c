@@ -191,7 +191,8 @@ uint32_t cost_limit(const struct cost_curve *small, double base, const struct co
     for (uint32_t bytes = 8; bytes <= most; bytes *= 2) {
         double mine = cost_at(small, bytes) - base, other = 0, time;
 
-        if (bytes < first_measured(small)) { /* a message of less is not what loses */
+        if (bytes < first_measured(small) && (bytes <= COST_EAGER || bytes <= small->at_once)) {
+            /* What loses is more. */
             limit = bytes;
             continue;
         }

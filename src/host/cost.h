@@ -86,8 +86,9 @@ uint64_t cost_classes(const struct cost_curve *first, const struct cost_curve *s
  * messages lose least against the better one of the others, over all powers of two: so one may be
  * slower at a size below others at which it is much faster. Without `base`, it is as good where it
  * is not slower; up to COST_EAGER also if its time is rough; up to what leaves at once by a tenth
- * slower; beyond that it has to be faster by a tenth. `second` counts only above `second_from`.
- * NULL: there is no such way. 0: none.
+ * slower, or a quarter if its time is rough; beyond that it has to be faster by a tenth. What is
+ * smaller than all that was measured of it is taken, up to what leaves at once. `second` counts
+ * only above `second_from`. NULL: there is no such way. 0: none.
  */
 uint32_t cost_limit(const struct cost_curve *small, double base, const struct cost_curve *first,
                     const struct cost_curve *second, uint64_t second_from, uint32_t most);

@@ -31,7 +31,7 @@ enum {
     BATCH = 16,        /* small submits before an operation that is acknowledged */
     SPIN_NS = 200000,  /* a wait of this thread without yielding: a worker that does not share
                         * its processor has answered by then */
-    WAKE_NS = 1000000, /* at most, until both ends poll, and as much for what is warmed up */
+    WAKE_NS = 1000000, /* at most, until both ends poll */
     INLINE_MOST = 16384,
     INLINE_MEASURED = 8192,
     AROUND = 64,         /* messages of so much fill a FIFO (fifo.h), */
@@ -230,17 +230,17 @@ static omprma_status_t spin(const struct probe *probe, int64_t us)
     return status;
 }
 
-/* `begin`: of all measurements. */
-static omprma_status_t measure_one(struct device *device, int64_t begin, int64_t budget_ns)
+static omprma_status_t measure_one(struct device *device, int64_t budget_ns)
 {
     bool near = device->peer->is_near;
+    int64_t begin = clock_ns();
     uint64_t at_once = device->peer->shares ? INLINE_MEASURED : 0;
     struct probe *probe;
     omprma_status_t status = probe_open(device, cost_sizes[COST_SIZES - 1], &probe);
 
     if (status != OMPRMA_OK)
         return status;
-    status = spin(probe, (2 * WAKE_NS + budget_ns + survey_reserve(near, 0)) / 1000);
+    status = spin(probe, (WAKE_NS + AROUND_NS + budget_ns + survey_reserve(near, 0)) / 1000);
     if (status == OMPRMA_OK)
         status = wake(probe);
     if (status == OMPRMA_OK && device->peer->shares)
@@ -417,12 +417,13 @@ static void forget_traffic(struct runtime *runtime)
 
 omprma_status_t measure_all(struct runtime *runtime)
 {
-    int64_t begin = clock_ns();
+    int64_t begin = clock_ns(), near_ns = 0;
     omprma_status_t status = OMPRMA_OK;
 
     for (int i = 0; i < runtime->device_count; i++) {
         struct device *device = runtime->devices[i];
-        int64_t budget_ns = survey_budget(device->peer->is_near, clock_ns() - begin);
+        int64_t before = clock_ns(),
+                budget_ns = survey_budget(device->peer->is_near, before - begin);
         const struct device *like;
 
         status = find_like(device, budget_ns, &like);
@@ -431,12 +432,14 @@ omprma_status_t measure_all(struct runtime *runtime)
             continue;
         }
         if (status == OMPRMA_OK)
-            status = measure_one(device, begin, budget_ns);
+            status = measure_one(device, budget_ns);
         if (status != OMPRMA_OK)
             return status;
         choose(device);
+        if (device->peer->is_near && clock_ns() - before > near_ns)
+            near_ns = clock_ns() - before;
     }
-    status = measure_exchange(runtime, begin);
+    status = measure_exchange(runtime, near_ns);
     if (status != OMPRMA_OK)
         return status;
     forget_traffic(runtime);

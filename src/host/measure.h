@@ -18,9 +18,9 @@ bool measure_is_like(const struct device *a, const struct device *b);
 void measure_choose(struct paths *paths, bool rma, enum config_data data);
 
 /* Fills runtime->exchange, from times between a pair of devices of one host and a pair of different
- * hosts; begin_ns: of all measurements. What there is no time for is put, until real exchanges tell
- * more. Errors: as above. */
-omprma_status_t measure_exchange(struct runtime *runtime, int64_t begin_ns);
+ * hosts; near_ns: what the longest measurement of a device of this host took. What there is no time
+ * for is put, until real exchanges tell more. Errors: as above. */
+omprma_status_t measure_exchange(struct runtime *runtime, int64_t near_ns);
 
 /* Chooses from measured times. `rma`: as above. */
 void measure_choose_exchange(struct exchange_paths *paths, bool rma, enum config_data data);

@@ -189,16 +189,38 @@ static void a_loser_is_looked_at_once(void **state)
     const double us[] = {10, 20};
     struct contest contest = begun(2, 0, us);
     struct truth truth = {.us = {4000, 4}, .noise = 8};
-    double spent;
+    int looks = 0;
 
     (void)state;
     srand(13);
-    run(&contest, &truth, 300);
+    for (int i = 0; i < 200 && contest.current == 0; i++)
+        transfer(&contest, &truth, true);
     assert_int_equal(contest.current, 1);
-    spent = truth.spent;
-    run(&contest, &truth, 20000);
+    for (int i = 0; i < 20000; i++) {
+        transfer(&contest, &truth, true);
+        looks += truth.last == 0;
+        assert_true(looks == 0 || i >= 60);
+        assert_true(looks > 0 || i < 80);
+    }
     assert_int_equal(contest.revisions, 1);
-    assert_true(truth.spent - spent < 20000 * 4.32 + 3 * 4000);
+    assert_in_range(looks, 1, CONTEST_SAMPLES);
+}
+
+/* Nor does a third way that is dear keep it from that. */
+static void a_loser_of_three_is_looked_at(void **state)
+{
+    const double us[] = {1.5, 4, 4000};
+    struct contest contest = begun(3, 0, us);
+    struct truth truth = {.us = {4000, 4, 4000}, .noise = 8};
+
+    (void)state;
+    srand(14);
+    for (int i = 0; i < 400 && contest.current == 0; i++)
+        transfer(&contest, &truth, true);
+    assert_int_equal(contest.current, 1);
+    truth.us[0] = 1.5;
+    run(&contest, &truth, 2 * (64 + 2 * CONTEST_SAMPLES));
+    assert_int_equal(contest.current, 0);
 }
 
 /* Nor is it tried for ever. */
@@ -377,6 +399,7 @@ int main(void)
         cmocka_unit_test(what_stays_is_believed),
         cmocka_unit_test(a_long_bad_moment_is_made_good_soon),
         cmocka_unit_test(a_loser_is_looked_at_once),
+        cmocka_unit_test(a_loser_of_three_is_looked_at),
         cmocka_unit_test(a_disturbed_rival_is_paid_for),
         cmocka_unit_test(equal_ways_do_not_change_places),
         cmocka_unit_test(trying_costs_less_than_one_percent),

@@ -112,7 +112,7 @@ static void a_region_needs_one_event(void **state)
  * next is right, and nothing is left. */
 static void a_region_fails_at_each_call(void **state)
 {
-    enum { CALLS = 16 };
+    enum { CALLS = 16 }; /* those of a region, and some looks at how far it is */
     omprma_queue_t *queue;
     omprma_addr_t add, block;
     int failures = 0, reads = 0;
@@ -136,7 +136,7 @@ static void a_region_fails_at_each_call(void **state)
         assert_ok(run_region(queue, add, block, 50, &out));
         assert_int_equal(out, 52);
     }
-    assert_in_range(failures, 3, CALLS);
+    assert_true(failures >= 3);
     assert_true(reads > 0);
     assert_ok(omprma_queue_destroy(queue));
     stop_all();

@@ -593,8 +593,13 @@ static void cuda_stop(struct worker_device *device)
 {
     struct cuda *cuda = device->state;
 
-    if (!cuda->fault[0])
-        clerk_stop(cuda);
+    if (cuda->fault[0])
+        return;
+    clerk_stop(cuda);
+    enter(cuda);
+    for (struct cuda_task *task = cuda->tasks; task; task = task->next)
+        if (task->stream) /* it may use memory of the program's session, which ends next */
+            cuda->driver->stream_synchronize(task->stream);
 }
 
 static void free_tasks(const struct cuda *cuda, struct cuda_task *task)
@@ -619,9 +624,6 @@ static void cuda_close(struct worker_device *device)
     clerk_stop(cuda);
     if (cuda->context) {
         enter(cuda);
-        for (struct cuda_task *task = cuda->tasks; task; task = task->next)
-            if (task->stream)
-                cuda->driver->stream_synchronize(task->stream);
         for (struct cuda_task *task = cuda->tasks; task; task = task->next)
             if (task->stream && !task->behind)
                 cuda->driver->stream_destroy(task->stream);
