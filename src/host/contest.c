@@ -2,13 +2,14 @@
 #include "host/contest.h"
 
 enum {
-    EARLY = 8,            /* transfers before a first round that is cheap, */
-    AGAIN = 3,            /* before the second look at a close win, */
-    LATE = 40,            /* and within how many the first rounds begin in any case */
-    FIRST_ROUNDS = 2,     /* on credit, for each other way; as many again if they are cheap */
-    PAUSE = 64,           /* transfers between later rounds: doubled each time, */
-    PAUSE_MOST = 1 << 14, /* up to this */
-    DISTURBED_MOST = 40   /* in a row: so it is; the scheduler needs that long to part two */
+    EARLY = 8,             /* transfers before a first round that is cheap, */
+    AGAIN = 3,             /* before the second look at a close win, */
+    LATE = 40,             /* and within how many the first rounds begin in any case */
+    FIRST_ROUNDS = 2,      /* on credit, for each other way; as many again if they are cheap */
+    PAUSE = 64,            /* transfers between later rounds: doubled each time, */
+    PAUSE_MOST = 1 << 14,  /* up to this */
+    DISTURBED_MOST = 40,   /* in a row: so it is; the scheduler needs that long to part two */
+    DISTURBED_UNKNOWN = 16 /* the same where of some way nothing is known */
 };
 
 static const double cheap_us = 100;    /* what may be spent early */
@@ -180,12 +181,16 @@ static void keep_sample(struct contest *contest, int way, float us)
 static bool is_disturbed(struct contest *contest, float us)
 {
     float expected = 0;
+    int most = DISTURBED_MOST;
 
-    for (int way = 0; way < contest->ways; way++)
+    for (int way = 0; way < contest->ways; way++) {
         if (contest->us[way] > expected)
             expected = contest->us[way];
+        if (contest->us[way] <= 0)
+            most = DISTURBED_UNKNOWN;
+    }
     if (expected > 0 && us > disturbed_us && us > disturbed_times * expected)
-        return ++contest->disturbed <= DISTURBED_MOST;
+        return ++contest->disturbed <= most;
     contest->disturbed = 0;
     return false;
 }

@@ -11,8 +11,8 @@
  *
  * Hysteresis: the best of three transfers each way decides a round, because disturbances only add;
  * the other way must be 8 % better, twice in a row unless it is so by a quarter, and each revision
- * raises that. What takes many times what was expected does not count, unless 40 in a row do:
- * another program had the processor.
+ * raises that. What takes many times what was expected does not count, unless 40 in a row do (16
+ * where of some way nothing is known): another program had the processor.
  */
 #ifndef OMPRMA_HOST_CONTEST_H
 #define OMPRMA_HOST_CONTEST_H

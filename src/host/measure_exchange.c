@@ -240,6 +240,7 @@ omprma_status_t measure_exchange(struct runtime *runtime, int64_t near_ns)
 {
     int64_t begin = clock_ns();
     enum config_exchange forced = (enum config_exchange)runtime->config.exchange;
+    bool left_out = false;
 
     for (int far = 0; far < 2; far++) {
         struct exchange_paths *paths = &runtime->exchange[far];
@@ -257,10 +258,12 @@ omprma_status_t measure_exchange(struct runtime *runtime, int64_t near_ns)
             return status;
         if (forced == EXCHANGE_AUTO)
             choose(runtime, paths, used);
+        left_out |= used && forced == EXCHANGE_AUTO && paths->us[paths->way] <= 0;
     }
     log_write(LOG_DETAIL,
-              "exchange: on one host by %s, between hosts by %s; measuring took %.1f ms",
+              "exchange: on one host by %s, between hosts by %s; measuring took %.1f ms%s",
               way_names[runtime->exchange[0].way], way_names[runtime->exchange[1].way],
-              (double)(clock_ns() - begin) / 1e6);
+              (double)(clock_ns() - begin) / 1e6,
+              left_out ? "; there was no time left to compare, which real exchanges will do" : "");
     return OMPRMA_OK;
 }

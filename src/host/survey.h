@@ -37,9 +37,8 @@ struct survey {
  * passed since the first was begun. 0: no more; it takes over what was found for another one. */
 int64_t survey_budget(bool near, int64_t passed_ns);
 
-/* By how much what other programs take may put its end off, when its samples begin so long after
- * it.
- */
+/* By how much what other programs take may put its end off; passed_ns: what waking the worker and
+ * the like took before. */
 int64_t survey_reserve(bool near, int64_t passed_ns);
 
 /* The next sample. False: there are enough, or time is up. *survey is zero at the beginning, but

@@ -164,6 +164,19 @@ static void what_stays_is_believed(void **state)
     assert_int_equal(contest.current, 1);
 }
 
+/* Sooner where of one way nothing is known, so that what is expected says less. */
+static void what_stays_is_believed_sooner(void **state)
+{
+    const double us[] = {1.5, 0};
+    struct contest contest = begun(2, 0, us);
+    struct truth truth = {.us = {4000, 4}, .noise = 8};
+
+    (void)state;
+    srand(15);
+    run(&contest, &truth, 64);
+    assert_int_equal(contest.current, 1);
+}
+
 /* Longer than a bad moment should last: the way that lost by it is looked at again soon, although
  * it seemed so slow that it could not be paid for. */
 static void a_long_bad_moment_is_made_good_soon(void **state)
@@ -397,6 +410,7 @@ int main(void)
         cmocka_unit_test(disturbed_samples_change_little),
         cmocka_unit_test(a_bad_moment_changes_nothing),
         cmocka_unit_test(what_stays_is_believed),
+        cmocka_unit_test(what_stays_is_believed_sooner),
         cmocka_unit_test(a_long_bad_moment_is_made_good_soon),
         cmocka_unit_test(a_loser_is_looked_at_once),
         cmocka_unit_test(a_loser_of_three_is_looked_at),
