@@ -2,9 +2,11 @@
 
 set(OMPRMA_SANITIZE "" CACHE STRING "Value for -fsanitize=, empty for none")
 
+set(warnings all extra shadow pointer-arith strict-prototypes missing-prototypes)
+list(TRANSFORM warnings PREPEND -W OUTPUT_VARIABLE warn)
+
 add_library(omprma_flags INTERFACE)
-target_compile_options(omprma_flags INTERFACE
-    -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes
+target_compile_options(omprma_flags INTERFACE ${warn}
     $<$<BOOL:${OMPRMA_WERROR}>:-Werror>)
 # Empty, as in the files that define it themselves, so that both may stand.
 target_compile_definitions(omprma_flags INTERFACE _GNU_SOURCE=
@@ -54,9 +56,10 @@ elseif(recorded_by STREQUAL CMAKE_C_COMPILER_VERSION AND can_optimize_across_fil
         -Wno-missing-profile -Wno-coverage-mismatch)
     # gcc warns of functions changed since, by a warning without a name: those with one are errors.
     if(OMPRMA_WERROR)
-        set(profile_errors -Wno-error -Werror=all -Werror=extra -Werror=shadow -Werror=pointer-arith
-            -Werror=strict-prototypes -Werror=missing-prototypes -Werror=incompatible-pointer-types
-            -Werror=int-conversion -Werror=discarded-qualifiers -Werror=overflow -Werror=attributes)
+        set(by_default incompatible-pointer-types int-conversion discarded-qualifiers overflow attributes)
+        list(TRANSFORM warnings PREPEND -Werror= OUTPUT_VARIABLE errors)
+        list(TRANSFORM by_default PREPEND -Werror=)
+        set(profile_errors -Wno-error ${errors} ${by_default})
     endif()
     message(STATUS "Code is laid out by what was recorded in ${OMPRMA_PROFILE}")
 elseif(OMPRMA_PROFILE)

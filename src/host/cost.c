@@ -181,7 +181,7 @@ static double gain(double mine, double other, double ratio)
 uint32_t cost_limit(const struct cost_curve *small, double base, const struct cost_curve *first,
                     const struct cost_curve *second, uint64_t second_from, uint32_t most)
 {
-    uint64_t last = COST_EAGER; /* size measured */
+    uint64_t least = first_measured(small), last = COST_EAGER; /* size measured */
     double sum = 0, best = 0;
     uint32_t limit = 0;
 
@@ -191,7 +191,7 @@ uint32_t cost_limit(const struct cost_curve *small, double base, const struct co
     for (uint32_t bytes = 8; bytes <= most; bytes *= 2) {
         double mine = cost_at(small, bytes) - base, other = 0, time;
 
-        if (bytes < first_measured(small) && (bytes <= COST_EAGER || bytes <= small->at_once)) {
+        if (bytes < least && (bytes <= COST_EAGER || bytes <= small->at_once)) {
             /* What loses is more. */
             limit = bytes;
             continue;

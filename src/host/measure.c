@@ -423,7 +423,7 @@ omprma_status_t measure_all(struct runtime *runtime)
     for (int i = 0; i < runtime->device_count; i++) {
         struct device *device = runtime->devices[i];
         int64_t before = clock_ns(),
-                budget_ns = survey_budget(device->peer->is_near, before - begin);
+                budget_ns = survey_budget(device->peer->is_near, before - begin), took_ns;
         const struct device *like;
 
         status = find_like(device, budget_ns, &like);
@@ -436,8 +436,9 @@ omprma_status_t measure_all(struct runtime *runtime)
         if (status != OMPRMA_OK)
             return status;
         choose(device);
-        if (device->peer->is_near && clock_ns() - before > near_ns)
-            near_ns = clock_ns() - before;
+        took_ns = clock_ns() - before;
+        if (device->peer->is_near && took_ns > near_ns)
+            near_ns = took_ns;
     }
     status = measure_exchange(runtime, near_ns);
     if (status != OMPRMA_OK)

@@ -246,19 +246,23 @@ omprma_status_t measure_exchange(struct runtime *runtime, int64_t near_ns)
         struct exchange_paths *paths = &runtime->exchange[far];
         struct device *from, *to;
         omprma_status_t status = OMPRMA_OK;
-        bool used = find_pair(runtime, paths, &from, &to);
+        int64_t budget_ns = budget(runtime, far, near_ns);
+        bool used;
 
         if (forced != EXCHANGE_AUTO) {
             *paths = (struct exchange_paths){.way = forced};
             status = check_forced(runtime, forced);
-        } else if (used && budget(runtime, far, near_ns) > LEAST_NS) {
-            status = measure_pair(from, to, paths, clock_ns() + budget(runtime, far, near_ns));
+            if (status != OMPRMA_OK)
+                return status;
+            continue;
         }
+        used = find_pair(runtime, paths, &from, &to);
+        if (used && budget_ns > LEAST_NS)
+            status = measure_pair(from, to, paths, clock_ns() + budget_ns);
         if (status != OMPRMA_OK)
             return status;
-        if (forced == EXCHANGE_AUTO)
-            choose(runtime, paths, used);
-        left_out |= used && forced == EXCHANGE_AUTO && paths->us[paths->way] <= 0;
+        choose(runtime, paths, used);
+        left_out |= used && paths->us[paths->way] <= 0;
     }
     log_write(LOG_DETAIL,
               "exchange: on one host by %s, between hosts by %s; measuring took %.1f ms%s",

@@ -52,6 +52,12 @@ static void run(struct contest *contest, struct truth *truth, int transfers)
         transfer(contest, truth, true);
 }
 
+static void run_until_revised(struct contest *contest, struct truth *truth, int most)
+{
+    for (int i = 0; i < most && !contest->revisions; i++)
+        transfer(contest, truth, true);
+}
+
 static struct contest begun(int ways, int current, const double us[])
 {
     struct contest contest;
@@ -187,8 +193,7 @@ static void a_long_bad_moment_is_made_good_soon(void **state)
 
     (void)state;
     srand(12);
-    for (int i = 0; i < 200 && contest.current == 0; i++)
-        transfer(&contest, &truth, true);
+    run_until_revised(&contest, &truth, 200);
     assert_int_equal(contest.current, 1);
     truth.us[0] = 1.5;
     run(&contest, &truth, 64 + 2 * CONTEST_SAMPLES);
@@ -206,8 +211,7 @@ static void a_loser_is_looked_at_once(void **state)
 
     (void)state;
     srand(13);
-    for (int i = 0; i < 200 && contest.current == 0; i++)
-        transfer(&contest, &truth, true);
+    run_until_revised(&contest, &truth, 200);
     assert_int_equal(contest.current, 1);
     for (int i = 0; i < 20000; i++) {
         transfer(&contest, &truth, true);
@@ -228,8 +232,7 @@ static void a_loser_of_three_is_looked_at(void **state)
 
     (void)state;
     srand(14);
-    for (int i = 0; i < 400 && contest.current == 0; i++)
-        transfer(&contest, &truth, true);
+    run_until_revised(&contest, &truth, 400);
     assert_int_equal(contest.current, 1);
     truth.us[0] = 1.5;
     run(&contest, &truth, 2 * (64 + 2 * CONTEST_SAMPLES));
