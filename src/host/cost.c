@@ -6,6 +6,7 @@
 #include <string.h>
 
 enum {
+    SAMPLES_SOUND = 3, /* fewer say little */
     SAMPLES_CLEAR = 8, /* of each way at least, before more are thought needless */
     TELLING = 8 << 10  /* the least size that tells something of larger ones */
 };
@@ -14,9 +15,8 @@ static const double clear_ratio = 1.25; /* from here on two ways are told apart 
 static const double equal_ratio = 1.02; /* up to here they are the same */
 static const double first_ratio = 1.03; /* and up to here the first one is taken */
 static const double rough_ratio = 1.5;  /* the same if times are rough */
-/* Within a host, where what a message takes may halve or double with the next second, as the
- * processors are placed, and what a put or get takes does not. */
-static const double near_ratio = 1.1;
+static const double few_ratio = 2;      /* or by hardly any samples */
+static const double near_ratio = 1.75;  /* up to here a message is, where times are rough */
 static const double beyond_ratio = 0.9; /* data that makes a message leave later goes along in it */
 static const double repeated_ratio = 1.15; /* up to here one sample is another one's repetition */
 
@@ -62,7 +62,15 @@ double cost_spread(const struct cost_samples *samples)
 
 bool cost_is_rough(const struct cost_samples *samples)
 {
-    return !cost_is_repeated(samples) || cost_spread(samples) > clear_ratio - 1;
+    return samples->count < SAMPLES_SOUND || !cost_is_repeated(samples) ||
+           cost_spread(samples) > clear_ratio - 1;
+}
+
+double cost_doubt(const struct cost_samples *samples)
+{
+    if (samples->count < SAMPLES_SOUND)
+        return few_ratio;
+    return cost_is_rough(samples) ? rough_ratio : first_ratio + cost_spread(samples) / 2;
 }
 
 bool cost_is_clear(const struct cost_samples *a, const struct cost_samples *b)
@@ -102,21 +110,23 @@ double cost_at(const struct cost_curve *curve, uint64_t bytes)
     return time;
 }
 
-/* The size that a time at this one follows from: the next larger one that was measured, if any. */
-static bool is_rough_at(const struct cost_curve *curve, uint64_t bytes)
+/* Of the size that a time at this one follows from: the next larger one that was measured, if any.
+ */
+static double doubt_at(const struct cost_curve *curve, uint64_t bytes)
 {
     int at = 0;
 
     for (int i = 0; i < COST_SIZES; i++)
         if (curve->us[i] > 0 && (cost_sizes[at] < bytes || curve->us[at] <= 0))
             at = i;
-    return curve->rough[at];
+    return fmax((double)curve->doubt[at], first_ratio);
 }
 
 /* ---- choices ---- */
 
 /* The largest size that both were measured at. Beyond it the better one there is thought to stay
- * so: lines would be drawn through noise. Small sizes tell nothing of large ones. */
+ * so, if it is clearly better: lines would be drawn through noise. Small sizes tell nothing of
+ * large ones. */
 static uint64_t last_common(const struct cost_curve *first, const struct cost_curve *second)
 {
     uint64_t last = UINT64_C(1) << (COST_CLASSES - 1);
@@ -132,26 +142,32 @@ uint64_t cost_classes(const struct cost_curve *first, const struct cost_curve *s
     uint64_t classes = 0, last = last_common(first, second);
 
     for (unsigned class = 0; class < COST_CLASSES; class ++) {
-        uint64_t bytes = class < cost_class(last) ? cost_class_bytes(class) : last;
-        double mine = cost_at(first, bytes), other = cost_at(second, bytes);
-        bool rough = is_rough_at(first, bytes) || is_rough_at(second, bytes);
+        bool beyond = class > cost_class(last);
+        uint64_t bytes = beyond || class == cost_class(last) ? last : cost_class_bytes(class);
+        double other = beyond && last < TELLING ? 0 : cost_at(second, bytes);
+        double doubt = fmax(doubt_at(first, bytes), doubt_at(second, bytes));
 
-        if (class > cost_class(last) && last < TELLING)
-            other = 0;
-        if (other <= 0 || mine <= (rough ? rough_ratio : first_ratio) * other)
+        if (first->near && beyond)
+            doubt *= clear_ratio;
+        if (!first->near)
+            doubt = fmin(doubt, clear_ratio);
+        if (other <= 0 || cost_at(first, bytes) <= doubt * other)
             classes |= UINT64_C(1) << class;
     }
     return classes;
 }
 
-/* How much of another way's time a message may take. */
-static double limit_ratio(uint64_t bytes, uint64_t at_once, bool rough)
+/* How much of another way's time a message may take. Within a host that may halve or double with
+ * the next second, as the processors are placed, and what a put or get takes does not. */
+static double limit_ratio(const struct cost_curve *small, uint64_t bytes)
 {
+    bool rough = doubt_at(small, bytes) >= rough_ratio;
+
     if (bytes <= COST_EAGER)
         return rough ? HUGE_VAL : equal_ratio;
-    if (bytes <= at_once)
-        return rough ? clear_ratio : near_ratio;
-    return rough ? beyond_ratio / clear_ratio : beyond_ratio;
+    if (bytes <= small->at_once)
+        return rough ? near_ratio : clear_ratio;
+    return rough ? first_ratio : beyond_ratio;
 }
 
 /* The least size measured; 0: none. */
@@ -203,7 +219,7 @@ uint32_t cost_limit(const struct cost_curve *small, double base, const struct co
             other = time;
         if (bytes > last || (bytes > COST_EAGER && other <= 0 && (first || second)))
             break;
-        sum += gain(mine, other, limit_ratio(bytes, small->at_once, is_rough_at(small, bytes)));
+        sum += gain(mine, other, limit_ratio(small, bytes));
         if (sum >= best) {
             best = sum;
             limit = bytes;

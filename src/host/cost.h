@@ -53,9 +53,13 @@ double cost_spread(const struct cost_samples *samples);
  * disturbed all the time scatters. */
 bool cost_is_repeated(const struct cost_samples *samples);
 
-/* Whether the time is not exact enough to tell apart what is close: no sample came again, or they
- * differ much. */
+/* Whether the time is not exact enough to tell apart what is close: there are hardly any samples,
+ * none came again, or they differ much. */
 bool cost_is_rough(const struct cost_samples *samples);
+
+/* By what factor another way has to be better before that is believed: a few percent and half of
+ * what samples differ by; 1.5 where they are rough, 2 where there are hardly any. */
+double cost_doubt(const struct cost_samples *samples);
 
 /* Whether samples of two ways tell which is better, so that more of them would not change it: each
  * has some, they came again, and one costs clearly more. */
@@ -67,7 +71,8 @@ bool cost_is_clear(const struct cost_samples *a, const struct cost_samples *b);
 struct cost_curve {
     double us[COST_SIZES];
     float spread[COST_SIZES];
-    bool rough[COST_SIZES];
+    float doubt[COST_SIZES]; /* cost_doubt(); 0: none but a few percent */
+    bool near;        /* within a host, where the second way is rarely the better one by much */
     uint64_t at_once; /* of messages: so many bytes leave at once, too, if more than COST_EAGER */
 };
 
@@ -77,18 +82,20 @@ double cost_at(const struct cost_curve *curve, uint64_t bytes);
 
 /* ---- choices ---- */
 
-/* The classes in which the first way is to be taken, one bit each: where it is not slower than the
- * second by more than a few percent, or by half where times are rough. All where one of them was
- * not measured, and those much larger than what was measured of both. */
+/* The classes in which the first way is to be taken, one bit each: where the second is not better
+ * by more than is doubted; within a host, a quarter more than that beyond the largest size
+ * measured; between hosts, by no more than a quarter. All where one of them was not measured, and
+ * those much larger than what was measured of both. */
 uint64_t cost_classes(const struct cost_curve *first, const struct cost_curve *second);
 
 /* Power of two up to `most`, and to what `small` was measured at or COST_EAGER, up to which
  * messages lose least against the better one of the others, over all powers of two: so one may be
  * slower at a size below others at which it is much faster. Without `base`, it is as good where it
- * is not slower; up to COST_EAGER also if its time is rough; up to what leaves at once by a tenth
- * slower, or a quarter if its time is rough; beyond that it has to be faster by a tenth. What is
- * smaller than all that was measured of it is taken, up to what leaves at once. `second` counts
- * only above `second_from`. NULL: there is no such way. 0: none.
+ * is not slower; up to COST_EAGER also if its time is rough; up to what leaves at once by a
+ * quarter slower, or three quarters if its time is rough; beyond that it has to be faster by a
+ * tenth, unless its time is rough. What is smaller than all that was measured of it is taken, up to
+ * what leaves at once. `second` counts only above `second_from`. NULL: there is no such way. 0:
+ * none.
  */
 uint32_t cost_limit(const struct cost_curve *small, double base, const struct cost_curve *first,
                     const struct cost_curve *second, uint64_t second_from, uint32_t most);

@@ -252,8 +252,10 @@ static omprma_status_t measure_one(struct device *device, int64_t budget_ns)
     if (status == OMPRMA_OK)
         status = spin(probe, 0);
     survey_result(&probe->survey, device->paths.curve);
-    for (int direction = 0; direction < PATHS_DIRECTIONS; direction++)
+    for (int direction = 0; direction < PATHS_DIRECTIONS; direction++) {
+        device->paths.curve[direction][PATH_RMA].near = near;
         device->paths.curve[direction][PATH_INLINE].at_once = at_once;
+    }
     force(&device->paths, PATH_INLINE);
     probe_close(probe);
     return status;

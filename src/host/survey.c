@@ -158,7 +158,7 @@ static void fill_curve(struct cost_curve *curve, const struct cost_samples sampl
             continue;
         curve->us[size] = cost_of(&samples[size]);
         curve->spread[size] = (float)cost_spread(&samples[size]);
-        curve->rough[size] = cost_is_rough(&samples[size]);
+        curve->doubt[size] = (float)cost_doubt(&samples[size]);
         if (least > 0 && curve->us[size] > least)
             curve->us[size] = least;
         if (curve->us[size] > 0)

@@ -71,6 +71,9 @@ static void close_ways_want_more_samples(void **state)
     assert_true(cost_is_repeated(&slow) && cost_is_repeated(&few));
     assert_false(cost_is_repeated(&scattered) || cost_is_repeated(&none));
     assert_true(cost_is_rough(&scattered) && !cost_is_rough(&slow));
+    assert_true(cost_is_rough(&few));
+    assert_true(cost_doubt(&few) > cost_doubt(&scattered) &&
+                cost_doubt(&scattered) > cost_doubt(&slow) && cost_doubt(&slow) > 1);
     assert_true(cost_of(&scattered) == 30);
 }
 
@@ -116,6 +119,39 @@ static void crossing_curves_change_places_once(void **state)
     classes = cost_classes(&steep, &flat);
     for (unsigned class = 0; class < COST_CLASSES; class ++)
         assert_int_equal(classes >> class & 1, class < 17);
+}
+
+/* The second way has to be better by more than is doubted, and within a host by a quarter more
+ * beyond the largest size measured. */
+static void what_is_close_stays_with_the_first_way(void **state)
+{
+    const uint64_t all = (UINT64_C(1) << COST_CLASSES) - 1;
+    const uint64_t beyond = all & ~((UINT64_C(1) << 20) - 1);
+    struct cost_curve second = line(100, 0, 0, UINT64_MAX), first = line(102, 0, 0, UINT64_MAX);
+    struct cost_curve worse = line(108, 0, 0, UINT64_MAX), clear = line(130, 0, 0, UINT64_MAX);
+
+    (void)state;
+    assert_true(cost_classes(&first, &second) == all);
+    assert_true(cost_classes(&worse, &second) == 0);
+    worse.near = clear.near = true;
+    assert_true(cost_classes(&worse, &second) == beyond);
+    for (int i = 0; i < COST_SIZES; i++)
+        second.doubt[i] = 1.13F;
+    assert_true(cost_classes(&worse, &second) == all);
+    assert_true(cost_classes(&clear, &second) == beyond);
+    clear = line(150, 0, 0, UINT64_MAX);
+    clear.near = true;
+    assert_true(cost_classes(&clear, &second) == 0);
+    for (int i = 0; i < COST_SIZES; i++)
+        second.doubt[i] = 1.5F;
+    assert_true(cost_classes(&clear, &second) == all);
+    clear = line(160, 0, 0, UINT64_MAX);
+    assert_true(cost_classes(&clear, &second) == 0); /* between hosts */
+    clear.near = true;
+    assert_true(cost_classes(&clear, &second) == beyond);
+    clear = line(190, 0, 0, UINT64_MAX);
+    clear.near = true;
+    assert_true(cost_classes(&clear, &second) == 0);
 }
 
 static void what_was_not_measured(void **state)
@@ -164,7 +200,7 @@ static void the_limit_is_where_curves_meet(void **state)
     small = line(90, 0, 0, 8192);
     first = line(2.3, 0, 0, UINT64_MAX);
     for (int i = 0; i < COST_SIZES; i++)
-        small.rough[i] = true;
+        small.doubt[i] = 1.5F;
     assert_int_equal(cost_limit(&small, 0, &first, NULL, 0, 8192), COST_EAGER);
 }
 
@@ -196,8 +232,10 @@ static void limits_by_few_measurements(void **state)
     small.at_once = 8192;
     assert_int_equal(cost_limit(&small, 0, &first, NULL, 0, 8192), 4096);
     small.us[4] = 1.2 * first.us[4];
+    assert_int_equal(cost_limit(&small, 0, &first, NULL, 0, 8192), 8192);
+    small.us[4] = 1.4 * first.us[4];
     assert_int_equal(cost_limit(&small, 0, &first, NULL, 0, 8192), 4096);
-    small.rough[4] = true;
+    small.doubt[4] = 2;
     assert_int_equal(cost_limit(&small, 0, &first, NULL, 0, 8192), 8192);
     small.at_once = 0; /* between hosts that holds for what leaves at once with any MPI */
     assert_int_equal(cost_limit(&small, 0, &first, NULL, 0, 8192), COST_EAGER);
@@ -248,6 +286,7 @@ int main(void)
         cmocka_unit_test(close_ways_want_more_samples),
         cmocka_unit_test(curves_hold_between_and_beyond_sizes),
         cmocka_unit_test(crossing_curves_change_places_once),
+        cmocka_unit_test(what_is_close_stays_with_the_first_way),
         cmocka_unit_test(what_was_not_measured),
         cmocka_unit_test(the_limit_is_where_curves_meet),
         cmocka_unit_test(limits_over_a_dip),
