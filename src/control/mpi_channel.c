@@ -445,14 +445,15 @@ omprma_status_t mpi_channel_create(const struct world *world, struct doorbell *o
     return OMPRMA_OK;
 }
 
-/* Maps all pages of another process's memory now, not by a fault of each one when messages get
- * there. */
-static void touch(const void *memory, size_t bytes)
+/* Maps all pages of the shared memory now, not by a fault of each one when messages get there. They
+ * are written, since reading is not enough where a hypervisor keeps page tables of its own: there
+ * the first write takes 5 us. The other process may be writing, too. */
+static void touch(void *memory, size_t bytes)
 {
-    const volatile char *at = memory;
+    char *at = memory;
 
     for (size_t i = 0; i < bytes; i += PAGE)
-        (void)at[i];
+        __atomic_fetch_or(at + i, 0, __ATOMIC_RELAXED);
 }
 
 void mpi_channel_share(struct channel *channel, int peer, void *memory, bool is_owner)
@@ -466,7 +467,6 @@ void mpi_channel_share(struct channel *channel, int peer, void *memory, bool is_
     shared->from.fifo = is_owner ? to_owner : from_owner;
     self->sharers[self->sharer_count++] = peer;
     self->base.short_bytes = FIFO_MESSAGE_BYTES;
-    if (!is_owner)
-        touch(memory, MPI_CHANNEL_SHARED_BYTES);
+    touch(memory, MPI_CHANNEL_SHARED_BYTES);
     fifo_open(shared->from.fifo);
 }

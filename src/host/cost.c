@@ -15,7 +15,6 @@ static const double clear_ratio = 1.25; /* from here on two ways are told apart 
 static const double equal_ratio = 1.02; /* up to here they are the same */
 static const double first_ratio = 1.03; /* and up to here the first one is taken */
 static const double rough_ratio = 1.5;  /* the same if times are rough */
-static const double few_ratio = 2;      /* or by hardly any samples */
 static const double near_ratio = 1.75;  /* up to here a message is, where times are rough */
 static const double beyond_ratio = 0.9; /* data that makes a message leave later goes along in it */
 static const double repeated_ratio = 1.15; /* up to here one sample is another one's repetition */
@@ -69,8 +68,9 @@ bool cost_is_rough(const struct cost_samples *samples)
 double cost_doubt(const struct cost_samples *samples)
 {
     if (samples->count < SAMPLES_SOUND)
-        return few_ratio;
-    return cost_is_rough(samples) ? rough_ratio : first_ratio + cost_spread(samples) / 2;
+        return HUGE_VAL;
+    return fmax(cost_is_rough(samples) ? rough_ratio : first_ratio,
+                first_ratio + cost_spread(samples) / 2);
 }
 
 bool cost_is_clear(const struct cost_samples *a, const struct cost_samples *b)
@@ -161,12 +161,13 @@ uint64_t cost_classes(const struct cost_curve *first, const struct cost_curve *s
  * the next second, as the processors are placed, and what a put or get takes does not. */
 static double limit_ratio(const struct cost_curve *small, uint64_t bytes)
 {
-    bool rough = doubt_at(small, bytes) >= rough_ratio;
+    double doubt = doubt_at(small, bytes);
+    bool rough = doubt >= rough_ratio;
 
     if (bytes <= COST_EAGER)
         return rough ? HUGE_VAL : equal_ratio;
     if (bytes <= small->at_once)
-        return rough ? near_ratio : clear_ratio;
+        return isinf(doubt) ? doubt : rough ? near_ratio : clear_ratio;
     return rough ? first_ratio : beyond_ratio;
 }
 

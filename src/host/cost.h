@@ -58,7 +58,8 @@ bool cost_is_repeated(const struct cost_samples *samples);
 bool cost_is_rough(const struct cost_samples *samples);
 
 /* By what factor another way has to be better before that is believed: a few percent and half of
- * what samples differ by; 1.5 where they are rough, 2 where there are hardly any. */
+ * what samples differ by; 1.5 at least where they are rough; HUGE_VAL where there are hardly any.
+ */
 double cost_doubt(const struct cost_samples *samples);
 
 /* Whether samples of two ways tell which is better, so that more of them would not change it: each
@@ -92,10 +93,10 @@ uint64_t cost_classes(const struct cost_curve *first, const struct cost_curve *s
  * messages lose least against the better one of the others, over all powers of two: so one may be
  * slower at a size below others at which it is much faster. Without `base`, it is as good where it
  * is not slower; up to COST_EAGER also if its time is rough; up to what leaves at once by a
- * quarter slower, or three quarters if its time is rough; beyond that it has to be faster by a
- * tenth, unless its time is rough. What is smaller than all that was measured of it is taken, up to
- * what leaves at once. `second` counts only above `second_from`. NULL: there is no such way. 0:
- * none.
+ * quarter slower, or three quarters if its time is rough, and whatever it takes if there are hardly
+ * any samples; beyond that it has to be faster by a tenth, unless its time is rough. What is
+ * smaller than all that was measured of it is taken, up to what leaves at once. `second` counts
+ * only above `second_from`. NULL: there is no such way. 0: none.
  */
 uint32_t cost_limit(const struct cost_curve *small, double base, const struct cost_curve *first,
                     const struct cost_curve *second, uint64_t second_from, uint32_t most);

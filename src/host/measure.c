@@ -12,6 +12,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -37,7 +38,8 @@ enum {
     AROUND = 64,         /* messages of so much fill a FIFO (fifo.h), */
     AROUND_NS = 6000000, /* unless that takes longer: others have the processor */
     INLINE_LEAST = 512,  /* beside a launch so few bytes cost nothing anywhere */
-    LIKE_FACTOR = 2      /* a host whose round trips differ by more is of another kind */
+    LIKE_FACTOR = 2,     /* a host whose round trips differ by more is of another kind */
+    HUGE_PAGE = 2 << 20  /* more than any probe needs */
 };
 
 const char *const paths_names[PATH_COUNT] = {"inline", "rma", "two-sided", "application"};
@@ -71,17 +73,29 @@ static void probe_close(struct probe *probe)
     free(probe);
 }
 
-/* Memory that was never touched would be timed as well. */
+/* Memory that was never touched would be timed as well. In small pages that takes a fault for each
+ * of them, of 12 us under some hypervisors. */
+static char *touched_memory(uint64_t bytes)
+{
+    char *memory = aligned_alloc(HUGE_PAGE, HUGE_PAGE);
+
+    if (!memory)
+        return NULL;
+    if (bytes >= HUGE_PAGE / 2)
+        madvise(memory, HUGE_PAGE, MADV_HUGEPAGE); /* in vain where there are none */
+    memset(memory, 1, bytes);
+    return memory;
+}
+
 static omprma_status_t probe_open(struct device *device, uint64_t bytes, struct probe **out)
 {
     struct probe *probe = calloc(1, sizeof(*probe));
     omprma_status_t status;
 
-    if (!probe || !(probe->here = malloc(bytes))) {
+    if (!probe || !(probe->here = touched_memory(bytes))) {
         free(probe);
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for the start-up measurement");
     }
-    memset(probe->here, 1, bytes);
     probe->device = device;
     status = omprma_alloc(device->number, bytes, &probe->there);
     if (status == OMPRMA_OK)

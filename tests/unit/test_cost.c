@@ -1,5 +1,6 @@
 /* test_cost.c: what is made of samples: one disturbed sample changes nothing, curves cross where
  * they should, and what is close is seen to be. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -59,7 +60,9 @@ static void close_ways_want_more_samples(void **state)
     struct cost_samples slow = TAKEN(20, 21, 22, 20, 20, 21, 22, 20),
                         fast = TAKEN(10, 11, 12, 10, 10, 11, 12, 10),
                         near = TAKEN(18, 18, 19, 18, 18, 18, 19, 18), few = TAKEN(1, 1),
-                        scattered = TAKEN(30, 40, 50, 60, 70, 80, 90, 100), none = {0};
+                        scattered = TAKEN(30, 40, 50, 60, 70, 80, 90, 100), none = {0},
+                        two_states = TAKEN(10, 10, 10, 10, 50, 50, 50, 50),
+                        rough = TAKEN(10, 10, 10, 13, 13, 13, 13, 13);
 
     (void)state;
     assert_true(cost_is_clear(&slow, &fast));
@@ -72,8 +75,9 @@ static void close_ways_want_more_samples(void **state)
     assert_false(cost_is_repeated(&scattered) || cost_is_repeated(&none));
     assert_true(cost_is_rough(&scattered) && !cost_is_rough(&slow));
     assert_true(cost_is_rough(&few));
-    assert_true(cost_doubt(&few) > cost_doubt(&scattered) &&
-                cost_doubt(&scattered) > cost_doubt(&slow) && cost_doubt(&slow) > 1);
+    assert_true(isinf(cost_doubt(&few)) && cost_doubt(&rough) == 1.5 && cost_doubt(&slow) > 1 &&
+                cost_doubt(&slow) < 1.5);
+    assert_true(cost_doubt(&two_states) > 2.5 && cost_doubt(&two_states) < 5);
     assert_true(cost_of(&scattered) == 30);
 }
 
@@ -236,6 +240,10 @@ static void limits_by_few_measurements(void **state)
     small.us[4] = 1.4 * first.us[4];
     assert_int_equal(cost_limit(&small, 0, &first, NULL, 0, 8192), 4096);
     small.doubt[4] = 2;
+    assert_int_equal(cost_limit(&small, 0, &first, NULL, 0, 8192), 8192);
+    small.us[4] = 20 * first.us[4];
+    assert_int_equal(cost_limit(&small, 0, &first, NULL, 0, 8192), 4096);
+    small.doubt[4] = HUGE_VALF; /* by hardly any samples */
     assert_int_equal(cost_limit(&small, 0, &first, NULL, 0, 8192), 8192);
     small.at_once = 0; /* between hosts that holds for what leaves at once with any MPI */
     assert_int_equal(cost_limit(&small, 0, &first, NULL, 0, 8192), COST_EAGER);
