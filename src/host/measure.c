@@ -247,7 +247,7 @@ static omprma_status_t spin(const struct probe *probe, int64_t us)
 static omprma_status_t measure_one(struct device *device, int64_t budget_ns)
 {
     bool near = device->peer->is_near;
-    int64_t begin = clock_ns();
+    int64_t begin = clock_ns(), passed;
     uint64_t at_once = device->peer->shares ? INLINE_MEASURED : 0;
     struct probe *probe;
     omprma_status_t status = probe_open(device, cost_sizes[COST_SIZES - 1], &probe);
@@ -259,8 +259,9 @@ static omprma_status_t measure_one(struct device *device, int64_t budget_ns)
         status = wake(probe);
     if (status == OMPRMA_OK && device->peer->shares)
         status = go_around(probe);
-    probe->survey.deadline_ns = clock_ns() + budget_ns;
-    probe->survey.stolen_ns = survey_reserve(near, clock_ns() - begin);
+    passed = clock_ns() - begin;
+    probe->survey.deadline_ns = begin + passed + survey_left(near, budget_ns, passed);
+    probe->survey.stolen_ns = survey_reserve(near, passed);
     if (status == OMPRMA_OK)
         status = take_samples(probe);
     if (status == OMPRMA_OK)

@@ -5,8 +5,9 @@
 
 enum {
     NEAR_NS = 6000000,       /* for workers of this host, */
-    NEAR_MOST_NS = 18000000, /* with what other programs took of it */
-    FAR_NS = 50000000,       /* and of another one, */
+    NEAR_MOST_NS = 15000000, /* with what waking them and other programs took of it, */
+    NEAR_LEAST_NS = 2000000, /* but so much at least; */
+    FAR_NS = 50000000,       /* of another one, */
     HOSTS_NS = 80000000,     /* for all of them, */
     LEAST_NS = 5000000       /* if so much is left */
 };
@@ -18,6 +19,15 @@ int64_t survey_budget(bool near, int64_t passed_ns)
     if (near)
         return NEAR_NS;
     return left < LEAST_NS ? 0 : left < FAR_NS ? left : FAR_NS;
+}
+
+int64_t survey_left(bool near, int64_t budget_ns, int64_t passed_ns)
+{
+    int64_t left = NEAR_MOST_NS - passed_ns;
+
+    if (!near || left > budget_ns)
+        return budget_ns;
+    return left > NEAR_LEAST_NS ? left : NEAR_LEAST_NS;
 }
 
 int64_t survey_reserve(bool near, int64_t passed_ns)

@@ -37,8 +37,11 @@ struct survey {
  * passed since the first was begun. 0: no more; it takes over what was found for another one. */
 int64_t survey_budget(bool near, int64_t passed_ns);
 
-/* By how much what other programs take may put its end off; passed_ns: what waking the worker and
- * the like took before. */
+/* What is left of that for samples; passed_ns: what waking the worker and the like took before. Of
+ * a worker of this host, less if that took long, as beside other programs. */
+int64_t survey_left(bool near, int64_t budget_ns, int64_t passed_ns);
+
+/* By how much what other programs take may put its end off; passed_ns as above. */
 int64_t survey_reserve(bool near, int64_t passed_ns);
 
 /* The next sample. False: there are enough, or time is up. *survey is zero at the beginning, but

@@ -231,10 +231,17 @@ static void stolen_time_does_not_count(void **state)
 static void one_host_keeps_its_time_whatever_is_stolen(void **state)
 {
     (void)state;
-    for (int64_t passed = 0; passed <= 12 * MS; passed += MS / 4)
-        assert_int_equal(passed + survey_budget(true, 0) + survey_reserve(true, passed), 18 * MS);
-    assert_int_equal(survey_reserve(true, 14 * MS), 0); /* if waking the worker took so long */
-    assert_int_equal(survey_reserve(false, 0), 0);      /* a line that is slow is nobody's theft */
+    for (int64_t passed = 0; passed <= 13 * MS; passed += MS / 4) {
+        int64_t left = survey_left(true, survey_budget(true, 0), passed);
+
+        assert_int_equal(passed + left + survey_reserve(true, passed), 15 * MS);
+    }
+    /* If waking the worker took so long. */
+    assert_int_equal(survey_left(true, survey_budget(true, 0), 18 * MS), 2 * MS);
+    assert_int_equal(survey_reserve(true, 18 * MS), 0);
+    /* A line that is slow is nobody's theft. */
+    assert_int_equal(survey_left(false, survey_budget(false, 0), 18 * MS), survey_budget(false, 0));
+    assert_int_equal(survey_reserve(false, 0), 0);
 }
 
 int main(void)
