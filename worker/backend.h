@@ -141,6 +141,15 @@ struct backend {
     enum backend_step (*launch)(struct worker_device *device, struct backend_job *job,
                                 const struct backend_launch *launch);
 
+    /* A small copy to the device, a launch and a small copy from it, one behind the other, as one
+     * job. Either copy may be NULL. Where something does not begin that stands behind what has, the
+     * job is pending with that error, and the caller begins nothing behind it. NULL: there is no
+     * such thing. Only with keeps_order. Errors: those of copy() and launch(). */
+    enum backend_step (*region)(struct worker_device *device, struct backend_job *job,
+                                const struct backend_copy *write,
+                                const struct backend_launch *launch,
+                                const struct backend_copy *read);
+
     /* NULL: it answers none. Errors: UNSUPPORTED, its own. */
     enum backend_step (*ask)(struct worker_device *device, struct backend_job *job,
                              struct backend_ask *ask);

@@ -99,6 +99,7 @@ omprma_status_t worker_device_begin(struct worker_device *device, uint64_t arena
     device->arena_bytes = arena_bytes;
     snprintf(description->backend, sizeof(description->backend), "%s", device->backend->name);
     description->one_sided = worker_device_is_touchable(device);
+    description->regions = worker_device_is_touchable(device) || device->backend->region;
     description->arena = device->arena;
     description->arena_bytes = arena_bytes;
     description->staging = (uint64_t)(uintptr_t)device->staging;

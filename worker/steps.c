@@ -69,6 +69,8 @@ bool steps_take(const struct stream *stream, const struct wire_record *record)
     case WIRE_WRITE:
     case WIRE_LAUNCH:
         return true;
+    case WIRE_REGION:
+        return stream->device->backend->region != NULL;
     case WIRE_READ:
         return record->word[1] <= COMMAND_DATA_MOST;
     case WIRE_STORE:
@@ -87,10 +89,10 @@ bool steps_take(const struct stream *stream, const struct wire_record *record)
     }
 }
 
-/* The device would not begin it. */
+/* The device would not begin it, or not all of it. */
 static bool is_refused(const struct stream_step *step)
 {
-    return step->job.over && step->job.status != OMPRMA_OK;
+    return step->job.status != OMPRMA_OK;
 }
 
 bool steps_hold_up(const struct stream *stream, const struct wire_record *record)
@@ -120,17 +122,22 @@ static struct stream_step *step_make(struct stream *stream, const struct wire_re
     return step;
 }
 
+static omprma_status_t make_stage(struct stream_step *step, uint64_t bytes)
+{
+    step->stage = bytes <= sizeof(step->small) ? step->small : malloc(bytes);
+    return step->stage ? OMPRMA_OK
+                       : error_set(OMPRMA_ERR_DEVICE_MEMORY, "the worker has no memory for a copy");
+}
+
 static enum backend_step begin_read(const struct stream *stream, struct stream_step *step)
 {
     struct backend_job *job = &step->job;
     struct backend_copy copy = command_copy_of(stream, &step->record);
 
-    step->stage = copy.bytes <= sizeof(step->small) ? step->small : malloc(copy.bytes);
+    job->status = make_stage(step, copy.bytes);
     copy.to = (uint64_t)(uintptr_t)step->stage;
-    if (step->stage)
-        return job->device->backend->copy(job->device, job, &copy);
-    job->status = error_set(OMPRMA_ERR_DEVICE_MEMORY, "the worker has no memory for a copy");
-    return BACKEND_OVER;
+    return job->status == OMPRMA_OK ? job->device->backend->copy(job->device, job, &copy)
+                                    : BACKEND_OVER;
 }
 
 static enum backend_step begin_launch(struct stream_step *step)
@@ -141,6 +148,40 @@ static enum backend_step begin_launch(struct stream_step *step)
     step->launch.kernel = step->record.word[0];
     return job->status == OMPRMA_OK ? job->device->backend->launch(job->device, job, &step->launch)
                                     : BACKEND_OVER;
+}
+
+static omprma_status_t open_region(struct stream_step *step, struct wire_region *region)
+{
+    omprma_status_t status = wire_open_region(&step->record, region);
+
+    if (status == OMPRMA_OK && region->back_bytes > COMMAND_DATA_MOST)
+        status = error_set(OMPRMA_ERR_PROTOCOL, "a region brings more than a message holds");
+    if (status == OMPRMA_OK)
+        status = wire_open_launch(&region->launch, &step->launch.with);
+    if (status == OMPRMA_OK && region->back_bytes > 0)
+        status = make_stage(step, region->back_bytes);
+    step->launch.kernel = step->record.word[0];
+    return status;
+}
+
+static enum backend_step begin_region(struct stream_step *step)
+{
+    struct backend_job *job = &step->job;
+    struct backend_copy write = {.what = "submit", .to_device = job->device};
+    struct backend_copy read = {.what = "retrieve", .from_device = job->device};
+    struct wire_region region;
+
+    job->status = open_region(step, &region);
+    if (job->status != OMPRMA_OK)
+        return BACKEND_OVER;
+    write.to = region.to;
+    write.from = (uint64_t)(uintptr_t)region.data;
+    write.bytes = region.bytes;
+    read.to = (uint64_t)(uintptr_t)step->stage;
+    read.from = region.from;
+    read.bytes = region.back_bytes;
+    return job->device->backend->region(job->device, job, write.bytes ? &write : NULL,
+                                        &step->launch, read.bytes ? &read : NULL);
 }
 
 static enum backend_step begin(const struct stream *stream, struct stream_step *step)
@@ -155,6 +196,8 @@ static enum backend_step begin(const struct stream *stream, struct stream_step *
         return begin_read(stream, step);
     case WIRE_LAUNCH:
         return begin_launch(step);
+    case WIRE_REGION:
+        return begin_region(step);
     case WIRE_FILL:
         fill = command_fill_of(record);
         return device->backend->fill(device, &step->job, &fill);
@@ -218,7 +261,7 @@ enum command_step steps_begin(struct stream *stream, const struct wire_record *r
     step->job.over = begin(stream, step) == BACKEND_OVER;
     if (!step->job.over)
         stream->behind = &step->job;
-    else if (step->job.status != OMPRMA_OK)
+    if (is_refused(step))
         note_failure(step);
     if (stream->steps)
         stream->last_step->next = step;
@@ -278,20 +321,33 @@ static void fail_at(struct stream *stream, const struct stream_step *step)
     stream_fail_error(stream, step->record.op, step->job.status);
 }
 
+static bool is_launch(const struct stream_step *step)
+{
+    return step->record.code == WIRE_LAUNCH || step->record.code == WIRE_REGION;
+}
+
+/* Of what its answer brings. */
+static uint32_t brings(const struct wire_record *record)
+{
+    if (record->code == WIRE_REGION)
+        return wire_region_brings(record);
+    return record->code == WIRE_READ ? (uint32_t)record->word[1] : 0;
+}
+
 /* What a kernel has printed precedes its result. */
 static void answer(const struct stream *stream, const struct stream_step *step)
 {
     const struct wire_record *record = &step->record;
+    uint32_t bytes = brings(record);
 
-    if (record->code == WIRE_LAUNCH && output_pending())
+    if (is_launch(step) && output_pending())
         reply_output(stream->session);
     if (stream->session->traces)
         command_tell_span(stream, record, &step->job);
     if (stream->failed != OMPRMA_OK)
         command_refuse(stream, record, stream->failed, stream->failed_text);
-    else if (record->code == WIRE_READ)
-        reply_append(stream, WIRE_DONE, record->op, record->word[1], step->stage,
-                     (uint32_t)record->word[1]);
+    else if (bytes > 0)
+        reply_append(stream, WIRE_DONE, record->op, bytes, step->stage, bytes);
     else
         command_finish(stream, record, record->code == WIRE_FENCE ? (uint64_t)clock_ns() : 0, NULL,
                        0);
@@ -340,7 +396,7 @@ bool steps_launch(const struct stream *stream)
 {
     const struct stream_step *step = stream->steps;
 
-    while (step && step->record.code != WIRE_LAUNCH)
+    while (step && !is_launch(step))
         step = step->next;
     return step != NULL;
 }

@@ -38,7 +38,7 @@ struct world_device {
     char model[96]; /* of its processor */
     int32_t cores, numa_node;
     int32_t one_sided; /* its arenas can be reached by put and get */
-    int32_t reserved;
+    int32_t regions;   /* it takes WIRE_REGION */
     uint64_t memory_limit;
     uint64_t arena; /* base address of the first arena */
     uint64_t arena_bytes;

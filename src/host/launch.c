@@ -139,7 +139,7 @@ static bool goes_at_once(const struct omprma_queue *queue, const omprma_region_t
     const struct device *device = queue->device;
     const struct paths *paths = &device->paths;
 
-    return !device->check && !device->runtime->trace && !device_is_staged(device) &&
+    return !device->check && !device->runtime->trace && device->about.regions &&
            region->bytes <= REGION_DATA_MOST && region->bytes <= paths->inline_submit &&
            region->back_bytes <= REGION_DATA_MOST &&
            region->back_bytes <= paths->inline_retrieve_fused && region->kernel &&

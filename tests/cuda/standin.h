@@ -68,6 +68,7 @@ struct standin_counts {
     int deepest;                                                   /* most in one stream so far */
     int calls;                                                     /* so far */
     int recorded;                                                  /* events, so far */
+    int synchronized;                                              /* streams, so far */
     const char *failed; /* that was made to fail, or NULL */
 };
 

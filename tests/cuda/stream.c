@@ -251,6 +251,7 @@ EXPORT int cuStreamQuery(struct stream *stream)
 EXPORT int cuStreamSynchronize(struct stream *stream)
 {
     ENTER;
+    counts_add(&counts.synchronized, 1);
     pthread_mutex_lock(&stream->lock);
     while (stream->first)
         pthread_cond_wait(&stream->changed, &stream->lock);

@@ -40,9 +40,9 @@ struct far {
     struct far_job {
         struct far_job *next;
         struct backend_job *job;
-        enum { FAR_COPY, FAR_FILL, FAR_ASK, FAR_LOAD, FAR_LAUNCH, FAR_ARENA } what;
-        unsigned looks; /* still to come before it is over */
-        struct backend_copy copy;
+        enum { FAR_COPY, FAR_FILL, FAR_ASK, FAR_LOAD, FAR_LAUNCH, FAR_REGION, FAR_ARENA } what;
+        unsigned looks;                 /* still to come before it is over */
+        struct backend_copy copy, read; /* no bytes: a region has none */
         struct backend_fill fill;
         struct backend_ask *ask;
         const struct backend_load *load;
@@ -187,6 +187,17 @@ static omprma_status_t far_ask_now(struct backend_ask *ask)
     return OMPRMA_OK;
 }
 
+static omprma_status_t far_region_now(struct far *self, const struct far_job *one)
+{
+    omprma_status_t status = one->copy.bytes ? far_copy_now(&one->copy) : OMPRMA_OK;
+
+    if (status == OMPRMA_OK)
+        status = far_launch_now(self, one->launch);
+    if (status == OMPRMA_OK && one->read.bytes)
+        status = far_copy_now(&one->read);
+    return status;
+}
+
 static omprma_status_t far_now(struct far *self, struct far_job *one)
 {
     switch (one->what) {
@@ -200,6 +211,8 @@ static omprma_status_t far_now(struct far *self, struct far_job *one)
         return far_load_now(self, one->load);
     case FAR_LAUNCH:
         return far_launch_now(self, one->launch);
+    case FAR_REGION:
+        return far_region_now(self, one);
     case FAR_ARENA:
         break;
     }
@@ -338,6 +351,23 @@ static enum backend_step far_launch(struct worker_device *device, struct backend
     return BACKEND_PENDING;
 }
 
+static enum backend_step far_region(struct worker_device *device, struct backend_job *job,
+                                    const struct backend_copy *write,
+                                    const struct backend_launch *launch,
+                                    const struct backend_copy *read)
+{
+    struct far_job *one;
+
+    far_launch(device, job, launch);
+    one = job->handle;
+    one->what = FAR_REGION;
+    if (write)
+        one->copy = *write;
+    if (read)
+        one->read = *read;
+    return BACKEND_PENDING;
+}
+
 static bool far_poll(struct worker_device *device, struct backend_job *job)
 {
     struct far_job *one = job->handle, *behind;
@@ -346,7 +376,7 @@ static bool far_poll(struct worker_device *device, struct backend_job *job)
         abort();
     if (far_of(device)->fault || --one->looks > 0)
         return false;
-    if (far_naps && one->what == FAR_LAUNCH && one->launch->kernel == FAR_NAP) {
+    if (far_naps && one->launch && one->launch->kernel == FAR_NAP) {
         one->looks = 1;
         return false;
     }
@@ -432,7 +462,7 @@ static void far_close(struct worker_device *device)
 static const struct backend polled_backend = {FAR_FUNCTIONS, .poll = far_poll};
 static const struct backend threaded_backend = {FAR_FUNCTIONS};
 static const struct backend ordered_backend = {FAR_FUNCTIONS, .poll = far_poll,
-                                               .keeps_order = true};
+                                               .region = far_region, .keeps_order = true};
 
 static void far_open(struct worker_device *device, enum far_kind kind)
 {

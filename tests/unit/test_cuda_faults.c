@@ -27,6 +27,28 @@ static uint64_t draw_bytes(struct draw *from)
     return 1 + draw_size(from, ROOM - 1);
 }
 
+/* Some of them in one command, some too large for that. */
+static void region(const struct work *work, omprma_queue_t *queue, omprma_addr_t block, int number,
+                   uint64_t bytes)
+{
+    const uint64_t arguments[] = {block, bytes, 1};
+    const omprma_part_t part = {.to = data[number], .bytes = bytes};
+    const omprma_region_t region = {
+        .to = block,
+        .from = data[number],
+        .bytes = bytes,
+        .kernel = work->add[number % (NATIVE + 1)],
+        .arguments = arguments,
+        .count = 3,
+        .back = block,
+        .back_bytes = bytes,
+        .parts = &part,
+        .part_count = 1,
+    };
+
+    omprma_region(queue, &region);
+}
+
 /* Whether it is taken depends on whether the fault has been noticed. */
 static void do_something(struct work *work, int number)
 {
@@ -35,7 +57,7 @@ static void do_something(struct work *work, int number)
     omprma_addr_t block = work->block[device][number];
     uint64_t bytes = draw_bytes(&work->from);
 
-    switch (draw_below(&work->from, 5)) {
+    switch (draw_below(&work->from, 6)) {
     case 0:
         omprma_submit(queue, block, data[number], bytes);
         break;
@@ -47,6 +69,9 @@ static void do_something(struct work *work, int number)
         break;
     case 3:
         omprma_fill(queue, block, "abcd", 4, bytes / 4);
+        break;
+    case 4:
+        region(work, queue, block, number, 1 + bytes % 3000);
         break;
     default:
         launch(queue, work->add[device], block, bytes, 1);

@@ -51,6 +51,35 @@ static omprma_status_t run_region(omprma_queue_t *queue, omprma_addr_t add, ompr
     return omprma_queue_synchronize(queue);
 }
 
+static omprma_status_t issue_whole(omprma_queue_t *queue, omprma_addr_t add, omprma_addr_t block,
+                                   const unsigned char *in, unsigned char *out)
+{
+    const uint64_t arguments[] = {block, 1, 2};
+    const omprma_part_t part = {.to = out, .bytes = 1};
+    const omprma_region_t region = {
+        .to = block,
+        .from = in,
+        .bytes = in ? 1 : 0,
+        .kernel = add,
+        .arguments = arguments,
+        .count = 3,
+        .back = block,
+        .back_bytes = out ? 1 : 0,
+        .parts = out ? &part : NULL,
+        .part_count = out ? 1 : 0,
+    };
+
+    return omprma_region(queue, &region);
+}
+
+/* The same in one command, which is one job of the GPU. */
+static omprma_status_t run_whole(omprma_queue_t *queue, omprma_addr_t add, omprma_addr_t block,
+                                 unsigned char in, unsigned char *out)
+{
+    assert_ok(issue_whole(queue, add, block, &in, out));
+    return omprma_queue_synchronize(queue);
+}
+
 /* Reads around the size up to which they need no memory of their own, all under way at once. */
 static void small_reads_and_larger_ones(void **state)
 {
@@ -108,16 +137,56 @@ static void a_region_needs_one_event(void **state)
     unsetenv("STANDIN_DELAY");
 }
 
+/* Regions in one command follow each other, with or without data either way, and with other
+ * commands between them. One alone needs no event. */
+static void whole_regions_keep_order(void **state)
+{
+    enum { ROUNDS = 10 };
+    unsigned char in[ROUNDS], out[ROUNDS][3];
+    omprma_queue_t *queue;
+    omprma_addr_t add, block;
+    int recorded;
+
+    (void)state;
+    setenv("STANDIN_DELAY", "2000", 1);
+    start_all();
+    queue = core_queue(GPU);
+    add = look_up(GPU, "standin_add");
+    block = core_alloc(GPU, 64);
+    for (int i = 0; i < ROUNDS; i++) {
+        in[i] = (unsigned char)(10 * i);
+        assert_ok(issue_whole(queue, add, block, &in[i], &out[i][0]));
+        assert_ok(issue_whole(queue, add, block, NULL, &out[i][1]));
+        assert_ok(issue_whole(queue, add, block, &in[i], NULL));
+        assert_ok(launch(queue, add, block, 1, 5));
+        assert_ok(omprma_retrieve(queue, &out[i][2], block, 1));
+    }
+    assert_ok(omprma_queue_synchronize(queue));
+    for (int i = 0; i < ROUNDS; i++) {
+        assert_int_equal(out[i][0], 10 * i + 2);
+        assert_int_equal(out[i][1], 10 * i + 4);
+        assert_int_equal(out[i][2], 10 * i + 7);
+    }
+    recorded = count_things().recorded;
+    for (int i = 0; i < ROUNDS; i++)
+        assert_ok(run_whole(queue, add, block, 40, &out[i][0]));
+    assert_int_equal(count_things().recorded, recorded);
+    assert_ok(omprma_queue_destroy(queue));
+    stop_all();
+    unsetenv("STANDIN_DELAY");
+}
+
 /* Also when the read fails to begin behind the kernel that was to end with it. What the queue does
  * next is right, and nothing is left. */
-static void a_region_fails_at_each_call(void **state)
+static void fails_at_each_call(omprma_status_t (*run)(omprma_queue_t *queue, omprma_addr_t add,
+                                                      omprma_addr_t block, unsigned char in,
+                                                      unsigned char *out))
 {
     enum { CALLS = 16 }; /* those of a region, and some looks at how far it is */
     omprma_queue_t *queue;
     omprma_addr_t add, block;
     int failures = 0, reads = 0;
 
-    (void)state;
     setenv("STANDIN_DELAY", "20000", 1);
     start_all();
     queue = core_queue(GPU);
@@ -128,12 +197,12 @@ static void a_region_fails_at_each_call(void **state)
         omprma_status_t status;
 
         fail_call(n, OUT_OF_MEMORY);
-        status = run_region(queue, add, block, 40, &out);
+        status = run(queue, add, block, 40, &out);
         reads += status != OMPRMA_OK && strstr(count_things().failed, "DtoH");
         failures += status != OMPRMA_OK;
         assert_true(status != OMPRMA_OK || out == 42);
         fail_call(0, 0);
-        assert_ok(run_region(queue, add, block, 50, &out));
+        assert_ok(run(queue, add, block, 50, &out));
         assert_int_equal(out, 52);
     }
     assert_true(failures >= 3);
@@ -141,6 +210,126 @@ static void a_region_fails_at_each_call(void **state)
     assert_ok(omprma_queue_destroy(queue));
     stop_all();
     unsetenv("STANDIN_DELAY");
+}
+
+static void a_region_fails_at_each_call(void **state)
+{
+    (void)state;
+    fails_at_each_call(run_region);
+}
+
+static void a_whole_region_fails_at_each_call(void **state)
+{
+    (void)state;
+    fails_at_each_call(run_whole);
+}
+
+/* What stands behind a region that did not begin as a whole is not run, though the device is still
+ * busy with the part that did. */
+static void nothing_follows_a_region_that_fails(void **state)
+{
+    enum { CALLS = 8 };
+    unsigned char in = 40, out = 0, seen = 0;
+    omprma_queue_t *queue;
+    omprma_addr_t add, block;
+    int launches = 0, reads = 0;
+
+    (void)state;
+    setenv("STANDIN_DELAY", "20000", 1);
+    start_all();
+    queue = core_queue(GPU);
+    add = look_up(GPU, "standin_add");
+    block = core_alloc(GPU, 64);
+    for (int n = 1; n <= CALLS; n++) {
+        const char *failed;
+
+        assert_ok(omprma_fill(queue, block, "\0", 1, 64));
+        assert_ok(omprma_queue_synchronize(queue));
+        fail_call(n, OUT_OF_MEMORY);
+        assert_ok(issue_whole(queue, add, block, &in, &out));
+        assert_ok(launch(queue, add, block, 1, 100));
+        if (omprma_queue_synchronize(queue) == OMPRMA_OK)
+            continue;
+        failed = count_things().failed;
+        fail_call(0, 0);
+        assert_ok(omprma_retrieve(queue, &seen, block, 1));
+        assert_ok(omprma_queue_synchronize(queue));
+        /* The first of each: later ones are of what follows. */
+        if (strstr(failed, "Launch") && !launches) {
+            launches = 1;
+            assert_int_equal(seen, 40);
+        } else if (strstr(failed, "DtoH") && !reads) {
+            reads = 1;
+            assert_int_equal(seen, 42);
+        }
+    }
+    fail_call(0, 0);
+    assert_true(launches && reads);
+    assert_ok(omprma_queue_destroy(queue));
+    stop_all();
+    unsetenv("STANDIN_DELAY");
+}
+
+/* Who learns that the read could not begin may free what the kernel works on: it is over then. */
+static void a_region_that_fails_has_ended(void **state)
+{
+    enum { CALLS = 8 };
+    const uint64_t us = 50000;
+    unsigned char out = 0;
+    const omprma_part_t part = {.to = &out, .bytes = 1};
+    omprma_region_t region = {
+        .arguments = &us, .count = 1, .back_bytes = 1, .parts = &part, .part_count = 1};
+    omprma_queue_t *queue;
+    int reads = 0;
+
+    (void)state;
+    start_all();
+    queue = core_queue(GPU);
+    region.kernel = look_up(GPU, "standin_nap");
+    region.back = core_alloc(GPU, 64);
+    for (int n = 1; n <= CALLS && !reads; n++) {
+        int64_t begin = clock_ns();
+        omprma_status_t status;
+
+        fail_call(n, OUT_OF_MEMORY);
+        assert_ok(omprma_region(queue, &region));
+        status = omprma_queue_synchronize(queue);
+        reads = status != OMPRMA_OK && strstr(count_things().failed, "DtoH");
+        fail_call(0, 0);
+        if (reads)
+            assert_true(clock_ns() - begin >= (int64_t)us * 1000);
+    }
+    assert_int_equal(reads, 1);
+    assert_ok(omprma_queue_destroy(queue));
+    stop_all();
+}
+
+/* The driver prints in calls that wait. Kernels that do not print need none. */
+static void who_prints_is_waited_for(void **state)
+{
+    static const char prints[] = "//\n.version 7.0\n.target sm_70\n.address_size 64\n"
+                                 ".extern .func (.param .b32 r) vprintf (.param .b64 a);\n"
+                                 ".visible .entry standin_geometry(.param .u64 at) { ret; }\n";
+    omprma_symbol_t symbol = {.name = "standin_geometry"};
+    omprma_queue_t *queue;
+    omprma_addr_t silent, block;
+    int before;
+
+    (void)state;
+    start_all();
+    queue = core_queue(GPU);
+    block = core_alloc(GPU, 64);
+    silent = look_up(GPU, "standin_add");
+    assert_ok(omprma_image_load(GPU, prints, sizeof(prints), &symbol, 1));
+    before = count_things().synchronized;
+    assert_ok(launch(queue, silent, block, 8, 1));
+    assert_ok(omprma_queue_synchronize(queue));
+    assert_int_equal(count_things().synchronized, before);
+    assert_ok(omprma_launch(queue, symbol.address, NULL, &block, 1));
+    assert_ok(omprma_queue_synchronize(queue));
+    assert_int_equal(count_things().synchronized, before + 1);
+    assert_ok(omprma_queue_destroy(queue));
+    stop_all();
 }
 
 /* Kernels of 0.1 ms in one queue: in the driver they take their time and no more. How near that is
@@ -218,6 +407,11 @@ int main(void)
         cmocka_unit_test(small_reads_and_larger_ones),
         cmocka_unit_test(a_region_needs_one_event),
         cmocka_unit_test(a_region_fails_at_each_call),
+        cmocka_unit_test(whole_regions_keep_order),
+        cmocka_unit_test(a_whole_region_fails_at_each_call),
+        cmocka_unit_test(nothing_follows_a_region_that_fails),
+        cmocka_unit_test(a_region_that_fails_has_ended),
+        cmocka_unit_test(who_prints_is_waited_for),
         cmocka_unit_test(a_chain_of_kernels_takes_its_time),
         cmocka_unit_test(a_chain_ends_with_a_fault),
     };

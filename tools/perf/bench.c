@@ -141,12 +141,20 @@ void bench_force(struct bench *bench, enum perf_path path)
 omprma_status_t bench_region(omprma_queue_t *queue, omprma_addr_t kernel, omprma_addr_t at,
                              const int64_t *in, int64_t *out)
 {
-    omprma_status_t status = omprma_submit(queue, at, in, sizeof(*in));
-    if (status == OMPRMA_OK)
-        status = omprma_launch(queue, kernel, NULL, &at, 1);
-    if (status == OMPRMA_OK)
-        status = omprma_retrieve(queue, out, at, sizeof(*out));
-    return status;
+    const omprma_part_t part = {.to = out, .bytes = sizeof(*out)};
+    const omprma_region_t region = {
+        .to = at,
+        .from = in,
+        .bytes = sizeof(*in),
+        .kernel = kernel,
+        .arguments = &at,
+        .count = 1,
+        .back = at,
+        .back_bytes = sizeof(*out),
+        .parts = &part,
+        .part_count = 1,
+    };
+    return omprma_region(queue, &region);
 }
 
 void bench_step_begins(struct bench *bench, enum perf_op op, uint64_t bytes)

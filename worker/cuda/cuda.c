@@ -95,7 +95,7 @@ static struct cuda_task *task_take(struct cuda *cuda, struct backend_job *job)
     task->job = job;
     task->stream = NULL;
     task->behind = NULL;
-    task->marked = task->over = false;
+    task->marked = task->over = task->prints = false;
     task->kernel[0] = 0;
     task->value = 0;
     task->code = 0;
@@ -187,8 +187,8 @@ static struct cuda_task *begin(struct cuda *cuda, struct backend_job *job)
 }
 
 /* Its driver call has returned `code`; if that is an error, job->status says so for anything but a
- * fault. */
-static enum backend_step begun(struct cuda *cuda, struct cuda_task *task, int code,
+ * fault. `part`: calls before it have begun something, which may still use memory of ours. */
+static enum backend_step begun(struct cuda *cuda, struct cuda_task *task, int code, bool part,
                                omprma_status_t status)
 {
     struct backend_job *job = task->job;
@@ -199,7 +199,8 @@ static enum backend_step begun(struct cuda *cuda, struct cuda_task *task, int co
         lose(cuda, code);
         return BACKEND_PENDING;
     }
-    if (code == DRIVER_OK) {
+    if (code == DRIVER_OK || part) {
+        job->status = status;
         if (job->behind)
             ((struct cuda_task *)job->behind->handle)->behind = task;
         return BACKEND_PENDING;
@@ -344,7 +345,8 @@ static enum backend_step cuda_copy(struct worker_device *device, struct backend_
     if (!task)
         return BACKEND_OVER;
     code = start_copy(cuda, copy, task->stream);
-    return begun(cuda, task, code, code == DRIVER_OK ? OMPRMA_OK : copy_error(cuda, copy, code));
+    return begun(cuda, task, code, false,
+                 code == DRIVER_OK ? OMPRMA_OK : copy_error(cuda, copy, code));
 }
 
 /* Patterns of 8 bytes are two columns of 4. */
@@ -389,7 +391,7 @@ static enum backend_step cuda_fill(struct worker_device *device, struct backend_
     else if (code != DRIVER_OK)
         status = driver_error(cuda->driver, code, "fill of %llu bytes on %s",
                               (unsigned long long)bytes, cuda->name);
-    return begun(cuda, task, code, status);
+    return begun(cuda, task, code, false, status);
 }
 
 /* ---- launches ---- */
@@ -458,16 +460,46 @@ static omprma_status_t check_launch(const struct cuda_kernel *kernel, const char
     return OMPRMA_OK;
 }
 
-static enum backend_step cuda_launch(struct worker_device *device, struct backend_job *job,
-                                     const struct backend_launch *launch)
+static int start_launch(const struct cuda *cuda, const struct cuda_kernel *kernel,
+                        const struct wire_launch *with, const struct cuda_task *task,
+                        omprma_status_t *status)
+{
+    unsigned dimension[6];
+    int code;
+
+    fill_dimensions(&with->geometry, dimension);
+    code = with->packed ? launch_packed(cuda, kernel, with, dimension, task->stream)
+                        : launch_words(cuda, kernel, with, dimension, task->stream);
+    if (code != DRIVER_OK)
+        *status = driver_error(cuda->driver, code,
+                               "launch of %s with %u x %u x %u teams of %u x %u x %u threads",
+                               task->kernel, dimension[0], dimension[1], dimension[2], dimension[3],
+                               dimension[4], dimension[5]);
+    return code;
+}
+
+static int start_part(const struct cuda *cuda, const struct backend_copy *copy,
+                      const struct cuda_task *task, omprma_status_t *status)
+{
+    int code = copy ? start_copy(cuda, copy, task->stream) : DRIVER_OK;
+
+    if (code != DRIVER_OK)
+        *status = copy_error(cuda, copy, code);
+    return code;
+}
+
+static enum backend_step cuda_region(struct worker_device *device, struct backend_job *job,
+                                     const struct backend_copy *write,
+                                     const struct backend_launch *launch,
+                                     const struct backend_copy *read)
 {
     struct cuda *cuda = device->state;
     const struct wire_launch *with = &launch->with;
     struct cuda_kernel kernel;
-    unsigned dimension[6];
-    char name[128];
+    char name[CUDA_NAME_BYTES];
     struct cuda_task *task;
     omprma_status_t status;
+    bool part = false;
     int code;
 
     if (!module_find_kernel(cuda, launch->kernel, &kernel, name))
@@ -481,15 +513,23 @@ static enum backend_step cuda_launch(struct worker_device *device, struct backen
     if (!task)
         return BACKEND_OVER;
     strcpy(task->kernel, name);
-    fill_dimensions(&with->geometry, dimension);
-    code = with->packed ? launch_packed(cuda, &kernel, with, dimension, task->stream)
-                        : launch_words(cuda, &kernel, with, dimension, task->stream);
-    if (code != DRIVER_OK)
-        status = driver_error(cuda->driver, code,
-                              "launch of %s with %u x %u x %u teams of %u x %u x %u threads", name,
-                              dimension[0], dimension[1], dimension[2], dimension[3], dimension[4],
-                              dimension[5]);
-    return begun(cuda, task, code, status);
+    task->prints = kernel.prints;
+    code = start_part(cuda, write, task, &status);
+    if (code == DRIVER_OK) {
+        part = write != NULL;
+        code = start_launch(cuda, &kernel, with, task, &status);
+    }
+    if (code == DRIVER_OK) {
+        part = true;
+        code = start_part(cuda, read, task, &status);
+    }
+    return begun(cuda, task, code, part, status);
+}
+
+static enum backend_step cuda_launch(struct worker_device *device, struct backend_job *job,
+                                     const struct backend_launch *launch)
+{
+    return cuda_region(device, job, NULL, launch, NULL);
 }
 
 /* ---- the end of jobs ---- */
@@ -523,7 +563,7 @@ static int query(const struct cuda *cuda, const struct cuda_task *task, struct c
 
     if (!end->over)
         code = end->marked ? driver->event_query(end->end) : driver->stream_query(task->stream);
-    if (code == DRIVER_OK && task->kernel[0])
+    if (code == DRIVER_OK && task->prints)
         code = end->marked ? driver->event_synchronize(end->end)
                            : driver->stream_synchronize(task->stream);
     end->over = code == DRIVER_OK;
@@ -548,10 +588,10 @@ static bool stream_has_ended(struct cuda *cuda, struct cuda_task *task)
     }
     if (code != DRIVER_OK) /* what it is about may still use memory of ours */
         cuda->driver->stream_synchronize(task->stream);
-    job->status = code == DRIVER_OK ? OMPRMA_OK
-                                    : driver_error(cuda->driver, code, "%s%s on %s",
-                                                   task->kernel[0] ? "kernel " : "a transfer",
-                                                   task->kernel, cuda->name);
+    if (code != DRIVER_OK && job->status == OMPRMA_OK)
+        job->status =
+            driver_error(cuda->driver, code, "%s%s on %s",
+                         task->kernel[0] ? "kernel " : "a transfer", task->kernel, cuda->name);
     if (!task->behind)
         stream_give(cuda, task->stream);
     task_give(cuda, task);
@@ -652,6 +692,7 @@ static const struct backend cuda_backend = {
     .fill = cuda_fill,
     .load = cuda_load,
     .launch = cuda_launch,
+    .region = cuda_region,
     .ask = cuda_ask,
     .poll = cuda_poll,
     .fault = cuda_fault,

@@ -11,9 +11,11 @@
  * Copies, fills and launches of a queue that begin before the one in front has ended are put behind
  * it into its stream, which keeps them in order; an event behind each but the last tells when it
  * has ended, of the last that the stream is idle. A launch with a small read directly behind it has
- * none and ends with that: a region costs two calls of the driver less. What finds nothing in front
- * takes an idle stream. Memory cannot be touched. The context is the GPU's primary one. When a
- * kernel faults the driver accepts nothing more in that context: the GPU is lost, the others go on.
+ * none and ends with that: a region costs two calls of the driver less. A region that comes as one
+ * command is one job, whose parts go into the stream at once: no event at all. What finds nothing
+ * in front takes an idle stream. Memory cannot be touched. The context is the GPU's primary one.
+ * When a kernel faults the driver accepts nothing more in that context: the GPU is lost, the others
+ * go on.
  *
  * Thread: with the server's lock held, but for what runs on the clerk.
  */
@@ -36,6 +38,8 @@ struct cuda_options {
     uint64_t memory_bytes;       /* what it may hand out; 0: 90 % of what is free */
 };
 
+enum { CUDA_NAME_BYTES = 128 }; /* of a kernel, for messages: the rest is left out */
+
 /* One job that is under way: in a stream, or with the clerk. */
 struct cuda_task {
     struct cuda_task *next; /* of the GPU's tasks, or of those that are spare */
@@ -44,8 +48,9 @@ struct cuda_task {
     struct cuda_task *behind; /* the one behind it in the stream, or NULL */
     bool marked;              /* `end` was recorded behind it, because another task stands there */
     bool over;                /* it is known to have ended */
+    bool prints;              /* its kernel may print */
     driver_event end;         /* stays with the task when that is spare; NULL: was not needed yet */
-    char kernel[128];         /* of a launch; else empty */
+    char kernel[CUDA_NAME_BYTES]; /* of a launch; else empty */
 
     /* The clerk's. */
     struct cuda_task *next_work;
@@ -82,6 +87,7 @@ struct cuda_kernel {
     driver_function function;
     int32_t parameters; /* how many it has, or CUDA_PARAMETERS_UNKNOWN */
     bool words;         /* none of them is larger than 8 bytes */
+    bool prints;        /* it may print */
     char name[];
 };
 
@@ -148,7 +154,8 @@ omprma_status_t module_find_global(struct cuda *cuda, uint64_t module, const cha
 omprma_status_t module_unload(struct cuda *cuda, uint64_t module);
 void module_unload_all(struct cuda *cuda);
 
-/* The kernel that has this address, copied; `name` has room for 128 bytes. False: there is none. */
+/* The kernel that has this address, copied; `name` has room for CUDA_NAME_BYTES.
+ * False: there is none. */
 bool module_find_kernel(struct cuda *cuda, uint64_t address, struct cuda_kernel *kernel,
                         char *name);
 

@@ -17,6 +17,7 @@ struct cuda_module {
     struct cuda_module *next;
     driver_module module;
     bool shared; /* it is an image */
+    bool prints; /* its kernels may print */
     XXH128_hash_t hash;
     size_t bytes;
 };
@@ -198,6 +199,15 @@ static bool is_link(const void *image, size_t bytes)
     return magic == CUDA_LINK_MAGIC;
 }
 
+/* Whoever prints calls vprintf(). What is compressed, or comes from libraries, does not tell. */
+static bool may_print(const char *image, size_t bytes)
+{
+    static const char name[] = "vprintf";
+    bool cubin = bytes >= SELFMAG && memcmp(image, ELFMAG, SELFMAG) == 0;
+
+    return !(cubin || is_text(image, bytes)) || memmem(image, bytes, name, sizeof(name) - 1);
+}
+
 static omprma_status_t add_module(struct cuda *cuda, const struct backend_load *load,
                                   struct cuda_module **out)
 {
@@ -214,6 +224,7 @@ static omprma_status_t add_module(struct cuda *cuda, const struct backend_load *
         free(module);
         return status;
     }
+    module->prints = may_print(load->image, load->bytes);
     module->shared = !load->own;
     module->bytes = load->bytes;
     module->next = cuda->modules;
@@ -262,7 +273,7 @@ bool module_find_kernel(struct cuda *cuda, uint64_t address, struct cuda_kernel 
     pthread_mutex_lock(&cuda->kernel_lock);
     found = find_kernel(cuda, address);
     if (found) {
-        size_t length = strnlen(found->name, sizeof(((struct cuda_task *)0)->kernel) - 1);
+        size_t length = strnlen(found->name, CUDA_NAME_BYTES - 1);
 
         memcpy(kernel, found, sizeof(*kernel));
         memcpy(name, found->name, length);
@@ -295,6 +306,7 @@ static omprma_status_t note_kernel(struct cuda *cuda, const struct cuda_module *
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory to remember kernel %s", name);
     kernel->module = module;
     kernel->function = function;
+    kernel->prints = module->prints;
     strcpy(kernel->name, name);
     note_parameters(cuda->driver, kernel);
     pthread_mutex_lock(&cuda->kernel_lock);
