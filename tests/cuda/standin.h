@@ -82,6 +82,13 @@ struct settings {
 };
 
 extern struct settings settings;
+
+/* Somebody measures what others add: small things are done at once, and cost little. */
+static inline bool settings_measure(void)
+{
+    return settings.gbps && !settings.delay_us;
+}
+
 extern struct standin_counts counts; /* with counts_lock */
 extern pthread_mutex_t counts_lock;
 

@@ -170,7 +170,7 @@ int stream_add(struct stream *stream, int (*function)(void *data), void *data)
 {
     struct work *work;
 
-    if (settings.gbps && !settings.delay_us)
+    if (settings_measure())
         return do_at_once(stream, function, data);
     work = calloc(1, sizeof(*work));
     if (!work || !data) {
