@@ -97,10 +97,10 @@ struct backend_ask {
 struct backend {
     const char *name; /* at most 15 characters */
 
-    /* It keeps the order of a queue by itself: copies of ranges that do not overlap, fills and
-     * launches are begun though the job before them has not ended, job->behind, and are polled in
-     * that order. When one fails, those behind it that could not be stopped any more have run: for
-     * devices where what fails while it runs is a fault. Only without touch(). */
+    /* It keeps the order of a queue by itself: copies of ranges that do not overlap, fills,
+     * launches and regions are begun though the job before them has not ended, job->behind, and are
+     * polled in that order. When one fails, those behind it that could not be stopped any more have
+     * run: for devices where what fails while it runs is a fault. Only without touch(). */
     bool keeps_order;
 
     /* Where this process, and so a data path, can reach memory of the device, outside arenas too.

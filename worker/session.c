@@ -70,6 +70,7 @@ void session_close(struct session *session)
     if (!session)
         return;
     stream_free_all(session);
+    stage_free_all(session);
     give_back_arenas(session);
     free(session->tables);
     free(session);

@@ -5,6 +5,7 @@
  *
  *   session.c   begin and end, arenas
  *   stream.c    order within a queue: run, stall, go on, fail
+ *   stage.c     memory for small reads of devices that cannot be touched
  *   command.c   what each command does; steps.c, transfer.c, command_device.c: see command.h
  *   reply.c     results on their way to the application
  *
@@ -49,10 +50,7 @@ struct stream_failure {
     omprma_status_t status;
 };
 
-enum {
-    STREAM_FAILURES = 16, /* failures that are remembered */
-    STEP_BYTES = 64       /* a read of no more needs no memory of its own */
-};
+enum { STREAM_FAILURES = 16 }; /* failures that are remembered */
 
 /* A command that a device has been given behind others of its queue, see steps.c. */
 struct stream_step {
@@ -60,12 +58,11 @@ struct stream_step {
     struct wire_record record; /* its data lies in the message */
     struct backend_job job;
     struct channel_message *spent; /* messages that end with it */
-    void *stage;                   /* where a read goes to: `small`, or allocated */
-    char *text;                    /* why the device would not begin it, or NULL */
+    void *stage;                   /* where a read goes to, of stage_take(), or NULL */
+    char *text;                    /* why the device would not begin it, or all of it, or NULL */
     int code;                      /* its driver's for that */
     bool counted;                  /* among the device's `writes` */
     struct backend_launch launch;  /* if it is one */
-    char small[STEP_BYTES];
 };
 
 /* The worker's side of a queue. */
@@ -126,6 +123,8 @@ struct session {
     struct stream_transfer *spare_transfers;
     struct stream_step *spare_steps;
     struct stream_step *lost_steps; /* devices that are lost may still use their memory */
+    struct stage_block *spare_stages;
+    struct stage_slab *stage_slabs;
     struct lost_peer *lost_peers;
     struct stream_transfer *abandoned; /* transfers with them that were under way */
 
@@ -161,6 +160,16 @@ omprma_status_t session_forget_arena(struct session *session, const struct worke
 /* True if [address, address + bytes) lies inside one arena of the program. */
 bool session_holds(const struct session *session, const struct worker_device *device,
                    uint64_t address, uint64_t bytes);
+
+/* ---- stage.c */
+
+/* Memory for a read of `bytes` of the device; NULL: there is none. The other gives it back. Up to
+ * 16 KiB it is locked by the device's driver, if that can be. */
+void *stage_take(struct session *session, struct worker_device *device, uint64_t bytes);
+void stage_give(struct session *session, void *stage, uint64_t bytes);
+
+/* When the session's devices have stopped. */
+void stage_free_all(struct session *session);
 
 /* ---- stream.c */
 

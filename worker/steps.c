@@ -122,9 +122,10 @@ static struct stream_step *step_make(struct stream *stream, const struct wire_re
     return step;
 }
 
-static omprma_status_t make_stage(struct stream_step *step, uint64_t bytes)
+static omprma_status_t make_stage(const struct stream *stream, struct stream_step *step,
+                                  uint64_t bytes)
 {
-    step->stage = bytes <= sizeof(step->small) ? step->small : malloc(bytes);
+    step->stage = stage_take(stream->session, stream->device, bytes);
     return step->stage ? OMPRMA_OK
                        : error_set(OMPRMA_ERR_DEVICE_MEMORY, "the worker has no memory for a copy");
 }
@@ -134,7 +135,7 @@ static enum backend_step begin_read(const struct stream *stream, struct stream_s
     struct backend_job *job = &step->job;
     struct backend_copy copy = command_copy_of(stream, &step->record);
 
-    job->status = make_stage(step, copy.bytes);
+    job->status = make_stage(stream, step, copy.bytes);
     copy.to = (uint64_t)(uintptr_t)step->stage;
     return job->status == OMPRMA_OK ? job->device->backend->copy(job->device, job, &copy)
                                     : BACKEND_OVER;
@@ -150,7 +151,8 @@ static enum backend_step begin_launch(struct stream_step *step)
                                     : BACKEND_OVER;
 }
 
-static omprma_status_t open_region(struct stream_step *step, struct wire_region *region)
+static omprma_status_t open_region(const struct stream *stream, struct stream_step *step,
+                                   struct wire_region *region)
 {
     omprma_status_t status = wire_open_region(&step->record, region);
 
@@ -159,19 +161,19 @@ static omprma_status_t open_region(struct stream_step *step, struct wire_region 
     if (status == OMPRMA_OK)
         status = wire_open_launch(&region->launch, &step->launch.with);
     if (status == OMPRMA_OK && region->back_bytes > 0)
-        status = make_stage(step, region->back_bytes);
+        status = make_stage(stream, step, region->back_bytes);
     step->launch.kernel = step->record.word[0];
     return status;
 }
 
-static enum backend_step begin_region(struct stream_step *step)
+static enum backend_step begin_region(const struct stream *stream, struct stream_step *step)
 {
     struct backend_job *job = &step->job;
     struct backend_copy write = {.what = "submit", .to_device = job->device};
     struct backend_copy read = {.what = "retrieve", .from_device = job->device};
     struct wire_region region;
 
-    job->status = open_region(step, &region);
+    job->status = open_region(stream, step, &region);
     if (job->status != OMPRMA_OK)
         return BACKEND_OVER;
     write.to = region.to;
@@ -197,7 +199,7 @@ static enum backend_step begin(const struct stream *stream, struct stream_step *
     case WIRE_LAUNCH:
         return begin_launch(step);
     case WIRE_REGION:
-        return begin_region(step);
+        return begin_region(stream, step);
     case WIRE_FILL:
         fill = command_fill_of(record);
         return device->backend->fill(device, &step->job, &fill);
@@ -281,10 +283,19 @@ void steps_keep(struct stream *stream, struct channel_message *message)
 
 /* ---- the end ---- */
 
-static void free_stage(const struct stream_step *step)
+/* Bytes that its answer brings. */
+static uint32_t brings(const struct wire_record *record)
 {
-    if (step->stage != step->small)
-        free(step->stage);
+    if (record->code == WIRE_REGION)
+        return wire_region_brings(record);
+    return record->code == WIRE_READ ? (uint32_t)record->word[1] : 0;
+}
+
+static void free_stage(struct session *session, struct stream_step *step)
+{
+    if (step->stage)
+        stage_give(session, step->stage, brings(&step->record));
+    step->stage = NULL;
 }
 
 /* Takes the first step out of the list, and what it has kept with it. `used`: the device may still
@@ -305,7 +316,7 @@ static void step_drop(struct stream *stream, bool used)
         channel_drop(session->server->channel, message);
     }
     if (!used)
-        free_stage(step);
+        free_stage(session, step);
     free(step->text);
     list = used ? &session->lost_steps : &session->spare_steps;
     step->next = *list;
@@ -324,14 +335,6 @@ static void fail_at(struct stream *stream, const struct stream_step *step)
 static bool is_launch(const struct stream_step *step)
 {
     return step->record.code == WIRE_LAUNCH || step->record.code == WIRE_REGION;
-}
-
-/* Of what its answer brings. */
-static uint32_t brings(const struct wire_record *record)
-{
-    if (record->code == WIRE_REGION)
-        return wire_region_brings(record);
-    return record->code == WIRE_READ ? (uint32_t)record->word[1] : 0;
 }
 
 /* What a kernel has printed precedes its result. */
@@ -407,20 +410,19 @@ void steps_free(struct stream *stream)
         step_drop(stream, false);
 }
 
-static void free_list(struct stream_step **list, bool used)
+static void free_list(struct session *session, struct stream_step **list)
 {
     while (*list) {
         struct stream_step *step = *list;
 
         *list = step->next;
-        if (used)
-            free_stage(step);
+        free_stage(session, step);
         free(step);
     }
 }
 
 void steps_free_spare(struct session *session)
 {
-    free_list(&session->spare_steps, false);
-    free_list(&session->lost_steps, true);
+    free_list(session, &session->spare_steps);
+    free_list(session, &session->lost_steps);
 }

@@ -450,7 +450,7 @@ omprma_status_t mpi_channel_create(const struct world *world, struct doorbell *o
  * the first write takes 5 us. The other process may be writing, too. */
 static void touch(void *memory, size_t bytes)
 {
-    char *at = memory;
+    volatile char *at = memory; /* else it may become a read */
 
     for (size_t i = 0; i < bytes; i += PAGE)
         __atomic_fetch_or(at + i, 0, __ATOMIC_RELAXED);

@@ -67,7 +67,7 @@ bool cost_is_rough(const struct cost_samples *samples)
 
 double cost_doubt(const struct cost_samples *samples)
 {
-    if (samples->count < SAMPLES_SOUND)
+    if (samples->count < SAMPLES_SOUND && !cost_is_repeated(samples))
         return HUGE_VAL;
     return fmax(cost_is_rough(samples) ? rough_ratio : first_ratio,
                 first_ratio + cost_spread(samples) / 2);

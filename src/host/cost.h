@@ -58,8 +58,8 @@ bool cost_is_repeated(const struct cost_samples *samples);
 bool cost_is_rough(const struct cost_samples *samples);
 
 /* By what factor another way has to be better before that is believed: a few percent and half of
- * what samples differ by; 1.5 at least where they are rough; HUGE_VAL where there are hardly any.
- */
+ * what samples differ by; 1.5 at least where they are rough; HUGE_VAL where there are hardly any
+ * and none came again. */
 double cost_doubt(const struct cost_samples *samples);
 
 /* Whether samples of two ways tell which is better, so that more of them would not change it: each

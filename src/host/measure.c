@@ -59,6 +59,7 @@ struct probe {
     omprma_queue_t *queue;
     omprma_addr_t there;
     char *here;
+    void *mapped; /* around it */
     struct survey survey;
 };
 
@@ -69,22 +70,27 @@ static void probe_close(struct probe *probe)
     if (probe->queue)
         omprma_queue_destroy(probe->queue);
     omprma_free(probe->device->number, probe->there);
-    free(probe->here);
+    munmap(probe->mapped, 2 * HUGE_PAGE);
     free(probe);
 }
 
 /* Memory that was never touched would be timed as well. In small pages that takes a fault for each
- * of them, of 12 us under some hypervisors. */
-static char *touched_memory(uint64_t bytes)
+ * of them, of 12 us under some hypervisors: so it lies in a huge page, where there are any, out of
+ * twice as much. Not of the program's heap, whose limits would follow a block of that size. */
+static bool make_memory(struct probe *probe, uint64_t bytes)
 {
-    char *memory = aligned_alloc(HUGE_PAGE, HUGE_PAGE);
+    uint64_t offset;
 
-    if (!memory)
-        return NULL;
+    probe->mapped =
+        mmap(NULL, 2 * HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (probe->mapped == MAP_FAILED)
+        return false;
+    offset = -(uintptr_t)probe->mapped % HUGE_PAGE;
+    probe->here = (char *)probe->mapped + offset;
     if (bytes >= HUGE_PAGE / 2)
-        madvise(memory, HUGE_PAGE, MADV_HUGEPAGE); /* in vain where there are none */
-    memset(memory, 1, bytes);
-    return memory;
+        madvise(probe->here, HUGE_PAGE, MADV_HUGEPAGE);
+    memset(probe->here, 1, bytes);
+    return true;
 }
 
 static omprma_status_t probe_open(struct device *device, uint64_t bytes, struct probe **out)
@@ -92,7 +98,7 @@ static omprma_status_t probe_open(struct device *device, uint64_t bytes, struct 
     struct probe *probe = calloc(1, sizeof(*probe));
     omprma_status_t status;
 
-    if (!probe || !(probe->here = touched_memory(bytes))) {
+    if (!probe || !make_memory(probe, bytes)) {
         free(probe);
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for the start-up measurement");
     }

@@ -484,10 +484,28 @@ EXPORT int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, str
     return add_copy(to, true, (uint64_t)(uintptr_t)from, false, bytes, stream);
 }
 
+static bool is_registered(const char *memory, size_t bytes)
+{
+    const struct registration *registration;
+
+    pthread_mutex_lock(&lock);
+    registration = registrations;
+    while (registration &&
+           !(memory >= registration->memory && bytes <= registration->bytes &&
+             memory - registration->memory <= (ptrdiff_t)(registration->bytes - bytes)))
+        registration = registration->next;
+    pthread_mutex_unlock(&lock);
+    return registration != NULL;
+}
+
+/* To memory that is not page-locked it returns when it is done, as the real one. */
 EXPORT int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, struct stream *stream)
 {
+    int code;
+
     ENTER;
-    return add_copy((uint64_t)(uintptr_t)to, false, from, true, bytes, stream);
+    code = add_copy((uint64_t)(uintptr_t)to, false, from, true, bytes, stream);
+    return code == SUCCESS && !is_registered(to, bytes) ? stream_wait(stream) : code;
 }
 
 EXPORT int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, struct stream *stream)

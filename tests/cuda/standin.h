@@ -150,6 +150,9 @@ struct stream;
 /* Has a stream call work(data) after what it was given before, and then free `data`. */
 int stream_add(struct stream *stream, int (*work)(void *data), void *data);
 
+/* Waits until all that it was given is over; the context's fault, or SUCCESS. */
+int stream_wait(struct stream *stream);
+
 /* Instead, a copy by an engine, which moves nothing: for who measures. */
 enum { STREAM_ENGINES = 2, STREAM_ENGINE_LEAST = 32 << 10 };
 void stream_add_copy(struct stream *stream, int engine, size_t bytes);

@@ -248,16 +248,21 @@ EXPORT int cuStreamQuery(struct stream *stream)
     return busy ? NOT_READY : stream->context->fault;
 }
 
-EXPORT int cuStreamSynchronize(struct stream *stream)
+int stream_wait(struct stream *stream)
 {
-    ENTER;
-    counts_add(&counts.synchronized, 1);
     pthread_mutex_lock(&stream->lock);
     while (stream->first)
         pthread_cond_wait(&stream->changed, &stream->lock);
     pthread_mutex_unlock(&stream->lock);
     wait_for_engine(stream->copied_ns);
     return stream->context->fault;
+}
+
+EXPORT int cuStreamSynchronize(struct stream *stream)
+{
+    ENTER;
+    counts_add(&counts.synchronized, 1);
+    return stream_wait(stream);
 }
 
 /* ---- events ---- */

@@ -60,8 +60,8 @@ static void close_ways_want_more_samples(void **state)
     struct cost_samples slow = TAKEN(20, 21, 22, 20, 20, 21, 22, 20),
                         fast = TAKEN(10, 11, 12, 10, 10, 11, 12, 10),
                         near = TAKEN(18, 18, 19, 18, 18, 18, 19, 18), few = TAKEN(1, 1),
-                        scattered = TAKEN(30, 40, 50, 60, 70, 80, 90, 100), none = {0},
-                        two_states = TAKEN(10, 10, 10, 10, 50, 50, 50, 50),
+                        apart = TAKEN(1, 2), scattered = TAKEN(30, 40, 50, 60, 70, 80, 90, 100),
+                        none = {0}, two_states = TAKEN(10, 10, 10, 10, 50, 50, 50, 50),
                         rough = TAKEN(10, 10, 10, 13, 13, 13, 13, 13);
 
     (void)state;
@@ -75,8 +75,8 @@ static void close_ways_want_more_samples(void **state)
     assert_false(cost_is_repeated(&scattered) || cost_is_repeated(&none));
     assert_true(cost_is_rough(&scattered) && !cost_is_rough(&slow));
     assert_true(cost_is_rough(&few));
-    assert_true(isinf(cost_doubt(&few)) && cost_doubt(&rough) == 1.5 && cost_doubt(&slow) > 1 &&
-                cost_doubt(&slow) < 1.5);
+    assert_true(isinf(cost_doubt(&apart)) && cost_doubt(&few) == 1.5 && cost_doubt(&rough) == 1.5 &&
+                cost_doubt(&slow) > 1 && cost_doubt(&slow) < 1.5);
     assert_true(cost_doubt(&two_states) > 2.5 && cost_doubt(&two_states) < 5);
     assert_true(cost_of(&scattered) == 30);
 }

@@ -6,6 +6,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "cuda_fixture.h"
 
@@ -304,6 +306,124 @@ static void a_region_that_fails_has_ended(void **state)
     stop_all();
 }
 
+/* Small reads behind a kernel that lasts do not keep the worker: others go on, on another GPU, too.
+ */
+static void a_read_keeps_nobody(void **state)
+{
+    const uint64_t us = 1500000;
+    static unsigned char here[4096];
+    omprma_queue_t *queue, *other;
+    omprma_addr_t nap, block, second;
+    unsigned char out = 0, seen = 0, in = 7;
+    bool done = false;
+
+    (void)state;
+    start_all();
+    queue = core_queue(GPU);
+    other = core_queue(GPU);
+    nap = look_up(GPU, "standin_nap");
+    block = core_alloc(GPU, sizeof(here));
+    second = core_alloc(GPU, 64);
+    there_and_back(GPU_TOO, 100, look_up(GPU_TOO, "standin_add"));
+    assert_ok(omprma_launch(queue, nap, NULL, &us, 1));
+    assert_ok(omprma_retrieve(queue, here, block, sizeof(here)));
+    assert_ok(omprma_retrieve(queue, &out, block, 1));
+    assert_ok(omprma_queue_flush(queue));
+    assert_ok(omprma_submit(other, second, &in, 1));
+    assert_ok(omprma_retrieve(other, &seen, second, 1));
+    assert_ok(omprma_queue_synchronize(other));
+    assert_int_equal(seen, 7);
+    there_and_back(GPU_TOO, 100, look_up(GPU_TOO, "standin_add"));
+    assert_ok(omprma_queue_query(queue, &done));
+    assert_false(done);
+    assert_ok(omprma_queue_synchronize(queue));
+    assert_ok(omprma_queue_destroy(queue));
+    assert_ok(omprma_queue_destroy(other));
+    stop_all();
+}
+
+/* What stands before a launch that is refused at once is done, as in three calls. */
+static void a_region_without_a_kernel_writes(void **state)
+{
+    unsigned char in = 33, out = 0, seen = 0;
+    omprma_queue_t *queue;
+    omprma_addr_t block;
+
+    (void)state;
+    start_all();
+    queue = core_queue(GPU);
+    block = core_alloc(GPU, 64);
+    look_up(GPU, "standin_add");
+    assert_ok(omprma_fill(queue, block, "\0", 1, 64));
+    assert_ok(issue_whole(queue, block, block, &in, &out));
+    assert_int_equal(omprma_queue_synchronize(queue), OMPRMA_ERR_ADDRESS);
+    assert_non_null(strstr(omprma_error(), "not a kernel"));
+    assert_ok(omprma_retrieve(queue, &seen, block, 1));
+    assert_ok(omprma_queue_synchronize(queue));
+    assert_int_equal(seen, 33);
+    assert_ok(omprma_queue_destroy(queue));
+    stop_all();
+}
+
+enum named { NAMED_WRONG = 1, NAMED_OTHER, NAMED_WRITTEN, NAMED_LAUNCHED, NAMED_READ };
+
+/* Behind a kernel that lasts comes a region; the n-th call says that there was a fault. */
+static enum named name_after_call(int n)
+{
+    const uint64_t us = 50000;
+    unsigned char in = 1, out = 0;
+    omprma_queue_t *queue;
+    omprma_addr_t nap, add, block;
+    bool named, before;
+    const char *failed;
+
+    start_all();
+    queue = core_queue(GPU);
+    nap = look_up(GPU, "standin_nap");
+    add = look_up(GPU, "standin_add");
+    block = core_alloc(GPU, 64);
+    fail_call(n, ILLEGAL_ADDRESS);
+    assert_ok(omprma_launch(queue, nap, NULL, &us, 1));
+    assert_ok(issue_whole(queue, add, block, &in, &out));
+    if (omprma_queue_synchronize(queue) != OMPRMA_ERR_KERNEL)
+        return NAMED_WRONG;
+    named = strstr(omprma_error(), "standin_add");
+    before = strstr(omprma_error(), "standin_nap");
+    failed = count_things().failed;
+    if (strstr(failed, "HtoD"))
+        return before && !named ? NAMED_WRITTEN : NAMED_WRONG;
+    if (strstr(failed, "DtoH"))
+        return named ? NAMED_READ : NAMED_WRONG;
+    if (!strstr(failed, "Launch"))
+        return NAMED_OTHER;
+    return named ? NAMED_WRONG : NAMED_LAUNCHED; /* the first launch, or the second */
+}
+
+/* A fault that a call of a region says is named after the region's kernel if that was begun, and
+ * after what was before if not. Each in a process of its own: the lost GPU's threads may still be
+ * in the driver. */
+static void the_right_kernel_is_named(void **state)
+{
+    enum { CALLS = 8 };
+    bool seen[NAMED_READ + 1] = {false};
+
+    (void)state;
+    for (int n = 1; n <= CALLS; n++) {
+        int status = 0;
+        pid_t child = fork();
+
+        assert_true(child >= 0);
+        if (child == 0) {
+            alarm(60);
+            _exit(name_after_call(n));
+        }
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFEXITED(status) && WEXITSTATUS(status) > NAMED_WRONG);
+        seen[WEXITSTATUS(status)] = true;
+    }
+    assert_true(seen[NAMED_WRITTEN] && seen[NAMED_LAUNCHED] && seen[NAMED_READ]);
+}
+
 /* The driver prints in calls that wait. Kernels that do not print need none. */
 static void who_prints_is_waited_for(void **state)
 {
@@ -403,6 +523,7 @@ static void a_chain_ends_with_a_fault(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_right_kernel_is_named), /* forks: before there are threads */
         cmocka_unit_test(a_queue_is_in_the_driver),
         cmocka_unit_test(small_reads_and_larger_ones),
         cmocka_unit_test(a_region_needs_one_event),
@@ -411,6 +532,8 @@ int main(void)
         cmocka_unit_test(a_whole_region_fails_at_each_call),
         cmocka_unit_test(nothing_follows_a_region_that_fails),
         cmocka_unit_test(a_region_that_fails_has_ended),
+        cmocka_unit_test(a_read_keeps_nobody),
+        cmocka_unit_test(a_region_without_a_kernel_writes),
         cmocka_unit_test(who_prints_is_waited_for),
         cmocka_unit_test(a_chain_of_kernels_takes_its_time),
         cmocka_unit_test(a_chain_ends_with_a_fault),

@@ -150,12 +150,14 @@ static void a_busy_processor_changes_little(void **state)
         struct survey survey;
 
         machine.near = true;
-        machine.slice_ns = (1 + start % 4) * MS;
+        machine.slice_ns = two_sided ? 0 : (1 + start / 2 % 4) * MS;
         machine.now_ns = rand() % (8 * MS);
         if (two_sided) /* it is the better one from 32 KiB on */
             machine.per_byte[PATH_RMA] = 0.0003;
         survey = surveyed(&machine, survey_budget(true, 0), &longest);
         survey_result(&survey, curves);
+        for (int direction = 0; direction < PATHS_DIRECTIONS; direction++)
+            curves[direction][PATH_RMA].near = true;
         for (unsigned class = 16; class < 28; class ++)
             if ((cost_classes(&curves[PATHS_SUBMIT][PATH_RMA],
                               &curves[PATHS_SUBMIT][PATH_TWO_SIDED]) >>

@@ -186,20 +186,23 @@ static struct cuda_task *begin(struct cuda *cuda, struct backend_job *job)
     return NULL;
 }
 
-/* Its driver call has returned `code`; if that is an error, job->status says so for anything but a
- * fault. `part`: calls before it have begun something, which may still use memory of ours. */
-static enum backend_step begun(struct cuda *cuda, struct cuda_task *task, int code, bool part,
+/* What calls for a task have begun before the last one. */
+enum part { PART_NONE, PART_WRITE, PART_LAUNCH };
+
+/* Its last driver call has returned `code`; if that is an error, job->status says so for anything
+ * but a fault. What was begun may still use memory of ours. */
+static enum backend_step begun(struct cuda *cuda, struct cuda_task *task, int code, enum part part,
                                omprma_status_t status)
 {
     struct backend_job *job = task->job;
 
     if (driver_is_fatal(code)) {
-        if (job->behind) /* it is about something before */
+        if (job->behind && part != PART_LAUNCH) /* it is about something before */
             task->kernel[0] = 0;
         lose(cuda, code);
         return BACKEND_PENDING;
     }
-    if (code == DRIVER_OK || part) {
+    if (code == DRIVER_OK || part != PART_NONE) {
         job->status = status;
         if (job->behind)
             ((struct cuda_task *)job->behind->handle)->behind = task;
@@ -345,7 +348,7 @@ static enum backend_step cuda_copy(struct worker_device *device, struct backend_
     if (!task)
         return BACKEND_OVER;
     code = start_copy(cuda, copy, task->stream);
-    return begun(cuda, task, code, false,
+    return begun(cuda, task, code, PART_NONE,
                  code == DRIVER_OK ? OMPRMA_OK : copy_error(cuda, copy, code));
 }
 
@@ -391,7 +394,7 @@ static enum backend_step cuda_fill(struct worker_device *device, struct backend_
     else if (code != DRIVER_OK)
         status = driver_error(cuda->driver, code, "fill of %llu bytes on %s",
                               (unsigned long long)bytes, cuda->name);
-    return begun(cuda, task, code, false, status);
+    return begun(cuda, task, code, PART_NONE, status);
 }
 
 /* ---- launches ---- */
@@ -488,40 +491,49 @@ static int start_part(const struct cuda *cuda, const struct backend_copy *copy,
     return code;
 }
 
+static omprma_status_t find_kernel(struct cuda *cuda, const struct backend_launch *launch,
+                                   struct cuda_kernel *kernel, char *name)
+{
+    omprma_status_t status;
+
+    if (!module_find_kernel(cuda, launch->kernel, kernel, name))
+        return error_set(OMPRMA_ERR_ADDRESS,
+                         "launch of 0x%llx, which is not a kernel of a loaded image",
+                         (unsigned long long)launch->kernel);
+    status = check_launch(kernel, name, &launch->with);
+    return status == OMPRMA_OK ? status : error_note_code(status, DRIVER_INVALID_VALUE);
+}
+
+/* What stands before a launch that is refused is done. */
 static enum backend_step cuda_region(struct worker_device *device, struct backend_job *job,
                                      const struct backend_copy *write,
                                      const struct backend_launch *launch,
                                      const struct backend_copy *read)
 {
     struct cuda *cuda = device->state;
-    const struct wire_launch *with = &launch->with;
     struct cuda_kernel kernel;
     char name[CUDA_NAME_BYTES];
     struct cuda_task *task;
-    omprma_status_t status;
-    bool part = false;
+    omprma_status_t status = find_kernel(cuda, launch, &kernel, name);
+    enum part part = PART_NONE;
     int code;
 
-    if (!module_find_kernel(cuda, launch->kernel, &kernel, name))
-        return over(job, error_set(OMPRMA_ERR_ADDRESS,
-                                   "launch of 0x%llx, which is not a kernel of a loaded image",
-                                   (unsigned long long)launch->kernel));
-    status = check_launch(&kernel, name, with);
-    if (status != OMPRMA_OK)
-        return over(job, error_note_code(status, DRIVER_INVALID_VALUE));
+    if (status != OMPRMA_OK && !write)
+        return over(job, status);
     task = begin(cuda, job);
     if (!task)
         return BACKEND_OVER;
-    strcpy(task->kernel, name);
-    task->prints = kernel.prints;
     code = start_part(cuda, write, task, &status);
-    if (code == DRIVER_OK) {
-        part = write != NULL;
-        code = start_launch(cuda, &kernel, with, task, &status);
-    }
-    if (code == DRIVER_OK) {
-        part = true;
-        code = start_part(cuda, read, task, &status);
+    if (code == DRIVER_OK && write)
+        part = PART_WRITE;
+    if (code == DRIVER_OK && status == OMPRMA_OK) {
+        strcpy(task->kernel, name);
+        task->prints = kernel.prints;
+        code = start_launch(cuda, &kernel, &launch->with, task, &status);
+        if (code == DRIVER_OK) {
+            part = PART_LAUNCH;
+            code = start_part(cuda, read, task, &status);
+        }
     }
     return begun(cuda, task, code, part, status);
 }

@@ -205,7 +205,9 @@ static bool may_print(const char *image, size_t bytes)
     static const char name[] = "vprintf";
     bool cubin = bytes >= SELFMAG && memcmp(image, ELFMAG, SELFMAG) == 0;
 
-    return !(cubin || is_text(image, bytes)) || memmem(image, bytes, name, sizeof(name) - 1);
+    if (is_link(image, bytes) || !(cubin || is_text(image, bytes)))
+        return true;
+    return memmem(image, bytes, name, sizeof(name) - 1) != NULL;
 }
 
 static omprma_status_t add_module(struct cuda *cuda, const struct backend_load *load,
