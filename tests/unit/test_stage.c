@@ -1,0 +1,134 @@
+/* test_stage.c: memory for small reads is made in slabs that a device's driver locks, is used
+ * again, and is unlocked at the end. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "worker/session.h"
+
+enum { BLOCK = 16 << 10, MANY = 100, SLABS_MOST = MANY };
+
+static struct {
+    char *memory;
+    uint64_t bytes;
+} locked[SLABS_MOST];
+static int slabs, unlocked;
+
+static void pin(struct worker_device *device, void *memory, uint64_t bytes)
+{
+    (void)device;
+    locked[slabs].memory = memory;
+    locked[slabs++].bytes = bytes;
+}
+
+static void unpin(struct worker_device *device, void *memory)
+{
+    bool found = false;
+
+    (void)device;
+    for (int i = 0; i < slabs; i++)
+        found |= locked[i].memory == memory;
+    assert_true(found);
+    unlocked++;
+}
+
+static const struct backend locks = {.pin = pin, .unpin = unpin}, plain = {.name = "plain"};
+
+static bool is_locked(const char *stage, uint64_t bytes)
+{
+    for (int i = 0; i < slabs; i++)
+        if (stage >= locked[i].memory && stage + bytes <= locked[i].memory + locked[i].bytes)
+            return true;
+    return false;
+}
+
+static int start(void **state)
+{
+    (void)state;
+    slabs = unlocked = 0;
+    return 0;
+}
+
+/* All at once: none lies in another one. */
+static void blocks_are_apart_and_locked(void **state)
+{
+    struct worker_device device = {.backend = &locks};
+    struct session session = {0};
+    char *stage[MANY];
+
+    (void)state;
+    for (int i = 0; i < MANY; i++) {
+        stage[i] = stage_take(&session, &device, i % 2 ? BLOCK : 8);
+        assert_non_null(stage[i]);
+        assert_true(is_locked(stage[i], BLOCK));
+        memset(stage[i], i, BLOCK);
+    }
+    for (int i = 0; i < MANY; i++)
+        for (int at = 0; at < BLOCK; at += 512)
+            assert_int_equal(stage[i][at], (char)i);
+    for (int i = 0; i < MANY; i++)
+        stage_give(&session, stage[i], 8);
+    stage_free_all(&session);
+    assert_true(slabs > 1);
+    assert_int_equal(unlocked, slabs);
+}
+
+static void the_last_one_is_used_again(void **state)
+{
+    struct worker_device device = {.backend = &locks};
+    struct session session = {0};
+    void *stage = stage_take(&session, &device, 8);
+
+    (void)state;
+    for (int i = 0; i < MANY; i++) {
+        stage_give(&session, stage, 8);
+        assert_ptr_equal(stage_take(&session, &device, BLOCK), stage);
+    }
+    stage_free_all(&session);
+    assert_int_equal(slabs, 1);
+}
+
+static void larger_ones_are_of_the_heap(void **state)
+{
+    struct worker_device device = {.backend = &locks};
+    struct session session = {0};
+    void *stage = stage_take(&session, &device, BLOCK + 1);
+
+    (void)state;
+    assert_non_null(stage);
+    stage_give(&session, stage, BLOCK + 1);
+    stage_free_all(&session);
+    assert_int_equal(slabs, 0);
+}
+
+/* After a fault the driver unlocks nothing more; what has no driver locks nothing. */
+static void not_all_is_unlocked(void **state)
+{
+    struct worker_device lost = {.backend = &locks}, other = {.backend = &plain};
+    struct session session = {0}, second = {0};
+
+    (void)state;
+    assert_non_null(stage_take(&session, &lost, 8));
+    lost.lost = true;
+    stage_free_all(&session);
+    assert_int_equal(unlocked, 0);
+    assert_non_null(stage_take(&second, &other, 8));
+    stage_free_all(&second);
+    assert_int_equal(slabs, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(blocks_are_apart_and_locked, start),
+        cmocka_unit_test_setup(the_last_one_is_used_again, start),
+        cmocka_unit_test_setup(larger_ones_are_of_the_heap, start),
+        cmocka_unit_test_setup(not_all_is_unlocked, start),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
