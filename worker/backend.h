@@ -118,8 +118,9 @@ struct backend {
                                  uint64_t address);
 
     /* Without touch(), all data of the device goes through some memory of this process, for as long
-     * as the device is there. pin() tells which, before start(), and may page-lock it; unpin()
-     * takes that back, after stop(), but not after a fault. Copies work all the same where that
+     * as the device is there. pin() tells which, before start(), of more of it later, and may
+     * page-lock it, for other devices of its kind, too; unpin() takes that back, after stop(), but
+     * not after a fault. Copies work all the same where that
      * fails. Either may be NULL. */
     void (*pin)(struct worker_device *device, void *memory, uint64_t bytes);
     void (*unpin)(struct worker_device *device, void *memory);

@@ -37,8 +37,29 @@ static omprma_status_t note_first_arenas(struct session *session)
     return status;
 }
 
+/* Before any kernel runs that locking pages might wait for. */
+static omprma_status_t make_stages(struct session *session)
+{
+    const struct server *server = session->server;
+
+    for (int i = 0; i < server->device_count; i++) {
+        struct worker_device *device = &server->devices[i];
+        void *stage;
+
+        if (!device->backend->keeps_order)
+            continue;
+        stage = stage_take(session, device, 1);
+        if (!stage)
+            return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for small reads");
+        stage_give(session, stage, 1);
+        break;
+    }
+    return OMPRMA_OK;
+}
+
 omprma_status_t session_open(struct server *server, struct session **out)
 {
+    omprma_status_t status;
     struct session *session = calloc(1, sizeof(*session));
 
     if (session)
@@ -50,7 +71,8 @@ omprma_status_t session_open(struct server *server, struct session **out)
     session->server = server;
     session->table_count = server->device_count + 1;
     *out = session;
-    return note_first_arenas(session);
+    status = note_first_arenas(session);
+    return status == OMPRMA_OK ? make_stages(session) : status;
 }
 
 /* A device that cannot give it back at once does so when it is closed. */
