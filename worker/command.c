@@ -558,14 +558,14 @@ static enum command_step run_well(struct stream *stream, const struct wire_recor
 /* What takes time, and is no transfer with other processes: those overlap. */
 static bool has_span(uint16_t code)
 {
-    return code == WIRE_LAUNCH || code == WIRE_REGION || code == WIRE_COPY || code == WIRE_STORE ||
-           code == WIRE_FETCH || code == WIRE_FILL;
+    return wire_is_launch(code) || code == WIRE_COPY || code == WIRE_STORE || code == WIRE_FETCH ||
+           code == WIRE_FILL;
 }
 
 void command_tell_span(const struct stream *stream, const struct wire_record *record,
                        const struct backend_job *job)
 {
-    bool launch = record->code == WIRE_LAUNCH || record->code == WIRE_REGION;
+    bool launch = wire_is_launch(record->code);
     int64_t begin = launch && job->began_ns ? job->began_ns : stream->began_ns;
     int64_t end = launch && job->ended_ns ? job->ended_ns : clock_ns();
 

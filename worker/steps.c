@@ -332,18 +332,13 @@ static void fail_at(struct stream *stream, const struct stream_step *step)
     stream_fail_error(stream, step->record.op, step->job.status);
 }
 
-static bool is_launch(const struct stream_step *step)
-{
-    return step->record.code == WIRE_LAUNCH || step->record.code == WIRE_REGION;
-}
-
 /* What a kernel has printed precedes its result. */
 static void answer(const struct stream *stream, const struct stream_step *step)
 {
     const struct wire_record *record = &step->record;
     uint32_t bytes = brings(record);
 
-    if (is_launch(step) && output_pending())
+    if (wire_is_launch(record->code) && output_pending())
         reply_output(stream->session);
     if (stream->session->traces)
         command_tell_span(stream, record, &step->job);
@@ -399,7 +394,7 @@ bool steps_launch(const struct stream *stream)
 {
     const struct stream_step *step = stream->steps;
 
-    while (step && !is_launch(step))
+    while (step && !wire_is_launch(step->record.code))
         step = step->next;
     return step != NULL;
 }

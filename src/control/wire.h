@@ -186,6 +186,12 @@ static inline uint32_t wire_region_brings(const struct wire_record *record)
     return (uint32_t)record->word[3];
 }
 
+/* It runs a kernel. */
+static inline bool wire_is_launch(unsigned code)
+{
+    return code == WIRE_LAUNCH || code == WIRE_REGION;
+}
+
 /* What a region is made of. No bytes: there is nothing to write, or to read. */
 struct wire_region {
     uint64_t to, from; /* what is written where, what is read */

@@ -151,7 +151,7 @@ static void add_command(struct line *line, const struct operation *o)
 {
     const char *kernel;
 
-    if (o->command.code != WIRE_LAUNCH && o->command.code != WIRE_REGION) {
+    if (!wire_is_launch(o->command.code)) {
         add(line, "command \"%s\"", wire_code_name(o->command.code));
         return;
     }

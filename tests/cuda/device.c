@@ -314,14 +314,18 @@ static struct block *forget(uint64_t address)
     return block;
 }
 
+static bool lies_in(uint64_t address, size_t bytes, uint64_t base, size_t whole)
+{
+    return address >= base && address - base <= whole && bytes <= whole - (address - base);
+}
+
 bool memory_is_valid(uint64_t address, size_t bytes)
 {
     bool valid = false;
 
     pthread_mutex_lock(&lock);
     for (const struct block *block = blocks; block && !valid; block = block->next)
-        valid = address >= block->address && address - block->address <= block->bytes &&
-                bytes <= block->bytes - (address - block->address);
+        valid = lies_in(address, bytes, block->address, block->bytes);
     pthread_mutex_unlock(&lock);
     return valid;
 }
@@ -486,16 +490,13 @@ EXPORT int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, str
 
 static bool is_registered(const char *memory, size_t bytes)
 {
-    const struct registration *registration;
+    bool registered = false;
 
     pthread_mutex_lock(&lock);
-    registration = registrations;
-    while (registration &&
-           !(memory >= registration->memory && bytes <= registration->bytes &&
-             memory - registration->memory <= (ptrdiff_t)(registration->bytes - bytes)))
-        registration = registration->next;
+    for (const struct registration *one = registrations; one && !registered; one = one->next)
+        registered = lies_in((uintptr_t)memory, bytes, (uintptr_t)one->memory, one->bytes);
     pthread_mutex_unlock(&lock);
-    return registration != NULL;
+    return registered;
 }
 
 /* To memory that is not page-locked it returns when it is done, as the real one. */

@@ -6,6 +6,8 @@
 #define OMPRMA_TESTS_CUDA_FIXTURE_H
 
 #include <dlfcn.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "core_fixture.h"
 #include "copies_fixture.h"
@@ -81,6 +83,22 @@ static inline int count_left(void)
     struct standin_counts now = count_things();
 
     return now.blocks + now.modules + now.streams + now.events + now.contexts + now.registrations;
+}
+
+/* Runs it in a process of its own: a lost GPU's threads may still be in the driver afterwards. What
+ * waitpid() says of its end; it exits with what is returned. */
+static inline int in_a_process(int (*run)(int number), int number, unsigned limit_s)
+{
+    int status = 0;
+    pid_t child = fork();
+
+    assert_true(child >= 0);
+    if (child == 0) {
+        alarm(limit_s);
+        _exit(run(number));
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return status;
 }
 
 static inline void fail_call(int number, int code)

@@ -6,8 +6,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "cuda_fixture.h"
 
@@ -44,42 +42,65 @@ static void a_queue_is_in_the_driver(void **state)
     stop_all();
 }
 
-static omprma_status_t run_region(omprma_queue_t *queue, omprma_addr_t add, omprma_addr_t block,
-                                  unsigned char in, unsigned char *out)
+/* What most tests work with. */
+struct work {
+    omprma_queue_t *queue;
+    omprma_addr_t add, block;
+};
+
+static struct work start_work(void)
 {
-    assert_ok(omprma_submit(queue, block, &in, 1));
-    assert_ok(launch(queue, add, block, 1, 2));
-    assert_ok(omprma_retrieve(queue, out, block, 1));
-    return omprma_queue_synchronize(queue);
+    struct work work;
+
+    start_all();
+    work.queue = core_queue(GPU);
+    work.add = look_up(GPU, "standin_add");
+    work.block = core_alloc(GPU, 64);
+    return work;
 }
 
-static omprma_status_t issue_whole(omprma_queue_t *queue, omprma_addr_t add, omprma_addr_t block,
-                                   const unsigned char *in, unsigned char *out)
+static void stop_work(const struct work *work)
 {
-    const uint64_t arguments[] = {block, 1, 2};
+    assert_ok(omprma_queue_destroy(work->queue));
+    stop_all();
+    unsetenv("STANDIN_DELAY");
+    unsetenv("STANDIN_TAKES");
+}
+
+static omprma_status_t run_region(const struct work *at, unsigned char in, unsigned char *out)
+{
+    assert_ok(omprma_submit(at->queue, at->block, &in, 1));
+    assert_ok(launch(at->queue, at->add, at->block, 1, 2));
+    assert_ok(omprma_retrieve(at->queue, out, at->block, 1));
+    return omprma_queue_synchronize(at->queue);
+}
+
+static omprma_status_t issue_whole(const struct work *at, const unsigned char *in,
+                                   unsigned char *out)
+{
+    const uint64_t arguments[] = {at->block, 1, 2};
     const omprma_part_t part = {.to = out, .bytes = 1};
     const omprma_region_t region = {
-        .to = block,
+        .to = at->block,
         .from = in,
         .bytes = in ? 1 : 0,
-        .kernel = add,
+        .kernel = at->add,
         .arguments = arguments,
         .count = 3,
-        .back = block,
+        .back = at->block,
         .back_bytes = out ? 1 : 0,
         .parts = out ? &part : NULL,
         .part_count = out ? 1 : 0,
     };
 
-    return omprma_region(queue, &region);
+    return omprma_region(at->queue, &region);
 }
 
 /* The same in one command, which is one job of the GPU. */
-static omprma_status_t run_whole(omprma_queue_t *queue, omprma_addr_t add, omprma_addr_t block,
-                                 unsigned char in, unsigned char *out)
+static omprma_status_t run_whole(const struct work *at, unsigned char in, unsigned char *out)
 {
-    assert_ok(issue_whole(queue, add, block, &in, out));
-    return omprma_queue_synchronize(queue);
+    assert_ok(issue_whole(at, &in, out));
+    return omprma_queue_synchronize(at->queue);
 }
 
 /* Reads around the size up to which they need no memory of their own, all under way at once. */
@@ -118,25 +139,19 @@ static void small_reads_and_larger_ones(void **state)
 static void a_region_needs_one_event(void **state)
 {
     unsigned char out = 0;
-    omprma_queue_t *queue;
-    omprma_addr_t add, block;
+    struct work at;
     int recorded;
 
     (void)state;
     setenv("STANDIN_DELAY", "20000", 1);
-    start_all();
-    queue = core_queue(GPU);
-    add = look_up(GPU, "standin_add");
-    block = core_alloc(GPU, 64);
+    at = start_work();
     recorded = count_things().recorded;
     for (int i = 0; i < 10; i++) {
-        assert_ok(run_region(queue, add, block, 40, &out));
+        assert_ok(run_region(&at, 40, &out));
         assert_int_equal(out, 42);
     }
     assert_int_equal(count_things().recorded - recorded, 10);
-    assert_ok(omprma_queue_destroy(queue));
-    stop_all();
-    unsetenv("STANDIN_DELAY");
+    stop_work(&at);
 }
 
 /* Regions in one command follow each other, with or without data either way, and with other
@@ -145,25 +160,21 @@ static void whole_regions_keep_order(void **state)
 {
     enum { ROUNDS = 10 };
     unsigned char in[ROUNDS], out[ROUNDS][3];
-    omprma_queue_t *queue;
-    omprma_addr_t add, block;
+    struct work at;
     int recorded;
 
     (void)state;
     setenv("STANDIN_DELAY", "2000", 1);
-    start_all();
-    queue = core_queue(GPU);
-    add = look_up(GPU, "standin_add");
-    block = core_alloc(GPU, 64);
+    at = start_work();
     for (int i = 0; i < ROUNDS; i++) {
         in[i] = (unsigned char)(10 * i);
-        assert_ok(issue_whole(queue, add, block, &in[i], &out[i][0]));
-        assert_ok(issue_whole(queue, add, block, NULL, &out[i][1]));
-        assert_ok(issue_whole(queue, add, block, &in[i], NULL));
-        assert_ok(launch(queue, add, block, 1, 5));
-        assert_ok(omprma_retrieve(queue, &out[i][2], block, 1));
+        assert_ok(issue_whole(&at, &in[i], &out[i][0]));
+        assert_ok(issue_whole(&at, NULL, &out[i][1]));
+        assert_ok(issue_whole(&at, &in[i], NULL));
+        assert_ok(launch(at.queue, at.add, at.block, 1, 5));
+        assert_ok(omprma_retrieve(at.queue, &out[i][2], at.block, 1));
     }
-    assert_ok(omprma_queue_synchronize(queue));
+    assert_ok(omprma_queue_synchronize(at.queue));
     for (int i = 0; i < ROUNDS; i++) {
         assert_int_equal(out[i][0], 10 * i + 2);
         assert_int_equal(out[i][1], 10 * i + 4);
@@ -171,47 +182,38 @@ static void whole_regions_keep_order(void **state)
     }
     recorded = count_things().recorded;
     for (int i = 0; i < ROUNDS; i++)
-        assert_ok(run_whole(queue, add, block, 40, &out[i][0]));
+        assert_ok(run_whole(&at, 40, &out[i][0]));
     assert_int_equal(count_things().recorded, recorded);
-    assert_ok(omprma_queue_destroy(queue));
-    stop_all();
-    unsetenv("STANDIN_DELAY");
+    stop_work(&at);
 }
 
 /* Also when the read fails to begin behind the kernel that was to end with it. What the queue does
  * next is right, and nothing is left. */
-static void fails_at_each_call(omprma_status_t (*run)(omprma_queue_t *queue, omprma_addr_t add,
-                                                      omprma_addr_t block, unsigned char in,
+static void fails_at_each_call(omprma_status_t (*run)(const struct work *at, unsigned char in,
                                                       unsigned char *out))
 {
     enum { CALLS = 16 }; /* those of a region, and some looks at how far it is */
-    omprma_queue_t *queue;
-    omprma_addr_t add, block;
+    struct work at;
     int failures = 0, reads = 0;
 
     setenv("STANDIN_DELAY", "20000", 1);
-    start_all();
-    queue = core_queue(GPU);
-    add = look_up(GPU, "standin_add");
-    block = core_alloc(GPU, 64);
+    at = start_work();
     for (int n = 1; n <= CALLS; n++) {
         unsigned char out = 0;
         omprma_status_t status;
 
         fail_call(n, OUT_OF_MEMORY);
-        status = run(queue, add, block, 40, &out);
+        status = run(&at, 40, &out);
         reads += status != OMPRMA_OK && strstr(count_things().failed, "DtoH");
         failures += status != OMPRMA_OK;
         assert_true(status != OMPRMA_OK || out == 42);
         fail_call(0, 0);
-        assert_ok(run(queue, add, block, 50, &out));
+        assert_ok(run(&at, 50, &out));
         assert_int_equal(out, 52);
     }
     assert_true(failures >= 3);
     assert_true(reads > 0);
-    assert_ok(omprma_queue_destroy(queue));
-    stop_all();
-    unsetenv("STANDIN_DELAY");
+    stop_work(&at);
 }
 
 static void a_region_fails_at_each_call(void **state)
@@ -232,30 +234,26 @@ static void nothing_follows_a_region_that_fails(void **state)
 {
     enum { CALLS = 8 };
     unsigned char in = 40, out = 0, seen = 0;
-    omprma_queue_t *queue;
-    omprma_addr_t add, block;
+    struct work at;
     int launches = 0, reads = 0;
 
     (void)state;
     setenv("STANDIN_DELAY", "20000", 1);
-    start_all();
-    queue = core_queue(GPU);
-    add = look_up(GPU, "standin_add");
-    block = core_alloc(GPU, 64);
+    at = start_work();
     for (int n = 1; n <= CALLS; n++) {
         const char *failed;
 
-        assert_ok(omprma_fill(queue, block, "\0", 1, 64));
-        assert_ok(omprma_queue_synchronize(queue));
+        assert_ok(omprma_fill(at.queue, at.block, "\0", 1, 64));
+        assert_ok(omprma_queue_synchronize(at.queue));
         fail_call(n, OUT_OF_MEMORY);
-        assert_ok(issue_whole(queue, add, block, &in, &out));
-        assert_ok(launch(queue, add, block, 1, 100));
-        if (omprma_queue_synchronize(queue) == OMPRMA_OK)
+        assert_ok(issue_whole(&at, &in, &out));
+        assert_ok(launch(at.queue, at.add, at.block, 1, 100));
+        if (omprma_queue_synchronize(at.queue) == OMPRMA_OK)
             continue;
         failed = count_things().failed;
         fail_call(0, 0);
-        assert_ok(omprma_retrieve(queue, &seen, block, 1));
-        assert_ok(omprma_queue_synchronize(queue));
+        assert_ok(omprma_retrieve(at.queue, &seen, at.block, 1));
+        assert_ok(omprma_queue_synchronize(at.queue));
         /* The first of each: later ones are of what follows. */
         if (strstr(failed, "Launch") && !launches) {
             launches = 1;
@@ -267,9 +265,7 @@ static void nothing_follows_a_region_that_fails(void **state)
     }
     fail_call(0, 0);
     assert_true(launches && reads);
-    assert_ok(omprma_queue_destroy(queue));
-    stop_all();
-    unsetenv("STANDIN_DELAY");
+    stop_work(&at);
 }
 
 /* Who learns that the read could not begin may free what the kernel works on: it is over then. */
@@ -346,46 +342,39 @@ static void a_read_keeps_nobody(void **state)
 static void a_region_without_a_kernel_writes(void **state)
 {
     unsigned char in = 33, out = 0, seen = 0;
-    omprma_queue_t *queue;
-    omprma_addr_t block;
+    struct work at;
 
     (void)state;
-    start_all();
-    queue = core_queue(GPU);
-    block = core_alloc(GPU, 64);
-    look_up(GPU, "standin_add");
-    assert_ok(omprma_fill(queue, block, "\0", 1, 64));
-    assert_ok(issue_whole(queue, block, block, &in, &out));
-    assert_int_equal(omprma_queue_synchronize(queue), OMPRMA_ERR_ADDRESS);
+    at = start_work();
+    at.add = at.block;
+    assert_ok(omprma_fill(at.queue, at.block, "\0", 1, 64));
+    assert_ok(issue_whole(&at, &in, &out));
+    assert_int_equal(omprma_queue_synchronize(at.queue), OMPRMA_ERR_ADDRESS);
     assert_non_null(strstr(omprma_error(), "not a kernel"));
-    assert_ok(omprma_retrieve(queue, &seen, block, 1));
-    assert_ok(omprma_queue_synchronize(queue));
+    assert_ok(omprma_retrieve(at.queue, &seen, at.block, 1));
+    assert_ok(omprma_queue_synchronize(at.queue));
     assert_int_equal(seen, 33);
-    assert_ok(omprma_queue_destroy(queue));
-    stop_all();
+    stop_work(&at);
 }
 
 enum named { NAMED_WRONG = 1, NAMED_OTHER, NAMED_WRITTEN, NAMED_LAUNCHED, NAMED_READ };
 
 /* Behind a kernel that lasts comes a region; the n-th call says that there was a fault. */
-static enum named name_after_call(int n)
+static int name_after_call(int n)
 {
     const uint64_t us = 50000;
     unsigned char in = 1, out = 0;
-    omprma_queue_t *queue;
-    omprma_addr_t nap, add, block;
+    struct work at;
+    omprma_addr_t nap;
     bool named, before;
     const char *failed;
 
-    start_all();
-    queue = core_queue(GPU);
+    at = start_work();
     nap = look_up(GPU, "standin_nap");
-    add = look_up(GPU, "standin_add");
-    block = core_alloc(GPU, 64);
     fail_call(n, ILLEGAL_ADDRESS);
-    assert_ok(omprma_launch(queue, nap, NULL, &us, 1));
-    assert_ok(issue_whole(queue, add, block, &in, &out));
-    if (omprma_queue_synchronize(queue) != OMPRMA_ERR_KERNEL)
+    assert_ok(omprma_launch(at.queue, nap, NULL, &us, 1));
+    assert_ok(issue_whole(&at, &in, &out));
+    if (omprma_queue_synchronize(at.queue) != OMPRMA_ERR_KERNEL)
         return NAMED_WRONG;
     named = strstr(omprma_error(), "standin_add");
     before = strstr(omprma_error(), "standin_nap");
@@ -400,24 +389,16 @@ static enum named name_after_call(int n)
 }
 
 /* A fault that a call of a region says is named after the region's kernel if that was begun, and
- * after what was before if not. Each in a process of its own: the lost GPU's threads may still be
- * in the driver. */
+ * after what was before if not. */
 static void the_right_kernel_is_named(void **state)
 {
-    enum { CALLS = 8 };
+    enum { CALLS = 8, LIMIT_S = 60 };
     bool seen[NAMED_READ + 1] = {false};
 
     (void)state;
     for (int n = 1; n <= CALLS; n++) {
-        int status = 0;
-        pid_t child = fork();
+        int status = in_a_process(name_after_call, n, LIMIT_S);
 
-        assert_true(child >= 0);
-        if (child == 0) {
-            alarm(60);
-            _exit(name_after_call(n));
-        }
-        assert_int_equal(waitpid(child, &status, 0), child);
         assert_true(WIFEXITED(status) && WEXITSTATUS(status) > NAMED_WRONG);
         seen[WEXITSTATUS(status)] = true;
     }
@@ -458,32 +439,25 @@ static void a_chain_of_kernels_takes_its_time(void **state)
 {
     enum { CHAIN = 100, TAKES_US = 100 };
     int64_t least = INT64_MAX;
-    omprma_queue_t *queue;
-    omprma_addr_t add, block;
+    struct work at;
 
     (void)state;
     setenv("STANDIN_DELAY", "0", 1);
     setenv("STANDIN_TAKES", "100", 1);
-    start_all();
-    queue = core_queue(GPU);
-    add = look_up(GPU, "standin_add");
-    block = core_alloc(GPU, 64);
+    at = start_work();
     for (int round = 0; round < 10; round++) {
         int64_t begin = clock_ns(), took;
 
         for (int i = 0; i < CHAIN; i++)
-            assert_ok(launch(queue, add, block, 8, 1));
-        assert_ok(omprma_queue_synchronize(queue));
+            assert_ok(launch(at.queue, at.add, at.block, 8, 1));
+        assert_ok(omprma_queue_synchronize(at.queue));
         took = clock_ns() - begin;
         least = took < least ? took : least;
     }
     print_message("%d kernels of %d us: %.2f ms\n", CHAIN, TAKES_US, (double)least / 1e6);
     assert_true(least >= CHAIN * TAKES_US * INT64_C(1000));
     assert_true(least < CHAIN * TAKES_US * INT64_C(1200));
-    assert_ok(omprma_queue_destroy(queue));
-    stop_all();
-    unsetenv("STANDIN_DELAY");
-    unsetenv("STANDIN_TAKES");
+    stop_work(&at);
 }
 
 /* What has ended when a kernel faults stays so; the rest has the fault. */

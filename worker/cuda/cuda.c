@@ -304,8 +304,7 @@ static enum backend_step cuda_ask(struct worker_device *device, struct backend_j
 
 /* ---- copies and fills ---- */
 
-static int start_copy(const struct cuda *cuda, const struct backend_copy *copy,
-                      driver_stream stream)
+static int give_copy(const struct cuda *cuda, const struct backend_copy *copy, driver_stream stream)
 {
     const struct driver *driver = cuda->driver;
     size_t bytes = copy->bytes;
@@ -330,11 +329,23 @@ static omprma_status_t copy_error(const struct cuda *cuda, const struct backend_
                         (unsigned long long)copy->bytes, cuda->name);
 }
 
+/* *status is set if it does not begin. */
+static int start_copy(const struct cuda *cuda, const struct backend_copy *copy,
+                      const struct cuda_task *task, omprma_status_t *status)
+{
+    int code = give_copy(cuda, copy, task->stream);
+
+    if (code != DRIVER_OK)
+        *status = copy_error(cuda, copy, code);
+    return code;
+}
+
 static enum backend_step cuda_copy(struct worker_device *device, struct backend_job *job,
                                    const struct backend_copy *copy)
 {
     struct cuda *cuda = device->state;
     struct cuda_task *task;
+    omprma_status_t status = OMPRMA_OK;
     int code;
 
     if (backend_copy_overlaps(copy)) {
@@ -347,9 +358,8 @@ static enum backend_step cuda_copy(struct worker_device *device, struct backend_
     task = begin(cuda, job);
     if (!task)
         return BACKEND_OVER;
-    code = start_copy(cuda, copy, task->stream);
-    return begun(cuda, task, code, PART_NONE,
-                 code == DRIVER_OK ? OMPRMA_OK : copy_error(cuda, copy, code));
+    code = start_copy(cuda, copy, task, &status);
+    return begun(cuda, task, code, PART_NONE, status);
 }
 
 /* Patterns of 8 bytes are two columns of 4. */
@@ -481,16 +491,6 @@ static int start_launch(const struct cuda *cuda, const struct cuda_kernel *kerne
     return code;
 }
 
-static int start_part(const struct cuda *cuda, const struct backend_copy *copy,
-                      const struct cuda_task *task, omprma_status_t *status)
-{
-    int code = copy ? start_copy(cuda, copy, task->stream) : DRIVER_OK;
-
-    if (code != DRIVER_OK)
-        *status = copy_error(cuda, copy, code);
-    return code;
-}
-
 static omprma_status_t find_kernel(struct cuda *cuda, const struct backend_launch *launch,
                                    struct cuda_kernel *kernel, char *name)
 {
@@ -516,23 +516,26 @@ static enum backend_step cuda_region(struct worker_device *device, struct backen
     struct cuda_task *task;
     omprma_status_t status = find_kernel(cuda, launch, &kernel, name);
     enum part part = PART_NONE;
-    int code;
+    int code = DRIVER_OK;
 
     if (status != OMPRMA_OK && !write)
         return over(job, status);
     task = begin(cuda, job);
     if (!task)
         return BACKEND_OVER;
-    code = start_part(cuda, write, task, &status);
-    if (code == DRIVER_OK && write)
-        part = PART_WRITE;
+    if (write) {
+        code = start_copy(cuda, write, task, &status);
+        if (code == DRIVER_OK)
+            part = PART_WRITE;
+    }
     if (code == DRIVER_OK && status == OMPRMA_OK) {
         strcpy(task->kernel, name);
         task->prints = kernel.prints;
         code = start_launch(cuda, &kernel, &launch->with, task, &status);
         if (code == DRIVER_OK) {
             part = PART_LAUNCH;
-            code = start_part(cuda, read, task, &status);
+            if (read)
+                code = start_copy(cuda, read, task, &status);
         }
     }
     return begun(cuda, task, code, part, status);
