@@ -58,7 +58,7 @@
          disturbed: disturbed("launch")},
         {name: "region, over the ping-pong", at_most: 1.6, values: slowdown("region"),
          disturbed: disturbed("region")},
-        {name: "OpenMP region, over the ping-pong of its session", at_most: 2.2,
+        {name: "OpenMP region, over the ping-pong of its session", at_most: $region_limit,
          values: slowdown("openmp-region"), disturbed: disturbed("openmp-region")},
         {name: "alloc + free, 64 B to 1 MiB, microseconds", at_most: 0.2,
          values: [sizes("alloc"; 64; $mib)[]

@@ -1,8 +1,8 @@
 #!/bin/bash
 # random.sh [SECONDS [SEED]]: random map lists on real workers: the random programs of this folder,
 # a few seconds with each of several settings and clangs, which follow from the seed. The command that
-# runs one again stands before its result. ctest runs some fixed seeds of the same programs; an
-# hour of others: BUILD_DIR=build tests/openmp/random.sh 3600 $RANDOM
+# runs one again stands before its result. scripts/test takes the seed from the commit; an hour of
+# others: BUILD_DIR=build tests/openmp/random.sh 3600 $RANDOM
 set -u
 here=$(dirname "$0")
 root=$(realpath "$here/../..")

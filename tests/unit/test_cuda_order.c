@@ -433,30 +433,26 @@ static void who_prints_is_waited_for(void **state)
     stop_all();
 }
 
-/* Kernels of 0.1 ms in one queue: in the driver they take their time and no more. How near that is
- * comes from perf/gpu; here the machine may be busy. */
-static void a_chain_of_kernels_takes_its_time(void **state)
+/* Nobody waits in the driver for each kernel of a queue. How little more than the kernels themselves a
+ * chain takes is measured by perf/gpu. */
+static void a_chain_of_kernels_is_not_waited_for(void **state)
 {
     enum { CHAIN = 100, TAKES_US = 100 };
-    int64_t least = INT64_MAX;
+    int64_t begin;
+    int before;
     struct work at;
 
     (void)state;
     setenv("STANDIN_DELAY", "0", 1);
     setenv("STANDIN_TAKES", "100", 1);
     at = start_work();
-    for (int round = 0; round < 10; round++) {
-        int64_t begin = clock_ns(), took;
-
-        for (int i = 0; i < CHAIN; i++)
-            assert_ok(launch(at.queue, at.add, at.block, 8, 1));
-        assert_ok(omprma_queue_synchronize(at.queue));
-        took = clock_ns() - begin;
-        least = took < least ? took : least;
-    }
-    print_message("%d kernels of %d us: %.2f ms\n", CHAIN, TAKES_US, (double)least / 1e6);
-    assert_true(least >= CHAIN * TAKES_US * INT64_C(1000));
-    assert_true(least < CHAIN * TAKES_US * INT64_C(1200));
+    before = count_things().synchronized;
+    begin = clock_ns();
+    for (int i = 0; i < CHAIN; i++)
+        assert_ok(launch(at.queue, at.add, at.block, 8, 1));
+    assert_ok(omprma_queue_synchronize(at.queue));
+    assert_true(clock_ns() - begin >= CHAIN * TAKES_US * INT64_C(1000));
+    assert_int_equal(count_things().synchronized, before);
     stop_work(&at);
 }
 
@@ -509,7 +505,7 @@ int main(void)
         cmocka_unit_test(a_read_keeps_nobody),
         cmocka_unit_test(a_region_without_a_kernel_writes),
         cmocka_unit_test(who_prints_is_waited_for),
-        cmocka_unit_test(a_chain_of_kernels_takes_its_time),
+        cmocka_unit_test(a_chain_of_kernels_is_not_waited_for),
         cmocka_unit_test(a_chain_ends_with_a_fault),
     };
 
