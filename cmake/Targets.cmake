@@ -80,6 +80,12 @@ if(OMPRMA_SANITIZE)
     target_compile_options(omprma_flags INTERFACE
         -fsanitize=${OMPRMA_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
     target_link_options(omprma_flags INTERFACE -fsanitize=${OMPRMA_SANITIZE})
+    foreach(kind address thread) # gcc says by itself what sources ask for
+        if(CMAKE_C_COMPILER_ID MATCHES Clang AND OMPRMA_SANITIZE MATCHES ${kind})
+            string(TOUPPER __sanitize_${kind}__ macro)
+            target_compile_definitions(omprma_flags INTERFACE ${macro}=1)
+        endif()
+    endforeach()
 else()
     # Sanitizer runtimes are resolved in the program, so only plain builds can insist on this.
     target_link_options(omprma_flags INTERFACE -Wl,--no-undefined)
