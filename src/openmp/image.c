@@ -2,6 +2,7 @@
 #include "openmp/image.h"
 
 #include <elf.h>
+#include <link.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,6 +49,33 @@ static bool image_take_entry(const struct entry *entry, void *context)
     return true;
 }
 
+static void range_take(const struct dl_phdr_info *info, uintptr_t *low, uintptr_t *high)
+{
+    *low = UINTPTR_MAX;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        uintptr_t begin = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+        uintptr_t end = begin + info->dlpi_phdr[i].p_memsz;
+        if (info->dlpi_phdr[i].p_type != PT_LOAD)
+            continue;
+        *low = begin < *low ? begin : *low;
+        *high = end > *high ? end : *high;
+    }
+}
+
+/* dl_iterate_phdr callback: the shared object that registered the image. */
+static int image_find_object(struct dl_phdr_info *info, size_t size, void *context)
+{
+    struct image *image = context;
+    uintptr_t low, high = 0;
+    (void)size;
+    range_take(info, &low, &high);
+    if ((uintptr_t)image->library < low || (uintptr_t)image->library >= high)
+        return 0;
+    image->low = low;
+    image->high = high;
+    return 1;
+}
+
 struct image *image_make(const struct abi_library *library, const struct abi_image *registered,
                          uint64_t copy)
 {
@@ -74,6 +102,7 @@ struct image *image_make(const struct abi_library *library, const struct abi_ima
     image->start = start;
     image->bytes = bytes;
     image->copy = copy;
+    dl_iterate_phdr(image_find_object, image);
     if (!entries_each(registered->entries_begin, registered->entries_end, image_take_entry,
                       image)) {
         image_free(image);

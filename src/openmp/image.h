@@ -15,6 +15,8 @@ struct image {
     const char *start;
     size_t bytes;
     uint64_t copy; /* more than 0: devices may hold the same bytes of a library that has gone */
+    unsigned long order; /* more than that of images that came before */
+    uintptr_t low, high; /* the program or shared object that it came with */
     struct entry *entries;
     size_t count;
     omprma_addr_t *
@@ -26,6 +28,12 @@ struct image {
 struct image *image_make(const struct abi_library *library, const struct abi_image *registered,
                          uint64_t copy);
 void image_free(struct image *image);
+
+/* Does this lie in the program or shared object that the image came with? */
+static inline bool image_is_of(const struct image *image, const void *address)
+{
+    return (uintptr_t)address >= image->low && (uintptr_t)address < image->high;
+}
 
 bool image_is_placed(const struct image *image, const struct device *device);
 

@@ -20,14 +20,21 @@ static struct registry {
     pthread_rwlock_t lock;
     struct image *images; /* the newest last */
     struct region_tree regions;
+    unsigned long order;     /* of the newest image */
     atomic_ulong generation; /* counts changes */
     atomic_ulong removed;    /* counts libraries that have gone */
     atomic_llong requires;
+    atomic_bool foreign; /* a library had only images for other machines */
 } registry = {.lock = PTHREAD_RWLOCK_INITIALIZER};
 
+/* Several libraries may have regions of one name, for example of a file that was compiled twice.
+ * The ids of these are one symbol to the loader, so they are one address. */
 static int region_compare(const struct region *a, const struct region *b)
 {
-    return a->id < b->id ? -1 : a->id > b->id;
+    unsigned long first = a->image ? a->image->order : 0, second = b->image ? b->image->order : 0;
+    if (a->id != b->id)
+        return a->id < b->id ? -1 : 1;
+    return first < second ? -1 : first > second;
 }
 
 #pragma GCC diagnostic push
@@ -112,16 +119,16 @@ static void regions_add(struct image *image)
         }
         *region = (struct region){.id = image->entries[i].address, .image = image, .index = i};
         if (RB_INSERT(region_tree, &registry.regions, region))
-            free(region); /* another image of the same regions: the first one counts */
+            free(region); /* the same entry twice */
     }
 }
 
-static void regions_drop(const struct image *image)
+static void regions_drop(struct image *image)
 {
     for (size_t i = 0; i < image->count; i++) {
-        struct region key = {.id = image->entries[i].address};
+        struct region key = {.id = image->entries[i].address, .image = image};
         struct region *region = RB_FIND(region_tree, &registry.regions, &key);
-        if (region && region->image == image) {
+        if (region) {
             RB_REMOVE(region_tree, &registry.regions, region);
             free(region);
         }
@@ -139,6 +146,7 @@ bool registry_add(const struct abi_library *library)
         if (!image)
             continue;
         pthread_rwlock_wrlock(&registry.lock);
+        image->order = ++registry.order;
         struct image **last = &registry.images;
         while (*last)
             last = &(*last)->next;
@@ -148,6 +156,8 @@ bool registry_add(const struct abi_library *library)
         pthread_rwlock_unlock(&registry.lock);
         any = true;
     }
+    if (!any && library->count > 0)
+        atomic_store(&registry.foreign, true);
     return any;
 }
 
@@ -240,18 +250,52 @@ static struct known_kernel *known_place(struct device *device, const void *host_
     return &device->kernels[(uintptr_t)host_id % KNOWN_KERNELS];
 }
 
-static bool kernel_find(const struct device *device, struct known_kernel *found)
+/* Of several regions with this id the one of the code that asks, whose `caller` lies in its shared
+ * object; else the first one. */
+static const struct region *region_find(const struct device *device, const void *id,
+                                        const struct location *caller, bool *several)
 {
-    struct region key = {.id = found->host_id};
+    struct region key = {.id = id}, *region = RB_NFIND(region_tree, &registry.regions, &key);
+    const struct region *first = NULL, *own = NULL;
+    for (; region && region->id == id; region = RB_NEXT(region_tree, &registry.regions, region)) {
+        if (!image_is_placed(region->image, device))
+            continue;
+        *several |= first != NULL;
+        first = first ? first : region;
+        if (!own && image_is_of(region->image, caller))
+            own = region;
+    }
+    return own ? own : first;
+}
+
+static bool kernel_find(const struct device *device, struct known_kernel *found,
+                        const struct location *caller)
+{
+    bool several = false;
     pthread_rwlock_rdlock(&registry.lock);
-    struct region *region = RB_FIND(region_tree, &registry.regions, &key);
-    if (region && image_is_placed(region->image, device)) {
+    const struct region *region = region_find(device, found->host_id, caller, &several);
+    if (region) {
         found->kernel = region->image->addresses[device->number][region->index];
         found->name = region->image->entries[region->index].name;
     }
+    found->caller = several ? caller : NULL;
     bool ended = !registry.images && atomic_load(&registry.removed) > 0;
     pthread_rwlock_unlock(&registry.lock);
     return ended;
+}
+
+/* The host's code of it is there, and calls. Clang from 15 on registers nothing of a link that has
+ * brought no device code, and links that of archives only for object files that have some. */
+static bool region_is_missing(const struct device *device, const struct location *where)
+{
+    if (atomic_load(&registry.foreign))
+        return report(where, device,
+                      "the program has no image with this target region for x86_64; "
+                      "compile it with -fopenmp-targets=x86_64-pc-linux-gnu");
+    return report(where, device,
+                  "the device code of this target region was not linked; link with clang -fopenmp "
+                  "-fopenmp-targets=x86_64-pc-linux-gnu, and not static archives alone: give an "
+                  "object file that was compiled so beside them");
 }
 
 /* Images are looked at without the device's lock: who places one holds both. */
@@ -259,26 +303,23 @@ static bool kernel_look_up(struct device *device, const void *host_id, const str
 {
     struct known_kernel found = {.host_id = host_id, .changes = registry_changes()};
     pthread_mutex_unlock(&device->lock);
-    bool ended = kernel_find(device, &found);
+    bool ended = kernel_find(device, &found, where);
     pthread_mutex_lock(&device->lock);
     *known_place(device, host_id) = found;
     if (!found.kernel && ended)
         return report(where, device,
                       "the program, or the library with this target region, ends before the "
                       "region has begun: wait for nowait regions first, for example by taskwait");
-    if (!found.kernel)
-        return report(where, device,
-                      "the program has no image with this target region for x86_64; "
-                      "compile it with -fopenmp-targets=x86_64-pc-linux-gnu");
-    return true;
+    return found.kernel || region_is_missing(device, where);
 }
 
 bool registry_kernel(struct device *device, const void *host_id, const struct location *where,
                      omprma_addr_t *kernel, const char **name)
 {
     const struct known_kernel *known = known_place(device, host_id);
-    bool is_known =
-        known->host_id == host_id && known->kernel && known->changes == registry_changes();
+    bool is_known = known->host_id == host_id && known->kernel &&
+                    (!known->caller || known->caller == where) &&
+                    known->changes == registry_changes();
     if (!is_known && !kernel_look_up(device, host_id, where))
         return false;
     *kernel = known->kernel;
