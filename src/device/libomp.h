@@ -21,8 +21,10 @@ void __kmpc_end_serialized_parallel(struct ident *where, int32_t thread);
 void __kmpc_push_num_threads(struct ident *where, int32_t thread, int32_t threads);
 void __kmpc_push_num_threads_strict(struct ident *where, int32_t thread, int32_t threads,
                                     int32_t severity, const char *message);
+void __kmpc_set_thread_limit(struct ident *where, int32_t thread, int32_t limit);
 void __kmpc_push_proc_bind(struct ident *where, int32_t thread, int32_t bind);
 int omp_get_thread_num(void);
 int omp_get_max_threads(void);
+int omp_get_thread_limit(void);
 
 #endif

@@ -9,6 +9,7 @@
 struct region {
     int32_t threads_default; /* where the construct does not say how many */
     int32_t threads_clause;  /* where it does */
+    int32_t limit_outside;   /* libomp's limit before the region; 0: it was not changed */
 };
 
 extern _Thread_local struct region region_current;

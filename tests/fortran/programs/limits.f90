@@ -5,7 +5,7 @@
 program limits
   use omp_lib
   implicit none
-  integer :: limit, n, i, length
+  integer :: limit, n, i, length, known, within
   logical :: told
 
   call get_environment_variable('OMPI_COMM_WORLD_RANK', length=length)
@@ -29,6 +29,16 @@ program limits
   end do
   print '(a, l2)', 'combined', n > 0 .and. (n <= limit .or. .not. told)
 
+  known = 0
+  within = 0
+  !$omp target thread_limit(limit + 1) map(tofrom: known, within)
+  known = omp_get_thread_limit()
+  !$omp parallel num_threads(2)
+  if (omp_get_thread_num() == omp_get_num_threads() - 1) within = omp_get_thread_limit()
+  !$omp end parallel
+  !$omp end target
+  print '(a, 2l2)', 'function', known == limit + 1 .or. .not. told, within == known
+
   n = 0
   !$omp target map(tofrom: n)
   !$omp parallel num_threads(4)
@@ -37,4 +47,9 @@ program limits
   !$omp end parallel
   !$omp end target
   print '(a, i4)', 'no limit', n
+  known = omp_get_thread_limit()
+  !$omp target map(tofrom: within)
+  within = omp_get_thread_limit()
+  !$omp end target
+  print '(a, l2)', 'no limit any more', within == known
 end program
