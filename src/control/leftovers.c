@@ -14,8 +14,26 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+/* Also of one whose end nobody has asked for yet: a program's parent may have died before it, and
+ * what stands in for that may be slow, or never ask. */
+static bool is_dead(int pid)
+{
+    char path[32], words[512];
+    if (kill(pid, 0) != 0)
+        return errno == ESRCH;
+    snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t bytes = file < 0 ? 0 : read(file, words, sizeof(words) - 1);
+    if (file >= 0)
+        close(file);
+    words[bytes > 0 ? bytes : 0] = '\0';
+    const char *name_end = strrchr(words, ')'); /* the state comes behind the name */
+    return name_end && strncmp(name_end, ") Z", 3) == 0;
+}
+
 /* True for what a libomp has left that registered itself after `since` in a process of this user
- * that is dead: its name ends in process and user. Workers that crash or are killed leave one. */
+ * that is dead: its name ends in process and user. Workers and programs that crash or are killed
+ * leave one. */
 static bool is_dead_libomp(int folder, const char *name, time_t since)
 {
     int pid, user, end = 0;
@@ -24,8 +42,8 @@ static bool is_dead_libomp(int folder, const char *name, time_t since)
     if (sscanf(name, "__KMP_REGISTERED_LIB_%d_%d%n", &pid, &user, &end) != 2 || name[end] ||
         user != (int)getuid() || pid <= 0)
         return false;
-    return kill(pid, 0) != 0 && errno == ESRCH && fstatat(folder, name, &status, 0) == 0 &&
-           status.st_uid == getuid() && status.st_mtime >= since;
+    return fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_uid == getuid() &&
+           status.st_mtime >= since && is_dead(pid);
 }
 
 void leftovers_remove(uint32_t job_id, time_t since)

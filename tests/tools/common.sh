@@ -27,9 +27,11 @@ finish() {
     echo "all right"
 }
 
-# A program that is a rank of its own: it says that it is connected, then does what it is told.
+# A program that is a rank of its own: it says that it is connected, then does what it is told. While
+# it runs it has a file in shared memory, as libomp has one.
 build_stand_ins() {
     cat >"$folder/program.c" <<'C'
+#include <fcntl.h>
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -40,8 +42,12 @@ int main(int count, char **words)
 {
     const char *fd = getenv("OMPRMA_INTERNAL_FD"), *what = count > 1 ? words[1] : "";
     int code = count > 2 ? atoi(words[2]) : 0, one = 1, sum;
+    char libomp[80];
     if (strcmp(what, "early") == 0)
         return code;
+    snprintf(libomp, sizeof(libomp), "/dev/shm/__KMP_REGISTERED_LIB_%d_%d", (int)getpid(),
+             (int)getuid());
+    close(open(libomp, O_CREAT | O_RDWR, 0600));
     MPI_Init(NULL, NULL);
     MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (fd && write(atoi(fd), "c", 1) != 1)
@@ -61,6 +67,7 @@ int main(int count, char **words)
         for (int i = 2; i < count; i++)
             printf("[%s]", words[i]);
     MPI_Finalize();
+    unlink(libomp);
     return code;
 }
 C

@@ -19,6 +19,14 @@ new_memory() {
     echo "$new"
 }
 
+# The processes of these that have a file of libomp's.
+libomp_of() { # PID...
+    local pid
+    for pid; do
+        [ ! -e "/dev/shm/__KMP_REGISTERED_LIB_${pid}_$(id -u)" ] || echo "$pid"
+    done
+}
+
 # The first descendant of process $1 whose name is $2.
 descendant() {
     local pid
@@ -29,7 +37,7 @@ descendant() {
 
 # kill_one SIGNAL NAME STATUS PATTERN: starts a run, kills NAME ("self": omprma-run).
 kill_one() {
-    local run target got
+    local run target got all
     shared_memory >"$folder/memory"
     "$RUN" -n 2 "$folder/program" sleep 60 >"$folder/out" 2>"$folder/err" &
     run=$!
@@ -44,6 +52,8 @@ kill_one() {
     program) target=$(pgrep -P "$run" -x rank) ;;
     *) target=$(descendant "$run" "$2") ;;
     esac
+    read -rd '' -a all < <(descendants "$run")
+    check "processes with libomp before $1 to $2" "$(libomp_of "${all[@]}" | wc -l)" 3
     kill -"$1" "$target"
     { wait "$run"; } 2>/dev/null
     got=$?
@@ -51,6 +61,11 @@ kill_one() {
     [ -z "$4" ] || check "line after $1 to $2" "$(grep -c "^omprma: .*$4" "$folder/err")" 1
     check "processes left after $1 to $2" "$(processes_left)" 0
     check "shared memory left after $1 to $2" "$(new_memory)" ''
+    for _ in $(seq 30); do
+        [ -n "$(libomp_of "${all[@]}")" ] || break
+        sleep 0.1
+    done
+    check "files of libomp left after $1 to $2" "$(libomp_of "${all[@]}")" ''
     # A killed omprma-run leaves the cleaning to another process.
     for _ in $(seq 20); do
         [ -n "$(ls "$TMPDIR")" ] || break

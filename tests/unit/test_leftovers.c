@@ -1,0 +1,74 @@
+/* test_leftovers.c: tests leftovers.c: which files of libomp are removed, by the process that they
+ * name, its state, their owner and their age. */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "control/leftovers.h"
+
+static char path[80];
+
+static void file_make(int pid, int user, const char *behind)
+{
+    snprintf(path, sizeof(path), "/dev/shm/__KMP_REGISTERED_LIB_%d_%d%s", pid, user, behind);
+    int file = open(path, O_CREAT | O_RDWR, 0600);
+    assert_true(file >= 0);
+    close(file);
+}
+
+/* Whether the file is gone; it is, afterwards. */
+static bool is_removed(time_t since)
+{
+    leftovers_remove(0, since);
+    return unlink(path) != 0;
+}
+
+static pid_t process_make(void)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        pause();
+        _exit(0);
+    }
+    assert_true(child > 0);
+    return child;
+}
+
+static void test_libomp(void **state)
+{
+    (void)state;
+    time_t now = time(NULL);
+    int own = (int)getuid();
+    pid_t child = process_make();
+    file_make(child, own, "");
+    assert_false(is_removed(now)); /* it runs */
+    kill(child, SIGKILL);
+    siginfo_t info;
+    assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
+    file_make(child, own, "");
+    assert_true(is_removed(now)); /* nobody has asked for its end */
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    file_make(child, own, "");
+    assert_true(is_removed(now));
+    file_make(child, own, "");
+    assert_false(is_removed(now + 60)); /* made before */
+    file_make(child, own + 1, "");
+    assert_false(is_removed(now)); /* another user's */
+    file_make(child, own, "x");
+    assert_false(is_removed(now)); /* another name */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_libomp)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
