@@ -73,6 +73,10 @@ static void refuses_symbols(void **state)
     assert_int_equal(image_symbol(image, "nothing", 0, &address), OMPRMA_ERR_SYMBOL);
     assert_non_null(strstr(error_text(), "nothing"));
     assert_non_null(strstr(error_text(), "image "));
+    assert_null(strstr(error_text(), "archive"));
+    assert_int_equal(image_symbol(image, "__omp_offloading_1_2_f_l3", 0, &address),
+                     OMPRMA_ERR_SYMBOL);
+    assert_non_null(strstr(error_text(), "static archive"));
     assert_int_equal(image_symbol(image, "value", 8, &address), OMPRMA_ERR_SYMBOL);
     assert_non_null(strstr(error_text(), "value has 4 bytes there, 8"));
     assert_int_equal(image_symbol(image, "value", 0, &address), OMPRMA_ERR_SYMBOL);
@@ -122,6 +126,10 @@ static void names_what_is_missing(void **state)
     assert_int_equal(image_open(content, bytes, NULL, &image), OMPRMA_ERR_SYMBOL);
     assert_non_null(strstr(error_text(), "gone_fishing"));
     assert_null(strstr(error_text(), "/proc/self"));
+    free(content);
+    content = fixture_image("void __asan_init(void); void f(void) { __asan_init(); }", &bytes);
+    assert_int_equal(image_open(content, bytes, NULL, &image), OMPRMA_ERR_SYMBOL);
+    assert_non_null(strstr(error_text(), "-Xopenmp-target -fno-sanitize=all"));
     free(content);
 
     content = fixture_compile(

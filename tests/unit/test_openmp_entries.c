@@ -97,6 +97,40 @@ static void test_requires(void **state)
     assert_true(WIFSIGNALED(status_of_requires(8, 1)));
 }
 
+/* What is said of a region without device code: that it was not linked, or is for other machines.
+ */
+static bool missing_says(const char *wanted)
+{
+    static struct device device = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    int before = dup(STDERR_FILENO);
+    dup2(ends[1], STDERR_FILENO);
+    close(ends[1]);
+    omprma_addr_t kernel;
+    const char *name;
+    pthread_mutex_lock(&device.lock);
+    bool found = registry_kernel(&device, wanted, NULL, &kernel, &name);
+    pthread_mutex_unlock(&device.lock);
+    dup2(before, STDERR_FILENO);
+    close(before);
+    char words[1000];
+    ssize_t bytes = read(ends[0], words, sizeof(words) - 1);
+    close(ends[0]);
+    words[bytes > 0 ? bytes : 0] = '\0';
+    return !found && strstr(words, wanted) != NULL;
+}
+
+static void test_missing(void **state)
+{
+    (void)state;
+    static char bitcode[] = "BC not for us";
+    struct abi_image image = {.start = bitcode, .end = bitcode + sizeof(bitcode)};
+    assert_true(missing_says("static archives"));
+    registry_add(&(struct abi_library){.count = 1, .images = &image});
+    assert_true(missing_says("no image with this target region for x86_64"));
+}
+
 /* ---- LLVM's file format for images ---- */
 
 struct packed {
@@ -168,6 +202,7 @@ int main(void)
         cmocka_unit_test(test_old_entries),     cmocka_unit_test(test_new_entries),
         cmocka_unit_test(test_damaged_entries), cmocka_unit_test(test_packed),
         cmocka_unit_test(test_packed_damaged),  cmocka_unit_test(test_requires),
+        cmocka_unit_test(test_missing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -426,6 +426,8 @@ static void run_loop(struct run *run, const char *folder)
     }
     if (run->keeper_lost)
         keeper_replace(run->mpirun, run->job_id, run->since, folder);
+    else /* the program may have ended after the keeper has looked */
+        leftovers_remove(0, run->since);
     if (run->fds[AT_WORDS] >= 0)
         run_read_output(run, AT_WORDS);
     stream_end(&run->words);
@@ -508,7 +510,7 @@ static int run_result(const struct run *run)
     }
     log_write(LOG_ERROR,
               "%s ended without offloading anything: is it compiled and linked with "
-              "-fopenmp -fopenmp-targets=x86_64-pc-linux-gnu?",
+              "-fopenmp -fopenmp-targets=x86_64-pc-linux-gnu, and not from static archives alone?",
               path);
     return 1;
 }

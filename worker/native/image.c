@@ -263,6 +263,18 @@ static omprma_status_t memfd_fill(struct image *image, const char *bytes)
     return OMPRMA_OK;
 }
 
+/* Workers have no sanitizer's library, and one that comes when the process runs already serves
+ * nobody. */
+static bool is_sanitizers(const char *why)
+{
+    static const char *const names[] = {"__asan_", "__hwasan_", "__lsan_", "__msan_",
+                                        "__tsan_", "__ubsan_",  "__dfsan_"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strstr(why, names[i]))
+            return true;
+    return false;
+}
+
 /* Words the loader's complaint. It calls the image by its path under /proc, which says nothing to
  * a user, so the label stands in for it. */
 static omprma_status_t load_failed(const struct image *image, const char *path, const char *why)
@@ -278,6 +290,11 @@ static omprma_status_t load_failed(const struct image *image, const char *path, 
                          "%s cannot be loaded: %s; searched LD_LIBRARY_PATH=%s and the system's "
                          "folders; install the library or add its folder",
                          image->label, why, searched ? folders : "(empty)");
+    if (strstr(why, "undefined symbol: ") && is_sanitizers(why))
+        return error_set(OMPRMA_ERR_SYMBOL,
+                         "%s cannot be loaded: %s; workers have no sanitizer: compile and link "
+                         "device code without, -fsanitize=... -Xopenmp-target -fno-sanitize=all",
+                         image->label, why);
     if (strstr(why, "undefined symbol") || strstr(why, "version `"))
         return error_set(OMPRMA_ERR_SYMBOL,
                          "%s cannot be loaded: %s; link the library that defines it into the "
@@ -385,6 +402,18 @@ static const struct image_entry *entry_find(const struct image *image, const cha
     return NULL;
 }
 
+/* Clang 14 lists a region whose device code it has not linked. */
+static omprma_status_t symbol_missing(const struct image *image, const char *name)
+{
+    bool region = strncmp(name, "__omp_offloading_", 17) == 0;
+    return error_set(OMPRMA_ERR_SYMBOL,
+                     "%s has no symbol %s; program and image come from different builds%s",
+                     image->label, name,
+                     region ? ", or the region's object file stands in a static archive, whose "
+                              "device code clang 14 does not link: link the object file itself"
+                            : "");
+}
+
 /* The image's own tables only: dlsym() alone would also find symbols of the libraries it needs. */
 static omprma_status_t symbol_find(const struct image *image, const char *name, uint64_t size,
                                    void **address, const char **kept)
@@ -405,9 +434,7 @@ static omprma_status_t symbol_find(const struct image *image, const char *name, 
     entry = symbol ? NULL : entry_find(image, name);
     *address = symbol ? dlsym(image->handle, name) : entry ? entry->address : NULL;
     if (!*address)
-        return error_set(OMPRMA_ERR_SYMBOL,
-                         "%s has no symbol %s; program and image come from different builds",
-                         image->label, name);
+        return symbol_missing(image, name);
     there = symbol ? symbol->size : entry->bytes;
     if (size && there != size)
         return error_set(OMPRMA_ERR_SYMBOL,
