@@ -2,6 +2,7 @@
 #include "openmp/fault.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "openmp/report.h"
 
@@ -27,6 +28,16 @@ static bool found_on(struct device *device, uintptr_t address, const struct devi
     return found;
 }
 
+/* For an address that no map covers. Whose it is has been said in front of this. */
+static const char *unmapped_words(const char *text)
+{
+    if (!strstr(text, ": that is a host pointer ("))
+        return "";
+    if (strstr(text, "(variables of lib"))
+        return ", which regions do not have; to print, use printf";
+    return ", which is not mapped: map what the pointer points to, as in map(tofrom: p[0:n])";
+}
+
 bool fault_report(const struct location *where, const struct device *device, int status)
 {
     omprma_addr_t address = 0;
@@ -42,5 +53,5 @@ bool fault_report(const struct location *where, const struct device *device, int
         if (i != device->number)
             found_on(device_at(i), (uintptr_t)address, device, words);
     found_on(device_at(device->number), (uintptr_t)address, device, words);
-    return report(where, NULL, "%s%s", text, words);
+    return report(where, NULL, "%s%s", text, *words ? words : unmapped_words(text));
 }

@@ -113,7 +113,7 @@ for version in 14 19 22; do
         "$(grep -c '#0 shapes::box<double>::area(int) const at shapes.cc:5$' "$folder/out")" 1
     check "C++ $version, registers" "$(grep -c 'registers where it crashed: rax=0x' "$folder/out")" 1
     build host.c -g || exit 1
-    crashes "host pointer $version" 'crashed at host.c:1[34]: .*that is a host pointer \(heap' \
+    crashes "host pointer $version" 'crashed at host.c:1[34]: .*that is a host pointer \(heap of the program\), which is not mapped: map what' \
         -n 1 "$folder/program"
     crashes "$version, mapped here" 'host pointer .*inside "data.*" \(8000 bytes\), which is mapped here' \
         -n 2 "$folder/program" 0

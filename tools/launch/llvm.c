@@ -442,14 +442,14 @@ static void plan_script_own(struct llvm_plan *plan)
     free(stub);
 }
 
-static omprma_status_t not_for_offloading(const char *program)
+static omprma_status_t not_for_offloading(const char *program, bool gcc)
 {
     return error_set(OMPRMA_ERR_CONFIG,
-                     "%s is not compiled for offloading (no libomptarget among its libraries): "
+                     "%s is not compiled for offloading (no libomptarget among its libraries%s): "
                      "compile and link with clang -fopenmp "
                      "-fopenmp-targets=x86_64-pc-linux-gnu, or give --llvm VERSION or --cuda if "
-                     "it loads such code later",
-                     program);
+                     "it starts such a program, as env and timeout do, or loads such code later",
+                     program, gcc ? ", but gcc's libgomp" : "");
 }
 
 /* libomptarget starts the plugin, and that MPI, before main. */
@@ -490,7 +490,7 @@ static omprma_status_t plan_any(struct llvm_plan *plan, const struct needs *need
     if (calls || (plan->cuda && needs->kind != PROGRAM_OTHER))
         return plan_workers(plan, wanted);
     if (needs->kind != PROGRAM_OTHER && !(later && needs->kind == PROGRAM_DYNAMIC))
-        return not_for_offloading(program);
+        return not_for_offloading(program, needs_find(needs, "libgomp.so") >= 0);
     omprma_status_t status = plan_workers(plan, wanted);
     /* What a script starts may have code for GPUs, which only LLVM's runtime brings there. */
     if (status == OMPRMA_OK && (runtime == RUNTIME_LLVM || (runtime == RUNTIME_AUTO && plan->cuda)))
