@@ -59,6 +59,7 @@ fails() {
 fails 2 'no PROGRAM'
 fails 2 'unrecognized option' --nonsense x
 fails 2 '-n 0' -n 0 x
+fails 2 'write -n N' -np 2 x
 fails 2 'rma|two-sided' --data quick x
 fails 2 'auto|ucx|rdma' --osc quick x
 fails 2 'not a host' --hosts a:b x

@@ -106,7 +106,8 @@ int option_number(const char *option, const char *text, int limit)
     char *end;
     long value = strtol(text, &end, 10);
     if (!isdigit((unsigned char)*text) || *end || value < 1 || value > limit)
-        option_fail("%s %s: not a number from 1 to %d", option, text, limit);
+        option_fail("%s %s: not a number from 1 to %d%s", option, text, limit,
+                    strcmp(text, "p") == 0 ? "; in place of mpirun's -np N write -n N" : "");
     return (int)value;
 }
 
