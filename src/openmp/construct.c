@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "openmp/loss.h"
+#include "openmp/reduction.h"
 #include "openmp/report.h"
 #include "openmp/task.h"
 
@@ -78,15 +79,26 @@ static bool construct_fly(struct device *device, struct construct *construct)
     return true;
 }
 
-static enum work_result construct_on(struct device *device, struct construct *construct)
+static enum work_result construct_wait(struct device *device, struct construct *construct)
 {
     bool right;
-    if (construct->nowait && task_may_leave())
-        return construct_fly(device, construct) ? WORK_DONE : WORK_FAILED;
     struct work *work =
         construct_issue(device, construct, loss_goes_on() ? WORK_SPARED : WORK_WAITED, &right);
     enum work_result result = work ? work_end(work) : WORK_FAILED;
     return work && right ? result : WORK_FAILED;
+}
+
+static enum work_result construct_on(struct device *device, struct construct *construct)
+{
+    bool takes_part = reduction_takes_part();
+    if (construct->nowait && !takes_part && task_may_leave())
+        return construct_fly(device, construct) ? WORK_DONE : WORK_FAILED;
+    if (takes_part)
+        reduction_enter();
+    enum work_result result = construct_wait(device, construct);
+    if (takes_part)
+        reduction_leave();
+    return result;
 }
 
 /* What the device was to give addresses for keeps the host's. */

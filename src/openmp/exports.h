@@ -84,6 +84,7 @@ ABI_EXPORT void __kmpc_omp_taskwait_deps_51(void *location, int32_t thread, int3
                                             struct dependence *dependences,
                                             int32_t alias_free_count, struct dependence *alias_free,
                                             int32_t nowait);
+ABI_EXPORT void __kmpc_taskgroup(void *location, int32_t thread);
 ABI_EXPORT void __kmpc_end_taskgroup(void *location, int32_t thread);
 ABI_EXPORT void __kmpc_barrier(void *location, int32_t thread);
 ABI_EXPORT void __kmpc_fork_call(void *location, int32_t count, microtask_t *body, ...);
@@ -92,6 +93,8 @@ ABI_EXPORT void __kmpc_fork_call_if(void *location, int32_t count, microtask_t *
 ABI_EXPORT void *__kmpc_taskred_init(int32_t thread, int32_t count, void *data);
 ABI_EXPORT void *__kmpc_taskred_modifier_init(void *location, int32_t thread, int32_t shares,
                                               int32_t count, void *data);
+ABI_EXPORT void __kmpc_task_reduction_modifier_fini(void *location, int32_t thread, int32_t shares);
+ABI_EXPORT void *__kmpc_task_reduction_get_th_data(int32_t thread, void *group, void *data);
 
 /* ---- mappers (mapper.c) ---- */
 ABI_EXPORT int64_t __tgt_mapper_num_components(void *handle);

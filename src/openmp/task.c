@@ -19,6 +19,7 @@
 #include "openmp/handle.h"
 #include "openmp/loss.h"
 #include "openmp/parallel.h"
+#include "openmp/reduction.h"
 #include "openmp/report.h"
 
 enum {
@@ -45,6 +46,7 @@ struct target_task {
     int32_t flags;              /* of the compiler */
     int32_t thread;             /* that has made it */
     bool waited;                /* by that thread, at once */
+    bool here;                  /* begun by that thread, too */
     void *event;         /* ends the task that stands for it in libomp; NULL: there is none */
     struct work *work;   /* to be left in flight */
     atomic_bool reached; /* of a thread that waits */
@@ -77,6 +79,7 @@ static struct next {
     void (*wait_deps)(void *, int32_t, int32_t, struct dependence *, int32_t, struct dependence *);
     void (*taskwait_deps)(void *, int32_t, int32_t, struct dependence *, int32_t,
                           struct dependence *, int32_t);
+    void (*taskgroup)(void *, int32_t);
     void (*end_taskgroup)(void *, int32_t);
     void (*barrier)(void *, int32_t);
     void (*fork_call)(void *, int32_t, void *, ...);
@@ -84,6 +87,9 @@ static struct next {
     void (*fork_call_if)(void *, int32_t, microtask_t *, int32_t, void *);
     void *(*taskred)(int32_t, int32_t, void *);
     void *(*taskred_modifier)(void *, int32_t, int32_t, int32_t, void *);
+    void (*taskred_end)(void *, int32_t, int32_t);
+    void *(*taskred_copy)(int32_t, void *, void *);
+    bool possible;       /* tasks can be ours */
     const char *why_not; /* libomp has to see to all tasks; NULL: it need not */
 } next;
 
@@ -96,17 +102,22 @@ static void *function_next(const char *name, const void *ours)
     return function == ours ? NULL : function;
 }
 
-static const char *why_not(void)
+static const char *why_impossible(void)
 {
-    const char *wish = getenv("OMPRMA_NOWAIT");
     if (!next.invoke || !next.alloc || !next.task || !next.with_deps || !next.taskwait ||
-        !next.wait_deps || !next.end_taskgroup || !next.barrier || !__kmpc_omp_task_alloc ||
-        !__kmpc_omp_task_begin_if0 || !__kmpc_omp_task_complete_if0 ||
+        !next.wait_deps || !next.taskgroup || !next.end_taskgroup || !next.barrier ||
+        !__kmpc_omp_task_alloc || !__kmpc_omp_task_begin_if0 || !__kmpc_omp_task_complete_if0 ||
         !__kmpc_task_allow_completion_event || !__kmpc_omp_taskyield || !omp_fulfill_event ||
         !omp_get_level || !omp_get_num_threads || !omp_in_final || !__kmpc_global_thread_num)
         return "libomp lacks functions for that";
     if (dlsym(RTLD_DEFAULT, "__kmpc_omp_target_task_alloc") != (void *)__kmpc_omp_target_task_alloc)
         return "the program makes its tasks without this library, which was not preloaded";
+    return NULL;
+}
+
+static const char *why_unwanted(void)
+{
+    const char *wish = getenv("OMPRMA_NOWAIT");
     if (loss_goes_on())
         return "OMPRMA_ON_LOSS=continue: the host may have to compute them";
     if (wish && strcmp(wish, "libomp") == 0)
@@ -127,6 +138,7 @@ static void next_look(void)
         {"__kmpc_omp_taskwait", (void *)__kmpc_omp_taskwait, &next.taskwait},
         {"__kmpc_omp_wait_deps", (void *)__kmpc_omp_wait_deps, &next.wait_deps},
         {"__kmpc_omp_taskwait_deps_51", (void *)__kmpc_omp_taskwait_deps_51, &next.taskwait_deps},
+        {"__kmpc_taskgroup", (void *)__kmpc_taskgroup, &next.taskgroup},
         {"__kmpc_end_taskgroup", (void *)__kmpc_end_taskgroup, &next.end_taskgroup},
         {"__kmpc_barrier", (void *)__kmpc_barrier, &next.barrier},
         {"__kmpc_fork_call", (void *)__kmpc_fork_call, &next.fork_call},
@@ -135,10 +147,16 @@ static void next_look(void)
         {"__kmpc_taskred_init", (void *)__kmpc_taskred_init, &next.taskred},
         {"__kmpc_taskred_modifier_init", (void *)__kmpc_taskred_modifier_init,
          &next.taskred_modifier},
+        {"__kmpc_task_reduction_modifier_fini", (void *)__kmpc_task_reduction_modifier_fini,
+         &next.taskred_end},
+        {"__kmpc_task_reduction_get_th_data", (void *)__kmpc_task_reduction_get_th_data,
+         &next.taskred_copy},
     };
     for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
         *(void **)functions[i].place = function_next(functions[i].name, functions[i].ours);
-    next.why_not = why_not();
+    const char *impossible = why_impossible();
+    next.possible = !impossible;
+    next.why_not = impossible ? impossible : why_unwanted();
 }
 
 static const struct next *next_get(void)
@@ -268,6 +286,7 @@ static void routine_run(struct target_task *own)
         __kmpc_omp_task_alloc(NULL, thread, TASK_TIED, sizeof(*frame), 0, routine_ours);
     __kmpc_omp_task_begin_if0(NULL, thread, frame);
     current = own;
+    reduction_ask(false);
     own->routine(thread, own->task);
     current = outer;
     __kmpc_omp_task_complete_if0(NULL, thread, frame);
@@ -424,10 +443,25 @@ int32_t __kmpc_omp_taskwait(void *location, int32_t thread)
     return next_get()->taskwait(location, thread);
 }
 
+void __kmpc_taskgroup(void *location, int32_t thread)
+{
+    next_get()->taskgroup(location, thread);
+    if (reduction_any())
+        reduction_taskgroup_begin(parent_now(thread));
+}
+
+/* After libomp has waited: what tasks make meanwhile may take part, too. */
+static void taskgroup_over(int32_t thread)
+{
+    if (reduction_any())
+        reduction_taskgroup_end(parent_now(thread));
+}
+
 void __kmpc_end_taskgroup(void *location, int32_t thread)
 {
     help_all(thread);
     next_get()->end_taskgroup(location, thread);
+    taskgroup_over(thread);
 }
 
 /* Those of a parallel region, but not when it is that of a routine of ours. */
@@ -549,18 +583,37 @@ void __kmpc_omp_taskwait_deps_51(void *location, int32_t thread, int32_t count,
                           nowait);
 }
 
-/* A reduction looks for its values where the task was made that takes part in it. */
+/* ---- reductions ----------------------------------------------------------------------------- */
+
 void *__kmpc_taskred_init(int32_t thread, int32_t count, void *data)
 {
-    libomp_orders("tasks take part in a reduction");
-    return next_get()->taskred(thread, count, data);
+    const struct next *libomp = next_get();
+    if (libomp->possible)
+        reduction_begin(parent_now(thread), true);
+    return libomp->taskred(thread, count, data);
 }
 
+/* Its taskgroup is begun and ended by libomp. */
 void *__kmpc_taskred_modifier_init(void *location, int32_t thread, int32_t shares, int32_t count,
                                    void *data)
 {
-    libomp_orders("tasks take part in a reduction");
-    return next_get()->taskred_modifier(location, thread, shares, count, data);
+    const struct next *libomp = next_get();
+    if (libomp->possible)
+        reduction_begin(parent_now(thread), false);
+    return libomp->taskred_modifier(location, thread, shares, count, data);
+}
+
+void __kmpc_task_reduction_modifier_fini(void *location, int32_t thread, int32_t shares)
+{
+    help_all(thread);
+    next_get()->taskred_end(location, thread, shares);
+    taskgroup_over(thread);
+}
+
+void *__kmpc_task_reduction_get_th_data(int32_t thread, void *group, void *data)
+{
+    reduction_ask(true);
+    return next_get()->taskred_copy(thread, group, data);
 }
 
 /* ---- making tasks --------------------------------------------------------------------------- */
@@ -609,17 +662,23 @@ enum keeper {
 /* The last one that the thread has made which depends on none of ours. */
 static _Thread_local struct task *theirs_alone;
 
-static enum keeper keeper_of(int32_t thread)
+/* `reduces`: a reduction is open. libomp gets none then, for its helper threads have no private
+ * copies. */
+static enum keeper keeper_of(int32_t thread, bool reduces)
 {
-    if (!tasks_are_ours() || thread < 0)
+    bool ours = tasks_are_ours();
+    if (thread < 0 || (!ours && !reduces))
         return KEEPER_LIBOMP;
-    if (current || omp_in_final())
+    if (current || (omp_in_final() && !reduces))
         return KEEPER_LIBOMP_ALL;
+    if (!ours || omp_in_final())
+        return KEEPER_MAKER;
     if (omp_get_level() == 0 || omp_get_num_threads() > 1)
         return KEEPER_US;
     /* The end of a parallel region with one thread does not wait for tasks that stand for ours; and
      * libomp crashes at the next such region, before 19, when it had any of its own to wait for. */
-    return __kmpc_dispatch_deinit ? KEEPER_LIBOMP_ALL : KEEPER_MAKER; /* 19 has that function */
+    return __kmpc_dispatch_deinit && !reduces ? KEEPER_LIBOMP_ALL
+                                              : KEEPER_MAKER; /* 19 has that function */
 }
 
 /* libomp's way. */
@@ -640,18 +699,20 @@ struct task *__kmpc_omp_target_task_alloc(void *location, int32_t thread, int32_
                                           size_t task_bytes, size_t shared_bytes,
                                           task_routine_t *routine, int64_t device)
 {
-    enum keeper keeper = keeper_of(thread);
-    bool ours = keeper == KEEPER_US || keeper == KEEPER_MAKER;
+    bool reduces = reduction_any();
+    enum keeper keeper = keeper_of(thread, reduces);
+    bool ours = keeper == KEEPER_US || keeper == KEEPER_MAKER, here = ours && reduces;
     int number = ours ? device_number(device) : -1;
-    if (number < 0) { /* or the host's, or nobody's */
+    if (number < 0 && (!here || devices_forked())) { /* or the host's, or nobody's */
         struct task *task =
             task_make_theirs(location, thread, flags, task_bytes, shared_bytes, routine, device);
         theirs_alone = keeper == KEEPER_LIBOMP_ALL ? task : NULL;
         return task;
     }
     struct target_task *own = task_make(thread, flags, task_bytes, shared_bytes, routine);
-    own->device = number;
+    own->device = number < 0 ? device : number;
     own->waited = keeper == KEEPER_MAKER;
+    own->here = here;
     return own->task;
 }
 
@@ -693,10 +754,14 @@ int32_t __kmpc_omp_task_with_deps(void *location, int32_t thread, struct task *t
     const struct next *libomp = next_get();
     struct dependences all = {0, count, alias_free_count, dependences, alias_free};
     if (is_ours(task)) {
+        struct target_task *own = task_of_compiler(task);
+        if (own->here) /* then it can begin at once */
+            __kmpc_omp_wait_deps(location, thread, count, dependences, alias_free_count,
+                                 alias_free);
         if (names_all(&all))
-            task_enter_alone(task_of_compiler(task));
+            task_enter_alone(own);
         else
-            task_enter(task_of_compiler(task), &all);
+            task_enter(own, &all);
         return 0;
     }
     if (task != theirs_alone && dependences_total(&all) > 0)
@@ -730,7 +795,7 @@ struct task *task_for_helper(int32_t thread, size_t bytes, task_routine_t *routi
 
 bool task_may_leave(void)
 {
-    return current ? !current->work : handle_possible();
+    return current ? !current->work && !current->waited : handle_possible();
 }
 
 void task_leave(struct work *work)

@@ -1,0 +1,102 @@
+/* reduction.c: see reduction.h. */
+#include "openmp/reduction.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/queue.h>
+
+#include "openmp/report.h"
+
+struct reduction {
+    LIST_ENTRY(reduction) link;
+    uint64_t task;
+    int inner; /* taskgroups that the task has begun since, and not ended */
+};
+
+static struct reductions {
+    pthread_mutex_t lock;
+    LIST_HEAD(reduction_list, reduction) list; /* the newest first */
+    atomic_int count;
+    pthread_mutex_t turn;
+} reductions = {.lock = PTHREAD_MUTEX_INITIALIZER, .turn = PTHREAD_MUTEX_INITIALIZER};
+
+static _Thread_local bool has_asked;
+
+bool reduction_any(void)
+{
+    return atomic_load_explicit(&reductions.count, memory_order_acquire) > 0;
+}
+
+/* The task's newest; NULL: it has none. The caller holds the lock. */
+static struct reduction *newest(uint64_t task)
+{
+    struct reduction *each;
+    LIST_FOREACH(each, &reductions.list, link)
+    if (each->task == task)
+        return each;
+    return NULL;
+}
+
+void reduction_begin(uint64_t task, bool seen)
+{
+    struct reduction *own = malloc(sizeof(*own));
+    if (!own) {
+        report(NULL, NULL, "no host memory for a reduction over tasks");
+        report_fatal(NULL);
+    }
+    *own = (struct reduction){.task = task};
+    pthread_mutex_lock(&reductions.lock);
+    struct reduction *outer = newest(task);
+    if (outer && seen)
+        outer->inner--;
+    LIST_INSERT_HEAD(&reductions.list, own, link);
+    atomic_fetch_add_explicit(&reductions.count, 1, memory_order_release);
+    pthread_mutex_unlock(&reductions.lock);
+}
+
+void reduction_taskgroup_begin(uint64_t task)
+{
+    pthread_mutex_lock(&reductions.lock);
+    struct reduction *outer = newest(task);
+    if (outer)
+        outer->inner++;
+    pthread_mutex_unlock(&reductions.lock);
+}
+
+void reduction_taskgroup_end(uint64_t task)
+{
+    pthread_mutex_lock(&reductions.lock);
+    struct reduction *last = newest(task);
+    bool over = last && last->inner-- == 0;
+    if (over) {
+        LIST_REMOVE(last, link);
+        atomic_fetch_sub_explicit(&reductions.count, 1, memory_order_release);
+    }
+    pthread_mutex_unlock(&reductions.lock);
+    if (over)
+        free(last);
+}
+
+void reduction_ask(bool asked)
+{
+    has_asked = asked;
+}
+
+bool reduction_takes_part(void)
+{
+    bool takes_part = reduction_any() && has_asked;
+    if (takes_part)
+        has_asked = false;
+    return takes_part;
+}
+
+void reduction_enter(void)
+{
+    pthread_mutex_lock(&reductions.turn);
+}
+
+void reduction_leave(void)
+{
+    pthread_mutex_unlock(&reductions.turn);
+}
