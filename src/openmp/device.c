@@ -4,9 +4,7 @@
  * The end: programs and libraries need this library by name, so that all their destructors, which
  * unregister their images, come before the one below. Only libraries that were opened late and
  * never closed end later, and then this one does, too late for MPI: so omprma has ended before
- * (face/ending.h), and the destructors of their devices' variables have run. The first image that
- * is for us starts omprma, before main(), as LLVM's runtime would load its plugins: omprma-run then
- * knows that the program did come to its workers, although it may find nothing to offload.
+ * (face/ending.h), and the destructors of their devices' variables have run.
  */
 #include "openmp/device.h"
 

@@ -1,6 +1,7 @@
 /*
  * entry.c: what compiled programs call, clang 15 to 22. No logic here: see construct.h, registry.h.
  */
+#include "openmp/begin.h"
 #include "openmp/construct.h"
 #include "openmp/device.h"
 #include "openmp/exports.h"
@@ -11,8 +12,8 @@
 
 void __tgt_register_lib(const struct abi_library *library)
 {
-    if (registry_add(library) && !devices_disabled())
-        devices_start();
+    if (registry_add(library))
+        begin_wanted();
 }
 
 void __tgt_unregister_lib(const struct abi_library *library)

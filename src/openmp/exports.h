@@ -1,6 +1,6 @@
 /*
  * exports.h: all functions that programs and libomp call by name, of clang 14 to 22. They are the
- * only symbols that the library exports, with the version VERS1.0, or libomp's. OpenMP's
+ * only symbols that the library exports, with the version VERS1.0, or libomp's or glibc's. OpenMP's
  * specification says what the omp_* functions do; types are written out, because omp.h differs
  * between versions.
  */
@@ -24,6 +24,12 @@ ABI_EXPORT void __tgt_register_lib(const struct abi_library *library);
 ABI_EXPORT void __tgt_unregister_lib(const struct abi_library *library);
 ABI_EXPORT void __tgt_register_requires(int64_t clauses);
 ABI_EXPORT void __tgt_init_all_rtls(void);
+
+/* ---- what comes before main() (begin.c): glibc's function is called from there ---- */
+typedef int main_routine_t(int count, char **arguments, char **environment);
+typedef int start_main_t(main_routine_t *routine, int count, char **arguments, void (*init)(void),
+                         void (*fini)(void), void (*loader_fini)(void), void *stack_end);
+ABI_EXPORT start_main_t __libc_start_main;
 
 /* ---- constructs (entry.c) ---- */
 ABI_EXPORT int __tgt_target_kernel(struct location *where, int64_t device, int32_t teams,

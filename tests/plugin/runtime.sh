@@ -28,7 +28,7 @@ flags=(-std=gnu11 -g -O1 -fPIC -pthread -D_GNU_SOURCE= "-I$root/include" "-I$roo
 
 exported=$(nm -D --defined-only "$work/libomprma-runtime.so" | awk '$2 != "A" {print $3}' | sort)
 listed=$(sed -e '/^#/d' -e 's/^libomp \(.*\)/\1@@VERSION/;t' \
-    -e 's/^also \(.*\)/\1@VERSION/;t' -e 's/$/@@VERS1.0/' \
+    -e 's/^glibc \(.*\)/\1@@GLIBC_2.34/;t' -e 's/^also \(.*\)/\1@VERSION/;t' -e 's/$/@@VERS1.0/' \
     "$here/runtime_symbols.txt" | sort)
 missing=$(comm -13 <(echo "$exported") <(echo "$listed"))
 [ -z "$missing" ] || complain "programs look for these in vain: ${missing//$'\n'/ }"
