@@ -88,13 +88,13 @@ bool fifo_push(struct fifo_end *writer, const void *message, uint32_t bytes)
 {
     struct fifo *fifo = writer->fifo;
     struct element *element = element_at(fifo, writer->position);
-    uint32_t count = elements_of(bytes);
+    uint32_t count = elements_of(bytes), taken = count + writer->reserved;
 
     if (bytes > FIFO_MESSAGE_BYTES)
         return false;
-    if (writer->position - writer->emptied > ELEMENTS - count) {
+    if (writer->position - writer->emptied + taken > ELEMENTS) {
         writer->emptied = atomic_load_explicit(&fifo->emptied, memory_order_acquire);
-        if (writer->position - writer->emptied > ELEMENTS - count)
+        if (writer->position - writer->emptied + taken > ELEMENTS)
             return false;
     }
     atomic_store_explicit(&element->bytes, bytes, memory_order_relaxed);

@@ -25,6 +25,7 @@ struct fifo_end {
     struct fifo *fifo;
     uint32_t position; /* of the next element; wraps around */
     uint32_t emptied;  /* what the writer knows of the reader */
+    uint32_t reserved; /* elements that the writer leaves empty: for tests, else none */
 };
 
 /* The reader opens it: nobody may push before. */

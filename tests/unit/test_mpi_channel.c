@@ -16,7 +16,7 @@
 
 /* ---- MPI ---- */
 
-enum { RECEIVES = 1024, LOOKS = 64 };
+enum { RECEIVES = 1024, LOOKS = 64, ELEMENTS = 1024 /* of a FIFO */ };
 
 /* Receives as they were posted. A request is the address of one. */
 static struct receive {
@@ -262,15 +262,20 @@ static struct beside make_beside(struct channel *channel, int peer)
     return beside;
 }
 
-/* The peer's next message through shared memory. False if there is no room. */
-static bool put_beside(struct beside *beside, uint32_t serial)
+/* The peer's next message through shared memory. False if there is no room, or it is too long. */
+static bool put_bytes_beside(struct beside *beside, uint32_t serial, uint32_t bytes)
 {
-    _Alignas(8) uint8_t data[64];
+    static _Alignas(8) uint8_t data[WIRE_MESSAGE_BYTES];
     struct wire_buffer buffer = {data, 0, sizeof(data)};
 
     wire_begin(&buffer);
     wire_seal(&buffer, WIRE_RESULTS, serial, 0, false);
-    return fifo_push(&beside->in, data, buffer.used);
+    return fifo_push(&beside->in, data, bytes < buffer.used ? buffer.used : bytes);
+}
+
+static bool put_beside(struct beside *beside, uint32_t serial)
+{
+    return put_bytes_beside(beside, serial, 0);
 }
 
 static void send_bytes(struct channel *channel, int peer, uint32_t bytes)
@@ -335,6 +340,57 @@ static void both_ways_keep_the_order(void **state)
     expect(channel, -1, 0);
     channel_destroy(channel);
     free(beside.shared);
+}
+
+/* Room for a few messages, of lengths at the edges of what an element and a message hold: what
+ * finds none goes by MPI, and comes whenever it likes. */
+static void any_order_by_both_ways(uint32_t room)
+{
+    static const uint32_t lengths[] = {64, 504, 1016, FIFO_MESSAGE_BYTES, 60000};
+    struct channel *channel = open_channel();
+    struct beside beside = make_beside(channel, 1);
+    uint32_t put = 0, got = 0, draw = room;
+    int under_way[8], count = 0, shared = 0;
+
+    beside.in.reserved = ELEMENTS - room;
+    while (got < 900) {
+        struct channel_message *message = NULL;
+        bool sleeps;
+
+        draw = draw * 1664525 + 1013904223;
+        sleeps = (draw >> 27) == 0;
+        if ((draw >> 16) % 2 && put < 900 && count < 8) {
+            uint32_t bytes = lengths[(draw >> 20) % 5] + (draw >> 25) % 3 - 1;
+
+            if (put_bytes_beside(&beside, put + 1, bytes))
+                shared++, put++;
+            else if (matched < posted)
+                under_way[count++] = begin(1, ++put);
+        } else if (count) {
+            int which = (int)((draw >> 20) % (unsigned)count);
+
+            end(under_way[which]);
+            under_way[which] = under_way[--count];
+        }
+        channel_prepare(channel, sleeps);
+        assert_int_equal(channel_receive(channel, &message), OMPRMA_OK);
+        assert_true(message || !sleeps || count || got == put); /* nothing is slept over */
+        if (!message)
+            continue;
+        assert_int_equal(wire_serial(message->data, message->bytes), ++got);
+        channel_drop(channel, message);
+    }
+    assert_in_range(shared, 100, 800);
+    channel_destroy(channel);
+    free(beside.shared);
+}
+
+static void a_small_fifo_keeps_the_order(void **state)
+{
+    (void)state;
+    any_order_by_both_ways(3);
+    any_order_by_both_ways(40);
+    any_order_by_both_ways(110);
 }
 
 /* Transfers of others wait until this process calls MPI. */
@@ -543,6 +599,7 @@ int main(void)
         cmocka_unit_test(a_damaged_message_comes_when_it_is_the_oldest),
         cmocka_unit_test(any_order),
         cmocka_unit_test(what_is_short_goes_through_shared_memory),
+        cmocka_unit_test(a_small_fifo_keeps_the_order),
         cmocka_unit_test(both_ways_keep_the_order),
         cmocka_unit_test(mpi_is_looked_at),
         cmocka_unit_test(mpi_is_looked_at_for_ucx),
