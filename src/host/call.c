@@ -17,7 +17,7 @@ void call_make_room(struct omprma_queue *queue)
 {
     struct runtime *runtime = queue->device->runtime;
 
-    if (queue->entries >= QUEUE_ENTRIES_MOST)
+    if (queue_is_full(queue))
         queue_make_room(queue);
     /* Who issues nothing but small one-sided transfers never waits, but what keeps the worker awake
      * for them (peer_keep_awake()) must be acknowledged, too. */

@@ -17,8 +17,7 @@ enum {
     PIECE_EDGE = 32 << 10,   /* of the first and the last one, during which only one link is busy */
     WHOLE_MOST = 128 << 10,  /* less than that is one piece */
     EVEN = 4 << 10,
-    PLACES_MOST = 5,
-    MEMORY_BYTES = 16 << 20 /* of the program, for all exchanges through it */
+    PLACES_MOST = 5
 };
 
 /* A piece that is under way, or room for one. */
@@ -342,10 +341,11 @@ static bool is_spoilt(const struct carry *carry, const struct slot_pool *pool, b
  * as it is, and others go on with as much elsewhere. */
 static void take_memory(struct runtime *runtime)
 {
-    void *memory = malloc(MEMORY_BYTES);
+    void *memory = malloc(runtime->limits.memory);
 
     if (memory)
-        slots_renew(&runtime->turns, &runtime->memory, (uint64_t)(uintptr_t)memory, MEMORY_BYTES);
+        slots_renew(&runtime->turns, &runtime->memory, (uint64_t)(uintptr_t)memory,
+                    runtime->limits.memory);
 }
 
 static void give_slots(struct carry *carry, struct part *part, bool stuck)

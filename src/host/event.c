@@ -11,7 +11,6 @@
 #include "host/append.h"
 #include "host/incoming.h"
 #include "host/issue.h"
-#include "host/progress.h"
 #include "host/zones.h"
 
 struct omprma_event {
@@ -115,11 +114,6 @@ omprma_status_t omprma_event_query(omprma_event_t *event, bool *done)
     return OMPRMA_OK;
 }
 
-static bool ended_predicate(const void *data)
-{
-    return operation_has_ended(data);
-}
-
 omprma_status_t omprma_event_synchronize(omprma_event_t *event)
 {
     struct operation *mark;
@@ -132,12 +126,8 @@ omprma_status_t omprma_event_synchronize(omprma_event_t *event)
         return error_set(OMPRMA_ERR_ARGUMENT, "event synchronize: event is NULL");
     runtime_lock(runtime);
     mark = hold_mark(event);
-    if (mark && !operation_has_ended(mark)) {
-        queue_push(mark);
-        mark->queue->waiters++;
-        progress_wait(runtime, ended_predicate, mark);
-        mark->queue->waiters--;
-    }
+    if (mark && !operation_has_ended(mark))
+        queue_settle_operation(mark);
     if (mark && mark->failure && mark->failure->status == OMPRMA_ERR_KERNEL &&
         mark->queue->device->check)
         zones_crashed(mark->queue->device);

@@ -11,6 +11,7 @@
 #include "host/append.h"
 #include "host/blame.h"
 #include "host/order.h"
+#include "host/order_verify.h"
 #include "host/progress.h"
 #include "host/table.h"
 
@@ -35,8 +36,10 @@ void queue_push(struct operation *operation)
  * stays bounded: when much is on its way, and no result is. */
 static bool result_is_due(const struct omprma_queue *queue, uint64_t last)
 {
-    return queue->asked <= queue->answered && (queue->unanswered + 1 >= QUEUE_MARK_MESSAGES ||
-                                               last - queue->answered >= QUEUE_MARK_COMMANDS);
+    const struct limits *limits = &queue->device->runtime->limits;
+
+    return queue->asked <= queue->answered && (queue->unanswered + 1 >= limits->mark_messages ||
+                                               last - queue->answered >= limits->mark_commands);
 }
 
 /* A small submit is done as far as anybody waits for it. */
@@ -365,6 +368,13 @@ static bool issue_wait(struct omprma_queue *queue, struct operation *wait)
 
 /* ---- going on ---- */
 
+/* Another thread has appended while one waits, and may not come back. */
+static void seal_for_waiters(struct omprma_queue *queue)
+{
+    if (queue->waiters && queue->open && queue->open_first == queue->next)
+        queue_seal(queue);
+}
+
 /* Issues what can be issued. True if anything moved. */
 static bool issue_next(struct omprma_queue *queue)
 {
@@ -423,9 +433,8 @@ bool queue_advance(struct omprma_queue *queue)
         queue_lose(queue, OMPRMA_ERR_DEVICE_LOST,
                    queue->device->lost_text); /* appended after that, in the same call */
     moved = queue->active && test_active(queue);
-    if (queue->waiters && queue->open && queue->open_first == queue->next)
-        queue_seal(queue); /* another thread has appended while one waits, and may not come back */
     do {
+        seal_for_waiters(queue);
         more = queue->next && issue_next(queue);
         moved |= more;
     } while (more);
@@ -437,6 +446,7 @@ bool queue_advance(struct omprma_queue *queue)
         queue_attend(queue);
     if (queue->waiters && (moved || queue_is_idle(queue)))
         progress_signal(queue->device->runtime);
+    order_verify(queue);
     if (queue->give_when_idle && queue_is_idle(queue))
         give_back(queue);
     return moved;
@@ -650,11 +660,26 @@ void queue_settle(struct omprma_queue *queue)
     queue->waiters--;
 }
 
+static bool ended_predicate(const void *data)
+{
+    return operation_has_ended(data);
+}
+
+void queue_settle_operation(struct operation *operation)
+{
+    struct omprma_queue *queue = operation->queue;
+
+    queue_push(operation);
+    queue->waiters++; /* or nobody would tell this thread while another one drives */
+    progress_wait(queue->device->runtime, ended_predicate, operation);
+    queue->waiters--;
+}
+
 static bool room_predicate(const void *data)
 {
     const struct omprma_queue *queue = data;
 
-    return queue->entries < QUEUE_ENTRIES_MOST || queue->failed || queue->device->lost;
+    return !queue_is_full(queue) || queue->failed || queue->device->lost;
 }
 
 /* What is appended can come to its end without the thread that waits here: nothing stays open. */

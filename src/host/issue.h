@@ -36,6 +36,9 @@ void queue_clear(struct omprma_queue *queue);
 /* Flushes and waits until it is idle; the queue's error stays. */
 void queue_settle(struct omprma_queue *queue);
 
+/* Waits until an operation has ended, well or not. The caller holds a reference. */
+void queue_settle_operation(struct operation *operation);
+
 /* Flushes and waits. Returns and clears the queue's error. */
 omprma_status_t queue_synchronize(struct omprma_queue *queue);
 

@@ -6,7 +6,6 @@
 #include "host/blame.h"
 #include "host/devices.h"
 #include "host/issue.h"
-#include "host/progress.h"
 #include "host/retired.h"
 #include "host/table.h"
 
@@ -82,9 +81,15 @@ void memory_give_back_retired(struct device *device)
 
 /* ---- more memory ---- */
 
-static bool table_is_settled(const void *data)
+static void settle_table(struct peer *peer)
 {
-    return !table_pending((struct peer *)(uintptr_t)data);
+    struct operation *change;
+
+    while ((change = table_pending(peer)) != NULL) {
+        operation_hold(change);
+        queue_settle_operation(change);
+        operation_drop(&peer->runtime->operations, change);
+    }
 }
 
 /* Asks the worker for an arena of *bytes, or, where it has not so much, for a smaller one that has
@@ -97,8 +102,7 @@ static omprma_status_t attach_arena(struct device *device, uint64_t least, uint6
 
     for (;;) {
         release_empty(device); /* what could not be sent before */
-        if (table_pending(device->peer))
-            progress_wait(device->runtime, table_is_settled, device->peer);
+        settle_table(device->peer);
         record.word[0] = *bytes;
         status = device_command(device, &record, base, NULL, 0);
         if (status != OMPRMA_ERR_DEVICE_MEMORY || *bytes == least)

@@ -18,21 +18,40 @@
  *              have ended, so must transfers before it whose ranges meet its own or that may fail;
  *              and small submits of all queues of the device to the same range that were sent must
  *              be executed; nor may its worker attach or detach one (table.h). So it is with those
- * that go through staging memory, whose pieces are put, got and commanded in queues of their own
- * (carry.h): the worker runs them, but in no order with this queue. wait       for its target,
- * which may lie in any queue; nothing behind it is issued before. task       everything before it
- * must have ended.
+ *              that go through staging memory, whose pieces are put, got and commanded in queues
+ *              of their own (carry.h): the worker runs them, but in no order with this queue.
+ *   wait       for its target, which may lie in any queue; nothing behind it is issued before.
+ *   task       everything before it must have ended.
  *
  * Nothing waits for what is not appended yet, so no circle can close. An operation that was issued
  * needs only what the workers answer, and room in staging memory, which is in use only by others
  * that need no more than answers (slots.h).
+ *
+ * Workers answer what they are asked. So all of this goes on as long as one thing holds: whoever
+ * holds something back has asked for what lets it go, and does not trust that somebody else has.
+ * What holds, and who asks:
+ *
+ *   an open message         the program flushes it; while a thread waits for the queue, so does
+ *                           queue_advance(), whoever has appended it
+ *   too far ahead           a result is on its way, or message_may_leave() asks for one; this
+ *                           side's half of what was answered is looked at again and again
+ *   a full window           each peer_send() of so many asks, at least one of a full window
+ *                           (limits.h)
+ *   transfers, tasks        they are moved on until they end, since their queue is attended to
+ *   a command, a write      whoever must follow it says queue_want()
+ *   another queue's end     issue_wait() says queue_push(), and order_await() brings it back
+ *   the other half          issuing or ending the first one releases it (queue->held)
+ *   a worker's table        the change and the accesses ask for results; meanwhile one looks again
+ *   slots                   whoever gives one back hands it to those that wait (slots.c)
+ *   a full queue            who waits for room has it flushed, and is one that waits
+ *
+ * Where internal checks are on, order_verify() looks after each step of a queue, and slots.c by
+ * itself.
  */
 #include "host/order.h"
 
 #include "base/range.h"
 #include "host/table.h"
-
-enum { ACTIVE_TRANSFERS = 16 /* puts and gets of one queue under way at a time */ };
 
 /* Two transfers of a queue that must not run at the same time. One that is timed runs alone. */
 static bool transfers_conflict(const struct operation *a, const struct operation *b)
@@ -92,7 +111,7 @@ static bool transfer_may_start(struct operation *transfer)
     struct omprma_queue *queue = transfer->queue;
     struct operation *write, *blocker;
 
-    if (queue->transfers >= ACTIVE_TRANSFERS)
+    if (queue->transfers >= queue->device->runtime->limits.transfers)
         return false; /* the end of one brings us back */
     blocker = order_blocker(transfer);
     if (blocker) {
@@ -108,16 +127,27 @@ static bool transfer_may_start(struct operation *transfer)
     return false;
 }
 
+/* What the worker holds is bounded. The next result brings us back. The one that was asked for last
+ * may have come and not be enough: much may have left behind the command that it is of, and nothing
+ * asks for another one while it is on its way (issue.c: result_is_due()). */
+static bool must_let_worker_catch_up(struct omprma_queue *queue)
+{
+    if (!queue_is_far_ahead(queue))
+        return false;
+    if (queue->asked <= queue->answered)
+        queue_want(queue, queue->issued);
+    return true;
+}
+
 /* A message with the command, and those that joined it, may leave. */
 static bool message_may_leave(const struct operation *command, bool *again)
 {
-    const struct omprma_queue *queue = command->queue;
+    struct omprma_queue *queue = command->queue;
 
     if (command->message == queue->open || queue->held || queue->transfers > 0)
         return false; /* a flush, the other half, or the end of the transfers brings us back */
-    if (queue->unanswered >= QUEUE_SENT_MOST ||
-        queue->issued - queue->answered >= QUEUE_UNKNOWN_MOST)
-        return false; /* the result that has been asked for does */
+    if (must_let_worker_catch_up(queue))
+        return false;
     *again = !peer_may_send(queue->device->peer) || !table_lets_leave(queue->device->peer, command);
     return !*again;
 }

@@ -59,7 +59,8 @@ omprma_status_t peer_send(struct peer *peer, struct channel_message *message, bo
         return error_set(OMPRMA_ERR_DEVICE_LOST, "%s", peer->lost_text);
     }
     peer->sent++;
-    ask |= peer->sent % PEER_ASK_EACH == 0;
+    /* A full window has been asked about: who waits for room in it need not. */
+    ask |= (peer->sent & (peer->runtime->limits.ask_each - 1)) == 0;
     wire_seal(&buffer, WIRE_COMMANDS, peer->sent, peer->received, ask);
     message->peer = peer->rank;
     peer->stats.messages_out++;

@@ -12,11 +12,7 @@
 #include "control/world.h"
 #include "host/runtime.h"
 
-enum {
-    PEER_WINDOW = 64,   /* messages that may be unacknowledged */
-    PEER_ASK_EACH = 16, /* one in so many asks for an acknowledgement */
-    PEER_NAME_BYTES = 128
-};
+enum { PEER_NAME_BYTES = 128 };
 
 struct peer {
     struct runtime *runtime;
@@ -82,7 +78,7 @@ omprma_status_t peer_send_record(struct peer *peer, const struct wire_record *re
 /* True while another message may be sent without passing the window. */
 static inline bool peer_may_send(const struct peer *peer)
 {
-    return peer->sent - peer->acked < PEER_WINDOW;
+    return peer->sent - peer->acked < peer->runtime->limits.window;
 }
 
 /* Gives the peer up: all its devices are lost, and their queues fail. */

@@ -2,7 +2,7 @@
  * queue.h: the application's side of a queue: the operations that were appended and are not over.
  *
  *   queue.c    the list: what is in it, is asked for, ends, fails
- *   order.c    which operation may be issued when: all rules, on one page
+ *   order.c    which operation may be issued when: all rules, on one page (order_verify.c: kept?)
  *   append.c   operations come into the list
  *   issue.c    going on: issue, results, waiting
  *
@@ -24,15 +24,6 @@
 #include "host/operation.h"
 #include "host/trace.h"
 
-/* What bounds the memory of a queue that nobody synchronizes. */
-enum {
-    QUEUE_ENTRIES_MOST = 256,  /* messages, transfers, waits, tasks: then whoever appends waits */
-    QUEUE_SENT_MOST = 128,     /* messages sent that are not known to be executed */
-    QUEUE_UNKNOWN_MOST = 8192, /* the same in commands */
-    QUEUE_MARK_MESSAGES = 32,  /* with so many, one brings a result though nobody waits for it; */
-    QUEUE_MARK_COMMANDS = 512  /* with so many, too */
-};
-
 struct omprma_queue {
     struct device *device;
     uint32_t number;
@@ -45,7 +36,7 @@ struct omprma_queue {
     struct operation *next;          /* the first one that is not issued */
     struct operation *active;        /* issued, and moved on by this side */
     uint32_t unsettled;              /* in the list, but for marks */
-    uint32_t entries;                /* see QUEUE_ENTRIES_MOST */
+    uint32_t entries;                /* see limits.h */
     uint32_t transfers;              /* issued transfers that are not over */
     uint32_t hosts;                  /* in the list, with memory of this process, */
     uint64_t hosts_begin, hosts_end; /* none of which lies outside of this */
@@ -95,6 +86,20 @@ void queue_want(struct omprma_queue *queue, uint64_t number);
 static inline bool queue_is_idle(const struct omprma_queue *queue)
 {
     return queue->unsettled == 0;
+}
+
+/* Whoever appends waits for room. */
+static inline bool queue_is_full(const struct omprma_queue *queue)
+{
+    return queue->entries >= queue->device->runtime->limits.entries;
+}
+
+/* So much was sent that is not known to be executed that nothing else is. */
+static inline bool queue_is_far_ahead(const struct omprma_queue *queue)
+{
+    const struct limits *limits = &queue->device->runtime->limits;
+
+    return queue->unanswered >= limits->sent || queue->issued - queue->answered >= limits->unknown;
 }
 
 /* For trace.h. */

@@ -8,7 +8,7 @@
  *   progress    waiting; who waits makes progress for all
  *   device      memory of one device
  *   queue       the list of a queue: how operations end and fail
- *   order       which operation may be issued when
+ *   order       which operation may be issued when (order_verify: whether that is kept)
  *   append      operations come into a queue
  *   adapt       what real transfers take corrects the choice of their way
  *   issue       a queue goes on: operations are issued, results come in
@@ -21,7 +21,8 @@
  *   incoming    what peers send, and their loss, come to queues
  *   watchdog    says what waits for what when nothing moves any more
  *   devices     devices are made; measure (survey), report, trace (clocks): what happened, for
- * users start       start and end
+ *               users
+ *   start       start and end
  *
  * Thread: all of it with runtime->lock held (runtime_lock()) unless said otherwise. The lock is
  * also what makes MPI calls one at a time. Each device's allocator has a lock of its own, so that
@@ -41,6 +42,7 @@
 #include "control/datapath.h"
 #include "control/world.h"
 #include "host/completion.h"
+#include "host/limits.h"
 #include "host/operation.h"
 #include "host/paths.h"
 #include "host/slots.h"
@@ -108,6 +110,7 @@ struct runtime {
 
     struct config config;
     struct world world;
+    struct limits limits;
     struct channel *channel;
     struct datapath *one_sided; /* NULL: no window */
     struct guard *guard;        /* of its calls; NULL: none of them waits for a worker */

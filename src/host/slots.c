@@ -3,6 +3,8 @@
 
 #include <stddef.h>
 
+#include "base/check.h"
+
 void slots_open(struct slot_pool *pool, uint64_t base, uint64_t bytes)
 {
     uint64_t count = bytes / SLOT_BYTES;
@@ -39,6 +41,15 @@ static bool are_free(const struct slot_turn *turn)
         if (!turn->pool[i]->free)
             return false;
     return true;
+}
+
+/* Somebody waits who could have its slots. Not while whoever gives some back hands them on. */
+__attribute__((unused)) static bool is_forgotten(const struct slot_turns *turns)
+{
+    for (const struct slot_turn *turn = turns->first; turn; turn = turn->next)
+        if (slots_exist(turn) && are_free(turn) && !is_behind(turns, turn))
+            return true;
+    return false;
 }
 
 static void hand_out(struct slot_turn *turn)
@@ -79,6 +90,7 @@ static void stop_waiting(struct slot_turns *turns, struct slot_turn *turn)
 
 bool slots_take(struct slot_turns *turns, struct slot_turn *turn)
 {
+    CHECK(is_forgotten(turns), ==, false);
     if (turn->has) { /* since its turn has come */
         turn->has = false;
         return true;
@@ -117,6 +129,7 @@ static void grant(struct slot_turns *turns)
             turn->granted(turn);
         }
     }
+    CHECK(is_forgotten(turns), ==, false);
 }
 
 void slots_give(struct slot_turns *turns, struct slot_pool *pool, uint64_t slot, bool spoilt)

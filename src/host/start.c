@@ -247,6 +247,7 @@ static struct runtime *allocate(void)
     pthread_mutex_init(&runtime->lock.mutex, NULL);
     runtime->hooks = (struct runtime_hooks){incoming_look, incoming_watch, incoming_lost};
     runtime->world.component = "none";
+    runtime->limits = limits_usual;
     return runtime;
 }
 
@@ -275,7 +276,8 @@ static omprma_status_t finish_start(struct runtime *runtime)
 
 omprma_status_t runtime_adopt(const struct config *config, struct channel *channel,
                               struct datapath *one_sided, struct datapath *two_sided,
-                              const struct world_peer *peers, int workers)
+                              const struct world_peer *peers, int workers,
+                              const struct limits *limits)
 {
     struct runtime *runtime = allocate();
     omprma_status_t status;
@@ -287,6 +289,7 @@ omprma_status_t runtime_adopt(const struct config *config, struct channel *chann
     runtime->one_sided = one_sided;
     runtime->two_sided = two_sided;
     runtime->world.size = workers + 1;
+    runtime->limits = *limits;
     runtime->adopted = true;
     status = make_devices(runtime, peers, workers + 1, 0);
     if (status == OMPRMA_OK)

@@ -11,6 +11,7 @@
  * Errors: HOST_MEMORY, what measuring fails with. */
 omprma_status_t runtime_adopt(const struct config *config, struct channel *channel,
                               struct datapath *one_sided, struct datapath *two_sided,
-                              const struct world_peer *peers, int workers);
+                              const struct world_peer *peers, int workers,
+                              const struct limits *limits);
 
 #endif

@@ -337,7 +337,7 @@ static bool keep_nothing(struct device *device)
 static void make_room(struct omprma_queue *queue)
 {
     queue_flush(queue);
-    if (queue->entries >= QUEUE_ENTRIES_MOST && !queue->device->runtime->completions.running)
+    if (queue_is_full(queue) && !queue->device->runtime->completions.running)
         queue_settle(queue);
 }
 
@@ -345,7 +345,7 @@ static void begin_block(struct device *device, struct check_block *block)
 {
     runtime_lock(device->runtime);
     check_insert(device->check, block);
-    if (device->check->queue->entries >= QUEUE_ENTRIES_MOST)
+    if (queue_is_full(device->check->queue))
         make_room(device->check->queue);
     fill(device, block->begin - block->front, ZONES_RED, block->front);
     fill(device, block->begin, ZONES_NEW, block->bytes);

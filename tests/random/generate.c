@@ -193,18 +193,32 @@ static void propose(struct generator *g, const struct random_operation *o)
     }
 }
 
+/* What the queue was given leaves, and the worker is busy meanwhile. */
+static void fall_behind(struct generator *g, struct random_operation o)
+{
+    o.kind = RANDOM_NAP;
+    o.value = below(g, 300);
+    propose(g, &o);
+    o.kind = RANDOM_FLUSH;
+    propose(g, &o);
+}
+
 /* Many transfers of one queue that nothing comes between, mostly small: as a region with many maps
- * makes them. */
+ * makes them. Often all are tiny, and in several messages: far more than a worker that is behind
+ * has answered. */
 static void burst(struct generator *g)
 {
     struct random_operation o = {.queue = any_queue(g)};
     enum random_kind kind = one_in(g, 4) ? RANDOM_RETRIEVE : RANDOM_SUBMIT;
     int device = o.queue >= 0 ? random_model_queue_device(g->model, o.queue) : -1;
+    bool tiny = one_in(g, 2);
 
     o.thread = o.queue >= 0 ? o.queue % g->limits->threads : 0;
+    if (tiny && device >= 0)
+        fall_behind(g, o);
     for (int i = 10 + (int)below(g, 40); device >= 0 && i > 0; i--) {
-        o.kind = one_in(g, 20) ? RANDOM_ADD : kind;
-        o.bytes = any_size(g);
+        o.kind = one_in(g, tiny ? 8 : 40) ? RANDOM_FLUSH : one_in(g, 20) ? RANDOM_ADD : kind;
+        o.bytes = tiny ? 8 + below(g, 57) : any_size(g);
         o.value = random_draw(&g->draw) | 1;
         if (any_place(g, kind == RANDOM_SUBMIT ? -1 : device, &o.bytes, &o.from) &&
             any_place(g, kind == RANDOM_SUBMIT || o.kind == RANDOM_ADD ? device : -1, &o.bytes,

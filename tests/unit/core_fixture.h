@@ -43,6 +43,8 @@ struct core_options {
     unsigned slow_puts;       /* the same of the application's one-sided path */
     /* Makes a device of another kind, or says that it does not. NULL: all are native. */
     bool (*make_other)(struct worker_device *device, int worker);
+    const struct limits *limits; /* NULL: the usual ones */
+    uint64_t staging;            /* most bytes of staging memory of a device; 0: as usual */
 };
 
 enum { CORE_NO_DELAY = UINT32_MAX };
@@ -242,6 +244,8 @@ static inline void core_make_device(struct core_worker *worker, int index, int d
         assert_ok(native_open(device, &options));
     assert_ok(worker_device_begin(device, o->arena ? o->arena : 8 << 20, &worker->about[index]));
     worker->about[index].memory_limit = options.memory_bytes;
+    if (o->staging && worker->about[index].staging_bytes > o->staging)
+        worker->about[index].staging_bytes = o->staging;
 }
 
 static inline void core_start_worker(int number, const struct core_options *o,
@@ -315,7 +319,8 @@ static inline void core_start(const struct core_options *o)
         assert_ok(null_one_sided_create(&path, &one_sided));
     path.least_delay = o->slow_sends;
     assert_ok(null_two_sided_create(&path, core.exchange, 0, &two_sided));
-    assert_ok(runtime_adopt(&config, channel, one_sided, two_sided, peers, core.workers));
+    assert_ok(runtime_adopt(&config, channel, one_sided, two_sided, peers, core.workers,
+                            o->limits ? o->limits : &limits_usual));
 }
 
 /* A worker that is told by nobody that the application ends. */

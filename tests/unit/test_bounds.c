@@ -5,10 +5,15 @@
 #include <stddef.h>
 #include <cmocka.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "core_fixture.h"
 
-enum { BYTES = 20000, EDGE = 300 /* operations before the numbers in messages wrap around */ };
+enum {
+    LIMIT_S = 60,
+    BYTES = 20000,
+    EDGE = 300 /* operations before the numbers in messages wrap around */
+};
 
 static unsigned char out[BYTES], back[BYTES];
 
@@ -138,6 +143,80 @@ static void small_submits_are_not_waited_for(void **state)
     }
     core_release(0);
     assert_ok(omprma_queue_destroy(queue));
+    core_stop();
+}
+
+/* ---- who holds back has asked ---- */
+
+/* The result that was asked for gives back less than has left since. */
+static void a_result_that_is_not_enough(void **state)
+{
+    struct limits limits = limits_usual;
+    omprma_queue_t *queue;
+    omprma_addr_t there;
+    struct gate gate;
+
+    (void)state;
+    limits.unknown = 4;
+    limits.mark_commands = 1;
+    core_start(&(struct core_options){.limits = &limits});
+    core_choose(0, 512, true);
+    queue = core_queue(0);
+    there = core_alloc(0, 16);
+    core_close(queue, &gate);
+    for (int i = 0; i < 20; i++) {
+        assert_ok(omprma_submit(queue, there, out, 8));
+        if (i % 10 == 9)
+            assert_ok(omprma_queue_flush(queue));
+    }
+    core_open(&gate);
+    alarm(LIMIT_S);
+    assert_ok(omprma_queue_synchronize(queue));
+    alarm(0);
+    assert_ok(omprma_queue_destroy(queue));
+    core_stop();
+}
+
+static void *synchronize(void *queue)
+{
+    assert_ok(omprma_queue_synchronize(queue));
+    return NULL;
+}
+
+/* Behind a message that nobody asks a result of, and that cannot leave yet: the thread that waits
+ * has it leave as well. */
+static void what_others_append_while_one_waits(void **state)
+{
+    struct limits limits = limits_usual;
+    omprma_queue_t *queue, *other;
+    omprma_addr_t there;
+    pthread_t thread;
+    bool waits = false;
+
+    (void)state;
+    limits.window = limits.ask_each = 1;
+    core_start(&(struct core_options){.limits = &limits});
+    core_choose(0, 512, true);
+    queue = core_queue(0);
+    other = core_queue(0);
+    there = core_alloc(0, 16);
+    core_hold(0);
+    append(other, 1, there); /* the window is full */
+    assert_ok(omprma_submit(queue, there, out, 8));
+    assert_int_equal(pthread_create(&thread, NULL, synchronize, queue), 0);
+    while (!waits) {
+        kernel_nap(1000);
+        runtime_lock(runtime_get());
+        waits = queue->waiters > 0 && !queue->open;
+        runtime_unlock(runtime_get());
+    }
+    assert_ok(launch(queue, KERNEL(kernel_count), there, 0, 0));
+    core_release(0);
+    alarm(LIMIT_S);
+    pthread_join(thread, NULL);
+    alarm(0);
+    assert_ok(omprma_queue_destroy(queue));
+    assert_ok(omprma_queue_destroy(other));
     core_stop();
 }
 
@@ -456,6 +535,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(messages_that_are_not_executed_are_few),
         cmocka_unit_test(small_submits_are_not_waited_for),
+        cmocka_unit_test(a_result_that_is_not_enough),
+        cmocka_unit_test(what_others_append_while_one_waits),
         cmocka_unit_test(a_full_queue_holds_who_appends),
         cmocka_unit_test(a_broadcast_needs_room_in_each_queue),
         cmocka_unit_test(a_failure_lets_them_go),

@@ -206,6 +206,67 @@ static void an_attach_behind_what_nobody_waits_for(void **state)
     core_stop();
 }
 
+static _Atomic(omprma_hold_t *) held;
+
+static void note_hold(omprma_hold_t *hold, void *data, omprma_status_t status)
+{
+    (void)data;
+    assert_int_equal(status, OMPRMA_OK);
+    atomic_store(&held, hold);
+}
+
+static void *synchronize(void *queue)
+{
+    assert_ok(omprma_queue_synchronize(queue));
+    return NULL;
+}
+
+/* More than there is room for in what stays. */
+static void *grow_here(void *data)
+{
+    *(omprma_addr_t *)data = core_alloc(0, 8 * ARENA);
+    return NULL;
+}
+
+static void wait_for_driver(void)
+{
+    bool driven = false;
+
+    while (!driven) {
+        kernel_nap(1000);
+        runtime_lock(runtime_get());
+        driven = runtime_get()->driven;
+        runtime_unlock(runtime_get());
+    }
+}
+
+/* Who drives waits until the program lets its queue go, and the program needs the memory first. */
+static void an_attach_is_told_by_who_drives(void **state)
+{
+    omprma_addr_t blocks[4], more = 0;
+    omprma_queue_t *queue;
+    pthread_t driver, grower;
+
+    (void)state;
+    start(1);
+    queue = core_queue(0);
+    fill_arenas(0, blocks, 4);
+    core_hold(0);
+    for (int i = 1; i < 4; i++) /* an arena goes, as soon as the worker says so */
+        assert_ok(omprma_free(0, blocks[i]));
+    assert_non_null(core_device(0)->peer->change);
+    assert_ok(omprma_queue_hold(queue, note_hold, NULL));
+    assert_int_equal(pthread_create(&driver, NULL, synchronize, queue), 0);
+    wait_for_driver();
+    assert_int_equal(pthread_create(&grower, NULL, grow_here, &more), 0);
+    kernel_nap(50000);
+    core_release(0);
+    pthread_join(grower, NULL);
+    omprma_hold_end(atomic_load(&held));
+    pthread_join(driver, NULL);
+    core_stop();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -215,6 +276,7 @@ int main(void)
         cmocka_unit_test(a_detach_waits_for_an_exchange),
         cmocka_unit_test(an_attach_waits_for_an_exchange),
         cmocka_unit_test(an_attach_behind_what_nobody_waits_for),
+        cmocka_unit_test(an_attach_is_told_by_who_drives),
     };
 
     alarm(LIMIT_S);
