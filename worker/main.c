@@ -438,6 +438,17 @@ static void close_all(void)
     place_destroy(worker.place);
 }
 
+/* Faults are to come to their handlers, and whom a kernel starts is to be waited for, also where
+ * whoever started the worker has blocked or ignores signals. */
+static void clear_signals(void)
+{
+    sigset_t none;
+
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    signal(SIGCHLD, SIG_DFL);
+}
+
 static omprma_status_t start(void)
 {
     struct world_peer mine = {0};
@@ -505,6 +516,7 @@ int main(int argc, char **argv)
                         "omprma-run -n WORKERS PROGRAM\n");
         return 2;
     }
+    clear_signals();
     coming_say();
     status = start();
     if (status == OMPRMA_ERR_CLOSED || status == OMPRMA_ERR_VERSION ||

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/streams.h"
 #include "control/join.h"
 #include "control/mpi_hub.h"
 #include "control/mpi_yield.h"
@@ -228,6 +229,7 @@ omprma_status_t world_join(struct world *world, enum world_role role, bool star)
     int level = MPI_THREAD_SINGLE;
     omprma_status_t status;
 
+    streams_hold(); /* else they become connections of MPI's */
     memset(world, 0, sizeof(*world));
     world->component = "none";
     world->mpi = malloc(sizeof(*world->mpi));

@@ -14,6 +14,7 @@
 #include "base/cuda_questions.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/streams.h"
 #include "control/world.h"
 #include "host/describe.h"
 #include "tools/launch/launch.h"
@@ -176,6 +177,7 @@ static int show(void)
 int main(int argc, char **argv)
 {
     int status;
+    streams_begin();
     if (launch_internal(argc, argv, &status))
         return status;
     if (launch_inside()) {

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@
 #include "base/error.h"
 #include "control/leftovers.h"
 #include "control/quick.h"
+#include "tools/launch/inherited.h"
 #include "tools/launch/local.h"
 #include "tools/launch/paths.h"
 
@@ -40,14 +42,13 @@ static void mpirun_exec(const struct keeper_job *job)
     prctl(PR_SET_PDEATHSIG, SIGTERM); /* even without us it shall end its workers properly */
     if (getppid() == 1)
         _exit(1);
-    int null = open("/dev/null", O_RDWR);
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     dup2(null, STDIN_FILENO);
     dup2(job->out, STDOUT_FILENO);
     dup2(job->err, STDERR_FILENO);
-    signal(SIGPIPE, SIG_DFL);
+    inherited_clear_signals();
     setenv("TMPDIR", job->folder, 1); /* its session files; it may not live to remove them */
     quick_mpirun(&quick_own, job->alone);
-    sigprocmask(SIG_SETMASK, job->mask, NULL);
     execv(job->command->items[0], job->command->items);
     dprintf(STDERR_FILENO, "omprma: cannot run %s: %s\n", job->command->items[0], strerror(errno));
     _exit(127);

@@ -7,7 +7,6 @@
 #ifndef OMPRMA_LAUNCH_KEEPER_H
 #define OMPRMA_LAUNCH_KEEPER_H
 
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -23,7 +22,6 @@ struct keeper_job {
     int out, err;               /* mpirun's stdout and stderr */
     int listener;               /* closed in the keeper */
     bool alone;                 /* no other host takes part */
-    const sigset_t *mask;       /* signal mask that mpirun starts with */
 };
 
 /* Packets on the control socket. */

@@ -2,10 +2,13 @@
  * happens then. */
 #include "tools/launch/launch.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -16,6 +19,7 @@
 #include "tools/launch/allocation.h"
 #include "tools/launch/local.h"
 #include "tools/launch/command.h"
+#include "tools/launch/inherited.h"
 #include "tools/launch/llvm.h"
 #include "tools/launch/paths.h"
 #include "tools/launch/program.h"
@@ -29,7 +33,6 @@ struct preparation {
     char *mpirun, *worker, *path, *folder, *agent;
     struct llvm_plan plan;
     int64_t began_ns;
-    sigset_t mask; /* signal mask from before */
 };
 
 static omprma_status_t prepare_mpirun(char **mpirun)
@@ -52,22 +55,44 @@ static omprma_status_t prepare_folder(char **folder)
         return status;
     }
     *folder = path;
-    return OMPRMA_OK;
+    if (access(path, R_OK | W_OK | X_OK) == 0)
+        return OMPRMA_OK;
+    mode_t mask = umask(0);
+    umask(mask);
+    return error_set(
+        OMPRMA_ERR_CONFIG,
+        "cannot use folders made here, for example %s: %s; the umask is %04o, and 0077 "
+        "or less is needed (umask 077)",
+        path, strerror(errno), (unsigned)mask);
 }
 
-/* mpirun, when it may open too few files, says so in its own words and hangs. */
+static rlim_t files_open(void)
+{
+    DIR *folder = opendir("/proc/self/fd");
+    rlim_t count = 0;
+    while (folder && readdir(folder))
+        count++;
+    if (folder)
+        closedir(folder);
+    return count > 6 ? count - 6 : 0; /* ".", "..", this one, and the standard streams */
+}
+
+/* mpirun, when it may open too few files, says so in its own words and hangs. It gets those that
+ * are open already, and so does the program. */
 static omprma_status_t prepare_files(int workers)
 {
     enum { BASE = 32, EACH = 4, MARGIN = 2 }; /* by measurement */
     struct rlimit limit;
-    rlim_t least = BASE + EACH * (rlim_t)workers, good = MARGIN * least;
+    rlim_t open = files_open(), more = BASE + EACH * (rlim_t)workers;
+    rlim_t least = open + more, good = open + MARGIN * more;
     if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= good)
         return OMPRMA_OK;
     if (limit.rlim_max < least)
         return error_set(OMPRMA_ERR_CONFIG,
-                         "only %llu files may be open at a time, and %d workers take %llu; raise "
-                         "the limit (ulimit -n)",
-                         (unsigned long long)limit.rlim_max, workers, (unsigned long long)least);
+                         "only %llu files may be open at a time, %llu are open already, and %d "
+                         "workers take %llu; raise the limit (ulimit -n)",
+                         (unsigned long long)limit.rlim_max, (unsigned long long)open, workers,
+                         (unsigned long long)more);
     limit.rlim_cur = limit.rlim_max < good ? limit.rlim_max : good;
     if (setrlimit(RLIMIT_NOFILE, &limit) == 0)
         log_write(LOG_DETAIL, "%llu files may be open at a time from now on",
@@ -86,6 +111,41 @@ static omprma_status_t prepare_sizes(void)
                      "files may have at most %llu KiB, and memory that processes share counts as "
                      "files; allow %d KiB or more (ulimit -f)",
                      (unsigned long long)limit.rlim_cur >> 10, LEAST >> 10);
+}
+
+/* What exec hands on lies on the stack, and MPI adds some KiB. */
+static omprma_status_t prepare_environment(const struct launch *launch)
+{
+    enum { ADDED = 16 << 10, STACK_LEAST = 240 << 10, MOST = 6 << 20 }; /* by measurement; Linux */
+    struct rlimit stack;
+    long room = sysconf(_SC_ARG_MAX);
+    size_t used = 0, most = room > 0 && room < MOST ? (size_t)room - ADDED : MOST - ADDED;
+    for (char **text = environ; *text; text++)
+        used += strlen(*text) + 1 + sizeof(*text);
+    for (char **text = launch->argv; *text; text++)
+        used += strlen(*text) + 1 + sizeof(*text);
+    if (getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_cur < most + STACK_LEAST)
+        most = stack.rlim_cur > STACK_LEAST ? stack.rlim_cur - STACK_LEAST : 0;
+    if (used <= most)
+        return OMPRMA_OK;
+    return error_set(
+        OMPRMA_ERR_CONFIG,
+        "the environment and the program's arguments have %zu KiB, and with this limit "
+        "on the stack they may have %zu; unset what is large, or raise the limit "
+        "(ulimit -s)",
+        (used + 1023) >> 10, most >> 10);
+}
+
+/* Under these, a process that waits for another on its core keeps that from running. */
+static omprma_status_t prepare_policy(void)
+{
+    int policy = sched_getscheduler(0);
+    if (policy != SCHED_FIFO && policy != SCHED_DEADLINE)
+        return OMPRMA_OK;
+    return error_set(OMPRMA_ERR_CONFIG,
+                     "the scheduling policy is %s, under which processes that wait for each other "
+                     "on one core do not take turns; choose another, for example with chrt --rr",
+                     policy == SCHED_FIFO ? "FIFO" : "DEADLINE");
 }
 
 /* All processes of the job start in the current folder. */
@@ -110,6 +170,10 @@ static omprma_status_t prepare(struct preparation *made, const struct launch *la
         status = prepare_files(command_workers(launch));
     if (status == OMPRMA_OK)
         status = prepare_sizes();
+    if (status == OMPRMA_OK)
+        status = prepare_environment(launch);
+    if (status == OMPRMA_OK)
+        status = prepare_policy();
     if (status == OMPRMA_OK)
         status = prepare_mpirun(&made->mpirun);
     if (status == OMPRMA_OK)
@@ -166,7 +230,6 @@ static struct command command_of(const struct preparation *made, const struct la
 
 static struct program program_of(const struct preparation *made, const struct launch *launch)
 {
-    /* supervise() adds what it knows of signals */
     return (struct program){.path = made->path,
                             .argv = launch->argv,
                             .plan = &made->plan,
@@ -175,8 +238,7 @@ static struct program program_of(const struct preparation *made, const struct la
                             .workers = command_workers(launch),
                             .launch_ns = made->began_ns,
                             .alone = launch->hosts.total == 0,
-                            .coming = -1,
-                            .mask = &made->mask};
+                            .coming = -1};
 }
 
 /* By hand the program is rank 0 itself, with its variables set by env. */
@@ -240,7 +302,7 @@ int launch_run(const struct launch *launch)
     struct preparation made = {.began_ns = clock_ns()};
     int result = 0;
     /* From here on a signal must not leave a folder behind. */
-    signals_block(&made.mask);
+    signals_block();
     omprma_status_t status = prepare(&made, launch);
     if (status == OMPRMA_OK && launch->dry_run)
         launch_print(&made, launch);
@@ -253,7 +315,7 @@ int launch_run(const struct launch *launch)
     if (made.folder)
         path_remove_tree(made.folder);
     if (launch->dry_run) /* else a late signal must not replace the program's status */
-        sigprocmask(SIG_SETMASK, &made.mask, NULL);
+        inherited_give_back();
     llvm_plan_clear(&made.plan);
     free(made.mpirun);
     free(made.worker);

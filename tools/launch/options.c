@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "tools/launch/allocation.h"
+#include "tools/launch/inherited.h"
 
 enum {
     KEY_HOSTS = 256,
@@ -236,6 +237,7 @@ const struct argp launch_argp = {options, parse_option, NULL, NULL, NULL, NULL, 
 void options_begin(char *program, char **argv)
 {
     argv[0] = program;
+    inherited_put_aside();
     log_open(program, 0);
     argp_err_exit_status = 2;
 }

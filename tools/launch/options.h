@@ -24,7 +24,8 @@ void option_fail(const char *format, ...) __attribute__((noreturn, format(printf
 /* Reads "1" to "limit". */
 int option_number(const char *option, const char *text, int limit);
 
-/* Sets up the log, argp's exit status and the name in its messages; call before argp_parse(). */
+/* Sets up the log, argp's exit status and the name in its messages, and puts aside what is
+ * inherited and in the way; call before argp_parse(). */
 void options_begin(char *program, char **argv);
 
 #endif

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -14,6 +15,7 @@
 #include "control/coming.h"
 #include "control/quick.h"
 #include "control/single_copy.h"
+#include "tools/launch/inherited.h"
 
 extern char **environ;
 
@@ -87,8 +89,7 @@ static void program_exec(const struct program *program, const struct list *envir
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(1);
-    sigaction(SIGPIPE, program->old_pipe, NULL);
-    sigprocmask(SIG_SETMASK, program->mask, NULL);
+    inherited_give_back();
     execvpe(program->path, program->argv, environment->items);
     int code = errno;
     if (write(failed, &code, sizeof(code)) < 0)

@@ -5,7 +5,6 @@
 #ifndef OMPRMA_LAUNCH_PROGRAM_H
 #define OMPRMA_LAUNCH_PROGRAM_H
 
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -22,11 +21,9 @@ struct program {
     bool offloading;
     bool continues; /* the run goes on when a worker is lost */
     int workers;
-    int64_t launch_ns;                /* when omprma-run began */
-    bool alone;                       /* they are all on this host */
-    int coming;                       /* descriptor for the program, see coming.h; -1: none */
-    const sigset_t *mask;             /* signal mask to start with */
-    const struct sigaction *old_pipe; /* SIGPIPE's disposition to start with */
+    int64_t launch_ns; /* when omprma-run began */
+    bool alone;        /* they are all on this host */
+    int coming;        /* descriptor for the program, see coming.h; -1: none */
 };
 
 /*

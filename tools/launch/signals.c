@@ -1,13 +1,14 @@
 /* signals.c: signals from a file descriptor. See signals.h. */
 #include "tools/launch/signals.h"
 
+#include <signal.h>
 #include <stddef.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 
 static void signals_set(sigset_t *set)
 {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM};
     sigemptyset(set);
     sigaddset(set, SIGCHLD);
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
@@ -18,11 +19,11 @@ static void signals_set(sigset_t *set)
     }
 }
 
-void signals_block(sigset_t *before)
+void signals_block(void)
 {
     sigset_t set;
     signals_set(&set);
-    sigprocmask(SIG_BLOCK, &set, before);
+    sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
 int signals_open(void)

@@ -5,10 +5,8 @@
 #ifndef OMPRMA_LAUNCH_SIGNALS_H
 #define OMPRMA_LAUNCH_SIGNALS_H
 
-#include <signal.h>
-
-/* Blocks them (those that were ignored stay ignored) and gives the mask from before. */
-void signals_block(sigset_t *before);
+/* Blocks them; those that were ignored stay ignored. */
+void signals_block(void);
 
 /* A descriptor that they can be read from; -1 on failure. */
 int signals_open(void);

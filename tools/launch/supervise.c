@@ -333,8 +333,9 @@ static void run_signal(struct run *run)
             run_stop(run);
         return;
     }
-    /* The terminal sends its signals to the whole group, so the program has them already. */
-    if (info.ssi_code == SI_KERNEL)
+    /* The terminal sends its signals to the whole group, so the program has them already; an alarm
+     * that was set before us is ours alone. */
+    if (info.ssi_code == SI_KERNEL && number != SIGALRM)
         return;
     int64_t now = clock_ns();
     bool insists = number == SIGTERM && run->term_ns && now - run->term_ns > INSIST_S * SECOND_NS;
@@ -406,8 +407,12 @@ static void run_loop(struct run *run, const char *folder)
         struct pollfd sources[SOURCES];
         for (int i = 0; i < SOURCES; i++)
             sources[i] = (struct pollfd){.fd = run->fds[i], .events = POLLIN};
-        if (poll(sources, SOURCES, run_wait_ms(run)) < 0 && errno != EINTR)
+        if (poll(sources, SOURCES, run_wait_ms(run)) < 0 && errno != EINTR) {
+            char line[128];
+            snprintf(line, sizeof(line), "cannot wait for the run: %s", strerror(errno));
+            run_fail_saying(run, line);
             break;
+        }
         progress_line_clear();
         for (int i = 0; i < SOURCES; i++) {
             if (!sources[i].revents || run->fds[i] != sources[i].fd)
@@ -447,8 +452,7 @@ static omprma_status_t run_begin(struct run *run, const struct list *command, co
                              .out = out[1],
                              .err = err[1],
                              .listener = listener,
-                             .alone = run->program->alone,
-                             .mask = run->program->mask};
+                             .alone = run->program->alone};
     run->fds[AT_LISTENER] = listener;
     run->fds[AT_OUT] = out[0];
     run->fds[AT_ERR] = err[0];
@@ -472,7 +476,7 @@ static int run_program_status(const struct run *run)
         return WEXITSTATUS(run->child_status);
     int number = WTERMSIG(run->child_status);
     bool asked = number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGPIPE ||
-                 number == SIGKILL || number == SIGQUIT;
+                 number == SIGKILL || number == SIGQUIT || number == SIGALRM;
     log_write(asked ? LOG_CHOICE : LOG_ERROR, "%s was ended by signal %d (%s)", run->program->path,
               number, strsignal(number));
     return 128 + number;
@@ -540,10 +544,8 @@ static struct coming *run_share(int workers, int *descriptor)
 int supervise(const struct program *program, const struct list *command, const char *folder,
               int listener)
 {
-    struct sigaction ignore = {.sa_handler = SIG_IGN}, old_pipe;
-    sigaction(SIGPIPE, &ignore, &old_pipe);
+    signal(SIGPIPE, SIG_IGN);
     struct program started = *program;
-    started.old_pipe = &old_pipe;
     struct run run = {
         .program = &started,
         .since = time(NULL),

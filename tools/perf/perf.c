@@ -14,6 +14,7 @@
 #include "base/config.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/streams.h"
 #include "host/places.h"
 #include "tools/launch/launch.h"
 #include "tools/launch/options.h"
@@ -261,6 +262,7 @@ int main(int argc, char **argv)
 {
     struct arguments arguments;
     int status;
+    streams_begin();
     if (launch_internal(argc, argv, &status))
         return status;
     options_begin("omprma-perf", argv);

@@ -8,6 +8,7 @@
 
 #include "base/config.h"
 #include "base/log.h"
+#include "base/streams.h"
 #include "tools/launch/launch.h"
 #include "tools/launch/options.h"
 
@@ -81,6 +82,7 @@ static const char description[] =
 int main(int argc, char **argv)
 {
     int status;
+    streams_begin();
     if (launch_internal(argc, argv, &status))
         return status;
     options_begin("omprma-run", argv);

@@ -1,0 +1,33 @@
+/* streams.c: see streams.h. */
+#include "base/streams.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+
+void streams_hold(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+            open("/dev/null",
+                 fd == STDIN_FILENO ? O_WRONLY : O_RDONLY); /* the lowest free number */
+}
+
+static void check_output(void)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return;
+    log_write(LOG_ERROR, "cannot write to the standard output: %s", strerror(errno));
+    _exit(EXIT_FAILURE);
+}
+
+void streams_begin(void)
+{
+    streams_hold();
+    atexit(check_output);
+}

@@ -1,0 +1,36 @@
+/* inherited.c: see inherited.h. */
+#include "tools/launch/inherited.h"
+
+#include <signal.h>
+#include <stddef.h>
+
+/* Process-wide by nature. */
+static struct {
+    sigset_t blocked;
+    struct sigaction child, pipe;
+} inherited;
+
+void inherited_put_aside(void)
+{
+    const struct sigaction none = {.sa_handler = SIG_DFL};
+    sigprocmask(SIG_SETMASK, NULL, &inherited.blocked);
+    sigaction(SIGPIPE, NULL, &inherited.pipe);
+    sigaction(SIGCHLD, &none, &inherited.child);
+}
+
+void inherited_give_back(void)
+{
+    sigaction(SIGPIPE, &inherited.pipe, NULL);
+    sigaction(SIGCHLD, &inherited.child, NULL);
+    sigprocmask(SIG_SETMASK, &inherited.blocked, NULL);
+}
+
+void inherited_clear_signals(void)
+{
+    const struct sigaction none = {.sa_handler = SIG_DFL};
+    sigset_t empty;
+    for (int number = 1; number < NSIG; number++)
+        sigaction(number, &none, NULL); /* the two that cannot be ignored are refused */
+    sigemptyset(&empty);
+    sigprocmask(SIG_SETMASK, &empty, NULL);
+}
