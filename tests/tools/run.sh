@@ -88,6 +88,19 @@ check 'no remote shell' "$out" 'ready 3'
 out=$(env -u PATH "$RUN" -n 2 "$folder/program" words 2>&1)
 check 'no PATH' "$out" 'ready 3'
 
+# What a site says of where processes go, in a file of Open MPI's: workers go where they are asked to.
+mkdir -p "$folder/home/.openmpi"
+echo 'otherhost slots=4' >"$folder/others"
+for what in "orte_default_hostfile=$folder/others" rmaps_base_no_oversubscribe=1 rmaps=ppr \
+    rmaps_base_no_schedule_local=1 hwloc_base_cpu_list=0 ras_base_multiplier=2 rmaps_base_bynode=1 \
+    "rmaps_rank_file_path=$folder/others" rmaps_ppr_n_pernode=1 rmaps_base_cpus_per_rank=4; do
+    echo "$what" >>"$folder/home/.openmpi/mca-params.conf"
+done
+out=$(HOME=$folder/home "$RUN" -n 4 "$folder/program" words 2>&1)
+check 'settings of a site' "$out" 'ready 5'
+out=$(OMPI_MCA_rmaps_base_mapping_policy=ppr:1:node "$RUN" -n 4 "$folder/program" words 2>&1)
+check 'a mapping policy of a site' "$out" 'ready 5'
+
 # A libomptarget that is newer than all that are known: omprma's own runtime, through links for this
 # run; and the plugin cannot be had.
 "$CC" -shared -Wl,-soname,libomptarget.so.99.1 -x c /dev/null -o "$folder/libomptarget.so.99.1"

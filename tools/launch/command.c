@@ -157,6 +157,29 @@ static void command_users_args(struct list *list, const struct command *command)
     }
 }
 
+/* Defaults of Open MPI 4.1. A file of default hosts would take the workers of a run without hosts,
+ * a limit per node would refuse them, and a list of cores leaves one out without a word. */
+void command_clear_placement(void)
+{
+    static const char *const defaults[][2] = {
+        {"orte_default_hostfile", "none"},    {"orte_default_dash_host", "none"},
+        {"ras_base_multiplier", "1"},         {"rmaps", "round_robin"},
+        {"rmaps_base_mapping_policy", ""},    {"rmaps_base_ranking_policy", ""},
+        {"rmaps_base_no_oversubscribe", "0"}, {"rmaps_base_no_schedule_local", "0"},
+        {"rmaps_base_bycore", "0"},           {"rmaps_base_byslot", "0"},
+        {"rmaps_base_bynode", "0"},           {"rmaps_base_cpus_per_rank", "0"},
+        {"rmaps_ppr_pernode", "0"},           {"rmaps_ppr_n_pernode", "0"},
+        {"rmaps_ppr_n_persocket", "0"},       {"rmaps_ppr_pattern", ""},
+        {"rmaps_rank_file_path", ""},         {"hwloc_base_bind_to_core", "0"},
+        {"hwloc_base_bind_to_socket", "0"},   {"hwloc_base_cpu_list", ""},
+    };
+    for (size_t i = 0; i < sizeof(defaults) / sizeof(defaults[0]); i++) {
+        char *name = text_make("OMPI_MCA_%s", defaults[i][0]);
+        setenv(name, defaults[i][1], 1);
+        free(name);
+    }
+}
+
 void command_make(struct list *list, const struct command *command)
 {
     const struct launch *launch = command->launch;

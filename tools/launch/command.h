@@ -26,6 +26,11 @@ int command_workers(const struct launch *launch);
 /* Appends the whole command line to `list`. */
 void command_make(struct list *list, const struct command *command);
 
+/* In the child that becomes mpirun: what the environment and Open MPI's files say of where
+ * processes go does not hold, because that is the user's own choice here; arguments for mpirun
+ * still do. */
+void command_clear_placement(void);
+
 /* True when the user set this MCA parameter, by OMPI_MCA_<name> or in --mpi-arg; `*value` is it. */
 bool command_mca_set(const struct launch *launch, const char *name, const char **value);
 
