@@ -91,6 +91,26 @@ static void hosts_win(void **state)
     assert_string_equal(line, "cannot start workers on host n9: ssh: no route");
 }
 
+/* Open MPI 4.1.4 under ulimit -u. */
+static void limit_on_processes(void **state)
+{
+    (void)state;
+    struct verdict verdict = {0};
+    char line[512];
+    verdict_read(
+        &verdict,
+        "mpirun was unable to launch the specified application as it encountered an error:\n"
+        "\nError: system limit exceeded on number of processes that can be started\n"
+        "Node: n7\n\nwhen attempting to start process rank 1.\n\n"
+        "This can be resolved by either asking the system administrator for that node to\n"
+        "increase the system limit, or by rearranging your processes to place fewer of "
+        "them\non that node.\n");
+    verdict_word(&verdict, 0, line, sizeof(line));
+    assert_string_equal(line, "cannot start workers on host n7: system limit exceeded on number of "
+                              "processes that can be started; raise the limit (ulimit -u, pids.max "
+                              "of the control group)");
+}
+
 static void silence(void **state)
 {
     (void)state;
@@ -336,6 +356,7 @@ int main(void)
         cmocka_unit_test(separates),
         cmocka_unit_test(statuses),
         cmocka_unit_test(hosts_win),
+        cmocka_unit_test(limit_on_processes),
         cmocka_unit_test(silence),
         cmocka_unit_test(networks),
         cmocka_unit_test(networks_mixed),

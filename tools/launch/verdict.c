@@ -93,6 +93,14 @@ static bool verdict_match(struct verdict *found, const char *message)
             found->rank = -1;
         return true;
     }
+    if (strstr(message, "unable to launch") &&
+        word_after(message, "\nError:", "\n", found->detail, 400)) {
+        found->kind = VERDICT_HOST; /* a limit, for example */
+        word_after(message, "Node:", " \n", found->host, sizeof(found->host));
+        if (strstr(found->detail, "number of processes"))
+            strcat(found->detail, "; raise the limit (ulimit -u, pids.max of the control group)");
+        return true;
+    }
     if (strstr(message, "unable to find the specified executable") ||
         strstr(message, "could not access") || strstr(message, "unable to launch")) {
         found->kind = VERDICT_PROGRAM;

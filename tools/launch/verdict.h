@@ -14,7 +14,7 @@ enum verdict_kind {
     VERDICT_STATUS,   /* a rank ended with a status other than 0: rank, code */
     VERDICT_GIVEN_UP, /* a rank has ended all, and has said why: rank */
     VERDICT_PROGRAM,  /* an executable is missing: host, detail */
-    VERDICT_HOST,     /* a host cannot be reached from here: host, detail */
+    VERDICT_HOST,     /* nothing can be started on a host: host, detail */
     VERDICT_TWICE,    /* the program has called MPI_Init after omprma had */
     VERDICT_NETWORK,  /* a process cannot reach one of another host: host, detail */
     VERDICT_OTHER     /* some other message: detail */
