@@ -131,6 +131,8 @@ static void takes_pbs(void **state)
     assert_takes(0, "n1:2,n2:1", 3);
     write_file("nodes", "");
     assert_refuses("names no host");
+    assert_int_equal(unlink(path), 0); /* the job is over */
+    assert_refuses("PBS_NODEFILE=");
     free(path);
 }
 

@@ -111,6 +111,18 @@ void allocation_srun(struct list *command, const char *host, const char *text)
     list_add(command, text);
 }
 
+/* ---- PBS ------------------------------------------------------------------------------------ */
+
+/* Whoever did not name the file does not know why it is read. */
+static omprma_status_t take_pbs(struct hosts *hosts, const char *file)
+{
+    omprma_status_t status = hosts_read(hosts, file);
+    if (status != OMPRMA_OK)
+        error_set(status, "PBS_NODEFILE=%s: %s; unset it, or name the hosts with --hosts", file,
+                  error_text());
+    return status;
+}
+
 /* ---- all ------------------------------------------------------------------------------------ */
 
 omprma_status_t allocation_take(struct launch *launch)
@@ -125,7 +137,7 @@ omprma_status_t allocation_take(struct launch *launch)
     if (job)
         status = take_slurm(hosts, job);
     else if (file)
-        status = hosts_read(hosts, file);
+        status = take_pbs(hosts, file);
     if (status != OMPRMA_OK || hosts->total == 0)
         return status;
     if (launch->workers > 0)
