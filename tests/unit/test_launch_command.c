@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "tools/launch/command.h"
+#include "tools/launch/llvm.h"
 
 static struct launch launch;
 static struct list first, line;
@@ -208,6 +209,26 @@ static void list_of_variables(void **state)
     assert_null(line.items[line.count]);
 }
 
+static void assert_preload(const char *ours, const char *users, const char *wanted)
+{
+    char *got = preload_join(ours, users);
+    assert_string_equal(got, wanted);
+    free(got);
+}
+
+static void preloads(void **state)
+{
+    (void)state;
+    assert_preload("/o/own.so", NULL, "/o/own.so");
+    assert_preload("/o/own.so", "/u/libomp.so:b.so", "/o/own.so:/u/libomp.so:b.so");
+    assert_preload("/o/own.so", "a.so /gcc/libasan.so.8.0.0",
+                   "/gcc/libasan.so.8.0.0:/o/own.so:a.so");
+    assert_preload("/o/own.so", "libclang_rt.asan-x86_64.so",
+                   "libclang_rt.asan-x86_64.so:/o/own.so");
+    assert_preload(NULL, "a.so", "a.so");
+    assert_preload(NULL, NULL, "");
+}
+
 int main(void)
 {
 #define WITH_LIST(test) cmocka_unit_test_setup_teardown(test, begin, end)
@@ -216,7 +237,7 @@ int main(void)
         WITH_LIST(users_settings_win),     WITH_LIST(hosts_are_for_workers),
         WITH_LIST(without_a_remote_shell), WITH_LIST(environment_is_forwarded_to_workers),
         WITH_LIST(worker_count),           WITH_LIST(shell_quoting),
-        WITH_LIST(list_of_variables),
+        WITH_LIST(list_of_variables),      cmocka_unit_test(preloads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,6 +27,38 @@ char *path_join(const char *front, const char *back)
     return text_make("%s%s%s", front ? front : "", both ? ":" : "", back ? back : "");
 }
 
+/* Runtimes of sanitizers end a program in which another library comes before them. */
+static bool comes_first(const char *path)
+{
+    static const char *const prefixes[] = {"libasan.", "libhwasan.", "liblsan.",
+                                           "libtsan.", "libubsan.",  "libclang_rt."};
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    bool found = false;
+    for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+        found = found || strncmp(name, prefixes[i], strlen(prefixes[i])) == 0;
+    return found;
+}
+
+static void join_one(char **text, const char *path)
+{
+    char *longer = path_join(*text, path);
+    free(*text);
+    *text = longer;
+}
+
+char *preload_join(const char *ours, const char *users)
+{
+    char *copy = text_make("%s", users ? users : ""), *rest = copy, *path;
+    char *first = text_make("%s", ""), *last = text_make("%s", "");
+    while ((path = strsep(&rest, ": ")))
+        join_one(comes_first(path) ? &first : &last, path);
+    join_one(&first, ours);
+    join_one(&first, last);
+    free(copy);
+    free(last);
+    return first;
+}
+
 int llvm_soname_version(const char *name)
 {
     size_t length = sizeof(library_prefix) - 1;
@@ -240,7 +272,7 @@ static omprma_status_t plan_confirm(const struct llvm_plan *plan, const char *pr
         list_add(&environment, *variable);
     char *path = path_join(plan->program_path, getenv("LD_LIBRARY_PATH"));
     list_set(&environment, "LD_LIBRARY_PATH", path);
-    char *preload = path_join(plan->preload, getenv("LD_PRELOAD"));
+    char *preload = preload_join(plan->preload, getenv("LD_PRELOAD"));
     list_set(&environment, "LD_PRELOAD", *preload ? preload : NULL);
     struct needs needs;
     omprma_status_t status = needs_read(&needs, program, &environment);

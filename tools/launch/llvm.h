@@ -62,4 +62,8 @@ void llvm_folders(struct list *folders);
 /* "front:back", malloced; either may be NULL or empty. */
 char *path_join(const char *front, const char *back);
 
+/* The same of what is to be preloaded: ours before the user's, because ours is asked before libomp,
+ * but for those of the user's that must be first. */
+char *preload_join(const char *ours, const char *users);
+
 #endif

@@ -23,12 +23,12 @@ extern char **environ;
 enum { REPORT_FD = 300 };
 
 static void set_front(struct list *environment, const char *name, const char *kept,
-                      const char *front)
+                      const char *front, char *(*join)(const char *front, const char *old))
 {
     if (!front || !*front)
         return;
     const char *old = list_get(environment, name);
-    char *value = path_join(front, old), *saved = text_make("%s", old ? old : "");
+    char *value = join(front, old), *saved = text_make("%s", old ? old : "");
     list_set(environment, kept, saved);
     list_set(environment, name, value);
     free(value);
@@ -63,8 +63,9 @@ void program_environment(const struct program *program, struct list *environment
     if (program->plan->keeps_sources)
         list_set(environment, "OMPRMA_INTERNAL_CUDA_SOURCES_KEPT", "1");
     set_front(environment, "LD_LIBRARY_PATH", "OMPRMA_INTERNAL_LD_LIBRARY_PATH",
-              program->plan->program_path);
-    set_front(environment, "LD_PRELOAD", "OMPRMA_INTERNAL_LD_PRELOAD", program->plan->preload);
+              program->plan->program_path, path_join);
+    set_front(environment, "LD_PRELOAD", "OMPRMA_INTERNAL_LD_PRELOAD", program->plan->preload,
+              preload_join);
 }
 
 static void add_mpi(struct list *environment, const char *mpi, size_t bytes)
