@@ -31,6 +31,22 @@ check 'host file' "$? $out" '0 ready 3'
 out=$(timeout 60 "$RUN" --hosts "localhost,$b" "$folder/program" _exit 0)
 check 'here and there, no finalize' "$? $out" '0 ready 3'
 
+# A name whose domain is needed, and names that Open MPI would mix up.
+# shellcheck disable=SC2016 # the agent expands them
+printf '#!/bin/bash\n[ "$1" = "%s" ] || exit 255\nexec "%s" "%s" "${@:2}"\n' "$b.cluster.example" \
+    "$HOSTS_AGENT" "$b" >"$folder/full"
+chmod +x "$folder/full"
+out=$(OMPI_MCA_plm_rsh_agent=$folder/full timeout 60 "$RUN" --hosts "$b.cluster.example:2" \
+    "$folder/program" 2>&1)
+check 'a full name' "$? $out" '0 ready 3'
+out=$(timeout 60 "$RUN" --hosts "$b.cluster.example,$b.other.example" "$folder/program" 2>&1)
+check 'status for two hosts of one short name' "$?" 2
+check 'line for two hosts of one short name' "$(grep -c 'are one host to Open MPI' <<<"$out")" 1
+echo "$hosts_net.3 $(hostname -s).other.example $b" >>/etc/hosts # the end takes it away
+out=$(timeout 60 "$RUN" --hosts "$(hostname -s).other.example" "$folder/program" 2>&1)
+check 'status for a host with the name of this one' "$?" 2
+check 'line for a host with the name of this one' "$(grep -c 'is this host to Open MPI' <<<"$out")" 1
+
 out=$(timeout 60 "$RUN" --hosts "$a,nosuchhost:2" "$folder/program" 2>&1)
 check 'status for an unknown host' "$?" 1
 check 'line for an unknown host' "$out" \

@@ -64,6 +64,35 @@ static void knows_this_host(void **state)
     hosts_clear(&hosts);
 }
 
+/* Open MPI cuts names at the first dot. */
+static void full_names(void **state)
+{
+    char own[256] = "", text[600];
+    struct hosts hosts = {0};
+
+    (void)state;
+    assert_int_equal(hosts_parse(&hosts, "a.x.example:2,b,192.0.2.1,192.0.2.2"), OMPRMA_OK);
+    assert_int_equal(hosts_check_names(&hosts), OMPRMA_OK);
+    assert_string_equal(hosts_full_name(&hosts, "a"), "a.x.example");
+    assert_string_equal(hosts_full_name(&hosts, "a.x.example"), "a.x.example");
+    assert_string_equal(hosts_full_name(&hosts, "b"), "b");
+    assert_string_equal(hosts_full_name(&hosts, "192"), "192");
+    hosts_clear(&hosts);
+    assert_int_equal(hosts_parse(&hosts, "a.x.example,b,a.y.example"), OMPRMA_OK);
+    assert_int_equal(hosts_check_names(&hosts), OMPRMA_ERR_CONFIG);
+    assert_non_null(strstr(error_text(), "a.x.example and a.y.example are one host"));
+    hosts_clear(&hosts);
+    gethostname(own, sizeof(own) - 1);
+    snprintf(text, sizeof(text), "%s,%.*s.nowhere.invalid", own, (int)strcspn(own, "."), own);
+    assert_int_equal(hosts_parse(&hosts, text), OMPRMA_OK);
+    assert_int_equal(hosts_check_names(&hosts), OMPRMA_ERR_CONFIG);
+    assert_non_null(strstr(error_text(), "is this host to Open MPI"));
+    hosts_clear(&hosts);
+    assert_int_equal(hosts_parse(&hosts, own), OMPRMA_OK);
+    assert_int_equal(hosts_check_names(&hosts), OMPRMA_OK);
+    hosts_clear(&hosts);
+}
+
 static omprma_status_t read_text(struct hosts *hosts, const char *text)
 {
     char path[] = "/tmp/omprma-test-XXXXXX";
@@ -112,7 +141,8 @@ static void refuses_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parses),      cmocka_unit_test(knows_this_host), cmocka_unit_test(refuses),
+        cmocka_unit_test(parses),      cmocka_unit_test(knows_this_host),
+        cmocka_unit_test(full_names),  cmocka_unit_test(refuses),
         cmocka_unit_test(reads_files), cmocka_unit_test(refuses_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

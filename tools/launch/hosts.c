@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <ifaddrs.h>
 #include <limits.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,11 +140,12 @@ void hosts_level(struct hosts *hosts, int workers)
     hosts->total = (int)hosts->names.count * workers;
 }
 
-static bool is_own_address(const char *name)
+static bool is_here(struct in_addr wanted)
 {
-    struct in_addr wanted;
     struct ifaddrs *all, *each;
-    if (inet_pton(AF_INET, name, &wanted) != 1 || getifaddrs(&all))
+    if (ntohl(wanted.s_addr) >> 24 == IN_LOOPBACKNET)
+        return true;
+    if (getifaddrs(&all))
         return false;
     for (each = all; each; each = each->ifa_next) {
         const struct sockaddr_in *address =
@@ -153,6 +155,12 @@ static bool is_own_address(const char *name)
     }
     freeifaddrs(all);
     return each != NULL;
+}
+
+static bool is_own_address(const char *name)
+{
+    struct in_addr wanted;
+    return inet_pton(AF_INET, name, &wanted) == 1 && is_here(wanted);
 }
 
 static bool is_own_name(const char *name)
@@ -166,6 +174,67 @@ static bool is_own_name(const char *name)
 bool hosts_is_here(const char *name)
 {
     return strcmp(name, "localhost") == 0 || is_own_name(name) || is_own_address(name);
+}
+
+/* Whether a name is this host's own, or has an address of this host. */
+static bool leads_here(const char *name)
+{
+    const struct addrinfo wish = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM};
+    struct addrinfo *all;
+    char own[HOST_NAME_MAX + 1] = "";
+    gethostname(own, sizeof(own) - 1);
+    bool here = strcmp(name, own) == 0;
+    if (here || getaddrinfo(name, NULL, &wish, &all))
+        return here;
+    for (struct addrinfo *each = all; each && !here; each = each->ai_next)
+        here = is_here(((const struct sockaddr_in *)(const void *)each->ai_addr)->sin_addr);
+    freeaddrinfo(all);
+    return here;
+}
+
+static bool has_domain(const char *name)
+{
+    struct in_addr address;
+    return strchr(name, '.') && inet_pton(AF_INET, name, &address) != 1;
+}
+
+static const char *find_short(const struct hosts *hosts, size_t end, const char *name)
+{
+    size_t length = strcspn(name, ".");
+    for (size_t i = 0; i < end; i++) {
+        const char *other = hosts->names.items[i];
+        if (has_domain(other) && strcspn(other, ".") == length && strncmp(other, name, length) == 0)
+            return other;
+    }
+    return NULL;
+}
+
+const char *hosts_full_name(const struct hosts *hosts, const char *name)
+{
+    const char *full = strchr(name, '.') ? NULL : find_short(hosts, hosts->names.count, name);
+    return full ? full : name;
+}
+
+omprma_status_t hosts_check_names(const struct hosts *hosts)
+{
+    for (size_t i = 0; i < hosts->names.count; i++) {
+        const char *name = hosts->names.items[i];
+        const char *other = has_domain(name) ? find_short(hosts, i, name) : NULL;
+        if (other)
+            return error_set(
+                OMPRMA_ERR_CONFIG,
+                "%s and %s are one host to Open MPI, which takes names up to the first "
+                "dot; name them by their addresses",
+                other, name);
+        if (has_domain(name) && is_own_name(name) && !leads_here(name))
+            return error_set(
+                OMPRMA_ERR_CONFIG,
+                "%s is this host to Open MPI, which takes names up to the first dot, but "
+                "has no address of this host; name it by its address, or this host "
+                "localhost",
+                name);
+    }
+    return OMPRMA_OK;
 }
 
 char *hosts_format(const struct hosts *hosts, int more_here)

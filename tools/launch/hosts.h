@@ -36,6 +36,13 @@ char *hosts_format(const struct hosts *hosts, int more_here);
  * domains, or one of its IPv4 addresses. Asks no name service. */
 bool hosts_is_here(const char *name);
 
+/* Open MPI takes names of hosts up to the first dot. Refuses those that it would mix up with
+ * others or with this host; may ask a name service. Errors: CONFIG. */
+omprma_status_t hosts_check_names(const struct hosts *hosts);
+
+/* The name as the user wrote it for what Open MPI makes of it; valid as long as both. */
+const char *hosts_full_name(const struct hosts *hosts, const char *name);
+
 void hosts_clear(struct hosts *hosts);
 
 #endif

@@ -203,6 +203,9 @@ static omprma_status_t prepare_agent(struct preparation *made, const struct laun
     if (launch->hosts.total == 0)
         return OMPRMA_OK;
     setenv(AGENT_SOCKET, socket_name, 1);
+    char *hosts = hosts_format(&launch->hosts, 0);
+    setenv(AGENT_HOSTS, hosts, 1);
+    free(hosts);
     const char *own = launch->slurm ? ALLOCATION_SLURM_SHELL : "ssh";
     setenv(AGENT_COMMAND, command_mca_set(launch, "plm_rsh_agent", &users) ? users : own, 1);
     made->agent = text_make("%s/%s", made->folder, AGENT_NAME);

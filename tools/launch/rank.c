@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 
 #include "base/log.h"
 #include "tools/launch/allocation.h"
+#include "tools/launch/hosts.h"
 #include "tools/launch/local.h"
 #include "tools/launch/list.h"
 
@@ -117,12 +119,23 @@ static void agent_listen(int fd, char *last, size_t room)
         fclose(stream);
 }
 
+/* mpirun has cut it at the first dot, and the rest may be what a name service needs. */
+static void agent_name_host(struct hosts *hosts, char **name)
+{
+    const char *names = getenv(AGENT_HOSTS);
+    if (names && hosts_parse(hosts, names) == OMPRMA_OK)
+        *name = (char *)(uintptr_t)hosts_full_name(hosts, *name);
+}
+
 int agent_main(int argc, char **argv)
 {
     struct list command = {0};
+    struct hosts hosts = {0};
     int ends[2];
     const char *shell = getenv(AGENT_COMMAND);
     bool slurm = shell && strcmp(shell, ALLOCATION_SLURM_SHELL) == 0; /* srun stays */
+    if (argc > 1 && !slurm)
+        agent_name_host(&hosts, &argv[1]);
     if (slurm)
         agent_command_slurm(&command, argc, argv);
     else
@@ -153,5 +166,6 @@ int agent_main(int argc, char **argv)
         agent_report(RANK_REACHED, argv[1], "");
     }
     list_clear(&command);
+    hosts_clear(&hosts);
     return code;
 }
