@@ -95,6 +95,10 @@ static void takes_slurm(void **state)
     assert_takes(0, "n1:2,n2:2,n3:1", 5);
     slurm("n[1-3]", "4,1(x2)");
     assert_takes(0, "n1:4,n2:1,n3:1", 6);
+    slurm("n7", "2"); /* the stand-in for scontrol does not know these */
+    assert_takes(0, "n7:2", 2);
+    slurm("n7,m8", "2,1");
+    assert_takes(0, "n7:2,m8:1", 3);
 }
 
 static void spreads_workers(void **state)

@@ -73,6 +73,22 @@ static omprma_status_t read_names(struct hosts *hosts, FILE *names)
     return status;
 }
 
+/* A list that is not shortened; in a container there may be no scontrol to ask. */
+static omprma_status_t take_plain(struct hosts *hosts, const char *nodes)
+{
+    char *lines = text_make("%s", nodes), *comma = lines;
+    while ((comma = strchr(comma, ',')))
+        *comma = '\n';
+    FILE *names = fmemopen(lines, strlen(lines), "r");
+    omprma_status_t status =
+        names ? read_names(hosts, names)
+              : error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for the hosts of the Slurm job");
+    if (names)
+        fclose(names);
+    free(lines);
+    return status;
+}
+
 static omprma_status_t take_slurm(struct hosts *hosts, const char *job)
 {
     const char *nodes = variable("SLURM_JOB_NODELIST");
@@ -84,6 +100,8 @@ static omprma_status_t take_slurm(struct hosts *hosts, const char *job)
                          "Slurm job %s: SLURM_JOB_NODELIST=%s names no hosts; name them with "
                          "--hosts",
                          job, nodes ? nodes : "");
+    if (!strchr(nodes, '['))
+        return take_plain(hosts, nodes);
     char *command = text_make("scontrol show hostnames '%s' 2>/dev/null", nodes);
     FILE *names = popen(command, "re");
     omprma_status_t status = names ? read_names(hosts, names) : OMPRMA_OK;
