@@ -151,11 +151,20 @@ OMPRMA_API omprma_status_t omprma_device_ask(int device, uint32_t what, const vo
 OMPRMA_API omprma_status_t omprma_alloc(int device, size_t bytes, omprma_addr_t *address);
 
 /*
- * Frees a block by the address that omprma_alloc() gave. Address 0 is allowed and does nothing.
- * Operations on the block should be complete: no later one may name it. While queues of the device
- * are busy it is kept from being handed out again, until what they hold now is over. Blocks: no. A
- * device that was exchanging with one that
- * was lost reuses no memory from then on, because what had begun there may still go on.
+ * Allocates `bytes` of device memory for a copy of what `host` points to: the two addresses are the
+ * same modulo 64, for blocks of 4 KiB and more modulo 4 KiB, so that what is aligned on the host is
+ * aligned on the device. `host` is not read. Otherwise as omprma_alloc().
+ * Blocks: as omprma_alloc(). Errors: the same.
+ */
+OMPRMA_API omprma_status_t omprma_alloc_like(int device, size_t bytes, const void *host,
+                                             omprma_addr_t *address);
+
+/*
+ * Frees a block by the address that omprma_alloc() or omprma_alloc_like() gave. Address 0 is
+ * allowed and does nothing. Operations on the block should be complete: no later one may name it.
+ * While queues of the device are busy it is kept from being handed out again, until what they hold
+ * now is over. Blocks: no. A device that was exchanging with one that was lost reuses no memory
+ * from then on, because what had begun there may still go on.
  * Errors: ARGUMENT, ADDRESS (not the start of a live block: never allocated, or freed before).
  */
 OMPRMA_API omprma_status_t omprma_free(int device, omprma_addr_t address);

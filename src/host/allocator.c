@@ -65,8 +65,8 @@ static unsigned find_slot(const struct allocator *allocator, omprma_addr_t addre
 static omprma_status_t check_arena(const struct allocator *allocator, omprma_addr_t base,
                                    uint64_t bytes)
 {
-    if (base == 0 || base % ALLOCATOR_LARGE_ALIGNMENT || bytes == 0 ||
-        bytes % ALLOCATOR_LARGE_ALIGNMENT || bytes > TLSF_LARGEST || base + bytes < base) {
+    if (base == 0 || base % ALLOCATOR_PAGE || bytes == 0 || bytes % ALLOCATOR_PAGE ||
+        bytes > TLSF_LARGEST || base + bytes < base) {
         return error_set(OMPRMA_ERR_ARGUMENT,
                          "arena of %" PRIu64 " bytes at %#" PRIx64 " cannot be used: both must be "
                          "multiples of 4096, not 0, and it may have at most 1 TiB",
@@ -206,34 +206,43 @@ static uint32_t split(struct tlsf *tlsf, uint32_t number, uint64_t granules)
     return rest;
 }
 
-omprma_addr_t allocator_take(struct allocator *allocator, uint64_t bytes)
+/* What a block of `bytes` takes from the granule on that it begins in. */
+static uint64_t whole_bytes(uint64_t bytes, struct fit fit)
+{
+    uint64_t unit = bytes >= ALLOCATOR_LARGE ? ALLOCATOR_PAGE : ALLOCATOR_GRANULE;
+    uint64_t before = fit.residue & ~(uint64_t)(ALLOCATOR_GRANULE - 1);
+    return ((fit.residue + bytes + unit - 1) & ~(unit - 1)) - before;
+}
+
+omprma_addr_t allocator_take(struct allocator *allocator, uint64_t bytes, struct fit fit)
 {
     if (bytes == 0 || bytes > TLSF_LARGEST)
         return 0;
     struct tlsf *tlsf = &allocator->tlsf;
-    uint64_t unit = bytes >= ALLOCATOR_LARGE ? ALLOCATOR_LARGE_ALIGNMENT : ALLOCATOR_GRANULE;
-    uint64_t padded = (bytes + unit - 1) & ~(unit - 1);
-    uint32_t number = tlsf_find(tlsf, padded, unit);
+    uint64_t padded = whole_bytes(bytes, fit);
+    uint64_t first = fit.residue & ~(uint64_t)(ALLOCATOR_GRANULE - 1);
+    uint32_t number = tlsf_find(tlsf, padded, fit.alignment, first);
     if (!number)
         return 0;
     struct block *block = &tlsf->blocks[number];
     struct arena *arena = &allocator->arenas[block->arena];
-    uint64_t skipped = -block->start & (unit - 1);
-    uint64_t granule = arena_granule(arena, block->start + skipped);
+    uint64_t front = (first - block->start) & (fit.alignment - 1);
+    uint64_t granule = arena_granule(arena, block->start + front);
     if (!tlsf_ready(tlsf, 2) || !granules_grow(&arena->granules, granule))
         return 0; /* no host memory; nothing has been changed yet */
 
     tlsf_remove(tlsf, number);
-    if (skipped) {
-        uint32_t front = number;
-        number = split(tlsf, front, skipped >> TLSF_GRANULE_SHIFT);
-        tlsf_insert(tlsf, front);
+    if (front) {
+        uint32_t rest = split(tlsf, number, front >> TLSF_GRANULE_SHIFT);
+        tlsf_insert(tlsf, number);
+        number = rest;
         block = &tlsf->blocks[number];
     }
     if (block_size(block) > padded)
         tlsf_insert(tlsf, split(tlsf, number, padded >> TLSF_GRANULE_SHIFT));
     block->state = BLOCK_LIVE;
-    block->padding = (padded - bytes) & (ALLOCATOR_LARGE_ALIGNMENT - 1);
+    block->skipped = fit.residue & (ALLOCATOR_GRANULE - 1);
+    block->padding = (padded - block->skipped - bytes) & (ALLOCATOR_PAGE - 1);
     granules_set(&arena->granules, granule, number);
 
     if (arena->live++ == 0)
@@ -243,12 +252,12 @@ omprma_addr_t allocator_take(struct allocator *allocator, uint64_t bytes)
     usage->used_bytes += padded;
     if (usage->used_bytes > usage->peak_bytes)
         usage->peak_bytes = usage->used_bytes;
-    return block->start;
+    return block_begin(block);
 }
 
 /* ---- classify ----------------------------------------------------------------------------- */
 
-/* The live block that holds `address`, padding included; 0 if there is none. */
+/* The live block that holds `address`, with all of its granules; 0 if there is none. */
 static uint32_t find_block(const struct allocator *allocator, const struct arena *arena,
                            omprma_addr_t address)
 {
@@ -272,9 +281,9 @@ enum allocator_range allocator_classify(const struct allocator *allocator, omprm
         uint32_t number = find_block(allocator, &allocator->arenas[slot], address);
         const struct block *block = &allocator->tlsf.blocks[number];
         range = RANGE_FREE;
-        if (number && address - block->start < block_size(block) - block->padding) {
-            start = block->start;
-            asked = block_size(block) - block->padding;
+        if (number && address - block_begin(block) < block_asked(block)) {
+            start = block_begin(block);
+            asked = block_asked(block);
             range = bytes <= asked - (address - start) ? RANGE_LIVE : RANGE_OVERRUN;
         }
     } else {
@@ -295,7 +304,8 @@ enum allocator_range allocator_classify(const struct allocator *allocator, omprm
 
 /* ---- give --------------------------------------------------------------------------------- */
 
-/* Says why `address` is not the start of a live block. */
+/* Says why `address` is not the start of a live block. A granule is remembered, not the address in
+ * it. */
 static omprma_status_t refuse(const struct allocator *allocator, omprma_addr_t address)
 {
     unsigned slot = find_slot(allocator, address);
@@ -305,19 +315,20 @@ static omprma_status_t refuse(const struct allocator *allocator, omprma_addr_t a
     }
     const struct arena *arena = &allocator->arenas[slot];
     uint32_t number = find_block(allocator, arena, address);
-    if (number) {
+    if (number && address >= block_begin(&allocator->tlsf.blocks[number])) {
         const struct block *block = &allocator->tlsf.blocks[number];
         return error_set(OMPRMA_ERR_ADDRESS,
                          "cannot free %#" PRIx64 ": it is byte %" PRIu64 " of the block of %" PRIu64
                          " bytes at %#" PRIx64 "; free a block by its first address",
-                         address, address - block->start, block_size(block) - block->padding,
-                         block->start);
+                         address, address - block_begin(block), block_asked(block),
+                         block_begin(block));
     }
-    bool freed = address % ALLOCATOR_GRANULE == 0 &&
-                 granules_freed(&arena->granules, arena_granule(arena, address));
+    bool freed = granules_freed(&arena->granules, arena_granule(arena, address));
+    bool exact = address % ALLOCATOR_GRANULE == 0;
     return error_set(OMPRMA_ERR_ADDRESS, "cannot free %#" PRIx64 ": %s", address,
-                     freed ? "it was freed before"
-                           : "no block begins there, it was never allocated");
+                     freed && exact ? "it was freed before"
+                     : freed ? "no block begins there; one in the same 64 bytes was freed before"
+                             : "no block begins there, it was never allocated");
 }
 
 /* Makes one block of `number` and the free neighbour behind it, which leaves the index. */
@@ -340,11 +351,11 @@ omprma_status_t allocator_give(struct allocator *allocator, omprma_addr_t addres
     struct arena *arena = &allocator->arenas[slot];
     uint64_t granule = arena_granule(arena, address);
     uint32_t number = granules_get(&arena->granules, granule);
-    if (!number || address % ALLOCATOR_GRANULE)
-        return refuse(allocator, address);
     struct block *block = &tlsf->blocks[number];
+    if (!number || address != block_begin(block))
+        return refuse(allocator, address);
     if (bytes)
-        *bytes = block_size(block) - block->padding;
+        *bytes = block_asked(block);
     allocator->usage.blocks--;
     allocator->usage.used_bytes -= block_size(block);
     if (--arena->live == 0)

@@ -15,7 +15,30 @@
 
 struct allocator;
 
-enum { ALLOCATOR_GRANULE = 64, ALLOCATOR_LARGE = 64 << 10, ALLOCATOR_LARGE_ALIGNMENT = 4096 };
+enum {
+    ALLOCATOR_GRANULE = 64,
+    ALLOCATOR_LARGE = 64 << 10, /* larger blocks take whole pages, */
+    ALLOCATOR_PAGE = 4096       /* so that they fit together again */
+};
+
+/* Where a block is to begin: at an address that is `residue` modulo `alignment`, which is
+ * ALLOCATOR_GRANULE or ALLOCATOR_PAGE. */
+struct fit {
+    uint64_t alignment, residue;
+};
+
+/* For blocks that are like nothing else. */
+static inline struct fit fit_plain(uint64_t bytes)
+{
+    return (struct fit){bytes >= ALLOCATOR_LARGE ? ALLOCATOR_PAGE : ALLOCATOR_GRANULE, 0};
+}
+
+/* For the copy of what begins at `address` elsewhere. */
+static inline struct fit fit_like(uint64_t address, uint64_t bytes)
+{
+    uint64_t alignment = bytes >= ALLOCATOR_PAGE ? ALLOCATOR_PAGE : ALLOCATOR_GRANULE;
+    return (struct fit){alignment, address & (alignment - 1)};
+}
 
 /* What a range is to the allocator. */
 enum allocator_range {
@@ -47,9 +70,10 @@ omprma_status_t allocator_remove_arena(struct allocator *allocator, omprma_addr_
  * allocates and frees in a loop does not grow and shrink each time. *bytes is its size. */
 omprma_addr_t allocator_empty_arena(const struct allocator *allocator, uint64_t *bytes);
 
-/* Takes a block. Address 0 means that no arena has room: the owner grows one and tries again.
- * `bytes` > 0. Aligned to 64, for bytes >= ALLOCATOR_LARGE to 4096. */
-omprma_addr_t allocator_take(struct allocator *allocator, uint64_t bytes);
+/* Takes a block. Address 0 means that no arena has room: the owner grows one, of
+ * fit.residue + bytes, and tries again. `bytes` > 0. What is skipped to make it fit is free for
+ * others, but for less than a granule. */
+omprma_addr_t allocator_take(struct allocator *allocator, uint64_t bytes, struct fit fit);
 
 /* Gives a block back. *bytes, if not NULL, is what was asked for. Errors: ADDRESS; the text tells
  * a double free from an address inside a block from a foreign one. */

@@ -27,10 +27,9 @@ wrong(const struct tally *tally, const char *format, ...)
 static bool verify_live(const struct arena *arena, const struct block *block, uint32_t number,
                         const struct tally *tally)
 {
-    uint64_t alignment = block_size(block) - block->padding >= ALLOCATOR_LARGE
-                             ? ALLOCATOR_LARGE_ALIGNMENT
-                             : ALLOCATOR_GRANULE;
-    if (block->start % alignment || block_size(block) % alignment || block->padding >= alignment)
+    uint64_t unit = block_asked(block) >= ALLOCATOR_LARGE ? ALLOCATOR_PAGE : ALLOCATOR_GRANULE;
+    if (block->start % ALLOCATOR_GRANULE || (block->start + block_size(block)) % unit ||
+        block->padding >= unit)
         return wrong(tally, "live block %" PRIu32 " is not aligned", number);
     uint64_t first = arena_granule(arena, block->start);
     uint64_t last = arena_granule(arena, block->start + block_size(block) - 1);

@@ -126,7 +126,8 @@ omprma_status_t omprma_queue_notify(omprma_queue_t *queue,
 
 /* ---- memory ---- */
 
-omprma_status_t omprma_alloc(int number, size_t bytes, omprma_addr_t *address)
+static omprma_status_t alloc(int number, size_t bytes, struct fit fit, omprma_addr_t *address,
+                             void *caller)
 {
     struct device *device;
     omprma_addr_t block = 0;
@@ -135,11 +136,24 @@ omprma_status_t omprma_alloc(int number, size_t bytes, omprma_addr_t *address)
     if (status == OMPRMA_OK && !address)
         status = error_set(OMPRMA_ERR_ARGUMENT, "address is NULL");
     if (status == OMPRMA_OK && bytes > 0)
-        status = device->check ? zones_take(device, bytes, &block, __builtin_return_address(0))
-                               : memory_take(device, bytes, &block);
+        status = device->check ? zones_take(device, bytes, fit, &block, caller)
+                               : memory_take(device, bytes, fit, &block);
     if (status == OMPRMA_OK)
         *address = block;
     return status;
+}
+
+omprma_status_t omprma_alloc(int number, size_t bytes, omprma_addr_t *address)
+{
+    return alloc(number, bytes, fit_plain(bytes), address, __builtin_return_address(0));
+}
+
+omprma_status_t omprma_alloc_like(int number, size_t bytes, const void *host,
+                                  omprma_addr_t *address)
+{
+    struct fit fit = fit_like((uintptr_t)host, bytes);
+
+    return alloc(number, bytes, fit, address, __builtin_return_address(0));
 }
 
 omprma_status_t omprma_free(int number, omprma_addr_t address)

@@ -131,7 +131,7 @@ static omprma_status_t make_record(struct device *device, const void *image, uin
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for an image");
     record->hash = hash;
     record->bytes = bytes;
-    status = memory_take(device, bytes, &record->address);
+    status = memory_take(device, bytes, fit_plain(bytes), &record->address);
     if (status == OMPRMA_OK)
         status = deliver(device, record, image);
     if (status != OMPRMA_OK) {
@@ -208,7 +208,7 @@ static omprma_status_t look_up(struct device *device, struct image_record *recor
 
     if (!names)
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for a list of symbols");
-    status = memory_take(device, bytes, &there);
+    status = memory_take(device, bytes, fit_plain(bytes), &there);
     if (status == OMPRMA_OK)
         status = omprma_queue_create(device->number, &queue);
     if (status == OMPRMA_OK)
@@ -289,7 +289,7 @@ static omprma_status_t load_module(struct device *device, const void *image, siz
 {
     struct wire_record command = {.code = WIRE_LOAD, .flags = WIRE_MODULE, .word = {0, bytes}};
     omprma_queue_t *queue = NULL;
-    omprma_status_t status = memory_take(device, bytes, &command.word[0]);
+    omprma_status_t status = memory_take(device, bytes, fit_plain(bytes), &command.word[0]);
 
     if (status == OMPRMA_OK)
         status = omprma_queue_create(device->number, &queue);

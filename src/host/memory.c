@@ -116,8 +116,7 @@ static omprma_status_t attach_arena(struct device *device, uint64_t least, uint6
 /* Attaches another arena that has room for `bytes`. */
 static omprma_status_t grow(struct device *device, uint64_t bytes)
 {
-    uint64_t least =
-        (bytes + ALLOCATOR_LARGE_ALIGNMENT - 1) & ~(uint64_t)(ALLOCATOR_LARGE_ALIGNMENT - 1);
+    uint64_t least = (bytes + ALLOCATOR_PAGE - 1) & ~(uint64_t)(ALLOCATOR_PAGE - 1);
     omprma_addr_t base = 0;
     uint64_t want;
     omprma_status_t status;
@@ -164,7 +163,8 @@ static bool reap(struct device *device, bool wait)
 
 /* ---- blocks ---- */
 
-omprma_status_t memory_take(struct device *device, size_t bytes, omprma_addr_t *address)
+omprma_status_t memory_take(struct device *device, size_t bytes, struct fit fit,
+                            omprma_addr_t *address)
 {
     omprma_addr_t block;
     omprma_status_t status;
@@ -174,14 +174,14 @@ omprma_status_t memory_take(struct device *device, size_t bytes, omprma_addr_t *
                          device_name(device), bytes);
     for (;;) {
         spinlock_lock(&device->memory_lock);
-        block = allocator_take(device->allocator, bytes);
+        block = allocator_take(device->allocator, bytes, fit);
         device->stats.allocs += block != 0;
         spinlock_unlock(&device->memory_lock);
         if (block)
             break;
         if (reap(device, false))
             continue;
-        status = grow(device, bytes);
+        status = grow(device, fit.residue + bytes);
         if (status == OMPRMA_ERR_DEVICE_MEMORY && reap(device, true))
             continue; /* what was freed is what was needed, perhaps */
         if (status != OMPRMA_OK)

@@ -10,7 +10,8 @@
 #include "host/device.h"
 
 /* A block of bytes > 0. Blocks: when an arena must grow. Errors: as omprma_alloc(). */
-omprma_status_t memory_take(struct device *device, size_t bytes, omprma_addr_t *address);
+omprma_status_t memory_take(struct device *device, size_t bytes, struct fit fit,
+                            omprma_addr_t *address);
 
 /* Gives a block back by its start, now or when nothing uses it any more. Blocks: no. Errors:
  * ADDRESS. */

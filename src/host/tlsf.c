@@ -147,18 +147,19 @@ void tlsf_remove(struct tlsf *tlsf, uint32_t number)
         tlsf->row_map &= ~(1u << row);
 }
 
-static bool has_room(const struct block *block, uint64_t bytes, uint64_t alignment)
+static bool has_room(const struct block *block, uint64_t bytes, uint64_t alignment,
+                     uint64_t residue)
 {
-    uint64_t skipped = -block->start & (alignment - 1);
+    uint64_t skipped = (residue - block->start) & (alignment - 1);
     return block_size(block) >= bytes + skipped;
 }
 
-uint32_t tlsf_find(const struct tlsf *tlsf, uint64_t bytes, uint64_t alignment)
+uint32_t tlsf_find(const struct tlsf *tlsf, uint64_t bytes, uint64_t alignment, uint64_t residue)
 {
     uint64_t granules = bytes >> TLSF_GRANULE_SHIFT;
     uint64_t most_granules = granules + (alignment >> TLSF_GRANULE_SHIFT) - 1;
     uint32_t number = class_head(tlsf, class_filled(tlsf, class_above(granules)));
-    if (number && has_room(&tlsf->blocks[number], bytes, alignment))
+    if (number && has_room(&tlsf->blocks[number], bytes, alignment, residue))
         return number;
     if (number && most_granules > granules) {
         number = class_head(tlsf, class_filled(tlsf, class_above(most_granules)));
@@ -171,7 +172,7 @@ uint32_t tlsf_find(const struct tlsf *tlsf, uint64_t bytes, uint64_t alignment)
     for (unsigned class = class_filled(tlsf, tlsf_class(granules)); class < last;
          class = class_filled(tlsf, class + 1)) {
         for (number = class_head(tlsf, class); number && steps > 0; steps--) {
-            if (has_room(&tlsf->blocks[number], bytes, alignment))
+            if (has_room(&tlsf->blocks[number], bytes, alignment, residue))
                 return number;
             number = tlsf->blocks[number].next;
         }

@@ -25,11 +25,12 @@ enum block_state { BLOCK_UNUSED, BLOCK_FREE, BLOCK_LIVE };
 
 /* Half a cache line: with many blocks, what give costs is fetching records. */
 struct block {
-    uint64_t start;          /* device address */
+    uint64_t start;          /* device address, of a granule */
     uint64_t granules : 35;  /* size, with padding */
-    uint64_t padding : 12;   /* live: bytes beyond what was asked for */
+    uint64_t padding : 12;   /* live: bytes behind what was asked for */
     uint64_t arena : 6;      /* slot */
     uint64_t state : 2;      /* enum block_state */
+    uint64_t skipped : 6;    /* live: bytes of the first granule in front of it */
     uint32_t before, after;  /* neighbours in the arena, 0: none */
     uint32_t previous, next; /* free: in the class's list; unused: next spare record */
 };
@@ -37,6 +38,17 @@ struct block {
 static inline uint64_t block_size(const struct block *block)
 {
     return (uint64_t)block->granules << TLSF_GRANULE_SHIFT;
+}
+
+/* Of a live one: its address, and the bytes that were asked for. */
+static inline uint64_t block_begin(const struct block *block)
+{
+    return block->start + block->skipped;
+}
+
+static inline uint64_t block_asked(const struct block *block)
+{
+    return block_size(block) - block->skipped - block->padding;
 }
 
 struct tlsf {
@@ -65,9 +77,10 @@ void tlsf_unrecord(struct tlsf *tlsf, uint32_t number);
 void tlsf_insert(struct tlsf *tlsf, uint32_t number);
 void tlsf_remove(struct tlsf *tlsf, uint32_t number);
 
-/* A free block with room for `bytes` aligned to `alignment` (a power of two), 0 if none is found.
- * Constant time; a block less than 3 % larger than needed may be missed when many are alike. */
-uint32_t tlsf_find(const struct tlsf *tlsf, uint64_t bytes, uint64_t alignment);
+/* A free block with room for `bytes` from an address on that is `residue` modulo `alignment` (a
+ * power of two); 0 if none is found. Constant time; a block less than 3 % larger than needed may be
+ * missed when many are alike. */
+uint32_t tlsf_find(const struct tlsf *tlsf, uint64_t bytes, uint64_t alignment, uint64_t residue);
 
 /* The class of a size in granules, for tests: its row times TLSF_SUBS plus its place there. */
 unsigned tlsf_class(uint64_t granules);

@@ -353,10 +353,10 @@ static void begin_block(struct device *device, struct check_block *block)
     runtime_unlock(device->runtime);
 }
 
-omprma_status_t zones_take(struct device *device, uint64_t bytes, omprma_addr_t *address,
-                           void *caller)
+omprma_status_t zones_take(struct device *device, uint64_t bytes, struct fit fit,
+                           omprma_addr_t *address, void *caller)
 {
-    uint64_t front = bytes >= ALLOCATOR_LARGE ? ALLOCATOR_LARGE_ALIGNMENT : ZONES_BYTES, padding;
+    uint64_t front = bytes >= ALLOCATOR_LARGE ? ALLOCATOR_PAGE : ZONES_BYTES, padding;
     struct check_block *block = calloc(1, sizeof(*block));
     omprma_status_t status;
 
@@ -367,12 +367,13 @@ omprma_status_t zones_take(struct device *device, uint64_t bytes, omprma_addr_t 
         padding = 0;
     zones_advance(device);
     block->raw_bytes = front + bytes + ZONES_BYTES;
+    fit.residue = (fit.residue - front) & (fit.alignment - 1);
     do
         status = bytes > UINT64_MAX / 2
                      ? error_set(OMPRMA_ERR_DEVICE_MEMORY,
                                  "%s: %" PRIu64 " bytes are more than any machine has",
                                  device_name(device), bytes)
-                     : memory_take(device, block->raw_bytes, &block->raw);
+                     : memory_take(device, block->raw_bytes, fit, &block->raw);
     while (status == OMPRMA_ERR_DEVICE_MEMORY && keep_nothing(device));
     if (status != OMPRMA_OK) {
         free(block);

@@ -18,8 +18,8 @@ enum { ZONES_NEW = 0xcb, ZONES_FREED = 0xfd, ZONES_RED = 0xfa, ZONES_BYTES = 256
 omprma_status_t zones_open(struct runtime *runtime);
 
 /* As omprma_alloc() and omprma_free(); `caller` is where those return to. */
-omprma_status_t zones_take(struct device *device, uint64_t bytes, omprma_addr_t *address,
-                           void *caller);
+omprma_status_t zones_take(struct device *device, uint64_t bytes, struct fit fit,
+                           omprma_addr_t *address, void *caller);
 omprma_status_t zones_give(struct device *device, omprma_addr_t address, void *caller);
 
 /* Some operations may be over: goes on with blocks that were freed. Blocks: no. */

@@ -10,7 +10,7 @@
 #include "openmp/report.h"
 
 /* Private variables up to this size are sent together; larger ones from where they are. */
-enum { SMALL_BYTES = 2048, ALIGNMENT = 16 };
+enum { SMALL_BYTES = 2048, PAGE_BYTES = 4096 };
 
 static bool is_argument(int64_t type)
 {
@@ -39,10 +39,12 @@ struct privates {
     size_t total;
 };
 
+/* Behind the others, aligned as on the host: see omprma_alloc_like(), from which the block comes as
+ * for an address 0. */
 static size_t place(size_t *end, const void *host, size_t bytes)
 {
-    size_t offset = (*end + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    offset += (uintptr_t)host % ALIGNMENT;
+    size_t alignment = bytes >= PAGE_BYTES ? PAGE_BYTES : SHARE_ALIGNMENT;
+    size_t offset = *end + ((uintptr_t)host - *end) % alignment;
     *end = offset + bytes;
     return offset;
 }
@@ -56,9 +58,9 @@ static void privates_lay_out(struct privates *privates, const struct maps *maps)
         for (int i = 0; i < maps->count; i++) {
             size_t bytes = (size_t)maps->sizes[i];
             bool pointer = (maps->types[i] & MAP_ATTACH) != 0;
+            const void *host = pointer ? maps->bases[i] : maps->begins[i];
             if (is_private(maps->types[i]) && (bytes > SMALL_BYTES) == large)
-                privates->offsets[i] =
-                    place(&privates->total, pointer ? NULL : maps->begins[i], bytes);
+                privates->offsets[i] = place(&privates->total, host, bytes);
         }
         if (!large)
             privates->small = privates->total;
@@ -82,7 +84,7 @@ static void private_pointer(struct work *work, const struct maps *maps, int i, u
 static bool privates_send_small(struct work *work, const struct maps *maps,
                                 const struct privates *privates)
 {
-    _Alignas(ALIGNMENT) unsigned char few[SMALL_BYTES];
+    _Alignas(SHARE_ALIGNMENT) unsigned char few[SMALL_BYTES];
     unsigned char *bytes = few;
     bool any = false;
     if (privates->small > sizeof(few))

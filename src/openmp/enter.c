@@ -257,22 +257,57 @@ static bool item_enter(struct work *work, const struct maps *maps, int i)
                           mapped ? mapped_address(mapped, range.begin) : 0);
 }
 
+static maps_function list_enter;
+
+static bool any_enter(struct work *work, const struct maps *maps, int i, void *context)
+{
+    if (maps->plainly && map_is_plain(maps->types[i]) && plain_enter(work, maps, i))
+        return true;
+    if (maps->types[i] & MAP_ATTACH)
+        return map_is_private(maps->types[i]) || item_defer(work, context, maps, i);
+    if (map_is_private(maps->types[i]))
+        return true;
+    if (maps->mappers && maps->mappers[i])
+        return mapper_run(work, maps, i, list_enter, context);
+    return item_enter(work, maps, i);
+}
+
+/* Does not depend on what stands before it, and shares a block. */
+static bool is_small(const struct maps *maps, int i)
+{
+    return map_is_plain(maps->types[i]) && maps->sizes[i] > 0 && maps->sizes[i] <= SHARE_BYTES &&
+           !(maps->mappers && maps->mappers[i]);
+}
+
+enum { ORDER_MOST = 64 };
+
+/* Small items from the first one on, in the order in which they lie on the host. Each keeps its
+ * address modulo SHARE_ALIGNMENT, so the gaps between them are as small as there, and they travel
+ * together. Their number. Lines of LIBOMPTARGET_INFO come in the order of the clauses. */
+static int order_make(const struct maps *maps, int first, uint8_t order[ORDER_MOST])
+{
+    int count = 0;
+    if (info_wants(INFO_ANY))
+        return 0;
+    for (int i = first; i < maps->count && count < ORDER_MOST && is_small(maps, i); i++) {
+        int at = count++;
+        for (; at > 0 && maps->begins[first + order[at - 1]] > maps->begins[i]; at--)
+            order[at] = order[at - 1];
+        order[at] = (uint8_t)(i - first);
+    }
+    return count;
+}
+
 static bool list_enter(struct work *work, const struct maps *maps, void *context)
 {
-    for (int i = 0; i < maps->count; i++) {
-        bool right;
-        if (maps->plainly && map_is_plain(maps->types[i]) && plain_enter(work, maps, i))
-            right = true;
-        else if (maps->types[i] & MAP_ATTACH)
-            right = map_is_private(maps->types[i]) || item_defer(work, context, maps, i);
-        else if (map_is_private(maps->types[i]))
-            right = true;
-        else if (maps->mappers && maps->mappers[i])
-            right = mapper_run(work, maps, i, list_enter, context);
-        else
-            right = item_enter(work, maps, i);
-        if (!right)
+    uint8_t order[ORDER_MOST];
+    for (int first = 0, count; first<maps->count; first += count> 0 ? count : 1) {
+        count = order_make(maps, first, order);
+        if (count == 0 && !any_enter(work, maps, first, context))
             return false;
+        for (int i = 0; i < count; i++)
+            if (!any_enter(work, maps, first + order[i], context))
+                return false;
     }
     return true;
 }

@@ -62,13 +62,12 @@ omprma_status_t gather_issue(struct gather *gather, omprma_queue_t *queue)
     return omprma_submit(queue, all.to, all.from, all.bytes);
 }
 
-/* What lies between pieces, nobody's or a pointer that stays as it is, comes back for nothing. */
+/* What lies between pieces comes back for nothing, which takes less than another message. */
 static bool lies_near(const struct scatter *scatter, omprma_addr_t begin, omprma_addr_t end)
 {
     omprma_addr_t first = begin < scatter->begin ? begin : scatter->begin;
     omprma_addr_t last = end > scatter->end ? end : scatter->end;
-    return last - first <= GATHER_BYTES && begin <= scatter->end + SHARE_ALIGNMENT &&
-           scatter->begin <= end + SHARE_ALIGNMENT;
+    return last - first <= GATHER_BYTES;
 }
 
 bool scatter_add(struct scatter *scatter, const struct share *share, void *to, omprma_addr_t from,

@@ -46,8 +46,8 @@ struct scatter {
     omprma_part_t parts[SCATTER_PARTS]; /* offsets are addresses until it is issued */
 };
 
-/* Adds a piece of a range that has `share`, which goes to `to`. Pieces may come from the last one
- * to the first. False: it does not belong to what is there. */
+/* Adds a piece of a range that has `share`, which goes to `to`. Pieces may come in any order.
+ * False: it does not belong to what is there. */
 bool scatter_add(struct scatter *scatter, const struct share *share, void *to, omprma_addr_t from,
                  size_t bytes);
 

@@ -24,13 +24,13 @@ void place_open(void)
     place_wanted = omprma_check_wanted();
 }
 
-void place_say_wanted(const struct location *where, const char *map_name, size_t padding)
+void place_say_wanted(const struct location *where, const char *map_name)
 {
     char place[256], variable[128];
     struct name name = name_of(map_name);
     bool known = location_words(where, place, sizeof(place));
     snprintf(variable, sizeof(variable), "%.*s", name.length, name.text);
-    omprma_check_place(known ? place : NULL, map_name ? variable : NULL, padding);
+    omprma_check_place(known ? place : NULL, map_name ? variable : NULL, 0);
 }
 
 void place_unmapped(int remote, uintptr_t begin, uintptr_t end)

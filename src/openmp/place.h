@@ -21,14 +21,14 @@ extern bool place_wanted;
 /* omprma has started. */
 void place_open(void);
 
-void place_say_wanted(const struct location *where, const char *map_name, size_t padding);
+void place_say_wanted(const struct location *where, const char *map_name);
 
 /* Before the next allocation or freeing: the construct and the name of a map, either may be NULL.
  */
-static inline void place_say(const struct location *where, const char *map_name, size_t padding)
+static inline void place_say(const struct location *where, const char *map_name)
 {
     if (place_wanted)
-        place_say_wanted(where, map_name, padding);
+        place_say_wanted(where, map_name);
 }
 
 /* A host range is not mapped on a device any more; was it? The last ones are known. Pointers to

@@ -22,7 +22,7 @@ struct block {
 static bool memory_give(const struct device *device, const struct location *where,
                         omprma_addr_t begin)
 {
-    place_say(where, NULL, 0);
+    place_say(where, NULL);
     return device_is_lost(device) ||
            report_status(where, device, omprma_free(device->remote, begin));
 }
@@ -58,10 +58,13 @@ omprma_status_t share_take_other(struct device *device, size_t bytes, omprma_add
     return status;
 }
 
-static bool memory_take(struct device *device, const struct location *where, size_t bytes,
-                        omprma_addr_t *begin)
+static bool memory_take(struct device *device, const struct location *where, uintptr_t host,
+                        size_t bytes, omprma_addr_t *begin)
 {
-    return loss_status(where, device, share_take_other(device, bytes, begin));
+    omprma_status_t status = omprma_alloc_like(device->remote, bytes, (void *)host, begin);
+    if (status == OMPRMA_ERR_DEVICE_MEMORY && memory_make(device))
+        status = omprma_alloc_like(device->remote, bytes, (void *)host, begin);
+    return loss_status(where, device, status);
 }
 
 static struct block *block_make(struct device *device, const struct location *where)
@@ -73,7 +76,7 @@ static struct block *block_make(struct device *device, const struct location *wh
         return NULL;
     }
     device->shares.spare = block->next;
-    if (!memory_take(device, where, BLOCK_BYTES, &begin)) {
+    if (!memory_take(device, where, 0, BLOCK_BYTES, &begin)) {
         block_spare(device, block);
         return NULL;
     }
@@ -98,12 +101,10 @@ static bool block_leave(struct device *device, const struct location *where, str
 static bool take_whole(struct device *device, const struct location *where, const char *name,
                        uintptr_t host, size_t bytes, struct share *share)
 {
-    size_t padding = host % SHARE_ALIGNMENT;
-    size_t whole = bytes > SIZE_MAX - padding ? SIZE_MAX : bytes + padding;
-    place_say(where, name, padding);
-    if (!memory_take(device, where, whole, &share->begin))
+    place_say(where, name);
+    if (!memory_take(device, where, host, bytes, &share->begin))
         return false;
-    share->device = share->begin + padding;
+    share->device = share->begin;
     share->block = NULL;
     return true;
 }

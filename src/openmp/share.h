@@ -15,7 +15,10 @@
 
 #include <omprma/omprma.h>
 
-enum { SHARE_ALIGNMENT = 16, SHARE_BYTES = 256 /* the largest range that shares a block */ };
+enum {
+    SHARE_ALIGNMENT = 64, /* of the largest vectors */
+    SHARE_BYTES = 256     /* the largest range that shares a block */
+};
 
 struct block;
 struct device;
@@ -23,7 +26,8 @@ struct location;
 
 /* Memory of one range, small or not. Zero: none. */
 struct share {
-    omprma_addr_t begin;  /* what lies between it and `device` is nobody's */
+    omprma_addr_t
+        begin; /* what lies between it and `device` is nobody's: less than the alignment */
     omprma_addr_t device; /* where the range is */
     struct block *block;  /* that others have a part of, too; NULL: `begin` is a block of its own */
 };
@@ -36,7 +40,7 @@ struct shares {
     uint32_t patience; /* as many as this when it was decided */
 };
 
-/* Memory that is aligned as `host` is, up to SHARE_ALIGNMENT. `name`: of the map, or NULL. */
+/* Memory that is aligned as `host` is, see omprma_alloc_like(). `name`: of the map, or NULL. */
 bool share_take(struct device *device, const struct location *where, const char *name,
                 uintptr_t host, size_t bytes, struct share *share);
 

@@ -205,16 +205,18 @@ static bool host_free(void *address)
     return true;
 }
 
-static void *device_alloc(int device, size_t bytes)
+static void *device_alloc(int device, size_t bytes, const void *host)
 {
     omprma_addr_t address = 0;
-    omprma_status_t status = omprma_alloc(plugin_number(device), bytes, &address);
+    int number = plugin_number(device);
+    omprma_status_t status = host ? omprma_alloc_like(number, bytes, host, &address)
+                                  : omprma_alloc(number, bytes, &address);
     if (status != OMPRMA_OK)
         plugin_fail(-1, omprma_error());
     return (void *)(uintptr_t)address;
 }
 
-void *plugin_alloc(int device, int64_t bytes, int32_t kind)
+void *plugin_alloc(int device, int64_t bytes, const void *host, int32_t kind)
 {
     void *address = NULL;
     if (bytes <= 0 || !plugin_enter(device))
@@ -222,7 +224,7 @@ void *plugin_alloc(int device, int64_t bytes, int32_t kind)
     switch (kind) {
     case TGT_DEVICE:
     case TGT_DEFAULT:
-        address = device_alloc(device, (size_t)bytes);
+        address = device_alloc(device, (size_t)bytes, host);
         break;
     case TGT_HOST:
         address = host_alloc((size_t)bytes);

@@ -73,7 +73,8 @@ void operate_from_15(void);
 int32_t plugin_launch(int device, void *kernel, void **arguments, const ptrdiff_t *offsets,
                       uint32_t count, uint32_t leading, struct tgt_async *async);
 
-void *plugin_alloc(int device, int64_t bytes, int32_t kind);
+/* `host`: what it is a copy of, or NULL. */
+void *plugin_alloc(int device, int64_t bytes, const void *host, int32_t kind);
 int32_t plugin_delete(int device, void *address);
 
 /* ---- programs for several kinds of devices (mixed.c) ---- */

@@ -37,8 +37,7 @@ int32_t __tgt_rtl_init_device(int32_t device)
 
 void *__tgt_rtl_data_alloc(int32_t device, int64_t bytes, void *host, int32_t kind)
 {
-    (void)host;
-    return plugin_alloc(device, bytes, kind);
+    return plugin_alloc(device, bytes, host, kind);
 }
 
 int32_t __tgt_rtl_data_delete(int32_t device, void *address, int32_t kind)

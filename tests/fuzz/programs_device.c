@@ -12,10 +12,11 @@
 #include "tests/plugin/parts.h"
 
 enum { BLOCKS_MOST = 512, BLOCK_BYTES_MOST = 1 << 16, GLOBAL_BYTES = 4096 };
+enum { PAGE = 4096, LINE = 64 };
 
 static struct block {
     char *start;
-    size_t bytes;
+    size_t bytes, front; /* what lies in front of it */
 } blocks[BLOCKS_MOST];
 static size_t block_count;
 static char globals[GLOBAL_BYTES]; /* kernels and variables of images */
@@ -117,15 +118,23 @@ omprma_status_t omprma_device_info(int device, omprma_device_info_t *info)
     return OMPRMA_OK;
 }
 
-omprma_status_t omprma_alloc(int device, size_t bytes, omprma_addr_t *address)
+omprma_status_t omprma_alloc_like(int device, size_t bytes, const void *host,
+                                  omprma_addr_t *address)
 {
+    size_t alignment = bytes >= PAGE ? PAGE : LINE, front = (uintptr_t)host % alignment;
+    char *memory;
     if (block_count == BLOCKS_MOST || bytes > BLOCK_BYTES_MOST)
         return error_set(OMPRMA_ERR_DEVICE_MEMORY, "device %d: %zu bytes are too many", device,
                          bytes);
-    blocks[block_count] = (struct block){malloc(bytes ? bytes : 1), bytes};
-    hold(blocks[block_count].start != NULL);
-    *address = (uintptr_t)blocks[block_count++].start;
+    hold(posix_memalign((void **)&memory, alignment, front + bytes) == 0);
+    blocks[block_count++] = (struct block){memory + front, bytes, front};
+    *address = (uintptr_t)(memory + front);
     return OMPRMA_OK;
+}
+
+omprma_status_t omprma_alloc(int device, size_t bytes, omprma_addr_t *address)
+{
+    return omprma_alloc_like(device, bytes, NULL, address);
 }
 
 omprma_status_t omprma_fault_address(int device, omprma_addr_t *address)
@@ -140,7 +149,7 @@ omprma_status_t omprma_free(int device, omprma_addr_t address)
     (void)device;
     for (size_t i = 0; i < block_count; i++)
         if ((uintptr_t)blocks[i].start == address) {
-            free(blocks[i].start);
+            free(blocks[i].start - blocks[i].front);
             blocks[i] = blocks[--block_count];
             return OMPRMA_OK;
         }

@@ -27,6 +27,7 @@
 #include "parts.h"
 
 enum { MAX_DEVICES = 8, MAX_BLOCKS = 1 << 16, MAX_IMAGES = 64 };
+enum { PAGE = 4096, LINE = 64 };
 
 struct operation {
     struct operation *next;
@@ -57,7 +58,7 @@ static struct {
     bool finalized, trace;
     struct {
         char *address;
-        size_t bytes;
+        size_t bytes, front;
         int device;
     } blocks[MAX_BLOCKS];
     int block_count;
@@ -128,13 +129,15 @@ omprma_status_t omprma_device_info(int device, omprma_device_info_t *info)
 /* For tests: how many blocks there are, and may be (0: any number). */
 int local_omprma_blocks, local_omprma_blocks_most;
 
-omprma_status_t omprma_alloc(int device, size_t bytes, omprma_addr_t *address)
+omprma_status_t omprma_alloc_like(int device, size_t bytes, const void *host,
+                                  omprma_addr_t *address)
 {
+    size_t alignment = bytes >= PAGE ? PAGE : LINE, front = (uintptr_t)host % alignment;
     if (bytes > (size_t)64 << 30 ||
         (local_omprma_blocks_most && local_omprma_blocks >= local_omprma_blocks_most))
         return fail(OMPRMA_ERR_DEVICE_MEMORY, "device %d: no memory for %zu bytes", device, bytes);
-    char *block = malloc(bytes);
-    if (!block)
+    char *block = NULL;
+    if (posix_memalign((void **)&block, alignment, front + bytes))
         return fail(OMPRMA_ERR_DEVICE_MEMORY, "device %d: no memory for %zu bytes", device, bytes);
     pthread_mutex_lock(&lock);
     int at = 0;
@@ -143,13 +146,19 @@ omprma_status_t omprma_alloc(int device, size_t bytes, omprma_addr_t *address)
     if (at == MAX_BLOCKS)
         abort();
     local.block_count = at == local.block_count ? at + 1 : local.block_count;
-    local.blocks[at].address = block;
+    local.blocks[at].address = block + front;
+    local.blocks[at].front = front;
     local.blocks[at].bytes = bytes;
     local.blocks[at].device = device;
     local_omprma_blocks++;
     pthread_mutex_unlock(&lock);
-    *address = (omprma_addr_t)block;
+    *address = (omprma_addr_t)block + front;
     return OMPRMA_OK;
+}
+
+omprma_status_t omprma_alloc(int device, size_t bytes, omprma_addr_t *address)
+{
+    return omprma_alloc_like(device, bytes, NULL, address);
 }
 
 omprma_status_t omprma_address_inside(int device, omprma_addr_t address, size_t bytes, bool *inside)
@@ -175,7 +184,7 @@ omprma_status_t omprma_free(int device, omprma_addr_t address)
         if (local.blocks[i].address == (char *)address && local.blocks[i].device == device) {
             size_t bytes = local.blocks[i].bytes;
             memset((char *)address, 0xdd, bytes < 1 << 20 ? bytes : 1 << 20);
-            free((char *)address);
+            free((char *)address - local.blocks[i].front);
             local.blocks[i].address = NULL;
             local_omprma_blocks--;
             status = OMPRMA_OK;

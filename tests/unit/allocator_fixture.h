@@ -25,9 +25,14 @@ static inline struct allocator *with_arena(uint64_t bytes)
     return allocator;
 }
 
+static inline omprma_addr_t try_take(struct allocator *allocator, uint64_t bytes)
+{
+    return allocator_take(allocator, bytes, fit_plain(bytes));
+}
+
 static inline omprma_addr_t take(struct allocator *allocator, uint64_t bytes)
 {
-    omprma_addr_t address = allocator_take(allocator, bytes);
+    omprma_addr_t address = try_take(allocator, bytes);
     assert_true(address != 0);
     return address;
 }

@@ -29,13 +29,59 @@ static void blocks_are_aligned(void **state)
     (void)state;
     struct allocator *allocator = with_arena(256 * MIB);
     for (uint64_t bytes = 1; bytes < 3 * ALLOCATOR_LARGE; bytes += 1 + bytes / 7) {
-        uint64_t unit = bytes >= ALLOCATOR_LARGE ? ALLOCATOR_LARGE_ALIGNMENT : ALLOCATOR_GRANULE;
+        uint64_t unit = bytes >= ALLOCATOR_LARGE ? ALLOCATOR_PAGE : ALLOCATOR_GRANULE;
         assert_true(take(allocator, bytes) % unit == 0);
         take(allocator, 1); /* so that the next free byte is not on a page */
     }
-    assert_true(take(allocator, ALLOCATOR_LARGE) % ALLOCATOR_LARGE_ALIGNMENT == 0);
+    assert_true(take(allocator, ALLOCATOR_LARGE) % ALLOCATOR_PAGE == 0);
     verify(allocator);
     allocator_destroy(allocator);
+}
+
+/* Takes a block that is like one with this residue, looks at it, and gives it back. */
+static void check_copy(struct allocator *allocator, uint64_t bytes, uint64_t residue)
+{
+    struct fit fit = fit_like(7 * ALLOCATOR_PAGE + residue, bytes);
+    omprma_addr_t address = allocator_take(allocator, bytes, fit), start = 0;
+    uint64_t spare = bytes >= ALLOCATOR_LARGE ? ALLOCATOR_PAGE : ALLOCATOR_GRANULE, size = 0;
+    struct allocator_usage usage;
+    assert_true(address != 0);
+    assert_true((address - residue) % (bytes < ALLOCATOR_PAGE ? 64 : 4096) == 0);
+    assert_int_equal(allocator_classify(allocator, address + 1, bytes - 1, &start, &size),
+                     RANGE_LIVE);
+    assert_true(start == address && size == bytes);
+    assert_int_not_equal(allocator_classify(allocator, address - 1, 1, NULL, NULL), RANGE_LIVE);
+    assert_int_not_equal(allocator_classify(allocator, address + bytes, 1, NULL, NULL), RANGE_LIVE);
+    allocator_usage(allocator, &usage);
+    assert_true(usage.used_bytes < bytes + ALLOCATOR_GRANULE + spare);
+    assert_int_equal(allocator_give(allocator, address + 1, NULL), OMPRMA_ERR_ADDRESS);
+    assert_int_equal(allocator_give(allocator, address - 1, NULL), OMPRMA_ERR_ADDRESS);
+    if (residue % 97 == 0)
+        verify(allocator);
+    give(allocator, address, bytes);
+}
+
+/* Each size around the limits with each residue; some in an arena that has just enough room. */
+static void copies_are_aligned_as_the_original(void **state)
+{
+    (void)state;
+    static const uint64_t around[] = {3, 64, 4096, 8192, ALLOCATOR_LARGE};
+    for (size_t i = 0; i < 3 * sizeof(around) / sizeof(around[0]); i++) {
+        uint64_t bytes = around[i / 3] - 1 + i % 3;
+        struct allocator *wide = with_arena(bytes / 4096 * 4096 + 4 * ALLOCATOR_PAGE);
+        for (uint64_t residue = 0; residue < ALLOCATOR_PAGE; residue++) {
+            check_copy(wide, bytes, residue);
+            if (residue % 331 > 1)
+                continue;
+            uint64_t least = fit_like(residue, bytes).residue + bytes;
+            uint64_t room = (least + ALLOCATOR_PAGE - 1) & -(uint64_t)ALLOCATOR_PAGE;
+            struct allocator *narrow = with_arena(room);
+            check_copy(narrow, bytes, residue);
+            assert_true(take(narrow, room) == BASE);
+            allocator_destroy(narrow);
+        }
+        allocator_destroy(wide);
+    }
 }
 
 static void neighbours_become_one_block(void **state)
@@ -46,7 +92,7 @@ static void neighbours_become_one_block(void **state)
     struct allocator *allocator = with_arena(BLOCKS * 256);
     for (int i = 0; i < BLOCKS; i++)
         addresses[i] = take(allocator, 256);
-    assert_true(allocator_take(allocator, 1) == 0);
+    assert_true(try_take(allocator, 1) == 0);
     for (int i = BLOCKS - 1; i > 0; i--) {
         int other = (int)(random_word() % (uint64_t)(i + 1));
         omprma_addr_t kept = addresses[i];
@@ -67,9 +113,9 @@ static void exact_fit_is_found(void **state)
     (void)state;
     for (uint64_t bytes = 4096; bytes < 8 * MIB; bytes += 4096 * (1 + random_word() % 37)) {
         struct allocator *allocator = with_arena(bytes);
-        assert_true(allocator_take(allocator, bytes + 1) == 0);
+        assert_true(try_take(allocator, bytes + 1) == 0);
         assert_true(take(allocator, bytes) == BASE);
-        assert_true(allocator_take(allocator, 1) == 0);
+        assert_true(try_take(allocator, 1) == 0);
         allocator_destroy(allocator);
     }
 }
@@ -78,16 +124,16 @@ static void impossible_sizes_get_nothing(void **state)
 {
     (void)state;
     struct allocator *allocator = with_arena(MIB);
-    assert_true(allocator_take(allocator, 0) == 0);
-    assert_true(allocator_take(allocator, MIB + 1) == 0);
-    assert_true(allocator_take(allocator, UINT64_C(1) << 40) == 0);
-    assert_true(allocator_take(allocator, (UINT64_C(1) << 40) + 1) == 0);
-    assert_true(allocator_take(allocator, UINT64_MAX) == 0);
-    assert_true(allocator_take(allocator, UINT64_MAX - 4094) == 0);
+    assert_true(try_take(allocator, 0) == 0);
+    assert_true(try_take(allocator, MIB + 1) == 0);
+    assert_true(try_take(allocator, UINT64_C(1) << 40) == 0);
+    assert_true(try_take(allocator, (UINT64_C(1) << 40) + 1) == 0);
+    assert_true(try_take(allocator, UINT64_MAX) == 0);
+    assert_true(try_take(allocator, UINT64_MAX - 4094) == 0);
     verify(allocator);
     allocator_destroy(allocator);
     allocator = allocator_create();
-    assert_true(allocator_take(allocator, 1) == 0);
+    assert_true(try_take(allocator, 1) == 0);
     assert_int_equal(allocator_classify(allocator, BASE, 1, NULL, NULL), RANGE_OUTSIDE);
     allocator_destroy(allocator);
     allocator_destroy(NULL);
@@ -112,7 +158,7 @@ static void wrong_gives_are_told_apart(void **state)
     give(allocator, one, 100);
     assert_refused(allocator, one, "freed before");
     assert_refused(allocator, two, "freed before");
-    assert_refused(allocator, one + 1, "never allocated");
+    assert_refused(allocator, one + 1, "in the same 64 bytes was freed before");
     /* A block over the old place: the old address now is inside it. */
     assert_true(take(allocator, 65 * 1024) == one);
     assert_refused(allocator, two, "of the block of 66560 bytes");
@@ -202,7 +248,7 @@ static void wrong_arenas_are_refused(void **state)
     give(allocator, BASE, 1);
     assert_int_equal(allocator_remove_arena(allocator, BASE), OMPRMA_OK);
     assert_int_equal(allocator_remove_arena(allocator, BASE), OMPRMA_ERR_ARGUMENT);
-    assert_true(allocator_take(allocator, 1) == 0);
+    assert_true(try_take(allocator, 1) == 0);
     verify(allocator);
     allocator_destroy(allocator);
 }
@@ -213,16 +259,16 @@ static void no_block_spans_adjacent_arenas(void **state)
     struct allocator *allocator = with_arena(MIB);
     assert_int_equal(allocator_add_arena(allocator, BASE + MIB, MIB), OMPRMA_OK);
     assert_int_equal(allocator_add_arena(allocator, BASE - MIB, MIB), OMPRMA_OK);
-    assert_true(allocator_take(allocator, MIB + 1) == 0);
+    assert_true(try_take(allocator, MIB + 1) == 0);
     omprma_addr_t blocks[3];
     for (int i = 0; i < 3; i++)
         blocks[i] = take(allocator, MIB);
-    assert_true(allocator_take(allocator, 1) == 0);
+    assert_true(try_take(allocator, 1) == 0);
     assert_int_equal(allocator_classify(allocator, BASE, MIB, NULL, NULL), RANGE_LIVE);
     assert_int_equal(allocator_classify(allocator, BASE + MIB - 1, 2, NULL, NULL), RANGE_OVERRUN);
     for (int i = 0; i < 3; i++)
         give(allocator, blocks[i], MIB);
-    assert_true(allocator_take(allocator, MIB + 1) == 0);
+    assert_true(try_take(allocator, MIB + 1) == 0);
     verify(allocator);
     allocator_destroy(allocator);
 }
@@ -244,7 +290,7 @@ static void sixty_four_huge_arenas(void **state)
         blocks[i] = take(allocator, tib - 4096);
     for (int i = 0; i < 64; i++)
         assert_true(take(allocator, 4096) % tib == tib - 4096);
-    assert_true(allocator_take(allocator, 1) == 0);
+    assert_true(try_take(allocator, 1) == 0);
     assert_int_equal(allocator_classify(allocator, 65 * tib - 1, 1, NULL, NULL), RANGE_LIVE);
     assert_int_equal(allocator_classify(allocator, tib / 2 * 5, tib / 4, NULL, NULL), RANGE_LIVE);
     verify(allocator);
@@ -307,7 +353,7 @@ static int take_until_nothing(struct allocator *allocator, uint64_t bytes, uint6
 {
     uint64_t blocks = 0, most = (UINT64_C(1) << 36) / bytes / 2;
     omprma_addr_t last = 0, next;
-    while ((next = allocator_take(allocator, bytes)) != 0) {
+    while ((next = try_take(allocator, bytes)) != 0) {
         last = next;
         if (++blocks > most)
             return 2; /* the limit had no effect */
@@ -315,7 +361,7 @@ static int take_until_nothing(struct allocator *allocator, uint64_t bytes, uint6
     if (blocks < least)
         return 3;
     /* What was taken can be given back, and taken again. */
-    if (last && (allocator_give(allocator, last, NULL) || allocator_take(allocator, bytes) != last))
+    if (last && (allocator_give(allocator, last, NULL) || try_take(allocator, bytes) != last))
         return 4;
     return 0;
 }
@@ -378,6 +424,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks_are_aligned),
+        cmocka_unit_test(copies_are_aligned_as_the_original),
         cmocka_unit_test(neighbours_become_one_block),
         cmocka_unit_test(exact_fit_is_found),
         cmocka_unit_test(impossible_sizes_get_nothing),

@@ -43,10 +43,10 @@ static int64_t model_place(omprma_addr_t address, uint64_t *left)
 
 static void model_mark(size_t index, uint16_t from, uint16_t to)
 {
-    uint64_t left = 0, bytes = model.blocks[index].bytes;
+    uint64_t left = 0, bytes = model.blocks[index].bytes, address = model.blocks[index].address;
     uint64_t unit = bytes >= ALLOCATOR_LARGE ? 4096 : 64; /* padding belongs to the block */
-    uint64_t granules = (bytes + unit - 1) / unit * unit / 64;
-    int64_t place = model_place(model.blocks[index].address, &left);
+    uint64_t granules = (address + bytes + unit - 1) / unit * unit / 64 - address / 64;
+    int64_t place = model_place(address, &left);
     assert_true(place >= 0 && granules <= left);
     for (uint64_t i = 0; i < granules; i++) {
         assert_int_equal(model.owner[place + (int64_t)i], from);
@@ -55,9 +55,9 @@ static void model_mark(size_t index, uint16_t from, uint16_t to)
 }
 
 /* A take that got nothing was right if no free run was clearly large enough. */
-static void model_assert_full(uint64_t bytes)
+static void model_assert_full(uint64_t bytes, struct fit fit)
 {
-    uint64_t enough = bytes + bytes / 16 + (bytes >= ALLOCATOR_LARGE ? 8192 : 64);
+    uint64_t enough = bytes + bytes / 16 + (fit.alignment > 64 ? 8192 : 128);
     size_t place = 0;
     for (int i = 0; i < ARENAS; i++) {
         uint64_t run = 0;
@@ -74,13 +74,14 @@ static void model_take(struct allocator *allocator)
     uint64_t bytes = 1 + random_word() % (UINT64_C(1) << (1 + random_word() % 19));
     if (model.count == MOST_BLOCKS)
         return;
-    omprma_addr_t address = allocator_take(allocator, bytes);
+    struct fit fit = random_word() % 2 ? fit_plain(bytes) : fit_like(random_word(), bytes);
+    omprma_addr_t address = allocator_take(allocator, bytes, fit);
     if (!address) {
-        model_assert_full(bytes);
+        model_assert_full(bytes, fit);
         model.refused++;
         return;
     }
-    assert_true(address % (bytes >= ALLOCATOR_LARGE ? 4096 : 64) == 0);
+    assert_true(address % fit.alignment == fit.residue);
     model.blocks[model.count].address = address;
     model.blocks[model.count].bytes = bytes;
     model.count++;
@@ -118,9 +119,9 @@ static void model_classify(struct allocator *allocator)
     if (place >= 0 && model.owner[place]) {
         block = model.blocks[model.owner[place] - 1].address;
         block_bytes = model.blocks[model.owner[place] - 1].bytes;
-        if (address + bytes <= block + block_bytes)
+        if (address >= block && address + bytes <= block + block_bytes)
             expected = RANGE_LIVE;
-        else if (address < block + block_bytes)
+        else if (address >= block && address < block + block_bytes)
             expected = RANGE_OVERRUN;
     }
     assert_int_equal(allocator_classify(allocator, address, bytes, &start, &size), expected);

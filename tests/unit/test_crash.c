@@ -27,6 +27,8 @@ static const char kernels_source[] =
     "void reads_null(void) { (void)*(volatile int *)0x10; }\n"
     "void writes_far(void) { *(volatile int *)0x7000dead0000 = 1; }\n"
     "void wild(void) { *(volatile int *)0xdead000000000000 = 1; }\n"
+    "char bytes[96] __attribute__((aligned(64)));\n"
+    "void misaligned(void) { __asm__ volatile(\"movaps %%xmm0, 8(%0)\" ::\"r\"(bytes)); }\n"
     "void divides(void) { zero = 1000 / zero; }\n"
     "void traps(void) { __builtin_trap(); }\n"
     "void aborts(void) { abort(); }\n"
@@ -171,6 +173,9 @@ static void describes_faults(void **state)
     (void)state;
     check_kernel("reads_null", "crashed: segmentation fault at address 0x10 (pc image+0x");
     check_kernel("writes_far", "crashed: segmentation fault at address 0x7000dead0000 (pc image+");
+    check_kernel("misaligned", "crashed: misaligned vector of 16 bytes at address 0x");
+    check_kernel("misaligned", "8 (pc image+");
+    check_kernel("misaligned", "): it must lie at a multiple of 16, as its type says; allocate");
     check_kernel("wild", "crashed: segmentation fault at address (not a valid pointer) (pc image+");
     check_kernel("divides", "crashed: integer division by zero (pc image+0x");
     check_kernel("traps", "crashed: illegal instruction (pc image+0x");

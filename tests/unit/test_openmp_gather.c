@@ -132,16 +132,23 @@ static void test_back(void **state)
 {
     (void)state;
     static struct scatter scatter;
-    char text[3][9] = {"zzzzzzzz", "zzzzzzzz", "zzzzzzzz"};
-    struct share first = take(0, 8), second = take(4, 8), far = take(0, SHARE_BYTES);
-    struct share own = take(0, SHARE_BYTES + 1), last = take(8, 8);
+    char text[4][9] = {"zzzzzzzz", "zzzzzzzz", "zzzzzzzz", "zzzzzzzz"};
+    enum { FAR = GATHER_BYTES / SHARE_BYTES };
+    struct share first = take(0, 8), second = take(4, 8), other = take(0, 8), third = take(8, 8);
+    struct share own = take(0, SHARE_BYTES + 1), far[FAR];
+    for (int i = 0; i < FAR; i++)
+        far[i] = take(0, SHARE_BYTES);
+    struct share last = take(8, 8);
     memcpy((void *)first.device, "abcdefgh", 8);
     memcpy((void *)second.device, "ijklmnop", 8);
+    memcpy((void *)other.device, "--------", 8);
+    memcpy((void *)third.device, "ABCDEFGH", 8);
     memcpy((void *)last.device, "qrstuvwx", 8);
     assert_false(scatter_add(&scatter, &own, text[0], own.device, 8));
     assert_true(scatter_add(&scatter, &second, text[1] + 4, second.device + 4, 4));
     assert_true(scatter_add(&scatter, &second, text[1], second.device, 2)); /* beyond a pointer */
-    assert_false(scatter_add(&scatter, &last, text[2], last.device, 8));    /* beyond a range */
+    assert_true(scatter_add(&scatter, &third, text[3], third.device, 8));   /* beyond a range */
+    assert_false(scatter_add(&scatter, &last, text[2], last.device, 8));    /* too far away */
     assert_true(scatter_add(&scatter, &first, text[0], first.device, 8));   /* beyond a gap */
     assert_int_equal(scatter_issue(&scatter, queue), OMPRMA_OK);
     assert_true(scatter_add(&scatter, &last, text[2], last.device, 8)); /* it is empty again */
@@ -150,9 +157,13 @@ static void test_back(void **state)
     assert_string_equal(text[0], "abcdefgh");
     assert_string_equal(text[1], "ijzzmnop");
     assert_string_equal(text[2], "qrstuvwx");
+    assert_string_equal(text[3], "ABCDEFGH");
     give(&first);
     give(&second);
-    give(&far);
+    give(&other);
+    give(&third);
+    for (int i = 0; i < FAR; i++)
+        give(&far[i]);
     give(&own);
     give(&last);
 }

@@ -20,6 +20,7 @@
 #include "base/error.h"
 #include "base/peek.h"
 #include "worker/native/image.h"
+#include "worker/native/misaligned.h"
 
 enum {
     STACK_BYTES = 64 << 10,    /* alternate stack; a signal frame alone may take 11 KiB */
@@ -27,6 +28,7 @@ enum {
     NULL_BYTES = 4096,         /* null pointers, and members of what they point to */
     SEARCH_BYTES = 64 << 10,   /* of a stack, for whose code called */
     SEARCH_WORDS = 256,        /* looked at a time */
+    CODE_BYTES = 15,           /* the longest instruction */
     WRITTEN = 2,
     FETCHED = 16, /* in a page fault's error code */
 };
@@ -101,14 +103,53 @@ static const char *signal_words(const siginfo_t *info)
     }
 }
 
+static void text_add_pc(struct words *words, uint64_t pc)
+{
+    uint64_t offset;
+
+    text_add(words, " (pc ");
+    if (image_offset(pc, &offset)) {
+        text_add(words, "image+");
+        text_add_hex(words, offset);
+    } else {
+        text_add_hex(words, pc);
+        text_add(words, ", outside the image");
+    }
+}
+
+/* False: it is another fault. */
+static bool text_add_misaligned(struct words *words, const siginfo_t *info, uint64_t pc,
+                                const struct crash_scene *scene)
+{
+    unsigned char code[CODE_BYTES];
+    struct misaligned found;
+
+    if (info->si_signo != SIGSEGV || info->si_code != SI_KERNEL ||
+        !misaligned_find(code, peek((const void *)(uintptr_t)pc, code, sizeof(code)),
+                         scene->registers, &found))
+        return false;
+    text_add(words, "misaligned vector of ");
+    text_add_number(words, found.bytes, 10);
+    text_add(words, " bytes at address ");
+    text_add_hex(words, found.address);
+    text_add_pc(words, pc);
+    text_add(words, "): it must lie at a multiple of ");
+    text_add_number(words, found.bytes, 10);
+    text_add(words, ", as its type says; allocate what is mapped so on the host (alignas, "
+                    "aligned_alloc), for the device keeps that");
+    return true;
+}
+
 /* "segmentation fault at address 0x10 (pc image+0x1a)" */
-static void text_add_fault(struct words *words, const siginfo_t *info, const ucontext_t *context)
+static void text_add_fault(struct words *words, const siginfo_t *info, const ucontext_t *context,
+                           const struct crash_scene *scene)
 {
     uint64_t pc = (uint64_t)context->uc_mcontext.gregs[REG_RIP];
     uint64_t sp = (uint64_t)context->uc_mcontext.gregs[REG_RSP];
     uint64_t address = (uint64_t)(uintptr_t)info->si_addr;
-    uint64_t offset;
 
+    if (text_add_misaligned(words, info, pc, scene))
+        return;
     text_add(words, signal_words(info));
     if (info->si_code <= 0) {
         text_add(words, " sent by a process");
@@ -124,14 +165,7 @@ static void text_add_fault(struct words *words, const siginfo_t *info, const uco
         if (info->si_code != SI_KERNEL && address - (sp - OVERFLOW_BYTES) < OVERFLOW_BYTES + 4096)
             text_add(words, ", stack overflow");
     }
-    text_add(words, " (pc ");
-    if (image_offset(pc, &offset)) {
-        text_add(words, "image+");
-        text_add_hex(words, offset);
-    } else {
-        text_add_hex(words, pc);
-        text_add(words, ", outside the image");
-    }
+    text_add_pc(words, pc);
     if (info->si_signo == SIGSEGV && info->si_code != SI_KERNEL) {
         uint64_t error = (uint64_t)context->uc_mcontext.gregs[REG_ERR];
         text_add(words, error & FETCHED   ? ", jumping there"
@@ -275,7 +309,7 @@ static void on_fault(int number, siginfo_t *info, void *context)
         scene_note(&crash->scene, info, context);
         if (number != SIGABRT) {
             text_add(&words, ": ");
-            text_add_fault(&words, info, context);
+            text_add_fault(&words, info, context, &crash->scene);
         }
         publish(crash);
     }
