@@ -254,6 +254,40 @@ static void test_any_order(void **state)
     }
 }
 
+static uintptr_t seen[MOST];
+
+static void look(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uintptr_t f,
+                 uintptr_t g, uintptr_t h)
+{
+    const uintptr_t all[MOST] = {a, b, c, d, e, f, g, h};
+    memcpy(seen, all, sizeof(seen));
+}
+
+/* Private copies of any size are aligned as what they are copies of. */
+static void test_private(void **state)
+{
+    (void)state;
+    enum { PAGE = 4096, LENGTHS = 10 };
+    static const size_t sizes[LENGTHS] = {1, 8, 63, 64, 96, 2048, 2049, 4095, 4096, 9000};
+    static _Alignas(PAGE) char host[4 * PAGE];
+    for (unsigned round = 0, seed = 1; round < 500; round++) {
+        struct region_call call = {.kernel = (uintptr_t)look};
+        struct list list = {.count = 0};
+        for (int i = 0; i < MOST; i++)
+            add(&list, host + rand_r(&seed) % PAGE, sizes[rand_r(&seed) % LENGTHS],
+                PARAM | MAP_PRIVATE | (i % 2 ? MAP_TO : 0));
+        struct maps maps = maps_of(&list);
+        struct work *work = work_begin(device, NULL, WORK_WAITED);
+        pthread_mutex_lock(&device->lock);
+        bool right = region_issue(work, &call, &maps);
+        pthread_mutex_unlock(&device->lock);
+        assert_true(work_finish(work) && right);
+        for (int i = 0; i < MOST; i++)
+            assert_int_equal(
+                ((uintptr_t)list.begins[i] - seen[i]) % (list.sizes[i] < PAGE ? 64 : PAGE), 0);
+    }
+}
+
 /* ---- random regions against a model ---- */
 
 /* Most lie side by side and travel together, some are too long for a block, and all of them for one
@@ -414,6 +448,7 @@ int main(void)
         cmocka_unit_test(test_leaving_last),
         cmocka_unit_test(test_twice),
         cmocka_unit_test(test_any_order),
+        cmocka_unit_test(test_private),
         cmocka_unit_test(test_random),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
