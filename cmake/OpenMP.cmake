@@ -7,7 +7,9 @@ omprma_sources(runtime_sources src/openmp src/face)
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/openmp/interop_names.c
     PROPERTIES COMPILE_OPTIONS -fno-lto)
 set(runtime_map ${PROJECT_SOURCE_DIR}/src/openmp/exports.map)
-omprma_internal(omprma_runtime_core ${runtime_sources})
+set(runtime_test_sources ${runtime_sources}) # what tests link, who have a main() of their own
+list(REMOVE_ITEM runtime_test_sources ${PROJECT_SOURCE_DIR}/src/openmp/start_main.c)
+omprma_internal(omprma_runtime_core ${runtime_test_sources})
 target_link_libraries(omprma_runtime_core PUBLIC Threads::Threads ${CMAKE_DL_LIBS})
 target_link_libraries(omprma_runtime_core PRIVATE omprma::bsd)
 

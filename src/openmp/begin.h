@@ -16,4 +16,8 @@
 /* A library with images for us has registered itself. Thread: any. Blocks: no. */
 void begin_wanted(void);
 
+/* Starts omprma if it is wanted and not disabled. Thread: the main one, behind the program's
+ * constructors and before main(). Blocks: until it has started. Errors end the process. */
+void begin_main(void);
+
 #endif

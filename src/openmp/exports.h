@@ -25,7 +25,7 @@ ABI_EXPORT void __tgt_unregister_lib(const struct abi_library *library);
 ABI_EXPORT void __tgt_register_requires(int64_t clauses);
 ABI_EXPORT void __tgt_init_all_rtls(void);
 
-/* ---- what comes before main() (begin.c): glibc's function is called from there ---- */
+/* ---- what comes before main() (start_main.c): glibc's function is called from there ---- */
 typedef int main_routine_t(int count, char **arguments, char **environment);
 typedef int start_main_t(main_routine_t *routine, int count, char **arguments, void (*init)(void),
                          void (*fini)(void), void (*loader_fini)(void), void *stack_end);
