@@ -56,7 +56,7 @@ static void privates_lay_out(struct privates *privates, const struct maps *maps)
         types |= maps->types[i];
     for (int large = 0; large <= 1 && (types & MAP_PRIVATE); large++) {
         for (int i = 0; i < maps->count; i++) {
-            size_t bytes = (size_t)maps->sizes[i];
+            size_t bytes = maps_bytes(maps, i);
             bool pointer = (maps->types[i] & MAP_ATTACH) != 0;
             const void *host = pointer ? maps->bases[i] : maps->begins[i];
             if (is_private(maps->types[i]) && (bytes > SMALL_BYTES) == large)
@@ -71,7 +71,7 @@ static void privates_lay_out(struct privates *privates, const struct maps *maps)
 static void private_pointer(struct work *work, const struct maps *maps, int i, unsigned char *copy)
 {
     uintptr_t base;
-    memcpy(copy, maps->bases[i], (size_t)maps->sizes[i]);
+    memcpy(copy, maps->bases[i], maps_bytes(maps, i));
     memcpy(&base, copy, sizeof(base));
     omprma_addr_t pointee = maps_look_up(work, maps->begins[i], 0);
     place_reached(work->device->remote, pointee);
@@ -94,12 +94,12 @@ static bool privates_send_small(struct work *work, const struct maps *maps,
     memset(bytes, 0, privates->small);
     for (int i = 0; i < maps->count; i++) {
         int64_t type = maps->types[i];
-        if (!is_private(type) || (size_t)maps->sizes[i] > SMALL_BYTES)
+        if (!is_private(type) || maps_bytes(maps, i) > SMALL_BYTES)
             continue;
         if (type & MAP_ATTACH)
             private_pointer(work, maps, i, bytes + privates->offsets[i]);
         else if (type & MAP_TO)
-            memcpy(bytes + privates->offsets[i], maps->begins[i], (size_t)maps->sizes[i]);
+            memcpy(bytes + privates->offsets[i], maps->begins[i], maps_bytes(maps, i));
         any = any || (type & (MAP_TO | MAP_ATTACH));
     }
     return !any || work_submit(work, work->privates.device, bytes, privates->small);
@@ -118,7 +118,7 @@ static bool privates_send_large(struct work *work, const struct maps *maps,
                                 const struct privates *privates)
 {
     for (int i = 0; i < maps->count; i++) {
-        size_t bytes = (size_t)maps->sizes[i];
+        size_t bytes = maps_bytes(maps, i);
         if (!is_private(maps->types[i]) || bytes <= SMALL_BYTES || !(maps->types[i] & MAP_TO))
             continue;
         const void *from = private_lasting(work, maps->begins[i], bytes);
@@ -155,8 +155,8 @@ static uint64_t word_mapped(struct work *work, const struct maps *maps, int i,
 {
     uintptr_t begin = (uintptr_t)maps->begins[i];
     struct mapped *mapped = maps_entered(maps, i);
-    if (!mapped && mapping_find(&work->device->mapping, begin, (size_t)maps->sizes[i], &mapped) ==
-                       OVERLAP_NONE) {
+    if (!mapped &&
+        mapping_find(&work->device->mapping, begin, maps_bytes(maps, i), &mapped) == OVERLAP_NONE) {
         bool expected = place_wanted && (maps->types[i] & MAP_IMPLICIT) &&
                         place_was_mapped(work->device->remote, begin);
         *device_begin = expected ? begin : 0;
@@ -186,7 +186,7 @@ static bool lambda_attach(struct work *work, const struct maps *maps, int i, uin
 {
     bool itself = maps->begins[i] == maps->bases[i];
     omprma_addr_t pointee = itself ? maps_look_up(work, *(void **)maps->begins[i], 0)
-                                   : maps_look_up(work, maps->begins[i], (size_t)maps->sizes[i]);
+                                   : maps_look_up(work, maps->begins[i], maps_bytes(maps, i));
     uintptr_t parent = (uintptr_t)maps->begins[map_parent(maps->types[i])];
     if (!pointee)
         return true;

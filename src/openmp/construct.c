@@ -51,14 +51,14 @@ static struct work *construct_issue(struct device *device, struct construct *con
 static bool maps_are_small(const struct maps *maps)
 {
     enum { MOST_MAPS = 32, MOST_BYTES = 2048 };
-    int64_t bytes = 0;
+    size_t bytes = 0;
     if (maps->count > MOST_MAPS)
         return false;
     for (int i = 0; i < maps->count; i++) {
         if ((maps->mappers && maps->mappers[i]) || (maps->types[i] & MAP_NON_CONTIG) ||
-            maps->sizes[i] > MOST_BYTES)
+            maps_bytes(maps, i) > MOST_BYTES)
             return false;
-        bytes += maps->sizes[i];
+        bytes += maps_bytes(maps, i);
     }
     return bytes <= MOST_BYTES;
 }

@@ -8,18 +8,32 @@
 /* More than any language has, of a range that is not contiguous. */
 enum { DIMENSIONS_MOST = 64 };
 
+/* Do bytes at `begin` say where memory is? See maps.h. */
+static bool is_memory(int64_t type)
+{
+    return !(type & (MAP_LITERAL | MAP_ATTACH | MAP_NON_CONTIG));
+}
+
+static bool ends_in_memory(const struct maps *maps, int i)
+{
+    return maps_bytes(maps, i) <= UINTPTR_MAX - (uintptr_t)maps->begins[i];
+}
+
+/* Nothing here is what a compiler makes of a sound program: no memory ends beyond all addresses, no
+ * language has so many dimensions, a copy of a pointer has its bytes, and a structure stands in the
+ * list of its member. Sizes below zero, NULL and any value where no address stands are what
+ * compilers make. */
 static const char *item_damage(const struct maps *maps, int i)
 {
     int64_t type = maps->types[i], bytes = maps->sizes[i];
-    if (map_is_plain(type) && bytes >= 0 &&
-        (uint64_t)bytes <= UINTPTR_MAX - (uintptr_t)maps->begins[i])
+    if (map_is_plain(type) && ends_in_memory(maps, i))
         return NULL;
     bool private = (type & MAP_PRIVATE) && !(type & MAP_LITERAL);
     if ((type & MAP_NON_CONTIG) && bytes > DIMENSIONS_MOST)
         return "number of dimensions";
-    if (bytes < 0 || (uint64_t)bytes > UINTPTR_MAX - (uintptr_t)maps->begins[i])
+    if (is_memory(type) && !ends_in_memory(maps, i))
         return "size";
-    if (private && (type & MAP_ATTACH) && (size_t)bytes < sizeof(void *))
+    if (private && (type & MAP_ATTACH) && bytes < (int64_t)sizeof(void *))
         return "size of a pointer";
     if (map_parent(type) >= maps->count)
         return "structure that it is a member of";
@@ -36,11 +50,11 @@ bool maps_are_damaged(const struct work *work, const struct maps *maps)
             continue;
         struct name name = name_of(maps_name(maps, i));
         return !report(work->where, work->device,
-                       "the program passes an impossible %s for map %d, \"%.*s\" (size %lld, "
-                       "type 0x%llx): its memory was overwritten, or another compiler made it than "
-                       "clang 14 to 22",
+                       "the program passes an impossible %s for map %d, \"%.*s\" (size %lld at "
+                       "%p, type 0x%llx): a pointer or a length in its clause is wrong, its memory "
+                       "was overwritten, or another compiler made it than clang 14 to 22",
                        damage, i, name.length, name.text, (long long)maps->sizes[i],
-                       (unsigned long long)maps->types[i]);
+                       maps->begins[i], (unsigned long long)maps->types[i]);
     }
     return false;
 }

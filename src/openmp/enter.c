@@ -28,7 +28,7 @@ struct range {
     uintptr_t begin, base;
     size_t bytes;
     int64_t type;
-    bool counts; /* changes the counts; members rely on those of their structure */
+    bool counts; /* else it is a way, see way.c: members rely on their structure's count */
     const char *name;
 };
 
@@ -100,10 +100,27 @@ static bool range_overlaps(struct work *work, const struct range *range, const s
     return range_impossible();
 }
 
+/* Linux keeps the first page free for null pointers. */
+static bool range_is_nowhere(struct work *work, const struct range *range)
+{
+    enum { FREE_BYTES = 4096 };
+    struct name name = name_of(range->name);
+    if (range->begin >= FREE_BYTES || !(range->type & (MAP_TO | MAP_FROM)))
+        return false;
+    return !report(work->where, work->device,
+                   "\"%.*s\" (%zu bytes at %p) is no memory: the pointer in its map clause is "
+                   "null",
+                   name.length, name.text, range->bytes, (void *)range->begin);
+}
+
 static struct mapped *range_add(struct work *work, const struct range *range)
 {
     struct device *device = work->device;
     struct share share;
+    if (range_is_nowhere(work, range)) {
+        range_impossible();
+        return NULL;
+    }
     if (!work_share(work, range->name, range->begin, range->bytes, &share)) {
         range_impossible();
         return NULL;
@@ -130,7 +147,9 @@ static struct mapped *range_make(struct work *work, const struct range *range)
         mapped = range_add(work, range);
     if (!mapped)
         return NULL;
-    mapped->base = range->base < range->begin ? range->base : range->begin;
+    if (!range->counts)
+        mapped_make_way(mapped);
+    mapped->base = mapping_base(range->base, range->begin);
     mapped->name = range->name;
     mapped->made_by = work->number;
     if (mapped->share.block) {
@@ -139,6 +158,19 @@ static struct mapped *range_make(struct work *work, const struct range *range)
     }
     info_entered(work, mapped, range, true);
     return mapped;
+}
+
+/* To a clause a range is new, too, if it was only there for a pointer in it. While others use it,
+ * what they bring back is newer than the host's. */
+static void range_count(const struct work *work, const struct range *range, struct mapped *mapped)
+{
+    if (!range->counts) {
+        mapped_enter_way(mapped);
+        return;
+    }
+    if (mapped->ways > 0 && !mapped_is_named(mapped) && LIST_EMPTY(&mapped->pins))
+        mapped->made_by = work->number;
+    mapped_enter(mapped, (range->type & MAP_HOLD) != 0);
 }
 
 /* Maps the range, or finds it mapped. *mapped is NULL if it has no length and is not mapped. */
@@ -158,8 +190,7 @@ static bool range_enter(struct work *work, const struct range *range, struct map
             place_reached(work->device->remote, (*mapped)->device);
         return *mapped && work_pin(work, *mapped, range->begin, 0);
     }
-    if (range->counts)
-        mapped_enter(*mapped, (range->type & MAP_HOLD) != 0);
+    range_count(work, range, *mapped);
     info_entered(work, *mapped, range, false);
     if (work->computes)
         place_reached(work->device->remote, (*mapped)->device);
@@ -199,11 +230,11 @@ static bool item_defer(struct work *work, struct entering *entering, const struc
         entering->room = room;
     }
     entering->attachments[entering->count++] = (struct attachment){
-        maps->bases[i], maps->begins[i], (size_t)maps->sizes[i], maps->types[i] & MAP_ALWAYS};
+        maps->bases[i], maps->begins[i], maps_bytes(maps, i), maps->types[i] & MAP_ALWAYS};
     return true;
 }
 
-/* The pointer of an item that brings its own is mapped too, if it is not part of a structure. */
+/* The pointer of an item that brings its own is on the way to it. */
 static bool item_enter_pointer(struct work *work, const struct maps *maps, int i,
                                struct mapped **mapped)
 {
@@ -211,8 +242,7 @@ static bool item_enter_pointer(struct work *work, const struct maps *maps, int i
     struct range range = {.begin = pointer,
                           .base = pointer,
                           .bytes = sizeof(void *),
-                          .type = maps->types[i] & (MAP_IMPLICIT | MAP_PRESENT | MAP_HOLD),
-                          .counts = map_parent(maps->types[i]) < 0,
+                          .type = maps->types[i] & MAP_IMPLICIT,
                           .name = maps_name(maps, i)};
     return range_enter(work, &range, mapped);
 }
@@ -235,15 +265,16 @@ static bool item_enter(struct work *work, const struct maps *maps, int i)
 {
     int64_t type = maps->types[i];
     bool member = map_parent(type) >= 0, object = (type & MAP_PTR_AND_OBJ) != 0;
+    bool leads = maps_lead(maps, i);
     struct mapped *pointer = NULL, *mapped = NULL;
     void *pointer_host = maps->bases[i];
     if (object && !item_enter_pointer(work, maps, i, &pointer))
         return false;
     struct range range = {.begin = (uintptr_t)maps->begins[i],
                           .base = (uintptr_t)(object ? pointer_value(pointer_host) : pointer_host),
-                          .bytes = (size_t)maps->sizes[i],
-                          .type = type,
-                          .counts = object || !(member || maps->inner),
+                          .bytes = maps_bytes(maps, i),
+                          .type = leads ? type & (MAP_TO | MAP_IMPLICIT) : type,
+                          .counts = !leads && (object || !(member || maps->inner)),
                           .name = maps_name(maps, i)};
     if (!range_enter(work, &range, &mapped) || (mapped && !range_fill(work, &range, mapped)))
         return false;
@@ -261,7 +292,7 @@ static maps_function list_enter;
 
 static bool any_enter(struct work *work, const struct maps *maps, int i, void *context)
 {
-    if (maps->plainly && map_is_plain(maps->types[i]) && plain_enter(work, maps, i))
+    if (maps->plainly && maps_item_is_plain(maps, i) && plain_enter(work, maps, i))
         return true;
     if (maps->types[i] & MAP_ATTACH)
         return map_is_private(maps->types[i]) || item_defer(work, context, maps, i);
@@ -275,7 +306,7 @@ static bool any_enter(struct work *work, const struct maps *maps, int i, void *c
 /* Does not depend on what stands before it, and shares a block. */
 static bool is_small(const struct maps *maps, int i)
 {
-    return map_is_plain(maps->types[i]) && maps->sizes[i] > 0 && maps->sizes[i] <= SHARE_BYTES &&
+    return maps_item_is_plain(maps, i) && maps->sizes[i] > 0 && maps->sizes[i] <= SHARE_BYTES &&
            !(maps->mappers && maps->mappers[i]);
 }
 
@@ -301,7 +332,7 @@ static int order_make(const struct maps *maps, int first, uint8_t order[ORDER_MO
 static bool list_enter(struct work *work, const struct maps *maps, void *context)
 {
     uint8_t order[ORDER_MOST];
-    for (int first = 0, count; first<maps->count; first += count> 0 ? count : 1) {
+    for (int first = 0, count; first < maps->count; first += count> 0 ? count : 1) {
         count = order_make(maps, first, order);
         if (count == 0 && !any_enter(work, maps, first, context))
             return false;

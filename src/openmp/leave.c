@@ -23,7 +23,7 @@ static void info_left(const struct work *work, const struct mapped *mapped, cons
                       size_t bytes, int64_t type, bool counts)
 {
     char references[24], holds[24];
-    bool hold = (type & MAP_HOLD) != 0, last = mapped->references == 0 && mapped->holds == 0;
+    bool hold = (type & MAP_HOLD) != 0, last = !mapped_is_wanted(mapped);
     const char *action = !counts ? " (update suppressed)"
                          : last  ? " (decremented, delayed deletion)"
                                  : " (decremented)";
@@ -49,10 +49,9 @@ static bool list_info_removed(struct work *work, const struct maps *maps, void *
             continue;
         }
         uintptr_t begin = (uintptr_t)maps->begins[i];
-        size_t bytes = (size_t)maps->sizes[i];
+        size_t bytes = maps_bytes(maps, i);
         if (mapping_find(&work->device->mapping, begin, bytes, &mapped) == OVERLAP_NONE ||
-            mapped->begin != begin || mapped->end != begin + bytes || mapped->references > 0 ||
-            mapped->holds > 0)
+            mapped->begin != begin || mapped->end != begin + bytes || mapped_is_wanted(mapped))
             continue;
         struct name name = name_of(mapped->name);
         info_print(work->device->number,
@@ -64,23 +63,36 @@ static bool list_info_removed(struct work *work, const struct maps *maps, void *
     return true;
 }
 
-/* Takes one count off; the last one makes this work see to its removal. */
-static bool range_leave(struct work *work, struct mapped *mapped, int64_t type)
+/* The last one to leave makes its work see to the removal. */
+static bool range_settle(struct work *work, struct mapped *mapped)
 {
-    mapped_leave(mapped, (type & MAP_HOLD) != 0, (type & MAP_DELETE) != 0);
-    if (mapped->references > 0 || mapped->holds > 0)
-        return true;
-    return work_pin(work, mapped, mapped->begin, 0);
+    return mapped_is_wanted(mapped) || work_pin(work, mapped, mapped->begin, 0);
 }
 
-static bool item_leave_pointer(struct work *work, const struct maps *maps, int i)
+/* Takes one count off, or all. *times: how often it was entered by what leaves it. */
+static bool range_leave(struct work *work, struct mapped *mapped, int64_t type, uint64_t *times)
 {
-    struct mapped *pointer;
-    if (!(maps->types[i] & MAP_PTR_AND_OBJ) || map_parent(maps->types[i]) >= 0 ||
-        mapping_find(&work->device->mapping, (uintptr_t)maps->bases[i], sizeof(void *), &pointer) !=
-            OVERLAP_INSIDE)
+    bool hold = (type & MAP_HOLD) != 0, all = (type & MAP_DELETE) != 0;
+    uint64_t count = hold ? mapped->holds : mapped->references;
+    *times = all && count > 0 && count != COUNT_INFINITE ? count : 1;
+    mapped_leave(mapped, hold, all);
+    return range_settle(work, mapped);
+}
+
+/* The way to something that leaves, as often as that does. */
+static bool way_leave(struct work *work, uintptr_t begin, size_t bytes, uint64_t times)
+{
+    struct mapped *mapped;
+    if (mapping_find(&work->device->mapping, begin, bytes, &mapped) != OVERLAP_INSIDE)
         return true;
-    return range_leave(work, pointer, maps->types[i]);
+    mapped_leave_way(mapped, times);
+    return range_settle(work, mapped);
+}
+
+static bool item_leave_pointer(struct work *work, const struct maps *maps, int i, uint64_t times)
+{
+    return !(maps->types[i] & MAP_PTR_AND_OBJ) ||
+           way_leave(work, (uintptr_t)maps->bases[i], sizeof(void *), times);
 }
 
 /* Others that have left already may still be computing with it. */
@@ -95,40 +107,76 @@ static bool item_retrieve(struct work *work, struct mapped *mapped, uintptr_t be
            range_retrieve(work, mapped, (void *)begin, end - begin);
 }
 
-static bool item_leave(struct work *work, const struct maps *maps, int i)
+static bool item_counts(const struct maps *maps, int i)
 {
     int64_t type = maps->types[i];
-    size_t bytes = (size_t)maps->sizes[i];
+    return (type & MAP_PTR_AND_OBJ) || !(map_parent(type) >= 0 || maps->inner);
+}
+
+/* A member's delete is its structure's: that is one range. Other members come back before. */
+static int64_t item_type(const struct maps *maps, int i)
+{
+    int64_t type = maps->types[i];
+    bool whole = i + 1 < maps->count && map_parent(maps->types[i + 1]) == i;
+    for (int each = i + 1; each < maps->count && whole; each++)
+        if (map_parent(maps->types[each]) == i && !(maps->types[each] & MAP_PTR_AND_OBJ) &&
+            !maps_lead(maps, each))
+            type |= maps->types[each] & MAP_DELETE;
+    return type;
+}
+
+static bool item_take_off(struct work *work, const struct maps *maps, int i, struct mapped *mapped,
+                          uint64_t *times)
+{
+    if (item_counts(maps, i))
+        return range_leave(work, mapped, item_type(maps, i), times);
+    if (!mapped_is_named(mapped)) /* as when it came */
+        mapped_leave_way(mapped, 1);
+    return range_settle(work, mapped);
+}
+
+static bool item_leave_object(struct work *work, const struct maps *maps, int i, uint64_t *times)
+{
+    int64_t type = maps->types[i];
+    size_t bytes = maps_bytes(maps, i);
     uintptr_t begin = (uintptr_t)maps->begins[i];
     struct mapped *mapped = maps_entered(maps, i);
     bool hold = (type & MAP_HOLD) != 0, all = (type & MAP_DELETE) != 0;
-    bool counts = (type & MAP_PTR_AND_OBJ) || !(map_parent(type) >= 0 || maps->inner);
     enum overlap overlap =
         mapped ? OVERLAP_INSIDE : mapping_find(&work->device->mapping, begin, bytes, &mapped);
     if (overlap == OVERLAP_NONE || (overlap == OVERLAP_PARTLY && !(type & MAP_IMPLICIT)))
-        return type & MAP_PRESENT ? item_absent(work, maps, i) : item_leave_pointer(work, maps, i);
+        return !(type & MAP_PRESENT) || item_absent(work, maps, i);
     bool back = (type & MAP_ALWAYS) || mapped_is_last(mapped, hold, all);
-    if (counts && !range_leave(work, mapped, type))
+    if (!item_take_off(work, maps, i, mapped, times))
         return false;
     if (info_wants(INFO_EXISTS))
-        info_left(work, mapped, (const void *)begin, bytes, type, counts);
-    if ((type & MAP_FROM) && back && bytes > 0 && !item_retrieve(work, mapped, begin, bytes))
-        return false;
-    return item_leave_pointer(work, maps, i);
+        info_left(work, mapped, (const void *)begin, bytes, type, item_counts(maps, i));
+    return !(type & MAP_FROM) || !back || bytes == 0 || item_retrieve(work, mapped, begin, bytes);
+}
+
+/* *times: how often what stands behind it in the list was entered, and then the same of it. */
+static bool item_leave(struct work *work, const struct maps *maps, int i, uint64_t *times)
+{
+    if (maps_lead(maps, i))
+        return way_leave(work, (uintptr_t)maps->begins[i], maps_bytes(maps, i), *times) &&
+               item_leave_pointer(work, maps, i, *times);
+    *times = 1;
+    return item_leave_object(work, maps, i, times) && item_leave_pointer(work, maps, i, *times);
 }
 
 static bool list_leave(struct work *work, const struct maps *maps, void *context)
 {
+    uint64_t times = 1;
     for (int i = maps->count - 1; i >= 0; i--) {
         bool right = true;
         if (map_is_private(maps->types[i]) || (maps->types[i] & MAP_ATTACH))
             continue;
-        if (maps->plainly && map_is_plain(maps->types[i]) && plain_leave(work, maps, i))
+        if (maps->plainly && maps_item_is_plain(maps, i) && plain_leave(work, maps, i))
             continue;
         if (maps->mappers && maps->mappers[i])
             right = mapper_run(work, maps, i, list_leave, context);
         else
-            right = item_leave(work, maps, i);
+            right = item_leave(work, maps, i, &times);
         if (!right)
             return false;
     }

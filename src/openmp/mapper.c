@@ -75,6 +75,20 @@ static void *columns_make(const struct components *all, struct maps *maps)
     return columns;
 }
 
+/* Clang's mappers pass on directions, and nothing else that was said of what the mapper stands for:
+ * what is said of all holds for each part, but for pointers on the way to some. Only what lies in
+ * the thing itself has to be present. */
+static void flags_pass_on(const struct maps *made, int64_t type)
+{
+    for (int i = 0; i < made->count; i++) {
+        if (maps_lead(made, i))
+            continue;
+        made->types[i] |= type & (MAP_ALWAYS | MAP_DELETE | MAP_HOLD);
+        if (!(made->types[i] & MAP_PTR_AND_OBJ))
+            made->types[i] |= type & MAP_PRESENT;
+    }
+}
+
 bool mapper_run(struct work *work, const struct maps *maps, int i, maps_function *call,
                 void *context)
 {
@@ -88,10 +102,9 @@ bool mapper_run(struct work *work, const struct maps *maps, int i, maps_function
     /* A member's mapper is not told that its structure is mapped and counted already. */
     struct maps made = {.inner =
                             maps->inner || (map_parent(type) >= 0 && !(type & MAP_PTR_AND_OBJ))};
-    /* Clang's mappers do not pass on that the counts are to become none. */
-    for (struct component *each = all.first; each < all.end; each++)
-        each->type |= type & MAP_DELETE;
     void *columns = exhausted ? NULL : columns_make(&all, &made);
+    if (columns)
+        flags_pass_on(&made, type);
     bool right =
         columns ? !maps_are_damaged(work, &made) && call(work, &made, context)
                 : report(work->where, work->device, "no host memory for the items of a mapper");

@@ -264,6 +264,8 @@ bool mapped_is_last(const struct mapped *mapped, bool hold, bool all)
 void mapped_leave(struct mapped *mapped, bool hold, bool all)
 {
     uint64_t *count = hold ? &mapped->holds : &mapped->references;
+    if (all)
+        mapped->ways = 0;
     if (*count == COUNT_INFINITE || *count == 0)
         return;
     *count = all ? 0 : *count - 1;

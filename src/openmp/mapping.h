@@ -47,6 +47,8 @@ struct mapped {
     omprma_addr_t device; /* corresponds to begin */
     struct share share;   /* its memory; none: not allocated by the table's owner */
     uint64_t references, holds;
+    uint64_t ways; /* that lead through pointers in it to something else, and nobody had it mapped:
+                    * those that came while somebody had do not count, see way.c */
     struct pinned_list pins; /* of works under way that use it, see work.h */
     struct work *writer;     /* the last work that moved its data, if that is still writer_number */
     uint64_t writer_number;
@@ -123,6 +125,7 @@ static inline void mapping_revive(struct mapping *mapping, struct mapped *vacant
     vacant->base = vacant->begin;
     vacant->references = hold ? 0 : 1;
     vacant->holds = hold ? 1 : 0;
+    vacant->ways = 0;
     vacant->name = NULL;
     vacant->writer = NULL;
 }
@@ -148,16 +151,53 @@ struct mapped *mapping_next(struct mapped *mapped);
 
 void mapped_enter(struct mapped *mapped, bool hold);
 
+/* A clause has it mapped. */
+static inline bool mapped_is_named(const struct mapped *mapped)
+{
+    return mapped->references > 0 || mapped->holds > 0;
+}
+
+/* Of one that was made this moment: it was not for a clause, but for a pointer in it. */
+static inline void mapped_make_way(struct mapped *mapped)
+{
+    mapped->references = mapped->holds = 0;
+    mapped->ways = 1;
+}
+
+/* One that was there; and `times` exits. */
+static inline void mapped_enter_way(struct mapped *mapped)
+{
+    mapped->ways += !mapped_is_named(mapped);
+}
+
+static inline void mapped_leave_way(struct mapped *mapped, uint64_t times)
+{
+    mapped->ways -= times < mapped->ways ? times : mapped->ways;
+}
+
+/* A clause, or a way. */
+static inline bool mapped_is_wanted(const struct mapped *mapped)
+{
+    return mapped_is_named(mapped) || mapped->ways > 0;
+}
+
 /* Would one more exit be the last one? `all`: after a delete. */
 bool mapped_is_last(const struct mapped *mapped, bool hold, bool all);
 
-/* One exit; `all`: the references become none, unless they are infinite. */
+/* One exit; `all`: the references become none, unless they are infinite, and so do ways. */
 void mapped_leave(struct mapped *mapped, bool hold, bool all);
 
 /* Nobody has it mapped or needs it any more. */
 static inline bool mapped_is_over(const struct mapped *mapped)
 {
-    return mapped->references == 0 && mapped->holds == 0 && LIST_EMPTY(&mapped->pins);
+    return !mapped_is_wanted(mapped) && LIST_EMPTY(&mapped->pins);
+}
+
+/* Of the variable that a range at `begin` is a part of: a base that is no address before it is not
+ * that variable's. */
+static inline uintptr_t mapping_base(uintptr_t base, uintptr_t begin)
+{
+    return base && base < begin ? base : begin;
 }
 
 static inline omprma_addr_t mapped_address(const struct mapped *mapped, uintptr_t host)

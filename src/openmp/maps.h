@@ -2,6 +2,31 @@
  * maps.h: what map clauses mean: entering and leaving a data environment, motion clauses. Only the
  * meaning: ranges are kept by mapping.h, moved by work.h.
  *
+ * What an item's columns stand for. `size` counts bytes at `begin`, but for three kinds: LITERAL
+ * (the value stands in `base` and `begin`, which are no addresses), ATTACH (of the pointer at
+ * `base`; `begin` is what it points to, and may be anything) and NON_CONTIG (dimensions at
+ * `begin`). Only the other kinds say where memory is. With PTR_AND_OBJ `base` is where a pointer
+ * to the object lies.
+ *
+ * Of which object a flag speaks:
+ *
+ *   TO, FROM      the item's bytes; never the pointer to them, whose copy is made by attaching
+ *   ALWAYS        the same; with ATTACH: the pointer is attached though nothing is new
+ *   PRESENT       the item's bytes have to be mapped; the pointer to them need not be
+ *   DELETE        the range that the item's bytes lie in: of a member, its structure's; never the
+ *                 range that the pointer lies in
+ *   HOLD          which of the counts of that range
+ *   IMPLICIT      the item's bytes may be mapped partly
+ *   CLOSE         nothing: a device has one kind of memory
+ *   MEMBER_OF     its structure has an item, which counts for both; with PTR_AND_OBJ the object
+ *                 lies elsewhere and counts for itself
+ *   no direction  alloc or release
+ *
+ * A mapper's items have the flags that the mapper gives them, and those of the item that it stands
+ * for, see mapper.c. Plain items (plain.c) have none but TO, FROM and IMPLICIT, and no pointer.
+ * clang 22 passes pointers as items of their own (ATTACH), which neither count nor map anything;
+ * other forms are in way.c.
+ *
  * Thread: the caller holds the lock of the work's device around each call. Blocks: when the work's
  * queue is full. Errors: false means that it was reported; what was issued goes on.
  */
@@ -50,6 +75,13 @@ static inline struct mapped *maps_entered(const struct maps *maps, int i)
     return maps->entered ? maps->entered[i] : NULL;
 }
 
+/* Of an item that is no list of dimensions. Where a section ends before it begins flang passes less
+ * than none. */
+static inline size_t maps_bytes(const struct maps *maps, int i)
+{
+    return maps->sizes[i] > 0 ? (size_t)maps->sizes[i] : 0;
+}
+
 /* What is neither mapped nor moved: values, private variables. */
 static inline bool map_is_private(int64_t type)
 {
@@ -59,6 +91,15 @@ static inline bool map_is_private(int64_t type)
 /* What no compiler makes, and so is reported: sizes, types and numbers that cannot be. All that
  * follows relies on it. */
 bool maps_are_damaged(const struct work *work, const struct maps *maps);
+
+/* Is it there only for pointers on the way to what other items are for? See way.c. */
+bool maps_lead_to_others(const struct maps *maps, int i);
+
+static inline bool maps_lead(const struct maps *maps, int i)
+{
+    const int64_t behind = MAP_PTR_AND_OBJ | MAP_MEMBER_OF;
+    return i + 1 < maps->count && (maps->types[i + 1] & behind) && maps_lead_to_others(maps, i);
+}
 
 bool maps_enter(struct work *work, const struct maps *maps);
 bool maps_leave(struct work *work, const struct maps *maps);
@@ -87,6 +128,12 @@ bool pointer_attach(struct work *work, struct mapped *mapped, void *pointer, siz
 static inline bool map_is_plain(int64_t type)
 {
     return !(type & ~(int64_t)(MAP_TO | MAP_FROM | MAP_TARGET_PARAM | MAP_IMPLICIT));
+}
+
+/* Of a list that may go plainly: may this item? */
+static inline bool maps_item_is_plain(const struct maps *maps, int i)
+{
+    return map_is_plain(maps->types[i]) && !maps_lead(maps, i);
 }
 
 /* Nobody wants to be told of each step, or may have to be given everything back. */

@@ -39,10 +39,10 @@ static bool is_ours(const struct work *work, const struct mapped *mapped)
 bool plain_enter(struct work *work, const struct maps *maps, int i)
 {
     uintptr_t begin = (uintptr_t)maps->begins[i], base = (uintptr_t)maps->bases[i];
-    size_t bytes = (size_t)maps->sizes[i];
+    size_t bytes = maps_bytes(maps, i);
     struct mapped *mapped = mapping_near(&work->device->mapping, begin, bytes);
     if (!mapped || !work->spare || (!mapped->vacant && !is_settled(work, mapped)) ||
-        mapped->made_by == work->number)
+        mapped->made_by == work->number || mapped->ways > 0)
         return false;
     bool fills = mapped->vacant && (maps->types[i] & MAP_TO);
     if (fills && !(work->gather &&
@@ -50,7 +50,7 @@ bool plain_enter(struct work *work, const struct maps *maps, int i)
         return false;
     if (mapped->vacant) {
         revive(work, mapped);
-        mapped->base = base < begin ? base : begin;
+        mapped->base = mapping_base(base, begin);
         mapped->name = maps_name(maps, i);
     } else {
         mapped_enter(mapped, false);
@@ -68,7 +68,7 @@ bool plain_leave(struct work *work, const struct maps *maps, int i)
 {
     struct mapped *mapped = maps->entered[i];
     uintptr_t begin = (uintptr_t)maps->begins[i];
-    size_t bytes = (size_t)maps->sizes[i];
+    size_t bytes = maps_bytes(maps, i);
     if (!mapped || mapped->begin != begin || mapped->end - begin != bytes || !is_ours(work, mapped))
         return false;
     bool last = mapped_is_last(mapped, false, false);

@@ -119,14 +119,14 @@ static bool list_update(struct work *work, const struct maps *maps, void *contex
 {
     for (int i = 0; i < maps->count; i++) {
         bool right = true;
-        if (map_is_private(maps->types[i]) || (maps->types[i] & MAP_ATTACH))
+        if (map_is_private(maps->types[i]) || (maps->types[i] & MAP_ATTACH) || maps_lead(maps, i))
             continue;
         if (maps->mappers && maps->mappers[i])
             right = mapper_run(work, maps, i, list_update, context);
         else if (maps->types[i] & MAP_NON_CONTIG)
             right = item_update_parts(work, maps, i);
         else
-            right = part_update(work, maps, i, maps->begins[i], (size_t)maps->sizes[i]);
+            right = part_update(work, maps, i, maps->begins[i], maps_bytes(maps, i));
         if (!right)
             return false;
     }

@@ -13,73 +13,7 @@
 
 #include "openmp/exports.h"
 #include "openmp/region.h"
-
-enum { ITEMS = 8 };
-
-/* A list under construction. */
-struct list {
-    void *bases[ITEMS], *begins[ITEMS], *mappers[ITEMS];
-    int64_t sizes[ITEMS], types[ITEMS];
-    int32_t count;
-};
-
-static void add(struct list *list, void *base, void *begin, size_t bytes, int64_t type)
-{
-    list->bases[list->count] = base;
-    list->begins[list->count] = begin;
-    list->sizes[list->count] = (int64_t)bytes;
-    list->types[list->count++] = type;
-}
-
-static int64_t member_of(int index)
-{
-    return (int64_t)((uint64_t)(index + 1) << 48);
-}
-
-static struct list list_of(void *begin, size_t bytes, int64_t type)
-{
-    struct list list = {.count = 0};
-    add(&list, begin, begin, bytes, type);
-    return list;
-}
-
-static struct maps maps_of(struct list *list)
-{
-    return (struct maps){list->count, list->bases,   list->begins, list->sizes, list->types,
-                         NULL,        list->mappers, false,        NULL,        false};
-}
-
-static struct device *device;
-
-static int set_up(void **state)
-{
-    (void)state;
-    return device_choose(0, NULL, &device) == CHOICE_DEVICE ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    device_leave();
-    return 0;
-}
-
-/* Runs one of the three, waits, and says whether it was right. */
-static bool run(bool (*what)(struct work *, const struct maps *), struct list list)
-{
-    struct maps maps = maps_of(&list);
-    struct work *work = work_begin(device, NULL, WORK_WAITED);
-    pthread_mutex_lock(&device->lock);
-    bool right = what(work, &maps);
-    pthread_mutex_unlock(&device->lock);
-    return work_finish(work) && right;
-}
-
-/* The device's copy; its memory is ours. */
-static void *copy_of(const void *host)
-{
-    return omp_get_mapped_ptr(host, 0);
-}
+#include "tests/unit/maps_fixture.h"
 
 static void test_counts(void **state)
 {
@@ -131,15 +65,6 @@ static void test_wrong_lists(void **state)
     assert_true(run(maps_update, list_of(x, 8, MAP_TO)));
 }
 
-static bool is_damaged(struct list list)
-{
-    struct maps maps = maps_of(&list);
-    struct work *work = work_begin(device, NULL, WORK_WAITED);
-    bool damaged = maps_are_damaged(work, &maps);
-    assert_true(work_finish(work));
-    return damaged;
-}
-
 /* What no compiler makes is reported, and nothing is done. */
 static void test_damaged_lists(void **state)
 {
@@ -150,7 +75,8 @@ static void test_damaged_lists(void **state)
     struct list cut = list_of(&pointer, 4, MAP_TARGET_PARAM | MAP_PRIVATE | MAP_ATTACH);
     shaped.sizes[0] = 65;
     shaped.types[0] |= MAP_NON_CONTIG;
-    assert_true(is_damaged(list_of(x, (size_t)-1, MAP_TO)));
+    assert_true(is_damaged(list_of((char *)UINTPTR_MAX - 2, 4, MAP_TO)));
+    assert_true(is_damaged(list_of((char *)UINTPTR_MAX - 2, 4, MAP_TO | MAP_PRIVATE)));
     assert_true(is_damaged(list_of(x, SIZE_MAX / 2, MAP_TO | (int64_t)(UINT64_C(9) << 48))));
     assert_true(is_damaged(list_of(x, 4, MAP_TO | member_of(1))));
     assert_true(is_damaged(shaped));
@@ -472,17 +398,6 @@ static void test_use_device_address(void **state)
 }
 
 /* ---- arguments ---- */
-
-static struct arguments built;
-
-static void arguments_of(struct list list, size_t leading, struct work *work)
-{
-    struct maps maps = maps_of(&list);
-    pthread_mutex_lock(&device->lock);
-    assert_true(maps_enter(work, &maps));
-    assert_true(arguments_build(work, &maps, leading, &built));
-    pthread_mutex_unlock(&device->lock);
-}
 
 /* Private variables share a block, keep their alignment, and large ones are not copied on the way.
  */

@@ -1,0 +1,61 @@
+/*
+ * way.c: pointers on the way to what a clause names, see maps.h. map(to: s.all[1].p[:n]) names n
+ * elements, and neither s.all nor p. Where pointers are passed by PTR_AND_OBJ (clang up to 21, and
+ * mappers of 22) the list has items for these pointers as well:
+ *
+ *   base       begin         size
+ *   &s         &s.all           8                          the part of s where pointers lie
+ *   &s.all     &s.all[1].p      8   PTR_AND_OBJ, member    the pointer to what was named
+ *   &all[1].p  &all[1].p[0]   8 n   PTR_AND_OBJ, TO        what was named
+ *
+ * and map(to: rows[2][:n]) has &rows[2] with the flags of the elements, DELETE too. A pointer is to
+ * be on the device while somebody needs what it points to. But when another clause has mapped the
+ * memory where it lies, that is for the other clause to end: counted twice, s.all[:4] would not
+ * come back when its own count is over, and a delete would take it with the elements. So what
+ * leads to something else is not counted in ranges that are mapped for themselves; where nobody
+ * has mapped the place, a range is made for it that counts its ways (mapping.h). No flag is its
+ * own, and nothing is moved for it but by attaching.
+ */
+#include "openmp/maps.h"
+
+/* The next item's object is found through the pointer that this one is. */
+static bool is_pointer_to_next(const struct maps *maps, int i)
+{
+    return i + 1 < maps->count && maps->sizes[i] == sizeof(void *) &&
+           (maps->types[i + 1] & MAP_PTR_AND_OBJ) && maps->bases[i + 1] == maps->begins[i];
+}
+
+/* clang up to 21 has the pointer `pp` in map(pp[0]->p[:n]) as a member of *pp[0]. */
+static bool is_stray_member(const struct maps *maps, int i)
+{
+    int parent = map_parent(maps->types[i]);
+    if (parent < 0 || parent >= i || (maps->types[i] & MAP_PTR_AND_OBJ))
+        return false;
+    uintptr_t begin = (uintptr_t)maps->begins[i], whole = (uintptr_t)maps->begins[parent];
+    return begin < whole || begin - whole >= maps_bytes(maps, parent);
+}
+
+/* A part of a structure of which nothing is named but what its pointers point to. Its members come
+ * behind it, up to the next item that neither is one nor is found through one. */
+static bool is_part_of_pointers(const struct maps *maps, int i)
+{
+    const int64_t named = MAP_TO | MAP_FROM | MAP_ALWAYS | MAP_DELETE | MAP_PTR_AND_OBJ;
+    bool any = false;
+    if (maps->types[i] & named)
+        return false;
+    for (int each = i + 1; each < maps->count; each++) {
+        bool member = map_parent(maps->types[each]) == i;
+        bool object = (maps->types[each] & MAP_PTR_AND_OBJ) != 0;
+        if (!member && !object)
+            break;
+        if (!object && !is_pointer_to_next(maps, each) && !is_stray_member(maps, each))
+            return false;
+        any = any || member;
+    }
+    return any;
+}
+
+bool maps_lead_to_others(const struct maps *maps, int i)
+{
+    return is_pointer_to_next(maps, i) || is_part_of_pointers(maps, i);
+}
