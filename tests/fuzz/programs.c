@@ -263,6 +263,20 @@ static int64_t size_take(struct input *input)
     return (int64_t)take(input, 8);
 }
 
+/* Where no memory begins there may be any value, see openmp/maps.h. */
+static void value_take(struct input *input, struct list *list, int32_t i)
+{
+    bool literal = (list->types[i] & MAP_LITERAL) != 0;
+    if (!literal && !(list->types[i] & MAP_ATTACH) && list->sizes[i] > 0)
+        return;
+    list->begins[i] = (void *)take(input, 8); /* NOLINT(performance-no-int-to-ptr) */
+    list->mappers[i] = NULL;
+    if (literal && !(list->types[i] & MAP_PTR_AND_OBJ))
+        list->bases[i] = list->begins[i];
+    else
+        list->bases[i] = address_take(input);
+}
+
 static void item_take(struct input *input, struct list *list)
 {
     int32_t i = list->count++;
@@ -271,11 +285,13 @@ static void item_take(struct input *input, struct list *list)
     list->sizes[i] = size_take(input);
     list->begins[i] = address_take(input);
     list->bases[i] = shape & 1 ? list->begins[i] : address_take(input);
-    if (list->types[i] & MAP_NON_CONTIG)
-        list->begins[i] = program.shapes;
     list->names[i] = shape & 2 ? name_take(input) : NULL;
     *(void (**)(void *, void *, void *, int64_t, int64_t, void *)) & list->mappers[i] =
         (shape & 0x1c) == 0x1c ? mapper : NULL;
+    if (shape & 0x20)
+        value_take(input, list, i);
+    if (list->types[i] & MAP_NON_CONTIG)
+        list->begins[i] = program.shapes;
 }
 
 static void list_take(struct input *input, struct list *list)

@@ -12,7 +12,7 @@ state=$seed
 . "$here/../random/settings.sh"
 
 # The programs, and how many seeds or rounds of each take a few seconds.
-programs=(random:4000 randomdeep:40 maplist:80)
+programs=(random:4000 randomdeep:40 randomtree:200 maplist:80)
 versions=()
 for version in 14 15 16 19 22; do
     [ ! -x "$root/build/toolchains/llvm-$version/bin/clang" ] || versions+=("$version")

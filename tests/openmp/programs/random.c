@@ -1,8 +1,9 @@
 /* test: args=1;100
  * Random maps against a model on the host: data regions nested in each other, enter, exit, update
- * and delete of whole arrays and parts, regions that map on the way, on all devices and from
- * several threads, each with arrays of its own. Arguments: first seed, number of seeds. A seed that
- * goes wrong is printed, with its step. */
+ * and delete of whole arrays and parts, regions that map on the way, values of every type by value,
+ * on all devices and from several threads, each with arrays of its own. Arguments: first seed,
+ * number of seeds. A seed that goes wrong is printed, with its step. */
+#include "bits.h"
 #include "check.h"
 
 #include <string.h>
@@ -186,6 +187,34 @@ static void region(struct player *p, int a)
     }
 }
 
+/* How they are passed is for the compiler to choose. */
+static void values(struct player *p)
+{
+    struct bits bits = bits_draw(&p->seed), seen;
+    uint64_t mine = bits.u64, own = 0;
+    BITS_AS_VARIABLES(bits)
+    memset(&seen, 0, sizeof(seen));
+    if (draw(p, 2)) {
+#pragma omp target device(p->device) map(tofrom : seen) map(from : own) private(mine)
+        {
+            BITS_SEE(seen)
+            mine = u64 + 1;
+            own = mine;
+        }
+    } else {
+#pragma omp target device(p->device) map(tofrom                                                    \
+                                         : seen) map(from                                          \
+                                                     : own)                                        \
+    firstprivate(i8, u16, i32, u64, f, d, yes, mine)
+        {
+            BITS_SEE(seen)
+            own = ++mine;
+        }
+    }
+    if (!p->wrong && (memcmp(&seen, &bits, sizeof(seen)) != 0 || own != u64 + 1))
+        p->wrong = 1 + p->steps;
+}
+
 /* Two arrays at once, and steps inside. */
 static void data_region(struct player *p)
 {
@@ -214,7 +243,7 @@ static void step(struct player *p)
     int a = draw(p, ARRAYS);
     if (p->wrong || p->steps++ > STEPS)
         return;
-    switch (draw(p, 8)) {
+    switch (draw(p, 9)) {
     case 0:
     case 1:
         enter(p, a);
@@ -231,6 +260,9 @@ static void step(struct player *p)
     case 5:
     case 6:
         region(p, a);
+        break;
+    case 7:
+        values(p);
         break;
     default:
         if (p->depth < DEPTH)

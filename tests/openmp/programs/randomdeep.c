@@ -1,10 +1,12 @@
 /* test: needs=own args=1;8
  * Random structures with pointers against a model on the host: entered, left, updated and computed
  * with by a mapper or member by member, as nowait constructs in chains that depend on each other,
- * on all devices and from several threads, each with structures of its own. Arguments: first seed,
+ * on all devices and from several threads, each with structures of its own; values of every type
+ * between them. Arguments: first seed,
  * number of seeds. A seed that goes wrong is printed, with its step. (LLVM's libomptarget 14 to 16
  * keeps a reference to a structure that its mapper maps, and shows the device's pointers in a
  * structure that comes back.) */
+#include "bits.h"
 #include "check.h"
 
 #include <string.h>
@@ -34,6 +36,7 @@ struct player {
     struct node nodes[NODES];
     double values[NODES][MOST];
     struct model models[NODES];
+    struct bits bits[NODES], seen[NODES]; /* by the last region that was given some */
 };
 
 static int draw(struct player *p, int limit)
@@ -138,6 +141,20 @@ static void region(struct player *p, int n)
     compute(&m->device, x->count, value);
     model_leave(m, whole, 1);
 }
+
+static void values(struct player *p, int n)
+{
+    struct node *x = &p->nodes[n];
+    struct bits *seen = &p->seen[n];
+    p->bits[n] = bits_draw(&p->seed);
+    BITS_AS_VARIABLES(p->bits[n])
+    void *pointer = (void *)(uintptr_t)u64;
+#pragma omp target device(device_of(p, n)) map(tofrom : seen[0:1]) nowait depend(inout : x[0]) firstprivate(u64, d, f, i32, u16, i8, yes, pointer)
+    {
+        BITS_SEE(*seen)
+        seen->u64 = (uintptr_t)pointer == u64 ? u64 : ~u64;
+    }
+}
 // clang-format on
 
 /* When nothing is under way, and what is mapped does not notice. */
@@ -157,7 +174,8 @@ static void compare(struct player *p)
         const struct node *x = &p->nodes[n];
         const struct side *host = &p->models[n].host;
         if (!p->wrong && (x->values != p->values[n] || x->scale != host->scale ||
-                          memcmp(x->values, host->values, sizeof(host->values)) != 0))
+                          memcmp(x->values, host->values, sizeof(host->values)) != 0 ||
+                          memcmp(&p->seen[n], &p->bits[n], sizeof(p->bits[n])) != 0))
             p->wrong = 1 + p->steps;
     }
 }
@@ -165,7 +183,7 @@ static void compare(struct player *p)
 static void step(struct player *p)
 {
     int n = draw(p, NODES);
-    switch (draw(p, 7)) {
+    switch (draw(p, 8)) {
     case 0:
         enter(p, n);
         break;
@@ -180,6 +198,9 @@ static void step(struct player *p)
         break;
     case 4:
         compare(p);
+        break;
+    case 5:
+        values(p, n);
         break;
     default:
         region(p, n);
