@@ -332,13 +332,15 @@ static int order_make(const struct maps *maps, int first, uint8_t order[ORDER_MO
 static bool list_enter(struct work *work, const struct maps *maps, void *context)
 {
     uint8_t order[ORDER_MOST];
-    for (int first = 0, count; first < maps->count; first += count> 0 ? count : 1) {
-        count = order_make(maps, first, order);
+    int first = 0;
+    while (first < maps->count) {
+        int count = order_make(maps, first, order);
         if (count == 0 && !any_enter(work, maps, first, context))
             return false;
         for (int i = 0; i < count; i++)
             if (!any_enter(work, maps, first + order[i], context))
                 return false;
+        first += count > 0 ? count : 1;
     }
     return true;
 }
