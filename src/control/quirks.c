@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/peek.h"
 
 enum { V4_0 = 40000, V5_0 = 50000, V_END = 1000000 };
@@ -32,6 +33,8 @@ static const struct quirk table[] = {
      "no access to a worker's memory begins while it attaches or detaches an arena",
      "accesses read the table of attached regions without a lock, while its entries are moved (by "
      "its source; to be seen only where a network reads it without the worker)"},
+    {QUIRK_BTL_OFI, "btl-ofi", "rdma", V4_0, V5_0, "btl/ofi is left out",
+     "MPI_Win_flush returns when its data was sent, not when it has arrived"},
 };
 
 const struct quirk *quirks_table(int *count)
@@ -108,6 +111,94 @@ int quirks_attach_limit(unsigned quirks)
     if (quirks & QUIRK_ATTACH_32)
         return 31;
     return quirks & QUIRK_ATTACH_64 ? 63 : INT_MAX;
+}
+
+/* ---- what is left out ---- */
+
+static const char left_out[] = "ofi";
+
+static const char *value_of(const struct quick_environment *environment, const char *name)
+{
+    const char *value = environment->get(environment->data, name);
+
+    return value ? value : "";
+}
+
+/* Copies a list of components, with commas between, without the one that is left out. True if it
+ * was there. */
+static bool copy_rest(char *rest, const char *list)
+{
+    bool found = false;
+    char *end = rest;
+
+    *end = 0;
+    while (*list) {
+        size_t length = strcspn(list, ",");
+
+        if (length == strlen(left_out) && strncmp(list, left_out, length) == 0)
+            found = true;
+        else
+            end += sprintf(end, "%s%.*s", end == rest ? "" : ",", (int)length, list);
+        list += length + (list[length] == ',');
+    }
+    return found;
+}
+
+/* A choice of components without that one: a list of some, or, behind ^, of those that are not
+ * taken. Every process needs btl/self, so it can stand where nothing else is left. False: the
+ * choice stays as it is. */
+static bool leave_out(char *rest, const char *choice)
+{
+    bool others = *choice == '^', found = copy_rest(rest, choice + others);
+
+    if (others && !found)
+        sprintf(rest, "%s%s%s", choice, choice[1] ? "," : "", left_out);
+    else if (!others && found && !*rest)
+        strcpy(rest, "self");
+    return others != found;
+}
+
+/* Room for what becomes of the longest list that is changed. */
+enum { LIST_BYTES = 1024 };
+
+static void change(const struct quick_environment *environment, const char *name, bool says)
+{
+    const char *choice = value_of(environment, name);
+    char rest[LIST_BYTES + sizeof(left_out) + 1];
+
+    if (!*choice || strlen(choice) >= LIST_BYTES || !leave_out(rest, choice))
+        return;
+    if (says)
+        log_write(LOG_ERROR,
+                  "%s=%s is taken as %s: what this Open MPI's btl/ofi carries one-sided arrives "
+                  "later than it says, and data would be wrong",
+                  name, choice, rest);
+    environment->set(environment->data, name, rest);
+}
+
+/* Open MPI opens what its `btl` names, wherever that was set, and then passes over what
+ * `btl_base_exclude` has, unless `btl_base_include` is set. That is enough; but what was opened
+ * takes a second to close, so it is not named either where that can be seen. */
+void quirks_rank(const struct quick_environment *environment, int version, bool says)
+{
+    static const char excluded[] = "OMPI_MCA_btl_base_exclude";
+    const char *list = value_of(environment, excluded);
+    char rest[LIST_BYTES], all[LIST_BYTES + sizeof(left_out) + 1];
+
+    if (!(quirks_for(version, "rdma") & QUIRK_BTL_OFI))
+        return;
+    change(environment, "OMPI_MCA_btl", says);
+    change(environment, "OMPI_MCA_btl_base_include", says);
+    if (strlen(list) >= LIST_BYTES || copy_rest(rest, list))
+        return;
+    snprintf(all, sizeof(all), "%s%s%s", list, *list ? "," : "", left_out);
+    environment->set(environment->data, excluded, all);
+}
+
+void quirks_program(const struct quick_environment *environment)
+{
+    if (*value_of(environment, "OMPI_MCA_orte_launch"))
+        quirks_rank(environment, V4_0, true);
 }
 
 void quirks_print(unsigned quirks, FILE *out)

@@ -6,7 +6,10 @@
 #ifndef OMPRMA_CONTROL_QUIRKS_H
 #define OMPRMA_CONTROL_QUIRKS_H
 
+#include <stdbool.h>
 #include <stdio.h>
+
+#include "control/quick.h"
 
 /* Bits of a set. */
 enum quirk_id {
@@ -15,7 +18,8 @@ enum quirk_id {
     QUIRK_ATTACH_64 = 1 << 2,     /* at most 63 attached regions */
     QUIRK_END_OF_REGION = 1 << 3, /* attach one page more than is handed out */
     QUIRK_ATTACH_ORDER = 1 << 4,  /* attach below the highest, count references */
-    QUIRK_TABLE_RACE = 1 << 5     /* no access begins while a region comes or goes */
+    QUIRK_TABLE_RACE = 1 << 5,    /* no access begins while a region comes or goes */
+    QUIRK_BTL_OFI = 1 << 6        /* btl/ofi is left out */
 };
 
 struct quirk {
@@ -43,6 +47,15 @@ const char *quirks_component(const void *window);
 
 /* Most regions that may be attached under a set of quirks, INT_MAX if no limit is known. */
 int quirks_attach_limit(unsigned quirks);
+
+/* For a process that will call MPI_Init of this version: what must not be used is left out,
+ * whatever else the user, or a file of Open MPI's, has chosen. `says`: a line tells where that
+ * changes a variable of the user's. What was left out before changes nothing. */
+void quirks_rank(const struct quick_environment *environment, int openmpi_version, bool says);
+
+/* The same for a process that mpirun has given this environment, from outside: only mpirun of Open
+ * MPI 4 leaves a sign of its version there. */
+void quirks_program(const struct quick_environment *environment);
 
 /* One line per quirk in force. */
 void quirks_print(unsigned quirks, FILE *out);

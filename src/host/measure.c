@@ -10,9 +10,9 @@
 #include "host/measure.h"
 
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -21,6 +21,7 @@
 #include "host/devices.h"
 #include "host/issue.h"
 #include "host/survey.h"
+#include "host/trial.h"
 
 enum {
     /* Of operations in a row the best one is the sample: the first one finds data in the wrong
@@ -39,7 +40,9 @@ enum {
     AROUND_NS = 6000000, /* unless that takes longer: others have the processor */
     INLINE_LEAST = 512,  /* beside a launch so few bytes cost nothing anywhere */
     LIKE_FACTOR = 2,     /* a host whose round trips differ by more is of another kind */
-    HUGE_PAGE = 2 << 20  /* more than any probe needs */
+    TRIAL_REST = 3,      /* and leaves that much of it */
+    TRIAL_SHARE = 4,     /* of the time for a device: a large trial takes at most so little of it */
+    SMALL_ARENA = 4 * TRIAL_MOST /* a smaller one has no room for the largest trial */
 };
 
 const char *const paths_names[PATH_COUNT] = {"inline", "rma", "two-sided", "application"};
@@ -59,7 +62,10 @@ struct probe {
     omprma_queue_t *queue;
     omprma_addr_t there;
     char *here;
-    void *mapped; /* around it */
+    struct trial_memory memory;
+    uint64_t room; /* bytes there, and half of those here */
+    struct trial trials[TRIAL_SIZES];
+    bool keeps; /* data may still arrive there, and here */
     struct survey survey;
 };
 
@@ -69,41 +75,38 @@ static void probe_close(struct probe *probe)
         return;
     if (probe->queue)
         omprma_queue_destroy(probe->queue);
-    omprma_free(probe->device->number, probe->there);
-    munmap(probe->mapped, 2 * HUGE_PAGE);
+    if (!probe->keeps) {
+        omprma_free(probe->device->number, probe->there);
+        trial_unmap(&probe->memory);
+    }
     free(probe);
 }
 
-/* Memory that was never touched would be timed as well. In small pages that takes a fault for each
- * of them, of 12 us under some hypervisors: so it lies in a huge page, where there are any, out of
- * twice as much. Not of the program's heap, whose limits would follow a block of that size. */
+/* Memory that was never touched would be timed as well. */
 static bool make_memory(struct probe *probe, uint64_t bytes)
 {
-    uint64_t offset;
-
-    probe->mapped =
-        mmap(NULL, 2 * HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (probe->mapped == MAP_FAILED)
+    if (!trial_map(&probe->memory, 2 * probe->room))
         return false;
-    offset = -(uintptr_t)probe->mapped % HUGE_PAGE;
-    probe->here = (char *)probe->mapped + offset;
-    if (bytes >= HUGE_PAGE / 2)
-        madvise(probe->here, HUGE_PAGE, MADV_HUGEPAGE);
+    probe->here = probe->memory.here;
     memset(probe->here, 1, bytes);
     return true;
 }
 
-static omprma_status_t probe_open(struct device *device, uint64_t bytes, struct probe **out)
+/* Of the `room`, `bytes` are touched. */
+static omprma_status_t probe_open(struct device *device, uint64_t room, uint64_t bytes,
+                                  struct probe **out)
 {
     struct probe *probe = calloc(1, sizeof(*probe));
     omprma_status_t status;
 
+    if (probe)
+        probe->room = room;
     if (!probe || !make_memory(probe, bytes)) {
         free(probe);
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for the start-up measurement");
     }
     probe->device = device;
-    status = omprma_alloc(device->number, bytes, &probe->there);
+    status = omprma_alloc(device->number, room, &probe->there);
     if (status == OMPRMA_OK)
         status = omprma_queue_create(device->number, &probe->queue);
     if (status == OMPRMA_OK)
@@ -217,6 +220,152 @@ static omprma_status_t sample(struct probe *probe, const struct survey_cell *cel
     return status;
 }
 
+/* ---- trials ---- */
+
+omprma_status_t measure_refuse_one_sided(struct runtime *runtime, const char *what)
+{
+    struct world *world = &runtime->world;
+    const struct config *config = &runtime->config;
+    /* Nobody is surprised who has not asked for it, and who has is told by an error. */
+    bool news = config->data == DATA_AUTO && config->exchange != EXCHANGE_PUT &&
+                config->exchange != EXCHANGE_GET;
+
+    snprintf(world->why_no_window, sizeof(world->why_no_window),
+             "one-sided transfers, by component %s, deliver wrong data here: %s", world->component,
+             what);
+    if (config->data == DATA_RMA)
+        return error_set(OMPRMA_ERR_MPI, "--data rma: %s; use --data auto or two-sided",
+                         world->why_no_window);
+    snprintf(runtime->choice, sizeof(runtime->choice), "two-sided: %s", world->why_no_window);
+    log_write(news ? LOG_ERROR : LOG_CHOICE, "data path: %s", runtime->choice);
+    datapath_destroy(runtime->one_sided);
+    runtime->one_sided = NULL;
+    return OMPRMA_OK;
+}
+
+omprma_status_t measure_refuse_messages(const char *what)
+{
+    return error_set(
+        OMPRMA_ERR_MPI,
+        "MPI's messages deliver wrong data here: %s; without them nothing can be done: "
+        "choose another transport, as by --osc or --mpi-arg (omprma-info shows the one "
+        "in use)",
+        what);
+}
+
+/* Of a trial of a way only `right` bytes are. */
+static omprma_status_t refuse(struct probe *probe, enum path path, bool submit,
+                              const struct trial *trial, uint64_t right)
+{
+    char what[128];
+
+    snprintf(what, sizeof(what), "%llu bytes %s %s were wrong from byte %llu on",
+             (unsigned long long)trial->bytes, submit ? "submitted to" : "retrieved from",
+             device_name(probe->device), (unsigned long long)right);
+    probe->keeps = true;
+    return path == PATH_RMA ? measure_refuse_one_sided(probe->device->runtime, what)
+                            : measure_refuse_messages(what);
+}
+
+/* Where a trial's data lies, there, and behind where it leaves and where it comes back here. Those
+ * that are under way together do not meet. */
+static uint64_t offset_of(const struct probe *probe, uint64_t bytes)
+{
+    return 2 * bytes <= probe->room ? bytes : 0;
+}
+
+static uint64_t leaves_at(const struct probe *probe, const struct trial *trial, bool back)
+{
+    bool second = back != (trial->number % 2 == 0); /* they change places from way to way */
+
+    return offset_of(probe, trial->bytes) + (second ? probe->room : 0);
+}
+
+/* There, a look at it, and back. What is not possible there goes in messages. */
+static omprma_status_t carry(const struct probe *probe, enum path path, struct trial *trial)
+{
+    bool possible = is_possible(probe->device, true, path, trial->bytes);
+    omprma_addr_t there = probe->there + offset_of(probe, trial->bytes);
+    char *here = probe->here + leaves_at(probe, trial, false);
+    char *back = probe->here + leaves_at(probe, trial, true);
+    omprma_status_t status;
+
+    trial_fill(trial, here);
+    force(&probe->device->paths, possible ? path : PATH_INLINE);
+    status = omprma_submit(probe->queue, there, here, trial->bytes);
+    if (status == OMPRMA_OK)
+        status = trial_look(trial, probe->queue, there);
+    force(&probe->device->paths, path);
+    return status == OMPRMA_OK ? omprma_retrieve(probe->queue, back, there, trial->bytes) : status;
+}
+
+/* Sizes that are under way together. */
+static omprma_status_t try_sizes(struct probe *probe, enum path path, int first, int end)
+{
+    struct trial *trials = probe->trials;
+    omprma_status_t status = OMPRMA_OK;
+
+    for (int i = first; i < end && status == OMPRMA_OK; i++) {
+        trials[i].bytes = trial_sizes[i];
+        trials[i].number++;
+        status = carry(probe, path, &trials[i]);
+    }
+    if (status == OMPRMA_OK)
+        status = omprma_queue_synchronize(probe->queue);
+    for (int i = first; i < end && status == OMPRMA_OK; i++) {
+        const char *back = probe->here + leaves_at(probe, &trials[i], true);
+        uint64_t seen = trial_seen(&trials[i]), right = trial_compare(&trials[i], back);
+
+        if (seen < trials[i].bytes || right < trials[i].bytes)
+            return refuse(probe, path, seen < trials[i].bytes, &trials[i],
+                          seen < trials[i].bytes ? seen : right);
+    }
+    return status;
+}
+
+/* So many sizes are tried whatever they take, all together. */
+static int count_sure(const struct probe *probe, enum path path)
+{
+    uint64_t most = probe->device->peer->is_near ? TRIAL_NEAR : TRIAL_SURE;
+    int count = 0;
+
+    while (count < TRIAL_SIZES && trial_sizes[count] <= most &&
+           2 * trial_sizes[count] <= probe->room &&
+           is_possible(probe->device, false, path, trial_sizes[count]))
+        count++;
+    return count;
+}
+
+static omprma_status_t try_way(struct probe *probe, enum path path, int64_t budget_ns)
+{
+    int64_t begin = clock_ns(), passed;
+    int size = count_sure(probe, path);
+    omprma_status_t status = try_sizes(probe, path, 0, size);
+
+    for (; status == OMPRMA_OK && size < TRIAL_SIZES; size++) {
+        uint64_t bytes = trial_sizes[size];
+
+        passed = clock_ns() - begin;
+        if (size == 0 || bytes > probe->room || !is_possible(probe->device, false, path, bytes) ||
+            passed * (int64_t)(bytes / trial_sizes[size - 1]) > budget_ns / TRIAL_SHARE)
+            break;
+        status = try_sizes(probe, path, size, size + 1);
+    }
+    return status;
+}
+
+/* The one that may be refused comes last, for what it has not delivered may still arrive. */
+static omprma_status_t try_ways(struct probe *probe, int64_t budget_ns)
+{
+    omprma_status_t status = try_way(probe, PATH_INLINE, budget_ns);
+
+    if (status == OMPRMA_OK)
+        status = try_way(probe, PATH_TWO_SIDED, budget_ns);
+    return status == OMPRMA_OK ? try_way(probe, PATH_RMA, budget_ns) : status;
+}
+
+/* ---- all samples ---- */
+
 static omprma_status_t take_samples(struct probe *probe)
 {
     struct survey_cell cell;
@@ -253,10 +402,11 @@ static omprma_status_t spin(const struct probe *probe, int64_t us)
 static omprma_status_t measure_one(struct device *device, int64_t budget_ns)
 {
     bool near = device->peer->is_near;
-    int64_t begin = clock_ns(), passed;
+    uint64_t room = device->about.arena_bytes < SMALL_ARENA ? TRIAL_NEAR : TRIAL_MOST;
+    int64_t begin = clock_ns(), passed, trying, least_ns = budget_ns / TRIAL_REST;
     uint64_t at_once = device->peer->shares ? INLINE_MEASURED : 0;
     struct probe *probe;
-    omprma_status_t status = probe_open(device, cost_sizes[COST_SIZES - 1], &probe);
+    omprma_status_t status = probe_open(device, room, cost_sizes[COST_SIZES - 1], &probe);
 
     if (status != OMPRMA_OK)
         return status;
@@ -265,8 +415,14 @@ static omprma_status_t measure_one(struct device *device, int64_t budget_ns)
         status = wake(probe);
     if (status == OMPRMA_OK && device->peer->shares)
         status = go_around(probe);
+    trying = clock_ns();
+    if (status == OMPRMA_OK)
+        status = try_ways(probe, budget_ns);
+    /* Trials are a part of the time for the device, of which some is left for samples. */
+    budget_ns -= clock_ns() - trying;
     passed = clock_ns() - begin;
-    probe->survey.deadline_ns = begin + passed + survey_left(near, budget_ns, passed);
+    probe->survey.deadline_ns =
+        begin + passed + survey_left(near, budget_ns > least_ns ? budget_ns : least_ns, passed);
     probe->survey.stolen_ns = survey_reserve(near, passed);
     if (status == OMPRMA_OK)
         status = take_samples(probe);
@@ -387,7 +543,7 @@ bool measure_is_like(const struct device *a, const struct device *b)
 static omprma_status_t is_as_far(struct device *device, const struct device *other, bool *same)
 {
     struct probe *probe;
-    omprma_status_t status = probe_open(device, 8, &probe);
+    omprma_status_t status = probe_open(device, 8, 8, &probe);
     double mine, others = other->paths.round_trip_us;
 
     if (status != OMPRMA_OK)
@@ -441,6 +597,7 @@ static void forget_traffic(struct runtime *runtime)
 omprma_status_t measure_all(struct runtime *runtime)
 {
     int64_t begin = clock_ns(), near_ns = 0;
+    bool refusable = runtime->one_sided != NULL;
     omprma_status_t status = OMPRMA_OK;
 
     for (int i = 0; i < runtime->device_count; i++) {
@@ -466,6 +623,8 @@ omprma_status_t measure_all(struct runtime *runtime)
     status = measure_exchange(runtime, near_ns);
     if (status != OMPRMA_OK)
         return status;
+    for (int i = 0; refusable && !runtime->one_sided && i < runtime->device_count; i++)
+        choose(runtime->devices[i]); /* some were measured before */
     forget_traffic(runtime);
     log_write(LOG_DETAIL, "start-up measurement took %.1f ms", (double)(clock_ns() - begin) / 1e6);
     return OMPRMA_OK;

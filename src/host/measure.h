@@ -22,6 +22,13 @@ void measure_choose(struct paths *paths, bool rma, enum config_data data);
  * for is put, until real exchanges tell more. Errors: as above. */
 omprma_status_t measure_exchange(struct runtime *runtime, int64_t near_ns);
 
+/* One-sided transfers have delivered wrong data somewhere, `what` says how: nothing goes one-sided
+ * any more, and a line says so. Errors: MPI (they are what was asked for). */
+omprma_status_t measure_refuse_one_sided(struct runtime *runtime, const char *what);
+
+/* The same of two-sided ones, or of messages, without which nothing works: MPI. */
+omprma_status_t measure_refuse_messages(const char *what);
+
 /* Chooses from measured times. `rma`: as above. */
 void measure_choose_exchange(struct exchange_paths *paths, bool rma, enum config_data data);
 

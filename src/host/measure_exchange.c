@@ -2,16 +2,22 @@
  * measure_exchange.c: how long each way from device to device takes, by sending real data between
  * one pair of devices of the same host and one of different hosts, and the choice between them.
  */
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "host/adapt.h"
 #include "host/exchange.h"
 #include "host/measure.h"
+#include "host/trial.h"
 
 enum {
     FULL_BYTES = 1 << 20, /* what exchange_paths.us is for */
     SLOW_BYTES = 64 << 10,
+    PAIR_TRIALS = 2, /* of these two sizes */
+    PAIR_BYTES = FULL_BYTES + SLOW_BYTES,
     SLOW_NS = 2000000, /* an exchange of so few bytes takes longer: more would take too long */
     ROUNDS = COST_SAMPLES,
     BUDGET_NS = 8000000,    /* then no other exchange begins, */
@@ -55,8 +61,11 @@ void measure_choose_exchange(struct exchange_paths *paths, bool rma, enum config
 /* What the measurement works on. */
 struct pair {
     struct device *from, *to;
-    omprma_queue_t *queue;
+    omprma_queue_t *queue, *targets;
     omprma_addr_t source, target;
+    struct trial_memory memory;
+    struct trial trials[PAIR_TRIALS];
+    bool keeps; /* data may still arrive there */
 };
 
 static omprma_status_t exchange_once(const struct pair *pair, uint64_t bytes, double *us)
@@ -71,7 +80,148 @@ static omprma_status_t exchange_once(const struct pair *pair, uint64_t bytes, do
     return status;
 }
 
-/* Each way once: pages are touched, workers awake and connected. *bytes: what can be measured; ways
+/* ---- trials ---- */
+
+static bool is_one_sided(enum config_exchange way)
+{
+    return way == EXCHANGE_PUT || way == EXCHANGE_GET;
+}
+
+/* Of a trial of a way only `right` bytes are. What is missing may still arrive. */
+static omprma_status_t refuse(struct pair *pair, enum config_exchange way,
+                              const struct trial *trial, uint64_t right)
+{
+    char what[192], from[64];
+
+    snprintf(from, sizeof(from), "%s", device_name(pair->from));
+    snprintf(what, sizeof(what),
+             "%llu bytes exchanged by %s from %s to %s were wrong from byte %llu on",
+             (unsigned long long)trial->bytes, way_names[way], from, device_name(pair->to),
+             (unsigned long long)right);
+    pair->keeps = true;
+    return is_one_sided(way) ? measure_refuse_one_sided(pair->from->runtime, what)
+                             : measure_refuse_messages(what);
+}
+
+/* Where a trial's data lies, on all sides; they do not meet. */
+static uint64_t offset_of(const struct trial *trial)
+{
+    return trial->bytes < FULL_BYTES ? FULL_BYTES : 0;
+}
+
+/* Known data to the source, and from there to the target. */
+static omprma_status_t carry(const struct pair *pair, const struct trial *trial)
+{
+    uint64_t offset = offset_of(trial);
+    char *here = pair->memory.here + offset;
+    omprma_status_t status;
+
+    trial_fill(trial, here);
+    status = omprma_submit(pair->queue, pair->source + offset, here, trial->bytes);
+    return status == OMPRMA_OK
+               ? omprma_exchange(pair->queue, pair->source + offset, pair->to->number,
+                                 pair->target + offset, trial->bytes)
+               : status;
+}
+
+static char *back_of(const struct pair *pair, const struct trial *trial)
+{
+    return pair->memory.here + PAIR_BYTES + offset_of(trial);
+}
+
+/* A look at the target, and all of it back to this side. */
+static omprma_status_t bring_back(const struct pair *pair, struct trial *trial)
+{
+    omprma_addr_t target = pair->target + offset_of(trial);
+    omprma_status_t status = trial_look(trial, pair->targets, target);
+
+    return status == OMPRMA_OK
+               ? omprma_retrieve(pair->targets, back_of(pair, trial), target, trial->bytes)
+               : status;
+}
+
+/* Each step of all trials at once: this side waits twice. The largest one arrives last. */
+static omprma_status_t try_sizes(struct pair *pair, enum config_exchange way, int first, int end)
+{
+    omprma_status_t status = OMPRMA_OK;
+
+    for (int i = first; i < end && status == OMPRMA_OK; i++) {
+        pair->trials[i].number++;
+        status = carry(pair, &pair->trials[i]);
+    }
+    if (status == OMPRMA_OK)
+        status = omprma_queue_synchronize(pair->queue);
+    for (int i = end - 1; i >= first && status == OMPRMA_OK; i--)
+        status = bring_back(pair, &pair->trials[i]);
+    if (status == OMPRMA_OK)
+        status = omprma_queue_synchronize(pair->targets);
+    for (int i = first; i < end && status == OMPRMA_OK; i++) {
+        const struct trial *trial = &pair->trials[i];
+        uint64_t seen = trial_seen(trial), right = trial_compare(trial, back_of(pair, trial));
+
+        if (seen < trial->bytes || right < trial->bytes)
+            return refuse(pair, way, trial, seen < trial->bytes ? seen : right);
+    }
+    return status;
+}
+
+/* Between hosts the large one is left out where the other has taken long. */
+static omprma_status_t try_way(struct pair *pair, struct exchange_paths *paths,
+                               enum config_exchange way)
+{
+    int64_t begin = clock_ns();
+    omprma_status_t status;
+
+    paths->way = way;
+    if (pair->from->peer->is_near && pair->to->peer->is_near)
+        return try_sizes(pair, way, 0, PAIR_TRIALS);
+    status = try_sizes(pair, way, 0, 1);
+    return status == OMPRMA_OK && !pair->keeps && clock_ns() - begin < SLOW_NS
+               ? try_sizes(pair, way, 1, PAIR_TRIALS)
+               : status;
+}
+
+static void go_two_sided(struct device *device)
+{
+    device->paths.adapt = NULL;
+    device->paths.rma[PATHS_SUBMIT] = device->paths.rma[PATHS_RETRIEVE] = 0;
+}
+
+/* All ways that may be taken, or the one that is forced. Those that may be refused come last. */
+static omprma_status_t try_each(struct pair *pair, struct exchange_paths *paths)
+{
+    static const enum config_exchange order[] = {EXCHANGE_SEND, EXCHANGE_PUT, EXCHANGE_GET};
+    const struct config *config = &pair->from->runtime->config;
+    enum config_exchange forced = (enum config_exchange)config->exchange;
+    omprma_status_t status = OMPRMA_OK;
+
+    for (size_t i = 0; i < sizeof(order) / sizeof(order[0]) && status == OMPRMA_OK; i++) {
+        bool rma = device_is_one_sided(pair->from);
+
+        if (forced == EXCHANGE_AUTO ? allowed(order[i], rma, (enum config_data)config->data)
+                                    : forced == order[i] && (rma || !is_one_sided(forced)))
+            status = try_way(pair, paths, order[i]);
+    }
+    return status;
+}
+
+/* Between this side and devices the data goes two-sided, of which it is known that it is right. */
+static omprma_status_t try_ways(struct pair *pair, struct exchange_paths *paths)
+{
+    struct paths from = pair->from->paths, to = pair->to->paths;
+    omprma_status_t status;
+
+    go_two_sided(pair->from);
+    go_two_sided(pair->to);
+    status = try_each(pair, paths);
+    pair->from->paths = from;
+    pair->to->paths = to;
+    return status;
+}
+
+/* ---- times ---- */
+
+/* Each way once: pages are touched, workers awake. *bytes: what can be measured; ways
  * for which there is no time are left out: at half of it no other is begun. */
 static omprma_status_t warm_up(const struct pair *pair, struct exchange_paths *paths,
                                int64_t deadline_ns, bool ways[EXCHANGE_WAYS], uint64_t *bytes)
@@ -84,7 +234,7 @@ static omprma_status_t warm_up(const struct pair *pair, struct exchange_paths *p
     for (int way = 0; way < EXCHANGE_WAYS && status == OMPRMA_OK; way++) {
         paths->way = (enum config_exchange)way;
         ways[way] &= clock_ns() < half_ns;
-        for (int i = 0; i < 2 && ways[way] && status == OMPRMA_OK; i++) /* the first may connect */
+        if (ways[way] && status == OMPRMA_OK)
             status = exchange_once(pair, SLOW_BYTES, &us);
         if (ways[way] && us * 1e3 > SLOW_NS)
             *bytes = SLOW_BYTES;
@@ -142,21 +292,47 @@ static omprma_status_t time_ways(const struct pair *pair, struct exchange_paths 
     return status;
 }
 
-static omprma_status_t measure_pair(struct device *from, struct device *to,
-                                    struct exchange_paths *paths, int64_t deadline_ns)
+static omprma_status_t pair_open(struct pair *pair)
 {
-    struct pair pair = {.from = from, .to = to};
-    omprma_status_t status = omprma_queue_create(from->number, &pair.queue);
+    omprma_status_t status = omprma_queue_create(pair->from->number, &pair->queue);
 
     if (status == OMPRMA_OK)
-        status = omprma_alloc(from->number, FULL_BYTES, &pair.source);
+        status = omprma_queue_create(pair->to->number, &pair->targets);
     if (status == OMPRMA_OK)
-        status = omprma_alloc(to->number, FULL_BYTES, &pair.target);
+        status = omprma_alloc(pair->from->number, PAIR_BYTES, &pair->source);
     if (status == OMPRMA_OK)
+        status = omprma_alloc(pair->to->number, PAIR_BYTES, &pair->target);
+    return status;
+}
+
+static void pair_close(const struct pair *pair)
+{
+    omprma_queue_destroy(pair->queue);
+    omprma_queue_destroy(pair->targets);
+    if (pair->keeps)
+        return;
+    omprma_free(pair->from->number, pair->source);
+    omprma_free(pair->to->number, pair->target);
+}
+
+/* Tries the ways, and measures them if there is time for it. */
+static omprma_status_t measure_pair(struct device *from, struct device *to,
+                                    struct exchange_paths *paths, int64_t budget_ns)
+{
+    int64_t deadline_ns = clock_ns() + budget_ns;
+    struct pair pair = {
+        .from = from, .to = to, .trials = {{.bytes = SLOW_BYTES}, {.bytes = FULL_BYTES}}};
+    omprma_status_t status;
+
+    if (!trial_map(&pair.memory, 2 * PAIR_BYTES))
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for the start-up measurement");
+    status = pair_open(&pair);
+    if (status == OMPRMA_OK)
+        status = try_ways(&pair, paths);
+    if (status == OMPRMA_OK && budget_ns > LEAST_NS)
         status = time_ways(&pair, paths, deadline_ns);
-    omprma_queue_destroy(pair.queue);
-    omprma_free(from->number, pair.source);
-    omprma_free(to->number, pair.target);
+    pair_close(&pair);
+    trial_unmap(&pair.memory);
     return status;
 }
 
@@ -228,6 +404,14 @@ static void choose(const struct runtime *runtime, struct exchange_paths *paths, 
         adapt_begin_exchange(paths);
 }
 
+/* What was chosen before. */
+static void give_up_one_sided(struct exchange_paths *paths)
+{
+    free(paths->contests);
+    paths->contests = NULL;
+    measure_choose_exchange(paths, false, DATA_AUTO);
+}
+
 /* How long exchanges may be measured. Tests want something to be corrected. */
 static int64_t budget(const struct runtime *runtime, bool far, int64_t near_ns)
 {
@@ -240,7 +424,7 @@ omprma_status_t measure_exchange(struct runtime *runtime, int64_t near_ns)
 {
     int64_t begin = clock_ns();
     enum config_exchange forced = (enum config_exchange)runtime->config.exchange;
-    bool left_out = false;
+    bool left_out = false, rma = runtime->one_sided != NULL;
 
     for (int far = 0; far < 2; far++) {
         struct exchange_paths *paths = &runtime->exchange[far];
@@ -249,21 +433,23 @@ omprma_status_t measure_exchange(struct runtime *runtime, int64_t near_ns)
         int64_t budget_ns = budget(runtime, far, near_ns);
         bool used;
 
-        if (forced != EXCHANGE_AUTO) {
+        used = find_pair(runtime, paths, &from, &to);
+        if (used)
+            status = measure_pair(from, to, paths, forced == EXCHANGE_AUTO ? budget_ns : 0);
+        if (status == OMPRMA_OK && forced != EXCHANGE_AUTO) {
             *paths = (struct exchange_paths){.way = forced};
             status = check_forced(runtime, forced);
-            if (status != OMPRMA_OK)
-                return status;
-            continue;
         }
-        used = find_pair(runtime, paths, &from, &to);
-        if (used && budget_ns > LEAST_NS)
-            status = measure_pair(from, to, paths, clock_ns() + budget_ns);
         if (status != OMPRMA_OK)
             return status;
+        if (forced != EXCHANGE_AUTO)
+            continue;
         choose(runtime, paths, used);
         left_out |= used && paths->us[paths->way] <= 0;
     }
+    if (forced == EXCHANGE_AUTO && rma && !runtime->one_sided) /* refused, perhaps by the second */
+        for (int far = 0; far < 2; far++)
+            give_up_one_sided(&runtime->exchange[far]);
     log_write(LOG_DETAIL,
               "exchange: on one host by %s, between hosts by %s; measuring took %.1f ms%s",
               way_names[runtime->exchange[0].way], way_names[runtime->exchange[1].way],

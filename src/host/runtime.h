@@ -20,8 +20,8 @@
  *               the public calls
  *   incoming    what peers send, and their loss, come to queues
  *   watchdog    says what waits for what when nothing moves any more
- *   devices     devices are made; measure (survey), report, trace (clocks): what happened, for
- *               users
+ *   devices     devices are made; measure (survey, trial), report, trace (clocks): what happened,
+ *               for users
  *   start       start and end
  *
  * Thread: all of it with runtime->lock held (runtime_lock()) unless said otherwise. The lock is

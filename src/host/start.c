@@ -274,6 +274,8 @@ static omprma_status_t finish_start(struct runtime *runtime)
     return status;
 }
 
+static omprma_status_t give_up(struct runtime *runtime, omprma_status_t status);
+
 omprma_status_t runtime_adopt(const struct config *config, struct channel *channel,
                               struct datapath *one_sided, struct datapath *two_sided,
                               const struct world_peer *peers, int workers,
@@ -296,7 +298,7 @@ omprma_status_t runtime_adopt(const struct config *config, struct channel *chann
         status = finish_start(runtime);
     if (status == OMPRMA_OK)
         references = 1;
-    return status;
+    return status == OMPRMA_OK || !runtime->has_devices ? status : give_up(runtime, status);
 }
 
 /* ---- ending ---- */

@@ -49,17 +49,28 @@ static uint64_t next_piece(const struct null_path *self, const struct transfer *
     return left < self->options.piece_bytes ? left : self->options.piece_bytes;
 }
 
+/* How many of the next bytes of a transfer arrive. */
+static uint64_t arriving(const struct null_path *self, const struct transfer *t, uint64_t bytes)
+{
+    bool out = t->direction == TRANSFER_OUT;
+    uint64_t wrong = out ? self->options.wrong_out : self->options.wrong_in;
+    bool is_wrong = wrong && t->bytes >= wrong && t->completed + bytes == t->bytes;
+
+    return is_wrong && bytes >= sizeof(uint64_t) ? bytes - sizeof(uint64_t) : bytes;
+}
+
 /* ---- one-sided ---- */
 
-static void copy(struct transfer *t, uint64_t bytes)
+static void copy(const struct null_path *self, struct transfer *t, uint64_t bytes)
 {
     char *local = (char *)t->local + t->completed;
     char *remote = (char *)(uintptr_t)t->remote + t->completed;
+    uint64_t arrives = arriving(self, t, bytes);
 
     if (t->direction == TRANSFER_OUT)
-        memcpy(remote, local, bytes);
+        memcpy(remote, local, arrives);
     else
-        memcpy(local, remote, bytes);
+        memcpy(local, remote, arrives);
     t->completed += bytes;
 }
 
@@ -101,7 +112,7 @@ static omprma_status_t one_sided_start(struct datapath *path, struct transfer *t
     t->issued = t->bytes;
     *progress_of(t) = (struct progress){0};
     if (t->bytes <= self->options.direct_bytes && t->peer != self->stopped_peer)
-        copy(t, t->bytes);
+        copy(self, t, t->bytes);
     else if (may_move(self, t))
         draw_delay(self, t);
     return OMPRMA_OK;
@@ -119,7 +130,7 @@ static omprma_status_t one_sided_test(struct datapath *path, struct transfer *t,
         return OMPRMA_OK;
     }
     if (t->completed < t->bytes) {
-        copy(t, next_piece(self, t));
+        copy(self, t, next_piece(self, t));
         draw_delay(self, t);
     }
     *done = t->completed == t->bytes;
@@ -310,7 +321,8 @@ static omprma_status_t test_receive(struct null_path *self, struct transfer *t, 
     draw_delay(self, t);
     t->empty = (*link)->empty;
     if (!t->empty)
-        memcpy((char *)t->local + t->completed, (*link)->data + t->completed, bytes);
+        memcpy((char *)t->local + t->completed, (*link)->data + t->completed,
+               arriving(self, t, bytes));
     t->completed += bytes;
     *done = t->completed == t->bytes;
     (*link)->received = *done;

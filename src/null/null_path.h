@@ -17,7 +17,9 @@ struct null_path_options {
     unsigned delay;        /* and at most so many more, by chance */
     uint64_t seed;         /* of the delays; not 0 */
     uint64_t fail_start;   /* the start() with this number fails, counted from 1; 0: none does */
-    int most;              /* one-sided: so many transfers move at a time, first come; 0: all do */
+    uint64_t wrong_out, wrong_in; /* transfers of at least so many bytes, out or in, are said to be
+                                   * done without their last word; 0: none */
+    int most; /* one-sided: so many transfers move at a time, first come; 0: all do */
 };
 
 /* One-sided: copies between addresses of this process. Errors: HOST_MEMORY. */

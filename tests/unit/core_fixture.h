@@ -41,6 +41,9 @@ struct core_options {
     bool adapt, wrong_choice; /* see adapt.h */
     unsigned slow_sends;      /* least delay of the two-sided paths, see null_path.h */
     unsigned slow_puts;       /* the same of the application's one-sided path */
+    /* See null_path.h: of the application's one-sided path, of workers', of all two-sided ones. */
+    uint64_t wrong_puts, wrong_gets, workers_wrong_puts, workers_wrong_gets, wrong_sends;
+    enum config_exchange exchange;
     /* Makes a device of another kind, or says that it does not. NULL: all are native. */
     bool (*make_other)(struct worker_device *device, int worker);
     const struct limits *limits; /* NULL: the usual ones */
@@ -263,9 +266,13 @@ static inline void core_start_worker(int number, const struct core_options *o,
     server->devices = worker->devices;
     server->device_count = devices;
     assert_ok(null_channel_create(core.network, number + 1, &server->channel));
+    own.wrong_out = o->workers_wrong_puts;
+    own.wrong_in = o->workers_wrong_gets;
     if (!o->no_window)
         assert_ok(null_one_sided_create(&own, &server->one_sided));
     own.least_delay = o->slow_sends;
+    own.wrong_out = 0;
+    own.wrong_in = o->wrong_sends;
     assert_ok(null_two_sided_create(&own, core.exchange, number + 1, &server->two_sided));
     for (int i = 0; i < devices; i++)
         core_make_device(worker, i, devices, o);
@@ -279,7 +286,8 @@ static inline void core_start_worker(int number, const struct core_options *o,
     assert_int_equal(pthread_create(&worker->thread, NULL, core_serve, worker), 0);
 }
 
-static inline void core_start(const struct core_options *o)
+/* What starting it says; where that fails, the workers have been let go, as core_stop() expects. */
+static inline omprma_status_t core_begin(const struct core_options *o)
 {
     struct null_path_options path = {
         .piece_bytes = CORE_PIECE,
@@ -305,6 +313,7 @@ static inline void core_start(const struct core_options *o)
     config.progress_thread = o->progress_thread;
     config.adapt = o->adapt;
     config.wrong_choice = o->wrong_choice;
+    config.exchange = o->exchange;
     core.workers = o->workers ? o->workers : 1;
     assert_ok(
         place_create("core:2 pu:1", &(struct place_wish){.count = 1, .lanes = 1}, &core.place));
@@ -315,12 +324,21 @@ static inline void core_start(const struct core_options *o)
         core_start_worker(i, o, &path, &peers[i + 1]);
     assert_ok(null_channel_create(core.network, 0, &channel));
     path.least_delay = o->slow_puts;
+    path.wrong_out = o->wrong_puts;
+    path.wrong_in = o->wrong_gets;
     if (!o->no_window)
         assert_ok(null_one_sided_create(&path, &one_sided));
     path.least_delay = o->slow_sends;
+    path.wrong_out = 0;
+    path.wrong_in = o->wrong_sends;
     assert_ok(null_two_sided_create(&path, core.exchange, 0, &two_sided));
-    assert_ok(runtime_adopt(&config, channel, one_sided, two_sided, peers, core.workers,
-                            o->limits ? o->limits : &limits_usual));
+    return runtime_adopt(&config, channel, one_sided, two_sided, peers, core.workers,
+                         o->limits ? o->limits : &limits_usual);
+}
+
+static inline void core_start(const struct core_options *o)
+{
+    assert_ok(core_begin(o));
 }
 
 /* A worker that is told by nobody that the application ends. */

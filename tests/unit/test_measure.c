@@ -1,11 +1,14 @@
-/* test_measure.c: what is chosen from measured times, with tables made up for it. */
+/* test_measure.c: what is chosen from measured times, with tables made up for it; and ways that
+ * deliver wrong data, which start-up refuses. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "core_fixture.h"
 #include "host/measure.h"
 
 /* A way costs so much per operation and so much per byte. */
@@ -170,6 +173,111 @@ static void no_window_no_one_sided(void **state)
     }
 }
 
+/* ---- ways that deliver wrong data ---- */
+
+enum { BYTES = 200000, LIMIT_S = 60 };
+
+static unsigned char sent[BYTES], back[BYTES];
+
+/* What goes there, from there to the next device, and comes back is right. */
+static void assert_right(void)
+{
+    omprma_queue_t *first = core_queue(0), *second = core_queue(1);
+    omprma_addr_t from = core_alloc(0, BYTES), to = core_alloc(1, BYTES);
+    struct draw seed = {20251125};
+
+    draw_fill(&seed, sent, BYTES);
+    assert_ok(omprma_submit(first, from, sent, BYTES));
+    assert_ok(omprma_exchange(first, from, 1, to, BYTES));
+    assert_ok(omprma_queue_synchronize(first));
+    assert_ok(omprma_retrieve(second, back, to, BYTES));
+    assert_ok(omprma_queue_synchronize(second));
+    assert_memory_equal(sent, back, BYTES);
+    assert_ok(omprma_queue_destroy(first));
+    assert_ok(omprma_queue_destroy(second));
+}
+
+/* Wrong from some size on, in one direction, or between workers only. */
+static void a_wrong_one_sided_way_is_refused(void **state)
+{
+    static const uint64_t sizes[] = {1, 8192, 65536};
+
+    (void)state;
+    for (size_t i = 0; i < 4 * sizeof(sizes) / sizeof(sizes[0]); i++) {
+        uint64_t size = sizes[i / 4];
+        struct core_options options = {
+            .workers = 2,
+            .delay = CORE_NO_DELAY,
+            .wrong_puts = i % 4 == 0 ? size : 0,
+            .wrong_gets = i % 4 == 1 ? size : 0,
+            .workers_wrong_puts = i % 4 == 2 ? size : 0,
+            .workers_wrong_gets = i % 4 == 3 ? size : 0,
+        };
+
+        core_start(&options);
+        if (runtime_get()->one_sided)
+            fail_msg("case %zu: it is used", i);
+        for (int number = 0; number < 2; number++) {
+            assert_int_equal(core_device(number)->paths.rma[PATHS_RETRIEVE], 0);
+            assert_null(core_device(number)->paths.adapt);
+        }
+        assert_int_equal(runtime_get()->exchange[0].way, EXCHANGE_SEND);
+        assert_int_equal(runtime_get()->exchange[1].way, EXCHANGE_SEND);
+        assert_right();
+        core_stop();
+    }
+}
+
+static void a_right_one_is_kept(void **state)
+{
+    (void)state;
+    core_start(&(struct core_options){.workers = 2, .delay = CORE_NO_DELAY});
+    assert_non_null(runtime_get()->one_sided);
+    assert_right();
+    core_stop();
+}
+
+static void assert_ends(const struct core_options *options, const char *words)
+{
+    if (core_begin(options) == OMPRMA_OK)
+        fail_msg("it starts, instead of \"%s\"", words);
+    if (!strstr(omprma_error(), words))
+        fail_msg("\"%s\" instead of \"%s\"", omprma_error(), words);
+    assert_null(runtime_get());
+    core_stop();
+}
+
+/* There is nothing else to be taken. */
+static void what_was_asked_for_and_is_wrong_ends_the_run(void **state)
+{
+    (void)state;
+    assert_ends(&(struct core_options){.data = DATA_RMA, .wrong_puts = 65536}, "--data rma: ");
+    assert_ends(&(struct core_options){.data = DATA_RMA, .wrong_gets = 65536}, "--data rma: ");
+    assert_ends(&(struct core_options){.data = DATA_RMA, .workers = 2, .workers_wrong_puts = 1},
+                "--data rma: ");
+    assert_ends(
+        &(struct core_options){.exchange = EXCHANGE_PUT, .workers = 2, .workers_wrong_puts = 65536},
+        "OMPRMA_EXCHANGE=put: ");
+    assert_ends(
+        &(struct core_options){.exchange = EXCHANGE_GET, .workers = 2, .workers_wrong_gets = 65536},
+        "OMPRMA_EXCHANGE=get: ");
+    assert_ends(&(struct core_options){.wrong_sends = 65536}, "MPI's messages");
+    assert_ends(&(struct core_options){.wrong_sends = 65536, .wrong_puts = 65536},
+                "MPI's messages");
+    assert_ends(&(struct core_options){.no_window = true, .wrong_sends = 1}, "MPI's messages");
+    assert_ends(&(struct core_options){.data = DATA_RMA, .wrong_sends = 1}, "MPI's messages");
+}
+
+/* Nobody takes what is wrong there. */
+static void what_nobody_takes_is_no_fault(void **state)
+{
+    (void)state;
+    core_start(&(struct core_options){
+        .exchange = EXCHANGE_GET, .workers = 2, .workers_wrong_puts = 65536});
+    assert_non_null(runtime_get()->one_sided);
+    core_stop();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -179,7 +287,12 @@ int main(void)
         cmocka_unit_test(force_is_obeyed),
         cmocka_unit_test(the_best_way_between_devices),
         cmocka_unit_test(no_window_no_one_sided),
+        cmocka_unit_test(a_right_one_is_kept),
+        cmocka_unit_test(a_wrong_one_sided_way_is_refused),
+        cmocka_unit_test(what_was_asked_for_and_is_wrong_ends_the_run),
+        cmocka_unit_test(what_nobody_takes_is_no_fault),
     };
 
+    alarm(LIMIT_S);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,7 +29,7 @@ static void version_and_component_decide(void **state)
         {40000, "ucx", UCX_4},
         {40104, "ucx", UCX_4},
         {49999, "ucx", UCX_4},
-        {40104, "rdma", QUIRK_ATTACH_64},
+        {40104, "rdma", QUIRK_ATTACH_64 | QUIRK_BTL_OFI},
         {40104, "pt2pt", 0},
         {40104, "sm", 0},
         {40104, "none", 0},
@@ -52,7 +52,7 @@ static void version_and_component_decide(void **state)
 static void unknown_component_has_all_of_its_version(void **state)
 {
     (void)state;
-    assert_int_equal(quirks_for(40104, "unknown"), UCX_4 | QUIRK_ATTACH_64);
+    assert_int_equal(quirks_for(40104, "unknown"), UCX_4 | QUIRK_ATTACH_64 | QUIRK_BTL_OFI);
     assert_int_equal(quirks_for(50000, "unknown"),
                      QUIRK_ATTACH_32 | QUIRK_ATTACH_ORDER | QUIRK_ATTACH_64);
     assert_int_equal(quirks_for(30106, "unknown"), 0);
@@ -61,7 +61,7 @@ static void unknown_component_has_all_of_its_version(void **state)
 static void unknown_version_has_all_of_its_component(void **state)
 {
     (void)state;
-    assert_int_equal(quirks_for(0, "rdma"), QUIRK_ATTACH_64);
+    assert_int_equal(quirks_for(0, "rdma"), QUIRK_ATTACH_64 | QUIRK_BTL_OFI);
     assert_int_equal(quirks_for(0, "ucx"), UCX_4);
 }
 
@@ -97,7 +97,7 @@ static void every_entry_is_complete(void **state)
         assert_false(quirks_for(table[i].end_version, component) & table[i].id);
         assert_false(quirks_for(table[i].first_version - 1, component) & table[i].id);
     }
-    assert_int_equal(seen, (QUIRK_TABLE_RACE << 1) - 1);
+    assert_int_equal(seen, (QUIRK_BTL_OFI << 1) - 1);
 }
 
 static void print_shows_those_in_force(void **state)
@@ -108,7 +108,7 @@ static void print_shows_those_in_force(void **state)
     FILE *out = open_memstream(&text, &bytes);
 
     assert_non_null(out);
-    quirks_print(quirks_for(40104, "rdma"), out);
+    quirks_print(quirks_for(50000, "rdma"), out);
     fclose(out);
     assert_non_null(strstr(text, "attach-limit: at most 63 arenas"));
     assert_null(strstr(text, "no-rput"));
@@ -143,6 +143,84 @@ static void foreign_window_is_unknown(void **state)
     assert_string_equal(quirks_component(NULL), "unknown");
 }
 
+/* ---- what is left out ---- */
+
+static const char *const names[] = {"OMPI_MCA_btl", "OMPI_MCA_btl_base_include",
+                                    "OMPI_MCA_btl_base_exclude", "OMPI_MCA_orte_launch"};
+static char values[4][80];
+
+static char *value_of(const char *name)
+{
+    for (size_t i = 0; i < 4; i++)
+        if (strcmp(names[i], name) == 0)
+            return values[i];
+    fail_msg("%s", name);
+    return NULL;
+}
+
+static const char *get(void *data, const char *name)
+{
+    (void)data;
+    return *value_of(name) ? value_of(name) : NULL;
+}
+
+static void set(void *data, const char *name, const char *value)
+{
+    (void)data;
+    snprintf(value_of(name), sizeof(values[0]), "%s", value);
+}
+
+static const struct quick_environment environment = {get, set, NULL};
+
+/* The user gets what was asked for, less btl/ofi; and once is enough. */
+static void btl_ofi_is_left_out_of_every_choice(void **state)
+{
+    static const char *const cases[][2] = {
+        {"", ""},
+        {"^openib", "^openib,ofi"},
+        {"^openib,ofi", "^openib,ofi"},
+        {"^ofi", "^ofi"},
+        {"^", "^ofi"},
+        {"self,tcp", "self,tcp"},
+        {"self,ofi,vader", "self,vader"},
+        {"ofi", "self"},
+        {"ofi,ofi", "self"},
+        {"^ofix,xofi", "^ofix,xofi,ofi"},
+        {"ofix,xofi", "ofix,xofi"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        memset(values, 0, sizeof(values));
+        set(NULL, "OMPI_MCA_btl", cases[i][0]);
+        for (int times = 0; times < 2; times++) {
+            quirks_rank(&environment, 40104, false);
+            assert_string_equal(value_of("OMPI_MCA_btl"), cases[i][1]);
+            assert_string_equal(value_of("OMPI_MCA_btl_base_exclude"), "ofi");
+        }
+    }
+    set(NULL, "OMPI_MCA_btl_base_exclude", "tcp");
+    set(NULL, "OMPI_MCA_btl_base_include", "ofi,vader");
+    quirks_rank(&environment, 40104, false);
+    assert_string_equal(value_of("OMPI_MCA_btl_base_exclude"), "tcp,ofi");
+    assert_string_equal(value_of("OMPI_MCA_btl_base_include"), "vader");
+}
+
+static void other_versions_keep_it(void **state)
+{
+    (void)state;
+    memset(values, 0, sizeof(values));
+    set(NULL, "OMPI_MCA_btl", "^openib");
+    quirks_rank(&environment, 50003, false);
+    quirks_program(&environment); /* mpirun of another version */
+    assert_string_equal(value_of("OMPI_MCA_btl"), "^openib");
+    assert_string_equal(value_of("OMPI_MCA_btl_base_exclude"), "");
+    set(NULL, "OMPI_MCA_orte_launch", "1");
+    set(NULL, "OMPI_MCA_btl", "");
+    quirks_program(&environment);
+    assert_string_equal(value_of("OMPI_MCA_btl_base_exclude"), "ofi");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -154,6 +232,8 @@ int main(void)
         cmocka_unit_test(print_shows_those_in_force),
         cmocka_unit_test(library_text_gives_the_version),
         cmocka_unit_test(foreign_window_is_unknown),
+        cmocka_unit_test(btl_ofi_is_left_out_of_every_choice),
+        cmocka_unit_test(other_versions_keep_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "control/coming.h"
 #include "control/quick.h"
+#include "control/quirks.h"
 #include "control/single_copy.h"
 #include "tools/launch/inherited.h"
 
@@ -52,6 +53,7 @@ void program_environment(const struct program *program, struct list *environment
     free(workers);
     const struct quick_environment changes = {environment_get, environment_set, environment};
     quick_rank(&changes);
+    quirks_program(&changes);
     single_copy_rank(&changes);
     if (!program->offloading)
         return;
