@@ -84,7 +84,7 @@ omprma_status_t trial_look(struct trial *trial, omprma_queue_t *queue, omprma_ad
          at = next(trial, at, look_step_of(trial)))
         status = omprma_retrieve(queue, seen++, there + at, WORD);
     *paths = users;
-    return status;
+    return status == OMPRMA_OK ? omprma_queue_flush(queue) : status; /* at once, not with others */
 }
 
 uint64_t trial_seen(const struct trial *trial)

@@ -287,7 +287,7 @@ static inline void core_start_worker(int number, const struct core_options *o,
 }
 
 /* What starting it says; where that fails, the workers have been let go, as core_stop() expects. */
-static inline omprma_status_t core_begin(const struct core_options *o)
+static inline omprma_status_t core_try(const struct core_options *o)
 {
     struct null_path_options path = {
         .piece_bytes = CORE_PIECE,
@@ -338,7 +338,7 @@ static inline omprma_status_t core_begin(const struct core_options *o)
 
 static inline void core_start(const struct core_options *o)
 {
-    assert_ok(core_begin(o));
+    assert_ok(core_try(o));
 }
 
 /* A worker that is told by nobody that the application ends. */

@@ -239,7 +239,7 @@ static void a_right_one_is_kept(void **state)
 
 static void assert_ends(const struct core_options *options, const char *words)
 {
-    if (core_begin(options) == OMPRMA_OK)
+    if (core_try(options) == OMPRMA_OK)
         fail_msg("it starts, instead of \"%s\"", words);
     if (!strstr(omprma_error(), words))
         fail_msg("\"%s\" instead of \"%s\"", omprma_error(), words);
