@@ -361,7 +361,11 @@ static omprma_status_t try_ways(struct probe *probe, int64_t budget_ns)
 
     if (status == OMPRMA_OK)
         status = try_way(probe, PATH_TWO_SIDED, budget_ns);
-    return status == OMPRMA_OK ? try_way(probe, PATH_RMA, budget_ns) : status;
+    if (status == OMPRMA_OK)
+        status = try_way(probe, PATH_RMA, budget_ns);
+    /* Once more: the first transfers may have waited for a connection. */
+    return status == OMPRMA_OK ? try_sizes(probe, PATH_RMA, 0, count_sure(probe, PATH_RMA))
+                               : status;
 }
 
 /* ---- all samples ---- */
