@@ -16,8 +16,8 @@
 enum {
     FULL_BYTES = 1 << 20, /* what exchange_paths.us is for */
     SLOW_BYTES = 64 << 10,
-    PAIR_TRIALS = 2, /* of these two sizes */
-    PAIR_BYTES = FULL_BYTES + SLOW_BYTES,
+    PAIR_TRIALS = 2,                       /* of SLOW_BYTES and */
+    LARGE_BYTES = FULL_BYTES - SLOW_BYTES, /* beside them, so that the least arena has room */
     SLOW_NS = 2000000, /* an exchange of so few bytes takes longer: more would take too long */
     ROUNDS = COST_SAMPLES,
     BUDGET_NS = 8000000,    /* then no other exchange begins, */
@@ -106,7 +106,7 @@ static omprma_status_t refuse(struct pair *pair, enum config_exchange way,
 /* Where a trial's data lies, on all sides; they do not meet. */
 static uint64_t offset_of(const struct trial *trial)
 {
-    return trial->bytes < FULL_BYTES ? FULL_BYTES : 0;
+    return trial->bytes == SLOW_BYTES ? LARGE_BYTES : 0;
 }
 
 /* Known data to the source, and from there to the target. */
@@ -126,7 +126,7 @@ static omprma_status_t carry(const struct pair *pair, const struct trial *trial)
 
 static char *back_of(const struct pair *pair, const struct trial *trial)
 {
-    return pair->memory.here + PAIR_BYTES + offset_of(trial);
+    return pair->memory.here + FULL_BYTES + offset_of(trial);
 }
 
 /* A look at the target, and all of it back to this side. */
@@ -299,9 +299,9 @@ static omprma_status_t pair_open(struct pair *pair)
     if (status == OMPRMA_OK)
         status = omprma_queue_create(pair->to->number, &pair->targets);
     if (status == OMPRMA_OK)
-        status = omprma_alloc(pair->from->number, PAIR_BYTES, &pair->source);
+        status = omprma_alloc(pair->from->number, FULL_BYTES, &pair->source);
     if (status == OMPRMA_OK)
-        status = omprma_alloc(pair->to->number, PAIR_BYTES, &pair->target);
+        status = omprma_alloc(pair->to->number, FULL_BYTES, &pair->target);
     return status;
 }
 
@@ -321,10 +321,10 @@ static omprma_status_t measure_pair(struct device *from, struct device *to,
 {
     int64_t deadline_ns = clock_ns() + budget_ns;
     struct pair pair = {
-        .from = from, .to = to, .trials = {{.bytes = SLOW_BYTES}, {.bytes = FULL_BYTES}}};
+        .from = from, .to = to, .trials = {{.bytes = SLOW_BYTES}, {.bytes = LARGE_BYTES}}};
     omprma_status_t status;
 
-    if (!trial_map(&pair.memory, 2 * PAIR_BYTES))
+    if (!trial_map(&pair.memory, 2 * FULL_BYTES))
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for the start-up measurement");
     status = pair_open(&pair);
     if (status == OMPRMA_OK)

@@ -1,8 +1,8 @@
 /*
  * start_main.c: takes the place of the C library's __libc_start_main(), which runs the program's
  * constructors and then the function that it is given, to do begin_main() between them. A program
- * looks for it in libraries that are preloaded first. Not in the objects that tests link: those have
- * a main() of their own.
+ * looks for it in libraries that are preloaded first. Not in the objects that tests link: those
+ * have a main() of their own.
  */
 #include <dlfcn.h>
 #include <stdio.h>

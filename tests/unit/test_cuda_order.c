@@ -433,8 +433,8 @@ static void who_prints_is_waited_for(void **state)
     stop_all();
 }
 
-/* Nobody waits in the driver for each kernel of a queue. How little more than the kernels themselves a
- * chain takes is measured by perf/gpu. */
+/* Nobody waits in the driver for each kernel of a queue. How little more than the kernels
+ * themselves a chain takes is measured by perf/gpu. */
 static void a_chain_of_kernels_is_not_waited_for(void **state)
 {
     enum { CHAIN = 100, TAKES_US = 100 };
