@@ -88,15 +88,25 @@ static enum work_result construct_wait(struct device *device, struct construct *
     return work && right ? result : WORK_FAILED;
 }
 
+static bool maps_share(const struct maps *maps)
+{
+    for (int i = 0; i < maps->count; i++)
+        if (reduction_shares(maps->begins[i], maps_bytes(maps, i)))
+            return true;
+    return false;
+}
+
 static enum work_result construct_on(struct device *device, struct construct *construct)
 {
-    bool takes_part = reduction_takes_part();
+    bool takes_part = reduction_takes_part(), alone = takes_part && maps_share(&construct->maps);
     if (construct->nowait && !takes_part && task_may_leave())
         return construct_fly(device, construct) ? WORK_DONE : WORK_FAILED;
     if (takes_part)
+        reduction_forget();
+    if (alone)
         reduction_enter();
     enum work_result result = construct_wait(device, construct);
-    if (takes_part)
+    if (alone)
         reduction_leave();
     return result;
 }

@@ -21,7 +21,13 @@ static struct reductions {
     pthread_mutex_t turn;
 } reductions = {.lock = PTHREAD_MUTEX_INITIALIZER, .turn = PTHREAD_MUTEX_INITIALIZER};
 
-static _Thread_local bool has_asked;
+enum { ASKED = 16 }; /* kept, of those that a thread has asked for */
+
+/* What the thread has asked for since it last forgot, the newest in place of the oldest. */
+static _Thread_local struct asked {
+    const void *group, *data;
+} asked[ASKED];
+static _Thread_local unsigned asked_count;
 
 bool reduction_any(void)
 {
@@ -78,17 +84,28 @@ void reduction_taskgroup_end(uint64_t task)
         free(last);
 }
 
-void reduction_ask(bool asked)
+void reduction_ask(const void *group, const void *data)
 {
-    has_asked = asked;
+    asked[asked_count++ % ASKED] = (struct asked){group, data};
+}
+
+void reduction_forget(void)
+{
+    asked_count = 0;
 }
 
 bool reduction_takes_part(void)
 {
-    bool takes_part = reduction_any() && has_asked;
-    if (takes_part)
-        has_asked = false;
-    return takes_part;
+    return asked_count > 0 && reduction_any();
+}
+
+bool reduction_shares(const void *begin, size_t bytes)
+{
+    for (unsigned i = 0; i < asked_count && i < ASKED; i++)
+        if (!asked[i].group || begin == asked[i].group ||
+            (uintptr_t)asked[i].data - (uintptr_t)begin < bytes)
+            return true;
+    return false;
 }
 
 void reduction_enter(void)

@@ -2,8 +2,8 @@
  * reduction.h: reductions over tasks (task_reduction, reduction(task, ...), taskloop) that have
  * begun and whose taskgroup has not ended. clang lets a region with in_reduction map the variable
  * that the reduction itself uses, or the private copy of a host's thread: no two such regions may
- * be under way, and their maker must not go on meanwhile. A region says that it is one by asking
- * libomp for its private copy before.
+ * be under way, and their maker must not go on meanwhile. A region asks libomp for a private copy
+ * before, as a task of the host does; but that maps the copy then.
  *
  * Taskgroups are told by the task that they belong to, because an untied task may begin one in one
  * thread and end it in another.
@@ -15,6 +15,7 @@
 #define OMPRMA_OPENMP_REDUCTION_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Has any begun that has not ended? */
@@ -28,14 +29,23 @@ void reduction_begin(uint64_t task, bool seen);
 void reduction_taskgroup_begin(uint64_t task);
 void reduction_taskgroup_end(uint64_t task);
 
-/* The calling thread has asked for a private copy; or what it does from now on is another task's.
- */
-void reduction_ask(bool asked);
+/* The calling thread has asked for its private copy of the variable at `data`, in this reduction of
+ * libomp's; NULL: libomp finds it. */
+void reduction_ask(const void *group, const void *data);
 
-/* Does the construct that the calling thread is about to do take part in one? Once. */
+/* What the thread has asked for is no business of what it does from now on. */
+void reduction_forget(void);
+
+/* Has the calling thread asked for any, so that the construct that it is about to do may take part
+ * in one? */
 bool reduction_takes_part(void);
 
-/* Around such a construct: one at a time. */
+/* Is what such a construct maps here what others may map, too? That is a variable for which the
+ * thread has asked, not the copy that it has got; or the reduction itself, which clang passes to
+ * regions with in_reduction, and to no others. Without either in sight: anything may be. */
+bool reduction_shares(const void *begin, size_t bytes);
+
+/* Around a construct that maps such: one at a time. */
 void reduction_enter(void);
 void reduction_leave(void);
 

@@ -286,7 +286,7 @@ static void routine_run(struct target_task *own)
         __kmpc_omp_task_alloc(NULL, thread, TASK_TIED, sizeof(*frame), 0, routine_ours);
     __kmpc_omp_task_begin_if0(NULL, thread, frame);
     current = own;
-    reduction_ask(false);
+    reduction_forget();
     own->routine(thread, own->task);
     current = outer;
     __kmpc_omp_task_complete_if0(NULL, thread, frame);
@@ -612,7 +612,7 @@ void __kmpc_task_reduction_modifier_fini(void *location, int32_t thread, int32_t
 
 void *__kmpc_task_reduction_get_th_data(int32_t thread, void *group, void *data)
 {
-    reduction_ask(true);
+    reduction_ask(group, data);
     return next_get()->taskred_copy(thread, group, data);
 }
 

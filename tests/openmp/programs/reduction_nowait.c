@@ -197,6 +197,41 @@ static void others(int devices)
         CHECK_EQUAL(values[i], i + 100);
 }
 
+static void add_one(int device)
+{
+#pragma omp target in_reduction(+ : total) device(device)
+    {
+        usleep(100);
+        total++;
+    }
+}
+
+/* Regions in functions that do not see the reduction; and regions that map a thread's copy. */
+static void out_of_sight(int devices)
+{
+    long sum = 0;
+    total = 0;
+#pragma omp parallel num_threads(THREADS)
+#pragma omp single
+    {
+#pragma omp taskgroup task_reduction(+ : total)
+        for (int i = 0; i < REGIONS; i++) {
+#pragma omp task firstprivate(i)
+            add_one(i % devices);
+        }
+#pragma omp taskloop reduction(+ : sum) grainsize(1)
+        for (int i = 0; i < REGIONS; i++) {
+#pragma omp target map(tofrom : sum) device(i % devices)
+            {
+                usleep(100);
+                sum += i;
+            }
+        }
+    }
+    CHECK_EQUAL(total, REGIONS);
+    CHECK_EQUAL(sum, REGIONS * (REGIONS - 1) / 2);
+}
+
 static void all(int devices)
 {
     for (int round = 0; round < ROUNDS; round++) {
@@ -210,6 +245,7 @@ static void all(int devices)
         nested(devices);
         sections(devices);
         others(devices);
+        out_of_sight(devices);
     }
 }
 
