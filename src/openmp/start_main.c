@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "openmp/begin.h"
 #include "openmp/exports.h"
@@ -26,7 +27,7 @@ int __libc_start_main(main_routine_t *routine, int count, char **arguments, void
     if (!next) {
         fprintf(stderr, "omprma: the C library has no __libc_start_main: start the program without "
                         "omprma-run\n");
-        return EXIT_FAILURE;
+        _exit(EXIT_FAILURE); /* nothing is there to return to */
     }
     program_main = routine;
     return next(main_after_begin, count, arguments, init, fini, loader_fini, stack_end);
