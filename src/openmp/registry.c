@@ -257,14 +257,16 @@ static const struct region *region_find(const struct device *device, const void 
 {
     struct region key = {.id = id}, *region = RB_NFIND(region_tree, &registry.regions, &key);
     const struct region *first = NULL, *own = NULL;
+    int count = 0; /* one that is not placed yet may be the next caller's */
     for (; region && region->id == id; region = RB_NEXT(region_tree, &registry.regions, region)) {
+        count++;
         if (!image_is_placed(region->image, device))
             continue;
-        *several |= first != NULL;
         first = first ? first : region;
         if (!own && image_is_of(region->image, caller))
             own = region;
     }
+    *several = count > 1;
     return own ? own : first;
 }
 
