@@ -127,7 +127,7 @@ static void names_what_is_missing(void **state)
     assert_non_null(strstr(error_text(), "gone_fishing"));
     assert_null(strstr(error_text(), "/proc/self"));
     free(content);
-    content = fixture_image("void __asan_init(void); void f(void) { __asan_init(); }", &bytes);
+    content = fixture_image("void __msan_init(void); void f(void) { __msan_init(); }", &bytes);
     assert_int_equal(image_open(content, bytes, NULL, &image), OMPRMA_ERR_SYMBOL);
     assert_non_null(strstr(error_text(), "-Xopenmp-target -fno-sanitize=all"));
     free(content);
