@@ -88,6 +88,19 @@ check 'no remote shell' "$out" 'ready 3'
 out=$(env -u PATH "$RUN" -n 2 "$folder/program" words 2>&1)
 check 'no PATH' "$out" 'ready 3'
 
+# Another MPI's mpirun, and a folder that is not Open MPI's.
+strange() { # PATTERN, in the last line
+    local out
+    out=$("$RUN" "$folder/program" words 2>&1)
+    check "status with $1" "$?" 1
+    check "line with $1" "$(tail -n 1 <<<"$out" | grep -c "^omprma: $1")" 1
+}
+mkdir "$folder/other"
+printf '#!/bin/sh\necho "unrecognized argument oversubscribe" >&2\nexit 255\n' >"$folder/other/mpirun"
+chmod +x "$folder/other/mpirun"
+PATH=$folder/other:$PATH strange "$folder/other/mpirun ended with status 255 .* is Open MPI 4's$"
+OPAL_PREFIX=/no/folder strange '.*/mpirun ended with status .* in OPAL_PREFIX, which is /no/folder$'
+
 # What a site says of where processes go, in a file of Open MPI's: workers go where they are asked to.
 mkdir -p "$folder/home/.openmpi"
 echo 'otherhost slots=4' >"$folder/others"

@@ -242,7 +242,7 @@ static void given_up(void **state)
 static void killed_before_mpi(void **state)
 {
     (void)state;
-    const struct verdict verdict = {0};
+    struct verdict verdict = {0};
     char line[512];
     verdict_word(&verdict, 134 << 8, line, sizeof(line));
     assert_non_null(strstr(line, "one was killed by signal 6 (Aborted) before MPI had started"));
@@ -250,6 +250,9 @@ static void killed_before_mpi(void **state)
     assert_non_null(strstr(line, "mpirun ended with status 200 and said nothing"));
     verdict_word(&verdict, 9, line, sizeof(line));
     assert_non_null(strstr(line, "mpirun was killed by signal 9"));
+    verdict.strange = "/other/mpirun";
+    verdict_word(&verdict, 134 << 8, line, sizeof(line));
+    assert_non_null(strstr(line, "one was killed by signal 6 (Aborted) before MPI had started"));
 }
 
 /* Open MPI 4.1.4: lines of the program's process, and what mpirun says. */

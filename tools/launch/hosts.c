@@ -176,8 +176,9 @@ bool hosts_is_here(const char *name)
     return strcmp(name, "localhost") == 0 || is_own_name(name) || is_own_address(name);
 }
 
-/* Whether a name is this host's own, or has an address of this host. */
-static bool leads_here(const char *name)
+/* Whether a name has addresses, and none of them is this host's. What cannot be looked up here may
+ * still be this host's name. */
+static bool leads_elsewhere(const char *name)
 {
     const struct addrinfo wish = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM};
     struct addrinfo *all;
@@ -185,11 +186,11 @@ static bool leads_here(const char *name)
     gethostname(own, sizeof(own) - 1);
     bool here = strcmp(name, own) == 0;
     if (here || getaddrinfo(name, NULL, &wish, &all))
-        return here;
+        return false;
     for (struct addrinfo *each = all; each && !here; each = each->ai_next)
         here = is_here(((const struct sockaddr_in *)(const void *)each->ai_addr)->sin_addr);
     freeaddrinfo(all);
-    return here;
+    return !here;
 }
 
 static bool has_domain(const char *name)
@@ -215,18 +216,29 @@ const char *hosts_full_name(const struct hosts *hosts, const char *name)
     return full ? full : name;
 }
 
+/* Another name that is the same to Open MPI. */
+static const char *find_same(const struct hosts *hosts, size_t i)
+{
+    const char *name = hosts->names.items[i];
+    if (has_domain(name))
+        return find_short(hosts, i, name);
+    return strchr(name, '.') ? NULL : find_short(hosts, hosts->names.count, name);
+}
+
 omprma_status_t hosts_check_names(const struct hosts *hosts)
 {
     for (size_t i = 0; i < hosts->names.count; i++) {
         const char *name = hosts->names.items[i];
-        const char *other = has_domain(name) ? find_short(hosts, i, name) : NULL;
+        const char *other = find_same(hosts, i);
         if (other)
-            return error_set(
-                OMPRMA_ERR_CONFIG,
-                "%s and %s are one host to Open MPI, which takes names up to the first "
-                "dot; name them by their addresses",
-                other, name);
-        if (has_domain(name) && is_own_name(name) && !leads_here(name))
+            return error_set(OMPRMA_ERR_CONFIG,
+                             "%s and %s are one host to Open MPI, which takes names up to the "
+                             "first dot; %s",
+                             other, name,
+                             has_domain(name)
+                                 ? "name them by their addresses"
+                                 : "name it the same way each time, or two by their addresses");
+        if (has_domain(name) && is_own_name(name) && leads_elsewhere(name))
             return error_set(
                 OMPRMA_ERR_CONFIG,
                 "%s is this host to Open MPI, which takes names up to the first dot, but "

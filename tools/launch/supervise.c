@@ -56,6 +56,7 @@ enum source {
 
 struct run {
     const struct program *program;
+    const char *mpirun_path;
     int fds[SOURCES];            /* -1: closed */
     pid_t child, keeper, mpirun; /* 0: not there, or not known */
     uint32_t job_id;             /* likewise */
@@ -275,6 +276,8 @@ static void run_mpirun_ended(struct run *run, int status)
     if (!run->interrupted)
         run_fail(run);
     char line[1024];
+    if (!run->child_started && !run->asked)
+        run->verdict.strange = run->mpirun_path;
     verdict_word(&run->verdict, status, line, sizeof(line));
     /* A program that gave up waiting for its workers does not know which hosts it was. */
     bool explains = run->verdict.kind == VERDICT_NETWORK && run->child_ended && !run->lost &&
@@ -548,6 +551,7 @@ int supervise(const struct program *program, const struct list *command, const c
     struct program started = *program;
     struct run run = {
         .program = &started,
+        .mpirun_path = command->items[0],
         .since = time(NULL),
         .patience_s = CONFIG_START_LEAST_S,
         .errors = {.out = STDERR_FILENO, .from_mpirun = true, .verbose = log_level() >= LOG_DETAIL},

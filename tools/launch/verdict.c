@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -223,6 +224,18 @@ static void word_rank(const struct verdict *verdict, char *text, size_t room)
         snprintf(text, room, "a worker%s%.200s", host ? " on " : "", verdict->host);
 }
 
+/* What another MPI's mpirun does with words that are not its own, and one that does not find its
+ * parts. */
+static void word_strange(const char *mpirun, int status, char *line, size_t room)
+{
+    const char *prefix = getenv("OPAL_PREFIX");
+    snprintf(line, room,
+             "%s ended with status %d before it had started anything; see the line above, and "
+             "whether this first mpirun in PATH is Open MPI 4's%s%s",
+             mpirun, WEXITSTATUS(status),
+             prefix ? " and has its files in OPAL_PREFIX, which is " : "", prefix ? prefix : "");
+}
+
 void verdict_word(const struct verdict *verdict, int status, char *line, size_t room)
 {
     char who[256];
@@ -277,6 +290,8 @@ void verdict_word(const struct verdict *verdict, int status, char *line, size_t 
                  "the workers are gone: one was killed by signal %d (%s) before MPI had started "
                  "there, and mpirun did not say which; run with -v",
                  WEXITSTATUS(status) - 128, strsignal(WEXITSTATUS(status) - 128));
+    else if (verdict->strange && WEXITSTATUS(status) != 0 && !verdict->up)
+        word_strange(verdict->strange, status, line, room);
     else
         snprintf(line, room, "the workers are gone; mpirun ended with status %d and said nothing",
                  WEXITSTATUS(status));

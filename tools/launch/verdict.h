@@ -26,7 +26,8 @@ struct verdict {
     int code; /* signal or status */
     char host[256];
     char detail[512];
-    int up; /* workers that have said that they are, see coming.h */
+    int up;              /* workers that have said that they are, see coming.h */
+    const char *strange; /* path of an mpirun that has started nothing; NULL: it has, or it may */
 };
 
 /* Reads one framed message; a better verdict replaces a lesser one. */
