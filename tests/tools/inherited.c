@@ -7,8 +7,8 @@
  *   inherited crash IMAGE FILE         likewise, and then has a kernel crash
  * With INHERITED_IMAGE it is the image with that kernel. A state is one word: ignore=SIGNAL,
  * block=SIGNAL (0: all), close=DESCRIPTOR, open=COUNT, umask=OCTAL, nice=N, policy=NUMBER,
- * user=NUMBER, environment=BYTES (0: empty), folder=PATH, alarm=SECONDS, session, group, orphan,
- * refuse=CALL (a system call), privileges (no new ones), or the name of a limit with its value.
+ * user=NUMBER, environment=BYTES (0: empty), alarm=SECONDS, session, group, refuse=CALL (a system
+ * call), privileges (no new ones), or the name of a limit with its value.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -257,14 +257,10 @@ static void set_policy(long number)
         fail("policy", strerror(errno));
 }
 
-/* A parent that is gone: whoever asks for it gets another one. */
-static void lose_parent(void)
+static void become_user(long number)
 {
-    pid_t child = fork();
-
-    if (child > 0)
-        _exit(0);
-    usleep(20000);
+    if (setgid((gid_t)number) || setuid((uid_t)number))
+        fail("user", strerror(errno));
 }
 
 /* A system call that a filter refuses, as those of containers and services do. */
@@ -286,10 +282,11 @@ static bool limit(const char *name, long value)
     static const struct {
         const char *name;
         int which;
-    } limits[] = {{"core", RLIMIT_CORE},          {"data", RLIMIT_DATA},
-                  {"files", RLIMIT_NOFILE},       {"processes", RLIMIT_NPROC},
-                  {"pending", RLIMIT_SIGPENDING}, {"stack", RLIMIT_STACK},
-                  {"queues", RLIMIT_MSGQUEUE},    {"cpu", RLIMIT_CPU}};
+    } limits[] = {{"core", RLIMIT_CORE},
+                  {"files", RLIMIT_NOFILE},
+                  {"pending", RLIMIT_SIGPENDING},
+                  {"stack", RLIMIT_STACK},
+                  {"queues", RLIMIT_MSGQUEUE}};
 
     for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
         struct rlimit both = {(rlim_t)value, (rlim_t)value};
@@ -326,26 +323,22 @@ static void enter(char *state)
         setpriority(PRIO_PROCESS, 0, (int)value);
     else if (strcmp(state, "policy") == 0)
         set_policy(value);
-    else if (strcmp(state, "user") == 0 && (setgid((gid_t)value) || setuid((uid_t)value)))
-        fail(state, strerror(errno));
+    else if (strcmp(state, "user") == 0)
+        become_user(value);
     else if (strcmp(state, "environment") == 0)
         fill_environment(value);
-    else if (strcmp(state, "folder") == 0 && chdir(text))
-        fail(text, strerror(errno));
     else if (strcmp(state, "session") == 0)
         setsid();
     else if (strcmp(state, "group") == 0)
         setpgid(0, 0);
     else if (strcmp(state, "privileges") == 0)
         prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    else if (strcmp(state, "orphan") == 0)
-        lose_parent();
     else if (strcmp(state, "alarm") == 0)
         alarm((unsigned)value);
     else if (strcmp(state, "refuse") == 0)
         refuse(value);
-    else
-        limit(state, value);
+    else if (!limit(state, value))
+        fail(state, "no such state");
 }
 
 int main(int count, char **words)
