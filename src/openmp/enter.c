@@ -312,9 +312,21 @@ static bool is_small(const struct maps *maps, int i)
 
 enum { ORDER_MOST = 64 };
 
+/* Items in the order of their addresses: does one begin before the one in front of it ends? */
+static bool items_overlap(const struct maps *maps, int first, const uint8_t order[], int count)
+{
+    for (int at = 1; at < count; at++) {
+        int i = first + order[at], before = first + order[at - 1];
+        if ((uintptr_t)maps->begins[i] - (uintptr_t)maps->begins[before] < maps_bytes(maps, before))
+            return true;
+    }
+    return false;
+}
+
 /* Small items from the first one on, in the order in which they lie on the host. Each keeps its
  * address modulo SHARE_ALIGNMENT, so the gaps between them are as small as there, and they travel
- * together. Their number. Lines of LIBOMPTARGET_INFO come in the order of the clauses. */
+ * together. Their number. Lines of LIBOMPTARGET_INFO come in the order of the clauses. Where items
+ * overlap the first one has to be entered first and left last, so the number is 0. */
 static int order_make(const struct maps *maps, int first, uint8_t order[ORDER_MOST])
 {
     int count = 0;
@@ -326,7 +338,7 @@ static int order_make(const struct maps *maps, int first, uint8_t order[ORDER_MO
             order[at] = order[at - 1];
         order[at] = (uint8_t)(i - first);
     }
-    return count;
+    return items_overlap(maps, first, order, count) ? 0 : count;
 }
 
 static bool list_enter(struct work *work, const struct maps *maps, void *context)

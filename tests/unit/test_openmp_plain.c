@@ -223,6 +223,30 @@ static void test_twice(void **state)
     }
 }
 
+/* Where items overlap the first one in the list is entered first, and the next ones are parts of
+ * it, or are reported: whatever lies first on the host. What it brings back is not lost. */
+static void test_overlapping(void **state)
+{
+    (void)state;
+    struct list list = list_of(values + 2, 32, MAP_TO);
+    add(&list, values, 64, MAP_FROM);
+    assert_false(run(maps_enter, list));
+    assert_true(run(maps_leave, list_of(values + 2, 32, MAP_DELETE)));
+    list = list_of(values, 32, MAP_TO); /* both begin at the same place */
+    add(&list, values, 64, MAP_FROM);
+    assert_false(run(maps_enter, list));
+    assert_true(run(maps_leave, list_of(values, 32, MAP_DELETE)));
+
+    values[0] = values[2] = 1;
+    list = list_of(values, 64, TOFROM | PARAM);
+    add(&list, values + 9, 8, MAP_TO);
+    add(&list, values + 2, 32, MAP_TO | PARAM);
+    region(list);
+    assert_int_equal(values[0], 2);
+    assert_int_equal(values[2], 2);
+    assert_null(omp_get_mapped_ptr(values, 0));
+}
+
 /* Variables of a frame come in any order, and lie on the device as they do there: one transfer is
  * enough for all of them, at first and again. */
 static void test_any_order(void **state)
@@ -447,6 +471,7 @@ int main(void)
         cmocka_unit_test(test_what_is_under_way),
         cmocka_unit_test(test_leaving_last),
         cmocka_unit_test(test_twice),
+        cmocka_unit_test(test_overlapping),
         cmocka_unit_test(test_any_order),
         cmocka_unit_test(test_private),
         cmocka_unit_test(test_random),
