@@ -248,7 +248,7 @@ int main(void)
 {
     int devices = check_devices();
     for (device = 0; device < devices; device++) {
-        each_size(check_entered, 1);
+        each_size(check_entered, 61);
         each_size(check_alloc, 512);
         each_size(check_moved, 311);
         each_size(check_one_way, 509);
