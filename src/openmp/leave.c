@@ -113,16 +113,30 @@ static bool item_counts(const struct maps *maps, int i)
     return (type & MAP_PTR_AND_OBJ) || !(map_parent(type) >= 0 || maps->inner);
 }
 
-/* A member's delete is its structure's: that is one range. Other members come back before. */
+/* A member's delete is its structure's: that is one range. Members come behind the structure, up to
+ * the next item that neither is one nor is found through one. A descriptor is there for what it
+ * points to. */
 static int64_t item_type(const struct maps *maps, int i)
 {
     int64_t type = maps->types[i];
-    bool whole = i + 1 < maps->count && map_parent(maps->types[i + 1]) == i;
-    for (int each = i + 1; each < maps->count && whole; each++)
-        if (map_parent(maps->types[each]) == i && !(maps->types[each] & MAP_PTR_AND_OBJ) &&
-            !maps_lead(maps, each))
+    for (int each = i + 1; each < maps->count; each++) {
+        bool member = map_parent(maps->types[each]) == i;
+        bool object = (maps->types[each] & MAP_PTR_AND_OBJ) != 0;
+        if (!member && (!object || each == i + 1))
+            break;
+        if (member && !object && !maps_lead(maps, each) && !maps_lie_around_way(maps, each))
             type |= maps->types[each] & MAP_DELETE;
+    }
     return type;
+}
+
+/* The range goes with this construct, however often it was entered. */
+static bool item_deletes(const struct maps *maps, int i)
+{
+    int64_t type = maps->types[i];
+    int parent = map_parent(type);
+    bool member = parent >= 0 && parent < i && !(type & MAP_PTR_AND_OBJ);
+    return (item_type(maps, member ? parent : i) & MAP_DELETE) != 0;
 }
 
 static bool item_take_off(struct work *work, const struct maps *maps, int i, struct mapped *mapped,
@@ -131,7 +145,7 @@ static bool item_take_off(struct work *work, const struct maps *maps, int i, str
     if (item_counts(maps, i))
         return range_leave(work, mapped, item_type(maps, i), times);
     if (!mapped_is_named(mapped)) /* as when it came */
-        mapped_leave_way(mapped, 1);
+        mapped_leave_way(mapped, *times);
     return range_settle(work, mapped);
 }
 
@@ -141,17 +155,18 @@ static bool item_leave_object(struct work *work, const struct maps *maps, int i,
     size_t bytes = maps_bytes(maps, i);
     uintptr_t begin = (uintptr_t)maps->begins[i];
     struct mapped *mapped = maps_entered(maps, i);
-    bool hold = (type & MAP_HOLD) != 0, all = (type & MAP_DELETE) != 0;
+    bool hold = (type & MAP_HOLD) != 0;
     enum overlap overlap =
         mapped ? OVERLAP_INSIDE : mapping_find(&work->device->mapping, begin, bytes, &mapped);
     if (overlap == OVERLAP_NONE || (overlap == OVERLAP_PARTLY && !(type & MAP_IMPLICIT)))
         return !(type & MAP_PRESENT) || item_absent(work, maps, i);
-    bool back = (type & MAP_ALWAYS) || mapped_is_last(mapped, hold, all);
+    bool back = (type & MAP_FROM) && bytes > 0 &&
+                ((type & MAP_ALWAYS) || mapped_is_last(mapped, hold, item_deletes(maps, i)));
     if (!item_take_off(work, maps, i, mapped, times))
         return false;
     if (info_wants(INFO_EXISTS))
         info_left(work, mapped, (const void *)begin, bytes, type, item_counts(maps, i));
-    return !(type & MAP_FROM) || !back || bytes == 0 || item_retrieve(work, mapped, begin, bytes);
+    return !back || item_retrieve(work, mapped, begin, bytes);
 }
 
 /* *times: how often what stands behind it in the list was entered, and then the same of it. */
@@ -160,7 +175,8 @@ static bool item_leave(struct work *work, const struct maps *maps, int i, uint64
     if (maps_lead(maps, i))
         return way_leave(work, (uintptr_t)maps->begins[i], maps_bytes(maps, i), *times) &&
                item_leave_pointer(work, maps, i, *times);
-    *times = 1;
+    if (!maps_lie_around_way(maps, i))
+        *times = 1;
     return item_leave_object(work, maps, i, times) && item_leave_pointer(work, maps, i, *times);
 }
 

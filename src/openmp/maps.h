@@ -101,6 +101,10 @@ static inline bool maps_lead(const struct maps *maps, int i)
     return i + 1 < maps->count && (maps->types[i + 1] & behind) && maps_lead_to_others(maps, i);
 }
 
+/* Is it a descriptor, and the next item the pointer in it, which leads to what comes behind it? It
+ * is moved, as its own flags say; but its structure is not mapped for it. */
+bool maps_lie_around_way(const struct maps *maps, int i);
+
 bool maps_enter(struct work *work, const struct maps *maps);
 bool maps_leave(struct work *work, const struct maps *maps);
 bool maps_update(struct work *work, const struct maps *maps);

@@ -16,6 +16,8 @@
  * has mapped the place, a range is made for it that counts its ways (mapping.h). No flag is its
  * own, and nothing is moved for it but by attaching.
  */
+#include <string.h>
+
 #include "openmp/maps.h"
 
 /* The next item's object is found through the pointer that this one is. */
@@ -35,6 +37,27 @@ static bool is_stray_member(const struct maps *maps, int i)
     return begin < whole || begin - whole >= maps_bytes(maps, parent);
 }
 
+/* Fortran's of an array; a part of one has no version. See flang's ISO_Fortran_binding.h. */
+static bool is_descriptor(const void *begin, size_t bytes)
+{
+    enum { VERSION_AT = 16, VERSION = 20240719 };
+    int version;
+    if (bytes < VERSION_AT + sizeof(version))
+        return false;
+    memcpy(&version, (const char *)begin + VERSION_AT, sizeof(version));
+    return version == VERSION;
+}
+
+/* flang has the descriptor of s%a as a member of s, and then the pointer in it, which is its first
+ * word and leads to the elements. */
+bool maps_lie_around_way(const struct maps *maps, int i)
+{
+    return map_parent(maps->types[i]) >= 0 && is_pointer_to_next(maps, i + 1) &&
+           maps->begins[i + 1] == maps->begins[i] &&
+           map_parent(maps->types[i + 1]) == map_parent(maps->types[i]) &&
+           is_descriptor(maps->begins[i], maps_bytes(maps, i));
+}
+
 /* A part of a structure of which nothing is named but what its pointers point to. Its members come
  * behind it, up to the next item that neither is one nor is found through one. */
 static bool is_part_of_pointers(const struct maps *maps, int i)
@@ -48,7 +71,8 @@ static bool is_part_of_pointers(const struct maps *maps, int i)
         bool object = (maps->types[each] & MAP_PTR_AND_OBJ) != 0;
         if (!member && !object)
             break;
-        if (!object && !is_pointer_to_next(maps, each) && !is_stray_member(maps, each))
+        if (!object && !is_pointer_to_next(maps, each) && !is_stray_member(maps, each) &&
+            !maps_lie_around_way(maps, each))
             return false;
         any = any || member;
     }

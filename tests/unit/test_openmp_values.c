@@ -333,6 +333,48 @@ static void test_members_delete(void **state)
     assert_true(run(maps_leave, list));
     assert_int_equal(s->x, 6);
     assert_nothing_is_mapped();
+    for (int i = 0; i < 2; i++)
+        assert_true(run(maps_enter, list_of(s, sizeof(*s), MAP_TO)));
+    ((struct inner *)copy_of(s))->x = 7; /* it comes back before the other one's delete */
+    assert_true(run(maps_leave, list));
+    assert_int_equal(s->x, 7);
+    assert_nothing_is_mapped();
+}
+
+/* flang's map(s%a), where s has more parts. A descriptor's first words are a pointer, the length of
+ * an element and a version. */
+static struct list component_list(int64_t *s, int64_t type)
+{
+    struct list list = list_of(s + 1, 48, 0);
+    add(&list, s, s + 1, 48, type | member_of(0) | (type & MAP_TO ? MAP_ALWAYS : 0));
+    add(&list, s, s + 1, 8, type | member_of(0));
+    add(&list, s + 1, elements, sizeof(elements), type | member_of(0) | MAP_PTR_AND_OBJ);
+    return list;
+}
+
+/* A delete of s%a leaves the rest of s, which comes back; s%a by itself leaves nothing behind. */
+static void test_component(void **state)
+{
+    (void)state;
+    int64_t s[8] = {1, (intptr_t)elements, 8, 20240719};
+    for (int times = 1; times < 3; times++) {
+        assert_true(run(maps_enter, list_of(s, sizeof(s), MAP_TO)));
+        for (int i = 0; i < times; i++)
+            assert_true(run(maps_enter, component_list(s, MAP_TO)));
+        ((int64_t *)copy_of(s))[0] = 1 + times;
+        assert_ptr_equal(((void **)copy_of(s))[1], copy_of(elements));
+        assert_true(run(maps_leave, component_list(s, MAP_DELETE)));
+        assert_null(copy_of(elements));
+        assert_true(run(maps_leave, list_of(s, sizeof(s), MAP_FROM)));
+        assert_int_equal(s[0], 1 + times);
+        assert_ptr_equal(((void **)s)[1], elements);
+        assert_null(copy_of(s));
+        for (int i = 0; i < times; i++)
+            assert_true(run(maps_enter, component_list(s, MAP_TO)));
+        assert_true(run(maps_leave, component_list(s, MAP_DELETE)));
+        assert_null(copy_of(s + 1));
+        assert_null(copy_of(elements));
+    }
 }
 
 /* What clang makes of declare mapper(struct inner v) map(v.x, v.p[0:4]). */
@@ -388,6 +430,7 @@ int main(void)
         cmocka_unit_test(test_motion),
         cmocka_unit_test(test_named_later),
         cmocka_unit_test(test_members_delete),
+        cmocka_unit_test(test_component),
         cmocka_unit_test(test_mapper),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
