@@ -160,17 +160,22 @@ static struct mapped *range_make(struct work *work, const struct range *range)
     return mapped;
 }
 
-/* To a clause a range is new, too, if it was only there for a pointer in it. While others use it,
- * what they bring back is newer than the host's. */
-static void range_count(const struct work *work, const struct range *range, struct mapped *mapped)
+/* To a clause a range is new, too, if it was only there for a pointer in it: then all of it gets
+ * its values, as other clauses may name more of it. While others use it, what they bring back is
+ * newer than the host's. */
+static bool range_count(struct work *work, const struct range *range, struct mapped *mapped)
 {
     if (!range->counts) {
         mapped_enter_way(mapped);
-        return;
+        return true;
     }
-    if (mapped->ways > 0 && !mapped_is_named(mapped) && LIST_EMPTY(&mapped->pins))
+    size_t bytes = mapped->end - mapped->begin;
+    bool fresh = mapped->ways > 0 && !mapped_is_named(mapped) && LIST_EMPTY(&mapped->pins);
+    if (fresh)
         mapped->made_by = work->number;
     mapped_enter(mapped, (range->type & MAP_HOLD) != 0);
+    return !fresh || range->bytes == bytes ||
+           range_submit(work, mapped, (const void *)mapped->begin, bytes);
 }
 
 /* Maps the range, or finds it mapped. *mapped is NULL if it has no length and is not mapped. */
@@ -190,7 +195,8 @@ static bool range_enter(struct work *work, const struct range *range, struct map
             place_reached(work->device->remote, (*mapped)->device);
         return *mapped && work_pin(work, *mapped, range->begin, 0);
     }
-    range_count(work, range, *mapped);
+    if (!range_count(work, range, *mapped))
+        return false;
     info_entered(work, *mapped, range, false);
     if (work->computes)
         place_reached(work->device->remote, (*mapped)->device);

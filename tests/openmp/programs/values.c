@@ -150,6 +150,31 @@ static void parts_and_members(void)
     group_end(&group);
 }
 
+/* Between two pointers, which have been mapped for what they point to, lie members that are named
+ * one after the other: each has its value. */
+static void between_pointers(void)
+{
+    double p[2] = {1, 2}, q[2] = {3, 4}, sum = 0;
+    struct {
+        double *p;
+        int x, y;
+        double *q;
+    } s = {p, 5, 6, q};
+    int y = 0;
+#pragma omp target data map(to : s.p [0:2], s.q [0:2])
+    {
+        s.y = 7;
+#pragma omp target data map(to : s.x)
+#pragma omp target map(to : s.y) map(from : y)
+        y = s.y;
+#pragma omp target map(to : s.p [0:2], s.q [0:2]) map(from : sum)
+        sum = s.p[1] + s.q[1];
+    }
+    CHECK_EQUAL(y, 7);
+    CHECK_EQUAL(sum, 6);
+    CHECK(s.p == p && s.q == q && !is_present(&s.x));
+}
+
 /* Rows of a matrix: clang up to 21 passes a delete of a row for the pointer to it, too. */
 static void delete_row(void)
 {
@@ -187,6 +212,7 @@ int main(void)
         outer_goes_first();
         inner_alone();
         parts_and_members();
+        between_pointers();
         delete_row();
     }
     return finish("values");
