@@ -77,6 +77,10 @@ __asm__(".pushsection .rodata\n"
         "form 0, 17, 17, 0, 0, vmovaps %ymm1, %ymm2\n"
         "form 0, 17, 17, 0, 0, movaps %xmm1, %xmm2\n"
         "form 0, 17, 17, 0, 0, ret\n"
+        /* mov %di, (%rax) and mov %di, (%rdx), with another instruction behind: 38 and 3a are no
+         * escapes there. */
+        "form 0, 0, 17, 0, 0, .byte 0x66, 0x89, 0x38, 0x48, 0x01, 0x08\n"
+        "form 0, 1, 17, 0, 0, .byte 0x66, 0x89, 0x3a, 0x48, 0x01, 0x08\n"
         "forms_end:\n"
         ".popsection\n");
 

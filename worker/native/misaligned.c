@@ -58,7 +58,7 @@ static void take_legacy(struct decoded *in, unsigned byte)
     }
     in->map = byte == ESCAPE;
     in->opcode = byte_take(in);
-    if (in->opcode == 0x38 || in->opcode == 0x3a) {
+    if (in->map && (in->opcode == 0x38 || in->opcode == 0x3a)) {
         in->map = in->opcode == 0x38 ? 2 : 3;
         in->opcode = byte_take(in);
     }
