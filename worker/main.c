@@ -461,6 +461,7 @@ static omprma_status_t start(void)
     log_open("omprma-worker", (int)worker.config.verbose);
     quick_rank(&quick_own);
     single_copy_rank(&quick_own);
+    world_prepare(WORLD_WORKER);
     worker.since = time(NULL);
     status = world_join(&worker.world, WORLD_WORKER, false);
     if (status != OMPRMA_OK)

@@ -55,18 +55,20 @@ bool world_launched(void)
     return false;
 }
 
-/* What must not be used of this MPI is left out. One process says so: the application. */
-static void avoid_quirks(enum world_role role)
+/* One process says so: the application. Where MPI runs it is too late. */
+void world_prepare(enum world_role role)
 {
     char library[128];
+    int running = 0;
 
+    MPI_Initialized(&running);
     world_mpi_library(library, sizeof(library));
-    if (strncmp(library, "Open MPI", 8) == 0)
+    if (!running && strncmp(library, "Open MPI", 8) == 0)
         quirks_rank(&quick_own, quirks_openmpi_version(library), role == WORLD_HEAD);
 }
 
 /* `*level` is the thread level. */
-static omprma_status_t join_start(struct world *world, enum world_role role, int *level)
+static omprma_status_t join_start(struct world *world, int *level)
 {
     int running = 0, ended = 0, code;
 
@@ -78,7 +80,6 @@ static omprma_status_t join_start(struct world *world, enum world_role role, int
         code = MPI_Query_thread(level);
         return code == MPI_SUCCESS ? OMPRMA_OK : world_error(code, "MPI_Query_thread");
     }
-    avoid_quirks(role);
     code = MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, level);
     if (code != MPI_SUCCESS)
         return error_set(OMPRMA_ERR_MPI, "MPI_Init_thread failed with code %d", code);
@@ -247,7 +248,7 @@ omprma_status_t world_join(struct world *world, enum world_role role, bool star)
     if (!world->mpi)
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory to start MPI");
     *world->mpi = (struct world_mpi){MPI_COMM_NULL, MPI_COMM_NULL, MPI_WIN_NULL};
-    status = join_start(world, role, &level);
+    status = join_start(world, &level);
     if (status != OMPRMA_OK)
         return status;
     quick_connection();

@@ -17,7 +17,7 @@
 
 extern char **environ;
 
-enum { VALUE_BYTES = 256 };
+enum { VALUE_BYTES = 256, PATH_BYTES = 4096 };
 
 static const char no_plugins[] = "/dev/null"; /* a value that nobody else gives */
 
@@ -70,15 +70,10 @@ struct choice {
     bool named; /* some are asked for by name */
 };
 
-static void read_line(char *line, struct choice *choice)
+static void take_choice(void *data, const char *name, const char *value)
 {
-    char *name = trim(line), *value = strchr(name, '=');
+    struct choice *choice = data;
 
-    if (!value)
-        return;
-    *value++ = 0;
-    name = trim(name);
-    value = trim(value);
     if (strcmp(name, "mtl") != 0 && strcmp(name, "pml") != 0)
         return;
     if (*value != '^' || strlen(value) >= sizeof(choice->mtl) - sizeof(",psm,psm2"))
@@ -87,7 +82,34 @@ static void read_line(char *line, struct choice *choice)
         strcpy(choice->mtl, value);
 }
 
-static void read_file(const char *path, struct choice *choice)
+/* One setting, and how it is searched for. */
+struct wanted {
+    const char *name;
+    char *value;
+    size_t room;
+};
+
+static void take_wanted(void *data, const char *name, const char *value)
+{
+    const struct wanted *wanted = data;
+
+    if (strcmp(name, wanted->name) == 0)
+        snprintf(wanted->value, wanted->room, "%s", value);
+}
+
+typedef void take_setting(void *data, const char *name, const char *value);
+
+static void read_line(char *line, take_setting *take, void *data)
+{
+    char *name = line, *value = strchr(line, '=');
+
+    if (!value)
+        return;
+    *value++ = 0;
+    take(data, trim(name), trim(value));
+}
+
+static void read_file(const char *path, take_setting *take, void *data)
 {
     FILE *file = fopen(path, "re");
     char *line = NULL;
@@ -95,7 +117,7 @@ static void read_file(const char *path, struct choice *choice)
 
     while (file && getline(&line, &room, file) > 0)
         if (*line != '#')
-            read_line(line, choice);
+            read_line(line, take, data);
     free(line);
     if (file)
         fclose(file);
@@ -106,7 +128,7 @@ bool quick_mtl(const char *const *files, char *value, size_t room)
     struct choice choice = {.mtl = ""};
 
     for (; *files; files++)
-        read_file(*files, &choice);
+        read_file(*files, take_choice, &choice);
     if (choice.named)
         return false;
     return snprintf(value, room, "%s%spsm,psm2", *choice.mtl ? choice.mtl : "^",
@@ -122,25 +144,44 @@ static bool exists(const char *pattern)
     return any;
 }
 
+/* The user's file, which wins over the site's. False: Open MPI may read others. */
+static bool find_users(const struct quick_environment *environment, char *path, size_t room)
+{
+    static const char *const elsewhere[] = {"OMPI_MCA_mca_base_param_files", "OPAL_PREFIX",
+                                            "OPAL_SYSCONFDIR"};
+    const char *home = environment->get(environment->data, "HOME");
+
+    for (size_t i = 0; i < sizeof(elsewhere) / sizeof(elsewhere[0]); i++)
+        if (is_set(environment, elsewhere[i]))
+            return false;
+    return snprintf(path, room, "%s/.openmpi/mca-params.conf", home ? home : "") < (int)room;
+}
+
+void quick_setting(const struct quick_environment *environment, const char *name, char *value,
+                   size_t room)
+{
+    struct wanted wanted = {name, value, room};
+    char users[PATH_BYTES];
+
+    *value = 0;
+    if (!find_users(environment, users, sizeof(users)))
+        return;
+    read_file(OMPRMA_MPI_SETTINGS, take_wanted, &wanted);
+    read_file(users, take_wanted, &wanted);
+}
+
 /* The libraries of PSM and PSM2 spend 0.1 s each on measuring the processor's clock as soon as they
  * are loaded, which Open MPI does to ask them for their hardware. */
 static void spare_psm(const struct quick_environment *environment)
 {
-    static const char *const decided[] = {"OMPI_MCA_mtl", "OMPI_MCA_pml",
-                                          "OMPI_MCA_mca_base_param_files", "OPAL_PREFIX",
-                                          "OPAL_SYSCONFDIR"};
-    const char *home = environment->get(environment->data, "HOME");
-    char users[4096], value[VALUE_BYTES];
+    char users[PATH_BYTES], value[VALUE_BYTES];
 
-    for (size_t i = 0; i < sizeof(decided) / sizeof(decided[0]); i++)
-        if (is_set(environment, decided[i]))
-            return;
+    if (is_set(environment, "OMPI_MCA_mtl") || is_set(environment, "OMPI_MCA_pml"))
+        return;
     if (exists("/dev/hfi1*") || exists("/dev/ipath*"))
         return;
-    if (snprintf(users, sizeof(users), "%s/.openmpi/mca-params.conf", home ? home : "") >=
-        (int)sizeof(users))
-        return;
-    if (quick_mtl((const char *const[]){OMPRMA_MPI_SETTINGS, users, NULL}, value, sizeof(value)))
+    if (find_users(environment, users, sizeof(users)) &&
+        quick_mtl((const char *const[]){OMPRMA_MPI_SETTINGS, users, NULL}, value, sizeof(value)))
         environment->set(environment->data, "OMPI_MCA_mtl", value);
 }
 

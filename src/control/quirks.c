@@ -183,12 +183,16 @@ void quirks_rank(const struct quick_environment *environment, int version, bool 
 {
     static const char excluded[] = "OMPI_MCA_btl_base_exclude";
     const char *list = value_of(environment, excluded);
-    char rest[LIST_BYTES], all[LIST_BYTES + sizeof(left_out) + 1];
+    char rest[LIST_BYTES], files[LIST_BYTES + 1], all[LIST_BYTES + sizeof(left_out) + 1];
 
     if (!(quirks_for(version, "rdma") & QUIRK_BTL_OFI))
         return;
     change(environment, "OMPI_MCA_btl", says);
     change(environment, "OMPI_MCA_btl_base_include", says);
+    if (!*list) { /* a variable would replace what a file says */
+        quick_setting(environment, "btl_base_exclude", files, sizeof(files));
+        list = files;
+    }
     if (strlen(list) >= LIST_BYTES || copy_rest(rest, list))
         return;
     snprintf(all, sizeof(all), "%s%s%s", list, *list ? "," : "", left_out);

@@ -83,7 +83,7 @@ struct world {
     struct join_place place;      /* workers only */
     bool crowded; /* more processes of this job on this host than processors: waiting is sleeping */
     const char *component;   /* of the window, "none" if there is none */
-    char why_no_window[256]; /* a clause; empty while there is one */
+    char why_no_window[512]; /* a clause; empty while there is one */
     unsigned quirks;         /* set of enum quirk_id bits */
     struct world_settings settings;
 };
@@ -100,6 +100,10 @@ enum world_role { WORLD_HEAD, WORLD_WORKER };
 /* True if this process was started by an MPI launcher together with others. Looks at the
  * environment only. */
 bool world_launched(void);
+
+/* Leaves out what must not be used of this MPI, which changes the environment: before world_join(),
+ * and before this side makes any thread. */
+void world_prepare(enum world_role role);
 
 /* Starts MPI where needed, finds the head and the worker's place among its host's workers. `star`:
  * the head's wish that no two workers exchange a message, because they may not reach each other;

@@ -518,6 +518,7 @@ static omprma_status_t start(void)
     log_open("omprma", config_status == OMPRMA_OK ? (int)runtime->config.verbose : 0);
     if (config_status == OMPRMA_OK)
         limit_s = config_start_limit_s(&runtime->config);
+    world_prepare(WORLD_HEAD);
     patience_begin(&patience, "start-up", advice(&runtime->config), "meeting the workers",
                    limit_s * second_ns);
     arrival_begin();

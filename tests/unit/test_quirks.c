@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "control/quirks.h"
@@ -145,13 +147,20 @@ static void foreign_window_is_unknown(void **state)
 
 /* ---- what is left out ---- */
 
-static const char *const names[] = {"OMPI_MCA_btl", "OMPI_MCA_btl_base_include",
-                                    "OMPI_MCA_btl_base_exclude", "OMPI_MCA_orte_launch"};
-static char values[4][80];
+static const char *const names[] = {"OMPI_MCA_btl",
+                                    "OMPI_MCA_btl_base_include",
+                                    "OMPI_MCA_btl_base_exclude",
+                                    "OMPI_MCA_orte_launch",
+                                    "HOME",
+                                    "OMPI_MCA_mca_base_param_files",
+                                    "OPAL_PREFIX",
+                                    "OPAL_SYSCONFDIR"};
+enum { NAMES = sizeof(names) / sizeof(names[0]) };
+static char values[NAMES][80];
 
 static char *value_of(const char *name)
 {
-    for (size_t i = 0; i < 4; i++)
+    for (size_t i = 0; i < NAMES; i++)
         if (strcmp(names[i], name) == 0)
             return values[i];
     fail_msg("%s", name);
@@ -206,6 +215,39 @@ static void btl_ofi_is_left_out_of_every_choice(void **state)
     assert_string_equal(value_of("OMPI_MCA_btl_base_include"), "vader");
 }
 
+/* What the user's file excludes stays so. */
+static void what_a_file_excludes_stays_excluded(void **state)
+{
+    static const char *const cases[][3] = {
+        {"btl_base_exclude = tcp,usnic\n", "", "tcp,usnic,ofi"},
+        {"btl_base_exclude=ofi,tcp\n", "", ""},
+        {"# btl_base_exclude = tcp\n", "", "ofi"},
+        {"btl_base_exclude = tcp\n", "usnic", "usnic,ofi"}, /* the variable wins */
+    };
+    char home[] = "/tmp/test-quirks-XXXXXX", folder[64], file[96];
+
+    (void)state;
+    assert_non_null(mkdtemp(home));
+    snprintf(folder, sizeof(folder), "%s/.openmpi", home);
+    snprintf(file, sizeof(file), "%s/mca-params.conf", folder);
+    assert_int_equal(mkdir(folder, 0700), 0);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        FILE *out = fopen(file, "w");
+
+        assert_non_null(out);
+        fputs(cases[i][0], out);
+        fclose(out);
+        memset(values, 0, sizeof(values));
+        set(NULL, "HOME", home);
+        set(NULL, "OMPI_MCA_btl_base_exclude", cases[i][1]);
+        quirks_rank(&environment, 40104, false);
+        assert_string_equal(value_of("OMPI_MCA_btl_base_exclude"), cases[i][2]);
+    }
+    unlink(file);
+    rmdir(folder);
+    rmdir(home);
+}
+
 static void other_versions_keep_it(void **state)
 {
     (void)state;
@@ -233,6 +275,7 @@ int main(void)
         cmocka_unit_test(library_text_gives_the_version),
         cmocka_unit_test(foreign_window_is_unknown),
         cmocka_unit_test(btl_ofi_is_left_out_of_every_choice),
+        cmocka_unit_test(what_a_file_excludes_stays_excluded),
         cmocka_unit_test(other_versions_keep_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
