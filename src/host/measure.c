@@ -257,7 +257,7 @@ omprma_status_t measure_refuse_messages(const char *what)
 static omprma_status_t refuse(struct probe *probe, enum path path, bool submit,
                               const struct trial *trial, uint64_t right)
 {
-    char what[128];
+    char what[256];
 
     snprintf(what, sizeof(what), "%llu bytes %s %s were wrong from byte %llu on",
              (unsigned long long)trial->bytes, submit ? "submitted to" : "retrieved from",
@@ -267,18 +267,16 @@ static omprma_status_t refuse(struct probe *probe, enum path path, bool submit,
                             : measure_refuse_messages(what);
 }
 
-/* Where a trial's data lies, there, and behind where it leaves and where it comes back here. Those
- * that are under way together do not meet. */
+/* Where a trial's data lies, there and in each half of the memory here: it leaves from the first
+ * one and comes back to the second. Those that are under way together do not meet. */
 static uint64_t offset_of(const struct probe *probe, uint64_t bytes)
 {
     return 2 * bytes <= probe->room ? bytes : 0;
 }
 
-static uint64_t leaves_at(const struct probe *probe, const struct trial *trial, bool back)
+static char *back_of(const struct probe *probe, const struct trial *trial)
 {
-    bool second = back != (trial->number % 2 == 0); /* they change places from way to way */
-
-    return offset_of(probe, trial->bytes) + (second ? probe->room : 0);
+    return probe->here + probe->room + offset_of(probe, trial->bytes);
 }
 
 /* There, a look at it, and back. What is not possible there goes in messages. */
@@ -286,8 +284,7 @@ static omprma_status_t carry(const struct probe *probe, enum path path, struct t
 {
     bool possible = is_possible(probe->device, true, path, trial->bytes);
     omprma_addr_t there = probe->there + offset_of(probe, trial->bytes);
-    char *here = probe->here + leaves_at(probe, trial, false);
-    char *back = probe->here + leaves_at(probe, trial, true);
+    char *here = probe->here + offset_of(probe, trial->bytes), *back = back_of(probe, trial);
     omprma_status_t status;
 
     trial_fill(trial, here);
@@ -313,8 +310,8 @@ static omprma_status_t try_sizes(struct probe *probe, enum path path, int first,
     if (status == OMPRMA_OK)
         status = omprma_queue_synchronize(probe->queue);
     for (int i = first; i < end && status == OMPRMA_OK; i++) {
-        const char *back = probe->here + leaves_at(probe, &trials[i], true);
-        uint64_t seen = trial_seen(&trials[i]), right = trial_compare(&trials[i], back);
+        uint64_t seen = trial_seen(&trials[i]);
+        uint64_t right = trial_compare(&trials[i], back_of(probe, &trials[i]));
 
         if (seen < trials[i].bytes || right < trials[i].bytes)
             return refuse(probe, path, seen < trials[i].bytes, &trials[i],
@@ -323,10 +320,9 @@ static omprma_status_t try_sizes(struct probe *probe, enum path path, int first,
     return status;
 }
 
-/* So many sizes are tried whatever they take, all together. */
-static int count_sure(const struct probe *probe, enum path path)
+/* How many sizes up to `most` bytes can be tried all together. */
+static int count_up_to(const struct probe *probe, enum path path, uint64_t most)
 {
-    uint64_t most = probe->device->peer->is_near ? TRIAL_NEAR : TRIAL_SURE;
     int count = 0;
 
     while (count < TRIAL_SIZES && trial_sizes[count] <= most &&
@@ -339,7 +335,7 @@ static int count_sure(const struct probe *probe, enum path path)
 static omprma_status_t try_way(struct probe *probe, enum path path, int64_t budget_ns)
 {
     int64_t begin = clock_ns(), passed;
-    int size = count_sure(probe, path);
+    int size = count_up_to(probe, path, probe->device->peer->is_near ? TRIAL_NEAR : TRIAL_SURE);
     omprma_status_t status = try_sizes(probe, path, 0, size);
 
     for (; status == OMPRMA_OK && size < TRIAL_SIZES; size++) {
@@ -354,6 +350,12 @@ static omprma_status_t try_way(struct probe *probe, enum path path, int64_t budg
     return status;
 }
 
+/* What is tried one-sided whatever it takes. */
+static omprma_status_t try_sure(struct probe *probe)
+{
+    return try_sizes(probe, PATH_RMA, 0, count_up_to(probe, PATH_RMA, TRIAL_SURE));
+}
+
 /* The one that may be refused comes last, for what it has not delivered may still arrive. */
 static omprma_status_t try_ways(struct probe *probe, int64_t budget_ns)
 {
@@ -364,8 +366,7 @@ static omprma_status_t try_ways(struct probe *probe, int64_t budget_ns)
     if (status == OMPRMA_OK)
         status = try_way(probe, PATH_RMA, budget_ns);
     /* Once more: the first transfers may have waited for a connection. */
-    return status == OMPRMA_OK ? try_sizes(probe, PATH_RMA, 0, count_sure(probe, PATH_RMA))
-                               : status;
+    return status == OMPRMA_OK ? try_sure(probe) : status;
 }
 
 /* ---- all samples ---- */
@@ -543,18 +544,23 @@ bool measure_is_like(const struct device *a, const struct device *b)
     return is_same_kind(a, b) && strcmp(a->peer->hello.host, b->peer->hello.host) == 0;
 }
 
-/* Whether what another host measured holds for the device, whose worker answers as fast. */
-static omprma_status_t is_as_far(struct device *device, const struct device *other, bool *same)
+/* Whether what another host measured holds for the device: its worker answers as fast, or time is
+ * up. Then one-sided transfers are tried, as often as those of others. */
+static omprma_status_t is_as_far(struct device *device, const struct device *other,
+                                 int64_t budget_ns, bool *same)
 {
     struct probe *probe;
-    omprma_status_t status = probe_open(device, 8, 8, &probe);
+    omprma_status_t status = probe_open(device, 2 * TRIAL_SURE, 8, &probe);
     double mine, others = other->paths.round_trip_us;
 
     if (status != OMPRMA_OK)
         return status;
-    status = wake(probe);
+    if (budget_ns > 0)
+        status = wake(probe);
     mine = device->paths.round_trip_us;
-    *same = mine < LIKE_FACTOR * others && others < LIKE_FACTOR * mine;
+    *same = budget_ns == 0 || (mine < LIKE_FACTOR * others && others < LIKE_FACTOR * mine);
+    for (int i = 0; i < 2 && *same && status == OMPRMA_OK; i++)
+        status = try_sure(probe);
     probe_close(probe);
     return status;
 }
@@ -579,9 +585,7 @@ static omprma_status_t find_like(struct device *device, int64_t budget_ns,
 
         if (other->peer->is_near || device->peer->is_near || !is_same_kind(other, device))
             continue;
-        same = budget_ns == 0;
-        if (!same)
-            status = is_as_far(device, other, &same);
+        status = is_as_far(device, other, budget_ns, &same);
         if (same)
             *like = other;
     }
@@ -596,6 +600,14 @@ static void forget_traffic(struct runtime *runtime)
     for (int rank = 0; rank < runtime->world.size; rank++)
         if (runtime->peers[rank])
             runtime->peers[rank]->stats = (struct peer_stats){0};
+}
+
+/* One-sided transfers were refused after some devices had been measured. */
+static void choose_again(struct runtime *runtime)
+{
+    adapt_end(runtime);
+    for (int i = 0; i < runtime->device_count; i++)
+        choose(runtime->devices[i]);
 }
 
 omprma_status_t measure_all(struct runtime *runtime)
@@ -627,8 +639,8 @@ omprma_status_t measure_all(struct runtime *runtime)
     status = measure_exchange(runtime, near_ns);
     if (status != OMPRMA_OK)
         return status;
-    for (int i = 0; refusable && !runtime->one_sided && i < runtime->device_count; i++)
-        choose(runtime->devices[i]); /* some were measured before */
+    if (refusable && !runtime->one_sided)
+        choose_again(runtime);
     forget_traffic(runtime);
     log_write(LOG_DETAIL, "start-up measurement took %.1f ms", (double)(clock_ns() - begin) / 1e6);
     return OMPRMA_OK;

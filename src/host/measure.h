@@ -8,7 +8,8 @@
 
 /* Fills device->paths of all devices and runtime->exchange. One worker of each kind of host is
  * measured: at most 20 ms for those of this host, 100 ms for all (survey_budget()), but for what an
- * operation that has begun takes. Errors: MPI, DEVICE_LOST, HOST_MEMORY, CONFIG. */
+ * operation that has begun takes, and for trials: those that are made whatever they take (trial.h)
+ * leave a share of the time for samples. Errors: MPI, DEVICE_LOST, HOST_MEMORY, CONFIG. */
 omprma_status_t measure_all(struct runtime *runtime);
 
 /* True if one device's figures hold for the other: the same kind of device on the same host. */

@@ -3,7 +3,6 @@
  * one pair of devices of the same host and one of different hosts, and the choice between them.
  */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -16,13 +15,17 @@
 enum {
     FULL_BYTES = 1 << 20, /* what exchange_paths.us is for */
     SLOW_BYTES = 64 << 10,
-    PAIR_TRIALS = 2,                       /* of SLOW_BYTES and */
-    LARGE_BYTES = FULL_BYTES - SLOW_BYTES, /* beside them, so that the least arena has room */
+    SMALL_BYTES = 64, /* these go one-sided wherever that is possible */
+    SMALL_ROOM = 4096,
+    LARGE_BYTES = FULL_BYTES - SLOW_BYTES - SMALL_ROOM, /* beside them in the least arena */
+    PAIR_TRIALS = 3,                                    /* of those sizes; of them */
+    FAR_TRIALS = 2,    /* are made between hosts whatever they take */
     SLOW_NS = 2000000, /* an exchange of so few bytes takes longer: more would take too long */
     ROUNDS = COST_SAMPLES,
     BUDGET_NS = 8000000,    /* then no other exchange begins, */
     NEAR_END_NS = 18000000, /* nor on one host when that and what one device took add up to this, */
-    LEAST_NS = 3000000      /* nor any at all in less */
+    LEAST_NS = 3000000,     /* nor any at all in less */
+    TRIAL_REST = 2          /* on one host, trials leave that part of it */
 };
 
 static const char *const way_names[EXCHANGE_WAYS] = {
@@ -91,7 +94,7 @@ static bool is_one_sided(enum config_exchange way)
 static omprma_status_t refuse(struct pair *pair, enum config_exchange way,
                               const struct trial *trial, uint64_t right)
 {
-    char what[192], from[64];
+    char what[256], from[96];
 
     snprintf(from, sizeof(from), "%s", device_name(pair->from));
     snprintf(what, sizeof(what),
@@ -106,7 +109,9 @@ static omprma_status_t refuse(struct pair *pair, enum config_exchange way,
 /* Where a trial's data lies, on all sides; they do not meet. */
 static uint64_t offset_of(const struct trial *trial)
 {
-    return trial->bytes == SLOW_BYTES ? LARGE_BYTES : 0;
+    return trial->bytes == LARGE_BYTES  ? 0
+           : trial->bytes == SLOW_BYTES ? LARGE_BYTES
+                                        : LARGE_BYTES + SLOW_BYTES;
 }
 
 /* Known data to the source, and from there to the target. */
@@ -165,19 +170,23 @@ static omprma_status_t try_sizes(struct pair *pair, enum config_exchange way, in
     return status;
 }
 
-/* Between hosts the large one is left out where the other has taken long. */
+/* Between hosts the first transfers may wait for a connection, so the smaller ones are made twice,
+ * and the large one is left out where those have then taken long. */
 static omprma_status_t try_way(struct pair *pair, struct exchange_paths *paths,
                                enum config_exchange way)
 {
-    int64_t begin = clock_ns();
+    int64_t begin;
     omprma_status_t status;
 
     paths->way = way;
     if (pair->from->peer->is_near && pair->to->peer->is_near)
         return try_sizes(pair, way, 0, PAIR_TRIALS);
-    status = try_sizes(pair, way, 0, 1);
+    status = try_sizes(pair, way, 0, FAR_TRIALS);
+    begin = clock_ns();
+    if (status == OMPRMA_OK && !pair->keeps)
+        status = try_sizes(pair, way, 0, FAR_TRIALS);
     return status == OMPRMA_OK && !pair->keeps && clock_ns() - begin < SLOW_NS
-               ? try_sizes(pair, way, 1, PAIR_TRIALS)
+               ? try_sizes(pair, way, FAR_TRIALS, PAIR_TRIALS)
                : status;
 }
 
@@ -185,6 +194,15 @@ static void go_two_sided(struct device *device)
 {
     device->paths.adapt = NULL;
     device->paths.rma[PATHS_SUBMIT] = device->paths.rma[PATHS_RETRIEVE] = 0;
+}
+
+/* A way that is forced is tried if it can be taken and its data does not go through this side. */
+static bool is_tried(const struct device *from)
+{
+    enum config_exchange forced = (enum config_exchange)from->runtime->config.exchange;
+
+    return forced == EXCHANGE_AUTO || forced == EXCHANGE_SEND ||
+           (is_one_sided(forced) && device_is_one_sided(from));
 }
 
 /* All ways that may be taken, or the one that is forced. Those that may be refused come last. */
@@ -199,7 +217,7 @@ static omprma_status_t try_each(struct pair *pair, struct exchange_paths *paths)
         bool rma = device_is_one_sided(pair->from);
 
         if (forced == EXCHANGE_AUTO ? allowed(order[i], rma, (enum config_data)config->data)
-                                    : forced == order[i] && (rma || !is_one_sided(forced)))
+                                    : forced == order[i] && is_tried(pair->from))
             status = try_way(pair, paths, order[i]);
     }
     return status;
@@ -315,22 +333,34 @@ static void pair_close(const struct pair *pair)
     omprma_free(pair->to->number, pair->target);
 }
 
+static int64_t left_after(int64_t budget_ns, int64_t trials_ns)
+{
+    int64_t left = budget_ns - trials_ns, least = budget_ns / TRIAL_REST;
+
+    return left > least ? left : least;
+}
+
 /* Tries the ways, and measures them if there is time for it. */
 static omprma_status_t measure_pair(struct device *from, struct device *to,
                                     struct exchange_paths *paths, int64_t budget_ns)
 {
-    int64_t deadline_ns = clock_ns() + budget_ns;
+    int64_t begin;
     struct pair pair = {
-        .from = from, .to = to, .trials = {{.bytes = SLOW_BYTES}, {.bytes = LARGE_BYTES}}};
+        .from = from,
+        .to = to,
+        .trials = {{.bytes = SMALL_BYTES}, {.bytes = SLOW_BYTES}, {.bytes = LARGE_BYTES}}};
     omprma_status_t status;
 
     if (!trial_map(&pair.memory, 2 * FULL_BYTES))
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for the start-up measurement");
     status = pair_open(&pair);
+    begin = clock_ns();
     if (status == OMPRMA_OK)
         status = try_ways(&pair, paths);
+    if (from->peer->is_near && to->peer->is_near)
+        budget_ns = left_after(budget_ns, clock_ns() - begin);
     if (status == OMPRMA_OK && budget_ns > LEAST_NS)
-        status = time_ways(&pair, paths, deadline_ns);
+        status = time_ways(&pair, paths, clock_ns() + budget_ns);
     pair_close(&pair);
     trial_unmap(&pair.memory);
     return status;
@@ -404,14 +434,6 @@ static void choose(const struct runtime *runtime, struct exchange_paths *paths, 
         adapt_begin_exchange(paths);
 }
 
-/* What was chosen before. */
-static void give_up_one_sided(struct exchange_paths *paths)
-{
-    free(paths->contests);
-    paths->contests = NULL;
-    measure_choose_exchange(paths, false, DATA_AUTO);
-}
-
 /* How long exchanges may be measured. Tests want something to be corrected. */
 static int64_t budget(const struct runtime *runtime, bool far, int64_t near_ns)
 {
@@ -434,7 +456,7 @@ omprma_status_t measure_exchange(struct runtime *runtime, int64_t near_ns)
         bool used;
 
         used = find_pair(runtime, paths, &from, &to);
-        if (used)
+        if (used && is_tried(from))
             status = measure_pair(from, to, paths, forced == EXCHANGE_AUTO ? budget_ns : 0);
         if (status == OMPRMA_OK && forced != EXCHANGE_AUTO) {
             *paths = (struct exchange_paths){.way = forced};
@@ -449,7 +471,7 @@ omprma_status_t measure_exchange(struct runtime *runtime, int64_t near_ns)
     }
     if (forced == EXCHANGE_AUTO && rma && !runtime->one_sided) /* refused, perhaps by the second */
         for (int far = 0; far < 2; far++)
-            give_up_one_sided(&runtime->exchange[far]);
+            measure_choose_exchange(&runtime->exchange[far], false, DATA_AUTO);
     log_write(LOG_DETAIL,
               "exchange: on one host by %s, between hosts by %s; measuring took %.1f ms%s",
               way_names[runtime->exchange[0].way], way_names[runtime->exchange[1].way],

@@ -145,7 +145,7 @@ struct runtime {
     bool progress_running;
     _Atomic bool progress_stop;
     struct trace *trace; /* NULL: not recording */
-    char choice[512];    /* the data path chosen, and why */
+    char choice[640];    /* the data path chosen, and why */
     struct start_times times;
     bool adopted;      /* made by runtime_adopt(): there is no MPI to leave */
     bool unresponsive; /* some worker does not answer, or something is stuck: do not wait at the end

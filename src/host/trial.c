@@ -1,4 +1,8 @@
-/* trial.c: see trial.h. */
+/*
+ * trial.c: each word of a trial is its place and the trial's number, multiplied by an odd constant:
+ * what an earlier trial or another place left there is never right. Small trials are filled and
+ * compared word by word, large ones a word of each page, which costs a start little. See trial.h.
+ */
 #define _GNU_SOURCE
 #include "host/trial.h"
 

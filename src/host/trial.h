@@ -9,10 +9,10 @@
 #include "host/device.h"
 
 enum {
-    TRIAL_SURE =
-        64 << 10,         /* so much is tried however long it takes, and every word is looked at; */
-    TRIAL_NEAR = 1 << 20, /* so much within a host, and beyond that a word of each page */
-    TRIAL_MOST = 2 << 20, /* bytes of the largest one */
+    TRIAL_SURE = 64 << 10, /* so much is tried however long it takes, and every word that comes back
+                            * is compared, beyond it one of each page; */
+    TRIAL_NEAR = 1 << 20,  /* within a host so much is tried */
+    TRIAL_MOST = 2 << 20,  /* bytes of the largest one */
     TRIAL_SIZES = 5,
     TRIAL_LOOKS = 256
 };

@@ -54,7 +54,10 @@ static uint64_t arriving(const struct null_path *self, const struct transfer *t,
 {
     bool out = t->direction == TRANSFER_OUT;
     uint64_t wrong = out ? self->options.wrong_out : self->options.wrong_in;
-    bool is_wrong = wrong && t->bytes >= wrong && t->completed + bytes == t->bytes;
+    uint64_t most = self->options.wrong_most ? self->options.wrong_most : UINT64_MAX;
+    bool here = !self->options.wrong_peer || t->peer == self->options.wrong_peer;
+    bool is_wrong =
+        wrong && t->bytes >= wrong && t->bytes <= most && here && t->completed + bytes == t->bytes;
 
     return is_wrong && bytes >= sizeof(uint64_t) ? bytes - sizeof(uint64_t) : bytes;
 }

@@ -19,6 +19,8 @@ struct null_path_options {
     uint64_t fail_start;   /* the start() with this number fails, counted from 1; 0: none does */
     uint64_t wrong_out, wrong_in; /* transfers of at least so many bytes, out or in, are said to be
                                    * done without their last word; 0: none */
+    uint64_t wrong_most;          /* and of at most so many, 0: of any; */
+    int wrong_peer;               /* to or from this rank, 0: all */
     int most; /* one-sided: so many transfers move at a time, first come; 0: all do */
 };
 

@@ -43,6 +43,9 @@ struct core_options {
     unsigned slow_puts;       /* the same of the application's one-sided path */
     /* See null_path.h: of the application's one-sided path, of workers', of all two-sided ones. */
     uint64_t wrong_puts, wrong_gets, workers_wrong_puts, workers_wrong_gets, wrong_sends;
+    uint64_t wrong_most;
+    int wrong_peer;
+    bool apart; /* each worker is on a host of its own */
     enum config_exchange exchange;
     /* Makes a device of another kind, or says that it does not. NULL: all are native. */
     bool (*make_other)(struct worker_device *device, int worker);
@@ -278,7 +281,7 @@ static inline void core_start_worker(int number, const struct core_options *o,
         core_make_device(worker, i, devices, o);
     if (core_runs_on_main(devices, o))
         server->main_device = server->devices;
-    snprintf(peer->hello.host, sizeof(peer->hello.host), "here");
+    snprintf(peer->hello.host, sizeof(peer->hello.host), o->apart ? "host%d" : "here", number);
     peer->hello.device_count = devices;
     peer->devices = worker->about;
     assert_ok(server_open(server, 0));
@@ -298,6 +301,8 @@ static inline omprma_status_t core_try(const struct core_options *o)
         .seed = 20220817,
         .fail_start = o->fail_start,
         .most = o->most,
+        .wrong_most = o->wrong_most,
+        .wrong_peer = o->wrong_peer,
     };
     struct world_peer peers[CORE_WORKERS_MOST + 1] = {0};
     struct channel *channel;

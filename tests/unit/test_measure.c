@@ -197,14 +197,16 @@ static void assert_right(void)
     assert_ok(omprma_queue_destroy(second));
 }
 
-/* Wrong from some size on, in one direction, or between workers only. */
+/* Wrong from some size on, or up to one, in one direction, or between workers only. */
 static void a_wrong_one_sided_way_is_refused(void **state)
 {
-    static const uint64_t sizes[] = {1, 8192, 65536};
+    static const struct {
+        uint64_t least, most;
+    } sizes[] = {{1, 0}, {8192, 0}, {65536, 0}, {1, 4096}};
 
     (void)state;
     for (size_t i = 0; i < 4 * sizeof(sizes) / sizeof(sizes[0]); i++) {
-        uint64_t size = sizes[i / 4];
+        uint64_t size = sizes[i / 4].least;
         struct core_options options = {
             .workers = 2,
             .delay = CORE_NO_DELAY,
@@ -212,6 +214,8 @@ static void a_wrong_one_sided_way_is_refused(void **state)
             .wrong_gets = i % 4 == 1 ? size : 0,
             .workers_wrong_puts = i % 4 == 2 ? size : 0,
             .workers_wrong_gets = i % 4 == 3 ? size : 0,
+            .wrong_most = sizes[i / 4].most,
+            .adapt = true,
         };
 
         core_start(&options);
@@ -221,11 +225,31 @@ static void a_wrong_one_sided_way_is_refused(void **state)
             assert_int_equal(core_device(number)->paths.rma[PATHS_RETRIEVE], 0);
             assert_null(core_device(number)->paths.adapt);
         }
+        assert_null(runtime_get()->kinds);
         assert_int_equal(runtime_get()->exchange[0].way, EXCHANGE_SEND);
         assert_int_equal(runtime_get()->exchange[1].way, EXCHANGE_SEND);
         assert_right();
         core_stop();
     }
+}
+
+/* Also where a host seems to be as far away as another one, whose times it takes over. */
+static void a_way_to_another_host_that_is_wrong_is_refused(void **state)
+{
+    (void)state;
+    for (int peer = 1; peer <= 3; peer++)
+        for (int in = 0; in < 2; in++) {
+            core_start(&(struct core_options){.workers = 3,
+                                              .delay = CORE_NO_DELAY,
+                                              .apart = true,
+                                              .wrong_peer = peer,
+                                              .wrong_puts = in ? 0 : 8192,
+                                              .wrong_gets = in ? 8192 : 0});
+            if (runtime_get()->one_sided)
+                fail_msg("host %d: it is used", peer);
+            assert_right();
+            core_stop();
+        }
 }
 
 static void a_right_one_is_kept(void **state)
@@ -289,6 +313,7 @@ int main(void)
         cmocka_unit_test(no_window_no_one_sided),
         cmocka_unit_test(a_right_one_is_kept),
         cmocka_unit_test(a_wrong_one_sided_way_is_refused),
+        cmocka_unit_test(a_way_to_another_host_that_is_wrong_is_refused),
         cmocka_unit_test(what_was_asked_for_and_is_wrong_ends_the_run),
         cmocka_unit_test(what_nobody_takes_is_no_fault),
     };
