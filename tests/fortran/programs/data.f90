@@ -62,24 +62,6 @@ program data
   !$omp end target
   print '(a, 3f8.1, i4)', 'members', sum(o%fixed), sum(o%grid), sum(o%part%values), o%part%id
 
-  ! A component goes by itself: what it is a part of stays, and comes back.
-  do i = 1, 2
-    !$omp target enter data map(to: o)
-    do j = 1, i
-      !$omp target enter data map(to: o%grid)
-    end do
-    !$omp target
-    o%n = o%n + 10
-    o%grid(1, 1) = o%n
-    !$omp end target
-    !$omp target exit data map(delete: o%grid)
-    !$omp target
-    o%n = o%n + 1
-    !$omp end target
-    !$omp target exit data map(from: o)
-  end do
-  print '(a, i4, f8.1)', 'component', o%n, sum(o%fixed)
-
   list%id = [1, 2, 3]
   !$omp target map(tofrom: list(2:3))
   list(2)%id = list(2)%id + 10
