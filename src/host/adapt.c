@@ -161,10 +161,19 @@ void adapt_begin_exchange(struct exchange_paths *paths)
     paths->contests = contests;
 }
 
+static void stop_watching(struct adapt_watch *watch)
+{
+    struct runtime *runtime = watch->operation->queue->device->runtime;
+
+    observer_remove(&runtime->observers, &watch->observer);
+    operation_drop(&runtime->operations, watch->operation);
+    watch->operation = NULL;
+}
+
 void adapt_end(struct runtime *runtime)
 {
-    operation_drop(&runtime->operations, runtime->watch.operation);
-    runtime->watch.operation = NULL;
+    if (runtime->watch.operation)
+        stop_watching(&runtime->watch);
     while (runtime->kinds) {
         struct adapt_kind *kind = runtime->kinds;
 
@@ -178,18 +187,6 @@ void adapt_end(struct runtime *runtime)
 }
 
 /* ---- what may be timed ---- */
-
-/* The last watched transfer is over, noticed or not. */
-static bool watch_is_free(struct runtime *runtime)
-{
-    struct operation *last = runtime->watch.operation;
-
-    if (runtime->watch.is_inline || (last && !operation_has_ended(last)))
-        return false;
-    operation_drop(&runtime->operations, last);
-    runtime->watch.operation = NULL;
-    return true;
-}
 
 /* Whether its turn may come long after it could be had: it waits for other queues. */
 static bool may_be_held(const struct omprma_queue *queue)
@@ -205,8 +202,8 @@ static bool can_time(const struct omprma_queue *queue)
 {
     struct runtime *runtime = queue->device->runtime;
 
-    return watch_is_free(runtime) && !may_be_held(queue) && !queue->device->lost &&
-           (runtime->moving == 0 || !queue_is_idle(queue));
+    return !runtime->watch.is_inline && !runtime->watch.operation && !may_be_held(queue) &&
+           !queue->device->lost && (runtime->moving == 0 || !queue_is_idle(queue));
 }
 
 struct contest *adapt_contest(struct adapt_kind *kind, enum paths_direction direction,
@@ -246,22 +243,11 @@ enum path adapt_path(struct omprma_queue *queue, bool submit, uint64_t bytes, bo
     return path_of(direction, small, way);
 }
 
-void adapt_watch(struct operation *operation, bool waited)
-{
-    struct adapt_watch *watch = &operation->queue->device->runtime->watch;
-
-    operation->timed = true;
-    watch->operation = operation_hold(operation);
-    watch->waited = waited;
-}
-
 /* ---- the transfer that is timed ---- */
 
-static struct adapt_watch *watch_of(const struct operation *operation)
+static struct adapt_watch *watch_of(struct observer *observer)
 {
-    struct adapt_watch *watch = &operation->queue->device->runtime->watch;
-
-    return watch->operation == operation ? watch : NULL;
+    return (struct adapt_watch *)observer; /* its first member */
 }
 
 /* The first of its queue: a half that stands behind a launch begins when that is over. */
@@ -284,19 +270,19 @@ static bool is_alone(const struct omprma_queue *queue)
     return queue->device->runtime->moving == own;
 }
 
-void adapt_begun(struct operation *operation)
+/* It is under way, if nothing else of its queue is before it any more. */
+static void begin_if_first(struct adapt_watch *watch)
 {
-    struct adapt_watch *watch = watch_of(operation);
-    const struct omprma_queue *queue = operation->queue;
+    const struct omprma_queue *queue = watch->operation->queue;
     const struct runtime *runtime = queue->device->runtime;
     bool waited;
 
-    if (!watch || watch->begun_ns || !is_first(operation))
+    if (watch->begun_ns || !is_first(watch->operation))
         return;
     waited = watch->waited || (queue->waiters && runtime->driven); /* a query does not drive */
     /* What a call takes until data is under way counts, as it does for a message. */
     watch->begun_ns = watch->waited ? watch->asked_ns : clock_ns();
-    watch->begun = waited && is_alone(queue) ? runtime->moved : NEVER;
+    watch->begun = waited && is_alone(queue) ? runtime->moved - watch->own : NEVER;
 }
 
 /* As if it had the largest size of its class: longer by what was measured of sizes, but by no more
@@ -376,7 +362,8 @@ static void count(const struct device *device, enum paths_direction direction, u
     bool small;
     int old;
 
-    if (!kind || !watch->begun_ns || watch->begun != device->runtime->moved || is_cramped(device))
+    if (!kind || !watch->begun_ns || watch->begun != device->runtime->moved - watch->own ||
+        is_cramped(device))
         return;
     contest = adapt_contest(kind, direction, bytes);
     small = is_small(kind, direction, bytes);
@@ -390,17 +377,42 @@ static void count(const struct device *device, enum paths_direction direction, u
                  small && direction == PATHS_SUBMIT ? small_submit_name_of : path_name_of);
 }
 
-void adapt_ended(struct operation *operation)
+/* Transfers of its own queue wait for its end. */
+static void see_issued(struct observer *observer, struct operation *operation)
 {
-    struct runtime *runtime = operation->queue->device->runtime;
-    struct adapt_watch *watch = watch_of(operation);
+    struct adapt_watch *watch = watch_of(observer);
 
-    if (!watch)
+    if (operation == watch->operation)
+        begin_if_first(watch);
+    if (operation->queue == watch->operation->queue && operation_is_moved_here(operation))
+        watch->own++;
+}
+
+/* It may have stood behind this one. */
+static void see_ended(struct observer *observer, struct operation *operation)
+{
+    struct adapt_watch *watch = watch_of(observer);
+
+    if (operation != watch->operation) {
+        if (watch->operation->state == OPERATION_ISSUED)
+            begin_if_first(watch);
         return;
+    }
     if (!operation->failure)
         count(operation->queue->device, direction_of(operation), operation->move.transfer.bytes, 1);
-    operation_drop(&runtime->operations, operation);
-    watch->operation = NULL;
+    stop_watching(watch);
+}
+
+void adapt_watch(struct operation *operation, bool waited)
+{
+    struct runtime *runtime = operation->queue->device->runtime;
+    struct adapt_watch *watch = &runtime->watch;
+
+    operation->timed = true;
+    watch->operation = operation_hold(operation);
+    watch->waited = waited;
+    watch->observer = (struct observer){.issued = see_issued, .ended = see_ended};
+    observer_add(&runtime->observers, &watch->observer);
 }
 
 void adapt_inline_begins(struct runtime *runtime)

@@ -59,22 +59,6 @@ bool adapt_decides(const struct omprma_queue *queue, bool submit, uint64_t bytes
 enum path adapt_path(struct omprma_queue *queue, bool submit, uint64_t bytes, bool *timed);
 void adapt_watch(struct operation *operation, bool waited);
 
-/* A transfer by this side is under way from now on. */
-static inline void adapt_note(const struct operation *operation)
-{
-    struct runtime *runtime = operation->queue->device->runtime;
-    const struct operation *watched = runtime->watch.operation;
-
-    runtime->moving++;
-    if (!watched || watched->queue != operation->queue) /* its queue's wait for its end */
-        runtime->moved++;
-}
-
-/* Of a watched operation: it is under way, if nothing else of its queue is before it any more; it
- * is over. */
-void adapt_begun(struct operation *operation);
-void adapt_ended(struct operation *operation);
-
 /* Around an inline transfer that is to be timed: before it is appended, and when it is over. */
 void adapt_inline_begins(struct runtime *runtime);
 void adapt_inline_ended(const struct omprma_queue *queue, bool submit, uint64_t bytes);

@@ -156,7 +156,7 @@ static void insert_transfer(struct omprma_queue *queue, struct operation *move)
     const struct transfer *transfer = &move->move.transfer;
     struct operation *before = NULL;
 
-    move->move.kind = move->fills_host ? STATS_RETRIEVE : STATS_SUBMIT;
+    move->move.kind = move->fills_host ? DATA_RETRIEVE : DATA_SUBMIT;
     move->counts = true;
     move->number = queue->appended;
     if (!move->may_fail && order_may_pass(queue, transfer->remote, transfer->bytes)) {
@@ -204,7 +204,7 @@ omprma_status_t queue_append_staged(struct omprma_queue *queue, const struct tra
 }
 
 omprma_status_t queue_append_half(struct omprma_queue *queue, struct wire_record *record,
-                                  const struct transfer *transfer, enum stats_kind kind,
+                                  const struct transfer *transfer, enum data_kind kind,
                                   struct operation **operation)
 {
     struct operation *half;

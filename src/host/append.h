@@ -37,7 +37,7 @@ omprma_status_t queue_append_staged(struct omprma_queue *queue, const struct tra
 
 /* Appends a two-sided transfer and the record that tells the worker. Errors: HOST_MEMORY. */
 omprma_status_t queue_append_half(struct omprma_queue *queue, struct wire_record *record,
-                                  const struct transfer *transfer, enum stats_kind kind,
+                                  const struct transfer *transfer, enum data_kind kind,
                                   struct operation **operation);
 
 /* Appends a command by which the worker accesses the peer's memory (table.h). Errors: HOST_MEMORY.

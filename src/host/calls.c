@@ -25,7 +25,7 @@ omprma_status_t omprma_queue_create(int number, omprma_queue_t **queue)
     runtime_lock(device->runtime);
     status = queue_take(device, queue);
     if (status == OMPRMA_OK)
-        (*queue)->trace.begins_regions = true;
+        (*queue)->is_programs = true;
     runtime_unlock(device->runtime);
     return status;
 }
@@ -80,7 +80,7 @@ omprma_status_t omprma_queue_query(omprma_queue_t *queue, bool *done)
     queue->waiters--;
     *done = queue_is_idle(queue);
     if (*done)
-        trace_leave_region(&queue->trace);
+        observe_idle(queue->device->runtime->observers, queue, NULL);
     runtime_unlock(queue->device->runtime);
     return OMPRMA_OK;
 }

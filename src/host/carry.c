@@ -135,8 +135,8 @@ static omprma_status_t append_link(struct omprma_queue *queue, const struct plac
         status = queue_append_transfer(queue, &transfer, step);
     } else {
         record.word[2] = transfer.tag = runtime->next_tag++;
-        status = queue_append_half(queue, &record, &transfer,
-                                   submit ? STATS_SUBMIT : STATS_RETRIEVE, step);
+        status = queue_append_half(queue, &record, &transfer, submit ? DATA_SUBMIT : DATA_RETRIEVE,
+                                   step);
     }
     if (status == OMPRMA_OK)
         (*step)->is_part = true;

@@ -39,17 +39,17 @@ static struct trace_clock look(const struct peer *peer)
 
 void clocks_compare(struct runtime *runtime)
 {
-    struct trace *trace = runtime->trace;
-
-    runtime->trace = NULL; /* these questions are no part of it */
-    for (int rank = 0; trace && rank < runtime->world.size; rank++) {
+    if (!runtime->trace)
+        return;
+    trace_pause(runtime); /* these questions are no part of it */
+    for (int rank = 0; rank < runtime->world.size; rank++) {
         const struct peer *peer = runtime->peers[rank];
         struct trace_clock clock;
 
         if (!peer || peer->lost)
             continue;
         clock = look(peer);
-        trace_clock(trace, rank, &clock);
+        trace_clock(runtime->trace, rank, &clock);
     }
-    runtime->trace = trace;
+    trace_resume(runtime);
 }

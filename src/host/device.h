@@ -13,7 +13,6 @@
 #include "host/paths.h"
 #include "host/peer.h"
 #include "host/runtime.h"
-#include "host/stats.h"
 
 struct check;
 struct image_record;
@@ -55,7 +54,7 @@ struct device {
     struct omprma_queue *writers; /* queues with small submits not known to be executed */
 
     struct paths paths;
-    struct stats stats;
+    uint64_t allocs, frees;
     struct image_record *images;
     struct check *check; /* NULL: off */
 

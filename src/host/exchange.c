@@ -191,11 +191,12 @@ static omprma_status_t append(const struct exchange *x, struct adapt_exchange *t
 static omprma_status_t append_counted(const struct exchange *x, struct adapt_exchange *times,
                                       struct operation **arrived)
 {
-    enum path path = PATH_INLINE;
-    omprma_status_t status = append(x, times, &path, arrived);
+    const struct device *from = x->queue->device;
+    struct carried carried = {from, DATA_EXCHANGE, PATH_INLINE, x->bytes, 0};
+    omprma_status_t status = append(x, times, &carried.path, arrived);
 
     if (status == OMPRMA_OK)
-        stats_count(&x->queue->device->stats, STATS_EXCHANGE, path, x->bytes, 0);
+        observers_carried(from->runtime->observers, &carried);
     return status;
 }
 

@@ -13,7 +13,7 @@ omprma_status_t helper_open(struct device *device, struct omprma_queue *after,
 
     if (status != OMPRMA_OK || !after)
         return status;
-    (*helper)->trace.region = after->trace.region;
+    (*helper)->observed.region = after->observed.region;
     status = queue_mark(after, &before);
     if (status == OMPRMA_OK)
         status = queue_wait(*helper, before, WAIT_PART);

@@ -8,8 +8,6 @@
 #include "base/error.h"
 #include "host/device.h"
 #include "host/issue.h"
-#include "host/launcher.h"
-#include "host/watchdog.h"
 
 enum { ABSENT_NS = 1000000000 /* nobody waits for so long, and does not look */ };
 
@@ -66,7 +64,7 @@ static void hear_of_life(struct peer *peer, const struct wire_record *record)
 /* When the worker ran a command. It does not end by that. */
 static void hear_of_span(const struct device *device, const struct wire_record *record)
 {
-    if (device->runtime->trace && record->queue < device->queue_count)
+    if (device->runtime->observers && record->queue < device->queue_count)
         queue_span(device->queues[record->queue], record);
 }
 
@@ -125,7 +123,7 @@ static void keep_memory(const struct device *lost)
 void incoming_lost(struct peer *peer, const char *text)
 {
     if (peer->runtime->config.on_loss == ON_LOSS_CONTINUE)
-        launcher_lost();
+        peer->runtime->hooks.tell_lost();
     for (int i = 0; i < peer->device_count; i++) {
         struct device *device = peer_device(peer, i);
 
@@ -220,7 +218,7 @@ void incoming_watch(struct runtime *runtime, int64_t now)
             peer->heard_ns = now;
         peer_watch(peer, now, absent);
     }
-    watchdog_look(runtime, now);
+    runtime->hooks.watch_moves(runtime, now);
 }
 
 void incoming_query(struct runtime *runtime)

@@ -7,7 +7,6 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "host/adapt.h"
 #include "host/append.h"
 #include "host/blame.h"
 #include "host/order.h"
@@ -47,7 +46,6 @@ static void settle_write(struct omprma_queue *queue, struct operation *write)
 {
     struct device *device = queue->device;
 
-    trace_end(device->runtime, write);
     queue_unlist(write);
     write->next = NULL;
     if (queue->writes_last)
@@ -70,7 +68,18 @@ static void activate(struct operation *operation)
         link = &(*link)->next_active;
     operation->next_active = NULL;
     *link = operation;
-    adapt_note(operation);
+    operation->queue->device->runtime->moving++;
+    operation->queue->device->runtime->moved++;
+}
+
+/* Handed to the worker or to a path. */
+static void note_issue(struct operation *operation)
+{
+    struct runtime *runtime = operation->queue->device->runtime;
+
+    operation->state = OPERATION_ISSUED;
+    runtime->moves++;
+    observe_issued(runtime->observers, operation);
 }
 
 /* The commands of a message are as good as sent. What comes behind them is next. */
@@ -83,9 +92,8 @@ static void note_issued(struct omprma_queue *queue, struct operation *first)
         next = o->next;
         if (o->kind == OPERATION_MARK)
             continue;
-        o->state = OPERATION_ISSUED;
         table_note_access(o, 1);
-        trace_issue(queue->device->runtime, o);
+        note_issue(o);
         o->message = NULL;
         queue->issued = o->number;
         queue->entries -= o->counts; /* what the worker holds is counted by messages */
@@ -98,7 +106,6 @@ static void note_issued(struct omprma_queue *queue, struct operation *first)
             settle_write(queue, o);
     }
     queue->next = o;
-    queue->device->runtime->watchdog.moves++;
 }
 
 /* Of a two-sided transfer that has failed on this side the worker waits for the other half. */
@@ -122,8 +129,6 @@ static void start_halves(struct omprma_queue *queue)
             lose_half(queue->device);
             return;
         }
-        if (o->timed)
-            adapt_begun(o);
     }
 }
 
@@ -162,13 +167,6 @@ static void release_receiver(struct operation *sender)
     queue_flush(receiver);
 }
 
-static void trace_sent(struct omprma_queue *queue, struct operation *last, uint32_t bytes)
-{
-    struct trace_place place = queue_trace_place(queue);
-
-    trace_message(&place, last, bytes);
-}
-
 /* Sends the message that the operation opens. */
 static void issue_message(struct omprma_queue *queue, struct operation *first)
 {
@@ -184,8 +182,7 @@ static void issue_message(struct omprma_queue *queue, struct operation *first)
         last->replies = true;
     }
     last->closes = true;
-    if (runtime->trace)
-        trace_sent(queue, last, message->bytes);
+    observe_sent(runtime->observers, last, message->bytes);
     queue->unanswered++;
     if (sender)
         operation_hold(sender);
@@ -201,14 +198,13 @@ static void issue_message(struct omprma_queue *queue, struct operation *first)
 
 static void account(struct operation *operation)
 {
-    struct device *device = operation->queue->device;
-    int64_t now = clock_ns();
-    uint64_t bytes = operation->move.transfer.bytes;
-    enum stats_kind kind = operation->move.kind;
-    enum path path = operation->move.path;
+    const struct device *device = operation->queue->device;
+    const struct carried carried = {device, operation->move.kind, operation->move.path,
+                                    operation->move.transfer.bytes,
+                                    clock_ns() - operation->start_ns};
 
     if (!operation->is_part)
-        stats_count(&device->stats, kind, path, bytes, now - operation->start_ns);
+        observers_carried(device->runtime->observers, &carried);
 }
 
 static void end_steps(struct operation *operation)
@@ -230,10 +226,8 @@ static bool run_steps(struct omprma_queue *queue, struct operation *operation)
     operation->task.in_step = true;
     if (operation->state == OPERATION_APPENDED) {
         status = functions->start(operation, &started);
-        if (started && !operation_has_ended(operation)) {
-            operation->state = OPERATION_ISSUED;
-            trace_issue(queue->device->runtime, operation);
-        }
+        if (started && !operation_has_ended(operation))
+            note_issue(operation);
     }
     if (operation->state == OPERATION_ISSUED && status == OMPRMA_OK)
         status = functions->step(operation, &done);
@@ -259,14 +253,10 @@ static void issue_transfer(struct omprma_queue *queue, struct operation *transfe
     if (queue->failures != failures) /* the device was lost by that, and all is gone */
         return;
     queue_pass(transfer);
-    queue->device->runtime->watchdog.moves++;
-    transfer->state = OPERATION_ISSUED;
     transfer->start_ns = clock_ns();
-    trace_issue(queue->device->runtime, transfer);
+    note_issue(transfer);
     queue->transfers++;
     activate(transfer);
-    if (transfer->timed)
-        adapt_begun(transfer);
     if (transfer->task.task)
         run_steps(queue, transfer);
     else if (datapath_start(queue->device->runtime->one_sided, &transfer->move.transfer) !=
@@ -293,25 +283,14 @@ static bool test_transfer(struct omprma_queue *queue, struct operation *transfer
         return false;
     }
     account(transfer);
-    if (transfer->timed)
-        adapt_ended(transfer);
     queue_end_operation(transfer, NULL);
     return true;
-}
-
-static void end_half(struct operation *half)
-{
-    if (half->timed)
-        adapt_ended(half);
-    queue_end_operation(half, NULL);
 }
 
 static bool test_half(struct omprma_queue *queue, struct operation *half)
 {
     bool done = false;
 
-    if (half->timed)
-        adapt_begun(half);
     if (half->moved)
         return false;
     if (datapath_test(queue->device->runtime->two_sided, &half->move.transfer, &done) !=
@@ -325,7 +304,7 @@ static bool test_half(struct omprma_queue *queue, struct operation *half)
     half->moved = true;
     account(half);
     if (half->answered)
-        end_half(half);
+        queue_end_operation(half, NULL);
     return true;
 }
 
@@ -353,8 +332,8 @@ static bool issue_wait(struct omprma_queue *queue, struct operation *wait)
     struct operation *target = wait->wait.target;
 
     if (!operation_has_ended(target)) {
-        wait->state = OPERATION_ISSUED;
-        trace_issue(queue->device->runtime, wait);
+        if (wait->state == OPERATION_APPENDED)
+            note_issue(wait);
         order_await(wait, target);
         queue_push(target);
         return false;
@@ -519,10 +498,8 @@ static void commands_done(struct omprma_queue *queue, uint64_t number,
             return;
         }
         o->answered = true;
-        if (o->kind != OPERATION_HALF)
+        if (o->kind != OPERATION_HALF || o->moved)
             queue_end_operation(o, NULL);
-        else if (o->moved)
-            end_half(o);
     }
 }
 
@@ -602,7 +579,8 @@ void queue_span(struct omprma_queue *queue, const struct wire_record *record)
 
     for (struct operation *o = queue->first; o && o != queue->next; o = o->next)
         if (operation_is_command(o) && o->number == number) {
-            trace_worker(queue->device, o, (int64_t)record->word[0], (int64_t)record->word[1]);
+            observers_ran(queue->device->runtime->observers, o, (int64_t)record->word[0],
+                          (int64_t)record->word[1]);
             return;
         }
 }
@@ -706,24 +684,23 @@ void queue_clear(struct omprma_queue *queue)
         queue_flush(queue);
 }
 
-/* What is appended from now on is another region. */
-static void traced_settle(struct omprma_queue *queue)
+static void observed_settle(struct omprma_queue *queue)
 {
-    struct trace_place place = queue_trace_place(queue);
-    bool idle = queue_is_idle(queue);
-    uint32_t wait = idle ? 0 : trace_wait(&place, "synchronize");
+    struct runtime *runtime = queue->device->runtime;
+    struct observed_wait wait = {.what = "synchronize"};
 
+    if (!queue_is_idle(queue))
+        observers_waits(runtime->observers, queue, &wait);
     queue_settle(queue);
-    trace_waited(place.runtime, wait);
-    trace_leave_region(&queue->trace);
+    observers_idle(runtime->observers, queue, &wait);
 }
 
 omprma_status_t queue_synchronize(struct omprma_queue *queue)
 {
     omprma_status_t status;
 
-    if (queue->device->runtime->trace)
-        traced_settle(queue);
+    if (queue->device->runtime->observers)
+        observed_settle(queue);
     else
         queue_settle(queue);
     if (!queue->failed)

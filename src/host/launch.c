@@ -23,13 +23,6 @@ static bool says_nothing(const omprma_geometry_t *geometry)
     return !geometry || memcmp(geometry, &none, sizeof(none)) == 0;
 }
 
-static void name_launch(struct omprma_queue *queue, const struct operation *launch)
-{
-    struct trace_place place = queue_trace_place(queue);
-
-    trace_kernel(&place, launch, image_kernel_of(queue->device, launch->command.entry));
-}
-
 /* What a kernel is called with: words, or parameters as it has them. */
 struct kernel_call {
     const omprma_geometry_t *geometry;
@@ -76,9 +69,6 @@ static omprma_status_t append(struct omprma_queue *queue, struct wire_record *re
     status = queue_append_command(queue, OPERATION_COMMAND, record, launch);
     if (status != OMPRMA_OK)
         return status;
-    if (queue->device->runtime->trace)
-        name_launch(queue, *launch);
-    queue->device->stats.launches++;
     tail =
         (char *)(*launch)->message->data + (*launch)->record + wire_record_bytes(record->code, 0);
     tail = write_tail(tail, call, record->flags);
@@ -139,9 +129,9 @@ static bool goes_at_once(const struct omprma_queue *queue, const omprma_region_t
     const struct device *device = queue->device;
     const struct paths *paths = &device->paths;
 
-    return !device->check && !device->runtime->trace && device->about.regions &&
-           region->bytes <= REGION_DATA_MOST && region->bytes <= paths->inline_submit &&
-           region->back_bytes <= REGION_DATA_MOST &&
+    return !device->check && !observers_need_steps(device->runtime->observers) &&
+           device->about.regions && region->bytes <= REGION_DATA_MOST &&
+           region->bytes <= paths->inline_submit && region->back_bytes <= REGION_DATA_MOST &&
            region->back_bytes <= paths->inline_retrieve_fused && region->kernel &&
            region->count <= OMPRMA_LAUNCH_ARGUMENTS && (region->arguments || !region->count) &&
            (region->from || !region->bytes) && (region->parts || !region->back_bytes);
@@ -178,7 +168,7 @@ static omprma_status_t settle_hosts(struct omprma_queue *queue, const omprma_reg
 static omprma_status_t append_region(struct omprma_queue *queue, const omprma_region_t *region)
 {
     const struct kernel_call call = {region->geometry, region->arguments, 8 * region->count, false};
-    struct stats *stats = &queue->device->stats;
+    struct observer *observers = queue->device->runtime->observers;
     struct wire_record record = {
         .code = WIRE_REGION,
         .flags = region->back_bytes ? WIRE_REPLY : 0,
@@ -201,10 +191,10 @@ static omprma_status_t append_region(struct omprma_queue *queue, const omprma_re
         return status;
     }
     if (region->bytes)
-        stats_count(stats, STATS_SUBMIT, PATH_INLINE, region->bytes, 0);
+        observe_inline(observers, queue->device, DATA_SUBMIT, region->bytes);
     if (region->back_bytes) {
         queue_brings(operation, region->back_bytes, to, parts);
-        stats_count(stats, STATS_RETRIEVE, PATH_INLINE, region->back_bytes, 0);
+        observe_inline(observers, queue->device, DATA_RETRIEVE, region->back_bytes);
     }
     return OMPRMA_OK;
 }

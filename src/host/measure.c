@@ -596,7 +596,7 @@ static omprma_status_t find_like(struct device *device, int64_t budget_ns,
 static void forget_traffic(struct runtime *runtime)
 {
     for (int i = 0; i < runtime->device_count; i++)
-        runtime->devices[i]->stats = (struct stats){0};
+        runtime->devices[i]->allocs = runtime->devices[i]->frees = 0;
     for (int rank = 0; rank < runtime->world.size; rank++)
         if (runtime->peers[rank])
             runtime->peers[rank]->stats = (struct peer_stats){0};

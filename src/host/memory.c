@@ -175,7 +175,7 @@ omprma_status_t memory_take(struct device *device, size_t bytes, struct fit fit,
     for (;;) {
         spinlock_lock(&device->memory_lock);
         block = allocator_take(device->allocator, bytes, fit);
-        device->stats.allocs += block != 0;
+        device->allocs += block != 0;
         spinlock_unlock(&device->memory_lock);
         if (block)
             break;
@@ -231,7 +231,7 @@ omprma_status_t memory_give(struct device *device, omprma_addr_t address)
     else
         status = allocator_give(device->allocator, address, &bytes);
     if (status == OMPRMA_OK) {
-        device->stats.frees++;
+        device->frees++;
         empty = allocator_empty_arena(device->allocator, &bytes) != 0;
     }
     spinlock_unlock(&device->memory_lock);

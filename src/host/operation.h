@@ -23,7 +23,7 @@
 #include "base/error.h"
 #include "control/channel.h"
 #include "control/datapath.h"
-#include "host/stats.h"
+#include "host/paths.h"
 
 struct completion;
 struct device;
@@ -121,7 +121,7 @@ struct operation {
     bool fills_host;                  /* it will be written to */
     struct read_parts *parts;         /* of what its result brings: not to host_at, but here */
     int64_t start_ns;                 /* of transfers */
-    uint32_t span, message_span;      /* of the trace: its own, and of the message that it closes */
+    uint32_t span, message_span; /* for the trace: its own, and of the message that it closes */
     struct {
         const struct operation_task *task; /* NULL: it has no steps of its own */
         void *data;
@@ -137,7 +137,7 @@ struct operation {
         } command;
         struct {
             struct transfer transfer;
-            enum stats_kind kind;
+            enum data_kind kind;
             enum path path;
             bool started; /* half: this side's half */
             void *copy;   /* of a small source, or NULL */
@@ -170,6 +170,12 @@ void operation_pool_free(struct operation_pool *pool);
 static inline bool operation_is_command(const struct operation *operation)
 {
     return operation->kind <= OPERATION_HALF;
+}
+
+/* Data that this side moves: a transfer, or its half of one. */
+static inline bool operation_is_moved_here(const struct operation *operation)
+{
+    return operation->kind == OPERATION_HALF || operation->kind == OPERATION_TRANSFER;
 }
 
 /* Its result brings data for memory of this process: a small retrieve, a region. */

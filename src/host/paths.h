@@ -15,6 +15,9 @@
 /* PATH_APPLICATION: from device to device through the application's memory. */
 enum path { PATH_INLINE, PATH_RMA, PATH_TWO_SIDED, PATH_APPLICATION, PATH_COUNT };
 
+/* What data is carried for, in users' words. */
+enum data_kind { DATA_SUBMIT, DATA_RETRIEVE, DATA_EXCHANGE, DATA_KINDS };
+
 enum paths_direction { PATHS_SUBMIT, PATHS_RETRIEVE, PATHS_DIRECTIONS };
 
 struct adapt_kind;

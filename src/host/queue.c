@@ -39,28 +39,10 @@ static bool counts_as_unsettled(const struct operation *operation)
     return operation->kind != OPERATION_MARK || operation->mark.completion;
 }
 
-struct trace_place queue_trace_place(struct omprma_queue *queue)
-{
-    return (struct trace_place){
-        .runtime = queue->device->runtime,
-        .device = queue->device->number,
-        .queue = queue->number,
-        .of = &queue->trace,
-    };
-}
-
-static void trace_insert(struct omprma_queue *queue, struct operation *operation)
-{
-    struct trace_place place = queue_trace_place(queue);
-
-    trace_append(&place, operation, queue_is_idle(queue));
-}
-
 void queue_insert(struct omprma_queue *queue, struct operation *operation, struct operation *before)
 {
-    if (queue->device->runtime->trace)
-        trace_insert(queue, operation);
     operation->queue = queue;
+    observe_appended(queue->device->runtime->observers, operation, queue_is_idle(queue));
     operation->ordinal = ++queue->ordinal;
     operation->next = before;
     operation->prev = before ? before->prev : queue->last;
@@ -255,9 +237,8 @@ static void note_end(struct operation *operation)
         queue->unanswered--;
     if (operation->state == OPERATION_ISSUED)
         table_note_access(operation, -1);
-    trace_end(queue->device->runtime, operation);
+    observe_ended(queue->device->runtime->observers, operation);
     if (operation->kind == OPERATION_MARK && operation->mark.completion) {
-        trace_leave_region(&queue->trace);
         operation->mark.completion->status =
             operation->failure ? operation->failure->status : OMPRMA_OK;
         completions_add(&queue->device->runtime->completions, operation->mark.completion);
@@ -283,7 +264,7 @@ void queue_end_operation(struct operation *operation, struct failure *failure)
         take_write(queue, operation);
     else
         queue_unlist(operation);
-    queue->device->runtime->watchdog.moves++;
+    queue->device->runtime->moves++;
     release(operation);
     note_end(operation);
     operation->state = OPERATION_ENDED;
@@ -558,7 +539,8 @@ omprma_status_t queue_take(struct device *device, struct omprma_queue **out)
 void queue_give(struct omprma_queue *queue)
 {
     queue->in_use = false;
-    queue->trace = (struct trace_queue){0};
+    queue->is_programs = false;
+    queue->observed = (struct observed_queue){0};
     operation_drop(&queue->device->runtime->operations, queue->sender);
     queue->sender = NULL;
     queue->next_free = queue->device->free_queues;

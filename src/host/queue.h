@@ -22,7 +22,7 @@
 
 #include "host/device.h"
 #include "host/operation.h"
-#include "host/trace.h"
+#include "host/observer.h"
 
 struct omprma_queue {
     struct device *device;
@@ -64,7 +64,8 @@ struct omprma_queue {
     int waiters;              /* threads that wait for it */
     bool give_when_idle;      /* nobody holds it: it goes back to the device when it is idle */
     struct operation *sender; /* reference: what its receive waits for */
-    struct trace_queue trace;
+    bool is_programs;         /* omprma_queue_create() made it: what is in it are regions */
+    struct observed_queue observed;
     uint64_t check_seen; /* what of the check's queue it is ordered behind, see check_order() */
 };
 
@@ -101,9 +102,6 @@ static inline bool queue_is_far_ahead(const struct omprma_queue *queue)
 
     return queue->unanswered >= limits->sent || queue->issued - queue->answered >= limits->unknown;
 }
-
-/* For trace.h. */
-struct trace_place queue_trace_place(struct omprma_queue *queue);
 
 /* Puts an operation into the list, before another; at the end for NULL. */
 void queue_insert(struct omprma_queue *queue, struct operation *operation,

@@ -7,8 +7,9 @@
 #include "host/adapt.h"
 #include "host/device.h"
 #include "host/findings.h"
+#include "host/stats.h"
 
-static const char *const kinds[STATS_KINDS] = {"submit", "retrieve", "exchange"};
+static const char *const kinds[DATA_KINDS] = {"submit", "retrieve", "exchange"};
 
 static const char *scaled(double value, char *text, size_t bytes)
 {
@@ -25,7 +26,7 @@ static const char *scaled(double value, char *text, size_t bytes)
 
 static const char *path_name(int kind, int path)
 {
-    if (kind == STATS_EXCHANGE && path == PATH_INLINE)
+    if (kind == DATA_EXCHANGE && path == PATH_INLINE)
         return "local";
     return paths_names[path];
 }
@@ -34,7 +35,7 @@ static void print_cells(const struct stats *stats, FILE *out)
 {
     char bytes[32];
 
-    for (int kind = 0; kind < STATS_KINDS; kind++) {
+    for (int kind = 0; kind < DATA_KINDS; kind++) {
         for (int path = 0; path < PATH_COUNT; path++) {
             const struct stats_cell *cell = &stats->cell[kind][path];
 
@@ -57,7 +58,7 @@ static void print_messages(const struct peer *peer, FILE *out)
     uint64_t launches = 0;
 
     for (int i = 0; i < peer->device_count; i++)
-        launches += peer_device(peer, i)->stats.launches;
+        launches += stats_of(peer->runtime, peer_device(peer, i)->number)->launches;
     fprintf(out, "omprma:   ");
     if (peer->device_count > 1)
         fprintf(out, "all devices of process %d: ", peer->hello.bell.pid);
@@ -75,7 +76,7 @@ static void print_messages(const struct peer *peer, FILE *out)
 
 static void print_device(struct device *device, FILE *out)
 {
-    const struct stats *stats = &device->stats;
+    const struct stats *stats = stats_of(device->runtime, device->number);
     const struct peer *peer = device->peer;
     struct allocator_usage usage;
     char peak[32], attached[32];
@@ -92,8 +93,8 @@ static void print_device(struct device *device, FILE *out)
             "omprma:   memory: peak %s, %" PRIu64 " blocks live, %" PRIu64 " arenas of %s, "
             "%" PRIu64 " allocs, %" PRIu64 " frees\n",
             scaled((double)usage.peak_bytes, peak, sizeof(peak)), usage.blocks, usage.arenas,
-            scaled((double)usage.arena_bytes, attached, sizeof(attached)), stats->allocs,
-            stats->frees);
+            scaled((double)usage.arena_bytes, attached, sizeof(attached)), device->allocs,
+            device->frees);
     fprintf(out, "omprma:   in the message: submit up to %u B, retrieve up to %u B\n",
             device->paths.inline_submit, device->paths.inline_retrieve);
     if (peer->device_count > 1 && device->index + 1 == peer->device_count)

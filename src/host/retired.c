@@ -86,7 +86,7 @@ bool retired_add(struct device *device, omprma_addr_t block)
         device->retired_first = retired;
     device->retired_last = retired;
     device->retired_count++;
-    device->stats.frees++;
+    device->frees++;
     spinlock_unlock(&device->memory_lock);
     return true;
 }

@@ -43,6 +43,7 @@
 #include "control/world.h"
 #include "host/completion.h"
 #include "host/limits.h"
+#include "host/observer.h"
 #include "host/operation.h"
 #include "host/paths.h"
 #include "host/slots.h"
@@ -53,6 +54,7 @@ struct contest;
 struct device;
 struct peer;
 struct runtime;
+struct statistics;
 struct trace;
 
 /* What those below need of those above. Set by start.c before anything is sent. */
@@ -63,12 +65,15 @@ struct runtime_hooks {
     void (*watch)(struct runtime *runtime, int64_t now_ns);
     /* A peer was given up: its devices are lost. */
     void (*lost)(struct peer *peer, const char *text);
+    /* Tells omprma-run so, which then does not wait for it. */
+    void (*tell_lost)(void);
+    /* Looks whether anything moves at all, while somebody waits. */
+    void (*watch_moves)(struct runtime *runtime, int64_t now_ns);
 };
 
 /* Whether anything moves; see watchdog.h. */
 struct watchdog {
-    uint64_t moves;    /* operations issued and ended: whoever does it adds one */
-    uint64_t seen;     /* moves at the last look */
+    uint64_t seen;     /* runtime->moves at the last look */
     uint64_t moved;    /* bytes of data at the first step */
     int64_t looked_ns; /* the last look */
     int64_t quiet_ns;  /* time spent waiting since anything has moved */
@@ -86,13 +91,15 @@ struct start_times {
 
 /* The one transfer that is timed, see adapt.h. */
 struct adapt_watch {
-    struct operation *operation; /* a reference; NULL: none. It may have ended unnoticed */
+    struct observer observer;    /* registered while there is an operation */
+    struct operation *operation; /* a reference; NULL: none */
     bool is_inline;              /* one in messages is timed */
     int way;
     bool waited;      /* for its end, from its beginning */
     int64_t asked_ns; /* when its way was chosen */
     int64_t begun_ns; /* 0: not yet */
-    uint64_t begun;   /* runtime->moved by then */
+    uint64_t begun;   /* runtime->moved by then, less `own` */
+    uint64_t own;     /* transfers of the same queue since the watch began */
 };
 
 struct runtime {
@@ -130,6 +137,8 @@ struct runtime {
     struct omprma_queue *busy_first, *busy_last; /* queues with something to issue or test */
     uint32_t busy_count;
     struct operation_pool operations;
+    struct observer *observers; /* of the operations' lives; NULL: nobody */
+    uint64_t moves;             /* operations issued and ended so far */
     struct watchdog watchdog;
     uint32_t held_by_program; /* holds of queues that were reached and have not ended */
     bool ending;              /* the program has called omprma_finalize(), and ends none any more */
@@ -144,8 +153,9 @@ struct runtime {
     pthread_t progress_thread;
     bool progress_running;
     _Atomic bool progress_stop;
-    struct trace *trace; /* NULL: not recording */
-    char choice[640];    /* the data path chosen, and why */
+    struct trace *trace;           /* NULL: not recording */
+    struct statistics *statistics; /* NULL: nobody wants them */
+    char choice[640];              /* the data path chosen, and why */
     struct start_times times;
     bool adopted;      /* made by runtime_adopt(): there is no MPI to leave */
     bool unresponsive; /* some worker does not answer, or something is stuck: do not wait at the end

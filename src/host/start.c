@@ -30,7 +30,9 @@
 #include "host/progress.h"
 #include "host/report.h"
 #include "host/table.h"
+#include "host/stats.h"
 #include "host/trace.h"
+#include "host/watchdog.h"
 #include "host/zones.h"
 #include "rma/rma.h"
 #include "twosided/twosided.h"
@@ -245,7 +247,11 @@ static struct runtime *allocate(void)
         return NULL;
     }
     pthread_mutex_init(&runtime->lock.mutex, NULL);
-    runtime->hooks = (struct runtime_hooks){incoming_look, incoming_watch, incoming_lost};
+    runtime->hooks = (struct runtime_hooks){.look = incoming_look,
+                                            .watch = incoming_watch,
+                                            .lost = incoming_lost,
+                                            .tell_lost = launcher_lost,
+                                            .watch_moves = watchdog_look};
     runtime->world.component = "none";
     runtime->limits = limits_usual;
     return runtime;
@@ -262,6 +268,8 @@ static omprma_status_t finish_start(struct runtime *runtime)
         status = zones_open(runtime);
         runtime_unlock(runtime);
     }
+    if (status == OMPRMA_OK)
+        status = stats_open(runtime);
     if (status == OMPRMA_OK)
         status = trace_open(runtime);
     if (status == OMPRMA_OK && runtime->trace) {
@@ -428,8 +436,9 @@ static void stop(struct runtime *runtime)
     progress_thread_stop(runtime);
     say_goodbye(runtime);
     trace_close(runtime);
-    if (runtime->config.stats)
+    if (runtime->statistics)
         stats_print(runtime, stderr);
+    stats_close(runtime);
     runtime_set(NULL);
     if (runtime->unresponsive && !runtime->adopted) {
         fflush(NULL);

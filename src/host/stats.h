@@ -1,37 +1,31 @@
 /*
- * stats.h: counters per device: operations, bytes and time by kind and path. Updated by
- * the files that do the work, which report.h prints.
+ * stats.h: what --stats counts: per device what data went which way, and launches. An observer of
+ * operations (observer.h), registered where somebody wants the figures.
+ *
+ * Thread: with runtime->lock held.
  */
 #ifndef OMPRMA_HOST_STATS_H
 #define OMPRMA_HOST_STATS_H
 
-#include <stdint.h>
-#include <stdio.h>
-
-#include "host/paths.h"
-
-enum stats_kind { STATS_SUBMIT, STATS_RETRIEVE, STATS_EXCHANGE, STATS_KINDS };
+#include "host/runtime.h"
 
 struct stats_cell {
     uint64_t operations, bytes;
     int64_t ns; /* from start to completion; 0 for inline: they ride along */
 };
 
+/* Of a device. */
 struct stats {
-    struct stats_cell cell[STATS_KINDS][PATH_COUNT];
+    struct stats_cell cell[DATA_KINDS][PATH_COUNT];
     uint64_t launches;
-    uint64_t allocs, frees;
 };
 
-/* Counts one operation. `ns`: from start to completion, 0 if that is not measured. */
-static inline void stats_count(struct stats *stats, enum stats_kind kind, enum path path,
-                               uint64_t bytes, int64_t ns)
-{
-    struct stats_cell *cell = &stats->cell[kind][path];
+/* Counts from now on, if OMPRMA_STATS says so. Errors: HOST_MEMORY. */
+omprma_status_t stats_open(struct runtime *runtime);
 
-    cell->operations++;
-    cell->bytes += bytes;
-    cell->ns += ns;
-}
+/* Of a device, by its number; after stats_open(), with OMPRMA_STATS. */
+const struct stats *stats_of(const struct runtime *runtime, int device);
+
+void stats_close(struct runtime *runtime);
 
 #endif

@@ -44,7 +44,7 @@ static omprma_status_t send_inline(struct omprma_queue *queue, omprma_addr_t to,
         queue_append_command(queue, arena ? OPERATION_WRITE : OPERATION_COMMAND, &record, NULL);
 
     if (status == OMPRMA_OK)
-        stats_count(&queue->device->stats, STATS_SUBMIT, PATH_INLINE, bytes, 0);
+        observe_inline(queue->device->runtime->observers, queue->device, DATA_SUBMIT, bytes);
     return status;
 }
 
@@ -55,7 +55,7 @@ static omprma_status_t read_inline(struct omprma_queue *queue, void *to, struct 
     omprma_status_t status = queue_append_read(queue, from, bytes, to, parts, !arena);
 
     if (status == OMPRMA_OK)
-        stats_count(&queue->device->stats, STATS_RETRIEVE, PATH_INLINE, bytes, 0);
+        observe_inline(queue->device->runtime->observers, queue->device, DATA_RETRIEVE, bytes);
     return status;
 }
 
@@ -96,7 +96,7 @@ static omprma_status_t move_two_sided(struct omprma_queue *queue, bool submit, o
         queue_seal(queue);
     }
     status =
-        queue_append_half(queue, &record, &transfer, submit ? STATS_SUBMIT : STATS_RETRIEVE, &half);
+        queue_append_half(queue, &record, &transfer, submit ? DATA_SUBMIT : DATA_RETRIEVE, &half);
     if (status != OMPRMA_OK)
         return status;
     if (operation)

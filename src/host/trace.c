@@ -17,7 +17,8 @@
 #include "base/kernel_name.h"
 #include "base/kernel_source.h"
 #include "base/log.h"
-#include "host/device.h"
+#include "host/image.h"
+#include "host/queue.h"
 
 enum {
     SPANS_MOST = 1 << 20,
@@ -59,6 +60,7 @@ struct clocks {
 };
 
 struct trace {
+    struct observer observer; /* the first member */
     FILE *file;
     int64_t origin_ns;
     uint32_t count, capacity;
@@ -93,7 +95,7 @@ void trace_clock(struct trace *trace, int rank, const struct trace_clock *clock)
         clocks->last = *clock;
 }
 
-/* ---- begin ---- */
+/* ---- memory ---- */
 
 static void free_kernel(void *kernel)
 {
@@ -109,34 +111,12 @@ static void free_trace(struct trace *trace)
     free(trace);
 }
 
-omprma_status_t trace_open(struct runtime *runtime)
-{
-    struct trace *trace;
-
-    if (!runtime->config.trace[0])
-        return OMPRMA_OK;
-    trace = calloc(1, sizeof(*trace));
-    if (trace)
-        trace->clocks = calloc((size_t)runtime->world.size, sizeof(*trace->clocks));
-    if (!trace || !trace->clocks) {
-        free(trace);
-        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for the trace");
-    }
-    trace->file = fopen(runtime->config.trace, "w");
-    if (!trace->file) {
-        free_trace(trace);
-        return error_set(OMPRMA_ERR_CONFIG, "OMPRMA_TRACE: cannot write %s: %s",
-                         runtime->config.trace, strerror(errno));
-    }
-    for (int rank = 0; rank < runtime->world.size; rank++)
-        trace->clocks[rank].first.within_ns = trace->clocks[rank].last.within_ns = -1;
-    trace->origin_ns = clock_ns();
-    trace->processes = (uint32_t)runtime->device_count + 1;
-    runtime->trace = trace;
-    return OMPRMA_OK;
-}
-
 /* ---- recording ---- */
+
+static struct trace *trace_of(struct observer *observer)
+{
+    return (struct trace *)observer; /* its first member */
+}
 
 static bool reserve(struct trace *trace)
 {
@@ -161,11 +141,16 @@ static struct span *span_at(const struct trace *trace, uint32_t number)
     return &trace->spans[number - 1];
 }
 
-/* Its number, 0 if there is no room. */
-static uint32_t add(const struct trace_place *place, enum kind kind, const char *name, int64_t now)
+/* What is appended from now on belongs to another region. */
+static void leave_region(struct omprma_queue *queue)
 {
-    struct trace *trace = place->runtime->trace;
+    queue->observed = (struct observed_queue){0};
+}
 
+/* Its number, 0 if there is no room. */
+static uint32_t add(struct trace *trace, const struct omprma_queue *queue, enum kind kind,
+                    const char *name, int64_t now)
+{
     if (!reserve(trace)) {
         trace->dropped++;
         return 0;
@@ -173,36 +158,27 @@ static uint32_t add(const struct trace_place *place, enum kind kind, const char 
     trace->spans[trace->count++] = (struct span){
         .name = name,
         .kind = kind,
-        .device = place->device,
-        .queue = place->queue,
-        .region = place->of->region,
+        .device = queue->device->number,
+        .queue = queue->number,
+        .region = queue->observed.region,
         .with = -1,
         .asked_ns = now,
     };
     return trace->count;
 }
 
-static void enter_region(const struct trace_place *place, bool was_idle, int64_t now)
+static void enter_region(struct trace *trace, struct omprma_queue *queue, bool was_idle,
+                         int64_t now)
 {
-    struct trace_queue *of = place->of;
+    uint32_t *region = &queue->observed.region;
 
-    if (was_idle && of->launched)
-        trace_leave_region(of);
-    if (of->region || !of->begins_regions)
+    if (was_idle && queue->observed.launched)
+        leave_region(queue);
+    if (*region || !queue->is_programs)
         return;
-    of->region = add(place, KIND_REGION, "data", now);
-    if (of->region)
-        span_at(place->runtime->trace, of->region)->begin_ns = now;
-}
-
-void trace_append(const struct trace_place *place, struct operation *operation, bool was_idle)
-{
-    int64_t now = clock_ns();
-
-    if (operation->kind == OPERATION_MARK)
-        return;
-    enter_region(place, was_idle, now);
-    operation->span = add(place, KIND_COMMAND, operation_name(operation), now);
+    *region = add(trace, queue, KIND_REGION, "data", now);
+    if (*region)
+        span_at(trace, *region)->begin_ns = now;
 }
 
 static int compare_kernels(const void *a, const void *b)
@@ -251,20 +227,33 @@ static const char *source_of(const struct trace *trace, const char *name)
     return found ? (*found)->source : NULL;
 }
 
-void trace_kernel(const struct trace_place *place, const struct operation *launch, const char *name)
+static void name_launch(struct trace *trace, const struct operation *launch)
 {
-    struct trace *trace = place->runtime->trace;
+    struct omprma_queue *queue = launch->queue;
+    const char *name = keep_name(trace, image_kernel_of(queue->device, launch->command.entry));
     struct span *region;
 
-    name = keep_name(trace, name);
     if (launch->span)
         span_at(trace, launch->span)->name = name;
-    if (!place->of->region)
+    if (!queue->observed.region)
         return;
-    region = span_at(trace, place->of->region);
+    region = span_at(trace, queue->observed.region);
     if (region->launches++ == 0)
         region->name = name;
-    place->of->launched = true;
+    queue->observed.launched = true;
+}
+
+static void see_appended(struct observer *observer, struct operation *operation, bool was_idle)
+{
+    struct trace *trace = trace_of(observer);
+    int64_t now = clock_ns();
+
+    if (operation->kind == OPERATION_MARK)
+        return;
+    enter_region(trace, operation->queue, was_idle, now);
+    operation->span = add(trace, operation->queue, KIND_COMMAND, operation_name(operation), now);
+    if (operation->kind == OPERATION_COMMAND && operation->command.code == WIRE_LAUNCH)
+        name_launch(trace, operation);
 }
 
 static void describe_command(const struct operation *operation, struct span *span)
@@ -334,58 +323,6 @@ static void describe(const struct operation *operation, struct span *span)
     }
 }
 
-/* Small submits end for this side when they leave, so they begin when they come. */
-void trace_issue_span(struct runtime *runtime, const struct operation *operation)
-{
-    struct span *span;
-
-    if (!runtime->trace)
-        return;
-    span = span_at(runtime->trace, operation->span);
-    if (span->begin_ns == 0)
-        span->begin_ns = operation->kind == OPERATION_WRITE ? span->asked_ns : clock_ns();
-    describe(operation, span);
-}
-
-/* What this side saw moves to the commands; in its place comes what the worker did. */
-void trace_worker(const struct device *device, const struct operation *operation, int64_t begin_ns,
-                  int64_t end_ns)
-{
-    struct trace *trace = device->runtime->trace;
-    struct span *seen, *span;
-
-    if (!operation->span || trace->clocks[device->peer->rank].first.within_ns < 0)
-        return;
-    if (!reserve(trace)) {
-        trace->dropped++;
-        return;
-    }
-    trace_issue(device->runtime, operation); /* all is known of it now */
-    seen = span_at(trace, operation->span);
-    span = &trace->spans[trace->count++];
-    *span = *seen;
-    span->of = operation->span;
-    span->begin_ns = begin_ns;
-    span->end_ns = end_ns;
-    if (span->kind == KIND_COMMAND)
-        span->kind = KIND_TRANSFER;
-    seen->told = true;
-    seen->kind = KIND_COMMAND;
-}
-
-void trace_message(const struct trace_place *place, struct operation *last, uint32_t bytes)
-{
-    int64_t now = clock_ns();
-    struct span *span;
-
-    last->message_span = add(place, KIND_MESSAGE, "message", now);
-    if (!last->message_span)
-        return;
-    span = span_at(place->runtime->trace, last->message_span);
-    span->begin_ns = now;
-    span->bytes = bytes;
-}
-
 /* Its region ends with the last of its parts. */
 static void end_span(struct trace *trace, uint32_t number, bool failed, int64_t now)
 {
@@ -400,33 +337,154 @@ static void end_span(struct trace *trace, uint32_t number, bool failed, int64_t 
         span_at(trace, span->region)->end_ns = now;
 }
 
-void trace_end_spans(struct runtime *runtime, struct operation *operation)
+/* The spans of an operation and of the message that it closes. */
+static void end_spans(struct trace *trace, struct operation *operation)
 {
-    int64_t now;
+    int64_t now = clock_ns();
 
-    if (!runtime->trace) /* the file is written */
-        return;
-    trace_issue(runtime, operation); /* it may have ended before it was */
-    now = clock_ns();
-    end_span(runtime->trace, operation->span, operation->failure, now);
-    end_span(runtime->trace, operation->message_span, operation->failure, now);
+    end_span(trace, operation->span, operation->failure, now);
+    end_span(trace, operation->message_span, operation->failure, now);
     operation->span = operation->message_span = 0;
 }
 
-uint32_t trace_wait(const struct trace_place *place, const char *what)
+static void begin_span(struct trace *trace, const struct operation *operation)
 {
-    int64_t now = clock_ns();
-    uint32_t number = add(place, KIND_WAIT, what, now);
+    struct span *span;
 
-    if (number)
-        span_at(place->runtime->trace, number)->begin_ns = now;
-    return number;
+    if (!operation->span)
+        return;
+    span = span_at(trace, operation->span);
+    if (span->begin_ns == 0)
+        span->begin_ns = operation->kind == OPERATION_WRITE ? span->asked_ns : clock_ns();
+    describe(operation, span);
 }
 
-void trace_waited(struct runtime *runtime, uint32_t wait)
+/* Small submits end for this side when they leave, so they begin when they come. */
+static void see_issued(struct observer *observer, struct operation *operation)
 {
-    if (runtime->trace)
-        end_span(runtime->trace, wait, false, clock_ns());
+    begin_span(trace_of(observer), operation);
+    if (operation->kind == OPERATION_WRITE)
+        end_spans(trace_of(observer), operation);
+}
+
+static void see_ended(struct observer *observer, struct operation *operation)
+{
+    begin_span(trace_of(observer), operation); /* it may have ended before it was issued */
+    end_spans(trace_of(observer), operation);
+    if (operation->kind == OPERATION_MARK && operation->mark.completion)
+        leave_region(operation->queue);
+}
+
+/* What this side saw moves to the commands; in its place comes what the worker did. */
+static void see_ran(struct observer *observer, struct operation *operation, int64_t begin_ns,
+                    int64_t end_ns)
+{
+    struct trace *trace = trace_of(observer);
+    struct span *seen, *span;
+
+    if (!operation->span || trace->clocks[operation->queue->device->peer->rank].first.within_ns < 0)
+        return;
+    if (!reserve(trace)) {
+        trace->dropped++;
+        return;
+    }
+    begin_span(trace, operation); /* all is known of it now */
+    seen = span_at(trace, operation->span);
+    span = &trace->spans[trace->count++];
+    *span = *seen;
+    span->of = operation->span;
+    span->begin_ns = begin_ns;
+    span->end_ns = end_ns;
+    if (span->kind == KIND_COMMAND)
+        span->kind = KIND_TRANSFER;
+    seen->told = true;
+    seen->kind = KIND_COMMAND;
+}
+
+/* A span that begins now; NULL: there is no room. */
+static struct span *add_begun(struct trace *trace, const struct omprma_queue *queue, enum kind kind,
+                              const char *name, uint32_t *number)
+{
+    int64_t now = clock_ns();
+
+    *number = add(trace, queue, kind, name, now);
+    if (!*number)
+        return NULL;
+    span_at(trace, *number)->begin_ns = now;
+    return span_at(trace, *number);
+}
+
+static void see_sent(struct observer *observer, struct operation *last, uint32_t bytes)
+{
+    struct span *span =
+        add_begun(trace_of(observer), last->queue, KIND_MESSAGE, "message", &last->message_span);
+
+    if (span)
+        span->bytes = bytes;
+}
+
+static void see_waits(struct observer *observer, struct omprma_queue *queue,
+                      struct observed_wait *wait)
+{
+    add_begun(trace_of(observer), queue, KIND_WAIT, wait->what, &wait->span);
+}
+
+static void see_idle(struct observer *observer, struct omprma_queue *queue,
+                     const struct observed_wait *wait)
+{
+    if (wait)
+        end_span(trace_of(observer), wait->span, false, clock_ns());
+    leave_region(queue);
+}
+
+/* ---- begin ---- */
+
+omprma_status_t trace_open(struct runtime *runtime)
+{
+    struct trace *trace;
+
+    if (!runtime->config.trace[0])
+        return OMPRMA_OK;
+    trace = calloc(1, sizeof(*trace));
+    if (trace)
+        trace->clocks = calloc((size_t)runtime->world.size, sizeof(*trace->clocks));
+    if (!trace || !trace->clocks) {
+        free(trace);
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for the trace");
+    }
+    trace->file = fopen(runtime->config.trace, "w");
+    if (!trace->file) {
+        free_trace(trace);
+        return error_set(OMPRMA_ERR_CONFIG, "OMPRMA_TRACE: cannot write %s: %s",
+                         runtime->config.trace, strerror(errno));
+    }
+    for (int rank = 0; rank < runtime->world.size; rank++)
+        trace->clocks[rank].first.within_ns = trace->clocks[rank].last.within_ns = -1;
+    trace->origin_ns = clock_ns();
+    trace->processes = (uint32_t)runtime->device_count + 1;
+    trace->observer = (struct observer){
+        .each_step = true,
+        .appended = see_appended,
+        .issued = see_issued,
+        .sent = see_sent,
+        .ran = see_ran,
+        .ended = see_ended,
+        .waits = see_waits,
+        .idle = see_idle,
+    };
+    runtime->trace = trace;
+    trace_resume(runtime);
+    return OMPRMA_OK;
+}
+
+void trace_pause(struct runtime *runtime)
+{
+    observer_remove(&runtime->observers, &runtime->trace->observer);
+}
+
+void trace_resume(struct runtime *runtime)
+{
+    observer_add(&runtime->observers, &runtime->trace->observer);
 }
 
 /* ---- tracks ---- */
@@ -780,6 +838,7 @@ void trace_close(struct runtime *runtime)
 
     if (!trace)
         return;
+    trace_pause(runtime);
     write_file(runtime);
     if (trace->dropped)
         log_write(LOG_ERROR, "trace: %llu spans after the first %u were not kept",

@@ -22,9 +22,11 @@ enum {
 
 /* ---- what moves ---- */
 
-static void start_over(struct watchdog *dog)
+static void start_over(struct runtime *runtime)
 {
-    dog->seen = dog->moves;
+    struct watchdog *dog = &runtime->watchdog;
+
+    dog->seen = runtime->moves;
     dog->quiet_ns = 0;
     dog->steps = dog->rounds = 0;
     dog->asked = false;
@@ -350,12 +352,12 @@ static void step(struct runtime *runtime, int64_t limit_ns)
     if (dog->steps++ == 0)
         dog->moved = moved;
     if (moved != dog->moved || runtime->held_by_program) {
-        start_over(dog);
+        start_over(runtime);
         return;
     }
     if (workers_move(runtime)) {
         say_end(runtime);
-        start_over(dog);
+        start_over(runtime);
         return;
     }
     if (dog->steps > STEPS && dog->rounds >= ROUNDS &&
@@ -367,7 +369,7 @@ static void step(struct runtime *runtime, int64_t limit_ns)
             describe_all(runtime);
             give_up(runtime);
         }
-        start_over(dog);
+        start_over(runtime);
     } else if (dog->steps >= STEPS_ASKING) {
         ask_workers(runtime);
     }
@@ -382,8 +384,8 @@ void watchdog_look(struct runtime *runtime, int64_t now)
     if (limit == 0)
         return;
     dog->looked_ns = now;
-    if (dog->moves != dog->seen) {
-        start_over(dog);
+    if (runtime->moves != dog->seen) {
+        start_over(runtime);
         return;
     }
     dog->quiet_ns += pause < PAUSE_NS_MOST ? pause : PAUSE_NS_MOST;

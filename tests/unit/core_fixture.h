@@ -18,6 +18,7 @@
 #include "host/issue.h"
 #include "host/progress.h"
 #include "host/start.h"
+#include "host/stats.h"
 #include "null/null_channel.h"
 #include "null/null_path.h"
 #include "worker/native/native.h"
@@ -396,6 +397,17 @@ static inline void core_stop(void)
 static inline struct device *core_device(int number)
 {
     return runtime_get()->devices[number];
+}
+
+/* Counts from now on, for stats_of(). */
+static inline void core_count(void)
+{
+    struct runtime *runtime = runtime_get();
+
+    runtime_lock(runtime);
+    runtime->config.stats = true;
+    assert_ok(stats_open(runtime));
+    runtime_unlock(runtime);
 }
 
 /* Sends data up to `inline_most` in messages, and larger one-sided if `rma`, else two-sided. */

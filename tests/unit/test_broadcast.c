@@ -87,12 +87,13 @@ static void one_submit_for_all(void **state)
 
     (void)state;
     open_all(EXCHANGE_PUT, 0, true);
+    core_count();
     assert_ok(omprma_broadcast(queues, there, DEVICES, data, BYTES_MOST));
     for (int i = 0; i < DEVICES; i++)
         assert_ok(omprma_queue_synchronize(queues[i]));
     for (int i = 0; i < DEVICES; i++)
         for (int path = 0; path < PATH_COUNT; path++)
-            submitted += core_device(i)->stats.cell[STATS_SUBMIT][path].bytes;
+            submitted += stats_of(runtime_get(), i)->cell[DATA_SUBMIT][path].bytes;
     assert_int_equal(submitted, BYTES_MOST);
     close_all();
 }

@@ -78,11 +78,12 @@ static void a_small_region_is_one_command(void **state)
     (void)state;
     bench_open(&bench, &(struct core_options){0});
     core_choose(0, BYTES, true);
+    core_count();
     assert_int_equal(count_in_region(&bench, bench.there, 2), 1);
     assert_int_equal(count_in_region(&bench, bench.there + 8, 100), 1);
-    assert_int_equal(core_device(0)->stats.launches, 2);
-    assert_int_equal(core_device(0)->stats.cell[STATS_SUBMIT][PATH_INLINE].bytes, 8 * 102);
-    assert_int_equal(core_device(0)->stats.cell[STATS_RETRIEVE][PATH_INLINE].bytes, 8 * 102);
+    assert_int_equal(stats_of(runtime_get(), 0)->launches, 2);
+    assert_int_equal(stats_of(runtime_get(), 0)->cell[DATA_SUBMIT][PATH_INLINE].bytes, 8 * 102);
+    assert_int_equal(stats_of(runtime_get(), 0)->cell[DATA_RETRIEVE][PATH_INLINE].bytes, 8 * 102);
     bench_close(&bench);
 }
 

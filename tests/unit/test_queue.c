@@ -485,6 +485,7 @@ static void parts_travel_at_once(void **state)
 
     (void)state;
     core_start(&(struct core_options){0});
+    core_count();
     queue = core_queue(0);
     there = core_alloc(0, BYTES);
     core_choose(0, BYTES, true);
@@ -498,10 +499,10 @@ static void parts_travel_at_once(void **state)
     assert_int_equal(omprma_retrieve_parts(queue, there, 2 * BYTES, good, 1), OMPRMA_ERR_ADDRESS);
     assert_ok(omprma_retrieve_parts(queue, there, BYTES, NULL, 0));
     assert_ok(omprma_retrieve_parts(queue, there, 0, good + 3, 1));
-    assert_int_equal(core_device(0)->stats.cell[STATS_RETRIEVE][PATH_INLINE].operations, 0);
+    assert_int_equal(stats_of(runtime_get(), 0)->cell[DATA_RETRIEVE][PATH_INLINE].operations, 0);
     assert_ok(omprma_retrieve_parts(queue, there, BYTES, good, 4));
     assert_ok(omprma_queue_synchronize(queue));
-    assert_int_equal(core_device(0)->stats.cell[STATS_RETRIEVE][PATH_INLINE].operations, 1);
+    assert_int_equal(stats_of(runtime_get(), 0)->cell[DATA_RETRIEVE][PATH_INLINE].operations, 1);
     assert_memory_equal(back + 32, out, 8);
     assert_memory_equal(back, out + 56, 8);
     assert_memory_equal(back + 8, out + 16, 24);

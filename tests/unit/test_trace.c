@@ -41,11 +41,12 @@ static void assert_sound(void)
 
 static void start(const struct core_options *options)
 {
+    struct core_options put = *options;
+
+    put.exchange = EXCHANGE_PUT; /* else the measurement decides whose part it is */
     setenv("OMPRMA_TRACE", file, 1);
-    setenv("OMPRMA_EXCHANGE", "put", 1); /* else the measurement decides whose part it is */
-    core_start(options);
+    core_start(&put);
     unsetenv("OMPRMA_TRACE");
-    unsetenv("OMPRMA_EXCHANGE");
 }
 
 static void noted(void *count, omprma_status_t status)
