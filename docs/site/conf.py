@@ -5,7 +5,7 @@ html_title = "omprma"
 extensions = ["myst_parser"]
 root_doc = "index"
 # All other folders are there for links to files, which become downloads.
-include_patterns = ["index.md", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/*.md",
+include_patterns = ["index.md", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/*.md", "docs/design-notes/*.md",
                     "examples/README.md", "perf/README.md", "tests/*/README.md", "reference/*.md"]
 myst_heading_anchors = 5
 html_theme = "sphinx_rtd_theme"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# What processes inherit from whoever starts them (docs/architecture.md has the table): run, info, perf,
+# What processes inherit from whoever starts them (docs/design-notes/start.md has the table): run, info, perf,
 # keeper and workers do their work, or say what keeps them from it; the program gets what it would
 # have got without them. inherited.c makes the states. Several cases run at the same time.
 # shellcheck source=tests/tools/common.sh

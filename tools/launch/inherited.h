@@ -1,7 +1,7 @@
 /*
  * inherited.h: what this process has from whoever started it. What would keep a launcher from its
  * work is put aside when it begins and given back to the program, which gets all that it would have
- * got without us. Kept once per process. docs/architecture.md has the table of all that is
+ * got without us. Kept once per process. docs/design-notes/start.md has the table of all that is
  * inherited.
  */
 #ifndef OMPRMA_LAUNCH_INHERITED_H
