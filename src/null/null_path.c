@@ -1,4 +1,9 @@
-/* null_path.c: see null_path.h. */
+/*
+ * null_path.c: One-sided: a transfer is a count of steps that must pass before it moves, then it
+ * is copied piece by piece; a generator with a seed draws the steps. Two-sided: a send posts its
+ * data with its tag in a list that all paths of an exchange share, and a receive looks for it
+ * there. Faults (failed starts, wrong data, slow paths) are numbers in the options.
+ */
 #include "null/null_path.h"
 
 #include <pthread.h>

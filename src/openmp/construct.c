@@ -1,4 +1,10 @@
-/* construct.c: see construct.h. */
+/*
+ * construct.c: The device is chosen, then a work is made and given all of the construct: maps, the
+ * region, what comes back. It is waited for, or, of a nowait construct that libomp runs as a task,
+ * left in flight. Where the run goes on after a loss, the list of maps is kept, so that the host
+ * finds it as it was. A construct that takes part in a reduction over tasks waits, and is alone
+ * where it maps what is shared.
+ */
 #include "openmp/construct.h"
 
 #include <stdlib.h>

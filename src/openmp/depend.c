@@ -1,4 +1,10 @@
-/* depend.c: see depend.h. */
+/*
+ * depend.c: A tree of addresses, each with its row of groups; the first group of a row has begun.
+ * Whoever is entered joins the last group of each of its addresses if their kinds go together,
+ * else begins another one, and counts the groups that it still waits for. Whoever leaves takes
+ * itself out; where a first group gets empty the next one begins, and those of it whose count
+ * comes to zero are handed to the caller.
+ */
 #include "openmp/depend.h"
 
 #include <bsd/sys/tree.h>

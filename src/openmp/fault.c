@@ -1,4 +1,7 @@
-/* fault.c: see fault.h. */
+/*
+ * fault.c: The address that the kernel used comes from the core. It is looked up among what is
+ * mapped on each device, this one last, as that is the better answer.
+ */
 #include "openmp/fault.h"
 
 #include <stdio.h>

@@ -1,4 +1,9 @@
-/* gather.c: see gather.h. */
+/*
+ * gather.c: Pieces that follow each other on the device are copied behind each other into one
+ * buffer. A piece that lies elsewhere ends the submit, and the next one begins. What comes back is
+ * the other way round: a retrieve of the range that all pieces lie in, with a list of parts that
+ * says where each goes.
+ */
 #include "openmp/gather.h"
 
 #include <string.h>

@@ -1,4 +1,9 @@
-/* image.c: see image.h. */
+/*
+ * image.c: An image is made when its library registers: its entries are copied, and its shared
+ * object is found by dl_iterate_phdr(). The first use on a device places it: the bytes are loaded,
+ * all names are looked up in one call, function pointers get stand-ins on the worker, variables
+ * are mapped for good, then constructors run. `addresses` has a row per device.
+ */
 #include "openmp/image.h"
 
 #include <elf.h>

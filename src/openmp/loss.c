@@ -1,4 +1,10 @@
-/* loss.c: see loss.h. */
+/*
+ * loss.c: Whether the run goes on is read once from the environment. A lost device is settled by
+ * the first construct that meets it: each mapped range that is not being made by a construct under
+ * way is marked as lost, and named in a line. A construct is spared, which means that the host
+ * computes its region, unless it reads a range that is still marked; what it gives anew takes the
+ * mark away.
+ */
 #include "openmp/loss.h"
 
 #include <stdlib.h>

@@ -1,4 +1,8 @@
-/* parallel.c: see parallel.h. */
+/*
+ * parallel.c: A table of slots, one per parallel region that runs, each with two counts that take
+ * turns from barrier to barrier. A region takes the slot of its number; where that is in use it
+ * shares it, and waits for more than it has to.
+ */
 #include "openmp/parallel.h"
 
 enum { REGIONS = 512 };

@@ -1,4 +1,9 @@
-/* reduction.c: see reduction.h. */
+/*
+ * reduction.c: A list of reductions with the newest first. Each counts the taskgroups that its
+ * task has begun since, so that the end of one that is not the reduction's is told from the end of
+ * the reduction. What a thread has asked libomp for since its last region is kept in a ring of its
+ * own: a region that asked takes part.
+ */
 #include "openmp/reduction.h"
 
 #include <pthread.h>

@@ -1,4 +1,7 @@
-/* region.c: see region.h. */
+/*
+ * region.c: Maps are entered, arguments are built from what was entered, then the launch goes
+ * between what comes and what leaves, in one work. What clauses leave open the worker chooses.
+ */
 #include "openmp/region.h"
 
 #include <limits.h>

@@ -1,4 +1,9 @@
-/* registry.c: see registry.h. */
+/*
+ * registry.c: Regions of all images stand in one tree by the address that programs call them with,
+ * and, as several libraries may have one of the same name, by the age of their image. Lookups that
+ * repeat are answered by a small table per device, which is valid while nothing was registered or
+ * removed. Libraries begin on a device when it is next used.
+ */
 #include "openmp/registry.h"
 
 #include <pthread.h>

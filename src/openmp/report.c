@@ -1,4 +1,8 @@
-/* report.c: see report.h. */
+/*
+ * report.c: A location is clang's string ";file;function;line;column;;", which is taken apart
+ * here. Lines are put together in a buffer and written by one write(); the same line twice in a
+ * row is written once. LIBOMPTARGET_INFO is read once, and may be changed while the program runs.
+ */
 #include "openmp/report.h"
 
 #include <errno.h>

@@ -1,4 +1,9 @@
-/* share.c: see share.h. */
+/*
+ * share.c: Ranges of up to SHARE_BYTES get a part of a block of 8 KiB, one behind the other;
+ * larger ones get memory of their own. Parts are not given back one by one: a block counts its
+ * ranges, and when the last one leaves it is filled again from its beginning, or is freed if
+ * another one is being filled. A range keeps the host's address modulo SHARE_ALIGNMENT.
+ */
 #include "openmp/share.h"
 
 #include <stdlib.h>

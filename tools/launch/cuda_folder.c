@@ -1,4 +1,7 @@
-/* cuda_folder.c: see cuda_folder.h. */
+/*
+ * cuda_folder.c: The folder lies beside the tool's own. A path variable is copied without the
+ * entries that lead to the same folder, under whatever name.
+ */
 #include "tools/launch/cuda_folder.h"
 
 #include <stdbool.h>

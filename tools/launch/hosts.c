@@ -1,4 +1,7 @@
-/* hosts.c: see hosts.h. */
+/*
+ * hosts.c: Both forms become one list of names and slots. A name is this host's if it is one of
+ * its names, with or without a domain, or an address of one of its interfaces.
+ */
 #include "tools/launch/hosts.h"
 
 #include <arpa/inet.h>

@@ -1,4 +1,7 @@
-/* inherited.c: see inherited.h. */
+/*
+ * inherited.c: What was put aside is kept in static variables, and put back in the child between
+ * fork() and exec().
+ */
 #include "tools/launch/inherited.h"
 
 #include <signal.h>

@@ -1,4 +1,7 @@
-/* runtime_folder.c: see runtime_folder.h. */
+/*
+ * runtime_folder.c: The two folders were made by the build, and lie beside the tool's own. For a
+ * name that they lack, a folder under /tmp gets one link, which is removed at the end of the run.
+ */
 #include "tools/launch/runtime_folder.h"
 
 #include <errno.h>

@@ -1,4 +1,8 @@
-/* transport.c: see transport.h. */
+/*
+ * transport.c: UCX is told to write its log to a file in memory, which is read line by line at the
+ * end; transports and devices stand behind "tag(" and "rma(". Which parts of Open MPI are loaded,
+ * the loader tells.
+ */
 #define _GNU_SOURCE
 #include "tools/launch/transport.h"
 

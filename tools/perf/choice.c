@@ -1,4 +1,7 @@
-/* choice.c: see choice.h. */
+/*
+ * choice.c: Lists of names are matched against tables; sizes are words like 8, 4K or 8:4M:8, a
+ * range with a factor. A wrong word ends the tool with a line.
+ */
 #include "tools/perf/choice.h"
 
 #include <stdlib.h>
