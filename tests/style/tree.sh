@@ -59,13 +59,16 @@ for file in "${sources[@]}"; do
         complain "$file: only src/rma, src/twosided and src/control/mpi_* know MPI"
 done
 
-if grep -nE '#include "worker/(native|cuda)/' worker/*.[ch] | grep -v '^worker/main\.c:'; then
+if grep -nE '#include "worker/(native|gpu|cuda)/' worker/*.[ch] | grep -v '^worker/main\.c:'; then
     complain 'worker: the core knows a backend only by backend.h'
+fi
+if grep -nE 'CUDA|cuda|\bcu[A-Z]|\bhip[A-Z]|\bhsa_|#include "worker/native' worker/gpu/*.[ch]; then
+    complain 'worker/gpu: knows no kind of GPU, only the table in driver.h'
 fi
 
 # In these folders files depend on each other one way. A source and its header are one, and so are
 # NAME and NAME_MORE.
-for folder in src/base src/control src/host worker worker/native worker/cuda; do
+for folder in src/base src/control src/host worker worker/native worker/gpu worker/cuda; do
     circle=$(grep -HE "#include \"(.*/)?${folder##*/}/[a-z_]+\\.h\"" "$folder"/*.[ch] |
         sed -E 's|^.*/([a-z0-9]+)[a-z0-9_]*\.[ch]:.*/([a-z0-9]+)[a-z0-9_]*\.h"$|\1 \2|' |
         sort -u | awk '$1 != $2' | tsort 2>&1 >/dev/null) || true

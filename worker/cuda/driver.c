@@ -1,4 +1,8 @@
-/* driver.c: see driver.h. */
+/*
+ * driver.c: the driver's library is opened with dlopen(), and the functions of driver.def are
+ * looked up in it by name. One that is missing makes the driver too old, unless it is an optional
+ * one.
+ */
 #include "worker/cuda/driver.h"
 
 #include <dlfcn.h>

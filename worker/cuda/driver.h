@@ -17,9 +17,9 @@
 typedef struct driver_context_s *driver_context;
 typedef struct driver_module_s *driver_module;
 typedef struct driver_function_s *driver_function;
-typedef struct driver_stream_s *driver_stream;
+typedef struct gpu_stream_s *driver_stream; /* worker/gpu has the same */
 typedef struct driver_link_s *driver_link;
-typedef struct driver_event_s *driver_event;
+typedef struct gpu_event_s *driver_event;
 
 /* Of the driver's results, attributes, flags and options those that the worker knows by name. */
 enum {

@@ -1,6 +1,8 @@
 /*
- * module.c: images, modules and the kernels in them, on the GPU's clerk. An image is a module that
- * all who bring the same bytes share. See cuda.h.
+ * module.c: images, modules and the kernels in them, on the helper thread. The driver takes no
+ * size, so what it is given is looked at first: a cubin, a fat binary, PTX, or several of them to
+ * be linked (base/cuda_questions.h). An image is a module that all who bring the same bytes share;
+ * a hash tells. Kernels become known to worker/gpu when they are looked up.
  */
 #include <elf.h>
 #include <stdio.h>
@@ -99,8 +101,8 @@ static omprma_status_t check_image(const char *image, size_t bytes, bool *text)
 static omprma_status_t refuse(const struct cuda *cuda, int code, const char *what, const char *log)
 {
     int length = (int)strcspn(log, "\n");
-    omprma_status_t status = driver_error(cuda->driver, code, "%s on %s%s%.*s", what, cuda->name,
-                                          length ? ": " : "", length, log);
+    omprma_status_t status = driver_error(cuda->driver, code, "%s on %s%s%.*s", what,
+                                          cuda->gpu.name, length ? ": " : "", length, log);
 
     return driver_is_fatal(code) || status == OMPRMA_ERR_DEVICE_MEMORY ||
                    status == OMPRMA_ERR_UNSUPPORTED
@@ -252,44 +254,14 @@ static omprma_status_t share(struct cuda *cuda, const struct backend_load *load,
     return status;
 }
 
-/* ---- kernels ---- */
+/* ---- names ---- */
 
-static struct cuda_kernel **slot_of(struct cuda *cuda, uint64_t address)
-{
-    return &cuda->kernels[(address * UINT64_C(0x9e3779b97f4a7c15) >> 32) % CUDA_KERNEL_SLOTS];
-}
-
-static struct cuda_kernel *find_kernel(struct cuda *cuda, uint64_t address)
-{
-    struct cuda_kernel *kernel = *slot_of(cuda, address);
-
-    while (kernel && (uint64_t)(uintptr_t)kernel->function != address)
-        kernel = kernel->next;
-    return kernel;
-}
-
-bool module_find_kernel(struct cuda *cuda, uint64_t address, struct cuda_kernel *kernel, char *name)
-{
-    const struct cuda_kernel *found;
-
-    pthread_mutex_lock(&cuda->kernel_lock);
-    found = find_kernel(cuda, address);
-    if (found) {
-        size_t length = strnlen(found->name, CUDA_NAME_BYTES - 1);
-
-        memcpy(kernel, found, sizeof(*kernel));
-        memcpy(name, found->name, length);
-        name[length] = 0;
-    }
-    pthread_mutex_unlock(&cuda->kernel_lock);
-    return found != NULL;
-}
-
-static void note_parameters(const struct driver *driver, struct cuda_kernel *kernel)
+static void note_parameters(const struct driver *driver, driver_function function,
+                            struct gpu_kernel *kernel)
 {
     struct cuda_parameter parameters[CUDA_PARAMETERS_MOST];
 
-    kernel->parameters = driver_list_parameters(driver, kernel->function, parameters);
+    kernel->parameters = driver_list_parameters(driver, function, parameters);
     kernel->words = true;
     for (int i = 0; i < kernel->parameters; i++)
         kernel->words &= parameters[i].bytes <= 8;
@@ -298,47 +270,17 @@ static void note_parameters(const struct driver *driver, struct cuda_kernel *ker
 static omprma_status_t note_kernel(struct cuda *cuda, const struct cuda_module *module,
                                    driver_function function, const char *name)
 {
-    uint64_t address = (uint64_t)(uintptr_t)function;
-    struct cuda_kernel *kernel, **slot = slot_of(cuda, address);
+    struct gpu_kernel kernel;
 
-    if (find_kernel(cuda, address))
-        return OMPRMA_OK; /* only this thread adds or removes any */
-    kernel = calloc(1, sizeof(*kernel) + strlen(name) + 1);
-    if (!kernel)
-        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory to remember kernel %s", name);
-    kernel->module = module;
-    kernel->function = function;
-    kernel->prints = module->prints;
-    strcpy(kernel->name, name);
-    note_parameters(cuda->driver, kernel);
-    pthread_mutex_lock(&cuda->kernel_lock);
-    kernel->next = *slot;
-    *slot = kernel;
-    pthread_mutex_unlock(&cuda->kernel_lock);
-    return OMPRMA_OK;
+    if (gpu_kernel_find(&cuda->gpu, (uint64_t)(uintptr_t)function, &kernel))
+        return OMPRMA_OK;
+    kernel.module = module;
+    kernel.address = (uint64_t)(uintptr_t)function;
+    kernel.prints = module->prints;
+    snprintf(kernel.name, sizeof(kernel.name), "%s", name);
+    note_parameters(cuda->driver, function, &kernel);
+    return gpu_kernel_add(&cuda->gpu, &kernel);
 }
-
-static void forget_kernels(struct cuda *cuda, const struct cuda_module *module)
-{
-    pthread_mutex_lock(&cuda->kernel_lock);
-    for (int i = 0; i < CUDA_KERNEL_SLOTS; i++) {
-        struct cuda_kernel **link = &cuda->kernels[i];
-
-        while (*link) {
-            struct cuda_kernel *kernel = *link;
-
-            if (kernel->module != module) {
-                link = &kernel->next;
-                continue;
-            }
-            *link = kernel->next;
-            free(kernel);
-        }
-    }
-    pthread_mutex_unlock(&cuda->kernel_lock);
-}
-
-/* ---- names ---- */
 
 static omprma_status_t name_missing(const struct cuda *cuda, int code, const char *name)
 {
@@ -419,17 +361,17 @@ static omprma_status_t find_symbol(struct cuda *cuda, const struct cuda_module *
     return status;
 }
 
-/* ---- what the clerk is given ---- */
+/* ---- load and unload ---- */
 
-omprma_status_t module_work_load(struct cuda *cuda, struct cuda_task *task)
+omprma_status_t cuda_load(struct gpu *gpu, const struct backend_load *load, uint64_t *value)
 {
-    const struct backend_load *load = task->load;
+    struct cuda *cuda = cuda_of(gpu);
     struct cuda_module *module = NULL;
     omprma_status_t status =
         load->own ? add_module(cuda, load, &module) : share(cuda, load, &module);
 
     if (status == OMPRMA_OK)
-        task->value = (uint64_t)(uintptr_t)module->module;
+        *value = (uint64_t)(uintptr_t)module->module;
     for (uint32_t i = 0; i < load->count && status == OMPRMA_OK; i++)
         status = find_symbol(cuda, module, &load->symbols[i], &load->addresses[i]);
     return status;
@@ -440,7 +382,7 @@ static int unload(struct cuda *cuda, struct cuda_module **link)
     struct cuda_module *module = *link;
     int code = cuda->driver->module_unload(module->module);
 
-    forget_kernels(cuda, module);
+    gpu_kernel_forget(&cuda->gpu, module);
     *link = module->next;
     free(module);
     return code;
@@ -456,9 +398,9 @@ omprma_status_t module_unload(struct cuda *cuda, uint64_t id)
     if (!*link)
         return no_module(id);
     code = unload(cuda, link);
-    return code == DRIVER_OK
-               ? OMPRMA_OK
-               : driver_error(cuda->driver, code, "a module of %s cannot be unloaded", cuda->name);
+    return code == DRIVER_OK ? OMPRMA_OK
+                             : driver_error(cuda->driver, code, "a module of %s cannot be unloaded",
+                                            cuda->gpu.name);
 }
 
 void module_unload_all(struct cuda *cuda)

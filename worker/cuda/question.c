@@ -1,4 +1,7 @@
-/* question.c: what omprma_device_ask() asks a GPU, on its clerk. See base/cuda_questions.h. */
+/*
+ * question.c: what omprma_device_ask() asks a GPU (base/cuda_questions.h), on the helper thread. A
+ * question is taken apart, the driver is called, and its answer is copied out.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,8 +70,8 @@ static omprma_status_t ask_memory(const struct cuda *cuda, struct backend_ask *a
 /* Devices do not come or go while the worker runs. */
 static omprma_status_t ask_peer(const struct cuda *cuda, struct backend_ask *ask)
 {
-    const struct server *server = cuda->device->server;
-    const struct cuda *other = NULL;
+    const struct server *server = cuda->gpu.device->server;
+    const struct gpu *other = NULL;
     uint32_t index = 0, answer;
     int can = 0, code;
     omprma_status_t status = take(ask, &index, sizeof(index));
@@ -76,10 +79,10 @@ static omprma_status_t ask_peer(const struct cuda *cuda, struct backend_ask *ask
     if (status != OMPRMA_OK)
         return status;
     if (index < (uint32_t)server->device_count)
-        other = cuda_of(&server->devices[index]);
+        other = gpu_sibling(&cuda->gpu, &server->devices[index]);
     if (!other)
         return error_set(OMPRMA_ERR_ARGUMENT, "device %u of the worker is no GPU", index);
-    code = cuda->driver->can_access_peer(&can, cuda->handle, other->handle);
+    code = cuda->driver->can_access_peer(&can, cuda->handle, cuda_of(other)->handle);
     answer = (uint32_t)can;
     return code == DRIVER_OK ? give(ask, &answer, sizeof(answer))
                              : refused(cuda, code, "access to another GPU");
@@ -153,15 +156,14 @@ static omprma_status_t ask_unload(struct cuda *cuda, const struct backend_ask *a
 
 static omprma_status_t check_kernel(struct cuda *cuda, uint64_t function, driver_function *handle)
 {
-    struct cuda_kernel kernel;
-    char name[128];
+    struct gpu_kernel kernel;
 
-    if (!module_find_kernel(cuda, function, &kernel, name)) {
+    if (!gpu_kernel_find(&cuda->gpu, function, &kernel)) {
         error_set(OMPRMA_ERR_ADDRESS, "0x%llx is not a kernel of a loaded image",
                   (unsigned long long)function);
         return error_note_code(OMPRMA_ERR_ADDRESS, DRIVER_INVALID_HANDLE);
     }
-    *handle = kernel.function;
+    *handle = (driver_function)(uintptr_t)function;
     return OMPRMA_OK;
 }
 
@@ -228,9 +230,9 @@ static omprma_status_t ask_occupancy(struct cuda *cuda, struct backend_ask *ask)
                              : refused(cuda, code, "occupancy of a kernel");
 }
 
-omprma_status_t question_work(struct cuda *cuda, struct cuda_task *task)
+omprma_status_t cuda_answer(struct gpu *gpu, struct backend_ask *ask)
 {
-    struct backend_ask *ask = task->ask;
+    struct cuda *cuda = cuda_of(gpu);
 
     switch (ask->what) {
     case CUDA_ASK_DEVICE:
