@@ -12,7 +12,9 @@ add_library(omprma_cuda SHARED ${cuda_sources})
 add_dependencies(omprma_cuda omprma_end)
 target_link_libraries(omprma_cuda PRIVATE omprma_flags omprma omprma::bsd Threads::Threads
     ${CMAKE_DL_LIBS})
-target_link_options(omprma_cuda PRIVATE -Wl,-z,nodelete -Wl,--version-script=${cuda_map})
+# Names mean its own functions inside of it, even where another driver library is loaded, too.
+target_link_options(omprma_cuda PRIVATE -Wl,-z,nodelete -Wl,-Bsymbolic-functions
+    -Wl,--version-script=${cuda_map})
 omprma_across_files(omprma_cuda)
 set_target_properties(omprma_cuda PROPERTIES
     OUTPUT_NAME cuda SOVERSION 1 LINK_DEPENDS ${cuda_map}

@@ -1,131 +1,78 @@
 /*
- * names.c: functions by name. Programs ask for a function's plain name and the version of the
- * interface that they are made for; which form of it that means is in the table.
+ * names.c: functions by name. A program asks for a plain name and says for which version of the
+ * interface it is made. It gets the newest symbol that this version knows, from the table that
+ * cuda.def makes. A symbol's own name finds it in any version.
  */
-#include <dlfcn.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cuda/driver.h"
 #include "cuda/exports.h"
-#include "cuda/gpu.h"
 #include "cuda/result.h"
 
 enum { PER_THREAD_STREAM = 2 };
 enum { NAME_FOUND = 0, NAME_UNKNOWN = 1, NAME_NEWER = 2 };
 
-/* Names of which a form is not called like the plain name; the newest form that the program may
- * know comes first. `since` is the version of the interface that brought it. */
-static const struct form {
-    const char *name, *symbol;
-    int since;
-} forms[] = {
-    {"cuCtxCreate", "cuCtxCreate_v4", 13000},
-    {"cuCtxCreate", "cuCtxCreate_v2", 3020},
-    {"cuCtxDestroy", "cuCtxDestroy_v2", 4000},
-    {"cuCtxPopCurrent", "cuCtxPopCurrent_v2", 4000},
-    {"cuCtxPushCurrent", "cuCtxPushCurrent_v2", 4000},
-    {"cuDeviceGetUuid", "cuDeviceGetUuid_v2", 11040},
-    {"cuDevicePrimaryCtxRelease", "cuDevicePrimaryCtxRelease_v2", 11000},
-    {"cuDevicePrimaryCtxReset", "cuDevicePrimaryCtxReset_v2", 11000},
-    {"cuDevicePrimaryCtxSetFlags", "cuDevicePrimaryCtxSetFlags_v2", 11000},
-    {"cuDeviceTotalMem", "cuDeviceTotalMem_v2", 3020},
-    {"cuEventDestroy", "cuEventDestroy_v2", 4000},
-    {"cuGetProcAddress", "cuGetProcAddress_v2", 12000},
-    {"cuGetProcAddress", "cuGetProcAddress", 11030},
-    {"cuLinkAddData", "cuLinkAddData_v2", 6050},
-    {"cuLinkCreate", "cuLinkCreate_v2", 6050},
-    {"cuMemAlloc", "cuMemAlloc_v2", 3020},
-    {"cuMemAllocHost", "cuMemAllocHost_v2", 3020},
-    {"cuMemAllocPitch", "cuMemAllocPitch_v2", 3020},
-    {"cuMemFree", "cuMemFree_v2", 3020},
-    {"cuMemGetAddressRange", "cuMemGetAddressRange_v2", 3020},
-    {"cuMemGetInfo", "cuMemGetInfo_v2", 3020},
-    {"cuMemHostGetDevicePointer", "cuMemHostGetDevicePointer_v2", 3020},
-    {"cuMemHostRegister", "cuMemHostRegister_v2", 6050},
-    {"cuMemcpy2D", "cuMemcpy2D_v2", 3020},
-    {"cuMemcpy2DAsync", "cuMemcpy2DAsync_v2", 3020},
-    {"cuMemcpy2DUnaligned", "cuMemcpy2DUnaligned_v2", 3020},
-    {"cuMemcpyDtoD", "cuMemcpyDtoD_v2", 3020},
-    {"cuMemcpyDtoDAsync", "cuMemcpyDtoDAsync_v2", 3020},
-    {"cuMemcpyDtoH", "cuMemcpyDtoH_v2", 3020},
-    {"cuMemcpyDtoHAsync", "cuMemcpyDtoHAsync_v2", 3020},
-    {"cuMemcpyHtoD", "cuMemcpyHtoD_v2", 3020},
-    {"cuMemcpyHtoDAsync", "cuMemcpyHtoDAsync_v2", 3020},
-    {"cuMemsetD16", "cuMemsetD16_v2", 3020},
-    {"cuMemsetD2D16", "cuMemsetD2D16_v2", 3020},
-    {"cuMemsetD2D32", "cuMemsetD2D32_v2", 3020},
-    {"cuMemsetD2D8", "cuMemsetD2D8_v2", 3020},
-    {"cuMemsetD32", "cuMemsetD32_v2", 3020},
-    {"cuMemsetD8", "cuMemsetD8_v2", 3020},
-    {"cuModuleGetGlobal", "cuModuleGetGlobal_v2", 3020},
-    {"cuStreamDestroy", "cuStreamDestroy_v2", 4000},
+/* Addresses are this library's own, whatever else of the process has the same names: it is linked
+ * with -Bsymbolic-functions. */
+static const struct symbol {
+    const char *name, *symbol; /* the plain name; with what stands behind it */
+    int since;                 /* see cuda.def */
+    void (*function)(void);
+} symbols[] = {
+#define CU_FUNCTION(name, suffix, since, parameters)                                               \
+    {#name, #name #suffix, since, (void (*)(void))name##suffix},
+#include "cuda/cuda.def"
 };
+enum { SYMBOLS = sizeof(symbols) / sizeof(symbols[0]) };
 
-/* Is it in the same file as this function? Others of the process may have another driver's. */
-static bool is_own(const void *address)
+static const struct symbol *symbol_find(const char *symbol)
 {
-    static const int here;
-    Dl_info own, whose;
-
-    return address && dladdr(&here, &own) && dladdr(address, &whose) &&
-           own.dli_fbase == whose.dli_fbase;
+    for (int i = 0; i < SYMBOLS; i++)
+        if (strcmp(symbols[i].symbol, symbol) == 0)
+            return &symbols[i];
+    return NULL;
 }
 
-static void *own_symbol(const char *name)
+/* Its form for programs with a stream per thread, if it has one, else itself. */
+static const struct symbol *symbol_per_thread(const struct symbol *symbol)
 {
-    static const int here;
-    void *found = dlsym(RTLD_DEFAULT, name);
-    Dl_info own;
-
-    if (is_own(found))
-        return found;
-    void *library = dladdr(&here, &own) ? dlopen(own.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
-    found = library ? dlsym(library, name) : NULL;
-    if (library)
-        dlclose(library);
-    return is_own(found) ? found : NULL;
-}
-
-/* The form of `symbol` for programs with a stream per thread, if it has one. */
-static void *per_thread_symbol(const char *symbol)
-{
+    const struct symbol *found;
     char name[128];
-    void *found = NULL;
 
-    if (snprintf(name, sizeof(name), "%s_ptsz", symbol) < (int)sizeof(name))
-        found = own_symbol(name);
-    if (!found && snprintf(name, sizeof(name), "%s_ptds", symbol) < (int)sizeof(name))
-        found = own_symbol(name);
-    return found;
+    snprintf(name, sizeof(name), "%s_ptsz", symbol->symbol);
+    found = symbol_find(name);
+    if (found)
+        return found;
+    snprintf(name, sizeof(name), "%s_ptds", symbol->symbol);
+    found = symbol_find(name);
+    return found ? found : symbol;
 }
 
 /* NAME_FOUND and so on. */
 static int name_find(const char *name, int version, uint64_t flags, void **function)
 {
-    const char *symbol = NULL;
-    int known = NAME_UNKNOWN;
+    const struct symbol *found = NULL;
+    bool newer = false;
 
-    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]) && !symbol; i++) {
-        if (strcmp(forms[i].name, name) != 0)
+    for (int i = 0; i < SYMBOLS && !found; i++) {
+        if (symbols[i].since == 0 || strcmp(symbols[i].name, name) != 0)
             continue;
-        known = NAME_NEWER;
-        if (version >= forms[i].since)
-            symbol = forms[i].symbol;
+        if (version >= symbols[i].since)
+            found = &symbols[i];
+        else
+            newer = true;
     }
-    if (!symbol && known == NAME_NEWER)
+    if (!found && newer)
         return NAME_NEWER;
-    if (!symbol)
-        symbol = name;
-    if (strncmp(symbol, "cu", 2) != 0)
-        return NAME_UNKNOWN;
-    void *found = flags & PER_THREAD_STREAM ? per_thread_symbol(symbol) : NULL;
     if (!found)
-        found = own_symbol(symbol);
+        found = symbol_find(name);
     if (!found)
         return NAME_UNKNOWN;
-    *function = found;
+    if (flags & PER_THREAD_STREAM)
+        found = symbol_per_thread(found);
+    *function = (void *)found->function;
     return NAME_FOUND;
 }
 
