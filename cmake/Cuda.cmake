@@ -2,7 +2,7 @@
 # has a folder of its own, which omprma-run gives to programs and never to workers: these need the
 # real driver, which has the same names.
 
-omprma_sources(cuda_sources src/cuda src/face)
+omprma_sources(cuda_sources src/cuda src/face src/face/driver)
 set(cuda_map ${PROJECT_SOURCE_DIR}/src/cuda/exports.map)
 omprma_internal(omprma_cuda_core ${cuda_sources})
 target_link_libraries(omprma_cuda_core PUBLIC Threads::Threads ${CMAKE_DL_LIBS})

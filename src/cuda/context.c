@@ -1,4 +1,9 @@
-/* context.c: see context.h. */
+/*
+ * context.c: a context holds streams, modules and memory of one GPU. Destroying one waits for its
+ * streams, frees what it holds and marks it as not alive, but keeps the structure: calls with it
+ * return CONTEXT_IS_DESTROYED for ever. The primary context is counted, and made once per GPU. It
+ * lives again when somebody retains it anew.
+ */
 #include "cuda/context.h"
 
 #include <stdlib.h>
@@ -28,6 +33,7 @@ struct context *context_make(struct gpu *gpu, unsigned flags)
     context->flags = flags;
     context->gpu = gpu;
     pthread_mutex_init(&context->lock, NULL);
+    orphans_open(&context->orphans);
     atomic_store(&context->alive, true);
     pthread_mutex_lock(&contexts.lock);
     context->number = ++contexts.count;

@@ -1,10 +1,10 @@
 /*
- * copy.c: see copy.h.
+ * copy.c: the driver reads pageable sources before cuMemcpyHtoDAsync() returns, and programs count
+ * on it. So small ones are copied here, too, and large ones are waited for, but pinned ones are
+ * neither. OpenMP's and OpenACC's runtimes keep what they copy from until they have synchronised.
+ * omprma-run says so for their programs, and then nothing is copied or waited for.
  *
- * The driver copies pageable sources before cuMemcpyHtoDAsync() returns, and programs count on it.
- * So small ones are copied here too, and large ones waited for. OpenMP's and OpenACC's runtimes
- * keep what they copy from until they have synchronised; omprma-run says so for their programs, and
- * then nothing is copied or waited for.
+ * Copies between GPUs run in a queue of the source's GPU.
  */
 #include "cuda/copy.h"
 
@@ -37,7 +37,7 @@ static bool source_stays(const void *from, size_t bytes)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
     pthread_once(&once, sources_ask);
-    return sources_kept || bytes <= OMPRMA_COPIED_SUBMIT || host_memory_is_locked(from, bytes);
+    return sources_kept || bytes <= OMPRMA_COPIED_SUBMIT || host_memory_is_pinned(from, bytes);
 }
 
 static void copied_free(void *data, omprma_status_t status)

@@ -9,11 +9,11 @@
 
 #include "cuda/stream.h"
 
-/* The source may be reused when the call returns, unless it is page-locked (or whoever started the
+/* The source may be reused when the call returns, unless it is pinned (or whoever started the
  * program has said that sources are kept, see copy.c). */
 CUresult copy_to_device(struct stream *stream, CUdeviceptr to, const void *from, size_t bytes);
 
-/* `to` holds the data when the stream has been waited for, be it page-locked or not. */
+/* `to` holds the data when the stream has been waited for, be it pinned or not. */
 CUresult copy_from_device(struct stream *stream, void *to, CUdeviceptr from, size_t bytes);
 
 /* Between any two GPUs. */

@@ -1,5 +1,5 @@
 /*
- * described.c: see described.h. Section .nv.info.KERNEL is a list of records: format, attribute, 16
+ * described.c: section .nv.info.KERNEL is a list of records: format, attribute, 16
  * bits of size, and for format 4 as many bytes. A parameter's are an index, ordinal, offset, and 32
  * bits of which the upper 14 are its size.
  */

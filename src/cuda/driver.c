@@ -1,4 +1,10 @@
-/* driver.c: see driver.h. */
+/*
+ * driver.c: the first cuInit() starts omprma and looks for GPUs; later ones return what that has
+ * said. Each exported function stands between api_begin*() and api_end(), which enter and leave the
+ * gate, so that the end of the process can wait for those that are inside. The destructor stops the
+ * threads of ours first, then closes the gate, then ends omprma. The exit hook (face/ending.h) has
+ * the same done where the destructor would come too late.
+ */
 #include "cuda/driver.h"
 
 #include <pthread.h>
@@ -10,11 +16,11 @@
 #include "cuda/context.h"
 #include "cuda/exports.h"
 #include "cuda/gpu.h"
-#include "cuda/host_call.h"
 #include "cuda/pulse.h"
 #include "cuda/result.h"
 #include "cuda/stream.h"
 #include "cuda/thread.h"
+#include "face/driver/host_call.h"
 #include "face/ending.h"
 #include "face/gate.h"
 

@@ -8,8 +8,8 @@
  */
 #include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "cuda/driver.h"
 #include "cuda/exports.h"
 #include "cuda/pulse.h"
@@ -19,8 +19,8 @@
 /* One recording; freed by whoever has the last reference: the event, omprma's callback. */
 struct moment {
     atomic_int references;
-    uint64_t recorded_ns;
-    atomic_uint_least64_t complete_ns; /* 0: not known */
+    int64_t recorded_ns;
+    atomic_int_least64_t complete_ns; /* 0: not known */
 };
 
 struct event {
@@ -37,13 +37,6 @@ static atomic_bool times_wanted;
 
 /* ---- moments -------------------------------------------------------------------------------- */
 
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 static void moment_drop(struct moment *moment)
 {
     if (moment && atomic_fetch_sub(&moment->references, 1) == 1)
@@ -52,9 +45,9 @@ static void moment_drop(struct moment *moment)
 
 static void moment_complete(struct moment *moment)
 {
-    uint64_t unknown = 0;
+    int64_t unknown = 0;
     if (moment)
-        atomic_compare_exchange_strong(&moment->complete_ns, &unknown, now_ns());
+        atomic_compare_exchange_strong(&moment->complete_ns, &unknown, clock_ns());
 }
 
 static void moment_noticed(void *data, omprma_status_t status)
@@ -72,7 +65,7 @@ static struct moment *moment_make(struct stream *stream)
     if (!moment)
         return NULL;
     atomic_store(&moment->references, 1);
-    moment->recorded_ns = now_ns();
+    moment->recorded_ns = clock_ns();
     if (stream_is_settled(stream)) {
         atomic_store(&moment->complete_ns, moment->recorded_ns);
     } else if (atomic_load(&times_wanted)) {
@@ -254,7 +247,7 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags)
 /* ---- times ---------------------------------------------------------------------------------- */
 
 /* Errors: INVALID_HANDLE (it was never recorded, or without times), NOT_READY. */
-static CUresult event_time(struct event *event, bool first, uint64_t *ns)
+static CUresult event_time(struct event *event, bool first, int64_t *ns)
 {
     CUresult result = CUDA_SUCCESS;
     bool done = false;
@@ -271,10 +264,10 @@ static CUresult event_time(struct event *event, bool first, uint64_t *ns)
             result = CUDA_ERROR_NOT_READY;
     }
     if (result == CUDA_SUCCESS) {
-        uint64_t complete = atomic_load(&moment->complete_ns);
+        int64_t complete = atomic_load(&moment->complete_ns);
         if (!complete && first)
             complete = moment->recorded_ns;
-        *ns = complete ? complete : now_ns();
+        *ns = complete ? complete : clock_ns();
     }
     pthread_mutex_unlock(&event->lock);
     return result;
@@ -283,7 +276,7 @@ static CUresult event_time(struct event *event, bool first, uint64_t *ns)
 CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end)
 {
     struct call call;
-    uint64_t from = 0, to = 0;
+    int64_t from = 0, to = 0;
     CUresult result = event_begin(&call, start);
 
     if (result == CUDA_SUCCESS)
@@ -295,7 +288,7 @@ CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end)
     if (result == CUDA_SUCCESS)
         result = event_time(end, false, &to);
     if (result == CUDA_SUCCESS)
-        *milliseconds = (float)((double)(int64_t)(to - from) / 1e6);
+        *milliseconds = (float)((double)(to - from) / 1e6);
     atomic_store(&times_wanted, true);
     return api_end(&call, result);
 }

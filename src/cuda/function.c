@@ -1,5 +1,8 @@
-/* function.c: what programs ask of functions and set for them: attributes, parameters, occupancy.
- * See module.h. */
+/*
+ * function.c: what programs ask of functions and set for them: attributes, parameters, occupancy.
+ * What came with the function when it was looked up (module.h) is answered here; what can change is
+ * asked of the worker each time.
+ */
 #include <stdlib.h>
 
 #include "cuda/driver.h"

@@ -1,4 +1,8 @@
-/* gpu.c: see gpu.h. */
+/*
+ * gpu.c: GPUs are found once, at the start, among omprma's devices, and stay. A worker is asked for
+ * all properties of one at a time; attributes are answered from them. Those that promise what
+ * cannot be had of a GPU in another process are 0, whatever its driver says.
+ */
 #include "cuda/gpu.h"
 
 #include <stdlib.h>

@@ -14,8 +14,8 @@
 #include <omprma/omprma.h>
 
 #include "cuda/abi.h"
-#include "cuda/block.h"
 #include "cuda/remote.h"
+#include "face/driver/block.h"
 
 struct gpu {
     int ordinal, device; /* the program's number, omprma's */

@@ -1,6 +1,6 @@
 /*
- * host_memory.h: host memory that the program has had page-locked. It is plain memory here: the
- * data path takes any; what is remembered is which it is, because copies from it do not wait.
+ * host_memory.h: host memory that the program has pinned (page-locked). Copies from it do not
+ * wait for the source.
  *
  * Thread: any. Blocks: no.
  */
@@ -11,6 +11,6 @@
 #include <stddef.h>
 
 /* Does the whole range lie in memory that was allocated or registered? */
-bool host_memory_is_locked(const void *begin, size_t bytes);
+bool host_memory_is_pinned(const void *begin, size_t bytes);
 
 #endif

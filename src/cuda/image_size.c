@@ -1,4 +1,7 @@
-/* image_size.c: see image_size.h. */
+/*
+ * image_size.c: text ends with its zero. The other kinds begin with a magic number, and their
+ * headers say how long they are, but for ELF, where the part that lies last in the file says it.
+ */
 #include "cuda/image_size.h"
 
 #include <elf.h>

@@ -1,4 +1,9 @@
-/* link.c: see link.h. */
+/*
+ * link.c: the inputs are written one behind the other into a struct cuda_link, which the worker's
+ * driver links when it is loaded as a module. cuLinkComplete() does that and gives the same bytes
+ * to the program as its cubin. When the program loads them from that address, link_taken() hands
+ * out the module that is there; loaded once more, they are linked anew.
+ */
 #include "cuda/link.h"
 
 #include <pthread.h>

@@ -1,4 +1,7 @@
-/* memory.c: see memory.h. Allocation is omprma's, on the application's side. */
+/*
+ * memory.c: memory is allocated by omprma on this side, without a message. Each GPU lists its
+ * blocks (face/driver/block.h), because programs ask later where a block begins and whose it is.
+ */
 #include "cuda/memory.h"
 
 #include "cuda/driver.h"
@@ -9,38 +12,19 @@
 
 /* ---- blocks --------------------------------------------------------------------------------- */
 
-static bool is_aligned(omprma_addr_t address)
-{
-    return address % BLOCK_ALIGNMENT == 0;
-}
-
-/* Sizes that are multiples of it leave the next block aligned, so this is seldom more than one
- * try. */
-static omprma_status_t alloc_aligned(int device, size_t bytes, struct block *block)
-{
-    size_t whole = (bytes + BLOCK_ALIGNMENT - 1) / BLOCK_ALIGNMENT * BLOCK_ALIGNMENT;
-    omprma_status_t status = omprma_alloc(device, whole, &block->given);
-
-    if (status == OMPRMA_OK && !is_aligned(block->given)) {
-        omprma_free(device, block->given);
-        status = omprma_alloc(device, whole + BLOCK_ALIGNMENT, &block->given);
-    }
-    block->address = (block->given + BLOCK_ALIGNMENT - 1) / BLOCK_ALIGNMENT * BLOCK_ALIGNMENT;
-    block->bytes = bytes;
-    return status;
-}
+enum { ALIGNMENT = 256 }; /* programs count on it */
 
 static CUresult memory_alloc(struct context *context, size_t bytes, CUdeviceptr *address)
 {
     struct gpu *gpu = context->gpu;
-    struct block block = {.context = context};
+    struct block block = {.owner = context};
 
-    if (!address || bytes == 0 || bytes > SIZE_MAX - 2 * BLOCK_ALIGNMENT)
+    if (!address || bytes == 0 || bytes > SIZE_MAX - 2 * ALIGNMENT)
         return CUDA_ERROR_INVALID_VALUE;
-    CUresult result = result_of(gpu, alloc_aligned(gpu->device, bytes, &block));
+    CUresult result = result_of(gpu, block_alloc(gpu->device, bytes, ALIGNMENT, &block));
     if (result != CUDA_SUCCESS)
         return result;
-    if (!blocks_add(&gpu->blocks, &block)) {
+    if (blocks_add(&gpu->blocks, &block) == BLOCK_NO_MEMORY) {
         omprma_free(gpu->device, block.given);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
@@ -53,11 +37,11 @@ static struct gpu *memory_take(struct context *context, omprma_addr_t address, s
 {
     struct gpu *own = context ? context->gpu : NULL;
 
-    if (own && blocks_take(&own->blocks, address, block))
+    if (own && blocks_take(&own->blocks, address, NULL, block))
         return own;
     for (int i = 0; i < gpu_count(); i++) {
         struct gpu *gpu = gpu_at(i);
-        if (gpu != own && blocks_take(&gpu->blocks, address, block))
+        if (gpu != own && blocks_take(&gpu->blocks, address, NULL, block))
             return gpu;
     }
     return NULL;
@@ -80,7 +64,7 @@ void memory_clear(struct context *context)
 {
     struct block block;
 
-    while (blocks_take_of(&context->gpu->blocks, context, &block))
+    while (blocks_take_any(&context->gpu->blocks, context, NULL, &block))
         omprma_free(context->gpu->device, block.given);
 }
 
@@ -216,7 +200,7 @@ static CUresult pointer_attribute(void *value, int attribute, struct gpu *gpu,
 {
     switch (attribute) {
     case CU_POINTER_CONTEXT:
-        *(CUcontext *)value = block->context;
+        *(CUcontext *)value = block->owner;
         return CUDA_SUCCESS;
     case CU_POINTER_MEMORY_TYPE:
         *(unsigned *)value = CU_MEMORY_DEVICE;

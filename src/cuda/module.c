@@ -1,4 +1,8 @@
-/* module.c: see module.h. */
+/*
+ * module.c: the worker's driver loads a module, and omprma numbers it. A function is looked up
+ * once; its handle and all that is known of it stay with the module. The round trip is made without
+ * the context's lock, so two threads may ask for the same function, and the first answer is kept.
+ */
 #include "cuda/module.h"
 
 #include <errno.h>
@@ -50,10 +54,11 @@ static CUresult module_free(struct module *module)
     struct gpu *gpu = module->context->gpu;
     CUresult result = atomic_load(&gpu->lost);
     struct function *function;
+    struct block global;
 
     if (result == CUDA_SUCCESS)
         result = result_of(gpu, remote_module_unload(gpu->device, module->number));
-    while (blocks_take_global(&gpu->blocks, module))
+    while (blocks_take_any(&gpu->blocks, module->context, module, &global))
         ;
     while ((function = LIST_FIRST(&module->functions))) {
         LIST_REMOVE(function, link);
@@ -311,13 +316,15 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
     return api_end(&call, result);
 }
 
-/* Programs may ask whose its address is. False: no memory. */
+/* Programs may ask whose its address is. One that was looked up before is there. False: no memory.
+ */
 static bool global_note(const struct module *module, const struct cuda_global *global)
 {
     return blocks_add(&module->context->gpu->blocks, &(struct block){.address = global->address,
                                                                      .bytes = global->bytes,
-                                                                     .context = module->context,
-                                                                     .module = module});
+                                                                     .owner = module->context,
+                                                                     .part_of = module}) !=
+           BLOCK_NO_MEMORY;
 }
 
 CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule module,

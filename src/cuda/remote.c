@@ -1,4 +1,7 @@
-/* remote.c: see remote.h. */
+/*
+ * remote.c: each question is one omprma_device_ask() with a structure of base/cuda_questions.h,
+ * whose answer is another one. Texts and counts in answers are bounded here.
+ */
 #include "cuda/remote.h"
 
 #include <stdlib.h>

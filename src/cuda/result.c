@@ -1,4 +1,8 @@
-/* result.c: see result.h. */
+/*
+ * result.c: an error has the number that the worker's driver gave it, or else one that stands for
+ * omprma's status. Its line is printed here, at once, because the driver interface has no place for
+ * texts. After errors that make a context unusable the GPU keeps the result (gpu_lose()).
+ */
 #include "cuda/result.h"
 
 #include <errno.h>

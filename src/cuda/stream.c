@@ -1,4 +1,12 @@
-/* stream.c: see stream.h. */
+/*
+ * stream.c: a handle stands for a stream that the program has created, or for the context's null
+ * stream or the thread's own one, which are made when they are first used. Streams are counted: one
+ * that is destroyed while another thread issues into it stays until that is done.
+ *
+ * Implicit synchronisation: a stream counts what is issued into it. The null stream remembers up to
+ * where it has been made to wait for each blocking stream, and each of them up to where it waits
+ * for the null stream; where nothing has come since, no event is needed.
+ */
 #include "cuda/stream.h"
 
 #include <stdlib.h>
@@ -8,12 +16,6 @@
 #include "cuda/pulse.h"
 #include "cuda/result.h"
 #include "cuda/thread.h"
-
-/* A queue that outlives its stream until it is idle. */
-struct leftover {
-    struct leftover *next;
-    omprma_queue_t *queue;
-};
 
 /* ---- life ----------------------------------------------------------------------------------- */
 
@@ -53,42 +55,16 @@ void stream_hold(struct stream *stream)
     atomic_fetch_add(&stream->references, 1);
 }
 
-/* Queues whose work is over are freed; the program does not wait for the others. */
-static void leftovers_free(struct context *context)
-{
-    struct leftover **at = &context->leftovers;
-
-    while (*at) {
-        struct leftover *each = *at;
-        bool done = false;
-        if (omprma_queue_query(each->queue, &done) == OMPRMA_OK && !done) {
-            at = &each->next;
-            continue;
-        }
-        *at = each->next;
-        omprma_queue_destroy(each->queue);
-        free(each);
-    }
-}
-
+/* The queue outlives its stream until it is idle. */
 void stream_drop(struct stream *stream)
 {
-    struct context *context = stream->context;
-    struct leftover *left;
+    struct orphans *orphans = &stream->context->orphans;
 
     if (atomic_fetch_sub(&stream->references, 1) > 1)
         return;
-    left = malloc(sizeof(*left));
-    if (!left) { /* then it has to wait */
-        omprma_queue_destroy(stream->queue);
-        stream_free(stream);
-        return;
-    }
-    pthread_mutex_lock(&context->lock);
-    *left = (struct leftover){context->leftovers, stream->queue};
-    context->leftovers = left;
-    leftovers_free(context);
-    pthread_mutex_unlock(&context->lock);
+    if (!orphans_add(orphans, stream->queue))
+        omprma_queue_destroy(stream->queue); /* which has to wait */
+    orphans_destroy_idle(orphans);
     stream_free(stream);
 }
 
@@ -98,9 +74,12 @@ static CUresult stream_legacy(struct context *context, struct stream **stream)
 {
     CUresult result = CUDA_SUCCESS;
 
-    if (!context->legacy)
-        result = stream_make(context, 0, &context->legacy);
     *stream = context->legacy;
+    if (!*stream) {
+        result = stream_make(context, 0, stream);
+        if (result == CUDA_SUCCESS)
+            context->legacy = *stream;
+    }
     return result;
 }
 
@@ -160,7 +139,7 @@ static CUresult stream_find(struct context *context, CUstream handle, struct str
     return result;
 }
 
-/* ---- waiting for each other ----------------------------------------------------------------- */
+/* ---- implicit synchronisation --------------------------------------------------------------- */
 
 bool stream_is_settled(struct stream *stream)
 {
@@ -292,19 +271,11 @@ static struct stream *stream_next(struct context *context, uint64_t visit)
     return each;
 }
 
-static struct leftover *leftovers_take(struct context *context)
-{
-    pthread_mutex_lock(&context->lock);
-    struct leftover *all = context->leftovers;
-    context->leftovers = NULL;
-    pthread_mutex_unlock(&context->lock);
-    return all;
-}
-
 CUresult streams_settle(struct context *context)
 {
     CUresult result = CUDA_SUCCESS;
     struct stream *each = NULL;
+    omprma_queue_t *orphan;
 
     pthread_mutex_lock(&context->lock);
     uint64_t visit = ++context->visit;
@@ -315,13 +286,10 @@ CUresult streams_settle(struct context *context)
             result = ended;
         stream_drop(each);
     }
-    for (struct leftover *left = leftovers_take(context); left;) {
-        struct leftover *next = left->next;
-        CUresult ended = result_of(context->gpu, omprma_queue_destroy(left->queue));
+    while ((orphan = orphans_take(&context->orphans))) {
+        CUresult ended = result_of(context->gpu, omprma_queue_destroy(orphan));
         if (result == CUDA_SUCCESS)
             result = ended;
-        free(left);
-        left = next;
     }
     return result;
 }
@@ -352,7 +320,7 @@ void streams_clear(struct context *context)
         if (stream_remove(each))
             stream_drop(each);
     }
-    streams_settle(context); /* the queues that were left over by that */
+    streams_settle(context); /* the orphans of that */
 }
 
 /* ---- exported ------------------------------------------------------------------------------- */
@@ -367,8 +335,8 @@ CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned flags, int priori
     if (result == CUDA_SUCCESS && (!stream || (flags & ~(unsigned)CU_STREAM_NON_BLOCKING)))
         result = CUDA_ERROR_INVALID_VALUE;
     if (result == CUDA_SUCCESS) {
+        orphans_destroy_idle(&call.context->orphans);
         pthread_mutex_lock(&call.context->lock);
-        leftovers_free(call.context);
         result = stream_make(call.context, flags, stream);
         pthread_mutex_unlock(&call.context->lock);
     }

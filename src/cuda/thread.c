@@ -1,4 +1,7 @@
-/* thread.c: see thread.h. */
+/*
+ * thread.c: a thread's stack is made when it is first needed and found by a thread-local pointer. A
+ * key whose destructor frees it has it end with the thread.
+ */
 #include "cuda/thread.h"
 
 #include <pthread.h>

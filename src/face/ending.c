@@ -1,4 +1,7 @@
-/* ending.c: see ending.h. */
+/*
+ * ending.c: libomprma-end.so (face/end) is opened by name at run time. Were the face linked with
+ * it, the loader would end it after the face.
+ */
 #include "face/ending.h"
 
 #include <dlfcn.h>

@@ -1,10 +1,14 @@
 /*
- * ending.h: when a face that programs are linked with ends omprma. Its own destructor comes after
- * those of all libraries that need it, and mostly before those of MPI's modules (UCX), which the
- * start opens and which need nobody who needs the face. But the loader ends last what was opened
- * last, with all that it needs: when a library that needs the face is opened after the start, the
- * face ends after MPI's modules, and MPI_Finalize() crashes in them. So the face has itself called
- * from a library that nobody needs (face/end) and that is opened right before MPI's modules.
+ * ending.h: the exit hook of a face that programs are linked with: when omprma ends. That has to be
+ * before MPI's modules (UCX) end, which the start of omprma opens, or MPI_Finalize() crashes in
+ * them.
+ *
+ * The loader ends first what was opened first, but each library after those that need it:
+ * - Mostly: the program, the face, MPI's modules. The face's own destructor is early enough.
+ * - When a library that needs the face is opened after the start: the program, MPI's modules, that
+ *   library, the face. The destructor is too late.
+ * So the face is also called by a library that nobody needs (face/end). It is opened right before
+ * MPI's modules, and so ends right before them.
  *
  * Thread: one at a time. Blocks: no.
  */

@@ -1,7 +1,8 @@
 /*
- * gate.c: see gate.h. Entering and leaving happen about ten times in a small region, so they are
- * plain stores; the one thread that ends the process pays for the order, by making the kernel run a
- * barrier on all others.
+ * gate.c: an entry guard without locks. Each thread counts itself in a structure of its own.
+ * Entering and leaving happen about ten times in a small region, so they are plain stores; the one
+ * thread that ends the process pays for the order, by making the kernel run a barrier on all
+ * others.
  */
 #include "face/gate.h"
 

@@ -1,6 +1,6 @@
 /*
- * gate.h: counts the threads that are inside a face of omprma (the plugin, the OpenMP runtime), so
- * that the end of the process can wait for them before it ends omprma. Knows nothing of omprma.
+ * gate.h: the entry guard of a face: counts the threads that are inside of it, so that the end of
+ * the process can wait for them before it ends omprma. Knows nothing of omprma.
  *
  * Thread: any function from any thread, but gate_open() and gate_close() once each.
  */

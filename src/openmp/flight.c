@@ -10,8 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "face/gate.h"
-#include "openmp/clock.h"
 #include "openmp/report.h"
 
 enum {

@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "face/gate.h"
-#include "openmp/clock.h"
 #include "openmp/exports.h"
 #include "openmp/flight.h"
 #include "openmp/loss.h"

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "face/gate.h"
-#include "openmp/clock.h"
 #include "openmp/depend.h"
 #include "openmp/device.h"
 #include "openmp/exports.h"

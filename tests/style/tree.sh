@@ -36,12 +36,19 @@ forbid src/null '(rma|twosided|host|plugin|openmp|face|worker)/' 'datapaths do n
 forbid src/host '(plugin|openmp|face|worker)/' 'host knows neither the plugin nor the worker'
 forbid src/plugin '(base|control|rma|twosided|null|host|openmp|worker)/|mpi\.h' \
     'the plugin uses only the public interface'
-forbid src/openmp '(base|control|rma|twosided|null|host|plugin|worker)/|mpi\.h' \
-    'the OpenMP runtime uses only the public interface'
-forbid src/cuda '(control|rma|twosided|null|host|plugin|openmp|worker)/|base/[^c]|base/cuda_[^q]|mpi\.h' \
-    'the CUDA driver library uses only the public interface and base/cuda_questions.h'
-forbid src/face '(omprma|base|control|rma|twosided|null|host|plugin|openmp|cuda|worker)/|mpi\.h' \
-    'what the faces share knows nothing of omprma'
+forbid src/openmp '(control|rma|twosided|null|host|plugin|worker)/|base/[^c]|base/c[^l]|mpi\.h' \
+    'the OpenMP runtime uses only the public interface and base/clock.h'
+forbid src/cuda '(control|rma|twosided|null|host|plugin|openmp|worker)/|base/[^c]|base/c[^lu]|base/cuda_[^q]|mpi\.h' \
+    'the CUDA driver library uses only the public interface, base/clock.h and base/cuda_questions.h'
+forbid src/face '(base|control|rma|twosided|null|host|plugin|openmp|cuda|worker)/|mpi\.h' \
+    'what the faces share uses at most the public interface'
+# Who is inside and when omprma ends is asked before it has begun and after it has ended.
+if grep -nE '#include [<"](omprma/|face/driver/)' src/face/*.[ch] src/face/end/*.[ch]; then
+    complain 'src/face: only face/driver, what driver libraries share, knows of omprma'
+fi
+if grep -rnwE 'cu[A-Z][A-Za-z0-9_]*|CU[a-z_][A-Za-z0-9_]*|CUDA_[A-Z_]+|hsa_[a-z_]+' src/face; then
+    complain 'src/face: what driver libraries share has no types or functions of one of them'
+fi
 forbid src/device '(base|control|rma|twosided|null|host|plugin|openmp|face|worker|omprma)/|mpi\.h' \
     'device code knows only libomp'
 

@@ -1,4 +1,4 @@
-/* end.c: see end.h. */
+/* end.c: a list, and a destructor that goes through it. */
 #include "face/end/end.h"
 
 #include <stddef.h>

@@ -1,6 +1,5 @@
 /*
- * test_cuda_face.c: parts of the CUDA driver library for programs that need no device: how long
- * images are that programs hand over without a size, and the blocks of memory that programs have.
+ * test_cuda_image_size.c: how long images are that programs hand over without a size.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,10 +8,7 @@
 #include <elf.h>
 
 #include "base/cuda_questions.h"
-#include "cuda/block.h"
 #include "cuda/image_size.h"
-
-/* ---- sizes of images ---- */
 
 static size_t size_of(const void *image)
 {
@@ -82,43 +78,13 @@ static void test_linked(void **state)
     assert_int_equal(size_of(&file), sizeof(file));
 }
 
-/* ---- blocks ---- */
-
-static void test_blocks(void **state)
-{
-    static const struct module *const some = (const void *)64;
-    struct blocks blocks;
-    struct block found;
-
-    (void)state;
-    blocks_open(&blocks);
-    assert_true(blocks_add(&blocks, &(struct block){.address = 1000, .bytes = 100}));
-    assert_true(blocks_add(&blocks, &(struct block){.address = 1100, .bytes = 50}));
-    assert_true(blocks_add(&blocks, &(struct block){.address = 5000, .bytes = 8, .module = some}));
-    assert_false(blocks_find(&blocks, 999, &found));
-    assert_true(blocks_find(&blocks, 1099, &found));
-    assert_int_equal(found.address, 1000);
-    assert_true(blocks_find(&blocks, 1100, &found));
-    assert_int_equal(found.bytes, 50);
-    assert_false(blocks_find(&blocks, 1150, &found));
-    assert_true(blocks_find(&blocks, 5007, &found));
-    assert_false(blocks_find(&blocks, 5008, &found));
-    assert_false(blocks_take(&blocks, 1001, &found));
-    assert_false(blocks_take(&blocks, 5000, &found)); /* not the program's to free */
-    assert_true(blocks_take(&blocks, 1000, &found));
-    assert_false(blocks_take(&blocks, 1000, &found));
-    assert_true(blocks_take_global(&blocks, some));
-    assert_false(blocks_take_global(&blocks, some));
-    assert_true(blocks_take_of(&blocks, NULL, &found));
-    assert_false(blocks_take_of(&blocks, NULL, &found));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_text),       cmocka_unit_test(test_elf),
-        cmocka_unit_test(test_fat_binary), cmocka_unit_test(test_linked),
-        cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_elf),
+        cmocka_unit_test(test_fat_binary),
+        cmocka_unit_test(test_linked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
