@@ -31,10 +31,10 @@ struct context {
     pthread_mutex_t lock; /* guards what follows */
     struct stream_list streams;
     struct module_list modules;
-    struct stream *legacy;     /* the null stream; NULL until it is used */
-    uint64_t visit;            /* of context_settle() */
-    struct orphans orphans;    /* not guarded */
-    SLIST_ENTRY(context) link; /* of all there ever were */
+    struct stream *_Atomic legacy; /* the null stream; NULL until it is used; read without it */
+    uint64_t visit;                /* of context_settle() */
+    struct orphans orphans;        /* not guarded */
+    SLIST_ENTRY(context) link;     /* of all there ever were */
 };
 enum { CONTEXT_TAG = 0x43545855 };
 

@@ -5,7 +5,8 @@
  *
  * Implicit synchronisation: a stream counts what is issued into it. The null stream remembers up to
  * where it has been made to wait for each blocking stream, and each of them up to where it waits
- * for the null stream; where nothing has come since, no event is needed.
+ * for the null stream; where nothing has come since, no event is needed. A context without a null
+ * stream needs none of it.
  */
 #include "cuda/stream.h"
 
@@ -193,7 +194,7 @@ static CUresult stream_join(struct stream *stream)
     struct context *context = stream->context;
     CUresult result = CUDA_SUCCESS;
 
-    if (stream->flags & CU_STREAM_NON_BLOCKING)
+    if ((stream->flags & CU_STREAM_NON_BLOCKING) || !context->legacy)
         return CUDA_SUCCESS;
     pthread_mutex_lock(&context->lock);
     if (stream == context->legacy)
