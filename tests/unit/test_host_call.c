@@ -42,14 +42,55 @@ static void done(struct host_call *base)
     atomic_fetch_add(&seen.done, 1);
 }
 
+static void begin(bool proceed)
+{
+    atomic_store(&seen.runs, 0);
+    atomic_store(&seen.done, 0);
+    atomic_store(&seen.proceed, proceed);
+}
+
+static void wait_for(atomic_int *count, int value)
+{
+    while (atomic_load(count) < value)
+        kernel_nap(100);
+}
+
+static void assert_busy(omprma_queue_t *queue)
+{
+    bool ended = true;
+
+    for (int i = 0; i < CALLS; i++) {
+        assert_ok(omprma_queue_query(queue, &ended));
+        assert_false(ended);
+    }
+}
+
+static void its_queue_waits(void **state)
+{
+    struct test_call call = {.base = {.run = run, .done = done}};
+    omprma_queue_t *queue = core_queue(0);
+
+    (void)state;
+    begin(false);
+    assert_ok(host_call_issue(queue, &call.base));
+    assert_ok(omprma_queue_flush(queue));
+    wait_for(&seen.inside, 1);
+    assert_busy(queue);
+    assert_false(host_call_running());
+    atomic_store(&seen.proceed, true);
+    assert_ok(omprma_queue_synchronize(queue));
+    assert_int_equal(atomic_load(&seen.runs), 1);
+    wait_for(&seen.done, 1);
+}
+
 static void calls_run_in_order(void **state)
 {
     struct test_call calls[CALLS];
     omprma_queue_t *queues[2] = {core_queue(0), core_queue(1)};
     omprma_event_t *event;
-    bool ended = true;
 
     (void)state;
+    begin(false);
     assert_ok(omprma_event_create(&event));
     for (int i = 0; i < CALLS; i++) {
         omprma_queue_t *queue = queues[i % 2];
@@ -59,40 +100,36 @@ static void calls_run_in_order(void **state)
         assert_ok(host_call_issue(queue, &calls[i].base));
         assert_ok(omprma_event_record(event, queue));
     }
-    for (int i = 0; i < CALLS; i++) {
-        assert_ok(omprma_queue_query(queues[0], &ended));
-        assert_false(ended);
-    }
+    assert_busy(queues[0]);
     assert_int_equal(atomic_load(&seen.runs), 0);
-    assert_false(host_call_running());
     atomic_store(&seen.proceed, true);
     assert_ok(omprma_queue_synchronize(queues[(CALLS - 1) % 2]));
     assert_int_equal(atomic_load(&seen.runs), CALLS);
     assert_int_equal(seen.status, OMPRMA_OK);
-    while (atomic_load(&seen.done) < CALLS)
-        kernel_nap(100);
+    wait_for(&seen.done, CALLS);
     omprma_event_destroy(event);
 }
 
 static void an_error_is_told(void **state)
 {
-    struct test_call call = {.base = {.run = run, .done = done}, .number = CALLS};
+    struct test_call call = {.base = {.run = run, .done = done}};
     omprma_queue_t *queue = core_queue(0);
     char byte;
 
     (void)state;
+    begin(true);
     core_make_hole();
     assert_ok(omprma_retrieve(queue, &byte, core_hole, 1));
     assert_ok(host_call_issue(queue, &call.base));
     assert_int_equal(omprma_queue_synchronize(queue), OMPRMA_ERR_ADDRESS);
-    while (atomic_load(&seen.done) < CALLS + 1)
-        kernel_nap(100);
+    wait_for(&seen.done, 1);
     assert_int_equal(seen.status, OMPRMA_ERR_ADDRESS);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(its_queue_waits),
         cmocka_unit_test(calls_run_in_order),
         cmocka_unit_test(an_error_is_told),
     };
