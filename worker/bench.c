@@ -1,5 +1,8 @@
-/* bench.c: see bench.h. Blocks the worker for the time of the measurement. */
-#include "worker/bench.h"
+/*
+ * bench.c: the worker's half of bare MPI measurements (omprma-perf), see control/mpi_bench.h.
+ * Blocks the worker for the time of one.
+ */
+#include "worker/command.h"
 
 #include <limits.h>
 
@@ -22,17 +25,21 @@ static bool may_run(const struct stream *stream, const struct wire_record *recor
     return false;
 }
 
-void bench_run(const struct stream *stream, const struct wire_record *record)
+enum backend_step command_begin_bench(struct stream *stream, struct command *command)
 {
-    double us[BENCH_PUTS_MOST];
+    const struct wire_record *record = &command->record;
     struct server *server = stream->session->server;
     uint32_t count = 0;
+    omprma_status_t status =
+        command_memory(command, BENCH_PUTS_MOST * sizeof(double), "for a measurement");
 
-    if (may_run(stream, record) &&
-        mpi_bench_run(server->world, record->word, us, &count) != OMPRMA_OK) {
-        server_break(server, OMPRMA_ERR_MPI, error_text());
-        return;
+    if (status == OMPRMA_OK && may_run(stream, record)) {
+        status = mpi_bench_run(server->world, record->word, command->memory, &count);
+        if (status != OMPRMA_OK)
+            server_break(server, OMPRMA_ERR_MPI, error_text());
     }
-    if (record->flags & WIRE_REPLY)
-        reply_append(stream, WIRE_DONE, record->op, count, us, (uint32_t)(count * sizeof(*us)));
+    command->job.value = count;
+    command->data = command->memory;
+    command->data_bytes = count * (uint32_t)sizeof(double);
+    return command_over(command, status);
 }

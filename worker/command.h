@@ -1,12 +1,14 @@
 /*
- * command.h: what the files that run commands share. Each function named after a command runs it,
- * or starts it, and answers who waits for it. Those that return a step are called again while it is
- * not COMMAND_DONE.
+ * command.h: what a command of the protocol is: one table, with a row for each code. The pipeline
+ * (pipeline.c) knows when a command may begin and what follows from its end; the row says what is
+ * special about it.
  *
- *   command.c          which command is run how; small copies, launches and waits
- *   steps.c            the same where a device keeps their order by itself
- *   transfer.c         put, get, send and receive
- *   command_device.c   grow, release, load, ask
+ * - command.c: the table; order between queues
+ * - command_copy.c: write, read, store, fetch, fill, copy
+ * - command_launch.c: launch, region
+ * - command_device.c: grow, release, load, ask; bench.c: bench
+ * - command_worker.c: those of no device
+ * - transfer.c: put, get, send, recv
  *
  * Thread: with the server's lock held, see server.h.
  */
@@ -20,59 +22,80 @@ enum {
     COMMAND_PIECE = 4 << 20 /* bytes of a copy or a fill: others have their turn after each */
 };
 
-/* Answers, if somebody waits, that the command is done. */
-void command_finish(const struct stream *stream, const struct wire_record *record, uint64_t value,
-                    const void *tail, uint32_t bytes);
+enum command_flag {
+    COMMAND_QUEUES = 1,     /* may be begun behind others where a device keeps their order */
+    COMMAND_SPANS = 2,      /* takes time that --trace shows, and does not overlap with others */
+    COMMAND_LAUNCHES = 4,   /* runs a kernel */
+    COMMAND_PRINTS = 8,     /* what it prints precedes its result */
+    COMMAND_BRINGS = 16,    /* is answered if there is data for the answer, also unasked */
+    COMMAND_TRANSFERS = 32, /* moves data with another process; overlaps with others of these */
+    COMMAND_ALWAYS = 64,    /* begins also in a queue that has failed */
+    COMMAND_FAILS_BY_ITSELF = 128, /* does not fail its queue */
+    COMMAND_OWN = 256              /* is about the worker: names no device */
+};
 
-/* For --trace, before the result: when the command ran, by its job where the device knows, else
- * since stream->began_ns. Nothing for those that take no time or overlap. */
-void command_tell_span(const struct stream *stream, const struct wire_record *record,
-                       const struct backend_job *job);
+/* Begins the command's job, which is empty, on the stream's device or, if it sets that, another
+ * one. The job's status says why that failed. With command->more it is called again when the job
+ * has ended. */
+typedef enum backend_step command_begin(struct stream *stream, struct command *command);
 
-/* Answers, if somebody waits, that it failed, or was not run because an earlier one had failed. */
-void command_refuse(const struct stream *stream, const struct wire_record *record,
-                    omprma_status_t status, const char *text);
+/* The last job has ended well: sets what the answer brings, job.value and command->data; may still
+ * fail the job. */
+typedef void command_end(struct stream *stream, struct command *command);
 
-/* The job of the stream's command, empty. */
-struct backend_job *command_job(struct stream *stream);
+/* Whether something is so of a command that may come next. */
+typedef bool command_test(const struct stream *stream, const struct wire_record *record);
 
-/* What becomes of the command whose job was started with this result; whose job is under way. */
-enum command_step command_started(struct stream *stream, enum backend_step step);
-enum command_step command_awaits(struct stream *stream);
+struct command_kind {
+    unsigned flags; /* enum command_flag */
+    command_begin *begin;
+    command_end *end;    /* NULL: there is nothing to do */
+    command_test *ready; /* it may begin now; NULL: always */
+    /* Though it is COMMAND_QUEUES: nothing may be under way with it, since it takes several jobs or
+     * changes the order. NULL: that is never so. */
+    command_test *alone;
+};
 
-/* What a command asks a device for: one copy of what a write, read, store, fetch or copy names,
- * whose device there is; the whole fill. */
-struct backend_copy command_copy_of(const struct stream *stream, const struct wire_record *record);
-struct backend_fill command_fill_of(const struct wire_record *record);
-bool command_fill_is_sound(const struct wire_record *record);
+/* The row of a command, or one that refuses what does not belong into the stream. */
+const struct command_kind *command_kind_of(const struct stream *stream, unsigned code);
 
-/* ---- steps.c; what stream.c calls is in session.h */
+/* A job that ends before it begins, with the thread's last error or OK. */
+enum backend_step command_over(struct command *command, omprma_status_t status);
 
-/* True if the next command can be given to the device behind the steps that there are. */
-bool steps_take(const struct stream *stream, const struct wire_record *record);
+/* Makes command->memory, which ends with it; `purpose`: "for a copy". Errors: DEVICE_MEMORY. */
+omprma_status_t command_memory(struct command *command, uint64_t bytes, const char *purpose);
 
-/* True if it has to wait until there are fewer. */
-bool steps_hold_up(const struct stream *stream, const struct wire_record *record);
+/* Makes [address, address + bytes) of the device readable, or writable, here: sets *at. The device
+ * can be touched. Errors: ADDRESS. */
+omprma_status_t command_touch(struct worker_device *device, const char *what, uint64_t address,
+                              uint64_t bytes, bool write, void **at);
 
-/* Gives it to the device: it is a step of the stream then. Where steps_take(). */
-enum command_step steps_begin(struct stream *stream, const struct wire_record *record);
+/* True if small submits to the device are under way that other queues than this one have begun. */
+static inline bool command_others_write(const struct stream *stream,
+                                        const struct worker_device *device)
+{
+    return device->writes != (device == stream->device ? stream->writes : 0);
+}
 
-/* ---- transfer.c */
+/* command_copy.c */
+command_begin command_begin_write, command_begin_read, command_begin_store, command_begin_fetch;
+command_begin command_begin_fill, command_begin_copy;
+command_test command_fill_alone, command_copy_alone, command_copy_ready;
 
-/* Also those of a stream that has failed: their other ends wait. */
-enum command_step command_transfer(struct stream *stream, const struct wire_record *record);
+/* command_launch.c */
+command_begin command_begin_launch, command_begin_region;
+command_end command_end_region;
 
-/* A peer gives no answers any more: nothing is begun with it, and what is under way fails. */
-void command_lose_peer(struct session *session, const struct wire_record *record);
+/* command_device.c, bench.c */
+command_begin command_begin_grow, command_begin_release, command_begin_load, command_begin_ask;
+command_begin command_begin_bench;
+command_end command_end_grow, command_end_load, command_end_ask;
 
-/* Moves a transfer on; tells the application if it does not get on. True when it is over. */
-bool command_move_transfer(struct stream *stream, struct stream_transfer *node);
+/* command_worker.c */
+command_begin command_begin_awake, command_begin_turn, command_begin_number, command_begin_exit;
 
-/* ---- command_device.c. They do not fail the stream. */
-
-enum command_step command_grow(struct stream *stream, const struct wire_record *record);
-enum command_step command_release(struct stream *stream, const struct wire_record *record);
-enum command_step command_load(struct stream *stream, const struct wire_record *record);
-enum command_step command_ask(struct stream *stream, const struct wire_record *record);
+/* transfer.c. Transfers begin also in a stream that has failed: their other ends wait. */
+command_begin command_begin_transfer, command_begin_lost;
+command_test command_transfer_ready;
 
 #endif

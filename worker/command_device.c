@@ -1,75 +1,49 @@
 /*
- * command_device.c: commands about the device, on the application's control queue: arenas, images
- * and questions. They fail by themselves and do not mark the queue. See command.h.
+ * command_device.c: commands about the device, on the program's control queue: arenas, images and
+ * questions. They fail by themselves and do not mark the queue. An image comes out of an arena:
+ * where the device cannot be touched, it and the names behind it are copied here first.
  */
 #include "worker/command.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "worker/output.h"
-
-static void answer(const struct stream *stream, const struct wire_record *record,
-                   omprma_status_t status, uint64_t value, const void *tail, uint32_t bytes)
-{
-    if (status == OMPRMA_OK)
-        command_finish(stream, record, value, tail, bytes);
-    else
-        command_refuse(stream, record, status, error_text());
-}
 
 /* ---- arenas ---- */
 
-enum command_step command_grow(struct stream *stream, const struct wire_record *record)
+enum backend_step command_begin_grow(struct stream *stream, struct command *command)
 {
     struct worker_device *device = stream->device;
-    uint64_t bytes = record->word[0];
-    enum command_step step =
-        stream->begun
-            ? command_awaits(stream)
-            : command_started(stream, device->backend->grow(device, command_job(stream), bytes));
-    omprma_status_t status = stream->job.status;
 
-    if (step != COMMAND_DONE)
-        return step;
-    if (status == OMPRMA_OK)
-        status = session_note_arena(stream->session, device, stream->job.value, bytes);
-    answer(stream, record, status, stream->job.value, NULL, 0);
-    return COMMAND_DONE;
+    return device->backend->grow(device, &command->job, command->record.word[0]);
 }
 
-enum command_step command_release(struct stream *stream, const struct wire_record *record)
+void command_end_grow(struct stream *stream, struct command *command)
+{
+    command->job.status = session_note_arena(stream->session, stream->device, command->job.value,
+                                             command->record.word[0]);
+}
+
+enum backend_step command_begin_release(struct stream *stream, struct command *command)
 {
     struct worker_device *device = stream->device;
-    uint64_t base = record->word[0];
-    enum command_step step;
+    uint64_t base = command->record.word[0];
+    omprma_status_t status = session_forget_arena(stream->session, device, base);
 
-    if (stream->begun) {
-        step = command_awaits(stream);
-    } else {
-        omprma_status_t status = session_forget_arena(stream->session, device, base);
-
-        if (status != OMPRMA_OK) {
-            answer(stream, record, status, 0, NULL, 0);
-            return COMMAND_DONE;
-        }
-        step = command_started(stream, device->backend->release(device, command_job(stream), base));
-    }
-    if (step == COMMAND_DONE)
-        answer(stream, record, stream->job.status, 0, NULL, 0);
-    return step;
+    return status == OMPRMA_OK ? device->backend->release(device, &command->job, base)
+                               : command_over(command, status);
 }
 
 /* ---- images ---- */
 
 enum { RANGE_IMAGE, RANGE_NAMES, RANGES };
 
-/* A load that is under way: the stream's stage. */
+/* A load that is under way: the command's memory, with copies of image and names behind it where
+ * the device cannot be touched. */
 struct loading {
     struct backend_load load;
     const char *at[RANGES]; /* where image and names can be read */
-    char *copies[RANGES];   /* of them, where the device cannot be touched */
+    char *copies;           /* room for the next copy */
     struct backend_symbol *symbols;
     uint64_t addresses[];
 };
@@ -127,77 +101,74 @@ static omprma_status_t check_words(const struct stream *stream, const struct loa
     return OMPRMA_OK;
 }
 
-static void loading_free(struct stream *stream)
+/* Memory for all of it in one. */
+static omprma_status_t loading_make(struct command *command, const struct load_words *words)
 {
-    struct loading *loading = stream->stage;
+    bool copies = !worker_device_is_touchable(command->stream->device);
+    uint64_t addresses = words->count * sizeof(uint64_t);
+    uint64_t symbols = words->count * sizeof(struct backend_symbol);
+    uint64_t bytes = sizeof(struct loading) + addresses + symbols;
+    struct loading *loading;
+    omprma_status_t status;
 
-    if (!loading)
-        return;
-    for (int i = 0; i < RANGES; i++)
-        free(loading->copies[i]);
-    free(loading->symbols);
-    free(loading);
-    stream->stage = NULL;
+    for (int i = 0; copies && i < words->ranges; i++)
+        bytes += words->range[i].bytes;
+    status = command_memory(command, bytes, "to load an image");
+    if (status != OMPRMA_OK)
+        return status;
+    loading = command->memory;
+    memset(loading, 0, sizeof(*loading) + addresses);
+    loading->symbols = (struct backend_symbol *)(loading->addresses + words->count);
+    loading->copies = (char *)(loading->symbols + words->count);
+    return OMPRMA_OK;
 }
 
-static omprma_status_t loading_make(struct stream *stream, const struct load_words *words)
+static omprma_status_t touch_ranges(struct stream *stream, struct loading *loading,
+                                    const struct load_words *words)
 {
-    struct loading *loading =
-        calloc(1, sizeof(*loading) + words->count * sizeof(loading->addresses[0]));
+    omprma_status_t status = OMPRMA_OK;
+    void *at;
 
-    stream->stage = loading;
-    stream->phase = RANGE_IMAGE;
-    if (loading)
-        loading->symbols = calloc(words->count + 1, sizeof(*loading->symbols));
-    if (loading && loading->symbols)
-        return OMPRMA_OK;
-    return error_set(OMPRMA_ERR_DEVICE_MEMORY, "the worker has no memory to load an image");
+    for (int i = 0; i < words->ranges && status == OMPRMA_OK; i++) {
+        status = command_touch(stream->device, "load", words->range[i].address,
+                               words->range[i].bytes, false, &at);
+        loading->at[i] = at;
+    }
+    return status;
 }
 
-/* Makes a range readable. */
-static enum command_step reach(struct stream *stream, const struct range *range)
+static enum backend_step copy_range(struct stream *stream, struct command *command,
+                                    const struct range *range)
 {
     struct worker_device *device = stream->device;
-    struct backend_job *job = command_job(stream);
-    struct loading *loading = stream->stage;
-    char *copy_at = NULL;
-    struct backend_copy copy = {
+    struct loading *loading = command->memory;
+    const struct backend_copy copy = {
         .what = "load",
         .from_device = device,
         .from = range->address,
+        .to = (uint64_t)(uintptr_t)loading->copies,
         .bytes = range->bytes,
     };
-    uint64_t bad = 0;
 
-    if (worker_device_is_touchable(device)) {
-        loading->at[stream->phase] =
-            device->backend->touch(device, range->address, range->bytes, false, &bad);
-        if (!loading->at[stream->phase])
-            job->status = worker_device_refuse_range("load", range->address, range->bytes, bad);
-        return COMMAND_DONE;
-    }
-    loading->at[stream->phase] = loading->copies[stream->phase] = copy_at = malloc(range->bytes);
-    if (!copy_at) {
-        job->status =
-            error_set(OMPRMA_ERR_DEVICE_MEMORY, "the worker has no memory to load an image");
-        return COMMAND_DONE;
-    }
-    copy.to = (uint64_t)(uintptr_t)copy_at;
-    return command_started(stream, device->backend->copy(device, job, &copy));
+    loading->at[command->done++] = loading->copies;
+    loading->copies += range->bytes;
+    command->more = true;
+    return device->backend->copy(device, &command->job, &copy);
 }
 
-static enum command_step load_image(struct stream *stream, const struct load_words *words)
+static enum backend_step load_image(struct stream *stream, struct command *command,
+                                    const struct load_words *words)
 {
     struct worker_device *device = stream->device;
-    struct backend_job *job = command_job(stream);
-    struct loading *loading = stream->stage;
+    struct loading *loading = command->memory;
     const char *names = loading->at[RANGE_NAMES];
+    omprma_status_t status = OMPRMA_OK;
 
     if (names)
-        job->status = find_names(loading->symbols, words->count, names,
-                                 names + words->range[RANGE_NAMES].bytes);
-    if (job->status != OMPRMA_OK)
-        return COMMAND_DONE;
+        status = find_names(loading->symbols, words->count, names,
+                            names + words->range[RANGE_NAMES].bytes);
+    if (status != OMPRMA_OK)
+        return command_over(command, status);
     loading->load = (struct backend_load){
         .image = loading->at[RANGE_IMAGE],
         .bytes = words->range[RANGE_IMAGE].bytes,
@@ -206,67 +177,57 @@ static enum command_step load_image(struct stream *stream, const struct load_wor
         .symbols = loading->symbols,
         .addresses = loading->addresses,
     };
-    return command_started(stream, device->backend->load(device, job, &loading->load));
+    return device->backend->load(device, &command->job, &loading->load);
 }
 
-/* Phases: image, names if there are any, then the load itself. */
-static enum command_step load_step(struct stream *stream, const struct load_words *words)
+/* Jobs: a copy of the image, one of the names if there are any, then the load itself. */
+enum backend_step command_begin_load(struct stream *stream, struct command *command)
 {
-    enum command_step step = COMMAND_DONE;
+    const struct load_words words = words_of(&command->record);
+    omprma_status_t status = OMPRMA_OK;
 
-    if (stream->begun) {
-        step = command_awaits(stream);
-        stream->phase += step == COMMAND_DONE;
-    } else {
-        command_job(stream);
-    }
-    while (step == COMMAND_DONE && stream->job.status == OMPRMA_OK &&
-           stream->phase <= words->ranges) {
-        step = stream->phase < words->ranges ? reach(stream, &words->range[stream->phase])
-                                             : load_image(stream, words);
-        stream->phase += step == COMMAND_DONE;
-    }
-    return step;
+    if (!command->memory)
+        status = check_words(stream, &words);
+    if (status == OMPRMA_OK && !command->memory)
+        status = loading_make(command, &words);
+    if (status == OMPRMA_OK && worker_device_is_touchable(stream->device))
+        status = touch_ranges(stream, command->memory, &words);
+    else if (status == OMPRMA_OK && command->done < (uint64_t)words.ranges)
+        return copy_range(stream, command, &words.range[command->done]);
+    return status == OMPRMA_OK ? load_image(stream, command, &words)
+                               : command_over(command, status);
 }
 
-enum command_step command_load(struct stream *stream, const struct wire_record *record)
+/* A module is the job's value already. */
+void command_end_load(struct stream *stream, struct command *command)
 {
-    const struct load_words words = words_of(record);
-    omprma_status_t status = stream->begun ? OMPRMA_OK : check_words(stream, &words);
-    const struct loading *loading;
-    enum command_step step;
+    const struct loading *loading = command->memory;
 
-    if (status == OMPRMA_OK && !stream->begun)
-        status = loading_make(stream, &words);
-    if (status == OMPRMA_OK) {
-        step = load_step(stream, &words);
-        if (step != COMMAND_DONE)
-            return step;
-        status = stream->job.status;
-    }
-    loading = stream->stage;
-    reply_output(stream->session); /* constructors of the image may print */
-    if (words.ranges == RANGES)
-        answer(stream, record, status, words.count, loading ? loading->addresses : NULL,
-               (uint32_t)(words.count * sizeof(uint64_t)));
-    else
-        answer(stream, record, status, stream->job.value, NULL, 0);
-    loading_free(stream);
-    return COMMAND_DONE;
+    (void)stream;
+    if (loading->load.own)
+        return;
+    command->job.value = loading->load.count;
+    command->data = loading->addresses;
+    command->data_bytes = (uint32_t)(loading->load.count * sizeof(uint64_t));
 }
 
 /* ---- questions ---- */
 
-static omprma_status_t begin_ask(struct stream *stream, const struct wire_record *record)
+enum backend_step command_begin_ask(struct stream *stream, struct command *command)
 {
+    struct worker_device *device = stream->device;
+    const struct wire_record *record = &command->record;
+    omprma_status_t status = OMPRMA_OK;
     struct backend_ask *ask;
 
-    if (!stream->device->backend->ask)
-        return error_set(OMPRMA_ERR_UNSUPPORTED, "%s devices answer no questions",
-                         stream->device->backend->name);
-    ask = stream->stage = malloc(sizeof(*ask) + OMPRMA_QUESTION);
-    if (!ask)
-        return error_set(OMPRMA_ERR_HOST_MEMORY, "the worker has no memory for an answer");
+    if (!device->backend->ask)
+        status = error_set(OMPRMA_ERR_UNSUPPORTED, "%s devices answer no questions",
+                           device->backend->name);
+    if (status == OMPRMA_OK)
+        status = command_memory(command, sizeof(*ask) + OMPRMA_QUESTION, "for an answer");
+    if (status != OMPRMA_OK)
+        return command_over(command, status);
+    ask = command->memory;
     *ask = (struct backend_ask){
         .what = (uint32_t)record->word[0],
         .question = record->tail,
@@ -274,32 +235,15 @@ static omprma_status_t begin_ask(struct stream *stream, const struct wire_record
         .answer = ask + 1,
         .room = OMPRMA_QUESTION,
     };
-    return OMPRMA_OK;
+    return device->backend->ask(device, &command->job, ask);
 }
 
-enum command_step command_ask(struct stream *stream, const struct wire_record *record)
+void command_end_ask(struct stream *stream, struct command *command)
 {
-    struct worker_device *device = stream->device;
-    struct backend_ask *ask;
-    enum command_step step;
-    omprma_status_t status;
+    const struct backend_ask *ask = command->memory;
 
-    if (stream->begun) {
-        step = command_awaits(stream);
-    } else {
-        status = begin_ask(stream, record);
-        if (status != OMPRMA_OK) {
-            answer(stream, record, status, 0, NULL, 0);
-            return COMMAND_DONE;
-        }
-        step = command_started(stream,
-                               device->backend->ask(device, command_job(stream), stream->stage));
-    }
-    if (step != COMMAND_DONE)
-        return step;
-    ask = stream->stage;
-    answer(stream, record, stream->job.status, ask->answered, ask->answer, (uint32_t)ask->answered);
-    free(ask);
-    stream->stage = NULL;
-    return COMMAND_DONE;
+    (void)stream;
+    command->job.value = ask->answered;
+    command->data = ask->answer;
+    command->data_bytes = (uint32_t)ask->answered;
 }

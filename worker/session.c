@@ -1,4 +1,7 @@
-/* session.c: see session.h. */
+/*
+ * session.c: begin and end of a session, and its arenas: the devices' first ones are the program's
+ * from the beginning, and all are given back at the end.
+ */
 #include "worker/session.h"
 
 #include <stdlib.h>
@@ -38,20 +41,19 @@ static omprma_status_t note_first_arenas(struct session *session)
 }
 
 /* Before any kernel runs that locking pages might wait for. */
-static omprma_status_t make_stages(struct session *session)
+static omprma_status_t make_bounce(struct session *session)
 {
     const struct server *server = session->server;
 
     for (int i = 0; i < server->device_count; i++) {
-        struct worker_device *device = &server->devices[i];
-        void *stage;
+        void *memory;
 
-        if (!device->backend->keeps_order)
+        if (!server->devices[i].backend->pin)
             continue;
-        stage = stage_take(session, device, 1);
-        if (!stage)
+        memory = bounce_take(session, &server->devices[i], 1);
+        if (!memory)
             return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for small reads");
-        stage_give(session, stage, 1);
+        bounce_give(session, memory);
         break;
     }
     return OMPRMA_OK;
@@ -72,7 +74,7 @@ omprma_status_t session_open(struct server *server, struct session **out)
     session->table_count = server->device_count + 1;
     *out = session;
     status = note_first_arenas(session);
-    return status == OMPRMA_OK ? make_stages(session) : status;
+    return status == OMPRMA_OK ? make_bounce(session) : status;
 }
 
 /* A device that cannot give it back at once does so when it is closed. */
@@ -92,7 +94,7 @@ void session_close(struct session *session)
     if (!session)
         return;
     stream_free_all(session);
-    stage_free_all(session);
+    bounce_free_all(session);
     give_back_arenas(session);
     free(session->tables);
     free(session);

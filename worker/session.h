@@ -3,11 +3,12 @@
  * of its queues (streams), its arenas, the results that gather, what target regions print for it,
  * and which other workers it has lost. There is one session, as long as one program is served.
  *
- *   session.c   begin and end, arenas
- *   stream.c    order within a queue: run, stall, go on, fail
- *   stage.c     memory for small reads of devices that cannot be touched
- *   command.c   what each command does; steps.c, transfer.c, command_device.c: see command.h
- *   reply.c     results on their way to the application
+ * - session.c: begin and end, arenas
+ * - stream.c: queues: which there are, which need to be looked at, how they fail
+ * - pipeline.c: how a command of a queue begins, ends and is answered
+ * - command.c and others: what each command does, see command.h
+ * - bounce.c: memory that commands take for themselves
+ * - reply.c: results on their way to the application
  *
  * Thread: with the server's lock held.
  */
@@ -52,17 +53,28 @@ struct stream_failure {
 
 enum { STREAM_FAILURES = 16 }; /* failures that are remembered */
 
-/* A command that a device has been given behind others of its queue, see steps.c. */
-struct stream_step {
-    struct stream_step *next;
+/* A command that has begun and not ended, see pipeline.c. */
+struct command {
+    struct command *next;
+    struct stream *stream;
+    const struct command_kind *kind;
     struct wire_record record; /* its data lies in the message */
     struct backend_job job;
-    struct channel_message *spent; /* messages that end with it */
-    void *stage;                   /* where a read goes to, of stage_take(), or NULL */
-    char *text;                    /* why the device would not begin it, or all of it, or NULL */
-    int code;                      /* its driver's for that */
-    bool counted;                  /* among the device's `writes` */
-    struct backend_launch launch;  /* if it is one */
+    struct backend_launch launch; /* if it is one */
+
+    /* All 0 at the beginning. */
+    struct channel_message *spent; /* messages that have been read and are needed until it ends */
+    void *memory;                  /* its own, of bounce_take(), or NULL */
+    const void *data;              /* what its answer brings */
+    uint32_t data_bytes;
+    int code;      /* the driver's, if the device would not begin it */
+    char *text;    /* why it would not, or NULL */
+    uint64_t done; /* of a command of several jobs: how far those that have begun come */
+    bool more;     /* another job is to be begun when this one has ended */
+    bool bounced;  /* the next job copies out of `memory`, see command_copy.c */
+    bool alone;    /* nothing may be begun behind it */
+    bool counted;  /* among the device's `writes` */
+    bool lost;     /* its device is: it was answered, and belongs to no stream */
 };
 
 /* The worker's side of a queue. */
@@ -70,32 +82,24 @@ struct stream {
     struct session *session;
     struct worker_device *device; /* NULL: the stream of commands about the worker as a whole */
     uint32_t number;
-    bool held;            /* its command ends on another thread, which goes on with it then */
-    bool launching;       /* that command, or the one that is run, is a launch */
-    bool begun;           /* the next command has been started and waits for its end */
-    bool active;          /* in the session's list of streams that need attention */
-    uint32_t op;          /* of the command that is run, or was last */
-    uint32_t done_op;     /* last operation that is complete */
-    uint32_t transfer_op; /* last operation among `transfers` */
-    struct channel_message *first, *last;  /* messages not finished */
-    struct wire_reader reader;             /* place in `first` */
-    struct stream_transfer *transfers;     /* under way */
-    struct stream_step *steps, *last_step; /* under way on the device, in this order */
-    uint32_t step_count;
-    uint32_t writes;              /* of the device's `writes` those that are steps of this stream */
-    struct backend_job *behind;   /* the last job of a step that has not ended, or NULL */
-    struct stream *next_active;   /* in the list of streams that need attention */
-    struct backend_job job;       /* of the command that is run */
-    struct backend_launch launch; /* the same, if it is a launch */
-    void *stage;                  /* memory of ours for the command that is run */
-    uint64_t copied;              /* of a copy in pieces: how far it is */
-    int phase;                    /* of a command of several jobs */
-    int64_t began_ns;             /* for --trace: the command that is run */
-    omprma_status_t failed;       /* first error; later commands are not run */
-    uint32_t failed_after;        /* last operation that was complete before it */
-    uint32_t failed_op;           /* the one that failed */
-    int failed_code;              /* of the device's driver, 0: none */
-    char *failed_text;            /* of the last failure, also after a reset */
+    bool active;                             /* in the session's list of streams to be looked at */
+    uint32_t op;                             /* of the command that was looked at last */
+    uint32_t done_op;                        /* last operation that is complete */
+    uint32_t transfer_op;                    /* last operation that was a transfer */
+    struct channel_message *first, *last;    /* messages not read to their end */
+    struct wire_reader reader;               /* place in `first` */
+    struct stream_transfer *transfers;       /* under way */
+    struct command *commands, *last_command; /* under way, in this order */
+    uint32_t command_count;
+    uint32_t writes; /* of the device's `writes` those that are commands of this stream */
+    struct backend_job *behind; /* the last job that was begun and has not ended, or NULL */
+    struct stream *next_active;
+    int64_t began_ns;       /* for --trace: since when the first command runs */
+    omprma_status_t failed; /* first error; later commands are not run */
+    uint32_t failed_after;  /* last operation that was complete before it */
+    uint32_t failed_op;     /* the one that failed */
+    int failed_code;        /* of the device's driver, 0: none */
+    char *failed_text;      /* of the last failure, also after a reset */
     struct stream_failure past[STREAM_FAILURES];
     uint32_t resets; /* the next one goes to past[resets % STREAM_FAILURES] */
 };
@@ -118,13 +122,13 @@ struct session {
     struct stream_table
         *tables; /* by device; the one after the last device's is the worker's own */
     int table_count;
-    struct stream *active_first, *active_last; /* streams with transfers or steps, or stalled */
+    struct stream *active_first, *active_last; /* streams that only go on when looked at */
     uint32_t active_count;
     struct stream_transfer *spare_transfers;
-    struct stream_step *spare_steps;
-    struct stream_step *lost_steps; /* devices that are lost may still use their memory */
-    struct stage_block *spare_stages;
-    struct stage_slab *stage_slabs;
+    struct command *spare_commands;
+    struct command *lost_commands; /* devices that are lost may still use their memory */
+    struct bounce_block *spare_bounces;
+    struct bounce_slab *bounce_slabs;
     struct lost_peer *lost_peers;
     struct stream_transfer *abandoned; /* transfers with them that were under way */
 
@@ -161,15 +165,15 @@ omprma_status_t session_forget_arena(struct session *session, const struct worke
 bool session_holds(const struct session *session, const struct worker_device *device,
                    uint64_t address, uint64_t bytes);
 
-/* ---- stage.c */
+/* ---- bounce.c */
 
-/* Memory for a read of `bytes` of the device; NULL: there is none. The other gives it back. Up to
- * 16 KiB it is locked by the device's driver, if that can be. */
-void *stage_take(struct session *session, struct worker_device *device, uint64_t bytes);
-void stage_give(struct session *session, void *stage, uint64_t bytes);
+/* Memory of this process for one command of the device; NULL: there is none. The other gives it
+ * back. Up to 16 KiB it is locked by the device's driver, if that has pin(). */
+void *bounce_take(struct session *session, struct worker_device *device, uint64_t bytes);
+void bounce_give(struct session *session, void *memory);
 
 /* When the session's devices have stopped. */
-void stage_free_all(struct session *session);
+void bounce_free_all(struct session *session);
 
 /* ---- stream.c */
 
@@ -180,13 +184,10 @@ omprma_status_t stream_accept(struct session *session, struct channel_message *m
 /* Goes on with streams that had to wait. True if any got further. */
 bool stream_progress(struct session *session);
 
-/* Runs commands of one stream until one cannot go on. */
+/* Ends commands of one stream that are over and begins others, until nothing more can be done. */
 void stream_run(struct stream *stream);
 
-/* A job of a stream that is held has ended: the calling thread goes on with it. */
-void stream_go_on(struct backend_job *job);
-
-/* Fails a stream at the command that is run; the first error is kept. */
+/* Fails a stream at the command that is begun; the first error is kept. */
 void stream_fail(struct stream *stream, omprma_status_t status, const char *text)
     __attribute__((cold));
 
@@ -200,9 +201,6 @@ void stream_fail_at(struct stream *stream, uint32_t op, omprma_status_t status, 
 
 /* The same because a device, of this stream or another one, has crashed. */
 void stream_lose(struct stream *stream, struct worker_device *device) __attribute__((cold));
-
-/* A peer gives no answers any more: fails the transfers with it that are under way. */
-void stream_lose_peer(struct stream *stream, const struct lost_peer *peer) __attribute__((cold));
 
 /* Makes a stream that has failed well again from operation `op` on. */
 void stream_reset(struct stream *stream, uint32_t op);
@@ -225,33 +223,38 @@ struct stream *stream_find(const struct session *session, uint32_t device, uint3
 
 void stream_free_all(struct session *session);
 
-/* ---- command.c */
+/* ---- pipeline.c */
 
-enum command_step {
-    COMMAND_DONE,  /* go on with the next */
-    COMMAND_STALL, /* call again later */
-    COMMAND_HELD   /* stream_go_on() will be called */
-};
+/* Begins a stream's next command and moves its reader on to `ahead`. False: it has to wait. */
+bool pipeline_begin(struct stream *stream, const struct wire_record *record,
+                    const struct wire_reader *ahead);
 
-/* Runs, or starts, the next command of a stream. */
-enum command_step command_run(struct stream *stream, const struct wire_record *record);
+/* Ends those commands at the beginning of the list that are over, and answers them. `look`, once
+ * when it is the stream's turn: asks the device whether they are, and begins the next job of a
+ * command that has several. */
+void pipeline_end(struct stream *stream, bool look);
 
-/* ---- steps.c */
+/* The message that has been read is needed until the last command, which there is, has ended. */
+void pipeline_keep(struct stream *stream, struct channel_message *message);
 
-/* Ends those steps at the beginning of the list whose jobs have ended. True if there were any. */
-bool steps_settle(struct stream *stream);
+/* Refuses all commands that run on a lost device; the stream has failed for that. */
+void pipeline_lose(struct stream *stream);
 
-/* The message that has been read is needed until the last step has ended, which there is. */
-void steps_keep(struct stream *stream, struct channel_message *message);
+/* True if a kernel is among them. */
+bool pipeline_launches(const struct stream *stream);
 
-/* Refuses all steps: the device is lost, and the stream has failed for that. */
-void steps_lose(struct stream *stream);
+void pipeline_free(struct stream *stream);
+void pipeline_free_spare(struct session *session);
 
-/* True if a launch is among them. */
-bool steps_launch(const struct stream *stream);
+/* ---- transfer.c */
 
-void steps_free(struct stream *stream);
-void steps_free_spare(struct session *session);
+/* Moves the transfers of a stream on. True if any is over. */
+bool transfers_test(struct stream *stream);
+
+void transfers_free(struct stream_transfer **list);
+
+/* Those of the session that belong to no stream, and the peers that were lost. */
+void transfers_free_all(struct session *session);
 
 /* ---- reply.c */
 

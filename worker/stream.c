@@ -1,4 +1,10 @@
-/* stream.c: the order of commands within a queue, on the worker. See session.h. */
+/*
+ * stream.c: the worker's side of queues. A table per device finds them by number. A message is read
+ * record by record and each becomes a command (pipeline.c), as far as that goes; whoever it had to
+ * wait for goes on with it. Streams that only go on when somebody looks, since a device is polled,
+ * transfers are under way or another queue is waited for, stand in the session's list of active
+ * ones, each once. A failed stream stays so until the program resets it.
+ */
 #include "worker/session.h"
 
 #include <stdlib.h>
@@ -6,7 +12,6 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "worker/command.h"
 #include "worker/worker.h"
 
 enum { STREAMS_MOST = 1 << 20 };
@@ -120,8 +125,8 @@ omprma_status_t stream_failure_of(const struct stream *stream, uint32_t op)
     return (int32_t)(op - stream->failed_after) > 0 ? stream->failed : OMPRMA_OK;
 }
 
-/* Puts a stream at the end of the list of those that need attention. */
-static void stream_attend(struct stream *stream)
+/* Puts a stream at the end of the list of active ones. */
+static void schedule(struct stream *stream)
 {
     struct session *session = stream->session;
 
@@ -158,53 +163,46 @@ static void finish_message(struct stream *stream)
     stream->first = message->next;
     if (!stream->first)
         stream->last = NULL;
-    if (stream->steps)
-        steps_keep(stream, message);
+    if (stream->commands)
+        pipeline_keep(stream, message);
     else
         channel_drop(stream->session->server->channel, message);
     if (stream->first) /* was checked when it came */
         wire_open(&stream->reader, stream->first->data, stream->first->bytes);
 }
 
-void stream_run(struct stream *stream)
+static bool begin_next(struct stream *stream)
 {
-    while (stream->first && !stream->held) {
+    while (stream->first) {
         struct wire_reader ahead = stream->reader;
         struct wire_record record;
 
-        if (!wire_next(&ahead, &record)) {
-            finish_message(stream);
-            continue;
-        }
-        stream->op = record.op;
-        switch (command_run(stream, &record)) {
-        case COMMAND_DONE:
-            stream->reader = ahead;
-            if (stream->transfers)
-                stream->transfer_op = record.op;
-            else if (!stream->steps)
-                stream->done_op = record.op;
-            break;
-        case COMMAND_STALL:
-            stream_attend(stream);
-            return;
-        case COMMAND_HELD:
-            stream->held = true;
-            return;
-        }
+        if (wire_next(&ahead, &record))
+            return pipeline_begin(stream, &record, &ahead);
+        finish_message(stream);
     }
-    if (stream->transfers || stream->steps)
-        stream_attend(stream);
+    return false;
 }
 
-void stream_go_on(struct backend_job *job)
+/* A first command that is over has another job to begin. */
+static bool is_to_be_looked_at(const struct stream *stream)
 {
-    struct stream *stream = (struct stream *)((char *)job - offsetof(struct stream, job));
+    const struct command *first = stream->commands;
 
-    if (stream->device->lost)
-        return; /* it was given up, and its queues have been answered */
-    stream->held = false;
-    stream_run(stream);
+    if (stream->transfers)
+        return true;
+    if (first)
+        return first->job.over || first->job.device->backend->poll;
+    return stream->first != NULL;
+}
+
+void stream_run(struct stream *stream)
+{
+    do
+        pipeline_end(stream, false);
+    while (begin_next(stream));
+    if (is_to_be_looked_at(stream))
+        schedule(stream);
 }
 
 omprma_status_t stream_accept(struct session *session, struct channel_message *message)
@@ -244,62 +242,13 @@ omprma_status_t stream_accept(struct session *session, struct channel_message *m
     if (stream->first) {
         stream->last->next = message;
         stream->last = message;
-        /* It is not idle: whoever holds it up will go on with it. */
+        /* Whoever the one before waits for goes on with it. */
         return OMPRMA_OK;
     }
     stream->first = stream->last = message;
     stream->reader = reader;
     stream_run(stream);
     return OMPRMA_OK;
-}
-
-/* Moves a transfer of a stream to another list. */
-static void transfer_over(struct stream *stream, struct stream_transfer **link,
-                          struct stream_transfer **list)
-{
-    struct stream_transfer *node = *link;
-
-    *link = node->next;
-    node->next = *list;
-    *list = node;
-    if (!stream->transfers)
-        stream->done_op = stream->transfer_op;
-}
-
-/* Moves the transfers of a stream on and frees those that are over. True if any is. */
-static bool stream_test_transfers(struct stream *stream)
-{
-    struct stream_transfer **link = &stream->transfers;
-    bool moved = false;
-
-    while (*link) {
-        struct stream_transfer *node = *link;
-
-        if (!command_move_transfer(stream, node)) {
-            link = &node->next;
-            continue;
-        }
-        free(node->scratch);
-        node->scratch = NULL;
-        transfer_over(stream, link, &stream->session->spare_transfers);
-        moved = true;
-    }
-    return moved;
-}
-
-void stream_lose_peer(struct stream *stream, const struct lost_peer *peer)
-{
-    struct stream_transfer **link = &stream->transfers;
-
-    while (*link) {
-        if ((*link)->transfer.peer != peer->rank) {
-            link = &(*link)->next;
-            continue;
-        }
-        stream_fail_at(stream, (*link)->op, OMPRMA_ERR_DEVICE_LOST, peer->text);
-        datapath_abandon((*link)->path, &(*link)->transfer);
-        transfer_over(stream, link, &stream->session->abandoned);
-    }
 }
 
 bool stream_progress(struct session *session)
@@ -318,20 +267,19 @@ bool stream_progress(struct session *session)
         before = stream->done_op;
         first = stream->first;
         if (stream->transfers)
-            moved |= stream_test_transfers(stream);
-        if (stream->steps)
-            moved |= steps_settle(stream);
+            moved |= transfers_test(stream);
+        pipeline_end(stream, true);
         stream_run(stream);
         moved |= stream->done_op != before || stream->first != first;
     }
     return moved;
 }
 
-/* Where transfers are under way the command that has begun is one of them. */
+/* Where transfers are under way the command is one of them. */
 static uint64_t count_busy(const struct stream *stream)
 {
     const struct stream_transfer *node = stream->transfers;
-    uint64_t count = stream->launching || stream->steps || (stream->begun && !node);
+    uint64_t count = stream->commands && !node;
 
     for (; node; node = node->next)
         count += node->transfer.peer != stream->session->head && node->told < 2;
@@ -352,63 +300,41 @@ uint64_t stream_count_busy(const struct session *session)
     return count;
 }
 
-/* Streams of other devices that wait for a copy by this one look again. */
-static void wake_copies(const struct session *session, const struct worker_device *device)
+/* Transfers go on, and what waits for them. */
+static void lose_stream(struct stream *stream, const struct worker_device *device, const char *text)
+{
+    bool launches = stream->device == device && pipeline_launches(stream);
+
+    fail(stream, stream->commands ? stream->commands->record.op : stream->op,
+         launches ? OMPRMA_ERR_KERNEL : OMPRMA_ERR_DEVICE_LOST, device->fault_code, text);
+    if (!stream->transfers)
+        pipeline_lose(stream);
+    if (stream->first)
+        schedule(stream);
+}
+
+/* Also what copies from other devices to this one. */
+void stream_lose_device(struct session *session, const struct worker_device *device,
+                        const char *text)
 {
     for (int t = 0; t < session->table_count; t++)
         for (uint32_t i = 0; i < session->tables[t].count; i++) {
             struct stream *stream = session->tables[t].streams[i];
 
-            if (!stream || !stream->held || stream->device == device ||
-                stream->job.device != device)
-                continue;
-            stream->held = false;
-            stream_attend(stream);
+            if (stream && (stream->device == device ||
+                           (stream->commands && stream->commands->job.device == device)))
+                lose_stream(stream, device, text);
         }
-}
-
-void stream_lose_device(struct session *session, const struct worker_device *device,
-                        const char *text)
-{
-    struct stream_table *table = &session->tables[device->index];
-
-    for (uint32_t i = 0; i < table->count; i++) {
-        struct stream *stream = table->streams[i];
-        bool launching;
-
-        if (!stream)
-            continue;
-        launching = stream->launching || steps_launch(stream);
-        fail(stream, stream->steps ? stream->steps->record.op : stream->op,
-             launching ? OMPRMA_ERR_KERNEL : OMPRMA_ERR_DEVICE_LOST, device->fault_code, text);
-        steps_lose(stream);
-        stream->held = stream->launching = false;
-        if (stream->first)
-            stream_attend(stream);
-    }
-    wake_copies(session, device);
-}
-
-static void free_transfers(struct stream_transfer **list)
-{
-    while (*list) {
-        struct stream_transfer *node = *list;
-
-        *list = node->next;
-        free(node->scratch);
-        free(node);
-    }
 }
 
 static void stream_free(struct stream *stream)
 {
     if (!stream)
         return;
-    steps_free(stream);
+    pipeline_free(stream);
     while (stream->first)
         finish_message(stream);
-    free_transfers(&stream->transfers);
-    free(stream->stage);
+    transfers_free(&stream->transfers);
     free(stream->failed_text);
     free(stream);
 }
@@ -423,16 +349,8 @@ void stream_free_all(struct session *session)
         free(table->streams);
         *table = (struct stream_table){0};
     }
-    free_transfers(&session->abandoned);
-    free_transfers(&session->spare_transfers);
-    steps_free_spare(session);
-    while (session->lost_peers) {
-        struct lost_peer *peer = session->lost_peers;
-
-        session->lost_peers = peer->next;
-        free(peer->text);
-        free(peer);
-    }
+    transfers_free_all(session);
+    pipeline_free_spare(session);
     session->active_count = 0;
     session->active_first = session->active_last = NULL;
 }

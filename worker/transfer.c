@@ -1,4 +1,9 @@
-/* transfer.c: commands that move bulk data, one-sided and two-sided. See command.h. */
+/*
+ * transfer.c: commands that move bulk data, one-sided and two-sided. They are not kept in the
+ * pipeline: each starts a transfer in a list of its stream, is over, and lets the next one start,
+ * unless the two touch the same memory. A command that somebody waits for ends when the list is
+ * empty. Transfers with other workers that move nothing for long are told to the program.
+ */
 #include "worker/command.h"
 
 #include <stdlib.h>
@@ -97,15 +102,49 @@ static const struct lost_peer *find_lost(const struct session *session, int rank
     return peer;
 }
 
-void command_lose_peer(struct session *session, const struct wire_record *record)
+/* Takes a transfer out of its stream's list. */
+static struct stream_transfer *take_out(struct stream *stream, struct stream_transfer **link)
 {
+    struct stream_transfer *node = *link;
+
+    *link = node->next;
+    if (!stream->transfers)
+        stream->done_op = stream->transfer_op;
+    return node;
+}
+
+/* The memory of what is under way may still be used. */
+static void lose_peer(struct stream *stream, const struct lost_peer *peer)
+{
+    struct stream_transfer **link = &stream->transfers;
+
+    while (*link) {
+        struct stream_transfer *node = *link;
+
+        if (node->transfer.peer != peer->rank) {
+            link = &node->next;
+            continue;
+        }
+        stream_fail_at(stream, node->op, OMPRMA_ERR_DEVICE_LOST, peer->text);
+        datapath_abandon(node->path, &node->transfer);
+        take_out(stream, link);
+        node->next = stream->session->abandoned;
+        stream->session->abandoned = node;
+    }
+}
+
+/* A peer gives no answers any more: nothing is begun with it, and what is under way fails. */
+enum backend_step command_begin_lost(struct stream *stream, struct command *command)
+{
+    struct session *session = stream->session;
+    const struct wire_record *record = &command->record;
     struct lost_peer *peer = calloc(1, sizeof(*peer));
 
     if (peer)
         peer->text = strndup(record->tail, record->tail_bytes);
     if (!peer || !peer->text) {
         free(peer);
-        return; /* what waits for it is given up with this worker */
+        return BACKEND_OVER; /* what waits for it is given up with this worker */
     }
     peer->rank = (int)record->word[0];
     peer->next = session->lost_peers;
@@ -113,7 +152,8 @@ void command_lose_peer(struct session *session, const struct wire_record *record
     for (int t = 0; t < session->table_count; t++)
         for (uint32_t i = 0; i < session->tables[t].count; i++)
             if (session->tables[t].streams[i])
-                stream_lose_peer(session->tables[t].streams[i], peer);
+                lose_peer(session->tables[t].streams[i], peer);
+    return BACKEND_OVER;
 }
 
 /* Fails the stream of a transfer that has failed with error_text(). Of a two-sided transfer the
@@ -181,7 +221,7 @@ static bool start_moving(struct stream *stream, struct stream_transfer *node)
     return status == OMPRMA_OK;
 }
 
-bool command_move_transfer(struct stream *stream, struct stream_transfer *node)
+static bool move_transfer(struct stream *stream, struct stream_transfer *node)
 {
     struct session *session = stream->session;
     bool done = false;
@@ -200,6 +240,21 @@ bool command_move_transfer(struct stream *stream, struct stream_transfer *node)
     if (session->traces)
         reply_span(stream, node->op, node->began_ns, clock_ns());
     return true;
+}
+
+bool transfers_test(struct stream *stream)
+{
+    struct stream_transfer **link = &stream->transfers;
+    bool moved = false;
+
+    while (*link)
+        if (move_transfer(stream, *link)) {
+            give_transfer(stream->session, take_out(stream, link));
+            moved = true;
+        } else {
+            link = &(*link)->next;
+        }
+    return moved;
 }
 
 /* ---- beginning ---- */
@@ -284,7 +339,7 @@ static void begin_transfer(struct stream *stream, const struct wire_record *reco
     going = prepare(stream, record, node) && start_moving(stream, node);
     /* Small puts and gets are over by now; those need no second round of the loop. */
     if (going && node->path->one_sided)
-        going = !command_move_transfer(stream, node);
+        going = !move_transfer(stream, node);
     if (!going) {
         give_transfer(stream->session, node);
         return;
@@ -293,22 +348,38 @@ static void begin_transfer(struct stream *stream, const struct wire_record *reco
     stream->transfers = node;
 }
 
-enum command_step command_transfer(struct stream *stream, const struct wire_record *record)
+bool command_transfer_ready(const struct stream *stream, const struct wire_record *record)
 {
-    if (!stream->begun) {
-        if (overlaps(stream, record) || stream->device->writes)
-            return COMMAND_STALL;
-        begin_transfer(stream, record);
-        if (!(record->flags & WIRE_REPLY))
-            return COMMAND_DONE;
-        stream->begun = true;
+    return !overlaps(stream, record);
+}
+
+enum backend_step command_begin_transfer(struct stream *stream, struct command *command)
+{
+    begin_transfer(stream, &command->record);
+    stream->transfer_op = command->record.op;
+    return stream->transfers ? BACKEND_PENDING : BACKEND_OVER;
+}
+
+void transfers_free(struct stream_transfer **list)
+{
+    while (*list) {
+        struct stream_transfer *node = *list;
+
+        *list = node->next;
+        free(node->scratch);
+        free(node);
     }
-    if (stream->transfers)
-        return COMMAND_STALL;
-    stream->begun = false;
-    if (stream->failed == OMPRMA_OK)
-        command_finish(stream, record, 0, NULL, 0);
-    else
-        command_refuse(stream, record, stream->failed, stream->failed_text);
-    return COMMAND_DONE;
+}
+
+void transfers_free_all(struct session *session)
+{
+    transfers_free(&session->abandoned);
+    transfers_free(&session->spare_transfers);
+    while (session->lost_peers) {
+        struct lost_peer *peer = session->lost_peers;
+
+        session->lost_peers = peer->next;
+        free(peer->text);
+        free(peer);
+    }
 }

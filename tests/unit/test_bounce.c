@@ -1,4 +1,4 @@
-/* test_stage.c: memory for small reads is made in slabs that a device's driver locks, is used
+/* test_bounce.c: memory for small reads is made in slabs that a device's driver locks, is used
  * again, and is unlocked at the end. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,10 +38,10 @@ static void unpin(struct worker_device *device, void *memory)
 
 static const struct backend locks = {.pin = pin, .unpin = unpin}, plain = {.name = "plain"};
 
-static bool is_locked(const char *stage, uint64_t bytes)
+static bool is_locked(const char *memory, uint64_t bytes)
 {
     for (int i = 0; i < slabs; i++)
-        if (stage >= locked[i].memory && stage + bytes <= locked[i].memory + locked[i].bytes)
+        if (memory >= locked[i].memory && memory + bytes <= locked[i].memory + locked[i].bytes)
             return true;
     return false;
 }
@@ -58,21 +58,21 @@ static void blocks_are_apart_and_locked(void **state)
 {
     struct worker_device device = {.backend = &locks};
     struct session session = {0};
-    char *stage[MANY];
+    char *memory[MANY];
 
     (void)state;
     for (int i = 0; i < MANY; i++) {
-        stage[i] = stage_take(&session, &device, i % 2 ? BLOCK : 8);
-        assert_non_null(stage[i]);
-        assert_true(is_locked(stage[i], BLOCK));
-        memset(stage[i], i, BLOCK);
+        memory[i] = bounce_take(&session, &device, i % 2 ? BLOCK : 8);
+        assert_non_null(memory[i]);
+        assert_true(is_locked(memory[i], BLOCK));
+        memset(memory[i], i, BLOCK);
     }
     for (int i = 0; i < MANY; i++)
         for (int at = 0; at < BLOCK; at += 512)
-            assert_int_equal(stage[i][at], (char)i);
+            assert_int_equal(memory[i][at], (char)i);
     for (int i = 0; i < MANY; i++)
-        stage_give(&session, stage[i], 8);
-    stage_free_all(&session);
+        bounce_give(&session, memory[i]);
+    bounce_free_all(&session);
     assert_true(slabs > 1);
     assert_int_equal(unlocked, slabs);
 }
@@ -81,14 +81,14 @@ static void the_last_one_is_used_again(void **state)
 {
     struct worker_device device = {.backend = &locks};
     struct session session = {0};
-    void *stage = stage_take(&session, &device, 8);
+    void *memory = bounce_take(&session, &device, 8);
 
     (void)state;
     for (int i = 0; i < MANY; i++) {
-        stage_give(&session, stage, 8);
-        assert_ptr_equal(stage_take(&session, &device, BLOCK), stage);
+        bounce_give(&session, memory);
+        assert_ptr_equal(bounce_take(&session, &device, BLOCK), memory);
     }
-    stage_free_all(&session);
+    bounce_free_all(&session);
     assert_int_equal(slabs, 1);
 }
 
@@ -96,12 +96,12 @@ static void larger_ones_are_of_the_heap(void **state)
 {
     struct worker_device device = {.backend = &locks};
     struct session session = {0};
-    void *stage = stage_take(&session, &device, BLOCK + 1);
+    void *memory = bounce_take(&session, &device, BLOCK + 1);
 
     (void)state;
-    assert_non_null(stage);
-    stage_give(&session, stage, BLOCK + 1);
-    stage_free_all(&session);
+    assert_non_null(memory);
+    bounce_give(&session, memory);
+    bounce_free_all(&session);
     assert_int_equal(slabs, 0);
 }
 
@@ -110,14 +110,17 @@ static void not_all_is_unlocked(void **state)
 {
     struct worker_device lost = {.backend = &locks}, other = {.backend = &plain};
     struct session session = {0}, second = {0};
+    void *memory;
 
     (void)state;
-    assert_non_null(stage_take(&session, &lost, 8));
+    assert_non_null(bounce_take(&session, &lost, 8));
     lost.lost = true;
-    stage_free_all(&session);
+    bounce_free_all(&session);
     assert_int_equal(unlocked, 0);
-    assert_non_null(stage_take(&second, &other, 8));
-    stage_free_all(&second);
+    memory = bounce_take(&second, &other, 8);
+    assert_non_null(memory);
+    bounce_give(&second, memory);
+    bounce_free_all(&second);
     assert_int_equal(slabs, 1);
 }
 
