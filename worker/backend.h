@@ -7,8 +7,9 @@
  * BACKEND_OVER when it has ended already, else BACKEND_PENDING. A pending job ends when poll()
  * finds that it has or, where the backend has no poll(), by backend_end(), from any thread. It ends
  * once; job->status is how, and if that is an error, error_text() and error_code() of the thread
- * that learns of it say why. Memory that a job uses stays as it is until it has ended, and so do a
- * launch and a load; a backend_copy does not.
+ * that learns of it say why. The caller keeps the job's buffers, its backend_launch, backend_load
+ * and backend_ask alive until the job ends. A backend_copy and a backend_fill are only read during
+ * the call.
  *
  * Thread: with the server's lock held, also backend_end(). launch() may release the lock meanwhile.
  * Blocks: only launch() and serve(), while they run a kernel.
@@ -31,13 +32,13 @@ struct backend_job {
     struct worker_device *device;
     omprma_status_t status;
     uint64_t value; /* of grow(): the arena's address; of load(): the module */
-    /* Of a backend that keeps order: the job of the same queue that this one comes behind, which
-     * has not ended. NULL: there is none. */
+    /* Of a backend that keeps order: the job of the same queue that this one has to follow. NULL:
+     * all of them have ended. */
     struct backend_job *behind;
-    /* Set when the next one of the queue begins, a short one: nobody minds learning of this one's
-     * end only when that one ends. */
+    /* Set when the next job of the queue begins. The caller will not look at this job before that
+     * short one ends, so no event is needed between them. */
     bool ends_with_next;
-    void (*ended)(struct backend_job *job); /* called by backend_end(); NULL: the asker looks */
+    void (*ended)(struct backend_job *job); /* called by backend_end(); NULL: the caller looks */
     bool over;                              /* set by backend_end() */
     int64_t began_ns, ended_ns; /* of a launch, by clock_ns(), where the backend knows; else 0 */
 
@@ -97,16 +98,16 @@ struct backend_ask {
 struct backend {
     const char *name; /* at most 15 characters */
 
-    /* It keeps the order of a queue by itself: copies of ranges that do not overlap, fills,
-     * launches and regions are begun though the job before them has not ended, job->behind, and are
-     * polled in that order. When one fails, those behind it that could not be stopped any more have
-     * run: for devices where what fails while it runs is a fault. Only without touch(). */
+    /* It keeps the order of a queue by itself. Copies of ranges that do not overlap, fills,
+     * launches and regions are begun though the job before them, job->behind, has not ended; they
+     * are polled in their order. If one fails, some behind it may have run all the same: for
+     * devices where a failure while something runs is a fault. Only without touch(). */
     bool keeps_order;
 
-    /* Where this process, and so a data path, can reach memory of the device, outside arenas too.
-     * NULL, and the first bad address in *bad, if that is not memory. It stays so until the command
-     * that asked for it is done. The function is NULL where device memory cannot be touched: then
-     * it is only copied, and data stops in staging memory on its way. Devices that have it attach
+    /* Returns where this process, and so a data path, reaches memory of the device, outside arenas
+     * too; NULL, and the first bad address in *bad, if that is no memory. The caller uses it only
+     * until its command ends. The function is NULL where device memory cannot be touched: then it
+     * is only copied, and data stops in staging memory on its way. Devices that have it attach
      * their arenas to the one-sided path. */
     void *(*touch)(struct worker_device *device, uint64_t address, uint64_t bytes, bool write,
                    uint64_t *bad);
@@ -117,10 +118,9 @@ struct backend {
     enum backend_step (*release)(struct worker_device *device, struct backend_job *job,
                                  uint64_t address);
 
-    /* Without touch(), all data of the device goes through some memory of this process, for as long
-     * as the device is there. pin() tells which, before start(), of more of it later, and may
-     * page-lock it, for other devices of its kind, too; unpin() takes that back, after stop(), but
-     * not after a fault. Copies work all the same where that
+    /* Without touch(), all data of the device goes through some memory of this process. pin() tells
+     * which, also before start(), and may page-lock it, for other devices of its kind, too; unpin()
+     * takes that back, after stop(), but not after a fault. Copies work all the same if locking
      * fails. Either may be NULL. */
     void (*pin)(struct worker_device *device, void *memory, uint64_t bytes);
     void (*unpin)(struct worker_device *device, void *memory);
@@ -143,9 +143,9 @@ struct backend {
                                 const struct backend_launch *launch);
 
     /* A small copy to the device, a launch and a small copy from it, one behind the other, as one
-     * job. Either copy may be NULL. Where something does not begin that stands behind what has, the
-     * job is pending with that error, and the caller begins nothing behind it. NULL: there is no
-     * such thing. Only with keeps_order. Errors: those of copy() and launch(). */
+     * job. Either copy may be NULL. If a later part fails to start, the job stays pending with that
+     * error set, and the caller starts nothing behind it. NULL: there is no such thing. Errors:
+     * those of copy() and launch(). */
     enum backend_step (*region)(struct worker_device *device, struct backend_job *job,
                                 const struct backend_copy *write,
                                 const struct backend_launch *launch,
@@ -162,11 +162,11 @@ struct backend {
     /* True once a pending job has ended. NULL: backend_end() says so. */
     bool (*poll)(struct worker_device *device, struct backend_job *job);
 
-    /* On the main thread of a server that has no other device: runs what has to be run there. True
-     * if there was any. NULL: nothing ever has to. */
+    /* Called on the main thread of a server that has no other device. Runs what has to run there;
+     * true if there was anything. NULL: nothing ever has to. */
     bool (*serve)(struct worker_device *device);
 
-    /* A thread of the core begins, that may call these functions beside the main one. May be NULL.
+    /* A thread of the core begins that may call these functions beside the main one. May be NULL.
      */
     void (*adopt_thread)(struct worker_device *device);
 
@@ -174,8 +174,9 @@ struct backend {
      * driver's own code for it is device->fault_code then. */
     const char *(*fault)(struct worker_device *device);
 
-    /* Begins to run things, when the session is open; ends it, but not the memory; ends all. After
-     * a fault the latter two leave what may still be in use. Called without the lock. */
+    /* start() is called when the session is open; stop() ends what runs, but keeps the memory;
+     * close() frees all. After a fault the latter two leave what may still be in use. Called
+     * without the lock. */
     omprma_status_t (*start)(struct worker_device *device);
     void (*stop)(struct worker_device *device);
     void (*close)(struct worker_device *device);

@@ -1,4 +1,8 @@
-/* device.c: see device.h. */
+/*
+ * device.c: what devices of all kinds have: a first arena and, where their memory cannot be
+ * touched, staging memory: huge pages of this process, attached to the window and locked by the
+ * driver.
+ */
 #include "worker/device.h"
 
 #include <sched.h>

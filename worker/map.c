@@ -1,4 +1,7 @@
-/* map.c: see map.h. */
+/*
+ * map.c: anonymous mappings below an address. Linux chooses the address; if it lies too high, the
+ * mapping is tried again at wishes that go further down each time.
+ */
 #define _GNU_SOURCE
 #include "worker/map.h"
 

@@ -1,4 +1,8 @@
-/* reply.c: gathers results into messages. See session.h. */
+/*
+ * reply.c: gathers results into one message, which leaves when it is full or when the loop has
+ * nothing more to do at once (reply_flush()). With it goes the serial of the last message that
+ * came, which acknowledges all up to that one.
+ */
 #include "worker/session.h"
 
 #include <string.h>

@@ -1,4 +1,9 @@
-/* server.c: the loop: receive, run, idle, sleep. See server.h. */
+/*
+ * server.c: the loop of a worker: receive one message, run its commands, look at the streams that
+ * wait for something, send the results. A loop that finds nothing polls for a while, then yields,
+ * then sleeps until its doorbell rings. The same loop runs on the main thread and, while a kernel
+ * keeps that busy, on the service thread; only one of them sleeps at a time.
+ */
 #define _GNU_SOURCE
 #include "worker/server.h"
 

@@ -2,8 +2,8 @@
  * server.h: the worker's heart. Takes control messages for the session of the program that it
  * serves (session.h), which has devices (device.h) do what they say (backend.h).
  *
- *   server.c    the loop: receive, run, idle, sleep; who serves when (main or service thread)
- *   service.c   the service thread
+ * - server.c: the loop: receive, run, idle, sleep; who serves when (main or service thread)
+ * - service.c: the service thread
  *
  * Thread: with server->lock held unless said otherwise, see worker.h.
  */

@@ -33,7 +33,7 @@ void service_kernel_begins(struct server *server)
 
     if (!server->main_device)
         return;
-    atomic_fetch_add(&server->kernel_turn, 1);
+    atomic_fetch_add(&server->kernel_seq, 1);
     if (atomic_load_explicit(&server->service_state, memory_order_seq_cst) == SERVICE_ASLEEP &&
         atomic_compare_exchange_strong(&server->service_state, &asleep, SERVICE_AWAKE))
         syscall(SYS_futex, &server->service_state, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
@@ -43,8 +43,8 @@ void service_kernel_ended(struct server *server)
 {
     if (!server->main_device)
         return;
-    atomic_store_explicit(&server->kernel_turn,
-                          atomic_load_explicit(&server->kernel_turn, memory_order_relaxed) + 1,
+    atomic_store_explicit(&server->kernel_seq,
+                          atomic_load_explicit(&server->kernel_seq, memory_order_relaxed) + 1,
                           memory_order_release);
 }
 
@@ -63,14 +63,14 @@ static void look_pause(int64_t ns)
     nanosleep(&pause, NULL);
 }
 
-/* Serves until the kernel of `turn` has ended, or for ever after a crash. */
-static void serve_meanwhile(struct server *server, uint32_t turn)
+/* Serves until the kernel of `seq` has ended, or for ever after a crash. */
+static void serve_meanwhile(struct server *server, uint32_t seq)
 {
     struct waiting waiting = {0};
 
     server_lock(server);
     while (!server->exiting && atomic_load(&server->service_state) != SERVICE_STOP &&
-           (server->lost || atomic_load(&server->kernel_turn) == turn)) {
+           (server->lost || atomic_load(&server->kernel_seq) == seq)) {
         bool progressed = false;
 
         server_notice_faults(server);
@@ -93,13 +93,13 @@ static void serve_meanwhile(struct server *server, uint32_t turn)
 }
 
 /* Sleeps until the next kernel begins. */
-static void service_sleep(struct server *server, uint32_t turn)
+static void service_sleep(struct server *server, uint32_t seq)
 {
     uint32_t awake = SERVICE_AWAKE;
 
     if (!atomic_compare_exchange_strong(&server->service_state, &awake, SERVICE_ASLEEP))
         return;
-    if (atomic_load(&server->kernel_turn) != turn) { /* one began before it could see us asleep */
+    if (atomic_load(&server->kernel_seq) != seq) { /* one began before it could see us asleep */
         uint32_t asleep = SERVICE_ASLEEP;
 
         atomic_compare_exchange_strong(&server->service_state, &asleep, SERVICE_AWAKE);
@@ -120,24 +120,24 @@ static void *service_main(void *data)
         server->main_device->backend->adopt_thread(server->main_device);
     prctl(PR_SET_TIMERSLACK, 1000);
     while (atomic_load(&server->service_state) != SERVICE_STOP) {
-        uint32_t turn = atomic_load(&server->kernel_turn);
+        uint32_t seq = atomic_load(&server->kernel_seq);
         uint32_t steps = atomic_load(&server->steps);
         /* Kernel after kernel of a backlog, and nobody looks at the channel. */
-        bool neglected = turn & 1 && steps == seen_steps;
+        bool neglected = seq & 1 && steps == seen_steps;
 
-        if (turn != seen && !neglected) {
+        if (seq != seen && !neglected) {
             look_ns = 2 * look_ns < LOOK_NS_MOST ? 2 * look_ns : LOOK_NS_MOST;
             quiet_ns = 0;
-        } else if (turn & 1 || server->main_device->backend->fault(server->main_device)) {
-            serve_meanwhile(server, turn);
+        } else if (seq & 1 || server->main_device->backend->fault(server->main_device)) {
+            serve_meanwhile(server, seq);
             look_ns = LOOK_NS;
             quiet_ns = 0;
         } else if ((quiet_ns += look_ns) >= QUIET_NS) {
-            service_sleep(server, turn);
+            service_sleep(server, seq);
             look_ns = LOOK_NS;
             quiet_ns = 0;
         }
-        seen = turn;
+        seen = seq;
         seen_steps = steps;
         look_pause(look_ns);
     }

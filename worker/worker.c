@@ -1,4 +1,7 @@
-/* worker.c: see worker.h. */
+/*
+ * worker.c: the end of a connection, which any part of the worker may find out: it is noted here,
+ * and the loop (server.c) ends by it.
+ */
 #include "worker/worker.h"
 
 #include <stdio.h>

@@ -39,7 +39,7 @@ struct server {
     struct worker_device *main_device;
     pthread_t main_thread;
     /* Odd while the main thread is in a kernel; changes with each kernel. By that thread only. */
-    _Atomic uint32_t kernel_turn;
+    _Atomic uint32_t kernel_seq;
     pthread_t service_thread;
     _Atomic uint32_t service_state; /* futex: SERVICE_* of service.c */
     _Atomic bool service_sleeps;    /* it is in channel_sleep() */

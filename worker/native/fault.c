@@ -1,5 +1,8 @@
-/* fault.c: see fault.h. What has crashed may hold locks and have broken the heap, so this thread
- * asks for no memory, and reads no debug information itself. */
+/*
+ * fault.c: runs omprma-fault in a process of its own, and a thread that reads what it says. What
+ * has crashed may hold locks and have broken the heap, so this thread asks for no memory, and reads
+ * no debug information itself.
+ */
 #define _GNU_SOURCE
 #include "worker/native/fault.h"
 

@@ -1,6 +1,8 @@
 /*
- * lane.c: threads that run kernels, see native.h. Each lane stays the same thread, because every
- * new thread that enters OpenMP builds a team of its own.
+ * lane.c: threads that run kernels. Each lane stays the same thread, because every new thread that
+ * enters OpenMP builds a team of its own. Launches wait in one list of the device; a lane takes the
+ * first, releases the lock around the kernel, and goes on with that launch's queue itself. The main
+ * thread is the lane of a device that has no other, and calls kernels directly (lane_call()).
  */
 #include <stdlib.h>
 

@@ -1,4 +1,7 @@
-/* memory.c: see memory.h. */
+/*
+ * memory.c: a short array of arenas. One is mapped (place_map()) and attached when it is made; the
+ * last one takes the place of one that goes.
+ */
 #include "worker/native/memory.h"
 
 #include "base/error.h"

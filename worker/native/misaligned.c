@@ -1,4 +1,8 @@
-/* misaligned.c: see misaligned.h. */
+/*
+ * misaligned.c: decodes prefixes, opcode and operand of one x86-64 instruction, as far as it takes
+ * to know whether its operand in memory has to be aligned, and computes that operand's address from
+ * the registers.
+ */
 #include "worker/native/misaligned.h"
 
 #include <string.h>

@@ -1,4 +1,9 @@
-/* native.c: see native.h. Everything but kernels is over at once. */
+/*
+ * native.c: the backend of native devices. Its memory is memory of this process, so copies and
+ * fills are memcpy() and memset(), after a check that the address is in an arena or, for globals of
+ * images, a guarded look at each page. All that is over at once; so is a launch on a thread that
+ * runs kernels of the device. Elsewhere it is left to such a thread (lane.c), and ends there.
+ */
 #include "worker/native/native.h"
 
 #include <stdlib.h>

@@ -2,12 +2,12 @@
  * native.h: devices that are a part of this machine. Their memory is memory of the worker, their
  * images are shared objects, and their kernels are functions that threads of the worker call.
  *
- *   native.c   the backend: copies, images, launches
- *   lane.c     threads that run kernels
- *   kernel.c   the call itself
- *   memory.c   arenas; place.c, free_memory.c: cores, nodes and limits of memory
- *   image.c    loading images; crash.c: faults in kernels
- *   fault.c    where in the source they were
+ * - native.c: the backend: copies, images, launches
+ * - lane.c: threads that run kernels; team.c: their OpenMP threads
+ * - kernel.c: the call itself
+ * - memory.c: arenas; place.c, free_memory.c: cores, nodes and limits of memory
+ * - image.c: loading images; stand_in.c: functions at the program's addresses
+ * - crash.c, misaligned.c: faults in kernels; fault.c: where in the source they were
  *
  * The only device of a worker, when it has one lane, runs its kernels on the main thread, see
  * server.h; so a short kernel costs no hand-off.

@@ -1,7 +1,7 @@
 /*
- * stand_in.c: see stand_in.h. The pages around a function's address in the program are mostly free
- * in the worker, because both are loaded at random places. Where they are, they are taken, and a
- * jump is written to the address. They stay until the process ends, as images do.
+ * stand_in.c: jumps to functions of images. The pages around a function's address in the program
+ * are mostly free in the worker, because both are loaded at random places. Where they are, they are
+ * taken, and a jump is written to the address. They stay until the process ends, as images do.
  */
 #define _GNU_SOURCE
 #include "worker/native/stand_in.h"

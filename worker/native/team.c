@@ -1,7 +1,7 @@
 /*
- * team.c: see team.h. A parallel region takes the calling thread's number, a teams region the one
- * that libomp once read from the environment: both are set. A new start of libomp
- * (omp_pause_resource_all()) would do all of this, but LLVM 16's crashes.
+ * team.c: numbers of threads of a libomp that has started. A parallel region takes the calling
+ * thread's number, a teams region the one that libomp once read from the environment: both are set.
+ * A new start of libomp (omp_pause_resource_all()) would do all of this, but LLVM 16's crashes.
  */
 #define _GNU_SOURCE
 #include "worker/native/team.h"
