@@ -184,39 +184,6 @@ OMPRMA_API omprma_status_t omprma_address_inside(int device, omprma_addr_t addre
  */
 OMPRMA_API omprma_status_t omprma_fault_address(int device, omprma_addr_t *address);
 
-/* ---- checks --------------------------------------------------------------------------------- */
-
-/*
- * With OMPRMA_CHECK=full, blocks are checked by what all calls say of them. Who stands between a
- * program and this header may say what it knows beyond that, so that findings are named as the
- * program does. Without OMPRMA_CHECK=full the other functions do nothing that matters.
- */
-
-/* Whether OMPRMA_CHECK=full. False before omprma_init(). Blocks: no. */
-OMPRMA_API bool omprma_check_wanted(void);
-
-/*
- * Where in the program's source the calling thread's next omprma_alloc() or omprma_free() comes
- * from, "a.c:12", for which variable (each may be NULL: not known), and how many bytes at the
- * beginning of the block are nobody's. Otherwise the function that calls is named. The texts are
- * copied. Blocks: no.
- */
-OMPRMA_API void omprma_check_place(const char *where, const char *variable, size_t padding);
-
-/*
- * For the calling thread's next omprma_launch(): begins[i] is the address of what argument i stands
- * for, which must be memory of the device, though the argument may point beside it, as pointers to
- * sections of arrays do; 0: it is not known what the argument is. `begins` is used until the launch
- * returns, and so is names[i], the name of the variable, plain or as compilers write it
- * (";name;file;line;column;;"); either may be NULL. Blocks: no.
- */
-OMPRMA_API void omprma_check_begins(const omprma_addr_t *begins, const char *const *names,
-                                    size_t count);
-
-/* Kernels of the device reach the block that holds the address by other ways than arguments and
- * addresses that were submitted, so they may write it; 0: all blocks. Blocks: no. */
-OMPRMA_API void omprma_check_reaches(int device, omprma_addr_t address);
-
 /* ---- images ------------------------------------------------------------------------------- */
 
 /* A kernel or a global variable of an image. */

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "host/check.h"
 #include "host/devices.h"
 
 omprma_status_t omprma_device_ask(int number, uint32_t what, const void *question, size_t bytes,
@@ -27,8 +26,6 @@ omprma_status_t omprma_device_ask(int number, uint32_t what, const void *questio
                          "possible",
                          device_name(device), bytes, question, answer, OMPRMA_QUESTION);
     runtime_lock(device->runtime);
-    if (device->check)
-        check_command(device, 0, question, bytes);
     status = device_command(device, &record, &came, text, sizeof(text));
     runtime_unlock(device->runtime);
     if (status != OMPRMA_OK)

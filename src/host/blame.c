@@ -7,7 +7,8 @@
 
 enum { PAGE_BYTES = 4096 };
 
-bool blame_program_has(uint64_t address, char *words, size_t room)
+/* In words too: " (heap of the program)". */
+static bool program_has(uint64_t address, char *words, size_t room)
 {
     FILE *maps = fopen("/proc/self/maps", "re");
     char line[512];
@@ -62,6 +63,6 @@ void blame_address(struct device *device, uint64_t address, char *text, size_t r
         return;
     if (was_given_back(device, address))
         snprintf(text + used, room - used, ": that is device memory which was freed");
-    else if (blame_program_has(address, where, sizeof(where)))
+    else if (program_has(address, where, sizeof(where)))
         snprintf(text + used, room - used, ": that is a host pointer%s", where);
 }

@@ -12,9 +12,6 @@
 /* Notes an arena that the device gives back; the last few are known. */
 void blame_note_release(struct device *device, omprma_addr_t base, uint64_t bytes);
 
-/* Has the program memory there? In words too: " (heap of the program)". */
-bool blame_program_has(uint64_t address, char *words, size_t room);
-
 /* Notes the address, and appends to `text` what it is, if anything is known. */
 void blame_address(struct device *device, uint64_t address, char *text, size_t room);
 

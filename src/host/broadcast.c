@@ -257,7 +257,6 @@ omprma_status_t omprma_broadcast(omprma_queue_t *const *queues, const omprma_add
         for (size_t i = 0; i < count && status == OMPRMA_OK && !direct; i++) {
             if (!queues[i]->device->check)
                 break;
-            check_write(queues[i]->device, to[i], from, bytes);
             status = check_order(queues[i], queues[i]->device);
         }
         if (status == OMPRMA_OK && !direct)

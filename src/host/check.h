@@ -1,8 +1,8 @@
 /*
  * check.h: OMPRMA_CHECK=full: the books of a device's blocks: where each was allocated and freed,
- * which parts were ever written, which of them kernels may reach; what operations and launches make
- * of that. Moves nothing itself but for the order of queues; red zones and what lies in blocks are
- * the business of zones.h. device->check is NULL when it is off, and nothing here is called then.
+ * and which kernel was given it last; what an address or a launch's argument is by them. It moves
+ * nothing itself, but orders queues. Red zones and what lies in blocks are the business of zones.h.
+ * device->check is NULL when it is off, and nothing here is called then.
  *
  * Thread: with runtime->lock held. Blocks: no.
  */
@@ -26,13 +26,6 @@ enum check_state {
     CHECK_LEAVING /* it is read once more */
 };
 
-enum { CHECK_PARTS = 64 };
-
-/* A part of a block that was written, from its beginning. */
-struct check_part {
-    uint64_t from, to;
-};
-
 struct check_block {
     RB_ENTRY(check_block) link;
     struct check_block *next; /* in a list of those that were freed */
@@ -40,13 +33,8 @@ struct check_block {
     uint64_t number;          /* never the same again */
     omprma_addr_t raw, begin; /* the allocator's block, the caller's */
     uint64_t raw_bytes, bytes;
-    uint64_t front, back; /* bytes of the red zones in front of and behind the caller's */
     struct origin made, freed;
-    omprma_addr_t kernel;     /* the last one that had it among its arguments; 0: none */
-    bool written;             /* all of it, as far as is known */
-    bool reachable;           /* its address lies in memory that kernels can read */
-    struct check_part *parts; /* that were written, ascending, apart from each other */
-    uint32_t part_count;
+    omprma_addr_t kernel;   /* the last one that had it among its arguments; 0: none */
     struct retired *before; /* what was under way when it was freed */
     struct look *look;      /* what is being read of it */
 };
@@ -59,10 +47,6 @@ struct check {
     uint32_t kept;
     struct check_block *past, *past_last; /* given back: the last ones, to tell what was there */
     uint32_t past_count;
-    uint32_t unwritten;         /* live blocks that were not wholly written */
-    bool any_reachable;         /* there are addresses of blocks in memory that kernels can read, */
-    bool all_reachable;         /* and it is not known of which */
-    omprma_addr_t lowest, most; /* where blocks were so far */
     struct omprma_queue *queue; /* its own transfers */
 };
 
@@ -94,14 +78,9 @@ enum allocator_range check_classify(struct device *device, omprma_addr_t address
 /* Orders a queue behind what is being written into new blocks of `device`. Errors: HOST_MEMORY. */
 omprma_status_t check_order(struct omprma_queue *queue, struct device *device);
 
-/* Operations that are about to be appended. `data`, unless NULL, is what is written: there may be
- * addresses in it. */
-void check_write(struct device *device, omprma_addr_t to, const void *data, uint64_t bytes);
-void check_read(struct device *device, const char *what, omprma_addr_t from, uint64_t bytes);
-void check_launch(struct device *device, omprma_addr_t kernel, const uint64_t *words, size_t count);
-
-/* A command with parameters that are laid out in a way that is not known here; `kernel` 0: it is no
- * launch. */
-void check_command(struct device *device, omprma_addr_t kernel, const void *data, size_t bytes);
+/* A launch that is about to be appended. Which of its arguments point to memory that was freed, or
+ * to that of another device? They are words of 64 bits, or a block of parameters that is looked at
+ * in such words. */
+void check_launch(struct device *device, omprma_addr_t kernel, const void *arguments, size_t bytes);
 
 #endif

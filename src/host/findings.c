@@ -1,7 +1,8 @@
 /*
- * findings.c: see findings.h. The status of a process that has called exit() can only be changed by
- * leaving it early, so it is left by _exit(), after its streams were written, as late as possible:
- * when omprma ends, or, where that was earlier, with this library or when exit() has come to us.
+ * findings.c: a finding is known by its kind and two numbers. The status of a process that has
+ * called exit() can only be changed by leaving it early, so it is left by _exit(), after its
+ * streams were written, as late as possible: when omprma ends, or, where that was earlier, with
+ * this library or when exit() has come to us.
  */
 #define _GNU_SOURCE
 #include "host/findings.h"

@@ -11,12 +11,11 @@
 #include <stdint.h>
 
 enum finding {
-    FINDING_BEFORE,  /* written in front of a block, */
-    FINDING_BEHIND,  /* behind one, */
-    FINDING_LATE,    /* to one that was freed */
-    FINDING_FREED,   /* an argument points to freed memory, */
-    FINDING_NOWHERE, /* to what is no block of the device */
-    FINDING_UNKNOWN, /* read, but never written */
+    FINDING_BEFORE,    /* written in front of a block, */
+    FINDING_BEHIND,    /* behind one, */
+    FINDING_LATE,      /* to one that was freed */
+    FINDING_FREED,     /* an argument points to freed memory, */
+    FINDING_ELSEWHERE, /* to memory of another device */
     FINDING_LEAK
 };
 

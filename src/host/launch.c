@@ -94,10 +94,8 @@ static omprma_status_t launch(struct omprma_queue *queue, omprma_addr_t kernel,
             error_set(OMPRMA_ERR_ARGUMENT,
                       "%s: launch of kernel 0x%llx with %zu %s; at most %d are possible",
                       device_name(queue->device), (unsigned long long)kernel, count, what, most));
-    if (queue->device->check && call->packed)
-        check_command(queue->device, kernel, call->parameters, call->bytes);
-    else if (queue->device->check)
-        check_launch(queue->device, kernel, call->parameters, count);
+    if (queue->device->check)
+        check_launch(queue->device, kernel, call->parameters, call->bytes);
     return call_end(queue, append(queue, &record, call, NULL, 0, &operation));
 }
 

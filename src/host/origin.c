@@ -1,4 +1,8 @@
-/* origin.c: see origin.h. Public function of omprma.h. */
+/*
+ * origin.c: who has called is the first frame of a backtrace behind the public function that lies
+ * in no library of ours and in no OpenMP runtime. Its function's name comes from the symbol table
+ * of its file, and is looked up only when a finding is worded.
+ */
 #define _GNU_SOURCE
 #include "host/origin.h"
 
@@ -12,21 +16,16 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <omprma/omprma.h>
+#include <omprma_private/check.h>
 
 enum { FRAMES = 24, NAME_BYTES = 160 };
 
-static _Thread_local struct {
-    char text[ORIGIN_BYTES];
-    size_t padding;
-} note;
+static _Thread_local char note[ORIGIN_BYTES];
 
-void omprma_check_place(const char *where, const char *variable, size_t padding)
+void omprma_check_place(const char *where, const char *variable)
 {
-    snprintf(note.text, sizeof(note.text), "%s%s%s%s%s", variable ? "for \"" : "",
-             variable ? variable : "", variable ? "\"" : "",
-             where ? (variable ? " at " : "at ") : "", where ? where : "");
-    note.padding = padding;
+    snprintf(note, sizeof(note), "%s%s%s%s%s", variable ? "for \"" : "", variable ? variable : "",
+             variable ? "\"" : "", where ? (variable ? " at " : "at ") : "", where ? where : "");
 }
 
 /* ---- who has called ------------------------------------------------------------------------- */
@@ -54,15 +53,11 @@ static void *program_caller(void *caller)
     return caller;
 }
 
-size_t origin_take(struct origin *origin, void *caller)
+void origin_take(struct origin *origin, void *caller)
 {
-    size_t padding = note.padding;
-
-    memcpy(origin->said, note.text, sizeof(note.text));
-    origin->address = note.text[0] ? NULL : program_caller(caller);
-    note.text[0] = 0;
-    note.padding = 0;
-    return padding;
+    memcpy(origin->said, note, sizeof(note));
+    origin->address = note[0] ? NULL : program_caller(caller);
+    note[0] = 0;
 }
 
 /* ---- its name ------------------------------------------------------------------------------- */

@@ -7,8 +7,6 @@
 #ifndef OMPRMA_HOST_ORIGIN_H
 #define OMPRMA_HOST_ORIGIN_H
 
-#include <stddef.h>
-
 enum { ORIGIN_BYTES = 192, ORIGIN_WORDS = 384 };
 
 struct origin {
@@ -17,8 +15,8 @@ struct origin {
 };
 
 /* What omprma_check_place() has said to the calling thread, which is used up then, or who called:
- * `caller` is where the public function returns to. Returns the padding that was said. */
-size_t origin_take(struct origin *origin, void *caller);
+ * `caller` is where the public function returns to. */
+void origin_take(struct origin *origin, void *caller);
 
 /* In words that go on after "allocated". Returns `words`. */
 const char *origin_words(const struct origin *origin, char words[ORIGIN_WORDS]);

@@ -12,7 +12,6 @@
 #include "host/adapt.h"
 #include "host/call.h"
 #include "host/carry.h"
-#include "host/check.h"
 #include "host/append.h"
 #include "host/issue.h"
 
@@ -264,10 +263,6 @@ static bool begin_copy(struct omprma_queue *queue, bool submit, omprma_addr_t ad
         call_end(queue, *status);
         return false;
     }
-    if (queue->device->check && submit)
-        check_write(queue->device, address, host, bytes);
-    else if (queue->device->check)
-        check_read(queue->device, what, address, bytes);
     return true;
 }
 
@@ -386,7 +381,7 @@ static omprma_status_t retrieve_at_once(struct omprma_queue *queue, omprma_addr_
     *done = bytes == 0;
     if (status == OMPRMA_OK && bytes > 0)
         status = call_check_range(queue->device, "retrieve", from, bytes, &arena);
-    if (status != OMPRMA_OK || *done || !arena || bytes > read_limit(queue) || queue->device->check)
+    if (status != OMPRMA_OK || *done || !arena || bytes > read_limit(queue))
         return status;
     *done = true;
     status = submit_settle_parts(queue, parts, count);
@@ -439,10 +434,6 @@ omprma_status_t omprma_fill(omprma_queue_t *queue, omprma_addr_t to, const void 
     status = call_check_range(queue->device, "fill", to, bytes, &arena);
     if (status != OMPRMA_OK)
         return call_end(queue, status);
-    if (queue->device->check) {
-        check_write(queue->device, to, pattern, pattern_bytes); /* it may be an address */
-        check_write(queue->device, to, NULL, bytes);
-    }
     memcpy(&record.word[1], pattern, pattern_bytes);
     return call_end(queue, queue_append_command(queue, OPERATION_COMMAND, &record, NULL));
 }

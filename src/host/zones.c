@@ -1,7 +1,9 @@
 /*
- * zones.c: see zones.h. Allocating and freeing wait for nothing: fills are ordered before what the
- * program does later (check_order()), and a freed block is looked at when what was under way then
- * is over.
+ * zones.c: allocating and freeing wait for nothing. A new block and its zones are filled in a queue
+ * of the check's own, which the program's later calls are ordered behind (check_order()). A freed
+ * block goes through the states of enum check_state, each when the operations of the one before are
+ * over: first what was under way when it was freed ends; then its zones are read and its memory is
+ * poisoned; then it is kept; then all of it is read once more, and the allocator gets it back.
  */
 #include "host/zones.h"
 
@@ -104,7 +106,7 @@ static void look_begin(struct device *device, struct check_block *block, bool bo
     uint64_t whole = body ? block->bytes : 0;
     uint64_t head = whole < BODY_BYTES ? whole : BODY_BYTES;
     uint64_t tail = whole - head < BODY_BYTES ? whole - head : BODY_BYTES;
-    struct look *look = malloc(sizeof(*look) + block->front + head + tail + block->back);
+    struct look *look = malloc(sizeof(*look) + 2 * ZONES_BYTES + head + tail);
     unsigned char *at;
     omprma_status_t status;
 
@@ -112,10 +114,10 @@ static void look_begin(struct device *device, struct check_block *block, bool bo
         return;
     *look = (struct look){.head = head, .tail = tail};
     at = look->data;
-    status = read_part(device, block->begin - block->front, at, block->front + head);
-    at += block->front + head;
+    status = read_part(device, block->begin - ZONES_BYTES, at, ZONES_BYTES + head);
+    at += ZONES_BYTES + head;
     if (status == OMPRMA_OK)
-        status = read_part(device, block->begin + block->bytes - tail, at, tail + block->back);
+        status = read_part(device, block->begin + block->bytes - tail, at, tail + ZONES_BYTES);
     if (status == OMPRMA_OK)
         status = queue_mark(queue, &look->mark);
     if (status != OMPRMA_OK) /* what was appended still fills it */
@@ -162,19 +164,19 @@ static const char *kernel_words(const struct device *device, const struct check_
 static void judge_zones(const struct device *device, const struct check_block *block)
 {
     const struct look *look = block->look;
-    const unsigned char *back = look->data + block->front + look->head + look->tail;
+    const unsigned char *back = look->data + ZONES_BYTES + look->head + look->tail;
     uint64_t first = 0, last = 0, count;
     char words[CHECK_WORDS], kernel[256];
 
-    count = count_other(look->data, block->front, ZONES_RED, &first, &last);
+    count = count_other(look->data, ZONES_BYTES, ZONES_RED, &first, &last);
     if (count)
         findings_add(FINDING_BEFORE, block->number, 0,
                      "%s: %" PRIu64 " byte%s in front of the %s %s written, %" PRIu64 " to %" PRIu64
                      " bytes before it%s; look for an index below its first one",
                      device_name(device), count, plural(count), check_words(block, words),
-                     count == 1 ? "was" : "were", block->front - last, block->front - first,
+                     count == 1 ? "was" : "were", ZONES_BYTES - last, ZONES_BYTES - first,
                      kernel_words(device, block, kernel, sizeof(kernel)));
-    count = count_other(back, block->back, ZONES_RED, &first, &last);
+    count = count_other(back, ZONES_BYTES, ZONES_RED, &first, &last);
     if (count)
         findings_add(FINDING_BEHIND, block->number, 0,
                      "%s: %" PRIu64 " byte%s behind the %s %s written, at offsets %" PRIu64
@@ -187,7 +189,7 @@ static void judge_zones(const struct device *device, const struct check_block *b
 static void judge_body(const struct device *device, const struct check_block *block)
 {
     const struct look *look = block->look;
-    const unsigned char *body = look->data + block->front;
+    const unsigned char *body = look->data + ZONES_BYTES;
     uint64_t first = 0, last = 0, ignored = 0, in_tail, count;
     char words[CHECK_WORDS], kernel[256];
 
@@ -347,24 +349,22 @@ static void begin_block(struct device *device, struct check_block *block)
     check_insert(device->check, block);
     if (queue_is_full(device->check->queue))
         make_room(device->check->queue);
-    fill(device, block->begin - block->front, ZONES_RED, block->front);
+    fill(device, block->begin - ZONES_BYTES, ZONES_RED, ZONES_BYTES);
     fill(device, block->begin, ZONES_NEW, block->bytes);
-    fill(device, block->begin + block->bytes, ZONES_RED, block->back);
+    fill(device, block->begin + block->bytes, ZONES_RED, ZONES_BYTES);
     runtime_unlock(device->runtime);
 }
 
 omprma_status_t zones_take(struct device *device, uint64_t bytes, struct fit fit,
                            omprma_addr_t *address, void *caller)
 {
-    uint64_t front = bytes >= ALLOCATOR_LARGE ? ALLOCATOR_PAGE : ZONES_BYTES, padding;
+    uint64_t front = bytes >= ALLOCATOR_LARGE ? ALLOCATOR_PAGE : ZONES_BYTES;
     struct check_block *block = calloc(1, sizeof(*block));
     omprma_status_t status;
 
     if (!block)
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory to check a block");
-    padding = origin_take(&block->made, caller);
-    if (padding >= bytes)
-        padding = 0;
+    origin_take(&block->made, caller);
     zones_advance(device);
     block->raw_bytes = front + bytes + ZONES_BYTES;
     fit.residue = (fit.residue - front) & (fit.alignment - 1);
@@ -379,21 +379,10 @@ omprma_status_t zones_take(struct device *device, uint64_t bytes, struct fit fit
         free(block);
         return status;
     }
-    block->begin = block->raw + front + padding;
-    block->bytes = bytes - padding;
-    block->front = ZONES_BYTES + padding;
-    block->back = ZONES_BYTES;
-    *address = block->raw + front;
+    block->begin = *address = block->raw + front;
+    block->bytes = bytes;
     begin_block(device, block);
     return OMPRMA_OK;
-}
-
-/* The block that was given out with this address. */
-static struct check_block *find_given(const struct check *check, omprma_addr_t address)
-{
-    struct check_block *block = check_find(check, address);
-
-    return block && block->begin - (block->front - ZONES_BYTES) == address ? block : NULL;
 }
 
 omprma_status_t zones_give(struct device *device, omprma_addr_t address, void *caller)
@@ -405,7 +394,9 @@ omprma_status_t zones_give(struct device *device, omprma_addr_t address, void *c
 
     origin_take(&origin, caller);
     runtime_lock(device->runtime);
-    block = find_given(device->check, address);
+    block = check_find(device->check, address);
+    if (block && block->begin != address)
+        block = NULL;
     if (block && block->state == CHECK_LIVE) {
         block->freed = origin;
         block->before = retired_note(device, block->raw, device->check->queue);

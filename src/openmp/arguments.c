@@ -74,7 +74,6 @@ static void private_pointer(struct work *work, const struct maps *maps, int i, u
     memcpy(copy, maps->bases[i], maps_bytes(maps, i));
     memcpy(&base, copy, sizeof(base));
     omprma_addr_t pointee = maps_look_up(work, maps->begins[i], 0);
-    place_reached(work->device->remote, pointee);
     if (pointee) {
         pointee -= (uintptr_t)maps->begins[i] - base;
         memcpy(copy, &pointee, sizeof(pointee));
@@ -156,12 +155,8 @@ static uint64_t word_mapped(struct work *work, const struct maps *maps, int i,
     uintptr_t begin = (uintptr_t)maps->begins[i];
     struct mapped *mapped = maps_entered(maps, i);
     if (!mapped &&
-        mapping_find(&work->device->mapping, begin, maps_bytes(maps, i), &mapped) == OVERLAP_NONE) {
-        bool expected = place_wanted && (maps->types[i] & MAP_IMPLICIT) &&
-                        place_was_mapped(work->device->remote, begin);
-        *device_begin = expected ? begin : 0;
+        mapping_find(&work->device->mapping, begin, maps_bytes(maps, i), &mapped) == OVERLAP_NONE)
         return item_base(maps, i);
-    }
     *device_begin = mapped_address(mapped, begin);
     return *device_begin - (begin - item_base(maps, i));
 }
@@ -190,7 +185,6 @@ static bool lambda_attach(struct work *work, const struct maps *maps, int i, uin
     uintptr_t parent = (uintptr_t)maps->begins[map_parent(maps->types[i])];
     if (!pointee)
         return true;
-    place_reached(work->device->remote, pointee);
     return work_submit(work, lambda + ((uintptr_t)maps->bases[i] - parent), &pointee,
                        sizeof(pointee));
 }

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "openmp/maps.h"
-#include "openmp/place.h"
 #include "openmp/report.h"
 
 /* An item that attaches a pointer. */
@@ -191,15 +190,11 @@ static bool range_enter(struct work *work, const struct range *range, struct map
         if (range->bytes == 0)
             return true;
         *mapped = range_make(work, range);
-        if (*mapped && work->computes)
-            place_reached(work->device->remote, (*mapped)->device);
         return *mapped && work_pin(work, *mapped, range->begin, 0);
     }
     if (!range_count(work, range, *mapped))
         return false;
     info_entered(work, *mapped, range, false);
-    if (work->computes)
-        place_reached(work->device->remote, (*mapped)->device);
     return work_follow(work, *mapped) && work_pin(work, *mapped, range->begin, 0);
 }
 

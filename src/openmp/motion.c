@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "openmp/maps.h"
-#include "openmp/place.h"
 #include "openmp/report.h"
 
 omprma_addr_t maps_look_up(struct work *work, const void *begin, size_t bytes)
@@ -134,7 +133,6 @@ bool pointer_attach(struct work *work, struct mapped *mapped, void *pointer, siz
     memcpy(&base, pointer, sizeof(base));
     uint64_t device_base = address ? address - ((uintptr_t)pointee - base) : 0;
     memcpy(value, &device_base, sizeof(device_base));
-    place_reached(work->device->remote, address);
     if (!mapped_attach(mapped, (uintptr_t)pointer, bytes, value, &changed))
         return report(work->where, work->device, "no host memory to attach a pointer");
     if (!changed)

@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "device/launch.h"
+#include <omprma_private/check.h>
+
 #include "openmp/libomp.h"
 #include "openmp/registry.h"
 #include "openmp/report.h"

@@ -6,7 +6,6 @@
 
 #include "openmp/fault.h"
 #include "openmp/loss.h"
-#include "openmp/place.h"
 #include "openmp/report.h"
 
 struct kept {
@@ -149,8 +148,6 @@ static void pinned_end(struct work *work, struct pinned *pinned, bool keep)
     work->spare = pinned;
     if (!mapped_is_over(mapped))
         return;
-    if (place_wanted)
-        place_unmapped(device->remote, mapped->begin, mapped->end);
     if (keep && mapped->share.block) { /* it is small */
         mapping_vacate(&device->mapping, mapped);
         return;

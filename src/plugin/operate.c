@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <omprma_private/check.h>
+
 #include "plugin/plugin.h"
 
 /* Arguments that fit the stack; a launch with more takes them from malloc. */
@@ -29,18 +31,13 @@ void operate_from_15(void)
     atomic_store(&from_15, true);
 }
 
-static void notice_attachment(int device, const void *from, int64_t bytes)
+static void notice_attachment(const void *from, int64_t bytes)
 {
     uint64_t value;
-    bool checks = omprma_check_wanted();
-    if (bytes != sizeof(value) || (!checks && atomic_load_explicit(&from_15, memory_order_relaxed)))
+    if (bytes != sizeof(value) || atomic_load_explicit(&from_15, memory_order_relaxed))
         return;
     memcpy(&value, from, sizeof(value));
-    if (value >> 32 == 0 || value >> 47 != 0)
-        return;
-    if (checks) /* the base of something, which may lie beside it */
-        omprma_check_reaches(plugin_number(device), 0);
-    if (!atomic_load_explicit(&from_15, memory_order_relaxed))
+    if (value >> 32 != 0 && value >> 47 == 0)
         atomic_store_explicit(&attached, true, memory_order_relaxed);
 }
 
@@ -69,7 +66,7 @@ int32_t plugin_submit(int device, void *to, const void *from, int64_t bytes,
     int32_t result = RTL_FAIL;
     if (!plugin_enter(device))
         return result;
-    notice_attachment(device, from, bytes);
+    notice_attachment(from, bytes);
     omprma_queue_t *queue = queue_of(device, used);
     if (queue)
         result = queue_issued(device, used,

@@ -3,7 +3,7 @@
 # through it and through local_omprma.c, whose devices are the process itself and which is as lazy as
 # the interface of libomprma allows; preloaded, as by omprma-run, and not. Also: it exports what
 # programs of every clang look for (runtime_symbols.txt) and nothing else, libomp's functions under
-# libomp's version and all others under VERS1.0, and asks libomprma only for its public functions.
+# libomp's version and all others under VERS1.0, and asks libomprma only for the functions of include.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -36,9 +36,9 @@ extra=$(comm -23 <(echo "$exported") <(echo "$listed"))
 [ -z "$extra" ] || complain "exported, but in no list: ${extra//$'\n'/ }"
 foreign=$(nm -D --undefined-only "$work/libomprma-runtime.so" | awk '{print $2}' |
     grep -E '^(omprma_|P?MPI_)' | while read -r name; do
-    grep -qE "OMPRMA_API .*\b$name\(" "$root/include/omprma/omprma.h" || echo "$name"
+    grep -qE "OMPRMA_API .*\b$name\(" "$root"/include/omprma*/*.h || echo "$name"
 done)
-[ -z "$foreign" ] || complain "used, but not in omprma.h: ${foreign//$'\n'/ }"
+[ -z "$foreign" ] || complain "used, but in no header of omprma: ${foreign//$'\n'/ }"
 
 for combination in 14: 14:preloaded 16: 22:preloaded; do
     version=${combination%:*} preload=

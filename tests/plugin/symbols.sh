@@ -1,6 +1,6 @@
 #!/bin/bash
 # The plugin exports what libomptarget of LLVM 13 to 18 looks for (symbols.txt) and nothing else, and
-# asks libomprma for nothing but its public functions.
+# asks libomprma for nothing but the functions of include.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 build=${BUILD_DIR:-$here/../../build}
@@ -30,11 +30,11 @@ done
 extra=$(comm -13 <(echo "$listed") <(echo "$exported"))
 [ -z "$extra" ] || complain "exported, but in no list: ${extra//$'\n'/ }"
 
-inner=$(nm -D --undefined-only "$plugin" | awk '{print $2}' | grep -E '^omprma_' |
+inner=$(nm -D --undefined-only "$plugin" | awk '{print $2}' | sed 's/@.*//' | grep -E '^omprma_' |
     while read -r name; do
-        grep -qE "OMPRMA_API .*\b$name\(" "$here/../../include/omprma/omprma.h" || echo "$name"
+        grep -qE "OMPRMA_API .*\b$name\(" "$here"/../../include/omprma*/*.h || echo "$name"
     done)
-[ -z "$inner" ] || complain "used, but not in omprma.h: ${inner//$'\n'/ }"
+[ -z "$inner" ] || complain "used, but in no header of omprma: ${inner//$'\n'/ }"
 mpi=$(nm -D --undefined-only "$plugin" | awk '{print $2}' | grep -E '^P?MPI_')
 [ -z "$mpi" ] || complain "the plugin must not call MPI: ${mpi//$'\n'/ }"
 exit $failed

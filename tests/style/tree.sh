@@ -43,7 +43,7 @@ forbid src/cuda '(control|rma|twosided|null|host|plugin|openmp|worker)/|base/[^c
 forbid src/face '(base|control|rma|twosided|null|host|plugin|openmp|cuda|worker)/|mpi\.h' \
     'what the faces share uses at most the public interface'
 # Who is inside and when omprma ends is asked before it has begun and after it has ended.
-if grep -nE '#include [<"](omprma/|face/driver/)' src/face/*.[ch] src/face/end/*.[ch]; then
+if grep -nE '#include [<"](omprma/|omprma_private/|face/driver/)' src/face/*.[ch] src/face/end/*.[ch]; then
     complain 'src/face: only face/driver, what driver libraries share, knows of omprma'
 fi
 if grep -rnwE 'cu[A-Z][A-Za-z0-9_]*|CU[a-z_][A-Za-z0-9_]*|CUDA_[A-Z_]+|hsa_[a-z_]+' src/face; then

@@ -71,9 +71,9 @@ static const struct argp_option options[] = {
     {"on-loss", KEY_ON_LOSS, "end|continue", 0,
      "What a worker that is lost takes with it: the run, or only its devices (default end)", 0},
     {"check", KEY_CHECK, NULL, 0,
-     "Look for device memory that is written out of bounds, used after it was freed, read but "
-     "never "
-     "written, or left at the end; the same as OMPRMA_CHECK=full",
+     "Look for device memory that is written out of bounds, used after it was freed, or left at "
+     "the "
+     "end; the same as OMPRMA_CHECK=full",
      0},
     {"mpi-arg", KEY_MPI_ARG, "ARG", 0, "One more argument for mpirun; may be repeated", 0},
     {"verbose", 'v', NULL, 0, "Say what was chosen and why; -vv for details", 0},
