@@ -34,7 +34,8 @@ if(OMPRMA_GZIP)
 endif()
 
 # deb(COMPONENT PACKAGE SECTION DEPENDS SUMMARY DESCRIPTION): the component's package. Overrides of
-# lintian are those in packaging/debian/lintian-overrides and PACKAGE.lintian-overrides.
+# lintian are those in packaging/debian/lintian-overrides and, by the name without its version,
+# PACKAGE.lintian-overrides.
 function(deb component package section depends summary description)
     string(TOUPPER ${component} upper)
     foreach(pair "PACKAGE_NAME=${package}" "PACKAGE_SECTION=${section}"
@@ -46,8 +47,9 @@ function(deb component package section depends summary description)
     install(FILES ${debian}/copyright ${made}/changelog.Debian.gz ${made}/changelog.gz
         DESTINATION share/doc/${package} COMPONENT ${component} EXCLUDE_FROM_ALL)
     set(overrides ${debian}/lintian-overrides)
-    if(EXISTS ${debian}/${package}.lintian-overrides)
-        list(APPEND overrides ${debian}/${package}.lintian-overrides)
+    string(REGEX REPLACE "[0-9.]+$" "" own ${debian}/${package})
+    if(EXISTS ${own}.lintian-overrides)
+        list(APPEND overrides ${own}.lintian-overrides)
     endif()
     foreach(file IN LISTS overrides)
         file(READ ${file} text)
@@ -59,7 +61,7 @@ function(deb component package section depends summary description)
         COMPONENT ${component} EXCLUDE_FROM_ALL)
 endfunction()
 
-set(soname ${PROJECT_VERSION_MAJOR})
+set(soname ${omprma_interface})
 set(library_package libomprma${soname})
 deb(programs omprma utils
     "${library_package} (= ${deb_version}), openmpi-bin"
@@ -84,7 +86,7 @@ without OpenMP: memory, images, queues and events.\n\
 This package has the library that programs and omprma's plugins use.")
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_GENERATE_SHLIBS ON)
-# Before 1.0 a minor version may change the interface, and the worker must be of the same version.
+# The worker must be of the same version.
 file(WRITE ${made}/shlibs "libomprma ${soname} ${library_package} (>= ${PROJECT_VERSION})\n")
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA ${debian}/triggers ${made}/shlibs)
 

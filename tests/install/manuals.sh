@@ -52,7 +52,8 @@ count=0
 while read -r function; do
     count=$((count + 1))
     [ -s "$man/man3/$function.3" ] || complain "no page $function.3"
-done < <(nm -D --defined-only "$BUILD_DIR/lib/libomprma.so" | grep -oE '\bomprma_[a-z_]+$')
+done < <(nm -D --defined-only "$BUILD_DIR/lib/libomprma.so" |
+    sed -nE 's/.* (omprma_[a-z_]+)@@OMPRMA_[0-9.]+$/\1/p')
 [ "$count" -gt 20 ] || complain "only $count functions found"
 
 # ---- pages are well-formed ---------------------------------------------------------------------------

@@ -124,7 +124,7 @@ chmod 755 "$work"
 cpack --config "$BUILD_DIR/CPackConfig.cmake" -B "$work/packages" >"$work/log" 2>&1 ||
     { cat "$work/log" && fail 'cpack failed'; }
 rm -rf "$work/packages/_CPack_Packages"
-for package in omprma libomprma0 libomprma-dev omprma-llvm-14; do
+for package in omprma 'libomprma[0-9]*' libomprma-dev omprma-llvm-14; do
     compgen -G "$work/packages/${package}_*.deb" >/dev/null || fail "no package $package"
 done
 if command -v lintian >/dev/null; then
