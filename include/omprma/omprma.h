@@ -239,8 +239,8 @@ OMPRMA_API omprma_status_t omprma_module_load(int device, const void *image, siz
  * meanwhile. If the queue fails in the meantime, the call returns that error. So a kernel must not
  * wait for something that the program does only after further calls on the kernel's queue.
  *
- * While it is tried which way is the faster (OMPRMA_ADAPT), a few submits, retrieves and exchanges
- * of 4 KiB or more that find their queue empty wait for their own end, and for nothing else.
+ * While omprma tries which path is the faster (OMPRMA_ADAPT), a submit, a retrieve or an exchange
+ * of 4 KiB or more may block until it is complete, if its queue was empty. Few of them do.
  *
  * When an operation fails, the queue fails: later operations are not run and return the same error,
  * omprma_queue_synchronize() returns it once, and the queue is clean again after that.
@@ -364,7 +364,6 @@ typedef struct omprma_region {
     size_t back_bytes;
     const omprma_part_t *parts;
     size_t part_count;
-    bool waited; /* omprma_queue_synchronize() comes next: what is one command leaves at once */
 } omprma_region_t;
 
 /*
@@ -374,6 +373,16 @@ typedef struct omprma_region {
  * the three. What stands before the one with the error is done.
  */
 OMPRMA_API omprma_status_t omprma_region(omprma_queue_t *queue, const omprma_region_t *region);
+
+/*
+ * As omprma_region() and omprma_queue_synchronize(), in one. `issued`, unless NULL, is called once,
+ * when the region is in the queue or could not be put there, and before the call waits: a caller
+ * that holds locks of its own can give them up there, and others that take them find the region in
+ * the queue. It must call no function of this header. Blocks: yes. Errors: of both; that of
+ * omprma_queue_synchronize() comes first.
+ */
+OMPRMA_API omprma_status_t omprma_region_wait(omprma_queue_t *queue, const omprma_region_t *region,
+                                              void (*issued)(void *data), void *data);
 
 /* Sends what the queue has gathered so far, so that the worker starts on it. Without it, small
  * operations may wait for company until the queue is queried or synchronized. Blocks: no. */
@@ -428,10 +437,10 @@ OMPRMA_API void omprma_hold_end(omprma_hold_t *hold);
 /* ---- events ------------------------------------------------------------------------------- */
 
 /*
- * An event marks a place in a queue. It is complete when all operations before that place are, and
- * has their fate, once and for all: complete without error if all of them succeeded, also when a
- * later operation of the queue fails; with the error if one of them failed, be it a wait for
- * another event that did, also when the queue is synchronized later. (What had failed before the
+ * An event marks a place in a queue. It is complete when all operations before that place are. Then
+ * its result stays as it is. If all of these operations succeeded, it has no error, also when a
+ * later operation of the queue fails. If one of them failed, be it a wait for another event that
+ * failed, it has that error, also when the queue is synchronized later. (What had failed before the
  * queue was last synchronized is past.) An event that was never recorded is complete. Recording
  * again moves it; waits that were issued before keep the old place. Destroying an event does not
  * disturb waits that were issued before.

@@ -629,12 +629,17 @@ void queue_send_wanted(struct omprma_queue *queue)
     queue_flush(queue);
 }
 
+static void wait_until_idle(struct omprma_queue *queue)
+{
+    if (!queue_is_idle(queue))
+        progress_wait(queue->device->runtime, idle_predicate, queue);
+}
+
 void queue_settle(struct omprma_queue *queue)
 {
     queue->waiters++;
     queue_send_wanted(queue);
-    if (!queue_is_idle(queue))
-        progress_wait(queue->device->runtime, idle_predicate, queue);
+    wait_until_idle(queue);
     queue->waiters--;
 }
 
@@ -695,17 +700,31 @@ static void observed_settle(struct omprma_queue *queue)
     observers_idle(runtime->observers, queue, &wait);
 }
 
-omprma_status_t queue_synchronize(struct omprma_queue *queue)
+static omprma_status_t take_error(struct omprma_queue *queue)
 {
     omprma_status_t status;
 
-    if (queue->device->runtime->observers)
-        observed_settle(queue);
-    else
-        queue_settle(queue);
     if (!queue->failed)
         return OMPRMA_OK;
     status = failure_report(queue->failed);
     queue_clear(queue);
     return status;
+}
+
+omprma_status_t queue_synchronize(struct omprma_queue *queue)
+{
+    if (queue->device->runtime->observers)
+        observed_settle(queue);
+    else
+        queue_settle(queue);
+    return take_error(queue);
+}
+
+omprma_status_t queue_synchronize_sent(struct omprma_queue *queue)
+{
+    queue->waiters++;
+    wait_until_idle(queue);
+    queue->waiters--;
+    observe_idle(queue->device->runtime->observers, queue, NULL);
+    return take_error(queue);
 }

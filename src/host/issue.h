@@ -14,8 +14,7 @@ bool queue_advance(struct omprma_queue *queue);
 /* Closes the open message and issues what can be issued. */
 void queue_flush(struct omprma_queue *queue);
 
-/* The same before somebody waits for all that matters: the worker is asked to say when it is done.
- */
+/* The same before somebody waits: the worker is asked to say when all that matters is done. */
 void queue_send_wanted(struct omprma_queue *queue);
 
 /* Makes sure that an operation will end without anybody's further doing. */
@@ -41,6 +40,9 @@ void queue_settle_operation(struct operation *operation);
 
 /* Flushes and waits. Returns and clears the queue's error. */
 omprma_status_t queue_synchronize(struct omprma_queue *queue);
+
+/* The same right after queue_send_wanted(), while nothing is traced. */
+omprma_status_t queue_synchronize_sent(struct omprma_queue *queue);
 
 /* The same, but the worker watches where it can: nobody comes back to this side. Nothing for NULL
  * and what has ended well. Errors: HOST_MEMORY. */

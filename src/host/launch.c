@@ -1,5 +1,6 @@
 /*
- * launch.c: launches, and regions: a launch with what is copied before and after it. Public
+ * launch.c: launches, and regions: a launch with what is copied before and after it. A region with
+ * little data is appended as one command, any other as the calls that it stands for. Public
  * functions of omprma.h.
  */
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include "host/check.h"
 #include "host/image.h"
 #include "host/issue.h"
+#include "host/memory.h"
 #include "host/submit.h"
 #include "host/turn.h"
 
@@ -77,26 +79,32 @@ static omprma_status_t append(struct omprma_queue *queue, struct wire_record *re
     return OMPRMA_OK;
 }
 
-/* What is called with `count` of something, of which `most` are possible. */
+/* What is called with `count` of something, of which `most` are possible. With the lock. */
+static omprma_status_t append_launch(struct omprma_queue *queue, omprma_addr_t kernel,
+                                     const struct kernel_call *call, size_t count, int most,
+                                     const char *what)
+{
+    struct wire_record record = {.code = WIRE_LAUNCH, .word = {kernel}};
+    struct operation *operation;
+
+    if (kernel == 0 || count > (size_t)most || (count && !call->parameters))
+        return error_set(OMPRMA_ERR_ARGUMENT,
+                         "%s: launch of kernel 0x%llx with %zu %s; at most %d are possible",
+                         device_name(queue->device), (unsigned long long)kernel, count, what, most);
+    if (queue->device->check)
+        check_launch(queue->device, kernel, call->parameters, call->bytes);
+    return append(queue, &record, call, NULL, 0, &operation);
+}
+
 static omprma_status_t launch(struct omprma_queue *queue, omprma_addr_t kernel,
                               const struct kernel_call *call, size_t count, int most,
                               const char *what)
 {
-    struct wire_record record = {.code = WIRE_LAUNCH, .word = {kernel}};
-    struct operation *operation;
     omprma_status_t status = call_begin(queue);
 
     if (status != OMPRMA_OK)
         return status;
-    if (kernel == 0 || count > (size_t)most || (count && !call->parameters))
-        return call_end(
-            queue,
-            error_set(OMPRMA_ERR_ARGUMENT,
-                      "%s: launch of kernel 0x%llx with %zu %s; at most %d are possible",
-                      device_name(queue->device), (unsigned long long)kernel, count, what, most));
-    if (queue->device->check)
-        check_launch(queue->device, kernel, call->parameters, call->bytes);
-    return call_end(queue, append(queue, &record, call, NULL, 0, &operation));
+    return call_end(queue, append_launch(queue, kernel, call, count, most, what));
 }
 
 omprma_status_t omprma_launch(omprma_queue_t *queue, omprma_addr_t kernel,
@@ -163,9 +171,9 @@ static omprma_status_t settle_hosts(struct omprma_queue *queue, const omprma_reg
 }
 
 /* As one command. */
-static omprma_status_t append_region(struct omprma_queue *queue, const omprma_region_t *region)
+static omprma_status_t append_region(struct omprma_queue *queue, const omprma_region_t *region,
+                                     const struct kernel_call *call)
 {
-    const struct kernel_call call = {region->geometry, region->arguments, 8 * region->count, false};
     struct observer *observers = queue->device->runtime->observers;
     struct wire_record record = {
         .code = WIRE_REGION,
@@ -183,7 +191,7 @@ static omprma_status_t append_region(struct omprma_queue *queue, const omprma_re
             submit_place_parts(region->parts, region->part_count, region->back_bytes, &to, &parts);
     if (status != OMPRMA_OK)
         return status;
-    status = append(queue, &record, &call, region->from, (uint32_t)region->bytes, &operation);
+    status = append(queue, &record, call, region->from, (uint32_t)region->bytes, &operation);
     if (status != OMPRMA_OK) {
         free(parts);
         return status;
@@ -197,39 +205,32 @@ static omprma_status_t append_region(struct omprma_queue *queue, const omprma_re
     return OMPRMA_OK;
 }
 
-/* False: it is to be done one by one. */
-static bool region_at_once(struct omprma_queue *queue, const omprma_region_t *region,
+/* With the lock. False: it is to be done one by one. */
+static bool append_at_once(struct omprma_queue *queue, const omprma_region_t *region,
                            omprma_status_t *status)
 {
-    bool goes;
+    const struct kernel_call call = {region->geometry, region->arguments, 8 * region->count, false};
 
-    if (region->bytes == 0 && region->back_bytes == 0)
-        return false;
-    *status = call_begin(queue);
-    if (*status != OMPRMA_OK)
+    if (region->bytes == 0 && region->back_bytes == 0) {
+        *status = append_launch(queue, region->kernel, &call, region->count,
+                                OMPRMA_LAUNCH_ARGUMENTS, "arguments");
         return true;
-    goes =
-        goes_at_once(queue, region) && is_in_arenas(queue->device, region) &&
-        (!region->back_bytes || submit_check_parts(queue->device, region->back_bytes, region->parts,
-                                                   region->part_count) == OMPRMA_OK);
-    if (goes)
-        *status = settle_hosts(queue, region);
-    if (goes && *status == OMPRMA_OK)
-        *status = append_region(queue, region);
-    if (goes && *status == OMPRMA_OK && region->waited)
-        queue_send_wanted(queue);
-    call_end(queue, *status);
-    return goes;
+    }
+    if (!goes_at_once(queue, region) || !is_in_arenas(queue->device, region))
+        return false;
+    if (region->back_bytes && submit_check_parts(queue->device, region->back_bytes, region->parts,
+                                                 region->part_count) != OMPRMA_OK)
+        return false;
+    *status = settle_hosts(queue, region);
+    if (*status == OMPRMA_OK)
+        *status = append_region(queue, region, &call);
+    return true;
 }
 
-omprma_status_t omprma_region(omprma_queue_t *queue, const omprma_region_t *region)
+static omprma_status_t region_one_by_one(struct omprma_queue *queue, const omprma_region_t *region)
 {
     omprma_status_t status = OMPRMA_OK;
 
-    if (!region)
-        return error_set(OMPRMA_ERR_ARGUMENT, "region is NULL");
-    if (region_at_once(queue, region, &status))
-        return status;
     if (region->bytes > 0)
         status = omprma_submit(queue, region->to, region->from, region->bytes);
     if (status == OMPRMA_OK)
@@ -239,4 +240,66 @@ omprma_status_t omprma_region(omprma_queue_t *queue, const omprma_region_t *regi
         status = omprma_retrieve_parts(queue, region->back, region->back_bytes, region->parts,
                                        region->part_count);
     return status;
+}
+
+static omprma_status_t region_begin(struct omprma_queue *queue, const omprma_region_t *region)
+{
+    return region ? call_begin(queue) : error_set(OMPRMA_ERR_ARGUMENT, "region is NULL");
+}
+
+omprma_status_t omprma_region(omprma_queue_t *queue, const omprma_region_t *region)
+{
+    omprma_status_t status = region_begin(queue, region);
+    bool whole;
+
+    if (status != OMPRMA_OK)
+        return status;
+    whole = append_at_once(queue, region, &status);
+    call_end(queue, status);
+    return whole ? status : region_one_by_one(queue, region);
+}
+
+/* Waits without giving up the lock in between. */
+static omprma_status_t region_end(struct omprma_queue *queue, void (*issued)(void *data),
+                                  void *data)
+{
+    omprma_status_t status;
+
+    queue_send_wanted(queue);
+    if (issued)
+        issued(data);
+    status = queue_synchronize_sent(queue);
+    memory_give_back_retired(queue->device);
+    return call_end(queue, status);
+}
+
+/* `whole` and `status`: what append_at_once() said; the lock is given up. */
+static omprma_status_t region_end_apart(struct omprma_queue *queue, const omprma_region_t *region,
+                                        bool whole, omprma_status_t status,
+                                        void (*issued)(void *data), void *data)
+{
+    omprma_status_t ended;
+
+    if (!whole)
+        status = region_one_by_one(queue, region);
+    if (issued)
+        issued(data);
+    ended = omprma_queue_synchronize(queue);
+    return ended != OMPRMA_OK ? ended : status;
+}
+
+omprma_status_t omprma_region_wait(omprma_queue_t *queue, const omprma_region_t *region,
+                                   void (*issued)(void *data), void *data)
+{
+    omprma_status_t status = region_begin(queue, region);
+    bool whole = true;
+
+    if (status == OMPRMA_OK) {
+        whole = append_at_once(queue, region, &status);
+        if (whole && status == OMPRMA_OK && !queue->device->check &&
+            !observers_need_steps(queue->device->runtime->observers))
+            return region_end(queue, issued, data);
+        call_end(queue, status);
+    }
+    return region_end_apart(queue, region, whole, status, issued, data);
 }

@@ -238,10 +238,8 @@ bool arguments_build(struct work *work, const struct maps *maps, size_t leading,
     enum { FEW = sizeof(arguments->few) / sizeof(arguments->few[0]) };
     size_t room = leading + (size_t)maps->count, few_offsets[FEW];
     struct privates privates = {.offsets = few_offsets};
-    arguments->words = arguments->few;
+    arguments_begin(arguments);
     arguments->count = leading;
-    arguments->begins = NULL;
-    arguments->names = NULL;
     if (room > FEW) {
         arguments->words = calloc(room, sizeof(*arguments->words));
         privates.offsets = calloc(room, sizeof(*privates.offsets));

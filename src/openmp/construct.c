@@ -1,9 +1,10 @@
 /*
- * construct.c: The device is chosen, then a work is made and given all of the construct: maps, the
- * region, what comes back. It is waited for, or, of a nowait construct that libomp runs as a task,
- * left in flight. Where the run goes on after a loss, the list of maps is kept, so that the host
- * finds it as it was. A construct that takes part in a reduction over tasks waits, and is alone
- * where it maps what is shared.
+ * construct.c: the device is chosen, then a work is made and given all of the construct, with the
+ * device's lock held: maps, the region, what comes back. It is waited for, or, of a nowait construct
+ * that libomp runs as a task, left in flight. A region that is waited for goes into the queue with
+ * the wait. Where the run goes on after a loss, the list of maps is kept, so that the host finds it
+ * as it was. A construct that takes part in a reduction over tasks waits, and is alone where it maps
+ * what is shared.
  */
 #include "openmp/construct.h"
 
@@ -35,21 +36,20 @@ static bool construct_move(struct work *work, const struct construct *construct)
     return maps_update(work, maps);
 }
 
-/* Begins a work and issues all of the construct; true in *right: it went well. */
+/* Begins a work and issues all of the construct; true in *right: it went well. The caller holds the
+ * device's lock. */
 static struct work *construct_issue(struct device *device, struct construct *construct,
-                                    enum work_kind kind, bool *right)
+                                    enum work_kind kind, struct launch *launch, bool *right)
 {
     bool region = construct->kind == CONSTRUCT_REGION;
     struct work *work = NULL;
-    pthread_mutex_lock(&device->lock);
     if (!region || device_is_lost(device) ||
         region_find(device, &construct->call, construct->where))
         work = work_begin_locked(device, construct->where, kind);
     if (work)
         *right = !maps_are_damaged(work, &construct->maps) &&
-                 (region ? region_issue(work, &construct->call, &construct->maps)
+                 (region ? region_issue(work, &construct->call, &construct->maps, launch)
                          : construct_move(work, construct));
-    pthread_mutex_unlock(&device->lock);
     return work;
 }
 
@@ -73,8 +73,13 @@ static bool maps_are_small(const struct maps *maps)
 static bool construct_fly(struct device *device, struct construct *construct)
 {
     enum work_kind kind = maps_are_small(&construct->maps) ? WORK_SMALL : WORK_FLIGHT;
+    struct launch launch;
     bool right;
-    struct work *work = construct_issue(device, construct, kind, &right);
+    launch_begin(&launch);
+    pthread_mutex_lock(&device->lock);
+    struct work *work = construct_issue(device, construct, kind, &launch, &right);
+    pthread_mutex_unlock(&device->lock);
+    launch_clear(&launch);
     if (!work)
         return false;
     if (!right || !work_depart(work)) {
@@ -87,11 +92,19 @@ static bool construct_fly(struct device *device, struct construct *construct)
 
 static enum work_result construct_wait(struct device *device, struct construct *construct)
 {
-    bool right;
-    struct work *work =
-        construct_issue(device, construct, loss_goes_on() ? WORK_SPARED : WORK_WAITED, &right);
-    enum work_result result = work ? work_end(work) : WORK_FAILED;
-    return work && right ? result : WORK_FAILED;
+    enum work_kind kind = loss_goes_on() ? WORK_SPARED : WORK_WAITED;
+    enum work_result result = WORK_FAILED;
+    struct launch launch;
+    bool right = false;
+    launch_begin(&launch);
+    pthread_mutex_lock(&device->lock);
+    struct work *work = construct_issue(device, construct, kind, &launch, &right);
+    if (work)
+        result = work_end_locked(work);
+    else
+        pthread_mutex_unlock(&device->lock);
+    launch_clear(&launch);
+    return right ? result : WORK_FAILED;
 }
 
 static bool maps_share(const struct maps *maps)

@@ -1,6 +1,7 @@
 /*
- * region.c: Maps are entered, arguments are built from what was entered, then the launch goes
- * between what comes and what leaves, in one work. What clauses leave open the worker chooses.
+ * region.c: maps are entered, arguments are built from what was entered, and the launch goes between
+ * what comes and what leaves, in one work: it waits for what is gathered on both sides of it. What
+ * clauses leave open the worker chooses.
  */
 #include "openmp/region.h"
 
@@ -48,33 +49,38 @@ static uint32_t region_limit(const struct region_call *call)
     return is_clause ? (uint32_t)limit : 0;
 }
 
+void launch_clear_made(struct launch *launch)
+{
+    if (launch->arguments.begins)
+        omprma_check_begins(NULL, NULL, 0);
+    arguments_clear(&launch->arguments);
+}
+
 /* Between the region's maps and what comes back. The core looks at what arguments stand for when it
  * launches, which is when the first of that leaves, or all together. */
 static bool region_launch(struct work *work, const struct region_call *call,
-                          const struct maps *maps)
+                          const struct maps *maps, struct launch *launch)
 {
-    const omprma_geometry_t geometry = {.threads = {region_limit(call)}};
-    omprma_region_t region = {.kernel = call->kernel, .geometry = &geometry};
-    struct arguments arguments;
-    bool right = arguments_build(work, maps, call->leading, &arguments);
-    if (right && call->leading > 0)
-        arguments.words[0] = launch_word((uint32_t)call->threads);
-    if (right && !work->lost && info_wants(INFO_KERNEL))
+    struct arguments *arguments = &launch->arguments;
+    if (!arguments_build(work, maps, call->leading, arguments))
+        return false;
+    if (call->leading > 0)
+        arguments->words[0] = launch_word((uint32_t)call->threads);
+    if (!work->lost && info_wants(INFO_KERNEL))
         info_kernel(work->device, call);
-    region.arguments = arguments.words;
-    region.count = arguments.count;
-    if (arguments.begins)
-        omprma_check_begins(arguments.begins, arguments.names, arguments.count);
-    if (right)
-        work_launch_between(work, &region);
-    right = right && maps_leave(work, maps);
-    if (arguments.begins)
-        omprma_check_begins(NULL, NULL, 0);
-    arguments_clear(&arguments);
-    return right;
+    launch->geometry = (omprma_geometry_t){.threads = {region_limit(call)}};
+    launch->region = (omprma_region_t){.kernel = call->kernel,
+                                       .geometry = &launch->geometry,
+                                       .arguments = arguments->words,
+                                       .count = arguments->count};
+    if (arguments->begins)
+        omprma_check_begins(arguments->begins, arguments->names, arguments->count);
+    work_launch_between(work, &launch->region);
+    return maps_leave(work, maps);
 }
 
-bool region_issue(struct work *work, const struct region_call *call, const struct maps *list)
+bool region_issue(struct work *work, const struct region_call *call, const struct maps *list,
+                  struct launch *launch)
 {
     enum { FEW = 64 };
     struct device *device = work->device;
@@ -95,5 +101,5 @@ bool region_issue(struct work *work, const struct region_call *call, const struc
         echo_print("Call to targetDataBegin failed, abort target.");
         echo_print("Failed to process data before launching the kernel.");
     }
-    return right && region_launch(work, call, maps);
+    return right && region_launch(work, call, maps, launch);
 }

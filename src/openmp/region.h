@@ -18,8 +18,16 @@ struct arguments {
     uint64_t few[64]; /* `words`, where they fit */
 };
 
+/* None so far: there is nothing to clear. */
+static inline void arguments_begin(struct arguments *arguments)
+{
+    arguments->words = arguments->few;
+    arguments->begins = NULL;
+    arguments->names = NULL;
+}
+
 /* Of a list that was entered; sends private variables. `leading` words are zero. The caller holds
- * the device's lock and calls arguments_clear(). */
+ * the device's lock. */
 bool arguments_build(struct work *work, const struct maps *maps, size_t leading,
                      struct arguments *arguments);
 void arguments_clear(struct arguments *arguments);
@@ -36,7 +44,30 @@ struct region_call {
  * given up meanwhile. */
 bool region_find(struct device *device, struct region_call *call, const struct location *where);
 
-/* Issues the whole region; it is complete when the work is. The caller holds the device's lock. */
-bool region_issue(struct work *work, const struct region_call *call, const struct maps *maps);
+/* What is launched. It stays, between launch_begin() and launch_clear(), until the work is over, or
+ * has departed. */
+struct launch {
+    omprma_region_t region;
+    omprma_geometry_t geometry;
+    struct arguments arguments;
+};
+
+static inline void launch_begin(struct launch *launch)
+{
+    arguments_begin(&launch->arguments);
+}
+
+void launch_clear_made(struct launch *launch);
+
+static inline void launch_clear(struct launch *launch)
+{
+    if (launch->arguments.words != launch->arguments.few || launch->arguments.begins)
+        launch_clear_made(launch);
+}
+
+/* Issues the whole region; it is complete when the work is. If the work is waited for, the launch
+ * is left to work_end_locked(). The caller holds the device's lock. */
+bool region_issue(struct work *work, const struct region_call *call, const struct maps *maps,
+                  struct launch *launch);
 
 #endif

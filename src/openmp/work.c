@@ -1,4 +1,8 @@
-/* work.c: see work.h. The only place where the runtime uses queues and events. */
+/*
+ * work.c: the only place where the runtime uses queues and events. Small pieces on their way to the
+ * device are gathered, and so are those on their way back, with a launch between the two; whatever
+ * cannot join them sends them first.
+ */
 #include "openmp/work.h"
 
 #include <stdlib.h>
@@ -287,16 +291,21 @@ bool work_has_arrived(struct work *work)
 /* ---- operations ----------------------------------------------------------------------------- */
 
 /* The launch that was to come, with what is gathered around it: what is to come back has had its
- * waits. `last`: nothing comes behind it. */
-static bool region_send(struct work *work, bool last)
+ * waits. */
+static omprma_region_t *region_take(struct work *work)
 {
     omprma_region_t *region = work->region;
     work->region = NULL;
-    region->waited = last && !work->in_flight;
     if (work->gather)
         gather_give(work->gather, region);
     if (work->scatter && work->scatter->count > 0)
         scatter_give(work->scatter, region);
+    return region;
+}
+
+static bool region_send(struct work *work)
+{
+    omprma_region_t *region = region_take(work);
     return work->lost || work_issued(work, omprma_region(work->queue, region));
 }
 
@@ -305,23 +314,38 @@ static bool work_send_there(struct work *work)
 {
     struct gather *gather = work->gather;
     if (work->region)
-        return region_send(work, false);
+        return region_send(work);
     return !gather || gather->begin == gather->end || work->lost ||
            work_issued(work, gather_issue(gather, work->queue));
 }
 
-static bool send_gathered(struct work *work, bool last)
+static bool send_gathered(struct work *work)
 {
     struct scatter *scatter = work->scatter;
     if (work->region)
-        return region_send(work, last);
+        return region_send(work);
     return work_send_there(work) && (!scatter || scatter->count == 0 || work->lost ||
                                      work_issued(work, scatter_issue(scatter, work->queue)));
 }
 
 bool work_send(struct work *work)
 {
-    return send_gathered(work, true);
+    return (work->region && !work->in_flight) || send_gathered(work);
+}
+
+static void device_unlock(void *device)
+{
+    pthread_mutex_unlock(&((struct device *)device)->lock);
+}
+
+enum work_result work_end_locked(struct work *work)
+{
+    struct device *device = work->device;
+    if (work->region && !work->lost)
+        return work_over(work,
+                         omprma_region_wait(work->queue, region_take(work), device_unlock, device));
+    device_unlock(device);
+    return work_end(work);
 }
 
 void work_launch_between(struct work *work, omprma_region_t *region)
@@ -332,7 +356,7 @@ void work_launch_between(struct work *work, omprma_region_t *region)
 bool work_launch(struct work *work, omprma_addr_t kernel, const omprma_geometry_t *geometry,
                  const uint64_t *words, size_t count)
 {
-    return send_gathered(work, false) &&
+    return send_gathered(work) &&
            (work->lost ||
             work_issued(work, omprma_launch(work->queue, kernel, geometry, words, count)));
 }
@@ -344,8 +368,7 @@ bool work_submit_part(struct work *work, const struct mapped *mapped, const void
     omprma_addr_t to = mapped_address(mapped, (uintptr_t)begin);
     if (work->lost)
         return true;
-    if ((work->region || (work->scatter && work->scatter->count > 0)) &&
-        !send_gathered(work, false))
+    if ((work->region || (work->scatter && work->scatter->count > 0)) && !send_gathered(work))
         return false;
     if (!work->gather)
         work->gather = calloc(1, sizeof(*work->gather));
@@ -359,7 +382,7 @@ bool work_submit_part(struct work *work, const struct mapped *mapped, const void
 
 bool work_submit(struct work *work, omprma_addr_t to, const void *from, size_t bytes)
 {
-    return send_gathered(work, false) &&
+    return send_gathered(work) &&
            (work->lost || work_issued(work, omprma_submit(work->queue, to, from, bytes)));
 }
 
@@ -411,7 +434,7 @@ bool work_retrieve_part(struct work *work, const struct mapped *mapped, void *be
     bool gathers = place && work->scatter;
     if (gathers && scatter_add(work->scatter, &mapped->share, place, from, bytes))
         return true;
-    return send_gathered(work, false) &&
+    return send_gathered(work) &&
            ((gathers && scatter_add(work->scatter, &mapped->share, place, from, bytes)) ||
             retrieve_to(work, place, from, bytes));
 }

@@ -92,7 +92,11 @@ enum work_result {
  */
 enum work_result work_end(struct work *work);
 
-/* The same: is it done? */
+/* The same by one who holds the device's lock, and gives it up: with the region that was to be
+ * launched, if there is one still. It does not wait with the lock held. Not for one in flight. */
+enum work_result work_end_locked(struct work *work);
+
+/* work_end(): is it done? */
 static inline bool work_finish(struct work *work)
 {
     return work_end(work) == WORK_DONE;
@@ -118,15 +122,17 @@ bool work_submit_part(struct work *work, const struct mapped *mapped, const void
                       size_t bytes);
 bool work_retrieve_part(struct work *work, const struct mapped *mapped, void *begin, size_t bytes);
 
-/* Sends what was gathered: nothing more is issued. */
+/* Sends what was gathered: nothing more is issued. A region that is waited for is left to
+ * work_end_locked(). */
 bool work_send(struct work *work);
 
 /* `geometry` may be NULL. */
 bool work_launch(struct work *work, omprma_addr_t kernel, const omprma_geometry_t *geometry,
                  const uint64_t *words, size_t count);
 
-/* Launches what the region says, at work_send(), or before when it is time: together with what is
- * gathered there and, from now on, back, which is put into it. It must stay until then. */
+/* Launches what the region says, at work_send() or work_end_locked(), or before when it is time:
+ * together with what is gathered there and, from now on, back, which is put into it. It must stay
+ * until then. */
 void work_launch_between(struct work *work, omprma_region_t *region);
 
 /* Device memory for the table, see share.h, for a map with this name; none where the host is the

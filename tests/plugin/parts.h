@@ -36,4 +36,15 @@ omprma_status_t omprma_region(omprma_queue_t *queue, const omprma_region_t *regi
     return status;
 }
 
+omprma_status_t omprma_region_wait(omprma_queue_t *queue, const omprma_region_t *region,
+                                   void (*issued)(void *data), void *data)
+{
+    omprma_status_t ended, status = omprma_region(queue, region);
+
+    if (issued)
+        issued(data);
+    ended = omprma_queue_synchronize(queue);
+    return ended != OMPRMA_OK ? ended : status;
+}
+
 #endif

@@ -270,6 +270,91 @@ static void a_region_of_a_failed_queue_brings_nothing(void **state)
     bench_close(&bench);
 }
 
+/* ---- a region and its wait ---- */
+
+struct issued {
+    struct bench *bench;
+    uint64_t commands; /* that were in the queue */
+    int times;
+};
+
+static void note_issued(void *data)
+{
+    struct issued *issued = data;
+
+    issued->commands = commands_since(issued->bench);
+    issued->times++;
+}
+
+static omprma_status_t wait_for(struct bench *bench, const omprma_region_t *region,
+                                struct issued *issued)
+{
+    *issued = (struct issued){.bench = bench};
+    commands_since(bench);
+    return omprma_region_wait(bench->queue, region, note_issued, issued);
+}
+
+static void a_wait_brings_what_comes_back(void **state)
+{
+    static uint64_t large[WORDS];
+    struct bench bench;
+    struct issued issued;
+    omprma_part_t part = {bench.back, 0, 8}, all = {large, 0, BYTES};
+    omprma_region_t region;
+
+    (void)state;
+    bench_open(&bench, &(struct core_options){.delay = 5});
+    core_choose(0, BYTES, true);
+    region = count_here(&bench, &part);
+    assert_ok(wait_for(&bench, &region, &issued));
+    assert_int_equal(bench.back[0], bench.out[0] + 1);
+    assert_int_equal(issued.commands, 1);
+    assert_int_equal(issued.times, 1);
+    assert_int_equal(commands_since(&bench), 0);
+    assert_ok(omprma_region_wait(bench.queue, &region, NULL, NULL));
+    region.bytes = region.back_bytes = 0; /* the launch alone */
+    assert_ok(wait_for(&bench, &region, &issued));
+    assert_int_equal(issued.commands, 1);
+    assert_int_equal(issued.times, 1);
+    region.bytes = region.back_bytes = BYTES; /* one by one */
+    region.parts = &all;
+    assert_ok(wait_for(&bench, &region, &issued));
+    assert_in_range(issued.commands, 1, 4);
+    assert_int_equal(issued.times, 1);
+    assert_int_equal(large[0], bench.out[0] + 1);
+    assert_memory_equal(large + 1, bench.out + 1, BYTES - 8);
+    bench_close(&bench);
+}
+
+/* A caller's locks are given up whatever happens. */
+static void a_wait_tells_of_errors(void **state)
+{
+    struct bench bench;
+    struct issued issued;
+    omprma_part_t part = {bench.back, 0, 8};
+    omprma_region_t good, bad;
+
+    (void)state;
+    bench_open(&bench, &(struct core_options){0});
+    core_make_hole();
+    core_choose(0, BYTES, true);
+    bad = good = count_here(&bench, &part);
+    bad.kernel = 0;
+    assert_int_equal(wait_for(&bench, NULL, &issued), OMPRMA_ERR_ARGUMENT);
+    assert_int_equal(issued.times, 1);
+    assert_int_equal(wait_for(&bench, &bad, &issued), OMPRMA_ERR_ARGUMENT);
+    assert_int_equal(issued.times, 1);
+    assert_non_null(strstr(omprma_error(), "launch of kernel 0x0"));
+    assert_int_equal(omprma_region_wait(NULL, &good, NULL, NULL), OMPRMA_ERR_ARGUMENT);
+    assert_ok(omprma_submit(bench.queue, core_hole, bench.out, 8));
+    assert_int_equal(wait_for(&bench, &good, &issued), OMPRMA_ERR_ADDRESS);
+    assert_int_equal(issued.times, 1);
+    assert_int_equal(bench.back[0], 0);
+    assert_ok(wait_for(&bench, &good, &issued)); /* the queue is clean again */
+    assert_int_equal(bench.back[0], bench.out[0] + 1);
+    bench_close(&bench);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -279,6 +364,8 @@ int main(void)
         cmocka_unit_test(regions_use_host_memory_in_their_order),
         cmocka_unit_test(errors_are_those_of_the_calls),
         cmocka_unit_test(a_region_of_a_failed_queue_brings_nothing),
+        cmocka_unit_test(a_wait_brings_what_comes_back),
+        cmocka_unit_test(a_wait_tells_of_errors),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -139,7 +139,7 @@ void bench_force(struct bench *bench, enum perf_path path)
 }
 
 omprma_status_t bench_region(omprma_queue_t *queue, omprma_addr_t kernel, omprma_addr_t at,
-                             const int64_t *in, int64_t *out)
+                             const int64_t *in, int64_t *out, bool waits)
 {
     const omprma_part_t part = {.to = out, .bytes = sizeof(*out)};
     const omprma_region_t region = {
@@ -154,7 +154,7 @@ omprma_status_t bench_region(omprma_queue_t *queue, omprma_addr_t kernel, omprma
         .parts = &part,
         .part_count = 1,
     };
-    return omprma_region(queue, &region);
+    return waits ? omprma_region_wait(queue, &region, NULL, NULL) : omprma_region(queue, &region);
 }
 
 void bench_step_begins(struct bench *bench, enum perf_op op, uint64_t bytes)

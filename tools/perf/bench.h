@@ -85,10 +85,10 @@ void bench_force(struct bench *bench, enum perf_path path);
 /* Makes device 0 go as start-up chose and transfers correct it. */
 void bench_adapt(struct bench *bench);
 
-/* One region on a queue, in one call: submit 8 bytes, launch, retrieve 8 bytes; not waited for. The
- * kernel adds 1 to the value. */
+/* One region on a queue, in one call: submit 8 bytes, launch, retrieve 8 bytes, and wait for that
+ * if `waits`. The kernel adds 1 to the value. */
 omprma_status_t bench_region(omprma_queue_t *queue, omprma_addr_t kernel, omprma_addr_t at,
-                             const int64_t *in, int64_t *out);
+                             const int64_t *in, int64_t *out, bool waits);
 
 /* Measures one operation of one size on all chosen paths. */
 omprma_status_t session_run(struct bench *bench, enum perf_op op, uint64_t bytes);

@@ -83,9 +83,8 @@ static omprma_status_t whole_region(const struct bench *bench, const struct spot
 {
     int64_t in = 1, out = 0;
     const struct spot *spot = &spots[device];
-    omprma_status_t status = bench_region(spot->queue, bench->add[device], spot->at, &in, &out);
-    if (status == OMPRMA_OK)
-        status = omprma_queue_synchronize(spot->queue);
+    omprma_status_t status =
+        bench_region(spot->queue, bench->add[device], spot->at, &in, &out, true);
     return status == OMPRMA_OK ? check_sum(out, 2) : status;
 }
 
@@ -225,7 +224,8 @@ static omprma_status_t head_time(const struct bench *bench, const struct spot *s
                                  double *us)
 {
     int64_t in = 1, out = 0, begin = clock_ns(), issued, again;
-    omprma_status_t status = bench_region(spot->queue, bench->add[device], spot->at, &in, &out);
+    omprma_status_t status =
+        bench_region(spot->queue, bench->add[device], spot->at, &in, &out, false);
     if (status == OMPRMA_OK)
         status = omprma_queue_flush(spot->queue);
     issued = clock_ns() - begin;

@@ -63,9 +63,8 @@ static omprma_status_t region(struct bench *bench, uint64_t bytes)
 {
     int64_t in = 41, out = 0;
     (void)bytes;
-    omprma_status_t status = bench_region(bench->queue, bench->add[0], bench->block, &in, &out);
-    if (status == OMPRMA_OK)
-        status = omprma_queue_synchronize(bench->queue);
+    omprma_status_t status =
+        bench_region(bench->queue, bench->add[0], bench->block, &in, &out, true);
     if (status == OMPRMA_OK && out != 42)
         status =
             error_set(OMPRMA_ERR_KERNEL, "a region returned %lld instead of 42", (long long)out);
