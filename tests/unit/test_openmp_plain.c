@@ -85,17 +85,20 @@ static struct work *begin_region(struct list *list)
 {
     static uint64_t nothing;
     struct region_call call = {.kernel = (uintptr_t)add_one};
-    struct work *work = work_begin(device, NULL, WORK_WAITED);
+    struct work *work = work_begin(device, NULL, WORK_FLIGHT); /* all is issued at once */
     struct list whole = *list;
+    struct launch launch;
     while (whole.count < MOST) { /* the kernel's other words */
         whole.bases[whole.count] = whole.begins[whole.count] = NULL;
         whole.sizes[whole.count] = (int64_t)sizeof(nothing);
         whole.types[whole.count++] = PARAM | MAP_LITERAL;
     }
     struct maps maps = maps_of(&whole);
+    launch_begin(&launch);
     pthread_mutex_lock(&device->lock);
-    assert_true(region_issue(work, &call, &maps));
+    assert_true(region_issue(work, &call, &maps, &launch));
     pthread_mutex_unlock(&device->lock);
+    launch_clear(&launch);
     return work;
 }
 
@@ -302,10 +305,12 @@ static void test_private(void **state)
                 PARAM | MAP_PRIVATE | (i % 2 ? MAP_TO : 0));
         struct maps maps = maps_of(&list);
         struct work *work = work_begin(device, NULL, WORK_WAITED);
+        struct launch launch;
+        launch_begin(&launch);
         pthread_mutex_lock(&device->lock);
-        bool right = region_issue(work, &call, &maps);
-        pthread_mutex_unlock(&device->lock);
-        assert_true(work_finish(work) && right);
+        assert_true(region_issue(work, &call, &maps, &launch));
+        assert_int_equal(work_end_locked(work), WORK_DONE);
+        launch_clear(&launch);
         for (int i = 0; i < MOST; i++)
             assert_int_equal(
                 ((uintptr_t)list.begins[i] - seen[i]) % (list.sizes[i] < PAGE ? 64 : PAGE), 0);
