@@ -402,16 +402,43 @@ OMPRMA_API omprma_status_t omprma_queue_synchronize(omprma_queue_t *queue);
  * once: nothing needs to be flushed. The queue's error stays for omprma_queue_synchronize().
  *
  * The callback runs on whatever thread makes progress: inside any function of this header, also
- * this one, before that returns, or on the progress thread (OMPRMA_PROGRESS_THREAD). Without that
- * thread somebody has to call one that waits or queries now and then. It may call every function
- * whose comment says "Blocks: no" or "when full", the latter on queues that are not full; it must
- * not wait. Callbacks run one at a time, those of one queue in the order of the calls. All have run
- * when omprma_finalize() returns. Blocks: no. Errors: ARGUMENT, HOST_MEMORY, CLOSED; the callback
- * is not called then.
+ * this one, before that returns, or on the progress thread. Without that thread somebody has to
+ * call omprma_progress(), or a function that waits or queries, now and then. It may call every
+ * function whose comment says "Blocks: no" or "when full", the latter on queues that are not full;
+ * it must not wait. Callbacks run one at a time, those of one queue in the order of the calls. All
+ * have run when omprma_finalize() returns. Blocks: no. Errors: ARGUMENT, HOST_MEMORY, CLOSED; the
+ * callback is not called then.
  */
 OMPRMA_API omprma_status_t omprma_queue_notify(omprma_queue_t *queue,
                                                void (*callback)(void *data, omprma_status_t status),
                                                void *data);
+
+/*
+ * The same, but what the queue holds waits for company: it leaves when somebody flushes, queries or
+ * waits for the queue, calls omprma_progress(), or has the progress thread do it, and only when no
+ * answer of the queue's is on its way. Many small operations, each with a callback, then leave in a
+ * few messages. Blocks: no. Errors: the same.
+ */
+OMPRMA_API omprma_status_t omprma_queue_notify_gathered(
+    omprma_queue_t *queue, void (*callback)(void *data, omprma_status_t status), void *data);
+
+/* Makes some progress for all queues: takes what has come in, and calls the callbacks that are due.
+ * For who waits for something of its own, and has operations under way. Blocks: no. Errors: CLOSED.
+ */
+OMPRMA_API omprma_status_t omprma_progress(void);
+
+/*
+ * Asks for the progress thread (`change` is 1), or no longer (-1). As long as it is asked for, by
+ * whomever, what is under way goes on while no thread of the program is inside a function of this
+ * header: this thread of omprma's makes progress, calls callbacks, and flushes queues within a
+ * millisecond after something was put into them that nobody has flushed, queried or waited for. It
+ * leaves that to threads that wait, and sleeps while nothing is under way. It is made at the first
+ * such call and ends in omprma_finalize(); it takes no signals. OMPRMA_PROGRESS_THREAD=1 asks for
+ * it once, from omprma_init() on. Each 1 needs a -1 when what it was for is over, or none. Blocks:
+ * no. Errors: ARGUMENT (another number), HOST_MEMORY (no thread can be made; it is not asked for
+ * then), CLOSED.
+ */
+OMPRMA_API omprma_status_t omprma_progress_thread(int change);
 
 /* A place in a queue where the program holds it. */
 typedef struct omprma_hold omprma_hold_t;

@@ -16,7 +16,6 @@
 #include "cuda/exports.h"
 #include "cuda/host_memory.h"
 #include "cuda/memory.h"
-#include "cuda/pulse.h"
 #include "cuda/result.h"
 
 /* Largest pageable source that is copied rather than waited for. */
@@ -77,11 +76,9 @@ CUresult copy_to_device(struct stream *stream, CUdeviceptr to, const void *from,
     } else if (bytes <= COPIED_MOST) {
         status = submit_copied(stream, to, from, bytes);
     } else {
-        pulse_rest();
         status = omprma_submit(stream->queue, to, from, bytes);
         if (status == OMPRMA_OK)
             status = omprma_queue_synchronize(stream->queue);
-        pulse_resume();
     }
     return result_of(stream->context->gpu, status);
 }

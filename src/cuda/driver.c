@@ -16,7 +16,6 @@
 #include "cuda/context.h"
 #include "cuda/exports.h"
 #include "cuda/gpu.h"
-#include "cuda/pulse.h"
 #include "cuda/result.h"
 #include "cuda/stream.h"
 #include "cuda/thread.h"
@@ -32,13 +31,12 @@ static struct driver {
     pid_t pid;           /* of the process that started omprma: a forked child must not end it */
 } driver = {.once = PTHREAD_ONCE_INIT, .result = CUDA_ERROR_NOT_INITIALIZED};
 
-/* Threads of ours go first: they are inside omprma. */
+/* The thread of host calls goes first: it is inside omprma. */
 __attribute__((destructor)) static void driver_end(void)
 {
     if (!driver.init_done || driver.pid != getpid() || gate_closed())
         return;
     host_calls_end();
-    pulse_end();
     if (gate_close())
         omprma_finalize();
 }

@@ -12,7 +12,6 @@
 #include "base/clock.h"
 #include "cuda/driver.h"
 #include "cuda/exports.h"
-#include "cuda/pulse.h"
 #include "cuda/result.h"
 #include "cuda/stream.h"
 
@@ -216,10 +215,7 @@ CUresult cuEventSynchronize(CUevent event)
     CUresult result = event_begin(&call, event);
 
     if (result == CUDA_SUCCESS) {
-        pulse_rest();
-        omprma_status_t status = omprma_event_synchronize(event->event);
-        pulse_resume();
-        result = result_of(event->gpu, status);
+        result = result_of(event->gpu, omprma_event_synchronize(event->event));
         event_complete(event);
     }
     return api_end(&call, result);

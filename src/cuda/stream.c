@@ -14,7 +14,6 @@
 
 #include "cuda/driver.h"
 #include "cuda/exports.h"
-#include "cuda/pulse.h"
 #include "cuda/result.h"
 #include "cuda/thread.h"
 
@@ -27,14 +26,23 @@ static void stream_free(struct stream *stream)
     free(stream);
 }
 
+/* A GPU begins by itself with what it was given, while the program does something else. Where no
+ * thread can be made for that, it begins when the program waits. */
+static void streams_go_on(void)
+{
+    omprma_progress_thread(1);
+}
+
 /* Under the context's lock. */
 static CUresult stream_make(struct context *context, unsigned flags, struct stream **stream)
 {
+    static pthread_once_t go_on = PTHREAD_ONCE_INIT;
     struct stream *made = calloc(1, sizeof(*made));
     struct gpu *gpu = context->gpu;
 
     if (!made)
         return CUDA_ERROR_OUT_OF_MEMORY;
+    pthread_once(&go_on, streams_go_on);
     made->tag = STREAM_TAG;
     made->flags = flags;
     made->context = context;
@@ -225,7 +233,6 @@ CUresult stream_begin(struct context *context, CUstream handle, struct stream **
 CUresult stream_finish(struct stream *stream, CUresult result)
 {
     atomic_fetch_add(&stream->issued, 1);
-    pulse_watch(stream);
     stream_drop(stream);
     return result;
 }
@@ -233,11 +240,7 @@ CUresult stream_finish(struct stream *stream, CUresult result)
 static CUresult stream_settle(struct stream *stream)
 {
     uint64_t issued = atomic_load(&stream->issued);
-    omprma_status_t status;
-
-    pulse_rest();
-    status = omprma_queue_synchronize(stream->queue);
-    pulse_resume();
+    omprma_status_t status = omprma_queue_synchronize(stream->queue);
     CUresult result = result_of(stream->context->gpu, status);
     if (status == OMPRMA_OK)
         atomic_store(&stream->settled, issued);

@@ -31,11 +31,6 @@ struct stream {
     atomic_uint_least64_t settled; /* of these, known to be over */
     uint64_t joined;        /* of these, the null stream waits for; under the context's lock */
     uint64_t legacy_joined; /* of the null stream's, this waits for; under the context's lock */
-    /* see pulse.h */
-    atomic_bool beating;
-    TAILQ_ENTRY(stream) beat;
-    uint64_t beat_issued;
-    int beats;
 };
 enum { STREAM_TAG = 0x5354524d };
 

@@ -180,6 +180,10 @@ bool incoming_look(struct runtime *runtime)
 {
     bool moved = take_message(runtime);
 
+    atomic_store_explicit(&runtime->looks,
+                          atomic_load_explicit(&runtime->looks, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
+
     for (uint32_t turns = runtime->busy_count; turns > 0; turns--) {
         struct omprma_queue *queue = runtime->busy_first;
 
@@ -221,9 +225,11 @@ void incoming_watch(struct runtime *runtime, int64_t now)
     runtime->hooks.watch_moves(runtime, now);
 }
 
-void incoming_query(struct runtime *runtime)
+bool incoming_query(struct runtime *runtime)
 {
     channel_look_everywhere(runtime->channel);
-    if (!incoming_look(runtime))
-        incoming_watch(runtime, clock_ns());
+    if (incoming_look(runtime))
+        return true;
+    incoming_watch(runtime, clock_ns());
+    return false;
 }

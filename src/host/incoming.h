@@ -13,7 +13,7 @@
 bool incoming_look(struct runtime *runtime);
 
 /* The same for who asks and does not wait: also looks whether the workers live. */
-void incoming_query(struct runtime *runtime);
+bool incoming_query(struct runtime *runtime);
 
 /* Looks whether the workers live. */
 void incoming_watch(struct runtime *runtime, int64_t now_ns);

@@ -1,12 +1,14 @@
-/* progress.c: see progress.h. */
+/*
+ * progress.c: the driver looks again and again until its own wait is over (drive()), and then wakes
+ * another one that waits, the heir, to drive on. The others sleep on a semaphore each. The driver
+ * holds the lock but for moments: it lets in whoever wants it, and releases it while it naps.
+ */
 #define _GNU_SOURCE
 #include "host/progress.h"
 
 #include <sched.h>
-#include <time.h>
 
 #include "base/clock.h"
-#include "base/error.h"
 #include "host/peer.h"
 
 enum {
@@ -14,8 +16,7 @@ enum {
     YIELD_SHARED_NS = 100000, /* and for so long when somebody else wants its processor */
     NAP_NEAR_NS = 2000000,    /* longest sleep when workers can ring */
     NAP_FAR_NS = 50000,       /* when they cannot */
-    PART_PAUSE_NS = 2000000,  /* between two moves to another processor */
-    THREAD_PAUSE_NS = 50000   /* of the progress thread when nothing is going on */
+    PART_PAUSE_NS = 2000000   /* between two moves to another processor */
 };
 
 /* Wakes those whose wait is over. They need no lock to see it. */
@@ -211,47 +212,4 @@ void progress_wait(struct runtime *runtime, bool (*done)(const void *), const vo
     }
     if (!runtime->driven)
         wake_heir(runtime);
-}
-
-static void *progress_main(void *data)
-{
-    struct runtime *runtime = data;
-    struct timespec pause = {.tv_nsec = THREAD_PAUSE_NS};
-
-    while (!atomic_load(&runtime->progress_stop)) {
-        bool moved = false;
-
-        runtime_lock(runtime);
-        if (!runtime->driven) {
-            channel_look_everywhere(runtime->channel);
-            moved = runtime->hooks.look(runtime);
-            if (!moved)
-                runtime->hooks.watch(runtime, clock_ns());
-        }
-        runtime_unlock(runtime);
-        if (!moved)
-            nanosleep(&pause, NULL);
-        else
-            sched_yield();
-    }
-    return NULL;
-}
-
-omprma_status_t progress_thread_start(struct runtime *runtime)
-{
-    if (!runtime->config.progress_thread)
-        return OMPRMA_OK;
-    if (pthread_create(&runtime->progress_thread, NULL, progress_main, runtime) != 0)
-        return error_set(OMPRMA_ERR_HOST_MEMORY, "cannot start the progress thread");
-    runtime->progress_running = true;
-    return OMPRMA_OK;
-}
-
-void progress_thread_stop(struct runtime *runtime)
-{
-    if (!runtime->progress_running)
-        return;
-    atomic_store(&runtime->progress_stop, true);
-    pthread_join(runtime->progress_thread, NULL);
-    runtime->progress_running = false;
 }

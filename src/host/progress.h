@@ -16,8 +16,17 @@ void progress_wait(struct runtime *runtime, bool (*done)(const void *), const vo
 /* Wakes threads in progress_wait() to look again. */
 void progress_signal(struct runtime *runtime);
 
-/* The thread of OMPRMA_PROGRESS_THREAD, if it is wanted. Errors: HOST_MEMORY. */
-omprma_status_t progress_thread_start(struct runtime *runtime);
-void progress_thread_stop(struct runtime *runtime);
+/* Something is under way that was not: the background thread is woken if it sleeps and is wanted.
+ */
+static inline void progress_rouse(struct runtime *runtime)
+{
+    struct background *background = &runtime->background;
+
+    if (!background->made || !atomic_load_explicit(&background->asleep, memory_order_relaxed) ||
+        atomic_load(&background->wanted) <= 0)
+        return;
+    atomic_store(&background->asleep, false);
+    wakes_add_background(&runtime->wakes, &background->wake);
+}
 
 #endif

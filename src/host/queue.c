@@ -29,6 +29,8 @@ static void count_unsettled(struct omprma_queue *queue, int more)
     _Atomic uint32_t *all = &queue->device->unsettled; /* written with the lock only */
 
     queue->unsettled += (uint32_t)more;
+    if (more > 0 && queue->unsettled == 1)
+        progress_rouse(queue->device->runtime);
     atomic_store_explicit(all, atomic_load_explicit(all, memory_order_relaxed) + (uint32_t)more,
                           memory_order_relaxed);
 }

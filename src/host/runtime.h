@@ -19,6 +19,7 @@
  *   call, submit, carry, exchange (helper), broadcast, event, hold, image
  *               the public calls
  *   incoming    what peers send, and their loss, come to queues
+ *   background  a thread that makes progress while nobody waits
  *   watchdog    says what waits for what when nothing moves any more
  *   devices     devices are made; measure (survey, trial), report, trace (clocks): what happened,
  *               for users
@@ -102,6 +103,16 @@ struct adapt_watch {
     uint64_t own;     /* transfers of the same queue since the watch began */
 };
 
+/* The thread that makes progress while nobody waits, see background.h. */
+struct background {
+    _Atomic int wanted; /* by so many */
+    atomic_bool asleep; /* there is none, or it sleeps until it is needed; set with the lock only */
+    atomic_bool ends;   /* for good */
+    bool made;
+    pthread_t thread;
+    sem_t wake;
+};
+
 struct runtime {
     struct runtime_hooks hooks;
     struct waiting_lock lock;
@@ -136,6 +147,7 @@ struct runtime {
 
     struct omprma_queue *busy_first, *busy_last; /* queues with something to issue or test */
     uint32_t busy_count;
+    struct omprma_queue *gathered; /* queues with operations that callbacks stand behind */
     struct operation_pool operations;
     struct observer *observers; /* of the operations' lives; NULL: nobody */
     uint64_t moves;             /* operations issued and ended so far */
@@ -150,9 +162,8 @@ struct runtime {
     int64_t parted_ns;  /* when a waiting thread last moved away from a worker */
     uint32_t next_tag;  /* of two-sided transfers */
 
-    pthread_t progress_thread;
-    bool progress_running;
-    _Atomic bool progress_stop;
+    struct background background;
+    _Atomic uint64_t looks;        /* for what has come in, so far; written with the lock only */
     struct trace *trace;           /* NULL: not recording */
     struct statistics *statistics; /* NULL: nobody wants them */
     char choice[640];              /* the data path chosen, and why */

@@ -15,6 +15,7 @@
 #include "control/mpi_channel.h"
 #include "host/adapt.h"
 #include "host/arrival.h"
+#include "host/background.h"
 #include "host/broken_pipe.h"
 #include "host/check.h"
 #include "host/clocks.h"
@@ -254,6 +255,7 @@ static struct runtime *allocate(void)
                                             .watch_moves = watchdog_look};
     runtime->world.component = "none";
     runtime->limits = limits_usual;
+    atomic_store(&runtime->background.asleep, true); /* there is none yet */
     return runtime;
 }
 
@@ -277,8 +279,8 @@ static omprma_status_t finish_start(struct runtime *runtime)
         clocks_compare(runtime);
         runtime_unlock(runtime);
     }
-    if (status == OMPRMA_OK)
-        status = progress_thread_start(runtime);
+    if (status == OMPRMA_OK && runtime->config.progress_thread)
+        status = background_want(runtime, 1);
     return status;
 }
 
@@ -433,7 +435,7 @@ static void stop(struct runtime *runtime)
 {
     bool was_known = runtime->unresponsive;
 
-    progress_thread_stop(runtime);
+    background_end(runtime);
     say_goodbye(runtime);
     trace_close(runtime);
     if (runtime->statistics)

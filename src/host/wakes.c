@@ -30,4 +30,6 @@ void wakes_run(struct wakes *wakes)
         next = waiter->next; /* once woken, it may be gone */
         sem_post(&waiter->wake);
     }
+    if (wakes->background)
+        sem_post(wakes->background);
 }

@@ -29,6 +29,7 @@ struct wakes {
     int bell_count;
     struct doorbell *bells[WAKES_BELLS];
     struct waiter *waiters;
+    sem_t *background; /* of the thread in background.c; NULL: it is not to be woken */
 };
 
 /* The peer behind a bell, to whom a message was just sent, if it sleeps. NULL: it has none. */
@@ -36,6 +37,12 @@ void wakes_add_bell(struct wakes *wakes, struct doorbell *bell);
 
 /* A thread of ours. It is on no other list. */
 void wakes_add_waiter(struct wakes *wakes, struct waiter *waiter);
+
+static inline void wakes_add_background(struct wakes *wakes, sem_t *wake)
+{
+    wakes->background = wake;
+    wakes->any = true;
+}
 
 /* Wakes them all. To be called on a copy, without the lock. */
 void wakes_run(struct wakes *wakes);
