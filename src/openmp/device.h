@@ -45,7 +45,6 @@ struct device {
     omprma_queue_t *shared[SHARED_MOST];
     int shared_count;
     struct known_kernel kernels[KNOWN_KERNELS];
-    struct flight_line *lines; /* of works in flight in these queues; NULL: none yet */
     pthread_mutex_t load_lock; /* one thread at a time loads images; taken before `lock` */
     atomic_ulong generation;   /* of the registry that the device has */
     _Atomic bool lost;         /* and the run goes on, see loss.h */

@@ -172,7 +172,7 @@ void handle_query(void **place)
         flight_finish(work);
         land(place);
     } else {
-        flight_say_end(work);
+        flight_say_end(work->where);
     }
     gate_leave();
 }

@@ -1,4 +1,10 @@
-/* task.c: see task.h. */
+/*
+ * task.c: stands before libomp's functions for tasks (next_get()). A nowait construct becomes an
+ * object of ours in place of a task of libomp's: it enters the order of its dependences, its
+ * routine runs when its turn has come and leaves it in flight (flight.h), and when it has landed
+ * those that come after it may begin. Whoever waits for tasks first sees to ours (help()), then
+ * calls libomp.
+ */
 #include "openmp/task.h"
 
 #include <dlfcn.h>
@@ -323,7 +329,7 @@ static void task_begin(struct target_task *own)
         atomic_store_explicit(&own->reached, true, memory_order_release);
         return;
     }
-    if (flight_is_watched_here())
+    if (flight_thread_is_ours())
         routine_run_apart(own);
     else
         routine_run(own);
@@ -333,9 +339,14 @@ static void task_begin(struct target_task *own)
         task_over(own);
 }
 
+static bool are_ready(void)
+{
+    return atomic_load_explicit(&tasks.ready_count, memory_order_acquire) > 0;
+}
+
 static struct target_task *ready_take(void)
 {
-    if (atomic_load_explicit(&tasks.ready_count, memory_order_acquire) <= 0)
+    if (!are_ready())
         return NULL;
     pthread_mutex_lock(&tasks.lock);
     struct ordered *ordered = STAILQ_FIRST(&tasks.ready);
@@ -378,8 +389,11 @@ static bool is_over(const struct awaited *awaited)
 static void help_pause(const struct awaited *awaited, int64_t waited_ns)
 {
     int64_t length = waited_ns / NAP_PART;
-    if (!awaited->apart && omp_in_parallel())
+    if (!awaited->apart && omp_in_parallel()) {
+        flight_wait_end();
         __kmpc_omp_taskyield(NULL, awaited->thread, 0);
+        flight_wait_begin();
+    }
     if (waited_ns < YIELDS_NS) {
         sched_yield();
         return;
@@ -391,16 +405,22 @@ static void help_pause(const struct awaited *awaited, int64_t waited_ns)
 static void help(const struct awaited *awaited)
 {
     int64_t last = clock_ns(), now = last;
+    flight_wait_begin();
     while (!is_over(awaited) && !gate_closed()) {
-        tasks_begin();
+        if (are_ready()) {
+            flight_wait_end();
+            tasks_begin();
+            flight_wait_begin();
+        }
         if (flight_look())
             last = now;
         else if (!awaited->patient && now - last >= PATIENCE_NS)
-            return;
+            break;
         else
             help_pause(awaited, now - last);
         now = clock_ns();
     }
+    flight_wait_end();
 }
 
 /* Is all that the calling thread does with tasks libomp's? */

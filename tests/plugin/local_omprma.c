@@ -420,6 +420,79 @@ omprma_status_t omprma_queue_synchronize(omprma_queue_t *queue)
     return omprma_queue_flush(queue);
 }
 
+/* ---- notifications: when somebody makes progress, or on a thread that is asked for -------------
+ */
+
+static struct notice {
+    struct notice *next;
+    omprma_queue_t *queue;
+    void (*callback)(void *data, omprma_status_t status);
+    void *data;
+} * notices;
+
+omprma_status_t omprma_queue_notify(omprma_queue_t *queue,
+                                    void (*callback)(void *data, omprma_status_t status),
+                                    void *data)
+{
+    struct notice *notice = malloc(sizeof(*notice)), **end = &notices;
+    *notice = (struct notice){NULL, queue, callback, data};
+    pthread_mutex_lock(&lock);
+    while (*end)
+        end = &(*end)->next;
+    *end = notice;
+    pthread_mutex_unlock(&lock);
+    return OMPRMA_OK;
+}
+
+omprma_status_t omprma_queue_notify_gathered(omprma_queue_t *queue,
+                                             void (*callback)(void *data, omprma_status_t status),
+                                             void *data)
+{
+    return omprma_queue_notify(queue, callback, data);
+}
+
+/* Callbacks run one at a time. */
+omprma_status_t omprma_progress(void)
+{
+    static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
+    if (pthread_mutex_trylock(&one) != 0)
+        return OMPRMA_OK;
+    pthread_mutex_lock(&lock);
+    struct notice *notice = notices;
+    if (notice)
+        notices = notice->next;
+    pthread_mutex_unlock(&lock);
+    if (notice) {
+        omprma_queue_flush(notice->queue);
+        notice->callback(notice->data, OMPRMA_OK);
+    }
+    free(notice);
+    pthread_mutex_unlock(&one);
+    return OMPRMA_OK;
+}
+
+static atomic_int wanted;
+
+static void *progress_run(void *unused)
+{
+    for (;;) {
+        usleep(50);
+        if (wanted > 0)
+            omprma_progress();
+    }
+    return unused;
+}
+
+omprma_status_t omprma_progress_thread(int change)
+{
+    static atomic_bool made;
+    pthread_t thread;
+    wanted += change;
+    if (!atomic_exchange(&made, true) && pthread_create(&thread, NULL, progress_run, NULL) == 0)
+        pthread_detach(thread);
+    return OMPRMA_OK;
+}
+
 omprma_status_t omprma_queue_destroy(omprma_queue_t *queue)
 {
     if (queue)
