@@ -139,7 +139,8 @@ void queue_brings(struct operation *command, uint64_t bytes, void *to, struct re
 }
 
 omprma_status_t queue_append_read(struct omprma_queue *queue, omprma_addr_t from, uint64_t bytes,
-                                  void *to, struct read_parts *parts, bool may_fail)
+                                  void *to, struct read_parts *parts, bool may_fail,
+                                  struct operation **operation)
 {
     struct wire_record record = {.code = WIRE_READ, .flags = WIRE_REPLY, .word = {from, bytes}};
     struct operation *read;
@@ -148,6 +149,8 @@ omprma_status_t queue_append_read(struct omprma_queue *queue, omprma_addr_t from
     if (status != OMPRMA_OK)
         return status;
     queue_brings(read, bytes, to, parts);
+    if (operation)
+        *operation = read;
     return OMPRMA_OK;
 }
 

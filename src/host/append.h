@@ -18,7 +18,8 @@ omprma_status_t queue_append_command(struct omprma_queue *queue, enum operation_
  * operation then; one of the two is NULL. `may_fail`: it is not known to lie in a live block.
  * Errors: as above. */
 omprma_status_t queue_append_read(struct omprma_queue *queue, omprma_addr_t from, uint64_t bytes,
-                                  void *to, struct read_parts *parts, bool may_fail);
+                                  void *to, struct read_parts *parts, bool may_fail,
+                                  struct operation **operation);
 
 /* The result of a command that was just appended brings data, too: to `to`, or to where `parts`
  * say, which belong to the operation then; one of the two is NULL. */

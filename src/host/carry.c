@@ -1,4 +1,9 @@
-/* carry.c: see carry.h. */
+/*
+ * carry.c: a list of hops for each piece, one behind the other, in queues of ours on the devices. A
+ * queue follows the last step if that is in the other one (follow()). The operation of the user's
+ * queue looks at its pieces, gives the slots of those that have ended back and begins others
+ * (step()) until all have ended.
+ */
 #include "host/carry.h"
 
 #include <stdlib.h>
@@ -8,6 +13,7 @@
 #include "host/helper.h"
 #include "host/issue.h"
 #include "host/order.h"
+#include "host/path/path.h"
 
 enum {
     PARTS = 4,          /* pieces under way at a time; */
@@ -32,23 +38,12 @@ struct part {
 struct carry {
     struct slot_turn turn; /* first */
     struct omprma_queue *queue;
-    struct end {
-        struct device *device; /* NULL: the program */
-        uint64_t at;
-        bool arena;
-    } from, to;
+    struct hop_end from, to;
     enum config_exchange way; /* of an exchange */
     uint64_t bytes, piece_bytes;
     uint64_t begun, done;
     bool failed; /* no further pieces begin */
     struct part part[PARTS];
-};
-
-/* Where a piece stops on its way. */
-struct place {
-    struct device *device; /* NULL: memory of the program */
-    uint64_t at;
-    bool staged, arena;
 };
 
 static struct runtime *runtime_of(const struct carry *carry)
@@ -68,19 +63,34 @@ static bool is_exchange(const struct carry *carry)
 
 /* ---- the steps of a piece ---- */
 
-static int route(const struct carry *carry, const struct part *part, struct place *place)
+/* In a slot of staging memory; NULL: of the program. */
+static struct hop_end slot_of(struct device *device, uint64_t slot)
 {
-    const struct end *from = &carry->from, *to = &carry->to;
+    return (struct hop_end){.device = device, .at = slot, .staged = device, .arena = device};
+}
+
+static struct hop_end end_at(const struct hop_end *end, uint64_t at)
+{
+    struct hop_end place = *end;
+
+    place.at += at;
+    return place;
+}
+
+/* Where the piece stops on its way. */
+static int route(const struct carry *carry, const struct part *part, struct hop_end *place)
+{
+    const struct hop_end *from = &carry->from, *to = &carry->to;
     int count = 0, slots = 0;
 
-    place[count++] = (struct place){from->device, from->at + part->at, false, from->arena};
+    place[count++] = end_at(from, part->at);
     if (from->device && device_is_staged(from->device))
-        place[count++] = (struct place){from->device, part->slot[slots++], true, true};
+        place[count++] = slot_of(from->device, part->slot[slots++]);
     if (is_exchange(carry) && carry->way == EXCHANGE_APPLICATION)
-        place[count++] = (struct place){.at = part->slot[slots++]};
+        place[count++] = slot_of(NULL, part->slot[slots++]);
     if (to->device && device_is_staged(to->device))
-        place[count++] = (struct place){to->device, part->slot[slots++], true, true};
-    place[count++] = (struct place){to->device, to->at + part->at, false, to->arena};
+        place[count++] = slot_of(to->device, part->slot[slots++]);
+    place[count++] = end_at(to, part->at);
     return count;
 }
 
@@ -93,133 +103,33 @@ static omprma_status_t follow(const struct carry *carry, const struct part *part
     return last && last->queue != *queue ? queue_append_wait(*queue, last, WAIT_PART) : OMPRMA_OK;
 }
 
-/* Between the device and its staging memory. */
-static omprma_status_t append_copy(struct omprma_queue *queue, const struct place *from,
-                                   const struct place *to, uint64_t bytes, struct operation **step)
+static const struct path_ops *path_of(const struct carry *carry, const struct hop *hop)
 {
-    struct wire_record record = {
-        .code = from->staged ? WIRE_STORE : WIRE_FETCH,
-        .word = {from->staged ? to->at : from->at, from->staged ? from->at : to->at, bytes},
-    };
-
-    return queue_append_command(queue, OPERATION_COMMAND, &record, step);
-}
-
-static uint16_t flags_of(const struct place *place)
-{
-    return place->staged ? WIRE_STAGED : 0;
-}
-
-/* Between memory of the program and of a worker. */
-static omprma_status_t append_link(struct omprma_queue *queue, const struct place *from,
-                                   const struct place *to, uint64_t bytes, struct operation **step)
-{
-    struct runtime *runtime = queue->device->runtime;
-    bool submit = from->device == NULL;
-    const struct place *here = submit ? from : to, *there = submit ? to : from;
-    struct transfer transfer = {
-        .direction = submit ? TRANSFER_OUT : TRANSFER_IN,
-        .peer = queue->device->peer->rank,
-        .local = (void *)(uintptr_t)here->at,
-        .remote = there->at,
-        .bytes = bytes,
-    };
-    struct wire_record record = {
-        .code = submit ? WIRE_RECV : WIRE_SEND,
-        .flags = flags_of(there),
-        .word = {there->at, bytes, 0, (uint64_t)runtime->world.rank},
-    };
-    omprma_status_t status;
-
-    if (there->arena && paths_bulk(&queue->device->paths, submit, bytes) == PATH_RMA) {
-        status = queue_append_transfer(queue, &transfer, step);
-    } else {
-        record.word[2] = transfer.tag = runtime->next_tag++;
-        status = queue_append_half(queue, &record, &transfer, submit ? DATA_SUBMIT : DATA_RETRIEVE,
-                                   step);
-    }
-    if (status == OMPRMA_OK)
-        (*step)->is_part = true;
-    return status;
-}
-
-/* What a lost worker has begun cannot be taken back: a device keeps its memory then. A slot is
- * spoilt instead. */
-static void name_other(struct operation *step, const struct place *to)
-{
-    step->with = to->staged ? NULL : to->device;
-    step->is_part = true;
-}
-
-static omprma_status_t append_put(struct omprma_queue *queue, const struct place *from,
-                                  const struct place *to, uint64_t bytes, struct operation **step)
-{
-    struct wire_record record = {
-        .code = WIRE_PUT,
-        .flags = flags_of(from),
-        .word = {from->at, to->at, bytes, (uint64_t)to->device->peer->rank},
-    };
-    omprma_status_t status;
-
-    peer_keep_awake(to->device->peer);
-    status = queue_append_access(queue, to->device->peer, &record, step);
-    if (status == OMPRMA_OK)
-        name_other(*step, to);
-    return status;
-}
-
-/* Both halves leave together. *step: the receive. */
-static omprma_status_t append_send(struct omprma_queue *queue, struct omprma_queue *receiver,
-                                   const struct place *from, const struct place *to, uint64_t bytes,
-                                   struct operation **step)
-{
-    struct runtime *runtime = queue->device->runtime;
-    uint32_t tag = runtime->next_tag++;
-    struct wire_record out = {
-        .code = WIRE_SEND,
-        .flags = flags_of(from),
-        .word = {from->at, bytes, tag, (uint64_t)to->device->peer->rank},
-    };
-    struct wire_record in = {
-        .code = WIRE_RECV,
-        .flags = flags_of(to),
-        .word = {to->at, bytes, tag, (uint64_t)from->device->peer->rank},
-    };
-    struct operation *sender;
-    omprma_status_t status = queue_append_command(receiver, OPERATION_COMMAND, &in, step);
-
-    if (status == OMPRMA_OK)
-        status = queue_append_command(queue, OPERATION_COMMAND, &out, &sender);
-    if (status != OMPRMA_OK)
-        return status;
-    name_other(sender, to);
-    operation_drop(&runtime->operations, receiver->sender);
-    receiver->sender = operation_hold(sender);
-    receiver->held = true;
-    sender->releases = receiver;
-    return OMPRMA_OK;
+    if (!hop_is_of_program(hop))
+        return path_pick(carry->way == EXCHANGE_SEND ? &path_send : &path_put, hop);
+    return path_pick(paths_bulk(&hop_there(hop)->device->paths, hop_is_submit(hop), hop->bytes) ==
+                             PATH_RMA
+                         ? &path_put_get
+                         : &path_two_sided,
+                     hop);
 }
 
 /* *last: the step before, and this one then; a reference. */
 static omprma_status_t append_step(const struct carry *carry, const struct part *part,
-                                   const struct place *from, const struct place *to,
+                                   const struct hop_end *from, const struct hop_end *to,
                                    struct operation **last)
 {
-    struct omprma_queue *queue;
+    struct hop hop = {.receiver = part->queue[1],
+                      .from = *from,
+                      .to = *to,
+                      .bytes = part->bytes,
+                      .is_part = true};
     struct operation *step = NULL;
     omprma_status_t status =
-        follow(carry, part, from->device ? from->device : to->device, *last, &queue);
+        follow(carry, part, from->device ? from->device : to->device, *last, &hop.queue);
 
-    if (status != OMPRMA_OK)
-        return status;
-    if (from->device == to->device)
-        status = append_copy(queue, from, to, part->bytes, &step);
-    else if (!from->device || !to->device)
-        status = append_link(queue, from, to, part->bytes, &step);
-    else if (carry->way == EXCHANGE_SEND)
-        status = append_send(queue, part->queue[1], from, to, part->bytes, &step);
-    else
-        status = append_put(queue, from, to, part->bytes, &step);
+    if (status == OMPRMA_OK)
+        status = path_of(carry, &hop)->append(&hop, &step);
     if (status != OMPRMA_OK)
         return status;
     operation_drop(pool_of(carry), *last);
@@ -229,7 +139,7 @@ static omprma_status_t append_step(const struct carry *carry, const struct part 
 
 static omprma_status_t append_steps(const struct carry *carry, struct part *part)
 {
-    struct place place[PLACES_MOST];
+    struct hop_end place[PLACES_MOST];
     int places = route(carry, part, place);
     struct operation *last = NULL;
     omprma_status_t status = OMPRMA_OK;
@@ -463,8 +373,8 @@ static uint64_t piece_of(const struct runtime *runtime, uint64_t bytes)
     return piece < most ? piece : most;
 }
 
-static struct carry *create(struct omprma_queue *queue, struct end from, struct end to,
-                            uint64_t bytes)
+static struct carry *create(struct omprma_queue *queue, const struct hop_end *from,
+                            const struct hop_end *to, uint64_t bytes)
 {
     struct carry *carry = calloc(1, sizeof(*carry));
 
@@ -473,8 +383,8 @@ static struct carry *create(struct omprma_queue *queue, struct end from, struct 
         return NULL;
     }
     carry->queue = queue;
-    carry->from = from;
-    carry->to = to;
+    carry->from = *from;
+    carry->to = *to;
     carry->bytes = bytes;
     carry->piece_bytes = piece_of(queue->device->runtime, bytes);
     carry->turn.granted = granted;
@@ -486,32 +396,27 @@ static void add_pool(struct carry *carry, struct slot_pool *pool)
     carry->turn.pool[carry->turn.pools++] = pool;
 }
 
-omprma_status_t carry_append(struct omprma_queue *queue, bool submit, omprma_addr_t address,
-                             void *host, uint64_t bytes, bool arena, struct operation **operation)
+omprma_status_t carry_append(const struct hop *hop, struct operation **operation)
 {
-    static const struct operation_task task = {.step = step, .end = end};
-    struct device *device = queue->device;
-    struct end here = {.at = (uint64_t)(uintptr_t)host};
-    struct end there = {.device = device, .at = address, .arena = arena};
-    struct transfer transfer = {
-        .direction = submit ? TRANSFER_OUT : TRANSFER_IN,
-        .peer = device->peer->rank,
-        .local = host,
-        .remote = address,
-        .bytes = bytes,
-    };
-    struct carry *carry = create(queue, submit ? here : there, submit ? there : here, bytes);
+    static const struct operation_task submit = {.name = "staged submit", .step = step, .end = end};
+    static const struct operation_task retrieve = {
+        .name = "staged retrieve", .step = step, .end = end};
+    const struct hop_end *there = hop_there(hop);
+    struct device *device = there->device;
+    struct transfer transfer = hop_transfer(hop, 0);
+    struct carry *carry = create(hop->queue, &hop->from, &hop->to, hop->bytes);
     omprma_status_t status;
 
     if (!carry)
         return OMPRMA_ERR_HOST_MEMORY;
     add_pool(carry, &device->staging);
-    status = queue_append_staged(queue, &transfer, !arena, &task, carry, operation);
+    status = queue_append_staged(hop->queue, &transfer, !there->arena,
+                                 hop_is_submit(hop) ? &submit : &retrieve, carry, operation);
     if (status != OMPRMA_OK) {
         free(carry);
         return status;
     }
-    (*operation)->move.path = paths_bulk(&device->paths, submit, carry->piece_bytes);
+    (*operation)->move.path = paths_bulk(&device->paths, hop_is_submit(hop), carry->piece_bytes);
     operation_hold(*operation);
     return OMPRMA_OK;
 }
@@ -519,7 +424,7 @@ omprma_status_t carry_append(struct omprma_queue *queue, bool submit, omprma_add
 /* ---- exchanges ---- */
 
 /* Small submits that somebody's kernel may hold up are waited for without slots. */
-static bool waits_for_write(struct operation *task, const struct end *range, uint64_t bytes)
+static bool waits_for_write(struct operation *task, const struct hop_end *range, uint64_t bytes)
 {
     struct device *device = range->device;
     struct operation *write =
@@ -568,9 +473,16 @@ static void add_pools(struct carry *carry)
 omprma_status_t carry_append_exchange(const struct exchange *x, enum config_exchange way,
                                       struct operation **arrived)
 {
-    static const struct operation_task task = {.start = start, .step = step, .end = end};
+    static const struct operation_task task = {
+        .name = "exchange piece by piece",
+        .waits_for = "its pieces, in queues of their own, or room for them",
+        .start = start,
+        .step = step,
+        .end = end,
+    };
     struct device *device = x->queue->device;
-    struct end from = {device, x->from, x->from_arena}, to = {x->to_device, x->to, x->to_arena};
+    struct hop_end from = {.device = device, .at = x->from, .arena = x->from_arena};
+    struct hop_end to = {.device = x->to_device, .at = x->to, .arena = x->to_arena};
     struct carry *carry;
     struct operation *operation;
     omprma_status_t status =
@@ -578,7 +490,7 @@ omprma_status_t carry_append_exchange(const struct exchange *x, enum config_exch
 
     if (status != OMPRMA_OK)
         return status;
-    carry = create(x->queue, from, to, x->bytes);
+    carry = create(x->queue, &from, &to, x->bytes);
     if (!carry)
         return OMPRMA_ERR_HOST_MEMORY;
     carry->way = way;

@@ -23,12 +23,12 @@
 #define OMPRMA_HOST_CARRY_H
 
 #include "host/pair.h"
+#include "host/path/path.h"
 
 /* Appends a submit or retrieve of a device that cannot be touched. *operation: a reference. The
  * host memory is used as operation->move.transfer says when the piece is begun. Errors:
  * HOST_MEMORY. */
-omprma_status_t carry_append(struct omprma_queue *queue, bool submit, omprma_addr_t address,
-                             void *host, uint64_t bytes, bool arena, struct operation **operation);
+omprma_status_t carry_append(const struct hop *hop, struct operation **operation);
 
 /* Appends an exchange between workers that goes put (one-sided, both ends can be reached), sent, or
  * through the application. *arrived: a reference to the operation in its queue. Errors:

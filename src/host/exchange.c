@@ -1,5 +1,9 @@
-/* exchange.c: see exchange.h. The application only tells the workers; data goes straight from one
- * to the other, in the order of the source's queue. */
+/*
+ * exchange.c: an exchange is one hop in the order of the source's queue, by the path that was
+ * measured to be the best for the pair (adapt.h), unless that cannot take it. A get needs a queue
+ * of ours on the destination that follows the source's queue, and a send one that receives. Where
+ * data has to stop on its way, carry.c makes several hops of it.
+ */
 #include "host/exchange.h"
 
 #include <string.h>
@@ -13,6 +17,7 @@
 #include "host/helper.h"
 #include "host/issue.h"
 #include "host/order.h"
+#include "host/path/path.h"
 
 struct exchange_paths *exchange_paths_of(const struct device *from, const struct device *to)
 {
@@ -34,108 +39,66 @@ static omprma_status_t wait_for_writes(struct omprma_queue *queue, struct device
 
 /* ---- the ways ---- */
 
-/* To the source's queue; *arrived: a reference. */
-static omprma_status_t append_named(const struct exchange *x, struct wire_record *record,
-                                    struct operation **arrived)
+static struct hop hop_of(const struct exchange *x)
 {
-    omprma_status_t status = queue_append_command(x->queue, OPERATION_COMMAND, record, arrived);
+    struct device *from = x->queue->device, *to = x->to_device;
 
-    if (status != OMPRMA_OK)
-        return status;
-    operation_hold(*arrived)->with = x->to_device;
-    return OMPRMA_OK;
-}
-
-static omprma_status_t copy_inside(const struct exchange *x, struct operation **arrived)
-{
-    struct wire_record record = {.code = WIRE_COPY,
-                                 .word = {x->to, x->from, x->bytes, x->to_device->index}};
-
-    return append_named(x, &record, arrived);
-}
-
-static omprma_status_t put(const struct exchange *x, struct operation **arrived)
-{
-    struct wire_record record = {
-        .code = WIRE_PUT,
-        .word = {x->from, x->to, x->bytes, (uint64_t)x->to_device->peer->rank},
+    return (struct hop){
+        .queue = x->queue,
+        .from = {.device = from, .at = x->from, .arena = x->from_arena || device_is_staged(from)},
+        .to = {.device = to, .at = x->to, .arena = x->to_arena || device_is_staged(to)},
+        .bytes = x->bytes,
     };
-    omprma_status_t status = wait_for_writes(x->queue, x->to_device, x->to, x->bytes);
+}
 
-    peer_keep_awake(x->to_device->peer);
+static omprma_status_t append_hop(const struct path_ops *path, const struct hop *hop,
+                                  struct operation **arrived)
+{
+    omprma_status_t status = path->append(hop, arrived);
+
     if (status == OMPRMA_OK)
-        status = queue_append_access(x->queue, x->to_device->peer, &record, arrived);
-    if (status == OMPRMA_OK)
-        operation_hold(*arrived)->with = x->to_device;
+        operation_hold(*arrived);
     return status;
 }
 
-/* The destination gets when the source's queue has come so far. */
-static omprma_status_t get(const struct exchange *x, struct operation **arrived)
+static omprma_status_t put(const struct hop *hop, struct operation **arrived)
 {
-    struct device *device = x->queue->device;
-    struct wire_record record = {
-        .code = WIRE_GET,
-        .word = {x->to, x->from, x->bytes, (uint64_t)device->peer->rank},
-    };
-    struct omprma_queue *getter;
-    omprma_status_t status = helper_open(x->to_device, x->queue, &getter);
+    omprma_status_t status = wait_for_writes(hop->queue, hop->to.device, hop->to.at, hop->bytes);
 
-    if (status != OMPRMA_OK)
-        return status;
-    peer_keep_awake(device->peer);
-    status = wait_for_writes(getter, device, x->from, x->bytes);
-    if (status == OMPRMA_OK)
-        status = queue_append_access(getter, device->peer, &record, arrived);
-    if (status == OMPRMA_OK) {
-        operation_hold(*arrived)->with = device;
-        (*arrived)->is_part = true;
-    }
-    return helper_let_go(getter, status);
+    return status == OMPRMA_OK ? append_hop(&path_put, hop, arrived) : status;
 }
 
-/* Both halves leave together, so that neither end waits for long. A receive has a queue of its own
- * that nothing else is in, so that no order between queues can hold it up. */
-static omprma_status_t send(const struct exchange *x, struct operation **arrived)
+/* The destination gets when the source's queue has come so far. */
+static omprma_status_t get(struct hop *hop, struct operation **arrived)
 {
-    struct device *device = x->queue->device;
-    uint32_t tag = device->runtime->next_tag++;
-    struct wire_record out = {
-        .code = WIRE_SEND,
-        .word = {x->from, x->bytes, tag, (uint64_t)x->to_device->peer->rank},
-    };
-    struct wire_record in = {
-        .code = WIRE_RECV,
-        .word = {x->to, x->bytes, tag, (uint64_t)device->peer->rank},
-    };
-    struct omprma_queue *receiver;
-    struct operation *sender;
-    omprma_status_t status = helper_open(x->to_device, NULL, &receiver);
+    omprma_status_t status = helper_open(hop->to.device, hop->queue, &hop->queue);
 
     if (status != OMPRMA_OK)
         return status;
-    if (x->to_device->check)
-        status = check_order(receiver, x->to_device);
+    hop->is_part = true;
+    status = wait_for_writes(hop->queue, hop->from.device, hop->from.at, hop->bytes);
     if (status == OMPRMA_OK)
-        status = queue_append_command(receiver, OPERATION_COMMAND, &in, arrived);
+        status = append_hop(&path_get, hop, arrived);
+    return helper_let_go(hop->queue, status);
+}
+
+static omprma_status_t send(struct hop *hop, struct operation **arrived)
+{
+    omprma_status_t status = helper_open(hop->to.device, NULL, &hop->receiver);
+
+    if (status != OMPRMA_OK)
+        return status;
+    if (hop->to.device->check)
+        status = check_order(hop->receiver, hop->to.device);
     if (status == OMPRMA_OK)
-        status = append_named(x, &out, &sender);
+        status = append_hop(&path_send, hop, arrived);
     if (status != OMPRMA_OK) {
         *arrived = NULL;
-        return helper_let_go(receiver, status);
+        return helper_let_go(hop->receiver, status);
     }
-    operation_hold(*arrived);
-    receiver->sender = sender;
-    receiver->give_when_idle = receiver->held = true;
-    sender->releases = receiver; /* leaves when this does */
-    queue_flush(x->queue);
+    hop->receiver->give_when_idle = true;
+    queue_flush(hop->queue);
     return OMPRMA_OK;
-}
-
-/* Puts and gets reach the range. */
-static bool is_reached(const struct device *device, bool arena)
-{
-    return device_is_one_sided(device) && (arena || device_is_staged(device));
 }
 
 static bool is_staged(const struct exchange *x)
@@ -144,13 +107,14 @@ static bool is_staged(const struct exchange *x)
 }
 
 /* Small data is put: that is one message, and no measurement tells more. */
-static enum config_exchange choose(const struct exchange *x, struct adapt_exchange *times)
+static enum config_exchange choose(const struct exchange *x, const struct hop *hop,
+                                   struct adapt_exchange *times)
 {
     const struct exchange_paths *paths = exchange_paths_of(x->queue->device, x->to_device);
 
     if (paths->way == EXCHANGE_APPLICATION)
         return EXCHANGE_APPLICATION;
-    if (!is_reached(x->queue->device, x->from_arena) || !is_reached(x->to_device, x->to_arena))
+    if (path_pick(&path_put, hop) != &path_put)
         return EXCHANGE_SEND;
     if (paths->small_put && x->bytes < EXCHANGE_SMALL)
         return EXCHANGE_PUT;
@@ -172,19 +136,20 @@ static omprma_status_t append(const struct exchange *x, struct adapt_exchange *t
         [EXCHANGE_SEND] = PATH_TWO_SIDED,
         [EXCHANGE_APPLICATION] = PATH_APPLICATION,
     };
+    struct hop hop = hop_of(x);
     enum config_exchange way;
 
-    if (x->to_device->peer == x->queue->device->peer) {
+    if (path_copy.takes(&hop)) {
         *path = PATH_INLINE;
-        return copy_inside(x, arrived);
+        return append_hop(&path_copy, &hop, arrived);
     }
-    way = choose(x, times);
+    way = choose(x, &hop, times);
     *path = paths[way];
     if (is_carried(x, way))
         return carry_append_exchange(x, way, arrived);
     if (way == EXCHANGE_PUT)
-        return put(x, arrived);
-    return way == EXCHANGE_GET ? get(x, arrived) : send(x, arrived);
+        return put(&hop, arrived);
+    return way == EXCHANGE_GET ? get(&hop, arrived) : send(&hop, arrived);
 }
 
 /* `times`, unless NULL: of one that may be waited for. */

@@ -79,7 +79,13 @@ omprma_status_t omprma_queue_hold(omprma_queue_t *queue,
                                                   omprma_status_t status),
                                   void *data)
 {
-    static const struct operation_task task = {.start = start, .step = step, .end = end};
+    static const struct operation_task task = {
+        .name = "hold",
+        .waits_for = "the program",
+        .start = start,
+        .step = step,
+        .end = end,
+    };
     struct omprma_hold *hold;
     struct completion *completion;
     omprma_status_t status;

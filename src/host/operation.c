@@ -113,18 +113,14 @@ void operation_pool_free(struct operation_pool *pool)
 const char *operation_name(const struct operation *operation)
 {
     static const char *const names[] = {
-        [OPERATION_WRITE] = "small submit",
-        [OPERATION_READ] = "small retrieve",
-        [OPERATION_COMMAND] = "command",
-        [OPERATION_HALF] = "two-sided transfer",
-        [OPERATION_TRANSFER] = "put",
-        [OPERATION_WAIT] = "wait",
-        [OPERATION_TASK] = "exchange piece by piece",
+        [OPERATION_WRITE] = "small submit", [OPERATION_READ] = "small retrieve",
+        [OPERATION_COMMAND] = "command",    [OPERATION_HALF] = "two-sided transfer",
+        [OPERATION_TRANSFER] = "put",       [OPERATION_WAIT] = "wait",
         [OPERATION_MARK] = "event",
     };
 
-    if (operation->kind == OPERATION_TRANSFER && operation->task.task)
-        return operation->fills_host ? "staged retrieve" : "staged submit";
+    if (operation->task.task)
+        return operation->task.task->name;
     if (operation->kind == OPERATION_TRANSFER && operation->fills_host)
         return "get";
     return names[operation->kind];

@@ -80,6 +80,8 @@ struct read_parts {
  * which nothing is issued before it has; or of an OPERATION_TRANSFER that goes piece by piece.
  * Functions may fail the queue, but not touch its list. */
 struct operation_task {
+    const char *name;      /* a few words for a person */
+    const char *waits_for; /* what it needs to end, once it has started */
     /* Begins if it can. Not *started: who makes it possible attends to the queue. */
     omprma_status_t (*start)(struct operation *operation, bool *started);
     /* Goes on. On an error the queue fails; it is called again until *done. */

@@ -14,9 +14,7 @@
 #include "host/carry.h"
 #include "host/append.h"
 #include "host/issue.h"
-
-/* Largest retrieve or submit that travels in one record. */
-enum { RECORD_DATA_MOST = 60 << 10 };
+#include "host/path/path.h"
 
 omprma_status_t submit_settle_host(struct omprma_queue *queue, const void *host, uint64_t bytes,
                                    bool fill)
@@ -27,34 +25,35 @@ omprma_status_t submit_settle_host(struct omprma_queue *queue, const void *host,
     return call_check_queue(queue); /* it may have failed meanwhile */
 }
 
-/* ---- the three ways ---- */
+/* ---- hops ---- */
 
-static omprma_status_t send_inline(struct omprma_queue *queue, omprma_addr_t to, const void *from,
-                                   uint64_t bytes, bool arena)
+static struct hop hop_of(struct omprma_queue *queue, bool submit, omprma_addr_t device,
+                         const void *host, uint64_t bytes, bool arena)
 {
-    struct wire_record record = {
-        .code = WIRE_WRITE,
-        .flags = arena ? 0 : WIRE_REPLY, /* outside arenas it may fail */
-        .word = {to},
-        .tail = from,
-        .tail_bytes = (uint32_t)bytes,
-    };
-    omprma_status_t status =
-        queue_append_command(queue, arena ? OPERATION_WRITE : OPERATION_COMMAND, &record, NULL);
+    struct hop_end here = {.at = (uint64_t)(uintptr_t)host};
+    struct hop_end there = {.device = queue->device, .at = device, .arena = arena};
 
-    if (status == OMPRMA_OK)
-        observe_inline(queue->device->runtime->observers, queue->device, DATA_SUBMIT, bytes);
-    return status;
+    return (struct hop){
+        .queue = queue,
+        .from = submit ? here : there,
+        .to = submit ? there : here,
+        .bytes = bytes,
+    };
 }
 
-/* To `to`, or to where the parts say. */
-static omprma_status_t read_inline(struct omprma_queue *queue, void *to, struct read_parts *parts,
-                                   omprma_addr_t from, uint64_t bytes, bool arena)
+static enum data_kind kind_of(const struct hop *hop)
 {
-    omprma_status_t status = queue_append_read(queue, from, bytes, to, parts, !arena);
+    return hop_is_submit(hop) ? DATA_SUBMIT : DATA_RETRIEVE;
+}
+
+static omprma_status_t append_inline(const struct hop *hop)
+{
+    struct device *device = hop->queue->device;
+    struct operation *operation;
+    omprma_status_t status = path_inline.append(hop, &operation);
 
     if (status == OMPRMA_OK)
-        observe_inline(queue->device->runtime->observers, queue->device, DATA_RETRIEVE, bytes);
+        observe_inline(device->runtime->observers, device, kind_of(hop), hop->bytes);
     return status;
 }
 
@@ -67,26 +66,12 @@ static enum wanted wanted_of(const struct omprma_queue *queue, bool timed)
     return !timed ? WANTED_NOTHING : queue_is_idle(queue) ? WANTED_WAITED : WANTED_TIME;
 }
 
-/* Tells the worker to do its half, and puts ours beside it. With a result the worker says when this
- * transfer is over, and begins none of the same queue before. *operation, unless NULL: a reference.
- */
-static omprma_status_t move_two_sided(struct omprma_queue *queue, bool submit, omprma_addr_t device,
-                                      void *host, uint64_t bytes, enum wanted wanted,
+/* With a result the worker says when this transfer is over, and begins none of the same queue
+ * before. *operation, unless NULL: a reference. */
+static omprma_status_t move_two_sided(const struct hop *hop, enum wanted wanted,
                                       struct operation **operation)
 {
-    struct runtime *runtime = queue->device->runtime;
-    uint32_t tag = runtime->next_tag++;
-    struct wire_record record = {
-        .code = submit ? WIRE_RECV : WIRE_SEND,
-        .word = {device, bytes, tag, (uint64_t)runtime->world.rank},
-    };
-    struct transfer transfer = {
-        .direction = submit ? TRANSFER_OUT : TRANSFER_IN,
-        .peer = queue->device->peer->rank,
-        .local = host,
-        .bytes = bytes,
-        .tag = tag,
-    };
+    struct omprma_queue *queue = hop->queue;
     struct operation *half;
     omprma_status_t status;
 
@@ -94,8 +79,7 @@ static omprma_status_t move_two_sided(struct omprma_queue *queue, bool submit, o
         queue_want(queue, queue->appended);
         queue_seal(queue);
     }
-    status =
-        queue_append_half(queue, &record, &transfer, submit ? DATA_SUBMIT : DATA_RETRIEVE, &half);
+    status = path_two_sided.append(hop, &half);
     if (status != OMPRMA_OK)
         return status;
     if (operation)
@@ -110,29 +94,21 @@ static omprma_status_t move_two_sided(struct omprma_queue *queue, bool submit, o
 
 /* Where memory of the program is not there, Open MPI would try for ever to copy it. The program is
  * to find out here instead, as it would if it copied by itself. */
-static void touch(const void *host, uint64_t bytes)
+static void touch(const struct hop *hop)
 {
-    const volatile char *at = host;
+    const struct hop_end *here = hop_is_submit(hop) ? &hop->from : &hop->to;
+    const volatile char *at = (const volatile char *)(uintptr_t)here->at;
 
     (void)at[0];
-    (void)at[bytes - 1];
+    (void)at[hop->bytes - 1];
 }
 
-static omprma_status_t append_one_sided(struct omprma_queue *queue, bool submit,
-                                        omprma_addr_t device, void *host, uint64_t bytes,
-                                        struct operation **operation)
+static omprma_status_t append_one_sided(const struct hop *hop, struct operation **operation)
 {
-    struct transfer transfer = {
-        .direction = submit ? TRANSFER_OUT : TRANSFER_IN,
-        .peer = queue->device->peer->rank,
-        .local = host,
-        .remote = device,
-        .bytes = bytes,
-    };
     omprma_status_t status;
 
-    touch(host, bytes);
-    status = queue_append_transfer(queue, &transfer, operation);
+    touch(hop);
+    status = path_put_get.append(hop, operation);
     if (status == OMPRMA_OK)
         operation_hold(*operation);
     return status;
@@ -157,74 +133,76 @@ static omprma_status_t keep_small_source(struct omprma_queue *queue, struct oper
     return OMPRMA_OK;
 }
 
-static omprma_status_t move_one_sided(struct omprma_queue *queue, bool submit, omprma_addr_t device,
-                                      void *host, uint64_t bytes, enum wanted wanted)
+static omprma_status_t move_one_sided(const struct hop *hop, enum wanted wanted)
 {
+    struct omprma_queue *queue = hop->queue;
     struct operation *operation;
-    omprma_status_t status = append_one_sided(queue, submit, device, host, bytes, &operation);
+    omprma_status_t status = append_one_sided(hop, &operation);
 
     if (status != OMPRMA_OK)
         return status;
     if (wanted >= WANTED_WAITED)
         adapt_watch(operation, wanted == WANTED_WAITED);
-    if (submit)
+    if (hop_is_submit(hop))
         queue_advance(queue);
-    if (submit && bytes <= OMPRMA_COPIED_SUBMIT)
+    if (hop_is_submit(hop) && hop->bytes <= OMPRMA_COPIED_SUBMIT)
         status = keep_small_source(queue, operation);
     operation_drop(&queue->device->runtime->operations, operation);
     return status;
 }
 
-static omprma_status_t move_staged(struct omprma_queue *queue, bool submit, omprma_addr_t device,
-                                   void *host, uint64_t bytes, bool arena)
+static omprma_status_t move_staged(const struct hop *hop)
 {
+    struct omprma_queue *queue = hop->queue;
     struct operation *operation;
-    omprma_status_t status = carry_append(queue, submit, device, host, bytes, arena, &operation);
+    omprma_status_t status = carry_append(hop, &operation);
 
     if (status != OMPRMA_OK)
         return status;
-    if (submit)
+    if (hop_is_submit(hop))
         queue_advance(queue);
     operation_drop(&queue->device->runtime->operations, operation);
     return OMPRMA_OK;
 }
 
 /* In a message, one of the ways of small data of an arena. A submit that is timed has a result. */
-static omprma_status_t move_inline(struct omprma_queue *queue, bool submit, omprma_addr_t address,
-                                   void *host, uint64_t bytes, bool timed)
+static omprma_status_t move_inline(struct hop *hop, bool timed)
 {
+    struct omprma_queue *queue = hop->queue;
     omprma_status_t status;
 
     if (timed)
         adapt_inline_begins(queue->device->runtime);
-    status = submit ? send_inline(queue, address, host, bytes, !timed)
-                    : read_inline(queue, host, NULL, address, bytes, true);
+    hop->to.arena &= !timed;
+    status = append_inline(hop);
     if (timed) {
         queue_settle(queue);
-        adapt_inline_ended(queue, submit, bytes);
+        adapt_inline_ended(queue, hop_is_submit(hop), hop->bytes);
     }
     return status;
 }
 
-static omprma_status_t move(struct omprma_queue *queue, bool submit, omprma_addr_t address,
-                            void *host, uint64_t bytes, bool arena)
+static omprma_status_t move(struct hop *hop)
 {
-    bool staged = device_is_staged(queue->device), timed = false;
-    enum path path = arena && !staged ? adapt_path(queue, submit, bytes, &timed) : PATH_TWO_SIDED;
+    struct omprma_queue *queue = hop->queue;
+    bool staged = device_is_staged(queue->device), submit = hop_is_submit(hop), timed = false;
+    enum path path = hop_there(hop)->arena && !staged
+                         ? adapt_path(queue, submit, hop->bytes, &timed)
+                         : PATH_TWO_SIDED;
     enum wanted wanted = wanted_of(queue, timed);
     omprma_status_t status;
 
     if (path == PATH_INLINE)
-        return move_inline(queue, submit, address, host, bytes, timed);
-    if (path != PATH_RMA && submit && bytes <= OMPRMA_COPIED_SUBMIT)
+        return move_inline(hop, timed);
+    if (path != PATH_RMA && submit && hop->bytes <= OMPRMA_COPIED_SUBMIT)
         /* The caller may reuse the source at once, so a small one travels in the message. */
-        return send_inline(queue, address, host, bytes, arena);
+        return append_inline(hop);
     if (staged)
-        return move_staged(queue, submit, address, host, bytes, arena);
+        return move_staged(hop);
     if (path == PATH_RMA)
-        status = move_one_sided(queue, submit, address, host, bytes, wanted);
+        status = move_one_sided(hop, wanted);
     else
-        status = move_two_sided(queue, submit, address, host, bytes, wanted, NULL);
+        status = move_two_sided(hop, wanted, NULL);
     if (wanted == WANTED_WAITED && status == OMPRMA_OK)
         queue_settle(queue); /* who comes back late would not see when it ends */
     return status;
@@ -233,11 +211,13 @@ static omprma_status_t move(struct omprma_queue *queue, bool submit, omprma_addr
 omprma_status_t submit_part(struct omprma_queue *queue, bool submit, omprma_addr_t address,
                             void *host, uint64_t bytes, bool arena, struct operation **operation)
 {
+    struct hop hop = hop_of(queue, submit, address, host, bytes, arena);
+
     if (device_is_staged(queue->device))
-        return carry_append(queue, submit, address, host, bytes, arena, operation);
+        return carry_append(&hop, operation);
     if (arena && paths_bulk(&queue->device->paths, submit, bytes) == PATH_RMA)
-        return append_one_sided(queue, submit, address, host, bytes, operation);
-    return move_two_sided(queue, submit, address, host, bytes, WANTED_RESULT, operation);
+        return append_one_sided(&hop, operation);
+    return move_two_sided(&hop, WANTED_RESULT, operation);
 }
 
 /* ---- public functions ---- */
@@ -270,15 +250,17 @@ omprma_status_t omprma_submit(omprma_queue_t *queue, omprma_addr_t to, const voi
                               size_t bytes)
 {
     bool arena = false;
+    struct hop hop;
     omprma_status_t status;
 
     if (!begin_copy(queue, true, to, from, bytes, &arena, &status))
         return status;
+    hop = hop_of(queue, true, to, from, bytes, arena);
     if (bytes <= (arena ? queue->device->paths.inline_submit : OMPRMA_COPIED_SUBMIT) &&
         !(arena && adapt_decides(queue, true, bytes)))
-        status = send_inline(queue, to, from, bytes, arena);
+        status = append_inline(&hop);
     else
-        status = move(queue, true, to, (void *)(uintptr_t)from, bytes, arena);
+        status = move(&hop);
     return call_end(queue, status);
 }
 
@@ -299,15 +281,17 @@ static uint64_t read_limit(const struct omprma_queue *queue)
 omprma_status_t omprma_retrieve(omprma_queue_t *queue, void *to, omprma_addr_t from, size_t bytes)
 {
     bool arena = false;
+    struct hop hop;
     omprma_status_t status;
 
     if (!begin_copy(queue, false, from, to, bytes, &arena, &status))
         return status;
-    if (bytes <= (arena ? read_limit(queue) : RECORD_DATA_MOST / 4) &&
+    hop = hop_of(queue, false, from, to, bytes, arena);
+    if (bytes <= (arena ? read_limit(queue) : HOP_INLINE_MOST / 4) &&
         !(arena && adapt_decides(queue, false, bytes) && !is_fused(queue)))
-        status = read_inline(queue, to, NULL, from, bytes, arena);
+        status = append_inline(&hop);
     else
-        status = move(queue, false, from, to, bytes, arena);
+        status = move(&hop);
     return call_end(queue, status);
 }
 
@@ -375,6 +359,7 @@ static omprma_status_t retrieve_at_once(struct omprma_queue *queue, omprma_addr_
 {
     bool arena = false;
     struct read_parts *copy;
+    struct hop hop;
     void *to;
     omprma_status_t status = submit_check_parts(queue->device, bytes, parts, count);
 
@@ -389,7 +374,9 @@ static omprma_status_t retrieve_at_once(struct omprma_queue *queue, omprma_addr_
         status = submit_place_parts(parts, count, bytes, &to, &copy);
     if (status != OMPRMA_OK)
         return status;
-    status = read_inline(queue, to, copy, from, bytes, true);
+    hop = hop_of(queue, false, from, to, bytes, true);
+    hop.parts = copy;
+    status = append_inline(&hop);
     if (status != OMPRMA_OK)
         free(copy);
     return status;

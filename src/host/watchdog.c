@@ -246,7 +246,7 @@ static void explain_issued(struct line *line, const struct operation *o)
         add_other(line, o->wait.target);
         break;
     case OPERATION_TASK:
-        add(line, "its pieces, in queues of their own, or room for them");
+        add(line, "%s", o->task.task->waits_for);
         break;
     case OPERATION_MARK:
         if (o->prev || queue->writes_first)

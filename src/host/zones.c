@@ -94,7 +94,7 @@ static omprma_status_t read_part(struct device *device, omprma_addr_t from, unsi
     }
     for (uint64_t at = 0, piece; at < bytes && status == OMPRMA_OK; at += piece) {
         piece = bytes - at < RECORD_BYTES ? bytes - at : RECORD_BYTES;
-        status = queue_append_read(queue, from + at, piece, to + at, NULL, false);
+        status = queue_append_read(queue, from + at, piece, to + at, NULL, false, NULL);
     }
     return status;
 }

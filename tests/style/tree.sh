@@ -34,6 +34,8 @@ forbid src/rma '(twosided|null|host|plugin|openmp|face|worker)/' 'datapaths do n
 forbid src/twosided '(rma|null|host|plugin|openmp|face|worker)/' 'datapaths do not know each other or devices'
 forbid src/null '(rma|twosided|host|plugin|openmp|face|worker)/' 'datapaths do not know each other or devices'
 forbid src/host '(plugin|openmp|face|worker)/' 'host knows neither the plugin nor the worker'
+forbid src/host/path 'host/(call|submit|exchange|carry|broadcast|launch|event|hold|pair|watchdog|trace|adapt)\.h' \
+    'paths know queues, not who chooses them'
 forbid src/plugin '(base|control|rma|twosided|null|host|openmp|worker)/|mpi\.h' \
     'the plugin uses only the public interface'
 forbid src/openmp '(control|rma|twosided|null|host|plugin|worker)/|base/[^c]|base/c[^l]|mpi\.h' \
@@ -75,7 +77,7 @@ fi
 
 # In these folders files depend on each other one way. A source and its header are one, and so are
 # NAME and NAME_MORE.
-for folder in src/base src/control src/host worker worker/native worker/gpu worker/cuda; do
+for folder in src/base src/control src/host src/host/path worker worker/native worker/gpu worker/cuda; do
     circle=$(grep -HE "#include \"(.*/)?${folder##*/}/[a-z_]+\\.h\"" "$folder"/*.[ch] |
         sed -E 's|^.*/([a-z0-9]+)[a-z0-9_]*\.[ch]:.*/([a-z0-9]+)[a-z0-9_]*\.h"$|\1 \2|' |
         sort -u | awk '$1 != $2' | tsort 2>&1 >/dev/null) || true

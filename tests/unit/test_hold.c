@@ -75,6 +75,7 @@ static void what_is_behind_waits(void **state)
     assert_ok(omprma_event_wait(event, other));
     assert_ok(launch(other, KERNEL(kernel_nap), 1, 0, 0));
     wait_until_reached(queue);
+    assert_string_equal(operation_name(queue->first), "hold");
     assert_int_equal(seen.status, OMPRMA_OK);
     for (int i = 0; i < ROUNDS; i++) {
         assert_ok(omprma_retrieve(free_one, &seen_count, there, 8));

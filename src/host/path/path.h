@@ -1,0 +1,72 @@
+/*
+ * path.h: the paths that data takes over one link, as objects. Submits, retrieves, exchanges,
+ * staged transfers and broadcasts are made of hops: they choose a path for each of them, and the
+ * path appends what it needs to a queue. A path is one file of this folder and one entry of the
+ * list in path.c; it knows queues, and nothing of the calls that use it.
+ *
+ * Thread: with runtime->lock held. Nothing here blocks.
+ */
+#ifndef OMPRMA_HOST_PATH_PATH_H
+#define OMPRMA_HOST_PATH_PATH_H
+
+#include "host/queue.h"
+
+/* Largest hop that travels in one record. */
+enum { HOP_INLINE_MOST = 60 << 10 };
+
+/* Where a hop begins, or ends. */
+struct hop_end {
+    struct device *device; /* NULL: memory of the program */
+    uint64_t at;
+    bool staged; /* the address is in the device's staging memory */
+    bool arena;  /* it is in an arena, or in staging memory */
+};
+
+/* Data goes over one link. */
+struct hop {
+    struct omprma_queue *queue;    /* in whose order it goes; of a get, on the destination */
+    struct omprma_queue *receiver; /* of a send: a queue of ours on the destination */
+    struct hop_end from, to;
+    uint64_t bytes;
+    bool is_part;             /* of an operation of another queue, which is counted */
+    struct read_parts *parts; /* of an inline retrieve: where the data goes in place of to.at */
+};
+
+struct path_ops {
+    const char *name;
+    /* Whether data can go this way. */
+    bool (*takes)(const struct hop *hop);
+    /* Appends it. *operation: with whose end the data has come; no reference. Errors:
+     * HOST_MEMORY. */
+    omprma_status_t (*append)(const struct hop *hop, struct operation **operation);
+};
+
+/* Between the program and a worker. */
+extern const struct path_ops path_inline, path_put_get, path_two_sided;
+
+/* Between workers, or within one. */
+extern const struct path_ops path_copy, path_put, path_get, path_send;
+
+/* The preferred path if that takes the hop, else the first one of the list that does. */
+const struct path_ops *path_pick(const struct path_ops *preferred, const struct hop *hop);
+
+/* The memory of the device that is at one end of a hop between the program and a worker. */
+static inline const struct hop_end *hop_there(const struct hop *hop)
+{
+    return hop->from.device ? &hop->from : &hop->to;
+}
+
+static inline bool hop_is_submit(const struct hop *hop)
+{
+    return !hop->from.device;
+}
+
+static inline bool hop_is_of_program(const struct hop *hop)
+{
+    return !hop->from.device || !hop->to.device;
+}
+
+/* What this side moves of such a hop. */
+struct transfer hop_transfer(const struct hop *hop, uint32_t tag);
+
+#endif
