@@ -250,12 +250,13 @@ static struct adapt_watch *watch_of(struct observer *observer)
     return (struct adapt_watch *)observer; /* its first member */
 }
 
-/* The first of its queue: a half that stands behind a launch begins when that is over. */
+/* The first of its queue: one that stands behind a launch begins when that is over. */
 static bool is_first(const struct operation *operation)
 {
     const struct operation *o = operation->queue->first;
 
-    while (o && o->kind == OPERATION_MARK)
+    while (o && (o->kind == OPERATION_MARK ||
+                 (operation_has_command(operation) && o == operation->move.command)))
         o = o->next;
     return o == operation;
 }
@@ -384,7 +385,7 @@ static void see_issued(struct observer *observer, struct operation *operation)
 
     if (operation == watch->operation)
         begin_if_first(watch);
-    if (operation->queue == watch->operation->queue && operation_is_moved_here(operation))
+    if (operation->queue == watch->operation->queue && operation->kind == OPERATION_TRANSFER)
         watch->own++;
 }
 
@@ -399,7 +400,7 @@ static void see_ended(struct observer *observer, struct operation *operation)
         return;
     }
     if (!operation->failure)
-        count(operation->queue->device, direction_of(operation), operation->move.transfer.bytes, 1);
+        count(operation->queue->device, direction_of(operation), operation->device_bytes, 1);
     stop_watching(watch);
 }
 

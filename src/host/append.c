@@ -120,13 +120,21 @@ omprma_status_t queue_append_access(struct omprma_queue *queue, struct peer *pee
 
 /* ---- what this side moves ---- */
 
-static void set_ranges(struct operation *operation, const struct transfer *transfer)
+static struct operation *take_transfer(struct omprma_queue *queue, const struct path_ops *by,
+                                       const struct transfer *transfer)
 {
-    operation->move.transfer = *transfer;
-    operation->device_at = transfer->remote;
-    operation->device_bytes = operation->host_bytes = transfer->bytes;
-    operation->host_at = (uint64_t)(uintptr_t)transfer->local;
-    operation->fills_host = transfer->direction == TRANSFER_IN;
+    struct operation *move = operation_take(pool_of(queue), OPERATION_TRANSFER);
+
+    if (!move)
+        return NULL;
+    move->move.transfer = *transfer;
+    move->move.by = by;
+    move->device_at = transfer->remote;
+    move->device_bytes = move->host_bytes = transfer->bytes;
+    move->host_at = (uint64_t)(uintptr_t)transfer->local;
+    move->fills_host = transfer->direction == TRANSFER_IN;
+    move->move.kind = move->fills_host ? DATA_RETRIEVE : DATA_SUBMIT;
+    return move;
 }
 
 void queue_brings(struct operation *command, uint64_t bytes, void *to, struct read_parts *parts)
@@ -159,7 +167,6 @@ static void insert_transfer(struct omprma_queue *queue, struct operation *move)
     const struct transfer *transfer = &move->move.transfer;
     struct operation *before = NULL;
 
-    move->move.kind = move->fills_host ? DATA_RETRIEVE : DATA_SUBMIT;
     move->counts = true;
     move->number = queue->appended;
     if (!move->may_fail && order_may_pass(queue, transfer->remote, transfer->bytes)) {
@@ -174,14 +181,13 @@ static void insert_transfer(struct omprma_queue *queue, struct operation *move)
     queue_attend(queue);
 }
 
-omprma_status_t queue_append_transfer(struct omprma_queue *queue, const struct transfer *transfer,
-                                      struct operation **operation)
+omprma_status_t queue_append_transfer(struct omprma_queue *queue, const struct path_ops *by,
+                                      const struct transfer *transfer, struct operation **operation)
 {
-    struct operation *move = operation_take(pool_of(queue), OPERATION_TRANSFER);
+    struct operation *move = take_transfer(queue, by, transfer);
 
     if (!move)
         return OMPRMA_ERR_HOST_MEMORY;
-    set_ranges(move, transfer);
     move->move.path = PATH_RMA;
     insert_transfer(queue, move);
     if (operation)
@@ -189,15 +195,15 @@ omprma_status_t queue_append_transfer(struct omprma_queue *queue, const struct t
     return OMPRMA_OK;
 }
 
-omprma_status_t queue_append_staged(struct omprma_queue *queue, const struct transfer *transfer,
-                                    bool may_fail, const struct operation_task *task, void *data,
+omprma_status_t queue_append_staged(struct omprma_queue *queue, const struct path_ops *by,
+                                    const struct transfer *transfer, bool may_fail,
+                                    const struct operation_task *task, void *data,
                                     struct operation **operation)
 {
-    struct operation *move = operation_take(pool_of(queue), OPERATION_TRANSFER);
+    struct operation *move = take_transfer(queue, by, transfer);
 
     if (!move)
         return OMPRMA_ERR_HOST_MEMORY;
-    set_ranges(move, transfer);
     move->may_fail = may_fail;
     move->task.task = task;
     move->task.data = data;
@@ -206,22 +212,36 @@ omprma_status_t queue_append_staged(struct omprma_queue *queue, const struct tra
     return OMPRMA_OK;
 }
 
-omprma_status_t queue_append_half(struct omprma_queue *queue, struct wire_record *record,
-                                  const struct transfer *transfer, enum data_kind kind,
-                                  struct operation **operation)
+/* Behind its command, in whose message it is. */
+static void insert_behind(struct omprma_queue *queue, struct operation *command,
+                          struct operation *move)
 {
-    struct operation *half;
-    omprma_status_t status = queue_append_command(queue, OPERATION_HALF, record, &half);
+    command->device_at = move->device_at;
+    command->device_bytes = move->device_bytes;
+    move->move.command = operation_hold(command);
+    move->message = command->message;
+    move->number = command->number;
+    queue_insert(queue, move, command->next);
+    queue->open_last = move;
+}
 
-    if (status != OMPRMA_OK)
+omprma_status_t queue_append_with_command(struct omprma_queue *queue, const struct path_ops *by,
+                                          const struct transfer *transfer,
+                                          struct wire_record *record, struct operation **operation)
+{
+    struct operation *move = take_transfer(queue, by, transfer), *command;
+    omprma_status_t status;
+
+    if (!move)
+        return OMPRMA_ERR_HOST_MEMORY;
+    status = queue_append_command(queue, OPERATION_COMMAND, record, &command);
+    if (status != OMPRMA_OK) {
+        operation_drop(pool_of(queue), move);
         return status;
-    set_ranges(half, transfer);
-    half->device_at = record->word[0];
-    half->move.kind = kind;
-    half->move.path = PATH_TWO_SIDED;
-    queue_has_host(half);
-    if (operation)
-        *operation = half;
+    }
+    move->move.path = PATH_TWO_SIDED;
+    insert_behind(queue, command, move);
+    *operation = move;
     return OMPRMA_OK;
 }
 

@@ -25,21 +25,24 @@ omprma_status_t queue_append_read(struct omprma_queue *queue, omprma_addr_t from
  * say, which belong to the operation then; one of the two is NULL. */
 void queue_brings(struct operation *command, uint64_t bytes, void *to, struct read_parts *parts);
 
-/* Appends a put or get by this side; before the open message if that holds only small submits
- * elsewhere, so that it may start at once. Errors: HOST_MEMORY. */
-omprma_status_t queue_append_transfer(struct omprma_queue *queue, const struct transfer *transfer,
+/* Appends data that this side moves, by functions of the path; before the open message if that
+ * holds only small submits elsewhere, so that it may start at once. Errors: HOST_MEMORY. */
+omprma_status_t queue_append_transfer(struct omprma_queue *queue, const struct path_ops *by,
+                                      const struct transfer *transfer,
                                       struct operation **operation);
 
 /* Appends a submit or retrieve that goes through staging memory: the ranges of a put or get, and
  * steps of its own. `may_fail`: it is not known to lie in a live block. Errors: HOST_MEMORY. */
-omprma_status_t queue_append_staged(struct omprma_queue *queue, const struct transfer *transfer,
-                                    bool may_fail, const struct operation_task *task, void *data,
+omprma_status_t queue_append_staged(struct omprma_queue *queue, const struct path_ops *by,
+                                    const struct transfer *transfer, bool may_fail,
+                                    const struct operation_task *task, void *data,
                                     struct operation **operation);
 
-/* Appends a two-sided transfer and the record that tells the worker. Errors: HOST_MEMORY. */
-omprma_status_t queue_append_half(struct omprma_queue *queue, struct wire_record *record,
-                                  const struct transfer *transfer, enum data_kind kind,
-                                  struct operation **operation);
+/* Appends a command, and a transfer that begins when its message has left;
+ * (*transfer)->move.command is the command. Errors: HOST_MEMORY. */
+omprma_status_t queue_append_with_command(struct omprma_queue *queue, const struct path_ops *by,
+                                          const struct transfer *transfer,
+                                          struct wire_record *record, struct operation **operation);
 
 /* Appends a command by which the worker accesses the peer's memory (table.h). Errors: HOST_MEMORY.
  */

@@ -396,7 +396,14 @@ static void add_pool(struct carry *carry, struct slot_pool *pool)
     carry->turn.pool[carry->turn.pools++] = pool;
 }
 
-omprma_status_t carry_append(const struct hop *hop, struct operation **operation)
+static bool takes(const struct hop *hop)
+{
+    return hop_is_of_program(hop) && !hop_there(hop)->staged &&
+           device_is_staged(hop_there(hop)->device);
+}
+
+/* The memory of the program is used as operation->move.transfer says when a piece is begun. */
+static omprma_status_t append(const struct hop *hop, struct operation **operation)
 {
     static const struct operation_task submit = {.name = "staged submit", .step = step, .end = end};
     static const struct operation_task retrieve = {
@@ -410,16 +417,17 @@ omprma_status_t carry_append(const struct hop *hop, struct operation **operation
     if (!carry)
         return OMPRMA_ERR_HOST_MEMORY;
     add_pool(carry, &device->staging);
-    status = queue_append_staged(hop->queue, &transfer, !there->arena,
+    status = queue_append_staged(hop->queue, &path_staged, &transfer, !there->arena,
                                  hop_is_submit(hop) ? &submit : &retrieve, carry, operation);
     if (status != OMPRMA_OK) {
         free(carry);
         return status;
     }
     (*operation)->move.path = paths_bulk(&device->paths, hop_is_submit(hop), carry->piece_bytes);
-    operation_hold(*operation);
     return OMPRMA_OK;
 }
+
+const struct path_ops path_staged = {.name = "staged", .takes = takes, .append = append};
 
 /* ---- exchanges ---- */
 

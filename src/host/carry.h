@@ -25,11 +25,6 @@
 #include "host/pair.h"
 #include "host/path/path.h"
 
-/* Appends a submit or retrieve of a device that cannot be touched. *operation: a reference. The
- * host memory is used as operation->move.transfer says when the piece is begun. Errors:
- * HOST_MEMORY. */
-omprma_status_t carry_append(const struct hop *hop, struct operation **operation);
-
 /* Appends an exchange between workers that goes put (one-sided, both ends can be reached), sent, or
  * through the application. *arrived: a reference to the operation in its queue. Errors:
  * HOST_MEMORY. */

@@ -100,7 +100,7 @@ static void note_issued(struct omprma_queue *queue, struct operation *first)
         o->counts = false;
         if (o->replies)
             queue->asked = o->number;
-        if (o->kind == OPERATION_HALF)
+        if (o->kind == OPERATION_TRANSFER)
             activate(o);
         else if (o->kind == OPERATION_WRITE)
             settle_write(queue, o);
@@ -108,27 +108,18 @@ static void note_issued(struct omprma_queue *queue, struct operation *first)
     queue->next = o;
 }
 
-/* Of a two-sided transfer that has failed on this side the worker waits for the other half. */
-static void lose_half(struct device *device)
+/* Transfers whose commands the worker was just told. */
+static void start_transfers(struct omprma_queue *queue)
 {
-    peer_lose(device->peer, "%s: %s", device_name(device), error_text());
-}
-
-/* This side's halves of the two-sided transfers that the worker was just told of. */
-static void start_halves(struct omprma_queue *queue)
-{
-    struct datapath *path = queue->device->runtime->two_sided;
+    uint64_t failures = queue->failures;
 
     for (struct operation *o = queue->active; o; o = o->next_active) {
-        if (o->kind != OPERATION_HALF || o->move.started)
+        if (o->start_ns)
             continue;
-        o->move.started = true;
         o->start_ns = clock_ns();
-        if (datapath_start(path, &o->move.transfer) != OMPRMA_OK) {
-            o->moved = true; /* nothing is under way */
-            lose_half(queue->device);
+        o->move.by->start(o);
+        if (queue->failures != failures) /* the device was lost by that, and all is gone */
             return;
-        }
     }
 }
 
@@ -146,7 +137,8 @@ static struct operation *last_of_message(struct operation *first, struct operati
             continue;
         if (o->message != first->message)
             break;
-        last = o;
+        if (operation_is_command(o))
+            last = o;
         *wanted |= o->wanted;
         if (o->releases)
             *sender = o;
@@ -188,7 +180,7 @@ static void issue_message(struct omprma_queue *queue, struct operation *first)
         operation_hold(sender);
     note_issued(queue, first);
     if (peer_send(queue->device->peer, message, false) == OMPRMA_OK)
-        start_halves(queue);
+        start_transfers(queue);
     if (sender)
         release_receiver(sender);
     operation_drop(&runtime->operations, sender);
@@ -259,52 +251,28 @@ static void issue_transfer(struct omprma_queue *queue, struct operation *transfe
     activate(transfer);
     if (transfer->task.task)
         run_steps(queue, transfer);
-    else if (datapath_start(queue->device->runtime->one_sided, &transfer->move.transfer) !=
-             OMPRMA_OK)
+    else if (transfer->move.by->start(transfer) != OMPRMA_OK)
         queue_fail(queue, transfer, OMPRMA_ERR_MPI, error_text());
 }
 
 /* True if it moved. */
 static bool test_transfer(struct omprma_queue *queue, struct operation *transfer)
 {
+    uint64_t failures = queue->failures;
     bool done = false;
+    omprma_status_t status;
 
     if (transfer->task.task)
         return run_steps(queue, transfer);
-    if (table_moves(queue->device->peer)) /* its next piece may not begin */
-        return false;
-    if (datapath_test(queue->device->runtime->one_sided, &transfer->move.transfer, &done) !=
-        OMPRMA_OK) {
-        queue_fail(queue, transfer, OMPRMA_ERR_MPI, error_text());
+    status = transfer->move.by->progress(transfer, &done);
+    if (queue->failures != failures) /* its peer was given up, and all is gone */
         return true;
-    }
-    if (!done) {
-        peer_keep_awake(queue->device->peer);
-        return false;
-    }
+    if (status != OMPRMA_OK)
+        queue_fail(queue, transfer, OMPRMA_ERR_MPI, error_text());
+    if (status != OMPRMA_OK || !done)
+        return status != OMPRMA_OK;
     account(transfer);
     queue_end_operation(transfer, NULL);
-    return true;
-}
-
-static bool test_half(struct omprma_queue *queue, struct operation *half)
-{
-    bool done = false;
-
-    if (half->moved)
-        return false;
-    if (datapath_test(queue->device->runtime->two_sided, &half->move.transfer, &done) !=
-        OMPRMA_OK) {
-        half->moved = true;
-        lose_half(queue->device);
-        return true;
-    }
-    if (!done)
-        return false;
-    half->moved = true;
-    account(half);
-    if (half->answered)
-        queue_end_operation(half, NULL);
     return true;
 }
 
@@ -387,7 +355,7 @@ static bool test_active(struct omprma_queue *queue)
 
     for (struct operation *o = queue->active; o; o = next) {
         next = o->next_active;
-        moved |= o->kind == OPERATION_HALF ? test_half(queue, o) : test_transfer(queue, o);
+        moved |= test_transfer(queue, o);
         if (queue->failures != failures) { /* the list has changed */
             queue_attend(queue);
             break;
@@ -497,9 +465,7 @@ static void commands_done(struct omprma_queue *queue, uint64_t number,
             queue_fail(queue, o, OMPRMA_ERR_PROTOCOL, "a retrieve came back with another size");
             return;
         }
-        o->answered = true;
-        if (o->kind != OPERATION_HALF || o->moved)
-            queue_end_operation(o, NULL);
+        queue_end_operation(o, NULL);
     }
 }
 
@@ -507,7 +473,7 @@ static void commands_done(struct omprma_queue *queue, uint64_t number,
 static struct operation *first_unanswered(const struct omprma_queue *queue, uint64_t number)
 {
     for (struct operation *o = queue->first; o && o != queue->next; o = o->next)
-        if (operation_is_command(o) && !o->answered && o->number >= number)
+        if (operation_is_command(o) && o->number >= number)
             return o;
     return NULL;
 }

@@ -59,7 +59,6 @@ static const size_t cleared[] = {
     [OPERATION_WRITE] = offsetof(struct operation, command),
     [OPERATION_READ] = offsetof(struct operation, command),
     [OPERATION_COMMAND] = BYTES_WITH(command),
-    [OPERATION_HALF] = BYTES_WITH(move),
     [OPERATION_TRANSFER] = BYTES_WITH(move),
     [OPERATION_WAIT] = BYTES_WITH(wait),
     [OPERATION_TASK] = offsetof(struct operation, command),
@@ -96,6 +95,8 @@ void operation_drop(struct operation_pool *pool, struct operation *operation)
     if (!operation || --operation->references > 0)
         return;
     failure_drop(operation->failure);
+    if (operation_has_command(operation))
+        operation_drop(pool, operation->move.command);
     operation->next = pool->spare;
     pool->spare = operation;
 }
@@ -114,14 +115,13 @@ const char *operation_name(const struct operation *operation)
 {
     static const char *const names[] = {
         [OPERATION_WRITE] = "small submit", [OPERATION_READ] = "small retrieve",
-        [OPERATION_COMMAND] = "command",    [OPERATION_HALF] = "two-sided transfer",
-        [OPERATION_TRANSFER] = "put",       [OPERATION_WAIT] = "wait",
+        [OPERATION_COMMAND] = "command",    [OPERATION_WAIT] = "wait",
         [OPERATION_MARK] = "event",
     };
 
     if (operation->task.task)
         return operation->task.task->name;
-    if (operation->kind == OPERATION_TRANSFER && operation->fills_host)
-        return "get";
+    if (operation->kind == OPERATION_TRANSFER)
+        return operation->move.by->moves[operation->fills_host];
     return names[operation->kind];
 }

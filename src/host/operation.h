@@ -3,8 +3,9 @@
  * launches, puts and gets, two-sided transfers, exchanges, waits, marks.
  *
  * Life: appended, issued (handed to the worker or to a data path), ended. It ends exactly once, by
- * queue_end_operation(), well or with a failure, whoever notices. A two-sided transfer ends when
- * both halves are over; all others when the one thing is that they wait for.
+ * queue_end_operation(), well or with a failure, whoever notices, when the one thing is over that
+ * it waits for. A two-sided transfer is two operations: the worker's half is a command, and this
+ * side's a transfer that is issued with it.
  *
  * Ownership: the queue holds a reference until the operation has ended; events, waits and whoever
  * else wants to know how it ends hold one each. The last one gives it back to the pool. What has
@@ -27,6 +28,7 @@
 
 struct completion;
 struct device;
+struct hop;
 struct operation;
 
 /* What went wrong, shared by all operations that it ends. */
@@ -51,9 +53,8 @@ enum operation_kind {
     OPERATION_WRITE,   /* a small submit to an arena, which cannot fail: nobody waits for it */
     OPERATION_READ,    /* a small retrieve */
     OPERATION_COMMAND, /* launch, exchange, wait for another queue of the worker, grow, load, ... */
-    OPERATION_HALF,    /* a two-sided transfer: the worker does its half, and this side the other */
     /* the worker does not see them */
-    OPERATION_TRANSFER, /* put or get by this side; or submit or retrieve through staging memory */
+    OPERATION_TRANSFER, /* data that this side moves, by the functions of its path */
     OPERATION_WAIT,     /* for an operation of another queue */
     OPERATION_TASK,     /* something with steps of its own, see struct operation_task */
     OPERATION_MARK      /* ends when everything before it has: callbacks, events */
@@ -90,6 +91,24 @@ struct operation_task {
     void (*end)(struct operation *operation);
 };
 
+/* A path: how data gets over one link. What it appends to a queue comes back here for what this
+ * side does; where workers do all, the latter functions are NULL. See path/path.h. */
+struct path_ops {
+    const char *name;
+    const char *moves[2]; /* what its transfers are called: out, in */
+    /* Whether data can go this way. */
+    bool (*takes)(const struct hop *hop);
+    /* Appends it. *operation: with whose end the data has come; no reference. Errors:
+     * HOST_MEMORY. */
+    omprma_status_t (*append)(const struct hop *hop, struct operation **operation);
+    /* The transfer begins; it goes on, until *done. An error fails its queue there; if the other
+     * end would wait for ever, they give the peer up instead. */
+    omprma_status_t (*start)(struct operation *move);
+    omprma_status_t (*progress)(struct operation *move, bool *done);
+    /* Leaves one that is under way; its memory is not used again. NULL: nothing to do. */
+    void (*abandon)(struct operation *move);
+};
+
 struct operation {
     struct operation *next, *prev; /* in its queue; `next` also in the pool */
     struct operation *next_active; /* in its queue's list of those that this side moves on */
@@ -103,8 +122,6 @@ struct operation {
     bool closes;      /* command: the last one of its message, known when that was sent */
     bool counts;      /* it is one of queue->entries */
     bool may_fail;    /* read, transfer: what comes after it must not run if it does */
-    bool answered;    /* half: the worker's half is over */
-    bool moved;       /* half: this side's half is over */
     bool timed;       /* it runs alone in its queue, see adapt.h */
     uint64_t number;  /* of a command in its queue; else that of the last command before it */
     uint64_t ordinal; /* in the order of the calls that appended them */
@@ -122,7 +139,7 @@ struct operation {
     uint64_t host_at, host_bytes;     /* range in this process; 0 bytes: none. See parts */
     bool fills_host;                  /* it will be written to */
     struct read_parts *parts;         /* of what its result brings: not to host_at, but here */
-    int64_t start_ns;                 /* of transfers */
+    int64_t start_ns;                 /* of transfers; 0: nothing is under way */
     uint32_t span, message_span; /* for the trace: its own, and of the message that it closes */
     struct {
         const struct operation_task *task; /* NULL: it has no steps of its own */
@@ -141,8 +158,9 @@ struct operation {
             struct transfer transfer;
             enum data_kind kind;
             enum path path;
-            bool started; /* half: this side's half */
-            void *copy;   /* of a small source, or NULL */
+            const struct path_ops *by;
+            struct operation *command; /* reference: it is issued with this; NULL: none */
+            void *copy;                /* of a small source, or NULL */
         } move;
         struct {
             struct operation *target; /* a reference */
@@ -171,13 +189,20 @@ void operation_pool_free(struct operation_pool *pool);
 
 static inline bool operation_is_command(const struct operation *operation)
 {
-    return operation->kind <= OPERATION_HALF;
+    return operation->kind <= OPERATION_COMMAND;
 }
 
-/* Data that this side moves: a transfer, or its half of one. */
-static inline bool operation_is_moved_here(const struct operation *operation)
+/* A transfer whose command tells the worker: it begins when the message of that has left, and the
+ * worker has it in order with what else it is told. */
+static inline bool operation_has_command(const struct operation *operation)
 {
-    return operation->kind == OPERATION_HALF || operation->kind == OPERATION_TRANSFER;
+    return operation->kind == OPERATION_TRANSFER && operation->move.command;
+}
+
+/* A command of which this side moves the data. */
+static inline bool operation_has_transfer(const struct operation *operation)
+{
+    return operation->kind == OPERATION_COMMAND && operation->device_bytes > 0;
 }
 
 /* Its result brings data for memory of this process: a small retrieve, a region. */

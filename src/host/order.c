@@ -1,5 +1,5 @@
 /*
- * order.c: the order rules of queues. See order.h.
+ * order.c: the order rules of queues.
  *
  * Operations are issued one after the other, in the order of the queue's list, which is the order
  * of the calls but for two cases that nobody can tell apart from it:
@@ -12,16 +12,18 @@
  * Issued is not complete: the next operation of the list may be issued while earlier ones are still
  * on their way. What it must wait for is said by one rule per kind, below:
  *
- *   command    the worker orders commands among each other. It does not see transfers, waits and
- *              tasks: those before it must have ended.
- *   transfer   the worker does not see it: commands before it that may touch what it touches must
- *              have ended, so must transfers before it whose ranges meet its own or that may fail;
- *              and small submits of all queues of the device to the same range that were sent must
- *              be executed; nor may its worker attach or detach one (table.h). So it is with those
- *              that go through staging memory, whose pieces are put, got and commanded in queues
- *              of their own (carry.h): the worker runs them, but in no order with this queue.
- *   wait       for its target, which may lie in any queue; nothing behind it is issued before.
- *   task       everything before it must have ended.
+ * - A command: the worker orders commands among each other. It does not see transfers, waits and
+ *   tasks: those before it must have ended.
+ * - A transfer: the worker does not see it. Commands before it that may touch what it touches must
+ *   have ended, so must transfers before it whose ranges meet its own or that may fail; and small
+ *   submits of all queues of the device to the same range that were sent must be executed. A put or
+ *   get does not begin while its worker may attach or detach an arena (table.h). Staged transfers
+ *   follow the same rule: their pieces run in queues of their own (carry.h), which are not ordered
+ *   with this one.
+ * - A transfer with a command (two-sided): it is issued with that, and begins when the message has
+ *   left. The worker has the command in order, so commands behind it do not wait for the transfer.
+ * - A wait: for its target, which may lie in any queue; nothing behind it is issued before.
+ * - A task: everything before it must have ended.
  *
  * Nothing waits for what is not appended yet, so no circle can close. An operation that was issued
  * needs only what the workers answer, and room in staging memory, which is in use only by others
@@ -31,19 +33,17 @@
  * holds something back has asked for what lets it go, and does not trust that somebody else has.
  * What holds, and who asks:
  *
- *   an open message         the program flushes it; while a thread waits for the queue, so does
- *                           queue_advance(), whoever has appended it
- *   too far ahead           a result is on its way, or message_may_leave() asks for one; this
- *                           side's half of what was answered is looked at again and again
- *   a full window           each peer_send() of so many asks, at least one of a full window
- *                           (limits.h)
- *   transfers, tasks        they are moved on until they end, since their queue is attended to
- *   a command, a write      whoever must follow it says queue_want()
- *   another queue's end     issue_wait() says queue_push(), and order_await() brings it back
- *   the other half          issuing or ending the first one releases it (queue->held)
- *   a worker's table        the change and the accesses ask for results; meanwhile one looks again
- *   slots                   whoever gives one back hands it to those that wait (slots.c)
- *   a full queue            who waits for room has it flushed, and is one that waits
+ * - An open message: the program flushes it; while a thread waits for the queue, so does
+ *   queue_advance(), whoever has appended it.
+ * - Too far ahead: a result is on its way, or message_may_leave() asks for one.
+ * - A full window: each peer_send() of so many asks, at least one of a full window (limits.h).
+ * - Transfers, tasks: they are moved on until they end, since their queue is attended to.
+ * - A command, a write: whoever must follow it says queue_want().
+ * - Another queue's end: issue_wait() says queue_push(), and order_await() brings it back.
+ * - The other half: issuing or ending the first one releases it (queue->held).
+ * - A worker's table: the change and the accesses ask for results; meanwhile one looks again.
+ * - Slots: whoever gives one back hands it to those that wait (slots.c).
+ * - A full queue: who waits for room has it flushed, and is one that waits.
  *
  * Where internal checks are on, order_verify() looks after each step of a queue, and slots.c by
  * itself.
@@ -92,7 +92,7 @@ static bool must_follow(const struct operation *operation, const struct operatio
     case OPERATION_WAIT:
         return false;
     default:
-        return earlier->kind == OPERATION_TRANSFER;
+        return earlier->kind == OPERATION_TRANSFER && !operation_has_command(earlier);
     }
 }
 
@@ -106,6 +106,13 @@ struct operation *order_blocker(const struct operation *operation)
     return blocker;
 }
 
+/* Somebody waits for the end of an operation that is issued, and of those before it. */
+static void want(const struct operation *blocker)
+{
+    if (operation_is_command(blocker) || operation_has_command(blocker))
+        queue_want(blocker->queue, blocker->number);
+}
+
 static bool transfer_may_start(struct operation *transfer)
 {
     struct omprma_queue *queue = transfer->queue;
@@ -115,8 +122,7 @@ static bool transfer_may_start(struct operation *transfer)
         return false; /* the end of one brings us back */
     blocker = order_blocker(transfer);
     if (blocker) {
-        if (operation_is_command(blocker))
-            queue_want(queue, blocker->number);
+        want(blocker);
         return false;
     }
     write = order_next_write(queue->device, transfer->device_at, transfer->device_bytes, NULL);
@@ -156,8 +162,8 @@ static bool task_may_start(const struct operation *task)
 {
     const struct operation *blocker = order_blocker(task);
 
-    if (blocker && operation_is_command(blocker))
-        queue_want(task->queue, blocker->number);
+    if (blocker)
+        want(blocker);
     return !blocker;
 }
 
@@ -261,8 +267,8 @@ bool order_worker_can_watch(const struct operation *target)
     if (target->kind == OPERATION_WRITE && target->state == OPERATION_ISSUED)
         o = order_before_write(target);
     for (; o; o = o->prev)
-        if (o->kind != OPERATION_MARK && (!operation_is_command(o) || o->kind == OPERATION_HALF ||
-                                          o->state == OPERATION_APPENDED))
+        if (o->kind != OPERATION_MARK &&
+            (!operation_is_command(o) || o->state == OPERATION_APPENDED))
             return false;
     return true;
 }

@@ -64,7 +64,7 @@ void queue_insert(struct omprma_queue *queue, struct operation *operation, struc
     queue->entries += operation->counts;
     if (operation->host_bytes > 0)
         queue_has_host(operation);
-    queue->mixed += operation->kind >= OPERATION_HALF;
+    queue->mixed += operation->kind >= OPERATION_TRANSFER;
 }
 
 void queue_unlist(struct operation *operation)
@@ -86,7 +86,7 @@ void queue_unlist(struct operation *operation)
         return;
     queue->entries -= operation->counts;
     queue->hosts -= operation->host_bytes > 0;
-    queue->mixed -= operation->kind >= OPERATION_HALF;
+    queue->mixed -= operation->kind >= OPERATION_TRANSFER;
 }
 
 void queue_pass(struct operation *operation)
@@ -204,7 +204,8 @@ static void release(struct operation *operation)
         channel_drop(queue->device->runtime->channel, operation->message);
     operation->message = NULL;
     if (operation->kind == OPERATION_TRANSFER) {
-        queue->transfers -= operation->state == OPERATION_ISSUED;
+        queue->transfers -=
+            operation->state == OPERATION_ISSUED && !operation_has_command(operation);
         free(operation->move.copy);
     } else if (operation->kind == OPERATION_WAIT) {
         operation_drop(pool_of(queue), operation->wait.target);
@@ -213,7 +214,7 @@ static void release(struct operation *operation)
     operation->parts = NULL;
     if (operation->task.task && !operation->task.in_step)
         operation->task.task->end(operation);
-    if (operation->state == OPERATION_ISSUED && operation->kind >= OPERATION_HALF)
+    if (operation->state == OPERATION_ISSUED && operation->kind == OPERATION_TRANSFER)
         deactivate(queue, operation);
 }
 
@@ -289,18 +290,16 @@ void queue_end_marks(struct omprma_queue *queue)
 /* What fails with an operation of the list, and how. */
 static void fail_one(struct operation *operation, bool at, struct failure *failure)
 {
-    bool ends = operation->state == OPERATION_APPENDED || operation->moved ||
-                operation->kind == OPERATION_WAIT ||
-                (at && operation->kind == OPERATION_TRANSFER && !operation->task.task) ||
-                (operation_is_command(operation) && operation->kind != OPERATION_HALF);
+    bool ends = operation->state == OPERATION_APPENDED || operation->kind == OPERATION_WAIT ||
+                operation_is_command(operation) ||
+                (at && operation->kind == OPERATION_TRANSFER && !operation->task.task);
 
     if (ends) {
         queue_end_operation(operation, failure);
         return;
     }
-    /* What this side has begun comes to its end by itself. The worker takes part in its half of a
-     * transfer even so, but does not answer as before. */
-    operation->answered = true;
+    /* What this side has begun comes to its end by itself: the worker takes part in a two-sided
+     * transfer even so. */
     if (!operation->failure)
         operation->failure = failure_hold(failure);
 }
@@ -413,16 +412,11 @@ const char *queue_name_exchange(const struct omprma_queue *queue, const struct o
 /* MPI may still move what it was given; so a copy that it reads stays. */
 static void abandon(struct operation *operation)
 {
-    struct runtime *runtime = operation->queue->device->runtime;
-
-    if (operation->state != OPERATION_ISSUED)
+    if (operation->kind != OPERATION_TRANSFER || !operation->start_ns)
         return;
-    if (operation->kind == OPERATION_TRANSFER && !operation->task.task)
-        datapath_abandon(runtime->one_sided, &operation->move.transfer);
-    else if (operation->kind == OPERATION_HALF && operation->move.started && !operation->moved)
-        datapath_abandon(runtime->two_sided, &operation->move.transfer);
-    if (operation->kind == OPERATION_TRANSFER)
-        operation->move.copy = NULL;
+    if (operation->move.by->abandon)
+        operation->move.by->abandon(operation);
+    operation->move.copy = NULL;
 }
 
 void queue_lose(struct omprma_queue *queue, omprma_status_t status, const char *text)
@@ -490,7 +484,7 @@ bool queue_uses(const struct omprma_queue *queue, const void *host, uint64_t byt
     if (queue->hosts == 0 || begin >= queue->hosts_end || begin + bytes <= queue->hosts_begin)
         return false;
     for (const struct operation *o = queue->first; o; o = o->next)
-        if (o->host_bytes && (o->fills_host || (fill && o->kind == OPERATION_HALF)) &&
+        if (o->host_bytes && (o->fills_host || (fill && operation_has_command(o))) &&
             uses(o, begin, bytes))
             return true;
     return false;

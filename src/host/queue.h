@@ -40,7 +40,7 @@ struct omprma_queue {
     uint32_t transfers;              /* issued transfers that are not over */
     uint32_t hosts;                  /* in the list, with memory of this process, */
     uint64_t hosts_begin, hosts_end; /* none of which lies outside of this */
-    uint32_t mixed;                  /* in the list, that this side takes part in: from half on */
+    uint32_t mixed;                  /* in the list, that the worker does not see */
 
     struct channel_message *open; /* the message that may still be joined, and its commands */
     struct operation *open_first, *open_last;

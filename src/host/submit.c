@@ -1,6 +1,7 @@
 /*
- * submit.c: submit, retrieve and fill: checks the range, chooses the way, appends to the queue. See
- * submit.h. Public functions of omprma.h.
+ * submit.c: submit, retrieve and fill, public functions of omprma.h: each checks its range, lets
+ * operations end that use the same memory of the program, chooses a path by what was measured and
+ * what can be (move()), and appends one hop that way.
  */
 #include "host/submit.h"
 
@@ -11,7 +12,6 @@
 #include "base/range.h"
 #include "host/adapt.h"
 #include "host/call.h"
-#include "host/carry.h"
 #include "host/append.h"
 #include "host/issue.h"
 #include "host/path/path.h"
@@ -26,20 +26,6 @@ omprma_status_t submit_settle_host(struct omprma_queue *queue, const void *host,
 }
 
 /* ---- hops ---- */
-
-static struct hop hop_of(struct omprma_queue *queue, bool submit, omprma_addr_t device,
-                         const void *host, uint64_t bytes, bool arena)
-{
-    struct hop_end here = {.at = (uint64_t)(uintptr_t)host};
-    struct hop_end there = {.device = queue->device, .at = device, .arena = arena};
-
-    return (struct hop){
-        .queue = queue,
-        .from = submit ? here : there,
-        .to = submit ? there : here,
-        .bytes = bytes,
-    };
-}
 
 static enum data_kind kind_of(const struct hop *hop)
 {
@@ -66,30 +52,48 @@ static enum wanted wanted_of(const struct omprma_queue *queue, bool timed)
     return !timed ? WANTED_NOTHING : queue_is_idle(queue) ? WANTED_WAITED : WANTED_TIME;
 }
 
+/* *operation: a reference. */
+static omprma_status_t append_held(const struct path_ops *path, const struct hop *hop,
+                                   struct operation **operation)
+{
+    omprma_status_t status = path->append(hop, operation);
+
+    if (status == OMPRMA_OK)
+        operation_hold(*operation);
+    return status;
+}
+
 /* With a result the worker says when this transfer is over, and begins none of the same queue
- * before. *operation, unless NULL: a reference. */
-static omprma_status_t move_two_sided(const struct hop *hop, enum wanted wanted,
-                                      struct operation **operation)
+ * before. *operation: a reference. */
+static omprma_status_t append_two_sided(const struct hop *hop, enum wanted wanted,
+                                        struct operation **operation)
 {
     struct omprma_queue *queue = hop->queue;
-    struct operation *half;
     omprma_status_t status;
 
     if (wanted == WANTED_TIME) { /* the worker says when all before it is over */
         queue_want(queue, queue->appended);
         queue_seal(queue);
     }
-    status = path_two_sided.append(hop, &half);
+    status = append_held(&path_two_sided, hop, operation);
     if (status != OMPRMA_OK)
         return status;
-    if (operation)
-        *operation = operation_hold(half);
     if (wanted >= WANTED_WAITED)
-        adapt_watch(half, wanted == WANTED_WAITED);
+        adapt_watch(*operation, wanted == WANTED_WAITED);
     if (wanted != WANTED_NOTHING)
         queue_want(queue, queue->appended);
     queue_flush(queue); /* let the data move while the caller goes on */
     return OMPRMA_OK;
+}
+
+static omprma_status_t move_two_sided(const struct hop *hop, enum wanted wanted)
+{
+    struct operation *operation;
+    omprma_status_t status = append_two_sided(hop, wanted, &operation);
+
+    if (status == OMPRMA_OK)
+        operation_drop(&hop->queue->device->runtime->operations, operation);
+    return status;
 }
 
 /* Where memory of the program is not there, Open MPI would try for ever to copy it. The program is
@@ -105,13 +109,8 @@ static void touch(const struct hop *hop)
 
 static omprma_status_t append_one_sided(const struct hop *hop, struct operation **operation)
 {
-    omprma_status_t status;
-
     touch(hop);
-    status = path_put_get.append(hop, operation);
-    if (status == OMPRMA_OK)
-        operation_hold(*operation);
-    return status;
+    return append_held(&path_put_get, hop, operation);
 }
 
 /* The source of a small submit may be on the caller's stack: if its data has not left when the call
@@ -155,7 +154,7 @@ static omprma_status_t move_staged(const struct hop *hop)
 {
     struct omprma_queue *queue = hop->queue;
     struct operation *operation;
-    omprma_status_t status = carry_append(hop, &operation);
+    omprma_status_t status = append_held(&path_staged, hop, &operation);
 
     if (status != OMPRMA_OK)
         return status;
@@ -202,7 +201,7 @@ static omprma_status_t move(struct hop *hop)
     if (path == PATH_RMA)
         status = move_one_sided(hop, wanted);
     else
-        status = move_two_sided(hop, wanted, NULL);
+        status = move_two_sided(hop, wanted);
     if (wanted == WANTED_WAITED && status == OMPRMA_OK)
         queue_settle(queue); /* who comes back late would not see when it ends */
     return status;
@@ -211,13 +210,13 @@ static omprma_status_t move(struct hop *hop)
 omprma_status_t submit_part(struct omprma_queue *queue, bool submit, omprma_addr_t address,
                             void *host, uint64_t bytes, bool arena, struct operation **operation)
 {
-    struct hop hop = hop_of(queue, submit, address, host, bytes, arena);
+    struct hop hop = hop_of_program(queue, submit, address, host, bytes, arena);
 
     if (device_is_staged(queue->device))
-        return carry_append(&hop, operation);
+        return append_held(&path_staged, &hop, operation);
     if (arena && paths_bulk(&queue->device->paths, submit, bytes) == PATH_RMA)
         return append_one_sided(&hop, operation);
-    return move_two_sided(&hop, WANTED_RESULT, operation);
+    return append_two_sided(&hop, WANTED_RESULT, operation);
 }
 
 /* ---- public functions ---- */
@@ -255,7 +254,7 @@ omprma_status_t omprma_submit(omprma_queue_t *queue, omprma_addr_t to, const voi
 
     if (!begin_copy(queue, true, to, from, bytes, &arena, &status))
         return status;
-    hop = hop_of(queue, true, to, from, bytes, arena);
+    hop = hop_of_program(queue, true, to, from, bytes, arena);
     if (bytes <= (arena ? queue->device->paths.inline_submit : OMPRMA_COPIED_SUBMIT) &&
         !(arena && adapt_decides(queue, true, bytes)))
         status = append_inline(&hop);
@@ -286,7 +285,7 @@ omprma_status_t omprma_retrieve(omprma_queue_t *queue, void *to, omprma_addr_t f
 
     if (!begin_copy(queue, false, from, to, bytes, &arena, &status))
         return status;
-    hop = hop_of(queue, false, from, to, bytes, arena);
+    hop = hop_of_program(queue, false, from, to, bytes, arena);
     if (bytes <= (arena ? read_limit(queue) : HOP_INLINE_MOST / 4) &&
         !(arena && adapt_decides(queue, false, bytes) && !is_fused(queue)))
         status = append_inline(&hop);
@@ -374,7 +373,7 @@ static omprma_status_t retrieve_at_once(struct omprma_queue *queue, omprma_addr_
         status = submit_place_parts(parts, count, bytes, &to, &copy);
     if (status != OMPRMA_OK)
         return status;
-    hop = hop_of(queue, false, from, to, bytes, true);
+    hop = hop_of_program(queue, false, from, to, bytes, true);
     hop.parts = copy;
     status = append_inline(&hop);
     if (status != OMPRMA_OK)

@@ -248,7 +248,7 @@ static void see_appended(struct observer *observer, struct operation *operation,
     struct trace *trace = trace_of(observer);
     int64_t now = clock_ns();
 
-    if (operation->kind == OPERATION_MARK)
+    if (operation->kind == OPERATION_MARK || operation_has_command(operation))
         return;
     enter_region(trace, operation->queue, was_idle, now);
     operation->span = add(trace, operation->queue, KIND_COMMAND, operation_name(operation), now);
@@ -265,7 +265,12 @@ static void describe_command(const struct operation *operation, struct span *spa
     };
     uint16_t code = operation->command.code;
 
-    if (code == WIRE_LAUNCH) {
+    if (operation_has_transfer(operation)) { /* for both */
+        span->kind = KIND_TRANSFER;
+        span->name = code == WIRE_RECV ? "submit" : "retrieve";
+        span->path = paths_names[PATH_TWO_SIDED];
+        span->bytes = operation->device_bytes;
+    } else if (code == WIRE_LAUNCH) {
         span->kind = KIND_KERNEL;
     } else if (code == WIRE_WRITE) {
         span->kind = KIND_TRANSFER;
@@ -298,7 +303,7 @@ static const char *name_wait(enum wait_use use)
 /* When it is issued all is known of it. */
 static void describe(const struct operation *operation, struct span *span)
 {
-    bool moves = operation->kind == OPERATION_HALF || operation->kind == OPERATION_TRANSFER;
+    bool moves = operation->kind == OPERATION_TRANSFER;
 
     if (operation->with)
         span->with = operation->with->number;

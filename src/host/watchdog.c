@@ -226,11 +226,10 @@ static void explain_next(struct line *line, const struct operation *o)
 
 static void explain_data(struct line *line, const struct operation *o)
 {
-    if (!o->moved)
-        add(line, "its data, %" PRIu64 " of %" PRIu64 " bytes have moved",
-            o->move.transfer.completed, o->move.transfer.bytes);
-    if (o->kind == OPERATION_HALF && !o->answered)
-        add(line, "%sthe worker's half", o->moved ? "" : ", and ");
+    add(line, "its data, %" PRIu64 " of %" PRIu64 " bytes have moved", o->move.transfer.completed,
+        o->move.transfer.bytes);
+    if (o->move.command && !operation_has_ended(o->move.command))
+        add(line, ", and the worker's half");
 }
 
 static void explain_issued(struct line *line, const struct operation *o)
@@ -239,7 +238,6 @@ static void explain_issued(struct line *line, const struct operation *o)
 
     switch (o->kind) {
     case OPERATION_TRANSFER:
-    case OPERATION_HALF:
         explain_data(line, o);
         break;
     case OPERATION_WAIT:

@@ -18,6 +18,7 @@
 #include "host/image.h"
 #include "host/issue.h"
 #include "host/memory.h"
+#include "host/path/path.h"
 #include "host/retired.h"
 
 enum {
@@ -78,23 +79,19 @@ static void fill(struct device *device, omprma_addr_t to, int pattern, uint64_t 
 static omprma_status_t read_part(struct device *device, omprma_addr_t from, unsigned char *to,
                                  uint64_t bytes)
 {
-    struct omprma_queue *queue = device->check->queue;
+    struct hop hop = hop_of_program(device->check->queue, false, from, to, bytes, true);
+    struct operation *operation;
     omprma_status_t status = OMPRMA_OK;
 
     if (bytes == 0)
         return OMPRMA_OK;
-    if (device_is_one_sided(device) && !device_is_staged(device)) {
-        struct transfer transfer = {.direction = TRANSFER_IN,
-                                    .peer = device->peer->rank,
-                                    .local = to,
-                                    .remote = from,
-                                    .bytes = bytes};
-
-        return queue_append_transfer(queue, &transfer, NULL);
-    }
-    for (uint64_t at = 0, piece; at < bytes && status == OMPRMA_OK; at += piece) {
-        piece = bytes - at < RECORD_BYTES ? bytes - at : RECORD_BYTES;
-        status = queue_append_read(queue, from + at, piece, to + at, NULL, false, NULL);
+    if (path_put_get.takes(&hop) && !device_is_staged(device))
+        return path_put_get.append(&hop, &operation);
+    for (uint64_t at = 0; at < bytes && status == OMPRMA_OK; at += hop.bytes) {
+        hop.from.at = from + at;
+        hop.to.at = (uint64_t)(uintptr_t)to + at;
+        hop.bytes = bytes - at < RECORD_BYTES ? bytes - at : RECORD_BYTES;
+        status = path_inline.append(&hop, &operation);
     }
     return status;
 }

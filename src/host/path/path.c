@@ -5,7 +5,8 @@
 #include "host/path/path.h"
 
 static const struct path_ops *const paths[] = {
-    &path_copy, &path_two_sided, &path_send, &path_inline, &path_put_get, &path_put, &path_get,
+    &path_copy,   &path_two_sided, &path_send, &path_staged,
+    &path_inline, &path_put_get,   &path_put,  &path_get,
 };
 
 const struct path_ops *path_pick(const struct path_ops *preferred, const struct hop *hop)
@@ -16,6 +17,20 @@ const struct path_ops *path_pick(const struct path_ops *preferred, const struct 
         if (paths[i]->takes(hop))
             return paths[i];
     return NULL;
+}
+
+struct hop hop_of_program(struct omprma_queue *queue, bool submit, omprma_addr_t device,
+                          const void *host, uint64_t bytes, bool arena)
+{
+    struct hop_end here = {.at = (uint64_t)(uintptr_t)host};
+    struct hop_end there = {.device = queue->device, .at = device, .arena = arena};
+
+    return (struct hop){
+        .queue = queue,
+        .from = submit ? here : there,
+        .to = submit ? there : here,
+        .bytes = bytes,
+    };
 }
 
 struct transfer hop_transfer(const struct hop *hop, uint32_t tag)

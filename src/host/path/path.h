@@ -32,17 +32,8 @@ struct hop {
     struct read_parts *parts; /* of an inline retrieve: where the data goes in place of to.at */
 };
 
-struct path_ops {
-    const char *name;
-    /* Whether data can go this way. */
-    bool (*takes)(const struct hop *hop);
-    /* Appends it. *operation: with whose end the data has come; no reference. Errors:
-     * HOST_MEMORY. */
-    omprma_status_t (*append)(const struct hop *hop, struct operation **operation);
-};
-
 /* Between the program and a worker. */
-extern const struct path_ops path_inline, path_put_get, path_two_sided;
+extern const struct path_ops path_inline, path_put_get, path_two_sided, path_staged;
 
 /* Between workers, or within one. */
 extern const struct path_ops path_copy, path_put, path_get, path_send;
@@ -66,7 +57,9 @@ static inline bool hop_is_of_program(const struct hop *hop)
     return !hop->from.device || !hop->to.device;
 }
 
-/* What this side moves of such a hop. */
+/* One between memory of the program and the device of the queue; what this side moves of it. */
+struct hop hop_of_program(struct omprma_queue *queue, bool submit, omprma_addr_t device,
+                          const void *host, uint64_t bytes, bool arena);
 struct transfer hop_transfer(const struct hop *hop, uint32_t tag);
 
 #endif

@@ -3,6 +3,7 @@
  */
 #include "host/append.h"
 #include "host/path/path.h"
+#include "host/table.h"
 
 static bool takes(const struct hop *hop)
 {
@@ -13,11 +14,47 @@ static bool takes(const struct hop *hop)
 static omprma_status_t append(const struct hop *hop, struct operation **operation)
 {
     struct transfer transfer = hop_transfer(hop, 0);
-    omprma_status_t status = queue_append_transfer(hop->queue, &transfer, operation);
+    omprma_status_t status = queue_append_transfer(hop->queue, &path_put_get, &transfer, operation);
 
     if (status == OMPRMA_OK)
         (*operation)->is_part = hop->is_part;
     return status;
 }
 
-const struct path_ops path_put_get = {.name = "put, get", .takes = takes, .append = append};
+static struct datapath *datapath_of(const struct operation *move)
+{
+    return move->queue->device->runtime->one_sided;
+}
+
+static omprma_status_t start(struct operation *move)
+{
+    return datapath_start(datapath_of(move), &move->move.transfer);
+}
+
+static omprma_status_t progress(struct operation *move, bool *done)
+{
+    struct peer *peer = move->queue->device->peer;
+    omprma_status_t status = OMPRMA_OK;
+
+    if (table_moves(peer)) /* its next piece may not begin */
+        return OMPRMA_OK;
+    status = datapath_test(datapath_of(move), &move->move.transfer, done);
+    if (status == OMPRMA_OK && !*done)
+        peer_keep_awake(peer);
+    return status;
+}
+
+static void abandon(struct operation *move)
+{
+    datapath_abandon(datapath_of(move), &move->move.transfer);
+}
+
+const struct path_ops path_put_get = {
+    .name = "put, get",
+    .moves = {"put", "get"},
+    .takes = takes,
+    .append = append,
+    .start = start,
+    .progress = progress,
+    .abandon = abandon,
+};

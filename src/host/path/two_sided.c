@@ -1,6 +1,8 @@
 /*
- * two_sided.c: the program sends and the worker receives, or the other way round. A command tells
- * the worker; the tag brings both ends together.
+ * two_sided.c: the program sends and the worker receives, or the other way round: a command that
+ * tells the worker, and a transfer that begins when that has left. The tag brings both ends
+ * together. The data of a submit is in the device when the command has ended, that of a retrieve is
+ * here when the transfer has.
  */
 #include "host/append.h"
 #include "host/path/path.h"
@@ -23,12 +25,56 @@ static omprma_status_t append(const struct hop *hop, struct operation **operatio
         .flags = there->staged ? WIRE_STAGED : 0,
         .word = {there->at, hop->bytes, transfer.tag, (uint64_t)runtime->world.rank},
     };
-    omprma_status_t status = queue_append_half(hop->queue, &record, &transfer,
-                                               submit ? DATA_SUBMIT : DATA_RETRIEVE, operation);
+    struct operation *move;
+    omprma_status_t status =
+        queue_append_with_command(hop->queue, &path_two_sided, &transfer, &record, &move);
 
-    if (status == OMPRMA_OK)
-        (*operation)->is_part = hop->is_part;
-    return status;
+    if (status != OMPRMA_OK)
+        return status;
+    move->is_part = hop->is_part;
+    *operation = submit ? move->move.command : move;
+    return OMPRMA_OK;
 }
 
-const struct path_ops path_two_sided = {.name = "two-sided", .takes = takes, .append = append};
+static struct datapath *datapath_of(const struct operation *move)
+{
+    return move->queue->device->runtime->two_sided;
+}
+
+/* The worker waits for the other half. */
+static void give_up(struct operation *move)
+{
+    struct device *device = move->queue->device;
+
+    move->start_ns = 0;
+    peer_lose(device->peer, "%s: %s", device_name(device), error_text());
+}
+
+static omprma_status_t start(struct operation *move)
+{
+    if (datapath_start(datapath_of(move), &move->move.transfer) != OMPRMA_OK)
+        give_up(move);
+    return OMPRMA_OK;
+}
+
+static omprma_status_t progress(struct operation *move, bool *done)
+{
+    if (datapath_test(datapath_of(move), &move->move.transfer, done) != OMPRMA_OK)
+        give_up(move);
+    return OMPRMA_OK;
+}
+
+static void abandon(struct operation *move)
+{
+    datapath_abandon(datapath_of(move), &move->move.transfer);
+}
+
+const struct path_ops path_two_sided = {
+    .name = "two-sided",
+    .moves = {"two-sided transfer", "two-sided transfer"},
+    .takes = takes,
+    .append = append,
+    .start = start,
+    .progress = progress,
+    .abandon = abandon,
+};
