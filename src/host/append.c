@@ -1,4 +1,8 @@
-/* append.c: operations come into a queue. See append.h. */
+/*
+ * append.c: makes an operation, and puts it into its queue's list where the order of calls wants
+ * it. A command's record joins the queue's open message, or opens one; whatever the worker must not
+ * see too late, or too early, seals it. Nothing is sent here: issue.c does that.
+ */
 #include "host/append.h"
 
 #include "base/error.h"
@@ -129,6 +133,7 @@ static struct operation *take_transfer(struct omprma_queue *queue, const struct 
         return NULL;
     move->move.transfer = *transfer;
     move->move.by = by;
+    move->move.path = by->path;
     move->device_at = transfer->remote;
     move->device_bytes = move->host_bytes = transfer->bytes;
     move->host_at = (uint64_t)(uintptr_t)transfer->local;
@@ -188,7 +193,6 @@ omprma_status_t queue_append_transfer(struct omprma_queue *queue, const struct p
 
     if (!move)
         return OMPRMA_ERR_HOST_MEMORY;
-    move->move.path = PATH_RMA;
     insert_transfer(queue, move);
     if (operation)
         *operation = move;
@@ -239,7 +243,6 @@ omprma_status_t queue_append_with_command(struct omprma_queue *queue, const stru
         operation_drop(pool_of(queue), move);
         return status;
     }
-    move->move.path = PATH_TWO_SIDED;
     insert_behind(queue, command, move);
     *operation = move;
     return OMPRMA_OK;

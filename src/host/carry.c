@@ -373,8 +373,7 @@ static uint64_t piece_of(const struct runtime *runtime, uint64_t bytes)
     return piece < most ? piece : most;
 }
 
-static struct carry *create(struct omprma_queue *queue, const struct hop_end *from,
-                            const struct hop_end *to, uint64_t bytes)
+static struct carry *create(const struct hop *hop)
 {
     struct carry *carry = calloc(1, sizeof(*carry));
 
@@ -382,11 +381,11 @@ static struct carry *create(struct omprma_queue *queue, const struct hop_end *fr
         error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for an operation");
         return NULL;
     }
-    carry->queue = queue;
-    carry->from = *from;
-    carry->to = *to;
-    carry->bytes = bytes;
-    carry->piece_bytes = piece_of(queue->device->runtime, bytes);
+    carry->queue = hop->queue;
+    carry->from = hop->from;
+    carry->to = hop->to;
+    carry->bytes = hop->bytes;
+    carry->piece_bytes = piece_of(hop->queue->device->runtime, hop->bytes);
     carry->turn.granted = granted;
     return carry;
 }
@@ -411,7 +410,7 @@ static omprma_status_t append(const struct hop *hop, struct operation **operatio
     const struct hop_end *there = hop_there(hop);
     struct device *device = there->device;
     struct transfer transfer = hop_transfer(hop, 0);
-    struct carry *carry = create(hop->queue, &hop->from, &hop->to, hop->bytes);
+    struct carry *carry = create(hop);
     omprma_status_t status;
 
     if (!carry)
@@ -478,7 +477,7 @@ static void add_pools(struct carry *carry)
         add_pool(carry, &carry->to.device->staging);
 }
 
-omprma_status_t carry_append_exchange(const struct exchange *x, enum config_exchange way,
+omprma_status_t carry_append_exchange(const struct hop *hop, enum config_exchange way,
                                       struct operation **arrived)
 {
     static const struct operation_task task = {
@@ -488,28 +487,25 @@ omprma_status_t carry_append_exchange(const struct exchange *x, enum config_exch
         .step = step,
         .end = end,
     };
-    struct device *device = x->queue->device;
-    struct hop_end from = {.device = device, .at = x->from, .arena = x->from_arena};
-    struct hop_end to = {.device = x->to_device, .at = x->to, .arena = x->to_arena};
     struct carry *carry;
     struct operation *operation;
     omprma_status_t status =
-        way == EXCHANGE_APPLICATION ? reach_memory(device->runtime) : OMPRMA_OK;
+        way == EXCHANGE_APPLICATION ? reach_memory(hop->queue->device->runtime) : OMPRMA_OK;
 
     if (status != OMPRMA_OK)
         return status;
-    carry = create(x->queue, &from, &to, x->bytes);
+    carry = create(hop);
     if (!carry)
         return OMPRMA_ERR_HOST_MEMORY;
     carry->way = way;
     add_pools(carry);
-    status = queue_append_task(x->queue, &task, carry, &operation);
+    status = queue_append_task(hop->queue, &task, carry, &operation);
     if (status != OMPRMA_OK) {
         free(carry);
         return status;
     }
-    operation->with = x->to_device;
+    operation->with = hop->to.device;
     *arrived = operation_hold(operation);
-    queue_advance(x->queue);
+    queue_advance(hop->queue);
     return OMPRMA_OK;
 }

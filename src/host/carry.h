@@ -22,13 +22,12 @@
 #ifndef OMPRMA_HOST_CARRY_H
 #define OMPRMA_HOST_CARRY_H
 
-#include "host/pair.h"
 #include "host/path/path.h"
 
 /* Appends an exchange between workers that goes put (one-sided, both ends can be reached), sent, or
  * through the application. *arrived: a reference to the operation in its queue. Errors:
  * HOST_MEMORY. */
-omprma_status_t carry_append_exchange(const struct exchange *exchange, enum config_exchange way,
+omprma_status_t carry_append_exchange(const struct hop *hop, enum config_exchange way,
                                       struct operation **arrived);
 
 #endif

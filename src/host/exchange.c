@@ -106,6 +106,13 @@ static bool is_staged(const struct exchange *x)
     return device_is_staged(x->queue->device) || device_is_staged(x->to_device);
 }
 
+/* NULL: through the application, in pieces. */
+static const struct path_ops *const paths_of_ways[EXCHANGE_WAYS] = {
+    [EXCHANGE_PUT] = &path_put,
+    [EXCHANGE_GET] = &path_get,
+    [EXCHANGE_SEND] = &path_send,
+};
+
 /* Small data is put: that is one message, and no measurement tells more. */
 static enum config_exchange choose(const struct exchange *x, const struct hop *hop,
                                    struct adapt_exchange *times)
@@ -130,23 +137,17 @@ static bool is_carried(const struct exchange *x, enum config_exchange way)
 static omprma_status_t append(const struct exchange *x, struct adapt_exchange *times,
                               enum path *path, struct operation **arrived)
 {
-    static const enum path paths[EXCHANGE_WAYS] = {
-        [EXCHANGE_PUT] = PATH_RMA,
-        [EXCHANGE_GET] = PATH_RMA,
-        [EXCHANGE_SEND] = PATH_TWO_SIDED,
-        [EXCHANGE_APPLICATION] = PATH_APPLICATION,
-    };
     struct hop hop = hop_of(x);
     enum config_exchange way;
 
     if (path_copy.takes(&hop)) {
-        *path = PATH_INLINE;
+        *path = path_copy.path;
         return append_hop(&path_copy, &hop, arrived);
     }
     way = choose(x, &hop, times);
-    *path = paths[way];
+    *path = paths_of_ways[way] ? paths_of_ways[way]->path : PATH_APPLICATION;
     if (is_carried(x, way))
-        return carry_append_exchange(x, way, arrived);
+        return carry_append_exchange(&hop, way, arrived);
     if (way == EXCHANGE_PUT)
         return put(&hop, arrived);
     return way == EXCHANGE_GET ? get(&hop, arrived) : send(&hop, arrived);

@@ -1,4 +1,7 @@
-/* helper.c: see helper.h. */
+/*
+ * helper.c: takes a queue of the device, lets it wait for a mark of the queue that it works for,
+ * and marks it to go back to the device when it is idle.
+ */
 #include "host/helper.h"
 
 #include "base/error.h"

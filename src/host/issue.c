@@ -1,4 +1,9 @@
-/* issue.c: see issue.h. */
+/*
+ * issue.c: queue_advance() is one step of a queue: it moves on the transfers that are under way,
+ * and issues operations as long as order.c lets the next one. A command is issued with its whole
+ * message, and with it the transfers that begin when that has left. Results end the commands up to
+ * their number, or fail the queue at one of them, and then the queue advances again.
+ */
 #include "host/issue.h"
 
 #include <stdio.h>

@@ -1,4 +1,8 @@
-/* operation.c: operations and failures as objects: pool, references. See operation.h. */
+/*
+ * operation.c: operations and failures as objects. Both are counted by references. An operation
+ * that nobody holds goes back to a pool, and is cleared when it is taken again, as far as its kind
+ * uses it.
+ */
 #include "host/operation.h"
 
 #include <stddef.h>

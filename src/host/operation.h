@@ -95,6 +95,7 @@ struct operation_task {
  * side does; where workers do all, the latter functions are NULL. See path/path.h. */
 struct path_ops {
     const char *name;
+    enum path path;       /* what it counts as in statistics and traces */
     const char *moves[2]; /* what its transfers are called: out, in */
     /* Whether data can go this way. */
     bool (*takes)(const struct hop *hop);

@@ -1,4 +1,9 @@
-/* queue.c: the list of a queue: operations come in, are asked for, end and fail. See queue.h. */
+/*
+ * queue.c: the list of a queue, with the counts that are kept beside it; who is asked for the end
+ * of what; and the one function that ends operations. A failure ends what has not begun behind it,
+ * and marks what this side has begun, which ends by itself. If the device is lost all of it ends,
+ * and what is under way is left to its path.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 

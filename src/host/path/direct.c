@@ -137,10 +137,10 @@ static omprma_status_t append_send(const struct hop *hop, struct operation **ope
 }
 
 const struct path_ops path_copy = {
-    .name = "copy", .takes = is_within_worker, .append = append_copy};
+    .name = "copy", .path = PATH_INLINE, .takes = is_within_worker, .append = append_copy};
 const struct path_ops path_put = {
-    .name = "put", .takes = is_reached_at_both_ends, .append = append_put};
+    .name = "put", .path = PATH_RMA, .takes = is_reached_at_both_ends, .append = append_put};
 const struct path_ops path_get = {
-    .name = "get", .takes = is_reached_at_both_ends, .append = append_get};
+    .name = "get", .path = PATH_RMA, .takes = is_reached_at_both_ends, .append = append_get};
 const struct path_ops path_send = {
-    .name = "send", .takes = is_between_workers, .append = append_send};
+    .name = "send", .path = PATH_TWO_SIDED, .takes = is_between_workers, .append = append_send};

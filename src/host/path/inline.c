@@ -33,4 +33,5 @@ static omprma_status_t append(const struct hop *hop, struct operation **operatio
                              hop->parts, !hop->from.arena, operation);
 }
 
-const struct path_ops path_inline = {.name = "inline", .takes = takes, .append = append};
+const struct path_ops path_inline = {
+    .name = "inline", .path = PATH_INLINE, .takes = takes, .append = append};

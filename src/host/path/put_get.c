@@ -51,6 +51,7 @@ static void abandon(struct operation *move)
 
 const struct path_ops path_put_get = {
     .name = "put, get",
+    .path = PATH_RMA,
     .moves = {"put", "get"},
     .takes = takes,
     .append = append,

@@ -71,6 +71,7 @@ static void abandon(struct operation *move)
 
 const struct path_ops path_two_sided = {
     .name = "two-sided",
+    .path = PATH_TWO_SIDED,
     .moves = {"two-sided transfer", "two-sided transfer"},
     .takes = takes,
     .append = append,
