@@ -113,6 +113,11 @@ static const struct path_ops *const paths_of_ways[EXCHANGE_WAYS] = {
     [EXCHANGE_SEND] = &path_send,
 };
 
+const char *exchange_way_name(enum config_exchange way)
+{
+    return paths_of_ways[way] ? paths_of_ways[way]->name : "application";
+}
+
 /* Small data is put: that is one message, and no measurement tells more. */
 static enum config_exchange choose(const struct exchange *x, const struct hop *hop,
                                    struct adapt_exchange *times)

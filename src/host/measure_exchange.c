@@ -28,18 +28,6 @@ enum {
     TRIAL_REST = 2          /* on one host, trials leave that part of it */
 };
 
-static const char *const way_names[EXCHANGE_WAYS] = {
-    [EXCHANGE_PUT] = "put",
-    [EXCHANGE_GET] = "get",
-    [EXCHANGE_SEND] = "send",
-    [EXCHANGE_APPLICATION] = "application",
-};
-
-const char *exchange_way_name(enum config_exchange way)
-{
-    return way_names[way];
-}
-
 static bool allowed(enum config_exchange way, bool rma, enum config_data data)
 {
     if (way == EXCHANGE_PUT || way == EXCHANGE_GET)
@@ -99,7 +87,7 @@ static omprma_status_t refuse(struct pair *pair, enum config_exchange way,
     snprintf(from, sizeof(from), "%s", device_name(pair->from));
     snprintf(what, sizeof(what),
              "%llu bytes exchanged by %s from %s to %s were wrong from byte %llu on",
-             (unsigned long long)trial->bytes, way_names[way], from, device_name(pair->to),
+             (unsigned long long)trial->bytes, exchange_way_name(way), from, device_name(pair->to),
              (unsigned long long)right);
     pair->keeps = true;
     return is_one_sided(way) ? measure_refuse_one_sided(pair->from->runtime, what)
@@ -394,7 +382,7 @@ static omprma_status_t check_forced(const struct runtime *runtime, enum config_e
     if (runtime->one_sided || way == EXCHANGE_SEND || way == EXCHANGE_APPLICATION)
         return OMPRMA_OK;
     return error_set(OMPRMA_ERR_CONFIG, "OMPRMA_EXCHANGE=%s: %s; use auto, send or application",
-                     way_names[way], runtime->world.why_no_window);
+                     exchange_way_name(way), runtime->world.why_no_window);
 }
 
 /* What a way is thought to take, for tests: what was not measured takes long. */
@@ -474,8 +462,8 @@ omprma_status_t measure_exchange(struct runtime *runtime, int64_t near_ns)
             measure_choose_exchange(&runtime->exchange[far], false, DATA_AUTO);
     log_write(LOG_DETAIL,
               "exchange: on one host by %s, between hosts by %s; measuring took %.1f ms%s",
-              way_names[runtime->exchange[0].way], way_names[runtime->exchange[1].way],
-              (double)(clock_ns() - begin) / 1e6,
+              exchange_way_name(runtime->exchange[0].way),
+              exchange_way_name(runtime->exchange[1].way), (double)(clock_ns() - begin) / 1e6,
               left_out ? "; there was no time left to compare, which real exchanges will do" : "");
     return OMPRMA_OK;
 }

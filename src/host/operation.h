@@ -102,8 +102,8 @@ struct path_ops {
     /* Appends it. *operation: with whose end the data has come; no reference. Errors:
      * HOST_MEMORY. */
     omprma_status_t (*append)(const struct hop *hop, struct operation **operation);
-    /* The transfer begins; it goes on, until *done. An error fails its queue there; if the other
-     * end would wait for ever, they give the peer up instead. */
+    /* The transfer begins; it goes on, until *done. An error fails its queue there. One with a
+     * command has no error: the worker would wait for ever, so they give the peer up instead. */
     omprma_status_t (*start)(struct operation *move);
     omprma_status_t (*progress)(struct operation *move, bool *done);
     /* Leaves one that is under way; its memory is not used again. NULL: nothing to do. */

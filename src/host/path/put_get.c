@@ -50,7 +50,7 @@ static void abandon(struct operation *move)
 }
 
 const struct path_ops path_put_get = {
-    .name = "put, get",
+    .name = "rma",
     .path = PATH_RMA,
     .moves = {"put", "get"},
     .takes = takes,
