@@ -116,8 +116,8 @@ typedef struct omprma_device_info {
     uint64_t arena_bytes;           /* of that, attached now */
     uint64_t used_bytes;            /* of that, in live blocks now */
     uint64_t peak_bytes;            /* the highest used_bytes so far */
-    uint32_t inline_submit_bytes;   /* submits up to this size travel in a control message: now, */
-    uint32_t inline_retrieve_bytes; /* and retrieves; both follow what transfers take */
+    uint32_t inline_submit_bytes;   /* submits up to this size travel in a control message, */
+    uint32_t inline_retrieve_bytes; /* and retrieves */
     const char *osc; /* one-sided component in use, "none" without a window; static */
     char model[96];  /* of the processor */
 } omprma_device_info_t;
@@ -239,8 +239,8 @@ OMPRMA_API omprma_status_t omprma_module_load(int device, const void *image, siz
  * meanwhile. If the queue fails in the meantime, the call returns that error. So a kernel must not
  * wait for something that the program does only after further calls on the kernel's queue.
  *
- * While omprma tries which path is the faster (OMPRMA_ADAPT), a submit, a retrieve or an exchange
- * of 4 KiB or more may block until it is complete, if its queue was empty. Few of them do.
+ * While omprma tries which path is the faster (OMPRMA_ADAPT), a submit or a retrieve of more than
+ * 8 KiB may block until it is complete, if its queue was empty. Few of them do.
  *
  * When an operation fails, the queue fails: later operations are not run and return the same error,
  * omprma_queue_synchronize() returns it once, and the queue is clean again after that.

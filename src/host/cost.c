@@ -1,25 +1,21 @@
-/* cost.c: see cost.h. */
+/*
+ * cost.c: samples are kept in ascending order, so quartiles are looked up. A cost is the line
+ * through two points. Thresholds are found by asking at each power of two, from the large end for
+ * one-sided transfers and from the small end for messages.
+ */
 #include "host/cost.h"
 
-#include <math.h>
 #include <stddef.h>
-#include <string.h>
 
 enum {
-    SAMPLES_SOUND = 3, /* fewer say little */
-    SAMPLES_CLEAR = 8, /* of each way at least, before more are thought needless */
-    TELLING = 8 << 10  /* the least size that tells something of larger ones */
+    SAMPLES_LEAST = 3,
+    COMPARED_LEAST = 16 << 10, /* one-sided and two-sided transfers are compared where they are */
+    COMPARED_MOST = 128 << 10  /* measured: beyond, lines are drawn through noise */
 };
 
-static const double clear_ratio = 1.25; /* from here on two ways are told apart by few samples */
-static const double equal_ratio = 1.02; /* up to here they are the same */
-static const double first_ratio = 1.03; /* and up to here the first one is taken */
-static const double rough_ratio = 1.5;  /* the same if times are rough */
-static const double near_ratio = 1.75;  /* up to here a message is, where times are rough */
-static const double beyond_ratio = 0.9; /* data that makes a message leave later goes along in it */
-static const double repeated_ratio = 1.15; /* up to here one sample is another one's repetition */
-
-const uint64_t cost_sizes[COST_SIZES] = {8, 1024, 2048, 4096, 8192, 32768, 131072, 1 << 20};
+static const double near_ratio = 1.25, far_ratio = 1.05; /* by which two-sided has to win */
+static const double at_once_ratio = 1.25, eager_ratio = 1.02, beyond_ratio = 0.9; /* of messages */
+static const double latency_least = 0.25; /* of the small size's time: latency is never free */
 
 /* ---- samples ---- */
 
@@ -37,19 +33,14 @@ void cost_sample(struct cost_samples *samples, double us)
     samples->count++;
 }
 
-bool cost_is_repeated(const struct cost_samples *samples)
-{
-    int at = (samples->count - 1) / 4;
-
-    return samples->count > 1 &&
-           (double)samples->us[at + 1] < repeated_ratio * (double)samples->us[at];
-}
-
 double cost_of(const struct cost_samples *samples)
 {
-    if (samples->count == 0)
-        return 0;
-    return (double)samples->us[cost_is_repeated(samples) ? (samples->count - 1) / 4 : 0];
+    return samples->count ? (double)samples->us[(samples->count - 1) / 4] : 0;
+}
+
+bool cost_is_enough(const struct cost_samples *samples)
+{
+    return samples->count >= SAMPLES_LEAST;
 }
 
 double cost_spread(const struct cost_samples *samples)
@@ -59,172 +50,84 @@ double cost_spread(const struct cost_samples *samples)
     return low > 0 ? (double)samples->us[samples->count * 3 / 4] / low - 1 : 0;
 }
 
-bool cost_is_rough(const struct cost_samples *samples)
+/* ---- costs ---- */
+
+static double kib(uint64_t bytes)
 {
-    return samples->count < SAMPLES_SOUND || !cost_is_repeated(samples) ||
-           cost_spread(samples) > clear_ratio - 1;
+    return (double)bytes / 1024;
 }
 
-double cost_doubt(const struct cost_samples *samples)
+struct cost cost_line(const struct cost_samples *small, uint64_t small_bytes,
+                      const struct cost_samples *large, uint64_t large_bytes)
 {
-    if (samples->count < SAMPLES_SOUND && !cost_is_repeated(samples))
-        return HUGE_VAL;
-    return fmax(cost_is_rough(samples) ? rough_ratio : first_ratio,
-                first_ratio + cost_spread(samples) / 2);
-}
+    double low = cost_of(small), high = cost_of(large);
+    struct cost cost = {.us = low, .spread = (float)cost_spread(small), .samples = small->count};
 
-bool cost_is_clear(const struct cost_samples *a, const struct cost_samples *b)
-{
-    double left = cost_of(a), right = cost_of(b);
-
-    return a->count >= SAMPLES_CLEAR && b->count >= SAMPLES_CLEAR && cost_is_repeated(a) &&
-           cost_is_repeated(b) && (left > clear_ratio * right || right > clear_ratio * left);
-}
-
-/* ---- curves ---- */
-
-double cost_at(const struct cost_curve *curve, uint64_t bytes)
-{
-    int low = -1, high = -1;
-    double share, time;
-
-    for (int i = 0; i < COST_SIZES; i++) {
-        if (curve->us[i] <= 0)
-            continue;
-        if (low >= 0 && bytes <= cost_sizes[high])
-            break;
+    if (!cost_is_enough(small))
+        return (struct cost){0};
+    if (!cost_is_enough(large))
+        return cost;
+    if (low > high) /* more data never takes less time: disturbances only add */
         low = high;
-        high = i;
-    }
-    if (low < 0)
-        return high < 0 ? 0 : curve->us[high];
-    share =
-        ((double)bytes - (double)cost_sizes[low]) / (double)(cost_sizes[high] - cost_sizes[low]);
-    time = curve->us[low] + share * (curve->us[high] - curve->us[low]);
-    /* Below what was measured the line promises too much: latency does not shrink with the size. */
-    if (bytes < cost_sizes[low] && time < curve->us[low] / 2)
-        time = curve->us[low] / 2;
-    /* Above it, more data never takes less time. */
-    if (bytes > cost_sizes[high] && time < curve->us[high])
-        time = curve->us[high];
-    return time;
+    cost.us = low - (high - low) * kib(small_bytes) / kib(large_bytes - small_bytes);
+    if (cost.us < latency_least * low)
+        cost.us = latency_least * low;
+    cost.us_per_kib = (high - cost.us) / kib(large_bytes);
+    if (large->count < small->count)
+        cost.samples = large->count;
+    return cost;
 }
 
-/* Of the size that a time at this one follows from: the next larger one that was measured, if any.
- */
-static double doubt_at(const struct cost_curve *curve, uint64_t bytes)
+double cost_at(const struct cost *cost, uint64_t bytes)
 {
-    int at = 0;
-
-    for (int i = 0; i < COST_SIZES; i++)
-        if (curve->us[i] > 0 && (cost_sizes[at] < bytes || curve->us[at] <= 0))
-            at = i;
-    return fmax((double)curve->doubt[at], first_ratio);
+    return cost->us > 0 ? cost->us + cost->us_per_kib * kib(bytes) : 0;
 }
 
-/* ---- choices ---- */
+/* ---- thresholds ---- */
 
-/* The largest size that both were measured at. Beyond it the better one there is thought to stay
- * so, if it is clearly better: lines would be drawn through noise. Small sizes tell nothing of
- * large ones. */
-static uint64_t last_common(const struct cost_curve *first, const struct cost_curve *second)
+double cost_two_sided_ratio(bool near)
 {
-    uint64_t last = UINT64_C(1) << (COST_CLASSES - 1);
-
-    for (int i = 0; i < COST_SIZES; i++)
-        if (first->us[i] > 0 && second->us[i] > 0)
-            last = cost_sizes[i];
-    return last;
+    return near ? near_ratio : far_ratio;
 }
 
-uint64_t cost_classes(const struct cost_curve *first, const struct cost_curve *second)
+uint64_t cost_rma_from(const struct cost *rma, const struct cost *two_sided, double ratio)
 {
-    uint64_t classes = 0, last = last_common(first, second);
-
-    for (unsigned class = 0; class < COST_CLASSES; class ++) {
-        bool beyond = class > cost_class(last);
-        uint64_t bytes = beyond || class == cost_class(last) ? last : cost_class_bytes(class);
-        double other = beyond && last < TELLING ? 0 : cost_at(second, bytes);
-        double doubt = fmax(doubt_at(first, bytes), doubt_at(second, bytes));
-
-        if (first->near && beyond)
-            doubt *= clear_ratio;
-        if (!first->near)
-            doubt = fmin(doubt, clear_ratio);
-        if (other <= 0 || cost_at(first, bytes) <= doubt * other)
-            classes |= UINT64_C(1) << class;
-    }
-    return classes;
-}
-
-/* How much of another way's time a message may take. Within a host that may halve or double with
- * the next second, as the processors are placed, and what a put or get takes does not. */
-static double limit_ratio(const struct cost_curve *small, uint64_t bytes)
-{
-    double doubt = doubt_at(small, bytes);
-    bool rough = doubt >= rough_ratio;
-
-    if (bytes <= COST_EAGER)
-        return rough ? HUGE_VAL : equal_ratio;
-    if (bytes <= small->at_once)
-        return isinf(doubt) ? doubt : rough ? near_ratio : clear_ratio;
-    return rough ? first_ratio : beyond_ratio;
-}
-
-/* The least size measured; 0: none. */
-static uint64_t first_measured(const struct cost_curve *curve)
-{
-    for (int i = 0; i < COST_SIZES; i++)
-        if (curve->us[i] > 0)
-            return cost_sizes[i];
+    if (rma->us <= 0 || two_sided->us <= 0)
+        return 0;
+    for (uint64_t bytes = COMPARED_MOST; bytes >= COMPARED_LEAST; bytes /= 2)
+        if (ratio * cost_at(two_sided, bytes) < cost_at(rma, bytes))
+            return bytes == COMPARED_MOST ? COST_NEVER : 2 * bytes;
     return 0;
 }
 
-/* How much better a message is, as a logarithm; 0 where there is nothing else, or nothing is sure.
- * Bounded, so that one size that was measured wrong does not decide for those beside it. */
-static double gain(double mine, double other, double ratio)
+static const struct cost *other_at(const struct cost_others *others, uint64_t bytes)
 {
-    static const double most = 0.7; /* twice as good */
-    double value;
-
-    if (other <= 0 || ratio == HUGE_VAL)
-        return 0;
-    if (mine <= 0)
-        return most;
-    value = log(ratio * other / mine);
-    return value > most ? most : value < -most ? -most : value;
+    if (others->rma && bytes >= others->rma_from)
+        return others->rma;
+    return others->two_sided && bytes >= others->two_sided_from ? others->two_sided : NULL;
 }
 
-uint32_t cost_limit(const struct cost_curve *small, double base, const struct cost_curve *first,
-                    const struct cost_curve *second, uint64_t second_from, uint32_t most)
+static bool is_taken(const struct cost *small, bool rides, uint32_t bytes, uint32_t at_once,
+                     const struct cost *other)
 {
-    uint64_t least = first_measured(small), last = COST_EAGER; /* size measured */
-    double sum = 0, best = 0;
-    uint32_t limit = 0;
+    double us = cost_at(small, bytes) - (rides ? small->us : 0);
 
-    for (int i = 0; i < COST_SIZES; i++)
-        if (small->us[i] > 0 && cost_sizes[i] > last)
-            last = cost_sizes[i];
-    for (uint32_t bytes = 8; bytes <= most; bytes *= 2) {
-        double mine = cost_at(small, bytes) - base, other = 0, time;
+    if (!other)
+        return true;
+    if (small->us <= 0 || other->us <= 0)
+        return bytes <= at_once || bytes <= COST_EAGER;
+    return us <= cost_at(other, bytes) * (bytes <= at_once      ? at_once_ratio
+                                          : bytes <= COST_EAGER ? eager_ratio
+                                                                : beyond_ratio);
+}
 
-        if (bytes < least && (bytes <= COST_EAGER || bytes <= small->at_once)) {
-            /* What loses is more. */
-            limit = bytes;
-            continue;
-        }
-        if (first)
-            other = cost_at(first, bytes);
-        if (second && bytes > second_from && (time = cost_at(second, bytes)) > 0 &&
-            (other <= 0 || time < other))
-            other = time;
-        if (bytes > last || (bytes > COST_EAGER && other <= 0 && (first || second)))
+uint32_t cost_inline_most(const struct cost *small, bool rides, uint32_t at_once,
+                          const struct cost_others *others)
+{
+    uint32_t most = 0;
+
+    for (uint32_t bytes = 8; bytes <= COST_INLINE_MOST; most = bytes, bytes *= 2)
+        if (!is_taken(small, rides, bytes, at_once, other_at(others, bytes)))
             break;
-        sum += gain(mine, other, limit_ratio(small, bytes));
-        if (sum >= best) {
-            best = sum;
-            limit = bytes;
-        }
-    }
-    return limit;
+    return most;
 }

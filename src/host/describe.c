@@ -7,77 +7,41 @@
 #include "host/measure.h"
 #include "host/places.h"
 
-/* The classes that go one-sided, as ranges of sizes. */
-static void print_ranges(FILE *out, const char *what, uint64_t rma)
+static void print_cost(FILE *out, const char *what, enum path path, const struct cost *cost)
 {
-    const char *before = "rma";
-
-    fprintf(out, "  %s:", what);
-    for (unsigned from = 0, to; from < COST_CLASSES; from = to + 1) {
-        while (from < COST_CLASSES && !(rma >> from & 1))
-            from++;
-        for (to = from; to < COST_CLASSES && rma >> to & 1;)
-            to++;
-        if (from == COST_CLASSES)
-            break;
-        fprintf(out, "%s %s", before[0] == ',' ? "," : "", before[0] == ',' ? "and" : before);
-        if (from > 0)
-            fprintf(out, " above %" PRIu64 " B", UINT64_C(1) << from);
-        if (to < COST_CLASSES)
-            fprintf(out, " up to %" PRIu64 " B", UINT64_C(1) << to);
-        else if (from == 0)
-            fprintf(out, " for all sizes");
-        before = ",";
-    }
-    if (before[0] != ',')
-        fprintf(out, " two-sided\n");
-    else
-        fprintf(out, "%s\n", rma == (UINT64_C(1) << COST_CLASSES) - 1 ? "" : ", else two-sided");
-}
-
-static void print_row(FILE *out, const char *what, enum path path, const struct cost_curve *curve)
-{
-    bool any = false;
-
-    for (int i = 0; i < COST_SIZES; i++)
-        any |= curve->us[i] > 0;
-    if (!any)
+    if (cost->us <= 0)
         return;
-    fprintf(out, "  %-8s %-9s", what, paths_names[path]);
-    for (int i = 0; i < COST_SIZES; i++) {
-        if (curve->us[i] > 0)
-            fprintf(out, " %8.2f +%3.0f%%", curve->us[i], 100 * (double)curve->spread[i]);
-        else
-            fprintf(out, " %14s", "-");
-    }
-    if (curve->us[COST_SIZES - 1] > 0)
-        fprintf(out, " %8.2f GB/s",
-                (double)cost_sizes[COST_SIZES - 1] / curve->us[COST_SIZES - 1] / 1e3);
-    fputc('\n', out);
+    fprintf(out, "  %-8s %-9s %8.2f us", what, paths_names[path], cost->us);
+    if (cost->us_per_kib > 0)
+        fprintf(out, " + %6.3f us per KiB (%6.2f GB/s)", cost->us_per_kib,
+                1024 / cost->us_per_kib / 1e3);
+    fprintf(out, ", %d samples, +%.0f%%\n", cost->samples, 100 * (double)cost->spread);
 }
 
 static void print_device(FILE *out, const struct device *device)
 {
     const struct paths *paths = &device->paths;
+    char words[PATHS_WORDS];
 
     fprintf(out,
-            "device %d (%s): microseconds measured at start-up, by bytes (lower quartile, and how "
-            "far the upper one is above it)\n",
+            "device %d (%s): microseconds measured at start-up, latency and per KiB (samples, and "
+            "how far their upper quartile is above the lower one, which counts)\n",
             device->number, device->peer->hello.host);
-    fprintf(out, "  %-18s", "");
-    for (int i = 0; i < COST_SIZES; i++)
-        fprintf(out, " %14" PRIu64, cost_sizes[i]);
-    fputc('\n', out);
+    if (paths->cost[PATHS_RETRIEVE][PATH_TWO_SIDED].us <= 0)
+        fprintf(out,
+                "  too few samples in the time there was: the choice is the one without any\n");
     for (enum path path = 0; path < PATH_COUNT; path++)
-        print_row(out, "submit", path, &paths->curve[PATHS_SUBMIT][path]);
+        print_cost(out, "submit", path, &paths->cost[PATHS_SUBMIT][path]);
     for (enum path path = 0; path < PATH_COUNT; path++)
-        print_row(out, "retrieve", path, &paths->curve[PATHS_RETRIEVE][path]);
+        print_cost(out, "retrieve", path, &paths->cost[PATHS_RETRIEVE][path]);
     fprintf(out,
             "  in the message: submit up to %u B, retrieve up to %u B (beside a launch up to "
             "%u B)\n",
             paths->inline_submit, paths->inline_retrieve, paths->inline_retrieve_fused);
-    print_ranges(out, "larger submits", paths->rma[PATHS_SUBMIT]);
-    print_ranges(out, "larger retrieves", paths->rma[PATHS_RETRIEVE]);
+    fprintf(out, "  larger submits: %s\n",
+            paths_words(paths->rma_from[PATHS_SUBMIT], words, sizeof(words)));
+    fprintf(out, "  larger retrieves: %s\n",
+            paths_words(paths->rma_from[PATHS_RETRIEVE], words, sizeof(words)));
 }
 
 static void print_exchange(FILE *out, const char *between, const struct exchange_paths *paths)

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "host/adapt.h"
 #include "host/append.h"
 #include "host/call.h"
 #include "host/carry.h"
@@ -119,8 +118,7 @@ const char *exchange_way_name(enum config_exchange way)
 }
 
 /* Small data is put: that is one message, and no measurement tells more. */
-static enum config_exchange choose(const struct exchange *x, const struct hop *hop,
-                                   struct adapt_exchange *times)
+static enum config_exchange choose(const struct exchange *x, const struct hop *hop)
 {
     const struct exchange_paths *paths = exchange_paths_of(x->queue->device, x->to_device);
 
@@ -130,7 +128,7 @@ static enum config_exchange choose(const struct exchange *x, const struct hop *h
         return EXCHANGE_SEND;
     if (paths->small_put && x->bytes < EXCHANGE_SMALL)
         return EXCHANGE_PUT;
-    return times && !is_staged(x) ? adapt_exchange_way(x, paths, times) : paths->way;
+    return paths->way;
 }
 
 /* In pieces, with memory in between. */
@@ -139,8 +137,7 @@ static bool is_carried(const struct exchange *x, enum config_exchange way)
     return way == EXCHANGE_APPLICATION || is_staged(x);
 }
 
-static omprma_status_t append(const struct exchange *x, struct adapt_exchange *times,
-                              enum path *path, struct operation **arrived)
+static omprma_status_t append(const struct exchange *x, enum path *path, struct operation **arrived)
 {
     struct hop hop = hop_of(x);
     enum config_exchange way;
@@ -149,7 +146,7 @@ static omprma_status_t append(const struct exchange *x, struct adapt_exchange *t
         *path = path_copy.path;
         return append_hop(&path_copy, &hop, arrived);
     }
-    way = choose(x, &hop, times);
+    way = choose(x, &hop);
     *path = paths_of_ways[way] ? paths_of_ways[way]->path : PATH_APPLICATION;
     if (is_carried(x, way))
         return carry_append_exchange(&hop, way, arrived);
@@ -158,22 +155,15 @@ static omprma_status_t append(const struct exchange *x, struct adapt_exchange *t
     return way == EXCHANGE_GET ? get(&hop, arrived) : send(&hop, arrived);
 }
 
-/* `times`, unless NULL: of one that may be waited for. */
-static omprma_status_t append_counted(const struct exchange *x, struct adapt_exchange *times,
-                                      struct operation **arrived)
+omprma_status_t exchange_append(const struct exchange *x, struct operation **arrived)
 {
     const struct device *from = x->queue->device;
     struct carried carried = {from, DATA_EXCHANGE, PATH_INLINE, x->bytes, 0};
-    omprma_status_t status = append(x, times, &carried.path, arrived);
+    omprma_status_t status = append(x, &carried.path, arrived);
 
     if (status == OMPRMA_OK)
         observers_carried(from->runtime->observers, &carried);
     return status;
-}
-
-omprma_status_t exchange_append(const struct exchange *x, struct operation **arrived)
-{
-    return append_counted(x, NULL, arrived);
 }
 
 /* Says which exchange the calling thread's error is of. */
@@ -211,7 +201,6 @@ omprma_status_t omprma_exchange(omprma_queue_t *queue, omprma_addr_t from, int t
                                 omprma_addr_t to, size_t bytes)
 {
     struct exchange x = {.queue = queue, .from = from, .to = to, .bytes = bytes};
-    struct adapt_exchange times = {0};
     struct operation *arrived = NULL;
     omprma_status_t status = call_begin(queue);
 
@@ -224,13 +213,9 @@ omprma_status_t omprma_exchange(omprma_queue_t *queue, omprma_addr_t from, int t
     if (status == OMPRMA_OK && queue->device->check)
         status = check_order(queue, x.to_device);
     if (status == OMPRMA_OK)
-        status = append_counted(&x, &times, &arrived);
+        status = exchange_append(&x, &arrived);
     if (status == OMPRMA_OK && arrived->queue != queue)
         status = queue_append_wait(queue, arrived, WAIT_EXCHANGE);
-    if (status == OMPRMA_OK && times.timed) {
-        queue_settle(queue);
-        adapt_exchange_ended(&x, &times);
-    }
     operation_drop(&queue->device->runtime->operations, arrived);
     return call_end(queue, status);
 }

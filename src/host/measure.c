@@ -1,10 +1,10 @@
 /*
- * measure.c: sends real transfers of a few sizes each way through the real machinery, and derives
- * up to which size data travels in control messages and which sizes go one-sided.
+ * measure.c: sends real transfers of two sizes by each path through the real machinery, and derives
+ * up to which size data travels in control messages and from which size on it goes one-sided.
  *
  * What one start measures must not be luck: pages are touched and the worker is awake before
- * anything counts; the ways take turns, so that what disturbs the machine disturbs all of them; a
- * time is the lower quartile of its samples; and where two ways are close, more are taken.
+ * anything counts; the paths follow each other, so what disturbs the machine disturbs all of them;
+ * and a time is the lower quartile of its samples.
  */
 #define _GNU_SOURCE
 #include "host/measure.h"
@@ -35,7 +35,6 @@ enum {
                         * its processor has answered by then */
     WAKE_NS = 1000000, /* at most, until both ends poll */
     INLINE_MOST = 16384,
-    INLINE_MEASURED = 8192,
     AROUND = 64,         /* messages of so much fill a FIFO (fifo.h), */
     AROUND_NS = 6000000, /* unless that takes longer: others have the processor */
     INLINE_LEAST = 512,  /* beside a launch so few bytes cost nothing anywhere */
@@ -47,11 +46,35 @@ enum {
 
 const char *const paths_names[PATH_COUNT] = {"inline", "rma", "two-sided", "application"};
 
+const char *paths_size(uint64_t bytes, char *text, size_t room)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB"};
+    size_t unit = 0;
+
+    for (; bytes >= 1024 && unit + 1 < sizeof(units) / sizeof(units[0]); unit++)
+        bytes /= 1024;
+    snprintf(text, room, "%llu %s", (unsigned long long)bytes, units[unit]);
+    return text;
+}
+
+const char *paths_words(uint64_t rma_from, char *text, size_t room)
+{
+    char size[32];
+
+    if (rma_from == 0 || rma_from == COST_NEVER)
+        snprintf(text, room, "%s", paths_names[rma_from == 0 ? PATH_RMA : PATH_TWO_SIDED]);
+    else
+        snprintf(text, room, "%s from %s on, %s below", paths_names[PATH_RMA],
+                 paths_size(rma_from, size, sizeof(size)), paths_names[PATH_TWO_SIDED]);
+    return text;
+}
+
 static void force(struct paths *paths, enum path path)
 {
     paths->inline_submit = paths->inline_retrieve = path == PATH_INLINE ? INLINE_MOST : 0;
     paths->inline_retrieve_fused = paths->inline_retrieve;
-    paths->rma[PATHS_SUBMIT] = paths->rma[PATHS_RETRIEVE] = path == PATH_RMA ? UINT64_MAX : 0;
+    paths->rma_from[PATHS_SUBMIT] = paths->rma_from[PATHS_RETRIEVE] =
+        path == PATH_RMA ? 0 : COST_NEVER;
     paths->adapt = NULL;
 }
 
@@ -155,9 +178,9 @@ static omprma_status_t go_around(struct probe *probe)
 
     force(&probe->device->paths, PATH_INLINE);
     for (int i = 0; i < AROUND && status == OMPRMA_OK && clock_ns() - begin < AROUND_NS; i++) {
-        status = one(probe, true, INLINE_MEASURED);
+        status = one(probe, true, COST_INLINE_MOST);
         if (status == OMPRMA_OK)
-            status = one(probe, false, INLINE_MEASURED);
+            status = one(probe, false, COST_INLINE_MOST);
     }
     return status;
 }
@@ -168,7 +191,7 @@ static omprma_status_t go_around(struct probe *probe)
 static bool is_possible(const struct device *device, bool submit, enum path path, uint64_t bytes)
 {
     if (path == PATH_INLINE)
-        return bytes <= INLINE_MEASURED;
+        return bytes <= COST_INLINE_MOST;
     if (path == PATH_RMA)
         return device_is_one_sided(device);
     return !submit || bytes > OMPRMA_COPIED_SUBMIT;
@@ -193,7 +216,7 @@ static omprma_status_t time_batch(const struct probe *probe, uint64_t bytes, int
 static omprma_status_t sample(struct probe *probe, const struct survey_cell *cell)
 {
     bool submit = cell->direction == PATHS_SUBMIT, batch = submit && cell->path == PATH_INLINE;
-    uint64_t bytes = cost_sizes[cell->size];
+    uint64_t bytes = survey_bytes(cell->path, cell->size);
     int64_t least = INT64_MAX;
     omprma_status_t status = OMPRMA_OK;
 
@@ -376,11 +399,7 @@ static omprma_status_t take_samples(struct probe *probe)
     struct survey_cell cell;
     omprma_status_t status = OMPRMA_OK;
 
-    for (int direction = 0; direction < PATHS_DIRECTIONS; direction++)
-        for (enum path path = 0; path <= PATH_TWO_SIDED; path++)
-            for (int size = 0; size < COST_SIZES; size++)
-                probe->survey.possible[direction][path][size] =
-                    is_possible(probe->device, direction == PATHS_SUBMIT, path, cost_sizes[size]);
+    probe->survey.one_sided = device_is_one_sided(probe->device);
     while (status == OMPRMA_OK && survey_next(&probe->survey, clock_ns(), &cell))
         status = sample(probe, &cell);
     return status;
@@ -409,9 +428,9 @@ static omprma_status_t measure_one(struct device *device, int64_t budget_ns)
     bool near = device->peer->is_near;
     uint64_t room = device->about.arena_bytes < SMALL_ARENA ? TRIAL_NEAR : TRIAL_MOST;
     int64_t begin = clock_ns(), passed, trying, least_ns = budget_ns / TRIAL_REST;
-    uint64_t at_once = device->peer->shares ? INLINE_MEASURED : 0;
     struct probe *probe;
-    omprma_status_t status = probe_open(device, room, cost_sizes[COST_SIZES - 1], &probe);
+    omprma_status_t status =
+        probe_open(device, room, survey_bytes(PATH_RMA, SURVEY_SIZES - 1), &probe);
 
     if (status != OMPRMA_OK)
         return status;
@@ -433,11 +452,9 @@ static omprma_status_t measure_one(struct device *device, int64_t budget_ns)
         status = take_samples(probe);
     if (status == OMPRMA_OK)
         status = spin(probe, 0);
-    survey_result(&probe->survey, device->paths.curve);
-    for (int direction = 0; direction < PATHS_DIRECTIONS; direction++) {
-        device->paths.curve[direction][PATH_RMA].near = near;
-        device->paths.curve[direction][PATH_INLINE].at_once = at_once;
-    }
+    survey_result(&probe->survey, device->paths.cost);
+    device->paths.near = near;
+    device->paths.at_once = device->peer->shares ? COST_INLINE_MOST : 0;
     force(&device->paths, PATH_INLINE);
     probe_close(probe);
     return status;
@@ -445,66 +462,50 @@ static omprma_status_t measure_one(struct device *device, int64_t budget_ns)
 
 /* ---- the choice ---- */
 
+static uint32_t at_least(uint32_t bytes, uint32_t least)
+{
+    return bytes > least ? bytes : least;
+}
+
 void measure_choose(struct paths *paths, bool rma, enum config_data data)
 {
-    const struct cost_curve *submit = paths->curve[PATHS_SUBMIT];
-    const struct cost_curve *retrieve = paths->curve[PATHS_RETRIEVE];
-    const struct cost_curve *two_sided = &retrieve[PATH_TWO_SIDED], *one_sided = NULL;
-    double ride = retrieve[PATH_INLINE].us[0];
+    const struct cost *submit = paths->cost[PATHS_SUBMIT], *retrieve = paths->cost[PATHS_RETRIEVE];
+    double ratio = cost_two_sided_ratio(paths->near);
+    struct cost_others there = {.two_sided = &submit[PATH_TWO_SIDED]}, back = there;
 
     if (data == DATA_RMA) {
         force(paths, PATH_RMA); /* for comparison: everything that can goes one-sided */
         return;
     }
     force(paths, PATH_TWO_SIDED);
+    there.two_sided_from = OMPRMA_COPIED_SUBMIT + 1;
+    back.two_sided = &retrieve[PATH_TWO_SIDED];
     if (rma && data == DATA_AUTO) {
-        one_sided = &retrieve[PATH_RMA];
-        paths->rma[PATHS_RETRIEVE] = cost_classes(one_sided, two_sided);
-        /* Small ones are copied, which a send is not. */
-        paths->rma[PATHS_SUBMIT] =
-            cost_classes(&submit[PATH_RMA], &submit[PATH_TWO_SIDED]) | (OMPRMA_COPIED_SUBMIT - 1);
+        there.rma = &submit[PATH_RMA];
+        back.rma = &retrieve[PATH_RMA];
+        there.rma_from = cost_rma_from(there.rma, there.two_sided, ratio);
+        back.rma_from = cost_rma_from(back.rma, back.two_sided, ratio);
+        paths->rma_from[PATHS_SUBMIT] = there.rma_from;
+        paths->rma_from[PATHS_RETRIEVE] = back.rma_from;
     }
-    paths->inline_submit =
-        cost_limit(&submit[PATH_INLINE], 0, one_sided ? &submit[PATH_RMA] : NULL,
-                   &submit[PATH_TWO_SIDED], OMPRMA_COPIED_SUBMIT, INLINE_MEASURED);
-    if (paths->inline_submit < INLINE_LEAST)
-        paths->inline_submit = INLINE_LEAST;
-    paths->inline_retrieve =
-        cost_limit(&retrieve[PATH_INLINE], 0, one_sided, two_sided, 0, INLINE_MEASURED);
-    /* A retrieve that rides on a result costs only what its size adds to the message. */
-    paths->inline_retrieve_fused =
-        cost_limit(&retrieve[PATH_INLINE], ride, one_sided, two_sided, 0, INLINE_MEASURED);
-    if (paths->inline_retrieve_fused < INLINE_LEAST)
-        paths->inline_retrieve_fused = INLINE_LEAST;
+    paths->inline_submit = at_least(
+        cost_inline_most(&submit[PATH_INLINE], false, paths->at_once, &there), INLINE_LEAST);
+    paths->inline_retrieve = cost_inline_most(&retrieve[PATH_INLINE], false, paths->at_once, &back);
+    paths->inline_retrieve_fused = at_least(
+        cost_inline_most(&retrieve[PATH_INLINE], true, paths->at_once, &back), INLINE_LEAST);
 }
 
-/* Messages that were the better way for small data take twice the other way's time, and half of it
- * if they were not. */
-static void confuse_small(struct cost_curve *curve, uint32_t *limit)
+/* For tests (OMPRMA_TEST_WRONG_CHOICE): as if every measurement had found the contrary of what is
+ * corrected later. */
+static void confuse(struct paths *paths)
 {
-    bool better = *limit >= ADAPT_SMALL;
-
-    for (int i = 0; i < COST_SIZES; i++)
-        if (cost_sizes[i] >= ADAPT_LEAST && curve[PATH_INLINE].us[i] > 0)
-            curve[PATH_INLINE].us[i] = (better ? 2 : 0.5) * curve[PATH_RMA].us[i];
-    *limit = better ? COST_EAGER : ADAPT_SMALL;
-}
-
-/* For tests (OMPRMA_TEST_WRONG_CHOICE): as if every measurement had found the contrary. */
-static void confuse(struct paths *paths, const struct config *config)
-{
-    if (config->inline_submit < 0)
-        confuse_small(paths->curve[PATHS_SUBMIT], &paths->inline_submit);
-    if (config->inline_retrieve < 0)
-        confuse_small(paths->curve[PATHS_RETRIEVE], &paths->inline_retrieve);
     for (int direction = 0; direction < PATHS_DIRECTIONS; direction++) {
-        struct cost_curve *curve = paths->curve[direction], rma = curve[PATH_RMA];
+        struct cost *cost = paths->cost[direction], rma = cost[PATH_RMA];
 
-        curve[PATH_RMA] = curve[PATH_TWO_SIDED];
-        curve[PATH_TWO_SIDED] = rma;
-        paths->rma[direction] = ~paths->rma[direction];
+        cost[PATH_RMA] = cost[PATH_TWO_SIDED];
+        cost[PATH_TWO_SIDED] = rma;
+        paths->rma_from[direction] = paths->rma_from[direction] ? 0 : COST_NEVER;
     }
-    paths->rma[PATHS_SUBMIT] |= OMPRMA_COPIED_SUBMIT - 1; /* there is no other way */
 }
 
 static void choose(struct device *device)
@@ -512,6 +513,7 @@ static void choose(struct device *device)
     const struct config *config = &device->runtime->config;
     struct paths *paths = &device->paths;
     bool rma = device_is_one_sided(device), is_free;
+    char there[PATHS_WORDS], back[PATHS_WORDS];
 
     is_free = rma && config->data == DATA_AUTO && !device_is_staged(device);
     measure_choose(paths, rma, rma ? (enum config_data)config->data : DATA_TWO_SIDED);
@@ -520,15 +522,16 @@ static void choose(struct device *device)
     if (config->inline_retrieve >= 0)
         paths->inline_retrieve = paths->inline_retrieve_fused = (uint32_t)config->inline_retrieve;
     if (is_free && config->wrong_choice)
-        confuse(paths, config);
+        confuse(paths);
     if (is_free && config->adapt)
         adapt_begin(device);
     log_write(LOG_DETAIL,
-              "device %d (%s): in the message: submit up to %u B, retrieve up to %u B; one-sided, "
-              "by powers of two: submit %#llx, retrieve %#llx",
+              "device %d (%s): in the message: submit up to %u B, retrieve up to %u B; larger "
+              "submits: %s; larger retrieves: %s",
               device->number, device->peer->hello.host, paths->inline_submit,
-              paths->inline_retrieve, (unsigned long long)paths->rma[PATHS_SUBMIT],
-              (unsigned long long)paths->rma[PATHS_RETRIEVE]);
+              paths->inline_retrieve,
+              paths_words(paths->rma_from[PATHS_SUBMIT], there, sizeof(there)),
+              paths_words(paths->rma_from[PATHS_RETRIEVE], back, sizeof(back)));
 }
 
 /* ---- which devices are measured ---- */

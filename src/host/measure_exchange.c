@@ -1,13 +1,13 @@
 /*
- * measure_exchange.c: how long each way from device to device takes, by sending real data between
- * one pair of devices of the same host and one of different hosts, and the choice between them.
+ * measure_exchange.c: how long each path from device to device takes, by sending real data between
+ * one pair of devices of the same host and one of different hosts, and the choice between them:
+ * a put, which takes the fewest messages, unless it has measured much longer than another path.
  */
 #include <stdio.h>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "host/adapt.h"
 #include "host/exchange.h"
 #include "host/measure.h"
 #include "host/trial.h"
@@ -21,7 +21,7 @@ enum {
     PAIR_TRIALS = 3,                                    /* of those sizes; of them */
     FAR_TRIALS = 2,    /* are made between hosts whatever they take */
     SLOW_NS = 2000000, /* an exchange of so few bytes takes longer: more would take too long */
-    ROUNDS = COST_SAMPLES,
+    ROUNDS = 5,
     BUDGET_NS = 8000000,    /* then no other exchange begins, */
     NEAR_END_NS = 18000000, /* nor on one host when that and what one device took add up to this, */
     LEAST_NS = 3000000,     /* nor any at all in less */
@@ -35,16 +35,17 @@ static bool allowed(enum config_exchange way, bool rma, enum config_data data)
     return way == EXCHANGE_SEND && (!rma || data != DATA_RMA);
 }
 
+static const double put_ratio = 1.25; /* by which another path has to be better than a put */
+
 void measure_choose_exchange(struct exchange_paths *paths, bool rma, enum config_data data)
 {
     paths->small_put = allowed(EXCHANGE_PUT, rma, data);
     paths->way = paths->small_put ? EXCHANGE_PUT : EXCHANGE_SEND;
     for (enum config_exchange way = EXCHANGE_GET; way <= EXCHANGE_SEND; way++) {
-        /* A put takes the fewest messages: others must be clearly better. */
-        double handicap = paths->way == EXCHANGE_PUT ? 0.8 : 1;
+        double ratio = paths->way == EXCHANGE_PUT ? put_ratio : 1;
 
         if (allowed(way, rma, data) && paths->us[way] > 0 &&
-            paths->us[way] < handicap * paths->us[paths->way])
+            ratio * paths->us[way] < paths->us[paths->way])
             paths->way = way;
     }
 }
@@ -181,7 +182,7 @@ static omprma_status_t try_way(struct pair *pair, struct exchange_paths *paths,
 static void go_two_sided(struct device *device)
 {
     device->paths.adapt = NULL;
-    device->paths.rma[PATHS_SUBMIT] = device->paths.rma[PATHS_RETRIEVE] = 0;
+    device->paths.rma_from[PATHS_SUBMIT] = device->paths.rma_from[PATHS_RETRIEVE] = COST_NEVER;
 }
 
 /* A way that is forced is tried if it can be taken and its data does not go through this side. */
@@ -248,22 +249,6 @@ static omprma_status_t warm_up(const struct pair *pair, struct exchange_paths *p
     return status;
 }
 
-/* More samples would not change which way is the best one. */
-static bool is_settled(const struct cost_samples samples[EXCHANGE_WAYS],
-                       const bool ways[EXCHANGE_WAYS])
-{
-    const struct cost_samples *best = NULL;
-    bool settled = true;
-
-    for (int way = 0; way < EXCHANGE_WAYS; way++)
-        if (ways[way] && (!best || cost_of(&samples[way]) < cost_of(best)))
-            best = &samples[way];
-    for (int way = 0; way < EXCHANGE_WAYS; way++)
-        if (ways[way] && &samples[way] != best)
-            settled &= cost_is_clear(best, &samples[way]);
-    return settled;
-}
-
 /* The ways take turns, so that what disturbs the machine disturbs all of them. */
 static omprma_status_t time_ways(const struct pair *pair, struct exchange_paths *paths,
                                  int64_t deadline_ns)
@@ -280,8 +265,7 @@ static omprma_status_t time_ways(const struct pair *pair, struct exchange_paths 
     for (int i = 0; i < ROUNDS * EXCHANGE_WAYS && status == OMPRMA_OK; i++) {
         double us;
 
-        if (clock_ns() > deadline_ns ||
-            (i > 0 && i % EXCHANGE_WAYS == 0 && is_settled(samples, ways)))
+        if (clock_ns() > deadline_ns)
             break;
         paths->way = (enum config_exchange)((i + i / EXCHANGE_WAYS) % EXCHANGE_WAYS);
         if (!ways[paths->way])
@@ -385,49 +369,12 @@ static omprma_status_t check_forced(const struct runtime *runtime, enum config_e
                      exchange_way_name(way), runtime->world.why_no_window);
 }
 
-/* What a way is thought to take, for tests: what was not measured takes long. */
-static double known_us(const struct exchange_paths *paths, enum config_exchange way)
-{
-    return paths->us[way] > 0 ? paths->us[way] : 1e9;
-}
-
-/* For tests (OMPRMA_TEST_WRONG_CHOICE): the fastest way and the slowest change places. */
-static void confuse(struct exchange_paths *paths)
-{
-    enum config_exchange fast = EXCHANGE_PUT, slow = EXCHANGE_PUT;
-    double us;
-
-    for (enum config_exchange way = EXCHANGE_PUT; way <= EXCHANGE_SEND; way++) {
-        fast = known_us(paths, way) < known_us(paths, fast) ? way : fast;
-        slow = known_us(paths, way) > known_us(paths, slow) ? way : slow;
-    }
-    us = paths->us[fast];
-    paths->us[fast] = paths->us[slow];
-    paths->us[slow] = us;
-    paths->way = slow;
-}
-
-/* `used`: there are devices whose data goes that way. */
-static void choose(const struct runtime *runtime, struct exchange_paths *paths, bool used)
-{
-    const struct config *config = &runtime->config;
-    bool rma = runtime->one_sided != NULL;
-
-    measure_choose_exchange(paths, rma, (enum config_data)config->data);
-    if (!used || !rma || config->data != DATA_AUTO)
-        return;
-    if (config->wrong_choice)
-        confuse(paths);
-    if (config->adapt)
-        adapt_begin_exchange(paths);
-}
-
-/* How long exchanges may be measured. Tests want something to be corrected. */
-static int64_t budget(const struct runtime *runtime, bool far, int64_t near_ns)
+/* How long exchanges may be measured. */
+static int64_t budget(bool far, int64_t near_ns)
 {
     int64_t left = NEAR_END_NS - near_ns;
 
-    return far || runtime->config.wrong_choice || left > BUDGET_NS ? BUDGET_NS : left;
+    return far || left > BUDGET_NS ? BUDGET_NS : left;
 }
 
 omprma_status_t measure_exchange(struct runtime *runtime, int64_t near_ns)
@@ -440,7 +387,7 @@ omprma_status_t measure_exchange(struct runtime *runtime, int64_t near_ns)
         struct exchange_paths *paths = &runtime->exchange[far];
         struct device *from, *to;
         omprma_status_t status = OMPRMA_OK;
-        int64_t budget_ns = budget(runtime, far, near_ns);
+        int64_t budget_ns = budget(far, near_ns);
         bool used;
 
         used = find_pair(runtime, paths, &from, &to);
@@ -454,7 +401,8 @@ omprma_status_t measure_exchange(struct runtime *runtime, int64_t near_ns)
             return status;
         if (forced != EXCHANGE_AUTO)
             continue;
-        choose(runtime, paths, used);
+        measure_choose_exchange(paths, runtime->one_sided != NULL,
+                                (enum config_data)runtime->config.data);
         left_out |= used && paths->us[paths->way] <= 0;
     }
     if (forced == EXCHANGE_AUTO && rma && !runtime->one_sided) /* refused, perhaps by the second */
@@ -464,6 +412,6 @@ omprma_status_t measure_exchange(struct runtime *runtime, int64_t near_ns)
               "exchange: on one host by %s, between hosts by %s; measuring took %.1f ms%s",
               exchange_way_name(runtime->exchange[0].way),
               exchange_way_name(runtime->exchange[1].way), (double)(clock_ns() - begin) / 1e6,
-              left_out ? "; there was no time left to compare, which real exchanges will do" : "");
+              left_out ? "; there was no time left to compare" : "");
     return OMPRMA_OK;
 }

@@ -1,12 +1,13 @@
 /*
- * paths.h: which way a transfer goes, by direction and size, for one device. Filled by measurement
- * (measure.c) or by force (OMPRMA_DATA), revised while the program runs (adapt.c), and consulted
- * for every transfer.
+ * paths.h: which path a transfer takes, by direction and size, for one device: two thresholds.
+ * Filled by measurement (measure.c) or by force (OMPRMA_DATA), revised while the program runs
+ * (adapt.c), and consulted for every transfer.
  */
 #ifndef OMPRMA_HOST_PATHS_H
 #define OMPRMA_HOST_PATHS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/config.h"
@@ -21,18 +22,19 @@ enum data_kind { DATA_SUBMIT, DATA_RETRIEVE, DATA_EXCHANGE, DATA_KINDS };
 enum paths_direction { PATHS_SUBMIT, PATHS_RETRIEVE, PATHS_DIRECTIONS };
 
 struct adapt_kind;
-struct contest;
 
 struct paths {
     uint32_t inline_submit;         /* up to this size in the message */
     uint32_t inline_retrieve;       /* with a result of its own */
     uint32_t inline_retrieve_fused; /* riding on a result that is wanted anyway */
-    /* One bit per size class (cost.h): these go one-sided, the rest two-sided. */
-    uint64_t rma[PATHS_DIRECTIONS];
+    /* From so many bytes on, one-sided; what is less, and not in a message, goes two-sided. */
+    uint64_t rma_from[PATHS_DIRECTIONS];
     struct adapt_kind *adapt; /* what real transfers tell; NULL: the choice stays */
 
     /* What was measured. */
-    struct cost_curve curve[PATHS_DIRECTIONS][PATH_COUNT];
+    struct cost cost[PATHS_DIRECTIONS][PATH_COUNT];
+    bool near;        /* within a host */
+    uint32_t at_once; /* bytes that shared memory takes in a message at once; 0: there is none */
     double round_trip_us;
 };
 
@@ -46,17 +48,23 @@ struct exchange_paths {
     bool small_put;           /* small data is put in any case */
     double us[EXCHANGE_WAYS]; /* 1 MiB, measured; 0: not measured */
     float spread[EXCHANGE_WAYS];
-    struct contest *contests; /* by size class, see adapt.h; NULL: the choice stays */
 };
 
 extern const char *const paths_names[PATH_COUNT];
 
-/* The way for one transfer of `bytes` inside an arena that is not inline. */
+enum { PATHS_WORDS = 64 };
+
+/* "rma from 64 KiB on, two-sided below", for users. */
+const char *paths_words(uint64_t rma_from, char *text, size_t room);
+
+/* "64 KiB" */
+const char *paths_size(uint64_t bytes, char *text, size_t room);
+
+/* The path of one transfer of `bytes` inside an arena that is not inline. */
 static inline enum path paths_bulk(const struct paths *paths, bool submit, uint64_t bytes)
 {
-    uint64_t classes = paths->rma[submit ? PATHS_SUBMIT : PATHS_RETRIEVE];
-
-    return classes >> cost_class(bytes) & 1 ? PATH_RMA : PATH_TWO_SIDED;
+    return bytes >= paths->rma_from[submit ? PATHS_SUBMIT : PATHS_RETRIEVE] ? PATH_RMA
+                                                                            : PATH_TWO_SIDED;
 }
 
 #endif

@@ -51,7 +51,6 @@
 #include "host/wakes.h"
 
 struct adapt_kind;
-struct contest;
 struct device;
 struct peer;
 struct runtime;
@@ -94,8 +93,7 @@ struct start_times {
 struct adapt_watch {
     struct observer observer;    /* registered while there is an operation */
     struct operation *operation; /* a reference; NULL: none */
-    bool is_inline;              /* one in messages is timed */
-    int way;
+    bool one_sided;
     bool waited;      /* for its end, from its beginning */
     int64_t asked_ns; /* when its way was chosen */
     int64_t begun_ns; /* 0: not yet */

@@ -164,23 +164,6 @@ static omprma_status_t move_staged(const struct hop *hop)
     return OMPRMA_OK;
 }
 
-/* In a message, one of the ways of small data of an arena. A submit that is timed has a result. */
-static omprma_status_t move_inline(struct hop *hop, bool timed)
-{
-    struct omprma_queue *queue = hop->queue;
-    omprma_status_t status;
-
-    if (timed)
-        adapt_inline_begins(queue->device->runtime);
-    hop->to.arena &= !timed;
-    status = append_inline(hop);
-    if (timed) {
-        queue_settle(queue);
-        adapt_inline_ended(queue, hop_is_submit(hop), hop->bytes);
-    }
-    return status;
-}
-
 static omprma_status_t move(struct hop *hop)
 {
     struct omprma_queue *queue = hop->queue;
@@ -191,8 +174,6 @@ static omprma_status_t move(struct hop *hop)
     enum wanted wanted = wanted_of(queue, timed);
     omprma_status_t status;
 
-    if (path == PATH_INLINE)
-        return move_inline(hop, timed);
     if (path != PATH_RMA && submit && hop->bytes <= OMPRMA_COPIED_SUBMIT)
         /* The caller may reuse the source at once, so a small one travels in the message. */
         return append_inline(hop);
@@ -255,26 +236,20 @@ omprma_status_t omprma_submit(omprma_queue_t *queue, omprma_addr_t to, const voi
     if (!begin_copy(queue, true, to, from, bytes, &arena, &status))
         return status;
     hop = hop_of_program(queue, true, to, from, bytes, arena);
-    if (bytes <= (arena ? queue->device->paths.inline_submit : OMPRMA_COPIED_SUBMIT) &&
-        !(arena && adapt_decides(queue, true, bytes)))
+    if (bytes <= (arena ? queue->device->paths.inline_submit : OMPRMA_COPIED_SUBMIT))
         status = append_inline(&hop);
     else
         status = move(&hop);
     return call_end(queue, status);
 }
 
-/* There is a message that comes back anyway. */
-static bool is_fused(const struct omprma_queue *queue)
-{
-    return queue->open && queue->hazard >= queue->open_first->number;
-}
-
-/* Up to how many bytes of an arena come back in a message: more where there is one anyway. */
+/* Up to how many bytes of an arena come back in a message: more where one comes back anyway. */
 static uint64_t read_limit(const struct omprma_queue *queue)
 {
     const struct paths *paths = &queue->device->paths;
+    bool comes = queue->open && queue->hazard >= queue->open_first->number;
 
-    return is_fused(queue) ? paths->inline_retrieve_fused : paths->inline_retrieve;
+    return comes ? paths->inline_retrieve_fused : paths->inline_retrieve;
 }
 
 omprma_status_t omprma_retrieve(omprma_queue_t *queue, void *to, omprma_addr_t from, size_t bytes)
@@ -286,8 +261,7 @@ omprma_status_t omprma_retrieve(omprma_queue_t *queue, void *to, omprma_addr_t f
     if (!begin_copy(queue, false, from, to, bytes, &arena, &status))
         return status;
     hop = hop_of_program(queue, false, from, to, bytes, arena);
-    if (bytes <= (arena ? read_limit(queue) : HOP_INLINE_MOST / 4) &&
-        !(arena && adapt_decides(queue, false, bytes) && !is_fused(queue)))
+    if (bytes <= (arena ? read_limit(queue) : HOP_INLINE_MOST / 4))
         status = append_inline(&hop);
     else
         status = move(&hop);

@@ -1,4 +1,9 @@
-/* survey.c: see survey.h. */
+/*
+ * survey.c: rounds of samples. A round takes each size, direction and path once, and the paths of a
+ * size follow each other, so what disturbs the machine for a while disturbs all of them. Which path
+ * begins changes with each round. Large samples are left out where the time that is left is too
+ * short for them.
+ */
 #include "host/survey.h"
 
 #include <string.h>
@@ -9,8 +14,20 @@ enum {
     NEAR_LEAST_NS = 2000000, /* but so much at least; */
     FAR_NS = 50000000,       /* of another one, */
     HOSTS_NS = 80000000,     /* for all of them, */
-    LEAST_NS = 5000000       /* if so much is left */
+    LEAST_NS = 5000000,      /* if so much is left */
+    SMALL = 0,
+    LARGE = 1,
+    PER_ROUND = SURVEY_SIZES * PATHS_DIRECTIONS * SURVEY_PATHS
 };
+
+/* Up to 8 KiB submits do not go two-sided. From 16 KiB on MPI moves data the same way at all sizes,
+ * so a line through two of them holds for the others. */
+uint64_t survey_bytes(enum path path, int size)
+{
+    static const uint64_t messages[] = {64, COST_INLINE_MOST}, others[] = {16 << 10, 128 << 10};
+
+    return path == PATH_INLINE ? messages[size] : others[size];
+}
 
 int64_t survey_budget(bool near, int64_t passed_ns)
 {
@@ -39,101 +56,42 @@ int64_t survey_reserve(bool near, int64_t passed_ns)
 
 /* ---- which is next ---- */
 
-/* Small sizes come last: up to COST_EAGER most is known before. */
-static const int order[COST_SIZES] = {4, 5, 6, 7, 0, 1, 2, 3};
-enum { ORDER_SMALL = 4 };
-
-/* More samples would not change which way is the best one. */
-static bool is_settled(const struct survey *survey)
+/* The path that is sampled at this position of a round. Messages, whose samples take many
+ * operations, never begin the first one. */
+static enum path path_at(int round, int position)
 {
-    const struct cost_samples *best = NULL;
-    int size = order[survey->at];
-    bool settled = true;
-
-    for (enum path path = 0; path <= PATH_TWO_SIDED; path++) {
-        const struct cost_samples *way = &survey->samples[survey->direction][path][size];
-
-        if (way->count && (!best || cost_of(way) < cost_of(best)))
-            best = way;
-    }
-    for (enum path path = 0; path <= PATH_TWO_SIDED; path++) {
-        const struct cost_samples *way = &survey->samples[survey->direction][path][size];
-
-        if (survey->possible[survey->direction][path][size] && way != best)
-            settled &= best && cost_is_clear(best, way);
-    }
-    return settled;
+    return (enum path)((1 + (round % 2 ? SURVEY_PATHS - 1 - position : position)) % SURVEY_PATHS);
 }
 
-/* Whether the samples of a size would take too long, by what is known of it or else of the size
- * before it. */
-static bool is_too_much(const struct survey *survey, int64_t now_ns)
+static struct survey_cell cell_at(int number)
 {
-    int size = order[survey->at];
-    double us = 0;
+    int in_round = number % PER_ROUND;
 
-    if (survey->at == 0 || survey->at >= ORDER_SMALL)
-        return false;
-    for (int direction = 0; direction < PATHS_DIRECTIONS; direction++)
-        for (enum path path = 0; path <= PATH_TWO_SIDED; path++) {
-            const struct cost_samples *way = survey->samples[direction][path];
-
-            if (way[size].count)
-                us += cost_of(&way[size]);
-            else if (survey->possible[direction][path][size])
-                us += cost_of(&way[size - 1]) * (double)(cost_sizes[size] / cost_sizes[size - 1]);
-        }
-    return now_ns + (int64_t)(SURVEY_LEAST_OPERATIONS * us * 1e3) > survey->deadline_ns;
+    return (struct survey_cell){
+        .size = in_round / (PATHS_DIRECTIONS * SURVEY_PATHS),
+        .direction = (enum paths_direction)(in_round / SURVEY_PATHS % PATHS_DIRECTIONS),
+        .path = path_at(number / PER_ROUND, in_round % SURVEY_PATHS),
+    };
 }
 
-static void next_direction(struct survey *survey)
+/* By what the small size took, large samples of both paths and directions would take longer than
+ * there is time. */
+static bool is_too_slow(const struct survey *survey, const struct survey_cell *cell, int64_t now_ns)
 {
-    survey->turn = 0;
-    if (++survey->direction < PATHS_DIRECTIONS)
-        return;
-    survey->direction = 0;
-    if (++survey->at < COST_SIZES)
-        return;
-    survey->at = 0;
-    survey->round++;
-}
+    double us = cost_of(&survey->samples[cell->direction][cell->path][SMALL]);
+    double times =
+        (double)survey_bytes(cell->path, LARGE) / (double)survey_bytes(cell->path, SMALL);
+    int operations = 2 * PATHS_DIRECTIONS * SURVEY_LEAST_OPERATIONS;
 
-/* Whether there is anything to be done here, before the first turn. */
-static bool is_wanted(struct survey *survey, int64_t now_ns)
-{
-    if (survey->direction == 0 && is_too_much(survey, now_ns)) {
-        survey->at = ORDER_SMALL;
-        return false;
-    }
-    if (is_settled(survey)) {
-        next_direction(survey);
-        return false;
-    }
-    return true;
-}
-
-/* Who begins changes; the one that takes many operations, inline, never begins the first round. */
-static enum path path_at(int round, int turn)
-{
-    return (enum path)((1 + (round % 2 ? SURVEY_WAYS - 1 - turn : turn)) % SURVEY_WAYS);
+    return cell->size == LARGE && cell->path != PATH_INLINE &&
+           operations * times * us * 1e3 > (double)(survey->deadline_ns - now_ns);
 }
 
 bool survey_next(struct survey *survey, int64_t now_ns, struct survey_cell *cell)
 {
-    while (now_ns < survey->deadline_ns && survey->round < COST_SAMPLES) {
-        if (survey->turn == SURVEY_WAYS) {
-            next_direction(survey);
-            continue;
-        }
-        if (survey->turn == 0 && !is_wanted(survey, now_ns))
-            continue;
-        *cell = (struct survey_cell){
-            .direction = (enum paths_direction)survey->direction,
-            .path = path_at(survey->round, survey->turn),
-            .size = order[survey->at],
-        };
-        survey->turn++;
-        if (survey->possible[cell->direction][cell->path][cell->size])
+    while (now_ns < survey->deadline_ns && survey->next < COST_SAMPLES * PER_ROUND) {
+        *cell = cell_at(survey->next++);
+        if ((cell->path != PATH_RMA || survey->one_sided) && !is_too_slow(survey, cell, now_ns))
             return true;
     }
     return false;
@@ -156,30 +114,25 @@ void survey_add(struct survey *survey, const struct survey_cell *cell, double us
 
 /* ---- what they tell ---- */
 
-static void fill_curve(struct cost_curve *curve, const struct cost_samples samples[COST_SIZES])
+static struct cost line_of(enum path path, const struct cost_samples samples[SURVEY_SIZES],
+                           bool large)
 {
-    double least = 0;
-    bool several = false;
+    static const struct cost_samples none;
 
-    for (int size = 0; size < COST_SIZES; size++)
-        several |= samples[size].count > 1;
-    for (int size = COST_SIZES - 1; size >= 0; size--) {
-        if (several && samples[size].count < 2)
-            continue;
-        curve->us[size] = cost_of(&samples[size]);
-        curve->spread[size] = (float)cost_spread(&samples[size]);
-        curve->doubt[size] = (float)cost_doubt(&samples[size]);
-        if (least > 0 && curve->us[size] > least)
-            curve->us[size] = least;
-        if (curve->us[size] > 0)
-            least = curve->us[size];
-    }
+    return cost_line(&samples[SMALL], survey_bytes(path, SMALL), large ? &samples[LARGE] : &none,
+                     survey_bytes(path, LARGE));
 }
 
-void survey_result(const struct survey *survey, struct cost_curve curves[][PATH_COUNT])
+void survey_result(const struct survey *survey, struct cost costs[][PATH_COUNT])
 {
-    memset(curves, 0, PATHS_DIRECTIONS * sizeof(*curves));
-    for (int direction = 0; direction < PATHS_DIRECTIONS; direction++)
+    for (int direction = 0; direction < PATHS_DIRECTIONS; direction++) {
+        const struct cost_samples(*samples)[SURVEY_SIZES] = survey->samples[direction];
+        bool both = cost_is_enough(&samples[PATH_RMA][LARGE]) &&
+                    cost_is_enough(&samples[PATH_TWO_SIDED][LARGE]);
+
+        memset(costs[direction], 0, sizeof(costs[direction]));
         for (enum path path = 0; path <= PATH_TWO_SIDED; path++)
-            fill_curve(&curves[direction][path], survey->samples[direction][path]);
+            costs[direction][path] =
+                line_of(path, samples[path], both || path == PATH_INLINE || !survey->one_sided);
+    }
 }

@@ -1,12 +1,7 @@
 /*
  * survey.h: the start-up measurement without the measuring: which sample is taken next, when there
- * are enough, and what they tell. A sample is one of a way (enum path) of one direction and size.
- * Pure: whoever takes the samples says what time it is.
- *
- * All ways of a size take turns, who begins changes; what tells most comes first; and round
- * follows round: so what disturbs the machine for a while disturbs all of them. A size is left out
- * of further rounds when its samples tell which way is the best one; and of a round, with those
- * above it, when its samples would take longer than there is time.
+ * are enough, and what they tell. Each path is sampled at two sizes, a small and a large one. Pure:
+ * the caller takes the samples and says what time it is.
  */
 #ifndef OMPRMA_HOST_SURVEY_H
 #define OMPRMA_HOST_SURVEY_H
@@ -14,49 +9,52 @@
 #include "host/paths.h"
 
 enum {
-    SURVEY_WAYS = PATH_TWO_SIDED + 1,
-    SURVEY_LEAST_OPERATIONS = 2, /* that a sample of a large size takes */
+    SURVEY_PATHS = PATH_TWO_SIDED + 1,
+    SURVEY_SIZES = 2,            /* of each path */
+    SURVEY_LEAST_OPERATIONS = 2, /* that one sample takes */
     SURVEY_STOLEN_NS = 1000000
 };
 
 struct survey_cell {
     enum paths_direction direction;
     enum path path;
-    int size; /* index of cost_sizes */
+    int size; /* 0: the small one */
 };
 
 struct survey {
     int64_t deadline_ns;
     int64_t stolen_ns; /* by which other programs may put that off */
-    bool possible[PATHS_DIRECTIONS][SURVEY_WAYS][COST_SIZES]; /* not every way takes every size */
-    struct cost_samples samples[PATHS_DIRECTIONS][SURVEY_WAYS][COST_SIZES];
-    int round, at, direction, turn; /* of the next sample */
+    bool one_sided;    /* such transfers are possible */
+    struct cost_samples samples[PATHS_DIRECTIONS][SURVEY_PATHS][SURVEY_SIZES];
+    int next; /* number of the next sample */
 };
 
-/* How long a kind of host may be measured: of this host, or of another one when so much time has
- * passed since the first was begun. 0: no more; it takes over what was found for another one. */
+uint64_t survey_bytes(enum path path, int size);
+
+/* Time budget for measuring one kind of host: fixed for the local host; for others, what is left
+ * since the first one began, which was passed_ns ago. 0: take over what another host measured. */
 int64_t survey_budget(bool near, int64_t passed_ns);
 
-/* What is left of that for samples; passed_ns: what waking the worker and the like took before. Of
- * a worker of this host, less if that took long, as beside other programs. */
+/* How much of that is left for samples; passed_ns: what went before them, as waking the worker. On
+ * the local host it is less where that took long, as beside other programs. */
 int64_t survey_left(bool near, int64_t budget_ns, int64_t passed_ns);
 
-/* By how much what other programs take may put its end off; passed_ns as above. */
+/* By how much what other programs take may put the end off; passed_ns as above. */
 int64_t survey_reserve(bool near, int64_t passed_ns);
 
 /* The next sample. False: there are enough, or time is up. *survey is zero at the beginning, but
- * for what is possible, the deadline and what may be stolen. */
+ * for the deadline, what may be stolen and whether one-sided transfers are possible. */
 bool survey_next(struct survey *survey, int64_t now_ns, struct survey_cell *cell);
 
-/* How long one operation of it took. What takes SURVEY_STOLEN_NS on one host has waited for a
- * processor, which does not count. */
+/* How long one operation of it took. On one host an operation that takes SURVEY_STOLEN_NS has
+ * waited for a processor, which does not count. */
 void survey_took(struct survey *survey, int64_t took_ns);
 
-/* What it took. */
+/* What the sample took. */
 void survey_add(struct survey *survey, const struct survey_cell *cell, double us);
 
-/* What each way costs. No time is more than that of more data: disturbances only add. What was
- * sampled once, where other sizes were more often, is left out: it was not warm. */
-void survey_result(const struct survey *survey, struct cost_curve curves[][PATH_COUNT]);
+/* What each path costs. One-sided and two-sided transfers are compared by the sizes that both were
+ * sampled at. */
+void survey_result(const struct survey *survey, struct cost costs[][PATH_COUNT]);
 
 #endif

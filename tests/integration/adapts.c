@@ -1,15 +1,15 @@
 /* adapts.c: after a start that chose the contrary of what it measured (OMPRMA_TEST_WRONG_CHOICE):
- * transfers, regions and exchanges of many sizes, each checked, while their ways are tried and
- * changed. Which way they go in the end depends on the machine; that the data is right does not. */
+ * transfers, regions and exchanges of many sizes, each checked, while paths are tried and changed.
+ * Which path data takes in the end depends on the machine; that it is right does not. */
 #include "check.h"
 
-enum { MOST = 1 << 20, TRANSFERS = 64 };
+enum { MOST = 1 << 20, UPDATES = 256, REGIONS = 16, EXCHANGES = 64 };
 
 static unsigned char *out, *back;
 
 static void check_updates(omprma_queue_t *queue, omprma_addr_t there, uint64_t bytes)
 {
-    for (int i = 0; i < TRANSFERS; i++) {
+    for (int i = 0; i < UPDATES; i++) {
         out[i % bytes] = (unsigned char)(i + 1);
         check_ok(omprma_submit(queue, there, out, bytes));
         check_ok(omprma_queue_synchronize(queue));
@@ -24,7 +24,7 @@ static void check_regions(omprma_queue_t *queue, omprma_addr_t there, uint64_t b
 {
     omprma_addr_t add = symbol_at(0, "add", 0);
 
-    for (int i = 0; i < TRANSFERS / 4; i++) {
+    for (int i = 0; i < REGIONS; i++) {
         check_ok(omprma_submit(queue, there, out, bytes));
         launch(queue, add, there, bytes, (uint64_t)i);
         check_ok(omprma_retrieve(queue, back, there, bytes));
@@ -39,7 +39,7 @@ static void check_exchanges(omprma_queue_t *queue, omprma_addr_t from, uint64_t 
     omprma_addr_t to = memory_on(1, bytes);
     omprma_queue_t *other = queue_on(1);
 
-    for (int i = 0; i < TRANSFERS; i++) {
+    for (int i = 0; i < EXCHANGES; i++) {
         out[bytes - 1] = (unsigned char)i;
         check_ok(omprma_submit(queue, from, out, bytes));
         check_ok(omprma_exchange(queue, from, 1, to, bytes));

@@ -17,8 +17,8 @@ lines() { # PATTERN
 }
 
 run --data auto
-check 'revisions are said' "$([ "$(lines '^omprma: (submits|retrieves) above .* in place of ')" -gt 0 ] && echo yes)" yes
-check 'statistics of them' "$([ "$(lines '; at start-up (two-sided|rma), revised [0-9]+x, gained ')" -gt 0 ] && echo yes)" yes
+check 'revisions are said' "$([ "$(lines '^omprma: (submits|retrieves) (from|below) .* in place of ')" -gt 0 ] && echo yes)" yes
+check 'statistics of them' "$([ "$(lines '; at start-up (two-sided|rma).*, revised [0-9]+x; [0-9]+ tried the other path')" -gt 0 ] && echo yes)" yes
 
 OMPRMA_ADAPT=0 run --data auto
 check 'none when switched off' "$(lines ' in place of |revised')" 0

@@ -41,7 +41,6 @@ struct core_options {
     bool progress_thread;
     bool adapt, wrong_choice; /* see adapt.h */
     unsigned slow_sends;      /* least delay of the two-sided paths, see null_path.h */
-    unsigned slow_puts;       /* the same of the application's one-sided path */
     /* See null_path.h: of the application's one-sided path, of workers', of all two-sided ones. */
     uint64_t wrong_puts, wrong_gets, workers_wrong_puts, workers_wrong_gets, wrong_sends;
     uint64_t wrong_most;
@@ -329,7 +328,6 @@ static inline omprma_status_t core_try(const struct core_options *o)
     for (int i = 0; i < core.workers; i++)
         core_start_worker(i, o, &path, &peers[i + 1]);
     assert_ok(null_channel_create(core.network, 0, &channel));
-    path.least_delay = o->slow_puts;
     path.wrong_out = o->wrong_puts;
     path.wrong_in = o->wrong_gets;
     if (!o->no_window)
@@ -418,7 +416,8 @@ static inline void core_choose(int number, uint32_t inline_most, bool rma)
     runtime_lock(device->runtime);
     device->paths.inline_submit = device->paths.inline_retrieve = inline_most;
     device->paths.inline_retrieve_fused = inline_most;
-    device->paths.rma[PATHS_SUBMIT] = device->paths.rma[PATHS_RETRIEVE] = rma ? UINT64_MAX : 0;
+    device->paths.rma_from[PATHS_SUBMIT] = device->paths.rma_from[PATHS_RETRIEVE] =
+        rma ? 0 : COST_NEVER;
     device->runtime->exchange[0] = device->runtime->exchange[1] =
         (struct exchange_paths){.way = rma ? EXCHANGE_PUT : EXCHANGE_SEND};
     runtime_unlock(device->runtime);
@@ -444,11 +443,11 @@ static inline void core_choose_any(int number, struct draw *from)
     device->paths.inline_submit = limits[draw_below(from, 6)];
     device->paths.inline_retrieve = limits[draw_below(from, 6)];
     device->paths.inline_retrieve_fused = limits[draw_below(from, 6)];
-    device->paths.rma[PATHS_SUBMIT] = device->paths.rma[PATHS_RETRIEVE] = 0;
+    device->paths.rma_from[PATHS_SUBMIT] = device->paths.rma_from[PATHS_RETRIEVE] = COST_NEVER;
     if (device->runtime->one_sided && draw(from) & 1)
-        device->paths.rma[PATHS_SUBMIT] = UINT64_MAX;
+        device->paths.rma_from[PATHS_SUBMIT] = 0;
     if (device->runtime->one_sided && draw(from) & 1)
-        device->paths.rma[PATHS_RETRIEVE] = UINT64_MAX;
+        device->paths.rma_from[PATHS_RETRIEVE] = 0;
     runtime_unlock(device->runtime);
 }
 

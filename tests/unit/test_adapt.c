@@ -10,25 +10,19 @@
 #include "core_fixture.h"
 #include "host/adapt.h"
 
-/* That 64 transfers are enough is test_contest's; here another program may have the processor for
- * all samples of a round, and more are needed. */
-enum { BYTES = 64 << 10, TRANSFERS = 64, TRIES = 20, MOST = TRIES * TRANSFERS, SLOW = 3000 };
+/* That 64 transfers are enough is test_threshold's; here another program may have the processor for
+ * all samples of a trial, and more are needed. */
+enum { BYTES = 64 << 10, TRANSFERS = 64, MOST = 4096, SLOW = 3000 };
 
 static unsigned char here[BYTES], back[BYTES];
 
-static void start_slow(bool adapt, unsigned slow_puts)
+static void start(bool adapt)
 {
     core_start(&(struct core_options){.workers = 2,
                                       .delay = CORE_NO_DELAY,
                                       .adapt = adapt,
                                       .wrong_choice = true,
-                                      .slow_sends = SLOW,
-                                      .slow_puts = slow_puts});
-}
-
-static void start(bool adapt)
-{
-    start_slow(adapt, 0);
+                                      .slow_sends = SLOW});
 }
 
 static enum path path_of(bool submit)
@@ -36,25 +30,20 @@ static enum path path_of(bool submit)
     return paths_bulk(&core_device(0)->paths, submit, BYTES);
 }
 
-static uint32_t revisions(enum paths_direction direction)
+static const struct threshold *threshold(enum paths_direction direction)
 {
-    return core_device(0)->paths.adapt->contest[direction][cost_class(BYTES)].revisions;
+    return &core_device(0)->paths.adapt->threshold[direction];
 }
 
 /* Updates: one transfer at a time, each waited for. */
-static void update_bytes(omprma_queue_t *queue, omprma_addr_t at, int value, size_t bytes)
-{
-    memset(here, value, bytes);
-    assert_ok(omprma_submit(queue, at, here, bytes));
-    assert_ok(omprma_queue_synchronize(queue));
-    assert_ok(omprma_retrieve(queue, back, at, bytes));
-    assert_ok(omprma_queue_synchronize(queue));
-    assert_all(back, bytes, (unsigned char)value);
-}
-
 static void update(omprma_queue_t *queue, omprma_addr_t at, int value)
 {
-    update_bytes(queue, at, value, BYTES);
+    memset(here, value, BYTES);
+    assert_ok(omprma_submit(queue, at, here, BYTES));
+    assert_ok(omprma_queue_synchronize(queue));
+    assert_ok(omprma_retrieve(queue, back, at, BYTES));
+    assert_ok(omprma_queue_synchronize(queue));
+    assert_all(back, BYTES, (unsigned char)value);
 }
 
 static void updates_correct_a_wrong_choice(void **state)
@@ -73,112 +62,10 @@ static void updates_correct_a_wrong_choice(void **state)
     assert_int_equal(path_of(true), PATH_RMA);
     assert_int_equal(path_of(false), PATH_RMA);
     assert_int_equal(paths_bulk(&core_device(1)->paths, true, BYTES), PATH_RMA); /* of its kind */
-    assert_true(revisions(PATHS_SUBMIT) >= 1 && revisions(PATHS_RETRIEVE) >= 1);
+    assert_true(threshold(PATHS_SUBMIT)->revisions >= 1);
+    assert_true(threshold(PATHS_RETRIEVE)->revisions >= 1);
     omprma_queue_destroy(queue);
     core_stop();
-}
-
-/* As if start-up had found messages for small data the better way, or not. So much for the others
- * that nothing here seems disturbed, under a sanitizer too. */
-static void choose_small(bool is_inline)
-{
-    struct adapt_kind *kind = core_device(0)->paths.adapt;
-
-    for (int direction = 0; direction < PATHS_DIRECTIONS; direction++) {
-        int inline_way = direction == PATHS_SUBMIT ? 1 : 2;
-        double us[CONTEST_WAYS] = {1e5, 1e5, 1e5};
-
-        us[is_inline ? inline_way : 0] = 10;
-        for (uint64_t bytes = ADAPT_LEAST; bytes <= ADAPT_SMALL; bytes *= 2)
-            contest_begin(&kind->contest[direction][cost_class(bytes)], inline_way + 1,
-                          is_inline ? inline_way : 0, us);
-    }
-    for (int i = 0; i < 2; i++) {
-        core_device(i)->paths.inline_submit = core_device(i)->paths.inline_retrieve =
-            is_inline ? ADAPT_SMALL : ADAPT_LEAST - 1;
-        core_device(i)->paths.inline_retrieve_fused = ADAPT_LEAST;
-    }
-}
-
-/* For small data a message is one of the ways. */
-static void correct_small_data(unsigned slow_puts, bool is_inline)
-{
-    static const size_t sizes[] = {ADAPT_SMALL, ADAPT_SMALL - 8, ADAPT_SMALL - 2000};
-    const struct paths *paths;
-    bool right = false;
-    omprma_queue_t *queue;
-    omprma_addr_t at;
-
-    start_slow(true, slow_puts);
-    queue = core_queue(0);
-    at = core_alloc(0, ADAPT_SMALL);
-    paths = &core_device(1)->paths; /* of its kind */
-    /* A message waits for the worker's thread, which on a busy machine is late for all samples of a
-     * round now and then. */
-    for (int tries = 0; tries < TRIES && !right; tries++) {
-        choose_small(!is_inline);
-        for (int i = 0; i < TRANSFERS; i++)
-            update_bytes(queue, at, i, sizes[i % 3]);
-        right = (paths->inline_submit >= ADAPT_SMALL) == is_inline &&
-                (paths->inline_retrieve >= ADAPT_SMALL) == is_inline;
-    }
-    assert_true(right);
-    assert_true(paths->inline_retrieve_fused >= paths->inline_retrieve);
-    omprma_queue_destroy(queue);
-    core_stop();
-}
-
-static bool carries_at_most(const struct paths *paths, uint32_t bytes)
-{
-    return paths->inline_submit <= bytes && paths->inline_retrieve <= bytes;
-}
-
-/* What start-up found for less comes back, and for what rides on a launch's result. */
-static void messages_that_lose_again(void **state)
-{
-    struct adapt_kind *kind;
-    struct paths *paths;
-    omprma_queue_t *queue;
-    omprma_addr_t at;
-
-    (void)state;
-    start(true);
-    queue = core_queue(0);
-    at = core_alloc(0, ADAPT_SMALL);
-    paths = &core_device(0)->paths;
-    kind = paths->adapt;
-    kind->below[PATHS_SUBMIT] = 1024;
-    kind->below[PATHS_RETRIEVE] = 512;
-    kind->fused = 2048;
-    for (int tries = 0; tries < TRIES && !carries_at_most(paths, 1024); tries++) {
-        choose_small(true);
-        for (int i = 0; i < TRANSFERS; i++)
-            update_bytes(queue, at, i, ADAPT_SMALL);
-        if (!carries_at_most(paths, ADAPT_LEAST))
-            continue;
-        assert_int_equal(paths->inline_submit, ADAPT_LEAST); /* 4 KiB are another class */
-        assert_int_equal(paths->inline_retrieve, ADAPT_LEAST);
-        assert_int_equal(paths->inline_retrieve_fused, ADAPT_LEAST);
-        for (int i = 0; i < TRANSFERS; i++)
-            update_bytes(queue, at, i, ADAPT_LEAST);
-    }
-    assert_int_equal(paths->inline_submit, 1024);
-    assert_int_equal(paths->inline_retrieve, 512);
-    assert_int_equal(paths->inline_retrieve_fused, 2048);
-    omprma_queue_destroy(queue);
-    core_stop();
-}
-
-static void small_data_leaves_messages(void **state)
-{
-    (void)state;
-    correct_small_data(0, false);
-}
-
-static void small_data_goes_into_messages(void **state)
-{
-    (void)state;
-    correct_small_data(8 * SLOW, true);
 }
 
 static void without_adaptation_it_stays(void **state)
@@ -239,46 +126,15 @@ static void transfers_that_nobody_waits_for_are_not_timed(void **state)
     start(true);
     queue = core_queue(0);
     at = core_alloc(0, BYTES);
-    for (int i = 0; i < TRANSFERS; i++) {
+    for (int i = 0; i < TRANSFERS + TRANSFERS / 2; i++) {
         assert_ok(launch(queue, KERNEL(kernel_add), at, 8, 1));
         assert_ok(omprma_retrieve(queue, back, at, BYTES));
         for (bool done = false; !done;)
             assert_ok(omprma_queue_query(queue, &done));
     }
-    assert_int_equal(revisions(PATHS_RETRIEVE), 0);
-    assert_true(core_device(0)->paths.adapt->contest[PATHS_RETRIEVE][cost_class(BYTES)].rounds > 0);
+    assert_int_equal(threshold(PATHS_RETRIEVE)->trials, 1);
+    assert_int_equal(threshold(PATHS_RETRIEVE)->trial.here_count, 0);
     omprma_queue_destroy(queue);
-    core_stop();
-}
-
-static void exchanges_are_corrected(void **state)
-{
-    omprma_queue_t *queue, *other;
-    omprma_addr_t from, to;
-    const double us[] = {1e5, 1e5, 10}; /* as if sends had been found to be fast */
-    struct contest *contest;
-
-    (void)state;
-    start(true);
-    queue = core_queue(0);
-    other = core_queue(1);
-    from = core_alloc(0, BYTES);
-    to = core_alloc(1, BYTES);
-    contest = &runtime_get()->exchange[0].contests[cost_class(BYTES)];
-    contest_begin(contest, 3, EXCHANGE_SEND - EXCHANGE_PUT, us);
-    for (int i = 0; i < TRANSFERS; i++) {
-        memset(here, i, BYTES);
-        assert_ok(omprma_submit(queue, from, here, BYTES));
-        assert_ok(omprma_queue_synchronize(queue));
-        assert_ok(omprma_exchange(queue, from, 1, to, BYTES));
-        assert_ok(omprma_queue_synchronize(queue));
-        assert_ok(omprma_retrieve(other, back, to, BYTES));
-        assert_ok(omprma_queue_synchronize(other));
-        assert_all(back, BYTES, i);
-    }
-    assert_int_not_equal(contest->current, EXCHANGE_SEND - EXCHANGE_PUT);
-    omprma_queue_destroy(queue);
-    omprma_queue_destroy(other);
     core_stop();
 }
 
@@ -322,15 +178,17 @@ static void *submit_until_lost(void *data)
     struct submitter *submitter = data;
 
     do {
-        submitter->status = omprma_submit(submitter->queue, submitter->at, here, ADAPT_SMALL);
+        submitter->status = omprma_submit(submitter->queue, submitter->at, here, BYTES);
         if (submitter->status == OMPRMA_OK)
             submitter->status = omprma_queue_synchronize(submitter->queue);
     } while (submitter->status == OMPRMA_OK);
     return NULL;
 }
 
-/* Who waits for a message that is timed is told that its worker is lost; others are timed then. */
-static void a_worker_that_is_lost_while_a_message_is_timed(void **state)
+/* The caller that waits for a timed transfer is told that its worker is lost; others are timed
+ * then.
+ */
+static void a_worker_that_is_lost_while_a_transfer_is_timed(void **state)
 {
     struct submitter submitter;
     struct runtime *runtime;
@@ -342,16 +200,15 @@ static void a_worker_that_is_lost_while_a_message_is_timed(void **state)
     (void)state;
     start(true);
     runtime = runtime_get();
-    choose_small(true);
-    submitter = (struct submitter){.queue = core_queue(0), .at = core_alloc(0, ADAPT_SMALL)};
+    submitter = (struct submitter){.queue = core_queue(0), .at = core_alloc(0, BYTES)};
     other = core_queue(1);
-    at = core_alloc(1, ADAPT_SMALL);
+    at = core_alloc(1, BYTES);
     assert_int_equal(pthread_create(&thread, NULL, submit_until_lost, &submitter), 0);
     for (int i = 0; i < 20000 && !timed; i++) {
         core_hold(0); /* the worker does not look, and what is under way stays so */
         kernel_nap(200);
         runtime_lock(runtime);
-        timed = runtime->watch.is_inline;
+        timed = runtime->watch.operation != NULL;
         if (timed)
             peer_lose(core_device(0)->peer, "taken away");
         runtime_unlock(runtime);
@@ -363,10 +220,10 @@ static void a_worker_that_is_lost_while_a_message_is_timed(void **state)
     assert_int_equal(submitter.status, OMPRMA_ERR_DEVICE_LOST);
     core_let_go(0);
     runtime_lock(runtime);
-    assert_false(runtime->watch.is_inline);
+    assert_null(runtime->watch.operation);
     runtime_unlock(runtime);
     for (int i = 0; i < TRANSFERS; i++)
-        update_bytes(other, at, i, ADAPT_SMALL);
+        update(other, at, i);
     omprma_queue_destroy(submitter.queue);
     omprma_queue_destroy(other);
     core_stop();
@@ -377,7 +234,7 @@ static void statistics_say_so(void **state)
     omprma_queue_t *queue;
     int transfers = 0;
     omprma_addr_t at;
-    char expected[160], *text = NULL;
+    char expected[200], *text = NULL;
     size_t bytes = 0;
     FILE *out;
 
@@ -388,9 +245,9 @@ static void statistics_say_so(void **state)
     for (; transfers < MOST && path_of(true) != PATH_RMA; transfers++)
         update(queue, at, transfers);
     snprintf(expected, sizeof(expected),
-             "submits above 32 KiB to 64 KiB, this host: rma, %d of them; "
-             "at start-up two-sided, revised %ux, gained ",
-             transfers, revisions(PATHS_SUBMIT));
+             "submits above 8 KiB, this host: rma from 64 KiB on, two-sided below, %d of them; "
+             "at start-up two-sided, revised %ux; %d tried the other path",
+             transfers, threshold(PATHS_SUBMIT)->revisions, (int)threshold(PATHS_SUBMIT)->tried);
     out = open_memstream(&text, &bytes);
     assert_non_null(out);
     adapt_print(runtime_get(), out);
@@ -405,15 +262,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(updates_correct_a_wrong_choice),
-        cmocka_unit_test(small_data_leaves_messages),
-        cmocka_unit_test(messages_that_lose_again),
-        cmocka_unit_test(small_data_goes_into_messages),
         cmocka_unit_test(without_adaptation_it_stays),
         cmocka_unit_test(regions_correct_a_wrong_choice),
         cmocka_unit_test(transfers_that_nobody_waits_for_are_not_timed),
-        cmocka_unit_test(exchanges_are_corrected),
         cmocka_unit_test(failures_while_it_is_timed),
-        cmocka_unit_test(a_worker_that_is_lost_while_a_message_is_timed),
+        cmocka_unit_test(a_worker_that_is_lost_while_a_transfer_is_timed),
         cmocka_unit_test(statistics_say_so),
     };
 

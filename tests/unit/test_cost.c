@@ -1,6 +1,5 @@
-/* test_cost.c: what is made of samples: one disturbed sample changes nothing, curves cross where
- * they should, and what is close is seen to be. */
-#include <math.h>
+/* test_cost.c: what is made of samples: one disturbed sample changes nothing, a line holds at all
+ * sizes, and thresholds are where lines cross. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -55,202 +54,134 @@ static void few_samples_and_too_many(void **state)
         assert_true(samples.us[i - 1] <= samples.us[i]);
 }
 
-static void close_ways_want_more_samples(void **state)
+static struct cost_samples all_of(double us)
 {
-    struct cost_samples slow = TAKEN(20, 21, 22, 20, 20, 21, 22, 20),
-                        fast = TAKEN(10, 11, 12, 10, 10, 11, 12, 10),
-                        near = TAKEN(18, 18, 19, 18, 18, 18, 19, 18), few = TAKEN(1, 1),
-                        apart = TAKEN(1, 2), scattered = TAKEN(30, 40, 50, 60, 70, 80, 90, 100),
-                        none = {0}, two_states = TAKEN(10, 10, 10, 10, 50, 50, 50, 50),
-                        rough = TAKEN(10, 10, 10, 13, 13, 13, 13, 13);
+    struct cost_samples samples = {0};
 
-    (void)state;
-    assert_true(cost_is_clear(&slow, &fast));
-    assert_true(cost_is_clear(&fast, &slow));
-    assert_false(cost_is_clear(&slow, &near));
-    assert_false(cost_is_clear(&slow, &few));
-    assert_false(cost_is_clear(&slow, &none));
-    assert_false(cost_is_clear(&scattered, &fast));
-    assert_true(cost_is_repeated(&slow) && cost_is_repeated(&few));
-    assert_false(cost_is_repeated(&scattered) || cost_is_repeated(&none));
-    assert_true(cost_is_rough(&scattered) && !cost_is_rough(&slow));
-    assert_true(cost_is_rough(&few));
-    assert_true(isinf(cost_doubt(&apart)) && cost_doubt(&few) == 1.5 && cost_doubt(&rough) == 1.5 &&
-                cost_doubt(&slow) > 1 && cost_doubt(&slow) < 1.5);
-    assert_true(cost_doubt(&two_states) > 2.5 && cost_doubt(&two_states) < 5);
-    assert_true(cost_of(&scattered) == 30);
+    for (int i = 0; i < 5; i++)
+        cost_sample(&samples, us);
+    return samples;
 }
 
-/* So much per operation and so much per byte. */
-static struct cost_curve line(double us, double per_byte, uint64_t least, uint64_t most)
+/* Through the times of 16 and 128 KiB. */
+static struct cost through(double small_us, double large_us)
 {
-    struct cost_curve curve = {0};
+    struct cost_samples small = all_of(small_us), large = all_of(large_us);
 
-    for (int i = 0; i < COST_SIZES; i++)
-        if (cost_sizes[i] >= least && cost_sizes[i] <= most)
-            curve.us[i] = us + per_byte * (double)cost_sizes[i];
-    return curve;
+    return cost_line(&small, 16 << 10, &large, 128 << 10);
 }
 
-static void curves_hold_between_and_beyond_sizes(void **state)
+static bool is_about(double a, double b)
 {
-    struct cost_curve curve = line(5, 0.001, 0, UINT64_MAX), none = {0}, one = line(3, 0, 8, 8);
-
-    (void)state;
-    for (uint64_t bytes = 8; bytes < UINT64_C(1) << 40; bytes = 3 * bytes / 2) {
-        double exact = 5 + 0.001 * (double)bytes, time = cost_at(&curve, bytes);
-
-        assert_true(time > 0.999 * exact && time < 1.001 * exact);
-    }
-    assert_true(cost_at(&none, 4096) == 0);
-    assert_true(cost_at(&one, 4096) == 3);
-    curve = line(100, 0, 32768, UINT64_MAX);
-    assert_true(cost_at(&curve, 8) >= 50); /* latency does not shrink with the size */
-    curve.us[COST_SIZES - 1] = 50;         /* noise: more data in less time */
-    assert_true(cost_at(&curve, 1 << 28) >= 50);
+    return a > 0.999 * b && a < 1.001 * b;
 }
 
-static void crossing_curves_change_places_once(void **state)
+static void a_line_holds_at_all_sizes(void **state)
 {
-    /* They meet at 160 KB. */
-    struct cost_curve flat = line(40, 0.0001, 0, UINT64_MAX),
-                      steep = line(8, 0.0003, 0, UINT64_MAX);
-    uint64_t classes = cost_classes(&flat, &steep);
+    struct cost cost = through(5 + 16 * 0.5, 5 + 128 * 0.5), unknown = {0};
 
     (void)state;
-    for (unsigned class = 0; class < COST_CLASSES; class ++)
-        assert_int_equal(classes >> class & 1, class >= 17);
-    classes = cost_classes(&steep, &flat);
-    for (unsigned class = 0; class < COST_CLASSES; class ++)
-        assert_int_equal(classes >> class & 1, class < 17);
+    for (uint64_t kib = 1; kib < UINT64_C(1) << 30; kib *= 3)
+        assert_true(is_about(cost_at(&cost, kib << 10), 5 + 0.5 * (double)kib));
+    assert_int_equal(cost.samples, 5);
+    assert_true(cost_at(&unknown, 4096) == 0);
 }
 
-/* The second way has to be better by more than is doubted, and within a host by a quarter more
- * beyond the largest size measured. */
-static void what_is_close_stays_with_the_first_way(void **state)
+static void lines_through_noise(void **state)
 {
-    const uint64_t all = (UINT64_C(1) << COST_CLASSES) - 1;
-    const uint64_t beyond = all & ~((UINT64_C(1) << 20) - 1);
-    struct cost_curve second = line(100, 0, 0, UINT64_MAX), first = line(102, 0, 0, UINT64_MAX);
-    struct cost_curve worse = line(108, 0, 0, UINT64_MAX), clear = line(130, 0, 0, UINT64_MAX);
+    struct cost falls = through(20, 10), steep = through(10, 200);
 
     (void)state;
-    assert_true(cost_classes(&first, &second) == all);
-    assert_true(cost_classes(&worse, &second) == 0);
-    worse.near = clear.near = true;
-    assert_true(cost_classes(&worse, &second) == beyond);
-    for (int i = 0; i < COST_SIZES; i++)
-        second.doubt[i] = 1.13F;
-    assert_true(cost_classes(&worse, &second) == all);
-    assert_true(cost_classes(&clear, &second) == beyond);
-    clear = line(150, 0, 0, UINT64_MAX);
-    clear.near = true;
-    assert_true(cost_classes(&clear, &second) == 0);
-    for (int i = 0; i < COST_SIZES; i++)
-        second.doubt[i] = 1.5F;
-    assert_true(cost_classes(&clear, &second) == all);
-    clear = line(160, 0, 0, UINT64_MAX);
-    assert_true(cost_classes(&clear, &second) == 0); /* between hosts */
-    clear.near = true;
-    assert_true(cost_classes(&clear, &second) == beyond);
-    clear = line(190, 0, 0, UINT64_MAX);
-    clear.near = true;
-    assert_true(cost_classes(&clear, &second) == 0);
+    assert_true(is_about(cost_at(&falls, 8), 10)); /* more data never takes less time */
+    assert_true(is_about(cost_at(&falls, 1 << 30), 10));
+    assert_true(cost_at(&steep, 8) > 2); /* latency is never free */
+    assert_true(is_about(cost_at(&steep, 128 << 10), 200));
 }
 
-static void what_was_not_measured(void **state)
+static void too_few_samples_say_nothing(void **state)
 {
-    struct cost_curve some = line(1, 1, 0, UINT64_MAX), none = {0};
+    struct cost_samples two = TAKEN(5, 5), enough = TAKEN(5, 5, 5, 6), large = TAKEN(50, 50, 50);
+    struct cost cost = cost_line(&two, 16 << 10, &large, 128 << 10);
 
     (void)state;
-    assert_true(cost_classes(&none, &some) == (UINT64_C(1) << COST_CLASSES) - 1);
-    assert_true(cost_classes(&none, &none) == (UINT64_C(1) << COST_CLASSES) - 1);
-    assert_true(cost_classes(&some, &none) == (UINT64_C(1) << COST_CLASSES) - 1);
-    some = line(1, 1, 0, 4096); /* small sizes tell nothing of large ones */
-    assert_true(cost_classes(&some, &none) == (UINT64_C(1) << COST_CLASSES) - 1);
-    none = line(0.5, 0.5, 0, 4096);
-    assert_true(cost_classes(&some, &none) == (UINT64_C(1) << COST_CLASSES) - (1 << 12));
-    assert_true(cost_classes(&some, &some) == (UINT64_C(1) << COST_CLASSES) - 1); /* as good */
+    assert_true(cost.us == 0 && cost.us_per_kib == 0);
+    cost = cost_line(&enough, 16 << 10, &two, 128 << 10); /* it holds for all sizes then */
+    assert_true(cost.us == 5 && cost.us_per_kib == 0);
+    assert_int_equal(cost.samples, 4);
+    cost = cost_line(&enough, 16 << 10, &large, 128 << 10);
+    assert_int_equal(cost.samples, 3);
 }
 
-static void the_limit_is_where_curves_meet(void **state)
+/* ---- thresholds ---- */
+
+static const double near = 1.25;
+
+static void one_sided_from_where_lines_cross(void **state)
 {
-    struct cost_curve small = line(1, 0.002, 0, 8192), first = line(1.5, 0.0001, 0, UINT64_MAX),
-                      second = line(1.1, 0, 0, UINT64_MAX);
+    struct cost flat = {.us = 18, .us_per_kib = 0.1}, steep = {.us = 8, .us_per_kib = 0.3};
 
     (void)state;
-    assert_int_equal(cost_limit(&small, 0, &first, NULL, 0, 8192), 256);
-    assert_int_equal(cost_limit(&small, 0, &first, &second, 0, 8192), 32);
-    assert_int_equal(cost_limit(&small, 0, &first, &second, 8192, 8192), 256);
-    assert_int_equal(cost_limit(&small, 1, &first, NULL, 0, 8192), 512);
-    assert_int_equal(cost_limit(&small, 0, NULL, NULL, 0, 8192), 8192);
-    small = line(2, 0, 0, 8192);
-    assert_int_equal(cost_limit(&small, 0, &first, NULL, 0, 8192), 0);
-    small = line(1, 0, 8, 1024); /* not measured beyond that */
-    assert_int_equal(cost_limit(&small, 0, &first, NULL, 0, 8192), COST_EAGER);
-    small = (struct cost_curve){0};
-    assert_int_equal(cost_limit(&small, 0, &first, NULL, 0, 8192), COST_EAGER);
-    small = line(2, 0, 0, 8192); /* beyond COST_EAGER as good is not enough */
-    first = line(2, 0, 0, UINT64_MAX);
-    assert_int_equal(cost_limit(&small, 0, &first, NULL, 0, 8192), COST_EAGER);
-    small.at_once = 4096;
-    assert_int_equal(cost_limit(&small, 0, &first, NULL, 0, 8192), 4096);
-    first = line(1.9, 0, 0, UINT64_MAX);
-    assert_int_equal(cost_limit(&small, 0, &first, NULL, 0, 8192), 0);
-    first = line(2.3, 0, 0, UINT64_MAX);
-    assert_int_equal(cost_limit(&small, 0, &first, NULL, 0, 8192), 8192);
-    first = (struct cost_curve){0}; /* nor is nothing to compare with */
-    assert_int_equal(cost_limit(&small, 0, &first, NULL, 0, 8192), COST_EAGER);
-    small = line(90, 0, 0, 8192);
-    first = line(2.3, 0, 0, UINT64_MAX);
-    for (int i = 0; i < COST_SIZES; i++)
-        small.doubt[i] = 1.5F;
-    assert_int_equal(cost_limit(&small, 0, &first, NULL, 0, 8192), COST_EAGER);
+    assert_int_equal(cost_rma_from(&flat, &steep, 1), 64 << 10);    /* they meet at 50 KiB */
+    assert_int_equal(cost_rma_from(&flat, &steep, near), 32 << 10); /* with a quarter, at 29 */
+    assert_true(cost_rma_from(&steep, &flat, near) == COST_NEVER);  /* large data decides */
 }
 
-/* A size at which messages lose a little does not keep those above it from them; a little better at
- * one size is no reason to lose much below it. */
-static void limits_over_a_dip(void **state)
+static void two_sided_has_to_win_by_a_quarter(void **state)
 {
-    struct cost_curve small = line(2, 0, 0, 8192), first = line(4, 0, 0, UINT64_MAX);
+    struct cost two_sided = {.us = 100}, close = {.us = 124}, clear = {.us = 126};
 
     (void)state;
-    small.at_once = 8192;
-    first.us[2] = 1.8; /* 2 KiB */
-    assert_int_equal(cost_limit(&small, 0, &first, NULL, 0, 8192), 8192);
-    first.us[2] = 1;
-    first.us[3] = first.us[4] = 2.1;
-    assert_int_equal(cost_limit(&small, 0, &first, NULL, 0, 8192), 1024);
+    assert_true(cost_two_sided_ratio(true) == near);
+    assert_int_equal(cost_rma_from(&close, &two_sided, near), 0);
+    assert_true(cost_rma_from(&clear, &two_sided, near) == COST_NEVER);
+    close.us = 106;
+    assert_true(cost_rma_from(&close, &two_sided, cost_two_sided_ratio(false)) == COST_NEVER);
+    close.us = 104;
+    assert_int_equal(cost_rma_from(&close, &two_sided, cost_two_sided_ratio(false)), 0);
 }
 
-/* Of messages only the largest was measured, other programs had the processor: what it loses there
- * says nothing of smaller ones. Where times are rough it may lose more. */
-static void limits_by_few_measurements(void **state)
+static void what_is_unknown_goes_one_sided(void **state)
 {
-    struct cost_curve small = line(2.13, 0, 8192, 8192), first = line(2.29, 0, 8192, UINT64_MAX);
+    struct cost known = {.us = 1}, unknown = {0};
 
     (void)state;
-    small.at_once = 8192;
-    assert_int_equal(cost_limit(&small, 0, &first, NULL, 0, 8192), 8192);
-    small = line(3, 0, 8192, 8192);
-    small.at_once = 8192;
-    assert_int_equal(cost_limit(&small, 0, &first, NULL, 0, 8192), 4096);
-    small.us[4] = 1.2 * first.us[4];
-    assert_int_equal(cost_limit(&small, 0, &first, NULL, 0, 8192), 8192);
-    small.us[4] = 1.4 * first.us[4];
-    assert_int_equal(cost_limit(&small, 0, &first, NULL, 0, 8192), 4096);
-    small.doubt[4] = 2;
-    assert_int_equal(cost_limit(&small, 0, &first, NULL, 0, 8192), 8192);
-    small.us[4] = 20 * first.us[4];
-    assert_int_equal(cost_limit(&small, 0, &first, NULL, 0, 8192), 4096);
-    small.doubt[4] = HUGE_VALF; /* by hardly any samples */
-    assert_int_equal(cost_limit(&small, 0, &first, NULL, 0, 8192), 8192);
-    small.at_once = 0; /* between hosts that holds for what leaves at once with any MPI */
-    assert_int_equal(cost_limit(&small, 0, &first, NULL, 0, 8192), COST_EAGER);
+    assert_int_equal(cost_rma_from(&known, &unknown, near), 0);
+    assert_int_equal(cost_rma_from(&unknown, &known, near), 0);
+    assert_int_equal(cost_rma_from(&unknown, &unknown, near), 0);
+}
+
+static void messages_up_to_where_lines_meet(void **state)
+{
+    struct cost small = {.us = 1, .us_per_kib = 2}, rma = {.us = 1.5, .us_per_kib = 0.1},
+                two_sided = {.us = 1.1}, equal = {.us = 2}, unknown = {0};
+    struct cost_others others = {.rma = &rma, .two_sided = &two_sided};
+
+    (void)state;
+    assert_int_equal(cost_inline_most(&small, false, 0, &others), 256);
+    assert_int_equal(cost_inline_most(&small, true, 0, &others), 512);
+    others.rma_from = 512; /* below that data goes two-sided */
+    assert_int_equal(cost_inline_most(&small, false, 0, &others), 32);
+    others.two_sided_from = 1024; /* which is not possible there: nothing else is */
+    assert_int_equal(cost_inline_most(&small, false, 0, &others), 256);
+    others.rma_from = COST_NEVER;
+    others.two_sided_from = COST_INLINE_MOST + 1;
+    assert_int_equal(cost_inline_most(&small, false, 0, &others), COST_INLINE_MOST);
+    others = (struct cost_others){.rma = &equal};
+    assert_int_equal(cost_inline_most(&equal, false, 0, &others), COST_EAGER);
+    assert_int_equal(cost_inline_most(&equal, false, 4096, &others), 4096);
+    small = (struct cost){.us = 2.4}; /* slower by a fifth */
+    assert_int_equal(cost_inline_most(&small, false, 4096, &others), 4096);
+    assert_int_equal(cost_inline_most(&small, false, 0, &others), 0);
+    small.us = 2.6;
+    assert_int_equal(cost_inline_most(&small, false, 4096, &others), 0);
+    assert_int_equal(cost_inline_most(&unknown, false, 0, &others), COST_EAGER);
+    assert_int_equal(cost_inline_most(&unknown, false, 4096, &others), 4096);
+    others.rma = &unknown;
+    assert_int_equal(cost_inline_most(&small, false, 0, &others), COST_EAGER);
 }
 
 /* A start with noise: one sample in ten takes ten times as long, and all have a tenth more or less.
- * The choice is wrong by no more than 5 % nearly always. */
+ * A path that is slower is hardly ever thought to be the faster one by a quarter. */
 static void noisy_starts_choose_well(void **state)
 {
     int wrong = 0;
@@ -259,31 +190,21 @@ static void noisy_starts_choose_well(void **state)
     srand(9);
     for (int start = 0; start < 1000; start++) {
         const double true_us[] = {10, 10.0 + (start % 100) / 5.0};
-        struct cost_samples samples[2] = {0};
+        struct cost_samples samples[2] = {0}, none = {0};
+        struct cost costs[2];
 
-        for (int i = 0; i < COST_SAMPLES && !cost_is_clear(&samples[0], &samples[1]); i++)
-            for (int way = 0; way < 2; way++) {
-                double us = true_us[way] * (1 + rand() % 100 / 1000.0);
+        for (int i = 0; i < 6; i++)
+            for (int path = 0; path < 2; path++) {
+                double us = true_us[path] * (1 + rand() % 100 / 1000.0);
 
-                cost_sample(&samples[way], rand() % 10 ? us : 10 * us);
+                cost_sample(&samples[path], rand() % 10 ? us : 10 * us);
             }
-        if (cost_of(&samples[1]) < cost_of(&samples[0]) && true_us[1] > 1.05 * true_us[0])
-            wrong++;
+        for (int path = 0; path < 2; path++)
+            costs[path] = cost_line(&samples[path], 1, &none, 2);
+        wrong += cost_rma_from(&costs[0], &costs[1], near) != 0;
+        wrong += true_us[1] > 14 && cost_rma_from(&costs[1], &costs[0], near) == 0;
     }
     assert_true(wrong <= 5);
-}
-
-static void every_size_has_a_class(void **state)
-{
-    (void)state;
-    assert_int_equal(cost_class(0), 0);
-    assert_int_equal(cost_class(2), 0);
-    assert_int_equal(cost_class(3), 1);
-    assert_int_equal(cost_class(4096), 11);
-    assert_int_equal(cost_class(4097), 12);
-    for (unsigned class = 0; class < COST_CLASSES; class ++)
-        assert_int_equal(cost_class(cost_class_bytes(class)), class);
-    assert_int_equal(cost_class(UINT64_MAX), COST_CLASSES - 1);
 }
 
 int main(void)
@@ -291,16 +212,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_disturbed_sample_changes_nothing),
         cmocka_unit_test(few_samples_and_too_many),
-        cmocka_unit_test(close_ways_want_more_samples),
-        cmocka_unit_test(curves_hold_between_and_beyond_sizes),
-        cmocka_unit_test(crossing_curves_change_places_once),
-        cmocka_unit_test(what_is_close_stays_with_the_first_way),
-        cmocka_unit_test(what_was_not_measured),
-        cmocka_unit_test(the_limit_is_where_curves_meet),
-        cmocka_unit_test(limits_over_a_dip),
-        cmocka_unit_test(limits_by_few_measurements),
+        cmocka_unit_test(a_line_holds_at_all_sizes),
+        cmocka_unit_test(lines_through_noise),
+        cmocka_unit_test(too_few_samples_say_nothing),
+        cmocka_unit_test(one_sided_from_where_lines_cross),
+        cmocka_unit_test(two_sided_has_to_win_by_a_quarter),
+        cmocka_unit_test(what_is_unknown_goes_one_sided),
+        cmocka_unit_test(messages_up_to_where_lines_meet),
         cmocka_unit_test(noisy_starts_choose_well),
-        cmocka_unit_test(every_size_has_a_class),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

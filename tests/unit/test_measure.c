@@ -11,30 +11,21 @@
 #include "core_fixture.h"
 #include "host/measure.h"
 
-/* A way costs so much per operation and so much per byte. */
-struct cost {
-    double us, us_per_byte;
-};
-
-static void fill(struct cost_curve *curve, struct cost cost, uint64_t least, uint64_t most)
+static struct cost line(double us, double us_per_kib)
 {
-    for (int i = 0; i < COST_SIZES; i++)
-        curve->us[i] = cost_sizes[i] > least && cost_sizes[i] <= most
-                           ? cost.us + cost.us_per_byte * (double)cost_sizes[i]
-                           : 0;
+    return (struct cost){.us = us, .us_per_kib = us_per_kib};
 }
 
-/* As the measurement leaves it: messages up to 8 KiB, sends above what is copied. */
+/* As the measurement leaves it. */
 static struct paths measured(struct cost inlined, struct cost rma, struct cost two_sided)
 {
     struct paths paths = {0};
 
-    fill(&paths.curve[PATHS_SUBMIT][PATH_INLINE], inlined, 0, 8192);
-    fill(&paths.curve[PATHS_RETRIEVE][PATH_INLINE], inlined, 0, 8192);
-    fill(&paths.curve[PATHS_SUBMIT][PATH_RMA], rma, 0, UINT64_MAX);
-    fill(&paths.curve[PATHS_RETRIEVE][PATH_RMA], rma, 0, UINT64_MAX);
-    fill(&paths.curve[PATHS_SUBMIT][PATH_TWO_SIDED], two_sided, OMPRMA_COPIED_SUBMIT, UINT64_MAX);
-    fill(&paths.curve[PATHS_RETRIEVE][PATH_TWO_SIDED], two_sided, 0, UINT64_MAX);
+    for (int direction = 0; direction < PATHS_DIRECTIONS; direction++) {
+        paths.cost[direction][PATH_INLINE] = inlined;
+        paths.cost[direction][PATH_RMA] = rma;
+        paths.cost[direction][PATH_TWO_SIDED] = two_sided;
+    }
     return paths;
 }
 
@@ -47,8 +38,7 @@ static enum path bulk(const struct paths *paths, bool submit, uint64_t bytes)
 
 static void a_fast_window_is_used_for_all_but_the_smallest(void **state)
 {
-    struct paths paths =
-        measured((struct cost){1, 0.002}, (struct cost){1.5, 0.0001}, (struct cost){5, 0.0002});
+    struct paths paths = measured(line(1, 2.048), line(1.5, 0.1024), line(5, 0.2048));
 
     (void)state;
     measure_choose(&paths, true, DATA_AUTO);
@@ -62,8 +52,7 @@ static void a_fast_window_is_used_for_all_but_the_smallest(void **state)
 
 static void a_slow_window_is_left_alone(void **state)
 {
-    struct paths paths =
-        measured((struct cost){1, 0.002}, (struct cost){300, 0.002}, (struct cost){8, 0.0003});
+    struct paths paths = measured(line(1, 2.048), line(300, 2.048), line(8, 0.3072));
 
     (void)state;
     measure_choose(&paths, true, DATA_AUTO);
@@ -76,27 +65,24 @@ static void a_slow_window_is_left_alone(void **state)
 
 static void each_way_where_it_is_better(void **state)
 {
-    struct paths paths =
-        measured((struct cost){1, 0.002}, (struct cost){40, 0.0001}, (struct cost){8, 0.0003});
+    struct paths paths = measured(line(1, 2), line(18, 0.1), line(8, 0.3));
 
     (void)state;
-    measure_choose(&paths, true, DATA_AUTO); /* they meet at 160 KB */
-    assert_int_equal(bulk(&paths, false, 65536), PATH_TWO_SIDED);
-    assert_int_equal(bulk(&paths, false, 1 << 20), PATH_RMA);
-    assert_int_equal(bulk(&paths, false, GIB), PATH_RMA);
-    assert_int_equal(bulk(&paths, true, 65536), PATH_TWO_SIDED);
-    assert_int_equal(bulk(&paths, true, GIB), PATH_RMA);
-    paths = measured((struct cost){1, 0.002}, (struct cost){2, 0.0005}, (struct cost){30, 0.0001});
-    measure_choose(&paths, true, DATA_AUTO); /* they meet at 70 KB */
-    assert_int_equal(bulk(&paths, false, 16384), PATH_RMA);
-    assert_int_equal(bulk(&paths, false, 1 << 20), PATH_TWO_SIDED);
+    measure_choose(&paths, true, DATA_AUTO); /* they meet at 50 KiB */
+    for (int submit = 0; submit < 2; submit++) {
+        assert_int_equal(bulk(&paths, submit, 32768), PATH_TWO_SIDED);
+        assert_int_equal(bulk(&paths, submit, 65536), PATH_RMA);
+        assert_int_equal(bulk(&paths, submit, GIB), PATH_RMA);
+    }
+    paths = measured(line(1, 2), line(2, 0.5), line(30, 0.1));
+    measure_choose(&paths, true, DATA_AUTO); /* they meet at 70 KiB: large data decides */
+    assert_int_equal(bulk(&paths, false, 16384), PATH_TWO_SIDED);
     assert_int_equal(bulk(&paths, false, GIB), PATH_TWO_SIDED);
 }
 
 static void force_is_obeyed(void **state)
 {
-    struct paths paths =
-        measured((struct cost){1, 0.002}, (struct cost){300, 0.002}, (struct cost){8, 0.0003});
+    struct paths paths = measured(line(1, 2.048), line(300, 2.048), line(8, 0.3072));
 
     (void)state;
     measure_choose(&paths, true, DATA_RMA);
@@ -106,7 +92,7 @@ static void force_is_obeyed(void **state)
         assert_int_equal(bulk(&paths, true, bytes), PATH_RMA);
         assert_int_equal(bulk(&paths, false, bytes), PATH_RMA);
     }
-    paths = measured((struct cost){1, 0.002}, (struct cost){1.5, 0.0001}, (struct cost){5, 0.0002});
+    paths = measured(line(1, 2.048), line(1.5, 0.1024), line(5, 0.2048));
     measure_choose(&paths, true, DATA_TWO_SIDED);
     for (uint64_t bytes = 1; bytes < 8 * GIB; bytes *= 3) {
         assert_int_equal(bulk(&paths, true, bytes), PATH_TWO_SIDED);
@@ -157,9 +143,11 @@ static void no_window_no_one_sided(void **state)
     for (int i = 0; i < 2000; i++) {
         struct paths paths = {0};
 
-        for (int k = 0; k < PATHS_DIRECTIONS * PATH_COUNT * COST_SIZES; k++)
-            paths.curve[k % PATHS_DIRECTIONS][k / PATHS_DIRECTIONS % PATH_COUNT]
-                .us[k / PATHS_DIRECTIONS / PATH_COUNT] = rand() % 1000 / 10.0;
+        for (int k = 0; k < PATHS_DIRECTIONS * PATH_COUNT; k++)
+            paths.cost[k % PATHS_DIRECTIONS][k / PATHS_DIRECTIONS] =
+                (struct cost){.us = rand() % 1000 / 10.0, .us_per_kib = rand() % 1000 / 100.0};
+        paths.near = rand() % 2;
+        paths.at_once = rand() % 2 ? 8192 : 0;
         measure_choose(&paths, i % 2, i % 3 ? DATA_AUTO : DATA_TWO_SIDED);
         assert_in_range(paths.inline_submit, 0, 16384);
         assert_in_range(paths.inline_retrieve, 0, 16384);
@@ -222,7 +210,7 @@ static void a_wrong_one_sided_way_is_refused(void **state)
         if (runtime_get()->one_sided)
             fail_msg("case %zu: it is used", i);
         for (int number = 0; number < 2; number++) {
-            assert_int_equal(core_device(number)->paths.rma[PATHS_RETRIEVE], 0);
+            assert_true(core_device(number)->paths.rma_from[PATHS_RETRIEVE] == COST_NEVER);
             assert_null(core_device(number)->paths.adapt);
         }
         assert_null(runtime_get()->kinds);

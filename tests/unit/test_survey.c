@@ -10,10 +10,11 @@
 
 enum { MS = 1000000, ROW = SURVEY_LEAST_OPERATIONS };
 
-/* What an operation takes, by way: so much, and so much per byte. */
+/* What an operation takes, by path: so much, and so much per byte. */
 struct machine {
-    double us[SURVEY_WAYS], per_byte[SURVEY_WAYS];
+    double us[SURVEY_PATHS], per_byte[SURVEY_PATHS];
     bool near;        /* on one host, where others' slices do not count */
+    bool no_window;   /* no one-sided transfers */
     int64_t slice_ns; /* somebody else has the worker's processor every other slice; 0: nobody */
     int64_t now_ns;
 };
@@ -26,7 +27,8 @@ static double operation(struct machine *machine, enum path path, int size)
     if (slice && path != PATH_RMA && machine->now_ns / slice % 2)
         machine->now_ns += slice - machine->now_ns % slice;
     machine->now_ns +=
-        (int64_t)(1e3 * (machine->us[path] + machine->per_byte[path] * (double)cost_sizes[size]) *
+        (int64_t)(1e3 *
+                  (machine->us[path] + machine->per_byte[path] * (double)survey_bytes(path, size)) *
                   (1 + rand() % 50 / 1000.0));
     return (double)(machine->now_ns - begin) / 1e3;
 }
@@ -37,20 +39,16 @@ static struct survey surveyed(struct machine *machine, int64_t budget_ns, int64_
     struct survey survey = {
         .deadline_ns = machine->now_ns + budget_ns,
         .stolen_ns = survey_reserve(machine->near, 0),
+        .one_sided = !machine->no_window,
     };
     struct survey_cell cell;
 
-    for (int direction = 0; direction < PATHS_DIRECTIONS; direction++)
-        for (enum path path = 0; path <= PATH_TWO_SIDED; path++)
-            for (int size = 0; size < COST_SIZES; size++)
-                survey.possible[direction][path][size] =
-                    path != PATH_INLINE || cost_sizes[size] <= 8192;
     *longest_ns = 0;
     while (survey_next(&survey, machine->now_ns, &cell)) {
         int64_t begin = machine->now_ns;
         double least = 1e12;
 
-        assert_true(survey.possible[cell.direction][cell.path][cell.size]);
+        assert_true(cell.path != PATH_RMA || survey.one_sided);
         for (int i = 0; i < ROW; i++) {
             double us = operation(machine, cell.path, cell.size);
 
@@ -97,78 +95,101 @@ static void a_slow_line_is_not_filled(void **state)
     struct survey survey = surveyed(&machine, survey_budget(false, 0), &longest);
 
     (void)state;
-    assert_int_equal(survey.samples[PATHS_SUBMIT][PATH_RMA][COST_SIZES - 1].count, 0);
-    assert_true(survey.samples[PATHS_SUBMIT][PATH_RMA][5].count > 0); /* 32 KiB */
+    assert_int_equal(survey.samples[PATHS_SUBMIT][PATH_RMA][1].count, 0);
+    assert_true(survey.samples[PATHS_SUBMIT][PATH_RMA][0].count > 0);
     assert_true(machine.now_ns < 60 * MS);
 }
 
-static void what_is_clear_takes_no_more_samples(void **state)
+static void rounds_go_on_while_there_is_time(void **state)
 {
-    struct machine machine = {.us = {1, 10, 100}};
+    struct machine machine = usual();
     int64_t longest;
     struct survey survey = surveyed(&machine, 1000 * MS, &longest);
 
     (void)state;
-    for (int size = 0; size < COST_SIZES; size++)
-        for (enum path path = PATH_RMA; path <= PATH_TWO_SIDED; path++)
-            assert_int_equal(survey.samples[PATHS_SUBMIT][path][size].count, 8);
-    machine = (struct machine){.us = {1, 10, 10}};
-    survey = surveyed(&machine, 1000 * MS, &longest);
-    assert_int_equal(survey.samples[PATHS_SUBMIT][PATH_RMA][5].count, COST_SAMPLES);
+    for (int size = 0; size < SURVEY_SIZES; size++)
+        for (enum path path = 0; path <= PATH_TWO_SIDED; path++)
+            assert_int_equal(survey.samples[PATHS_RETRIEVE][path][size].count, COST_SAMPLES);
+}
+
+static void without_a_window_nothing_goes_one_sided(void **state)
+{
+    struct machine machine = usual();
+    struct cost costs[PATHS_DIRECTIONS][PATH_COUNT];
+    int64_t longest;
+    struct survey survey;
+
+    (void)state;
+    machine.no_window = true;
+    survey = surveyed(&machine, 6 * MS, &longest);
+    survey_result(&survey, costs);
+    assert_true(costs[PATHS_SUBMIT][PATH_RMA].us == 0);
+    assert_true(costs[PATHS_SUBMIT][PATH_TWO_SIDED].us_per_kib > 0);
+}
+
+/* One of two paths was sampled at the large size: the small one decides. */
+static void paths_are_compared_by_the_same_sizes(void **state)
+{
+    struct survey survey = {.one_sided = true};
+    struct cost costs[PATHS_DIRECTIONS][PATH_COUNT];
+
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        survey_add(&survey, &(struct survey_cell){PATHS_RETRIEVE, PATH_RMA, 0}, 10);
+        survey_add(&survey, &(struct survey_cell){PATHS_RETRIEVE, PATH_RMA, 1}, 40);
+        survey_add(&survey, &(struct survey_cell){PATHS_RETRIEVE, PATH_TWO_SIDED, 0}, 20);
+    }
+    survey_result(&survey, costs);
+    assert_true(costs[PATHS_RETRIEVE][PATH_RMA].us == 10);
+    assert_true(costs[PATHS_RETRIEVE][PATH_RMA].us_per_kib == 0);
+    assert_true(costs[PATHS_RETRIEVE][PATH_TWO_SIDED].us == 20);
+    assert_true(costs[PATHS_SUBMIT][PATH_RMA].us == 0);
 }
 
 /* Who begins finds the data in other caches than who comes next. */
 static void who_begins_changes(void **state)
 {
-    struct survey survey = {.deadline_ns = MS};
+    struct survey survey = {.deadline_ns = MS, .one_sided = true};
     struct survey_cell cell;
-    int begun[SURVEY_WAYS] = {0}, taken = 0;
+    int begun[SURVEY_PATHS] = {0}, taken = 0;
 
     (void)state;
-    survey.possible[PATHS_SUBMIT][PATH_RMA][7] = survey.possible[PATHS_SUBMIT][PATH_TWO_SIDED][7] =
-        true;
     for (; survey_next(&survey, 0, &cell); taken++) {
-        begun[cell.path] += taken % 2 == 0;
-        survey_add(&survey, &cell, 10);
+        begun[cell.path] += taken % SURVEY_PATHS == 0;
+        survey_add(&survey, &cell, 0);
     }
-    assert_int_equal(taken, 2 * COST_SAMPLES);
-    assert_int_equal(begun[PATH_RMA], begun[PATH_TWO_SIDED]);
+    assert_int_equal(taken, COST_SAMPLES * SURVEY_SIZES * PATHS_DIRECTIONS * SURVEY_PATHS);
+    assert_int_equal(begun[PATH_RMA], begun[PATH_INLINE]);
+    assert_int_equal(begun[PATH_RMA], taken / SURVEY_PATHS / 2);
 }
 
-/* Starts of 1000 that are wrong. Somebody computes on the worker's processor half of the time, from
- * any moment on; by the rule within a host, for whose doubt two-sided is never the better one then,
- * only while it is not. */
-static int wrong_starts(bool near)
+/* Starts of 1000 that are wrong, while somebody computes on the worker's processor half of the
+ * time, from any moment on. */
+static int wrong_starts(bool two_sided)
 {
     int wrong = 0;
 
     srand(2);
     for (int start = 0; start < 1000; start++) {
         struct machine machine = usual();
-        struct cost_curve curves[PATHS_DIRECTIONS][PATH_COUNT];
-        bool two_sided = start % 2;
+        struct cost costs[PATHS_DIRECTIONS][PATH_COUNT];
+        const struct cost *submit = costs[PATHS_SUBMIT], *retrieve = costs[PATHS_RETRIEVE];
+        struct cost_others others = {.rma = &retrieve[PATH_RMA]};
         int64_t longest;
         struct survey survey;
+        bool never;
 
         machine.near = true;
-        machine.slice_ns = near && two_sided ? 0 : (1 + (near ? start / 2 : start) % 4) * MS;
+        machine.slice_ns = (1 + start % 4) * MS;
         machine.now_ns = rand() % (8 * MS);
-        if (two_sided) /* it is the better one from 32 KiB on */
+        if (two_sided) /* it is the better one by far */
             machine.per_byte[PATH_RMA] = 0.0003;
         survey = surveyed(&machine, survey_budget(true, 0), &longest);
-        survey_result(&survey, curves);
-        for (int direction = 0; direction < PATHS_DIRECTIONS; direction++)
-            curves[direction][PATH_RMA].near = near;
-        for (unsigned class = 16; class < 28; class ++)
-            if ((cost_classes(&curves[PATHS_SUBMIT][PATH_RMA],
-                              &curves[PATHS_SUBMIT][PATH_TWO_SIDED]) >>
-                     class
-                 & 1) == two_sided) {
-                wrong++;
-                break;
-            }
-        assert_true(cost_limit(&curves[PATHS_RETRIEVE][PATH_INLINE], 0,
-                               &curves[PATHS_RETRIEVE][PATH_RMA], NULL, 0, 8192) >= 2048);
+        survey_result(&survey, costs);
+        never = cost_rma_from(&submit[PATH_RMA], &submit[PATH_TWO_SIDED],
+                              cost_two_sided_ratio(true)) == COST_NEVER;
+        wrong += never != two_sided;
+        assert_true(cost_inline_most(&retrieve[PATH_INLINE], false, 8192, &others) >= 1024);
     }
     return wrong;
 }
@@ -199,26 +220,6 @@ static void hosts_share_their_time(void **state)
     }
     assert_true(measured >= 2);
     assert_true(passed <= 90 * MS);
-}
-
-/* More data never takes less: what says so was disturbed. */
-static void times_do_not_fall(void **state)
-{
-    struct survey survey = {0};
-    struct cost_curve curves[PATHS_DIRECTIONS][PATH_COUNT];
-
-    (void)state;
-    for (int i = 0; i < 4; i++) {
-        survey_add(&survey, &(struct survey_cell){PATHS_RETRIEVE, PATH_INLINE, 1}, 30);
-        survey_add(&survey, &(struct survey_cell){PATHS_RETRIEVE, PATH_INLINE, 2}, 1);
-        survey_add(&survey, &(struct survey_cell){PATHS_RETRIEVE, PATH_INLINE, 4}, 5);
-    }
-    survey_result(&survey, curves);
-    assert_true(curves[PATHS_RETRIEVE][PATH_INLINE].us[1] == 1);
-    assert_true(curves[PATHS_RETRIEVE][PATH_INLINE].us[2] == 1);
-    assert_true(curves[PATHS_RETRIEVE][PATH_INLINE].us[3] == 0);
-    assert_true(curves[PATHS_RETRIEVE][PATH_INLINE].us[4] == 5);
-    assert_true(curves[PATHS_SUBMIT][PATH_INLINE].us[1] == 0);
 }
 
 /* But only so much of it. */
@@ -259,13 +260,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_keeps_its_time),
         cmocka_unit_test(a_slow_line_is_not_filled),
-        cmocka_unit_test(what_is_clear_takes_no_more_samples),
+        cmocka_unit_test(rounds_go_on_while_there_is_time),
+        cmocka_unit_test(without_a_window_nothing_goes_one_sided),
+        cmocka_unit_test(paths_are_compared_by_the_same_sizes),
         cmocka_unit_test(who_begins_changes),
         cmocka_unit_test(a_busy_processor_changes_little),
         cmocka_unit_test(stolen_time_does_not_count),
         cmocka_unit_test(one_host_keeps_its_time_whatever_is_stolen),
         cmocka_unit_test(hosts_share_their_time),
-        cmocka_unit_test(times_do_not_fall),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

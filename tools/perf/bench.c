@@ -51,10 +51,8 @@ omprma_status_t bench_open(struct bench *bench, const struct choice *choice)
     bench->peer = bench->runtime->device_count > 1 ? bench->runtime->devices[1] : NULL;
     bench->started = bench->chosen = bench->device->paths;
     bench->chosen.adapt = NULL;
-    for (int far = 0; far < 2; far++) {
+    for (int far = 0; far < 2; far++)
         bench->started_exchange[far] = bench->chosen_exchange[far] = bench->runtime->exchange[far];
-        bench->chosen_exchange[far].contests = NULL;
-    }
     bench_force(bench, WAY_AUTO);
     machine_describe(&bench->results.machine);
     snprintf(bench->results.machine.osc, sizeof(bench->results.machine.osc), "%s",

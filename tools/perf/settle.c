@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "host/contest.h"
 #include "host/adapt.h"
 #include "tools/perf/bench.h"
 
@@ -16,6 +15,7 @@ enum {
     ROW = 3,                /* operations of a turn: the first one finds data in the wrong caches */
     ROW_BYTES = 8 << 20,    /* from here on there is one: nothing stays in caches */
     TURNS_BYTES = 16 << 20, /* fewer turns from where so many of them move more than this */
+    BATCH_BYTES = 4096,     /* smaller submits in messages are measured in batches */
     INLINE_MOST = 8192      /* what is tried in a message */
 };
 
@@ -32,7 +32,8 @@ static void force(struct bench *bench, enum path path)
     paths->adapt = NULL;
     paths->inline_submit = paths->inline_retrieve = path == PATH_INLINE ? INLINE_MOST : 0;
     paths->inline_retrieve_fused = paths->inline_retrieve;
-    paths->rma[PATHS_SUBMIT] = paths->rma[PATHS_RETRIEVE] = path == PATH_RMA ? UINT64_MAX : 0;
+    paths->rma_from[PATHS_SUBMIT] = paths->rma_from[PATHS_RETRIEVE] =
+        path == PATH_RMA ? 0 : COST_NEVER;
     runtime_unlock(bench->runtime);
 }
 
@@ -56,11 +57,11 @@ static enum path taken(const struct bench *bench, enum perf_op op, uint64_t byte
     return is_submit(op) && bytes <= OMPRMA_COPIED_SUBMIT ? PATH_INLINE : PATH_TWO_SIDED;
 }
 
-static uint32_t revisions(const struct bench *bench, enum perf_op op, uint64_t bytes)
+static uint32_t revisions(const struct bench *bench, enum perf_op op)
 {
-    struct adapt_kind *kind = bench->device->paths.adapt;
+    const struct adapt_kind *kind = bench->device->paths.adapt;
     enum paths_direction direction = is_submit(op) ? PATHS_SUBMIT : PATHS_RETRIEVE;
-    return kind ? adapt_contest(kind, direction, bytes)->revisions : 0;
+    return kind ? kind->threshold[direction].revisions : 0;
 }
 
 static int by_value(const void *left, const void *right)
@@ -83,7 +84,7 @@ static omprma_status_t measure(struct bench *bench, enum perf_op op, uint64_t by
     static double samples[PATH_COUNT][TURNS_MOST];
     double row[ROW];
     bench_way way = own_way(op, WAY_AUTO);
-    int batch = op == OP_SUBMIT && bytes < ADAPT_LEAST ? BATCH : 1;
+    int batch = op == OP_SUBMIT && bytes < BATCH_BYTES ? BATCH : 1;
     int turns = turns_for(bench->choice, bytes);
     omprma_status_t status = OMPRMA_OK;
     for (int turn = 0; turn < turns * PATH_APPLICATION && status == OMPRMA_OK; turn++) {
@@ -126,11 +127,11 @@ static omprma_status_t settle(struct bench *bench, enum perf_op op, uint64_t byt
     omprma_status_t status = OMPRMA_OK;
     bench_adapt(bench);
     result.chosen = taken(bench, op, bytes);
-    result.revisions = revisions(bench, op, bytes);
+    result.revisions = revisions(bench, op);
     for (int i = 0; i < bench->choice->transfers && status == OMPRMA_OK; i++)
         status = own_way(op, WAY_AUTO)(bench, bytes, 1, 1, &us);
     result.settled = taken(bench, op, bytes);
-    result.revisions = revisions(bench, op, bytes) - result.revisions;
+    result.revisions = revisions(bench, op) - result.revisions;
     bench->started = bench->device->paths; /* what it has learned stays */
     bench_force(bench, WAY_AUTO);
     if (status == OMPRMA_OK)
