@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "worker/worker.h"
 
 static enum backend_step begin(struct stream *stream, struct command *command,
                                const struct wire_record *record)

@@ -248,7 +248,7 @@ bool pipeline_begin(struct stream *stream, const struct wire_record *record,
 
     stream->op = record->op;
     if (stream->device && stream->device->lost)
-        stream_lose(stream, stream->device);
+        stream_lose(stream);
     if (!may_begin(stream, record, kind))
         return false;
     if (stream->failed == OMPRMA_OK || kind->flags & COMMAND_ALWAYS)

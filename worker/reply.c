@@ -60,8 +60,8 @@ static uint16_t device_of(const struct stream *stream)
     return stream->device ? stream->device->index : WIRE_NO_DEVICE;
 }
 
-void *reply_append(const struct stream *stream, uint16_t code, uint32_t op, uint64_t word,
-                   const void *tail, uint32_t bytes)
+void reply_append(const struct stream *stream, uint16_t code, uint32_t op, uint64_t word,
+                  const void *tail, uint32_t bytes)
 {
     const struct wire_record record = {
         .code = code,
@@ -73,7 +73,7 @@ void *reply_append(const struct stream *stream, uint16_t code, uint32_t op, uint
         .tail_bytes = bytes,
     };
 
-    return append(stream->session, &record);
+    append(stream->session, &record);
 }
 
 void reply_failure(const struct stream *stream, uint32_t op, omprma_status_t status,

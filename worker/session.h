@@ -199,8 +199,8 @@ void stream_fail_error(struct stream *stream, uint32_t op, omprma_status_t statu
 void stream_fail_at(struct stream *stream, uint32_t op, omprma_status_t status, const char *text)
     __attribute__((cold));
 
-/* The same because a device, of this stream or another one, has crashed. */
-void stream_lose(struct stream *stream, struct worker_device *device) __attribute__((cold));
+/* The same because its device has crashed. */
+void stream_lose(struct stream *stream) __attribute__((cold));
 
 /* Makes a stream that has failed well again from operation `op` on. */
 void stream_reset(struct stream *stream, uint32_t op);
@@ -210,7 +210,7 @@ void stream_reset(struct stream *stream, uint32_t op);
 omprma_status_t stream_failure_of(const struct stream *stream, uint32_t op);
 
 /* A device has crashed: fails all its streams, the ones with a launch under way with the crash
- * itself. */
+ * itself, and those that copy to it from other devices. */
 void stream_lose_device(struct session *session, const struct worker_device *device,
                         const char *text) __attribute__((cold));
 
@@ -258,11 +258,10 @@ void transfers_free_all(struct session *session);
 
 /* ---- reply.c */
 
-/* Appends a result; sends what has gathered when it is full. `tail` may be NULL: the caller fills
- * the returned memory at once. NULL is returned on an error of the channel, and for bytes > 60 KiB.
- */
-void *reply_append(const struct stream *stream, uint16_t code, uint32_t op, uint64_t word,
-                   const void *tail, uint32_t bytes);
+/* Appends a result; sends what has gathered when it is full. No tail is longer than
+ * COMMAND_DATA_MOST. */
+void reply_append(const struct stream *stream, uint16_t code, uint32_t op, uint64_t word,
+                  const void *tail, uint32_t bytes);
 
 /* Appends that operation `op` of a stream was not done: it has failed by itself, with the calling
  * thread's error, or, where the stream has failed, an earlier one had. */

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "worker/worker.h"
 
@@ -101,8 +100,10 @@ void stream_fail(struct stream *stream, omprma_status_t status, const char *text
     stream_fail_at(stream, stream->op, status, text);
 }
 
-void stream_lose(struct stream *stream, struct worker_device *device)
+void stream_lose(struct stream *stream)
 {
+    struct worker_device *device = stream->device;
+
     fail(stream, stream->op, OMPRMA_ERR_DEVICE_LOST, device->fault_code,
          device->backend->fault(device));
 }

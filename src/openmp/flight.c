@@ -4,6 +4,9 @@
  * there: what has arrived is put into a list, and lands on a thread that waits (flight_look()), or
  * on ours, which sleeps until something has arrived and no thread waits.
  *
+ * The flights of one queue stand in a line, and one notification at a time is asked for: for all
+ * that are in the line then. Those that depart meanwhile gather in the queue, and leave together.
+ *
  * The lock is taken inside of notifications, so nothing is called with it held.
  */
 #include "openmp/flight.h"
@@ -27,9 +30,9 @@ enum {
 static const int64_t end_silent_ns = 5000000000, end_most_ns = 60000000000;
 
 static struct flights {
-    pthread_mutex_t lock;     /* of the lists */
+    pthread_mutex_t lock;     /* of the lists and the lines */
     TAILQ_HEAD(, flight) air; /* those that have not arrived, as they have departed */
-    STAILQ_HEAD(flight_list, flight) arrived;
+    struct flight_list arrived;
     _Atomic int64_t arrivals; /* how many those are */
     _Atomic int64_t own;      /* departed, and not over */
     _Atomic int64_t count;    /* see flight_count() */
@@ -203,47 +206,93 @@ static void thread_make(void)
 
 /* ---- departure and arrival ------------------------------------------------------------------ */
 
-/* Well or not: it says so when it lands. */
-static void arrived(void *data, omprma_status_t status)
+static void line_notify(struct flight_line *line, omprma_queue_t *queue);
+
+/* Those that were told of, the first of the line. The caller holds the lock. */
+static void line_move(struct flight_line *line)
 {
-    struct flight *flight = data;
+    for (; line->told > 0; line->told--, line->count--) {
+        struct flight *flight = STAILQ_FIRST(&line->flights);
+        STAILQ_REMOVE_HEAD(&line->flights, next);
+        TAILQ_REMOVE(&flights.air, flight, air);
+        STAILQ_INSERT_TAIL(&flights.arrived, flight, next);
+        atomic_fetch_add(&flights.arrivals, 1);
+    }
+}
+
+/* Well or not: each says so when it lands. A line that is one flight's may be gone when the lock is
+ * released. */
+static void line_arrived(void *data, omprma_status_t status)
+{
+    struct flight_line *line = data;
     (void)status;
     pthread_mutex_lock(&flights.lock);
-    TAILQ_REMOVE(&flights.air, flight, air);
-    bool last = TAILQ_EMPTY(&flights.air);
-    STAILQ_INSERT_TAIL(&flights.arrived, flight, next);
-    if (atomic_fetch_add(&flights.arrivals, 1) == 0 && atomic_load(&flights.waiting) == 0)
+    omprma_queue_t *queue = STAILQ_FIRST(&line->flights)->work->queue;
+    line_move(line);
+    bool more = line->count > 0, last = TAILQ_EMPTY(&flights.air);
+    line->told = line->count;
+    if (atomic_load(&flights.waiting) == 0)
         pthread_cond_signal(&flights.wake);
     pthread_mutex_unlock(&flights.lock);
     if (last)
         omprma_progress_thread(-1);
+    if (more)
+        line_notify(line, queue);
 }
 
-/* True: it is the only one. */
-static bool take_off(struct flight *flight)
+/* Where there is no memory for that, whoever lets them land waits for them. */
+static void line_notify(struct flight_line *line, omprma_queue_t *queue)
+{
+    omprma_status_t status = omprma_queue_notify_gathered(queue, line_arrived, line);
+    if (status != OMPRMA_OK)
+        line_arrived(line, status);
+}
+
+/* The line of the flight's queue. The caller holds the lock. */
+static struct flight_line *line_of(struct flight *flight)
+{
+    const struct work *work = flight->work;
+    struct flight_line *line = &flight->alone;
+    if (work->slot >= 0)
+        line = &work->device->lines[work->slot];
+    else
+        line->count = line->told = 0;
+    if (line->count == 0)
+        STAILQ_INIT(&line->flights);
+    return line;
+}
+
+/* The line, if omprma is to be asked for it; `*only`: nothing else is in the air. */
+static struct flight_line *take_off(struct flight *flight, bool *only)
 {
     pthread_mutex_lock(&flights.lock);
-    bool only = TAILQ_EMPTY(&flights.air);
+    struct flight_line *line = line_of(flight);
+    bool ask = line->count == 0;
+    *only = TAILQ_EMPTY(&flights.air);
     TAILQ_INSERT_TAIL(&flights.air, flight, air);
+    STAILQ_INSERT_TAIL(&line->flights, flight, next);
+    line->count++;
+    line->told += ask;
     if (!flights.made)
         thread_make();
     pthread_mutex_unlock(&flights.lock);
-    return only;
+    return ask ? line : NULL;
 }
 
-/* Where there is no memory for a notification, whoever lets it land waits for it. */
 void flight_begin(struct flight *flight, struct work *work)
 {
+    omprma_queue_t *queue = work->queue;
+    bool only;
     flight->work = work;
     if (!gate_enter()) /* the process ends */
         return;
-    atomic_fetch_add_explicit(&flights.own, 1, memory_order_relaxed);
-    if (take_off(flight))
-        omprma_progress_thread(1);
     has_begun = true;
-    omprma_status_t status = omprma_queue_notify_gathered(work->queue, arrived, flight);
-    if (status != OMPRMA_OK)
-        arrived(flight, status);
+    atomic_fetch_add_explicit(&flights.own, 1, memory_order_relaxed);
+    struct flight_line *line = take_off(flight, &only);
+    if (only)
+        omprma_progress_thread(1);
+    if (line)
+        line_notify(line, queue);
     gate_leave();
 }
 

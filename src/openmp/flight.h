@@ -13,8 +13,6 @@
 
 #include "openmp/work.h"
 
-struct flight;
-
 /* What is done by the thread that lets constructs land. `over` is called for each, once, and must
  * not block; its memory is free then. `then` is called when all that have landed together are over,
  * and may begin others, and block. */
@@ -27,6 +25,7 @@ struct flight_calls {
 struct flight {
     STAILQ_ENTRY(flight) next;
     TAILQ_ENTRY(flight) air;
+    struct flight_line alone; /* when its queue is its own */
     struct work *work;
     const struct flight_calls *calls; /* of whoever begins it */
 };

@@ -19,20 +19,6 @@ const struct path_ops *path_pick(const struct path_ops *preferred, const struct 
     return NULL;
 }
 
-struct hop hop_of_program(struct omprma_queue *queue, bool submit, omprma_addr_t device,
-                          const void *host, uint64_t bytes, bool arena)
-{
-    struct hop_end here = {.at = (uint64_t)(uintptr_t)host};
-    struct hop_end there = {.device = queue->device, .at = device, .arena = arena};
-
-    return (struct hop){
-        .queue = queue,
-        .from = submit ? here : there,
-        .to = submit ? there : here,
-        .bytes = bytes,
-    };
-}
-
 struct transfer hop_transfer(const struct hop *hop, uint32_t tag)
 {
     bool submit = hop_is_submit(hop);

@@ -57,9 +57,24 @@ static inline bool hop_is_of_program(const struct hop *hop)
     return !hop->from.device || !hop->to.device;
 }
 
-/* One between memory of the program and the device of the queue; what this side moves of it. */
-struct hop hop_of_program(struct omprma_queue *queue, bool submit, omprma_addr_t device,
-                          const void *host, uint64_t bytes, bool arena);
+/* One between memory of the program and the device of the queue. Inline: small submits are short.
+ */
+static inline struct hop hop_of_program(struct omprma_queue *queue, bool submit,
+                                        omprma_addr_t device, const void *host, uint64_t bytes,
+                                        bool arena)
+{
+    struct hop_end here = {.at = (uint64_t)(uintptr_t)host};
+    struct hop_end there = {.device = queue->device, .at = device, .arena = arena};
+
+    return (struct hop){
+        .queue = queue,
+        .from = submit ? here : there,
+        .to = submit ? there : here,
+        .bytes = bytes,
+    };
+}
+
+/* What this side moves of it. */
 struct transfer hop_transfer(const struct hop *hop, uint32_t tag);
 
 #endif
