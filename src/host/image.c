@@ -3,59 +3,20 @@
  * gets it from the application; further ones get it from a device that has it, so that the
  * application's link carries it once. Public functions of omprma.h.
  */
-#include "host/image.h"
-
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
 #include "base/elf_check.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/progress_line.h"
 #include "host/devices.h"
+#include "host/image.h"
 #include "host/memory.h"
 
 enum { SYMBOLS_AT_ONCE = 4096, PIECE_BYTES = 32 << 20, MIB = 1 << 20 };
-
-struct kernel_name {
-    omprma_addr_t address;
-    char *name;
-};
-
-/* An image on a device. The bytes stay there: another device may fetch them. */
-struct image_record {
-    struct image_record *next;
-    XXH128_hash_t hash;
-    uint64_t bytes;
-    omprma_addr_t address;
-    struct kernel_name *kernels;
-    size_t kernel_count;
-};
-
-const char *image_kernel_of(const struct device *device, omprma_addr_t kernel)
-{
-    for (const struct image_record *record = device->images; record; record = record->next)
-        for (size_t i = 0; i < record->kernel_count; i++)
-            if (record->kernels[i].address == kernel)
-                return record->kernels[i].name;
-    return "?";
-}
-
-void image_forget_all(struct device *device)
-{
-    while (device->images) {
-        struct image_record *record = device->images;
-
-        device->images = record->next;
-        for (size_t i = 0; i < record->kernel_count; i++)
-            free(record->kernels[i].name);
-        free(record->kernels);
-        free(record);
-    }
-}
 
 static struct image_record *find(const struct device *device, XXH128_hash_t hash, uint64_t bytes)
 {
@@ -166,22 +127,6 @@ static char *encode_names(const omprma_symbol_t *symbols, size_t count, size_t *
     return names;
 }
 
-static omprma_status_t remember_kernel(struct image_record *record, const omprma_symbol_t *symbol)
-{
-    struct kernel_name *kernels =
-        realloc(record->kernels, (record->kernel_count + 1) * sizeof(*kernels));
-
-    if (!kernels)
-        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for the names of kernels");
-    record->kernels = kernels;
-    kernels[record->kernel_count].address = symbol->address;
-    kernels[record->kernel_count].name = strdup(symbol->name);
-    if (!kernels[record->kernel_count].name)
-        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for the names of kernels");
-    record->kernel_count++;
-    return OMPRMA_OK;
-}
-
 /* What runs on a device may ask for its number. */
 static void tell_number(struct peer *peer)
 {
@@ -231,7 +176,7 @@ static omprma_status_t look_up(struct device *device, struct image_record *recor
         for (size_t i = 0; i < count && status == OMPRMA_OK; i++) {
             symbols[i].address = addresses[i];
             if (symbols[i].bytes == 0)
-                status = remember_kernel(record, &symbols[i]);
+                status = image_note_kernel(record, &symbols[i]);
         }
         runtime_unlock(device->runtime);
     }
