@@ -18,12 +18,10 @@
 #include "base/log.h"
 #include "control/coming.h"
 #include "control/leftovers.h"
-#include "control/mpi_channel.h"
 #include "control/quick.h"
 #include "control/single_copy.h"
+#include "control/transport.h"
 #include "control/world.h"
-#include "rma/rma.h"
-#include "twosided/twosided.h"
 #include "worker/cuda/cuda.h"
 #include "worker/native/free_memory.h"
 #include "worker/native/native.h"
@@ -319,7 +317,7 @@ static omprma_status_t attach_devices(struct world *world, struct world_peer *mi
 
     adopt_settings(&world->settings);
     if (world->has_window)
-        status = rma_create(world, NULL, NULL, &worker.server.one_sided);
+        status = transport_mpi.open_one_sided(world, NULL, NULL, &worker.server.one_sided);
     if (status == OMPRMA_OK)
         status = place_create(NULL, &wish, &worker.place);
     /* The same holds for all of them: one says it. */
@@ -327,7 +325,7 @@ static omprma_status_t attach_devices(struct world *world, struct world_peer *mi
     if (world->crowded)
         wish_short_slices();
     if (status == OMPRMA_OK)
-        status = doorbell_create(&worker.bell, MPI_CHANNEL_SHARED_BYTES, &hello->bell);
+        status = doorbell_create(&worker.bell, transport_mpi.shared_bytes, &hello->bell);
     if (status == OMPRMA_OK)
         status = doorbell_stay(worker.bell);
     if (status == OMPRMA_OK)
@@ -410,13 +408,13 @@ static omprma_status_t connect_head(void)
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for %d peers", world->size);
     worker.head_bell = doorbell_open(&world->settings.bell, 0);
     worker.bells[world->head] = worker.head_bell;
-    status = mpi_channel_create(world, worker.bell, worker.bells,
-                                worker.head_bell && world_is_passive(world), SHORT_NAP_NS,
-                                &server->channel);
+    status = transport_mpi.open_channel(world, worker.bell, worker.bells,
+                                        worker.head_bell && world_is_passive(world), SHORT_NAP_NS,
+                                        &server->channel);
     if (status == OMPRMA_OK && worker.head_bell)
-        mpi_channel_share(server->channel, world->head, doorbell_shared(worker.bell), true);
+        transport_mpi.share(server->channel, world->head, doorbell_shared(worker.bell), true);
     if (status == OMPRMA_OK)
-        status = twosided_create(world, &server->two_sided);
+        status = transport_mpi.open_two_sided(world, &server->two_sided);
     server->world = world;
     server->bell = worker.bell;
     server->leave_lost = leave_lost;

@@ -1,4 +1,7 @@
-/* channel.c: recycling of messages, common to all channels. */
+/*
+ * channel.c: Recycling of messages, common to all channels: a list of at most 64 spare ones, so
+ * that the steady state allocates nothing.
+ */
 #include "control/channel.h"
 
 #include <stdlib.h>
@@ -19,7 +22,6 @@ struct channel_message *channel_take(struct channel *channel)
             return NULL;
     }
     message->next = NULL;
-    message->request = NULL;
     message->bytes = 0;
     buffer = channel_buffer(message);
     wire_begin(&buffer);

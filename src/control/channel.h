@@ -20,7 +20,7 @@
 
 struct channel_message {
     struct channel_message *next; /* for the holder's lists */
-    void *request;                /* the implementation's */
+    uint64_t request;             /* the implementation's, while it sends */
     uint32_t bytes;               /* received, or to be sent */
     int peer;                     /* rank it came from or goes to */
     _Alignas(64) uint8_t data[WIRE_MESSAGE_BYTES];

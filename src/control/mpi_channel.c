@@ -85,6 +85,21 @@ static omprma_status_t post(struct mpi_channel *self, unsigned slot)
     return OMPRMA_OK;
 }
 
+/* A request is a pointer in some MPI libraries, and an integer in others. */
+static void keep_request(struct channel_message *message, MPI_Request request)
+{
+    _Static_assert(sizeof(request) <= sizeof(message->request), "room for a request");
+    memcpy(&message->request, &request, sizeof(request));
+}
+
+static MPI_Request request_of(const struct channel_message *message)
+{
+    MPI_Request request;
+
+    memcpy(&request, &message->request, sizeof(request));
+    return request;
+}
+
 /* Recycles the messages whose sends are over, up to one that has failed. */
 static omprma_status_t collect(struct mpi_channel *self)
 {
@@ -92,11 +107,11 @@ static omprma_status_t collect(struct mpi_channel *self)
 
     while (*link) {
         struct channel_message *message = *link;
-        MPI_Request request = (MPI_Request)message->request;
+        MPI_Request request = request_of(message);
         int done = 0, code = MPI_Test(&request, &done, MPI_STATUS_IGNORE);
 
-        message->request = (void *)request;
         if (code == MPI_SUCCESS && !done) {
+            keep_request(message, request);
             link = &message->next;
             continue;
         }
@@ -145,7 +160,7 @@ static omprma_status_t mpi_send(struct channel *channel, struct channel_message 
     if (done) {
         channel_drop(channel, message);
     } else {
-        message->request = (void *)request;
+        keep_request(message, request);
         message->next = self->leaving;
         self->leaving = message;
     }

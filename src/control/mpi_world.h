@@ -4,12 +4,14 @@
 
 #include <mpi.h>
 
+#include "control/quirks.h"
 #include "control/world.h"
 
 struct world_mpi {
     MPI_Comm control; /* control messages only; in a star both are MPI_COMM_WORLD */
     MPI_Comm data;    /* two-sided data only */
     MPI_Win window;   /* MPI_WIN_NULL if there is none */
+    unsigned quirks;  /* of the window; a set of enum quirk_id bits */
 };
 
 /* Fails with the words of MPI: "<what>: <MPI's text>". */

@@ -1,4 +1,8 @@
-/* quirks.c: see quirks.h. */
+/*
+ * quirks.c: The table comes first. Which rows apply follows from version and component. The
+ * component is found by reading the words behind the window's handle, one level deep, until one is
+ * an address in a file mca_osc_NAME.so.
+ */
 #define _GNU_SOURCE
 #include "control/quirks.h"
 

@@ -9,12 +9,12 @@
 #define OMPRMA_CONTROL_WORLD_H
 
 #include <stdbool.h>
-#include <string.h>
+#include <stdio.h>
 #include <omprma/omprma.h>
 
+#include "control/bootstrap.h"
 #include "control/doorbell.h"
 #include "control/join.h"
-#include "control/quirks.h"
 
 /* What a process says about itself. Same layout in all processes of one version. */
 struct world_hello {
@@ -72,27 +72,38 @@ struct world_settings {
     struct doorbell_address bell; /* the head's */
 };
 
+/* What one-sided transfers can rely on. The core asks for these, never for the name of a library or
+ * of one of its components. */
+struct world_properties {
+    /* Within a host the target has no part in a transfer: data moves while it is outside of MPI,
+     * and no call of whoever transfers waits for it. */
+    bool target_is_passive;
+    /* While a process attaches or detaches memory, no access to its memory may begin. */
+    bool attach_needs_quiet;
+};
+
 struct world {
     struct world_mpi *mpi; /* communicators and window */
     bool has_window;       /* a dynamic one, locked for all */
+    struct bootstrap bootstrap;
     int rank, size, head;
     bool star;                    /* no two workers exchange a message: no window, no collectives */
     bool started_mpi;             /* we called MPI_Init_thread, so we call MPI_Finalize */
+    bool serves_threads;          /* MPI can be called beside the program's own calls of it */
     bool torn;                    /* joining has failed for this process alone */
     int local_index, local_count; /* among the workers of one host; workers only */
     struct join_place place;      /* workers only */
     bool crowded; /* more processes of this job on this host than processors: waiting is sleeping */
-    const char *component;   /* of the window, "none" if there is none */
+    struct world_properties can;
+    const char *component;   /* of the window, for messages; "none" if there is no window */
     char why_no_window[512]; /* a clause; empty while there is one */
-    unsigned quirks;         /* set of enum quirk_id bits */
     struct world_settings settings;
 };
 
-/* No transfer of another process waits until this one calls MPI. Within one host osc/rdma needs no
- * help of the target; of others that is not known. */
+/* No transfer of another process of this host waits until this one calls MPI. */
 static inline bool world_is_passive(const struct world *world)
 {
-    return !world->has_window || strcmp(world->component, "rdma") == 0;
+    return !world->has_window || world->can.target_is_passive;
 }
 
 enum world_role { WORLD_HEAD, WORLD_WORKER };
@@ -130,6 +141,10 @@ void world_leave(struct world *world);
 
 /* Ends all processes at once, without waiting for any. Does not return. */
 void world_abort(struct world *world, int code) __attribute__((noreturn));
+
+/* What is done here about defects of the MPI library, a line each below `title`; nothing if there
+ * are none. */
+void world_print_quirks(const struct world *world, const char *title, FILE *out);
 
 /* Name and version of the MPI library, one line. Before and after everything else, too. */
 void world_mpi_library(char *text, size_t bytes);

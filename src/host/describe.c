@@ -84,10 +84,7 @@ void runtime_describe(FILE *out)
     places_print(runtime, out);
     fprintf(out, "\none-sided component: %s\n", runtime->world.component);
     fprintf(out, "data path: %s\n", runtime->choice);
-    if (runtime->world.quirks) {
-        fprintf(out, "quirks applied:\n");
-        quirks_print(runtime->world.quirks, out);
-    }
+    world_print_quirks(&runtime->world, "quirks applied:", out);
     for (int i = 0; i < runtime->device_count; i++) {
         const struct device *device = runtime->devices[i];
         bool seen = false;

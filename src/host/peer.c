@@ -177,9 +177,7 @@ void peer_keep_awake(struct peer *peer)
     };
     int64_t now;
 
-    /* Within one host osc/rdma copies by itself; the target has no part in it. */
-    if (!runtime->world.component ||
-        (peer->can_ring && strcmp(runtime->world.component, "rdma") == 0))
+    if (peer->can_ring && runtime->world.can.target_is_passive)
         return;
     now = clock_ns();
     if (now - peer->awake_sent_ns < AWAKE_US * INT64_C(500) || !peer_may_send(peer))

@@ -141,9 +141,6 @@ void stats_print(struct runtime *runtime, FILE *out)
     if (runtime->config.check == CHECK_FULL)
         fprintf(out, "omprma: check: findings %" PRIu64 "\n", findings_count());
     adapt_print(runtime, out);
-    if (runtime->world.quirks) {
-        fprintf(out, "omprma: quirks in force:\n");
-        quirks_print(runtime->world.quirks, out);
-    }
+    world_print_quirks(&runtime->world, "omprma: quirks in force:", out);
     fflush(out);
 }

@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "control/guard.h"
-#include "control/mpi_channel.h"
+#include "control/transport.h"
 #include "host/adapt.h"
 #include "host/arrival.h"
 #include "host/background.h"
@@ -35,8 +35,6 @@
 #include "host/trace.h"
 #include "host/watchdog.h"
 #include "host/zones.h"
-#include "rma/rma.h"
-#include "twosided/twosided.h"
 
 enum { FAR_NAP_NS = 50000 };
 static const int64_t second_ns = 1000000000;
@@ -104,7 +102,8 @@ static omprma_status_t make_bells(struct runtime *runtime, const struct world_pe
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for %d peers", runtime->world.size);
     for (int rank = 0; rank < runtime->world.size; rank++)
         if (rank != runtime->world.rank)
-            runtime->bells[rank] = doorbell_open(&peers[rank].hello.bell, MPI_CHANNEL_SHARED_BYTES);
+            runtime->bells[rank] =
+                doorbell_open(&peers[rank].hello.bell, transport_mpi.shared_bytes);
     return OMPRMA_OK;
 }
 
@@ -124,27 +123,28 @@ static void end_stuck(void *data, int peer)
     patience_exit();
 }
 
-/* With osc/rdma within a host the target has no part in anything; but a copy to a process that dies
- * meanwhile is repeated for ever, which ends with the program unless that goes on. */
+/* A call may wait for the target of a transfer, unless targets are passive. Even then MPI may
+ * repeat a copy to a process that dies meanwhile for ever, which ends with the program unless that
+ * goes on. */
 static omprma_status_t make_one_sided(struct runtime *runtime)
 {
-    bool may_wait = strcmp(runtime->world.component, "rdma") != 0 ||
-                    runtime->config.on_loss == ON_LOSS_CONTINUE;
+    bool may_wait =
+        !runtime->world.can.target_is_passive || runtime->config.on_loss == ON_LOSS_CONTINUE;
     int64_t limit_ns = runtime->config.timeout_s * second_ns;
     omprma_status_t status = OMPRMA_OK;
 
     if (limit_ns && may_wait)
         status = guard_create(limit_ns, end_stuck, runtime, &runtime->guard);
-    return status == OMPRMA_OK
-               ? rma_create(&runtime->world, runtime->bells, runtime->guard, &runtime->one_sided)
-               : status;
+    return status == OMPRMA_OK ? transport_mpi.open_one_sided(&runtime->world, runtime->bells,
+                                                              runtime->guard, &runtime->one_sided)
+                               : status;
 }
 
 static omprma_status_t choose_paths(struct runtime *runtime)
 {
     struct world *world = &runtime->world;
     bool window = world->has_window, news;
-    omprma_status_t status = twosided_create(world, &runtime->two_sided);
+    omprma_status_t status = transport_mpi.open_two_sided(world, &runtime->two_sided);
 
     if (status == OMPRMA_OK && window)
         status = make_one_sided(runtime);
@@ -180,7 +180,7 @@ static void share_memory(struct runtime *runtime)
         if (!peer || !peer->is_near || runtime->config.control == CONTROL_MPI)
             continue;
         peer->shares = true;
-        mpi_channel_share(runtime->channel, rank, doorbell_shared(runtime->bells[rank]), false);
+        transport_mpi.share(runtime->channel, rank, doorbell_shared(runtime->bells[rank]), false);
         sharers++;
     }
     log_write(LOG_CHOICE, "control messages: through shared memory to %d workers, by MPI to %d",
@@ -223,8 +223,8 @@ static omprma_status_t connect_workers(struct runtime *runtime)
     if (status == OMPRMA_OK)
         status = make_bells(runtime, peers);
     if (status == OMPRMA_OK)
-        status = mpi_channel_create(world, runtime->bell, NULL, all_have_bells(runtime), FAR_NAP_NS,
-                                    &runtime->channel);
+        status = transport_mpi.open_channel(world, runtime->bell, NULL, all_have_bells(runtime),
+                                            FAR_NAP_NS, &runtime->channel);
     if (runtime->config.on_loss == ON_LOSS_CONTINUE)
         broken_pipe_spare(runtime);
     if (status == OMPRMA_OK)

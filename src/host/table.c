@@ -3,7 +3,7 @@
 
 bool table_is_racy(const struct peer *peer)
 {
-    return peer->runtime->world.quirks & QUIRK_TABLE_RACE;
+    return peer->runtime->world.can.attach_needs_quiet;
 }
 
 bool table_is_quiet(struct peer *peer)

@@ -1,8 +1,8 @@
 /*
  * table.h: when a worker may change what is attached to its window. With most MPI libraries it may
  * whenever it is told to. Where a one-sided access that begins meanwhile could miss its own region
- * (quirk "table-race"), none begins, from here or from another worker, until the worker has
- * answered; and it is told only when no other worker accesses its memory.
+ * (world_properties.attach_needs_quiet), none begins, from here or from another worker, until the
+ * worker has answered; and it is told only when no other worker accesses its memory.
  *
  * Thread: with runtime->lock held. Nothing here blocks.
  */

@@ -377,13 +377,13 @@ omprma_status_t rma_create(const struct world *world, struct doorbell *const *be
         .destroy = rma_destroy,
     };
     self->window = world->mpi->window;
-    self->attach_most = quirks_attach_limit(world->quirks);
-    self->ordered = (world->quirks & QUIRK_ATTACH_ORDER) && self->attach_most <= RANGES_MOST;
-    self->page = world->quirks & QUIRK_END_OF_REGION ? PAGE : 0;
+    self->attach_most = quirks_attach_limit(world->mpi->quirks);
+    self->ordered = (world->mpi->quirks & QUIRK_ATTACH_ORDER) && self->attach_most <= RANGES_MOST;
+    self->page = world->mpi->quirks & QUIRK_END_OF_REGION ? PAGE : 0;
     self->bells = bells;
     self->guard = guard;
     self->piece_bytes = world->settings.piece_bytes;
-    self->requests = !(world->quirks & QUIRK_NO_RPUT);
+    self->requests = !(world->mpi->quirks & QUIRK_NO_RPUT);
     *path = &self->base;
     return OMPRMA_OK;
 }

@@ -120,10 +120,11 @@ static void end(int number)
 
 /* ---- tests ---- */
 
-static struct channel *open_channel_of(const char *component)
+static struct channel *open_channel_of(bool target_is_passive)
 {
     static struct world_mpi mpi;
-    const struct world world = {.mpi = &mpi, .has_window = true, .size = 4, .component = component};
+    const struct world world = {
+        .mpi = &mpi, .has_window = true, .size = 4, .can.target_is_passive = target_is_passive};
     static struct doorbell *bell;
     struct doorbell_address address;
     struct channel *channel = NULL;
@@ -138,7 +139,7 @@ static struct channel *open_channel_of(const char *component)
 
 static struct channel *open_channel(void)
 {
-    return open_channel_of("rdma");
+    return open_channel_of(true);
 }
 
 /* What comes within some looks: its sender and serial, or nobody. */
@@ -396,7 +397,7 @@ static void a_small_fifo_keeps_the_order(void **state)
 /* Transfers of others wait until this process calls MPI. */
 static void mpi_is_looked_at_for_ucx(void **state)
 {
-    struct channel *channel = open_channel_of("ucx");
+    struct channel *channel = open_channel_of(false);
     struct beside beside = make_beside(channel, 1);
 
     (void)state;
@@ -509,7 +510,7 @@ static void nothing_is_slept_over(void **state)
 static void peers_are_rung(void **state)
 {
     static struct world_mpi mpi;
-    static const struct world world = {.mpi = &mpi, .size = 4, .component = "rdma"};
+    static const struct world world = {.mpi = &mpi, .size = 4};
     struct doorbell_address address;
     struct doorbell *own, *bells[4] = {NULL};
     struct channel *channel = NULL;

@@ -1,4 +1,4 @@
-/* test_table.c: with the quirk "table-race", no access to a worker's memory begins while it
+/* test_table.c: where attaching needs quiet, no access to a worker's memory begins while it
  * attaches an arena or gives one back, and it does neither while another worker accesses its
  * memory. */
 #include <setjmp.h>
@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "core_fixture.h"
-#include "control/quirks.h"
 
 enum { ARENA = 1 << 20, BYTES = 256 << 10, LOOKS = 200, LIMIT_S = 60 };
 
@@ -39,7 +38,7 @@ static void start(int workers)
 {
     core_start(&(struct core_options){
         .workers = workers, .arena = ARENA, .memory = UINT64_C(1) << 30, .data = DATA_RMA});
-    core_device(0)->runtime->world.quirks |= QUIRK_TABLE_RACE;
+    core_device(0)->runtime->world.can.attach_needs_quiet = true;
     core_device(0)->runtime->exchange[0].way = EXCHANGE_PUT;
     core_device(0)->runtime->exchange[1].way = EXCHANGE_PUT;
     memset(source, 7, sizeof(source));
@@ -59,13 +58,13 @@ static bool has_arrived(omprma_queue_t *queue, omprma_addr_t at)
 }
 
 /* A submit while the worker does not answer that it detaches. */
-static omprma_queue_t *submit_behind_detach(unsigned quirks, omprma_addr_t *block)
+static omprma_queue_t *submit_behind_detach(bool needs_quiet, omprma_addr_t *block)
 {
     omprma_queue_t *queue;
     omprma_addr_t blocks[4];
 
     start(1);
-    core_device(0)->runtime->world.quirks = quirks;
+    core_device(0)->runtime->world.can.attach_needs_quiet = needs_quiet;
     queue = core_queue(0);
     fill_arenas(0, blocks, 4);
     core_hold(0);
@@ -80,7 +79,7 @@ static omprma_queue_t *submit_behind_detach(unsigned quirks, omprma_addr_t *bloc
 static void a_submit_waits_for_a_detach(void **state)
 {
     omprma_addr_t block;
-    omprma_queue_t *queue = submit_behind_detach(QUIRK_TABLE_RACE, &block);
+    omprma_queue_t *queue = submit_behind_detach(true, &block);
 
     (void)state;
     assert_false(has_arrived(queue, block));
@@ -91,10 +90,10 @@ static void a_submit_waits_for_a_detach(void **state)
 }
 
 /* Without it nobody waits, and the test above could see it. */
-static void without_the_quirk_none_waits(void **state)
+static void where_attaching_needs_no_quiet_none_waits(void **state)
 {
     omprma_addr_t block;
-    omprma_queue_t *queue = submit_behind_detach(0, &block);
+    omprma_queue_t *queue = submit_behind_detach(false, &block);
 
     (void)state;
     assert_true(has_arrived(queue, block));
@@ -271,7 +270,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_submit_waits_for_a_detach),
-        cmocka_unit_test(without_the_quirk_none_waits),
+        cmocka_unit_test(where_attaching_needs_no_quiet_none_waits),
         cmocka_unit_test(an_exchange_waits_for_a_detach),
         cmocka_unit_test(a_detach_waits_for_an_exchange),
         cmocka_unit_test(an_attach_waits_for_an_exchange),
