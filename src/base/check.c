@@ -1,4 +1,7 @@
-/* check.c: the end of a process whose own invariants do not hold. */
+/*
+ * check.c: The process ends by abort(), after a line with the place and both values. Knows nothing
+ * of what is checked.
+ */
 #include "base/check.h"
 
 #include <inttypes.h>

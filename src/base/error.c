@@ -1,4 +1,7 @@
-/* error.c: the calling thread's last error. Knows nothing of who fails or why. */
+/*
+ * error.c: One text and one code per thread. A text is formatted aside before it replaces the last
+ * one, because it may quote it. Knows nothing of who fails or why.
+ */
 #include "base/error.h"
 
 #include <stdarg.h>

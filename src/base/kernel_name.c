@@ -1,4 +1,8 @@
-/* kernel_name.c: see kernel_name.h. */
+/*
+ * kernel_name.c: Clang names a kernel __omp_offloading_DEVICE_INODE_FUNCTION_lLINE. The two numbers
+ * in front have no underscore, so the function begins behind the second one; it may hold "_l"
+ * itself, so the line is behind the last "_l" that a digit follows.
+ */
 #include "base/kernel_name.h"
 
 #include <stdlib.h>

@@ -1,4 +1,9 @@
-/* kernel_source.c: see kernel_source.h. */
+/*
+ * kernel_source.c: Clang leaves a string ";FILE;FUNCTION;LINE;COLUMN;;" in the program for each
+ * construct. The search looks for ";LINE;" in the read-only segments of all loaded objects, reads
+ * the two fields in front of it backwards, and compares the function. Where two files match, it
+ * finds none.
+ */
 #define _GNU_SOURCE
 #include "base/kernel_source.h"
 

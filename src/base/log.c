@@ -1,4 +1,8 @@
-/* log.c: lines on stderr. Knows nothing of what they say. */
+/*
+ * log.c: A line is formatted on the stack and leaves by one write(), so that lines of several
+ * threads and processes do not mix. The progress line is wiped first. Knows nothing of what lines
+ * say.
+ */
 #include "base/log.h"
 
 #include <errno.h>

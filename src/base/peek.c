@@ -1,4 +1,6 @@
-/* peek.c: see peek.h. Filters of containers may forbid the one system call; the other takes a file.
+/*
+ * peek.c: The kernel copies, and says how far it came. Filters of containers may forbid that system
+ * call; then /proc/self/mem is read.
  */
 #define _GNU_SOURCE
 #include "base/peek.h"

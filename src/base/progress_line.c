@@ -1,4 +1,8 @@
-/* progress_line.c: see progress_line.h. */
+/*
+ * progress_line.c: The line is written at the cursor and the cursor is put back, so that whatever
+ * is written next overwrites it. One flag says that a line is shown; wiping it is one exchange of
+ * that flag. Nothing is shown before half a second has passed.
+ */
 #include "base/progress_line.h"
 
 #include <errno.h>

@@ -1,4 +1,6 @@
-/* status.c: the public names of status codes and the public way to the last error. */
+/*
+ * status.c: A table of names, and calls of error.c under their public names.
+ */
 #include <omprma/omprma.h>
 
 #include "base/error.h"

@@ -1,4 +1,8 @@
-/* streams.c: see streams.h. */
+/*
+ * streams.c: A closed standard descriptor is taken by /dev/null, opened the wrong way round so that
+ * its use fails as that of a closed one. An exit handler flushes stdout and ends the process with
+ * status 1 if that fails.
+ */
 #include "base/streams.h"
 
 #include <errno.h>

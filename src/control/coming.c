@@ -1,4 +1,9 @@
-/* coming.c: see coming.h. */
+/*
+ * coming.c: Workers write one fixed line on stderr, which omprma-run counts. Program and omprma-run
+ * share a memory file with the count and with the process that is served. A process that has called
+ * exec has no such mapping any more, while its descriptor may still be open; that tells another
+ * program.
+ */
 #define _GNU_SOURCE
 #include "control/coming.h"
 

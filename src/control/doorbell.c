@@ -1,4 +1,9 @@
-/* doorbell.c: a futex in shared memory. See doorbell.h. */
+/*
+ * doorbell.c: A futex in a memory file, which peers map through /proc/PID/fd. The owner sets a word
+ * before it sleeps, so that ringing one who is awake is one read. Behind the futex lies a robust
+ * mutex that the owner holds as long as it lives: by it peers see that it has died. Memory for
+ * FIFOs follows.
+ */
 #define _GNU_SOURCE
 #include "control/doorbell.h"
 

@@ -1,4 +1,8 @@
-/* fifo.c: see fifo.h. */
+/*
+ * fifo.c: A message is stored over elements of 512 bytes, and the number of its first element last:
+ * by that the reader sees all of it, in a cache line that it needs anyway. The writer reads how far
+ * the reader has come only when it knows of no room.
+ */
 #include "control/fifo.h"
 
 #include <emmintrin.h>

@@ -1,4 +1,8 @@
-/* guard.c: see guard.h. */
+/*
+ * guard.c: The guard's thread looks eight times per limit at a count that is odd inside a call. The
+ * call has expired when it was the same at nine looks. Looks are counted, not time: a process that
+ * was stopped for long has looked once meanwhile.
+ */
 #include "control/guard.h"
 
 #include <stdlib.h>

@@ -1,4 +1,7 @@
-/* join.c: see join.h. */
+/*
+ * join.c: One process has the roles of all and decides for each: whether versions and the number of
+ * applications are right, and which workers are of one host. Pure: arrays in, arrays out.
+ */
 #include "control/join.h"
 
 #include <stdbool.h>

@@ -1,4 +1,8 @@
-/* leftovers.c: see leftovers.h. */
+/*
+ * leftovers.c: Looks through /dev/shm. A segment of Open MPI's has the job in its name; a
+ * registration of libomp's has the process in its name, and goes when that process is dead or a
+ * zombie.
+ */
 #include "control/leftovers.h"
 
 #include <dirent.h>

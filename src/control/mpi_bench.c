@@ -1,4 +1,7 @@
-/* mpi_bench.c: see mpi_bench.h. */
+/*
+ * mpi_bench.c: The worker's half mirrors what omprma-perf does: receive and send in turns, or puts
+ * of its own, each timed with its flush. The numbers come in the record that asks for it.
+ */
 #include "control/mpi_bench.h"
 
 #include "base/clock.h"

@@ -1,6 +1,9 @@
-/* mpi_yield.c: see mpi_yield.h. MPI has no call for it, and Open MPI's own setting can be read but
- * not written once it runs; what the setting is kept in is a symbol of its library, and so is the
- * function that adds to what a waiting call does between its looks. */
+/*
+ * mpi_yield.c: MPI has no call for it. Open MPI's own setting can be read but not written once it
+ * runs; but the variable behind it is a symbol of its library, and so is the function that
+ * registers what a waiting call does between its looks. Both are looked up by name, and are
+ * optional.
+ */
 #define _GNU_SOURCE
 #include "control/mpi_yield.h"
 

@@ -1,4 +1,8 @@
-/* quick.c: see quick.h. The names are those of Open MPI 4 and PMIx 4; others ignore them. */
+/*
+ * quick.c: All of it is settings in the environment, made before Open MPI reads them, and only
+ * where the user has said nothing: neither in the environment nor in Open MPI's files, which are
+ * read here, too. The names are those of Open MPI 4 and PMIx 4; others ignore them.
+ */
 #define _GNU_SOURCE
 #include "control/quick.h"
 

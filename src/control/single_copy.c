@@ -1,4 +1,7 @@
-/* single_copy.c: see single_copy.h. */
+/*
+ * single_copy.c: One word is copied from this process to itself by the two system calls that a copy
+ * between processes needs.
+ */
 #define _GNU_SOURCE
 #include "control/single_copy.h"
 

@@ -1,4 +1,7 @@
-/* watch.c: see watch.h. */
+/*
+ * watch.c: A thread that sleeps on a condition variable until the time that the last look gave, or
+ * until it is told. It has all signals blocked, since handlers are the program's.
+ */
 #include "control/watch.h"
 
 #include <signal.h>

@@ -1,4 +1,7 @@
-/* wire.c: encoder and decoder of control messages. One table describes every record. */
+/*
+ * wire.c: One table describes every record: its name, its words, what kind of data follows, and in
+ * which direction it goes. Encoder, decoder and checks are driven by it.
+ */
 #include "control/wire.h"
 
 #include <string.h>
