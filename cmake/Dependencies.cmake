@@ -14,7 +14,7 @@ if(NOT MPI_C_FOUND)
                         "openmpi-bin, or set MPI_C_COMPILER to the mpicc to use")
 endif()
 
-# Where Open MPI's own settings for the whole machine are, see src/control/quick.c. Empty: nowhere.
+# Where Open MPI's own settings for the whole machine are, see src/control/mpi/quick.c. Empty: nowhere.
 find_program(OMPRMA_OMPI_INFO ompi_info)
 set(OMPRMA_MPI_SETTINGS "")
 if(OMPRMA_OMPI_INFO)

@@ -1,5 +1,5 @@
 /*
- * bench.c: the worker's half of bare MPI measurements (omprma-perf), see control/mpi_bench.h.
+ * bench.c: the worker's half of bare MPI measurements (omprma-perf), see control/mpi/bench.h.
  * Blocks the worker for the time of one.
  */
 #include "worker/command.h"
@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "control/mpi_bench.h"
+#include "control/mpi/bench.h"
 #include "worker/worker.h"
 
 static bool may_run(const struct stream *stream, const struct wire_record *record)

@@ -13,13 +13,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/coming.h"
 #include "base/config.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "control/coming.h"
-#include "control/leftovers.h"
-#include "control/quick.h"
-#include "control/single_copy.h"
+#include "control/mpi/quick.h"
+#include "control/mpi/single_copy.h"
+#include "control/shm/leftovers.h"
 #include "control/transport.h"
 #include "control/world.h"
 #include "worker/cuda/cuda.h"

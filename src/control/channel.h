@@ -1,6 +1,6 @@
 /*
  * channel.h: carries whole control messages between the application and its workers, in order per
- * pair. One implementation speaks MPI (mpi_channel.c); one stays inside a process so that the core
+ * pair. One implementation speaks MPI (mpi/channel.c); one stays inside a process so that the core
  * can be tested, and run under the thread sanitizer, without MPI (null/null_channel.c).
  * Knows nothing of what messages mean.
  *

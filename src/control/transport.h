@@ -1,6 +1,6 @@
 /*
  * transport.h: what a library that connects the processes of a job does for omprma: start-up, and
- * the ways that messages and data take. One is behind it, MPI: mpi_world.c, mpi_transport.c.
+ * the ways that messages and data take. One is behind it, MPI: mpi/world.c, mpi/transport.c.
  */
 #ifndef OMPRMA_CONTROL_TRANSPORT_H
 #define OMPRMA_CONTROL_TRANSPORT_H
@@ -44,7 +44,7 @@ struct transport {
     void (*share)(struct channel *channel, int peer, void *memory, bool is_owner);
     size_t shared_bytes;
 
-    /* See rma.h and twosided.h. The first only if the world has a window. */
+    /* See rma/mpi.h and twosided/mpi.h. The first only if the world has a window. */
     omprma_status_t (*open_one_sided)(const struct world *world, struct doorbell *const *bells,
                                       struct guard *guard, struct datapath **path);
     omprma_status_t (*open_two_sided)(const struct world *world, struct datapath **path);

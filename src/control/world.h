@@ -2,7 +2,7 @@
  * world.h: MPI start-up shared by application and worker: roles are announced, versions compared,
  * communicators and the one dynamic window made, settings and addresses spread. After it the head
  * (the application) knows every worker, and every worker knows the head. What is MPI's is behind a
- * pointer (mpi_world.h), so that this file can be included where MPI is not known.
+ * pointer (mpi/world.h), so that this file can be included where MPI is not known.
  * Knows nothing of devices or messages.
  */
 #ifndef OMPRMA_CONTROL_WORLD_H
@@ -13,8 +13,8 @@
 #include <omprma/omprma.h>
 
 #include "control/bootstrap.h"
-#include "control/doorbell.h"
 #include "control/join.h"
+#include "control/shm/doorbell.h"
 
 /* What a process says about itself. Same layout in all processes of one version. */
 struct world_hello {

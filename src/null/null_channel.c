@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "control/doorbell.h"
+#include "control/shm/doorbell.h"
 
 struct inbox {
     pthread_mutex_t lock;

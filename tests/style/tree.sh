@@ -40,8 +40,6 @@ forbid src/rma '(twosided|null|host|plugin|openmp|face|worker)/' 'datapaths do n
 forbid src/twosided '(rma|null|host|plugin|openmp|face|worker)/' 'datapaths do not know each other or devices'
 forbid src/null '(rma|twosided|host|plugin|openmp|face|worker)/' 'datapaths do not know each other or devices'
 forbid src/host '(plugin|openmp|face|worker)/' 'host knows neither the plugin nor the worker'
-forbid src/host/path 'host/(call|submit|exchange|carry|broadcast|launch|event|hold|pair|watchdog|trace|adapt)\.h' \
-    'paths know queues, not who chooses them'
 forbid src/plugin '(base|control|rma|twosided|null|host|openmp|worker)/|mpi\.h' \
     'the plugin uses only the public interface'
 forbid src/openmp '(control|rma|twosided|null|host|plugin|worker)/|base/[^c]|base/c[^l]|mpi\.h' \
@@ -60,8 +58,17 @@ fi
 forbid src/device '(base|control|rma|twosided|null|host|plugin|openmp|face|worker|omprma)/|mpi\.h' \
     'device code knows only libomp'
 
+# The folders of src/host know only those before them in this list.
+layers=(memory core queue path choice device check calls report start)
+for i in "${!layers[@]}"; do
+    later=$(IFS='|' && echo "${layers[*]:i+1}")
+    [ -z "$later" ] || forbid "src/host/${layers[i]}" "host/($later)/" "knows nothing of $later"
+done
+[ -z "$(find src/host -maxdepth 1 -name '*.[ch]')" ] || complain 'src/host: a file outside of its folders'
+! grep -nE '#include "control/mpi/' src/control/*.[ch] || complain 'src/control: MPI stands behind transport.h'
+
 # MPI is spoken by few files. The others do not see its header through one of ours either.
-speaks_mpi='^src/(rma|twosided)/|^src/control/mpi_|^tools/perf/raw\.c$|^tests/mpi-quirks/|^tests/integration/own_mpi\.c$|^tests/tools/every_call_mpi\.c$|^tests/unit/test_(data_errors|mpi_channel)\.c$'
+speaks_mpi='^src/(rma|twosided)/|^src/control/mpi/|^tools/perf/raw\.c$|^tests/mpi-quirks/|^tests/integration/own_mpi\.c$|^tests/tools/every_call_mpi\.c$|^tests/unit/test_(data_errors|mpi_channel)\.c$'
 headers='mpi\.h' before=''
 while [ "$headers" != "$before" ]; do
     before=$headers
@@ -71,7 +78,7 @@ while [ "$headers" != "$before" ]; do
 done
 for file in "${sources[@]}"; do
     grep -qE "$speaks_mpi" <<<"$file" || ! grep -nHE "#include [<\"]($headers)[>\"]" "$file" ||
-        complain "$file: only src/rma, src/twosided and src/control/mpi_* know MPI"
+        complain "$file: only src/rma, src/twosided and src/control/mpi know MPI"
 done
 
 if grep -nE '#include "worker/(native|gpu|cuda)/' worker/*.[ch] | grep -v '^worker/main\.c:'; then
@@ -83,7 +90,7 @@ fi
 
 # In these folders files depend on each other one way. A source and its header are one, and so are
 # NAME and NAME_MORE.
-for folder in src/base src/control src/host src/host/path worker worker/native worker/gpu worker/cuda; do
+for folder in src/base src/control src/control/mpi src/control/shm src/host/* worker worker/native worker/gpu worker/cuda; do
     circle=$(grep -HE "#include \"(.*/)?${folder##*/}/[a-z_]+\\.h\"" "$folder"/*.[ch] |
         sed -E 's|^.*/([a-z0-9]+)[a-z0-9_]*\.[ch]:.*/([a-z0-9]+)[a-z0-9_]*\.h"$|\1 \2|' |
         sort -u | awk '$1 != $2' | tsort 2>&1 >/dev/null) || true

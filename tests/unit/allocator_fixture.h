@@ -5,7 +5,7 @@
 #ifndef OMPRMA_TESTS_ALLOCATOR_FIXTURE_H
 #define OMPRMA_TESTS_ALLOCATOR_FIXTURE_H
 
-#include "host/allocator.h"
+#include "host/memory/allocator.h"
 
 #define MIB (UINT64_C(1) << 20)
 #define BASE (UINT64_C(1) << 32)

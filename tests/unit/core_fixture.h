@@ -13,12 +13,12 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "host/device.h"
-#include "host/incoming.h"
-#include "host/issue.h"
-#include "host/progress.h"
-#include "host/start.h"
-#include "host/stats.h"
+#include "host/core/device.h"
+#include "host/core/progress.h"
+#include "host/queue/incoming.h"
+#include "host/queue/issue.h"
+#include "host/report/stats.h"
+#include "host/start/start.h"
 #include "null/null_channel.h"
 #include "null/null_path.h"
 #include "worker/native/native.h"

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "core_fixture.h"
-#include "host/adapt.h"
+#include "host/choice/adapt.h"
 
 /* That 64 transfers are enough is test_threshold's; here another program may have the processor for
  * all samples of a trial, and more are needed. */

@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 
 #include "core_fixture.h"
-#include "host/background.h"
+#include "host/queue/background.h"
 
 enum { BYTES = 60000, TURN_US = 100, LONG_US = 5000000 };
 

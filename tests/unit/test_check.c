@@ -11,9 +11,9 @@
 
 #include "base/log.h"
 #include "core_fixture.h"
-#include "host/check.h"
-#include "host/findings.h"
-#include "host/zones.h"
+#include "host/check/check.h"
+#include "host/check/findings.h"
+#include "host/check/redzones.h"
 
 enum { BYTES = 400, LARGE = 200000 };
 
@@ -203,7 +203,7 @@ static void new_memory(void **state)
     assert_ok(omprma_retrieve(queue, data, block, BYTES));
     assert_ok(omprma_queue_synchronize(queue));
     for (int i = 0; i < BYTES; i++)
-        assert_int_equal(data[i], ZONES_NEW);
+        assert_int_equal(data[i], REDZONES_NEW);
     assert_ok(omprma_free(0, block));
     end(0);
 }

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 #include <stdlib.h>
 
-#include "host/cost.h"
+#include "host/choice/cost.h"
 
 static struct cost_samples taken(const double *us, int count)
 {

@@ -11,9 +11,9 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "control/mpi_world.h"
-#include "rma/rma.h"
-#include "twosided/twosided.h"
+#include "control/mpi/world.h"
+#include "rma/mpi.h"
+#include "twosided/mpi.h"
 
 /* ---- MPI ---- */
 

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "control/doorbell.h"
+#include "control/shm/doorbell.h"
 
 enum { ROUNDS = 20000, LONG_NS = 2000000000, MEMORY = 64 << 20 };
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "control/fifo.h"
+#include "control/shm/fifo.h"
 
 enum { ELEMENTS = 1024, ELEMENT_BYTES = 512, LONGEST = 36, MESSAGES = 200000 };
 

@@ -5,7 +5,7 @@
 #include <cmocka.h>
 #include <semaphore.h>
 
-#include "control/guard.h"
+#include "base/guard.h"
 
 static const int64_t moment = 1000000, hour = 3600 * INT64_C(1000000000);
 

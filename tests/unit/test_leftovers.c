@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "control/leftovers.h"
+#include "control/shm/leftovers.h"
 
 static char path[80];
 

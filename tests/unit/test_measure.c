@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "core_fixture.h"
-#include "host/measure.h"
+#include "host/start/measure.h"
 
 static struct cost line(double us, double us_per_kib)
 {

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "control/mpi_channel.h"
-#include "control/mpi_world.h"
+#include "control/mpi/channel.h"
+#include "control/mpi/world.h"
 
 /* ---- MPI ---- */
 

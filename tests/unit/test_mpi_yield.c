@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "control/mpi_yield.h"
+#include "control/mpi/yield.h"
 
 /* Of Open MPI: starts what is below its calls, and looks once for what has come in. */
 static int (*opal_init)(int *count, char ***arguments);

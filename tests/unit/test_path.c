@@ -8,8 +8,8 @@
 
 #include "base/error.h"
 #include "core_fixture.h"
-#include "host/append.h"
 #include "host/path/path.h"
+#include "host/queue/append.h"
 
 enum { BYTES = 4 * CORE_PIECE, PIECE = CORE_PIECE };
 

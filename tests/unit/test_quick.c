@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <cmocka.h>
 
-#include "control/quick.h"
+#include "control/mpi/quick.h"
 
 enum { MOST = 8 };
 

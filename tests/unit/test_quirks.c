@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "control/quirks.h"
+#include "control/mpi/quirks.h"
 #include "control/world.h"
 
 enum {

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "control/single_copy.h"
+#include "control/mpi/single_copy.h"
 #include "tests/unit/filter_fixture.h"
 
 static const char *users, *became;

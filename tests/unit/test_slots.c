@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "host/slots.h"
+#include "host/core/slots.h"
 
 enum { OLD = SLOT_BYTES, NEW = 100 * SLOT_BYTES, SLOTS = 2 };
 

@@ -6,7 +6,8 @@
 #include <cmocka.h>
 #include <stdlib.h>
 
-#include "host/survey.h"
+#include "host/choice/cost.h"
+#include "host/choice/survey.h"
 
 enum { MS = 1000000, ROW = SURVEY_LEAST_OPERATIONS };
 

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 #include <stdlib.h>
 
-#include "host/threshold.h"
+#include "host/choice/threshold.h"
 
 enum { KIB = 1024, FREE = 12 }; /* FREE: transfers of the first trials, which come early */
 

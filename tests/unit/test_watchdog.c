@@ -12,8 +12,8 @@
 
 #include "base/log.h"
 #include "core_fixture.h"
-#include "host/incoming.h"
-#include "host/watchdog.h"
+#include "host/queue/incoming.h"
+#include "host/report/watchdog.h"
 
 enum { BYTES = 4 * CORE_PIECE, LOOK_NS = 5000000, LONG_S = 20 };
 

@@ -16,7 +16,7 @@
 #include "base/log.h"
 #include "base/streams.h"
 #include "control/world.h"
-#include "host/describe.h"
+#include "host/report/describe.h"
 #include "tools/launch/launch.h"
 #include "tools/launch/llvm.h"
 #include "tools/launch/options.h"

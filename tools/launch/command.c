@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "control/coming.h"
+#include "base/coming.h"
 #include "tools/launch/cuda_folder.h"
 #include "tools/launch/llvm.h"
 #include "tools/launch/paths.h"

@@ -17,8 +17,8 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "control/leftovers.h"
-#include "control/quick.h"
+#include "control/mpi/quick.h"
+#include "control/shm/leftovers.h"
 #include "tools/launch/command.h"
 #include "tools/launch/inherited.h"
 #include "tools/launch/local.h"

@@ -11,11 +11,11 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/coming.h"
 #include "base/error.h"
-#include "control/coming.h"
-#include "control/quick.h"
-#include "control/quirks.h"
-#include "control/single_copy.h"
+#include "control/mpi/quick.h"
+#include "control/mpi/quirks.h"
+#include "control/mpi/single_copy.h"
 #include "tools/launch/inherited.h"
 
 extern char **environ;

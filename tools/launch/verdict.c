@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "control/coming.h"
+#include "base/coming.h"
 
 /* Copies the word after `label` up to any of `ends`. */
 static bool word_after(const char *text, const char *label, const char *ends, char *word,

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/progress_line.h"
-#include "host/measure.h"
+#include "host/start/measure.h"
 #include "tools/perf/kernels.h"
 
 enum { HUGE_PAGE = 2 << 20 };

@@ -14,10 +14,10 @@
 #ifndef OMPRMA_PERF_BENCH_H
 #define OMPRMA_PERF_BENCH_H
 
-#include "host/device.h"
-#include "host/append.h"
-#include "host/devices.h"
-#include "host/issue.h"
+#include "host/core/device.h"
+#include "host/queue/append.h"
+#include "host/device/devices.h"
+#include "host/queue/issue.h"
 #include "tools/perf/results.h"
 
 struct bench {

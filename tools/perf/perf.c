@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/streams.h"
-#include "host/places.h"
+#include "host/report/placement.h"
 #include "tools/launch/launch.h"
 #include "tools/launch/options.h"
 #include "tools/launch/paths.h"
@@ -192,7 +192,7 @@ static void describe(struct bench *bench, char **argv)
     if (command)
         list_print_shell(&words, command);
     if (places)
-        places_print(bench->runtime, places);
+        placement_print(bench->runtime, places);
     list_clear(&words);
     if (command)
         fclose(command);

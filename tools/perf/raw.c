@@ -6,10 +6,10 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "control/mpi_bench.h"
-#include "control/mpi_world.h"
-#include "control/mpi_yield.h"
-#include "control/tags.h"
+#include "control/mpi/bench.h"
+#include "control/mpi/tags.h"
+#include "control/mpi/world.h"
+#include "control/mpi/yield.h"
 #include "tools/perf/bench.h"
 
 enum { PING_PONG_BYTES = 64 };

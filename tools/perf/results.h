@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <omprma/omprma.h>
 
-#include "host/paths.h"
+#include "host/core/paths.h"
 #include "tools/perf/choice.h"
 
 struct result {

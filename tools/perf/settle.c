@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "host/adapt.h"
+#include "host/choice/adapt.h"
 #include "tools/perf/bench.h"
 
 enum {

@@ -9,8 +9,8 @@
  *   neither end waits for long: the receive is held until the send is issued. It stands in a queue
  *   of ours that nothing else holds up.
  */
-#include "host/append.h"
 #include "host/path/path.h"
+#include "host/queue/append.h"
 
 static uint16_t flags_of(const struct hop_end *end)
 {

@@ -2,8 +2,8 @@
  * inline.c: small data in a control message. A submit to an arena cannot fail, so nobody waits for
  * it; elsewhere it is a command with a result. A retrieve comes back in the result of its command.
  */
-#include "host/append.h"
 #include "host/path/path.h"
+#include "host/queue/append.h"
 
 static bool takes(const struct hop *hop)
 {

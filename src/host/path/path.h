@@ -9,7 +9,7 @@
 #ifndef OMPRMA_HOST_PATH_PATH_H
 #define OMPRMA_HOST_PATH_PATH_H
 
-#include "host/queue.h"
+#include "host/queue/queue.h"
 
 /* Largest hop that travels in one record. */
 enum { HOP_INLINE_MOST = 60 << 10 };

@@ -1,9 +1,9 @@
 /*
  * put_get.c: the program puts into a worker's window, or gets from it. The worker takes no part.
  */
-#include "host/append.h"
+#include "host/core/attach_order.h"
 #include "host/path/path.h"
-#include "host/table.h"
+#include "host/queue/append.h"
 
 static bool takes(const struct hop *hop)
 {
@@ -36,7 +36,7 @@ static omprma_status_t progress(struct operation *move, bool *done)
     struct peer *peer = move->queue->device->peer;
     omprma_status_t status = OMPRMA_OK;
 
-    if (table_moves(peer)) /* its next piece may not begin */
+    if (attach_order_moves(peer)) /* its next piece may not begin */
         return OMPRMA_OK;
     status = datapath_test(datapath_of(move), &move->move.transfer, done);
     if (status == OMPRMA_OK && !*done)

@@ -4,8 +4,8 @@
  * together. The data of a submit is in the device when the command has ended, that of a retrieve is
  * here when the transfer has.
  */
-#include "host/append.h"
 #include "host/path/path.h"
+#include "host/queue/append.h"
 
 static bool takes(const struct hop *hop)
 {

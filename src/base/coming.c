@@ -1,0 +1,105 @@
+/*
+ * coming.c: Workers write one fixed line on stderr, which omprma-run counts. Program and omprma-run
+ * share a memory file with the count and with the process that is served. A process that has called
+ * exec has no such mapping any more, while its descriptor may still be open; that tells another
+ * program.
+ */
+#define _GNU_SOURCE
+#include "base/coming.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const uint64_t magic = 0x6f6d70726d612b31;
+static const char name[] = "omprma-coming";
+static const char line_of_worker[] = "omprma-worker is up\n";
+
+void coming_say(void)
+{
+    if (getenv(COMING_VARIABLE) && write(STDERR_FILENO, line_of_worker, strlen(line_of_worker)) < 0)
+        return; /* nobody counts */
+    unsetenv(COMING_VARIABLE);
+}
+
+bool coming_is(const char *line)
+{
+    return strstr(line, line_of_worker) != NULL;
+}
+
+static struct coming *map(int fd)
+{
+    void *memory = mmap(NULL, sizeof(struct coming), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+struct coming *coming_make(int workers, int *fd)
+{
+    struct coming *made = NULL;
+
+    *fd = memfd_create(name, MFD_CLOEXEC);
+    if (*fd >= 0 && ftruncate(*fd, sizeof(*made)) == 0)
+        made = map(*fd);
+    if (made) {
+        made->magic = magic;
+        made->workers = workers;
+        return made;
+    }
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+    return NULL;
+}
+
+struct coming *coming_open(int fd)
+{
+    struct stat status;
+
+    bool fits = fstat(fd, &status) == 0 && status.st_size == sizeof(struct coming);
+    struct coming *coming = fits ? map(fd) : NULL;
+
+    if (!coming || coming->magic == magic)
+        return coming;
+    coming_close(coming);
+    return NULL;
+}
+
+void coming_close(struct coming *coming)
+{
+    if (coming)
+        munmap(coming, sizeof(*coming));
+}
+
+/* Who has ended has no memory, and no descriptors. */
+static bool runs_without_it(int pid)
+{
+    char path[32], line[512];
+    bool runs = false, has_it = false;
+    FILE *maps;
+
+    snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+    maps = fopen(path, "re");
+    while (maps && fgets(line, sizeof(line), maps)) {
+        runs = true;
+        has_it |= strstr(line, name) != NULL;
+    }
+    if (maps)
+        fclose(maps);
+    return runs && !has_it;
+}
+
+bool coming_was_left(const struct coming *coming, int fd)
+{
+    int pid = atomic_load(&coming->served);
+    char path[48], text[64] = "";
+
+    if (pid == 0 || !runs_without_it(pid))
+        return false;
+    snprintf(path, sizeof(path), "/proc/%d/fd/%d", pid, fd);
+    return readlink(path, text, sizeof(text) - 1) > 0 && strstr(text, name);
+}

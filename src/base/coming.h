@@ -1,0 +1,43 @@
+/*
+ * coming.h: what omprma-run and programs that it has started share: how many workers have come up,
+ * and which process they serve. Each worker says that it is up on its stderr as soon as it runs,
+ * which mpirun brings from any host; omprma-run counts the lines. Only where it has asked for them,
+ * because a progress line may be drawn.
+ *
+ * Thread: any, but for coming_say(). Blocks: no.
+ */
+#ifndef OMPRMA_BASE_COMING_H
+#define OMPRMA_BASE_COMING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Set for workers that are to say that they are up; set for the program: a descriptor. */
+#define COMING_VARIABLE "OMPRMA_INTERNAL_COMING"
+#define COMING_FD_VARIABLE "OMPRMA_INTERNAL_COMING_FD"
+
+struct coming {
+    uint64_t magic;
+    _Atomic int32_t up;
+    int32_t workers;        /* 0: they are not counted */
+    _Atomic int32_t served; /* process that they serve, or have; 0: none so far */
+};
+
+/* A worker is up. The variable is gone then. */
+void coming_say(void);
+
+/* True for the line that it has written. */
+bool coming_is(const char *line);
+
+/* The memory and its descriptor, which is closed by exec. NULL: there is none. */
+struct coming *coming_make(int workers, int *fd);
+
+/* The same memory in another process. NULL: that is none. */
+struct coming *coming_open(int fd);
+void coming_close(struct coming *coming); /* NULL is allowed */
+
+/* The process that they serve has become another program, by exec: it runs without this memory, but
+ * with its descriptor `fd`. */
+bool coming_was_left(const struct coming *coming, int fd);
+
+#endif

@@ -1,0 +1,328 @@
+/*
+ * world.c: MPI's part of start-up and end. Only communicators and window are made collectively,
+ * and not at all in a star.
+ */
+#define _GNU_SOURCE
+#include "control/mpi/world.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "control/mpi/quick.h"
+#include "control/mpi/single_copy.h"
+#include "control/mpi/tags.h"
+#include "control/mpi/yield.h"
+#include "control/transport.h"
+
+omprma_status_t world_error(int code, const char *what)
+{
+    char text[MPI_MAX_ERROR_STRING] = "unknown MPI error";
+    int length = 0;
+
+    MPI_Error_string(code, text, &length);
+    return error_set(OMPRMA_ERR_MPI, "%s: %s", what, text);
+}
+
+void world_mpi_library(char *text, size_t bytes)
+{
+    char all[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length = 0;
+
+    MPI_Get_library_version(all, &length);
+    snprintf(text, bytes, "%.*s", (int)strcspn(all, "\n"), all);
+}
+
+bool world_launched(void)
+{
+    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK",
+                                        "PMI_SIZE"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (getenv(names[i]))
+            return true;
+    return false;
+}
+
+/* One process says so: the application. Where MPI runs it is too late. */
+void world_prepare(enum world_role role)
+{
+    char library[128];
+    int running = 0;
+
+    MPI_Initialized(&running);
+    world_mpi_library(library, sizeof(library));
+    if (!running && strncmp(library, "Open MPI", 8) == 0)
+        quirks_rank(&quick_own, quirks_openmpi_version(library), role == WORLD_HEAD);
+}
+
+/* `*level` is the thread level. */
+static omprma_status_t start_library(struct world *world, int *level)
+{
+    int running = 0, ended = 0, code;
+
+    MPI_Finalized(&ended);
+    if (ended)
+        return error_set(OMPRMA_ERR_MPI, "MPI was already finalized in this process");
+    MPI_Initialized(&running);
+    if (running) {
+        code = MPI_Query_thread(level);
+        return code == MPI_SUCCESS ? OMPRMA_OK : world_error(code, "MPI_Query_thread");
+    }
+    code = MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, level);
+    if (code != MPI_SUCCESS)
+        return error_set(OMPRMA_ERR_MPI, "MPI_Init_thread failed with code %d", code);
+    world->started_mpi = true;
+    /* The default handler would end the job where something cannot be had. */
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    if (*level < MPI_THREAD_SERIALIZED)
+        return error_set(OMPRMA_ERR_MPI,
+                         "MPI gives thread level %d, at least %d "
+                         "(MPI_THREAD_SERIALIZED) is needed",
+                         *level, MPI_THREAD_SERIALIZED);
+    return OMPRMA_OK;
+}
+
+/* ---- the bootstrap ---- */
+
+static omprma_status_t say(int code)
+{
+    char text[MPI_MAX_ERROR_STRING] = "unknown MPI error";
+    int length = 0;
+
+    if (code == MPI_SUCCESS)
+        return OMPRMA_OK;
+    MPI_Error_string(code, text, &length);
+    return error_set(OMPRMA_ERR_MPI, "%s", text);
+}
+
+/* The messages are so small that MPI sends them without waiting for a receiver. */
+static omprma_status_t bootstrap_send(const void *data, size_t bytes, int to)
+{
+    return say(MPI_Send(data, (int)bytes, MPI_BYTE, to, START_TAG, MPI_COMM_WORLD));
+}
+
+static omprma_status_t bootstrap_receive(void *data, size_t bytes, int from)
+{
+    return say(
+        MPI_Recv(data, (int)bytes, MPI_BYTE, from, START_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+}
+
+static omprma_status_t find_rank(struct world *world)
+{
+    int code = MPI_Comm_rank(MPI_COMM_WORLD, &world->rank);
+
+    if (code == MPI_SUCCESS)
+        code = MPI_Comm_size(MPI_COMM_WORLD, &world->size);
+    world->torn = code != MPI_SUCCESS; /* the others do not know, and would wait */
+    world->bootstrap =
+        (struct bootstrap){world->rank, world->size, bootstrap_send, bootstrap_receive};
+    return code == MPI_SUCCESS ? OMPRMA_OK : world_error(code, "size of the job");
+}
+
+omprma_status_t transport_start(struct world *world)
+{
+    int level = MPI_THREAD_SINGLE;
+    omprma_status_t status;
+
+    world->mpi = malloc(sizeof(*world->mpi));
+    if (!world->mpi)
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory to start MPI");
+    *world->mpi = (struct world_mpi){MPI_COMM_NULL, MPI_COMM_NULL, MPI_WIN_NULL, 0};
+    status = start_library(world, &level);
+    if (status != OMPRMA_OK)
+        return status;
+    world->serves_threads = world->started_mpi || level == MPI_THREAD_MULTIPLE;
+    quick_connection();
+    return find_rank(world);
+}
+
+/* ---- communicators and window ---- */
+
+static int duplicate(MPI_Comm *comm)
+{
+    int code = MPI_Comm_dup(MPI_COMM_WORLD, comm);
+
+    /* Not on the program's own, whose handler it has so far. */
+    return code == MPI_SUCCESS ? MPI_Comm_set_errhandler(*comm, MPI_ERRORS_RETURN) : code;
+}
+
+/* Communicators of our own keep our messages apart from the program's and from each other, and have
+ * an error handler of their own. In a star none can be made: tags keep messages apart (tags.h), and
+ * where the program started MPI, its handler stays. */
+static int open_communicators(struct world *world)
+{
+    struct world_mpi *mpi = world->mpi;
+    int code;
+
+    if (world->star) {
+        mpi->control = mpi->data = MPI_COMM_WORLD;
+        return MPI_SUCCESS;
+    }
+    code = duplicate(&mpi->control);
+    return code == MPI_SUCCESS ? duplicate(&mpi->data) : code;
+}
+
+/* Open MPI's handle is a pointer, and tells its component. */
+static const char *component_of(MPI_Win window)
+{
+    return quirks_component(sizeof(window) == sizeof(void *) ? (const void *)(uintptr_t)window
+                                                             : NULL);
+}
+
+/* Why there is no window. */
+static void say_why(struct world *world, int code)
+{
+    char text[MPI_MAX_ERROR_STRING];
+    int length = 0;
+
+    if (!single_copy_is_allowed())
+        snprintf(world->why_no_window, sizeof(world->why_no_window),
+                 "processes may not copy each other's memory here (%s), as in containers without "
+                 "SYS_PTRACE",
+                 strerror(errno));
+    else if (MPI_Error_string(code, text, &length) == MPI_SUCCESS)
+        snprintf(world->why_no_window, sizeof(world->why_no_window),
+                 "MPI offers no dynamic window here (%.*s)", (int)sizeof(world->why_no_window) / 2,
+                 text);
+}
+
+/* All must have the window, or nobody uses it. Making it is collective. */
+static int open_window(struct world *world)
+{
+    struct world_mpi *mpi = world->mpi;
+    int code, good, all_good = 0;
+
+    if (world->star) {
+        snprintf(world->why_no_window, sizeof(world->why_no_window),
+                 "no window is made, because with OMPRMA_EXCHANGE=application workers need not "
+                 "reach each other");
+        return MPI_SUCCESS;
+    }
+    code = MPI_Win_create_dynamic(MPI_INFO_NULL, mpi->control, &mpi->window);
+    if (code != MPI_SUCCESS) {
+        say_why(world, code);
+        mpi->window = MPI_WIN_NULL;
+    }
+    good = code == MPI_SUCCESS;
+    code = MPI_Allreduce(&good, &all_good, 1, MPI_INT, MPI_MIN, mpi->control);
+    if (code != MPI_SUCCESS)
+        return code;
+    if (!all_good) {
+        if (!world->why_no_window[0])
+            snprintf(world->why_no_window, sizeof(world->why_no_window),
+                     "MPI offers no dynamic window here (another process could not create it)");
+        mpi->window = MPI_WIN_NULL; /* not freed: that is collective, and some have none */
+        return MPI_SUCCESS;
+    }
+    world->has_window = true;
+    world->component = component_of(mpi->window);
+    return MPI_Win_set_errhandler(mpi->window, MPI_ERRORS_RETURN);
+}
+
+/* Within one host osc/rdma copies by itself; of other components it is not known. */
+static void learn_properties(struct world *world)
+{
+    char library[128];
+
+    world_mpi_library(library, sizeof(library));
+    world->mpi->quirks = quirks_for(quirks_openmpi_version(library), world->component);
+    world->can.target_is_passive = strcmp(world->component, "rdma") == 0;
+    world->can.attach_needs_quiet = world->mpi->quirks & QUIRK_TABLE_RACE;
+}
+
+void world_print_quirks(const struct world *world, const char *title, FILE *out)
+{
+    if (!world->mpi || !world->mpi->quirks)
+        return;
+    fprintf(out, "%s\n", title);
+    quirks_print(world->mpi->quirks, out);
+}
+
+omprma_status_t transport_connect(struct world *world)
+{
+    int code = open_communicators(world);
+
+    if (code != MPI_SUCCESS)
+        return world_error(code, "start-up of communicators");
+    code = open_window(world);
+    if (code != MPI_SUCCESS)
+        return world_error(code, "start-up of the window");
+    learn_properties(world);
+    return OMPRMA_OK;
+}
+
+omprma_status_t transport_begin(struct world *world)
+{
+    int code =
+        world->has_window ? MPI_Win_lock_all(MPI_MODE_NOCHECK, world->mpi->window) : MPI_SUCCESS;
+
+    return code == MPI_SUCCESS ? OMPRMA_OK : world_error(code, "start-up of the window");
+}
+
+/* UCX waits inside its calls for peers to make progress, and those need the processor. */
+void transport_started(struct world *world)
+{
+    if (!world->started_mpi)
+        return;
+    mpi_yield_find(strcmp(world->component, "ucx") == 0);
+    mpi_yield_allow(false);
+}
+
+/* ---- the end ---- */
+
+static int free_communicator(MPI_Comm *comm)
+{
+    return *comm != MPI_COMM_NULL && *comm != MPI_COMM_WORLD ? MPI_Comm_free(comm) : MPI_SUCCESS;
+}
+
+/* All of it is collective: after what fails, the others wait for this process. */
+static int free_all(struct world *world)
+{
+    struct world_mpi *mpi = world->mpi;
+    int code = MPI_SUCCESS;
+
+    if (world->has_window)
+        code = MPI_Win_unlock_all(mpi->window);
+    if (code == MPI_SUCCESS && world->has_window)
+        code = MPI_Win_free(&mpi->window);
+    if (code == MPI_SUCCESS && mpi)
+        code = free_communicator(&mpi->data);
+    if (code == MPI_SUCCESS && mpi)
+        code = free_communicator(&mpi->control);
+    if (code == MPI_SUCCESS && world->started_mpi)
+        code = MPI_Finalize();
+    return code;
+}
+
+void world_leave(struct world *world)
+{
+    int code;
+
+    mpi_yield_allow(true);
+    code = free_all(world);
+    if (code != MPI_SUCCESS) {
+        world_error(code, "leaving MPI");
+        log_write(LOG_ERROR, "%s", error_text());
+        fflush(NULL);
+        world_abort(world, EXIT_FAILURE);
+    }
+    free(world->mpi);
+    world->mpi = NULL;
+}
+
+void world_abort(struct world *world, int code)
+{
+    int running = 0, ended = 0;
+
+    (void)world;
+    MPI_Initialized(&running);
+    MPI_Finalized(&ended);
+    if (running && !ended)
+        MPI_Abort(MPI_COMM_WORLD, code);
+    _exit(code);
+}

@@ -1,0 +1,20 @@
+/* world.h: what of a world is MPI's. Only for files that speak MPI themselves. */
+#ifndef OMPRMA_CONTROL_MPI_WORLD_H
+#define OMPRMA_CONTROL_MPI_WORLD_H
+
+#include <mpi.h>
+
+#include "control/mpi/quirks.h"
+#include "control/world.h"
+
+struct world_mpi {
+    MPI_Comm control; /* control messages only; in a star both are MPI_COMM_WORLD */
+    MPI_Comm data;    /* two-sided data only */
+    MPI_Win window;   /* MPI_WIN_NULL if there is none */
+    unsigned quirks;  /* of the window; a set of enum quirk_id bits */
+};
+
+/* Fails with the words of MPI: "<what>: <MPI's text>". */
+omprma_status_t world_error(int code, const char *what);
+
+#endif

@@ -1,0 +1,67 @@
+/*
+ * doorbell.h: lets a process sleep until a peer on the same host has sent it something. Shared
+ * memory (memfd; peers open it through /proc/PID/fd) holds one futex word; ringing costs a
+ * load unless the owner sleeps. Peers on other hosts cannot ring: the owner then sleeps briefly.
+ * The memory also tells peers that the owner has died, before MPI could notice. Knows nothing of
+ * MPI.
+ *
+ * Thread: doorbell_sleep() by one thread at a time, the rest by any.
+ */
+#ifndef OMPRMA_CONTROL_SHM_DOORBELL_H
+#define OMPRMA_CONTROL_SHM_DOORBELL_H
+
+#include <stdbool.h>
+#include <omprma/omprma.h>
+
+struct doorbell;
+
+/* What a peer needs to open it; sent around at start-up. */
+struct doorbell_address {
+    int32_t pid, fd;
+    uint64_t cookie;
+};
+
+/* Makes one's own bell, and `shared_bytes` of zeros that peers see too. Errors: HOST_MEMORY. */
+omprma_status_t doorbell_create(struct doorbell **bell, size_t shared_bytes,
+                                struct doorbell_address *address);
+
+/* Opens a peer's bell, made with `shared_bytes`; NULL if it is on another host or cannot be opened.
+ */
+struct doorbell *doorbell_open(const struct doorbell_address *address, size_t shared_bytes);
+
+/* The shared bytes that it was made with, 64-byte aligned. */
+void *doorbell_shared(struct doorbell *bell);
+
+/* Unmaps (and, for one's own, ends) it. NULL is allowed. */
+void doorbell_close(struct doorbell *bell);
+
+/* True if the owner sleeps or is about to, as doorbell_ring() looks at it. NULL: false. */
+bool doorbell_is_asleep(struct doorbell *bell);
+
+/* Rings: after this, the owner's next or present sleep ends. Async-signal-safe. Needs to be called
+ * after the message was handed over. NULL is allowed and does nothing. */
+void doorbell_ring(struct doorbell *bell);
+
+/* Announces a sleep. Between this and doorbell_sleep() the owner must look once more for work. */
+void doorbell_prepare(struct doorbell *bell);
+
+/* Sleeps until rung or for at most `ns`, then withdraws the announcement. */
+void doorbell_sleep(struct doorbell *bell, int64_t ns);
+
+/* Tells peers of the host on which processor the owner runs; what a peer told last, -1: nothing. A
+ * bell that is NULL tells nothing. Async-signal-safe, some nanoseconds. */
+void doorbell_tell_cpu(struct doorbell *bell);
+int doorbell_cpu(const struct doorbell *bell);
+
+/* Withdraws the announcement without sleeping. */
+void doorbell_cancel(struct doorbell *bell);
+
+/* From now on peers can tell when the owner has died. Called once, before peers open the bell, by a
+ * thread that lives as long as the process and closes the bell. Errors: HOST_MEMORY. */
+omprma_status_t doorbell_stay(struct doorbell *bell);
+
+/* True if the owner of a peer's bell, having called doorbell_stay(), has died; from before the
+ * moment when its memory is gone. False for NULL. Some 10 nanoseconds. */
+bool doorbell_owner_died(struct doorbell *bell);
+
+#endif

@@ -1,0 +1,43 @@
+/* completion.c: see completion.h. */
+#include "host/core/completion.h"
+
+#include <stdlib.h>
+
+struct completion *completion_make(void (*callback)(void *data, omprma_status_t status), void *data)
+{
+    struct completion *completion = malloc(sizeof(*completion));
+
+    if (completion)
+        *completion = (struct completion){.callback = callback, .data = data};
+    return completion;
+}
+
+void completions_add(struct completions *list, struct completion *completion)
+{
+    completion->next = NULL;
+    if (list->last)
+        list->last->next = completion;
+    else
+        list->first = completion;
+    list->last = completion;
+}
+
+struct completion *completions_take(struct completions *list)
+{
+    struct completion *first = list->first;
+
+    list->first = list->last = NULL;
+    list->running = true;
+    return first;
+}
+
+void completions_run(struct completion *first)
+{
+    while (first) {
+        struct completion *next = first->next;
+
+        first->callback(first->data, first->status);
+        free(first);
+        first = next;
+    }
+}

@@ -1,0 +1,129 @@
+/* device.c: see device.h. */
+#include "host/core/device.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+const char *device_name(const struct device *device)
+{
+    static _Thread_local char text[96];
+
+    snprintf(text, sizeof(text), "device %d (%s)", device->number, device->peer->hello.host);
+    return text;
+}
+
+omprma_status_t device_make(struct peer *peer, int index, const struct world_device *about,
+                            struct device **out)
+{
+    struct device *device = calloc(1, sizeof(*device));
+    omprma_status_t status = OMPRMA_OK;
+
+    if (!device)
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for a device");
+    device->runtime = peer->runtime;
+    device->peer = peer;
+    device->number = peer->first_device + index;
+    device->index = (uint16_t)index;
+    device->about = *about;
+    device->about.backend[sizeof(about->backend) - 1] = 0;
+    slots_open(&device->staging, about->staging, about->staging_bytes);
+    device->about.model[sizeof(about->model) - 1] = 0;
+    spinlock_init(&device->memory_lock);
+    device->allocator = allocator_create();
+    if (!device->allocator)
+        status = error_set(
+            OMPRMA_ERR_HOST_MEMORY,
+            "device %d: no address space for its books; if the shell limits it (ulimit -v), "
+            "raise the limit",
+            device->number);
+    if (status == OMPRMA_OK)
+        status = allocator_add_arena(device->allocator, about->arena, about->arena_bytes);
+    device->attached_bytes = about->arena_bytes;
+    if (status != OMPRMA_OK) {
+        device_free(device);
+        return status;
+    }
+    *out = device;
+    return OMPRMA_OK;
+}
+
+void device_free(struct device *device)
+{
+    if (!device)
+        return;
+    free(device->queues);
+    allocator_destroy(device->allocator);
+    free(device);
+}
+
+omprma_status_t device_find(struct runtime *runtime, int number, struct device **device)
+{
+    if (number < 0 || number >= runtime->device_count)
+        return error_set(OMPRMA_ERR_ARGUMENT, "no device %d: there are %d, counted from 0", number,
+                         runtime->device_count);
+    *device = runtime->devices[number];
+    return OMPRMA_OK;
+}
+
+omprma_status_t device_require(int number, struct device **device)
+{
+    struct runtime *runtime;
+    omprma_status_t status = runtime_require(&runtime);
+
+    return status == OMPRMA_OK ? device_find(runtime, number, device) : status;
+}
+
+enum allocator_range device_classify(struct device *device, omprma_addr_t address, uint64_t bytes,
+                                     omprma_addr_t *block, uint64_t *block_bytes)
+{
+    enum allocator_range range;
+    omprma_addr_t start = 0;
+
+    spinlock_lock(&device->memory_lock);
+    range = allocator_classify(device->allocator, address, bytes, &start, block_bytes);
+    if (range == RANGE_LIVE && device_has_retired(device, start))
+        range = RANGE_FREE;
+    spinlock_unlock(&device->memory_lock);
+    if (block)
+        *block = start;
+    return range;
+}
+
+bool device_has_retired(const struct device *device, omprma_addr_t block)
+{
+    const struct retired *retired = device->retired_first;
+
+    while (retired && retired->block != block)
+        retired = retired->next;
+    return retired != NULL;
+}
+
+void device_note_crash(struct device *device, int code, const char *text)
+{
+    if (device->lost_text[0])
+        return;
+    snprintf(device->lost_text, sizeof(device->lost_text), "%s", text);
+    device->lost_code = code;
+}
+
+omprma_status_t device_check_alive(const struct device *device)
+{
+    if (!device->lost_text[0])
+        return OMPRMA_OK;
+    error_set(OMPRMA_ERR_DEVICE_LOST, "%s", device->lost_text);
+    return error_note_code(OMPRMA_ERR_DEVICE_LOST, device->lost_code);
+}
+
+bool device_is_same_kind(const struct device *a, const struct device *b)
+{
+    return strcmp(a->about.backend, b->about.backend) == 0 &&
+           a->about.one_sided == b->about.one_sided && strcmp(a->about.model, b->about.model) == 0;
+}
+
+bool device_is_like(const struct device *a, const struct device *b)
+{
+    return device_is_same_kind(a, b) && strcmp(a->peer->hello.host, b->peer->hello.host) == 0;
+}

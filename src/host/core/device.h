@@ -1,0 +1,126 @@
+/*
+ * device.h: a device as the application sees it: its memory, its queues, its images, and which way
+ * its data goes. The connection to its worker is a peer (peer.h), which it may share with others.
+ *
+ * Thread: with runtime->lock held.
+ */
+#ifndef OMPRMA_HOST_CORE_DEVICE_H
+#define OMPRMA_HOST_CORE_DEVICE_H
+
+#include "base/error.h"
+#include "base/spinlock.h"
+#include "host/core/paths.h"
+#include "host/core/peer.h"
+#include "host/core/runtime.h"
+#include "host/memory/allocator.h"
+
+struct check;
+struct image_record;
+struct operation;
+
+/* A block that was freed, see retired.h. */
+struct retired {
+    struct retired *next;
+    omprma_addr_t block;
+    uint32_t count;
+    struct operation *mark[]; /* references */
+};
+
+enum { DEVICE_RELEASED = 16 };
+
+struct device {
+    struct runtime *runtime;
+    struct peer *peer;
+    int number;     /* among all */
+    uint16_t index; /* among those of its worker */
+    struct world_device about;
+
+    struct slot_pool staging; /* its staging memory, in the worker; none: it can be touched */
+
+    struct spinlock memory_lock; /* allocator */
+    struct allocator *allocator;
+    uint64_t attached_bytes;
+    _Atomic bool keeps_memory;  /* a lost device may still read or write it: nothing is reused */
+    _Atomic uint32_t unsettled; /* operations of its queues that are not over */
+    struct retired *retired_first, *retired_last; /* freed, but not to be handed out yet */
+    _Atomic uint32_t retired_count;               /* written with both locks held, read without */
+
+    struct omprma_queue **queues; /* queue number -> queue; never freed before the device */
+    uint32_t queue_count, queue_capacity;
+    struct omprma_queue *free_queues;
+    struct omprma_queue *control; /* number 0: grow, release, load */
+    bool commanding;              /* a command is under way on it */
+
+    struct omprma_queue *writers; /* queues with small submits not known to be executed */
+
+    struct paths paths;
+    uint64_t allocs, frees;
+    struct image_record *images;
+    struct check *check; /* NULL: off */
+
+    bool lost;                   /* its peer is */
+    omprma_addr_t fault_address; /* that a kernel crashed with, 0: none, or unknown */
+    /* Arenas that were given back: the last ones, to tell what an address was. */
+    struct {
+        omprma_addr_t base;
+        uint64_t bytes;
+    } released[DEVICE_RELEASED];
+    uint32_t released_count;
+    char lost_text[ERROR_TEXT_BYTES]; /* why; alone: a kernel crashed, and it refuses everything */
+    int lost_code;                    /* of the device's driver for that, 0: none */
+};
+
+/* Makes device `index` of a worker from what that said, without queues; frees it. See devices.h.
+ * Errors: HOST_MEMORY. */
+omprma_status_t device_make(struct peer *peer, int index, const struct world_device *about,
+                            struct device **device);
+void device_free(struct device *device);
+
+/* Device by number, or ARGUMENT. */
+omprma_status_t device_find(struct runtime *runtime, int number, struct device **device);
+
+/* The same for a public function, which may be called when omprma is not running: CLOSED. */
+omprma_status_t device_require(int number, struct device **device);
+
+/* allocator_classify() for the device's memory. */
+enum allocator_range device_classify(struct device *device, omprma_addr_t address, uint64_t bytes,
+                                     omprma_addr_t *block, uint64_t *block_bytes);
+
+/* True if the block that begins there was freed, but is not given back yet. With memory_lock held.
+ */
+bool device_has_retired(const struct device *device, omprma_addr_t block);
+
+/* A queue of the device has failed because a kernel crashed there. */
+void device_note_crash(struct device *device, int code, const char *text);
+
+/* False if the device is lost or a kernel is known to have crashed there. */
+static inline bool device_is_well(const struct device *device)
+{
+    return !device->lost_text[0];
+}
+
+/* DEVICE_LOST, and why, if the device is lost or a kernel is known to have crashed there. */
+omprma_status_t device_check_alive(const struct device *device);
+
+/* True if its memory cannot be touched: data stops in staging memory on its way (staged.h). */
+static inline bool device_is_staged(const struct device *device)
+{
+    return device->staging.count > 0;
+}
+
+/* True if puts and gets reach its arenas, or its staging memory. */
+static inline bool device_is_one_sided(const struct device *device)
+{
+    return device->runtime->one_sided && (device->about.one_sided || device_is_staged(device));
+}
+
+/* True if both are the same kind of device: what one can do the other can. */
+bool device_is_same_kind(const struct device *a, const struct device *b);
+
+/* True if one device's figures hold for the other: the same kind of device on the same host. */
+bool device_is_like(const struct device *a, const struct device *b);
+
+/* "device 2 (node7)" in static storage of the calling thread. */
+const char *device_name(const struct device *device);
+
+#endif

@@ -1,0 +1,130 @@
+/*
+ * observer.h: the life of operations, for those who look on: the trace, the statistics, the choice
+ * of the path. They register here, so that whoever moves operations names none of them. Where
+ * nobody has registered, each event costs one branch.
+ *
+ * Events of an operation, in this order:
+ * - appended: it is about to come into a queue.
+ * - issued: it was handed to the worker or to a path; of a command, its message leaves now.
+ * - sent: before that, of the last command of a message.
+ * - ran: a worker tells when it ran a command.
+ * - ended: it is over and has left its queue; operation->failure says how.
+ *
+ * Thread: with runtime->lock held. An observer may remove itself while it is told something. It
+ * must not touch queues.
+ */
+#ifndef OMPRMA_HOST_CORE_OBSERVER_H
+#define OMPRMA_HOST_CORE_OBSERVER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "host/core/paths.h"
+
+struct device;
+struct omprma_queue;
+struct operation;
+
+/* A thread of the program waits for a queue. */
+struct observed_wait {
+    const char *what; /* static */
+    uint32_t span;    /* the trace's */
+};
+
+/* Data that has been carried, or that leaves in a message. */
+struct carried {
+    const struct device *device;
+    enum data_kind kind;
+    enum path path;
+    uint64_t bytes;
+    int64_t ns; /* from its beginning to its end; 0 in messages */
+};
+
+/* Functions that are NULL are not called. */
+struct observer {
+    struct observer *next;
+    bool each_step; /* it needs to see the steps of a region: none goes as one command */
+    void (*appended)(struct observer *observer, struct operation *operation, bool was_idle);
+    void (*issued)(struct observer *observer, struct operation *operation);
+    void (*sent)(struct observer *observer, struct operation *last, uint32_t bytes);
+    /* By the worker's clock. */
+    void (*ran)(struct observer *observer, struct operation *operation, int64_t begin_ns,
+                int64_t end_ns);
+    void (*ended)(struct observer *observer, struct operation *operation);
+    void (*waits)(struct observer *observer, struct omprma_queue *queue,
+                  struct observed_wait *wait);
+    /* Somebody knows now that the queue is idle. wait: has ended by that; NULL: there was none. */
+    void (*idle)(struct observer *observer, struct omprma_queue *queue,
+                 const struct observed_wait *wait);
+    void (*carried)(struct observer *observer, const struct carried *carried);
+};
+
+/* What observers keep with a queue. */
+struct observed_queue {
+    uint32_t region; /* the trace's span of the region that it is in; 0: none */
+    bool launched;   /* that has a launch */
+};
+
+/* Registers one; it is not registered yet. Takes it out; nothing happens if it is not in. */
+void observer_add(struct observer **observers, struct observer *observer);
+void observer_remove(struct observer **observers, const struct observer *observer);
+
+/* Whether one of them needs the steps of a region. */
+bool observers_need_steps(const struct observer *observers);
+
+/* Tell all of them; see the inline functions below. */
+void observers_appended(struct observer *observers, struct operation *operation, bool was_idle);
+void observers_issued(struct observer *observers, struct operation *operation);
+void observers_sent(struct observer *observers, struct operation *last, uint32_t bytes);
+void observers_ran(struct observer *observers, struct operation *operation, int64_t begin_ns,
+                   int64_t end_ns);
+void observers_ended(struct observer *observers, struct operation *operation);
+void observers_waits(struct observer *observers, struct omprma_queue *queue,
+                     struct observed_wait *wait);
+void observers_idle(struct observer *observers, struct omprma_queue *queue,
+                    const struct observed_wait *wait);
+void observers_carried(struct observer *observers, const struct carried *carried);
+
+static inline void observe_appended(struct observer *observers, struct operation *operation,
+                                    bool was_idle)
+{
+    if (observers)
+        observers_appended(observers, operation, was_idle);
+}
+
+static inline void observe_issued(struct observer *observers, struct operation *operation)
+{
+    if (observers)
+        observers_issued(observers, operation);
+}
+
+static inline void observe_sent(struct observer *observers, struct operation *last, uint32_t bytes)
+{
+    if (observers)
+        observers_sent(observers, last, bytes);
+}
+
+static inline void observe_ended(struct observer *observers, struct operation *operation)
+{
+    if (observers)
+        observers_ended(observers, operation);
+}
+
+static inline void observe_idle(struct observer *observers, struct omprma_queue *queue,
+                                const struct observed_wait *wait)
+{
+    if (observers)
+        observers_idle(observers, queue, wait);
+}
+
+/* In a message: it takes no time of its own. */
+static inline void observe_inline(struct observer *observers, const struct device *device,
+                                  enum data_kind kind, uint64_t bytes)
+{
+    const struct carried carried = {device, kind, PATH_INLINE, bytes, 0};
+
+    if (observers)
+        observers_carried(observers, &carried);
+}
+
+#endif

@@ -1,0 +1,79 @@
+/*
+ * paths.h: which path a transfer takes, by direction and size, for one device: two thresholds.
+ * Filled by measurement (measure.c) or by force (OMPRMA_DATA), revised while the program runs
+ * (adapt.c), and consulted for every transfer.
+ */
+#ifndef OMPRMA_HOST_CORE_PATHS_H
+#define OMPRMA_HOST_CORE_PATHS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/config.h"
+
+/* PATH_APPLICATION: from device to device through the application's memory. */
+enum path { PATH_INLINE, PATH_RMA, PATH_TWO_SIDED, PATH_APPLICATION, PATH_COUNT };
+
+/* What data is carried for, in users' words. */
+enum data_kind { DATA_SUBMIT, DATA_RETRIEVE, DATA_EXCHANGE, DATA_KINDS };
+
+enum paths_direction { PATHS_SUBMIT, PATHS_RETRIEVE, PATHS_DIRECTIONS };
+
+struct adapt_kind;
+
+/* What a transfer of some bytes takes: us + us_per_kib * bytes / 1024. */
+struct cost {
+    double us; /* 0: unknown */
+    double us_per_kib;
+    float spread; /* of the samples, see cost_spread() */
+    int samples;  /* how many there were of the size that has fewer */
+};
+
+#define COST_NEVER UINT64_MAX /* the threshold of a path that is not taken */
+
+struct paths {
+    uint32_t inline_submit;         /* up to this size in the message */
+    uint32_t inline_retrieve;       /* with a result of its own */
+    uint32_t inline_retrieve_fused; /* riding on a result that is wanted anyway */
+    /* From so many bytes on, one-sided; what is less, and not in a message, goes two-sided. */
+    uint64_t rma_from[PATHS_DIRECTIONS];
+    struct adapt_kind *adapt; /* what real transfers tell; NULL: the choice stays */
+
+    /* What was measured. */
+    struct cost cost[PATHS_DIRECTIONS][PATH_COUNT];
+    bool near;        /* within a host */
+    uint32_t at_once; /* bytes that shared memory takes in a message at once; 0: there is none */
+    double round_trip_us;
+};
+
+/* Below this an exchange is put where that is possible: one message, and no measurement to rely on.
+ */
+enum { EXCHANGE_SMALL = 64 << 10 };
+
+/* The ways from device to device, for all pairs of one host or all pairs of different hosts. */
+struct exchange_paths {
+    enum config_exchange way; /* never EXCHANGE_AUTO */
+    bool small_put;           /* small data is put in any case */
+    double us[EXCHANGE_WAYS]; /* 1 MiB, measured; 0: not measured */
+    float spread[EXCHANGE_WAYS];
+};
+
+extern const char *const paths_names[PATH_COUNT];
+
+enum { PATHS_WORDS = 64 };
+
+/* "rma from 64 KiB on, two-sided below", for users. */
+const char *paths_words(uint64_t rma_from, char *text, size_t room);
+
+/* "64 KiB" */
+const char *paths_size(uint64_t bytes, char *text, size_t room);
+
+/* The path of one transfer of `bytes` inside an arena that is not inline. */
+static inline enum path paths_bulk(const struct paths *paths, bool submit, uint64_t bytes)
+{
+    return bytes >= paths->rma_from[submit ? PATHS_SUBMIT : PATHS_RETRIEVE] ? PATH_RMA
+                                                                            : PATH_TWO_SIDED;
+}
+
+#endif

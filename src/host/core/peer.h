@@ -1,0 +1,102 @@
+/*
+ * peer.h: the connection to one worker process: its messages and their serials, how many may be
+ * unacknowledged, whether it lives, its doorbell. Its devices are objects of their own (device.h):
+ * a device whose kernel crashed is lost alone, with a peer all its devices are.
+ *
+ * Thread: with runtime->lock held.
+ */
+#ifndef OMPRMA_HOST_CORE_PEER_H
+#define OMPRMA_HOST_CORE_PEER_H
+
+#include "base/error.h"
+#include "control/world.h"
+#include "host/core/runtime.h"
+
+enum { PEER_NAME_BYTES = 128 };
+
+struct peer {
+    struct runtime *runtime;
+    int rank;
+    int number; /* among the workers */
+    struct world_hello hello;
+    int first_device; /* its devices have that number and the following ones */
+    int device_count;
+    bool can_ring; /* same host: it is woken by its doorbell */
+
+    uint32_t sent, acked;  /* message serials */
+    uint32_t received;     /* serial of the last message from it */
+    int64_t heard_ns;      /* when it last sent anything */
+    int64_t awake_sent_ns; /* when it was last told to stay awake */
+    int64_t probed_ns;     /* when it was last asked for a sign of life */
+    int64_t died_ns;       /* when its process was found to have died */
+    bool exits;            /* it was told to */
+    bool is_near;          /* on this host, by name; containers may ring though data to them goes
+                            * over a network */
+    bool shares;           /* short messages to and from it go through shared memory */
+
+    bool has_run;                    /* a region; see cores.h */
+    bool numbered;                   /* it knows its devices' numbers */
+    uint32_t turn_index, turn_count; /* of those that divide the host's cores, as it was told */
+
+    uint32_t question; /* serial of the message that last asked it whether it does anything, */
+    uint32_t answer;   /* of the last one that it had taken when it said so, */
+    uint64_t busy;     /* and what it said: see WIRE_ALIVE */
+
+    struct operation *change; /* of its table of arenas, see attach_order.h; a reference */
+    uint32_t accesses;        /* commands by which others put into its memory, or get from it */
+
+    struct peer_stats {
+        uint64_t messages_out, messages_in, bytes_out, bytes_in;
+    } stats;
+
+    bool lost; /* given up: it or the connection is dead, or nobody hears of its data */
+    char lost_text[ERROR_TEXT_BYTES];
+};
+
+/* Makes a peer from what its worker said. Errors: HOST_MEMORY. */
+omprma_status_t peer_create(struct runtime *runtime, int number, int rank,
+                            const struct world_hello *hello, struct peer **peer);
+
+/* "device 2 (node7)", or "devices 2 to 5 (node7)" where its worker has several; in static storage
+ * of the calling thread. */
+const char *peer_name(const struct peer *peer);
+
+/* Device `index` of its worker. */
+static inline struct device *peer_device(const struct peer *peer, int index)
+{
+    return peer->runtime->devices[peer->first_device + index];
+}
+
+/* Sends a sealed message of a queue. Ownership of `message` passes. `ask`: wants an answer soon. On
+ * an error the peer is lost. */
+omprma_status_t peer_send(struct peer *peer, struct channel_message *message, bool ask);
+
+/* Sends a message of one record, outside the order of any queue's items; of none for NULL. `ask` as
+ * above. Errors: HOST_MEMORY (nothing was sent), MPI, DEVICE_LOST. */
+omprma_status_t peer_send_record(struct peer *peer, const struct wire_record *record, bool ask);
+
+/* True while another message may be sent without passing the window. */
+static inline bool peer_may_send(const struct peer *peer)
+{
+    return peer->sent - peer->acked < peer->runtime->limits.window;
+}
+
+/* Gives the peer up: all its devices are lost, and their queues fail. */
+void peer_lose(struct peer *peer, const char *format, ...)
+    __attribute__((cold, format(printf, 2, 3)));
+
+/* A few messages' worth of life: asks a silent worker, gives up on one that stays silent, or of
+ * which its doorbell says that it has died. Of the time since it was asked `absent_ns` do not
+ * count: nobody was there to hear it. */
+void peer_watch(struct peer *peer, int64_t now_ns, int64_t absent_ns);
+
+/* Keeps a worker polling while one-sided transfers to it are under way, where that helps. */
+void peer_keep_awake(struct peer *peer);
+
+/* Lets it poll without yielding for so many microseconds from now on. */
+omprma_status_t peer_spin(struct peer *peer, int64_t us);
+
+/* Sends exit. */
+omprma_status_t peer_exit(struct peer *peer);
+
+#endif

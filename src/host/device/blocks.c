@@ -1,0 +1,247 @@
+/* blocks.c: see blocks.h. */
+#include "host/device/blocks.h"
+
+#include "base/error.h"
+#include "host/core/attach_order.h"
+#include "host/core/fault_address.h"
+#include "host/device/devices.h"
+#include "host/device/retired.h"
+#include "host/queue/append.h"
+#include "host/queue/issue.h"
+
+enum {
+    GROW_LARGE = 1 << 30 /* arenas grow by doubling up to this, then as needed */
+};
+
+/* ---- memory that nobody needs any more ---- */
+
+/* Takes an empty arena off the books. */
+static omprma_addr_t take_empty_arena(struct device *device, uint64_t *bytes)
+{
+    omprma_addr_t base;
+
+    spinlock_lock(&device->memory_lock);
+    base = allocator_empty_arena(device->allocator, bytes);
+    if (base && allocator_remove_arena(device->allocator, base) != OMPRMA_OK)
+        base = 0;
+    if (base)
+        device->attached_bytes -= *bytes;
+    spinlock_unlock(&device->memory_lock);
+    return base;
+}
+
+/* Nobody waits for it: the worker does everything later after it, so it cannot hand the same
+ * addresses out again before. On the control queue's stream, under the number that it is at. */
+static void release(struct device *device, omprma_addr_t base, uint64_t bytes)
+{
+    struct wire_record record = {
+        .code = WIRE_RELEASE,
+        .device = device->index,
+        .op = (uint32_t)device->control->issued,
+        .word = {base, bytes},
+    };
+    struct operation *command;
+
+    fault_address_note_release(device, base, bytes);
+    if (!attach_order_matters(device->peer)) {
+        peer_send_record(device->peer, &record, false);
+        return;
+    }
+    record.flags = WIRE_REPLY;
+    if (queue_append_command(device->control, OPERATION_COMMAND, &record, &command) != OMPRMA_OK)
+        return; /* without memory: it stays the worker's until the end */
+    attach_order_change(device->peer, command);
+    queue_push(command);
+}
+
+/* Gives empty arenas back, as many as may be now; the others stay in use until the next time. With
+ * the lock held. */
+static void release_empty(struct device *device)
+{
+    omprma_addr_t base = 1;
+    uint64_t bytes = 0;
+
+    while (base && !device->lost && peer_may_send(device->peer) &&
+           attach_order_is_quiet(device->peer)) {
+        base = take_empty_arena(device, &bytes);
+        if (base)
+            release(device, base, bytes);
+    }
+}
+
+void blocks_release_retired(struct device *device)
+{
+    uint32_t before = device->retired_count;
+
+    if (before == 0)
+        return;
+    retired_reap(device);
+    if (device->retired_count < before)
+        release_empty(device);
+}
+
+/* ---- more memory ---- */
+
+static void settle_attach_order(struct peer *peer)
+{
+    struct operation *change;
+
+    while ((change = attach_order_pending(peer)) != NULL) {
+        operation_hold(change);
+        queue_settle_operation(change);
+        operation_drop(&peer->runtime->operations, change);
+    }
+}
+
+/* Asks the worker for an arena of *bytes, or, where it has not so much, for a smaller one that has
+ * room for `least`. With the lock held. */
+static omprma_status_t attach_arena(struct device *device, uint64_t least, uint64_t *bytes,
+                                    omprma_addr_t *base)
+{
+    struct wire_record record = {.code = WIRE_GROW};
+    omprma_status_t status;
+
+    for (;;) {
+        release_empty(device); /* what could not be sent before */
+        settle_attach_order(device->peer);
+        record.word[0] = *bytes;
+        status = device_command(device, &record, base, NULL, 0);
+        if (status != OMPRMA_ERR_DEVICE_MEMORY || *bytes == least)
+            return status;
+        *bytes = (*bytes / 2 + 4095) & ~UINT64_C(4095);
+        if (*bytes < least)
+            *bytes = least;
+    }
+}
+
+/* Attaches another arena that has room for `bytes`. */
+static omprma_status_t grow(struct device *device, uint64_t bytes)
+{
+    uint64_t least = (bytes + ALLOCATOR_PAGE - 1) & ~(uint64_t)(ALLOCATOR_PAGE - 1);
+    omprma_addr_t base = 0;
+    uint64_t want;
+    omprma_status_t status;
+
+    spinlock_lock(&device->memory_lock);
+    want = device->attached_bytes < GROW_LARGE ? device->attached_bytes : GROW_LARGE;
+    spinlock_unlock(&device->memory_lock);
+    if (want < least)
+        want = least;
+    want = (want + 4095) & ~UINT64_C(4095);
+    runtime_lock(device->runtime);
+    status = attach_arena(device, least, &want, &base);
+    if (status == OMPRMA_OK) {
+        spinlock_lock(&device->memory_lock);
+        status = allocator_add_arena(device->allocator, base, want);
+        if (status == OMPRMA_OK)
+            device->attached_bytes += want;
+        spinlock_unlock(&device->memory_lock);
+        if (status != OMPRMA_OK)
+            release(device, base, want);
+    }
+    runtime_unlock(device->runtime);
+    return status;
+}
+
+/* Gives retired blocks back; waits for them if `wait`. True if there may be more room now. */
+static bool reap(struct device *device, bool wait)
+{
+    uint32_t before;
+    bool more;
+
+    if (atomic_load_explicit(&device->retired_count, memory_order_relaxed) == 0)
+        return false;
+    runtime_lock(device->runtime);
+    before = device->retired_count;
+    if (wait)
+        retired_wait(device);
+    else
+        retired_reap(device);
+    more = device->retired_count < before;
+    runtime_unlock(device->runtime);
+    return more;
+}
+
+/* ---- blocks ---- */
+
+omprma_status_t blocks_alloc(struct device *device, size_t bytes, struct fit fit,
+                             omprma_addr_t *address)
+{
+    omprma_addr_t block;
+    omprma_status_t status;
+
+    if (bytes > (UINT64_C(1) << 47))
+        return error_set(OMPRMA_ERR_DEVICE_MEMORY, "%s: %zu bytes are more than any machine has",
+                         device_name(device), bytes);
+    for (;;) {
+        spinlock_lock(&device->memory_lock);
+        block = allocator_take(device->allocator, bytes, fit);
+        device->allocs += block != 0;
+        spinlock_unlock(&device->memory_lock);
+        if (block)
+            break;
+        if (reap(device, false))
+            continue;
+        status = grow(device, fit.residue + bytes);
+        if (status == OMPRMA_ERR_DEVICE_MEMORY && reap(device, true))
+            continue; /* what was freed is what was needed, perhaps */
+        if (status != OMPRMA_OK)
+            return status;
+    }
+    *address = block;
+    return OMPRMA_OK;
+}
+
+static bool is_block(struct device *device, omprma_addr_t address)
+{
+    omprma_addr_t block = 0;
+
+    return device_classify(device, address, 1, &block, NULL) == RANGE_LIVE && block == address;
+}
+
+/* True if the block is to be handed out again later. */
+static bool retire(struct device *device, omprma_addr_t block)
+{
+    bool retired = false;
+
+    if (atomic_load_explicit(&device->unsettled, memory_order_relaxed) == 0 &&
+        atomic_load_explicit(&device->retired_count, memory_order_relaxed) == 0)
+        return false;
+    runtime_lock(device->runtime);
+    blocks_release_retired(device);
+    if (is_block(device, block))
+        retired = retired_add(device, block);
+    runtime_unlock(device->runtime);
+    return retired;
+}
+
+omprma_status_t blocks_release(struct device *device, omprma_addr_t address)
+{
+    bool empty = false;
+    uint64_t bytes = 0;
+    omprma_status_t status = OMPRMA_OK;
+
+    if (address == 0 || (device->keeps_memory && is_block(device, address)))
+        return OMPRMA_OK;
+    if (retire(device, address))
+        return OMPRMA_OK;
+    spinlock_lock(&device->memory_lock);
+    if (device_has_retired(device, address))
+        status = error_set(OMPRMA_ERR_ADDRESS, "free of 0x%llx, which was freed before",
+                           (unsigned long long)address);
+    else
+        status = allocator_give(device->allocator, address, &bytes);
+    if (status == OMPRMA_OK) {
+        device->frees++;
+        empty = allocator_empty_arena(device->allocator, &bytes) != 0;
+    }
+    spinlock_unlock(&device->memory_lock);
+    if (status != OMPRMA_OK)
+        return error_set(status, "%s: %s", device_name(device), error_text());
+    if (empty) {
+        runtime_lock(device->runtime);
+        release_empty(device);
+        runtime_unlock(device->runtime);
+    }
+    return OMPRMA_OK;
+}

@@ -1,0 +1,511 @@
+/*
+ * staged.c: a list of hops for each piece, one behind the other, in queues of ours on the devices.
+ * A queue follows the last step if that is in the other one (follow()). The operation of the user's
+ * queue looks at its pieces, gives the slots of those that have ended back and begins others
+ * (step()) until all have ended.
+ */
+#include "host/path/staged.h"
+
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "host/path/path.h"
+#include "host/queue/append.h"
+#include "host/queue/issue.h"
+#include "host/queue/order.h"
+#include "host/queue/subqueue.h"
+
+enum {
+    PARTS = 4,          /* pieces under way at a time; */
+    PUTS = 2,           /* of those so many on their first link: the rest would only share it */
+    PIECES_WISHED = 16, /* so that there is little time in which only one link is busy, */
+    PIECE_LEAST = 256 << 10, /* but each costs a round trip; */
+    PIECE_EDGE = 32 << 10,   /* of the first and the last one, during which only one link is busy */
+    WHOLE_MOST = 128 << 10,  /* less than that is one piece */
+    EVEN = 4 << 10,
+    PLACES_MOST = 5
+};
+
+/* A piece that is under way, or room for one. */
+struct part {
+    bool busy;
+    uint64_t at, bytes;
+    uint64_t slot[SLOT_POOLS_MOST];
+    struct omprma_queue *queue[2]; /* ours, on the source and the destination; kept for the next */
+    struct operation *put;         /* reference: its first step, if that is a put by this side */
+};
+
+struct staged {
+    struct slot_turn turn; /* first */
+    struct omprma_queue *queue;
+    struct hop_end from, to;
+    enum config_exchange way; /* of an exchange */
+    uint64_t bytes, piece_bytes;
+    uint64_t begun, done;
+    bool failed; /* no further pieces begin */
+    struct part part[PARTS];
+};
+
+static struct runtime *runtime_of(const struct staged *staged)
+{
+    return staged->queue->device->runtime;
+}
+
+static struct operation_pool *pool_of(const struct staged *staged)
+{
+    return &runtime_of(staged)->operations;
+}
+
+static bool is_exchange(const struct staged *staged)
+{
+    return staged->from.device && staged->to.device;
+}
+
+/* ---- the steps of a piece ---- */
+
+/* In a slot of staging memory; NULL: of the program. */
+static struct hop_end slot_of(struct device *device, uint64_t slot)
+{
+    return (struct hop_end){.device = device, .at = slot, .staged = device, .arena = device};
+}
+
+static struct hop_end end_at(const struct hop_end *end, uint64_t at)
+{
+    struct hop_end place = *end;
+
+    place.at += at;
+    return place;
+}
+
+/* Where the piece stops on its way. */
+static int route(const struct staged *staged, const struct part *part, struct hop_end *place)
+{
+    const struct hop_end *from = &staged->from, *to = &staged->to;
+    int count = 0, slots = 0;
+
+    place[count++] = end_at(from, part->at);
+    if (from->device && device_is_staged(from->device))
+        place[count++] = slot_of(from->device, part->slot[slots++]);
+    if (is_exchange(staged) && staged->way == EXCHANGE_APPLICATION)
+        place[count++] = slot_of(NULL, part->slot[slots++]);
+    if (to->device && device_is_staged(to->device))
+        place[count++] = slot_of(to->device, part->slot[slots++]);
+    place[count++] = end_at(to, part->at);
+    return count;
+}
+
+/* The queue of the piece on a device, which waits for the last step if that is in the other one. */
+static omprma_status_t follow(const struct staged *staged, const struct part *part,
+                              const struct device *device, struct operation *last,
+                              struct omprma_queue **queue)
+{
+    *queue = part->queue[device == staged->to.device];
+    return last && last->queue != *queue ? queue_append_wait(*queue, last, WAIT_PART) : OMPRMA_OK;
+}
+
+static const struct path_ops *path_of(const struct staged *staged, const struct hop *hop)
+{
+    if (!hop_is_of_program(hop))
+        return path_pick(staged->way == EXCHANGE_SEND ? &path_send : &path_put, hop);
+    return path_pick(paths_bulk(&hop_there(hop)->device->paths, hop_is_submit(hop), hop->bytes) ==
+                             PATH_RMA
+                         ? &path_put_get
+                         : &path_two_sided,
+                     hop);
+}
+
+/* *last: the step before, and this one then; a reference. */
+static omprma_status_t append_step(const struct staged *staged, const struct part *part,
+                                   const struct hop_end *from, const struct hop_end *to,
+                                   struct operation **last)
+{
+    struct hop hop = {.receiver = part->queue[1],
+                      .from = *from,
+                      .to = *to,
+                      .bytes = part->bytes,
+                      .is_part = true};
+    struct operation *step = NULL;
+    omprma_status_t status =
+        follow(staged, part, from->device ? from->device : to->device, *last, &hop.queue);
+
+    if (status == OMPRMA_OK)
+        status = path_of(staged, &hop)->append(&hop, &step);
+    if (status != OMPRMA_OK)
+        return status;
+    operation_drop(pool_of(staged), *last);
+    *last = operation_hold(step);
+    return OMPRMA_OK;
+}
+
+static omprma_status_t append_steps(const struct staged *staged, struct part *part)
+{
+    struct hop_end place[PLACES_MOST];
+    int places = route(staged, part, place);
+    struct operation *last = NULL;
+    omprma_status_t status = OMPRMA_OK;
+
+    for (int i = 0; i + 1 < places && status == OMPRMA_OK; i++) {
+        status = append_step(staged, part, &place[i], &place[i + 1], &last);
+        if (i == 0 && last && last->kind == OPERATION_TRANSFER && !last->fills_host)
+            part->put = operation_hold(last);
+    }
+    operation_drop(pool_of(staged), last);
+    return status;
+}
+
+/* ---- pieces ---- */
+
+/* With the devices that it names, for the queue's user. */
+static omprma_status_t report(const struct staged *staged, omprma_status_t status, const char *text)
+{
+    return is_exchange(staged)
+               ? error_set(status, "exchange from device %d to device %d: %s",
+                           staged->from.device->number, staged->to.device->number, text)
+               : error_set(status, "%s", text);
+}
+
+static omprma_status_t take_queues(const struct staged *staged, struct part *part)
+{
+    struct device *const devices[] = {staged->from.device, staged->to.device};
+    omprma_status_t status = OMPRMA_OK;
+
+    for (int i = 0; i < 2 && status == OMPRMA_OK; i++)
+        if (devices[i] && !part->queue[i])
+            status = queue_take(devices[i], &part->queue[i]);
+    return status;
+}
+
+static void push_steps(const struct part *part, omprma_status_t status)
+{
+    for (int i = 0; i < 2; i++) {
+        if (!part->queue[i])
+            continue;
+        if (status != OMPRMA_OK)
+            queue_fail(part->queue[i], NULL, status, error_text());
+        queue_want(part->queue[i], part->queue[i]->appended);
+        queue_flush(part->queue[i]);
+    }
+}
+
+/* Nothing is won by further puts now. The first piece, for which the device waits, has the link for
+ * itself. */
+static bool link_is_busy(const struct staged *staged)
+{
+    int puts = 0;
+
+    for (int i = 0; i < PARTS; i++)
+        puts += staged->part[i].put && !operation_has_ended(staged->part[i].put);
+    return puts >= (staged->begun > PIECE_EDGE ? PUTS : 1);
+}
+
+/* Pieces grow from the first one on, and shrink towards the last. All but that one end at multiples
+ * of EVEN. */
+static uint64_t next_piece(const struct staged *staged)
+{
+    uint64_t left = staged->bytes - staged->begun;
+    uint64_t piece = staged->begun < left / 2 ? staged->begun : left / 2 / EVEN * EVEN;
+
+    if (piece < PIECE_EDGE)
+        piece = PIECE_EDGE;
+    if (piece > staged->piece_bytes)
+        piece = staged->piece_bytes;
+    /* What is little goes at once, and no small rest stays. */
+    if (left <= staged->piece_bytes && (staged->bytes < WHOLE_MOST || left < piece + PIECE_EDGE))
+        piece = left;
+    return piece < left ? piece : left;
+}
+
+/* Begins the next piece if there are slots for it. */
+static omprma_status_t begin_part(struct staged *staged, struct part *part)
+{
+    omprma_status_t status = take_queues(staged, part);
+
+    if (status == OMPRMA_OK && !slots_exist(&staged->turn))
+        status = error_set(OMPRMA_ERR_DEVICE_MEMORY,
+                           "workers that were lost may still use all memory in between");
+    if (status != OMPRMA_OK || !slots_take(&runtime_of(staged)->turns, &staged->turn))
+        return status;
+    for (int i = 0; i < staged->turn.pools; i++)
+        part->slot[i] = staged->turn.slot[i];
+    part->busy = true;
+    part->at = staged->begun;
+    part->bytes = next_piece(staged);
+    staged->begun += part->bytes;
+    status = append_steps(staged, part);
+    push_steps(part, status);
+    return status;
+}
+
+/* Something that was lost, or is stuck, may still write to a slot of the piece. */
+static bool is_spoilt(const struct staged *staged, const struct slot_pool *pool, bool stuck)
+{
+    const struct device *from = staged->from.device, *to = staged->to.device;
+    bool of_program = pool == &runtime_of(staged)->memory;
+
+    if (from && pool == &from->staging)
+        return stuck;
+    return stuck || (from && from->lost) || (of_program && to->lost);
+}
+
+/* Memory of the program, for the first time, or again: what a lost worker may still write to stays
+ * as it is, and others go on with as much elsewhere. */
+static void take_memory(struct runtime *runtime)
+{
+    void *memory = malloc(runtime->limits.memory);
+
+    if (memory)
+        slots_renew(&runtime->turns, &runtime->memory, (uint64_t)(uintptr_t)memory,
+                    runtime->limits.memory);
+}
+
+static void give_slots(struct staged *staged, struct part *part, bool stuck)
+{
+    struct runtime *runtime = runtime_of(staged);
+    struct slot_turn *turn = &staged->turn;
+
+    part->busy = false;
+    operation_drop(pool_of(staged), part->put);
+    part->put = NULL;
+    for (int i = 0; i < turn->pools; i++)
+        slots_give(&runtime->turns, turn->pool[i], part->slot[i],
+                   is_spoilt(staged, turn->pool[i], stuck));
+    if (runtime->memory.count && runtime->memory.sound == 0)
+        take_memory(runtime);
+}
+
+/* The queue may hold something that nobody has asked about. */
+static bool has_ended(struct omprma_queue *queue)
+{
+    if (!queue || queue_is_idle(queue))
+        return true;
+    queue_want(queue, queue->hazard);
+    return false;
+}
+
+/* Looks at a piece that is under way: whether it has ended, and how. */
+static omprma_status_t end_part(struct staged *staged, struct part *part)
+{
+    const struct failure *failure = NULL;
+
+    if (!has_ended(part->queue[0]) || !has_ended(part->queue[1]))
+        return OMPRMA_OK;
+    for (int i = 0; i < 2 && !failure; i++)
+        failure = part->queue[i] ? part->queue[i]->failed : NULL;
+    give_slots(staged, part, failure && failure->status == OMPRMA_ERR_STUCK);
+    if (failure)
+        return error_note_code(report(staged, failure->status, failure->text), failure->code);
+    staged->done += part->bytes;
+    return OMPRMA_OK;
+}
+
+static omprma_status_t move_on(struct staged *staged, struct part *part, bool may_begin)
+{
+    omprma_status_t status = part->busy ? end_part(staged, part) : OMPRMA_OK;
+
+    if (status != OMPRMA_OK || part->busy || staged->failed || staged->begun == staged->bytes ||
+        !may_begin || link_is_busy(staged))
+        return status;
+    status = begin_part(staged, part);
+    return status == OMPRMA_OK ? OMPRMA_OK : report(staged, status, error_text());
+}
+
+/* ---- the whole ---- */
+
+/* The user's queue fails once; the pieces that are under way end. */
+static omprma_status_t step(struct operation *operation, bool *done)
+{
+    struct staged *staged = operation->task.data;
+    omprma_status_t status = OMPRMA_OK;
+    uint64_t begun = staged->begun; /* one piece at a time: a put that ends at once, as within a
+                                     * host, is first handed on to the device */
+    bool busy = false;
+
+    if (operation->kind == OPERATION_TRANSFER) /* a small source may have been copied */
+        *(staged->from.device ? &staged->to.at : &staged->from.at) =
+            (uint64_t)(uintptr_t)operation->move.transfer.local;
+    for (int i = 0; i < PARTS; i++) {
+        staged->failed |= operation->failure != NULL || status != OMPRMA_OK;
+        if (status == OMPRMA_OK)
+            status = move_on(staged, &staged->part[i], staged->begun == begun);
+        busy |= staged->part[i].busy;
+    }
+    staged->failed |= status != OMPRMA_OK;
+    if (operation->kind == OPERATION_TRANSFER) {
+        operation->move.transfer.issued = staged->begun;
+        operation->move.transfer.completed = staged->done;
+    }
+    *done = !busy && (staged->failed || staged->begun == staged->bytes);
+    return status;
+}
+
+/* Of a queue that was lost, or that was stuck, pieces may be under way for ever. */
+static void end(struct operation *operation)
+{
+    struct staged *staged = operation->task.data;
+    bool stuck = operation->failure && operation->failure->status == OMPRMA_ERR_STUCK;
+
+    slots_leave(&runtime_of(staged)->turns, &staged->turn);
+    for (int i = 0; i < PARTS; i++) {
+        struct part *part = &staged->part[i];
+
+        if (part->busy)
+            give_slots(staged, part, stuck);
+        for (int k = 0; k < 2; k++)
+            if (part->queue[k])
+                subqueue_let_go(part->queue[k], OMPRMA_OK);
+    }
+    free(staged);
+}
+
+static void granted(struct slot_turn *turn)
+{
+    queue_attend(((struct staged *)turn)->queue);
+}
+
+static uint64_t piece_of(const struct runtime *runtime, uint64_t bytes)
+{
+    uint64_t piece = bytes / PIECES_WISHED, most = (uint64_t)runtime->config.piece;
+
+    if (piece < PIECE_LEAST)
+        piece = PIECE_LEAST;
+    if (piece > SLOT_BYTES)
+        piece = SLOT_BYTES;
+    return piece < most ? piece : most;
+}
+
+static struct staged *create(const struct hop *hop)
+{
+    struct staged *staged = calloc(1, sizeof(*staged));
+
+    if (!staged) {
+        error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for an operation");
+        return NULL;
+    }
+    staged->queue = hop->queue;
+    staged->from = hop->from;
+    staged->to = hop->to;
+    staged->bytes = hop->bytes;
+    staged->piece_bytes = piece_of(hop->queue->device->runtime, hop->bytes);
+    staged->turn.granted = granted;
+    return staged;
+}
+
+static void add_pool(struct staged *staged, struct slot_pool *pool)
+{
+    staged->turn.pool[staged->turn.pools++] = pool;
+}
+
+static bool takes(const struct hop *hop)
+{
+    return hop_is_of_program(hop) && !hop_there(hop)->staged &&
+           device_is_staged(hop_there(hop)->device);
+}
+
+/* The memory of the program is used as operation->move.transfer says when a piece is begun. */
+static omprma_status_t append(const struct hop *hop, struct operation **operation)
+{
+    static const struct operation_task submit = {.name = "staged submit", .step = step, .end = end};
+    static const struct operation_task retrieve = {
+        .name = "staged retrieve", .step = step, .end = end};
+    const struct hop_end *there = hop_there(hop);
+    struct device *device = there->device;
+    struct transfer transfer = hop_transfer(hop, 0);
+    struct staged *staged = create(hop);
+    omprma_status_t status;
+
+    if (!staged)
+        return OMPRMA_ERR_HOST_MEMORY;
+    add_pool(staged, &device->staging);
+    status = queue_append_staged(hop->queue, &path_staged, &transfer, !there->arena,
+                                 hop_is_submit(hop) ? &submit : &retrieve, staged, operation);
+    if (status != OMPRMA_OK) {
+        free(staged);
+        return status;
+    }
+    (*operation)->move.path = paths_bulk(&device->paths, hop_is_submit(hop), staged->piece_bytes);
+    return OMPRMA_OK;
+}
+
+const struct path_ops path_staged = {.name = "staged", .takes = takes, .append = append};
+
+/* ---- exchanges ---- */
+
+/* Small submits that somebody's kernel may hold up are waited for without slots. */
+static bool waits_for_write(struct operation *task, const struct hop_end *range, uint64_t bytes)
+{
+    struct device *device = range->device;
+    struct operation *write =
+        device->lost ? NULL : order_next_write(device, range->at, bytes, NULL);
+
+    if (!write)
+        return false;
+    order_await(task, write);
+    queue_want(write->queue, write->number);
+    return true;
+}
+
+static omprma_status_t start(struct operation *task, bool *started)
+{
+    struct staged *staged = task->task.data;
+    omprma_status_t status;
+
+    if (waits_for_write(task, &staged->from, staged->bytes) || operation_has_ended(task))
+        return OMPRMA_OK; /* ended by asking: the device is lost */
+    if (waits_for_write(task, &staged->to, staged->bytes) || operation_has_ended(task))
+        return OMPRMA_OK;
+    status = device_check_alive(staged->to.device);
+    *started = status == OMPRMA_OK;
+    return *started ? OMPRMA_OK : report(staged, status, error_text());
+}
+
+static omprma_status_t reach_memory(struct runtime *runtime)
+{
+    if (!runtime->memory.count)
+        take_memory(runtime);
+    return runtime->memory.count ? OMPRMA_OK
+                                 : error_set(OMPRMA_ERR_HOST_MEMORY,
+                                             "no memory for an exchange through the application");
+}
+
+static void add_pools(struct staged *staged)
+{
+    if (device_is_staged(staged->from.device))
+        add_pool(staged, &staged->from.device->staging);
+    if (staged->way == EXCHANGE_APPLICATION)
+        add_pool(staged, &runtime_of(staged)->memory);
+    if (device_is_staged(staged->to.device))
+        add_pool(staged, &staged->to.device->staging);
+}
+
+omprma_status_t staged_append_exchange(const struct hop *hop, enum config_exchange way,
+                                       struct operation **arrived)
+{
+    static const struct operation_task task = {
+        .name = "exchange piece by piece",
+        .waits_for = "its pieces, in queues of their own, or room for them",
+        .start = start,
+        .step = step,
+        .end = end,
+    };
+    struct staged *staged;
+    struct operation *operation;
+    omprma_status_t status =
+        way == EXCHANGE_APPLICATION ? reach_memory(hop->queue->device->runtime) : OMPRMA_OK;
+
+    if (status != OMPRMA_OK)
+        return status;
+    staged = create(hop);
+    if (!staged)
+        return OMPRMA_ERR_HOST_MEMORY;
+    staged->way = way;
+    add_pools(staged);
+    status = queue_append_task(hop->queue, &task, staged, &operation);
+    if (status != OMPRMA_OK) {
+        free(staged);
+        return status;
+    }
+    operation->with = hop->to.device;
+    *arrived = operation_hold(operation);
+    queue_advance(hop->queue);
+    return OMPRMA_OK;
+}

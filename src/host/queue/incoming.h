@@ -1,0 +1,27 @@
+/*
+ * incoming.h: what comes from the workers goes to the queues: results, output, signs of life; and
+ * the loss of a worker.
+ *
+ * Thread: with runtime->lock held. Blocks: no.
+ */
+#ifndef OMPRMA_HOST_QUEUE_INCOMING_H
+#define OMPRMA_HOST_QUEUE_INCOMING_H
+
+#include "host/core/peer.h"
+
+/* Takes what has come in and moves every busy queue on. True if anything happened. */
+bool incoming_look(struct runtime *runtime);
+
+/* The same for who asks and does not wait: also looks whether the workers live. */
+bool incoming_query(struct runtime *runtime);
+
+/* Looks whether the workers live. */
+void incoming_watch(struct runtime *runtime, int64_t now_ns);
+
+/* Handles a message from the worker; keeps nothing of it. */
+void incoming_accept(struct peer *peer, const struct channel_message *message);
+
+/* A peer was given up: all its devices are lost, and their queues fail. */
+void incoming_lost(struct peer *peer, const char *text);
+
+#endif

@@ -1,0 +1,35 @@
+/*
+ * subqueue.c: takes a queue of the device, lets it wait for a mark of the queue that it works for,
+ * and marks it to go back to the device when it is idle.
+ */
+#include "host/queue/subqueue.h"
+
+#include "base/error.h"
+#include "host/queue/append.h"
+#include "host/queue/issue.h"
+
+omprma_status_t subqueue_open(struct device *device, struct omprma_queue *after,
+                              struct omprma_queue **subqueue)
+{
+    struct operation *before = NULL;
+    omprma_status_t status = queue_take(device, subqueue);
+
+    if (status != OMPRMA_OK || !after)
+        return status;
+    (*subqueue)->observed.region = after->observed.region;
+    status = queue_mark(after, &before);
+    if (status == OMPRMA_OK)
+        status = queue_wait(*subqueue, before, WAIT_PART);
+    operation_drop(&device->runtime->operations, before);
+    return status == OMPRMA_OK ? status : subqueue_let_go(*subqueue, status);
+}
+
+omprma_status_t subqueue_let_go(struct omprma_queue *subqueue, omprma_status_t status)
+{
+    subqueue->give_when_idle = true;
+    if (status != OMPRMA_OK)
+        queue_fail(subqueue, NULL, status, error_text());
+    queue_want(subqueue, subqueue->hazard);
+    queue_flush(subqueue);
+    return status;
+}

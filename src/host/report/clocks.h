@@ -1,0 +1,16 @@
+/*
+ * clocks.h: workers' clocks compared with this side's, for the trace: the fastest of some round
+ * trips, half of which the answer is taken to have needed.
+ *
+ * Thread: with runtime->lock held. Blocks: for some round trips to each worker.
+ */
+#ifndef OMPRMA_HOST_REPORT_CLOCKS_H
+#define OMPRMA_HOST_REPORT_CLOCKS_H
+
+struct runtime;
+
+/* Tells the trace, if there is one: once at the beginning, and once more before workers end, when
+ * nothing is under way. */
+void clocks_compare(struct runtime *runtime);
+
+#endif

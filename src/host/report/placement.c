@@ -1,0 +1,88 @@
+/* placement.c: see placement.h. */
+#include "host/report/placement.h"
+
+#include <stdbool.h>
+
+#include "base/log.h"
+#include "host/core/peer.h"
+
+static const char *memory_text(uint64_t bytes, char *text, size_t room)
+{
+    if (bytes == 0)
+        snprintf(text, room, "no limit");
+    else
+        snprintf(text, room, "%llu MiB", (unsigned long long)(bytes >> 20));
+    return text;
+}
+
+static const char *node_text(int node, char *text, size_t room)
+{
+    if (node < 0)
+        snprintf(text, room, "all");
+    else
+        snprintf(text, room, "%d", node);
+    return text;
+}
+
+void placement_print(const struct runtime *runtime, FILE *out)
+{
+    bool lends = false;
+    char memory[32], node[16];
+
+    fprintf(out, "%-6s %-16s %-18s %9s %5s %14s\n", "worker", "host", "own cores", "of all", "NUMA",
+            "memory limit");
+    for (int rank = 0; rank < runtime->world.size; rank++) {
+        const struct peer *peer = runtime->peers[rank];
+
+        if (!peer)
+            continue;
+        lends |= peer->hello.lends;
+        fprintf(out, "%-6d %-16s %-18s %9d %5s %14s%s\n", peer->number, peer->hello.host,
+                peer->hello.cpus, peer->hello.host_cores,
+                node_text(peer->hello.numa_node, node, sizeof(node)),
+                memory_text(peer->hello.memory_group, memory, sizeof(memory)),
+                peer->hello.shared || peer->hello.place.overlaps ? "  shared with other workers"
+                                                                 : "");
+    }
+    if (lends)
+        fprintf(out, "cores of devices that have not run a region yet are used by the others of "
+                     "their host; --cores-per-worker N has each worker keep to N\n");
+}
+
+static void say_shared(const struct peer *peer)
+{
+    if (peer->hello.shared)
+        log_write(
+            LOG_ERROR,
+            "%d workers share the %d processors of %s; use fewer workers, or OMPRMA_BIND=0 if "
+            "that is what you want",
+            peer->hello.place.count, peer->hello.host_cores, peer->hello.host);
+    else
+        log_write(
+            LOG_ERROR,
+            "workers of %s may run on the same cores, %s among them, but not on all the same: "
+            "bind them alike or apart, or set OMPRMA_BIND=0 if that is what you want",
+            peer->hello.host, peer->hello.cpus);
+}
+
+void placement_say(const struct runtime *runtime)
+{
+    char memory[32], node[16];
+
+    for (int rank = 0; rank < runtime->world.size; rank++) {
+        const struct peer *peer = runtime->peers[rank];
+
+        if (!peer)
+            continue;
+        log_write(LOG_CHOICE,
+                  "worker %d (%s): own cores %s of %d, NUMA node %s, memory limit of its control "
+                  "group: %s%s",
+                  peer->number, peer->hello.host, peer->hello.cpus, peer->hello.host_cores,
+                  node_text(peer->hello.numa_node, node, sizeof(node)),
+                  memory_text(peer->hello.memory_group, memory, sizeof(memory)),
+                  peer->can_ring ? "; the program runs on this host, too" : "");
+        if ((peer->hello.shared || peer->hello.place.overlaps) && runtime->config.bind &&
+            peer->hello.place.group == rank)
+            say_shared(peer);
+    }
+}

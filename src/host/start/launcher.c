@@ -1,0 +1,107 @@
+/* launcher.c: see launcher.h. */
+#include "host/start/launcher.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/coming.h"
+#include "base/log.h"
+
+/* The descriptor that a variable names, -1 for none; the variable is gone then. */
+static int take_descriptor(const char *name)
+{
+    const char *text = getenv(name);
+    int fd = text ? atoi(text) : -1;
+
+    unsetenv(name);
+    return fd < 3 ? -1 : fd;
+}
+
+static int report_fd = -1;
+
+static void say(char word)
+{
+    if (report_fd >= 0 && write(report_fd, &word, 1) != 1)
+        log_write(LOG_DETAIL, "omprma-run does not listen any more");
+}
+
+/* The descriptor stays open until the process ends, or is another program. */
+static void report(void)
+{
+    report_fd = take_descriptor("OMPRMA_INTERNAL_FD");
+    if (report_fd >= 0)
+        fcntl(report_fd, F_SETFD, FD_CLOEXEC);
+    say(LAUNCHER_CONNECTED);
+}
+
+static struct coming *shared; /* mapped to the end */
+
+/* The descriptor stays for programs that this one starts. */
+bool launcher_claim(int *pid)
+{
+    const char *text = getenv(COMING_FD_VARIABLE);
+    int32_t none = 0;
+
+    if (text && !shared)
+        shared = coming_open(atoi(text));
+    if (!shared || atomic_compare_exchange_strong(&shared->served, &none, (int32_t)getpid()))
+        return true;
+    *pid = none;
+    return false;
+}
+
+struct coming *launcher_coming(void)
+{
+    return shared && shared->workers ? shared : NULL;
+}
+
+void launcher_lost(void)
+{
+    say(LAUNCHER_LOST);
+}
+
+/* What Open MPI says in this process goes to omprma-run; it has read the variable by now. */
+static void keep_words(void)
+{
+    int fd = take_descriptor("OMPRMA_INTERNAL_WORDS_FD");
+
+    if (fd < 0)
+        return;
+    fcntl(fd, F_SETFD, FD_CLOEXEC);
+    unsetenv("OPAL_OUTPUT_STDERR_FD");
+}
+
+/* `saved` holds the user's value; empty: it was not set. */
+static void restore(const char *name, const char *saved)
+{
+    const char *value = getenv(saved);
+
+    if (!value)
+        return;
+    if (*value)
+        setenv(name, value, 1);
+    else
+        unsetenv(name);
+    unsetenv(saved);
+}
+
+void launcher_times(int64_t *launch_ns, int64_t *program_ns)
+{
+    const char *text = getenv("OMPRMA_INTERNAL_TIMES");
+
+    if (text && sscanf(text, "%" SCNd64 ",%" SCNd64, launch_ns, program_ns) != 2)
+        *launch_ns = *program_ns = 0;
+    unsetenv("OMPRMA_INTERNAL_TIMES");
+}
+
+void launcher_connected(void)
+{
+    report();
+    keep_words();
+    restore("LD_LIBRARY_PATH", "OMPRMA_INTERNAL_LD_LIBRARY_PATH");
+    restore("LD_PRELOAD", "OMPRMA_INTERNAL_LD_PRELOAD");
+}

@@ -1,0 +1,38 @@
+/*
+ * launcher.h: what omprma-run and the program it started say to each other, through variables
+ * OMPRMA_INTERNAL_*. Nothing happens when the program was started by other means.
+ */
+#ifndef OMPRMA_HOST_START_LAUNCHER_H
+#define OMPRMA_HOST_START_LAUNCHER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct coming;
+
+/* What the program writes to descriptor OMPRMA_INTERNAL_FD, one byte each. */
+enum {
+    LAUNCHER_CONNECTED = 'c', /* it has come to its workers */
+    LAUNCHER_LOST = 'l'       /* a worker is lost, and the run goes on: it cannot end in order */
+};
+
+/* When omprma-run was started, and when it started the program, by clock_ns(); 0: not known. Once,
+ * as the variable is gone then. */
+void launcher_times(int64_t *launch_ns, int64_t *program_ns);
+
+/* Takes the workers for this process. False: they serve or have served another one, *pid. Programs
+ * of one script, and those that a program starts, inherit the variables of the one place that there
+ * is. */
+bool launcher_claim(int *pid);
+
+/* How many workers are up. NULL: nobody counts them. After launcher_claim(). */
+struct coming *launcher_coming(void);
+
+/* Tells omprma-run that the program has connected, and gives the program's children back the
+ * environment that the user had: loader paths of ours are not for them. Once, when MPI runs. */
+void launcher_connected(void);
+
+/* Tells omprma-run that it need not wait for all workers at the end. */
+void launcher_lost(void);
+
+#endif
