@@ -10,17 +10,17 @@
  *
  * Of which object a flag speaks:
  *
- *   TO, FROM      the item's bytes; never the pointer to them, whose copy is made by attaching
- *   ALWAYS        the same; with ATTACH: the pointer is attached though nothing is new
- *   PRESENT       the item's bytes have to be mapped; the pointer to them need not be
- *   DELETE        the range that the item's bytes lie in: of a member, its structure's; never the
- *                 range that the pointer lies in
- *   HOLD          which of the counts of that range
- *   IMPLICIT      the item's bytes may be mapped partly
- *   CLOSE         nothing: a device has one kind of memory
- *   MEMBER_OF     its structure has an item, which counts for both; with PTR_AND_OBJ the object
- *                 lies elsewhere and counts for itself
- *   no direction  alloc or release
+ * - TO, FROM: the item's bytes; never the pointer to them, whose copy is made by attaching
+ * - ALWAYS: the same; with ATTACH: the pointer is attached though nothing is new
+ * - PRESENT: the item's bytes have to be mapped; the pointer to them need not be
+ * - DELETE: the range that the item's bytes lie in: of a member, its structure's; never the range
+ *   that the pointer lies in
+ * - HOLD: which of the counts of that range
+ * - IMPLICIT: the item's bytes may be mapped partly
+ * - CLOSE: nothing: a device has one kind of memory
+ * - MEMBER_OF: its structure has an item, which counts for both; with PTR_AND_OBJ the object lies
+ *   elsewhere and counts for itself
+ * - no direction: alloc or release
  *
  * A mapper's items have the flags that the mapper gives them, and those of the item that it stands
  * for, see mapper.c. Plain items (plain.c) have none but TO, FROM and IMPLICIT, and no pointer.

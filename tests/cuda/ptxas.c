@@ -5,7 +5,7 @@
  * (standin.h) can run that.
  *
  *   ptxas [OPTION...] [-o|--output-file FILE] FILE.s      PTX to cubin
- *   nvlink [OPTION...] -o FILE INPUT                      one cubin, as an executable one
+ * - nvlink [OPTION...] -o FILE INPUT: one cubin, as an executable one
  */
 #define _GNU_SOURCE
 #include <elf.h>

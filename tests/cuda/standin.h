@@ -3,26 +3,26 @@
  * by name, with devices whose memory is memory of the process and whose kernels are functions of
  * the host. It shows that calls, their order and the data are right; it executes no GPU code.
  *
- *   settings.c   what it is told by the environment; failing calls; what is left over at the end
- *   device.c     devices, contexts, memory
- *   stream.c     streams: a thread each, which does what it is given later than it is asked for
- *   image.c      what PTX, cubins and fat binaries say: kernels with their parameters, variables
- *   code.c       the host functions behind kernels
- *   module.c     modules, functions, launches
+ * - settings.c: what it is told by the environment; failing calls; what is left over at the end
+ * - device.c: devices, contexts, memory
+ * - stream.c: streams: a thread each, which does what it is given later than it is asked for
+ * - image.c: what PTX, cubins and fat binaries say: kernels with their parameters, variables
+ * - code.c: the host functions behind kernels
+ * - module.c: modules, functions, launches
  *
  * Environment, read by cuInit():
- *   STANDIN_DEVICES   how many (1); 0: cuInit says that there is none
- *   STANDIN_MEMORY    MiB of each (1024)
- *   STANDIN_VERSION   of the driver interface (12040)
- *   STANDIN_CAPABILITY  of the devices (90)
- *   STANDIN_DELAY     most microseconds by which a stream does something too late (200)
- *   STANDIN_TAKES     microseconds that each small copy, fill and launch takes in its stream (0)
- *   STANDIN_SPEED     GB/s of two engines, in and out; then copies from 32 KiB on move nothing
- *                     and, without delay, all else is done at once: for measurements
- *   STANDIN_FAIL      NUMBER or FUNCTION:NUMBER, and :CODE: that call returns CODE (999)
- *   STANDIN_CODE      files with x86-64 code for kernels, with colons between: shared objects, or
- *                     programs with x86-64 offload images in them
- *   STANDIN_REPORT    a file that gets a line per kind of thing that was not given back
+ * - STANDIN_DEVICES: how many (1); 0: cuInit says that there is none
+ * - STANDIN_MEMORY: MiB of each (1024)
+ * - STANDIN_VERSION: of the driver interface (12040)
+ * - STANDIN_CAPABILITY: of the devices (90)
+ * - STANDIN_DELAY: most microseconds by which a stream does something too late (200)
+ * - STANDIN_TAKES: microseconds that each small copy, fill and launch takes in its stream (0)
+ * - STANDIN_SPEED: GB/s of two engines, in and out; then copies from 32 KiB on move nothing and,
+ *   without delay, all else is done at once: for measurements
+ * - STANDIN_FAIL: NUMBER or FUNCTION:NUMBER, and :CODE: that call returns CODE (999)
+ * - STANDIN_CODE: files with x86-64 code for kernels, with colons between: shared objects, or
+ *   programs with x86-64 offload images in them
+ * - STANDIN_REPORT: a file that gets a line per kind of thing that was not given back
  */
 #ifndef OMPRMA_TESTS_CUDA_STANDIN_H
 #define OMPRMA_TESTS_CUDA_STANDIN_H

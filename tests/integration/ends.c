@@ -1,14 +1,14 @@
 /*
  * ends.c: ends HOW: bad ends. The program learns of each and can say so.
- *   read_null, call_abort, call_exit, divide, read_null_in_thread   a kernel crashes that way
- *   print        not bad: prints on the host and on the device by turns
- *   kill, stop   the worker gets SIGKILL, SIGSTOP while it works and more is appended
- *   submit, retrieve, exchange   large transfers with all devices, and the last one's worker gets
- *                SIGKILL meanwhile; omprma-run ends the program
- *   part BYTES   says that it is ready on its stdout, waits for a byte on its stdin, while somebody
- *                parts the workers' hosts, and then exchanges between the first and the last device
- *   silent       the worker gets SIGSTOP, and data is submitted
- *   init         says what omprma_init() returns, and ends
+ * - read_null, call_abort, call_exit, divide, read_null_in_thread: a kernel crashes that way
+ * - print: not bad: prints on the host and on the device by turns
+ * - kill, stop: the worker gets SIGKILL, SIGSTOP while it works and more is appended
+ * - submit, retrieve, exchange: large transfers with all devices, and the last one's worker gets
+ *   SIGKILL meanwhile; omprma-run ends the program
+ * - part BYTES: says that it is ready on its stdout, waits for a byte on its stdin, while somebody
+ *   parts the workers' hosts, and then exchanges between the first and the last device
+ * - silent: the worker gets SIGSTOP, and data is submitted
+ * - init: says what omprma_init() returns, and ends
  */
 #include <signal.h>
 

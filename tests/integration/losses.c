@@ -1,8 +1,8 @@
 /*
  * losses.c: losses HOW: four devices exchange, and device 1 is lost.
- *   before   a kernel has crashed there before anybody exchanges with it
- *   during   it crashes while exchanges with it are under way
- *   kill     its worker gets SIGKILL while large exchanges go on; omprma-run ends the program
+ * - before: a kernel has crashed there before anybody exchanges with it
+ * - during: it crashes while exchanges with it are under way
+ * - kill: its worker gets SIGKILL while large exchanges go on; omprma-run ends the program
  * An error names both devices. The other devices go on with right data.
  */
 #include <signal.h>

@@ -1,8 +1,8 @@
 /*
  * own_mpi.c: own_mpi LEVEL: a program that starts MPI itself. Its error handlers stay, and its
  * messages are its own.
- *   multiple     omprma works beside it
- *   serialized, single   omprma refuses, with a line, and everybody ends in order
+ * - multiple: omprma works beside it
+ * - serialized, single: omprma refuses, with a line, and everybody ends in order
  */
 #include <mpi.h>
 

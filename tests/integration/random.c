@@ -1,11 +1,11 @@
 /*
  * random.c: random programs with real workers; see tests/random/random.h.
  *
- *   random SEED SECONDS [THREADS]      under omprma-run: programs of this seed and those after it
- *   random SEED part OPERATIONS        under omprma-run: parts of one, for example 0-3,7, again and
- *                                      again
- *   random SEED shrink COMMAND...      finds the shortest part that fails; COMMAND starts this
- *                                      program on workers, its arguments are added to it
+ * - random SEED SECONDS [THREADS]: under omprma-run: programs of this seed and those after it
+ * - random SEED part OPERATIONS: under omprma-run: parts of one, for example 0-3,7, again and
+ *   again
+ * - random SEED shrink COMMAND...: finds the shortest part that fails; COMMAND starts this program
+ *   on workers, its arguments are added to it
  *
  * The number of devices is part of what a seed means. random.sh chooses settings.
  */

@@ -1,10 +1,10 @@
 /*
  * inherited.c: what processes hand on to those that they become or start.
  *   inherited STATE... -- COMMAND...   gets into these states and becomes COMMAND
- *   inherited show FILE                writes to FILE what it has inherited
- *   inherited use IMAGE FILE           the same of itself, and of a kernel of device 0
- *   inherited wait IMAGE FILE          likewise, and then waits until it is ended
- *   inherited crash IMAGE FILE         likewise, and then has a kernel crash
+ * - inherited show FILE: writes to FILE what it has inherited
+ * - inherited use IMAGE FILE: the same of itself, and of a kernel of device 0
+ * - inherited wait IMAGE FILE: likewise, and then waits until it is ended
+ * - inherited crash IMAGE FILE: likewise, and then has a kernel crash
  * With INHERITED_IMAGE it is the image with that kernel. A state is one word: ignore=SIGNAL,
  * block=SIGNAL (0: all), close=DESCRIPTOR, open=COUNT, umask=OCTAL, nice=N, policy=NUMBER,
  * user=NUMBER, environment=BYTES (0: empty), alarm=SECONDS, session, group, refuse=CALL (a system

@@ -3,9 +3,9 @@
  * group of programs runs in a child, on a core of its own kind, so that one that fails or hangs is
  * made shorter by running parts of it.
  *
- *   test_random                       what ctest runs
- *   test_random FIRST COUNT           the programs of these seeds
- *   test_random SEED 1 OPERATIONS     a part of a program, for example 0-3,7
+ * - test_random: what ctest runs
+ * - test_random FIRST COUNT: the programs of these seeds
+ * - test_random SEED 1 OPERATIONS: a part of a program, for example 0-3,7
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -12,9 +12,9 @@
  * everything of the job, whoever dies first, and removes what it left.
  *
  * What the program finds in its environment, besides MPI's variables
- *   OMPRMA_WORKERS       the number of workers
- *   OMPRMA_INTERNAL_FD   write one byte to this file descriptor after MPI_Init, then close it and
- *                        remove the variable, so that children do not inherit it
+ * - OMPRMA_WORKERS: the number of workers
+ * - OMPRMA_INTERNAL_FD: write one byte to this file descriptor after MPI_Init, then close it and
+ *   remove the variable, so that children do not inherit it
  *   OMPRMA_INTERNAL_TIMES
  *                        when omprma-run and the program began, for the program's statistics
  *   OPAL_OUTPUT_STDERR_FD, OMPRMA_INTERNAL_WORDS_FD

@@ -2,14 +2,14 @@
  * bench.h: a running measurement: connection, buffers, kernels, and how each operation is done and
  * timed on each path.
  *
- *   bench.c    start, end, choice of the path
- *   raw.c      bare MPI between the same pair of processes
- *   direct.c   the CUDA driver, called from here
- *   ways.c     our own interface
- *   broadcast.c   the same data to all devices
- *   session.c  takes turns between the paths of one operation and size
- *   settle.c   which path is taken; what each of them takes
- *   extras.c   idle, maps, head, turns
+ * - bench.c: start, end, choice of the path
+ * - raw.c: bare MPI between the same pair of processes
+ * - direct.c: the CUDA driver, called from here
+ * - ways.c: our own interface
+ * - broadcast.c: the same data to all devices
+ * - session.c: takes turns between the paths of one operation and size
+ * - settle.c: which path is taken; what each of them takes
+ * - extras.c: idle, maps, head, turns
  */
 #ifndef OMPRMA_PERF_BENCH_H
 #define OMPRMA_PERF_BENCH_H

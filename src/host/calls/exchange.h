@@ -1,10 +1,10 @@
 /*
  * exchange.h: device to device. Which way the data goes, and what the ways have in common.
  *
- *   put           the source puts into the destination's window
- *   get           the destination gets from the source's window
- *   send          the source sends, the destination receives
- *   application   through the application's memory, see staged.h
+ * - put: the source puts into the destination's window
+ * - get: the destination gets from the source's window
+ * - send: the source sends, the destination receives
+ * - application: through the application's memory, see staged.h
  *
  * Put and get need both ends in arenas. Data of devices that cannot be touched stops in staging
  * memory on its way, which is put or sent; see staged.h. Data within one worker is copied by it.

@@ -3,10 +3,10 @@
  * devices that cannot be touched, and, where two workers cannot reach each other, memory of the
  * program. Every piece goes from place to place:
  *
- *   submit       program -> staging memory -> device
- *   retrieve     device -> staging memory -> program
- *   exchange     device [-> staging memory] -> [staging memory ->] device, or
- *                device [-> staging memory] -> program [-> staging memory] -> device
+ * - submit: program -> staging memory -> device
+ * - retrieve: device -> staging memory -> program
+ * - exchange: device [-> staging memory] -> [staging memory ->] device, or device [-> staging
+ *   memory] -> program [-> staging memory] -> device
  *
  * Between a device and its staging memory its worker copies (`store`, `fetch`). All other steps are
  * what they would be for a device that can be touched: a put, a get, or both halves of a two-sided

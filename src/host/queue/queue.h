@@ -1,10 +1,10 @@
 /*
  * queue.h: the application's side of a queue: the operations that were appended and are not over.
  *
- *   queue.c    the list: what is in it, is asked for, ends, fails
- *   order.c    which operation may be issued when: all rules, on one page (order_verify.c: kept?)
- *   append.c   operations come into the list
- *   issue.c    going on: issue, results, waiting
+ * - queue.c: the list: what is in it, is asked for, ends, fails
+ * - order.c: which operation may be issued when: all rules, on one page (order_verify.c: kept?)
+ * - append.c: operations come into the list
+ * - issue.c: going on: issue, results, waiting
  *
  * Commands travel in control messages. The worker runs the commands of a queue in order, so they
  * leave without waiting for each other. The last message stays open so that a launch joins the

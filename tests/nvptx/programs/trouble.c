@@ -1,7 +1,7 @@
 /*
  * trouble.c: a program for the CUDA driver interface that meets with trouble.
- *   trouble parameters   launches a kernel whose parameters nobody describes
- *   trouble copies       copies until that fails, and says with what
+ * - trouble parameters: launches a kernel whose parameters nobody describes
+ * - trouble copies: copies until that fails, and says with what
  */
 #include <stdio.h>
 #include <stdlib.h>
