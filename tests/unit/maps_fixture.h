@@ -6,11 +6,7 @@
 #define OMPRMA_TESTS_MAPS_FIXTURE_H
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "openmp/exports.h"
 #include "openmp/region.h"

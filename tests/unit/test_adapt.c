@@ -1,12 +1,9 @@
 /* test_adapt.c: real transfers on the null paths correct what start-up chose wrong, in every order
  * in which programs make them, and the data stays right. Sends are slow here, by thousands of calls
  * of test(), so that puts and gets are the faster ways on any machine. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
-#include <cmocka.h>
 
+#include "test.h"
 #include "core_fixture.h"
 #include "host/choice/adapt.h"
 
@@ -46,12 +43,11 @@ static void update(omprma_queue_t *queue, omprma_addr_t at, int value)
     assert_all(back, BYTES, (unsigned char)value);
 }
 
-static void updates_correct_a_wrong_choice(void **state)
+TEST(updates_correct_a_wrong_choice)
 {
     omprma_queue_t *queue;
     omprma_addr_t at;
 
-    (void)state;
     start(true);
     queue = core_queue(0);
     at = core_alloc(0, BYTES);
@@ -68,12 +64,11 @@ static void updates_correct_a_wrong_choice(void **state)
     core_stop();
 }
 
-static void without_adaptation_it_stays(void **state)
+TEST(without_adaptation_it_stays)
 {
     omprma_queue_t *queue;
     omprma_addr_t at;
 
-    (void)state;
     start(false);
     queue = core_queue(0);
     at = core_alloc(0, BYTES);
@@ -86,13 +81,12 @@ static void without_adaptation_it_stays(void **state)
 }
 
 /* Regions: two arrays there, a kernel, two arrays back, and only then somebody waits. */
-static void regions_correct_a_wrong_choice(void **state)
+TEST(regions_correct_a_wrong_choice)
 {
     static unsigned char more[BYTES], more_back[BYTES];
     omprma_queue_t *queue;
     omprma_addr_t at, more_at;
 
-    (void)state;
     start(true);
     queue = core_queue(0);
     at = core_alloc(0, BYTES);
@@ -117,12 +111,11 @@ static void regions_correct_a_wrong_choice(void **state)
 }
 
 /* A caller that comes back late: what it is thought to take must not count. */
-static void transfers_that_nobody_waits_for_are_not_timed(void **state)
+TEST(transfers_that_nobody_waits_for_are_not_timed)
 {
     omprma_queue_t *queue;
     omprma_addr_t at;
 
-    (void)state;
     start(true);
     queue = core_queue(0);
     at = core_alloc(0, BYTES);
@@ -139,13 +132,12 @@ static void transfers_that_nobody_waits_for_are_not_timed(void **state)
 }
 
 /* A transfer that is timed fails as any other. */
-static void failures_while_it_is_timed(void **state)
+TEST(failures_while_it_is_timed)
 {
     omprma_queue_t *queue;
     omprma_addr_t at;
     int failed = 0;
 
-    (void)state;
     start(true);
     queue = core_queue(0);
     at = core_alloc(0, BYTES);
@@ -188,7 +180,7 @@ static void *submit_until_lost(void *data)
 /* The caller that waits for a timed transfer is told that its worker is lost; others are timed
  * then.
  */
-static void a_worker_that_is_lost_while_a_transfer_is_timed(void **state)
+TEST(a_worker_that_is_lost_while_a_transfer_is_timed)
 {
     struct submitter submitter;
     struct runtime *runtime;
@@ -197,7 +189,6 @@ static void a_worker_that_is_lost_while_a_transfer_is_timed(void **state)
     pthread_t thread;
     bool timed = false;
 
-    (void)state;
     start(true);
     runtime = runtime_get();
     submitter = (struct submitter){.queue = core_queue(0), .at = core_alloc(0, BYTES)};
@@ -229,7 +220,7 @@ static void a_worker_that_is_lost_while_a_transfer_is_timed(void **state)
     core_stop();
 }
 
-static void statistics_say_so(void **state)
+TEST(statistics_say_so)
 {
     omprma_queue_t *queue;
     int transfers = 0;
@@ -238,7 +229,6 @@ static void statistics_say_so(void **state)
     size_t bytes = 0;
     FILE *out;
 
-    (void)state;
     start(true);
     queue = core_queue(0);
     at = core_alloc(0, BYTES);
@@ -256,19 +246,4 @@ static void statistics_say_so(void **state)
     free(text);
     omprma_queue_destroy(queue);
     core_stop();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(updates_correct_a_wrong_choice),
-        cmocka_unit_test(without_adaptation_it_stays),
-        cmocka_unit_test(regions_correct_a_wrong_choice),
-        cmocka_unit_test(transfers_that_nobody_waits_for_are_not_timed),
-        cmocka_unit_test(failures_while_it_is_timed),
-        cmocka_unit_test(a_worker_that_is_lost_while_a_transfer_is_timed),
-        cmocka_unit_test(statistics_say_so),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

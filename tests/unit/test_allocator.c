@@ -2,15 +2,12 @@
  * test_allocator.c: the allocator's promises, one at a time. Nothing is behind the addresses: a
  * touch of device memory crashes.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "test.h"
 #include "allocator_fixture.h"
 #include "base/error.h"
 
@@ -24,9 +21,8 @@ static void assert_refused(struct allocator *allocator, omprma_addr_t address, c
 
 /* ---- one promise at a time ---------------------------------------------------------------- */
 
-static void blocks_are_aligned(void **state)
+TEST(blocks_are_aligned)
 {
-    (void)state;
     struct allocator *allocator = with_arena(256 * MIB);
     for (uint64_t bytes = 1; bytes < 3 * ALLOCATOR_LARGE; bytes += 1 + bytes / 7) {
         uint64_t unit = bytes >= ALLOCATOR_LARGE ? ALLOCATOR_PAGE : ALLOCATOR_GRANULE;
@@ -62,9 +58,8 @@ static void check_copy(struct allocator *allocator, uint64_t bytes, uint64_t res
 }
 
 /* Each size around the limits with each residue; some in an arena that has just enough room. */
-static void copies_are_aligned_as_the_original(void **state)
+TEST(copies_are_aligned_as_the_original)
 {
-    (void)state;
     static const uint64_t around[] = {3, 64, 4096, 8192, ALLOCATOR_LARGE};
     for (size_t i = 0; i < 3 * sizeof(around) / sizeof(around[0]); i++) {
         uint64_t bytes = around[i / 3] - 1 + i % 3;
@@ -84,9 +79,8 @@ static void copies_are_aligned_as_the_original(void **state)
     }
 }
 
-static void neighbours_become_one_block(void **state)
+TEST(neighbours_become_one_block)
 {
-    (void)state;
     enum { BLOCKS = 4096 };
     static omprma_addr_t addresses[BLOCKS];
     struct allocator *allocator = with_arena(BLOCKS * 256);
@@ -108,9 +102,8 @@ static void neighbours_become_one_block(void **state)
     allocator_destroy(allocator);
 }
 
-static void exact_fit_is_found(void **state)
+TEST(exact_fit_is_found)
 {
-    (void)state;
     for (uint64_t bytes = 4096; bytes < 8 * MIB; bytes += 4096 * (1 + random_word() % 37)) {
         struct allocator *allocator = with_arena(bytes);
         assert_true(try_take(allocator, bytes + 1) == 0);
@@ -120,9 +113,8 @@ static void exact_fit_is_found(void **state)
     }
 }
 
-static void impossible_sizes_get_nothing(void **state)
+TEST(impossible_sizes_get_nothing)
 {
-    (void)state;
     struct allocator *allocator = with_arena(MIB);
     assert_true(try_take(allocator, 0) == 0);
     assert_true(try_take(allocator, MIB + 1) == 0);
@@ -139,9 +131,8 @@ static void impossible_sizes_get_nothing(void **state)
     allocator_destroy(NULL);
 }
 
-static void wrong_gives_are_told_apart(void **state)
+TEST(wrong_gives_are_told_apart)
 {
-    (void)state;
     struct allocator *allocator = with_arena(MIB);
     omprma_addr_t one = take(allocator, 100), two = take(allocator, 1000);
     assert_refused(allocator, one + 8, "byte 8 of the block of 100 bytes");
@@ -165,9 +156,8 @@ static void wrong_gives_are_told_apart(void **state)
     allocator_destroy(allocator);
 }
 
-static void ranges_are_classified(void **state)
+TEST(ranges_are_classified)
 {
-    (void)state;
     struct allocator *allocator = with_arena(MIB);
     omprma_addr_t block = take(allocator, 1000), start = 0;
     uint64_t bytes = 0;
@@ -198,9 +188,8 @@ static void ranges_are_classified(void **state)
     allocator_destroy(allocator);
 }
 
-static void usage_counts(void **state)
+TEST(usage_counts)
 {
-    (void)state;
     struct allocator *allocator = with_arena(MIB);
     struct allocator_usage usage;
     omprma_addr_t one = take(allocator, 100), two = take(allocator, ALLOCATOR_LARGE + 1);
@@ -217,9 +206,8 @@ static void usage_counts(void **state)
 
 /* ---- arenas ------------------------------------------------------------------------------- */
 
-static void wrong_arenas_are_refused(void **state)
+TEST(wrong_arenas_are_refused)
 {
-    (void)state;
     static const struct {
         uint64_t base, bytes;
     } wrong[] = {
@@ -253,9 +241,8 @@ static void wrong_arenas_are_refused(void **state)
     allocator_destroy(allocator);
 }
 
-static void no_block_spans_adjacent_arenas(void **state)
+TEST(no_block_spans_adjacent_arenas)
 {
-    (void)state;
     struct allocator *allocator = with_arena(MIB);
     assert_int_equal(allocator_add_arena(allocator, BASE + MIB, MIB), OMPRMA_OK);
     assert_int_equal(allocator_add_arena(allocator, BASE - MIB, MIB), OMPRMA_OK);
@@ -273,9 +260,8 @@ static void no_block_spans_adjacent_arenas(void **state)
     allocator_destroy(allocator);
 }
 
-static void sixty_four_huge_arenas(void **state)
+TEST(sixty_four_huge_arenas)
 {
-    (void)state;
 #ifdef __SANITIZE_THREAD__
     skip(); /* it leaves a program less address space than their books need */
 #endif
@@ -300,9 +286,8 @@ static void sixty_four_huge_arenas(void **state)
     allocator_destroy(allocator);
 }
 
-static void empty_arenas_are_offered_but_two(void **state)
+TEST(empty_arenas_are_offered_but_two)
 {
-    (void)state;
     struct allocator *allocator = with_arena(MIB); /* the first stays, though it is the smallest */
     uint64_t bytes = 0;
     assert_true(allocator_empty_arena(allocator, &bytes) == 0);
@@ -387,10 +372,9 @@ static int add_arena_fails(struct allocator *allocator)
     return status == OMPRMA_ERR_HOST_MEMORY && strstr(error_text(), "host memory") ? 0 : 2;
 }
 
-static void removing_an_arena_leaves_the_others(void **state)
+TEST(removing_an_arena_leaves_the_others)
 {
     enum { COUNT = 5 };
-    (void)state;
     for (unsigned gone = 0; gone < COUNT; gone++) {
         struct allocator *allocator = allocator_create();
         for (unsigned i = 0; i < COUNT; i++)
@@ -406,38 +390,14 @@ static void removing_an_arena_leaves_the_others(void **state)
     }
 }
 
-static void take_without_host_memory_gives_nothing(void **state)
+TEST(take_without_host_memory_gives_nothing)
 {
-    (void)state;
     assert_child(RLIMIT_DATA, false, take_first);
     assert_child(RLIMIT_DATA, true, take_small);
     assert_child(RLIMIT_DATA, true, take_large);
 }
 
-static void arena_without_host_memory_is_an_error(void **state)
+TEST(arena_without_host_memory_is_an_error)
 {
-    (void)state;
     assert_child(RLIMIT_AS, false, add_arena_fails);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(blocks_are_aligned),
-        cmocka_unit_test(copies_are_aligned_as_the_original),
-        cmocka_unit_test(neighbours_become_one_block),
-        cmocka_unit_test(exact_fit_is_found),
-        cmocka_unit_test(impossible_sizes_get_nothing),
-        cmocka_unit_test(wrong_gives_are_told_apart),
-        cmocka_unit_test(ranges_are_classified),
-        cmocka_unit_test(usage_counts),
-        cmocka_unit_test(wrong_arenas_are_refused),
-        cmocka_unit_test(no_block_spans_adjacent_arenas),
-        cmocka_unit_test(sixty_four_huge_arenas),
-        cmocka_unit_test(empty_arenas_are_offered_but_two),
-        cmocka_unit_test(removing_an_arena_leaves_the_others),
-        cmocka_unit_test(take_without_host_memory_gives_nothing),
-        cmocka_unit_test(arena_without_host_memory_is_an_error),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,11 +2,7 @@
  * test_allocator_model.c: the allocator against a simple model that knows the owner of every
  * granule, in random steps that fill three arenas and empty them again.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
+#include "test.h"
 #include "allocator_fixture.h"
 
 enum { STEPS = 400000, MOST_BLOCKS = 6000, ARENAS = 3, MODEL_GRANULES = (9 << 20) / 64 };
@@ -131,9 +127,8 @@ static void model_classify(struct allocator *allocator)
         assert_int_equal(allocator_give(allocator, address, NULL), OMPRMA_ERR_ADDRESS);
 }
 
-static void random_steps_agree_with_the_model(void **state)
+TEST(random_steps_agree_with_the_model)
 {
-    (void)state;
     struct allocator *allocator = allocator_create();
     assert_non_null(allocator);
     for (int i = ARENAS - 1; i >= 0; i--)
@@ -159,12 +154,4 @@ static void random_steps_agree_with_the_model(void **state)
     for (int i = 0; i < ARENAS; i++)
         take(allocator, 1 * MIB + (i > 0 ? 3 * MIB : 0)); /* all free blocks are whole arenas */
     allocator_destroy(allocator);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_steps_agree_with_the_model),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

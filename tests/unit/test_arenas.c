@@ -1,11 +1,8 @@
 /* test_arenas.c: arenas between application and worker: how many there can be, what stays behind
  * when another is refused, and giving an empty one back without waiting. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <unistd.h>
 
+#include "test.h"
 #include "core_fixture.h"
 
 enum { ARENA = 1 << 20, BLOCKS_MOST = 200, LIMIT_S = 60 };
@@ -32,14 +29,13 @@ static const struct memory *memory_of(int worker)
     return &native->memory;
 }
 
-static void more_arenas_than_there_can_be(void **state)
+TEST(more_arenas_than_there_can_be)
 {
     const struct memory *memory;
     uint64_t attached, used;
     omprma_addr_t more;
     int count = 0, arenas;
 
-    (void)state;
     core_start(&(struct core_options){.arena = ARENA, .memory = UINT64_C(1) << 30});
     memory = memory_of(0);
     while (count < BLOCKS_MOST && fill_arena(&blocks[count]) == OMPRMA_OK)
@@ -64,13 +60,12 @@ static void more_arenas_than_there_can_be(void **state)
 }
 
 /* A worker that does not answer: what is free is free at once. */
-static void a_free_does_not_wait(void **state)
+TEST(a_free_does_not_wait)
 {
     enum { COUNT = 20 };
     const struct memory *memory;
     omprma_addr_t again;
 
-    (void)state;
     core_start(&(struct core_options){.arena = ARENA, .memory = UINT64_C(1) << 30});
     memory = memory_of(0);
     for (int i = 0; i < COUNT; i++)
@@ -89,9 +84,8 @@ static void a_free_does_not_wait(void **state)
 }
 
 /* More are given back than messages may be under way. */
-static void many_are_given_back(void **state)
+TEST(many_are_given_back)
 {
-    (void)state;
     core_start(&(struct core_options){.arena = ARENA, .memory = UINT64_C(1) << 30});
     for (int round = 0; round < 20; round++) {
         for (int i = 0; i < 30; i++)
@@ -104,16 +98,4 @@ static void many_are_given_back(void **state)
             core_release(0);
     }
     core_stop();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(more_arenas_than_there_can_be),
-        cmocka_unit_test(a_free_does_not_wait),
-        cmocka_unit_test(many_are_given_back),
-    };
-
-    alarm(LIMIT_S);
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

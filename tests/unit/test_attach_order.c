@@ -1,12 +1,9 @@
 /* test_attach_order.c: where attaching needs quiet, no access to a worker's memory begins while it
  * attaches an arena or gives one back, and it does neither while another worker accesses its
  * memory. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <unistd.h>
 
+#include "test.h"
 #include "core_fixture.h"
 
 enum { ARENA = 1 << 20, BYTES = 256 << 10, LOOKS = 200, LIMIT_S = 60 };
@@ -76,12 +73,11 @@ static omprma_queue_t *submit_behind_detach(bool needs_quiet, omprma_addr_t *blo
     return queue;
 }
 
-static void a_submit_waits_for_a_detach(void **state)
+TEST(a_submit_waits_for_a_detach)
 {
     omprma_addr_t block;
     omprma_queue_t *queue = submit_behind_detach(true, &block);
 
-    (void)state;
     assert_false(has_arrived(queue, block));
     core_release(0);
     assert_ok(omprma_queue_synchronize(queue));
@@ -90,12 +86,11 @@ static void a_submit_waits_for_a_detach(void **state)
 }
 
 /* Without it nobody waits, and the test above could see it. */
-static void where_attaching_needs_no_quiet_none_waits(void **state)
+TEST(where_attaching_needs_no_quiet_none_waits)
 {
     omprma_addr_t block;
     omprma_queue_t *queue = submit_behind_detach(false, &block);
 
-    (void)state;
     assert_true(has_arrived(queue, block));
     core_release(0);
     core_stop();
@@ -115,12 +110,11 @@ static omprma_queue_t *start_two(omprma_addr_t *from, omprma_addr_t *blocks, int
     return queue;
 }
 
-static void an_exchange_waits_for_a_detach(void **state)
+TEST(an_exchange_waits_for_a_detach)
 {
     omprma_addr_t from, blocks[4];
     omprma_queue_t *queue = start_two(&from, blocks, 4);
 
-    (void)state;
     core_hold(1);
     for (int i = 1; i < 4; i++)
         assert_ok(omprma_free(1, blocks[i]));
@@ -133,13 +127,12 @@ static void an_exchange_waits_for_a_detach(void **state)
     core_stop();
 }
 
-static void a_detach_waits_for_an_exchange(void **state)
+TEST(a_detach_waits_for_an_exchange)
 {
     omprma_addr_t from, blocks[5];
     omprma_queue_t *queue = start_two(&from, blocks, 5), *other = core_queue(1);
     int before = arenas_of(1);
 
-    (void)state;
     core_hold(0);
     assert_ok(omprma_exchange(queue, from, 1, blocks[0], BYTES));
     assert_ok(omprma_queue_flush(queue));
@@ -165,14 +158,13 @@ static void *grow(void *data)
 }
 
 /* A block that needs another arena. */
-static void an_attach_waits_for_an_exchange(void **state)
+TEST(an_attach_waits_for_an_exchange)
 {
     omprma_addr_t from, to, more = 0;
     omprma_queue_t *queue = start_two(&from, &to, 1);
     int before = arenas_of(1);
     pthread_t thread;
 
-    (void)state;
     core_hold(0);
     assert_ok(omprma_exchange(queue, from, 1, to, BYTES));
     assert_ok(omprma_queue_flush(queue));
@@ -188,13 +180,12 @@ static void an_attach_waits_for_an_exchange(void **state)
 
 /* Neither one that was sent, and whose end nobody has asked for, nor one that nobody has sent yet.
  */
-static void an_attach_behind_what_nobody_waits_for(void **state)
+TEST(an_attach_behind_what_nobody_waits_for)
 {
     omprma_addr_t from, to, more[2];
     omprma_queue_t *queue = start_two(&from, &to, 1);
     int before = arenas_of(1);
 
-    (void)state;
     assert_ok(omprma_exchange(queue, from, 1, to, BYTES));
     assert_ok(omprma_queue_flush(queue));
     fill_arenas(1, &more[0], 1);
@@ -240,13 +231,12 @@ static void wait_for_driver(void)
 }
 
 /* Who drives waits until the program lets its queue go, and the program needs the memory first. */
-static void an_attach_is_told_by_who_drives(void **state)
+TEST(an_attach_is_told_by_who_drives)
 {
     omprma_addr_t blocks[4], more = 0;
     omprma_queue_t *queue;
     pthread_t driver, grower;
 
-    (void)state;
     start(1);
     queue = core_queue(0);
     fill_arenas(0, blocks, 4);
@@ -264,20 +254,4 @@ static void an_attach_is_told_by_who_drives(void **state)
     omprma_hold_end(atomic_load(&held));
     pthread_join(driver, NULL);
     core_stop();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_submit_waits_for_a_detach),
-        cmocka_unit_test(where_attaching_needs_no_quiet_none_waits),
-        cmocka_unit_test(an_exchange_waits_for_a_detach),
-        cmocka_unit_test(a_detach_waits_for_an_exchange),
-        cmocka_unit_test(an_attach_waits_for_an_exchange),
-        cmocka_unit_test(an_attach_behind_what_nobody_waits_for),
-        cmocka_unit_test(an_attach_is_told_by_who_drives),
-    };
-
-    alarm(LIMIT_S);
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

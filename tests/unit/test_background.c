@@ -1,12 +1,9 @@
 /* test_background.c: the progress thread: there when it is asked for and needed, asleep else; what
  * is under way goes on by it while no other thread is inside omprma. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <dirent.h>
 #include <stdatomic.h>
 
+#include "test.h"
 #include "core_fixture.h"
 #include "host/queue/background.h"
 
@@ -50,11 +47,10 @@ static bool was_called(void)
     return atomic_load(&calls) > 0;
 }
 
-static void it_is_made_on_demand(void **state)
+TEST(it_is_made_on_demand)
 {
     int before;
 
-    (void)state;
     core_start(&(struct core_options){0});
     before = threads();
     core_stop();
@@ -74,13 +70,12 @@ static void it_is_made_on_demand(void **state)
 }
 
 /* On every way, again after it has fallen asleep, and not when it is not asked for any more. */
-static void what_is_under_way_goes_on(void **state)
+TEST(what_is_under_way_goes_on)
 {
     static unsigned char data[BYTES];
     omprma_queue_t *queue;
     omprma_addr_t there;
 
-    (void)state;
     core_start(&(struct core_options){0});
     queue = core_queue(0);
     there = core_alloc(0, BYTES);
@@ -126,9 +121,8 @@ static void *wait_for(void *queue)
     return (void *)(intptr_t)omprma_queue_synchronize(queue);
 }
 
-static void what_nobody_asks_for_is_sent(void **state)
+TEST(what_nobody_asks_for_is_sent)
 {
-    (void)state;
     core_start(&(struct core_options){.lanes = 3, .progress_thread = true});
     for (int waits = 0; waits < 2; waits++) {
         omprma_queue_t *queue[3] = {core_queue(0), core_queue(0), core_queue(0)};
@@ -152,12 +146,11 @@ static void what_nobody_asks_for_is_sent(void **state)
 }
 
 /* Nobody has asked for the end of what was sent either, and it is not looked for for ever. */
-static void it_sleeps_when_all_is_over(void **state)
+TEST(it_sleeps_when_all_is_over)
 {
     omprma_queue_t *queue;
     uint64_t looks;
 
-    (void)state;
     core_start(&(struct core_options){.progress_thread = true});
     queue = core_queue(0);
     assert_ok(launch(queue, KERNEL(kernel_nap), 100, 0, 0));
@@ -183,7 +176,7 @@ static void *ask(void *over)
     return NULL;
 }
 
-static void it_may_be_asked_for_at_any_time(void **state)
+TEST(it_may_be_asked_for_at_any_time)
 {
     omprma_queue_t *queue;
     omprma_addr_t there;
@@ -191,7 +184,6 @@ static void it_may_be_asked_for_at_any_time(void **state)
     atomic_bool over = false;
     pthread_t thread[2];
 
-    (void)state;
     core_start(&(struct core_options){0});
     queue = core_queue(0);
     there = core_alloc(0, 8);
@@ -214,17 +206,4 @@ static void it_may_be_asked_for_at_any_time(void **state)
         pthread_join(thread[i], NULL);
     assert_ok(omprma_queue_destroy(queue));
     core_stop();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_is_made_on_demand),
-        cmocka_unit_test(what_is_under_way_goes_on),
-        cmocka_unit_test(what_nobody_asks_for_is_sent),
-        cmocka_unit_test(it_sleeps_when_all_is_over),
-        cmocka_unit_test(it_may_be_asked_for_at_any_time),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

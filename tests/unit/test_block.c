@@ -1,9 +1,5 @@
 /* test_block.c: which block an address lies in, and whose it is; blocks do not overlap. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
+#include "test.h"
 #include "face/driver/block.h"
 
 static char some_module, some_context;
@@ -16,12 +12,11 @@ static enum block_result add(struct blocks *blocks, omprma_addr_t address, size_
         &(struct block){.address = address, .bytes = bytes, .owner = owner, .part_of = part_of});
 }
 
-static void an_address_lies_in_one(void **state)
+TEST(an_address_lies_in_one)
 {
     struct blocks blocks;
     struct block found;
 
-    (void)state;
     blocks_open(&blocks);
     assert_int_equal(add(&blocks, 1000, 100, NULL, NULL), BLOCK_ADDED);
     assert_int_equal(add(&blocks, 1100, 50, NULL, NULL), BLOCK_ADDED);
@@ -36,12 +31,11 @@ static void an_address_lies_in_one(void **state)
     assert_false(blocks_find(&blocks, 1000, &found));
 }
 
-static void none_overlap(void **state)
+TEST(none_overlap)
 {
     struct blocks blocks;
     struct block found;
 
-    (void)state;
     blocks_open(&blocks);
     assert_int_equal(add(&blocks, 1000, 100, NULL, NULL), BLOCK_ADDED);
     assert_int_equal(add(&blocks, 1000, 100, NULL, NULL), BLOCK_OVERLAPS);
@@ -58,12 +52,11 @@ static void none_overlap(void **state)
 
 /* The program frees what it allocated, by where it begins; modules and contexts take theirs along.
  */
-static void each_goes_with_its_owner(void **state)
+TEST(each_goes_with_its_owner)
 {
     struct blocks blocks;
     struct block found;
 
-    (void)state;
     blocks_open(&blocks);
     assert_int_equal(add(&blocks, 1000, 100, &some_context, NULL), BLOCK_ADDED);
     assert_int_equal(add(&blocks, 2000, 100, &some_context, NULL), BLOCK_ADDED);
@@ -80,14 +73,4 @@ static void each_goes_with_its_owner(void **state)
     assert_true(blocks_take_any(&blocks, &some_context, &some_module, &found));
     assert_int_equal(found.address, 5000);
     assert_false(blocks_take_any(&blocks, &some_context, &some_module, &found));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_address_lies_in_one),
-        cmocka_unit_test(none_overlap),
-        cmocka_unit_test(each_goes_with_its_owner),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,10 @@
 /* test_bootstrap.c: what processes tell each other at start-up, each a thread here, with a pipe
  * from each to each. Only the hub exchanges anything with others. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <pthread.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "test.h"
 #include "base/error.h"
 #include "control/bootstrap.h"
 
@@ -89,9 +86,8 @@ static void run(int broken)
                 close(pipes[from][to][end]);
 }
 
-static void each_hears_what_is_for_it(void **state)
+TEST(each_hears_what_is_for_it)
 {
-    (void)state;
     run(BROKEN);
     for (int rank = 0; rank < RANKS; rank++) {
         assert_int_equal(seen[rank].status, OMPRMA_OK);
@@ -104,20 +100,9 @@ static void each_hears_what_is_for_it(void **state)
     }
 }
 
-static void an_error_ends_the_call(void **state)
+TEST(an_error_ends_the_call)
 {
-    (void)state;
     run(0);
     assert_int_equal(seen[HUB].status, OMPRMA_ERR_MPI);
     assert_int_equal(seen[HUB].gathered[1], 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_hears_what_is_for_it),
-        cmocka_unit_test(an_error_ends_the_call),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

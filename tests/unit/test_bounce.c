@@ -1,13 +1,9 @@
 /* test_bounce.c: memory for small reads is made in slabs that a device's driver locks, is used
  * again, and is unlocked at the end. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "test.h"
 #include "worker/session.h"
 
 enum { BLOCK = 16 << 10, MANY = 100, SLABS_MOST = MANY };
@@ -54,13 +50,12 @@ static int start(void **state)
 }
 
 /* All at once: none lies in another one. */
-static void blocks_are_apart_and_locked(void **state)
+TEST(blocks_are_apart_and_locked)
 {
     struct worker_device device = {.backend = &locks};
     struct session session = {0};
     char *memory[MANY];
 
-    (void)state;
     for (int i = 0; i < MANY; i++) {
         memory[i] = bounce_take(&session, &device, i % 2 ? BLOCK : 8);
         assert_non_null(memory[i]);
@@ -77,13 +72,12 @@ static void blocks_are_apart_and_locked(void **state)
     assert_int_equal(unlocked, slabs);
 }
 
-static void the_last_one_is_used_again(void **state)
+TEST(the_last_one_is_used_again)
 {
     struct worker_device device = {.backend = &locks};
     struct session session = {0};
     void *memory = bounce_take(&session, &device, 8);
 
-    (void)state;
     for (int i = 0; i < MANY; i++) {
         bounce_give(&session, memory);
         assert_ptr_equal(bounce_take(&session, &device, BLOCK), memory);
@@ -92,13 +86,12 @@ static void the_last_one_is_used_again(void **state)
     assert_int_equal(slabs, 1);
 }
 
-static void larger_ones_are_of_the_heap(void **state)
+TEST(larger_ones_are_of_the_heap)
 {
     struct worker_device device = {.backend = &locks};
     struct session session = {0};
     void *memory = bounce_take(&session, &device, BLOCK + 1);
 
-    (void)state;
     assert_non_null(memory);
     bounce_give(&session, memory);
     bounce_free_all(&session);
@@ -106,13 +99,12 @@ static void larger_ones_are_of_the_heap(void **state)
 }
 
 /* After a fault the driver unlocks nothing more; what has no driver locks nothing. */
-static void not_all_is_unlocked(void **state)
+TEST(not_all_is_unlocked)
 {
     struct worker_device lost = {.backend = &locks}, other = {.backend = &plain};
     struct session session = {0}, second = {0};
     void *memory;
 
-    (void)state;
     assert_non_null(bounce_take(&session, &lost, 8));
     lost.lost = true;
     bounce_free_all(&session);
@@ -124,14 +116,4 @@ static void not_all_is_unlocked(void **state)
     assert_int_equal(slabs, 1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(blocks_are_apart_and_locked, start),
-        cmocka_unit_test_setup(the_last_one_is_used_again, start),
-        cmocka_unit_test_setup(larger_ones_are_of_the_heap, start),
-        cmocka_unit_test_setup(not_all_is_unlocked, start),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_EACH(start, NULL)

@@ -1,12 +1,9 @@
 /* test_bounds.c: what a program appends without ever waiting stays bounded, on both sides, and
  * comes to its end all the same. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <stdio.h>
 #include <unistd.h>
 
+#include "test.h"
 #include "core_fixture.h"
 
 enum {
@@ -88,11 +85,10 @@ static void append(omprma_queue_t *queue, int way, omprma_addr_t there)
     assert_ok(omprma_queue_flush(queue));
 }
 
-static void messages_that_are_not_executed_are_few(void **state)
+TEST(messages_that_are_not_executed_are_few)
 {
     enum { COUNT = QUEUE_SENT_MOST + 60 };
 
-    (void)state;
     for (int way = 0; way < WAYS; way++) {
         omprma_queue_t *queue;
         omprma_addr_t there;
@@ -126,12 +122,11 @@ static void messages_that_are_not_executed_are_few(void **state)
 }
 
 /* Nobody waits for the results that tell how far the worker is. */
-static void small_submits_are_not_waited_for(void **state)
+TEST(small_submits_are_not_waited_for)
 {
     omprma_queue_t *queue;
     omprma_addr_t there;
 
-    (void)state;
     core_start(&(struct core_options){0});
     core_choose(0, 512, true);
     queue = core_queue(0);
@@ -149,14 +144,13 @@ static void small_submits_are_not_waited_for(void **state)
 /* ---- who holds back has asked ---- */
 
 /* The result that was asked for gives back less than has left since. */
-static void a_result_that_is_not_enough(void **state)
+TEST(a_result_that_is_not_enough)
 {
     struct limits limits = limits_usual;
     omprma_queue_t *queue;
     omprma_addr_t there;
     struct gate gate;
 
-    (void)state;
     limits.unknown = 4;
     limits.mark_commands = 1;
     core_start(&(struct core_options){.limits = &limits});
@@ -185,7 +179,7 @@ static void *synchronize(void *queue)
 
 /* Behind a message that nobody asks a result of, and that cannot leave yet: the thread that waits
  * has it leave as well. */
-static void what_others_append_while_one_waits(void **state)
+TEST(what_others_append_while_one_waits)
 {
     struct limits limits = limits_usual;
     omprma_queue_t *queue, *other;
@@ -193,7 +187,6 @@ static void what_others_append_while_one_waits(void **state)
     pthread_t thread;
     bool waits = false;
 
-    (void)state;
     limits.window = limits.ask_each = 1;
     core_start(&(struct core_options){.limits = &limits});
     core_choose(0, 512, true);
@@ -280,11 +273,10 @@ static void check_others(omprma_queue_t *other, omprma_addr_t there)
     }
 }
 
-static void a_full_queue_holds_who_appends(void **state)
+TEST(a_full_queue_holds_who_appends)
 {
     enum { COUNT = 3000, CALLERS = 3 };
 
-    (void)state;
     for (int lanes = 1; lanes <= 3; lanes += 2) {
         omprma_queue_t *queue, *other;
         omprma_addr_t there, other_there;
@@ -343,7 +335,7 @@ static void *broadcast_once(void *data)
 }
 
 /* Although the first of its queues is empty. */
-static void a_broadcast_needs_room_in_each_queue(void **state)
+TEST(a_broadcast_needs_room_in_each_queue)
 {
     static struct broadcaster self;
     omprma_queue_t *other;
@@ -352,7 +344,6 @@ static void a_broadcast_needs_room_in_each_queue(void **state)
     struct gate gate;
     uint64_t count = 0;
 
-    (void)state;
     core_start(&(struct core_options){.workers = 2});
     self.over = false;
     for (int i = 0; i < 2; i++) {
@@ -381,13 +372,12 @@ static void a_broadcast_needs_room_in_each_queue(void **state)
     core_stop();
 }
 
-static void a_failure_lets_them_go(void **state)
+TEST(a_failure_lets_them_go)
 {
     omprma_queue_t *queue;
     omprma_addr_t there;
     uint64_t count = 0;
 
-    (void)state;
     core_make_hole();
     core_start(&(struct core_options){0});
     core_choose(0, 512, true);
@@ -418,13 +408,12 @@ static void a_failure_lets_them_go(void **state)
 
 /* A failure, and so many messages behind it that one of them, or the reset, brings a result that
  * nobody waits for: the failure is told once, and the queue is well again. */
-static void failures_before_marked_messages(void **state)
+TEST(failures_before_marked_messages)
 {
     omprma_queue_t *queue;
     omprma_addr_t there;
     uint64_t count = 0;
 
-    (void)state;
     core_make_hole();
     core_start(&(struct core_options){0});
     core_choose(0, 512, true);
@@ -457,13 +446,12 @@ static void failures_before_marked_messages(void **state)
 enum { MANY = 3 * QUEUE_ENTRIES_MOST };
 
 /* Retrieves behind a segment that is still open. */
-static void retrieves_behind_an_open_message(void **state)
+TEST(retrieves_behind_an_open_message)
 {
     omprma_queue_t *queue;
     omprma_addr_t there;
     unsigned char *into = calloc(MANY, 1000);
 
-    (void)state;
     assert_non_null(into);
     for (int way = 0; way < 2; way++) {
         core_start(&(struct core_options){0});
@@ -486,11 +474,10 @@ static void retrieves_behind_an_open_message(void **state)
 
 /* Queues of two devices that wait for each other, exchange and launch, with thousands of operations
  * under way and none of them waited for. Each of them adds one, behind the one before. */
-static void chains_across_queues(void **state)
+TEST(chains_across_queues)
 {
     enum { QUEUES = 4, STEPS = 800 };
 
-    (void)state;
     for (int way = 0; way < 4; way++) {
         omprma_queue_t *queue[QUEUES];
         struct draw random = {.state = 5};
@@ -528,22 +515,4 @@ static void chains_across_queues(void **state)
         omprma_event_destroy(event);
         core_stop();
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(messages_that_are_not_executed_are_few),
-        cmocka_unit_test(small_submits_are_not_waited_for),
-        cmocka_unit_test(a_result_that_is_not_enough),
-        cmocka_unit_test(what_others_append_while_one_waits),
-        cmocka_unit_test(a_full_queue_holds_who_appends),
-        cmocka_unit_test(a_broadcast_needs_room_in_each_queue),
-        cmocka_unit_test(a_failure_lets_them_go),
-        cmocka_unit_test(failures_before_marked_messages),
-        cmocka_unit_test(retrieves_behind_an_open_message),
-        cmocka_unit_test(chains_across_queues),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,7 @@
 /* test_broadcast.c: the same data to many devices, in the order of each queue. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <stdio.h>
 
+#include "test.h"
 #include "core_fixture.h"
 #include "worker/native/crash.h"
 
@@ -59,12 +56,11 @@ static void check_round(struct draw *random, uint64_t bytes, size_t count)
     }
 }
 
-static void everybody_gets_it(void **state)
+TEST(everybody_gets_it)
 {
     static const uint64_t sizes[] = {1, 4096, 65536, 65537, 300001, 1 << 20, 3000007, BYTES_MOST};
     struct draw random = {.state = 3};
 
-    (void)state;
     for (enum config_exchange way = EXCHANGE_PUT; way < EXCHANGE_WAYS; way++) {
         open_all(way, way == EXCHANGE_GET ? 8192 : 0, way != EXCHANGE_SEND);
         for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
@@ -81,11 +77,10 @@ static void everybody_gets_it(void **state)
 }
 
 /* Data leaves the application once. */
-static void one_submit_for_all(void **state)
+TEST(one_submit_for_all)
 {
     uint64_t submitted = 0;
 
-    (void)state;
     open_all(EXCHANGE_PUT, 0, true);
     core_count();
     assert_ok(omprma_broadcast(queues, there, DEVICES, data, BYTES_MOST));
@@ -103,9 +98,8 @@ static void no_wake(void)
 }
 
 /* A receiver's failure, of work before the broadcast, is everybody's: nothing goes out. */
-static void a_failed_receiver(void **state)
+TEST(a_failed_receiver)
 {
-    (void)state;
     assert_ok(crash_install(no_wake));
     open_all(EXCHANGE_PUT, 0, true);
     memset(data, 1, BYTES_MOST);
@@ -128,9 +122,8 @@ static void a_failed_receiver(void **state)
 }
 
 /* The first device cannot take the data: nobody has it, and everybody says so. */
-static void a_failed_first_device(void **state)
+TEST(a_failed_first_device)
 {
-    (void)state;
     for (enum config_exchange way = EXCHANGE_PUT; way < EXCHANGE_APPLICATION; way++) {
         uint64_t bytes = way == EXCHANGE_PUT ? BYTES_MOST : 200000; /* many pieces, one */
         omprma_addr_t to[DEVICES];
@@ -151,12 +144,11 @@ static void a_failed_first_device(void **state)
     }
 }
 
-static void wrong_arguments(void **state)
+TEST(wrong_arguments)
 {
     omprma_queue_t *some[2];
     omprma_addr_t to[2];
 
-    (void)state;
     open_all(EXCHANGE_PUT, 0, true);
     assert_ok(omprma_broadcast(queues, there, 0, data, 100));
     assert_ok(omprma_broadcast(queues, there, DEVICES, NULL, 0));
@@ -178,15 +170,4 @@ static void wrong_arguments(void **state)
     for (int i = 0; i < DEVICES; i++)
         assert_ok(omprma_queue_synchronize(queues[i])); /* no queue has failed */
     close_all();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(everybody_gets_it), cmocka_unit_test(one_submit_for_all),
-        cmocka_unit_test(a_failed_receiver), cmocka_unit_test(a_failed_first_device),
-        cmocka_unit_test(wrong_arguments),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,11 @@
 /* test_check.c: OMPRMA_CHECK=full: each mistake is found, once and in words that say where, and
  * programs without mistakes have no findings and the same results. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include <omprma_private/check.h>
 
+#include "test.h"
 #include "base/log.h"
 #include "core_fixture.h"
 #include "host/check/check.h"
@@ -68,11 +65,10 @@ static uint64_t found(void)
 
 /* ---- each of them --------------------------------------------------------------------------- */
 
-static void bytes_beside_a_block(void **state)
+TEST(bytes_beside_a_block)
 {
     static const uint64_t sizes[] = {1, 64, BYTES, 4096, LARGE};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
         omprma_addr_t block;
         omprma_queue_t *queue;
@@ -91,12 +87,11 @@ static void bytes_beside_a_block(void **state)
     }
 }
 
-static void words_of_a_block(void **state)
+TEST(words_of_a_block)
 {
     omprma_queue_t *queue;
     omprma_addr_t block;
 
-    (void)state;
     begin(1, true);
     queue = core_queue(0);
     omprma_check_place("prog.c:10", "x");
@@ -118,13 +113,12 @@ static void words_of_a_block(void **state)
     end(2);
 }
 
-static void freed_memory(void **state)
+TEST(freed_memory)
 {
     omprma_queue_t *queue;
     omprma_addr_t block, large;
     unsigned char byte;
 
-    (void)state;
     begin(1, true);
     queue = core_queue(0);
     block = core_alloc(0, BYTES);
@@ -146,12 +140,11 @@ static void freed_memory(void **state)
     end(4);
 }
 
-static void memory_of_another_device(void **state)
+TEST(memory_of_another_device)
 {
     omprma_queue_t *queue;
     omprma_addr_t block;
 
-    (void)state;
     begin(2, true);
     queue = core_queue(0);
     block = core_alloc(1, BYTES);
@@ -164,13 +157,12 @@ static void memory_of_another_device(void **state)
 }
 
 /* Arguments of array sections may point beside what they stand for. */
-static void arguments_that_point_beside(void **state)
+TEST(arguments_that_point_beside)
 {
     omprma_addr_t live, freed;
     const char *const names[] = {NULL, ";list;prog.c;3;4;;"};
     omprma_queue_t *queue;
 
-    (void)state;
     begin(1, true);
     queue = core_queue(0);
     live = core_alloc(0, BYTES);
@@ -190,13 +182,12 @@ static void arguments_that_point_beside(void **state)
 }
 
 /* What is read before anything was written is the pattern of new memory. */
-static void new_memory(void **state)
+TEST(new_memory)
 {
     unsigned char data[BYTES] = {0};
     omprma_queue_t *queue;
     omprma_addr_t block;
 
-    (void)state;
     begin(1, true);
     queue = core_queue(0);
     block = core_alloc(0, BYTES);
@@ -208,9 +199,8 @@ static void new_memory(void **state)
     end(0);
 }
 
-static void what_is_left(void **state)
+TEST(what_is_left)
 {
-    (void)state;
     begin(1, true);
     omprma_check_place("prog.c:10", "x");
     core_alloc(0, BYTES);
@@ -231,11 +221,10 @@ static void what_is_left(void **state)
 
 /* ---- no mistakes ---------------------------------------------------------------------------- */
 
-static void nothing_when_it_is_off(void **state)
+TEST(nothing_when_it_is_off)
 {
     omprma_addr_t block;
 
-    (void)state;
     begin(1, false);
     assert_false(omprma_check_wanted());
     assert_null(core_device(0)->check);
@@ -256,12 +245,11 @@ static void allocate(void *data, omprma_status_t status)
 }
 
 /* Callbacks must not wait, and need not. */
-static void blocks_of_callbacks(void **state)
+TEST(blocks_of_callbacks)
 {
     omprma_queue_t *queue;
     omprma_addr_t block[2] = {0};
 
-    (void)state;
     begin(1, true);
     queue = core_queue(0);
     for (int i = 0; i < 300; i++) {
@@ -276,11 +264,10 @@ static void blocks_of_callbacks(void **state)
 }
 
 /* Freed memory is kept, but not when there is none left. */
-static void a_full_device(void **state)
+TEST(a_full_device)
 {
     omprma_addr_t block;
 
-    (void)state;
     setenv("OMPRMA_CHECK", "full", 1);
     core_start(&(struct core_options){.arena = 8 << 20, .memory = 8 << 20});
     before = findings_count();
@@ -356,11 +343,10 @@ static void step(struct model *blocks, struct draw *from, omprma_queue_t **queue
     }
 }
 
-static void a_random_program(void **state)
+TEST(a_random_program)
 {
     struct draw from = {.state = 20260817};
 
-    (void)state;
     for (int round = 0; round < 3; round++) {
         struct model blocks[BLOCKS] = {0};
         omprma_queue_t *queues[QUEUES];
@@ -384,23 +370,4 @@ static void a_random_program(void **state)
         }
         end(0);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bytes_beside_a_block),
-        cmocka_unit_test(words_of_a_block),
-        cmocka_unit_test(freed_memory),
-        cmocka_unit_test(memory_of_another_device),
-        cmocka_unit_test(arguments_that_point_beside),
-        cmocka_unit_test(new_memory),
-        cmocka_unit_test(what_is_left),
-        cmocka_unit_test(nothing_when_it_is_off),
-        cmocka_unit_test(blocks_of_callbacks),
-        cmocka_unit_test(a_full_device),
-        cmocka_unit_test(a_random_program),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

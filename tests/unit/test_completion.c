@@ -1,11 +1,8 @@
 /* test_completion.c: callbacks of queues come once, in order, one at a time, with the right status,
  * outside the lock, and may start further work. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <stdatomic.h>
 
+#include "test.h"
 #include "core_fixture.h"
 
 enum { BYTES = 100000, ROUNDS = 300 };
@@ -44,13 +41,12 @@ static void wait_for_calls(omprma_queue_t *queue, int calls)
 }
 
 /* Without a flush, without a wait: whatever the queue holds. */
-static void they_come_by_themselves(void **state)
+TEST(they_come_by_themselves)
 {
     static unsigned char data[BYTES];
     omprma_queue_t *queue;
     omprma_addr_t there;
 
-    (void)state;
     start(1);
     queue = core_queue(0);
     there = core_alloc(0, BYTES);
@@ -71,13 +67,12 @@ static void they_come_by_themselves(void **state)
 }
 
 /* Each shares the fate of what was before it, and of nothing else. */
-static void they_tell_how_it_ended(void **state)
+TEST(they_tell_how_it_ended)
 {
     char byte;
     omprma_queue_t *queue;
     omprma_addr_t there;
 
-    (void)state;
     start(1);
     core_make_hole();
     queue = core_queue(0);
@@ -120,13 +115,12 @@ static void next_step(void *data, omprma_status_t status)
     assert_ok(omprma_queue_notify(chain->queue, next_step, chain));
 }
 
-static void they_may_go_on(void **state)
+TEST(they_may_go_on)
 {
     uint64_t count = 0;
     struct chain chain = {.left = ROUNDS};
     bool done;
 
-    (void)state;
     start(1);
     chain.queue = core_queue(0);
     chain.there = core_alloc(0, 8);
@@ -142,12 +136,11 @@ static void they_may_go_on(void **state)
 }
 
 /* Nothing is left out when the runtime ends, or when the device is lost. */
-static void none_is_forgotten(void **state)
+TEST(none_is_forgotten)
 {
     omprma_queue_t *queue;
     omprma_addr_t there;
 
-    (void)state;
     start(2);
     queue = core_queue(0);
     there = core_alloc(0, 8);
@@ -177,13 +170,12 @@ static void none_is_forgotten(void **state)
 }
 
 /* Those that gather leave together, when somebody makes progress; the last one at the end. */
-static void they_gather(void **state)
+TEST(they_gather)
 {
     uint64_t value = 7, left;
     omprma_queue_t *queue;
     omprma_addr_t there;
 
-    (void)state;
     start(1);
     queue = core_queue(0);
     there = core_alloc(0, 8);
@@ -205,17 +197,4 @@ static void they_gather(void **state)
     core_stop();
     assert_int_equal(seen.calls, 11);
     assert_int_equal(seen.failed, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(they_come_by_themselves),
-        cmocka_unit_test(they_tell_how_it_ended),
-        cmocka_unit_test(they_may_go_on),
-        cmocka_unit_test(none_is_forgotten),
-        cmocka_unit_test(they_gather),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

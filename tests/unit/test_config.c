@@ -1,13 +1,10 @@
 /* test_config.c: the settings: defaults, every kind of value, refusals, unknown names, help. */
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "test.h"
 #include "base/config.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -42,9 +39,8 @@ static void assert_error(omprma_status_t status, const char *part)
         fail_msg("\"%s\" does not hold \"%s\"", error_text(), part);
 }
 
-static void defaults_without_environment(void **state)
+TEST(defaults_without_environment)
 {
-    (void)state;
     struct config config;
     memset(&config, 0x55, sizeof(config));
     assert_int_equal(config_load(&config), OMPRMA_OK);
@@ -58,9 +54,8 @@ static void defaults_without_environment(void **state)
     assert_string_equal(config.trace, "");
 }
 
-static void values_of_every_kind(void **state)
+TEST(values_of_every_kind)
 {
-    (void)state;
     struct config config;
     setenv("OMPRMA_DATA", "two-sided", 1);
     setenv("OMPRMA_OSC", "RDMA", 1);
@@ -89,9 +84,8 @@ static void values_of_every_kind(void **state)
     assert_int_equal(config.spin_us, 5); /* empty counts as unset */
 }
 
-static void refused_values_leave_config_alone(void **state)
+TEST(refused_values_leave_config_alone)
 {
-    (void)state;
     static const struct {
         const char *name, *value, *says;
     } cases[] = {
@@ -122,12 +116,11 @@ static void refused_values_leave_config_alone(void **state)
     }
 }
 
-static void sets_hold_known_words_only(void **state)
+TEST(sets_hold_known_words_only)
 {
     static const char *const bad[] = {"cuda,", ",cuda", "native cuda", "cuda,hip", ",", "cud"};
     struct config config;
 
-    (void)state;
     assert_int_equal(config_load(&config), OMPRMA_OK);
     assert_int_equal(config.backends, 1 << BACKEND_NATIVE);
     setenv("OMPRMA_BACKENDS", "cuda", 1);
@@ -137,9 +130,8 @@ static void sets_hold_known_words_only(void **state)
         assert_error(config_check("BACKENDS", bad[i]), "allowed: native|cuda, some of them");
 }
 
-static void long_text_is_refused(void **state)
+TEST(long_text_is_refused)
 {
-    (void)state;
     char text[CONFIG_TEXT_BYTES + 1];
     memset(text, 'x', sizeof(text));
     text[CONFIG_TEXT_BYTES] = '\0';
@@ -148,9 +140,8 @@ static void long_text_is_refused(void **state)
     assert_int_equal(config_check("TRACE", text), OMPRMA_OK);
 }
 
-static void check_knows_every_name(void **state)
+TEST(check_knows_every_name)
 {
-    (void)state;
     for (size_t i = 0; i < NAMES; i++)
         assert_int_equal(config_check(known[i].name, ""), OMPRMA_OK);
     assert_int_equal(config_check("DATA", "rma"), OMPRMA_OK);
@@ -163,9 +154,8 @@ static void check_knows_every_name(void **state)
     assert_error(config_check(longest, "1"), "is not a setting");
 }
 
-static void sizes(void **state)
+TEST(sizes)
 {
-    (void)state;
     static const struct {
         const char *text;
         int64_t bytes; /* -1: refused */
@@ -222,9 +212,8 @@ static const char *load_and_read(void)
     return text;
 }
 
-static void unknown_variables_are_reported_once(void **state)
+TEST(unknown_variables_are_reported_once)
 {
-    (void)state;
     setenv("OMPRMA_LANE", "3", 1);
     setenv("OMPRMA_INLINE_SUBMITS", "3", 1);
     setenv("OMPRMA_DATA", "auto", 1);
@@ -241,9 +230,8 @@ static void unknown_variables_are_reported_once(void **state)
     assert_string_equal(load_and_read(), "");
 }
 
-static void help_names_everything(void **state)
+TEST(help_names_everything)
 {
-    (void)state;
     char *text = NULL;
     size_t bytes = 0;
     FILE *out = open_memstream(&text, &bytes);
@@ -262,18 +250,4 @@ static void help_names_everything(void **state)
     free(text);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(defaults_without_environment, clear_environment),
-        cmocka_unit_test_setup(values_of_every_kind, clear_environment),
-        cmocka_unit_test_setup(refused_values_leave_config_alone, clear_environment),
-        cmocka_unit_test_setup(sets_hold_known_words_only, clear_environment),
-        cmocka_unit_test_setup(long_text_is_refused, clear_environment),
-        cmocka_unit_test_setup(check_knows_every_name, clear_environment),
-        cmocka_unit_test_setup(sizes, clear_environment),
-        cmocka_unit_test_setup(unknown_variables_are_reported_once, clear_environment),
-        cmocka_unit_test_setup(help_names_everything, clear_environment),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_EACH(clear_environment, NULL)

@@ -1,11 +1,8 @@
 /* test_cost.c: what is made of samples: one disturbed sample changes nothing, a line holds at all
  * sizes, and thresholds are where lines cross. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <stdlib.h>
 
+#include "test.h"
 #include "host/choice/cost.h"
 
 static struct cost_samples taken(const double *us, int count)
@@ -20,11 +17,10 @@ static struct cost_samples taken(const double *us, int count)
 #define TAKEN(...)                                                                                 \
     taken((const double[]){__VA_ARGS__}, (int)(sizeof((double[]){__VA_ARGS__}) / sizeof(double)))
 
-static void one_disturbed_sample_changes_nothing(void **state)
+TEST(one_disturbed_sample_changes_nothing)
 {
     struct cost_samples clean = TAKEN(10, 10.2, 10.1, 10.3, 10);
 
-    (void)state;
     for (int at = 0; at < 5; at++) {
         double us[] = {10, 10.2, 10.1, 10.3, 10};
         struct cost_samples disturbed;
@@ -39,11 +35,10 @@ static void one_disturbed_sample_changes_nothing(void **state)
     assert_true(cost_spread(&clean) < 0.03);
 }
 
-static void few_samples_and_too_many(void **state)
+TEST(few_samples_and_too_many)
 {
     struct cost_samples samples = {0};
 
-    (void)state;
     assert_true(cost_of(&samples) == 0 && cost_spread(&samples) == 0);
     cost_sample(&samples, 7);
     assert_true(cost_of(&samples) == 7 && cost_spread(&samples) == 0);
@@ -76,34 +71,31 @@ static bool is_about(double a, double b)
     return a > 0.999 * b && a < 1.001 * b;
 }
 
-static void a_line_holds_at_all_sizes(void **state)
+TEST(a_line_holds_at_all_sizes)
 {
     struct cost cost = through(5 + 16 * 0.5, 5 + 128 * 0.5), unknown = {0};
 
-    (void)state;
     for (uint64_t kib = 1; kib < UINT64_C(1) << 30; kib *= 3)
         assert_true(is_about(cost_at(&cost, kib << 10), 5 + 0.5 * (double)kib));
     assert_int_equal(cost.samples, 5);
     assert_true(cost_at(&unknown, 4096) == 0);
 }
 
-static void lines_through_noise(void **state)
+TEST(lines_through_noise)
 {
     struct cost falls = through(20, 10), steep = through(10, 200);
 
-    (void)state;
     assert_true(is_about(cost_at(&falls, 8), 10)); /* more data never takes less time */
     assert_true(is_about(cost_at(&falls, 1 << 30), 10));
     assert_true(cost_at(&steep, 8) > 2); /* latency is never free */
     assert_true(is_about(cost_at(&steep, 128 << 10), 200));
 }
 
-static void too_few_samples_say_nothing(void **state)
+TEST(too_few_samples_say_nothing)
 {
     struct cost_samples two = TAKEN(5, 5), enough = TAKEN(5, 5, 5, 6), large = TAKEN(50, 50, 50);
     struct cost cost = cost_line(&two, 16 << 10, &large, 128 << 10);
 
-    (void)state;
     assert_true(cost.us == 0 && cost.us_per_kib == 0);
     cost = cost_line(&enough, 16 << 10, &two, 128 << 10); /* it holds for all sizes then */
     assert_true(cost.us == 5 && cost.us_per_kib == 0);
@@ -116,21 +108,19 @@ static void too_few_samples_say_nothing(void **state)
 
 static const double near = 1.25;
 
-static void one_sided_from_where_lines_cross(void **state)
+TEST(one_sided_from_where_lines_cross)
 {
     struct cost flat = {.us = 18, .us_per_kib = 0.1}, steep = {.us = 8, .us_per_kib = 0.3};
 
-    (void)state;
     assert_int_equal(cost_rma_from(&flat, &steep, 1), 64 << 10);    /* they meet at 50 KiB */
     assert_int_equal(cost_rma_from(&flat, &steep, near), 32 << 10); /* with a quarter, at 29 */
     assert_true(cost_rma_from(&steep, &flat, near) == COST_NEVER);  /* large data decides */
 }
 
-static void two_sided_has_to_win_by_a_quarter(void **state)
+TEST(two_sided_has_to_win_by_a_quarter)
 {
     struct cost two_sided = {.us = 100}, close = {.us = 124}, clear = {.us = 126};
 
-    (void)state;
     assert_true(cost_two_sided_ratio(true) == near);
     assert_int_equal(cost_rma_from(&close, &two_sided, near), 0);
     assert_true(cost_rma_from(&clear, &two_sided, near) == COST_NEVER);
@@ -140,23 +130,21 @@ static void two_sided_has_to_win_by_a_quarter(void **state)
     assert_int_equal(cost_rma_from(&close, &two_sided, cost_two_sided_ratio(false)), 0);
 }
 
-static void what_is_unknown_goes_one_sided(void **state)
+TEST(what_is_unknown_goes_one_sided)
 {
     struct cost known = {.us = 1}, unknown = {0};
 
-    (void)state;
     assert_int_equal(cost_rma_from(&known, &unknown, near), 0);
     assert_int_equal(cost_rma_from(&unknown, &known, near), 0);
     assert_int_equal(cost_rma_from(&unknown, &unknown, near), 0);
 }
 
-static void messages_up_to_where_lines_meet(void **state)
+TEST(messages_up_to_where_lines_meet)
 {
     struct cost small = {.us = 1, .us_per_kib = 2}, rma = {.us = 1.5, .us_per_kib = 0.1},
                 two_sided = {.us = 1.1}, equal = {.us = 2}, unknown = {0};
     struct cost_others others = {.rma = &rma, .two_sided = &two_sided};
 
-    (void)state;
     assert_int_equal(cost_inline_most(&small, false, 0, &others), 256);
     assert_int_equal(cost_inline_most(&small, true, 0, &others), 512);
     others.rma_from = 512; /* below that data goes two-sided */
@@ -182,11 +170,10 @@ static void messages_up_to_where_lines_meet(void **state)
 
 /* A start with noise: one sample in ten takes ten times as long, and all have a tenth more or less.
  * A path that is slower is hardly ever thought to be the faster one by a quarter. */
-static void noisy_starts_choose_well(void **state)
+TEST(noisy_starts_choose_well)
 {
     int wrong = 0;
 
-    (void)state;
     srand(9);
     for (int start = 0; start < 1000; start++) {
         const double true_us[] = {10, 10.0 + (start % 100) / 5.0};
@@ -205,22 +192,4 @@ static void noisy_starts_choose_well(void **state)
         wrong += true_us[1] > 14 && cost_rma_from(&costs[1], &costs[0], near) == 0;
     }
     assert_true(wrong <= 5);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_disturbed_sample_changes_nothing),
-        cmocka_unit_test(few_samples_and_too_many),
-        cmocka_unit_test(a_line_holds_at_all_sizes),
-        cmocka_unit_test(lines_through_noise),
-        cmocka_unit_test(too_few_samples_say_nothing),
-        cmocka_unit_test(one_sided_from_where_lines_cross),
-        cmocka_unit_test(two_sided_has_to_win_by_a_quarter),
-        cmocka_unit_test(what_is_unknown_goes_one_sided),
-        cmocka_unit_test(messages_up_to_where_lines_meet),
-        cmocka_unit_test(noisy_starts_choose_well),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,24 +3,20 @@
  * order, images, modules, questions, faults, and each call of the driver failing. That the real
  * driver and real GPUs do the same is not shown here.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <elf.h>
 #include <stdio.h>
 
+#include "test.h"
 #include "base/cuda_questions.h"
 #include "cuda_fixture.h"
 
 /* ---- data ---- */
 
-static void data_and_kernels_are_right(void **state)
+TEST(data_and_kernels_are_right)
 {
     static const uint64_t sizes[] = {1, 8, 500, 4096, 20000, 100000, 5 << 20, BIG};
     omprma_device_info_t info;
 
-    (void)state;
     start_all();
     for (int device = GPU; device <= GPU_TOO; device++) {
         omprma_addr_t add = look_up(device, "standin_add");
@@ -34,14 +30,13 @@ static void data_and_kernels_are_right(void **state)
     stop_all();
 }
 
-static void fills_are_right(void **state)
+TEST(fills_are_right)
 {
     static const unsigned char pattern[8] = {1, 22, 3, 44, 5, 66, 7, 88};
     unsigned char back[4096];
     omprma_queue_t *queue;
     omprma_addr_t there;
 
-    (void)state;
     start_all();
     queue = core_queue(GPU);
     there = core_alloc(GPU, sizeof(back));
@@ -62,9 +57,8 @@ static void fills_are_right(void **state)
     stop_all();
 }
 
-static void devices_exchange(void **state)
+TEST(devices_exchange)
 {
-    (void)state;
     start_all();
     for (int from = GPU; from <= NATIVE; from++)
         for (int to = GPU; to <= NATIVE; to++)
@@ -76,14 +70,13 @@ static void devices_exchange(void **state)
 }
 
 /* A kernel that lasts, and what other queues of the GPU do meanwhile. */
-static void queues_work_side_by_side(void **state)
+TEST(queues_work_side_by_side)
 {
     const uint64_t us = 200000;
     omprma_queue_t *queue;
     omprma_addr_t nap, add;
     bool done = true;
 
-    (void)state;
     start_all();
     nap = look_up(GPU, "standin_nap");
     add = look_up(GPU_TOO, "standin_add");
@@ -99,7 +92,7 @@ static void queues_work_side_by_side(void **state)
 
 /* ---- launches ---- */
 
-static void launches_have_geometry_and_parameters(void **state)
+TEST(launches_have_geometry_and_parameters)
 {
     const omprma_geometry_t geometry = {
         .teams = {4, 3, 2}, .threads = {128, 2, 1}, .shared_bytes = 4096};
@@ -117,7 +110,6 @@ static void launches_have_geometry_and_parameters(void **state)
     omprma_queue_t *queue;
     omprma_addr_t there, kernel, mixed;
 
-    (void)state;
     start_all();
     queue = core_queue(GPU);
     there = core_alloc(GPU, sizeof(words));
@@ -168,7 +160,7 @@ static void refused(const void *image, size_t bytes, int code)
     assert_int_equal(omprma_error_code(), code);
 }
 
-static void images_that_are_none(void **state)
+TEST(images_that_are_none)
 {
     omprma_symbol_t symbol = {.name = "nobody"}, counter = {.name = "counter", .bytes = 4};
     Elf64_Ehdr elf = {.e_ident = ELFMAG, .e_machine = EM_X86_64};
@@ -179,7 +171,6 @@ static void images_that_are_none(void **state)
         char rest[48];
     } fat = {0xba55ed50, 1, 16, 1000, ""};
 
-    (void)state;
     start_all();
     refused("nonsense", 8, INVALID_PTX);
     assert_non_null(strstr(omprma_error(), "ptxas fatal: no .version and .target"));
@@ -238,7 +229,7 @@ static void check_global(uint64_t module, uint64_t was, uint64_t then, omprma_ad
 }
 
 /* The same bytes: an image is loaded once, each module has globals of its own. */
-static void modules_are_their_own(void **state)
+TEST(modules_are_their_own)
 {
     omprma_symbol_t symbols[] = {{.name = "counter", .bytes = 8}, {.name = "table", .bytes = 12}};
     omprma_addr_t image, image_again, first, second, gone;
@@ -246,7 +237,6 @@ static void modules_are_their_own(void **state)
     float table[3];
     omprma_queue_t *queue;
 
-    (void)state;
     start_all();
     assert_ok(omprma_image_load(GPU, kernels, sizeof(kernels), symbols, 2));
     for (int i = 0; i < 2; i++)
@@ -276,7 +266,7 @@ static void modules_are_their_own(void **state)
     stop_all();
 }
 
-static void inputs_are_linked(void **state)
+TEST(inputs_are_linked)
 {
     static const char more[] =
         ".version 7.0\n.target sm_70\n.visible .global .align 4 .u32 extra = 7;\n";
@@ -293,7 +283,6 @@ static void inputs_are_linked(void **state)
     struct cuda_global global;
     uint64_t module;
 
-    (void)state;
     start_all();
     memcpy(link.kernels, kernels, sizeof(kernels));
     memcpy(link.more, more, sizeof(more));
@@ -311,7 +300,7 @@ static void inputs_are_linked(void **state)
 }
 
 /* What the stand-in for CUDA's assembler makes of the same text (tests/cuda/ptxas.c). */
-static void cubins_are_loaded(void **state)
+TEST(cubins_are_loaded)
 {
     const char *build = getenv("BUILD_DIR");
     char folder[] = "/tmp/omprma-test-XXXXXX", command[512], image[65536];
@@ -324,7 +313,6 @@ static void cubins_are_loaded(void **state)
     size_t bytes;
     FILE *file;
 
-    (void)state;
     if (!build) {
         print_message("BUILD_DIR is not set\n");
         skip();
@@ -366,14 +354,13 @@ static void cubins_are_loaded(void **state)
 
 /* ---- questions ---- */
 
-static void the_gpu_describes_itself(void **state)
+TEST(the_gpu_describes_itself)
 {
     struct cuda_device about;
     struct cuda_memory memory;
     uint32_t peer = GPU_TOO, can = 0;
     size_t answered = 0;
 
-    (void)state;
     start_all();
     assert_ok(
         omprma_device_ask(GPU_TOO, CUDA_ASK_DEVICE, NULL, 0, &about, sizeof(about), &answered));
@@ -409,7 +396,7 @@ static int64_t setting(uint32_t what, uint64_t object, int which, int64_t value)
     return answer;
 }
 
-static void kernels_describe_themselves(void **state)
+TEST(kernels_describe_themselves)
 {
     static char room[OMPRMA_QUESTION];
     const struct cuda_function *function = (const void *)room;
@@ -417,7 +404,6 @@ static void kernels_describe_themselves(void **state)
     struct cuda_occupancy occupancy;
     struct cuda_setting bad = {.object = 8};
 
-    (void)state;
     start_all();
     look_up(GPU, "standin_add");
     assert_ok(ask_name(CUDA_ASK_FUNCTION, 0, "standin_mixed", room, sizeof(room)));
@@ -453,12 +439,11 @@ static void kernels_describe_themselves(void **state)
 /* ---- errors ---- */
 
 /* The GPU is lost with the driver's code for everything that follows; the others go on. */
-static void a_fault_takes_one_gpu(void **state)
+TEST(a_fault_takes_one_gpu)
 {
     static const int codes[] = {ILLEGAL_ADDRESS, ASSERT, LAUNCH_FAILED};
     unsigned char data[64] = {0};
 
-    (void)state;
     for (int i = 0; i < 3; i++) {
         const uint64_t code = (uint64_t)codes[i];
         omprma_addr_t fault, block;
@@ -490,11 +475,10 @@ static void a_fault_takes_one_gpu(void **state)
     }
 }
 
-static void memory_ends(void **state)
+TEST(memory_ends)
 {
     omprma_addr_t address;
 
-    (void)state;
     setenv("STANDIN_MEMORY", "64", 1);
     start_all();
     assert_int_equal(omprma_alloc(GPU, 80 << 20, &address), OMPRMA_ERR_DEVICE_MEMORY);
@@ -506,9 +490,8 @@ static void memory_ends(void **state)
     unsetenv("STANDIN_MEMORY");
 }
 
-static void drivers_that_cannot_be_used(void **state)
+TEST(drivers_that_cannot_be_used)
 {
-    (void)state;
     setenv("STANDIN_DEVICES", "0", 1);
     assert_int_equal(driver_open(&driver), OMPRMA_ERR_UNSUPPORTED);
     assert_int_equal(error_code(), NO_DEVICE);
@@ -540,11 +523,10 @@ static bool open_and_close(void)
     return well;
 }
 
-static void opening_fails_at_each_call(void **state)
+TEST(opening_fails_at_each_call)
 {
     bool well = false;
 
-    (void)state;
     for (int n = 1; n < 100; n++) {
         open_driver();
         fail_call(n, OUT_OF_MEMORY);
@@ -602,9 +584,8 @@ static bool do_everything(void)
 
 /* What cannot be given back stays, and nothing else. Polling makes the number of calls uncertain.
  */
-static void everything_fails_at_each_call(void **state)
+TEST(everything_fails_at_each_call)
 {
-    (void)state;
     setenv("STANDIN_DELAY", "0", 1);
     for (int n = 1; n < 90; n++) {
         int before;
@@ -622,28 +603,4 @@ static void everything_fails_at_each_call(void **state)
         driver_close(&driver);
     }
     unsetenv("STANDIN_DELAY");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(data_and_kernels_are_right),
-        cmocka_unit_test(fills_are_right),
-        cmocka_unit_test(devices_exchange),
-        cmocka_unit_test(queues_work_side_by_side),
-        cmocka_unit_test(launches_have_geometry_and_parameters),
-        cmocka_unit_test(images_that_are_none),
-        cmocka_unit_test(modules_are_their_own),
-        cmocka_unit_test(inputs_are_linked),
-        cmocka_unit_test(cubins_are_loaded),
-        cmocka_unit_test(the_gpu_describes_itself),
-        cmocka_unit_test(kernels_describe_themselves),
-        cmocka_unit_test(memory_ends),
-        cmocka_unit_test(drivers_that_cannot_be_used),
-        cmocka_unit_test(opening_fails_at_each_call),
-        cmocka_unit_test(everything_fails_at_each_call),
-        cmocka_unit_test(a_fault_takes_one_gpu),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

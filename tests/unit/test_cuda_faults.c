@@ -2,13 +2,10 @@
  * test_cuda_faults.c: a GPU faults while several queues of it and of its neighbours are at work.
  * Everything ends, and the neighbours go on. With the stand-in for the driver.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "test.h"
 #include "cuda_fixture.h"
 
 enum { ROUNDS = 24, QUEUES = 6, OPERATIONS = 12, ROOM = 3 * CORE_PIECE, LIMIT_S = 60 };
@@ -130,22 +127,12 @@ static int go_round(int round)
     return EXIT_SUCCESS;
 }
 
-static void everything_ends(void **state)
+TEST(everything_ends)
 {
-    (void)state;
     for (int round = 1; round <= ROUNDS; round++) {
         int status = in_a_process(go_round, round, LIMIT_S);
 
         if (status != 0)
             fail_msg("round %d ends with 0x%x", round, (unsigned)status);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(everything_ends),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

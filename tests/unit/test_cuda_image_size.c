@@ -1,12 +1,9 @@
 /*
  * test_cuda_image_size.c: how long images are that programs hand over without a size.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <elf.h>
 
+#include "test.h"
 #include "base/cuda_questions.h"
 #include "cuda/image_size.h"
 
@@ -15,9 +12,8 @@ static size_t size_of(const void *image)
     return image_size(&image);
 }
 
-static void test_text(void **state)
+TEST(test_text)
 {
-    (void)state;
     assert_int_equal(size_of(".version 7.0\n"), 14);
     assert_int_equal(size_of("\n// x\n"), 7);
     assert_int_equal(size_of("no image"), 0);
@@ -25,7 +21,7 @@ static void test_text(void **state)
 }
 
 /* A section behind the table, another without bytes in the file. */
-static void test_elf(void **state)
+TEST(test_elf)
 {
     struct {
         Elf64_Ehdr header;
@@ -38,14 +34,13 @@ static void test_elf(void **state)
               .sections = {{.sh_type = SHT_PROGBITS, .sh_size = 40},
                            {.sh_type = SHT_NOBITS, .sh_size = 1 << 20}}};
 
-    (void)state;
     file.sections[0].sh_offset = (size_t)(file.rest - (char *)&file);
     assert_int_equal(size_of(&file), sizeof(file));
     file.header.e_ident[EI_CLASS] = ELFCLASS32;
     assert_int_equal(size_of(&file), 0);
 }
 
-static void test_fat_binary(void **state)
+TEST(test_fat_binary)
 {
     struct {
         uint32_t magic;
@@ -58,13 +53,12 @@ static void test_fat_binary(void **state)
     } wrapper = {0x466243b1, 1, &file};
     const void *image = &wrapper;
 
-    (void)state;
     assert_int_equal(size_of(&file), 116);
     assert_int_equal(image_size(&image), 116);
     assert_ptr_equal(image, &file);
 }
 
-static void test_linked(void **state)
+TEST(test_linked)
 {
     struct {
         struct cuda_link head;
@@ -74,17 +68,5 @@ static void test_linked(void **state)
         char more[16];
     } file = {.head = {CUDA_LINK_MAGIC, 2}, .first.bytes = 5, .second.bytes = 16};
 
-    (void)state;
     assert_int_equal(size_of(&file), sizeof(file));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_text),
-        cmocka_unit_test(test_elf),
-        cmocka_unit_test(test_fat_binary),
-        cmocka_unit_test(test_linked),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,11 +3,7 @@
  * by itself, by the plain name from its version on, and in the form for a stream per thread. None
  * of them is called, so no device is needed.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
+#include "test.h"
 #include "cuda/exports.h"
 
 enum { PER_THREAD_STREAM = 2, FOUND = 0, UNKNOWN = 1, NEWER = 2, NOW = 13000 };
@@ -43,19 +39,17 @@ static void check(const char *name, const char *suffix, const char *symbol, int 
         assert_ptr_equal(ask(name, since, 0, FOUND), function);
 }
 
-static void each_symbol_is_found(void **state)
+TEST(each_symbol_is_found)
 {
-    (void)state;
 #define CU_FUNCTION(name, suffix, since, parameters)                                               \
     check(#name, #suffix, #name #suffix, since, (void *)name##suffix);
 #include "cuda/cuda.def"
 }
 
-static void each_form_per_thread_is_found(void **state)
+TEST(each_form_per_thread_is_found)
 {
     const uint64_t flags = PER_THREAD_STREAM;
 
-    (void)state;
 #define CU_FUNCTION(name, suffix, since, parameters)
 #define CU_STREAM(name, suffix, since, parameters, arguments)                                      \
     assert_ptr_equal(ask(#name, NOW, flags, FOUND), name##suffix##_ptsz);
@@ -66,9 +60,8 @@ static void each_form_per_thread_is_found(void **state)
     assert_ptr_equal(ask("cuMemAlloc", NOW, flags, FOUND), cuMemAlloc_v2);
 }
 
-static void versions_count(void **state)
+TEST(versions_count)
 {
-    (void)state;
     assert_ptr_equal(ask("cuCtxCreate", 12080, 0, FOUND), cuCtxCreate_v2);
     assert_ptr_equal(ask("cuCtxCreate", 13000, 0, FOUND), cuCtxCreate_v4);
     assert_ptr_equal(ask("cuGetProcAddress", 11080, 0, FOUND), cuGetProcAddress);
@@ -76,23 +69,11 @@ static void versions_count(void **state)
     assert_ptr_equal(ask("cuLaunchKernel", 1000, 0, FOUND), cuLaunchKernel);
 }
 
-static void others_are_unknown(void **state)
+TEST(others_are_unknown)
 {
-    (void)state;
     assert_null(ask("cuNoSuchFunction", NOW, 0, UNKNOWN));
     assert_null(ask("cuMemAlloc_v3", NOW, 0, UNKNOWN));
     assert_null(ask("malloc", NOW, 0, UNKNOWN));
     assert_int_equal(cuGetProcAddress_v2(NULL, &(void *){NULL}, NOW, 0, NULL),
                      CUDA_ERROR_INVALID_VALUE);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_symbol_is_found),
-        cmocka_unit_test(each_form_per_thread_is_found),
-        cmocka_unit_test(versions_count),
-        cmocka_unit_test(others_are_unknown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,16 +2,12 @@
  * test_cuda_order.c: operations of one queue on a GPU are put one behind the other into the
  * driver's stream, and end in order. With the stand-in for the driver.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
+#include "test.h"
 #include "cuda_fixture.h"
 
 /* Behind a kernel that lasts a queue goes to the driver at once, as far as the worker lets it, and
  * stays in order. */
-static void a_queue_is_in_the_driver(void **state)
+TEST(a_queue_is_in_the_driver)
 {
     enum { CHAIN = 40, DEEP = 50 };
     const uint64_t us = 300000;
@@ -20,7 +16,6 @@ static void a_queue_is_in_the_driver(void **state)
     omprma_addr_t nap, add, block;
     bool done = false;
 
-    (void)state;
     start_all();
     queue = core_queue(GPU);
     nap = look_up(GPU, "standin_nap");
@@ -104,7 +99,7 @@ static omprma_status_t run_whole(const struct work *at, unsigned char in, unsign
 }
 
 /* Reads around the size up to which they need no memory of their own, all under way at once. */
-static void small_reads_and_larger_ones(void **state)
+TEST(small_reads_and_larger_ones)
 {
     enum { BYTES = 4096 };
     static const uint32_t sizes[] = {1, 63, 64, 65, 66, BYTES};
@@ -113,7 +108,6 @@ static void small_reads_and_larger_ones(void **state)
     omprma_queue_t *queue;
     omprma_addr_t block;
 
-    (void)state;
     start_all();
     queue = core_queue(GPU);
     block = core_alloc(GPU, BYTES);
@@ -136,13 +130,12 @@ static void small_reads_and_larger_ones(void **state)
 }
 
 /* What a region brings back ends with it: between the two no event is recorded. */
-static void a_region_needs_one_event(void **state)
+TEST(a_region_needs_one_event)
 {
     unsigned char out = 0;
     struct work at;
     int recorded;
 
-    (void)state;
     setenv("STANDIN_DELAY", "20000", 1);
     at = start_work();
     recorded = count_things().recorded;
@@ -156,14 +149,13 @@ static void a_region_needs_one_event(void **state)
 
 /* Regions in one command follow each other, with or without data either way, and with other
  * commands between them. One alone needs no event. */
-static void whole_regions_keep_order(void **state)
+TEST(whole_regions_keep_order)
 {
     enum { ROUNDS = 10 };
     unsigned char in[ROUNDS], out[ROUNDS][3];
     struct work at;
     int recorded;
 
-    (void)state;
     setenv("STANDIN_DELAY", "2000", 1);
     at = start_work();
     for (int i = 0; i < ROUNDS; i++) {
@@ -216,28 +208,25 @@ static void fails_at_each_call(omprma_status_t (*run)(const struct work *at, uns
     stop_work(&at);
 }
 
-static void a_region_fails_at_each_call(void **state)
+TEST(a_region_fails_at_each_call)
 {
-    (void)state;
     fails_at_each_call(run_region);
 }
 
-static void a_whole_region_fails_at_each_call(void **state)
+TEST(a_whole_region_fails_at_each_call)
 {
-    (void)state;
     fails_at_each_call(run_whole);
 }
 
 /* What stands behind a region that did not begin as a whole is not run, though the device is still
  * busy with the part that did. */
-static void nothing_follows_a_region_that_fails(void **state)
+TEST(nothing_follows_a_region_that_fails)
 {
     enum { CALLS = 8 };
     unsigned char in = 40, out = 0, seen = 0;
     struct work at;
     int launches = 0, reads = 0;
 
-    (void)state;
     setenv("STANDIN_DELAY", "20000", 1);
     at = start_work();
     for (int n = 1; n <= CALLS; n++) {
@@ -269,7 +258,7 @@ static void nothing_follows_a_region_that_fails(void **state)
 }
 
 /* Who learns that the read could not begin may free what the kernel works on: it is over then. */
-static void a_region_that_fails_has_ended(void **state)
+TEST(a_region_that_fails_has_ended)
 {
     enum { CALLS = 8 };
     const uint64_t us = 50000;
@@ -280,7 +269,6 @@ static void a_region_that_fails_has_ended(void **state)
     omprma_queue_t *queue;
     int reads = 0;
 
-    (void)state;
     start_all();
     queue = core_queue(GPU);
     region.kernel = look_up(GPU, "standin_nap");
@@ -304,7 +292,7 @@ static void a_region_that_fails_has_ended(void **state)
 
 /* Small reads behind a kernel that lasts do not keep the worker: others go on, on another GPU, too.
  */
-static void a_read_keeps_nobody(void **state)
+TEST(a_read_keeps_nobody)
 {
     const uint64_t us = 1500000;
     static unsigned char here[4096];
@@ -313,7 +301,6 @@ static void a_read_keeps_nobody(void **state)
     unsigned char out = 0, seen = 0, in = 7;
     bool done = false;
 
-    (void)state;
     start_all();
     queue = core_queue(GPU);
     other = core_queue(GPU);
@@ -339,12 +326,11 @@ static void a_read_keeps_nobody(void **state)
 }
 
 /* What stands before a launch that is refused at once is done, as in three calls. */
-static void a_region_without_a_kernel_writes(void **state)
+TEST(a_region_without_a_kernel_writes)
 {
     unsigned char in = 33, out = 0, seen = 0;
     struct work at;
 
-    (void)state;
     at = start_work();
     at.add = at.block;
     assert_ok(omprma_fill(at.queue, at.block, "\0", 1, 64));
@@ -390,12 +376,11 @@ static int name_after_call(int n)
 
 /* A fault that a call of a region says is named after the region's kernel if that was begun, and
  * after what was before if not. */
-static void the_right_kernel_is_named(void **state)
+TEST(the_right_kernel_is_named)
 {
     enum { CALLS = 8, LIMIT_S = 60 };
     bool seen[NAMED_READ + 1] = {false};
 
-    (void)state;
     for (int n = 1; n <= CALLS; n++) {
         int status = in_a_process(name_after_call, n, LIMIT_S);
 
@@ -406,7 +391,7 @@ static void the_right_kernel_is_named(void **state)
 }
 
 /* The driver prints in calls that wait. Kernels that do not print need none. */
-static void who_prints_is_waited_for(void **state)
+TEST(who_prints_is_waited_for)
 {
     static const char prints[] = "//\n.version 7.0\n.target sm_70\n.address_size 64\n"
                                  ".extern .func (.param .b32 r) vprintf (.param .b64 a);\n"
@@ -416,7 +401,6 @@ static void who_prints_is_waited_for(void **state)
     omprma_addr_t silent, block;
     int before;
 
-    (void)state;
     start_all();
     queue = core_queue(GPU);
     block = core_alloc(GPU, 64);
@@ -435,14 +419,13 @@ static void who_prints_is_waited_for(void **state)
 
 /* Nobody waits in the driver for each kernel of a queue. How little more than the kernels
  * themselves a chain takes is measured by perf/gpu. */
-static void a_chain_of_kernels_is_not_waited_for(void **state)
+TEST(a_chain_of_kernels_is_not_waited_for)
 {
     enum { CHAIN = 100, TAKES_US = 100 };
     int64_t begin;
     int before;
     struct work at;
 
-    (void)state;
     setenv("STANDIN_DELAY", "0", 1);
     setenv("STANDIN_TAKES", "100", 1);
     at = start_work();
@@ -457,14 +440,13 @@ static void a_chain_of_kernels_is_not_waited_for(void **state)
 }
 
 /* What has ended when a kernel faults stays so; the rest has the fault. */
-static void a_chain_ends_with_a_fault(void **state)
+TEST(a_chain_ends_with_a_fault)
 {
     const uint64_t code = ILLEGAL_ADDRESS, us = 20000;
     omprma_addr_t nap, add, fault, block;
     omprma_queue_t *queue;
     unsigned char seen[3] = {0};
 
-    (void)state;
     start_all();
     queue = core_queue(GPU);
     nap = look_up(GPU, "standin_nap");
@@ -488,26 +470,4 @@ static void a_chain_ends_with_a_fault(void **state)
     there_and_back(GPU_TOO, 100000, look_up(GPU_TOO, "standin_add"));
     core_stop();
     ((void (*)(void))standin("standin_forget_contexts"))();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_right_kernel_is_named), /* forks: before there are threads */
-        cmocka_unit_test(a_queue_is_in_the_driver),
-        cmocka_unit_test(small_reads_and_larger_ones),
-        cmocka_unit_test(a_region_needs_one_event),
-        cmocka_unit_test(a_region_fails_at_each_call),
-        cmocka_unit_test(whole_regions_keep_order),
-        cmocka_unit_test(a_whole_region_fails_at_each_call),
-        cmocka_unit_test(nothing_follows_a_region_that_fails),
-        cmocka_unit_test(a_region_that_fails_has_ended),
-        cmocka_unit_test(a_read_keeps_nobody),
-        cmocka_unit_test(a_region_without_a_kernel_writes),
-        cmocka_unit_test(who_prints_is_waited_for),
-        cmocka_unit_test(a_chain_of_kernels_is_not_waited_for),
-        cmocka_unit_test(a_chain_ends_with_a_fault),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

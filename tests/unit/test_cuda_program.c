@@ -3,11 +3,7 @@
  * (src/cuda), down to the worker and the stand-in for the driver in one process, without MPI: so
  * the sanitizers see all of it. The library begins once per process, so this is one program.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
+#include "test.h"
 #include "cuda/exports.h"
 #include "cuda_fixture.h"
 
@@ -74,12 +70,11 @@ static void work(void)
     OK(cuMemFree_v2(other));
 }
 
-static void a_program_runs(void **state)
+TEST(a_program_runs)
 {
     CUcontext context;
     int count = 0;
 
-    (void)state;
     start_all();
     OK(cuInit(0));
     OK(cuDeviceGetCount(&count));
@@ -90,14 +85,13 @@ static void a_program_runs(void **state)
 }
 
 /* The other GPU goes on. */
-static void a_fault_is_told(void **state)
+TEST(a_fault_is_told)
 {
     uint32_t code = ILLEGAL_ADDRESS;
     void *parameters[] = {&code};
     CUcontext context;
     CUdeviceptr block;
 
-    (void)state;
     OK(cuLaunchKernel(find("standin_fault"), 1, 1, 1, 1, 1, 1, 0, NULL, parameters, NULL));
     assert_int_equal(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
     assert_int_equal(cuMemcpyHtoD_v2(1, out, 1), CUDA_ERROR_ILLEGAL_ADDRESS);
@@ -111,12 +105,3 @@ static void a_fault_is_told(void **state)
 }
 
 /* The library ends omprma with the process. */
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_program_runs),
-        cmocka_unit_test(a_fault_is_told),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

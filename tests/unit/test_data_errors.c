@@ -4,13 +4,10 @@
  * Nothing here starts MPI.
  */
 #include <mpi.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "test.h"
 #include "control/mpi/world.h"
 #include "rma/mpi.h"
 #include "twosided/mpi.h"
@@ -156,9 +153,8 @@ static struct datapath *one_sided(void)
 }
 
 /* A piece fails: no other is issued, and the error comes when those under way have ended. */
-static void a_failed_piece_waits_for_the_others(void **state)
+TEST(a_failed_piece_waits_for_the_others)
 {
-    (void)state;
     for (int out = 0; out < 2; out++) {
         struct datapath *path = one_sided();
         struct transfer t = transfer_of(1, out ? TRANSFER_OUT : TRANSFER_IN, 8);
@@ -181,13 +177,12 @@ static void a_failed_piece_waits_for_the_others(void **state)
     }
 }
 
-static void a_refused_piece_waits_for_the_others(void **state)
+TEST(a_refused_piece_waits_for_the_others)
 {
     struct datapath *path = one_sided();
     struct transfer t = transfer_of(1, TRANSFER_OUT, 8);
     bool done;
 
-    (void)state;
     refused_from = 2;
     assert_int_equal(datapath_start(path, &t), OMPRMA_OK);
     assert_int_equal(datapath_test(path, &t, &done), OMPRMA_OK);
@@ -199,14 +194,13 @@ static void a_refused_piece_waits_for_the_others(void **state)
 }
 
 /* All requests of the path are in use for a peer that gives no answers, until it is given up. */
-static void abandoned_pieces_do_not_count(void **state)
+TEST(abandoned_pieces_do_not_count)
 {
     struct datapath *path = one_sided();
     struct transfer lost[64], t = transfer_of(2, TRANSFER_IN, 1);
     int count = 0, before;
     bool done;
 
-    (void)state;
     do {
         before = issued;
         lost[count] = transfer_of(1, TRANSFER_IN, 8);
@@ -226,13 +220,12 @@ static void abandoned_pieces_do_not_count(void **state)
     datapath_destroy(path);
 }
 
-static void one_flush_completes_puts(void **state)
+TEST(one_flush_completes_puts)
 {
     struct datapath *path = one_sided();
     struct transfer a = transfer_of(1, TRANSFER_OUT, 2), b = transfer_of(1, TRANSFER_OUT, 2);
     bool done;
 
-    (void)state;
     assert_int_equal(datapath_start(path, &a), OMPRMA_OK);
     assert_int_equal(datapath_start(path, &b), OMPRMA_OK);
     for (int i = 0; i < 3; i++)
@@ -251,9 +244,8 @@ static void one_flush_completes_puts(void **state)
 }
 
 /* The other half may never come, so nothing is waited for; receives are taken back. */
-static void a_failed_two_sided_transfer_ends_at_once(void **state)
+TEST(a_failed_two_sided_transfer_ends_at_once)
 {
-    (void)state;
     for (int how = 0; how < 4; how++) {
         struct transfer t = transfer_of(1, how & 1 ? TRANSFER_OUT : TRANSFER_IN, 8);
         omprma_status_t status;
@@ -272,17 +264,4 @@ static void a_failed_two_sided_transfer_ends_at_once(void **state)
         assert_false(pieces[0].over);
         datapath_destroy(path);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_failed_piece_waits_for_the_others),
-        cmocka_unit_test(a_refused_piece_waits_for_the_others),
-        cmocka_unit_test(abandoned_pieces_do_not_count),
-        cmocka_unit_test(one_flush_completes_puts),
-        cmocka_unit_test(a_failed_two_sided_transfer_ends_at_once),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,9 @@
 /* test_deadline.c: a step of start-up that takes too long ends the process with a line. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "test.h"
 #include "host/start/deadline.h"
 
 enum { FOR_EVER = 0 };
@@ -69,11 +65,10 @@ static void in_time(void)
     deadline_end(&deadline);
 }
 
-static void ends_the_process(void **state)
+TEST(ends_the_process)
 {
     char text[512];
 
-    (void)state;
     assert_int_equal(run(stuck_at_once, text, sizeof(text)), 1);
     assert_non_null(strstr(text, ": start-up did not get past one within 0.001 s; try that; "
                                  "OMPRMA_TIMEOUT sets the limit\n"));
@@ -81,21 +76,10 @@ static void ends_the_process(void **state)
     assert_non_null(strstr(text, "did not get past three within"));
 }
 
-static void does_nothing(void **state)
+TEST(does_nothing)
 {
     char text[512];
 
-    (void)state;
     assert_int_equal(run(in_time, text, sizeof(text)), 42);
     assert_string_equal(text, "");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ends_the_process),
-        cmocka_unit_test(does_nothing),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

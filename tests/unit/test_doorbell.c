@@ -1,10 +1,6 @@
 /* test_doorbell.c: two processes that sleep until the other rings; no ring is lost. Who has died is
  * told from who lives. */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -15,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "test.h"
 #include "base/clock.h"
 #include "control/shm/doorbell.h"
 
@@ -68,14 +65,13 @@ static struct doorbell *meet(unsigned side, struct doorbell **own)
     return doorbell_open(&table->address[1 - side], 0);
 }
 
-static void processes_wake_each_other(void **state)
+TEST(processes_wake_each_other)
 {
     struct doorbell *own = NULL, *other;
     int status = 0;
     bool good;
     pid_t child;
 
-    (void)state;
     make_table();
     child = fork();
     assert_true(child >= 0);
@@ -97,13 +93,12 @@ static void processes_wake_each_other(void **state)
     munmap(table, sizeof(*table));
 }
 
-static void a_sleep_ends_at_its_limit(void **state)
+TEST(a_sleep_ends_at_its_limit)
 {
     struct doorbell_address address;
     struct doorbell *bell;
     int64_t begin = clock_ns();
 
-    (void)state;
     assert_int_equal(doorbell_create(&bell, 0, &address), OMPRMA_OK);
     doorbell_prepare(bell);
     doorbell_sleep(bell, 20000000);
@@ -121,12 +116,11 @@ static void a_sleep_ends_at_its_limit(void **state)
     doorbell_close(bell);
 }
 
-static void strangers_are_not_opened(void **state)
+TEST(strangers_are_not_opened)
 {
     struct doorbell_address address, changed;
     struct doorbell *bell, *peer;
 
-    (void)state;
     assert_int_equal(doorbell_create(&bell, 0, &address), OMPRMA_OK);
     peer = doorbell_open(&address, 0);
     assert_non_null(peer);
@@ -148,14 +142,13 @@ static void strangers_are_not_opened(void **state)
 }
 
 /* Seen at once by all, before the memory of the dead is gone, and for good. */
-static void the_death_of_an_owner_is_seen(void **state)
+TEST(the_death_of_an_owner_is_seen)
 {
     struct doorbell *peer, *other, *own = NULL;
     struct iovec here, there;
     unsigned char *memory, byte;
     pid_t child;
 
-    (void)state;
     make_table();
     memory = mmap(NULL, MEMORY, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_true(memory != MAP_FAILED);
@@ -197,12 +190,11 @@ static void the_death_of_an_owner_is_seen(void **state)
 }
 
 /* Neither one that has said nothing, nor one that lives, nor one that was closed in order. */
-static void nobody_is_taken_for_dead(void **state)
+TEST(nobody_is_taken_for_dead)
 {
     struct doorbell_address address;
     struct doorbell *bell, *peer;
 
-    (void)state;
     assert_int_equal(doorbell_create(&bell, 0, &address), OMPRMA_OK);
     peer = doorbell_open(&address, 0);
     assert_non_null(peer);
@@ -214,17 +206,4 @@ static void nobody_is_taken_for_dead(void **state)
     assert_false(doorbell_owner_died(peer));
     assert_false(doorbell_owner_died(peer));
     doorbell_close(peer);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(processes_wake_each_other),
-        cmocka_unit_test(a_sleep_ends_at_its_limit),
-        cmocka_unit_test(strangers_are_not_opened),
-        cmocka_unit_test(the_death_of_an_owner_is_seen),
-        cmocka_unit_test(nobody_is_taken_for_dead),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

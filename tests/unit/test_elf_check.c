@@ -6,9 +6,6 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <libelf.h>
-#include <cmocka.h>
 
+#include "test.h"
 #include "base/elf_check.h"
 #include "base/error.h"
 
@@ -125,9 +122,8 @@ static void assert_says(size_t bytes, const struct change *changes, size_t count
 
 /* ---- whole images ------------------------------------------------------------------------- */
 
-static void real_library_passes(void **state)
+TEST(real_library_passes)
 {
-    (void)state;
     assert_int_equal(check(good_bytes, NULL, 0), OMPRMA_OK);
     assert_int_equal(elf_check(good, good_bytes), OMPRMA_OK);
     unsigned char *odd = malloc(good_bytes + 1); /* an image need not be aligned */
@@ -136,17 +132,15 @@ static void real_library_passes(void **state)
     free(odd);
 }
 
-static void library_without_sections_passes(void **state)
+TEST(library_without_sections_passes)
 {
-    (void)state;
     const struct change changes[] = {IN_HEADER(e_shoff, 0), IN_HEADER(e_shnum, 0),
                                      IN_HEADER(e_shstrndx, 0)};
     assert_int_equal(check(good_bytes, changes, 3), OMPRMA_OK);
 }
 
-static void null_is_an_argument_error(void **state)
+TEST(null_is_an_argument_error)
 {
-    (void)state;
     assert_int_equal(elf_check(NULL, 100), OMPRMA_ERR_ARGUMENT);
     assert_int_equal(elf_check(NULL, 0), OMPRMA_ERR_ARGUMENT);
     assert_says(0, NULL, 0, "image of 0 bytes is not an ELF file");
@@ -154,9 +148,8 @@ static void null_is_an_argument_error(void **state)
 
 /* ---- truncation --------------------------------------------------------------------------- */
 
-static void every_cut_is_noticed(void **state)
+TEST(every_cut_is_noticed)
 {
-    (void)state;
     const Elf64_Ehdr ehdr = header();
     /* The section table stands at the end of a linked file; nothing may be missing. */
     size_t end = ehdr.e_shoff + ehdr.e_shnum * sizeof(Elf64_Shdr);
@@ -174,9 +167,8 @@ static void every_cut_is_noticed(void **state)
 }
 
 /* Without the section table, the parts before it are what is missed. */
-static void cut_segments_are_named(void **state)
+TEST(cut_segments_are_named)
 {
-    (void)state;
     const struct change no_sections[] = {IN_HEADER(e_shoff, 0), IN_HEADER(e_shnum, 0),
                                          IN_HEADER(e_shstrndx, 0)};
     for (size_t i = 0; i < header().e_phnum; i++) {
@@ -191,9 +183,8 @@ static void cut_segments_are_named(void **state)
     }
 }
 
-static void cut_sections_are_named(void **state)
+TEST(cut_sections_are_named)
 {
-    (void)state;
     const size_t names = header().e_shstrndx;
     const Elf64_Shdr shdr = section(names);
     const struct change longer = IN_SECTION(names, sh_size, good_bytes - shdr.sh_offset + 1);
@@ -210,9 +201,8 @@ static void cut_sections_are_named(void **state)
 
 /* ---- one field at a time ------------------------------------------------------------------ */
 
-static void wrong_header_fields_are_named(void **state)
+TEST(wrong_header_fields_are_named)
 {
-    (void)state;
     const struct {
         struct change change;
         const char *says;
@@ -245,9 +235,8 @@ static void wrong_header_fields_are_named(void **state)
         assert_says(good_bytes, &cases[i].change, 1, cases[i].says);
 }
 
-static void counts_in_section_zero_are_followed(void **state)
+TEST(counts_in_section_zero_are_followed)
 {
-    (void)state;
     const struct change counted[] = {IN_HEADER(e_shnum, 0),
                                      IN_SECTION(0, sh_size, header().e_shnum)};
     assert_int_equal(check(good_bytes, counted, 2), OMPRMA_OK);
@@ -260,9 +249,8 @@ static void counts_in_section_zero_are_followed(void **state)
     assert_int_equal(check(good_bytes, segments, 2), OMPRMA_OK);
 }
 
-static void wrong_segments_are_named(void **state)
+TEST(wrong_segments_are_named)
 {
-    (void)state;
     const size_t load = find_segment(PT_LOAD), dynamic = find_segment(PT_DYNAMIC);
     const Elf64_Phdr phdr = segment(load);
     const struct {
@@ -316,9 +304,8 @@ static struct change in_dynamic(int64_t wanted, bool tag, uint64_t value)
     return (struct change){offset, 8, value};
 }
 
-static void wrong_dynamic_entries_are_named(void **state)
+TEST(wrong_dynamic_entries_are_named)
 {
-    (void)state;
     Elf64_Dyn names;
     memcpy(&names, good + find_dynamic(DT_STRSZ), sizeof(names));
     const struct {
@@ -358,9 +345,8 @@ static void sweep(size_t offset, size_t bytes)
 }
 
 /* Pass or fail, but no crash (check() sees to the status). Long tables: their beginning. */
-static void no_value_of_a_field_crashes(void **state)
+TEST(no_value_of_a_field_crashes)
 {
-    (void)state;
     const Elf64_Ehdr ehdr = header();
     const Elf64_Phdr dynamic = segment(find_segment(PT_DYNAMIC));
     sweep(EI_CLASS, sizeof(ehdr) - EI_CLASS);
@@ -370,9 +356,8 @@ static void no_value_of_a_field_crashes(void **state)
     sweep(dynamic.p_offset, dynamic.p_filesz < 400 ? dynamic.p_filesz : 400);
 }
 
-static void random_damage_does_not_crash(void **state)
+TEST(random_damage_does_not_crash)
 {
-    (void)state;
     const Elf64_Ehdr ehdr = header();
     const Elf64_Phdr dynamic = segment(find_segment(PT_DYNAMIC));
     const struct {
@@ -394,21 +379,4 @@ static void random_damage_does_not_crash(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(real_library_passes),
-        cmocka_unit_test(library_without_sections_passes),
-        cmocka_unit_test(null_is_an_argument_error),
-        cmocka_unit_test(every_cut_is_noticed),
-        cmocka_unit_test(cut_segments_are_named),
-        cmocka_unit_test(cut_sections_are_named),
-        cmocka_unit_test(wrong_header_fields_are_named),
-        cmocka_unit_test(counts_in_section_zero_are_followed),
-        cmocka_unit_test(wrong_segments_are_named),
-        cmocka_unit_test(wrong_dynamic_entries_are_named),
-        cmocka_unit_test(no_value_of_a_field_crashes),
-        cmocka_unit_test(random_damage_does_not_crash),
-    };
-    return cmocka_run_group_tests(tests, load_good, free_good);
-}
+TEST_GROUP(load_good, free_good)

@@ -1,39 +1,32 @@
 /* test_error.c: the calling thread's last error and the public names of status codes. */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "test.h"
 #include "base/error.h"
 
-static void error_is_empty_first(void **state)
+TEST(error_is_empty_first)
 {
-    (void)state;
     assert_string_equal(error_text(), "");
     assert_string_equal(omprma_error(), "");
 }
 
-static void error_set_formats_and_returns(void **state)
+TEST(error_set_formats_and_returns)
 {
-    (void)state;
     assert_int_equal(error_set(OMPRMA_ERR_ADDRESS, "device %d: %s", 3, "no"), OMPRMA_ERR_ADDRESS);
     assert_string_equal(error_text(), "device 3: no");
     assert_string_equal(omprma_error(), "device 3: no");
 }
 
-static void error_can_wrap_itself(void **state)
+TEST(error_can_wrap_itself)
 {
-    (void)state;
     error_set(OMPRMA_ERR_MPI, "lost");
     error_set(OMPRMA_ERR_MPI, "device 1: %s, %s", error_text(), error_text());
     assert_string_equal(error_text(), "device 1: lost, lost");
 }
 
-static void long_error_is_cut_with_dots(void **state)
+TEST(long_error_is_cut_with_dots)
 {
-    (void)state;
     char text[2 * ERROR_TEXT_BYTES];
     memset(text, 'x', sizeof(text) - 1);
     text[sizeof(text) - 1] = '\0';
@@ -51,9 +44,8 @@ static void *other_thread(void *seen)
     return NULL;
 }
 
-static void error_belongs_to_its_thread(void **state)
+TEST(error_belongs_to_its_thread)
 {
-    (void)state;
     pthread_t thread;
     int empty = 0;
     error_set(OMPRMA_ERR_CLOSED, "of this thread");
@@ -63,9 +55,8 @@ static void error_belongs_to_its_thread(void **state)
     assert_string_equal(error_text(), "of this thread");
 }
 
-static void every_status_has_its_own_words(void **state)
+TEST(every_status_has_its_own_words)
 {
-    (void)state;
     for (int i = 0; i < OMPRMA_STATUS_COUNT; i++) {
         const char *words = omprma_status_string((omprma_status_t)i);
         assert_non_null(words);
@@ -77,17 +68,4 @@ static void every_status_has_its_own_words(void **state)
     assert_string_equal(omprma_status_string(OMPRMA_STATUS_COUNT), "unknown status");
     assert_string_equal(omprma_status_string((omprma_status_t)-1), "unknown status");
     assert_string_equal(omprma_status_string(OMPRMA_ERR_NO_WORKERS), "no workers");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(error_is_empty_first),
-        cmocka_unit_test(error_set_formats_and_returns),
-        cmocka_unit_test(error_can_wrap_itself),
-        cmocka_unit_test(long_error_is_cut_with_dots),
-        cmocka_unit_test(error_belongs_to_its_thread),
-        cmocka_unit_test(every_status_has_its_own_words),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

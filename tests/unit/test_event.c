@@ -1,10 +1,7 @@
 /* test_event.c: places in queues, and who waits for them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <stdio.h>
 
+#include "test.h"
 #include "core_fixture.h"
 
 enum { BYTES = 3 * CORE_PIECE };
@@ -58,9 +55,8 @@ static void check_order(int lanes, bool rma, uint32_t inline_most, uint64_t byte
     core_stop();
 }
 
-static void order_queues_of_one_device(void **state)
+TEST(order_queues_of_one_device)
 {
-    (void)state;
     for (int lanes = 1; lanes <= 3; lanes += 2) {
         check_order(lanes, true, 16384, 64);
         check_order(lanes, true, 0, 64);
@@ -69,13 +65,12 @@ static void order_queues_of_one_device(void **state)
     }
 }
 
-static void order_queues_of_two_devices(void **state)
+TEST(order_queues_of_two_devices)
 {
     omprma_queue_t *first, *second;
     omprma_addr_t from, to;
     omprma_event_t *sent, *read;
 
-    (void)state;
     core_start(&(struct core_options){.workers = 2});
     first = core_queue(0);
     second = core_queue(1);
@@ -106,13 +101,12 @@ static void order_queues_of_two_devices(void **state)
     core_stop();
 }
 
-static void never_recorded_is_complete(void **state)
+TEST(never_recorded_is_complete)
 {
     omprma_queue_t *queue;
     omprma_event_t *event;
     bool done = false;
 
-    (void)state;
     core_start(&(struct core_options){0});
     queue = core_queue(0);
     event = core_event();
@@ -130,9 +124,8 @@ static void never_recorded_is_complete(void **state)
 }
 
 /* Waits and queries make sure by themselves that the place will be passed, wherever it lies. */
-static void places_are_passed_without_synchronize(void **state)
+TEST(places_are_passed_without_synchronize)
 {
-    (void)state;
     for (int variant = 0; variant < 24; variant++) {
         omprma_queue_t *queue;
         omprma_event_t *event;
@@ -166,13 +159,12 @@ static void places_are_passed_without_synchronize(void **state)
 }
 
 /* A host buffer may be reused, and read, when a later event of its queue is complete. */
-static void buffers_are_free_after_the_event(void **state)
+TEST(buffers_are_free_after_the_event)
 {
     omprma_queue_t *queue;
     omprma_event_t *event;
     omprma_addr_t there;
 
-    (void)state;
     for (int variant = 0; variant < 4; variant++) {
         uint64_t bytes = variant & 2 ? 3000 : BYTES; /* a small send ends before it is received */
 
@@ -205,7 +197,7 @@ static void buffers_are_free_after_the_event(void **state)
 }
 
 /* Many queues in a chain of events: each adds one to the same memory. */
-static void chain_of_many_queues(void **state)
+TEST(chain_of_many_queues)
 {
     enum { QUEUES = 24, ROUNDS = 6 };
     omprma_queue_t *queue[QUEUES];
@@ -213,7 +205,6 @@ static void chain_of_many_queues(void **state)
     omprma_addr_t there;
     uint64_t zero = 0, count = 0;
 
-    (void)state;
     core_start(&(struct core_options){.lanes = 3});
     core_choose(0, 16384, true);
     there = core_alloc(0, 8);
@@ -241,7 +232,7 @@ static void chain_of_many_queues(void **state)
 
 /* Numbers of operations in messages wrap around: an event stays complete all the same, and queues
  * that pass the edge go on in order. */
-static void events_of_old_queues(void **state)
+TEST(events_of_old_queues)
 {
     static const uint64_t ages[] = {UINT64_C(1) << 31, UINT64_C(3) << 30, UINT64_C(7) << 29};
     omprma_queue_t *first, *second;
@@ -250,7 +241,6 @@ static void events_of_old_queues(void **state)
     uint64_t count = 0;
     bool done = false;
 
-    (void)state;
     core_start(&(struct core_options){0});
     first = core_queue(0);
     second = core_queue(0);
@@ -286,14 +276,13 @@ static void events_of_old_queues(void **state)
 
 /* Events behind commands only are those commands; behind what this side moves they are marks, and
  * several at one place are the same. A small submit that was sent is waited for as any other. */
-static void events_need_no_operations(void **state)
+TEST(events_need_no_operations)
 {
     omprma_queue_t *first, *second;
     omprma_event_t *event, *another;
     omprma_addr_t there;
     uint64_t value = 7, before;
 
-    (void)state;
     core_start(&(struct core_options){.delay = 40});
     core_choose(0, 64, true);
     first = core_queue(0);
@@ -327,13 +316,12 @@ static void events_need_no_operations(void **state)
     core_stop();
 }
 
-static void wrong_arguments(void **state)
+TEST(wrong_arguments)
 {
     omprma_queue_t *queue;
     omprma_event_t *event;
     bool done;
 
-    (void)state;
     core_start(&(struct core_options){0});
     queue = core_queue(0);
     event = core_event();
@@ -348,21 +336,4 @@ static void wrong_arguments(void **state)
     omprma_event_destroy(event);
     assert_ok(omprma_queue_destroy(queue));
     core_stop();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(order_queues_of_one_device),
-        cmocka_unit_test(order_queues_of_two_devices),
-        cmocka_unit_test(never_recorded_is_complete),
-        cmocka_unit_test(places_are_passed_without_synchronize),
-        cmocka_unit_test(buffers_are_free_after_the_event),
-        cmocka_unit_test(chain_of_many_queues),
-        cmocka_unit_test(events_of_old_queues),
-        cmocka_unit_test(events_need_no_operations),
-        cmocka_unit_test(wrong_arguments),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

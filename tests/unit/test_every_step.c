@@ -4,15 +4,12 @@
  * not lost goes on working. The failures are put in between here: channel and paths know nothing of
  * them. STEP=WAYS,SIDE,FAULT,N runs one. */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <unistd.h>
 
+#include "test.h"
 #include "base/error.h"
 #include "core_fixture.h"
 #include "image_fixture.h"
@@ -575,13 +572,12 @@ static void run_all(bool rma, enum side side)
     }
 }
 
-static void each_step(void **state)
+TEST(each_step)
 {
     const char *one = getenv("STEP");
     int rma, side, fault;
     unsigned n;
 
-    (void)state;
     signal(SIGALRM, say_where);
     for (int i = 0; i < SMALL; i++)
         pattern[i] = (unsigned char)i;
@@ -599,11 +595,4 @@ static void each_step(void **state)
         for (side = HEAD; side < SIDES; side++)
             run_all(rma, (enum side)side);
     free(image);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(each_step)};
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

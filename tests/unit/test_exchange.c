@@ -1,10 +1,7 @@
 /* test_exchange.c: device to device, both ways, in the order of the queue. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <stdio.h>
 
+#include "test.h"
 #include "core_fixture.h"
 
 enum {
@@ -62,11 +59,10 @@ static void random_copies(const struct core_options *options, enum config_exchan
     core_stop();
 }
 
-static void copies_between_all_pairs(void **state)
+TEST(copies_between_all_pairs)
 {
     const struct core_options apart = {.workers = DEVICES};
 
-    (void)state;
     for (enum config_exchange way = EXCHANGE_PUT; way < EXCHANGE_WAYS; way++) {
         random_copies(&apart, way, true, 0);
         random_copies(&apart, way, true, 8192);
@@ -75,9 +71,8 @@ static void copies_between_all_pairs(void **state)
 }
 
 /* Devices of one worker; of two, one of which has two. */
-static void copies_within_workers(void **state)
+TEST(copies_within_workers)
 {
-    (void)state;
     random_copies(&(struct core_options){.devices = DEVICES}, EXCHANGE_PUT, true, 512);
     random_copies(&(struct core_options){.devices = DEVICES}, EXCHANGE_SEND, false, 8192);
     random_copies(&(struct core_options){.workers = 2, .devices = 2}, EXCHANGE_PUT, true, 512);
@@ -87,12 +82,11 @@ static void copies_within_workers(void **state)
 }
 
 /* Of two copies to the same place the later one wins, however long the first takes. */
-static void later_copies_win(void **state)
+TEST(later_copies_win)
 {
     omprma_queue_t *queue;
     omprma_addr_t a, b, there;
 
-    (void)state;
     for (enum config_exchange way = EXCHANGE_PUT; way < EXCHANGE_WAYS; way++) {
         core_start(&(struct core_options){.workers = 2, .delay = 10});
         for (int i = 0; i < 2; i++)
@@ -125,13 +119,12 @@ static void later_copies_win(void **state)
 
 /* Small submits to the destination, synchronized but not taken by its worker yet, come first, from
  * however many queues they are. */
-static void small_submits_come_first(void **state)
+TEST(small_submits_come_first)
 {
     enum { QUEUES = 5 };
     omprma_queue_t *queue, *writer[QUEUES];
     omprma_addr_t from, there;
 
-    (void)state;
     core_start(&(struct core_options){.workers = 2, .delay = CORE_NO_DELAY});
     for (int i = 0; i < 2; i++)
         core_choose(i, 64, true);
@@ -171,12 +164,11 @@ static void small_submits_come_first(void **state)
 
 /* The same for small submits to the source, which its worker has not taken when somebody could
  * already get from its memory. */
-static void small_submits_to_the_source_come_first(void **state)
+TEST(small_submits_to_the_source_come_first)
 {
     omprma_queue_t *queue, *writer, *reader;
     omprma_addr_t from, there;
 
-    (void)state;
     core_start(&(struct core_options){.workers = 2, .delay = CORE_NO_DELAY});
     for (int i = 0; i < 2; i++)
         core_choose(i, 64, true);
@@ -214,13 +206,12 @@ static void small_submits_to_the_source_come_first(void **state)
 }
 
 /* More at once than memory for parts is given; and what it takes is given back. */
-static void many_through_the_application(void **state)
+TEST(many_through_the_application)
 {
     enum { COPIES = 3 * AT_A_TIME };
     omprma_queue_t *queue[COPIES], *reader;
     omprma_addr_t from, to[COPIES];
 
-    (void)state;
     core_start(&(struct core_options){.workers = 2});
     core_exchange_by(EXCHANGE_APPLICATION);
     from = core_alloc(0, BYTES);
@@ -249,7 +240,7 @@ static void many_through_the_application(void **state)
 
 /* Behind kernels that last until the program says so: the calls return, others go on, and none has
  * memory before it can use it. One of them fails. */
-static void many_behind_kernels(void **state)
+TEST(many_behind_kernels)
 {
     enum { COPIES = 3 * AT_A_TIME };
     static struct gate gate;
@@ -257,7 +248,6 @@ static void many_behind_kernels(void **state)
     omprma_event_t *event;
     omprma_addr_t from[2], to[COPIES];
 
-    (void)state;
     core_start(&(struct core_options){.workers = 2});
     core_exchange_by(EXCHANGE_APPLICATION);
     core_make_hole();
@@ -311,14 +301,13 @@ static void many_behind_kernels(void **state)
 }
 
 /* A queue fails while its exchange waits for its turn: the turn goes to the next. */
-static void turn_is_passed_on(void **state)
+TEST(turn_is_passed_on)
 {
     enum { COPIES = AT_A_TIME + 3 };
     omprma_queue_t *queue[COPIES];
     omprma_addr_t from, to[COPIES];
     int failed = AT_A_TIME + 1;
 
-    (void)state;
     core_start(&(struct core_options){.workers = 2, .delay = 200});
     core_exchange_by(EXCHANGE_APPLICATION);
     from = core_alloc(0, BYTES);
@@ -358,12 +347,11 @@ static void turn_is_passed_on(void **state)
 }
 
 /* Both directions at once, and the devices busy with kernels. */
-static void crossing_copies(void **state)
+TEST(crossing_copies)
 {
     omprma_queue_t *queue[2];
     omprma_addr_t from[2], to[2];
 
-    (void)state;
     for (enum config_exchange way = EXCHANGE_PUT; way < EXCHANGE_WAYS; way++) {
         core_start(&(struct core_options){.workers = 2});
         for (int i = 0; i < 2; i++) {
@@ -400,12 +388,11 @@ static void refuse(omprma_queue_t *queue, omprma_addr_t from, omprma_addr_t to, 
     assert_non_null(strstr(omprma_error(), why));
 }
 
-static void wrong_arguments(void **state)
+TEST(wrong_arguments)
 {
     omprma_queue_t *queue;
     omprma_addr_t from, to, from_freed, to_freed;
 
-    (void)state;
     core_start(&(struct core_options){.workers = 2});
     queue = core_queue(0);
     from = core_alloc(0, 100);
@@ -433,22 +420,4 @@ static void wrong_arguments(void **state)
     assert_ok(omprma_queue_synchronize(queue)); /* the queue itself has not failed */
     assert_ok(omprma_queue_destroy(queue));
     core_stop();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(copies_between_all_pairs),
-        cmocka_unit_test(copies_within_workers),
-        cmocka_unit_test(later_copies_win),
-        cmocka_unit_test(small_submits_come_first),
-        cmocka_unit_test(small_submits_to_the_source_come_first),
-        cmocka_unit_test(many_through_the_application),
-        cmocka_unit_test(many_behind_kernels),
-        cmocka_unit_test(turn_is_passed_on),
-        cmocka_unit_test(crossing_copies),
-        cmocka_unit_test(wrong_arguments),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,8 @@
 /* test_failures.c: what becomes of a queue whose operation failed, and of those that wait for it.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <stdio.h>
 
+#include "test.h"
 #include "core_fixture.h"
 
 enum { BYTES = 3 * CORE_PIECE };
@@ -110,9 +107,8 @@ static void failures(int devices, int lanes)
     core_stop();
 }
 
-static void a_failed_queue_is_clean_after_synchronize(void **state)
+TEST(a_failed_queue_is_clean_after_synchronize)
 {
-    (void)state;
     core_make_hole();
     failures(1, 1);
     failures(1, 3);
@@ -120,12 +116,11 @@ static void a_failed_queue_is_clean_after_synchronize(void **state)
 }
 
 /* The destination's range is bad: the source's queue learns it, whatever came of the source. */
-static void the_far_end_of_an_exchange_fails(void **state)
+TEST(the_far_end_of_an_exchange_fails)
 {
     omprma_queue_t *queue;
     omprma_addr_t from;
 
-    (void)state;
     core_make_hole();
     core_start(&(struct core_options){.workers = 2});
     queue = core_queue(0);
@@ -142,13 +137,12 @@ static void the_far_end_of_an_exchange_fails(void **state)
 
 /* Who waits for an event of a queue that fails before it, fails too; a later event is none of it.
  */
-static void failures_travel_along_events(void **state)
+TEST(failures_travel_along_events)
 {
     omprma_queue_t *first, *second;
     omprma_event_t *event;
     omprma_addr_t there;
 
-    (void)state;
     core_make_hole();
     for (int devices = 1; devices <= 2; devices++) {
         core_start(&(struct core_options){.workers = devices});
@@ -184,14 +178,13 @@ static void failures_travel_along_events(void **state)
 
 /* The worker learns only after the failed queue was reset that another waited for it: because that
  * one was busy, or because its message left later. */
-static void failures_are_remembered_after_reset(void **state)
+TEST(failures_are_remembered_after_reset)
 {
     omprma_queue_t *first, *second;
     omprma_event_t *before, *after;
     omprma_addr_t counter;
     uint64_t count = 0;
 
-    (void)state;
     core_make_hole();
     core_start(&(struct core_options){0});
     core_choose(0, 8192, false);
@@ -245,14 +238,13 @@ static void failures_are_remembered_after_reset(void **state)
 }
 
 /* An event that was complete stays complete when its queue fails later, however often. */
-static void complete_events_stay_complete(void **state)
+TEST(complete_events_stay_complete)
 {
     omprma_queue_t *first, *second;
     omprma_event_t *event, *failed;
     omprma_addr_t there;
     bool done = false;
 
-    (void)state;
     core_make_hole();
     core_start(&(struct core_options){0});
     first = core_queue(0);
@@ -281,13 +273,12 @@ static void complete_events_stay_complete(void **state)
 }
 
 /* MPI itself refuses a transfer. */
-static void a_transfer_that_cannot_start(void **state)
+TEST(a_transfer_that_cannot_start)
 {
     omprma_queue_t *queue;
     omprma_addr_t there;
     int failed = 0;
 
-    (void)state;
     core_start(&(struct core_options){.fail_start = 2000, .delay = CORE_NO_DELAY});
     queue = core_queue(0);
     there = core_alloc(0, BYTES);
@@ -307,18 +298,4 @@ static void a_transfer_that_cannot_start(void **state)
     check_well(queue, there, BYTES);
     assert_ok(omprma_queue_destroy(queue));
     core_stop();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_failed_queue_is_clean_after_synchronize),
-        cmocka_unit_test(the_far_end_of_an_exchange_fails),
-        cmocka_unit_test(failures_travel_along_events),
-        cmocka_unit_test(failures_are_remembered_after_reset),
-        cmocka_unit_test(complete_events_stay_complete),
-        cmocka_unit_test(a_transfer_that_cannot_start),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,11 @@
 /* test_fifo.c: messages come out as they went in, in order, each once; what finds no room is told;
  * damaged memory leads nowhere else. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "test.h"
 #include "control/shm/fifo.h"
 
 enum { ELEMENTS = 1024, ELEMENT_BYTES = 512, LONGEST = 36, MESSAGES = 200000 };
@@ -78,12 +75,11 @@ static void fill(struct fifo_end *writer, uint32_t *in, uint32_t *used)
     assert_false(put(writer, *in));
 }
 
-static void full_and_empty(void **state)
+TEST(full_and_empty)
 {
     struct fifo_end writer = {.fifo = make()}, reader = {.fifo = writer.fifo};
     uint32_t in = 0, out = 0, used = 0, bytes;
 
-    (void)state;
     assert_null(fifo_peek(&reader, &bytes));
     for (int lap = 0; lap < 50; lap++) {
         fill(&writer, &in, &used);
@@ -102,12 +98,11 @@ static void full_and_empty(void **state)
     free(writer.fifo);
 }
 
-static void positions_wrap_around(void **state)
+TEST(positions_wrap_around)
 {
     struct fifo_end writer = {.fifo = make(), .position = UINT32_MAX - 400};
     struct fifo_end reader = writer;
 
-    (void)state;
     writer.emptied = writer.position;
     for (uint32_t number = 0; number < 100; number++) {
         assert_true(put(&writer, number));
@@ -116,13 +111,12 @@ static void positions_wrap_around(void **state)
     free(writer.fifo);
 }
 
-static void too_long(void **state)
+TEST(too_long)
 {
     static const uint8_t data[FIFO_MESSAGE_BYTES + 1];
     struct fifo_end writer = {.fifo = make()}, reader = {.fifo = writer.fifo};
     uint32_t bytes = 0;
 
-    (void)state;
     assert_false(fifo_push(&writer, data, sizeof(data)));
     assert_null(fifo_peek(&reader, &bytes));
     assert_true(fifo_push(&writer, data, FIFO_MESSAGE_BYTES));
@@ -132,13 +126,12 @@ static void too_long(void **state)
 }
 
 /* What a long message leaves where the header of a later one will be is not taken for that one. */
-static void content_is_no_message(void **state)
+TEST(content_is_no_message)
 {
     static uint32_t words[FIFO_MESSAGE_BYTES / sizeof(uint32_t)];
     struct fifo_end writer = {.fifo = make()}, reader = {.fifo = writer.fifo};
     uint32_t bytes = 0;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
         words[i] = ELEMENTS + 2; /* the number of the second element's next message */
     assert_true(fifo_push(&writer, words, FIFO_MESSAGE_BYTES));
@@ -153,11 +146,10 @@ static void content_is_no_message(void **state)
     free(writer.fifo);
 }
 
-static void closed_at_first(void **state)
+TEST(closed_at_first)
 {
     struct fifo *fifo = make();
 
-    (void)state;
     assert_false(fifo_is_open(fifo));
     fifo_open(fifo);
     assert_true(fifo_is_open(fifo));
@@ -165,13 +157,12 @@ static void closed_at_first(void **state)
 }
 
 /* The other process wrote where it must not. */
-static void damaged_memory(void **state)
+TEST(damaged_memory)
 {
     struct fifo *fifo = make();
     struct fifo_end writer = {.fifo = fifo}, reader = {.fifo = fifo};
     uint32_t bytes = 1;
 
-    (void)state;
     assert_true(put(&writer, 0));
     memset((uint8_t *)fifo + 64 + 4, 0xff, 4); /* the length in the first element */
     assert_non_null(fifo_peek(&reader, &bytes));
@@ -198,13 +189,12 @@ static void *write_all(void *data)
     return NULL;
 }
 
-static void two_threads(void **state)
+TEST(two_threads)
 {
     struct fifo_end writer = {.fifo = make()}, reader = {.fifo = writer.fifo};
     pthread_t thread;
     uint32_t bytes;
 
-    (void)state;
     assert_int_equal(pthread_create(&thread, NULL, write_all, &writer), 0);
     for (uint32_t number = 0; number < MESSAGES; number++) {
         while (!fifo_peek(&reader, &bytes))
@@ -214,16 +204,4 @@ static void two_threads(void **state)
     pthread_join(thread, NULL);
     assert_null(fifo_peek(&reader, &bytes));
     free(writer.fifo);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(full_and_empty),  cmocka_unit_test(positions_wrap_around),
-        cmocka_unit_test(too_long),        cmocka_unit_test(content_is_no_message),
-        cmocka_unit_test(closed_at_first), cmocka_unit_test(damaged_memory),
-        cmocka_unit_test(two_threads),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

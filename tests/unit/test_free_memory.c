@@ -1,14 +1,11 @@
 /* test_free_memory.c: the least of host and control groups, from recorded files. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "test.h"
 #include "worker/native/free_memory.h"
 
 enum { MIB = 1 << 20 };
@@ -48,17 +45,15 @@ static int tear_down(void **state)
 
 #define assert_free_mib(expected) assert_int_equal(free_memory_bytes(root) / MIB, expected)
 
-static void without_groups(void **state)
+TEST(without_groups)
 {
-    (void)state;
     assert_free_mib(1000);
     assert_int_equal(free_memory_bytes("/nonexistent"), 0);
     assert_true(free_memory_bytes("") > MIB);
 }
 
-static void version_2(void **state)
+TEST(version_2)
 {
-    (void)state;
     record("/proc/self/cgroup", "0::/outer/inner\n");
     record("/sys/fs/cgroup/outer/inner/memory.max", "max\n");
     record("/sys/fs/cgroup/outer/inner/memory.current", "1048576\n");
@@ -78,9 +73,8 @@ static void version_2(void **state)
     assert_free_mib(0);
 }
 
-static void version_1(void **state)
+TEST(version_1)
 {
-    (void)state;
     record("/proc/self/cgroup",
            "7:cpu,cpuacct:/x\n4:hugetlb,memory:/job\n1:name=systemd:/\n0::/\n");
     record("/sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
@@ -93,9 +87,8 @@ static void version_1(void **state)
     assert_free_mib(50);
 }
 
-static void in_a_container(void **state)
+TEST(in_a_container)
 {
-    (void)state;
     /* the path is the host's; only the mount's own files are seen */
     record("/proc/self/cgroup", "0::/../../host/path\n");
     record("/sys/fs/cgroup/memory.max", "209715200\n"); /* 200 MiB */
@@ -108,13 +101,4 @@ static void in_a_container(void **state)
     assert_free_mib(100);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(without_groups, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(version_2, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(version_1, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(in_a_container, set_up, tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_EACH(set_up, tear_down)

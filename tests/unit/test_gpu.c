@@ -3,11 +3,7 @@
  * memory of the process, its kernels are functions of it, and a stream does one thing each time it
  * is looked at. It shows, too, that another kind of GPU is one table.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
+#include "test.h"
 #include "copies_fixture.h"
 #include "core_fixture.h"
 #include "worker/gpu/gpu.h"
@@ -422,7 +418,7 @@ static enum backend_step begin_read(struct backend_job *job, unsigned char *to)
 
 /* ---- order ---- */
 
-static void a_queue_is_one_stream_in_order(void **state)
+TEST(a_queue_is_one_stream_in_order)
 {
     struct backend_job jobs[3] = {{.device = &device}, {.device = &device}, {.device = &device}};
     unsigned char back[64] = {0};
@@ -444,7 +440,7 @@ static void a_queue_is_one_stream_in_order(void **state)
     close_alone();
 }
 
-static void queues_have_streams_of_their_own(void **state)
+TEST(queues_have_streams_of_their_own)
 {
     struct backend_job jobs[2] = {{.device = &device}, {.device = &device}};
 
@@ -464,7 +460,7 @@ static void queues_have_streams_of_their_own(void **state)
 
 /* A job that may end with the next one has no event, and both end once: nothing is under way
  * afterwards. */
-static void a_job_ends_once(void **state)
+TEST(a_job_ends_once)
 {
     struct backend_job jobs[2] = {{.device = &device, .ends_with_next = true}, {.device = &device}};
     unsigned char back[64] = {0};
@@ -523,7 +519,7 @@ static omprma_status_t do_one(const char *function)
     return ended(step, &job);
 }
 
-static void a_failing_call_names_itself(void **state)
+TEST(a_failing_call_names_itself)
 {
     static const struct {
         const char *function, *text;
@@ -555,7 +551,7 @@ static void a_failing_call_names_itself(void **state)
 }
 
 /* A region is one job without an event. One whose launch does not begin has its write under way. */
-static void a_region_is_one_job(void **state)
+TEST(a_region_is_one_job)
 {
     struct backend_job job = {.device = &device};
     unsigned char from[64] = {0}, to[64] = {0};
@@ -575,7 +571,7 @@ static void a_region_is_one_job(void **state)
 
 /* ---- memory ---- */
 
-static void arenas_come_and_go(void **state)
+TEST(arenas_come_and_go)
 {
     struct backend_job job = {.device = &device};
     uint64_t more;
@@ -625,7 +621,7 @@ static omprma_addr_t look_up(const char *name)
     return symbol.address;
 }
 
-static void data_and_kernels_are_right(void **state)
+TEST(data_and_kernels_are_right)
 {
     static const uint64_t sizes[] = {1, 64, 5000, 100000, 5 << 20};
     omprma_device_info_t info;
@@ -646,7 +642,7 @@ static void data_and_kernels_are_right(void **state)
     assert_nothing_left();
 }
 
-static void small_reads_come_through_locked_memory(void **state)
+TEST(small_reads_come_through_locked_memory)
 {
     omprma_queue_t *queue;
     omprma_addr_t there, kernel;
@@ -673,7 +669,7 @@ static void small_reads_come_through_locked_memory(void **state)
 }
 
 /* The line names kernels that were under way, each once. Last: nothing of the GPU is given back. */
-static void a_fault_is_named(void **state)
+TEST(a_fault_is_named)
 {
     omprma_queue_t *queue;
     omprma_addr_t kernel, fault, there;
@@ -696,21 +692,4 @@ static void a_fault_is_named(void **state)
     there_and_back(GPU_TOO, 100000, 0);
     omprma_queue_destroy(queue);
     core_stop();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_queue_is_one_stream_in_order),
-        cmocka_unit_test(queues_have_streams_of_their_own),
-        cmocka_unit_test(a_job_ends_once),
-        cmocka_unit_test(a_failing_call_names_itself),
-        cmocka_unit_test(a_region_is_one_job),
-        cmocka_unit_test(arenas_come_and_go),
-        cmocka_unit_test(data_and_kernels_are_right),
-        cmocka_unit_test(small_reads_come_through_locked_memory),
-        cmocka_unit_test(a_fault_is_named),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

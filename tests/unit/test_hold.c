@@ -1,11 +1,8 @@
 /* test_hold.c: a queue that the program holds: what is behind waits for it, the calls do not; holds
  * come in order; failures, lost devices and the end reach them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <semaphore.h>
 
+#include "test.h"
 #include "core_fixture.h"
 
 enum { ROUNDS = 20 };
@@ -54,14 +51,13 @@ static void wait_until_reached(omprma_queue_t *queue)
 }
 
 /* Another queue that waits for an event behind the hold waits, too; a third one does not. */
-static void what_is_behind_waits(void **state)
+TEST(what_is_behind_waits)
 {
     omprma_queue_t *queue, *other, *free_one;
     omprma_event_t *event;
     omprma_addr_t there;
     uint64_t count = 0, seen_count = 77;
 
-    (void)state;
     start();
     queue = core_queue(0);
     other = core_queue(1);
@@ -105,12 +101,11 @@ static void *let_go(void *unused)
 }
 
 /* The one that waits is woken. */
-static void another_thread_lets_go(void **state)
+TEST(another_thread_lets_go)
 {
     omprma_queue_t *queue;
     pthread_t thread;
 
-    (void)state;
     start();
     queue = core_queue(0);
     assert_int_equal(pthread_create(&thread, NULL, let_go, NULL), 0);
@@ -125,12 +120,11 @@ static void another_thread_lets_go(void **state)
     stop();
 }
 
-static void failures_reach_it(void **state)
+TEST(failures_reach_it)
 {
     omprma_queue_t *queue;
     char byte;
 
-    (void)state;
     start();
     core_make_hole();
     queue = core_queue(0);
@@ -145,11 +139,10 @@ static void failures_reach_it(void **state)
 }
 
 /* One that was reached, when its device is lost. */
-static void a_lost_device_lets_go(void **state)
+TEST(a_lost_device_lets_go)
 {
     omprma_queue_t *queue;
 
-    (void)state;
     start();
     queue = core_queue(0);
     assert_ok(omprma_queue_hold(queue, note, (void *)0));
@@ -163,11 +156,10 @@ static void a_lost_device_lets_go(void **state)
     stop();
 }
 
-static void the_end_drops_it(void **state)
+TEST(the_end_drops_it)
 {
     omprma_queue_t *queue;
 
-    (void)state;
     start();
     queue = core_queue(0);
     assert_ok(omprma_queue_hold(queue, note, (void *)0));
@@ -175,15 +167,4 @@ static void the_end_drops_it(void **state)
     assert_ok(omprma_queue_hold(queue, note, (void *)1));
     stop();
     assert_int_equal(seen.calls, 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_behind_waits), cmocka_unit_test(another_thread_lets_go),
-        cmocka_unit_test(failures_reach_it),    cmocka_unit_test(a_lost_device_lets_go),
-        cmocka_unit_test(the_end_drops_it),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,8 @@
 /* test_image.c: images are loaded once, searched by name, and refused with a useful line. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <pthread.h>
 #include <string.h>
 
+#include "test.h"
 #include "base/error.h"
 #include "image_fixture.h"
 #include "worker/native/image.h"
@@ -41,9 +38,8 @@ static int call(uint64_t entry)
     return result;
 }
 
-static void finds_symbols(void **state)
+TEST(finds_symbols)
 {
-    (void)state;
     uint64_t kernel = 0, value = 0, wide = 0, offset = 0;
     struct image *image = open_numbered(7);
     assert_int_equal(image_symbol(image, "kernel", 0, &kernel), OMPRMA_OK);
@@ -65,9 +61,8 @@ static void finds_symbols(void **state)
     assert_false(image_offset(0, &offset));
 }
 
-static void refuses_symbols(void **state)
+TEST(refuses_symbols)
 {
-    (void)state;
     uint64_t address = 42;
     struct image *image = open_numbered(7);
     assert_int_equal(image_symbol(image, "nothing", 0, &address), OMPRMA_ERR_SYMBOL);
@@ -86,9 +81,8 @@ static void refuses_symbols(void **state)
     assert_int_equal(address, 42);
 }
 
-static void loads_the_same_content_once(void **state)
+TEST(loads_the_same_content_once)
 {
-    (void)state;
     struct image *first = open_numbered(1);
     size_t count = image_count();
     assert_ptr_equal(open_numbered(1), first);
@@ -97,9 +91,8 @@ static void loads_the_same_content_once(void **state)
     assert_int_equal(image_count(), count + 1);
 }
 
-static void keeps_images_apart(void **state)
+TEST(keeps_images_apart)
 {
-    (void)state;
     uint64_t kernels[12];
     for (int i = 0; i < 12; i++) {
         /* a failed load in between gives its file descriptor back */
@@ -115,9 +108,8 @@ static void keeps_images_apart(void **state)
         assert_int_equal(call(kernels[i]), 100 + i);
 }
 
-static void names_what_is_missing(void **state)
+TEST(names_what_is_missing)
 {
-    (void)state;
     size_t bytes;
     struct image *image = NULL;
     void *content =
@@ -146,9 +138,8 @@ static void names_what_is_missing(void **state)
     free(content);
 }
 
-static void refuses_damaged_images(void **state)
+TEST(refuses_damaged_images)
 {
-    (void)state;
     size_t bytes;
     struct image *image = NULL;
     char *content = fixture_image("void f(void) {}", &bytes);
@@ -159,9 +150,8 @@ static void refuses_damaged_images(void **state)
     free(content);
 }
 
-static void remembers_many_kernels(void **state)
+TEST(remembers_many_kernels)
 {
-    (void)state;
     enum { COUNT = 500 };
     static char source[COUNT * 40];
     static uint64_t kernels[COUNT];
@@ -200,9 +190,8 @@ static void *open_at_once(void *argument)
     return NULL;
 }
 
-static void is_thread_safe(void **state)
+TEST(is_thread_safe)
 {
-    (void)state;
     struct content content = {0};
     pthread_t threads[4];
     size_t count = image_count();
@@ -218,19 +207,4 @@ static void is_thread_safe(void **state)
     assert_int_equal(image_count(), count + 1);
     pthread_barrier_destroy(&content.start);
     free(content.bytes);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finds_symbols),
-        cmocka_unit_test(refuses_symbols),
-        cmocka_unit_test(loads_the_same_content_once),
-        cmocka_unit_test(keeps_images_apart),
-        cmocka_unit_test(names_what_is_missing),
-        cmocka_unit_test(refuses_damaged_images),
-        cmocka_unit_test(remembers_many_kernels),
-        cmocka_unit_test(is_thread_safe),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,9 @@
 /* test_issue.c: how operations end when something fails beside them: events keep their fate,
  * nothing is left without an end, and callbacks may go on. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
+#include "test.h"
 #include "core_fixture.h"
 #include "null/null_channel.h"
 
@@ -17,13 +14,12 @@ static unsigned char data[BIG];
 /* ---- events */
 
 /* Of one device, behind a small submit that is not answered; the other's event has failed. */
-static void a_cleared_failure_is_past(void **state)
+TEST(a_cleared_failure_is_past)
 {
     omprma_event_t *failed, *before, *after;
     omprma_queue_t *queue, *bad;
     omprma_addr_t there;
 
-    (void)state;
     core_start(&(struct core_options){.workers = 2});
     core_make_hole();
     failed = core_event();
@@ -51,12 +47,11 @@ static void a_cleared_failure_is_past(void **state)
 }
 
 /* Its queue is gone, and another one in its place. */
-static void a_failed_event_outlives_its_queue(void **state)
+TEST(a_failed_event_outlives_its_queue)
 {
     omprma_event_t *event;
     omprma_queue_t *queue;
 
-    (void)state;
     core_start(&(struct core_options){0});
     core_make_hole();
     event = core_event();
@@ -73,13 +68,12 @@ static void a_failed_event_outlives_its_queue(void **state)
 
 /* An exchange is on its way when the next one is refused: who waits for the first, on the worker,
  * is not disturbed. */
-static void what_went_well_before_stays_so(void **state)
+TEST(what_went_well_before_stays_so)
 {
     omprma_queue_t *queue, *waits;
     omprma_event_t *event;
     omprma_addr_t from, to;
 
-    (void)state;
     core_start(&(struct core_options){.workers = 2, .delay = 5000});
     core_make_hole();
     from = core_alloc(0, BIG);
@@ -105,13 +99,12 @@ static void what_went_well_before_stays_so(void **state)
 /* ---- failures */
 
 /* The memory that it uses is free only when both halves are over. */
-static void a_refused_transfer_ends_on_both_sides(void **state)
+TEST(a_refused_transfer_ends_on_both_sides)
 {
     struct operation *half;
     struct runtime *runtime;
     omprma_queue_t *queue, *other;
 
-    (void)state;
     core_start(&(struct core_options){.delay = CORE_NO_DELAY});
     core_make_hole();
     core_choose(0, 512, false);
@@ -140,13 +133,12 @@ static void kernel_bad(uint64_t at)
 }
 
 /* Nobody waits for a small submit, but an event behind one that was refused has failed. */
-static void a_small_submit_after_a_crash(void **state)
+TEST(a_small_submit_after_a_crash)
 {
     omprma_queue_t *crashes, *queue;
     omprma_event_t *event;
     omprma_addr_t there;
 
-    (void)state;
 #ifdef __SANITIZE_THREAD__
     skip(); /* it misses the thread that is parked */
 #endif
@@ -168,9 +160,8 @@ static void a_small_submit_after_a_crash(void **state)
 }
 
 /* Whatever the call appends after the connection has failed in it ends, too. */
-static void a_worker_is_lost_in_a_broadcast(void **state)
+TEST(a_worker_is_lost_in_a_broadcast)
 {
-    (void)state;
     for (int way = EXCHANGE_PUT; way <= EXCHANGE_SEND; way++) {
         omprma_queue_t *queue[3];
         omprma_addr_t to[3];
@@ -214,11 +205,10 @@ static void submit_small(void *unused, omprma_status_t status)
     chain.calls++;
 }
 
-static void a_callback_submits(void **state)
+TEST(a_callback_submits)
 {
     omprma_queue_t *queue;
 
-    (void)state;
     chain.calls = 0;
     core_start(&(struct core_options){.delay = 50});
     queue = core_queue(0);
@@ -247,9 +237,8 @@ static void go_on(void *unused, omprma_status_t status)
 }
 
 /* What callbacks begin while the runtime ends is finished as well. */
-static void a_chain_ends_before_the_runtime(void **state)
+TEST(a_chain_ends_before_the_runtime)
 {
-    (void)state;
     core_start(&(struct core_options){0});
     for (int i = 0; i < 2; i++)
         chain.queue[i] = core_queue(0);
@@ -259,21 +248,4 @@ static void a_chain_ends_before_the_runtime(void **state)
     assert_ok(omprma_queue_notify(chain.queue[0], go_on, NULL));
     core_stop();
     assert_int_equal(chain.calls, 6);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_cleared_failure_is_past),
-        cmocka_unit_test(a_failed_event_outlives_its_queue),
-        cmocka_unit_test(what_went_well_before_stays_so),
-        cmocka_unit_test(a_refused_transfer_ends_on_both_sides),
-        cmocka_unit_test(a_small_submit_after_a_crash),
-        cmocka_unit_test(a_worker_is_lost_in_a_broadcast),
-        cmocka_unit_test(a_callback_submits),
-        cmocka_unit_test(a_chain_ends_before_the_runtime),
-    };
-
-    alarm(LIMIT_S);
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

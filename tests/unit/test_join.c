@@ -1,13 +1,9 @@
 /* test_join.c: what follows from the roles of all processes: who is the head, places on hosts, and
  * whether workers must do without each other. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "test.h"
 #include "control/join.h"
 
 enum { MOST = 8 };
@@ -42,9 +38,8 @@ static void expect_place(int rank, int index, int workers, int processes)
     assert_int_equal(answers[rank].local_processes, processes);
 }
 
-static void places(void **state)
+TEST(places)
 {
-    (void)state;
     decide("Aaabbc", 0);
     assert_int_equal(answers[0].verdict, JOIN_GOES);
     assert_int_equal(answers[0].head, 0);
@@ -63,9 +58,8 @@ static void places(void **state)
     expect_place(5, 2, 3, 3);
 }
 
-static void heads(void **state)
+TEST(heads)
 {
-    (void)state;
     decide("Aa", 0);
     assert_int_equal(answers[0].verdict, JOIN_GOES);
     decide("AA", 0);
@@ -78,9 +72,8 @@ static void heads(void **state)
     assert_int_equal(answers[0].verdict, JOIN_ALONE);
 }
 
-static void versions(void **state)
+TEST(versions)
 {
-    (void)state;
     for (int odd = 0; odd < 3; odd++) {
         decide("Aaa", 0);
         roles[odd].version = 8;
@@ -90,14 +83,13 @@ static void versions(void **state)
 }
 
 /* Workers of one host reach each other, and those beside the head reach whom the head reaches. */
-static void stars(void **state)
+TEST(stars)
 {
     static const struct {
         const char *hosts;
         int star;
     } cases[] = {{"Abc", 1}, {"Aabbcc", 1}, {"Aaaa", 0}, {"Abbb", 0}, {"Aab", 0}, {"Aabab", 0}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         decide(cases[i].hosts, 1);
         assert_int_equal(answers[0].star, cases[i].star);
@@ -136,11 +128,10 @@ static void expect_seat(struct join_place seat, int group, int index, int count,
     assert_int_equal(seat.overlaps, overlaps);
 }
 
-static void processors(void **state)
+TEST(processors)
 {
     struct join_place seats[MOST];
 
-    (void)state;
     decide_places("Aaabb", "33333", seats); /* all the same: they divide them */
     expect_seat(seats[1], 1, 0, 2, 0);
     expect_seat(seats[2], 1, 1, 2, 0);
@@ -156,14 +147,4 @@ static void processors(void **state)
     expect_seat(seats[2], 2, 0, 1, 1);
     expect_seat(seats[3], 3, 0, 1, 0);
     expect_seat(seats[4], 4, 0, 1, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(places), cmocka_unit_test(heads),      cmocka_unit_test(versions),
-        cmocka_unit_test(stars),  cmocka_unit_test(processors),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

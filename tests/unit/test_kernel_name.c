@@ -1,11 +1,7 @@
 /* test_kernel_name.c: functions and lines in the symbols of target regions. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "test.h"
 #include "base/kernel_name.h"
 
 static void assert_name(const char *symbol, const char *function, int line)
@@ -18,9 +14,8 @@ static void assert_name(const char *symbol, const char *function, int line)
     assert_int_equal(name.line, line);
 }
 
-static void regions(void **state)
+TEST(regions)
 {
-    (void)state;
     assert_name("__omp_offloading_fe00_a7669a_main_l42", "main", 42);
     assert_name("__omp_offloading_fe00_a7669a_main_l42_1", "main", 42);
     assert_name("__omp_offloading_fe00_a7669a_main_l42_debug__", "main", 42);
@@ -28,7 +23,7 @@ static void regions(void **state)
     assert_name("__omp_offloading_10_2_the_l3_of_l12", "the_l3_of", 12);
 }
 
-static void others(void **state)
+TEST(others)
 {
     static const char *const symbols[] = {"",
                                           "main_l42",
@@ -40,14 +35,6 @@ static void others(void **state)
                                           "__omp_offloading_10_2_main_lx"};
     struct kernel_name name;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++)
         assert_false(kernel_name_split(symbols[i], &name));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(regions), cmocka_unit_test(others)};
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

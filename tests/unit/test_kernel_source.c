@@ -1,11 +1,7 @@
 /* test_kernel_source.c: source files of target regions, by locations as compilers write them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "test.h"
 #include "base/kernel_source.h"
 
 /* Constants of this program, as clang's are of one with regions. */
@@ -22,12 +18,11 @@ static bool search(const char *memory, size_t bytes, const char *function, int l
 
 #define TEXT(text) text, sizeof(text)
 
-static void in_memory(void **state)
+TEST(in_memory)
 {
     static const char two[] = "x\0;a.c;main;7;1;;\0;a.c;main;7;20;;\0;b.cpp;space::scale;9;3;;";
     char file[64];
 
-    (void)state;
     assert_true(search(TEXT(two), "main", 7, file));
     assert_string_equal(file, "a.c");
     assert_true(search(TEXT(two), "_ZN5space5scaleEPd", 9, file));
@@ -40,7 +35,7 @@ static void in_memory(void **state)
     assert_string_equal(file, "");
 }
 
-static void not_known(void **state)
+TEST(not_known)
 {
     static const char *const texts[] = {
         ";7;",
@@ -54,7 +49,6 @@ static void not_known(void **state)
     };
     char file[64];
 
-    (void)state;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         assert_true(search(texts[i], strlen(texts[i]) + 1, "main", 7, file));
         assert_string_equal(file, "");
@@ -65,33 +59,19 @@ static void not_known(void **state)
     }
 }
 
-static void ambiguous(void **state)
+TEST(ambiguous)
 {
     char file[64];
 
-    (void)state;
     assert_false(search(TEXT(";a.c;main;7;1;;\0;b.c;main;7;1;;"), "main", 7, file));
 }
 
-static void in_the_program(void **state)
+TEST(in_the_program)
 {
     const struct kernel_name region = {"test_region", 11, 4711}, none = {"test_region", 11, 4712};
     char file[64];
 
-    (void)state;
     assert_true(kernel_source_find(&region, file, sizeof(file)));
     assert_string_equal(file, "/src/own place/test.c");
     assert_false(kernel_source_find(&none, file, sizeof(file)));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(in_memory),
-        cmocka_unit_test(not_known),
-        cmocka_unit_test(ambiguous),
-        cmocka_unit_test(in_the_program),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

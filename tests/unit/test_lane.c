@@ -1,12 +1,9 @@
 /* Tests of lanes: what a device still starts when one of its kernels has crashed, and what the
  * crash was is not known yet. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
+#include "test.h"
 #include "core_fixture.h"
 
 enum { A_WHILE_US = 50000, ASKED = 1 /* of fault.c: the report is being made */ };
@@ -39,14 +36,13 @@ static uint64_t value_at(omprma_addr_t at)
     return atomic_load((atomic_ulong *)(uintptr_t)at);
 }
 
-static void starts_nothing_after_a_crash(void **state)
+TEST(starts_nothing_after_a_crash)
 {
     omprma_queue_t *running, *late;
     omprma_addr_t counter;
     uint64_t zero = 0;
     bool done = true;
 
-    (void)state;
     core_start(&(struct core_options){.lanes = 2});
     running = core_queue(0);
     late = core_queue(0);
@@ -72,11 +68,4 @@ static void starts_nothing_after_a_crash(void **state)
     assert_ok(omprma_queue_synchronize(late));
     assert_int_equal(value_at(counter), 1);
     core_stop();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(starts_nothing_after_a_crash)};
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* test_launch.c: launches and regions: what goes as one command, what one by one, and errors. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
+#include "test.h"
 #include "core_fixture.h"
 
 enum { WORDS = 512, BYTES = 8 * WORDS };
@@ -71,11 +67,10 @@ static uint64_t count_in_region(struct bench *bench, omprma_addr_t there, size_t
     return commands;
 }
 
-static void a_small_region_is_one_command(void **state)
+TEST(a_small_region_is_one_command)
 {
     struct bench bench;
 
-    (void)state;
     bench_open(&bench, &(struct core_options){0});
     core_choose(0, BYTES, true);
     core_count();
@@ -88,12 +83,11 @@ static void a_small_region_is_one_command(void **state)
 }
 
 /* What is large, and what lies outside of arenas. */
-static void other_regions_go_one_by_one(void **state)
+TEST(other_regions_go_one_by_one)
 {
     static uint64_t outside[WORDS];
     struct bench bench;
 
-    (void)state;
     bench_open(&bench, &(struct core_options){0});
     assert_in_range(count_in_region(&bench, bench.there, WORDS), 2, 4);
     core_choose(0, 64, true);
@@ -104,7 +98,7 @@ static void other_regions_go_one_by_one(void **state)
     bench_close(&bench);
 }
 
-static void either_copy_may_be_missing(void **state)
+TEST(either_copy_may_be_missing)
 {
     struct bench bench;
     omprma_region_t region = {.kernel = KERNEL(kernel_count), .count = 1};
@@ -112,7 +106,6 @@ static void either_copy_may_be_missing(void **state)
     omprma_part_t part = {0};
     omprma_addr_t second;
 
-    (void)state;
     bench_open(&bench, &(struct core_options){0});
     core_choose(0, BYTES, true);
     second = bench.there + 8;
@@ -149,12 +142,11 @@ static void either_copy_may_be_missing(void **state)
 }
 
 /* The host's memory is used in the order of the calls, though the calls do not wait. */
-static void regions_use_host_memory_in_their_order(void **state)
+TEST(regions_use_host_memory_in_their_order)
 {
     enum { ROUNDS = 50 };
     struct bench bench;
 
-    (void)state;
     bench_open(&bench, &(struct core_options){.delay = 5});
     core_choose(0, BYTES, true);
     bench.out[0] = 0;
@@ -196,7 +188,7 @@ static omprma_region_t count_here(struct bench *bench, const omprma_part_t *part
 }
 
 /* What stands before the call with the error is done, nothing after it. */
-static void errors_are_those_of_the_calls(void **state)
+TEST(errors_are_those_of_the_calls)
 {
     struct bench bench;
     uint64_t seen = 0;
@@ -204,7 +196,6 @@ static void errors_are_those_of_the_calls(void **state)
     omprma_part_t part = {bench.back, 0, 8}, beyond = {bench.back, 4, 8};
     omprma_region_t good, bad;
 
-    (void)state;
     bench_open(&bench, &(struct core_options){0});
     core_choose(0, BYTES, true);
     good = count_here(&bench, &part);
@@ -245,13 +236,12 @@ static void errors_are_those_of_the_calls(void **state)
 }
 
 /* A region behind something that fails is not run, and brings nothing; then all is well again. */
-static void a_region_of_a_failed_queue_brings_nothing(void **state)
+TEST(a_region_of_a_failed_queue_brings_nothing)
 {
     struct bench bench;
     omprma_part_t part = {bench.back, 0, 8};
     omprma_region_t region;
 
-    (void)state;
     bench_open(&bench, &(struct core_options){0});
     core_make_hole();
     core_choose(0, BYTES, true);
@@ -294,7 +284,7 @@ static omprma_status_t wait_for(struct bench *bench, const omprma_region_t *regi
     return omprma_region_wait(bench->queue, region, note_issued, issued);
 }
 
-static void a_wait_brings_what_comes_back(void **state)
+TEST(a_wait_brings_what_comes_back)
 {
     static uint64_t large[WORDS];
     struct bench bench;
@@ -302,7 +292,6 @@ static void a_wait_brings_what_comes_back(void **state)
     omprma_part_t part = {bench.back, 0, 8}, all = {large, 0, BYTES};
     omprma_region_t region;
 
-    (void)state;
     bench_open(&bench, &(struct core_options){.delay = 5});
     core_choose(0, BYTES, true);
     region = count_here(&bench, &part);
@@ -327,14 +316,13 @@ static void a_wait_brings_what_comes_back(void **state)
 }
 
 /* A caller's locks are given up whatever happens. */
-static void a_wait_tells_of_errors(void **state)
+TEST(a_wait_tells_of_errors)
 {
     struct bench bench;
     struct issued issued;
     omprma_part_t part = {bench.back, 0, 8};
     omprma_region_t good, bad;
 
-    (void)state;
     bench_open(&bench, &(struct core_options){0});
     core_make_hole();
     core_choose(0, BYTES, true);
@@ -353,20 +341,4 @@ static void a_wait_tells_of_errors(void **state)
     assert_ok(wait_for(&bench, &good, &issued)); /* the queue is clean again */
     assert_int_equal(bench.back[0], bench.out[0] + 1);
     bench_close(&bench);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_small_region_is_one_command),
-        cmocka_unit_test(other_regions_go_one_by_one),
-        cmocka_unit_test(either_copy_may_be_missing),
-        cmocka_unit_test(regions_use_host_memory_in_their_order),
-        cmocka_unit_test(errors_are_those_of_the_calls),
-        cmocka_unit_test(a_region_of_a_failed_queue_brings_nothing),
-        cmocka_unit_test(a_wait_brings_what_comes_back),
-        cmocka_unit_test(a_wait_tells_of_errors),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

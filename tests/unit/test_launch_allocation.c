@@ -1,14 +1,11 @@
 /* test_launch_allocation.c: hosts of a batch system, with a stand-in for scontrol. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "test.h"
 #include "base/error.h"
 #include "tools/launch/allocation.h"
 
@@ -84,9 +81,8 @@ static void assert_refuses(const char *words)
     hosts_clear(&launch.hosts);
 }
 
-static void takes_slurm(void **state)
+TEST(takes_slurm)
 {
-    (void)state;
     slurm("n[1-3]", NULL);
     assert_takes(0, "n1:1,n2:1,n3:1", 3);
     slurm("n[1-3]", "2(x3)");
@@ -101,18 +97,16 @@ static void takes_slurm(void **state)
     assert_takes(0, "n7:2,m8:1", 3);
 }
 
-static void spreads_workers(void **state)
+TEST(spreads_workers)
 {
-    (void)state;
     slurm("n[1-3]", "2(x3)");
     assert_takes(4, "n1:2,n2:1,n3:1", 4);
     assert_takes(2, "n1:1,n2:1", 2);
     assert_takes(9, "n1:3,n2:3,n3:3", 9);
 }
 
-static void refuses_slurm(void **state)
+TEST(refuses_slurm)
 {
-    (void)state;
     slurm("n[1-3]", "two");
     assert_refuses("SLURM_TASKS_PER_NODE=two");
     slurm("n[1-3]", "2(x0)");
@@ -125,9 +119,8 @@ static void refuses_slurm(void **state)
     assert_refuses("SLURM_JOB_NODELIST");
 }
 
-static void takes_pbs(void **state)
+TEST(takes_pbs)
 {
-    (void)state;
     char *path = text_make("%s/nodes", folder);
     forget_all();
     write_file("nodes", "n1\nn1\nn2\n");
@@ -140,9 +133,8 @@ static void takes_pbs(void **state)
     free(path);
 }
 
-static void leaves_alone(void **state)
+TEST(leaves_alone)
 {
-    (void)state;
     struct launch launch = {0};
     char name[256] = "", *path = text_make("%s/nodes", folder);
 
@@ -168,12 +160,4 @@ static void leaves_alone(void **state)
     free(path);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(takes_slurm),   cmocka_unit_test(spreads_workers),
-        cmocka_unit_test(refuses_slurm), cmocka_unit_test(takes_pbs),
-        cmocka_unit_test(leaves_alone),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+TEST_GROUP(make_folder, remove_folder)

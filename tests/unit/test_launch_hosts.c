@@ -1,13 +1,10 @@
 /* test_launch_hosts.c: host lists from options and files. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "test.h"
 #include "base/error.h"
 #include "tools/launch/hosts.h"
 
@@ -23,9 +20,8 @@ static void assert_parses(const char *text, const char *expected, int total)
     assert_int_equal(hosts.total, 0);
 }
 
-static void parses(void **state)
+TEST(parses)
 {
-    (void)state;
     assert_parses("h1", "h1:1", 1);
     assert_parses("h1:2,h2:4", "h1:2,h2:4", 6);
     assert_parses("node-7.example_org:3", "node-7.example_org:3", 3);
@@ -33,9 +29,8 @@ static void parses(void **state)
     assert_parses("h:1024", "h:1024", 1024);
 }
 
-static void refuses(void **state)
+TEST(refuses)
 {
-    (void)state;
     static const char *const bad[] = {
         "",     ",",    "h1,", "h:0",   "h:1025", "h:-1", "h:",    "h: 1",
         "h:1x", "-x:1", "a b", "h:1:2", ":1",     "h;rm", "h$(x)", "h:99999999999999999999"};
@@ -47,12 +42,11 @@ static void refuses(void **state)
     }
 }
 
-static void knows_this_host(void **state)
+TEST(knows_this_host)
 {
     char own[256] = "", text[600], expected[600];
     struct hosts hosts = {0};
 
-    (void)state;
     gethostname(own, sizeof(own) - 1);
     snprintf(text, sizeof(text), "localhost,h1:2,%s:3,127.0.0.1,192.0.2.1,%sx", own, own);
     snprintf(expected, sizeof(expected), "localhost:2,h1:2,%s:4,127.0.0.1:2,192.0.2.1:1,%sx:1", own,
@@ -65,12 +59,11 @@ static void knows_this_host(void **state)
 }
 
 /* Open MPI cuts names at the first dot. */
-static void full_names(void **state)
+TEST(full_names)
 {
     char own[256] = "", text[600];
     struct hosts hosts = {0};
 
-    (void)state;
     assert_int_equal(hosts_parse(&hosts, "a.x.example:2,b,192.0.2.1,192.0.2.2"), OMPRMA_OK);
     assert_int_equal(hosts_check_names(&hosts), OMPRMA_OK);
     assert_string_equal(hosts_full_name(&hosts, "a"), "a.x.example");
@@ -92,12 +85,11 @@ static void full_names(void **state)
     hosts_clear(&hosts);
 }
 
-static void short_beside_full_names(void **state)
+TEST(short_beside_full_names)
 {
     static const char *const bad[] = {"a,a.x.example", "a.x.example:2,b,a"};
     struct hosts hosts = {0};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         assert_int_equal(hosts_parse(&hosts, bad[i]), OMPRMA_OK);
         assert_int_equal(hosts_check_names(&hosts), OMPRMA_ERR_CONFIG);
@@ -121,9 +113,8 @@ static omprma_status_t read_text(struct hosts *hosts, const char *text)
     return status;
 }
 
-static void reads_files(void **state)
+TEST(reads_files)
 {
-    (void)state;
     struct hosts hosts = {0};
     assert_int_equal(
         read_text(&hosts, "# all\nh1 slots=2\n\n  h2\tslots=4 max_slots=8 # big\r\nh3"), OMPRMA_OK);
@@ -133,9 +124,8 @@ static void reads_files(void **state)
     hosts_clear(&hosts);
 }
 
-static void refuses_files(void **state)
+TEST(refuses_files)
 {
-    (void)state;
     static const struct {
         const char *text, *says;
     } bad[] = {{"", "names no host"},
@@ -152,18 +142,4 @@ static void refuses_files(void **state)
     struct hosts hosts = {0};
     assert_int_equal(hosts_read(&hosts, "/nonexistent/file"), OMPRMA_ERR_CONFIG);
     assert_non_null(strstr(error_text(), "/nonexistent/file"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parses),
-        cmocka_unit_test(knows_this_host),
-        cmocka_unit_test(full_names),
-        cmocka_unit_test(refuses),
-        cmocka_unit_test(reads_files),
-        cmocka_unit_test(refuses_files),
-        cmocka_unit_test(short_beside_full_names),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

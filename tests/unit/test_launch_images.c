@@ -1,15 +1,12 @@
 /* test_launch_images.c: which device code is found in a program, and workers' paths without our
  * CUDA driver library. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "test.h"
 #include "tools/launch/cuda_folder.h"
 #include "tools/launch/images.h"
 #include "tools/launch/paths.h"
@@ -42,13 +39,12 @@ static struct images found(const void *inside, size_t bytes)
     return images;
 }
 
-static void test_bare_images(void **state)
+TEST(test_bare_images)
 {
     Elf64_Ehdr cubin = elf(190, ET_EXEC), native = elf(EM_X86_64, ET_DYN);
     Elf64_Ehdr other = elf(224, ET_DYN), object = elf(EM_X86_64, ET_REL);
     struct images images = found("", 0);
 
-    (void)state;
     assert_false(images.native || images.nvptx || images.nvptx_text);
     images = found(&cubin, sizeof(cubin));
     assert_true(images.nvptx && !images.native);
@@ -62,41 +58,37 @@ static void test_bare_images(void **state)
     assert_false(images.native);
 }
 
-static void test_packed_image(void **state)
+TEST(test_packed_image)
 {
     static const char packed[] = "\x10\xff\x10\xad....triple\0nvptx64-nvidia-cuda";
     static const char name[] = "nvptx64-nvidia-cuda";
 
-    (void)state;
     assert_true(found(packed, sizeof(packed)).nvptx);
     assert_false(found(name, sizeof(name)).nvptx);
 }
 
-static void test_text(void **state)
+TEST(test_text)
 {
     static const char both[] = "GOMP_offload_register_ver\0// BEGIN PREAMBLE\n.version";
     static const char text[] = "// BEGIN PREAMBLE\n.version";
 
-    (void)state;
     assert_true(found(both, sizeof(both)).nvptx_text);
     assert_false(found(text, sizeof(text)).nvptx_text);
 }
 
-static void test_no_program(void **state)
+TEST(test_no_program)
 {
     struct needs needs = {0};
 
-    (void)state;
     assert_false(images_find("/no/such/file", &needs).nvptx);
     assert_false(images_find("/dev/null", &needs).nvptx);
 }
 
 /* This test lies beside lib, as omprma-run does in its bin. */
-static void test_paths(void **state)
+TEST(test_paths)
 {
     char *path = cuda_folder_without("/one:/two");
 
-    (void)state;
     assert_string_equal(path, "/one:/two");
     free(path);
     path = cuda_folder_without(NULL);
@@ -110,14 +102,4 @@ static void test_paths(void **state)
     free(all);
     free(ours);
     free(root);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bare_images), cmocka_unit_test(test_packed_image),
-        cmocka_unit_test(test_text),        cmocka_unit_test(test_no_program),
-        cmocka_unit_test(test_paths),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

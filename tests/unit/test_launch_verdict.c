@@ -1,14 +1,10 @@
 /* test_launch_verdict.c: what mpirun says, separated from the workers' lines and put in words. */
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "test.h"
 #include "tools/launch/verdict.h"
 
 #define FRAME "--------------------------------------------------------------------------\n"
@@ -41,9 +37,8 @@ static void feed(const char *text, size_t piece, struct verdict *verdict, char *
     feed_to((struct stream){.from_mpirun = true}, text, piece, verdict, passed, room);
 }
 
-static void separates(void **state)
+TEST(separates)
 {
-    (void)state;
     static const size_t pieces[] = {1, 7, 4096};
     for (size_t i = 0; i < 3; i++) {
         struct verdict verdict;
@@ -57,9 +52,8 @@ static void separates(void **state)
     }
 }
 
-static void statuses(void **state)
+TEST(statuses)
 {
-    (void)state;
     struct verdict verdict = {0};
     char line[512];
     verdict_read(&verdict, "mpirun detected that one or more processes exited\n"
@@ -75,9 +69,8 @@ static void statuses(void **state)
     assert_non_null(strstr(line, "worker 3 on n7 ended early with status 0"));
 }
 
-static void hosts_win(void **state)
+TEST(hosts_win)
 {
-    (void)state;
     struct verdict verdict = {0};
     char line[512];
     verdict_read(&verdict, "ORTE was unable to reliably\n   start one or more daemons.\n");
@@ -92,9 +85,8 @@ static void hosts_win(void **state)
 }
 
 /* Open MPI 4.1.4 under ulimit -u. */
-static void limit_on_processes(void **state)
+TEST(limit_on_processes)
 {
-    (void)state;
     struct verdict verdict = {0};
     char line[512];
     verdict_read(
@@ -111,9 +103,8 @@ static void limit_on_processes(void **state)
                               "of the control group)");
 }
 
-static void silence(void **state)
+TEST(silence)
 {
-    (void)state;
     struct verdict verdict = {0};
     char line[512];
     verdict_word(&verdict, 9, line, sizeof(line));
@@ -150,9 +141,8 @@ static const char vanishing[] =
     "--mpi-arg NETWORK, or, if only workers cannot reach each other, set "                         \
     "OMPRMA_EXCHANGE=application"
 
-static void networks(void **state)
+TEST(networks)
 {
-    (void)state;
     struct verdict verdict;
     char passed[1024], line[1024];
     feed(unreachable, 4096, &verdict, passed, sizeof(passed));
@@ -168,9 +158,8 @@ static void networks(void **state)
 }
 
 /* Two processes that wrote at the same time. */
-static void networks_mixed(void **state)
+TEST(networks_mixed)
 {
-    (void)state;
 #define CONNECT "opal/mca/btl/tcp/btl_tcp_endpoint.c:793:mca_btl_tcp_endpoint_start_connect] from "
     static const char first[] = "[[12807,1],2][" CONNECT "s2b [[12807,1],1][" CONNECT "s2a ";
     static const char fails[] = "Unable to connect to the peer 10.78.20.3 on port 1024: Invalid "
@@ -196,9 +185,8 @@ static void networks_mixed(void **state)
 }
 
 /* A lost connection is why a process ended with a status, but not why one was killed. */
-static void networks_in_order(void **state)
+TEST(networks_in_order)
 {
-    (void)state;
     static const char status[] = "Process name: [[35210,1],3]\n  Exit code:    7\n";
     static const char fatal[] = "[h:1] ompi/mca/pml/ob1/pml_ob1_sendreq.c:190 FATAL\n";
     struct verdict verdict = {0};
@@ -219,9 +207,8 @@ static void networks_in_order(void **state)
     assert_int_equal(verdict.kind, VERDICT_NONE);
 }
 
-static void given_up(void **state)
+TEST(given_up)
 {
-    (void)state;
     struct verdict verdict;
     char passed[256], line[512];
     feed(FRAME
@@ -239,9 +226,8 @@ static void given_up(void **state)
 }
 
 /* mpirun does not say who was killed before MPI had started in it, but ends with the status. */
-static void killed_before_mpi(void **state)
+TEST(killed_before_mpi)
 {
-    (void)state;
     struct verdict verdict = {0};
     char line[512];
     verdict_word(&verdict, 134 << 8, line, sizeof(line));
@@ -256,9 +242,8 @@ static void killed_before_mpi(void **state)
 }
 
 /* Open MPI 4.1.4: lines of the program's process, and what mpirun says. */
-static void second_init(void **state)
+TEST(second_init)
 {
-    (void)state;
     struct verdict verdict;
     char passed[1024], line[512];
     static const char words[] =
@@ -286,9 +271,8 @@ static void second_init(void **state)
 }
 
 /* Open MPI repeats these until the process is ended. */
-static void words_about_dead_peers(void **state)
+TEST(words_about_dead_peers)
 {
-    (void)state;
     struct verdict verdict;
     char passed[1024];
     feed("[n7:8780] Read -1, expected 8388608, errno = 3\n"
@@ -306,9 +290,8 @@ static void words_about_dead_peers(void **state)
 }
 
 /* What Open MPI says inside the program explains why MPI does not start; mpirun does not know. */
-static void words_of_the_program(void **state)
+TEST(words_of_the_program)
 {
-    (void)state;
     static const char help[] = FRAME "It looks like MPI_INIT failed for some reason\n" FRAME;
     struct verdict verdict;
     char text[2048], passed[2048];
@@ -324,9 +307,8 @@ static void words_of_the_program(void **state)
 }
 
 /* A line of dashes of a worker's own, or of an mpirun that was killed. */
-static void unclosed_frame(void **state)
+TEST(unclosed_frame)
 {
-    (void)state;
     struct verdict verdict;
     char passed[256];
     feed("before\n" FRAME "one\n\ntwo\nhalf", 7, &verdict, passed, sizeof(passed));
@@ -338,9 +320,8 @@ static void unclosed_frame(void **state)
 }
 
 /* Neither a line nor a message without end may run over. */
-static void long_input(void **state)
+TEST(long_input)
 {
-    (void)state;
     static char text[40000], passed[40000];
     struct verdict verdict;
     memset(text, 'x', sizeof(text) - 1);
@@ -351,26 +332,4 @@ static void long_input(void **state)
         text[i] = '\n';
     feed(text, 4096, &verdict, passed, sizeof(passed));
     assert_in_range(strspn(passed, "x\n"), 8000, sizeof(text));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(separates),
-        cmocka_unit_test(statuses),
-        cmocka_unit_test(hosts_win),
-        cmocka_unit_test(limit_on_processes),
-        cmocka_unit_test(silence),
-        cmocka_unit_test(networks),
-        cmocka_unit_test(networks_mixed),
-        cmocka_unit_test(networks_in_order),
-        cmocka_unit_test(second_init),
-        cmocka_unit_test(words_about_dead_peers),
-        cmocka_unit_test(given_up),
-        cmocka_unit_test(killed_before_mpi),
-        cmocka_unit_test(long_input),
-        cmocka_unit_test(unclosed_frame),
-        cmocka_unit_test(words_of_the_program),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,19 +1,15 @@
 /* test_leftovers.c: tests leftovers.c: which files of libomp are removed, by the process that they
  * name, its state, their owner and their age. */
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "control/shm/leftovers.h"
 
 static char path[80];
@@ -50,9 +46,8 @@ static pid_t process_make(void)
     return child;
 }
 
-static void test_libomp(void **state)
+TEST(test_libomp)
 {
-    (void)state;
     time_t now = time(NULL);
     int own = (int)getuid();
     pid_t child = process_make();
@@ -73,10 +68,4 @@ static void test_libomp(void **state)
     assert_false(is_removed(now)); /* another user's */
     file_make(child, own, "x");
     assert_false(is_removed(now)); /* another name */
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_libomp)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

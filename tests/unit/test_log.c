@@ -1,17 +1,14 @@
 /* test_log.c: lines of the log, and the end of a process whose invariants do not hold. */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 /* The assertions are what is tested, whatever the build. */
 #undef NDEBUG
+#include "test.h"
 #include "base/check.h"
 #include "base/log.h"
 
@@ -44,9 +41,8 @@ static const char *written(void)
     return text;
 }
 
-static void line_has_prefix_and_newline(void **state)
+TEST(line_has_prefix_and_newline)
 {
-    (void)state;
     log_write(LOG_ERROR, "%d of %d", 1, 2);
     assert_string_equal(written(), "omprma: 1 of 2\n");
     log_open("omprma-worker 2 (node7)", LOG_ERROR);
@@ -54,9 +50,8 @@ static void line_has_prefix_and_newline(void **state)
     assert_string_equal(written(), "omprma-worker 2 (node7): x\n");
 }
 
-static void level_filters(void **state)
+TEST(level_filters)
 {
-    (void)state;
     log_open("omprma", LOG_ERROR);
     log_write(LOG_CHOICE, "hidden");
     assert_string_equal(written(), "");
@@ -70,9 +65,8 @@ static void level_filters(void **state)
     assert_string_equal(written(), "omprma: always\n");
 }
 
-static void long_line_is_cut(void **state)
+TEST(long_line_is_cut)
 {
-    (void)state;
     for (size_t length = 2000; length < 2100; length++) {
         char text[4096];
         memset(text, 'x', length);
@@ -88,9 +82,8 @@ static void long_line_is_cut(void **state)
     }
 }
 
-static void errno_stays(void **state)
+TEST(errno_stays)
 {
-    (void)state;
     log_to(-1);
     errno = ENOENT;
     log_write(LOG_ERROR, "to a closed descriptor");
@@ -98,9 +91,8 @@ static void errno_stays(void **state)
     log_to(ends[1]);
 }
 
-static void failed_check_aborts_with_both_values(void **state)
+TEST(failed_check_aborts_with_both_values)
 {
-    (void)state;
     int one = 1, two = 2;
     CHECK(one, <, two);
     assert_string_equal(written(), "");
@@ -120,15 +112,4 @@ static void failed_check_aborts_with_both_values(void **state)
     assert_non_null(strstr(text, "test_log.c:"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(line_has_prefix_and_newline, open_pipe, close_pipe),
-        cmocka_unit_test_setup_teardown(level_filters, open_pipe, close_pipe),
-        cmocka_unit_test_setup_teardown(long_line_is_cut, open_pipe, close_pipe),
-        cmocka_unit_test_setup_teardown(errno_stays, open_pipe, close_pipe),
-        cmocka_unit_test_setup_teardown(failed_check_aborts_with_both_values, open_pipe,
-                                        close_pipe),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_EACH(open_pipe, close_pipe)

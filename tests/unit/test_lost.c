@@ -1,14 +1,11 @@
 /* test_lost.c: connections that fail, workers that die, and data that gets lost: an error of that
  * device, and never a hang, be it in a wait, when a queue is destroyed, or at the end. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "test.h"
 #include "core_fixture.h"
 
 enum { BYTES = 3 * CORE_PIECE, LIMIT_S = 60 };
@@ -76,9 +73,8 @@ static omprma_status_t use(omprma_queue_t *queue, int how, omprma_addr_t there)
     return status;
 }
 
-static void a_message_that_cannot_be_sent(void **state)
+TEST(a_message_that_cannot_be_sent)
 {
-    (void)state;
     for (int round = 0; round < 12; round++) {
         omprma_queue_t *queue, *other;
         omprma_addr_t there;
@@ -109,12 +105,11 @@ static void a_message_that_cannot_be_sent(void **state)
     }
 }
 
-static void nothing_can_be_received(void **state)
+TEST(nothing_can_be_received)
 {
     omprma_queue_t *queue;
     struct runtime *runtime;
 
-    (void)state;
     core_start(&(struct core_options){.workers = 2});
     queue = core_queue(0);
     assert_ok(launch(queue, KERNEL(kernel_nap), 1000, 0, 0));
@@ -133,9 +128,8 @@ static void nothing_can_be_received(void **state)
 }
 
 /* One end of an exchange was told, the other cannot be: the one that waits gives it up. */
-static void half_an_exchange(void **state)
+TEST(half_an_exchange)
 {
-    (void)state;
     for (int source = 0; source < 2; source++) {
         omprma_queue_t *queue, *spare;
         omprma_addr_t from, to;
@@ -171,9 +165,8 @@ static void half_an_exchange(void **state)
 }
 
 /* Data that MPI refuses on this side: the worker waits for the other half. */
-static void a_two_sided_transfer_that_cannot_start(void **state)
+TEST(a_two_sided_transfer_that_cannot_start)
 {
-    (void)state;
     for (int out = 0; out < 2; out++) {
         struct runtime *runtime;
         omprma_queue_t *queue;
@@ -204,9 +197,8 @@ static void a_two_sided_transfer_that_cannot_start(void **state)
 
 /* A worker that cannot answer, or not go on with what the other end waits for, ends: and so, with
  * MPI, do all. */
-static void workers_end(void **state)
+TEST(workers_end)
 {
-    (void)state;
     for (int how = 0; how < 4; how++) {
         omprma_queue_t *queue;
         omprma_addr_t there;
@@ -237,9 +229,8 @@ static void workers_end(void **state)
 }
 
 /* What is missing does not come any more: whoever finds it out goes on with nothing. */
-static void a_message_is_missing(void **state)
+TEST(a_message_is_missing)
 {
-    (void)state;
     for (int at_worker = 0; at_worker < 2; at_worker++) {
         omprma_queue_t *queue;
         omprma_status_t status;
@@ -274,11 +265,10 @@ static void a_message_is_missing(void **state)
 }
 
 /* Those that have been told already have nothing to say to its loss. */
-static void the_last_one_cannot_be_told_to_exit(void **state)
+TEST(the_last_one_cannot_be_told_to_exit)
 {
     int64_t began = clock_ns();
 
-    (void)state;
     core_start(&(struct core_options){.workers = 2});
     fail_sends_to(1);
     core_let_go(1);
@@ -287,12 +277,11 @@ static void the_last_one_cannot_be_told_to_exit(void **state)
 }
 
 /* A worker that looks again says what was wrong at first. */
-static void the_first_reason_stays(void **state)
+TEST(the_first_reason_stays)
 {
     struct server *server = &core.worker[0].server;
     bool progressed;
 
-    (void)state;
     core_start(&(struct core_options){0});
     core_hold(0);
     null_channel_fail_receives(server->channel);
@@ -307,7 +296,7 @@ static void the_first_reason_stays(void **state)
 }
 
 /* The page of the worker's doorbell says that its process is gone, and nobody ends this one. */
-static void a_worker_that_has_died(void **state)
+TEST(a_worker_that_has_died)
 {
     struct doorbell_address *address;
     struct runtime *runtime;
@@ -315,7 +304,6 @@ static void a_worker_that_has_died(void **state)
     struct doorbell *own;
     pid_t child;
 
-    (void)state;
     address =
         mmap(NULL, sizeof(*address), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_true(address != MAP_FAILED);
@@ -380,7 +368,7 @@ static omprma_queue_t *start_sending(omprma_addr_t *from, omprma_addr_t *to)
 }
 
 /* Of little data the sender does not see that it gets lost. */
-static void data_that_gets_lost(void **state)
+TEST(data_that_gets_lost)
 {
     static const struct {
         uint64_t bytes;
@@ -389,7 +377,6 @@ static void data_that_gets_lost(void **state)
         {BYTES, "device 0 (here) and device 1 (here): no data has moved"},
         {100, "device 0 to device 1: device 1 (here) and device 0 (here): no data has moved"}};
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         omprma_queue_t *queue;
         omprma_addr_t from, to;
@@ -407,13 +394,12 @@ static void data_that_gets_lost(void **state)
 }
 
 /* Several at once, which tell of themselves in turns. */
-static void much_data_that_gets_lost(void **state)
+TEST(much_data_that_gets_lost)
 {
     enum { MANY = 5 };
     omprma_queue_t *queues[MANY];
     omprma_addr_t from, to;
 
-    (void)state;
     queues[0] = start_sending(&from, &to);
     for (int i = 1; i < MANY; i++)
         queues[i] = core_queue(0);
@@ -431,12 +417,11 @@ static void much_data_that_gets_lost(void **state)
 }
 
 /* What had begun may still go on, so nobody else gets the memory. */
-static void memory_of_the_other_end_is_kept(void **state)
+TEST(memory_of_the_other_end_is_kept)
 {
     omprma_addr_t from, to, next;
     omprma_queue_t *queue;
 
-    (void)state;
     queue = start_sending(&from, &to);
     lose_data(true);
     assert_ok(omprma_exchange(queue, from, 1, to, BYTES));
@@ -451,12 +436,11 @@ static void memory_of_the_other_end_is_kept(void **state)
 }
 
 /* An exchange through the application waits for a small submit to a device that is lost then. */
-static void a_destination_that_is_lost(void **state)
+TEST(a_destination_that_is_lost)
 {
     omprma_queue_t *queue, *writer, *other;
     omprma_addr_t from, to;
 
-    (void)state;
     core_start(&(struct core_options){.workers = 2});
     core_choose(1, 8192, false);
     core_exchange_by(EXCHANGE_APPLICATION);
@@ -482,13 +466,12 @@ static void a_destination_that_is_lost(void **state)
 }
 
 /* The other end waits as long as the kernel before the send takes. */
-static void kernels_may_be_long(void **state)
+TEST(kernels_may_be_long)
 {
     omprma_queue_t *queue;
     omprma_addr_t from, to;
     struct gate gate;
 
-    (void)state;
     queue = start_sending(&from, &to);
     core_close(queue, &gate);
     assert_ok(omprma_exchange(queue, from, 1, to, BYTES));
@@ -503,12 +486,11 @@ static void kernels_may_be_long(void **state)
 }
 
 /* Nor does it matter how long the application is away. */
-static void applications_may_be_away(void **state)
+TEST(applications_may_be_away)
 {
     omprma_queue_t *queue;
     omprma_addr_t from, to;
 
-    (void)state;
     queue = start_sending(&from, &to);
     lose_data(true);
     assert_ok(omprma_exchange(queue, from, 1, to, BYTES));
@@ -521,14 +503,13 @@ static void applications_may_be_away(void **state)
 }
 
 /* Whoever was asked for a sign of life has as long for it as this process was there to see it. */
-static void time_without_looks_does_not_count(void **state)
+TEST(time_without_looks_does_not_count)
 {
     const int64_t second = 1000000000;
     struct runtime *runtime;
     const struct peer *peer;
     int64_t now, limit;
 
-    (void)state;
     core_start(&(struct core_options){0});
     runtime = core_device(0)->runtime;
     peer = core_device(0)->peer;
@@ -553,7 +534,7 @@ static void time_without_looks_does_not_count(void **state)
 }
 
 /* Nobody waits: the program asks now and then, as it does for regions in flight. */
-static void silence_is_noticed_by_who_only_asks(void **state)
+TEST(silence_is_noticed_by_who_only_asks)
 {
     int64_t limit = clock_ns() + 60 * INT64_C(1000000000);
     omprma_queue_t *queue;
@@ -561,7 +542,6 @@ static void silence_is_noticed_by_who_only_asks(void **state)
     omprma_addr_t there;
     bool done = false;
 
-    (void)state;
     core_start(&(struct core_options){0});
     queue = core_queue(0);
     there = core_alloc(0, 8);
@@ -583,27 +563,4 @@ static void silence_is_noticed_by_who_only_asks(void **state)
     core_stop();
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(a_message_that_cannot_be_sent, be_impatient),
-        cmocka_unit_test_setup(nothing_can_be_received, be_impatient),
-        cmocka_unit_test_setup(half_an_exchange, be_impatient),
-        cmocka_unit_test_setup(a_two_sided_transfer_that_cannot_start, be_impatient),
-        cmocka_unit_test_setup(workers_end, be_impatient),
-        cmocka_unit_test_setup(a_message_is_missing, be_impatient),
-        cmocka_unit_test_setup(the_last_one_cannot_be_told_to_exit, be_impatient),
-        cmocka_unit_test_setup(the_first_reason_stays, be_impatient),
-        cmocka_unit_test_setup(a_worker_that_has_died, be_impatient),
-        cmocka_unit_test_setup(data_that_gets_lost, be_impatient),
-        cmocka_unit_test_setup(much_data_that_gets_lost, be_impatient),
-        cmocka_unit_test_setup(memory_of_the_other_end_is_kept, be_impatient),
-        cmocka_unit_test_setup(a_destination_that_is_lost, be_impatient),
-        cmocka_unit_test_setup(kernels_may_be_long, be_impatient),
-        cmocka_unit_test_setup(applications_may_be_away, be_impatient),
-        cmocka_unit_test_setup(time_without_looks_does_not_count, be_impatient),
-        cmocka_unit_test_setup(silence_is_noticed_by_who_only_asks, be_impatient),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_EACH(be_impatient, NULL)

@@ -1,21 +1,16 @@
 /* test_map.c: memory below other memory, also where there is a hole above. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <errno.h>
-#include <stdint.h>
 #include <sys/mman.h>
 
+#include "test.h"
 #include "worker/map.h"
 
 enum { BYTES = 3 << 20, TIMES = 50 };
 
-static void a_hole_above_is_not_taken(void **state)
+TEST(a_hole_above_is_not_taken)
 {
     char *first = map_below(BYTES, NULL), *last = first;
 
-    (void)state;
     assert_ptr_not_equal(first, MAP_FAILED);
     for (int i = 0; i < TIMES; i++) {
         char *above = mmap(NULL, BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -32,20 +27,9 @@ static void a_hole_above_is_not_taken(void **state)
     munmap(last, BYTES);
 }
 
-static void no_room_below(void **state)
+TEST(no_room_below)
 {
-    (void)state;
     assert_ptr_equal(map_below(BYTES, (void *)(uintptr_t)4096), MAP_FAILED);
     assert_int_equal(errno, ENOMEM);
     assert_ptr_equal(map_below((size_t)1 << 60, NULL), MAP_FAILED);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_hole_above_is_not_taken),
-        cmocka_unit_test(no_room_below),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,8 @@
 /* test_mapping.c: the table of mapped ranges: look-up against a plain list, counts, pointers. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "openmp/mapping.h"
 
 static size_t given; /* memory that came back */
@@ -34,9 +31,8 @@ static enum overlap find(struct mapping *mapping, uintptr_t begin, size_t bytes)
     return mapping_find(mapping, begin, bytes, &found);
 }
 
-static void test_edges(void **state)
+TEST(test_edges)
 {
-    (void)state;
     struct mapping mapping;
     mapping_init(&mapping, give, NULL);
     struct mapped *found, *made = mapping_add(&mapping, 1000, 100, 5000, false);
@@ -54,9 +50,8 @@ static void test_edges(void **state)
 }
 
 /* Sections of no length are found at the range, and between the variable's base and the range. */
-static void test_empty_sections(void **state)
+TEST(test_empty_sections)
 {
-    (void)state;
     struct mapping mapping;
     mapping_init(&mapping, give, NULL);
     struct mapped *found, *made = mapping_add(&mapping, 1000, 100, 5000, false);
@@ -82,9 +77,8 @@ static enum overlap model_find(const bool *used, size_t begin, size_t end)
 
 /* Ranges of three slots with gaps, so that "all used" in the model means one range; some are vacant
  * when they have gone. */
-static void test_model(void **state)
+TEST(test_model)
 {
-    (void)state;
     struct mapping mapping;
     mapping_init(&mapping, give, NULL);
     static bool used[SLOTS + 8];
@@ -143,9 +137,8 @@ static void test_model(void **state)
 }
 
 /* What has gone is found by nobody, and comes back as new; a range elsewhere takes its place. */
-static void test_vacant(void **state)
+TEST(test_vacant)
 {
-    (void)state;
     struct mapping mapping;
     struct mapped *one, *two, *found;
     mapping_init(&mapping, give, NULL);
@@ -182,9 +175,8 @@ static void test_vacant(void **state)
 }
 
 /* What was asked for last, and what came behind it the last time; else nothing is guessed. */
-static void test_near(void **state)
+TEST(test_near)
 {
-    (void)state;
     struct mapping mapping;
     struct mapped *one, *two, *three;
     mapping_init(&mapping, give, NULL);
@@ -218,9 +210,8 @@ static void test_near(void **state)
 }
 
 /* Only so many are kept, the last ones. */
-static void test_vacant_most(void **state)
+TEST(test_vacant_most)
 {
-    (void)state;
     enum { RANGES = 1000 };
     struct mapping mapping;
     size_t kept = 0;
@@ -238,9 +229,8 @@ static void test_vacant_most(void **state)
     mapping_clear(&mapping);
 }
 
-static void test_counts(void **state)
+TEST(test_counts)
 {
-    (void)state;
     struct mapping mapping;
     mapping_init(&mapping, give, NULL);
     struct mapped *mapped = mapping_add(&mapping, 1000, 100, 5000, false);
@@ -269,9 +259,8 @@ static void count_pointer(const struct attached *pointer, void *context)
     ++*(int *)context;
 }
 
-static void test_pointers(void **state)
+TEST(test_pointers)
 {
-    (void)state;
     struct mapping mapping;
     mapping_init(&mapping, give, NULL);
     void *pointers[10] = {0};
@@ -293,15 +282,4 @@ static void test_pointers(void **state)
     mapped_each_pointer(mapped, (uintptr_t)&pointers[3], 4 * 8, count_pointer, &seen);
     assert_int_equal(seen, 4);
     mapping_clear(&mapping);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_edges),    cmocka_unit_test(test_empty_sections),
-        cmocka_unit_test(test_model),    cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_pointers), cmocka_unit_test(test_vacant),
-        cmocka_unit_test(test_near),     cmocka_unit_test(test_vacant_most),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,10 @@
 /* test_measure.c: what is chosen from measured times, with tables made up for it; and ways that
  * deliver wrong data, which start-up refuses. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "test.h"
 #include "core_fixture.h"
 #include "host/start/measure.h"
 
@@ -36,11 +33,10 @@ static enum path bulk(const struct paths *paths, bool submit, uint64_t bytes)
 
 #define GIB (UINT64_C(1) << 30)
 
-static void a_fast_window_is_used_for_all_but_the_smallest(void **state)
+TEST(a_fast_window_is_used_for_all_but_the_smallest)
 {
     struct paths paths = measured(line(1, 2.048), line(1.5, 0.1024), line(5, 0.2048));
 
-    (void)state;
     measure_choose(&paths, true, DATA_AUTO);
     assert_int_equal(bulk(&paths, true, 16384), PATH_RMA);
     assert_int_equal(bulk(&paths, true, 5 * GIB), PATH_RMA);
@@ -50,11 +46,10 @@ static void a_fast_window_is_used_for_all_but_the_smallest(void **state)
     assert_true(paths.inline_retrieve_fused >= paths.inline_retrieve);
 }
 
-static void a_slow_window_is_left_alone(void **state)
+TEST(a_slow_window_is_left_alone)
 {
     struct paths paths = measured(line(1, 2.048), line(300, 2.048), line(8, 0.3072));
 
-    (void)state;
     measure_choose(&paths, true, DATA_AUTO);
     assert_int_equal(bulk(&paths, true, OMPRMA_COPIED_SUBMIT + 1), PATH_TWO_SIDED);
     assert_int_equal(bulk(&paths, true, 5 * GIB), PATH_TWO_SIDED);
@@ -63,11 +58,10 @@ static void a_slow_window_is_left_alone(void **state)
     assert_int_equal(paths.inline_submit, 8192); /* a send of so little cannot be reused at once */
 }
 
-static void each_way_where_it_is_better(void **state)
+TEST(each_way_where_it_is_better)
 {
     struct paths paths = measured(line(1, 2), line(18, 0.1), line(8, 0.3));
 
-    (void)state;
     measure_choose(&paths, true, DATA_AUTO); /* they meet at 50 KiB */
     for (int submit = 0; submit < 2; submit++) {
         assert_int_equal(bulk(&paths, submit, 32768), PATH_TWO_SIDED);
@@ -80,11 +74,10 @@ static void each_way_where_it_is_better(void **state)
     assert_int_equal(bulk(&paths, false, GIB), PATH_TWO_SIDED);
 }
 
-static void force_is_obeyed(void **state)
+TEST(force_is_obeyed)
 {
     struct paths paths = measured(line(1, 2.048), line(300, 2.048), line(8, 0.3072));
 
-    (void)state;
     measure_choose(&paths, true, DATA_RMA);
     assert_int_equal(paths.inline_submit, 0);
     assert_int_equal(paths.inline_retrieve, 0);
@@ -102,12 +95,11 @@ static void force_is_obeyed(void **state)
 
 /* Between devices: the least time wins, but a put must be clearly beaten; and only what is allowed.
  */
-static void the_best_way_between_devices(void **state)
+TEST(the_best_way_between_devices)
 {
     struct exchange_paths paths = {
         .us = {[EXCHANGE_PUT] = 100, [EXCHANGE_GET] = 95, [EXCHANGE_SEND] = 97}};
 
-    (void)state;
     measure_choose_exchange(&paths, true, DATA_AUTO);
     assert_int_equal(paths.way, EXCHANGE_PUT);
     assert_true(paths.small_put);
@@ -136,9 +128,8 @@ static void the_best_way_between_devices(void **state)
 }
 
 /* Whatever was measured, without a window nothing goes one-sided, and limits stay in bounds. */
-static void no_window_no_one_sided(void **state)
+TEST(no_window_no_one_sided)
 {
-    (void)state;
     srand(1);
     for (int i = 0; i < 2000; i++) {
         struct paths paths = {0};
@@ -186,13 +177,12 @@ static void assert_right(void)
 }
 
 /* Wrong from some size on, or up to one, in one direction, or between workers only. */
-static void a_wrong_one_sided_way_is_refused(void **state)
+TEST(a_wrong_one_sided_way_is_refused)
 {
     static const struct {
         uint64_t least, most;
     } sizes[] = {{1, 0}, {8192, 0}, {65536, 0}, {1, 4096}};
 
-    (void)state;
     for (size_t i = 0; i < 4 * sizeof(sizes) / sizeof(sizes[0]); i++) {
         uint64_t size = sizes[i / 4].least;
         struct core_options options = {
@@ -222,9 +212,8 @@ static void a_wrong_one_sided_way_is_refused(void **state)
 }
 
 /* Also where a host seems to be as far away as another one, whose times it takes over. */
-static void a_way_to_another_host_that_is_wrong_is_refused(void **state)
+TEST(a_way_to_another_host_that_is_wrong_is_refused)
 {
-    (void)state;
     for (int peer = 1; peer <= 3; peer++)
         for (int in = 0; in < 2; in++) {
             core_start(&(struct core_options){.workers = 3,
@@ -240,9 +229,8 @@ static void a_way_to_another_host_that_is_wrong_is_refused(void **state)
         }
 }
 
-static void a_right_one_is_kept(void **state)
+TEST(a_right_one_is_kept)
 {
-    (void)state;
     core_start(&(struct core_options){.workers = 2, .delay = CORE_NO_DELAY});
     assert_non_null(runtime_get()->one_sided);
     assert_right();
@@ -260,9 +248,8 @@ static void assert_ends(const struct core_options *options, const char *words)
 }
 
 /* There is nothing else to be taken. */
-static void what_was_asked_for_and_is_wrong_ends_the_run(void **state)
+TEST(what_was_asked_for_and_is_wrong_ends_the_run)
 {
-    (void)state;
     assert_ends(&(struct core_options){.data = DATA_RMA, .wrong_puts = 65536}, "--data rma: ");
     assert_ends(&(struct core_options){.data = DATA_RMA, .wrong_gets = 65536}, "--data rma: ");
     assert_ends(&(struct core_options){.data = DATA_RMA, .workers = 2, .workers_wrong_puts = 1},
@@ -281,31 +268,10 @@ static void what_was_asked_for_and_is_wrong_ends_the_run(void **state)
 }
 
 /* Nobody takes what is wrong there. */
-static void what_nobody_takes_is_no_fault(void **state)
+TEST(what_nobody_takes_is_no_fault)
 {
-    (void)state;
     core_start(&(struct core_options){
         .exchange = EXCHANGE_GET, .workers = 2, .workers_wrong_puts = 65536});
     assert_non_null(runtime_get()->one_sided);
     core_stop();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_fast_window_is_used_for_all_but_the_smallest),
-        cmocka_unit_test(a_slow_window_is_left_alone),
-        cmocka_unit_test(each_way_where_it_is_better),
-        cmocka_unit_test(force_is_obeyed),
-        cmocka_unit_test(the_best_way_between_devices),
-        cmocka_unit_test(no_window_no_one_sided),
-        cmocka_unit_test(a_right_one_is_kept),
-        cmocka_unit_test(a_wrong_one_sided_way_is_refused),
-        cmocka_unit_test(a_way_to_another_host_that_is_wrong_is_refused),
-        cmocka_unit_test(what_was_asked_for_and_is_wrong_ends_the_run),
-        cmocka_unit_test(what_nobody_takes_is_no_fault),
-    };
-
-    alarm(LIMIT_S);
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,9 @@
 /* test_misaligned.c: instructions, as the assembler makes them, whose operand in memory has to be
  * aligned: the address that they mean is found, with each register and each way to write one.
  * Others are not. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "worker/native/misaligned.h"
 
 enum { NONE = 17, PC = 16, CODE = 16 };
@@ -112,18 +108,16 @@ static void check_form(const struct form *form, uint64_t step)
             assert_true(wanted && length == form->length - 1U && found.address == expected);
 }
 
-static void test_addresses(void **state)
+TEST(test_addresses)
 {
-    (void)state;
     for (const struct form *form = forms; form < forms_end; form++)
         for (uint64_t step = 0; step < 64; step++)
             check_form(form, step);
 }
 
 /* What is no address is another fault. */
-static void test_wild(void **state)
+TEST(test_wild)
 {
-    (void)state;
     uint64_t registers[PC + 1];
     struct misaligned found;
     for (unsigned i = 0; i <= PC; i++)
@@ -134,9 +128,8 @@ static void test_wild(void **state)
 }
 
 /* Any bytes: nothing is read behind their end. */
-static void test_noise(void **state)
+TEST(test_noise)
 {
-    (void)state;
     uint64_t registers[PC + 1] = {0}, word = 88172645463325252;
     struct misaligned found;
     for (int i = 0; i < 100000; i++) {
@@ -149,14 +142,4 @@ static void test_noise(void **state)
         if (misaligned_find(code + sizeof(code) - length, length, registers, &found))
             assert_true(found.address % found.bytes != 0);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_addresses),
-        cmocka_unit_test(test_wild),
-        cmocka_unit_test(test_noise),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,13 +4,10 @@
  * library's. Nothing here starts MPI.
  */
 #include <mpi.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "test.h"
 #include "control/mpi/channel.h"
 #include "control/mpi/world.h"
 
@@ -159,12 +156,11 @@ static void expect(struct channel *channel, int peer, uint32_t serial)
     channel_drop(channel, message);
 }
 
-static void nobody_waits_for_another_sender(void **state)
+TEST(nobody_waits_for_another_sender)
 {
     struct channel *channel = open_channel();
     int slow = begin(1, 1);
 
-    (void)state;
     for (uint32_t serial = 1; serial <= 100; serial++) {
         expect(channel, -1, 0);
         end(begin(2, serial));
@@ -175,12 +171,11 @@ static void nobody_waits_for_another_sender(void **state)
     channel_destroy(channel);
 }
 
-static void a_sender_keeps_its_order(void **state)
+TEST(a_sender_keeps_its_order)
 {
     struct channel *channel = open_channel();
     int first = begin(1, 1), second = begin(1, 2), other = begin(3, 1), third = begin(1, 3);
 
-    (void)state;
     end(third);
     end(second);
     expect(channel, -1, 0);
@@ -195,12 +190,11 @@ static void a_sender_keeps_its_order(void **state)
 }
 
 /* What its header says is for others to judge. */
-static void a_damaged_message_comes_when_it_is_the_oldest(void **state)
+TEST(a_damaged_message_comes_when_it_is_the_oldest)
 {
     struct channel *channel = open_channel();
     int first = begin(1, 1);
 
-    (void)state;
     end(begin(2, 77));
     end(begin(2, 78));
     expect(channel, -1, 0);
@@ -211,13 +205,12 @@ static void a_damaged_message_comes_when_it_is_the_oldest(void **state)
     channel_destroy(channel);
 }
 
-static void any_order(void **state)
+TEST(any_order)
 {
     struct channel *channel = open_channel();
     uint32_t begun[4] = {0}, got[4] = {0}, draw = 1;
     int under_way[8], count = 0;
 
-    (void)state;
     while (got[1] + got[2] + got[3] < 900) {
         struct channel_message *message = NULL;
 
@@ -289,13 +282,12 @@ static void send_bytes(struct channel *channel, int peer, uint32_t bytes)
     assert_int_equal(channel_send(channel, message), OMPRMA_OK);
 }
 
-static void what_is_short_goes_through_shared_memory(void **state)
+TEST(what_is_short_goes_through_shared_memory)
 {
     struct channel *channel = open_channel();
     struct beside beside = make_beside(channel, 1);
     uint32_t bytes, found = 0;
 
-    (void)state;
     send_bytes(channel, 1, 64); /* nobody reads there yet */
     assert_int_equal(sent_by_mpi, 1);
     fifo_open(beside.out.fifo);
@@ -318,13 +310,12 @@ static void what_is_short_goes_through_shared_memory(void **state)
     free(beside.shared);
 }
 
-static void both_ways_keep_the_order(void **state)
+TEST(both_ways_keep_the_order)
 {
     struct channel *channel = open_channel();
     struct beside beside = make_beside(channel, 1);
     int slow, second;
 
-    (void)state;
     put_beside(&beside, 1);
     slow = begin(1, 2); /* long: by MPI */
     put_beside(&beside, 3);
@@ -386,21 +377,19 @@ static void any_order_by_both_ways(uint32_t room)
     free(beside.shared);
 }
 
-static void a_small_fifo_keeps_the_order(void **state)
+TEST(a_small_fifo_keeps_the_order)
 {
-    (void)state;
     any_order_by_both_ways(3);
     any_order_by_both_ways(40);
     any_order_by_both_ways(110);
 }
 
 /* Transfers of others wait until this process calls MPI. */
-static void mpi_is_looked_at_for_ucx(void **state)
+TEST(mpi_is_looked_at_for_ucx)
 {
     struct channel *channel = open_channel_of(false);
     struct beside beside = make_beside(channel, 1);
 
-    (void)state;
     expect(channel, -1, 0);
     put_beside(&beside, 1);
     expect(channel, 1, 1);
@@ -413,13 +402,12 @@ static void mpi_is_looked_at_for_ucx(void **state)
 }
 
 /* Nothing may be slept over, and MPI must go on while messages come by the other way. */
-static void mpi_is_looked_at(void **state)
+TEST(mpi_is_looked_at)
 {
     struct channel *channel = open_channel();
     struct beside beside = make_beside(channel, 1);
     struct channel_message *message;
 
-    (void)state;
     expect(channel, -1, 0);
     assert_in_range(looked, LOOKS, 3 * LOOKS); /* nothing has come the other way: at each poll */
     put_beside(&beside, 1);
@@ -477,21 +465,19 @@ static void hear_both(bool everywhere)
     free(beside.shared);
 }
 
-static void nobody_starves(void **state)
+TEST(nobody_starves)
 {
-    (void)state;
     hear_both(false);
     hear_both(true);
 }
 
 /* Before a sleep it is not enough to find one that is not due. */
-static void nothing_is_slept_over(void **state)
+TEST(nothing_is_slept_over)
 {
     struct channel *channel = open_channel();
     struct channel_message *message;
     int first, second;
 
-    (void)state;
     begin(1, 1); /* long */
     first = begin(2, 1);
     second = begin(2, 2);
@@ -507,7 +493,7 @@ static void nothing_is_slept_over(void **state)
 }
 
 /* Who sleeps is woken by either way. */
-static void peers_are_rung(void **state)
+TEST(peers_are_rung)
 {
     static struct world_mpi mpi;
     static const struct world world = {.mpi = &mpi, .size = 4};
@@ -516,7 +502,6 @@ static void peers_are_rung(void **state)
     struct channel *channel = NULL;
     struct beside beside;
 
-    (void)state;
     memset(receives, 0, sizeof(receives));
     posted = matched = sent_by_mpi = 0;
     assert_int_equal(doorbell_create(&own, 0, &address), OMPRMA_OK);
@@ -537,12 +522,11 @@ static void peers_are_rung(void **state)
 }
 
 /* What no message of the peer can be is given out, for others to judge; nobody waits for ever. */
-static void damaged_messages(void **state)
+TEST(damaged_messages)
 {
     struct channel *channel = open_channel();
     struct beside beside = make_beside(channel, 1);
 
-    (void)state;
     put_beside(&beside, 0x7f000000);
     expect(channel, 1, 0x7f000000);
     end(begin(1, 0x3f000000));
@@ -553,14 +537,13 @@ static void damaged_messages(void **state)
     free(beside.shared);
 }
 
-static void any_order_of_both_ways(void **state)
+TEST(any_order_of_both_ways)
 {
     struct channel *channel = open_channel();
     struct beside beside[3];
     uint32_t begun[4] = {0}, got[4] = {0}, draw = 7;
     int under_way[8], count = 0, beside_count = 0;
 
-    (void)state;
     for (int i = 0; i < 3; i++)
         beside[i] = make_beside(channel, i + 1);
     while (got[1] + got[2] + got[3] < 3000) {
@@ -590,26 +573,4 @@ static void any_order_of_both_ways(void **state)
     channel_destroy(channel);
     for (int i = 0; i < 3; i++)
         free(beside[i].shared);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nobody_waits_for_another_sender),
-        cmocka_unit_test(a_sender_keeps_its_order),
-        cmocka_unit_test(a_damaged_message_comes_when_it_is_the_oldest),
-        cmocka_unit_test(any_order),
-        cmocka_unit_test(what_is_short_goes_through_shared_memory),
-        cmocka_unit_test(a_small_fifo_keeps_the_order),
-        cmocka_unit_test(both_ways_keep_the_order),
-        cmocka_unit_test(mpi_is_looked_at),
-        cmocka_unit_test(mpi_is_looked_at_for_ucx),
-        cmocka_unit_test(nobody_starves),
-        cmocka_unit_test(nothing_is_slept_over),
-        cmocka_unit_test(peers_are_rung),
-        cmocka_unit_test(damaged_messages),
-        cmocka_unit_test(any_order_of_both_ways),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

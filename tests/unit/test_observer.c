@@ -1,10 +1,7 @@
 /* test_observer.c: whoever looks on sees the life of each operation in its order, once. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <unistd.h>
 
+#include "test.h"
 #include "core_fixture.h"
 
 enum { BYTES = 64 << 10, OPERATIONS_MOST = 4096 };
@@ -116,7 +113,7 @@ static void watch(void)
 }
 
 /* Small and large data by both paths, launches, events and failures. */
-static void each_operation_lives_once(void **state)
+TEST(each_operation_lives_once)
 {
     static unsigned char data[BYTES];
     uint64_t bytes = 0;
@@ -124,7 +121,6 @@ static void each_operation_lives_once(void **state)
     omprma_event_t *event;
     omprma_addr_t there;
 
-    (void)state;
     core_start(&(struct core_options){0});
     core_make_hole();
     watch();
@@ -183,11 +179,10 @@ static void stay(struct observer *observer, struct operation *operation)
 }
 
 /* Whoever leaves while it is told something keeps nobody else from being told. */
-static void one_may_leave(void **state)
+TEST(one_may_leave)
 {
     struct observer first = {.ended = stay}, second = {.ended = leave}, third = {.ended = stay};
 
-    (void)state;
     observer_add(&list, &first);
     observer_add(&list, &second);
     observer_add(&list, &third);
@@ -204,11 +199,10 @@ static void one_may_leave(void **state)
     assert_int_equal(told, 5);
 }
 
-static void one_may_need_steps(void **state)
+TEST(one_may_need_steps)
 {
     struct observer rough = {0}, fine = {.each_step = true};
 
-    (void)state;
     assert_false(observers_need_steps(list));
     observer_add(&list, &fine);
     observer_add(&list, &rough);
@@ -216,16 +210,4 @@ static void one_may_need_steps(void **state)
     observer_remove(&list, &fine);
     assert_false(observers_need_steps(list));
     observer_remove(&list, &rough);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_operation_lives_once),
-        cmocka_unit_test(one_may_leave),
-        cmocka_unit_test(one_may_need_steps),
-    };
-
-    alarm(60);
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,8 @@
 /* test_one_sided.c: one-sided transfers with a device that is lost are given up; and where they
  * need the worker's help, it is told to stay awake for as long as they go on. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <unistd.h>
 
+#include "test.h"
 #include "core_fixture.h"
 
 enum { BYTES = 3 * CORE_PIECE, MOST = 4, LIMIT_S = 60 };
@@ -14,13 +11,12 @@ static unsigned char data[MOST][BYTES];
 
 /* What a lost device has under way takes nothing from the others: the path moves only so much at a
  * time. */
-static void its_transfers_are_given_up(void **state)
+TEST(its_transfers_are_given_up)
 {
     struct runtime *runtime;
     omprma_queue_t *queue, *other;
     omprma_addr_t there;
 
-    (void)state;
     for (int out = 0; out < 2; out++) {
         core_start(&(struct core_options){.workers = 2, .most = MOST});
         core_choose(0, 0, true);
@@ -50,13 +46,12 @@ static void its_transfers_are_given_up(void **state)
 
 /* Each is over at once, so nobody waits, and nobody would take what the worker acknowledges. More
  * messages than may be unacknowledged are needed for that. */
-static void the_worker_stays_awake(void **state)
+TEST(the_worker_stays_awake)
 {
     omprma_queue_t *queue;
     omprma_addr_t there;
     uint32_t until;
 
-    (void)state;
     core_start(&(struct core_options){0});
     core_choose(0, 0, true);
     queue = core_queue(0);
@@ -68,15 +63,4 @@ static void the_worker_stays_awake(void **state)
     }
     assert_ok(omprma_queue_destroy(queue));
     core_stop();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(its_transfers_are_given_up),
-        cmocka_unit_test(the_worker_stays_awake),
-    };
-
-    alarm(LIMIT_S);
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

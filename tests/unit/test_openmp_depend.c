@@ -5,15 +5,12 @@
  */
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "openmp/depend.h"
 
 enum { ADDRESSES = 5, PARENTS = 2, MOST = 6, TASKS = 40, STEPS = 4000, ROWS = 40 };
@@ -102,9 +99,8 @@ static void compare(const struct node *nodes)
     }
 }
 
-static void test_random_rows(void **state)
+TEST(test_random_rows)
 {
-    (void)state;
     static struct node nodes[TASKS];
     for (int row = 0; row < ROWS; row++) {
         int full = 1 + draw(TASKS);
@@ -128,9 +124,8 @@ static void test_random_rows(void **state)
 }
 
 /* One address, many readers, and one that writes between them. */
-static void test_readers_together(void **state)
+TEST(test_readers_together)
 {
-    (void)state;
     const struct dependence in = {.address = 8, .flags = DEPEND_IN};
     const struct dependence out = {.address = 8, .flags = DEPEND_INOUT};
     const struct dependences read = {.count = 1, .list = &in}, write = {.count = 1, .list = &out};
@@ -201,9 +196,8 @@ static void *visit(void *context)
     return NULL;
 }
 
-static void test_threads(void **state)
+TEST(test_threads)
 {
-    (void)state;
     pthread_t threads[THREADS];
     for (uintptr_t i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, visit, (void *)(i + 1)), 0);
@@ -211,14 +205,4 @@ static void test_threads(void **state)
         pthread_join(threads[i], NULL);
     assert_int_equal(wrong, 0);
     assert_false(depend_any());
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_rows),
-        cmocka_unit_test(test_readers_together),
-        cmocka_unit_test(test_threads),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,11 @@
 /* test_openmp_entries.c: entries and images in all forms that programs register them in. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "openmp/packed.h"
 #include "openmp/registry.h"
 
@@ -29,9 +26,8 @@ static bool take_all(const void *begin, size_t bytes)
 }
 
 /* As clang 16 lays them out: a variable of 16 bytes, then a kernel. */
-static void test_old_entries(void **state)
+TEST(test_old_entries)
 {
-    (void)state;
     static char name[] = "g", kernel[] = "k";
     const uint64_t words[] = {0x1000, (uintptr_t)name,   16, 0, /* flags and data: none */
                               0x2000, (uintptr_t)kernel, 0,  0};
@@ -44,9 +40,8 @@ static void test_old_entries(void **state)
 }
 
 /* As clang 22 lays them out: requires clauses, a variable that is linked, and one of CUDA's. */
-static void test_new_entries(void **state)
+TEST(test_new_entries)
 {
-    (void)state;
     static char name[] = "g", none[] = "";
     const uint64_t words[] = {
         0, 0x0000001000010001, 0,      (uintptr_t)none, 0, 8, 0, /* flags 16, data 8 */
@@ -61,9 +56,8 @@ static void test_new_entries(void **state)
     assert_ptr_equal(taken[1].address, 0x1000);
 }
 
-static void test_damaged_entries(void **state)
+TEST(test_damaged_entries)
 {
-    (void)state;
     const uint64_t words[] = {0x1000, 0, 0, 0, 0x2000, 0};
     assert_false(take_all(words, sizeof(words)));
     assert_true(take_all(words, 0));
@@ -87,9 +81,8 @@ static int status_of_requires(int64_t first, int64_t second)
     return status;
 }
 
-static void test_requires(void **state)
+TEST(test_requires)
 {
-    (void)state;
     assert_int_equal(status_of_requires(1, 1), 0);
     assert_int_equal(status_of_requires(2, 2), 0);
     assert_int_equal(status_of_requires(1, 16), 0); /* dynamic_allocators may differ */
@@ -121,9 +114,8 @@ static bool missing_says(const char *wanted)
     return !found && strstr(words, wanted) != NULL;
 }
 
-static void test_missing(void **state)
+TEST(test_missing)
 {
-    (void)state;
     static char bitcode[] = "BC not for us";
     struct abi_image image = {.start = bitcode, .end = bitcode + sizeof(bitcode)};
     assert_true(missing_says("static archives"));
@@ -158,9 +150,8 @@ static struct packed packed_make(void)
                            "\177ELF..."};
 }
 
-static void test_packed(void **state)
+TEST(test_packed)
 {
-    (void)state;
     struct packed packed = packed_make();
     const char *start = (const char *)&packed;
     size_t bytes = sizeof(packed);
@@ -177,9 +168,8 @@ static bool opens(struct packed packed, size_t bytes)
     return packed_open(&start, &bytes);
 }
 
-static void test_packed_damaged(void **state)
+TEST(test_packed_damaged)
 {
-    (void)state;
     struct packed packed = packed_make();
     for (size_t bytes = sizeof(packed.magic); bytes < offsetof(struct packed, image); bytes++)
         assert_false(opens(packed, bytes));
@@ -194,15 +184,4 @@ static void test_packed_damaged(void **state)
     packed = packed_make();
     packed.version = 2;
     assert_false(opens(packed, sizeof(packed)));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_old_entries),     cmocka_unit_test(test_new_entries),
-        cmocka_unit_test(test_damaged_entries), cmocka_unit_test(test_packed),
-        cmocka_unit_test(test_packed_damaged),  cmocka_unit_test(test_requires),
-        cmocka_unit_test(test_missing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,15 +4,12 @@
  */
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <time.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "openmp/device.h"
 #include "openmp/exports.h"
 #include "openmp/flight.h"
@@ -72,9 +69,8 @@ static void nap(void)
 }
 
 /* In queues that are shared, and every third one in a queue of its own. */
-static void test_all_land_once(void **state)
+TEST(test_all_land_once)
 {
-    (void)state;
     static struct trip trips[MANY];
     atomic_int overs = 0;
     assert_false(flight_any());
@@ -90,9 +86,8 @@ static void test_all_land_once(void **state)
 }
 
 /* A thread of the runtime's looks. */
-static void test_lands_while_nobody_looks(void **state)
+TEST(test_lands_while_nobody_looks)
 {
-    (void)state;
     for (int i = 0; i < 20; i++) {
         atomic_int overs = 0;
         struct trip trip = {.flight.calls = &calls, .from = i, .overs = &overs};
@@ -122,9 +117,8 @@ static void link_next(void)
 
 static const struct flight_calls link_calls = {.over = over, .then = link_next};
 
-static void test_one_begins_the_next(void **state)
+TEST(test_one_begins_the_next)
 {
-    (void)state;
     link = (struct trip){.flight.calls = &link_calls, .overs = &links};
     depart(&link, 1, WORK_SMALL);
     while (atomic_load(&links) < MANY)
@@ -146,9 +140,8 @@ static void hold_on(void)
 static const struct flight_calls hold_calls = {.over = over, .then = hold_on};
 
 /* What one begins may take long; others land meanwhile. */
-static void test_long_ones_hold_nobody_up(void **state)
+TEST(test_long_ones_hold_nobody_up)
 {
-    (void)state;
     atomic_int overs = 0;
     struct trip trip = {.flight.calls = &hold_calls, .from = 3, .overs = &overs};
     atomic_store(&holds, true);
@@ -189,9 +182,8 @@ static void *fly(void *context)
     return NULL;
 }
 
-static void test_threads(void **state)
+TEST(test_threads)
 {
-    (void)state;
     pthread_t threads[THREADS];
     for (uintptr_t i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, fly, (void *)i), 0);
@@ -209,9 +201,8 @@ static void *count_down(void *context)
 }
 
 /* The end waits for what is counted, but for what the caller is in itself. */
-static void test_the_end_waits(void **state)
+TEST(test_the_end_waits)
 {
-    (void)state;
     pthread_t thread;
     flight_count(2);
     assert_int_equal(pthread_create(&thread, NULL, count_down, NULL), 0);
@@ -223,15 +214,4 @@ static void test_the_end_waits(void **state)
     flight_end(0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_land_once),
-        cmocka_unit_test(test_lands_while_nobody_looks),
-        cmocka_unit_test(test_one_begins_the_next),
-        cmocka_unit_test(test_long_ones_hold_nobody_up),
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_the_end_waits),
-    };
-    return cmocka_run_group_tests(tests, set_up, NULL);
-}
+TEST_GROUP(set_up, NULL)

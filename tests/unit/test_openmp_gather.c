@@ -3,12 +3,9 @@
  * travel together; what lies between them and is somebody else's stays as it is. On devices that
  * are this process (tests/plugin/local_omprma.c).
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "openmp/device.h"
 #include "openmp/gather.h"
 
@@ -49,9 +46,8 @@ static void give(const struct share *share)
 }
 
 /* Memory is used again when all that shared it has gone, and blocks come and go. */
-static void test_shares(void **state)
+TEST(test_shares)
 {
-    (void)state;
     enum { MANY = 500, BYTES = 40 };
     static struct share shares[MANY];
     for (int round = 0; round < 3; round++) {
@@ -81,9 +77,8 @@ static void issue(struct gather *gather)
     assert_int_equal(omprma_queue_synchronize(queue), OMPRMA_OK);
 }
 
-static void test_out(void **state)
+TEST(test_out)
 {
-    (void)state;
     static struct gather gather;
     char text[3][9] = {"abcdefgh", "ijklmnop", "qrstuvwx"};
     struct share first = take(0, 8), second = take(4, 8), other = take(0, 8), last = take(8, 8);
@@ -108,9 +103,8 @@ static void test_out(void **state)
 }
 
 /* What is large, or far away, does not fit. */
-static void test_limits(void **state)
+TEST(test_limits)
 {
-    (void)state;
     static struct gather gather;
     static char bytes[SHARE_BYTES + 1];
     struct share own = take(0, SHARE_BYTES + 1), shares[GATHER_BYTES / SHARE_BYTES + 1];
@@ -128,9 +122,8 @@ static void test_limits(void **state)
 }
 
 /* What comes back begins with the last range, and leaves what is between where it was. */
-static void test_back(void **state)
+TEST(test_back)
 {
-    (void)state;
     static struct scatter scatter;
     char text[4][9] = {"zzzzzzzz", "zzzzzzzz", "zzzzzzzz", "zzzzzzzz"};
     enum { FAR = GATHER_BYTES / SHARE_BYTES };
@@ -169,9 +162,8 @@ static void test_back(void **state)
 }
 
 /* No more parts, and no larger range, than travel in a message. */
-static void test_limits_back(void **state)
+TEST(test_limits_back)
 {
-    (void)state;
     static struct scatter scatter;
     static char bytes[SHARE_BYTES];
     struct share shares[SCATTER_PARTS + 1], wide[GATHER_BYTES / SHARE_BYTES + 1];
@@ -195,12 +187,4 @@ static void test_limits_back(void **state)
         give(&wide[i]);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shares),      cmocka_unit_test(test_out),
-        cmocka_unit_test(test_limits),      cmocka_unit_test(test_back),
-        cmocka_unit_test(test_limits_back),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+TEST_GROUP(set_up, tear_down)

@@ -4,14 +4,11 @@
  * offers a place for a handle, or none.
  */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "openmp/construct.h"
 #include "openmp/exports.h"
 #include "openmp/libomp.h"
@@ -82,9 +79,8 @@ static void arrive(void **handle)
         __tgt_target_nowait_query(handle);
 }
 
-static void test_nothing_is_waited_for(void **state)
+TEST(test_nothing_is_waited_for)
 {
-    (void)state;
     int x = 1;
     data(__tgt_target_data_begin_nowait_mapper, &x, sizeof(x), in);
     void *begin = place;
@@ -101,9 +97,8 @@ static void test_nothing_is_waited_for(void **state)
     assert_false(omp_target_is_present(&x, 0));
 }
 
-static void test_waits_without_a_team(void **state)
+TEST(test_waits_without_a_team)
 {
-    (void)state;
     int x = 1;
     has_team = false;
     data(__tgt_target_data_begin_nowait_mapper, &x, sizeof(x), in);
@@ -115,9 +110,8 @@ static void test_waits_without_a_team(void **state)
 }
 
 /* Small ones share a queue, a large one has its own; they are asked about in any order. */
-static void test_many(void **state)
+TEST(test_many)
 {
-    (void)state;
     static int x[MANY];
     static char large[LARGE];
     static void *handles[MANY], *other;
@@ -151,9 +145,8 @@ static void test_many(void **state)
 }
 
 /* What one has under way, another one that waits finds done. */
-static void test_waited_after_flight(void **state)
+TEST(test_waited_after_flight)
 {
-    (void)state;
     int x = 1;
     data(__tgt_target_data_begin_nowait_mapper, &x, sizeof(x), in);
     void *first = place;
@@ -195,25 +188,12 @@ static void *fly_alone(void *context)
     return NULL;
 }
 
-static void test_threads(void **state)
+TEST(test_threads)
 {
-    (void)state;
     pthread_t threads[THREADS];
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, fly_alone, NULL), 0);
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
     assert_int_equal(wrong, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nothing_is_waited_for),
-        cmocka_unit_test(test_waits_without_a_team),
-        cmocka_unit_test(test_many),
-        cmocka_unit_test(test_waited_after_flight),
-        cmocka_unit_test(test_threads),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,20 +4,16 @@
  * are written as clang writes them; kernels are functions of this file.
  */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "openmp/exports.h"
 #include "openmp/region.h"
 #include "tests/unit/maps_fixture.h"
 
-static void test_counts(void **state)
+TEST(test_counts)
 {
-    (void)state;
     int x[4] = {1, 2, 3, 4};
     assert_true(run(maps_enter, list_of(x, sizeof(x), MAP_TO)));
     int *copy = copy_of(x);
@@ -37,9 +33,8 @@ static void test_counts(void **state)
     assert_true(run(maps_leave, list_of(x, sizeof(x), MAP_FROM))); /* nothing is there */
 }
 
-static void test_delete_and_hold(void **state)
+TEST(test_delete_and_hold)
 {
-    (void)state;
     int x = 1;
     assert_true(run(maps_enter, list_of(&x, 4, MAP_TO)));
     assert_true(run(maps_enter, list_of(&x, 4, MAP_TO)));
@@ -50,9 +45,8 @@ static void test_delete_and_hold(void **state)
     assert_null(copy_of(&x));
 }
 
-static void test_wrong_lists(void **state)
+TEST(test_wrong_lists)
 {
-    (void)state;
     int x[4] = {0};
     assert_false(run(maps_enter, list_of(x, sizeof(x), MAP_PRESENT)));
     assert_true(run(maps_enter, list_of(x, 8, MAP_TO)));
@@ -66,9 +60,8 @@ static void test_wrong_lists(void **state)
 }
 
 /* What no compiler makes is reported, and nothing is done. */
-static void test_damaged_lists(void **state)
+TEST(test_damaged_lists)
 {
-    (void)state;
     int x[4] = {0};
     void *pointer = x;
     struct list shaped = list_of(x, 4, MAP_TO);
@@ -85,9 +78,8 @@ static void test_damaged_lists(void **state)
 }
 
 /* Dimensions that end beyond all memory, or do not get on. */
-static void test_damaged_dimensions(void **state)
+TEST(test_damaged_dimensions)
 {
-    (void)state;
     char x[64];
     struct dimension dimensions[] = {{0, 2, 16}, {0, 4, 1}};
     struct list list = list_of(x, 2, MAP_TO | MAP_NON_CONTIG);
@@ -103,9 +95,8 @@ static void test_damaged_dimensions(void **state)
     assert_true(run(maps_leave, list_of(x, sizeof(x), MAP_DELETE)));
 }
 
-static void test_impossible_ranges(void **state)
+TEST(test_impossible_ranges)
 {
-    (void)state;
     static char x[64];
     size_t volume[] = {2, 2}, none[] = {0, 0}, whole[] = {2, 2};
     void *block = omp_target_alloc(64, 0);
@@ -125,9 +116,8 @@ static void test_impossible_ranges(void **state)
     omp_target_free(block, 0);
 }
 
-static void test_alignment(void **state)
+TEST(test_alignment)
 {
-    (void)state;
     _Alignas(16) char x[64];
     for (size_t offset = 0; offset < 16; offset++) {
         assert_true(run(maps_enter, list_of(x + offset, 20, MAP_TO)));
@@ -150,9 +140,8 @@ static struct list holder_list(struct holder *holder, size_t bytes, int64_t type
     return list;
 }
 
-static void test_structure(void **state)
+TEST(test_structure)
 {
-    (void)state;
     double data[4] = {1, 2, 3, 4};
     struct holder holder = {5, data};
     assert_true(run(maps_enter, holder_list(&holder, sizeof(data), MAP_TO)));
@@ -178,9 +167,8 @@ static void test_structure(void **state)
 
 /* While a structure comes back, other threads may read its pointers. Of many pointers that holds
  * only when the construct has ended. */
-static void test_pointers_come_back(void **state)
+TEST(test_pointers_come_back)
 {
-    (void)state;
     enum { MANY = 70 };
     static struct holder holders[MANY];
     double data[4] = {1, 2, 3, 4};
@@ -221,9 +209,8 @@ static void test_pointers_come_back(void **state)
 }
 
 /* The same as clang 22 maps it: the pointer is attached by an item of its own. */
-static void test_attach(void **state)
+TEST(test_attach)
 {
-    (void)state;
     double data[4] = {1, 2, 3, 4};
     struct holder holder = {5, data};
     struct list list = list_of(&holder, sizeof(holder), MAP_TO);
@@ -256,9 +243,8 @@ static void holder_mapper(void *handle, void *base, void *begin, int64_t size, i
 }
 
 /* LLVM 14 to 16 keep a reference after the first use. */
-static void test_mapper_twice(void **state)
+TEST(test_mapper_twice)
 {
-    (void)state;
     double data[4] = {1, 2, 3, 4};
     struct holder holder = {5, data};
     for (int round = 0; round < 2; round++) {
@@ -277,9 +263,8 @@ static void test_mapper_twice(void **state)
     }
 }
 
-static void test_update_parts(void **state)
+TEST(test_update_parts)
 {
-    (void)state;
     int x[48], *copy; /* 6 rows of 8 */
     for (int i = 0; i < 48; i++)
         x[i] = i;
@@ -301,9 +286,8 @@ static void test_update_parts(void **state)
 
 /* clang 22 counts the offsets of a member from the structure's begin and leaves out the member's
  * own; up to 19 it passes no dimensions at all. */
-static void test_update_parts_of_member(void **state)
+TEST(test_update_parts_of_member)
 {
-    (void)state;
     struct {
         int before, row[6][8];
     } x, *copy;
@@ -327,9 +311,8 @@ static void test_update_parts_of_member(void **state)
 }
 
 /* A handle may be the caller's own std::vector of LLVM's components: three pointers. */
-static void test_mapper_handle(void **state)
+TEST(test_mapper_handle)
 {
-    (void)state;
     struct {
         void *base, *begin;
         int64_t size, type;
@@ -346,9 +329,8 @@ static void test_mapper_handle(void **state)
 }
 
 /* What is associated and held by a map stays. */
-static void test_disassociate(void **state)
+TEST(test_disassociate)
 {
-    (void)state;
     static char x[16], there[16];
     assert_int_equal(omp_target_associate_ptr(x, there, sizeof(x), 0, 0), 0);
     assert_true(run(maps_enter, list_of(x, sizeof(x), MAP_HOLD)));
@@ -359,9 +341,8 @@ static void test_disassociate(void **state)
     assert_null(copy_of(x));
 }
 
-static void test_interop(void **state)
+TEST(test_interop)
 {
-    (void)state;
     struct interop_context context = {.thread = 0};
     struct interop *interop = __tgt_interop_get(NULL, 1, 0, 0, NULL, &context, NULL);
     int result = 1;
@@ -380,9 +361,8 @@ static void test_interop(void **state)
     assert_null(interop);
 }
 
-static void test_use_device_address(void **state)
+TEST(test_use_device_address)
 {
-    (void)state;
     char x[64];
     assert_true(run(maps_enter, list_of(x, sizeof(x), MAP_TO)));
     struct list list = {.count = 0};
@@ -401,9 +381,8 @@ static void test_use_device_address(void **state)
 
 /* Private variables share a block, keep their alignment, and large ones are not copied on the way.
  */
-static void test_arguments(void **state)
+TEST(test_arguments)
 {
-    (void)state;
     static char large[100000], small[24] = "small";
     _Alignas(16) double aligned[2] = {1, 2};
     int mapped[2] = {3, 4};
@@ -436,9 +415,8 @@ static void test_arguments(void **state)
     assert_true(run(maps_leave, list_of(mapped, sizeof(mapped), 0)));
 }
 
-static void test_many_arguments(void **state)
+TEST(test_many_arguments)
 {
-    (void)state;
     enum { MANY = 1000 };
     static void *values[MANY];
     static int64_t sizes[MANY], types[MANY];
@@ -456,9 +434,8 @@ static void test_many_arguments(void **state)
 }
 
 /* A lambda's copy on the device refers to the device's data. */
-static void test_lambda(void **state)
+TEST(test_lambda)
 {
-    (void)state;
     int x = 3;
     struct {
         int *reference;
@@ -495,9 +472,8 @@ static bool come_and_go(const int places[], int count, uint64_t values[])
 }
 
 /* Places that were kept for variables that come no more are no reason to fail. */
-static void test_full_memory(void **state)
+TEST(test_full_memory)
 {
-    (void)state;
     enum { MANY = 3000 };
     static uint64_t values[MANY];
     int place = 0;
@@ -514,9 +490,8 @@ static void test_full_memory(void **state)
 
 /* Where the same variables are mapped in changing ways, what is kept of one must not keep another's
  * from travelling together. */
-static void test_changing_lists(void **state)
+TEST(test_changing_lists)
 {
-    (void)state;
     enum { TIMES = 2000, VALUES = 6, MOST_MORE = 100 };
     static const int lists[][VALUES] = {{0, 1, 2, 3, 4, 5}, {5, 4, 3, 2, 1, 0}, {3, 1, 5, 0}};
     static const int counts[] = {6, 6, 4};
@@ -555,9 +530,8 @@ static void issue_region(struct work *work, bool (*step)(struct work *, const st
 }
 
 /* Who leaves last brings back also what others, that left before, are still computing. */
-static void test_leaving_last(void **state)
+TEST(test_leaving_last)
 {
-    (void)state;
     shared[0] = 0;
     assert_true(run(maps_enter, list_of(shared, sizeof(shared), MAP_TO)));
     struct work *first = work_begin(device, NULL, WORK_WAITED),
@@ -600,9 +574,8 @@ static void *map_and_unmap(void *context)
     return (void *)(uintptr_t)(own[0] == ROUNDS);
 }
 
-static void test_threads(void **state)
+TEST(test_threads)
 {
-    (void)state;
     pthread_t threads[THREADS];
     size_t before = device->mapping.count;
     shared[0] = 0;
@@ -621,9 +594,8 @@ static void test_threads(void **state)
 
 /* Without somebody who keeps it mapped the array comes and goes. Whoever leaves last brings back
  * what all others have done, also those that left before and are still computing. */
-static void test_threads_come_and_go(void **state)
+TEST(test_threads_come_and_go)
 {
-    (void)state;
     pthread_t threads[THREADS];
     shared[0] = 0;
     for (int i = 0; i < THREADS; i++)
@@ -637,34 +609,4 @@ static void test_threads_come_and_go(void **state)
     assert_null(copy_of(shared));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_damaged_lists),
-        cmocka_unit_test(test_damaged_dimensions),
-        cmocka_unit_test(test_impossible_ranges),
-        cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_delete_and_hold),
-        cmocka_unit_test(test_wrong_lists),
-        cmocka_unit_test(test_alignment),
-        cmocka_unit_test(test_structure),
-        cmocka_unit_test(test_pointers_come_back),
-        cmocka_unit_test(test_attach),
-        cmocka_unit_test(test_mapper_twice),
-        cmocka_unit_test(test_update_parts),
-        cmocka_unit_test(test_update_parts_of_member),
-        cmocka_unit_test(test_mapper_handle),
-        cmocka_unit_test(test_disassociate),
-        cmocka_unit_test(test_interop),
-        cmocka_unit_test(test_use_device_address),
-        cmocka_unit_test(test_arguments),
-        cmocka_unit_test(test_many_arguments),
-        cmocka_unit_test(test_lambda),
-        cmocka_unit_test(test_full_memory),
-        cmocka_unit_test(test_changing_lists),
-        cmocka_unit_test(test_leaving_last),
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_threads_come_and_go),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+TEST_GROUP(set_up, tear_down)

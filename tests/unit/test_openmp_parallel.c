@@ -3,13 +3,8 @@
  * file: it calls the body.
  */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "openmp/parallel.h"
 
 typedef void body_t(int32_t *thread, int32_t *number, void **arguments);
@@ -66,9 +61,8 @@ static void outer_body(int32_t *thread, int32_t *number, void **arguments)
 }
 
 /* Each region has its own, and who ends one is back in the one around it. */
-static void regions_within_regions(void **state)
+TEST(regions_within_regions)
 {
-    (void)state;
     for (int i = 0; i < 3; i++) {
         struct parallel outer;
         void *ours[] = {&outer, NULL};
@@ -100,13 +94,12 @@ static void *be_of_the_team(void *data)
     return NULL;
 }
 
-static void threads_of_a_team(void **state)
+TEST(threads_of_a_team)
 {
     struct parallel parallel;
     void *nothing[2] = {NULL};
     pthread_t thread;
 
-    (void)state;
     run(&parallel, note_place, nothing);
     assert_int_equal(pthread_create(&thread, NULL, be_of_the_team, &parallel), 0);
     assert_int_equal(pthread_join(thread, NULL), 0);
@@ -117,14 +110,13 @@ static void threads_of_a_team(void **state)
 
 /* However many are begun while it lasts, none has its counts; but for more than there is room for.
  */
-static void a_long_region_is_alone(void **state)
+TEST(a_long_region_is_alone)
 {
     enum { ROUNDS = 3000, ROOM = 512 };
     static struct parallel many[ROOM];
     struct parallel longest, other;
     void *nothing[2] = {NULL};
 
-    (void)state;
     run(&longest, note_place, nothing);
     assert_false(longest.shares);
     for (int i = 0; i < ROUNDS; i++) {
@@ -143,15 +135,4 @@ static void a_long_region_is_alone(void **state)
     run(&other, note_place, nothing);
     assert_false(other.shares);
     parallel_end(&other);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(regions_within_regions),
-        cmocka_unit_test(threads_of_a_team),
-        cmocka_unit_test(a_long_region_is_alone),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,13 +3,10 @@
  * not, and in random regions that it does what maps mean. Devices are this process.
  */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "openmp/exports.h"
 #include "openmp/region.h"
 
@@ -138,9 +135,8 @@ static bool comes_plainly(struct list list)
 static uint64_t values[VALUES];
 
 /* What was mapped a moment ago, or is mapped. */
-static void test_what_comes_again(void **state)
+TEST(test_what_comes_again)
 {
-    (void)state;
     values[0] = 5;
     for (int i = 0; i < 3; i++)
         region(list_of(values, 8, TOFROM | PARAM));
@@ -154,9 +150,8 @@ static void test_what_comes_again(void **state)
     assert_null(omp_get_mapped_ptr(values, 0));
 }
 
-static void test_what_does_not(void **state)
+TEST(test_what_does_not)
 {
-    (void)state;
     static uint64_t other[4], large[1000];
     region(list_of(values, 8, TOFROM | PARAM));
     assert_false(comes_plainly(list_of(other, 8, TOFROM | PARAM)));   /* it is new */
@@ -172,9 +167,8 @@ static void test_what_does_not(void **state)
 }
 
 /* Others have moved its data, or still use it. Both works have entered something before. */
-static void test_what_is_under_way(void **state)
+TEST(test_what_is_under_way)
 {
-    (void)state;
     struct list list = list_of(values, 8, TOFROM | PARAM);
     values[0] = 1;
     for (int round = 1; round <= 2; round++) {
@@ -190,9 +184,8 @@ static void test_what_is_under_way(void **state)
 }
 
 /* The last one to leave brings back what others, that left before, are still computing. */
-static void test_leaving_last(void **state)
+TEST(test_leaving_last)
 {
-    (void)state;
     struct list list = list_of(values, 8, TOFROM | PARAM);
     values[0] = 1;
     assert_true(run(maps_enter, list_of(values, 8, MAP_TO)));
@@ -207,9 +200,8 @@ static void test_leaving_last(void **state)
 
 /* The same variable twice in a list is one; its value goes there though the first one only brings
  * it back. */
-static void test_twice(void **state)
+TEST(test_twice)
 {
-    (void)state;
     struct list more = {.count = 0};
     for (int i = 0; i < MOST; i++)
         add(&more, values + i, 8, TOFROM | PARAM);
@@ -228,9 +220,8 @@ static void test_twice(void **state)
 
 /* Where items overlap the first one in the list is entered first, and the next ones are parts of
  * it, or are reported: whatever lies first on the host. What it brings back is not lost. */
-static void test_overlapping(void **state)
+TEST(test_overlapping)
 {
-    (void)state;
     struct list list = list_of(values + 2, 32, MAP_TO);
     add(&list, values, 64, MAP_FROM);
     assert_false(run(maps_enter, list));
@@ -252,9 +243,8 @@ static void test_overlapping(void **state)
 
 /* Variables of a frame come in any order, and lie on the device as they do there: one transfer is
  * enough for all of them, at first and again. */
-static void test_any_order(void **state)
+TEST(test_any_order)
 {
-    (void)state;
     enum { MANY = 60, STEP = 23 };
     static _Alignas(64) uint32_t frame[MANY];
     void *places[MANY];
@@ -291,9 +281,8 @@ static void look(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e
 }
 
 /* Private copies of any size are aligned as what they are copies of. */
-static void test_private(void **state)
+TEST(test_private)
 {
-    (void)state;
     enum { PAGE = 4096, LENGTHS = 10 };
     static const size_t sizes[LENGTHS] = {1, 8, 63, 64, 96, 2048, 2049, 4095, 4096, 9000};
     static _Alignas(PAGE) char host[4 * PAGE];
@@ -448,10 +437,9 @@ static void begin_anew(void)
     }
 }
 
-static void test_random(void **state)
+TEST(test_random)
 {
     enum { SEEDS = 1000, STEPS = 200 };
-    (void)state;
     for (unsigned first = 1; first <= SEEDS; first++) {
         unsigned seed = first;
         begin_anew();
@@ -468,18 +456,4 @@ static void test_random(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_comes_again),
-        cmocka_unit_test(test_what_does_not),
-        cmocka_unit_test(test_what_is_under_way),
-        cmocka_unit_test(test_leaving_last),
-        cmocka_unit_test(test_twice),
-        cmocka_unit_test(test_overlapping),
-        cmocka_unit_test(test_any_order),
-        cmocka_unit_test(test_private),
-        cmocka_unit_test(test_random),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+TEST_GROUP(set_up, tear_down)

@@ -1,12 +1,7 @@
 /* test_openmp_reduction.c: which reductions over tasks are open, and which constructs take part. */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "openmp/reduction.h"
 
 enum { TASK = 7, OTHER = 8 };
@@ -19,9 +14,8 @@ static void begin(uint64_t task)
     reduction_begin(task, true);
 }
 
-static void ends_with_its_taskgroup(void **state)
+TEST(ends_with_its_taskgroup)
 {
-    (void)state;
     assert_false(reduction_any());
     begin(TASK);
     assert_true(reduction_any());
@@ -35,9 +29,8 @@ static void ends_with_its_taskgroup(void **state)
 }
 
 /* Taskgroups of the task that lie around it, or come later, are none of its business. */
-static void ends_once(void **state)
+TEST(ends_once)
 {
-    (void)state;
     begin(TASK);
     reduction_taskgroup_end(OTHER);
     assert_true(reduction_any());
@@ -50,9 +43,8 @@ static void ends_once(void **state)
     assert_false(reduction_any());
 }
 
-static void one_in_the_other(void **state)
+TEST(one_in_the_other)
 {
-    (void)state;
     begin(TASK);
     begin(TASK);
     begin(OTHER);
@@ -76,10 +68,9 @@ static void *ask(void *state)
     return NULL;
 }
 
-static void takes_part_when_asked(void **state)
+TEST(takes_part_when_asked)
 {
     pthread_t thread;
-    (void)state;
     reduction_ask(NULL, NULL);
     assert_false(reduction_takes_part());
     begin(TASK);
@@ -93,14 +84,13 @@ static void takes_part_when_asked(void **state)
 }
 
 /* A task of the host maps its thread's copy, which nobody else does. */
-static void shares_what_it_asked_for(void **state)
+TEST(shares_what_it_asked_for)
 {
     enum { VARIABLES = 16 };
     char group, copy[8];
     struct {
         char before[8], variables[VARIABLES][8];
     } shared;
-    (void)state;
     reduction_forget();
     for (int i = 0; i < VARIABLES; i++)
         reduction_ask(&group, shared.variables[i]);
@@ -119,26 +109,11 @@ static void shares_what_it_asked_for(void **state)
 }
 
 /* The reduction was begun by a function that calls this one. */
-static void shares_anything_of_unknown_reductions(void **state)
+TEST(shares_anything_of_unknown_reductions)
 {
     char variable, any;
-    (void)state;
     reduction_forget();
     reduction_ask(NULL, &variable);
     assert_true(reduction_shares(&any, sizeof(any)));
     reduction_forget();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ends_with_its_taskgroup),
-        cmocka_unit_test(ends_once),
-        cmocka_unit_test(one_in_the_other),
-        cmocka_unit_test(takes_part_when_asked),
-        cmocka_unit_test(shares_what_it_asked_for),
-        cmocka_unit_test(shares_anything_of_unknown_reductions),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

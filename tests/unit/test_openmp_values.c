@@ -3,6 +3,7 @@
  * where others have addresses, and flags of what a pointer points to, which are not the pointer's.
  * Lists are as clang up to 21 makes them (PTR_AND_OBJ), and as 22 does (ATTACH).
  */
+#include "test.h"
 #include "tests/unit/maps_fixture.h"
 
 /* ---- values --------------------------------------------------------------------------------- */
@@ -38,9 +39,8 @@ static struct list list_of_values(void *value, void **holder)
 }
 
 /* Private variables, also those that are pointers, hold the value; the rest of the words are it. */
-static void test_values(void **state)
+TEST(test_values)
 {
-    (void)state;
     int x = 0;
     assert_true(run(maps_enter, list_of(&x, sizeof(x), MAP_TO)));
     for (int i = 0; i < VALUES; i++) {
@@ -71,9 +71,8 @@ static void test_values(void **state)
 }
 
 /* flang's a(5:3), which is empty. */
-static void test_less_than_nothing(void **state)
+TEST(test_less_than_nothing)
 {
-    (void)state;
     double x[4] = {0};
     struct list list = {.count = 0};
     add(&list, x, &x[3], (size_t)-8, MAP_TO | MAP_FROM | MAP_TARGET_PARAM);
@@ -162,9 +161,8 @@ static void assert_nothing_is_mapped(void)
 }
 
 /* Deleted or released, the inner one leaves the count of the outer one alone. */
-static void test_inner_leaves_first(void **state)
+TEST(test_inner_leaves_first)
 {
-    (void)state;
     for (enum form form = 0; form < FORMS; form++) {
         start();
         assert_true(run(maps_enter, holder_list(form, MAP_TO)));
@@ -186,9 +184,8 @@ static void test_inner_leaves_first(void **state)
 }
 
 /* The outer one goes, and comes back, when its own count is over. */
-static void test_outer_leaves_first(void **state)
+TEST(test_outer_leaves_first)
 {
-    (void)state;
     for (enum form form = 0; form < FORMS; form++) {
         start();
         assert_true(run(maps_enter, holder_list(form, MAP_TO)));
@@ -208,9 +205,8 @@ static void test_outer_leaves_first(void **state)
 }
 
 /* Nobody has mapped what holds the pointers: what is there for them goes with what they lead to. */
-static void test_inner_alone(void **state)
+TEST(test_inner_alone)
 {
-    (void)state;
     for (enum form form = 0; form < FORMS; form++) {
         start();
         for (int64_t last = 0; last <= MAP_DELETE; last += MAP_DELETE) {
@@ -226,9 +222,8 @@ static void test_inner_alone(void **state)
 }
 
 /* Only the elements have to be there, or are held. */
-static void test_present_and_hold(void **state)
+TEST(test_present_and_hold)
 {
-    (void)state;
     for (enum form form = 0; form < FORMS; form++) {
         start();
         assert_false(run(maps_enter, elements_list(form, MAP_TO | MAP_PRESENT)));
@@ -251,9 +246,8 @@ static void test_present_and_hold(void **state)
 }
 
 /* Pointers are attached, not moved: what a kernel or the program has put there stays. */
-static void test_motion(void **state)
+TEST(test_motion)
 {
-    (void)state;
     double other;
     for (enum form form = 0; form < FORMS; form++) {
         start();
@@ -274,9 +268,8 @@ static void test_motion(void **state)
 }
 
 /* A part of the structure that was there for pointers alone is new to a clause that names it. */
-static void test_named_later(void **state)
+TEST(test_named_later)
 {
-    (void)state;
     static struct {
         double *p;
         int x;
@@ -316,9 +309,8 @@ static void test_named_later(void **state)
 }
 
 /* exit data map(delete: s.x, s.y) */
-static void test_members_delete(void **state)
+TEST(test_members_delete)
 {
-    (void)state;
     struct inner *s = &inners[2];
     struct list list = list_of(&s->x, 2 * sizeof(s->x), 0);
     add(&list, s, &s->x, sizeof(s->x), MAP_DELETE | member_of(0));
@@ -353,9 +345,8 @@ static struct list component_list(int64_t *s, int64_t type)
 }
 
 /* A delete of s%a leaves the rest of s, which comes back; s%a by itself leaves nothing behind. */
-static void test_component(void **state)
+TEST(test_component)
 {
-    (void)state;
     int64_t s[8] = {1, (intptr_t)elements, 8, 20240719};
     for (int times = 1; times < 3; times++) {
         assert_true(run(maps_enter, list_of(s, sizeof(s), MAP_TO)));
@@ -398,9 +389,8 @@ static struct list mapped_list(int64_t type)
 }
 
 /* What is said of a thing with a mapper holds for all that the mapper makes of it. */
-static void test_mapper(void **state)
+TEST(test_mapper)
 {
-    (void)state;
     start();
     assert_false(run(maps_enter, mapped_list(MAP_TO | MAP_PRESENT)));
     assert_true(run(maps_enter, mapped_list(MAP_TO)));
@@ -418,20 +408,4 @@ static void test_mapper(void **state)
     assert_nothing_is_mapped();
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),
-        cmocka_unit_test(test_less_than_nothing),
-        cmocka_unit_test(test_inner_leaves_first),
-        cmocka_unit_test(test_outer_leaves_first),
-        cmocka_unit_test(test_inner_alone),
-        cmocka_unit_test(test_present_and_hold),
-        cmocka_unit_test(test_motion),
-        cmocka_unit_test(test_named_later),
-        cmocka_unit_test(test_members_delete),
-        cmocka_unit_test(test_component),
-        cmocka_unit_test(test_mapper),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+TEST_GROUP(set_up, tear_down)

@@ -2,12 +2,9 @@
  * test_operation.c: which way an operation takes, what it refuses, and what becomes of a queue
  * whose operation failed.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <stdio.h>
 
+#include "test.h"
 #include "core_fixture.h"
 
 enum { BYTES = 3 * CORE_PIECE };
@@ -36,14 +33,13 @@ static void check_size(omprma_queue_t *queue, omprma_addr_t there, uint64_t byte
     assert_int_equal(after, 0x77);
 }
 
-static void sizes_around_every_limit(void **state)
+TEST(sizes_around_every_limit)
 {
     static const uint64_t limits[] = {0,     8,     64,    512,        4096,          8192,
                                       15360, 16384, 61440, CORE_PIECE, 2 * CORE_PIECE};
     omprma_queue_t *queue;
     omprma_addr_t there;
 
-    (void)state;
     core_start(&(struct core_options){0});
     queue = core_queue(0);
     there = core_alloc(0, BYTES) + 64;
@@ -62,12 +58,11 @@ static void sizes_around_every_limit(void **state)
 /* ---- buffers ---- */
 
 /* Up to OMPRMA_COPIED_SUBMIT the source may be reused at once, on every way, idle or not. */
-static void small_sources_may_be_reused_at_once(void **state)
+TEST(small_sources_may_be_reused_at_once)
 {
     omprma_queue_t *queue;
     omprma_addr_t there;
 
-    (void)state;
     core_start(&(struct core_options){.delay = 20});
     queue = core_queue(0);
     there = core_alloc(0, BYTES);
@@ -91,12 +86,11 @@ static void small_sources_may_be_reused_at_once(void **state)
 }
 
 /* What a retrieve brings may be submitted at once: the operations of a queue are in order. */
-static void retrieved_data_can_be_submitted(void **state)
+TEST(retrieved_data_can_be_submitted)
 {
     omprma_queue_t *queue;
     omprma_addr_t a, b;
 
-    (void)state;
     core_start(&(struct core_options){.delay = 20});
     queue = core_queue(0);
     a = core_alloc(0, BYTES);
@@ -120,12 +114,11 @@ static void retrieved_data_can_be_submitted(void **state)
 }
 
 /* And what is being submitted may be overwritten by a later retrieve. */
-static void submitted_memory_can_be_retrieved_into(void **state)
+TEST(submitted_memory_can_be_retrieved_into)
 {
     omprma_queue_t *queue;
     omprma_addr_t a, b;
 
-    (void)state;
     core_start(&(struct core_options){.delay = 20});
     queue = core_queue(0);
     a = core_alloc(0, BYTES);
@@ -152,12 +145,11 @@ static void submitted_memory_can_be_retrieved_into(void **state)
 
 /* ---- refused at once ---- */
 
-static void bad_ranges_are_refused(void **state)
+TEST(bad_ranges_are_refused)
 {
     omprma_queue_t *queue;
     omprma_addr_t block, freed;
 
-    (void)state;
     core_start(&(struct core_options){0});
     queue = core_queue(0);
     block = core_alloc(0, 100);
@@ -190,14 +182,13 @@ static void bad_ranges_are_refused(void **state)
 }
 
 /* A host kernel runs once, with its own arguments. */
-static void geometry_leaves_arguments_alone(void **state)
+TEST(geometry_leaves_arguments_alone)
 {
     const omprma_geometry_t geometry = {.teams = {3, 1, 1}, .threads = {8}, .shared_bytes = 256};
     uint64_t count = 0;
     omprma_queue_t *queue;
     omprma_addr_t block;
 
-    (void)state;
     core_start(&(struct core_options){0});
     queue = core_queue(0);
     block = core_alloc(0, sizeof(count));
@@ -211,7 +202,7 @@ static void geometry_leaves_arguments_alone(void **state)
     core_stop();
 }
 
-static void memory_grows_and_ends(void **state)
+TEST(memory_grows_and_ends)
 {
     enum { BLOCKS = 400 };
     omprma_addr_t block[BLOCKS], address;
@@ -219,7 +210,6 @@ static void memory_grows_and_ends(void **state)
     omprma_queue_t *queue;
     int count = 0;
 
-    (void)state;
     core_start(&(struct core_options){.arena = 1 << 20, .memory = 24 << 20});
     queue = core_queue(0);
     while (count < BLOCKS && omprma_alloc(0, 200000, &block[count]) == OMPRMA_OK) {
@@ -248,12 +238,11 @@ static void memory_grows_and_ends(void **state)
     core_stop();
 }
 
-static void operations_left_at_the_end_are_finished(void **state)
+TEST(operations_left_at_the_end_are_finished)
 {
     omprma_queue_t *queue;
     omprma_addr_t there, other_there;
 
-    (void)state;
     for (int devices = 1; devices <= 2; devices++) {
         core_start(&(struct core_options){.workers = devices});
         queue = core_queue(0);
@@ -271,20 +260,4 @@ static void operations_left_at_the_end_are_finished(void **state)
         core_stop();
         assert_all(back, BYTES, 6);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes_around_every_limit),
-        cmocka_unit_test(small_sources_may_be_reused_at_once),
-        cmocka_unit_test(retrieved_data_can_be_submitted),
-        cmocka_unit_test(submitted_memory_can_be_retrieved_into),
-        cmocka_unit_test(bad_ranges_are_refused),
-        cmocka_unit_test(geometry_leaves_arguments_alone),
-        cmocka_unit_test(memory_grows_and_ends),
-        cmocka_unit_test(operations_left_at_the_end_are_finished),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

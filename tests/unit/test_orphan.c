@@ -1,21 +1,16 @@
 /* test_orphan.c: queues without a stream are destroyed when they are idle, and not before. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
+#include "test.h"
 #include "core_fixture.h"
 #include "face/driver/orphan.h"
 
 /* One that is busy stays until it is done. (The library's end complains of queues that are left.)
  */
-static void a_busy_one_stays(void **state)
+TEST(a_busy_one_stays)
 {
     struct orphans orphans;
     struct gate gate;
     omprma_queue_t *busy, *idle;
 
-    (void)state;
     core_start(&(struct core_options){.workers = 1});
     orphans_open(&orphans);
     assert_ok(omprma_queue_create(0, &busy));
@@ -32,10 +27,4 @@ static void a_busy_one_stays(void **state)
     orphans_destroy_idle(&orphans);
     assert_null(orphans_take(&orphans));
     core_stop();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_busy_one_stays)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

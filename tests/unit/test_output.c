@@ -1,9 +1,5 @@
 /* test_output.c: what is printed comes back whole, once, and in order. Every case runs in a child
  * process, since capturing cannot be undone. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -14,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "test.h"
 #include "base/error.h"
 #include "image_fixture.h"
 #include "worker/native/crash.h"
@@ -181,9 +178,8 @@ static void drain_descriptors(void)
     REQUIRE(nothing_left());
 }
 
-static void captures(void **state)
+TEST(captures)
 {
-    (void)state;
     in_child(print_and_take);
     in_child(print_in_order);
     in_child(keep_buffered_text_back);
@@ -329,18 +325,16 @@ static void print_from_threads(void)
         REQUIRE(next[i] == LINES);
 }
 
-static void bounds_what_it_keeps(void **state)
+TEST(bounds_what_it_keeps)
 {
-    (void)state;
     in_child(keep_ten_mebibytes);
     in_child(wait_at_the_limit);
     in_child(let_the_pipe_fill);
     in_child(print_from_threads);
 }
 
-static void tells_losses(void **state)
+TEST(tells_losses)
 {
-    (void)state;
     in_child(tell_what_is_lost);
 }
 
@@ -396,9 +390,8 @@ static void survive_fwrite(void)
     survive(crash_in_fwrite);
 }
 
-static void survives_crashes_in_stdio(void **state)
+TEST(survives_crashes_in_stdio)
 {
-    (void)state;
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     skip(); /* their printf() looks at the arguments first, which changes where it crashes */
 #endif
@@ -436,24 +429,11 @@ static void print_with_streams(void)
     REQUIRE(taken(OUTPUT_STDOUT, "f"));
 }
 
-static void captures_streams_of_cpp(void **state)
+TEST(captures_streams_of_cpp)
 {
-    (void)state;
     stream_content = fixture_compile("c++", "cc", stream_source, "", "", &stream_bytes);
     if (!stream_content)
         skip(); /* no C++ compiler */
     in_child(print_with_streams);
     free(stream_content);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(captures),
-        cmocka_unit_test(bounds_what_it_keeps),
-        cmocka_unit_test(tells_losses),
-        cmocka_unit_test(survives_crashes_in_stdio),
-        cmocka_unit_test(captures_streams_of_cpp),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,11 @@
 /* test_peek.c: what is there is read, and what is not does no harm, also where a filter forbids the
  * quick way. */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "test.h"
 #include "base/peek.h"
 #include "tests/unit/filter_fixture.h"
 
@@ -34,28 +30,16 @@ static int look(void)
     return peek(NULL, text, 8) == 0 ? RIGHT : NOTHING_READ;
 }
 
-static void reads_what_is_there(void **state)
+TEST(reads_what_is_there)
 {
-    (void)state;
     assert_int_equal(look(), RIGHT);
 }
 
-static void reads_under_a_filter(void **state)
+TEST(reads_under_a_filter)
 {
     int result = filter_run(look);
 
-    (void)state;
     if (result == FILTER_CANNOT_BE)
         skip();
     assert_int_equal(result, RIGHT);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_what_is_there),
-        cmocka_unit_test(reads_under_a_filter),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

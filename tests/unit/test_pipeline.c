@@ -2,14 +2,10 @@
  * test_pipeline.c: commands of a queue begin and end as their device allows, and each is answered
  * once. The device is the test itself, and so is the channel.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "test.h"
 #include "worker/command.h"
 #include "worker/worker.h"
 
@@ -199,13 +195,12 @@ static void send_all(void)
 /* ---- tests ---- */
 
 /* Of the device or of the worker, and not of both. */
-static void each_code_has_a_row(void **state)
+TEST(each_code_has_a_row)
 {
     struct worker_device device = {0};
     const struct stream own = {0}, other = {.device = &device};
     const struct command_kind *misplaced = command_kind_of(&own, WIRE_WRITE);
 
-    (void)state;
     for (unsigned code = WIRE_WRITE; code < WIRE_COMMAND_END; code++) {
         bool here = command_kind_of(&own, code) != misplaced;
 
@@ -214,9 +209,8 @@ static void each_code_has_a_row(void **state)
     }
 }
 
-static void a_device_without_order_gets_one_at_a_time(void **state)
+TEST(a_device_without_order_gets_one_at_a_time)
 {
-    (void)state;
     start(&one_by_one);
     for (int i = 0; i < 3; i++)
         add(WIRE_WRITE, WIRE_REPLY, 0, 0);
@@ -233,9 +227,8 @@ static void a_device_without_order_gets_one_at_a_time(void **state)
     stop();
 }
 
-static void a_device_that_keeps_order_gets_all(void **state)
+TEST(a_device_that_keeps_order_gets_all)
 {
-    (void)state;
     start(&in_order);
     add(WIRE_WRITE, 0, 0, 0);
     add(WIRE_LAUNCH, 0, 0, 0);
@@ -260,9 +253,8 @@ static void a_device_that_keeps_order_gets_all(void **state)
 }
 
 /* Others have their turn between them. */
-static void a_long_fill_goes_piece_by_piece(void **state)
+TEST(a_long_fill_goes_piece_by_piece)
 {
-    (void)state;
     start(&one_by_one);
     it.says = BACKEND_OVER;
     add(WIRE_FILL, WIRE_REPLY, 1, 3 * COMMAND_PIECE);
@@ -285,9 +277,8 @@ static uint32_t done_op(void)
 
 /* Other queues that wait for a transfer do not take it for done because one behind it has failed.
  */
-static void a_transfer_outlasts_what_fails_behind_it(void **state)
+TEST(a_transfer_outlasts_what_fails_behind_it)
 {
-    (void)state;
     start(&one_by_one);
     add(WIRE_PUT, WIRE_STAGED, 8, 1);
     add(WIRE_PUT, WIRE_STAGED, 0, 1); /* of no bytes */
@@ -303,9 +294,8 @@ static void a_transfer_outlasts_what_fails_behind_it(void **state)
 }
 
 /* A transfer that somebody waits for ends with those before it, and lets no other begin. */
-static void a_transfer_that_is_waited_for_ends_with_all(void **state)
+TEST(a_transfer_that_is_waited_for_ends_with_all)
 {
-    (void)state;
     start(&one_by_one);
     add(WIRE_PUT, WIRE_STAGED, 8, 1);
     add(WIRE_PUT, WIRE_STAGED | WIRE_REPLY, 8, 2); /* of the same bytes */
@@ -340,17 +330,15 @@ static void lose_while_a_kernel_runs(enum backend_step says)
     stop();
 }
 
-static void a_device_is_lost_while_its_kernel_runs(void **state)
+TEST(a_device_is_lost_while_its_kernel_runs)
 {
-    (void)state;
     lose_while_a_kernel_runs(BACKEND_OVER);
     lose_while_a_kernel_runs(BACKEND_PENDING);
 }
 
 /* Its end is said by a thread that did not learn of the loss. */
-static void a_job_of_a_lost_device_may_still_end(void **state)
+TEST(a_job_of_a_lost_device_may_still_end)
 {
-    (void)state;
     start(&one_by_one);
     add(WIRE_LAUNCH, WIRE_REPLY, 0, 0);
     send_all();
@@ -363,20 +351,4 @@ static void a_job_of_a_lost_device_may_still_end(void **state)
     assert_int_equal(it.dones, 0);
     assert_int_equal(it.fails, 1);
     stop();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_code_has_a_row),
-        cmocka_unit_test(a_device_without_order_gets_one_at_a_time),
-        cmocka_unit_test(a_device_that_keeps_order_gets_all),
-        cmocka_unit_test(a_long_fill_goes_piece_by_piece),
-        cmocka_unit_test(a_transfer_outlasts_what_fails_behind_it),
-        cmocka_unit_test(a_transfer_that_is_waited_for_ends_with_all),
-        cmocka_unit_test(a_device_is_lost_while_its_kernel_runs),
-        cmocka_unit_test(a_job_of_a_lost_device_may_still_end),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

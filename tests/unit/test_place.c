@@ -1,8 +1,4 @@
 /* test_place.c: workers and lanes divide synthetic machines without overlap, and this one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <hwloc.h>
 #include <sched.h>
 #include <string.h>
@@ -10,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "test.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "worker/native/place.h"
@@ -48,9 +45,8 @@ static void check_shares(const char *machine, int count, const struct share *sha
 
 static const char two_nodes[] = "node:2 core:4 pu:2";
 
-static void divides_by_cores_and_nodes(void **state)
+TEST(divides_by_cores_and_nodes)
 {
-    (void)state;
     check_shares(two_nodes, 1, (struct share[]){{"0-15", 16, -1}});
     check_shares(two_nodes, 2, (struct share[]){{"0-7", 8, 0}, {"8-15", 8, 1}});
     check_shares(two_nodes, 3, (struct share[]){{"0-3", 4, 0}, {"4-7", 4, 0}, {"8-15", 8, 1}});
@@ -70,9 +66,8 @@ static void divides_by_cores_and_nodes(void **state)
     check_shares("[numa] package:2 core:2 pu:1", 2, (struct share[]){{"0-1", 2, 0}, {"2-3", 2, 0}});
 }
 
-static void every_count_is_disjoint_and_complete(void **state)
+TEST(every_count_is_disjoint_and_complete)
 {
-    (void)state;
     for (int count = 1; count <= 24; count++) {
         hwloc_bitmap_t seen = hwloc_bitmap_alloc(), one = hwloc_bitmap_alloc();
         for (int i = 0; i < count; i++) {
@@ -91,9 +86,8 @@ static void every_count_is_disjoint_and_complete(void **state)
     }
 }
 
-static void shares_when_there_are_too_many(void **state)
+TEST(shares_when_there_are_too_many)
 {
-    (void)state;
     char cpus[128];
     struct place *place = create(two_nodes, 8, 9, 1);
     assert_true(place_describe(place)->shared);
@@ -123,11 +117,10 @@ static void check_parts(const struct place *whole, int count, const struct share
 }
 
 /* Devices get parts of their worker's share by the same rules. */
-static void parts_of_a_share(void **state)
+TEST(parts_of_a_share)
 {
     struct place *whole = create("node:4 core:2 pu:1", 0, 2, 1), *part;
 
-    (void)state;
     assert_int_equal(place_nodes(whole), 2);
     check_parts(whole, 1, (struct share[]){{"0-3", 4, -1}});
     check_parts(whole, 2, (struct share[]){{"0-1", 2, 0}, {"2-3", 2, 1}});
@@ -165,9 +158,8 @@ static void refuses_cores(const char *machine, struct place_wish wish, const cha
     assert_null(place);
 }
 
-static void gives_what_was_asked_for(void **state)
+TEST(gives_what_was_asked_for)
 {
-    (void)state;
     struct place_wish two = {.count = 2, .lanes = 1, .cores = 1};
     check_wishes(two_nodes, two, (const char *[]){"0-1", "2-3"});
     two.by_numa = true;
@@ -199,9 +191,8 @@ static void check_now(const char *machine, int index, int count, const char *cpu
     place_destroy(whole);
 }
 
-static void divides_between_those_in_use(void **state)
+TEST(divides_between_those_in_use)
 {
-    (void)state;
     check_now(two_nodes, 0, 1, "0-15", 16);
     check_now(two_nodes, 0, 2, "0-7", 8);
     check_now(two_nodes, 1, 2, "8-15", 8);
@@ -222,9 +213,8 @@ static void check_lanes(const char *machine, int index, int count, int lanes,
     place_destroy(place);
 }
 
-static void divides_a_share_by_lanes(void **state)
+TEST(divides_a_share_by_lanes)
 {
-    (void)state;
     check_lanes(two_nodes, 1, 2, 2, (const char *[]){"8-11", "12-15"});
     check_lanes(two_nodes, 1, 2, 3, (const char *[]){"8-9", "10-11", "12-15"});
     check_lanes("core:2 pu:2", 0, 1, 4, (const char *[]){"0", "1", "2", "3"});
@@ -232,9 +222,8 @@ static void divides_a_share_by_lanes(void **state)
     check_lanes("core:2 pu:1", 0, 3, 2, (const char *[]){"0-1", "0-1"});
 }
 
-static void reads_recorded_machines(void **state)
+TEST(reads_recorded_machines)
 {
-    (void)state;
     char path[] = "/tmp/omprma-test-XXXXXX";
     hwloc_topology_t topology;
     int fd = mkstemp(path);
@@ -249,9 +238,8 @@ static void reads_recorded_machines(void **state)
     unlink(path);
 }
 
-static void refuses_nonsense(void **state)
+TEST(refuses_nonsense)
 {
-    (void)state;
     struct place *place = NULL;
     assert_int_equal(place_create("no such machine",
                                   &(struct place_wish){.index = 0, .count = 1, .lanes = 1}, &place),
@@ -290,9 +278,8 @@ static void check_environment(const char *machine, int count, int lanes, const c
     unsetenv("KMP_BLOCKTIME");
 }
 
-static void sets_the_environment(void **state)
+TEST(sets_the_environment)
 {
-    (void)state;
     unsetenv("OMP_NUM_THREADS");
     unsetenv("KMP_BLOCKTIME");
     unsetenv("OMP_WAIT_POLICY");
@@ -372,16 +359,14 @@ static void check_child(int (*body)(void))
     assert_int_equal(status, 0);
 }
 
-static void binds_on_this_machine(void **state)
+TEST(binds_on_this_machine)
 {
-    (void)state;
     check_child(bind_lane);
     check_child(bind_worker);
 }
 
-static void describes_this_machine(void **state)
+TEST(describes_this_machine)
 {
-    (void)state;
     int64_t start = clock_ns();
     struct place *place = create(NULL, 0, 1, 1);
     print_message("place_create: %.2f ms\n", (double)(clock_ns() - start) / 1e6);
@@ -408,9 +393,8 @@ static size_t pages_mapped(void)
     return pages;
 }
 
-static void maps_memory(void **state)
+TEST(maps_memory)
 {
-    (void)state;
     enum { HUGE_PAGE = 2 << 20 };
     static const uint64_t sizes[] = {1, 4096, 5000, HUGE_PAGE, 3 * HUGE_PAGE + 100};
     struct place *place = create(NULL, 0, 1, 1);
@@ -437,24 +421,4 @@ static void maps_memory(void **state)
     assert_null(none);
     place_unmap(NULL, 1);
     place_destroy(place);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(divides_by_cores_and_nodes),
-        cmocka_unit_test(every_count_is_disjoint_and_complete),
-        cmocka_unit_test(parts_of_a_share),
-        cmocka_unit_test(shares_when_there_are_too_many),
-        cmocka_unit_test(gives_what_was_asked_for),
-        cmocka_unit_test(divides_between_those_in_use),
-        cmocka_unit_test(divides_a_share_by_lanes),
-        cmocka_unit_test(reads_recorded_machines),
-        cmocka_unit_test(refuses_nonsense),
-        cmocka_unit_test(sets_the_environment),
-        cmocka_unit_test(binds_on_this_machine),
-        cmocka_unit_test(describes_this_machine),
-        cmocka_unit_test(maps_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

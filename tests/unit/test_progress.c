@@ -1,11 +1,8 @@
 /* test_progress.c: many threads at once: whoever waits makes progress for all. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <sched.h>
 #include <stdio.h>
 
+#include "test.h"
 #include "core_fixture.h"
 
 enum { THREADS = 6 };
@@ -75,11 +72,10 @@ static void *own_queue(void *data)
     return NULL;
 }
 
-static void threads_with_queues_of_their_own(void **state)
+TEST(threads_with_queues_of_their_own)
 {
     struct worker_thread threads[THREADS];
 
-    (void)state;
     for (int variant = 0; variant < 4; variant++) {
         core_start(&(struct core_options){.workers = variant & 1 ? 2 : 1,
                                           .lanes = variant & 2 ? 3 : 1,
@@ -109,12 +105,11 @@ static void *shared_queue(void *data)
     return NULL;
 }
 
-static void threads_share_a_queue(void **state)
+TEST(threads_share_a_queue)
 {
     struct worker_thread threads[THREADS];
     uint64_t zeros[8 * THREADS] = {0};
 
-    (void)state;
     for (int way = 0; way < 3; way++) {
         omprma_queue_t *queue;
         omprma_addr_t there;
@@ -145,11 +140,10 @@ static void *append_and_leave(void *data)
     return NULL;
 }
 
-static void others_append_while_one_waits(void **state)
+TEST(others_append_while_one_waits)
 {
     struct worker_thread threads[THREADS];
 
-    (void)state;
     for (int round = 0; round < 5; round++) {
         omprma_queue_t *queue;
         omprma_addr_t there;
@@ -208,11 +202,10 @@ static void *ring(void *data)
     return NULL;
 }
 
-static void threads_wait_for_events(void **state)
+TEST(threads_wait_for_events)
 {
     struct worker_thread threads[THREADS];
 
-    (void)state;
     for (int workers = 1; workers <= 3; workers++) {
         core_start(&(struct core_options){.workers = workers, .lanes = workers});
         for (int i = 0; i < THREADS; i++) {
@@ -256,11 +249,10 @@ static void *grow_and_release(void *data)
     return NULL;
 }
 
-static void threads_grow_memory_at_once(void **state)
+TEST(threads_grow_memory_at_once)
 {
     struct worker_thread threads[THREADS];
 
-    (void)state;
     core_start(&(struct core_options){.arena = 1 << 20, .memory = (uint64_t)1 << 30});
     run_threads(grow_and_release, threads);
     core_stop();
@@ -276,7 +268,7 @@ static void *wait_for_kernel(void *data)
     return NULL;
 }
 
-static void transfers_go_on_while_a_thread_waits(void **state)
+TEST(transfers_go_on_while_a_thread_waits)
 {
     struct worker_thread first;
     unsigned char data[20000] = {0};
@@ -284,7 +276,6 @@ static void transfers_go_on_while_a_thread_waits(void **state)
     omprma_queue_t *queue;
     struct gate gate;
 
-    (void)state;
     wrong = 0;
     core_start(&(struct core_options){0});
     core_choose(0, 0, true);
@@ -304,18 +295,4 @@ static void transfers_go_on_while_a_thread_waits(void **state)
     assert_ok(omprma_queue_destroy(queue));
     assert_ok(omprma_queue_destroy(first.queue));
     core_stop();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(threads_with_queues_of_their_own),
-        cmocka_unit_test(threads_share_a_queue),
-        cmocka_unit_test(others_append_while_one_waits),
-        cmocka_unit_test(threads_wait_for_events),
-        cmocka_unit_test(threads_grow_memory_at_once),
-        cmocka_unit_test(transfers_go_on_while_a_thread_waits),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,7 @@
 /* test_queue.c: the order within a queue, whatever way each operation takes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <stdio.h>
 
+#include "test.h"
 #include "core_fixture.h"
 
 enum { MOST = 4 * CORE_PIECE };
@@ -65,9 +62,8 @@ static void chains(int lanes, unsigned delay)
     core_stop();
 }
 
-static void chains_of_all_sizes_and_ways(void **state)
+TEST(chains_of_all_sizes_and_ways)
 {
-    (void)state;
     chains(1, 0);
     chains(1, CORE_NO_DELAY);
     chains(3, 0);
@@ -160,9 +156,8 @@ static void random_programs(const struct core_options *options, int steps)
     core_stop();
 }
 
-static void random_programs_give_what_they_say(void **state)
+TEST(random_programs_give_what_they_say)
 {
-    (void)state;
     random_programs(&(struct core_options){0}, 4000);
     random_programs(&(struct core_options){.lanes = 3, .delay = 20}, 2000);
     random_programs(&(struct core_options){.no_window = true}, 2000);
@@ -171,14 +166,13 @@ static void random_programs_give_what_they_say(void **state)
 
 /* ---- many operations without waiting ---- */
 
-static void thousands_of_submits_without_waiting(void **state)
+TEST(thousands_of_submits_without_waiting)
 {
     enum { COUNT = 5000 };
     omprma_queue_t *queue;
     omprma_addr_t there;
     uint64_t *back = calloc(COUNT, sizeof(*back));
 
-    (void)state;
     assert_non_null(back);
     core_start(&(struct core_options){0});
     queue = core_queue(0);
@@ -207,7 +201,7 @@ static void thousands_of_submits_without_waiting(void **state)
     core_stop();
 }
 
-static void launches_behind_a_long_kernel(void **state)
+TEST(launches_behind_a_long_kernel)
 {
     enum { COUNT = 3000 };
     omprma_queue_t *queue, *other;
@@ -215,7 +209,6 @@ static void launches_behind_a_long_kernel(void **state)
     uint64_t back = 0, zero = 0;
     bool done = true;
 
-    (void)state;
     core_start(&(struct core_options){0});
     queue = core_queue(0);
     other = core_queue(0);
@@ -251,14 +244,13 @@ static void kernel_slow_add(uint64_t at, uint64_t bytes, uint64_t value)
     kernel_add(at, bytes, value);
 }
 
-static void slow_kernels_are_waited_for(void **state)
+TEST(slow_kernels_are_waited_for)
 {
     static const uint64_t sizes[] = {8, 5000, 20000, 3 * CORE_PIECE};
     unsigned char *out = bytes_of(3 * CORE_PIECE), *back = bytes_of(3 * CORE_PIECE);
     omprma_queue_t *queue;
     omprma_addr_t there;
 
-    (void)state;
     core_start(&(struct core_options){.delay = 30});
     queue = core_queue(0);
     there = core_alloc(0, 3 * CORE_PIECE);
@@ -298,14 +290,13 @@ static void poll_a_while(omprma_queue_t *queue)
 
 /* Small submits are not acknowledged. A one-sided transfer to or from the same place, after
  * synchronize, must not overtake them, even if the worker has not taken them yet. */
-static void transfers_do_not_overtake_small_submits(void **state)
+TEST(transfers_do_not_overtake_small_submits)
 {
     enum { BYTES = 20000, RANGES = 40 /* more than are kept apart */ };
     unsigned char *out = bytes_of(BYTES), *back = bytes_of(BYTES), one[64];
     omprma_queue_t *small, *large;
     omprma_addr_t there;
 
-    (void)state;
     core_start(&(struct core_options){.delay = CORE_NO_DELAY});
     small = core_queue(0);
     large = core_queue(0);
@@ -345,14 +336,13 @@ static void transfers_do_not_overtake_small_submits(void **state)
 }
 
 /* The same within one queue, without any synchronize in between, and in both orders. */
-static void transfers_and_small_submits_keep_their_order(void **state)
+TEST(transfers_and_small_submits_keep_their_order)
 {
     enum { BYTES = 20000 };
     unsigned char *out = bytes_of(BYTES), *back = bytes_of(BYTES);
     omprma_queue_t *queue;
     omprma_addr_t there;
 
-    (void)state;
     core_start(&(struct core_options){.delay = 50});
     queue = core_queue(0);
     there = core_alloc(0, 2 * BYTES);
@@ -386,7 +376,7 @@ static void transfers_and_small_submits_keep_their_order(void **state)
 }
 
 /* Transfers of one queue run at the same time unless they touch the same memory. */
-static void overlapping_transfers_keep_their_order(void **state)
+TEST(overlapping_transfers_keep_their_order)
 {
     enum { COUNT = 30, BYTES = CORE_PIECE };
     unsigned char *out = bytes_of(COUNT * BYTES), *back = bytes_of(COUNT * BYTES);
@@ -395,7 +385,6 @@ static void overlapping_transfers_keep_their_order(void **state)
     omprma_queue_t *queue;
     omprma_addr_t there;
 
-    (void)state;
     core_start(&(struct core_options){.delay = 30});
     queue = core_queue(0);
     there = core_alloc(0, BYTES * 2);
@@ -426,7 +415,7 @@ static void overlapping_transfers_keep_their_order(void **state)
 }
 
 /* Parts of a range come back, of any size and in any order; what they go to may be used again. */
-static void parts_are_like_retrieves(void **state)
+TEST(parts_are_like_retrieves)
 {
     enum { BYTES = 3 * CORE_PIECE, PARTS = 9, ROUNDS = 200 };
     unsigned char *out = bytes_of(BYTES), *back = bytes_of(BYTES), *wanted = bytes_of(BYTES);
@@ -434,7 +423,6 @@ static void parts_are_like_retrieves(void **state)
     omprma_queue_t *queue;
     omprma_addr_t there;
 
-    (void)state;
     core_start(&(struct core_options){.delay = 5});
     queue = core_queue(0);
     there = core_alloc(0, BYTES);
@@ -474,7 +462,7 @@ static void parts_are_like_retrieves(void **state)
 }
 
 /* A small range travels once, and nothing is copied when a part is wrong. */
-static void parts_travel_at_once(void **state)
+TEST(parts_travel_at_once)
 {
     enum { BYTES = 64 };
     unsigned char out[BYTES], back[BYTES] = {0};
@@ -483,7 +471,6 @@ static void parts_travel_at_once(void **state)
     omprma_queue_t *queue;
     omprma_addr_t there;
 
-    (void)state;
     core_start(&(struct core_options){0});
     core_count();
     queue = core_queue(0);
@@ -509,22 +496,4 @@ static void parts_travel_at_once(void **state)
     assert_all(back + 40, BYTES - 40, 0);
     assert_ok(omprma_queue_destroy(queue));
     core_stop();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parts_are_like_retrieves),
-        cmocka_unit_test(parts_travel_at_once),
-        cmocka_unit_test(chains_of_all_sizes_and_ways),
-        cmocka_unit_test(random_programs_give_what_they_say),
-        cmocka_unit_test(thousands_of_submits_without_waiting),
-        cmocka_unit_test(launches_behind_a_long_kernel),
-        cmocka_unit_test(slow_kernels_are_waited_for),
-        cmocka_unit_test(transfers_do_not_overtake_small_submits),
-        cmocka_unit_test(transfers_and_small_submits_keep_their_order),
-        cmocka_unit_test(overlapping_transfers_keep_their_order),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,5 @@
 /* test_quick.c: which settings Open MPI gets so that it starts quickly, and which are left alone.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +9,8 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
-#include <cmocka.h>
 
+#include "test.h"
 #include "control/mpi/quick.h"
 
 enum { MOST = 8 };
@@ -69,9 +66,8 @@ static const char *mtl_of(const char *system, const char *user)
     return found ? value : "";
 }
 
-static void exclusions_are_kept(void **state)
+TEST(exclusions_are_kept)
 {
-    (void)state;
     assert_string_equal(mtl_of("", ""), "^psm,psm2");
     assert_string_equal(mtl_of("# mtl = ofi\n mtl = ^ofi \npml=^ucx\n", ""), "^ofi,psm,psm2");
     assert_string_equal(mtl_of("mtl = ^ofi\n", "mtl=^mxm"), "^mxm,psm,psm2");
@@ -79,9 +75,8 @@ static void exclusions_are_kept(void **state)
     assert_string_equal(mtl_of("mtl_base_verbose = 5\nbtl = tcp,self\nmtl\n", ""), "^psm,psm2");
 }
 
-static void choices_by_name_are_left_alone(void **state)
+TEST(choices_by_name_are_left_alone)
 {
-    (void)state;
     assert_string_equal(mtl_of("mtl = ofi\n", ""), "");
     assert_string_equal(mtl_of("mtl = ^ofi\n", "pml = cm\n"), "");
     assert_string_equal(mtl_of("mtl =\n", ""), "");
@@ -92,9 +87,8 @@ static void choices_by_name_are_left_alone(void **state)
     assert_string_equal(mtl_of(text, ""), "");
 }
 
-static void users_variables_win(void **state)
+TEST(users_variables_win)
 {
-    (void)state;
     set(NULL, "OMPI_MCA_mtl", "ofi");
     set(NULL, "OMPI_COMM_WORLD_SIZE", "2");
     quick_rank(&environment);
@@ -107,9 +101,8 @@ static void users_variables_win(void **state)
     assert_int_equal(count, 1);
 }
 
-static void hwloc_is_spared_on_one_host_only(void **state)
+TEST(hwloc_is_spared_on_one_host_only)
 {
-    (void)state;
     quick_mpirun(&environment, false);
     assert_int_equal(count, 1);
     assert_string_equal(get(NULL, "PMIX_MCA_gds"), "hash");
@@ -122,9 +115,8 @@ static void hwloc_is_spared_on_one_host_only(void **state)
     assert_int_equal(count, 2);
 }
 
-static void workers_take_hwloc_back(void **state)
+TEST(workers_take_hwloc_back)
 {
-    (void)state;
     unsetenv("HWLOC_COMPONENTS");
     unsetenv("HWLOC_PLUGINS_PATH");
     quick_mpirun(&quick_own, true);
@@ -167,14 +159,13 @@ static int sends_at_once(int fd)
     return value != 0;
 }
 
-static void only_mpiruns_connection_changes(void **state)
+TEST(only_mpiruns_connection_changes)
 {
     struct sockaddr_in mpiruns, others;
     char uri[128];
     int listeners[] = {listen_somewhere(&mpiruns), listen_somewhere(&others)};
     int fd = connect_to(&mpiruns), other = connect_to(&others);
 
-    (void)state;
     unsetenv("PMIX_SERVER_URI41");
     quick_connection();
     assert_false(sends_at_once(fd));
@@ -193,16 +184,4 @@ static void only_mpiruns_connection_changes(void **state)
     close(listeners[1]);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(exclusions_are_kept, begin),
-        cmocka_unit_test_setup(choices_by_name_are_left_alone, begin),
-        cmocka_unit_test_setup(users_variables_win, begin),
-        cmocka_unit_test_setup(hwloc_is_spared_on_one_host_only, begin),
-        cmocka_unit_test_setup(workers_take_hwloc_back, begin),
-        cmocka_unit_test_setup(only_mpiruns_connection_changes, begin),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_EACH(begin, NULL)

@@ -3,15 +3,12 @@
  * for the number of regions, and how they are shown. Nothing here starts MPI.
  */
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "test.h"
 #include "control/mpi/quirks.h"
 #include "control/world.h"
 
@@ -20,9 +17,8 @@ enum {
             QUIRK_TABLE_RACE
 };
 
-static void version_and_component_decide(void **state)
+TEST(version_and_component_decide)
 {
-    (void)state;
     static const struct {
         int version;
         const char *component;
@@ -51,25 +47,22 @@ static void version_and_component_decide(void **state)
     }
 }
 
-static void unknown_component_has_all_of_its_version(void **state)
+TEST(unknown_component_has_all_of_its_version)
 {
-    (void)state;
     assert_int_equal(quirks_for(40104, "unknown"), UCX_4 | QUIRK_ATTACH_64 | QUIRK_BTL_OFI);
     assert_int_equal(quirks_for(50000, "unknown"),
                      QUIRK_ATTACH_32 | QUIRK_ATTACH_ORDER | QUIRK_ATTACH_64);
     assert_int_equal(quirks_for(30106, "unknown"), 0);
 }
 
-static void unknown_version_has_all_of_its_component(void **state)
+TEST(unknown_version_has_all_of_its_component)
 {
-    (void)state;
     assert_int_equal(quirks_for(0, "rdma"), QUIRK_ATTACH_64 | QUIRK_BTL_OFI);
     assert_int_equal(quirks_for(0, "ucx"), UCX_4);
 }
 
-static void lowest_attach_limit_counts(void **state)
+TEST(lowest_attach_limit_counts)
 {
-    (void)state;
     assert_int_equal(quirks_attach_limit(QUIRK_ATTACH_32), 31);
     assert_int_equal(quirks_attach_limit(QUIRK_ATTACH_64), 63);
     assert_int_equal(quirks_attach_limit(QUIRK_ATTACH_32 | QUIRK_ATTACH_64), 31);
@@ -79,9 +72,8 @@ static void lowest_attach_limit_counts(void **state)
     assert_int_equal(quirks_attach_limit(quirks_for(40104, "rdma")), 63);
 }
 
-static void every_entry_is_complete(void **state)
+TEST(every_entry_is_complete)
 {
-    (void)state;
     int count = 0;
     const struct quirk *table = quirks_table(&count);
     unsigned seen = 0;
@@ -102,9 +94,8 @@ static void every_entry_is_complete(void **state)
     assert_int_equal(seen, (QUIRK_BTL_OFI << 1) - 1);
 }
 
-static void print_shows_those_in_force(void **state)
+TEST(print_shows_those_in_force)
 {
-    (void)state;
     char *text = NULL;
     size_t bytes = 0;
     FILE *out = open_memstream(&text, &bytes);
@@ -118,9 +109,8 @@ static void print_shows_those_in_force(void **state)
     free(text);
 }
 
-static void library_text_gives_the_version(void **state)
+TEST(library_text_gives_the_version)
 {
-    (void)state;
     char text[128];
 
     assert_int_equal(quirks_openmpi_version("Open MPI v4.1.4, package: Debian OpenMPI"), 40104);
@@ -131,9 +121,8 @@ static void library_text_gives_the_version(void **state)
     assert_null(strchr(text, '\n'));
 }
 
-static void foreign_window_is_unknown(void **state)
+TEST(foreign_window_is_unknown)
 {
-    (void)state;
     /* Words that are no addresses, and a table of functions that are no component's. */
     static void *module[16], *window[128];
 
@@ -182,7 +171,7 @@ static void set(void *data, const char *name, const char *value)
 static const struct quick_environment environment = {get, set, NULL};
 
 /* The user gets what was asked for, less btl/ofi; and once is enough. */
-static void btl_ofi_is_left_out_of_every_choice(void **state)
+TEST(btl_ofi_is_left_out_of_every_choice)
 {
     static const char *const cases[][2] = {
         {"", ""},
@@ -198,7 +187,6 @@ static void btl_ofi_is_left_out_of_every_choice(void **state)
         {"ofix,xofi", "ofix,xofi"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         memset(values, 0, sizeof(values));
         set(NULL, "OMPI_MCA_btl", cases[i][0]);
@@ -216,7 +204,7 @@ static void btl_ofi_is_left_out_of_every_choice(void **state)
 }
 
 /* What the user's file excludes stays so. */
-static void what_a_file_excludes_stays_excluded(void **state)
+TEST(what_a_file_excludes_stays_excluded)
 {
     static const char *const cases[][3] = {
         {"btl_base_exclude = tcp,usnic\n", "", "tcp,usnic,ofi"},
@@ -226,7 +214,6 @@ static void what_a_file_excludes_stays_excluded(void **state)
     };
     char home[] = "/tmp/test-quirks-XXXXXX", folder[64], file[96];
 
-    (void)state;
     assert_non_null(mkdtemp(home));
     snprintf(folder, sizeof(folder), "%s/.openmpi", home);
     snprintf(file, sizeof(file), "%s/mca-params.conf", folder);
@@ -248,9 +235,8 @@ static void what_a_file_excludes_stays_excluded(void **state)
     rmdir(home);
 }
 
-static void other_versions_keep_it(void **state)
+TEST(other_versions_keep_it)
 {
-    (void)state;
     memset(values, 0, sizeof(values));
     set(NULL, "OMPI_MCA_btl", "^openib");
     quirks_rank(&environment, 50003, false);
@@ -261,22 +247,4 @@ static void other_versions_keep_it(void **state)
     set(NULL, "OMPI_MCA_btl", "");
     quirks_program(&environment);
     assert_string_equal(value_of("OMPI_MCA_btl_base_exclude"), "ofi");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(version_and_component_decide),
-        cmocka_unit_test(unknown_component_has_all_of_its_version),
-        cmocka_unit_test(unknown_version_has_all_of_its_component),
-        cmocka_unit_test(lowest_attach_limit_counts),
-        cmocka_unit_test(every_entry_is_complete),
-        cmocka_unit_test(print_shows_those_in_force),
-        cmocka_unit_test(library_text_gives_the_version),
-        cmocka_unit_test(foreign_window_is_unknown),
-        cmocka_unit_test(btl_ofi_is_left_out_of_every_choice),
-        cmocka_unit_test(what_a_file_excludes_stays_excluded),
-        cmocka_unit_test(other_versions_keep_it),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,8 @@
 /* test_retired.c: a block that is freed while operations are under way is handed out again only
  * when they are over, and what is freed is freed for everybody else at once. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <stdatomic.h>
 
+#include "test.h"
 #include "core_fixture.h"
 
 enum { BYTES = 1 << 20, COUNT = 6 };
@@ -20,13 +17,12 @@ static uint64_t used(void)
     return info.used_bytes;
 }
 
-static void not_while_somebody_may_use_it(void **state)
+TEST(not_while_somebody_may_use_it)
 {
     omprma_queue_t *queue, *idle;
     omprma_addr_t block, other;
     bool inside = true;
 
-    (void)state;
     core_start(&(struct core_options){0});
     queue = core_queue(0);
     idle = core_queue(0);
@@ -50,12 +46,11 @@ static void not_while_somebody_may_use_it(void **state)
 }
 
 /* Nothing is under way: at once, as ever. */
-static void at_once_when_nothing_is_under_way(void **state)
+TEST(at_once_when_nothing_is_under_way)
 {
     omprma_queue_t *queue;
     omprma_addr_t block;
 
-    (void)state;
     core_start(&(struct core_options){0});
     queue = core_queue(0);
     for (int i = 0; i < 100; i++) {
@@ -76,14 +71,13 @@ static void *open_later(void *data)
 }
 
 /* A device that is full waits for what was freed. */
-static void a_full_device_waits(void **state)
+TEST(a_full_device_waits)
 {
     omprma_addr_t block[64];
     omprma_queue_t *queue;
     pthread_t thread;
     int count = 0;
 
-    (void)state;
     core_start(&(struct core_options){.arena = 8 << 20, .memory = 8 << 20});
     queue = core_queue(0);
     while (omprma_alloc(0, BYTES, &block[count]) == OMPRMA_OK)
@@ -108,14 +102,13 @@ static uint64_t arena_bytes(void)
 }
 
 /* The last of what an arena held is given back when the kernel that it was freed under is over. */
-static void empty_arenas_go_when_the_last_block_does(void **state)
+TEST(empty_arenas_go_when_the_last_block_does)
 {
     enum { BLOCKS = 4, BLOCK = 8 << 20 };
     omprma_addr_t block[BLOCKS];
     omprma_queue_t *queue;
     uint64_t all;
 
-    (void)state;
     core_start(&(struct core_options){.arena = 1 << 20});
     queue = core_queue(0);
     for (int i = 0; i < BLOCKS; i++)
@@ -170,11 +163,10 @@ static void *launch_and_free(void *data)
     return NULL;
 }
 
-static void early_frees_are_harmless(void **state)
+TEST(early_frees_are_harmless)
 {
     struct worker_thread thread[COUNT];
 
-    (void)state;
     core_start(&(struct core_options){0});
     core_choose(0, 512, true);
     for (int i = 0; i < COUNT; i++) {
@@ -185,17 +177,4 @@ static void early_frees_are_harmless(void **state)
         pthread_join(thread[i].thread, NULL);
     assert_int_equal(used(), 0);
     core_stop();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(not_while_somebody_may_use_it),
-        cmocka_unit_test(at_once_when_nothing_is_under_way),
-        cmocka_unit_test(empty_arenas_go_when_the_last_block_does),
-        cmocka_unit_test(a_full_device_waits),
-        cmocka_unit_test(early_frees_are_harmless),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

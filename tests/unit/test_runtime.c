@@ -1,13 +1,10 @@
 /* test_runtime.c: a process that is forked by one that uses devices has none, and its end does not
  * touch its parent's. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "test.h"
 #include "core_fixture.h"
 
 /* What the parent has when it forks. */
@@ -63,14 +60,13 @@ static int use_all(const struct handles *has)
     return 0;
 }
 
-static void a_forked_process_has_none(void **state)
+TEST(a_forked_process_has_none)
 {
     struct handles has;
     uint64_t word = 7, back = 0;
     pid_t child;
     int status;
 
-    (void)state;
     core_start(&(struct core_options){0});
     has = (struct handles){core_queue(0), core_event(), core_alloc(0, sizeof(word))};
     assert_ok(omprma_submit(has.queue, has.there, &word, sizeof(word)));
@@ -91,11 +87,4 @@ static void a_forked_process_has_none(void **state)
     assert_int_equal(back, word);
     omprma_event_destroy(has.event);
     core_stop();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_forked_process_has_none)};
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,9 @@
 /* test_schedule.c: the iterations of a loop are shared out exactly once, for generated counts,
  * chunks and numbers of threads, up to the largest counts. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "test.h"
 #include "device/schedule.h"
 
 enum { SPANS_MOST = 4096, RANDOM_CASES = 20000 };
@@ -61,9 +58,8 @@ static void check(uint64_t count, uint64_t chunk, uint64_t threads)
     assert_int_equal(at, count);
 }
 
-static void small_loops(void **state)
+TEST(small_loops)
 {
-    (void)state;
     for (uint64_t count = 0; count <= 40; count++)
         for (uint64_t chunk = 0; chunk <= 42; chunk++)
             for (uint64_t threads = 1; threads <= 9; threads++)
@@ -71,9 +67,8 @@ static void small_loops(void **state)
 }
 
 /* Blocks stand in the order of threads, and their lengths differ by at most one. */
-static void blocks_are_even(void **state)
+TEST(blocks_are_even)
 {
-    (void)state;
     for (uint64_t count = 0; count <= 100; count++)
         for (uint64_t threads = 1; threads <= 17; threads++) {
             uint64_t at = 0;
@@ -106,11 +101,10 @@ static uint64_t random_size(uint64_t *state)
     return random_bits(state) >> random_bits(state) % 64;
 }
 
-static void large_loops(void **state)
+TEST(large_loops)
 {
     uint64_t seed = 20240229;
 
-    (void)state;
     for (int i = 0; i < RANDOM_CASES; i++) {
         uint64_t count = random_size(&seed), threads = 1 + random_bits(&seed) % 64;
         uint64_t chunk = i % 4 ? random_size(&seed) : 0;
@@ -121,11 +115,10 @@ static void large_loops(void **state)
     }
 }
 
-static void largest_loops(void **state)
+TEST(largest_loops)
 {
     const uint64_t edges[] = {UINT64_MAX, UINT64_MAX - 1, INT64_MAX, (uint64_t)INT64_MAX + 1};
 
-    (void)state;
     for (size_t count = 0; count < 4; count++)
         for (size_t chunk = 0; chunk < 4; chunk++)
             for (uint64_t threads = 1; threads <= 64; threads++) {
@@ -134,16 +127,4 @@ static void largest_loops(void **state)
                 check(edges[count], edges[chunk] / threads, threads);
                 check(edges[count], edges[chunk] / threads + 1, threads);
             }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(small_loops),
-        cmocka_unit_test(blocks_are_even),
-        cmocka_unit_test(large_loops),
-        cmocka_unit_test(largest_loops),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

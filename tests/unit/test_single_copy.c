@@ -1,12 +1,8 @@
 /* test_single_copy.c: where a filter forbids copies between processes, Open MPI is told not to try.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "test.h"
 #include "control/mpi/single_copy.h"
 #include "tests/unit/filter_fixture.h"
 
@@ -35,9 +31,8 @@ static const char *setting(const char *value)
     return became;
 }
 
-static void nothing_changes_where_it_is_allowed(void **state)
+TEST(nothing_changes_where_it_is_allowed)
 {
-    (void)state;
     assert_true(single_copy_is_allowed());
     assert_null(setting(NULL));
     assert_string_equal(setting("cma"), "cma");
@@ -56,22 +51,11 @@ static int under_a_filter(void)
     return strcmp(setting("cma"), "cma") == 0 ? RIGHT : USER_IGNORED;
 }
 
-static void it_is_not_tried_where_it_is_forbidden(void **state)
+TEST(it_is_not_tried_where_it_is_forbidden)
 {
     int result = filter_run(under_a_filter);
 
-    (void)state;
     if (result == FILTER_CANNOT_BE)
         skip();
     assert_int_equal(result, RIGHT);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_changes_where_it_is_allowed),
-        cmocka_unit_test(it_is_not_tried_where_it_is_forbidden),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

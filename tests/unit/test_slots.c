@@ -1,11 +1,7 @@
 /* test_slots.c: slots are handed out in turns, and what is spoilt is nobody's; a pool whose slots
  * are all spoilt goes on with other memory. How exchanges use them: test_exchange.c,
  * test_staging.c. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
+#include "test.h"
 #include "host/core/slots.h"
 
 enum { OLD = SLOT_BYTES, NEW = 100 * SLOT_BYTES, SLOTS = 2 };
@@ -26,13 +22,12 @@ static void begin(struct slot_pool *pool, struct slot_turn *turn, int turns)
         turn[i] = (struct slot_turn){.pool = {pool}, .pools = 1, .granted = granted};
 }
 
-static void turns_in_their_order(void **state)
+TEST(turns_in_their_order)
 {
     struct slot_turns turns = {0};
     struct slot_pool pool;
     struct slot_turn turn[4];
 
-    (void)state;
     begin(&pool, turn, 4);
     assert_true(slots_take(&turns, &turn[0]));
     assert_true(slots_take(&turns, &turn[1]));
@@ -50,13 +45,12 @@ static void turns_in_their_order(void **state)
     assert_int_equal(slots_used(&pool), 0);
 }
 
-static void others_go_on_with_new_memory(void **state)
+TEST(others_go_on_with_new_memory)
 {
     struct slot_turns turns = {0};
     struct slot_pool pool;
     struct slot_turn turn[3];
 
-    (void)state;
     begin(&pool, turn, 3);
     assert_true(slots_take(&turns, &turn[0]));
     assert_true(slots_take(&turns, &turn[1]));
@@ -74,14 +68,4 @@ static void others_go_on_with_new_memory(void **state)
     assert_in_range(turn[2].slot[0], NEW, NEW + SLOTS * SLOT_BYTES - 1);
     slots_give(&turns, &pool, turn[2].slot[0], false);
     assert_int_equal(slots_used(&pool), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(turns_in_their_order),
-        cmocka_unit_test(others_go_on_with_new_memory),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,10 @@
 /* test_stand_in.c: calls of the program's addresses reach the device's functions. */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "worker/native/stand_in.h"
 
 static int one(void)
@@ -51,9 +47,8 @@ static uint64_t free_pages(void)
     return (uint64_t)(uintptr_t)pages;
 }
 
-static void test_calls(void **state)
+TEST(test_calls)
 {
-    (void)state;
     uint64_t pages = free_pages();
     assert_int_equal(place(pages + 0x120, one), 0);
     assert_int_equal(place(pages + 0x130, two), 0);
@@ -67,19 +62,9 @@ static void test_calls(void **state)
     assert_int_equal(call(pages + 0x120), 1);
 }
 
-static void test_in_use(void **state)
+TEST(test_in_use)
 {
-    (void)state;
     static char mine[64];
     assert_int_equal(place((uint64_t)(uintptr_t)mine, one), EEXIST);
     assert_int_equal(mine[0], 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_calls),
-        cmocka_unit_test(test_in_use),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,8 @@
 /* test_survey.c: the start-up measurement on machines that are made up, with a clock that only they
  * move: it keeps its time, and what it finds is right although the machine is disturbed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <stdlib.h>
 
+#include "test.h"
 #include "host/choice/cost.h"
 #include "host/choice/survey.h"
 
@@ -69,9 +66,8 @@ static struct machine usual(void)
 }
 
 /* Whatever a machine is like, from shared memory to a slow line, and disturbed or not. */
-static void it_keeps_its_time(void **state)
+TEST(it_keeps_its_time)
 {
-    (void)state;
     srand(1);
     for (int i = 0; i < 2000; i++) {
         double speed = i % 4 ? 1 + rand() % 50 : 1e3;
@@ -89,38 +85,35 @@ static void it_keeps_its_time(void **state)
     }
 }
 
-static void a_slow_line_is_not_filled(void **state)
+TEST(a_slow_line_is_not_filled)
 {
     struct machine machine = {.us = {100, 300, 200}, .per_byte = {0.08, 0.08, 0.08}};
     int64_t longest;
     struct survey survey = surveyed(&machine, survey_budget(false, 0), &longest);
 
-    (void)state;
     assert_int_equal(survey.samples[PATHS_SUBMIT][PATH_RMA][1].count, 0);
     assert_true(survey.samples[PATHS_SUBMIT][PATH_RMA][0].count > 0);
     assert_true(machine.now_ns < 60 * MS);
 }
 
-static void rounds_go_on_while_there_is_time(void **state)
+TEST(rounds_go_on_while_there_is_time)
 {
     struct machine machine = usual();
     int64_t longest;
     struct survey survey = surveyed(&machine, 1000 * MS, &longest);
 
-    (void)state;
     for (int size = 0; size < SURVEY_SIZES; size++)
         for (enum path path = 0; path <= PATH_TWO_SIDED; path++)
             assert_int_equal(survey.samples[PATHS_RETRIEVE][path][size].count, COST_SAMPLES);
 }
 
-static void without_a_window_nothing_goes_one_sided(void **state)
+TEST(without_a_window_nothing_goes_one_sided)
 {
     struct machine machine = usual();
     struct cost costs[PATHS_DIRECTIONS][PATH_COUNT];
     int64_t longest;
     struct survey survey;
 
-    (void)state;
     machine.no_window = true;
     survey = surveyed(&machine, 6 * MS, &longest);
     survey_result(&survey, costs);
@@ -129,12 +122,11 @@ static void without_a_window_nothing_goes_one_sided(void **state)
 }
 
 /* One of two paths was sampled at the large size: the small one decides. */
-static void paths_are_compared_by_the_same_sizes(void **state)
+TEST(paths_are_compared_by_the_same_sizes)
 {
     struct survey survey = {.one_sided = true};
     struct cost costs[PATHS_DIRECTIONS][PATH_COUNT];
 
-    (void)state;
     for (int i = 0; i < 4; i++) {
         survey_add(&survey, &(struct survey_cell){PATHS_RETRIEVE, PATH_RMA, 0}, 10);
         survey_add(&survey, &(struct survey_cell){PATHS_RETRIEVE, PATH_RMA, 1}, 40);
@@ -148,13 +140,12 @@ static void paths_are_compared_by_the_same_sizes(void **state)
 }
 
 /* Who begins finds the data in other caches than who comes next. */
-static void who_begins_changes(void **state)
+TEST(who_begins_changes)
 {
     struct survey survey = {.deadline_ns = MS, .one_sided = true};
     struct survey_cell cell;
     int begun[SURVEY_PATHS] = {0}, taken = 0;
 
-    (void)state;
     for (; survey_next(&survey, 0, &cell); taken++) {
         begun[cell.path] += taken % SURVEY_PATHS == 0;
         survey_add(&survey, &cell, 0);
@@ -195,19 +186,17 @@ static int wrong_starts(bool two_sided)
     return wrong;
 }
 
-static void a_busy_processor_changes_little(void **state)
+TEST(a_busy_processor_changes_little)
 {
-    (void)state;
     assert_in_range(wrong_starts(false), 0, 20);
     assert_in_range(wrong_starts(true), 0, 20);
 }
 
-static void hosts_share_their_time(void **state)
+TEST(hosts_share_their_time)
 {
     int64_t passed = survey_budget(true, 0), longest;
     int measured = 0;
 
-    (void)state;
     assert_true(passed <= 20 * MS);
     for (int host = 0; host < 64; host++) {
         struct machine machine = {.us = {50, 100, 101}, .now_ns = passed};
@@ -224,11 +213,10 @@ static void hosts_share_their_time(void **state)
 }
 
 /* But only so much of it. */
-static void stolen_time_does_not_count(void **state)
+TEST(stolen_time_does_not_count)
 {
     struct survey survey = {.deadline_ns = 20 * MS, .stolen_ns = 10 * MS};
 
-    (void)state;
     survey_took(&survey, MS - 1);
     assert_int_equal(survey.deadline_ns, 20 * MS);
     survey_took(&survey, 4 * MS);
@@ -240,9 +228,8 @@ static void stolen_time_does_not_count(void **state)
 }
 
 /* Whatever other programs take, and whenever samples begin: one host is measured within 20 ms. */
-static void one_host_keeps_its_time_whatever_is_stolen(void **state)
+TEST(one_host_keeps_its_time_whatever_is_stolen)
 {
-    (void)state;
     for (int64_t passed = 0; passed <= 13 * MS; passed += MS / 4) {
         int64_t left = survey_left(true, survey_budget(true, 0), passed);
 
@@ -254,22 +241,4 @@ static void one_host_keeps_its_time_whatever_is_stolen(void **state)
     /* A line that is slow is nobody's theft. */
     assert_int_equal(survey_left(false, survey_budget(false, 0), 18 * MS), survey_budget(false, 0));
     assert_int_equal(survey_reserve(false, 0), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_keeps_its_time),
-        cmocka_unit_test(a_slow_line_is_not_filled),
-        cmocka_unit_test(rounds_go_on_while_there_is_time),
-        cmocka_unit_test(without_a_window_nothing_goes_one_sided),
-        cmocka_unit_test(paths_are_compared_by_the_same_sizes),
-        cmocka_unit_test(who_begins_changes),
-        cmocka_unit_test(a_busy_processor_changes_little),
-        cmocka_unit_test(stolen_time_does_not_count),
-        cmocka_unit_test(one_host_keeps_its_time_whatever_is_stolen),
-        cmocka_unit_test(hosts_share_their_time),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

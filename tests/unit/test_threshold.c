@@ -1,11 +1,8 @@
 /* test_threshold.c: thresholds on machines whose times are known: a wrong one is corrected soon, a
  * right one stays, and no more than one transfer in 128 goes the other way. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <stdlib.h>
 
+#include "test.h"
 #include "host/choice/threshold.h"
 
 enum { KIB = 1024, FREE = 12 }; /* FREE: transfers of the first trials, which come early */
@@ -56,9 +53,8 @@ static struct threshold begun(uint64_t rma_from)
     return threshold;
 }
 
-static void a_wrong_choice_is_corrected_within_64(void **state)
+TEST(a_wrong_choice_is_corrected_within_64)
 {
-    (void)state;
     for (uint64_t bytes = 9000; bytes < UINT64_C(1) << 40; bytes *= 3) {
         struct threshold threshold = begun(NEVER);
 
@@ -73,22 +69,20 @@ static void a_wrong_choice_is_corrected_within_64(void **state)
 }
 
 /* Size after size, as a program that grows: all those above follow at once. */
-static void larger_sizes_follow(void **state)
+TEST(larger_sizes_follow)
 {
     struct threshold threshold = begun(NEVER);
 
-    (void)state;
     for (uint64_t bytes = 16 * KIB; bytes <= 4096 * KIB; bytes *= 2)
         run(&threshold, &rma_better, bytes, 256);
     assert_int_equal(threshold.rma_from, 16 * KIB);
     assert_int_equal(threshold.revisions, 1);
 }
 
-static void it_moves_to_where_lines_cross(void **state)
+TEST(it_moves_to_where_lines_cross)
 {
     static const struct truth truth = {40, 0.1, 8, 0.3, 0, 0}; /* at 160 KiB */
 
-    (void)state;
     for (int from = 0; from < 2; from++) {
         struct threshold threshold = begun(from ? NEVER : 0);
 
@@ -98,12 +92,11 @@ static void it_moves_to_where_lines_cross(void **state)
     }
 }
 
-static void a_right_choice_stays(void **state)
+TEST(a_right_choice_stays)
 {
     struct truth close = {.rma_us = 6, .two_sided_us = 5, .noise = 5};
     struct threshold threshold = begun(0);
 
-    (void)state;
     srand(3);
     run(&threshold, &close, 64 * KIB, 100000); /* two-sided does not win by a quarter */
     assert_int_equal(threshold.rma_from, 0);
@@ -117,9 +110,8 @@ static void a_right_choice_stays(void **state)
 }
 
 /* Whatever the times are, and whichever sizes are used. */
-static void no_more_than_one_in_128_is_tried(void **state)
+TEST(no_more_than_one_in_128_is_tried)
 {
-    (void)state;
     srand(4);
     for (int i = 0; i < 500; i++) {
         struct truth truth = {
@@ -135,23 +127,21 @@ static void no_more_than_one_in_128_is_tried(void **state)
     }
 }
 
-static void trials_that_change_nothing_become_rare(void **state)
+TEST(trials_that_change_nothing_become_rare)
 {
     struct threshold threshold = begun(0);
 
-    (void)state;
     run(&threshold, &rma_better, 64 * KIB, 1 << 15);
     assert_in_range(threshold.trials, 9, 10);                /* at 32, 96, 224, 480, ... */
     assert_int_equal(threshold.tried, 2 * threshold.trials); /* two are enough to lose */
 }
 
 /* The best of three decides, because disturbances only add. */
-static void disturbed_transfers_decide_little(void **state)
+TEST(disturbed_transfers_decide_little)
 {
     static const struct truth truth = {.rma_us = 3, .two_sided_us = 5, .noise = 10, .disturbed = 8};
     int wrong = 0;
 
-    (void)state;
     srand(5);
     for (int i = 0; i < 1000; i++) {
         struct threshold threshold = begun(0);
@@ -166,12 +156,11 @@ static void disturbed_transfers_decide_little(void **state)
 }
 
 /* The first of a series finds data in the wrong caches. */
-static void a_cold_first_transfer_does_not_decide(void **state)
+TEST(a_cold_first_transfer_does_not_decide)
 {
     struct threshold threshold = begun(NEVER);
     bool before = false;
 
-    (void)state;
     for (int i = 0; i < 64; i++) {
         bool one_sided = 64 * KIB >= threshold.rma_from;
 
@@ -186,13 +175,12 @@ static void a_cold_first_transfer_does_not_decide(void **state)
 }
 
 /* The sizes nearest to the threshold tell most; those of both sides take turns. */
-static void sizes_beside_the_threshold_are_tried(void **state)
+TEST(sizes_beside_the_threshold_are_tried)
 {
     struct threshold threshold = begun(64 * KIB);
     static const struct truth same = {.rma_us = 5, .two_sided_us = 5};
     uint64_t tried[2] = {0};
 
-    (void)state;
     for (int i = 0; i < 4000; i++) {
         uint32_t trials = threshold.trials;
 
@@ -205,11 +193,10 @@ static void sizes_beside_the_threshold_are_tried(void **state)
 }
 
 /* Too few of them can be timed, or the program goes on to other sizes. */
-static void a_trial_that_does_not_end_is_given_up(void **state)
+TEST(a_trial_that_does_not_end_is_given_up)
 {
     struct threshold threshold = begun(NEVER);
 
-    (void)state;
     run(&threshold, &rma_better, 64 * KIB, 34);
     assert_true(threshold.trial.going);
     run(&threshold, &rma_better, 1024 * KIB, 62);
@@ -221,12 +208,11 @@ static void a_trial_that_does_not_end_is_given_up(void **state)
 }
 
 /* Nobody waits for them, or other data is on its way. */
-static void no_more_than_12_are_timed_in_vain(void **state)
+TEST(no_more_than_12_are_timed_in_vain)
 {
     struct threshold threshold = begun(NEVER);
     int timed = 0;
 
-    (void)state;
     for (int i = 0; i < 100; i++)
         if (threshold_is_due(&threshold, 64 * KIB)) {
             assert_false(threshold_next(&threshold, 64 * KIB));
@@ -234,23 +220,4 @@ static void no_more_than_12_are_timed_in_vain(void **state)
         }
     assert_int_equal(timed, 12);
     assert_int_equal(threshold.tried, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_wrong_choice_is_corrected_within_64),
-        cmocka_unit_test(larger_sizes_follow),
-        cmocka_unit_test(it_moves_to_where_lines_cross),
-        cmocka_unit_test(a_right_choice_stays),
-        cmocka_unit_test(no_more_than_one_in_128_is_tried),
-        cmocka_unit_test(trials_that_change_nothing_become_rare),
-        cmocka_unit_test(disturbed_transfers_decide_little),
-        cmocka_unit_test(a_cold_first_transfer_does_not_decide),
-        cmocka_unit_test(sizes_beside_the_threshold_are_tried),
-        cmocka_unit_test(a_trial_that_does_not_end_is_given_up),
-        cmocka_unit_test(no_more_than_12_are_timed_in_vain),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

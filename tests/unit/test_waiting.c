@@ -1,9 +1,5 @@
 /* test_waiting.c: polls, then yields, then sleeps; and a lock that others get. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
+#include "test.h"
 #include "base/waiting.h"
 
 static const int64_t hour = 3600 * INT64_C(1000000000);
@@ -25,55 +21,50 @@ static enum waiting_step step_after(int64_t waited_ns, bool shared, int64_t hogg
     return step;
 }
 
-static void time_decides(void **state)
+TEST(time_decides)
 {
-    (void)state;
     assert_int_equal(step_after(0, false, 0, 0), WAITING_LOOK);
     assert_int_equal(step_after(hour + hour / 2, false, 0, 0), WAITING_YIELD);
     assert_int_equal(step_after(2 * hour + hour / 2, false, 0, 0), WAITING_YIELD);
     assert_int_equal(step_after(3 * hour, false, 0, 0), WAITING_SLEEP);
 }
 
-static void others_are_seen(void **state)
+TEST(others_are_seen)
 {
-    (void)state;
     assert_int_equal(step_after(hour + hour / 2, true, 0, 0), WAITING_YIELD);
     assert_int_equal(step_after(2 * hour, true, 0, 0), WAITING_SLEEP);
     assert_int_equal(step_after(hour, false, hour, 0), WAITING_SLEEP);
     assert_int_equal(step_after(0, false, hour, 0), WAITING_LOOK);
 }
 
-static void whoever_is_needed_does_not_sleep(void **state)
+TEST(whoever_is_needed_does_not_sleep)
 {
-    (void)state;
     assert_int_equal(step_after(3 * hour, false, 0, hour), WAITING_YIELD);
     assert_int_equal(step_after(3 * hour, true, 0, hour), WAITING_NAP);
     assert_int_equal(step_after(3 * hour, true, hour, hour), WAITING_NAP);
     assert_int_equal(step_after(0, true, hour, hour), WAITING_LOOK);
 }
 
-static void until_then_it_polls(void **state)
+TEST(until_then_it_polls)
 {
     struct waiting_limits limits = {0, hour, hour, clock_ns() + hour};
     const struct yield_history history = {0};
     struct waiting waiting = {.rounds = WAITING_POLLS_PER_LOOK - 1};
     int64_t now = 0;
 
-    (void)state;
     assert_int_equal(waiting_next(&waiting, &limits, &history, 0, &now), WAITING_LOOK);
     limits.spin_until_ns = now - 1;
     waiting.rounds = WAITING_POLLS_PER_LOOK - 1;
     assert_int_equal(waiting_next(&waiting, &limits, &history, 0, &now), WAITING_YIELD);
 }
 
-static void the_first_look_begins_it(void **state)
+TEST(the_first_look_begins_it)
 {
     const struct waiting_limits limits = {hour, hour, hour, 0};
     const struct yield_history history = {0};
     struct waiting waiting = {0};
     int64_t now = 0;
 
-    (void)state;
     for (int i = 0; i < WAITING_POLLS_PER_LOOK; i++)
         waiting_next(&waiting, &limits, &history, 0, &now);
     assert_true(now > 0);
@@ -81,12 +72,11 @@ static void the_first_look_begins_it(void **state)
 }
 
 /* One long yield is somebody's slice; only two in a row are somebody who does not yield. */
-static void hogs_are_those_who_stay(void **state)
+TEST(hogs_are_those_who_stay)
 {
     struct yield_history history = {0};
     int64_t now = hour;
 
-    (void)state;
     assert_true(yield_lasted(&history, now, now + YIELD_ALONE_NS - 1));
     for (int i = 0; i < 10; i++) {
         assert_false(yield_lasted(&history, now, now + YIELD_HOGGED_NS));
@@ -120,12 +110,11 @@ static void *want(void *data)
     return data;
 }
 
-static void the_lock_is_let_go(void **state)
+TEST(the_lock_is_let_go)
 {
     struct yield_history history = {0};
     pthread_t thread;
 
-    (void)state;
     waiting_lock_take(&lock);
     assert_int_equal(pthread_create(&thread, NULL, want, NULL), 0);
     while (atomic_load(&got) < 100) {
@@ -138,19 +127,4 @@ static void the_lock_is_let_go(void **state)
     waiting_lock_give(&lock);
     pthread_join(thread, NULL);
     assert_false(waiting_lock_is_wanted(&lock));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(time_decides),
-        cmocka_unit_test(others_are_seen),
-        cmocka_unit_test(whoever_is_needed_does_not_sleep),
-        cmocka_unit_test(until_then_it_polls),
-        cmocka_unit_test(the_first_look_begins_it),
-        cmocka_unit_test(hogs_are_those_who_stay),
-        cmocka_unit_test(the_lock_is_let_go),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

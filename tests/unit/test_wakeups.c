@@ -1,9 +1,5 @@
 /* test_wakeups.c: nobody is woken before the lock is released, and then everybody is. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
+#include "test.h"
 #include "host/core/wakeups.h"
 
 enum { MANY = WAKEUPS_BELLS + 3 };
@@ -19,24 +15,22 @@ static struct doorbell *make_bell(bool asleep)
     return bell;
 }
 
-static void who_is_awake_is_not_rung(void **state)
+TEST(who_is_awake_is_not_rung)
 {
     struct wakeups wakeups = {0};
     struct doorbell *bell = make_bell(false);
 
-    (void)state;
     wakeups_add_bell(&wakeups, bell);
     wakeups_add_bell(&wakeups, NULL);
     assert_false(wakeups.any);
     doorbell_close(bell);
 }
 
-static void bells_ring_when_run(void **state)
+TEST(bells_ring_when_run)
 {
     struct wakeups wakeups = {0};
     struct doorbell *bell = make_bell(true);
 
-    (void)state;
     wakeups_add_bell(&wakeups, bell);
     assert_true(wakeups.any);
     assert_true(doorbell_is_asleep(bell));
@@ -45,12 +39,11 @@ static void bells_ring_when_run(void **state)
     doorbell_close(bell);
 }
 
-static void none_of_many_is_forgotten(void **state)
+TEST(none_of_many_is_forgotten)
 {
     struct wakeups wakeups = {0};
     struct doorbell *bells[MANY];
 
-    (void)state;
     for (int i = 0; i < MANY; i++)
         wakeups_add_bell(&wakeups, bells[i] = make_bell(true));
     wakeups_run(&wakeups);
@@ -60,13 +53,12 @@ static void none_of_many_is_forgotten(void **state)
     }
 }
 
-static void threads_are_woken_when_run(void **state)
+TEST(threads_are_woken_when_run)
 {
     struct wakeups wakeups = {0};
     struct waiter waiters[3];
     int value;
 
-    (void)state;
     for (int i = 0; i < 3; i++) {
         sem_init(&waiters[i].wake, 0, 0);
         wakeups_add_waiter(&wakeups, &waiters[i]);
@@ -80,16 +72,4 @@ static void threads_are_woken_when_run(void **state)
         assert_int_equal(value, 1);
         sem_destroy(&waiters[i].wake);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_is_awake_is_not_rung),
-        cmocka_unit_test(bells_ring_when_run),
-        cmocka_unit_test(none_of_many_is_forgotten),
-        cmocka_unit_test(threads_are_woken_when_run),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,9 @@
 /* test_wire.c: every record survives the way, and no message, however damaged, is misread. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "test.h"
 #include "base/error.h"
 #include "control/wire.h"
 #include "control/world.h"
@@ -73,11 +70,10 @@ static bool same_record(const struct wire_record *a, const struct wire_record *b
            (a->tail_bytes == 0 || memcmp(a->tail, b->tail, a->tail_bytes) == 0);
 }
 
-static void every_code_survives(void **state)
+TEST(every_code_survives)
 {
     static const uint8_t tail[4096];
 
-    (void)state;
     for (int i = 0; i < CODES; i++) {
         for (uint32_t bytes = 0; bytes <= (has_tail(all_codes[i]) ? 64u : 0u); bytes += 8) {
             struct wire_buffer buffer = {memory, 0, sizeof(memory)};
@@ -100,11 +96,10 @@ static void every_code_survives(void **state)
     }
 }
 
-static void unknown_codes_are_known_as_such(void **state)
+TEST(unknown_codes_are_known_as_such)
 {
     unsigned known = 0;
 
-    (void)state;
     for (unsigned code = 0; code < 70000; code++) {
         known += wire_words(code) >= 0;
         assert_int_equal(wire_words(code) < 0, strcmp(wire_code_name(code), "unknown") == 0);
@@ -112,14 +107,13 @@ static void unknown_codes_are_known_as_such(void **state)
     assert_int_equal(known, CODES);
 }
 
-static void want_reply_marks_the_last_record(void **state)
+TEST(want_reply_marks_the_last_record)
 {
     struct wire_buffer buffer = {memory, 0, sizeof(memory)};
     struct wire_record record = {.code = WIRE_FENCE};
     struct wire_reader reader;
     uint32_t last = 0;
 
-    (void)state;
     wire_begin(&buffer);
     for (int i = 0; i < 3; i++) {
         last = buffer.used;
@@ -134,9 +128,8 @@ static void want_reply_marks_the_last_record(void **state)
     }
 }
 
-static void messages_fill_to_the_last_byte(void **state)
+TEST(messages_fill_to_the_last_byte)
 {
-    (void)state;
     for (uint32_t capacity = 64; capacity < 400; capacity += 8) {
         struct wire_buffer buffer = {memory, 0, capacity};
         struct wire_record record = {.code = WIRE_WRITE, .tail = memory};
@@ -158,7 +151,7 @@ static void messages_fill_to_the_last_byte(void **state)
     }
 }
 
-static void launches_carry_their_geometry(void **state)
+TEST(launches_carry_their_geometry)
 {
     const uint64_t words[WIRE_GEOMETRY_WORDS + 2] = {
         2 | UINT64_C(3) << 32, 4 | UINT64_C(5) << 32, 6 | UINT64_C(7) << 32, 8, 90, 91};
@@ -166,7 +159,6 @@ static void launches_carry_their_geometry(void **state)
         .code = WIRE_LAUNCH, .flags = WIRE_GEOMETRY, .tail = words, .tail_bytes = sizeof(words)};
     struct wire_launch launch;
 
-    (void)state;
     assert_int_equal(wire_open_launch(&record, &launch), OMPRMA_OK);
     for (uint32_t i = 0; i < 3; i++) {
         assert_int_equal(launch.geometry.teams[i], 2 + i);
@@ -184,7 +176,7 @@ static void launches_carry_their_geometry(void **state)
     assert_int_equal(wire_open_launch(&record, &launch), OMPRMA_ERR_PROTOCOL);
 }
 
-static void regions_are_three_commands(void **state)
+TEST(regions_are_three_commands)
 {
     const uint64_t tail[] = {2, 3, 4, 5, 90, 91, UINT64_C(0x0102030405060708)};
     struct wire_record record = {.code = WIRE_REGION,
@@ -198,7 +190,6 @@ static void regions_are_three_commands(void **state)
     struct wire_region region;
     struct wire_launch launch;
 
-    (void)state;
     assert_int_equal(wire_open_region(&record, &region), OMPRMA_OK);
     assert_int_equal(region.to, 100);
     assert_int_equal(region.bytes, 3);
@@ -221,12 +212,11 @@ static void regions_are_three_commands(void **state)
     assert_int_equal(wire_open_launch(&region.launch, &launch), OMPRMA_ERR_PROTOCOL);
 }
 
-static void padding_does_not_leak(void **state)
+TEST(padding_does_not_leak)
 {
     struct wire_buffer buffer = {memory, 0, sizeof(memory)};
     struct wire_record record = {.code = WIRE_WRITE, .tail = "abc", .tail_bytes = 3};
 
-    (void)state;
     memset(memory, 0xee, 256);
     wire_begin(&buffer);
     wire_append(&buffer, &record);
@@ -244,13 +234,12 @@ static omprma_status_t open_altered(size_t at, uint64_t value, size_t bytes, siz
     return wire_open(&reader, copy, length);
 }
 
-static void damage_is_named(void **state)
+TEST(damage_is_named)
 {
     struct wire_buffer buffer = {memory, 0, sizeof(memory)};
     struct wire_record record = {.code = WIRE_WRITE, .tail = "abcdefgh", .tail_bytes = 8};
     uint32_t used, first = WIRE_HEADER_BYTES;
 
-    (void)state;
     wire_begin(&buffer);
     wire_append(&buffer, &record);
     record = (struct wire_record){.code = WIRE_FENCE};
@@ -354,12 +343,11 @@ static bool accepted_again(struct wire_reader *reader, const uint8_t *data, uint
     return !wire_next(&twice, &same);
 }
 
-static void damaged_messages_are_refused_or_understood(void **state)
+TEST(damaged_messages_are_refused_or_understood)
 {
     enum { MESSAGES = 1200000 };
     unsigned accepted = 0;
 
-    (void)state;
     for (int i = 0; i < MESSAGES; i++) {
         static _Alignas(64) uint8_t made[1024];
         struct wire_reader reader;
@@ -397,7 +385,7 @@ static void assert_told(const char *format, ...)
         fail_msg("docs/protocol.md lacks \"%s\"", text);
 }
 
-static void the_document_is_true(void **state)
+TEST(the_document_is_true)
 {
     static const char *const flags[] = {"REPLY",  "CRASHED", "GEOMETRY", "PACKED",
                                         "MODULE", "STAGED",  "SPIN"};
@@ -405,7 +393,6 @@ static void the_document_is_true(void **state)
     char path[512];
     FILE *file;
 
-    (void)state;
     snprintf(path, sizeof(path), "%s/docs/protocol.md", source ? source : ".");
     file = fopen(path, "r");
     assert_non_null(file);
@@ -435,13 +422,12 @@ static void the_document_is_true(void **state)
     assert_told("\n| %zu | u64 | staging_bytes |", offsetof(struct world_device, staging_bytes));
 }
 
-static void only_the_next_message_is_taken(void **state)
+TEST(only_the_next_message_is_taken)
 {
     _Alignas(8) uint8_t data[WIRE_HEADER_BYTES];
     struct wire_buffer buffer = {data, 0, sizeof(data)};
     struct wire_reader reader;
 
-    (void)state;
     wire_begin(&buffer);
     wire_seal(&buffer, WIRE_RESULTS, 0, 0, false); /* after 2^32 - 1 */
     assert_int_equal(wire_open(&reader, data, buffer.used), OMPRMA_OK);
@@ -450,23 +436,4 @@ static void only_the_next_message_is_taken(void **state)
     assert_string_equal(error_text(), "control message 0 came where 1 was due");
     assert_int_equal(wire_check_next(&reader, WIRE_COMMANDS, UINT32_MAX), OMPRMA_ERR_PROTOCOL);
     assert_string_equal(error_text(), "results came instead of commands");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_code_survives),
-        cmocka_unit_test(unknown_codes_are_known_as_such),
-        cmocka_unit_test(the_document_is_true),
-        cmocka_unit_test(only_the_next_message_is_taken),
-        cmocka_unit_test(want_reply_marks_the_last_record),
-        cmocka_unit_test(messages_fill_to_the_last_byte),
-        cmocka_unit_test(launches_carry_their_geometry),
-        cmocka_unit_test(regions_are_three_commands),
-        cmocka_unit_test(padding_does_not_leak),
-        cmocka_unit_test(damage_is_named),
-        cmocka_unit_test(damaged_messages_are_refused_or_understood),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
