@@ -6,7 +6,7 @@
  * whole graph is done. The host factorises the same matrix, without tiles, for comparison.
  *
  * Build: clang -O2 -fopenmp -fopenmp-targets=x86_64-pc-linux-gnu cholesky.c -o cholesky -lm
- * Run:   omprma-run -n 4 ./cholesky [N [TILE]]        (TILE divides N)
+ * Run:   omprma-run -n 4 ./cholesky [N [TILE]], where TILE divides N
  */
 #include <math.h>
 #include <omp.h>

@@ -1,10 +1,10 @@
 /*
  * construct.c: the device is chosen, then a work is made and given all of the construct, with the
- * device's lock held: maps, the region, what comes back. It is waited for, or, of a nowait construct
- * that libomp runs as a task, left in flight. A region that is waited for goes into the queue with
- * the wait. Where the run goes on after a loss, the list of maps is kept, so that the host finds it
- * as it was. A construct that takes part in a reduction over tasks waits, and is alone where it maps
- * what is shared.
+ * device's lock held: maps, the region, what comes back. It is waited for, or, of a nowait
+ * construct that libomp runs as a task, left in flight. A region that is waited for goes into the
+ * queue with the wait. Where the run goes on after a loss, the list of maps is kept, so that the
+ * host finds it as it was. A construct that takes part in a reduction over tasks waits, and is
+ * alone where it maps what is shared.
  */
 #include "openmp/construct.h"
 

@@ -1,7 +1,7 @@
 /*
- * region.c: maps are entered, arguments are built from what was entered, and the launch goes between
- * what comes and what leaves, in one work: it waits for what is gathered on both sides of it. What
- * clauses leave open the worker chooses.
+ * region.c: maps are entered, arguments are built from what was entered, and the launch goes
+ * between what comes and what leaves, in one work: it waits for what is gathered on both sides of
+ * it. What clauses leave open the worker chooses.
  */
 #include "openmp/region.h"
 

@@ -3,10 +3,9 @@
  * elements, and neither s.all nor p. Where pointers are passed by PTR_AND_OBJ (clang up to 21, and
  * mappers of 22) the list has items for these pointers as well:
  *
- *   base       begin         size
- *   &s         &s.all           8                          the part of s where pointers lie
- *   &s.all     &s.all[1].p      8   PTR_AND_OBJ, member    the pointer to what was named
- *   &all[1].p  &all[1].p[0]   8 n   PTR_AND_OBJ, TO        what was named
+ * - base &s, begin &s.all, 8 bytes: the part of s where pointers lie;
+ * - base &s.all, begin &s.all[1].p, 8 bytes, PTR_AND_OBJ, a member: the pointer to what was named;
+ * - base &all[1].p, begin &all[1].p[0], 8 n bytes, PTR_AND_OBJ, TO: what was named;
  *
  * and map(to: rows[2][:n]) has &rows[2] with the flags of the elements, DELETE too. A pointer is to
  * be on the device while somebody needs what it points to. But when another clause has mapped the

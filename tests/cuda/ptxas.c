@@ -4,7 +4,7 @@
  * what a PTX text declares, as ptxas would, and has no code in it. Only the stand-in for the driver
  * (standin.h) can run that.
  *
- *   ptxas [OPTION...] [-o|--output-file FILE] FILE.s      PTX to cubin
+ * - ptxas [OPTION...] [-o|--output-file FILE] FILE.s: PTX to cubin
  * - nvlink [OPTION...] -o FILE INPUT: one cubin, as an executable one
  */
 #define _GNU_SOURCE

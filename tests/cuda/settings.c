@@ -1,4 +1,4 @@
-/* settings.c: see standin.h. */
+/* settings.c: the environment is read once; a call that is to fail is counted down to. */
 #include "standin.h"
 
 #include <stdio.h>

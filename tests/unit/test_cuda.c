@@ -438,43 +438,6 @@ TEST(kernels_describe_themselves)
 
 /* ---- errors ---- */
 
-/* The GPU is lost with the driver's code for everything that follows; the others go on. */
-TEST(a_fault_takes_one_gpu)
-{
-    static const int codes[] = {ILLEGAL_ADDRESS, ASSERT, LAUNCH_FAILED};
-    unsigned char data[64] = {0};
-
-    for (int i = 0; i < 3; i++) {
-        const uint64_t code = (uint64_t)codes[i];
-        omprma_addr_t fault, block;
-        omprma_queue_t *queue, *later;
-
-        start_all();
-        fault = look_up(GPU, "standin_fault");
-        queue = core_queue(GPU);
-        later = core_queue(GPU);
-        block = core_alloc(GPU, sizeof(data));
-        assert_ok(omprma_launch(queue, fault, NULL, &code, 1));
-        assert_int_equal(omprma_queue_synchronize(queue), OMPRMA_ERR_KERNEL);
-        assert_int_equal(omprma_error_code(), codes[i]);
-        assert_non_null(strstr(omprma_error(), "device 0 (here)"));
-        assert_non_null(strstr(omprma_error(), "Stand-in 0: kernel standin_fault: CUDA_ERROR_"));
-        assert_ok(omprma_retrieve(later, data, block, sizeof(data)));
-        assert_int_equal(omprma_queue_synchronize(later), OMPRMA_ERR_DEVICE_LOST);
-        assert_int_equal(omprma_error_code(), codes[i]);
-        assert_int_equal(omprma_device_ask(GPU, CUDA_ASK_MEMORY, NULL, 0, NULL, 0, NULL),
-                         OMPRMA_ERR_DEVICE_LOST);
-        assert_int_equal(omprma_error_code(), codes[i]);
-        omprma_queue_destroy(queue);
-        omprma_queue_destroy(later);
-        there_and_back(NATIVE, 100000, 0);
-        there_and_back(GPU_TOO, 100000, look_up(GPU_TOO, "standin_add"));
-        exchange(GPU_TOO, NATIVE, 70000, 0);
-        core_stop();
-        ((void (*)(void))standin("standin_forget_contexts"))();
-    }
-}
-
 TEST(memory_ends)
 {
     omprma_addr_t address;
@@ -603,4 +566,41 @@ TEST(everything_fails_at_each_call)
         driver_close(&driver);
     }
     unsetenv("STANDIN_DELAY");
+}
+
+/* The GPU is lost with the driver's code for everything that follows; the others go on. */
+TEST(a_fault_takes_one_gpu)
+{
+    static const int codes[] = {ILLEGAL_ADDRESS, ASSERT, LAUNCH_FAILED};
+    unsigned char data[64] = {0};
+
+    for (int i = 0; i < 3; i++) {
+        const uint64_t code = (uint64_t)codes[i];
+        omprma_addr_t fault, block;
+        omprma_queue_t *queue, *later;
+
+        start_all();
+        fault = look_up(GPU, "standin_fault");
+        queue = core_queue(GPU);
+        later = core_queue(GPU);
+        block = core_alloc(GPU, sizeof(data));
+        assert_ok(omprma_launch(queue, fault, NULL, &code, 1));
+        assert_int_equal(omprma_queue_synchronize(queue), OMPRMA_ERR_KERNEL);
+        assert_int_equal(omprma_error_code(), codes[i]);
+        assert_non_null(strstr(omprma_error(), "device 0 (here)"));
+        assert_non_null(strstr(omprma_error(), "Stand-in 0: kernel standin_fault: CUDA_ERROR_"));
+        assert_ok(omprma_retrieve(later, data, block, sizeof(data)));
+        assert_int_equal(omprma_queue_synchronize(later), OMPRMA_ERR_DEVICE_LOST);
+        assert_int_equal(omprma_error_code(), codes[i]);
+        assert_int_equal(omprma_device_ask(GPU, CUDA_ASK_MEMORY, NULL, 0, NULL, 0, NULL),
+                         OMPRMA_ERR_DEVICE_LOST);
+        assert_int_equal(omprma_error_code(), codes[i]);
+        omprma_queue_destroy(queue);
+        omprma_queue_destroy(later);
+        there_and_back(NATIVE, 100000, 0);
+        there_and_back(GPU_TOO, 100000, look_up(GPU_TOO, "standin_add"));
+        exchange(GPU_TOO, NATIVE, 70000, 0);
+        core_stop();
+        ((void (*)(void))standin("standin_forget_contexts"))();
+    }
 }

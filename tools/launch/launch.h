@@ -4,9 +4,10 @@
  * nothing of the control protocol between program and workers.
  *
  * How a run is made
- *   omprma-run ─┬─ PROGRAM                    a plain child: same terminal, files, folder, group
+ *   omprma-run ─┬─ PROGRAM
  *               └─ keeper ── mpirun ─┬─ rank 0: hands its MPI environment to omprma-run, sleeps
  *                                    └─ rank 1..N: omprma-worker
+ * PROGRAM is a plain child: it has the same terminal, files, folder and process group.
  * PROGRAM calls MPI_Init with rank 0's environment and so becomes rank 0 of the job, but mpirun
  * stands neither between it and its terminal nor between it and its exit status. The keeper ends
  * everything of the job, whoever dies first, and removes what it left.
@@ -15,15 +16,13 @@
  * - OMPRMA_WORKERS: the number of workers
  * - OMPRMA_INTERNAL_FD: write one byte to this file descriptor after MPI_Init, then close it and
  *   remove the variable, so that children do not inherit it
- *   OMPRMA_INTERNAL_TIMES
- *                        when omprma-run and the program began, for the program's statistics
- *   OPAL_OUTPUT_STDERR_FD, OMPRMA_INTERNAL_WORDS_FD
- *                        where Open MPI writes its own words instead of stderr, so that those about
- *                        a peer that has died can be left out; to be kept from children as well
- *   OMPRMA_INTERNAL_CUDA_SOURCES_KEPT
- *                        "1": its runtime leaves what it copies to a GPU as it is until it waits
- *   OMPRMA_INTERNAL_LD_LIBRARY_PATH, OMPRMA_INTERNAL_LD_PRELOAD
- *                        the user's own values ("" for unset), for whoever wants to restore them
+ * - OMPRMA_INTERNAL_TIMES: when omprma-run and the program began, for the program's statistics
+ * - OPAL_OUTPUT_STDERR_FD, OMPRMA_INTERNAL_WORDS_FD: where Open MPI writes its own words instead of
+ *   stderr, so that those about a peer that has died can be left out; to be kept from children
+ * - OMPRMA_INTERNAL_CUDA_SOURCES_KEPT: "1": its runtime leaves what it copies to a GPU as it is
+ *   until it waits
+ * - OMPRMA_INTERNAL_LD_LIBRARY_PATH, OMPRMA_INTERNAL_LD_PRELOAD: the user's own values ("" for
+ *   unset), for whoever wants to restore them
  */
 #ifndef OMPRMA_LAUNCH_LAUNCH_H
 #define OMPRMA_LAUNCH_LAUNCH_H

@@ -1,4 +1,7 @@
-/* call.c: see call.h. */
+/*
+ * call.c: call_begin() takes the lock, and gives it back on an error; call_end() gives it back in
+ * any case and passes a status on.
+ */
 #include "host/calls/call.h"
 
 #include "base/error.h"

@@ -1,4 +1,8 @@
-/* attach_order.c: see attach_order.h. */
+/*
+ * attach_order.c: each peer counts the accesses of other workers that are under way, and keeps the
+ * change that waits. A message leaves only if none of its commands conflicts with that; where it
+ * cannot, the queue looks again when the change is answered.
+ */
 #include "host/core/attach_order.h"
 
 bool attach_order_matters(const struct peer *peer)

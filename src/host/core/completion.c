@@ -1,4 +1,7 @@
-/* completion.c: see completion.h. */
+/*
+ * completion.c: a list in order. Whoever releases the lock takes all of it along and calls back
+ * without the lock; who comes meanwhile only appends, so callbacks never overlap.
+ */
 #include "host/core/completion.h"
 
 #include <stdlib.h>

@@ -1,4 +1,7 @@
-/* device.c: see device.h. */
+/*
+ * device.c: devices stand in one array by their number. A crash is noted once: the first text
+ * stays.
+ */
 #include "host/core/device.h"
 
 #include <stdio.h>

@@ -1,4 +1,7 @@
-/* fault_address.c: see fault_address.h. */
+/*
+ * fault_address.c: arenas that were given back are kept in a short ring per device. Whether the
+ * program has something at an address is read from /proc/self/maps.
+ */
 #include "host/core/fault_address.h"
 
 #include <inttypes.h>

@@ -1,4 +1,10 @@
-/* peer.c: see peer.h. */
+/*
+ * peer.c: messages carry serials and the serial that came last from the other side, which
+ * acknowledges. When so many are on their way that the window is full, messages wait for an
+ * acknowledgement, which the last ones ask for. A worker that is silent is asked for a sign of
+ * life, and given up when the limit has passed, or when its doorbell says that its process is
+ * gone.
+ */
 #include "host/core/peer.h"
 
 #include <stdarg.h>

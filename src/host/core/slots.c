@@ -1,4 +1,8 @@
-/* slots.c: see slots.h. */
+/*
+ * slots.c: a pool is a bit per slot. Turns stand in one list in the order in which they were asked
+ * for; one that comes to the front of all its pools, where all have a free slot, is handed one of
+ * each and its queue is attended to. Each slot that comes back looks through the list once more.
+ */
 #include "host/core/slots.h"
 
 #include <stddef.h>

@@ -1,4 +1,7 @@
-/* wakeups.c: see wakeups.h. */
+/*
+ * wakeups.c: bells and waiting threads are noted while the lock is held, and woken by whoever has
+ * released it. A bell beyond the fixed number of them is rung at once.
+ */
 #include "host/core/wakeups.h"
 
 void wakeups_add_bell(struct wakeups *wakeups, struct doorbell *bell)

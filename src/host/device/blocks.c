@@ -1,4 +1,9 @@
-/* blocks.c: see blocks.h. */
+/*
+ * blocks.c: memory comes from the allocator under its own lock. Where there is no room a worker is
+ * told to attach another arena, one at a time per device, with the runtime's lock. A block that is
+ * freed while queues of the device are busy is retired first. Arenas that are empty go back when
+ * another one is needed, or when memory is short.
+ */
 #include "host/device/blocks.h"
 
 #include "base/error.h"

@@ -1,4 +1,6 @@
-/* devices.c: see devices.h. */
+/*
+ * devices.c: a command for the device as a whole goes into a queue of its own, and is waited for.
+ */
 #include "host/device/devices.h"
 
 #include "base/error.h"

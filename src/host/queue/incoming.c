@@ -1,4 +1,9 @@
-/* incoming.c: see incoming.h. */
+/*
+ * incoming.c: one message is taken at a look, so that a thread that waited for it can go on at
+ * once; then each queue that needs attention goes on once. A message that cannot be read loses its
+ * worker. Whether workers live is looked at now and then, and time in which nobody looked does not
+ * count.
+ */
 #include "host/queue/incoming.h"
 
 #include <stdio.h>

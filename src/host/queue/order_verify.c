@@ -1,4 +1,8 @@
-/* order_verify.c: see order_verify.h. */
+/*
+ * order_verify.c: for the first operation of a queue that is not issued, and for what it stands
+ * behind, one function per reason to wait checks that somebody has asked: for a result, for a
+ * turn, or to be attended to. A failed check ends the process.
+ */
 #include "host/queue/order_verify.h"
 
 #ifndef NDEBUG

@@ -1,4 +1,7 @@
-/* clocks.c: see clocks.h. */
+/*
+ * clocks.c: a fence is sent to a device of each worker, eight times; its answer is the worker's
+ * time. The trace does not record these questions.
+ */
 #include "host/report/clocks.h"
 
 #include "base/clock.h"

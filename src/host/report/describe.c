@@ -1,4 +1,7 @@
-/* describe.c: see describe.h. */
+/*
+ * describe.c: goes through the devices and prints what was measured and chosen for each, then the
+ * same for exchanges within a host and between hosts.
+ */
 #include "host/report/describe.h"
 
 #include <inttypes.h>

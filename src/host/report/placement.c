@@ -1,4 +1,7 @@
-/* placement.c: see placement.h. */
+/*
+ * placement.c: reads what each worker said of itself in its hello, and prints a row per device;
+ * devices that share cores are named once for each worker.
+ */
 #include "host/report/placement.h"
 
 #include <stdbool.h>

@@ -1,4 +1,7 @@
-/* report.c: see report.h. */
+/*
+ * report.c: reads the statistics, the allocator's usage and the counts of messages, and prints
+ * them device by device; sizes are scaled to units that leave four digits.
+ */
 #include "host/report/report.h"
 
 #include <inttypes.h>

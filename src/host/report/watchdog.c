@@ -1,4 +1,10 @@
-/* watchdog.c: see watchdog.h. */
+/*
+ * watchdog.c: each look compares the count of what was issued and has ended with that of the last
+ * look. While it stays the same, the time spent waiting is added up, and closer looks follow at
+ * parts of the limit: does data get on, then, by a round of questions, does any worker run or move
+ * something? After two rounds that were answered with no, the queues are described, each with what
+ * its first operation waits for, and fail. A line is put together in a buffer of fixed size.
+ */
 #include "host/report/watchdog.h"
 
 #include <inttypes.h>

@@ -1,4 +1,7 @@
-/* arrival.c: see arrival.h. */
+/*
+ * arrival.c: the thread is one of watch.h, which reads the shared count and prints a progress
+ * line.
+ */
 #include "host/start/arrival.h"
 
 #include <stdatomic.h>

@@ -1,4 +1,7 @@
-/* deadline.c: see deadline.h. */
+/*
+ * deadline.c: the thread is one of watch.h, which sleeps until the limit of the step is reached,
+ * and then ends the process.
+ */
 #include "host/start/deadline.h"
 
 #include <stdio.h>

@@ -1,4 +1,8 @@
-/* launcher.c: see launcher.h. */
+/*
+ * launcher.c: the words are single bytes, written to a pipe whose descriptor a variable names.
+ * Variables are read once and removed, so that children of the program do not find them; loader
+ * paths are put back as the user had them.
+ */
 #include "host/start/launcher.h"
 
 #include <fcntl.h>

@@ -1,4 +1,8 @@
-/* sigpipe.c: see sigpipe.h. */
+/*
+ * sigpipe.c: a handler is set where the program has left the signal at its default. When the
+ * thread that gets the signal holds the runtime's lock, it comes from a call of MPI, and nothing
+ * happens; else the program ends by it, as it would have.
+ */
 #define _GNU_SOURCE
 #include "host/start/sigpipe.h"
 
