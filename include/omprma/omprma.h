@@ -413,15 +413,6 @@ OMPRMA_API omprma_status_t omprma_queue_notify(omprma_queue_t *queue,
                                                void (*callback)(void *data, omprma_status_t status),
                                                void *data);
 
-/*
- * The same, but what the queue holds waits for company: it leaves when somebody flushes, queries or
- * waits for the queue, calls omprma_progress(), or has the progress thread do it, and only when no
- * answer of the queue's is on its way. Many small operations, each with a callback, then leave in a
- * few messages. Blocks: no. Errors: the same.
- */
-OMPRMA_API omprma_status_t omprma_queue_notify_gathered(
-    omprma_queue_t *queue, void (*callback)(void *data, omprma_status_t status), void *data);
-
 /* Makes some progress for all queues: takes what has come in, and calls the callbacks that are due.
  * For who waits for something of its own, and has operations under way. Blocks: no. Errors: CLOSED.
  */

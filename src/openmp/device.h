@@ -12,7 +12,6 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/queue.h>
 
 #include <omprma/omprma.h>
 
@@ -33,15 +32,6 @@ struct known_kernel {
 
 enum { KNOWN_KERNELS = 16 };
 
-struct flight;
-STAILQ_HEAD(flight_list, flight);
-
-/* Works in flight in one queue, see flight.c. */
-struct flight_line {
-    struct flight_list flights;
-    int count, told; /* of these, the first `told` are those whose arrival omprma will tell */
-};
-
 struct device {
     int number;           /* the program's */
     int remote;           /* omprma's: there may be devices of other kinds between them */
@@ -53,9 +43,9 @@ struct device {
     uint64_t works; /* numbers given to works so far */
     /* Queues of small works in flight, as many as the device runs kernels at once. */
     omprma_queue_t *shared[SHARED_MOST];
-    struct flight_line lines[SHARED_MOST]; /* works in flight in each of these */
     int shared_count;
     struct known_kernel kernels[KNOWN_KERNELS];
+    struct flight_line *lines; /* of works in flight in these queues; NULL: none yet */
     pthread_mutex_t load_lock; /* one thread at a time loads images; taken before `lock` */
     atomic_ulong generation;   /* of the registry that the device has */
     _Atomic bool lost;         /* and the run goes on, see loss.h */

@@ -1,13 +1,8 @@
 /*
- * flight.c: omprma says when flights have arrived (omprma_queue_notify()). It does so on whatever
- * thread makes progress, which may hold locks of this runtime or of the program. So nothing lands
- * there: what has arrived is put into a list, and lands on a thread that waits (flight_look()), or
- * on ours, which sleeps until something has arrived and no thread waits.
- *
- * The flights of one queue stand in a line, and one notification at a time is asked for: for all
- * that are in the line then. Those that depart meanwhile gather in the queue, and leave together.
- *
- * The lock is taken inside of notifications, so nothing is called with it held.
+ * flight.c: the flights of a queue stand in a line, whose first is the only one that is asked
+ * about. Whoever looks takes a few lines, asks for the first of each, and lets land what has
+ * arrived, outside of the lock. While nobody looks, a thread of ours does, with naps that grow; it
+ * sleeps when nothing is in the air.
  */
 #include "openmp/flight.h"
 
@@ -15,50 +10,65 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "face/gate.h"
 #include "openmp/report.h"
 
 enum {
-    LEAST_NAP_NS = 10000,  /* of the thread of ours between two landings, when one has let others
-                            * begin; */
-    MOST_NAP_NS = 1000000, /* when none has, there is time, and it is in the way of who departs */
+    LINES = 16,            /* that one look asks */
+    LEAST_NAP_NS = 10000,  /* between two looks of the thread of ours, while something lands; */
+    MOST_NAP_NS = 1000000, /* they become longer when nothing does */
+    LINGER_NS = 50000000,  /* it looks on for so long when nothing is in flight any more */
+    SLACK_NS = 1000,       /* that its naps may be longer */
     END_NAP_NS = 100000
 };
 static const int64_t end_silent_ns = 5000000000, end_most_ns = 60000000000;
 
 static struct flights {
-    pthread_mutex_t lock;     /* of the lists and the lines */
-    TAILQ_HEAD(, flight) air; /* those that have not arrived, as they have departed */
-    struct flight_list arrived;
-    _Atomic int64_t arrivals; /* how many those are */
-    _Atomic int64_t own;      /* departed, and not over */
-    _Atomic int64_t count;    /* see flight_count() */
-    _Atomic int waiting;      /* threads that look again and again */
-    atomic_flag looking;      /* one of them makes progress */
-    _Atomic int64_t end_ns;   /* since when the end waits for them; 0: it does not */
+    pthread_mutex_t lock; /* of the lists */
+    STAILQ_HEAD(line_list, flight_line) lines;
+    int line_count;
+    _Atomic int64_t own;   /* departed, and not over */
+    _Atomic int64_t count; /* see flight_count() */
+    atomic_flag looking;
+    _Atomic int64_t looked_ns;
+    _Atomic int64_t end_ns; /* since when the end waits for them; 0: it does not */
 
     pthread_cond_t wake; /* the thread of ours, */
-    bool made;           /* which there is */
+    bool made, awake;    /* which there is, and which looks */
 } flights = {.lock = PTHREAD_MUTEX_INITIALIZER,
-             .air = TAILQ_HEAD_INITIALIZER(flights.air),
-             .arrived = STAILQ_HEAD_INITIALIZER(flights.arrived),
+             .lines = STAILQ_HEAD_INITIALIZER(flights.lines),
              .looking = ATOMIC_FLAG_INIT,
              .wake = PTHREAD_COND_INITIALIZER};
 
 static void nap(int64_t ns)
 {
-    nanosleep(&(struct timespec){.tv_nsec = ns}, NULL);
+    const struct timespec length = {.tv_nsec = ns};
+    nanosleep(&length, NULL);
 }
 
-bool flight_any(void)
+/* ---- looking -------------------------------------------------------------------------------- */
+
+/* What the program printed last may still be in stdout's memory. */
+void flight_say_end(const struct work *work)
 {
-    return atomic_load_explicit(&flights.own, memory_order_acquire) > 0;
+    static atomic_bool said;
+    int64_t began = atomic_load(&flights.end_ns);
+    if (!began || clock_ns() - began < end_silent_ns || atomic_exchange(&said, true))
+        return;
+    char place[512] = "compiled without -g";
+    location_words(work->where, place, sizeof(place));
+    fflush(stdout);
+    fprintf(stderr,
+            "omprma: the program has come to its end, and waits for a nowait region that still "
+            "runs (%s); Ctrl-C ends it\n",
+            place);
 }
-
-/* ---- landing -------------------------------------------------------------------------------- */
 
 void flight_finish(struct work *work)
 {
@@ -78,222 +88,207 @@ static void land(struct flight *flight)
     atomic_fetch_sub_explicit(&flights.own, 1, memory_order_release);
 }
 
-/* All that have arrived. */
-static void arrived_take(struct flight_list *all)
+/* The first flight of a line, if it has arrived. */
+static struct flight *line_arrived(struct flight_line *line)
 {
     pthread_mutex_lock(&flights.lock);
-    STAILQ_CONCAT(all, &flights.arrived);
-    atomic_store(&flights.arrivals, 0);
+    struct flight *flight = STAILQ_FIRST(&line->flights);
+    pthread_mutex_unlock(&flights.lock);
+    if (!flight)
+        return NULL;
+    if (!work_has_arrived(flight->work)) {
+        flight_say_end(flight->work);
+        return NULL;
+    }
+    pthread_mutex_lock(&flights.lock);
+    STAILQ_REMOVE_HEAD(&line->flights, next);
+    pthread_mutex_unlock(&flights.lock);
+    return flight;
+}
+
+static struct flight_line *line_take(void)
+{
+    pthread_mutex_lock(&flights.lock);
+    struct flight_line *line = STAILQ_FIRST(&flights.lines);
+    if (line)
+        STAILQ_REMOVE_HEAD(&flights.lines, next);
+    flights.line_count -= line != NULL;
+    pthread_mutex_unlock(&flights.lock);
+    return line;
+}
+
+/* The caller holds the lock. */
+static void line_list(struct flight_line *line)
+{
+    line->listed = true;
+    STAILQ_INSERT_TAIL(&flights.lines, line, next);
+    flights.line_count++;
+}
+
+static void line_give(struct flight_line *line)
+{
+    pthread_mutex_lock(&flights.lock);
+    if (STAILQ_EMPTY(&line->flights))
+        line->listed = false;
+    else
+        line_list(line);
     pthread_mutex_unlock(&flights.lock);
 }
 
-static void arrived_land(struct flight_list *all)
+/* A flight that is alone in its line takes the line with it. */
+static void line_look(struct flight_line *line, struct flight_list *landed)
 {
     struct flight *flight;
+    while ((flight = line_arrived(line))) {
+        bool alone = line == &flight->alone;
+        STAILQ_INSERT_TAIL(landed, flight, next);
+        if (alone)
+            return;
+    }
+    line_give(line);
+}
+
+bool flight_any(void)
+{
+    return atomic_load_explicit(&flights.own, memory_order_acquire) > 0;
+}
+
+static void look(struct flight_list *landed)
+{
+    struct flight_line *line;
+    if (atomic_flag_test_and_set_explicit(&flights.looking, memory_order_acquire))
+        return;
+    pthread_mutex_lock(&flights.lock);
+    int lines = flights.line_count < LINES ? flights.line_count : LINES;
+    pthread_mutex_unlock(&flights.lock);
+    for (int i = 0; i < lines && (line = line_take()); i++)
+        line_look(line, landed);
+    atomic_store_explicit(&flights.looked_ns, clock_ns(), memory_order_relaxed);
+    atomic_flag_clear_explicit(&flights.looking, memory_order_release);
+}
+
+bool flight_look(void)
+{
+    struct flight_list landed = STAILQ_HEAD_INITIALIZER(landed);
+    struct flight *flight;
     void (*then)(void) = NULL;
-    while ((flight = STAILQ_FIRST(all))) {
-        STAILQ_REMOVE_HEAD(all, next);
+    if (!flight_any() || !gate_enter())
+        return false;
+    look(&landed);
+    gate_leave();
+    while ((flight = STAILQ_FIRST(&landed))) {
+        STAILQ_REMOVE_HEAD(&landed, next);
         then = flight->calls->then;
         land(flight);
     }
     if (then)
         then();
+    return then;
 }
 
-/* ---- threads that wait ---------------------------------------------------------------------- */
+/* ---- the thread that looks while nobody else does ------------------------------------------- */
 
-void flight_wait_begin(void)
+static _Thread_local bool watches;
+
+bool flight_is_watched_here(void)
 {
-    atomic_fetch_add(&flights.waiting, 1);
+    return watches;
 }
 
-void flight_wait_end(void)
+/* Sleeps while nothing has been in flight for a while, which began at *idle. */
+static void watch_sleep(int64_t *idle)
 {
-    if (atomic_fetch_sub(&flights.waiting, 1) > 1 || atomic_load(&flights.arrivals) == 0)
+    int64_t now = clock_ns();
+    if (flight_any()) {
+        *idle = now;
+        return;
+    }
+    if (now - *idle < LINGER_NS)
         return;
     pthread_mutex_lock(&flights.lock);
-    pthread_cond_signal(&flights.wake);
+    flights.awake = false;
+    while (!flight_any())
+        pthread_cond_wait(&flights.wake, &flights.lock);
+    flights.awake = true;
     pthread_mutex_unlock(&flights.lock);
+    *idle = clock_ns();
 }
 
-static void progress_make(void)
+static void *watch(void *context)
 {
-    if (atomic_flag_test_and_set_explicit(&flights.looking, memory_order_acquire))
-        return;
-    if (gate_enter()) {
-        omprma_progress();
-        gate_leave();
-    }
-    atomic_flag_clear_explicit(&flights.looking, memory_order_release);
-}
-
-/* Where the first one is that has not arrived. */
-static void first_say_end(void)
-{
-    const struct flight *first;
-    const struct location *where = NULL;
-    pthread_mutex_lock(&flights.lock);
-    first = TAILQ_FIRST(&flights.air);
-    if (first)
-        where = first->work->where;
-    pthread_mutex_unlock(&flights.lock);
-    if (first)
-        flight_say_end(where);
-}
-
-bool flight_look(void)
-{
-    struct flight_list all = STAILQ_HEAD_INITIALIZER(all);
-    if (!flight_any())
-        return false;
-    if (atomic_load(&flights.arrivals) == 0)
-        progress_make();
-    if (atomic_load(&flights.arrivals) > 0)
-        arrived_take(&all);
-    if (!STAILQ_EMPTY(&all)) {
-        flight_wait_end();
-        arrived_land(&all);
-        flight_wait_begin();
-        return true;
-    }
-    if (atomic_load(&flights.end_ns))
-        first_say_end();
-    return false;
-}
-
-/* ---- the thread that lets land what nobody else does ---------------------------------------- */
-
-static _Thread_local bool is_ours, has_begun;
-
-bool flight_thread_is_ours(void)
-{
-    return is_ours;
-}
-
-/* Never ends: libomp, which may know this thread, would end beside it. */
-static void *thread_run(void *context)
-{
-    struct flight_list all = STAILQ_HEAD_INITIALIZER(all);
+    int64_t length = LEAST_NAP_NS, idle = clock_ns();
     (void)context;
-    is_ours = true;
-    for (;;) {
-        pthread_mutex_lock(&flights.lock);
-        while (atomic_load(&flights.arrivals) == 0 || atomic_load(&flights.waiting) > 0)
-            pthread_cond_wait(&flights.wake, &flights.lock);
-        pthread_mutex_unlock(&flights.lock);
-        has_begun = false;
-        arrived_take(&all);
-        arrived_land(&all);
-        if (has_begun) /* nothing else comes from here that could leave with it */
-            progress_make();
-        nap(has_begun ? LEAST_NAP_NS : MOST_NAP_NS);
+    watches = true;
+    prctl(PR_SET_TIMERSLACK, SLACK_NS);
+    while (!devices_ended()) {
+        nap(length);
+        int64_t looked = atomic_load_explicit(&flights.looked_ns, memory_order_relaxed);
+        if (clock_ns() - looked >= length && flight_look())
+            length = LEAST_NAP_NS;
+        else if (length < MOST_NAP_NS)
+            length *= 2;
+        watch_sleep(&idle);
     }
+    for (;;) /* libomp, which may know this thread, ends beside it */
+        pause();
     return NULL;
 }
 
-/* Without it, what is in flight lands when the program waits. The caller holds the lock. */
-static void thread_make(void)
+/* The caller holds the lock. Without it, what is in flight lands when the program waits. */
+static void watch_wake(void)
 {
     pthread_t thread;
     sigset_t all, before;
+    if (flights.awake)
+        return;
+    if (flights.made) {
+        pthread_cond_signal(&flights.wake);
+        return;
+    }
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    flights.made = pthread_create(&thread, NULL, thread_run, NULL) == 0;
+    flights.made = flights.awake = pthread_create(&thread, NULL, watch, NULL) == 0;
     if (flights.made)
         pthread_detach(thread);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-/* ---- departure and arrival ------------------------------------------------------------------ */
+/* ---- departure ------------------------------------------------------------------------------ */
 
-static void line_notify(struct flight_line *line, omprma_queue_t *queue);
-
-/* Those that were told of, the first of the line. The caller holds the lock. */
-static void line_move(struct flight_line *line)
+/* That of a queue that is shared; NULL: no memory. The caller holds the lock. */
+static struct flight_line *line_shared(const struct work *work)
 {
-    for (; line->told > 0; line->told--, line->count--) {
-        struct flight *flight = STAILQ_FIRST(&line->flights);
-        STAILQ_REMOVE_HEAD(&line->flights, next);
-        TAILQ_REMOVE(&flights.air, flight, air);
-        STAILQ_INSERT_TAIL(&flights.arrived, flight, next);
-        atomic_fetch_add(&flights.arrivals, 1);
+    struct flight_line **lines = &work->device->lines;
+    if (!*lines) {
+        *lines = calloc(SHARED_MOST, sizeof(**lines));
+        for (int i = 0; *lines && i < SHARED_MOST; i++)
+            STAILQ_INIT(&(*lines)[i].flights);
     }
+    return *lines ? &(*lines)[work->slot] : NULL;
 }
 
-/* Well or not: each says so when it lands. A line that is one flight's may be gone when the lock is
- * released. */
-static void line_arrived(void *data, omprma_status_t status)
+/* The caller holds the lock. */
+static void line_up(struct flight *flight)
 {
-    struct flight_line *line = data;
-    (void)status;
-    pthread_mutex_lock(&flights.lock);
-    omprma_queue_t *queue = STAILQ_FIRST(&line->flights)->work->queue;
-    line_move(line);
-    bool more = line->count > 0, last = TAILQ_EMPTY(&flights.air);
-    line->told = line->count;
-    if (atomic_load(&flights.waiting) == 0)
-        pthread_cond_signal(&flights.wake);
-    pthread_mutex_unlock(&flights.lock);
-    if (last)
-        omprma_progress_thread(-1);
-    if (more)
-        line_notify(line, queue);
-}
-
-/* Where there is no memory for that, whoever lets them land waits for them. */
-static void line_notify(struct flight_line *line, omprma_queue_t *queue)
-{
-    omprma_status_t status = omprma_queue_notify_gathered(queue, line_arrived, line);
-    if (status != OMPRMA_OK)
-        line_arrived(line, status);
-}
-
-/* The line of the flight's queue. The caller holds the lock. */
-static struct flight_line *line_of(struct flight *flight)
-{
-    const struct work *work = flight->work;
-    struct flight_line *line = &flight->alone;
-    if (work->slot >= 0)
-        line = &work->device->lines[work->slot];
-    else
-        line->count = line->told = 0;
-    if (line->count == 0)
+    struct flight_line *line = flight->work->slot >= 0 ? line_shared(flight->work) : NULL;
+    if (!line) {
+        line = &flight->alone;
+        *line = (struct flight_line){0};
         STAILQ_INIT(&line->flights);
-    return line;
-}
-
-/* The line, if omprma is to be asked for it; `*only`: nothing else is in the air. */
-static struct flight_line *take_off(struct flight *flight, bool *only)
-{
-    pthread_mutex_lock(&flights.lock);
-    struct flight_line *line = line_of(flight);
-    bool ask = line->count == 0;
-    *only = TAILQ_EMPTY(&flights.air);
-    TAILQ_INSERT_TAIL(&flights.air, flight, air);
+    }
     STAILQ_INSERT_TAIL(&line->flights, flight, next);
-    line->count++;
-    line->told += ask;
-    if (!flights.made)
-        thread_make();
-    pthread_mutex_unlock(&flights.lock);
-    return ask ? line : NULL;
+    if (!line->listed)
+        line_list(line);
 }
 
 void flight_begin(struct flight *flight, struct work *work)
 {
-    omprma_queue_t *queue = work->queue;
-    bool only;
     flight->work = work;
-    if (!gate_enter()) /* the process ends */
-        return;
-    has_begun = true;
     atomic_fetch_add_explicit(&flights.own, 1, memory_order_relaxed);
-    struct flight_line *line = take_off(flight, &only);
-    if (only)
-        omprma_progress_thread(1);
-    if (line)
-        line_notify(line, queue);
-    gate_leave();
+    pthread_mutex_lock(&flights.lock);
+    line_up(flight);
+    watch_wake();
+    pthread_mutex_unlock(&flights.lock);
 }
 
 /* ---- the end -------------------------------------------------------------------------------- */
@@ -308,22 +303,6 @@ bool flight_counted(void)
     return atomic_load_explicit(&flights.count, memory_order_acquire) > 0;
 }
 
-/* What the program printed last may still be in stdout's memory. */
-void flight_say_end(const struct location *where)
-{
-    static atomic_bool said;
-    int64_t began = atomic_load(&flights.end_ns);
-    if (!began || clock_ns() - began < end_silent_ns || atomic_exchange(&said, true))
-        return;
-    char place[512] = "compiled without -g";
-    location_words(where, place, sizeof(place));
-    fflush(stdout);
-    fprintf(stderr,
-            "omprma: the program has come to its end, and waits for a nowait region that still "
-            "runs (%s); Ctrl-C ends it\n",
-            place);
-}
-
 void flight_end_begins(void)
 {
     atomic_store(&flights.end_ns, clock_ns());
@@ -332,11 +311,9 @@ void flight_end_begins(void)
 void flight_end(int most)
 {
     int64_t begin = atomic_load(&flights.end_ns);
-    flight_wait_begin();
     while (atomic_load_explicit(&flights.count, memory_order_acquire) > most &&
            clock_ns() - begin < end_most_ns)
         if (!flight_look())
             nap(END_NAP_NS);
-    flight_wait_end();
     atomic_store(&flights.end_ns, 0);
 }

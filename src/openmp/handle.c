@@ -172,7 +172,7 @@ void handle_query(void **place)
         flight_finish(work);
         land(place);
     } else {
-        flight_say_end(work->where);
+        flight_say_end(work);
     }
     gate_leave();
 }

@@ -1,10 +1,4 @@
-/*
- * task.c: stands before libomp's functions for tasks (next_get()). A nowait construct becomes an
- * object of ours in place of a task of libomp's: it enters the order of its dependences, its
- * routine runs when its turn has come and leaves it in flight (flight.h), and when it has landed
- * those that come after it may begin. Whoever waits for tasks first sees to ours (help()), then
- * calls libomp.
- */
+/* task.c: see task.h. */
 #include "openmp/task.h"
 
 #include <dlfcn.h>
@@ -329,7 +323,7 @@ static void task_begin(struct target_task *own)
         atomic_store_explicit(&own->reached, true, memory_order_release);
         return;
     }
-    if (flight_thread_is_ours())
+    if (flight_is_watched_here())
         routine_run_apart(own);
     else
         routine_run(own);
@@ -339,14 +333,9 @@ static void task_begin(struct target_task *own)
         task_over(own);
 }
 
-static bool are_ready(void)
-{
-    return atomic_load_explicit(&tasks.ready_count, memory_order_acquire) > 0;
-}
-
 static struct target_task *ready_take(void)
 {
-    if (!are_ready())
+    if (atomic_load_explicit(&tasks.ready_count, memory_order_acquire) <= 0)
         return NULL;
     pthread_mutex_lock(&tasks.lock);
     struct ordered *ordered = STAILQ_FIRST(&tasks.ready);
@@ -389,11 +378,8 @@ static bool is_over(const struct awaited *awaited)
 static void help_pause(const struct awaited *awaited, int64_t waited_ns)
 {
     int64_t length = waited_ns / NAP_PART;
-    if (!awaited->apart && omp_in_parallel()) {
-        flight_wait_end();
+    if (!awaited->apart && omp_in_parallel())
         __kmpc_omp_taskyield(NULL, awaited->thread, 0);
-        flight_wait_begin();
-    }
     if (waited_ns < YIELDS_NS) {
         sched_yield();
         return;
@@ -405,22 +391,16 @@ static void help_pause(const struct awaited *awaited, int64_t waited_ns)
 static void help(const struct awaited *awaited)
 {
     int64_t last = clock_ns(), now = last;
-    flight_wait_begin();
     while (!is_over(awaited) && !gate_closed()) {
-        if (are_ready()) {
-            flight_wait_end();
-            tasks_begin();
-            flight_wait_begin();
-        }
+        tasks_begin();
         if (flight_look())
             last = now;
         else if (!awaited->patient && now - last >= PATIENCE_NS)
-            break;
+            return;
         else
             help_pause(awaited, now - last);
         now = clock_ns();
     }
-    flight_wait_end();
 }
 
 /* Is all that the calling thread does with tasks libomp's? */

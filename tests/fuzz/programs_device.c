@@ -301,25 +301,3 @@ omprma_status_t omprma_launch(omprma_queue_t *queue, omprma_addr_t kernel,
     hold(sum >> 63 == 0);
     return OMPRMA_OK;
 }
-
-/* ---- nowait: all is over when it is asked for ------------------------------------------------ */
-
-omprma_status_t omprma_queue_notify_gathered(omprma_queue_t *queue,
-                                             void (*callback)(void *data, omprma_status_t status),
-                                             void *data)
-{
-    (void)queue;
-    callback(data, OMPRMA_OK);
-    return OMPRMA_OK;
-}
-
-omprma_status_t omprma_progress(void)
-{
-    return OMPRMA_OK;
-}
-
-omprma_status_t omprma_progress_thread(int change)
-{
-    (void)change;
-    return OMPRMA_OK;
-}

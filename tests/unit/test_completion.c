@@ -168,33 +168,3 @@ TEST(none_is_forgotten)
     assert_int_equal(omprma_queue_synchronize(queue), OMPRMA_ERR_DEVICE_LOST);
     core_stop();
 }
-
-/* Those that gather leave together, when somebody makes progress; the last one at the end. */
-TEST(they_gather)
-{
-    uint64_t value = 7, left;
-    omprma_queue_t *queue;
-    omprma_addr_t there;
-
-    start(1);
-    queue = core_queue(0);
-    there = core_alloc(0, 8);
-    left = core_device(0)->peer->stats.messages_out;
-    for (int i = 1; i <= 10; i++) {
-        assert_ok(omprma_submit(queue, there, &value, 8));
-        assert_ok(omprma_queue_notify_gathered(queue, note, (void *)(intptr_t)i));
-    }
-    kernel_nap(1000);
-    assert_int_equal(seen.calls, 0);
-    assert_int_equal(core_device(0)->peer->stats.messages_out, left);
-    while (seen.calls < 10) {
-        assert_ok(omprma_progress());
-        kernel_nap(10);
-    }
-    assert_int_equal(core_device(0)->peer->stats.messages_out, left + 1);
-    assert_ok(omprma_submit(queue, there, &value, 8));
-    assert_ok(omprma_queue_notify_gathered(queue, note, (void *)11));
-    core_stop();
-    assert_int_equal(seen.calls, 11);
-    assert_int_equal(seen.failed, 0);
-}

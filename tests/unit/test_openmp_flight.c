@@ -95,7 +95,7 @@ TEST(test_lands_while_nobody_looks)
         while (flight_any()) /* its memory is ours until it is over */
             nap();
         assert_int_equal(overs, 1);
-        assert_false(flight_thread_is_ours());
+        assert_false(flight_is_watched_here());
         if (i == 10) /* that thread has fallen asleep */
             nanosleep(&(struct timespec){.tv_nsec = 120000000}, NULL);
     }

@@ -102,8 +102,9 @@ omprma_status_t omprma_queue_synchronize(omprma_queue_t *queue)
     return status;
 }
 
-static omprma_status_t notify(omprma_queue_t *queue, bool at_once,
-                              void (*callback)(void *data, omprma_status_t status), void *data)
+omprma_status_t omprma_queue_notify(omprma_queue_t *queue,
+                                    void (*callback)(void *data, omprma_status_t status),
+                                    void *data)
 {
     struct completion *completion;
     omprma_status_t status = check_queue(queue);
@@ -116,25 +117,11 @@ static omprma_status_t notify(omprma_queue_t *queue, bool at_once,
     if (!completion)
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for a callback");
     runtime_lock(queue->device->runtime);
-    status = queue_notify(queue, at_once, completion);
+    status = queue_notify(queue, completion);
     runtime_unlock(queue->device->runtime);
     if (status != OMPRMA_OK)
         free(completion);
     return status;
-}
-
-omprma_status_t omprma_queue_notify(omprma_queue_t *queue,
-                                    void (*callback)(void *data, omprma_status_t status),
-                                    void *data)
-{
-    return notify(queue, true, callback, data);
-}
-
-omprma_status_t omprma_queue_notify_gathered(omprma_queue_t *queue,
-                                             void (*callback)(void *data, omprma_status_t status),
-                                             void *data)
-{
-    return notify(queue, false, callback, data);
 }
 
 /* ---- memory ---- */

@@ -134,7 +134,6 @@ struct runtime {
 
     struct omprma_queue *busy_first, *busy_last; /* queues with something to issue or test */
     uint32_t busy_count;
-    struct omprma_queue *gathered; /* queues with operations that callbacks stand behind */
     struct operation_pool operations;
     struct observer *observers; /* of the operations' lives; NULL: nobody */
     uint64_t moves;             /* operations issued and ended so far */

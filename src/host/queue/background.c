@@ -2,8 +2,7 @@
  * background.c: a thread that looks while no thread of the program does. It naps between two looks,
  * twice as long each time when nothing has moved, and it leaves looking to others as long as they
  * look. What nobody has asked for between two times FORGOTTEN_NS apart it sends and asks for: small
- * operations wait for company that may never come. What gathers before callbacks it asks for as
- * often: more often, and each would leave alone. It sleeps when nothing is under way, or when
+ * operations wait for company that may never come. It sleeps when nothing is under way, or when
  * nobody wants it any more; who wants it again, and the first operation of a queue
  * (progress_rouse()), wake it.
  *
@@ -76,8 +75,7 @@ static bool take_in(struct runtime *runtime)
 /* True if nobody has asked for the end of what the queue holds since this was called last. */
 static bool was_forgotten(struct omprma_queue *queue)
 {
-    bool asked =
-        queue_is_idle(queue) || queue->gathers || (!queue->open && queue->asked >= queue->hazard);
+    bool asked = queue_is_idle(queue) || (!queue->open && queue->asked >= queue->hazard);
     bool forgotten = !asked && queue->unasked && queue->unasked_since == queue->asked;
 
     queue->unasked = !asked;
@@ -113,8 +111,6 @@ static bool look(struct runtime *runtime, struct rounds *rounds, int64_t now)
         runtime_lock(runtime);
         if (!others && !runtime->driven)
             moved = take_in(runtime);
-        if (due)
-            queue_ask_gathered(runtime);
         if (due && ask_for_forgotten(runtime))
             rounds->forgotten_ns = now;
         runtime_unlock(runtime);
@@ -247,7 +243,6 @@ omprma_status_t omprma_progress(void)
     runtime_lock(runtime);
     if (!runtime->driven)
         take_in(runtime);
-    queue_ask_gathered(runtime);
     runtime_unlock(runtime);
     return OMPRMA_OK;
 }

@@ -576,47 +576,15 @@ omprma_status_t queue_wait(struct omprma_queue *queue, struct operation *target,
     return queue_append_command(queue, OPERATION_COMMAND, &record, NULL);
 }
 
-/* Whoever waits for the queue asks for its present end, too: a callback stands behind it. */
-static void gather(struct omprma_queue *queue)
-{
-    struct runtime *runtime = queue->device->runtime;
-
-    queue->hazard = queue->appended;
-    if (queue->gathers)
-        return;
-    queue->gathers = true;
-    queue->next_gathered = runtime->gathered;
-    runtime->gathered = queue;
-}
-
-omprma_status_t queue_notify(struct omprma_queue *queue, bool at_once,
-                             struct completion *completion)
+omprma_status_t queue_notify(struct omprma_queue *queue, struct completion *completion)
 {
     struct operation *mark = queue_append_mark(queue, completion);
 
     if (!mark)
         return OMPRMA_ERR_HOST_MEMORY;
-    if (at_once)
-        queue_push(mark);
-    else
-        gather(queue);
+    queue_push(mark);
     queue_end_marks(queue);
     return OMPRMA_OK;
-}
-
-void queue_ask_gathered(struct runtime *runtime)
-{
-    struct omprma_queue **link = &runtime->gathered, *queue;
-
-    while ((queue = *link) != NULL) {
-        if (queue->asked > queue->answered && !queue_is_idle(queue)) {
-            link = &queue->next_gathered;
-            continue;
-        }
-        *link = queue->next_gathered;
-        queue->gathers = false;
-        queue_send_wanted(queue);
-    }
 }
 
 /* ---- waiting ---- */

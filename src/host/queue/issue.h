@@ -48,15 +48,8 @@ omprma_status_t queue_synchronize_sent(struct omprma_queue *queue);
  * and what has ended well. Errors: HOST_MEMORY. */
 omprma_status_t queue_wait(struct omprma_queue *queue, struct operation *target, enum wait_use use);
 
-/* Appends a mark that hands the completion over when it ends. It needs no further push, if
- * `at_once`, else queue_ask_gathered(). The completion passes to the queue. Errors: HOST_MEMORY (it
- * does not).
- */
-omprma_status_t queue_notify(struct omprma_queue *queue, bool at_once,
-                             struct completion *completion);
-
-/* Sends what has gathered in queues before such marks, and asks for its end; not in those that an
- * answer is to come for: more may gather meanwhile. */
-void queue_ask_gathered(struct runtime *runtime);
+/* Appends a mark that hands the completion over when it ends; it needs no further push. The
+ * completion passes to the queue. Errors: HOST_MEMORY (it does not). */
+omprma_status_t queue_notify(struct omprma_queue *queue, struct completion *completion);
 
 #endif

@@ -58,10 +58,8 @@ struct omprma_queue {
     uint64_t ordinal;    /* of the operation that was appended last */
     uint32_t unanswered; /* messages sent that are not known to be executed */
 
-    struct failure *failed; /* the first one since the last synchronize, or NULL */
-    bool must_ask;          /* there was no memory to */
-    bool gathers; /* it is in the runtime's list of those that queue_ask_gathered() looks through */
-    struct omprma_queue *next_gathered;
+    struct failure *failed;   /* the first one since the last synchronize, or NULL */
+    bool must_ask;            /* there was no memory to */
     bool unasked;             /* background.c has seen something that nobody had asked for, */
     uint64_t unasked_since;   /* when `asked` was this */
     bool remote_failed;       /* the worker's side has failed too and needs a reset */
