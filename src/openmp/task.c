@@ -1,4 +1,9 @@
-/* task.c: see task.h. */
+/*
+ * task.c: the compiler's call that makes a task is kept with its dependences, and is put in order.
+ * When it may begin, its routine runs on a frame of libomp's that this file makes; the construct
+ * inside finds out, by a thread-local, that it may leave, and is in flight from then on. Whoever
+ * waits for tasks lets flights land, begins what they held up, and passes on to libomp.
+ */
 #include "openmp/task.h"
 
 #include <dlfcn.h>
