@@ -1,5 +1,5 @@
 /*
- * world.h: MPI start-up shared by application and worker: roles are announced, versions compared,
+ * world.h: start-up shared by application and worker: roles are announced, versions compared,
  * communicators and the one dynamic window made, settings and addresses spread. After it the head
  * (the application) knows every worker, and every worker knows the head. What is MPI's is behind a
  * pointer (mpi/world.h), so that this file can be included where MPI is not known.

@@ -2,7 +2,7 @@
  * image.h: one device image: is it for us, and bringing it to a device with its variables. The
  * registry serialises the calls per image and device.
  *
- * Thread: see registry.h. Blocks: image_place() and image_destruct() do.
+ * Thread: see registry.h. Blocks: image_place() and image_displace() do.
  */
 #ifndef OMPRMA_OPENMP_IMAGE_H
 #define OMPRMA_OPENMP_IMAGE_H

@@ -16,7 +16,6 @@
 #include "openmp/device.h"
 
 struct location;
-struct mapped;
 struct work;
 
 /* Does the program go on when a device is lost? The same answer always. */

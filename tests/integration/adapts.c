@@ -1,6 +1,6 @@
 /* adapts.c: after a start that chose the contrary of what it measured (OMPRMA_TEST_WRONG_CHOICE):
- * transfers, regions and exchanges of many sizes, each checked, while paths are tried and changed.
- * Which path data takes in the end depends on the machine; that it is right does not. */
+ * transfers and regions of many sizes, each checked, while paths are tried and changed, and
+ * exchanges. Which path data takes in the end depends on the machine; that it is right does not. */
 #include "check.h"
 
 enum { MOST = 1 << 20, UPDATES = 256, REGIONS = 16, EXCHANGES = 64 };

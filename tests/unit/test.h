@@ -66,8 +66,10 @@ static inline void test_register(const char *name, CMUnitTestFunction function)
 
 int main(void)
 {
-    if (test_run.count == 0 || test_run.count > TESTS_MOST)
+    if (test_run.count == 0 || test_run.count > TESTS_MOST) {
+        print_error("test.h: %zu tests, not 1 to %d\n", test_run.count, TESTS_MOST);
         return 2;
+    }
     for (size_t i = 0; i < test_run.count; i++) {
         test_run.test[i].setup_func = test_run.before;
         test_run.test[i].teardown_func = test_run.after;

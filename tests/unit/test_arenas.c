@@ -5,7 +5,7 @@
 #include "test.h"
 #include "core_fixture.h"
 
-enum { ARENA = 1 << 20, BLOCKS_MOST = 200, LIMIT_S = 60 };
+enum { ARENA = 1 << 20, BLOCKS_MOST = 200 };
 
 static omprma_addr_t blocks[BLOCKS_MOST];
 

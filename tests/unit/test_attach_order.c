@@ -6,7 +6,7 @@
 #include "test.h"
 #include "core_fixture.h"
 
-enum { ARENA = 1 << 20, BYTES = 256 << 10, LOOKS = 200, LIMIT_S = 60 };
+enum { ARENA = 1 << 20, BYTES = 256 << 10, LOOKS = 200 };
 
 static unsigned char source[BYTES];
 

@@ -7,7 +7,7 @@
 #include "core_fixture.h"
 #include "null/null_channel.h"
 
-enum { LIMIT_S = 300, BIG = 3 << 20 };
+enum { BIG = 3 << 20 };
 
 static unsigned char data[BIG];
 

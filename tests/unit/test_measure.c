@@ -154,7 +154,7 @@ TEST(no_window_no_one_sided)
 
 /* ---- ways that deliver wrong data ---- */
 
-enum { BYTES = 200000, LIMIT_S = 60 };
+enum { BYTES = 200000 };
 
 static unsigned char sent[BYTES], back[BYTES];
 

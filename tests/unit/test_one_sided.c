@@ -5,7 +5,7 @@
 #include "test.h"
 #include "core_fixture.h"
 
-enum { BYTES = 3 * CORE_PIECE, MOST = 4, LIMIT_S = 60 };
+enum { BYTES = 3 * CORE_PIECE, MOST = 4 };
 
 static unsigned char data[MOST][BYTES];
 

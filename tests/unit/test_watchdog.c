@@ -501,27 +501,27 @@ static void without_a_limit(void **state)
     core_stop();
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
+#define ENDED(function) cmocka_unit_test_setup_teardown(function, begin, end)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(who_waits_gets_an_error),
-        TEST(who_asks_gets_an_error),
-        TEST(chains_are_named),
-        TEST(data_that_stands_still),
-        TEST(data_that_does_not_come),
-        TEST(a_worker_that_forgets),
-        TEST(kernels_take_their_time),
-        TEST(the_program_may_hold_a_queue),
-        TEST(a_long_kernel_is_waited_for),
-        TEST(the_end_says_what_it_waits_for),
-        TEST(workers_exchange),
-        TEST(slow_data),
-        TEST(silent_workers),
-        TEST(nobody_waits),
-        TEST(nobody_wants_anything),
-        TEST(without_a_limit),
+        ENDED(who_waits_gets_an_error),
+        ENDED(who_asks_gets_an_error),
+        ENDED(chains_are_named),
+        ENDED(data_that_stands_still),
+        ENDED(data_that_does_not_come),
+        ENDED(a_worker_that_forgets),
+        ENDED(kernels_take_their_time),
+        ENDED(the_program_may_hold_a_queue),
+        ENDED(a_long_kernel_is_waited_for),
+        ENDED(the_end_says_what_it_waits_for),
+        ENDED(workers_exchange),
+        ENDED(slow_data),
+        ENDED(silent_workers),
+        ENDED(nobody_waits),
+        ENDED(nobody_wants_anything),
+        ENDED(without_a_limit),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* channel.h: the control channel over MPI. See channel.h. */
+/* channel.h: the control channel over MPI, see control/channel.h. */
 #ifndef OMPRMA_CONTROL_MPI_CHANNEL_H
 #define OMPRMA_CONTROL_MPI_CHANNEL_H
 

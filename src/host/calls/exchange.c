@@ -1,8 +1,8 @@
 /*
- * exchange.c: an exchange is one hop in the order of the source's queue, by the path that was
- * measured to be the best for the pair (adapt.h), unless that cannot take it. A get needs a queue
- * of ours on the destination that follows the source's queue, and a send one that receives. Where
- * data has to stop on its way, staged.c makes several hops of it.
+ * exchange.c: an exchange is one hop in the order of the source's queue, by the way that
+ * start-up chose (measure_exchange.c), unless that cannot take it. A get needs a queue of ours on
+ * the destination that follows the source's queue, and a send one that receives. Where data has to
+ * stop on its way, staged.c makes several hops of it.
  */
 #include "host/calls/exchange.h"
 

@@ -5,10 +5,13 @@
  *
  * Events of an operation, in this order:
  * - appended: it is about to come into a queue.
- * - issued: it was handed to the worker or to a path; of a command, its message leaves now.
- * - sent: before that, of the last command of a message.
+ * - sent: of the last command of a message, which leaves now.
+ * - issued: it was handed to the worker or to a path.
  * - ran: a worker tells when it ran a command.
  * - ended: it is over and has left its queue; operation->failure says how.
+ *
+ * Events of a queue: somebody waits for it, and somebody knows that it is idle. Data that was
+ * carried has an event of its own.
  *
  * Thread: with runtime->lock held. An observer may remove itself while it is told something. It
  * must not touch queues.

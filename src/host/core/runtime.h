@@ -6,7 +6,7 @@
  * - memory: who owns which range of the arenas; nothing of devices
  * - core: this object, its lock, waiting; peers, devices, operations, and who observes them
  * - queue: operations come into queues, are issued in order, end or fail
- * - path: the ways that data goes, one file each
+ * - path: the ways that data goes
  * - choice: which path a transfer takes
  * - device: devices with their queues, blocks of their memory
  * - check: OMPRMA_CHECK

@@ -1,6 +1,6 @@
 /*
- * image.h: which images a device has, and the names of their kernels: for messages about a kernel,
- * and so that no image is loaded twice.
+ * kernel_names.h: which images a device has, and the names of their kernels: for messages about a
+ * kernel, and so that no image is loaded twice.
  *
  * Thread: with runtime->lock held.
  */

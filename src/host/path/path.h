@@ -1,8 +1,8 @@
 /*
  * path.h: the paths that data takes over one link, as objects. Submits, retrieves, exchanges,
  * staged transfers and broadcasts are made of hops: they choose a path for each of them, and the
- * path appends what it needs to a queue. A path is one file of this folder and one entry of the
- * list in path.c; it knows queues, and nothing of the calls that use it.
+ * path appends what it needs to a queue. A path is a file of this folder, or shares one with its
+ * like, and an entry of the list in path.c; it knows queues, and nothing of the calls that use it.
  *
  * Thread: with runtime->lock held. Nothing here blocks.
  */

@@ -41,11 +41,11 @@ void queue_settle_operation(struct operation *operation);
 /* Flushes and waits. Returns and clears the queue's error. */
 omprma_status_t queue_synchronize(struct omprma_queue *queue);
 
-/* The same right after queue_send_wanted(), while nothing is traced. */
+/* The same right after queue_send_wanted(), where no observer needs to see the wait. */
 omprma_status_t queue_synchronize_sent(struct omprma_queue *queue);
 
-/* The same, but the worker watches where it can: nobody comes back to this side. Nothing for NULL
- * and what has ended well. Errors: HOST_MEMORY. */
+/* Has the queue wait for an operation, which the worker watches where it can: nobody comes back to
+ * this side then. Nothing for NULL and what has ended well. Errors: HOST_MEMORY. */
 omprma_status_t queue_wait(struct omprma_queue *queue, struct operation *target, enum wait_use use);
 
 /* Appends a mark that hands the completion over when it ends; it needs no further push. The

@@ -17,9 +17,9 @@
  * - A transfer: the worker does not see it. Commands before it that may touch what it touches must
  *   have ended, so must transfers before it whose ranges meet its own or that may fail; and small
  *   submits of all queues of the device to the same range that were sent must be executed. A put or
- *   get does not begin while its worker may attach or detach an arena (attach_order.h). Staged
- * transfers follow the same rule: their pieces run in queues of their own (staged.h), which are not
- * ordered with this one.
+ *   get does not begin while its worker may attach or detach an arena (attach_order.h).
+ * - A staged transfer follows the same rule: its pieces run in queues of their own, which are not
+ *   ordered with this one (staged.h).
  * - A transfer with a command (two-sided): it is issued with that, and begins when the message has
  *   left. The worker has the command in order, so commands behind it do not wait for the transfer.
  * - A wait: for its target, which may lie in any queue; nothing behind it is issued before.

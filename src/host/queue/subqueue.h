@@ -14,8 +14,8 @@
 omprma_status_t subqueue_open(struct device *device, struct omprma_queue *after,
                               struct omprma_queue **subqueue);
 
-/* Lets the helper run; it goes back to its device by itself. If `status` is an error, nothing of it
- * runs. Returns `status`. */
+/* Lets the subqueue run; it goes back to its device by itself. If `status` is an error, nothing of
+ * it runs. Returns `status`. */
 omprma_status_t subqueue_let_go(struct omprma_queue *subqueue, omprma_status_t status);
 
 #endif

@@ -17,7 +17,7 @@ void measure_choose(struct paths *paths, bool rma, enum config_data data);
 
 /* Fills runtime->exchange, from times between a pair of devices of one host and a pair of different
  * hosts; near_ns: what the longest measurement of a device of this host took. What there is no time
- * for is put, until real exchanges tell more. Errors: as above. */
+ * for is put. Errors: as above. */
 omprma_status_t measure_exchange(struct runtime *runtime, int64_t near_ns);
 
 /* One-sided transfers have delivered wrong data somewhere, `what` says how: nothing goes one-sided
