@@ -84,6 +84,10 @@ deb(library ${library_package} libs ""
 without OpenMP: memory, images, queues and events.\n\
 .\n\
 This package has the library that programs and omprma's plugins use.")
+# One version at a time: libomprma-end.so has no version in its name.
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_PROVIDES libomprma)
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONFLICTS libomprma)
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_REPLACES libomprma)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_GENERATE_SHLIBS ON)
 # The worker must be of the same version.

@@ -98,6 +98,8 @@ void pipeline_keep(struct stream *stream, struct channel_message *message)
  * as done, so other queues of the device must wait for it from then on. */
 static void count_writes(struct stream *stream)
 {
+    if (!stream->device) /* commands to the worker; a damaged message may have a write among them */
+        return;
     for (struct command *command = stream->commands; command && command->record.code == WIRE_WRITE;
          command = command->next) {
         stream->device->writes += !command->counted;

@@ -421,13 +421,13 @@ OMPRMA_API omprma_status_t omprma_progress(void);
 /*
  * Asks for the progress thread (`change` is 1), or no longer (-1). As long as it is asked for, by
  * whomever, what is under way goes on while no thread of the program is inside a function of this
- * header: this thread of omprma's makes progress, calls callbacks, and flushes queues within a
- * millisecond after something was put into them that nobody has flushed, queried or waited for. It
+ * header: this thread of omprma's makes progress, calls callbacks, and flushes queues within two
+ * milliseconds after something was put into them that nobody has flushed, queried or waited for. It
  * leaves that to threads that wait, and sleeps while nothing is under way. It is made at the first
  * such call and ends in omprma_finalize(); it takes no signals. OMPRMA_PROGRESS_THREAD=1 asks for
  * it once, from omprma_init() on. Each 1 needs a -1 when what it was for is over, or none. Blocks:
- * no. Errors: ARGUMENT (another number), HOST_MEMORY (no thread can be made; it is not asked for
- * then), CLOSED.
+ * no. Errors: ARGUMENT (another number, or nobody asks for it), HOST_MEMORY (no thread can be made;
+ * it is not asked for then), CLOSED.
  */
 OMPRMA_API omprma_status_t omprma_progress_thread(int change);
 

@@ -32,7 +32,7 @@ struct context {
     struct stream_list streams;
     struct module_list modules;
     struct stream *_Atomic legacy; /* the null stream; NULL until it is used; read without it */
-    uint64_t visit;                /* of context_settle() */
+    uint64_t visit;                /* of streams_settle() */
     struct orphans orphans;        /* not guarded */
     SLIST_ENTRY(context) link;     /* of all there ever were */
 };

@@ -26,7 +26,7 @@ struct stream {
     omprma_queue_t *queue;
     omprma_event_t *mark;          /* for others to wait for, see join() */
     const void *thread;            /* whose stream it is, of those per thread */
-    uint64_t visit;                /* of context_settle(); under the context's lock */
+    uint64_t visit;                /* of streams_settle(); under the context's lock */
     atomic_uint_least64_t issued;  /* operations so far */
     atomic_uint_least64_t settled; /* of these, known to be over */
     uint64_t joined;        /* of these, the null stream waits for; under the context's lock */

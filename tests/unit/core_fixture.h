@@ -416,8 +416,8 @@ static inline void core_choose(int number, uint32_t inline_most, bool rma)
     runtime_lock(device->runtime);
     device->paths.inline_submit = device->paths.inline_retrieve = inline_most;
     device->paths.inline_retrieve_fused = inline_most;
-    device->paths.rma_from[PATHS_SUBMIT] = device->paths.rma_from[PATHS_RETRIEVE] =
-        rma ? 0 : COST_NEVER;
+    paths_set(&device->paths, PATHS_SUBMIT, rma ? 0 : COST_NEVER);
+    paths_set(&device->paths, PATHS_RETRIEVE, rma ? 0 : COST_NEVER);
     device->runtime->exchange[0] = device->runtime->exchange[1] =
         (struct exchange_paths){.way = rma ? EXCHANGE_PUT : EXCHANGE_SEND};
     runtime_unlock(device->runtime);
@@ -443,11 +443,12 @@ static inline void core_choose_any(int number, struct draw *from)
     device->paths.inline_submit = limits[draw_below(from, 6)];
     device->paths.inline_retrieve = limits[draw_below(from, 6)];
     device->paths.inline_retrieve_fused = limits[draw_below(from, 6)];
-    device->paths.rma_from[PATHS_SUBMIT] = device->paths.rma_from[PATHS_RETRIEVE] = COST_NEVER;
+    paths_set(&device->paths, PATHS_SUBMIT, COST_NEVER);
+    paths_set(&device->paths, PATHS_RETRIEVE, COST_NEVER);
     if (device->runtime->one_sided && draw(from) & 1)
-        device->paths.rma_from[PATHS_SUBMIT] = 0;
+        paths_set(&device->paths, PATHS_SUBMIT, 0);
     if (device->runtime->one_sided && draw(from) & 1)
-        device->paths.rma_from[PATHS_RETRIEVE] = 0;
+        paths_set(&device->paths, PATHS_RETRIEVE, 0);
     runtime_unlock(device->runtime);
 }
 

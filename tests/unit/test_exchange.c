@@ -421,3 +421,32 @@ TEST(wrong_arguments)
     assert_ok(omprma_queue_destroy(queue));
     core_stop();
 }
+
+/* What cannot be read leaves the destination as it is, also where the data stops in the program. */
+TEST(a_failed_source_brings_nothing)
+{
+    omprma_queue_t *queue, *other;
+    omprma_addr_t to;
+
+    core_start(&(struct core_options){.workers = 2, .delay = 10});
+    core_make_hole();
+    queue = core_queue(0);
+    other = core_queue(1);
+    to = core_alloc(1, BYTES);
+    memset(wanted[0], 7, BYTES);
+    for (int round = 0; round < 40; round++) {
+        core_choose(0, 512, false);
+        core_choose(1, 512, round & 1);
+        core_exchange_by(EXCHANGE_APPLICATION);
+        assert_ok(omprma_submit(other, to, wanted[0], BYTES));
+        assert_ok(omprma_queue_synchronize(other));
+        assert_ok(omprma_exchange(queue, core_hole, 1, to, BYTES));
+        assert_int_equal(omprma_queue_synchronize(queue), OMPRMA_ERR_ADDRESS);
+        assert_ok(omprma_retrieve(other, host[0], to, BYTES));
+        assert_ok(omprma_queue_synchronize(other));
+        assert_memory_equal(host[0], wanted[0], BYTES);
+    }
+    assert_ok(omprma_queue_destroy(queue));
+    assert_ok(omprma_queue_destroy(other));
+    core_stop();
+}

@@ -151,12 +151,13 @@ static void stop(void)
 
 /* ---- commands ---- */
 
-static void add(uint16_t code, uint16_t flags, uint64_t word2, uint64_t word3)
+static void add_to(uint16_t device, uint16_t code, uint16_t flags, uint64_t word2, uint64_t word3)
 {
     static const uint64_t tail;
     const struct wire_record record = {
         .code = code,
         .flags = flags,
+        .device = device,
         .queue = QUEUE,
         .op = ++it.op,
         .word = {(uint64_t)(uintptr_t)it.memory, 0, word2, word3},
@@ -171,6 +172,11 @@ static void add(uint16_t code, uint16_t flags, uint64_t word2, uint64_t word3)
     buffer = channel_buffer(it.message);
     assert_non_null(wire_append(&buffer, &record));
     it.message->bytes = buffer.used;
+}
+
+static void add(uint16_t code, uint16_t flags, uint64_t word2, uint64_t word3)
+{
+    add_to(0, code, flags, word2, word3);
 }
 
 static void look(void)
@@ -350,5 +356,16 @@ TEST(a_job_of_a_lost_device_may_still_end)
         assert_int_equal(reply_flush(it.session), OMPRMA_OK);
     assert_int_equal(it.dones, 0);
     assert_int_equal(it.fails, 1);
+    stop();
+}
+
+/* Nothing is counted for a device that there is not. */
+TEST(a_write_to_no_device_ends_the_connection)
+{
+    start(&one_by_one);
+    add_to(WIRE_NO_DEVICE, WIRE_WRITE, 0, 0, 0);
+    send_all();
+    assert_int_equal(it.server.broken, OMPRMA_ERR_PROTOCOL);
+    assert_non_null(strstr(it.server.broken_text, "a command that needs a device names none"));
     stop();
 }

@@ -32,8 +32,8 @@ static void force(struct bench *bench, enum path path)
     paths->adapt = NULL;
     paths->inline_submit = paths->inline_retrieve = path == PATH_INLINE ? INLINE_MOST : 0;
     paths->inline_retrieve_fused = paths->inline_retrieve;
-    paths->rma_from[PATHS_SUBMIT] = paths->rma_from[PATHS_RETRIEVE] =
-        path == PATH_RMA ? 0 : COST_NEVER;
+    paths_set(paths, PATHS_SUBMIT, path == PATH_RMA ? 0 : COST_NEVER);
+    paths_set(paths, PATHS_RETRIEVE, path == PATH_RMA ? 0 : COST_NEVER);
     runtime_unlock(bench->runtime);
 }
 

@@ -199,6 +199,10 @@ static omprma_status_t check(const struct gpu_kernel *kernel, const struct wire_
     if (with->geometry.shared_bytes > UINT32_MAX)
         return error_set(OMPRMA_ERR_ARGUMENT, "launch of %s with %llu bytes of shared memory",
                          kernel->name, (unsigned long long)with->geometry.shared_bytes);
+    if (!with->packed && with->count > OMPRMA_LAUNCH_ARGUMENTS)
+        return error_set(OMPRMA_ERR_ARGUMENT,
+                         "launch of %s with %u arguments; at most %d are possible", kernel->name,
+                         with->count, OMPRMA_LAUNCH_ARGUMENTS);
     if (with->packed || kernel->parameters < 0)
         return OMPRMA_OK;
     if (!kernel->words)

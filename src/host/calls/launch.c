@@ -3,6 +3,7 @@
  * little data is appended as one command, any other as the calls that it stands for. Public
  * functions of omprma.h.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -273,19 +274,28 @@ static omprma_status_t region_end(struct omprma_queue *queue, void (*issued)(voi
     return call_end(queue, status);
 }
 
+/* What is under way ends, too, which may set another error than that of the region. */
+static omprma_status_t end_refused(struct omprma_queue *queue, omprma_status_t status)
+{
+    char text[ERROR_TEXT_BYTES];
+    int code = error_code();
+    omprma_status_t ended;
+
+    snprintf(text, sizeof(text), "%s", error_text());
+    ended = omprma_queue_synchronize(queue);
+    return ended != OMPRMA_OK ? ended : error_note_code(error_set(status, "%s", text), code);
+}
+
 /* `whole` and `status`: what append_at_once() said; the lock is given up. */
 static omprma_status_t region_end_apart(struct omprma_queue *queue, const omprma_region_t *region,
                                         bool whole, omprma_status_t status,
                                         void (*issued)(void *data), void *data)
 {
-    omprma_status_t ended;
-
     if (!whole)
         status = region_one_by_one(queue, region);
     if (issued)
         issued(data);
-    ended = omprma_queue_synchronize(queue);
-    return ended != OMPRMA_OK ? ended : status;
+    return status == OMPRMA_OK ? omprma_queue_synchronize(queue) : end_refused(queue, status);
 }
 
 omprma_status_t omprma_region_wait(omprma_queue_t *queue, const omprma_region_t *region,

@@ -99,7 +99,7 @@ struct path_ops {
     const char *moves[2]; /* what its transfers are called: out, in */
     /* Whether data can go this way. */
     bool (*takes)(const struct hop *hop);
-    /* Appends it. *operation: with whose end the data has come; no reference. Errors:
+    /* Appends it. *operation: when that has ended well the data has come; no reference. Errors:
      * HOST_MEMORY. */
     omprma_status_t (*append)(const struct hop *hop, struct operation **operation);
     /* The transfer begins; it goes on, until *done. An error fails its queue there. One with a

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <omprma/omprma.h>
 
 #include "base/config.h"
 
@@ -38,6 +39,8 @@ struct paths {
     uint32_t inline_retrieve_fused; /* riding on a result that is wanted anyway */
     /* From so many bytes on, one-sided; what is less, and not in a message, goes two-sided. */
     uint64_t rma_from[PATHS_DIRECTIONS];
+    /* The same for up to OMPRMA_COPIED_SUBMIT bytes, which real transfers do not correct. */
+    uint64_t small_rma_from[PATHS_DIRECTIONS];
     struct adapt_kind *adapt; /* what real transfers tell; NULL: the choice stays */
 
     /* What was measured. */
@@ -69,11 +72,18 @@ const char *paths_words(uint64_t rma_from, char *text, size_t room);
 /* "64 KiB" */
 const char *paths_size(uint64_t bytes, char *text, size_t room);
 
+/* The thresholds of a direction, for all sizes. */
+static inline void paths_set(struct paths *paths, enum paths_direction direction, uint64_t rma_from)
+{
+    paths->rma_from[direction] = paths->small_rma_from[direction] = rma_from;
+}
+
 /* The path of one transfer of `bytes` inside an arena that is not inline. */
 static inline enum path paths_bulk(const struct paths *paths, bool submit, uint64_t bytes)
 {
-    return bytes >= paths->rma_from[submit ? PATHS_SUBMIT : PATHS_RETRIEVE] ? PATH_RMA
-                                                                            : PATH_TWO_SIDED;
+    const uint64_t *from = bytes <= OMPRMA_COPIED_SUBMIT ? paths->small_rma_from : paths->rma_from;
+
+    return bytes >= from[submit ? PATHS_SUBMIT : PATHS_RETRIEVE] ? PATH_RMA : PATH_TWO_SIDED;
 }
 
 #endif

@@ -26,7 +26,7 @@ static inline void progress_rouse(struct runtime *runtime)
         atomic_load(&background->wanted) <= 0)
         return;
     atomic_store(&background->asleep, false);
-    wakes_add_background(&runtime->wakeups, &background->wake);
+    wakeups_add_background(&runtime->wakeups, &background->wake);
 }
 
 #endif

@@ -38,7 +38,7 @@ void wakeups_add_bell(struct wakeups *wakeups, struct doorbell *bell);
 /* A thread of ours. It is on no other list. */
 void wakeups_add_waiter(struct wakeups *wakeups, struct waiter *waiter);
 
-static inline void wakes_add_background(struct wakeups *wakeups, sem_t *wake)
+static inline void wakeups_add_background(struct wakeups *wakeups, sem_t *wake)
 {
     wakeups->background = wake;
     wakeups->any = true;

@@ -2,7 +2,7 @@
  * two_sided.c: the program sends and the worker receives, or the other way round: a command that
  * tells the worker, and a transfer that begins when that has left. The tag brings both ends
  * together. The data of a submit is in the device when the command has ended, that of a retrieve is
- * here when the transfer has.
+ * here when the transfer has ended well.
  */
 #include "host/path/path.h"
 #include "host/queue/append.h"
@@ -57,10 +57,27 @@ static omprma_status_t start(struct operation *move)
     return OMPRMA_OK;
 }
 
+/* The worker has sent no data, because its end has failed: its answer says how. */
+static bool is_refused(const struct operation *move)
+{
+    const struct transfer *transfer = &move->move.transfer;
+
+    return transfer->empty && transfer->completed == transfer->bytes;
+}
+
+/* One that was refused ends with its command, and with its failure: whoever waits for the data must
+ * not take what is here for it. */
 static omprma_status_t progress(struct operation *move, bool *done)
 {
-    if (datapath_test(datapath_of(move), &move->move.transfer, done) != OMPRMA_OK)
+    if (!is_refused(move) &&
+        datapath_test(datapath_of(move), &move->move.transfer, done) != OMPRMA_OK) {
         give_up(move);
+        return OMPRMA_OK;
+    }
+    if (is_refused(move)) {
+        queue_want(move->queue, move->move.command->number);
+        *done = operation_has_ended(move->move.command);
+    }
     return OMPRMA_OK;
 }
 

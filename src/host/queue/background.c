@@ -75,11 +75,14 @@ static bool take_in(struct runtime *runtime)
 /* True if nobody has asked for the end of what the queue holds since this was called last. */
 static bool was_forgotten(struct omprma_queue *queue)
 {
-    bool asked = queue_is_idle(queue) || (!queue->open && queue->asked >= queue->hazard);
+    bool pushed = !queue->open && queue->pushed == queue->ordinal; /* it leaves when it may */
+    bool asked = queue_is_idle(queue) || pushed || (!queue->open && queue->asked >= queue->hazard);
     bool forgotten = !asked && queue->unasked && queue->unasked_since == queue->asked;
 
     queue->unasked = !asked;
     queue->unasked_since = queue->asked;
+    if (forgotten)
+        queue->pushed = queue->ordinal;
     return forgotten;
 }
 
@@ -220,7 +223,10 @@ void background_end(struct runtime *runtime)
         return;
     sem_post(&background->wake);
     pthread_join(background->thread, NULL);
+    runtime_lock(runtime);
+    background->made = false; /* what ends from now on wakes nobody */
     sem_destroy(&background->wake);
+    runtime_unlock(runtime);
 }
 
 __attribute__((destructor)) static void look_no_more(void)
@@ -255,5 +261,7 @@ omprma_status_t omprma_progress_thread(int change)
     if (status == OMPRMA_OK && change != 1 && change != -1)
         status =
             error_set(OMPRMA_ERR_ARGUMENT, "progress thread: change is %d, not 1 or -1", change);
+    if (status == OMPRMA_OK && change < 0 && atomic_load(&runtime->background.wanted) <= 0)
+        status = error_set(OMPRMA_ERR_ARGUMENT, "progress thread: nobody has asked for it");
     return status == OMPRMA_OK ? background_want(runtime, change) : status;
 }

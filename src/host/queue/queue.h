@@ -51,8 +51,7 @@ struct omprma_queue {
     bool is_writer;
 
     /* Numbers of commands: the last one given out, sent, that a result was asked for, that one has
-     * come for, and that is more than a small submit to an arena, or has a callback behind it.
-     * Messages carry the lower 32 bits.
+     * come for, and that is more than a small submit to an arena. Messages carry the lower 32 bits.
      */
     uint64_t appended, issued, asked, answered, hazard;
     uint64_t ordinal;    /* of the operation that was appended last */
@@ -62,6 +61,7 @@ struct omprma_queue {
     bool must_ask;            /* there was no memory to */
     bool unasked;             /* background.c has seen something that nobody had asked for, */
     uint64_t unasked_since;   /* when `asked` was this */
+    uint64_t pushed;          /* `ordinal` when background.c asked for the end of all */
     bool remote_failed;       /* the worker's side has failed too and needs a reset */
     uint64_t failures;        /* how often it has failed so far */
     int waiters;              /* threads that wait for it */

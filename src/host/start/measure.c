@@ -49,8 +49,8 @@ static void force(struct paths *paths, enum path path)
 {
     paths->inline_submit = paths->inline_retrieve = path == PATH_INLINE ? INLINE_MOST : 0;
     paths->inline_retrieve_fused = paths->inline_retrieve;
-    paths->rma_from[PATHS_SUBMIT] = paths->rma_from[PATHS_RETRIEVE] =
-        path == PATH_RMA ? 0 : COST_NEVER;
+    paths_set(paths, PATHS_SUBMIT, path == PATH_RMA ? 0 : COST_NEVER);
+    paths_set(paths, PATHS_RETRIEVE, path == PATH_RMA ? 0 : COST_NEVER);
     paths->adapt = NULL;
 }
 
@@ -459,10 +459,10 @@ void measure_choose(struct paths *paths, bool rma, enum config_data data)
     if (rma && data == DATA_AUTO) {
         there.rma = &submit[PATH_RMA];
         back.rma = &retrieve[PATH_RMA];
-        there.rma_from = cost_rma_from(there.rma, there.two_sided, ratio);
         back.rma_from = cost_rma_from(back.rma, back.two_sided, ratio);
-        paths->rma_from[PATHS_SUBMIT] = there.rma_from;
-        paths->rma_from[PATHS_RETRIEVE] = back.rma_from;
+        paths_set(paths, PATHS_RETRIEVE, back.rma_from);
+        paths_set(paths, PATHS_SUBMIT, cost_rma_from(there.rma, there.two_sided, ratio));
+        paths->small_rma_from[PATHS_SUBMIT] = 0; /* small submits cannot go two-sided */
     }
     paths->inline_submit = at_least(
         cost_inline_most(&submit[PATH_INLINE], false, paths->at_once, &there), INLINE_LEAST);

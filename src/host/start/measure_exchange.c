@@ -183,7 +183,8 @@ static omprma_status_t try_way(struct pair *pair, struct exchange_paths *paths,
 static void go_two_sided(struct device *device)
 {
     device->paths.adapt = NULL;
-    device->paths.rma_from[PATHS_SUBMIT] = device->paths.rma_from[PATHS_RETRIEVE] = COST_NEVER;
+    paths_set(&device->paths, PATHS_SUBMIT, COST_NEVER);
+    paths_set(&device->paths, PATHS_RETRIEVE, COST_NEVER);
 }
 
 /* A way that is forced is tried if it can be taken and its data does not go through this side. */

@@ -315,6 +315,7 @@ omprma_status_t runtime_adopt(const struct config *config, struct channel *chann
 
 static void free_runtime(struct runtime *runtime)
 {
+    adapt_end(runtime);
     for (int i = 0; i < runtime->device_count; i++) {
         kernel_names_forget(runtime->devices[i]);
         check_close(runtime->devices[i]);
@@ -323,7 +324,6 @@ static void free_runtime(struct runtime *runtime)
     for (int rank = 0; runtime->peers && rank < runtime->world.size; rank++)
         if (runtime->peers[rank])
             attach_order_forget(runtime->peers[rank]);
-    adapt_end(runtime);
     operation_pool_free(&runtime->operations);
     if (runtime->memory.sound == runtime->memory.count)
         free((void *)(uintptr_t)runtime->memory.base);
