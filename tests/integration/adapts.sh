@@ -1,6 +1,7 @@
 #!/bin/bash
-# A start that chose the contrary of what it measured: data is right all the time, choices are
-# revised, and lines and statistics say so; with OMPRMA_ADAPT=0, and with a forced way, none is.
+# A start that chose the contrary of what it measured: data is right all the time, the other path is
+# tried, and a choice is revised as often as lines and statistics say; with OMPRMA_ADAPT=0, and with a
+# forced way, none is. Whether the other path wins depends on the machine: see test_adapt.c.
 # shellcheck source=tests/tools/common.sh
 . "$(dirname "$0")/../tools/common.sh"
 export OMPRMA_MEMORY=320M OMPRMA_TEST_WRONG_CHOICE=1
@@ -17,8 +18,10 @@ lines() { # PATTERN
 }
 
 run --data auto
-check 'revisions are said' "$([ "$(lines '^omprma: (submits|retrieves) (from|below) .* in place of ')" -gt 0 ] && echo yes)" yes
-check 'statistics of them' "$([ "$(lines '; at start-up (two-sided|rma).*, revised [0-9]+x; [0-9]+ tried the other path')" -gt 0 ] && echo yes)" yes
+check 'the other path is tried' "$([ "$(lines '; [1-9][0-9]* tried the other path')" -gt 0 ] && echo yes)" yes
+revised=$(sed -nE 's/.*; at start-up (two-sided|rma).*, revised ([0-9]+)x.*/\2/p' "$folder/err" |
+    awk '{ n += $1 } END { print n + 0 }')
+check 'lines and statistics of them' "$(lines '^omprma: (submits|retrieves) (from|below) .* in place of ')" "$revised"
 
 OMPRMA_ADAPT=0 run --data auto
 check 'none when switched off' "$(lines ' in place of |revised')" 0

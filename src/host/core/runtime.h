@@ -95,7 +95,7 @@ struct background {
     _Atomic int wanted; /* by so many */
     atomic_bool asleep; /* there is none, or it sleeps until it is needed; set with the lock only */
     atomic_bool ends;   /* for good */
-    bool made;
+    atomic_bool made;
     pthread_t thread;
     sem_t wake;
 };

@@ -7,8 +7,10 @@
  * (progress_rouse()), wake it.
  *
  * A process that ends without omprma_finalize(), because a signal handler calls exit(), unloads MPI
- * beside this thread: a destructor tells it to look no more.
+ * beside this thread: a destructor tells it to look no more, and waits for EXIT_NS at most until it
+ * does.
  */
+#define _GNU_SOURCE
 #include "host/queue/background.h"
 
 #include <signal.h>
@@ -28,7 +30,8 @@ enum {
     FORGOTTEN_NS = 200000,  /* longest nap when something was forgotten a short time ago, */
     RECENTLY_NS = 10000000, /* which is this */
     LINGER_NS = 50000000,   /* it naps for so long when it is not needed, before it sleeps */
-    SLACK_NS = 1000         /* that naps may be longer */
+    SLACK_NS = 1000,        /* that naps may be longer */
+    EXIT_NS = 500000000     /* the end of a process waits for it */
 };
 
 /* What the thread remembers from look to look. */
@@ -229,12 +232,32 @@ void background_end(struct runtime *runtime)
     runtime_unlock(runtime);
 }
 
+/* What it does at this moment may need the lock of a thread whose signal handler calls exit(). */
+static bool join_within(pthread_t thread, int64_t limit_ns)
+{
+    struct timespec until;
+
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += limit_ns;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    return pthread_timedjoin_np(thread, NULL, &until) == 0;
+}
+
 __attribute__((destructor)) static void look_no_more(void)
 {
     struct runtime *runtime = runtime_get();
+    struct background *background = runtime && !runtime_is_parents() ? &runtime->background : NULL;
 
-    if (runtime)
-        atomic_store(&runtime->background.ends, true);
+    if (!background)
+        return;
+    atomic_store(&background->ends, true);
+    if (!atomic_load(&background->made) || pthread_equal(background->thread, pthread_self()))
+        return;
+    sem_post(&background->wake);
+    if (!join_within(background->thread, EXIT_NS))
+        pthread_detach(background->thread);
+    atomic_store(&background->made, false);
 }
 
 /* ---- public --------------------------------------------------------------------------------- */
