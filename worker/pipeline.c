@@ -54,15 +54,21 @@ static void append(struct stream *stream, struct command *command)
     stream->command_count++;
 }
 
+/* Memory of the command, and messages that its job may read. */
 static void give_memory(struct session *session, struct command *command)
 {
     if (command->memory)
         bounce_give(session, command->memory);
     command->memory = NULL;
+    while (command->spent) {
+        struct channel_message *message = command->spent;
+
+        command->spent = message->next;
+        channel_drop(session->server->channel, message);
+    }
 }
 
-/* Takes the first entry out of the list, and what it has kept with it. A lost device may still use
- * its memory. */
+/* Takes the first entry out of the list. A lost device may still use its memory. */
 static void drop_first(struct stream *stream, bool lost)
 {
     struct session *session = stream->session;
@@ -72,12 +78,6 @@ static void drop_first(struct stream *stream, bool lost)
     stream->command_count--;
     if (stream->behind == &command->job)
         stream->behind = NULL;
-    while (command->spent) {
-        struct channel_message *message = command->spent;
-
-        command->spent = message->next;
-        channel_drop(session->server->channel, message);
-    }
     if (!lost)
         give_memory(session, command);
     if (command->text)
