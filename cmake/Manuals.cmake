@@ -1,5 +1,5 @@
-# Manuals.cmake: manual pages, completion for bash and the reference page of the site, all made by
-# scripts/manuals from what the programs and the public header say. A build without Python has none.
+# Manuals.cmake: manual pages, completion for bash and pages of reference (which docs/reference has, too),
+# all made by scripts/manuals from what the programs and the public header say. A build without Python has none.
 
 find_program(OMPRMA_PYTHON python3)
 set(manuals ${PROJECT_BINARY_DIR}/share)

@@ -5,10 +5,14 @@ html_title = "omprma"
 extensions = ["myst_parser"]
 root_doc = "index"
 # All other folders are there for links to files, which become downloads.
-include_patterns = ["index.md", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/*.md", "docs/design-notes/*.md",
-                    "examples/README.md", "perf/README.md", "tests/*/README.md", "reference/*.md"]
+include_patterns = ["index.md", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "docs/*.md",
+                    "docs/*/*.md", "examples/README.md", "perf/README.md", "tests/*/README.md"]
+exclude_patterns = ["docs/site/*"]
 myst_heading_anchors = 5
 html_theme = "sphinx_rtd_theme"
+html_static_path = ["narrow.css"]
+html_css_files = ["narrow.css"]
+html_show_copyright = False
 html_show_sourcelink = False
 html_copy_source = False
 highlight_language = "none"

@@ -16,7 +16,11 @@ text() {
 
 # ---- nothing is left out ---------------------------------------------------------------------------
 
-cat "$SOURCE_DIR"/README.md "$SOURCE_DIR"/docs/*.md >"$work/documents"
+for page in programs settings functions; do
+    cmp "$share/reference/$page.md" "$SOURCE_DIR/docs/reference/$page.md" ||
+        complain "docs/reference/$page.md is out of date: cp $share/reference/$page.md docs/reference/"
+done
+cat "$SOURCE_DIR"/README.md "$SOURCE_DIR"/docs/{tutorial,how-to,reference,explanation}/*.md >"$work/documents"
 completion=$share/bash-completion/completions
 count=0
 for program in "$BUILD_DIR"/bin/omprma-*; do

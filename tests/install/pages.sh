@@ -1,6 +1,6 @@
 #!/bin/bash
-# The commands that documents show in blocks "sh" work, as a user would type them one after the
-# other; blocks "console" need other hosts, and tests/tools has those. The site is made without a
+# The commands that README.md, tutorials and how-to pages show in blocks "sh" work, as a user would type them
+# one after the other; blocks "console" need other hosts or packages, and tests/tools has most of those. The site is made without a
 # warning, its links lead somewhere, and nothing in it comes from a network.
 set -euo pipefail
 
@@ -21,23 +21,43 @@ mkdir "$work/bin"
 printf '#!/bin/sh\nPATH=%s exec "%s" "$@"\n' "$PATH" "$clang" >"$work/bin/clang-14"
 chmod +x "$work/bin/clang-14"
 pages=0
-for page in "$SOURCE_DIR"/docs/*.md; do
-    name=${page##*/}
+cd "$SOURCE_DIR"
+for page in README.md docs/tutorial/*.md docs/how-to/*.md; do
     [ -n "$(block sh "$page")" ] || continue
     pages=$((pages + 1))
-    mkdir "$work/$name"
+    place=$work/${page//\//.}
+    mkdir "$place"
+    ln -s "$SOURCE_DIR/examples" "$place/examples"
+    ln -s "$BUILD_DIR" "$place/build"
     # shellcheck disable=SC2016 # a pattern
     source=$(grep -oE '`[a-z]+\.c`' "$page" | head -1 | tr -d '`') || true
-    [ -z "$source" ] || block c "$page" >"$work/$name/$source"
-    block sh "$page" >"$work/$name/commands"
-    (cd "$work/$name" && PATH=$work/bin:$BUILD_DIR/bin:$PATH sh -ex commands) \
-        >"$work/$name/out" 2>&1 || { tail -20 "$work/$name/out" && complain "$name: see above"; }
-    [ "$name" != first.md ] || while read -r line; do
-        grep -qxF -- "$line" "$work/$name/out" || complain "$name: does not print: $line"
-    done < <(block text "$page")
+    [ -z "$source" ] || block c "$page" >"$place/$source"
+    block sh "$page" >"$place/commands"
+    (cd "$place" && PATH=$work/bin:$BUILD_DIR/bin:$PATH sh -ex commands) \
+        >"$place/out" 2>&1 || { tail -20 "$place/out" && complain "$page: see above"; }
 done
-[ "$pages" -ge 4 ] || complain "only $pages pages with commands found"
-[ -s "$work/tuning.md/perf.json" ] || complain 'tuning.md: no perf.json'
+[ "$pages" -ge 8 ] || complain "only $pages pages with commands found"
+while read -r line; do
+    grep -qxF -- "$line" "$work/docs.tutorial.first-program.md/out" || complain "first-program.md: does not print: $line"
+done < <(block text docs/tutorial/first-program.md)
+[ -s "$work/docs.how-to.profile.md/perf.json" ] || complain 'profile.md: no perf.json'
+
+# What find-what-is-slow.md says: with an argument, the rows go to the device and back once.
+moved() { # TRACE: transfers of rows in it
+    grep -oE '"name":"(submit|retrieve)[^}]*' "$work/docs.tutorial.find-what-is-slow.md/$1" | wc -l
+}
+[ "$(moved before.json)" -gt 500 ] || complain "find-what-is-slow.md: only $(moved before.json) transfers before"
+[ "$(moved after.json)" -lt 50 ] || complain "find-what-is-slow.md: still $(moved after.json) transfers after"
+
+# The page on C compiles, and prints what it says.
+c=$work/c
+mkdir "$c"
+block c docs/how-to/c-interface.md |
+    awk -v c="$c/" '/^\/\* [a-z]+\.c:/ { file = c substr($2, 1, length($2) - 1) } { print >file }'
+(cd "$c" && "$CC" -shared -fPIC -O2 kernel.c -o kernel.so &&
+    "$CC" main.c -I"$SOURCE_DIR/include" -L"$BUILD_DIR/lib" -lomprma -Wl,-rpath,"$BUILD_DIR/lib" -o main &&
+    "$BUILD_DIR/bin/omprma-run" -n 2 ./main) >"$c/out" 2>&1 || { cat "$c/out" && complain 'c-interface.md: see above'; }
+grep -qxF -f "$c/out" docs/how-to/c-interface.md || complain "c-interface.md: prints $(cat "$c/out")"
 
 # ---- the site ------------------------------------------------------------------------------------
 
@@ -45,10 +65,10 @@ if grep -q '^OMPRMA_SPHINX:FILEPATH=/' "$BUILD_DIR/CMakeCache.txt"; then
     cmake --build "$BUILD_DIR" --target site >"$work/log" 2>&1 ||
         { tail -20 "$work/log" && complain 'the site cannot be made'; }
     site=$BUILD_DIR/site
-    for page in "$SOURCE_DIR"/docs/*.md; do
-        name=$(basename "$page" .md)
-        [ -s "$site/docs/$name.html" ] || complain "site: no $name.html"
+    for page in docs/*.md docs/*/*.md; do
+        [[ $page == docs/site/* ]] || [ -s "$site/${page%.md}.html" ] || complain "site: no ${page%.md}.html"
     done
+    [ -s "$site/_static/narrow.css" ] || complain 'site: no narrow.css, so wide tables are cut'
     count=0
     while IFS=: read -r page target; do
         count=$((count + 1))

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Links between our documents work: the file is there, and so is the heading after '#'. Text in code
-# blocks is left out, and addresses of other sites are not tried.
+# blocks is left out, and addresses of other sites are not tried. Pages for users stay short.
 set -euo pipefail
 cd "$SOURCE_DIR"
 status=0
@@ -43,4 +43,11 @@ for document in "${documents[@]}"; do
     done < <(links "$document")
 done
 [ "$count" -gt 0 ] || { echo 'no links found: the search is broken' && exit 1; }
+
+lines() { # FILE...: of all together
+    cat "$@" | wc -l
+}
+[ "$(lines README.md)" -le 150 ] || { echo "README.md: $(lines README.md) lines, at most 150" && status=1; }
+pages=$(lines docs/{tutorial,how-to,reference,explanation}/*.md)
+[ "$pages" -le 1800 ] || { echo "pages for users: $pages lines, at most 1800" && status=1; }
 exit $status

@@ -13,9 +13,10 @@ mapfile -t sources < <(find include src worker tools tests examples -name '*.[ch
 for file in "${sources[@]}"; do
     lines=$(wc -l <"$file")
     [ "$lines" -le 900 ] || complain "$file: $lines lines; that is more than one idea"
-    head -c 2 "$file" | grep -qE '^/[*/]' || complain "$file: does not begin with a comment"
+    text=$(awk '!/SPDX-License-Identifier/ { print; exit }' "$file")
+    [[ $text =~ ^/[*/] ]] || complain "$file: does not begin with a comment"
     grep -nHE '[[:space:]]$|	' "$file" && complain "$file: tab or blank at the end of a line"
-    head -1 "$file" | grep -qE '^/\* [a-z0-9_]+\.c: see [a-z0-9_/]+\.h\. \*/$' &&
+    grep -qE '^/\* [a-z0-9_]+\.c: see [a-z0-9_/]+\.h\. \*/$' <<<"$text" &&
         complain "$file: its first comment is to say how it works"
     # The formatter runs rows with columns together: lists begin with "- ".
     grep -nHE '^ *\*( [^*]*[^ *]|) {3,}[^ ].*[^ .:;,)] {3,}[^ ]' "$file" &&

@@ -126,7 +126,7 @@ scancel --batch --signal=TERM --user=root
 check 'processes left of a job at its limit' "$(processes_left)" 0
 check 'files left of a job at its limit' "$(ls "$folder/tmp")" ''
 
-# By hand, as docs/slurm.md says: rank 0 is the program, the others are workers.
+# By hand, as docs/how-to/launch-by-hand.md says: rank 0 is the program, the others are workers.
 printf '0 %s\n1-2 %s\n' "$BUILD_DIR/tests/integration/devices 2" \
     "$BUILD_DIR/bin/omprma-worker" >"$folder/parts"
 out=$(env -u OMPRMA_INTERNAL_WORKER OMPRMA_MEMORY=320M timeout 60 salloc -Q -N2 -n3 srun -Q --mpi=pmix --overlap \

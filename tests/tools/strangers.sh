@@ -1,5 +1,5 @@
 #!/bin/bash
-# Another user of the same machine can neither disturb a run nor look into it; see docs/security.md.
+# Another user of the same machine can neither disturb a run nor look into it; see docs/explanation/security.md.
 # shellcheck source=tests/tools/common.sh
 . "$(dirname "$0")/common.sh"
 [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null || exit 77

@@ -34,14 +34,14 @@ enum { WORKERS_MAX = 4096, PER_HOST_MAX = 1024, VERBOSE_MAX = 3 };
 static const struct argp_option options[] = {
     {"workers", 'n', "N", 0, "Number of workers (default 1, or one per slot of the hosts)", 0},
     {"workers-per-host", KEY_PER_HOST, "N", 0,
-     "Number of workers on each host, whatever slots or tasks it was given", 0},
+     "Number of workers on each host, whatever its slots or tasks are", 0},
     {"cores-per-worker", KEY_CORES, "N", 0,
-     "Cores of each worker (default: equal shares, and those of devices that have run no region "
-     "yet are lent to the others)",
+     "Cores of each worker (default: equal shares; cores of devices that have not run a region yet "
+     "are lent to the others)",
      0},
     {"map-by", KEY_MAP_BY, "core|numa|node", 0,
-     "Where workers go that follow each other: core: to neighbouring cores, one host after the "
-     "other; numa: to different NUMA nodes; node: to different hosts (default core)",
+     "Where consecutive workers go: core: to neighbouring cores, one host after the other; numa: "
+     "to different NUMA nodes; node: to different hosts (default core)",
      0},
     {"devices-per-worker", KEY_DEVICES, "K|numa", 0,
      "Number of devices of each worker, or one per NUMA node of its cores (default 1)", 0},
@@ -65,15 +65,16 @@ static const struct argp_option options[] = {
      "which LLVM 13 to 18 can load (default auto: omprma's)",
      0},
     {"cuda", KEY_CUDA, NULL, 0,
-     "The program wants the workers' NVIDIA GPUs, though it neither has code for them nor needs "
-     "libcuda itself",
+     "Offer the workers' NVIDIA GPUs to a program whose file does not show that it uses them, such "
+     "as a script",
      0},
     {"on-loss", KEY_ON_LOSS, "end|continue", 0,
-     "What a worker that is lost takes with it: the run, or only its devices (default end)", 0},
+     "What happens when a worker is lost: the run ends, or it continues without the worker's "
+     "devices (default end)",
+     0},
     {"check", KEY_CHECK, NULL, 0,
-     "Look for device memory that is written out of bounds, used after it was freed, or left at "
-     "the "
-     "end; the same as OMPRMA_CHECK=full",
+     "Look for device memory that is written out of bounds, used after it was freed, or never "
+     "freed; the same as OMPRMA_CHECK=full",
      0},
     {"mpi-arg", KEY_MPI_ARG, "ARG", 0, "One more argument for mpirun; may be repeated", 0},
     {"verbose", 'v', NULL, 0, "Say what was chosen and why; -vv for details", 0},

@@ -46,7 +46,7 @@ static const struct argp_option options[] = {
      "broadcast, idle, settle, ways, maps, head, turns",
      0},
     {"paths", KEY_PATHS, "LIST", 0,
-     "Which ways: raw, raw-two-sided (bare MPI), direct (--backend cuda: this host's driver, "
+     "Which paths: raw, raw-two-sided (bare MPI), direct (--backend cuda: this host's driver, "
      "called "
      "without omprma), rma, two-sided, auto, via-application (exchange and broadcast only); "
      "default "
@@ -58,8 +58,7 @@ static const struct argp_option options[] = {
      "Samples of each operation, size and path (default: 11 to 2000, as many as fit into 0.4 s)",
      0},
     {"transfers", KEY_TRANSFERS, "N", 0,
-     "settle: transfers of each size before the path that is taken then is looked at (default 0)",
-     0},
+     "settle: transfers of each size before the path that is then taken is read (default 0)", 0},
     {"backend", KEY_BACKEND, "KIND", 0,
      "Kind of the devices: native (default), or cuda, NVIDIA GPUs of workers, with the CUDA driver "
      "of this host beside them",
