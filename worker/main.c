@@ -17,8 +17,7 @@
 #include "base/config.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "control/mpi/quick.h"
-#include "control/mpi/single_copy.h"
+#include "control/shm/channel.h"
 #include "control/shm/leftovers.h"
 #include "control/transport.h"
 #include "control/world.h"
@@ -317,7 +316,7 @@ static omprma_status_t attach_devices(struct world *world, struct world_peer *mi
 
     adopt_settings(&world->settings);
     if (world->has_window)
-        status = transport_mpi.open_one_sided(world, NULL, NULL, &worker.server.one_sided);
+        status = world->transport->open_one_sided(world, NULL, NULL, &worker.server.one_sided);
     if (status == OMPRMA_OK)
         status = place_create(NULL, &wish, &worker.place);
     /* The same holds for all of them: one says it. */
@@ -325,7 +324,7 @@ static omprma_status_t attach_devices(struct world *world, struct world_peer *mi
     if (world->crowded)
         wish_short_slices();
     if (status == OMPRMA_OK)
-        status = doorbell_create(&worker.bell, transport_mpi.shared_bytes, &hello->bell);
+        status = doorbell_create(&worker.bell, SHM_CHANNEL_BYTES, &hello->bell);
     if (status == OMPRMA_OK)
         status = doorbell_stay(worker.bell);
     if (status == OMPRMA_OK)
@@ -397,6 +396,22 @@ static void leave_lost(void)
     _exit(EXIT_SUCCESS);
 }
 
+static omprma_status_t open_channel(struct world *world, struct channel **channel)
+{
+    bool is_awaited = !world_is_passive(world);
+    const struct shm_options options = {
+        .ranks = world->size,
+        .own = worker.bell,
+        .bells = worker.bells,
+        .longest_ns = worker.head_bell && !is_awaited ? INT64_MAX : SHORT_NAP_NS,
+        .is_awaited = is_awaited,
+    };
+    struct channel *inner;
+    omprma_status_t status = world->transport->open_channel(world, &inner);
+
+    return status == OMPRMA_OK ? shm_channel_create(inner, &options, channel) : status;
+}
+
 static omprma_status_t connect_head(void)
 {
     struct world *world = &worker.world;
@@ -408,13 +423,11 @@ static omprma_status_t connect_head(void)
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for %d peers", world->size);
     worker.head_bell = doorbell_open(&world->settings.bell, 0);
     worker.bells[world->head] = worker.head_bell;
-    status = transport_mpi.open_channel(world, worker.bell, worker.bells,
-                                        worker.head_bell && world_is_passive(world), SHORT_NAP_NS,
-                                        &server->channel);
+    status = open_channel(world, &server->channel);
     if (status == OMPRMA_OK && worker.head_bell)
-        transport_mpi.share(server->channel, world->head, doorbell_shared(worker.bell), true);
+        shm_channel_share(server->channel, world->head, doorbell_shared(worker.bell), true);
     if (status == OMPRMA_OK)
-        status = transport_mpi.open_two_sided(world, &server->two_sided);
+        status = world->transport->open_two_sided(world, &server->two_sided);
     server->world = world;
     server->bell = worker.bell;
     server->leave_lost = leave_lost;
@@ -457,8 +470,6 @@ static omprma_status_t start(void)
     if (status != OMPRMA_OK)
         return status;
     log_open("omprma-worker", (int)worker.config.verbose);
-    quick_rank(&quick_own);
-    single_copy_rank(&quick_own);
     world_prepare(WORLD_WORKER);
     worker.since = time(NULL);
     status = world_join(&worker.world, WORLD_WORKER, false);
@@ -468,7 +479,6 @@ static omprma_status_t start(void)
     snprintf(prefix, sizeof(prefix), "omprma-worker %d (%s)", worker.world.rank, mine.hello.host);
     log_open(prefix, (int)worker.config.verbose);
     status = world_open(&worker.world, &mine, NULL, attach, NULL);
-    quick_forget_hwloc();
     if (status == OMPRMA_OK)
         status = connect_head();
     if (status == OMPRMA_OK)

@@ -1,6 +1,7 @@
 /*
  * channel.c: Recycling of messages, common to all channels: a list of at most 64 spare ones, so
- * that the steady state allocates nothing.
+ * that the steady state allocates nothing. A channel and the one that it wraps have one list: what
+ * comes by the one may leave by the other.
  */
 #include "control/channel.h"
 
@@ -8,14 +9,20 @@
 
 enum { SPARES_KEPT = 64 };
 
+static struct channel *with_spares(struct channel *channel)
+{
+    return channel->inner ? channel->inner : channel;
+}
+
 struct channel_message *channel_take(struct channel *channel)
 {
-    struct channel_message *message = channel->spare;
+    struct channel *of = with_spares(channel);
+    struct channel_message *message = of->spare;
     struct wire_buffer buffer;
 
     if (message) {
-        channel->spare = message->next;
-        channel->spares--;
+        of->spare = message->next;
+        of->spares--;
     } else {
         message = aligned_alloc(64, sizeof(*message));
         if (!message)
@@ -31,13 +38,15 @@ struct channel_message *channel_take(struct channel *channel)
 
 void channel_drop(struct channel *channel, struct channel_message *message)
 {
+    struct channel *of = with_spares(channel);
+
     if (!message)
         return;
-    if (channel->spares >= SPARES_KEPT) {
+    if (of->spares >= SPARES_KEPT) {
         free(message);
         return;
     }
-    message->next = channel->spare;
-    channel->spare = message;
-    channel->spares++;
+    message->next = of->spare;
+    of->spare = message;
+    of->spares++;
 }

@@ -1,8 +1,9 @@
 /*
  * channel.h: carries whole control messages between the application and its workers, in order per
- * pair. One implementation speaks MPI (mpi/channel.c); one stays inside a process so that the core
- * can be tested, and run under the thread sanitizer, without MPI (null/null_channel.c).
- * Knows nothing of what messages mean.
+ * pair. One implementation speaks MPI (mpi/channel.c); one wraps any other, adds shared memory to
+ * it, and sleeps and wakes (shm/channel.c); one stays inside a process so that the core can be
+ * tested, and run under the thread sanitizer, without MPI (null/null_channel.c). Knows nothing of
+ * what messages mean.
  *
  * Thread: calls on one channel are serialised by the caller, except channel_sleep() (one thread at
  * a time) and channel_wake(). Blocks: only channel_sleep() and channel_drain().
@@ -32,20 +33,26 @@ struct channel_ops {
     omprma_status_t (*send)(struct channel *channel, struct channel_message *message);
     omprma_status_t (*receive)(struct channel *channel, struct channel_message **message);
     omprma_status_t (*drain)(struct channel *channel);
+    void (*destroy)(struct channel *channel);
+    /* NULL for a channel that does not sleep, but is wrapped by one that does. */
     void (*prepare)(struct channel *channel, bool on);
     void (*sleep)(struct channel *channel, int64_t ns);
     void (*wake)(struct channel *channel);
-    void (*destroy)(struct channel *channel);
+    /* NULL: there is always room. */
+    bool (*has_room)(struct channel *channel, int peer, uint32_t bytes);
 };
 
 /* First member of every implementation. */
 struct channel {
     const struct channel_ops *ops;
+    struct channel *inner; /* the one that it wraps, whose spare messages it uses, or NULL */
     struct channel_message *spare; /* recycled messages */
     uint32_t spares;
     uint32_t short_bytes; /* to peers that share memory: of longer messages; 0: all are alike */
-    bool must_look;       /* see channel_look_everywhere() */
-    int failed_peer;      /* whom the last error of channel_receive() is about; -1: everybody */
+    uint32_t *serials; /* by rank: of the last message given out, also by who wraps it; or NULL */
+    bool is_sending;   /* goes on only when it is called: something has not left yet */
+    bool must_look;    /* see channel_look_everywhere() */
+    int failed_peer;   /* whom the last error of channel_receive() is about; -1: everybody */
 };
 
 /* A message with an empty, begun content; NULL when malloc fails. */
@@ -78,6 +85,13 @@ void channel_drop(struct channel *channel, struct channel_message *message);
 static inline omprma_status_t channel_send(struct channel *channel, struct channel_message *message)
 {
     return channel->ops->send(channel, message);
+}
+
+/* False: a message of so many bytes to `peer` would take a slower way now than it can take as soon
+ * as the peer has received others. Who can wait sends it then; channel_send() waits for nothing. */
+static inline bool channel_has_room(struct channel *channel, int peer, uint32_t bytes)
+{
+    return !channel->ops->has_room || channel->ops->has_room(channel, peer, bytes);
 }
 
 /* Gives the next message that has arrived, or sets *message to NULL. Errors: MPI: a message to

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "base/streams.h"
 #include "control/bootstrap.h"
 #include "control/join.h"
@@ -171,8 +172,9 @@ omprma_status_t world_join(struct world *world, enum world_role role, bool star)
 
     streams_hold(); /* else they become connections of the library */
     memset(world, 0, sizeof(*world));
+    world->transport = &transport_mpi;
     world->component = "none";
-    status = transport_start(world);
+    status = world->transport->start(world);
     if (status == OMPRMA_OK)
         status = join_agree(world, role, star);
     return status == OMPRMA_OK ? check_threads(world, role) : status;
@@ -269,7 +271,7 @@ omprma_status_t world_open(struct world *world, struct world_peer *mine, struct 
         return error_set(OMPRMA_ERR_CLOSED, "the application could not start");
     if (status != OMPRMA_OK)
         return in_step(status, "start-up of communicators");
-    status = transport_connect(world);
+    status = world->transport->connect(world);
     if (status != OMPRMA_OK)
         return status;
     if (attach)
@@ -282,7 +284,7 @@ omprma_status_t world_open(struct world *world, struct world_peer *mine, struct 
                          "a worker could not start; its own message says why");
     if (status != OMPRMA_OK)
         return in_step(status, "start-up of the window");
-    status = transport_begin(world);
+    status = world->transport->begin(world);
     if (status != OMPRMA_OK)
         return status;
     if (all) {
@@ -297,6 +299,22 @@ omprma_status_t world_open(struct world *world, struct world_peer *mine, struct 
     }
     if (all)
         *all = peers;
-    transport_started(world);
+    world->transport->started(world);
     return OMPRMA_OK;
+}
+
+void world_leave(struct world *world)
+{
+    if (world->transport->leave(world) == OMPRMA_OK)
+        return;
+    log_write(LOG_ERROR, "%s", error_text());
+    fflush(NULL);
+    world_abort(world, EXIT_FAILURE);
+}
+
+void world_abort(struct world *world, int code)
+{
+    if (world->transport)
+        world->transport->abort(code);
+    _exit(code);
 }

@@ -83,8 +83,9 @@ struct world_properties {
 };
 
 struct world {
-    struct world_mpi *mpi; /* communicators and window */
-    bool has_window;       /* a dynamic one, locked for all */
+    const struct transport *transport; /* what it goes through, once world_join() was called */
+    struct world_mpi *mpi;             /* communicators and window */
+    bool has_window;                   /* a dynamic one, locked for all */
     struct bootstrap bootstrap;
     int rank, size, head;
     bool star;                    /* no two workers exchange a message: no window, no collectives */
@@ -112,8 +113,8 @@ enum world_role { WORLD_HEAD, WORLD_WORKER };
  * environment only. */
 bool world_launched(void);
 
-/* Leaves out what must not be used of this MPI, which changes the environment: before world_join(),
- * and before this side makes any thread. */
+/* Leaves out what must not be used of this MPI, and on workers what takes long and is of no use.
+ * That changes the environment: before world_join(), and before this side makes any thread. */
 void world_prepare(enum world_role role);
 
 /* Starts MPI where needed, finds the head and the worker's place among its host's workers. `star`:

@@ -213,6 +213,43 @@ TEST(what_others_append_while_one_waits)
     core_stop();
 }
 
+static int refusals; /* that are to come */
+
+static bool refuse_some(struct channel *channel, int peer, uint32_t bytes)
+{
+    (void)channel;
+    assert_int_equal(peer, 1);
+    assert_true(bytes > WIRE_HEADER_BYTES);
+    return refusals == 0 || --refusals == 0;
+}
+
+/* A message for which the channel has no room stays; who waits for it looks again until there is
+ * some, of which nobody tells. */
+TEST(what_finds_no_room_leaves_when_there_is_some)
+{
+    omprma_queue_t *queue;
+    omprma_addr_t there;
+    struct channel_ops ops;
+
+    core_start(&(struct core_options){0});
+    core_choose(0, 512, true);
+    queue = core_queue(0);
+    there = core_alloc(0, 16);
+    ops = *runtime_get()->channel->ops;
+    ops.has_room = refuse_some;
+    runtime_get()->channel->ops = &ops;
+    refusals = 1000;
+    append(queue, 0, there);
+    append(queue, 1, there);
+    assert_int_equal(make_progress(queue), 0);
+    alarm(LIMIT_S);
+    assert_ok(omprma_queue_synchronize(queue));
+    alarm(0);
+    assert_int_equal(refusals, 0);
+    assert_ok(omprma_queue_destroy(queue));
+    core_stop();
+}
+
 /* ---- callers that wait for room ---- */
 
 struct caller {

@@ -1,7 +1,7 @@
 /*
  * test_mpi_channel.c: in which order control messages are given out when MPI ends its receives in
- * another, and when some come through shared memory. MPI's functions stand here instead of the
- * library's. Nothing here starts MPI.
+ * another, also when the channel is wrapped and some come through shared memory. MPI's functions
+ * stand here instead of the library's. Nothing here starts MPI.
  */
 #include <mpi.h>
 #include <stdlib.h>
@@ -10,10 +10,11 @@
 #include "test.h"
 #include "control/mpi/channel.h"
 #include "control/mpi/world.h"
+#include "control/shm/channel.h"
 
 /* ---- MPI ---- */
 
-enum { RECEIVES = 1024, LOOKS = 64, ELEMENTS = 1024 /* of a FIFO */ };
+enum { RECEIVES = 1024, LOOKS = 160 /* one at all receives at least */, ELEMENTS = 1024 };
 
 /* Receives as they were posted. A request is the address of one. */
 static struct receive {
@@ -21,7 +22,7 @@ static struct receive {
     int source, bytes;
     bool over;
 } receives[RECEIVES];
-static int posted, matched, looked, sent_by_mpi;
+static int posted, matched;
 
 int MPI_Irecv(void *to, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
               MPI_Request *request)
@@ -40,7 +41,6 @@ int MPI_Isend(const void *from, int count, MPI_Datatype type, int rank, int tag,
     static struct receive gone = {.over = true};
 
     (void)from, (void)count, (void)type, (void)rank, (void)tag, (void)comm;
-    sent_by_mpi++;
     *request = (MPI_Request)(void *)&gone;
     return MPI_SUCCESS;
 }
@@ -49,7 +49,6 @@ int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
     const struct receive *receive = (const struct receive *)(void *)*request;
 
-    looked++;
     *flag = receive->over;
     if (!receive->over)
         return MPI_SUCCESS;
@@ -117,26 +116,16 @@ static void end(int number)
 
 /* ---- tests ---- */
 
-static struct channel *open_channel_of(bool target_is_passive)
-{
-    static struct world_mpi mpi;
-    const struct world world = {
-        .mpi = &mpi, .has_window = true, .size = 4, .can.target_is_passive = target_is_passive};
-    static struct doorbell *bell;
-    struct doorbell_address address;
-    struct channel *channel = NULL;
-
-    if (!bell)
-        assert_int_equal(doorbell_create(&bell, 0, &address), OMPRMA_OK);
-    memset(receives, 0, sizeof(receives));
-    posted = matched = looked = sent_by_mpi = 0;
-    assert_int_equal(mpi_channel_create(&world, bell, NULL, false, 0, &channel), OMPRMA_OK);
-    return channel;
-}
-
 static struct channel *open_channel(void)
 {
-    return open_channel_of(true);
+    static struct world_mpi mpi;
+    const struct world world = {.mpi = &mpi, .size = 4};
+    struct channel *channel = NULL;
+
+    memset(receives, 0, sizeof(receives));
+    posted = matched = 0;
+    assert_int_equal(mpi_channel_create(&world, &channel), OMPRMA_OK);
+    return channel;
 }
 
 /* What comes within some looks: its sender and serial, or nobody. */
@@ -234,24 +223,59 @@ TEST(any_order)
     channel_destroy(channel);
 }
 
+/* Before a sleep it is not enough to find one that is not due. */
+TEST(nothing_is_slept_over)
+{
+    struct channel *channel = open_channel();
+    struct channel_message *message;
+    int first, second;
+
+    begin(1, 1); /* long */
+    first = begin(2, 1);
+    second = begin(2, 2);
+    end(second);
+    end(first);
+    channel_look_everywhere(channel);
+    assert_int_equal(channel_receive(channel, &message), OMPRMA_OK);
+    assert_non_null(message);
+    assert_int_equal(message->peer, 2);
+    assert_int_equal(wire_serial(message->data, message->bytes), 1);
+    channel_drop(channel, message);
+    channel_destroy(channel);
+}
+
 /* ---- a peer with shared memory ---- */
 
-/* The other side of the memory shared with `peer`: what it puts in and what it finds. */
+/* The other side of the memory shared with `peer`: what it puts in. */
 struct beside {
     int peer;
     void *shared;
-    struct fifo_end in, out;
+    struct fifo_end in;
 };
+
+static struct channel *open_wrapped(void)
+{
+    static struct doorbell *bell, *none[4];
+    struct doorbell_address address;
+    struct channel *channel = NULL;
+
+    if (!bell)
+        assert_int_equal(doorbell_create(&bell, 0, &address), OMPRMA_OK);
+    assert_int_equal(
+        shm_channel_create(open_channel(),
+                           &(struct shm_options){.ranks = 4, .own = bell, .bells = none}, &channel),
+        OMPRMA_OK);
+    return channel;
+}
 
 static struct beside make_beside(struct channel *channel, int peer)
 {
-    struct beside beside = {.peer = peer, .shared = aligned_alloc(64, MPI_CHANNEL_SHARED_BYTES)};
+    struct beside beside = {.peer = peer, .shared = aligned_alloc(64, SHM_CHANNEL_BYTES)};
 
     assert_non_null(beside.shared);
-    memset(beside.shared, 0, MPI_CHANNEL_SHARED_BYTES);
+    memset(beside.shared, 0, SHM_CHANNEL_BYTES);
     beside.in.fifo = beside.shared;
-    beside.out.fifo = (struct fifo *)(void *)((char *)beside.shared + FIFO_BYTES);
-    mpi_channel_share(channel, peer, beside.shared, true);
+    shm_channel_share(channel, peer, beside.shared, true);
     assert_true(fifo_is_open(beside.in.fifo));
     return beside;
 }
@@ -272,47 +296,9 @@ static bool put_beside(struct beside *beside, uint32_t serial)
     return put_bytes_beside(beside, serial, 0);
 }
 
-static void send_bytes(struct channel *channel, int peer, uint32_t bytes)
-{
-    struct channel_message *message = channel_take(channel);
-
-    assert_non_null(message);
-    message->peer = peer;
-    message->bytes = bytes;
-    assert_int_equal(channel_send(channel, message), OMPRMA_OK);
-}
-
-TEST(what_is_short_goes_through_shared_memory)
-{
-    struct channel *channel = open_channel();
-    struct beside beside = make_beside(channel, 1);
-    uint32_t bytes, found = 0;
-
-    send_bytes(channel, 1, 64); /* nobody reads there yet */
-    assert_int_equal(sent_by_mpi, 1);
-    fifo_open(beside.out.fifo);
-    send_bytes(channel, 1, 64);
-    send_bytes(channel, 2, 64); /* shares nothing */
-    send_bytes(channel, 1, FIFO_MESSAGE_BYTES);
-    assert_int_equal(sent_by_mpi, 2);
-    send_bytes(channel, 1, FIFO_MESSAGE_BYTES + 1);
-    assert_int_equal(sent_by_mpi, 3);
-    for (int i = 0; sent_by_mpi == 3; i++) { /* until there is no room */
-        assert_true(i < 10000);
-        send_bytes(channel, 1, 64);
-    }
-    for (; fifo_peek(&beside.out, &bytes); found++)
-        fifo_pop(&beside.out);
-    assert_int_equal(found, 1024 - 35); /* elements; the longest message takes 36 */
-    send_bytes(channel, 1, 64);
-    assert_int_equal(sent_by_mpi, 4);
-    channel_destroy(channel);
-    free(beside.shared);
-}
-
 TEST(both_ways_keep_the_order)
 {
-    struct channel *channel = open_channel();
+    struct channel *channel = open_wrapped();
     struct beside beside = make_beside(channel, 1);
     int slow, second;
 
@@ -334,12 +320,31 @@ TEST(both_ways_keep_the_order)
     free(beside.shared);
 }
 
+/* Nor does it where the message before its own came by the other way. */
+TEST(nobody_waits_for_another_sender_by_both_ways)
+{
+    struct channel *channel = open_wrapped();
+    struct beside beside = make_beside(channel, 1);
+    int slow = begin(2, 1);
+
+    for (uint32_t serial = 1; serial <= 100; serial += 2) {
+        put_beside(&beside, serial);
+        end(begin(1, serial + 1));
+        expect(channel, 1, serial);
+        expect(channel, 1, serial + 1);
+    }
+    end(slow);
+    expect(channel, 2, 1);
+    channel_destroy(channel);
+    free(beside.shared);
+}
+
 /* Room for a few messages, of lengths at the edges of what an element and a message hold: what
  * finds none goes by MPI, and comes whenever it likes. */
 static void any_order_by_both_ways(uint32_t room)
 {
     static const uint32_t lengths[] = {64, 504, 1016, FIFO_MESSAGE_BYTES, 60000};
-    struct channel *channel = open_channel();
+    struct channel *channel = open_wrapped();
     struct beside beside = make_beside(channel, 1);
     uint32_t put = 0, got = 0, draw = room;
     int under_way[8], count = 0, shared = 0;
@@ -384,162 +389,9 @@ TEST(a_small_fifo_keeps_the_order)
     any_order_by_both_ways(110);
 }
 
-/* Transfers of others wait until this process calls MPI. */
-TEST(mpi_is_looked_at_for_ucx)
-{
-    struct channel *channel = open_channel_of(false);
-    struct beside beside = make_beside(channel, 1);
-
-    expect(channel, -1, 0);
-    put_beside(&beside, 1);
-    expect(channel, 1, 1);
-    looked = 0;
-    for (int i = 0; i < 4; i++)
-        expect(channel, -1, 0);
-    assert_in_range(looked, 4 * LOOKS / 5, 4 * LOOKS); /* each fifth */
-    channel_destroy(channel);
-    free(beside.shared);
-}
-
-/* Nothing may be slept over, and MPI must go on while messages come by the other way. */
-TEST(mpi_is_looked_at)
-{
-    struct channel *channel = open_channel();
-    struct beside beside = make_beside(channel, 1);
-    struct channel_message *message;
-
-    expect(channel, -1, 0);
-    assert_in_range(looked, LOOKS, 3 * LOOKS); /* nothing has come the other way: at each poll */
-    put_beside(&beside, 1);
-    expect(channel, 1, 1);
-    looked = 0;
-    for (int i = 0; i < 4; i++)
-        expect(channel, -1, 0);
-    /* Each 17th, each eighth of these at all receives: nothing has come by it for long. */
-    assert_in_range(looked, 4 * LOOKS / 17, 4 * LOOKS / 17 + 2 + 2 * 8);
-    for (int i = 0; i < 20; i++) {
-        int before = looked;
-
-        channel_prepare(channel, true);
-        assert_int_equal(channel_receive(channel, &message), OMPRMA_OK);
-        assert_in_range(looked, before + 8, before + 9); /* at all receives */
-        channel_prepare(channel, false);
-        before = looked;
-        channel_look_everywhere(channel);
-        assert_int_equal(channel_receive(channel, &message), OMPRMA_OK);
-        assert_in_range(looked, before + 8, before + 9);
-    }
-    looked = 0;
-    for (uint32_t serial = 2; serial <= 201; serial++) {
-        put_beside(&beside, serial);
-        expect(channel, 1, serial);
-    }
-    assert_true(looked >= 199);
-    channel_destroy(channel);
-    free(beside.shared);
-}
-
-/* A peer that always has something, by the one way or the other, keeps no other from being heard,
- * however the caller looks. */
-static void hear_both(bool everywhere)
-{
-    struct channel *channel = open_channel();
-    struct beside beside = make_beside(channel, 1);
-    uint32_t put = 0, got[3] = {0}, begun = 0;
-
-    for (int i = 0; i < 400; i++) {
-        struct channel_message *message;
-
-        put += put_beside(&beside, put + 1);
-        while (matched < posted && begun < 900 && matched < 900)
-            end(begin(2, ++begun));
-        if (everywhere)
-            channel_look_everywhere(channel);
-        assert_int_equal(channel_receive(channel, &message), OMPRMA_OK);
-        assert_non_null(message);
-        assert_int_equal(wire_serial(message->data, message->bytes), ++got[message->peer]);
-        channel_drop(channel, message);
-    }
-    assert_true(got[1] > 100 && got[2] > 100);
-    channel_destroy(channel);
-    free(beside.shared);
-}
-
-TEST(nobody_starves)
-{
-    hear_both(false);
-    hear_both(true);
-}
-
-/* Before a sleep it is not enough to find one that is not due. */
-TEST(nothing_is_slept_over)
-{
-    struct channel *channel = open_channel();
-    struct channel_message *message;
-    int first, second;
-
-    begin(1, 1); /* long */
-    first = begin(2, 1);
-    second = begin(2, 2);
-    end(second);
-    end(first);
-    channel_prepare(channel, true);
-    assert_int_equal(channel_receive(channel, &message), OMPRMA_OK);
-    assert_non_null(message);
-    assert_int_equal(message->peer, 2);
-    assert_int_equal(wire_serial(message->data, message->bytes), 1);
-    channel_drop(channel, message);
-    channel_destroy(channel);
-}
-
-/* Who sleeps is woken by either way. */
-TEST(peers_are_rung)
-{
-    static struct world_mpi mpi;
-    static const struct world world = {.mpi = &mpi, .size = 4};
-    struct doorbell_address address;
-    struct doorbell *own, *bells[4] = {NULL};
-    struct channel *channel = NULL;
-    struct beside beside;
-
-    memset(receives, 0, sizeof(receives));
-    posted = matched = sent_by_mpi = 0;
-    assert_int_equal(doorbell_create(&own, 0, &address), OMPRMA_OK);
-    assert_int_equal(doorbell_create(&bells[1], 0, &address), OMPRMA_OK);
-    assert_int_equal(mpi_channel_create(&world, own, bells, true, 0, &channel), OMPRMA_OK);
-    beside = make_beside(channel, 1);
-    for (int by_mpi = 1; by_mpi >= 0; by_mpi--) {
-        doorbell_prepare(bells[1]);
-        send_bytes(channel, 1, 64);
-        assert_int_equal(sent_by_mpi, 1);
-        assert_false(doorbell_is_asleep(bells[1]));
-        fifo_open(beside.out.fifo);
-    }
-    channel_destroy(channel);
-    doorbell_close(bells[1]);
-    doorbell_close(own);
-    free(beside.shared);
-}
-
-/* What no message of the peer can be is given out, for others to judge; nobody waits for ever. */
-TEST(damaged_messages)
-{
-    struct channel *channel = open_channel();
-    struct beside beside = make_beside(channel, 1);
-
-    put_beside(&beside, 0x7f000000);
-    expect(channel, 1, 0x7f000000);
-    end(begin(1, 0x3f000000));
-    put_beside(&beside, 2);
-    expect(channel, 1, 0x3f000000);
-    expect(channel, 1, 2);
-    channel_destroy(channel);
-    free(beside.shared);
-}
-
 TEST(any_order_of_both_ways)
 {
-    struct channel *channel = open_channel();
+    struct channel *channel = open_wrapped();
     struct beside beside[3];
     uint32_t begun[4] = {0}, got[4] = {0}, draw = 7;
     int under_way[8], count = 0, beside_count = 0;

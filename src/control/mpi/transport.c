@@ -1,16 +1,23 @@
 /*
- * transport.c: the ways of MPI as a transport. The only file here that knows the data paths,
- * because it hands them out.
+ * transport.c: MPI as a transport: start-up and end are in world.c, and each way has its file. The
+ * only file here that knows the data paths, because it hands them out.
  */
-#include "control/mpi/channel.h"
 #include "control/transport.h"
+
+#include "control/mpi/channel.h"
+#include "control/mpi/world.h"
 #include "rma/mpi.h"
 #include "twosided/mpi.h"
 
 const struct transport transport_mpi = {
+    .name = "MPI",
+    .start = mpi_start,
+    .connect = mpi_connect,
+    .begin = mpi_begin,
+    .started = mpi_started,
+    .leave = mpi_leave,
+    .abort = mpi_abort,
     .open_channel = mpi_channel_create,
-    .share = mpi_channel_share,
-    .shared_bytes = MPI_CHANNEL_SHARED_BYTES,
     .open_one_sided = rma_create,
     .open_two_sided = twosided_create,
 };

@@ -12,12 +12,10 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/log.h"
 #include "control/mpi/quick.h"
 #include "control/mpi/single_copy.h"
 #include "control/mpi/tags.h"
 #include "control/mpi/yield.h"
-#include "control/transport.h"
 
 omprma_status_t world_error(int code, const char *what)
 {
@@ -48,12 +46,17 @@ bool world_launched(void)
     return false;
 }
 
-/* One process says so: the application. Where MPI runs it is too late. */
+/* One process says so: the application, for which omprma-run has done what workers do here. Where
+ * MPI runs it is too late. */
 void world_prepare(enum world_role role)
 {
     char library[128];
     int running = 0;
 
+    if (role == WORLD_WORKER) {
+        quick_rank(&quick_own);
+        single_copy_rank(&quick_own);
+    }
     MPI_Initialized(&running);
     world_mpi_library(library, sizeof(library));
     if (!running && strncmp(library, "Open MPI", 8) == 0)
@@ -124,7 +127,7 @@ static omprma_status_t find_rank(struct world *world)
     return code == MPI_SUCCESS ? OMPRMA_OK : world_error(code, "size of the job");
 }
 
-omprma_status_t transport_start(struct world *world)
+omprma_status_t mpi_start(struct world *world)
 {
     int level = MPI_THREAD_SINGLE;
     omprma_status_t status;
@@ -243,7 +246,7 @@ void world_print_quirks(const struct world *world, const char *title, FILE *out)
     quirks_print(world->mpi->quirks, out);
 }
 
-omprma_status_t transport_connect(struct world *world)
+omprma_status_t mpi_connect(struct world *world)
 {
     int code = open_communicators(world);
 
@@ -256,7 +259,7 @@ omprma_status_t transport_connect(struct world *world)
     return OMPRMA_OK;
 }
 
-omprma_status_t transport_begin(struct world *world)
+omprma_status_t mpi_begin(struct world *world)
 {
     int code =
         world->has_window ? MPI_Win_lock_all(MPI_MODE_NOCHECK, world->mpi->window) : MPI_SUCCESS;
@@ -265,8 +268,10 @@ omprma_status_t transport_begin(struct world *world)
 }
 
 /* UCX waits inside its calls for peers to make progress, and those need the processor. */
-void transport_started(struct world *world)
+void mpi_started(struct world *world)
 {
+    if (world->rank != world->head)
+        quick_forget_hwloc();
     if (!world->started_mpi)
         return;
     mpi_yield_find(strcmp(world->component, "ucx") == 0);
@@ -299,30 +304,25 @@ static int free_all(struct world *world)
     return code;
 }
 
-void world_leave(struct world *world)
+omprma_status_t mpi_leave(struct world *world)
 {
     int code;
 
     mpi_yield_allow(true);
     code = free_all(world);
-    if (code != MPI_SUCCESS) {
-        world_error(code, "leaving MPI");
-        log_write(LOG_ERROR, "%s", error_text());
-        fflush(NULL);
-        world_abort(world, EXIT_FAILURE);
-    }
+    if (code != MPI_SUCCESS)
+        return world_error(code, "leaving MPI");
     free(world->mpi);
     world->mpi = NULL;
+    return OMPRMA_OK;
 }
 
-void world_abort(struct world *world, int code)
+void mpi_abort(int code)
 {
     int running = 0, ended = 0;
 
-    (void)world;
     MPI_Initialized(&running);
     MPI_Finalized(&ended);
     if (running && !ended)
         MPI_Abort(MPI_COMM_WORLD, code);
-    _exit(code);
 }

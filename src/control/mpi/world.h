@@ -17,4 +17,12 @@ struct world_mpi {
 /* Fails with the words of MPI: "<what>: <MPI's text>". */
 omprma_status_t world_error(int code, const char *what);
 
+/* Start-up and end, see control/transport.h. */
+omprma_status_t mpi_start(struct world *world);
+omprma_status_t mpi_connect(struct world *world);
+omprma_status_t mpi_begin(struct world *world);
+void mpi_started(struct world *world);
+omprma_status_t mpi_leave(struct world *world);
+void mpi_abort(int code);
+
 #endif

@@ -88,23 +88,25 @@ static void write_message(uint8_t *data, const uint8_t *message, uint32_t bytes)
     _mm_sfence(); /* such stores are ordered by nothing else, not by releasing */
 }
 
+bool fifo_has_room(struct fifo_end *writer, uint32_t bytes)
+{
+    uint32_t taken = elements_of(bytes) + writer->reserved;
+
+    if (writer->position - writer->emptied + taken > ELEMENTS)
+        writer->emptied = atomic_load_explicit(&writer->fifo->emptied, memory_order_acquire);
+    return writer->position - writer->emptied + taken <= ELEMENTS;
+}
+
 bool fifo_push(struct fifo_end *writer, const void *message, uint32_t bytes)
 {
-    struct fifo *fifo = writer->fifo;
-    struct element *element = element_at(fifo, writer->position);
-    uint32_t count = elements_of(bytes), taken = count + writer->reserved;
+    struct element *element = element_at(writer->fifo, writer->position);
 
-    if (bytes > FIFO_MESSAGE_BYTES)
+    if (bytes > FIFO_MESSAGE_BYTES || !fifo_has_room(writer, bytes))
         return false;
-    if (writer->position - writer->emptied + taken > ELEMENTS) {
-        writer->emptied = atomic_load_explicit(&fifo->emptied, memory_order_acquire);
-        if (writer->position - writer->emptied + taken > ELEMENTS)
-            return false;
-    }
     atomic_store_explicit(&element->bytes, bytes, memory_order_relaxed);
     write_message((uint8_t *)element + HEADER_BYTES, message, bytes);
     atomic_store_explicit(&element->number, writer->position + 1, memory_order_release);
-    writer->position += count;
+    writer->position += elements_of(bytes);
     return true;
 }
 

@@ -32,7 +32,10 @@ struct fifo_end {
 void fifo_open(struct fifo *fifo);
 bool fifo_is_open(const struct fifo *fifo);
 
-/* Puts a message of at most FIFO_MESSAGE_BYTES in. False if there is no room now. */
+/* Whether there is room for a message of at most FIFO_MESSAGE_BYTES now. */
+bool fifo_has_room(struct fifo_end *writer, uint32_t bytes);
+
+/* Puts one in. False if there is no room now, or if it is longer. */
 bool fifo_push(struct fifo_end *writer, const void *message, uint32_t bytes);
 
 /* The oldest message and its bytes, in the shared memory until fifo_pop(); NULL if there is none.

@@ -75,8 +75,6 @@ omprma_status_t peer_send(struct peer *peer, struct channel_message *message, bo
     /* A gap: what follows cannot be understood, and will not be answered. */
     if (status != OMPRMA_OK)
         peer_lose(peer, "%s: %s", peer_name(peer), error_text());
-    else if (peer->can_ring)
-        wakeups_add_bell(&peer->runtime->wakeups, peer->runtime->bells[peer->rank]);
     return status;
 }
 

@@ -81,6 +81,13 @@ static inline bool peer_may_send(const struct peer *peer)
     return peer->sent - peer->acked < peer->runtime->limits.window;
 }
 
+/* False: a message of so many bytes should wait until the worker has taken others out of the memory
+ * that it shares with this process. */
+static inline bool peer_has_room(const struct peer *peer, uint32_t bytes)
+{
+    return channel_has_room(peer->runtime->channel, peer->rank, bytes);
+}
+
 /* Gives the peer up: all its devices are lost, and their queues fail. */
 void peer_lose(struct peer *peer, const char *format, ...)
     __attribute__((cold, format(printf, 2, 3)));

@@ -6,8 +6,6 @@
 
 void wakeups_add_bell(struct wakeups *wakeups, struct doorbell *bell)
 {
-    if (!doorbell_is_asleep(bell))
-        return;
     if (wakeups->bell_count == WAKEUPS_BELLS) {
         doorbell_ring(bell);
         return;

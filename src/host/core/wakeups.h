@@ -32,7 +32,7 @@ struct wakeups {
     sem_t *background; /* of the thread in background.c; NULL: it is not to be woken */
 };
 
-/* The peer behind a bell, to whom a message was just sent, if it sleeps. NULL: it has none. */
+/* The peer behind a bell, which sleeps, and to whom a message was just sent. */
 void wakeups_add_bell(struct wakeups *wakeups, struct doorbell *bell);
 
 /* A thread of ours. It is on no other list. */

@@ -37,6 +37,7 @@
  *   queue_advance(), whoever has appended it.
  * - Too far ahead: a result is on its way, or message_may_leave() asks for one.
  * - A full window: each peer_send() of so many asks, at least one of a full window (limits.h).
+ * - Full shared memory: the worker takes messages out of it unasked; meanwhile one looks again.
  * - Transfers, tasks: they are moved on until they end, since their queue is attended to.
  * - A command, a write: whoever must follow it says queue_want().
  * - Another queue's end: issue_wait() says queue_push(), and order_await() brings it back.
@@ -155,6 +156,7 @@ static bool message_may_leave(const struct operation *command, bool *again)
     if (must_let_worker_catch_up(queue))
         return false;
     *again = !peer_may_send(queue->device->peer) ||
+             !peer_has_room(queue->device->peer, command->message->bytes) ||
              !attach_order_lets_leave(queue->device->peer, command);
     return !*again;
 }

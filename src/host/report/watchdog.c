@@ -208,6 +208,8 @@ static void explain_message(struct line *line, const struct operation *o)
     } else if (!peer_may_send(peer)) {
         add(line, "room in the worker's window: %u messages are not acknowledged",
             peer->sent - peer->acked);
+    } else if (!peer_has_room(peer, o->message->bytes)) {
+        add(line, "room in the memory that it shares with the worker");
     } else {
         add(line, "nothing that is known; %u messages of the queue are not executed",
             queue->unanswered);

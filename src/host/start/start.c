@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/guard.h"
+#include "control/shm/channel.h"
 #include "control/transport.h"
 #include "host/choice/adapt.h"
 #include "host/start/arrival.h"
@@ -102,24 +103,23 @@ static omprma_status_t make_bells(struct runtime *runtime, const struct world_pe
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for %d peers", runtime->world.size);
     for (int rank = 0; rank < runtime->world.size; rank++)
         if (rank != runtime->world.rank)
-            runtime->bells[rank] =
-                doorbell_open(&peers[rank].hello.bell, transport_mpi.shared_bytes);
+            runtime->bells[rank] = doorbell_open(&peers[rank].hello.bell, SHM_CHANNEL_BYTES);
     return OMPRMA_OK;
 }
 
-/* MPI waits for a worker inside one of its calls, with the lock held, so nobody can go on. */
+/* The transport waits for a worker inside a call, with the lock held, so nobody can go on. */
 static void end_stuck(void *data, int peer) __attribute__((noreturn));
 static void end_stuck(void *data, int peer)
 {
     const struct runtime *runtime = data;
     const struct peer *silent = runtime->peers[peer];
 
-    log_write(
-        LOG_ERROR,
-        "%s (process %d) has not answered for %lld s, and MPI waits for it inside a one-sided "
-        "transfer, which cannot be called off; with --data two-sided the other devices could "
-        "go on; OMPRMA_TIMEOUT sets the limit",
-        peer_name(silent), silent->hello.bell.pid, (long long)runtime->config.timeout_s);
+    log_write(LOG_ERROR,
+              "%s (process %d) has not answered for %lld s, and %s waits for it inside a one-sided "
+              "transfer, which cannot be called off; with --data two-sided the other devices could "
+              "go on; OMPRMA_TIMEOUT sets the limit",
+              peer_name(silent), silent->hello.bell.pid, (long long)runtime->config.timeout_s,
+              runtime->world.transport->name);
     deadline_exit();
 }
 
@@ -135,16 +135,17 @@ static omprma_status_t make_one_sided(struct runtime *runtime)
 
     if (limit_ns && may_wait)
         status = guard_create(limit_ns, end_stuck, runtime, &runtime->guard);
-    return status == OMPRMA_OK ? transport_mpi.open_one_sided(&runtime->world, runtime->bells,
-                                                              runtime->guard, &runtime->one_sided)
-                               : status;
+    if (status != OMPRMA_OK)
+        return status;
+    return runtime->world.transport->open_one_sided(&runtime->world, runtime->bells, runtime->guard,
+                                                    &runtime->one_sided);
 }
 
 static omprma_status_t choose_paths(struct runtime *runtime)
 {
     struct world *world = &runtime->world;
     bool window = world->has_window, news;
-    omprma_status_t status = transport_mpi.open_two_sided(world, &runtime->two_sided);
+    omprma_status_t status = world->transport->open_two_sided(world, &runtime->two_sided);
 
     if (status == OMPRMA_OK && window)
         status = make_one_sided(runtime);
@@ -180,11 +181,11 @@ static void share_memory(struct runtime *runtime)
         if (!peer || !peer->is_near || runtime->config.control == CONTROL_MPI)
             continue;
         peer->shares = true;
-        transport_mpi.share(runtime->channel, rank, doorbell_shared(runtime->bells[rank]), false);
+        shm_channel_share(runtime->channel, rank, doorbell_shared(runtime->bells[rank]), false);
         sharers++;
     }
-    log_write(LOG_CHOICE, "control messages: through shared memory to %d workers, by MPI to %d",
-              sharers, runtime->world.size - 1 - sharers);
+    log_write(LOG_CHOICE, "control messages: through shared memory to %d workers, by %s to %d",
+              sharers, runtime->world.transport->name, runtime->world.size - 1 - sharers);
 }
 
 static bool all_have_bells(const struct runtime *runtime)
@@ -193,6 +194,30 @@ static bool all_have_bells(const struct runtime *runtime)
         if (rank != runtime->world.rank && !runtime->bells[rank])
             return false;
     return true;
+}
+
+/* Workers are rung when the lock is released. */
+static void ring_later(void *wakeups, struct doorbell *bell)
+{
+    wakeups_add_bell(wakeups, bell);
+}
+
+static omprma_status_t open_channel(struct runtime *runtime)
+{
+    const struct world *world = &runtime->world;
+    const struct shm_options options = {
+        .ranks = world->size,
+        .own = runtime->bell,
+        .bells = runtime->bells,
+        .ring = ring_later,
+        .data = &runtime->wakeups,
+        .longest_ns = all_have_bells(runtime) ? INT64_MAX : FAR_NAP_NS,
+        .is_awaited = !world_is_passive(world),
+    };
+    struct channel *inner;
+    omprma_status_t status = world->transport->open_channel(world, &inner);
+
+    return status == OMPRMA_OK ? shm_channel_create(inner, &options, &runtime->channel) : status;
 }
 
 static omprma_status_t connect_workers(struct runtime *runtime)
@@ -223,8 +248,7 @@ static omprma_status_t connect_workers(struct runtime *runtime)
     if (status == OMPRMA_OK)
         status = make_bells(runtime, peers);
     if (status == OMPRMA_OK)
-        status = transport_mpi.open_channel(world, runtime->bell, NULL, all_have_bells(runtime),
-                                            FAR_NAP_NS, &runtime->channel);
+        status = open_channel(runtime);
     if (runtime->config.on_loss == ON_LOSS_CONTINUE)
         sigpipe_spare(runtime);
     if (status == OMPRMA_OK)
@@ -414,8 +438,10 @@ static const char *advice(const struct config *config)
 static void leave(struct runtime *runtime)
 {
     struct deadline deadline;
+    char step[64];
 
-    deadline_begin(&deadline, "the end", advice(&runtime->config), "leaving MPI",
+    snprintf(step, sizeof(step), "leaving %s", runtime->world.transport->name);
+    deadline_begin(&deadline, "the end", advice(&runtime->config), step,
                    runtime->config.timeout_s * second_ns);
     free_runtime(runtime); /* receives are taken back */
     world_leave(&runtime->world);
