@@ -341,6 +341,16 @@ OMPRMA_API omprma_status_t omprma_launch(omprma_queue_t *queue, omprma_addr_t ke
 #define OMPRMA_LAUNCH_ARGUMENTS 4096
 
 /*
+ * Calls a kernel as omprma_launch() does, but one with one parameter, `void **context`: context[i]
+ * points to a copy of argument i, which is the kernel's own. Kernels of clang 23 for native devices
+ * have this form.
+ * Blocks: when full. Errors: as omprma_launch(); the queue fails with UNSUPPORTED on GPUs.
+ */
+OMPRMA_API omprma_status_t omprma_launch_context(omprma_queue_t *queue, omprma_addr_t kernel,
+                                                 const omprma_geometry_t *geometry,
+                                                 const uint64_t *arguments, size_t count);
+
+/*
  * Calls a kernel as omprma_launch() does, with its parameters as it has them in memory, with the
  * gaps between them.
  * Blocks: when full. Errors: as omprma_launch(); ARGUMENT for more than 8 OMPRMA_LAUNCH_ARGUMENTS
@@ -364,6 +374,7 @@ typedef struct omprma_region {
     size_t back_bytes;
     const omprma_part_t *parts;
     size_t part_count;
+    bool context; /* the kernel is called as by omprma_launch_context() */
 } omprma_region_t;
 
 /*

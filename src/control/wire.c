@@ -335,15 +335,18 @@ omprma_status_t wire_open_launch(const struct wire_record *record, struct wire_l
     uint32_t words = record->tail_bytes / 8,
              skip = record->flags & WIRE_GEOMETRY ? WIRE_GEOMETRY_WORDS : 0;
 
-    bool packed = record->flags & WIRE_PACKED;
+    bool packed = record->flags & WIRE_PACKED, context = record->flags & WIRE_CONTEXT;
     const uint64_t *at = record->tail;
 
+    if (packed && context)
+        return error_set(OMPRMA_ERR_PROTOCOL, "a launch with parameters of two forms");
     if (words < skip + packed)
         return error_set(OMPRMA_ERR_PROTOCOL, "a launch of %u words lacks its geometry", words);
     *launch = (struct wire_launch){
         .arguments = at + skip + packed,
         .count = words - skip - packed,
         .packed = packed,
+        .context = context,
     };
     if (skip)
         memcpy(&launch->geometry, at, sizeof(launch->geometry));
@@ -369,7 +372,7 @@ omprma_status_t wire_open_region(const struct wire_record *record, struct wire_r
     region->back_bytes = wire_region_brings(record);
     region->launch = *record;
     region->launch.code = WIRE_LAUNCH;
-    region->launch.flags = record->flags & (WIRE_REPLY | WIRE_GEOMETRY);
+    region->launch.flags = record->flags & (WIRE_REPLY | WIRE_GEOMETRY | WIRE_CONTEXT);
     region->launch.tail_bytes = launch;
     return OMPRMA_OK;
 }

@@ -14,7 +14,7 @@
 
 enum {
     WIRE_MAGIC = 0x4d52,
-    WIRE_VERSION = 11,
+    WIRE_VERSION = 12,
     WIRE_MESSAGE_BYTES = 64 << 10, /* largest message */
     WIRE_ARENAS_MOST = 64,         /* of a device at a time: what the application can hold */
     WIRE_HEADER_BYTES = 16,
@@ -29,8 +29,8 @@ enum wire_code {
     /* commands, application to worker */
     WIRE_WRITE = 1, /* store the tail: address | tail: data */
     WIRE_READ,      /* send memory back: address, bytes */
-    WIRE_LAUNCH,    /* call a kernel: entry | tail: 64-bit arguments, see WIRE_GEOMETRY and
-                     * WIRE_PACKED */
+    WIRE_LAUNCH,    /* call a kernel: entry | tail: 64-bit arguments, see WIRE_GEOMETRY, WIRE_PACKED
+                     * and WIRE_CONTEXT */
     WIRE_RECV,      /* take data of the two-sided path: address, bytes, tag, peer */
     WIRE_SEND,      /* give data to the two-sided path: address, bytes, tag, peer */
     WIRE_PUT,       /* put to a peer's window: local address, remote address, bytes, peer */
@@ -82,7 +82,8 @@ enum wire_flag {
     WIRE_PACKED = 8,   /* launch: a word with their bytes, then parameters as the kernel has them */
     WIRE_MODULE = 16,  /* load: as a module of its own; result: the module */
     WIRE_STAGED = 32,  /* recv, send, put: the (local) address is one of the staging memory */
-    WIRE_SPIN = 64     /* awake: nor yield */
+    WIRE_SPIN = 64,    /* awake: nor yield */
+    WIRE_CONTEXT = 128 /* launch: the kernel takes an array of where the arguments are */
 };
 
 enum { WIRE_GEOMETRY_WORDS = 4 };
@@ -168,6 +169,7 @@ struct wire_launch {
     omprma_geometry_t geometry; /* all 0: left to the device */
     const uint64_t *arguments;  /* in the record */
     uint32_t count;
+    bool context;          /* the kernel takes them by omprma_launch_context() */
     bool packed;           /* they are no words but parameters as the kernel has them, */
     uint32_t packed_bytes; /* so many bytes */
 };

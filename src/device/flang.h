@@ -1,6 +1,6 @@
-/* flang.h: the functions that flang 22 calls in the device code that it makes for x86-64. They are
- * those of LLVM's device runtime for GPUs, which LLVM does not have for x86-64; all others that it
- * calls are libomp's. On a GPU a region runs as many teams of many threads from its first
+/* flang.h: the functions that flang 22 and 23 call in the device code that it makes for x86-64.
+ * They are those of LLVM's device runtime for GPUs, which LLVM does not have for x86-64; all others
+ * that it calls are libomp's. On a GPU a region runs as many teams of many threads from its first
  * instruction on. Here one thread enters it, which is the initial thread of its only team, and
  * parallel regions fork threads by libomp.
  *
@@ -13,7 +13,8 @@
 
 #include "device/libomp.h"
 
-/* What the compiler knows of a region. Bounds are 0 or -1 where it knows none. */
+/* What the compiler knows of a region. Bounds are 0 or -1 where it knows none. flang 23 has nothing
+ * of reductions, so what follows lies elsewhere. */
 struct kernel_environment {
     uint8_t generic_state_machine;
     uint8_t nested_parallelism;
@@ -71,5 +72,10 @@ void __kmpc_ordered(struct ident *where, int32_t thread);
 void __kmpc_end_ordered(struct ident *where, int32_t thread);
 int omp_is_initial_device(void);
 int omp_is_initial_device_(void);
+
+/* Memory for variables of a region, since flang 23. */
+void *__kmpc_alloc_shared(uint64_t bytes);
+void __kmpc_free_shared(void *memory, uint64_t bytes);
+void __kmpc_get_shared_variables(void ***variables);
 
 #endif

@@ -35,7 +35,7 @@ enum requires_clauses {
 
 /* How a kernel is to be launched. Clang 15's ends after trip_count. */
 struct kernel_arguments {
-    uint32_t version; /* 1: clang 15, 2: 16 and 17, 3: since 18, kernels take one more pointer */
+    uint32_t version; /* 1: clang 15, 2: 16 and 17, 3: 18 to 22, 5: since 23; 4 was in no release */
     uint32_t count;
     void **bases, **begins;
     int64_t *sizes, *types;

@@ -1,5 +1,5 @@
 /*
- * abi.h: what programs compiled by clang 14 to 22 hand to the OpenMP runtime for devices. The
+ * abi.h: what programs compiled by clang 14 to 23 hand to the OpenMP runtime for devices. The
  * layouts are checked when this compiles; they hold for 64-bit machines only. Knows nothing of
  * omprma.
  */
@@ -81,7 +81,9 @@ struct dimension {
 
 /* Of struct kernel_arguments (face/offload.h). */
 enum { ARGUMENTS_NOWAIT = 1 }; /* a flag */
-enum { ARGUMENTS_VERSION_FLAGS = 2, ARGUMENTS_VERSION_DYN_PTR = 3, ARGUMENTS_VERSION_NEWEST = 3 };
+/* Their versions: since FLAGS they hold what the call itself holds, too; with DYN_PTR kernels take
+ * one more pointer, the first; since CONTEXT it is the last one, and kernels take an array. */
+enum { ARGUMENTS_VERSION_FLAGS = 2, ARGUMENTS_VERSION_DYN_PTR = 3, ARGUMENTS_VERSION_CONTEXT = 5 };
 
 /* ---- interop constructs, what other compilers than clang pass ---- */
 

@@ -52,7 +52,7 @@ bool maps_are_damaged(const struct work *work, const struct maps *maps)
         return !report(work->where, work->device,
                        "the program passes an impossible %s for map %d, \"%.*s\" (size %lld at "
                        "%p, type 0x%llx): a pointer or a length in its clause is wrong, its memory "
-                       "was overwritten, or another compiler made it than clang 14 to 22",
+                       "was overwritten, or another compiler made it than clang 14 to 23",
                        damage, i, name.length, name.text, (long long)maps->sizes[i],
                        maps->begins[i], (unsigned long long)maps->types[i]);
     }

@@ -27,6 +27,7 @@ struct known_kernel {
     unsigned long changes; /* of the registry until then */
     omprma_addr_t kernel;  /* 0: there is none, or nothing was looked up */
     const char *name;
+    bool as_on_gpus;               /* see struct entry */
     const struct location *caller; /* whose it is alone; NULL: everybody's */
 };
 

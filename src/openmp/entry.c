@@ -1,5 +1,5 @@
 /*
- * entry.c: what compiled programs call, clang 15 to 22. No logic here: see construct.h, registry.h.
+ * entry.c: what compiled programs call, clang 15 to 23. No logic here: see construct.h, registry.h.
  */
 #include "openmp/begin.h"
 #include "openmp/construct.h"
@@ -34,8 +34,20 @@ void __tgt_init_all_rtls(void)
     devices_start();
 }
 
-/* Newer arguments hold what the call itself holds, too. What is left to the device is 0 or, of a
- * region without teams, -1. */
+static bool version_is_known(uint32_t version)
+{
+    return (version >= 1 && version <= ARGUMENTS_VERSION_DYN_PTR) ||
+           version == ARGUMENTS_VERSION_CONTEXT;
+}
+
+static enum region_form form_of(uint32_t version)
+{
+    if (version == ARGUMENTS_VERSION_CONTEXT)
+        return FORM_CONTEXT;
+    return version == ARGUMENTS_VERSION_DYN_PTR ? FORM_LEADING : FORM_PLAIN;
+}
+
+/* What is left to the device is 0 or, of a region without teams, -1. */
 static int region_run(struct location *where, int64_t device, int32_t teams, int32_t threads,
                       void *host_id, const struct kernel_arguments *arguments, bool nowait)
 {
@@ -50,13 +62,13 @@ static int region_run(struct location *where, int64_t device, int32_t teams, int
         .call = {.host_id = host_id,
                  .teams = newer ? (int32_t)arguments->teams[0] : teams,
                  .threads = newer ? (int32_t)arguments->thread_limit[0] : threads,
-                 .leading = arguments->version >= ARGUMENTS_VERSION_DYN_PTR}};
-    if (arguments->version <= ARGUMENTS_VERSION_NEWEST)
+                 .form = form_of(arguments->version)}};
+    if (version_is_known(arguments->version))
         return construct_run(&construct);
     report(where, NULL,
-           "the program was made by a newer clang (version %u of the arguments of target regions, "
-           "at most %d is known); take clang 22 or older, or a newer omprma",
-           arguments->version, ARGUMENTS_VERSION_NEWEST);
+           "the compiler passes version %u of the arguments of target regions, and omprma knows 1 "
+           "to 3 and 5: compile the program again with clang 14 to 23, or take a newer omprma",
+           arguments->version);
     return outcome(false, where, NULL);
 }
 

@@ -1,5 +1,5 @@
 /*
- * exports.h: all functions that programs and libomp call by name, of clang 14 to 22. They are the
+ * exports.h: all functions that programs and libomp call by name, of clang 14 to 23. They are the
  * only symbols that the library exports, with the version VERS1.0, or libomp's or glibc's. OpenMP's
  * specification says what the omp_* functions do; types are written out, because omp.h differs
  * between versions.

@@ -8,6 +8,7 @@
 
 #include <elf.h>
 #include <link.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,6 +53,18 @@ static bool image_take_entry(const struct entry *entry, void *context)
     }
     image->entries[image->count++] = *entry;
     return true;
+}
+
+/* flang makes kernels for CPUs as it makes those for GPUs, each with an object of this name. */
+static void image_note_flang(struct image *image)
+{
+    char name[1024];
+    for (size_t i = 0; i < image->count && image->by.flang; i++) {
+        struct entry *entry = &image->entries[i];
+        int length = snprintf(name, sizeof(name), "%s_kernel_environment", entry->name);
+        entry->as_on_gpus = entry->bytes == 0 && length < (int)sizeof(name) &&
+                            elf_has_symbol(image->start, image->bytes, name);
+    }
 }
 
 static void range_take(const struct dl_phdr_info *info, uintptr_t *low, uintptr_t *high)
@@ -107,12 +120,14 @@ struct image *image_make(const struct abi_library *library, const struct abi_ima
     image->start = start;
     image->bytes = bytes;
     image->copy = copy;
+    image->by = elf_compilers(start, bytes);
     dl_iterate_phdr(image_find_object, image);
     if (!entries_each(registered->entries_begin, registered->entries_end, image_take_entry,
                       image)) {
         image_free(image);
         return NULL;
     }
+    image_note_flang(image);
     return image;
 }
 

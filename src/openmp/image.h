@@ -17,6 +17,7 @@ struct image {
     uint64_t copy; /* more than 0: devices may hold the same bytes of a library that has gone */
     unsigned long order; /* more than that of images that came before */
     uintptr_t low, high; /* the program or shared object that it came with */
+    struct compilers by;
     struct entry *entries;
     size_t count;
     omprma_addr_t *

@@ -171,7 +171,7 @@ void __tgt_target_sync(struct location *where, int32_t thread, void *task, void 
     (void)where, (void)thread, (void)task, (void)event;
 }
 
-/* ---- constructs of clang 14 to 22 ---- */
+/* ---- constructs of clang 14 to 23 ---- */
 
 void __tgt_interop_init(struct location *where, int32_t thread, struct interop **interop,
                         int32_t type, int32_t device, int32_t count, void *dependences,

@@ -36,7 +36,12 @@ static void info_kernel(const struct device *device, const struct region_call *c
 
 bool region_find(struct device *device, struct region_call *call, const struct location *where)
 {
-    return registry_kernel(device, call->host_id, where, &call->kernel, &call->name);
+    bool as_on_gpus;
+    if (!registry_kernel(device, call->host_id, where, &call->kernel, &call->name, &as_on_gpus))
+        return false;
+    if (call->form == FORM_CONTEXT && as_on_gpus)
+        call->form = FORM_TRAILING;
+    return true;
 }
 
 /* A thread limit of a region without teams. clang's code tells libomp of it before the call, and
@@ -56,23 +61,30 @@ void launch_clear_made(struct launch *launch)
     arguments_clear(&launch->arguments);
 }
 
+static void limit_threads(const struct region_call *call, struct arguments *arguments)
+{
+    size_t at = call->form == FORM_LEADING ? 0 : arguments->count - 1;
+    if (call->form != FORM_PLAIN && at < arguments->count)
+        arguments->words[at] = launch_word((uint32_t)call->threads);
+}
+
 /* Between the region's maps and what comes back. The core looks at what arguments stand for when it
  * launches, which is when the first of that leaves, or all together. */
 static bool region_launch(struct work *work, const struct region_call *call,
                           const struct maps *maps, struct launch *launch)
 {
     struct arguments *arguments = &launch->arguments;
-    if (!arguments_build(work, maps, call->leading, arguments))
+    if (!arguments_build(work, maps, call->form == FORM_LEADING, arguments))
         return false;
-    if (call->leading > 0)
-        arguments->words[0] = launch_word((uint32_t)call->threads);
+    limit_threads(call, arguments);
     if (!work->lost && info_wants(INFO_KERNEL))
         info_kernel(work->device, call);
     launch->geometry = (omprma_geometry_t){.threads = {region_limit(call)}};
     launch->region = (omprma_region_t){.kernel = call->kernel,
                                        .geometry = &launch->geometry,
                                        .arguments = arguments->words,
-                                       .count = arguments->count};
+                                       .count = arguments->count,
+                                       .context = call->form == FORM_CONTEXT};
     if (arguments->begins)
         omprma_check_begins(arguments->begins, arguments->names, arguments->count);
     work_launch_between(work, &launch->region);

@@ -29,7 +29,8 @@ static struct registry {
     atomic_ulong generation; /* counts changes */
     atomic_ulong removed;    /* counts libraries that have gone */
     atomic_llong requires;
-    atomic_bool foreign; /* a library had only images for other machines */
+    atomic_int oldest_clang, newest_clang; /* see registry_compilers() */
+    atomic_bool foreign;                   /* a library had only images for other machines */
 } registry = {.lock = PTHREAD_RWLOCK_INITIALIZER};
 
 /* Several libraries may have regions of one name, for example of a file that was compiled twice.
@@ -57,14 +58,15 @@ static size_t entry_read(const char *at, size_t room, struct entry *entry, bool 
     if (room >= sizeof(*old) && new->zero == 0 && new->version == 1) {
         if (room < sizeof(*new))
             return 0;
-        *entry =
-            (struct entry){new->address, new->name, new->bytes, new->flags, (int64_t) new->data};
+        *entry = (struct entry){new->address, new->name,           new->bytes,
+                                new->flags,   (int64_t) new->data, false};
         *ours = new->kind == ENTRY_KIND_OPENMP;
         return sizeof(*new);
     }
     if (room < sizeof(*old))
         return 0;
-    *entry = (struct entry){old->address, old->name, old->bytes, (uint32_t)old->flags, old->data};
+    *entry =
+        (struct entry){old->address, old->name, old->bytes, (uint32_t)old->flags, old->data, false};
     *ours = true;
     return sizeof(*old);
 }
@@ -140,6 +142,23 @@ static void regions_drop(struct image *image)
     }
 }
 
+static void compilers_note(struct compilers more)
+{
+    struct compilers all = registry_compilers();
+    if (more.newest == 0)
+        return;
+    compilers_add(&all, more.oldest);
+    compilers_add(&all, more.newest);
+    atomic_store(&registry.oldest_clang, all.oldest);
+    atomic_store(&registry.newest_clang, all.newest);
+}
+
+struct compilers registry_compilers(void)
+{
+    return (struct compilers){.oldest = atomic_load(&registry.oldest_clang),
+                              .newest = atomic_load(&registry.newest_clang)};
+}
+
 bool registry_add(const struct abi_library *library)
 {
     bool any = false;
@@ -157,6 +176,7 @@ bool registry_add(const struct abi_library *library)
             last = &(*last)->next;
         *last = image;
         regions_add(image);
+        compilers_note(image->by);
         atomic_fetch_add(&registry.generation, 1);
         pthread_rwlock_unlock(&registry.lock);
         any = true;
@@ -284,6 +304,7 @@ static bool kernel_find(const struct device *device, struct known_kernel *found,
     if (region) {
         found->kernel = region->image->addresses[device->number][region->index];
         found->name = region->image->entries[region->index].name;
+        found->as_on_gpus = region->image->entries[region->index].as_on_gpus;
     }
     found->caller = several ? caller : NULL;
     bool ended = !registry.images && atomic_load(&registry.removed) > 0;
@@ -321,7 +342,7 @@ static bool kernel_look_up(struct device *device, const void *host_id, const str
 }
 
 bool registry_kernel(struct device *device, const void *host_id, const struct location *where,
-                     omprma_addr_t *kernel, const char **name)
+                     omprma_addr_t *kernel, const char **name, bool *as_on_gpus)
 {
     const struct known_kernel *known = known_place(device, host_id);
     bool is_known = known->host_id == host_id && known->kernel &&
@@ -331,5 +352,6 @@ bool registry_kernel(struct device *device, const void *host_id, const struct lo
         return false;
     *kernel = known->kernel;
     *name = known->name;
+    *as_on_gpus = known->as_on_gpus;
     return true;
 }

@@ -14,6 +14,7 @@
 #include <omprma/omprma.h>
 
 #include "openmp/abi.h"
+#include "openmp/elf.h"
 #include "openmp/device.h"
 
 /* A kernel or a variable, whichever form it was registered in. */
@@ -23,6 +24,7 @@ struct entry {
     size_t bytes; /* 0: a kernel */
     uint32_t flags;
     int64_t data;
+    bool as_on_gpus; /* flang's kernel: it takes its arguments as parameters with any version */
 };
 
 /* Does any of its images concern us? */
@@ -40,10 +42,14 @@ void registry_require(int64_t clauses);
 /* Brings what is registered and new to the device. False: reported. */
 bool registry_prepare(struct device *device, const struct location *where);
 
-/* The kernel of a region on a device that is prepared, and its name. The caller holds the device's
- * lock, which is given up meanwhile unless the region was looked up before. False: reported. */
+/* The kernel of a region on a device that is prepared, its name and form. The caller holds the
+ * device's lock, which is given up meanwhile unless the region was looked up before. False:
+ * reported. */
 bool registry_kernel(struct device *device, const void *host_id, const struct location *where,
-                     omprma_addr_t *kernel, const char **name);
+                     omprma_addr_t *kernel, const char **name, bool *as_on_gpus);
+
+/* Which versions of clang made the images so far. */
+struct compilers registry_compilers(void);
 
 /* Calls for each entry of a table of entries of either form; `call` returns false to end it. */
 bool entries_each(const char *begin, const char *end,

@@ -1,5 +1,6 @@
 /* update.c: target update, see maps.h. */
 #include "openmp/maps.h"
+#include "openmp/registry.h"
 #include "openmp/report.h"
 
 static bool part_absent(struct work *work, const struct maps *maps, int i, const void *begin,
@@ -59,10 +60,33 @@ static bool part_walk(struct work *work, const struct maps *maps, int i, const s
     return true;
 }
 
-/* What an offset counts. A section with a step has it in its stride, but not in its offset; with
- * the innermost dimension the element's size tells them apart, with others nothing does. */
-static uint64_t offset_unit(const struct dimension *dimensions, int count, int level)
+/* Up to clang 22 an element is one time its size, and offsets count what their dimension has; since
+ * 23 it is so many bytes, and they count bytes. Of elements of one byte only the compiler's version
+ * tells. */
+enum offsets { OFFSETS_COUNT, OFFSETS_BYTES, OFFSETS_UNKNOWN };
+
+static enum offsets offsets_of(const struct dimension *dimensions, int count)
 {
+    enum { CLANG_BYTES = 23 };
+    const struct dimension *element = &dimensions[count - 1];
+    struct compilers by = registry_compilers();
+    bool matters = false;
+    for (int level = 0; level < count - 2; level++)
+        matters = matters || dimensions[level].offset > 0;
+    if (element->stride != 1 || (element->count == 1 && !matters))
+        return OFFSETS_COUNT;
+    if (element->count > 1 || by.oldest >= CLANG_BYTES)
+        return OFFSETS_BYTES;
+    return by.newest > 0 && by.newest < CLANG_BYTES ? OFFSETS_COUNT : OFFSETS_UNKNOWN;
+}
+
+/* A section with a step has it in its stride, but, where they count, not in its offset; with the
+ * innermost dimension the element's size tells them apart, with others nothing does. */
+static uint64_t offset_unit(const struct dimension *dimensions, int count, int level,
+                            enum offsets offsets)
+{
+    if (offsets == OFFSETS_BYTES)
+        return 1;
     return dimensions[level == count - 2 ? count - 1 : level].stride;
 }
 
@@ -77,14 +101,16 @@ static bool is_only_member(const struct maps *maps, int i)
 }
 
 /* Do the parts end where memory may be, and are they apart? What follows relies on it. */
-static bool dimensions_are_sound(const struct dimension *dimensions, int count)
+static bool dimensions_are_sound(const struct dimension *dimensions, int count,
+                                 enum offsets offsets)
 {
     uint64_t end = 0, reach, from;
     for (int level = 0; level < count; level++) {
         const struct dimension *each = &dimensions[level];
         if ((each->stride == 0 && each->count > 1) ||
             __builtin_mul_overflow(each->count, each->stride, &reach) ||
-            __builtin_mul_overflow(each->offset, offset_unit(dimensions, count, level), &from) ||
+            __builtin_mul_overflow(each->offset, offset_unit(dimensions, count, level, offsets),
+                                   &from) ||
             __builtin_add_overflow(end, reach, &end) || __builtin_add_overflow(end, from, &end) ||
             end > PTRDIFF_MAX >> 16)
             return false;
@@ -103,14 +129,22 @@ static bool item_update_parts(struct work *work, const struct maps *maps, int i)
                       "the compiler passes no dimensions of \"%.*s\"; update a contiguous part of "
                       "it, or compile with clang 22",
                       name.length, name.text);
-    if (!dimensions_are_sound(dimensions, count))
+    enum offsets offsets = offsets_of(dimensions, count);
+    if (offsets == OFFSETS_UNKNOWN)
+        return report(
+            work->where, work->device,
+            "the compiler does not tell where \"%.*s\" begins: clang 23 counts rows in "
+            "bytes, older ones do not; compile all of the program with one clang, without "
+            "-fno-ident",
+            name.length, name.text);
+    if (!dimensions_are_sound(dimensions, count, offsets))
         return report(work->where, work->device,
                       "the program passes impossible dimensions for \"%.*s\"", name.length,
                       name.text);
     if (is_only_member(maps, i))
         at = maps->begins[map_parent(maps->types[i])];
     for (int level = 0; level < count && !is_only_member(maps, i); level++)
-        at += dimensions[level].offset * offset_unit(dimensions, count, level);
+        at += dimensions[level].offset * offset_unit(dimensions, count, level, offsets);
     struct part part = part_of(dimensions, count);
     return part_walk(work, maps, i, &part, 0, at);
 }

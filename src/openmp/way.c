@@ -47,13 +47,26 @@ static bool is_descriptor(const void *begin, size_t bytes)
     return version == VERSION;
 }
 
-/* flang has the descriptor of s%a as a member of s, and then the pointer in it, which is its first
- * word and leads to the elements. */
+/* Up to flang 22 the next item is the pointer at the begin of this one. */
+static bool begins_with_pointer(const struct maps *maps, int i)
+{
+    return is_pointer_to_next(maps, i + 1) && maps->begins[i + 1] == maps->begins[i] &&
+           map_parent(maps->types[i + 1]) == map_parent(maps->types[i]);
+}
+
+/* Since flang 23 the elements are next, and then the pointer is attached to them. */
+static bool begins_with_attached(const struct maps *maps, int i)
+{
+    return i + 2 < maps->count && (maps->types[i + 2] & MAP_ATTACH) &&
+           maps->bases[i + 2] == maps->begins[i] && maps->begins[i + 2] == maps->begins[i + 1];
+}
+
+/* flang has the descriptor of s%a as a member of s; the pointer in it, which is its first word,
+ * leads to the elements. */
 bool maps_lie_around_way(const struct maps *maps, int i)
 {
-    return map_parent(maps->types[i]) >= 0 && is_pointer_to_next(maps, i + 1) &&
-           maps->begins[i + 1] == maps->begins[i] &&
-           map_parent(maps->types[i + 1]) == map_parent(maps->types[i]) &&
+    return map_parent(maps->types[i]) >= 0 &&
+           (begins_with_pointer(maps, i) || begins_with_attached(maps, i)) &&
            is_descriptor(maps->begins[i], maps_bytes(maps, i));
 }
 

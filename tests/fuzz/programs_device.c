@@ -285,7 +285,7 @@ omprma_status_t omprma_exchange(omprma_queue_t *queue, omprma_addr_t from, int t
     return move((void *)(uintptr_t)to, (void *)(uintptr_t)from, bytes, true, true);
 }
 
-/* Kernels compute nothing, but all of their words are read. */
+/* Kernels compute nothing, but all of their words are read, whatever their form. */
 omprma_status_t omprma_launch(omprma_queue_t *queue, omprma_addr_t kernel,
                               const omprma_geometry_t *geometry, const uint64_t *arguments,
                               size_t count)
@@ -300,4 +300,11 @@ omprma_status_t omprma_launch(omprma_queue_t *queue, omprma_addr_t kernel,
         sum |= arguments[i] >> 1;
     hold(sum >> 63 == 0);
     return OMPRMA_OK;
+}
+
+omprma_status_t omprma_launch_context(omprma_queue_t *queue, omprma_addr_t kernel,
+                                      const omprma_geometry_t *geometry, const uint64_t *arguments,
+                                      size_t count)
+{
+    return omprma_launch(queue, kernel, geometry, arguments, count);
 }

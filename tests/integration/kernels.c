@@ -12,6 +12,7 @@
 KERNEL void sum(uint64_t from, uint64_t bytes, uint64_t to);
 KERNEL void add(uint64_t at, uint64_t bytes, uint64_t value);
 KERNEL void put_value(uint64_t at, uint64_t bytes, uint64_t value);
+KERNEL void put_value_context(uint64_t **context);
 KERNEL void copy(uint64_t to, uint64_t from, uint64_t bytes);
 KERNEL void count(uint64_t at);
 KERNEL void nap(uint64_t us);
@@ -49,6 +50,11 @@ void add(uint64_t at, uint64_t bytes, uint64_t value)
 void put_value(uint64_t at, uint64_t bytes, uint64_t value)
 {
     memset((void *)at, (unsigned char)value, bytes);
+}
+
+void put_value_context(uint64_t **context)
+{
+    put_value(*context[0], *context[1], *context[2]);
 }
 
 void copy(uint64_t to, uint64_t from, uint64_t bytes)

@@ -53,6 +53,7 @@ static void run(const struct random_program *program, struct random_limits *limi
         if (!symbols[i].sum)
             symbols[i] = (struct random_symbols){
                 .fill = symbol_at(i, "put_value", 0),
+                .fill_context = symbol_at(i, "put_value_context", 0),
                 .add = symbol_at(i, "add", 0),
                 .copy = symbol_at(i, "copy", 0),
                 .sum = symbol_at(i, "sum", 0),

@@ -31,7 +31,7 @@ enum { PAGE = 4096, LINE = 64 };
 
 struct operation {
     struct operation *next;
-    enum { COPY, CALL, WAIT } what;
+    enum { COPY, CALL, CALL_CONTEXT, WAIT } what;
     void *to;
     const void *from;
     size_t bytes;
@@ -331,9 +331,9 @@ omprma_status_t omprma_exchange(omprma_queue_t *queue, omprma_addr_t from, int t
 /* For tests: the geometry of the last launch. */
 omprma_geometry_t local_omprma_geometry;
 
-omprma_status_t omprma_launch(omprma_queue_t *queue, omprma_addr_t kernel,
+static omprma_status_t launch(omprma_queue_t *queue, omprma_addr_t kernel,
                               const omprma_geometry_t *geometry, const uint64_t *arguments,
-                              size_t count)
+                              size_t count, int what)
 {
     pthread_mutex_lock(&lock);
     local_omprma_geometry = geometry ? *geometry : (omprma_geometry_t){0};
@@ -342,13 +342,36 @@ omprma_status_t omprma_launch(omprma_queue_t *queue, omprma_addr_t kernel,
         return fail(OMPRMA_ERR_ARGUMENT, "%zu arguments are too many", count);
     uint64_t *words = calloc(128, sizeof(*words));
     memcpy(words, arguments, count * sizeof(*words));
-    return append(queue, (struct operation){.what = CALL, .from = (void *)kernel, .owned = words});
+    return append(queue, (struct operation){.what = what, .from = (void *)kernel, .owned = words});
+}
+
+omprma_status_t omprma_launch(omprma_queue_t *queue, omprma_addr_t kernel,
+                              const omprma_geometry_t *geometry, const uint64_t *arguments,
+                              size_t count)
+{
+    return launch(queue, kernel, geometry, arguments, count, CALL);
+}
+
+omprma_status_t omprma_launch_context(omprma_queue_t *queue, omprma_addr_t kernel,
+                                      const omprma_geometry_t *geometry, const uint64_t *arguments,
+                                      size_t count)
+{
+    return launch(queue, kernel, geometry, arguments, count, CALL_CONTEXT);
 }
 
 #define W4(n) w[n], w[n + 1], w[n + 2], w[n + 3]
 #define W16(n) W4(n), W4(n + 4), W4(n + 8), W4(n + 12)
 
 static bool queue_step(omprma_queue_t *queue);
+
+static void call_context(const struct operation *operation)
+{
+    uint64_t *words = operation->owned;
+    void *context[128];
+    for (int i = 0; i < 128; i++)
+        context[i] = &words[i];
+    ((void (*)(void **))operation->from)(context);
+}
 
 static void operation_run(const struct operation *operation)
 {
@@ -362,6 +385,9 @@ static void operation_run(const struct operation *operation)
     case CALL:
         ((kernel_t *)operation->from)(W16(0), W16(16), W16(32), W16(48), W16(64), W16(80), W16(96),
                                       W16(112));
+        break;
+    case CALL_CONTEXT:
+        call_context(operation);
         break;
     case WAIT:
         while (operation->queue->done < operation->place) {

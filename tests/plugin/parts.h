@@ -28,8 +28,8 @@ omprma_status_t omprma_region(omprma_queue_t *queue, const omprma_region_t *regi
     if (region->bytes > 0)
         status = omprma_submit(queue, region->to, region->from, region->bytes);
     if (status == OMPRMA_OK)
-        status = omprma_launch(queue, region->kernel, region->geometry, region->arguments,
-                               region->count);
+        status = (region->context ? omprma_launch_context : omprma_launch)(
+            queue, region->kernel, region->geometry, region->arguments, region->count);
     if (status == OMPRMA_OK && region->back_bytes > 0)
         status = omprma_retrieve_parts(queue, region->back, region->back_bytes, region->parts,
                                        region->part_count);

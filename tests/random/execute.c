@@ -104,7 +104,7 @@ static omprma_addr_t at(const struct run *run, struct random_place place)
 struct call {
     omprma_addr_t kernel;
     omprma_geometry_t geometry; /* only if `shaped` */
-    bool shaped;
+    bool shaped, context;
     uint64_t arguments[3];
 };
 
@@ -123,10 +123,15 @@ static struct call make_call(omprma_addr_t kernel, uint64_t a, uint64_t b, uint6
 static struct call call_of(const struct run *run, const struct random_operation *o, int device)
 {
     const struct random_symbols *symbols = &run->limits->symbols[device];
+    bool context = symbols->fill_context && o->number % 2;
+    struct call call;
 
     switch (o->kind) {
     case RANDOM_FILL:
-        return make_call(symbols->fill, at(run, o->to), o->bytes, o->value);
+        call = make_call(context ? symbols->fill_context : symbols->fill, at(run, o->to), o->bytes,
+                         o->value);
+        call.context = context;
+        return call;
     case RANDOM_ADD:
         return make_call(symbols->add, at(run, o->to), o->bytes, o->value);
     case RANDOM_COPY:
@@ -140,8 +145,8 @@ static struct call call_of(const struct run *run, const struct random_operation 
 
 static omprma_status_t launch(omprma_queue_t *queue, const struct call *call)
 {
-    return omprma_launch(queue, call->kernel, call->shaped ? &call->geometry : NULL,
-                         call->arguments, 3);
+    return (call->context ? omprma_launch_context : omprma_launch)(
+        queue, call->kernel, call->shaped ? &call->geometry : NULL, call->arguments, 3);
 }
 
 enum { PARTS_MOST = 7 };
@@ -428,6 +433,7 @@ static int run_region(struct run *run, const struct random_step *step, int left,
     region.geometry = call.shaped ? &call.geometry : NULL;
     region.arguments = call.arguments;
     region.count = 3;
+    region.context = call.context;
     o = &(++step)->operation;
     if (step < end && o->kind == RANDOM_RETRIEVE && o->queue == first->queue &&
         o->thread == first->thread && o->number % 5) {

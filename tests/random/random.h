@@ -53,6 +53,7 @@ struct random_limits {
     omprma_addr_t hole; /* unmapped on every device, `most` bytes */
     struct random_symbols {
         omprma_addr_t fill, add, copy, sum, nap, global;
+        omprma_addr_t fill_context; /* for omprma_launch_context(); 0: there is none */
     } symbols[RANDOM_DEVICES];
 };
 

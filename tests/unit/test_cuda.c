@@ -142,6 +142,9 @@ TEST(launches_have_geometry_and_parameters)
     assert_ok(omprma_launch(queue, kernel, &large, &there, 1));
     assert_int_equal(omprma_queue_synchronize(queue), OMPRMA_ERR_ARGUMENT);
     assert_non_null(strstr(omprma_error(), "1025 x 1 x 1 threads: CUDA_ERROR_INVALID_VALUE (1)"));
+    assert_ok(omprma_launch_context(queue, kernel, NULL, &there, 1));
+    assert_int_equal(omprma_queue_synchronize(queue), OMPRMA_ERR_UNSUPPORTED);
+    assert_non_null(strstr(omprma_error(), "GPUs take each as a parameter"));
     assert_ok(omprma_launch(queue, kernel + 1, NULL, &there, 1));
     assert_int_equal(omprma_queue_synchronize(queue), OMPRMA_ERR_ADDRESS);
     assert_ok(omprma_queue_destroy(queue));

@@ -38,6 +38,25 @@ kernel(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f, s
 
 static uint64_t words[MOST];
 
+/* It changes them, which is for nobody else to see. */
+static void kernel_context(uint64_t **context)
+{
+    right = 0;
+    for (uint32_t i = 0; i < expected; i++)
+        right += (*context[i])++ == word(i);
+}
+
+static void check_context(uint32_t count)
+{
+    expected = count;
+    right = UINT32_MAX;
+    assert_int_equal(kernel_call_context((uint64_t)(uintptr_t)kernel_context, words, count),
+                     OMPRMA_OK);
+    assert_int_equal(right, count);
+    for (uint32_t i = 0; i < count; i++)
+        assert_int_equal(words[i], word(i));
+}
+
 static void check_count(uint32_t count)
 {
     expected = count;
@@ -54,6 +73,15 @@ static void passes_every_argument(void **state)
     for (uint32_t count = 128; count <= MOST; count *= 2)
         check_count(count);
     check_count(MOST);
+}
+
+static void passes_every_argument_in_an_array(void **state)
+{
+    (void)state;
+    for (uint32_t count = 0; count <= 64; count++)
+        check_context(count);
+    for (uint32_t count = 128; count <= MOST; count *= 2)
+        check_context(count);
 }
 
 static void does_not_allocate_again(void **state)
@@ -77,6 +105,9 @@ static void refuses_nonsense(void **state)
     assert_non_null(strstr(error_text(), "4097"));
     assert_int_equal(kernel_call(0, words, 1), OMPRMA_ERR_ARGUMENT);
     assert_int_equal(kernel_call(entry, NULL, 1), OMPRMA_ERR_ARGUMENT);
+    assert_int_equal(kernel_call_context(entry, words, MOST + 1), OMPRMA_ERR_ARGUMENT);
+    assert_int_equal(kernel_call_context(0, words, 1), OMPRMA_ERR_ARGUMENT);
+    assert_int_equal(kernel_call_context(entry, NULL, 1), OMPRMA_ERR_ARGUMENT);
     assert_int_equal(right, 77);
 }
 
@@ -109,6 +140,7 @@ int main(void)
         words[i] = word(i);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(passes_every_argument),
+        cmocka_unit_test(passes_every_argument_in_an_array),
         cmocka_unit_test(does_not_allocate_again),
         cmocka_unit_test(refuses_nonsense),
         cmocka_unit_test(is_thread_safe),

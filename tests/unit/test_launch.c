@@ -187,6 +187,46 @@ static omprma_region_t count_here(struct bench *bench, const omprma_part_t *part
                              .part_count = 1};
 }
 
+static void kernel_count_context(uint64_t **context)
+{
+    kernel_count((*context[0])++); /* the kernel's own copy */
+}
+
+/* As one command, as three, and as a call of its own; between kernels of the other form. */
+TEST(kernels_have_either_form)
+{
+    struct bench bench;
+    omprma_part_t part = {bench.back, 0, 8};
+    omprma_geometry_t geometry = {.threads = {2, 1, 1}};
+    omprma_region_t region;
+
+    bench_open(&bench, &(struct core_options){0});
+    for (int whole = 0; whole < 2; whole++) {
+        core_choose(0, whole ? BYTES : 0, whole);
+        region = count_here(&bench, &part);
+        region.kernel = KERNEL(kernel_count_context);
+        region.context = true;
+        commands_since(&bench);
+        assert_ok(omprma_region(bench.queue, &region));
+        assert_in_range(commands_since(&bench), whole ? 1 : 2, whole ? 1 : 4);
+        assert_ok(omprma_launch(bench.queue, KERNEL(kernel_count), NULL, region.arguments, 1));
+        for (int shaped = 0; shaped < 2; shaped++)
+            assert_ok(omprma_launch_context(bench.queue, region.kernel, shaped ? &geometry : NULL,
+                                            region.arguments, 1));
+        assert_ok(omprma_retrieve(bench.queue, bench.back + 1, bench.there, 8));
+        assert_ok(omprma_queue_synchronize(bench.queue));
+        assert_int_equal(bench.back[0], bench.out[0] + 1);
+        assert_int_equal(bench.back[1], bench.out[0] + 4);
+    }
+    assert_int_equal(omprma_launch_context(bench.queue, 0, NULL, NULL, 0), OMPRMA_ERR_ARGUMENT);
+    assert_int_equal(omprma_launch_context(bench.queue, region.kernel, NULL, NULL, 1),
+                     OMPRMA_ERR_ARGUMENT);
+    assert_int_equal(omprma_launch_context(bench.queue, region.kernel, NULL, bench.out,
+                                           OMPRMA_LAUNCH_ARGUMENTS + 1),
+                     OMPRMA_ERR_ARGUMENT);
+    bench_close(&bench);
+}
+
 /* What stands before the call with the error is done, nothing after it. */
 TEST(errors_are_those_of_the_calls)
 {

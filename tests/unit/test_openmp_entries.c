@@ -102,8 +102,9 @@ static bool missing_says(const char *wanted)
     close(ends[1]);
     omprma_addr_t kernel;
     const char *name;
+    bool as_on_gpus;
     pthread_mutex_lock(&device.lock);
-    bool found = registry_kernel(&device, wanted, NULL, &kernel, &name);
+    bool found = registry_kernel(&device, wanted, NULL, &kernel, &name, &as_on_gpus);
     pthread_mutex_unlock(&device.lock);
     dup2(before, STDERR_FILENO);
     close(before);

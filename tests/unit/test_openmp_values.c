@@ -334,10 +334,16 @@ TEST(test_members_delete)
 }
 
 /* flang's map(s%a), where s has more parts. A descriptor's first words are a pointer, the length of
- * an element and a version. */
-static struct list component_list(int64_t *s, int64_t type)
+ * an element and a version. Since flang 23 the pointer is attached. */
+static struct list component_list(int64_t *s, int64_t type, bool attaches)
 {
     struct list list = list_of(s + 1, 48, 0);
+    if (attaches) {
+        add(&list, s, s + 1, 48, type | member_of(0) | (type & MAP_TO ? MAP_ALWAYS : 0));
+        add(&list, s, elements, sizeof(elements), type);
+        add(&list, s + 1, elements, 48, MAP_ATTACH);
+        return list;
+    }
     add(&list, s, s + 1, 48, type | member_of(0) | (type & MAP_TO ? MAP_ALWAYS : 0));
     add(&list, s, s + 1, 8, type | member_of(0));
     add(&list, s + 1, elements, sizeof(elements), type | member_of(0) | MAP_PTR_AND_OBJ);
@@ -345,27 +351,33 @@ static struct list component_list(int64_t *s, int64_t type)
 }
 
 /* A delete of s%a leaves the rest of s, which comes back; s%a by itself leaves nothing behind. */
-TEST(test_component)
+static void check_component(bool attaches)
 {
     int64_t s[8] = {1, (intptr_t)elements, 8, 20240719};
     for (int times = 1; times < 3; times++) {
         assert_true(run(maps_enter, list_of(s, sizeof(s), MAP_TO)));
         for (int i = 0; i < times; i++)
-            assert_true(run(maps_enter, component_list(s, MAP_TO)));
+            assert_true(run(maps_enter, component_list(s, MAP_TO, attaches)));
         ((int64_t *)copy_of(s))[0] = 1 + times;
         assert_ptr_equal(((void **)copy_of(s))[1], copy_of(elements));
-        assert_true(run(maps_leave, component_list(s, MAP_DELETE)));
+        assert_true(run(maps_leave, component_list(s, MAP_DELETE, attaches)));
         assert_null(copy_of(elements));
         assert_true(run(maps_leave, list_of(s, sizeof(s), MAP_FROM)));
         assert_int_equal(s[0], 1 + times);
         assert_ptr_equal(((void **)s)[1], elements);
         assert_null(copy_of(s));
         for (int i = 0; i < times; i++)
-            assert_true(run(maps_enter, component_list(s, MAP_TO)));
-        assert_true(run(maps_leave, component_list(s, MAP_DELETE)));
+            assert_true(run(maps_enter, component_list(s, MAP_TO, attaches)));
+        assert_true(run(maps_leave, component_list(s, MAP_DELETE, attaches)));
         assert_null(copy_of(s + 1));
         assert_null(copy_of(elements));
     }
+}
+
+TEST(test_component)
+{
+    check_component(false);
+    check_component(true);
 }
 
 /* What clang makes of declare mapper(struct inner v) map(v.x, v.p[0:4]). */

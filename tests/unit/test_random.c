@@ -37,6 +37,11 @@ static void kernel_fill(uint64_t at, uint64_t bytes, uint64_t value)
     memset((void *)(uintptr_t)at, (int)(unsigned char)value, bytes);
 }
 
+static void kernel_fill_context(uint64_t **context)
+{
+    kernel_fill(*context[0], *context[1], *context[2]);
+}
+
 static void kernel_copy(uint64_t to, uint64_t from, uint64_t bytes)
 {
     memmove((void *)(uintptr_t)to, (const void *)(uintptr_t)from, bytes);
@@ -128,6 +133,7 @@ static void start(uint64_t seed, struct random_limits *limits)
     for (int i = 0; i < limits->devices; i++) {
         limits->symbols[i] = (struct random_symbols){
             .fill = KERNEL(kernel_fill),
+            .fill_context = KERNEL(kernel_fill_context),
             .add = KERNEL(kernel_add),
             .copy = KERNEL(kernel_copy),
             .sum = KERNEL(kernel_sum),

@@ -176,11 +176,28 @@ TEST(launches_carry_their_geometry)
     assert_int_equal(wire_open_launch(&record, &launch), OMPRMA_ERR_PROTOCOL);
 }
 
+TEST(launches_carry_their_form)
+{
+    const uint64_t words[] = {16, 90, 91};
+    struct wire_record record = {
+        .code = WIRE_LAUNCH, .flags = WIRE_CONTEXT, .tail = words, .tail_bytes = sizeof(words)};
+    struct wire_launch launch;
+
+    assert_int_equal(wire_open_launch(&record, &launch), OMPRMA_OK);
+    assert_true(launch.context && !launch.packed);
+    assert_int_equal(launch.count, 3);
+    record.flags = WIRE_PACKED;
+    assert_int_equal(wire_open_launch(&record, &launch), OMPRMA_OK);
+    assert_true(launch.packed && !launch.context);
+    record.flags = WIRE_PACKED | WIRE_CONTEXT;
+    assert_int_equal(wire_open_launch(&record, &launch), OMPRMA_ERR_PROTOCOL);
+}
+
 TEST(regions_are_three_commands)
 {
     const uint64_t tail[] = {2, 3, 4, 5, 90, 91, UINT64_C(0x0102030405060708)};
     struct wire_record record = {.code = WIRE_REGION,
-                                 .flags = WIRE_GEOMETRY | WIRE_REPLY,
+                                 .flags = WIRE_GEOMETRY | WIRE_REPLY | WIRE_CONTEXT,
                                  .device = 3,
                                  .queue = 4,
                                  .op = 5,
@@ -197,6 +214,7 @@ TEST(regions_are_three_commands)
     assert_int_equal(region.launch.code, WIRE_LAUNCH);
     assert_int_equal(region.launch.word[0], 7000);
     assert_int_equal(wire_open_launch(&region.launch, &launch), OMPRMA_OK);
+    assert_true(launch.context);
     assert_int_equal(launch.geometry.teams[0], 2);
     assert_int_equal(launch.count, 2);
     assert_int_equal(launch.arguments[1], 91);
@@ -388,7 +406,7 @@ static void assert_told(const char *format, ...)
 TEST(the_document_is_true)
 {
     static const char *const flags[] = {"REPLY",  "CRASHED", "GEOMETRY", "PACKED",
-                                        "MODULE", "STAGED",  "SPIN"};
+                                        "MODULE", "STAGED",  "SPIN",     "CONTEXT"};
     const char *source = getenv("SOURCE_DIR");
     char path[512];
     FILE *file;
@@ -404,7 +422,7 @@ TEST(the_document_is_true)
         assert_told("\n| %u | %s |", all_codes[i], wire_code_name(all_codes[i]));
     for (unsigned i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
         assert_told("bit %u, %s: ", i, flags[i]);
-    assert_int_equal(WIRE_SPIN, 1 << (sizeof(flags) / sizeof(flags[0]) - 1));
+    assert_int_equal(WIRE_CONTEXT, 1 << (sizeof(flags) / sizeof(flags[0]) - 1));
     assert_told("Role (%zu bytes) and answer (%zu bytes)", sizeof(struct join_role),
                 sizeof(struct join_answer));
     assert_told("Processors (%zu bytes) and place (%zu bytes)", sizeof(struct join_cpus),

@@ -199,6 +199,10 @@ static omprma_status_t check(const struct gpu_kernel *kernel, const struct wire_
     if (with->geometry.shared_bytes > UINT32_MAX)
         return error_set(OMPRMA_ERR_ARGUMENT, "launch of %s with %llu bytes of shared memory",
                          kernel->name, (unsigned long long)with->geometry.shared_bytes);
+    if (with->context)
+        return error_set(OMPRMA_ERR_UNSUPPORTED,
+                         "launch of %s with an array of arguments; GPUs take each as a parameter",
+                         kernel->name);
     if (!with->packed && with->count > OMPRMA_LAUNCH_ARGUMENTS)
         return error_set(OMPRMA_ERR_ARGUMENT,
                          "launch of %s with %u arguments; at most %d are possible", kernel->name,

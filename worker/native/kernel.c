@@ -56,18 +56,42 @@ static omprma_status_t call_ffi(uint64_t entry, const uint64_t *arguments, uint3
     return OMPRMA_OK;
 }
 
-omprma_status_t kernel_call(uint64_t entry, const uint64_t *arguments, uint32_t count)
+static omprma_status_t check(uint64_t entry, const uint64_t *arguments, uint32_t count)
 {
-    typedef uint64_t word;
-    const word *a = arguments;
-    uintptr_t f = (uintptr_t)entry;
-
     if (!entry || (count && !arguments))
         return error_set(OMPRMA_ERR_ARGUMENT, "launch of a kernel at address 0x%llx without %s",
                          (unsigned long long)entry, entry ? "its arguments" : "code");
     if (count > OMPRMA_LAUNCH_ARGUMENTS)
         return error_set(OMPRMA_ERR_ARGUMENT, "launch with %u arguments, at most %d are possible",
                          count, OMPRMA_LAUNCH_ARGUMENTS);
+    return OMPRMA_OK;
+}
+
+omprma_status_t kernel_call_context(uint64_t entry, const uint64_t *arguments, uint32_t count)
+{
+    omprma_status_t status = check(entry, arguments, count);
+    uint64_t words[OMPRMA_LAUNCH_ARGUMENTS]; /* stack as in call_ffi() */
+    void *context[OMPRMA_LAUNCH_ARGUMENTS];
+
+    if (status)
+        return status;
+    for (uint32_t i = 0; i < count; i++) {
+        words[i] = arguments[i];
+        context[i] = &words[i];
+    }
+    ((void (*)(void **))(uintptr_t)entry)(context);
+    return OMPRMA_OK;
+}
+
+omprma_status_t kernel_call(uint64_t entry, const uint64_t *arguments, uint32_t count)
+{
+    typedef uint64_t word;
+    const word *a = arguments;
+    uintptr_t f = (uintptr_t)entry;
+    omprma_status_t status = check(entry, arguments, count);
+
+    if (status)
+        return status;
     switch (count) {
     case 0:
         ((void (*)(void))f)();

@@ -63,7 +63,8 @@ omprma_status_t lane_call(struct native *native, struct backend_job *job,
      * counts. */
     if (launch->with.geometry.threads[0])
         limited = team_limit(native, (int)launch->with.geometry.threads[0]);
-    status = kernel_call(launch->kernel, launch->with.arguments, launch->with.count);
+    status = (launch->with.context ? kernel_call_context : kernel_call)(
+        launch->kernel, launch->with.arguments, launch->with.count);
     team_unlimit(native, limited);
     crash_leave_kernel();
     if (traces)

@@ -26,18 +26,19 @@ static bool says_nothing(const omprma_geometry_t *geometry)
     return !geometry || memcmp(geometry, &none, sizeof(none)) == 0;
 }
 
-/* What a kernel is called with: words, or parameters as it has them. */
+/* What a kernel is called with. */
 struct kernel_call {
     const omprma_geometry_t *geometry;
     const void *parameters;
     uint64_t bytes; /* of them */
-    bool packed;
+    uint16_t form;  /* WIRE_PACKED, WIRE_CONTEXT, or 0: words */
 };
 
 static uint32_t tail_bytes_of(const struct kernel_call *call, uint16_t flags)
 {
     return (uint32_t)((call->bytes + 7) & ~UINT64_C(7)) +
-           (flags & WIRE_GEOMETRY ? (uint32_t)sizeof(*call->geometry) : 0) + (call->packed ? 8 : 0);
+           (flags & WIRE_GEOMETRY ? (uint32_t)sizeof(*call->geometry) : 0) +
+           (call->form == WIRE_PACKED ? 8 : 0);
 }
 
 /* Geometry, size of packed parameters, parameters. Returns what is behind them. */
@@ -48,7 +49,7 @@ static char *write_tail(char *tail, const struct kernel_call *call, uint16_t fla
     if (flags & WIRE_GEOMETRY)
         tail =
             (char *)memcpy(tail, call->geometry, sizeof(*call->geometry)) + sizeof(*call->geometry);
-    if (call->packed)
+    if (call->form == WIRE_PACKED)
         tail = (char *)memcpy(tail, &bytes, 8) + 8;
     if (bytes & 7)
         memset(tail + whole, 0, 8);
@@ -66,8 +67,7 @@ static omprma_status_t append(struct omprma_queue *queue, struct wire_record *re
     char *tail;
 
     cores_begin(queue->device->peer);
-    record->flags |= (uint16_t)((says_nothing(call->geometry) ? 0 : WIRE_GEOMETRY) |
-                                (call->packed ? WIRE_PACKED : 0));
+    record->flags |= (uint16_t)((says_nothing(call->geometry) ? 0 : WIRE_GEOMETRY) | call->form);
     record->tail_bytes = tail_bytes_of(call, record->flags) + data_bytes;
     status = queue_append_command(queue, OPERATION_COMMAND, record, launch);
     if (status != OMPRMA_OK)
@@ -108,20 +108,34 @@ static omprma_status_t launch(struct omprma_queue *queue, omprma_addr_t kernel,
     return call_end(queue, append_launch(queue, kernel, call, count, most, what));
 }
 
+static omprma_status_t launch_words(struct omprma_queue *queue, omprma_addr_t kernel,
+                                    const omprma_geometry_t *geometry, const uint64_t *arguments,
+                                    size_t count, uint16_t form)
+{
+    const struct kernel_call call = {geometry, arguments, 8 * count, form};
+
+    return launch(queue, kernel, &call, count, OMPRMA_LAUNCH_ARGUMENTS, "arguments");
+}
+
 omprma_status_t omprma_launch(omprma_queue_t *queue, omprma_addr_t kernel,
                               const omprma_geometry_t *geometry, const uint64_t *arguments,
                               size_t count)
 {
-    const struct kernel_call call = {geometry, arguments, 8 * count, false};
+    return launch_words(queue, kernel, geometry, arguments, count, 0);
+}
 
-    return launch(queue, kernel, &call, count, OMPRMA_LAUNCH_ARGUMENTS, "arguments");
+omprma_status_t omprma_launch_context(omprma_queue_t *queue, omprma_addr_t kernel,
+                                      const omprma_geometry_t *geometry, const uint64_t *arguments,
+                                      size_t count)
+{
+    return launch_words(queue, kernel, geometry, arguments, count, WIRE_CONTEXT);
 }
 
 omprma_status_t omprma_launch_packed(omprma_queue_t *queue, omprma_addr_t kernel,
                                      const omprma_geometry_t *geometry, const void *parameters,
                                      size_t bytes)
 {
-    const struct kernel_call call = {geometry, parameters, bytes, true};
+    const struct kernel_call call = {geometry, parameters, bytes, WIRE_PACKED};
 
     return launch(queue, kernel, &call, bytes, 8 * OMPRMA_LAUNCH_ARGUMENTS, "bytes of parameters");
 }
@@ -171,6 +185,11 @@ static omprma_status_t settle_hosts(struct omprma_queue *queue, const omprma_reg
     return status;
 }
 
+static uint16_t form_of(const omprma_region_t *region)
+{
+    return region->context ? WIRE_CONTEXT : 0;
+}
+
 /* As one command. */
 static omprma_status_t append_region(struct omprma_queue *queue, const omprma_region_t *region,
                                      const struct kernel_call *call)
@@ -210,7 +229,8 @@ static omprma_status_t append_region(struct omprma_queue *queue, const omprma_re
 static bool append_at_once(struct omprma_queue *queue, const omprma_region_t *region,
                            omprma_status_t *status)
 {
-    const struct kernel_call call = {region->geometry, region->arguments, 8 * region->count, false};
+    const struct kernel_call call = {region->geometry, region->arguments, 8 * region->count,
+                                     form_of(region)};
 
     if (region->bytes == 0 && region->back_bytes == 0) {
         *status = append_launch(queue, region->kernel, &call, region->count,
@@ -235,8 +255,8 @@ static omprma_status_t region_one_by_one(struct omprma_queue *queue, const omprm
     if (region->bytes > 0)
         status = omprma_submit(queue, region->to, region->from, region->bytes);
     if (status == OMPRMA_OK)
-        status = omprma_launch(queue, region->kernel, region->geometry, region->arguments,
-                               region->count);
+        status = launch_words(queue, region->kernel, region->geometry, region->arguments,
+                              region->count, form_of(region));
     if (status == OMPRMA_OK && region->back_bytes > 0)
         status = omprma_retrieve_parts(queue, region->back, region->back_bytes, region->parts,
                                        region->part_count);

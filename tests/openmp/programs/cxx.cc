@@ -1,4 +1,4 @@
-/* test: libs=-lm flags15=-Xoffload-linker;--eh-frame-hdr
+/* test: device=23 libs=-lm flags15=-Xoffload-linker;--eh-frame-hdr
  * C++ in regions: classes, templates, lambdas, exceptions, virtual functions, the library.
  * clang 15 links images without a table that exceptions need, unless asked for it. */
 #include <algorithm>
