@@ -576,6 +576,17 @@ omprma_status_t queue_wait(struct omprma_queue *queue, struct operation *target,
     return queue_append_command(queue, OPERATION_COMMAND, &record, NULL);
 }
 
+omprma_status_t queue_follow(struct omprma_queue *queue, struct omprma_queue *other)
+{
+    struct operation *mark = NULL;
+    omprma_status_t status = queue_mark(other, &mark);
+
+    if (status == OMPRMA_OK)
+        status = queue_wait(queue, mark, WAIT_PART);
+    operation_drop(&queue->device->runtime->operations, mark);
+    return status;
+}
+
 omprma_status_t queue_notify(struct omprma_queue *queue, struct completion *completion)
 {
     struct operation *mark = queue_append_mark(queue, completion);
