@@ -93,7 +93,7 @@ static omprma_status_t feed(const struct broadcast *b, struct omprma_queue *feed
     struct operation *before = NULL, *fed = NULL;
     omprma_status_t status = OMPRMA_OK;
 
-    if (b->arena[0] && paths_bulk(&feeder->device->paths, true, bytes) == PATH_RMA)
+    if (b->arena[0] && paths_one_sided(&feeder->device->paths, true, bytes))
         status = queue_mark(feeder, &before);
     if (status == OMPRMA_OK && before)
         status = queue_append_wait(feeder, before, WAIT_PART);
