@@ -28,7 +28,7 @@ static struct paths measured(struct cost inlined, struct cost rma, struct cost t
 
 static enum path bulk(const struct paths *paths, bool submit, uint64_t bytes)
 {
-    return paths_bulk(paths, submit, bytes);
+    return paths_one_sided(paths, submit, bytes) ? PATH_RMA : PATH_TWO_SIDED;
 }
 
 #define GIB (UINT64_C(1) << 30)

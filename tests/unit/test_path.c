@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -189,6 +190,34 @@ static void a_lost_worker_leaves_it(void **state)
     core_stop();
 }
 
+/* By its own name. */
+static void the_trace_tells_of_it(void **state)
+{
+    char file[] = "/tmp/omprma-trace-XXXXXX", line[4096];
+    int descriptor = mkstemp(file), found = 0;
+    FILE *trace;
+
+    (void)state;
+    assert_true(descriptor >= 0);
+    setenv("OMPRMA_TRACE", file, 1);
+    begin();
+    unsetenv("OMPRMA_TRACE");
+    runtime_lock(runtime_get());
+    let_go(append_made_up(queue, true, there, data));
+    let_go(append_made_up(queue, false, there, back));
+    runtime_unlock(runtime_get());
+    assert_ok(omprma_queue_destroy(queue));
+    core_stop();
+    trace = fdopen(descriptor, "r");
+    assert_non_null(trace);
+    while (fgets(line, sizeof(line), trace))
+        if (strstr(line, "\"path\":\"made up\",\"bytes\":262144"))
+            found += strstr(line, "\"name\":\"submit\"") ? 1 : 10;
+    assert_int_equal(found, 11);
+    fclose(trace);
+    unlink(file);
+}
+
 /* ---- a transfer with a command ---- */
 
 /* Neither leaves while the message may not, and the transfer begins when it has. */
@@ -252,7 +281,7 @@ static void commands_join_the_message_of_a_transfer(void **state)
 
 static const struct path_ops *const all[] = {&path_inline, &path_put_get, &path_two_sided,
                                              &path_staged, &path_copy,    &path_put,
-                                             &path_get,    &path_send};
+                                             &path_get,    &path_send,    &path_application};
 
 /* Exactly the paths of the list, which ends with NULL. */
 static void check_takes(const struct hop *hop, const struct path_ops *const *wanted)
@@ -302,9 +331,9 @@ static void every_hop_has_its_paths(void **state)
                        .from = {.device = device, .at = there, .arena = true},
                        .to = {.device = other, .at = there, .arena = true},
                        .bytes = BYTES};
-    CHECK_TAKES(&hop, &path_put, &path_get, &path_send);
+    CHECK_TAKES(&hop, &path_put, &path_get, &path_send, &path_application);
     hop.from.arena = false;
-    CHECK_TAKES(&hop, &path_send);
+    CHECK_TAKES(&hop, &path_send, &path_application);
     hop.to.device = device;
     CHECK_TAKES(&hop, &path_copy);
     assert_ok(omprma_queue_destroy(queue));
@@ -317,6 +346,7 @@ int main(void)
         cmocka_unit_test(what_is_behind_follows_it),
         cmocka_unit_test(it_may_fail),
         cmocka_unit_test(a_lost_worker_leaves_it),
+        cmocka_unit_test(the_trace_tells_of_it),
         cmocka_unit_test(two_sided_begins_with_its_command),
         cmocka_unit_test(commands_join_the_message_of_a_transfer),
         cmocka_unit_test(every_hop_has_its_paths),

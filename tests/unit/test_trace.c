@@ -181,6 +181,74 @@ static void tell_of_failures(void **state)
               "kernel message transfer\n");
 }
 
+/* By its own name. */
+static void tell_by_which_path(void **state)
+{
+    omprma_queue_t *queue;
+    omprma_addr_t from, to[2];
+
+    (void)state;
+    start(&(struct core_options){.workers = 2, .devices = 2});
+    queue = core_queue(0);
+    from = core_alloc(0, BYTES);
+    to[0] = core_alloc(1, BYTES); /* of the same worker */
+    to[1] = core_alloc(2, BYTES);
+    for (int rma = 0; rma < 2; rma++) {
+        core_choose(0, 512, rma);
+        assert_ok(omprma_submit(queue, from, data[0][0], BYTES));
+        assert_ok(omprma_retrieve(queue, back[0][0], from, 8));
+    }
+    assert_ok(omprma_exchange(queue, from, 1, to[0], BYTES));
+    for (enum config_exchange way = EXCHANGE_PUT; way < EXCHANGE_WAYS; way++) {
+        core_exchange_by(way);
+        assert_ok(omprma_exchange(queue, from, 2, to[1], BYTES));
+    }
+    assert_ok(omprma_queue_synchronize(queue));
+    assert_ok(omprma_queue_destroy(queue));
+    core_stop();
+    assert_sound();
+    assert_jq("'[.traceEvents[] | select(.name == \"submit\") | .args.path] | unique[]'",
+              "rma\ntwo-sided\n");
+    assert_jq("'[.traceEvents[] | select(.name == \"retrieve\") | .args.path] | unique[]'",
+              "inline\nrma\n"); /* the latter: pieces through the application */
+    assert_jq("'[.traceEvents[] | select(.name == \"exchange\") | .args.path] | unique | "
+              "join(\" \")'",
+              "application copy get put send\n");
+}
+
+/* ---- data that comes late ---- */
+
+static omprma_queue_t *late;
+static omprma_status_t (*test)(struct datapath *path, struct transfer *transfer, bool *done);
+
+/* Not before the command of the retrieve has ended, as that of a small one may. */
+static omprma_status_t test_late(struct datapath *path, struct transfer *transfer, bool *done)
+{
+    return operation_is_command(late->first) ? OMPRMA_OK : test(path, transfer, done);
+}
+
+static void a_retrieve_ends_with_its_data(void **state)
+{
+    omprma_addr_t there;
+
+    (void)state;
+    start(&(struct core_options){.workers = 1});
+    late = core_queue(0);
+    there = core_alloc(0, CORE_DIRECT);
+    core_choose(0, 0, false);
+    test = runtime_get()->two_sided->test;
+    runtime_get()->two_sided->test = test_late;
+    assert_ok(omprma_retrieve(late, back[0][0], there, CORE_DIRECT));
+    assert_ok(omprma_queue_synchronize(late));
+    runtime_get()->two_sided->test = test;
+    assert_ok(omprma_queue_destroy(late));
+    core_stop();
+    assert_sound();
+    assert_jq("'[.traceEvents[] | select(.name == \"send\" or .name == \"retrieve\")] | "
+              "sort_by(.ts + .dur) | map(\"\\(.cat) \\(.name) \\(.args.bytes)\") | .[]'",
+              "command send null\ntransfer retrieve 4096\n");
+}
+
 static void write_nothing_without_being_asked(void **state)
 {
     (void)state;
@@ -195,6 +263,8 @@ int main(void)
         cmocka_unit_test(tell_of_all_devices_and_queues),
         cmocka_unit_test(part_regions_by_launches),
         cmocka_unit_test(tell_of_failures),
+        cmocka_unit_test(tell_by_which_path),
+        cmocka_unit_test(a_retrieve_ends_with_its_data),
         cmocka_unit_test(write_nothing_without_being_asked),
     };
     int descriptor = mkstemp(file), status;

@@ -52,7 +52,7 @@ static enum path taken(const struct bench *bench, enum perf_op op, uint64_t byte
     const struct paths *paths = &bench->device->paths;
     if (bytes <= (is_submit(op) ? paths->inline_submit : paths->inline_retrieve))
         return PATH_INLINE;
-    if (paths_bulk(paths, is_submit(op), bytes) == PATH_RMA)
+    if (paths_one_sided(paths, is_submit(op), bytes))
         return PATH_RMA;
     return is_submit(op) && bytes <= OMPRMA_COPIED_SUBMIT ? PATH_INLINE : PATH_TWO_SIDED;
 }

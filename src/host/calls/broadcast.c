@@ -93,7 +93,7 @@ static omprma_status_t feed(const struct broadcast *b, struct omprma_queue *feed
     struct operation *before = NULL, *fed = NULL;
     omprma_status_t status = OMPRMA_OK;
 
-    if (b->arena[0] && paths_bulk(&feeder->device->paths, true, bytes) == PATH_RMA)
+    if (b->arena[0] && paths_one_sided(&feeder->device->paths, true, bytes))
         status = queue_mark(feeder, &before);
     if (status == OMPRMA_OK && before)
         status = queue_append_wait(feeder, before, WAIT_PART);
@@ -119,27 +119,13 @@ static omprma_status_t pass_piece(struct broadcast *b, struct omprma_queue *feed
     return status;
 }
 
-/* A queue goes on when all that another holds now is over. */
-static omprma_status_t wait_for_all(const struct broadcast *b, struct omprma_queue *queue,
-                                    struct omprma_queue *other)
-{
-    struct operation *mark = NULL;
-    omprma_status_t status = queue_mark(other, &mark);
-
-    if (status == OMPRMA_OK)
-        status = queue_wait(queue, mark, WAIT_PART);
-    operation_drop(pool_of(b), mark);
-    return status;
-}
-
 /* Nothing is sent before the earlier operations of all queues are over. */
 static omprma_status_t feeder_open(const struct broadcast *b, struct omprma_queue **feeder)
 {
     omprma_status_t status = subqueue_open(b->queues[0]->device, NULL, feeder);
 
-    for (size_t i = 0; i < b->count && status == OMPRMA_OK; i++) {
-        status = wait_for_all(b, *feeder, b->queues[i]);
-    }
+    for (size_t i = 0; i < b->count && status == OMPRMA_OK; i++)
+        status = queue_follow(*feeder, b->queues[i]);
     return status;
 }
 
@@ -148,9 +134,8 @@ static omprma_status_t share_failures(const struct broadcast *b)
 {
     omprma_status_t status = OMPRMA_OK;
 
-    for (size_t i = 1; i < b->count && status == OMPRMA_OK; i++) {
-        status = wait_for_all(b, b->queues[i], b->queues[source_of(b, i)]);
-    }
+    for (size_t i = 1; i < b->count && status == OMPRMA_OK; i++)
+        status = queue_follow(b->queues[i], b->queues[source_of(b, i)]);
     return status;
 }
 

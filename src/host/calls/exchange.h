@@ -4,10 +4,10 @@
  * - put: the source puts into the destination's window
  * - get: the destination gets from the source's window
  * - send: the source sends, the destination receives
- * - application: through the application's memory, see staged.h
+ * - application: through the application's memory, see staged.c
  *
  * Put and get need both ends in arenas. Data of devices that cannot be touched stops in staging
- * memory on its way, which is put or sent; see staged.h. Data within one worker is copied by it.
+ * memory on its way, which is put or sent; see staged.c. Data within one worker is copied by it.
  *
  * Thread: with runtime->lock held.
  */

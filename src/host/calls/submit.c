@@ -27,11 +27,6 @@ omprma_status_t submit_settle_host(struct omprma_queue *queue, const void *host,
 
 /* ---- hops ---- */
 
-static enum data_kind kind_of(const struct hop *hop)
-{
-    return hop_is_submit(hop) ? DATA_SUBMIT : DATA_RETRIEVE;
-}
-
 static omprma_status_t append_inline(const struct hop *hop)
 {
     struct device *device = hop->queue->device;
@@ -39,7 +34,7 @@ static omprma_status_t append_inline(const struct hop *hop)
     omprma_status_t status = path_inline.append(hop, &operation);
 
     if (status == OMPRMA_OK)
-        observe_inline(device->runtime->observers, device, kind_of(hop), hop->bytes);
+        observe_inline(device->runtime->observers, device, hop_data(hop), hop->bytes);
     return status;
 }
 
@@ -168,18 +163,17 @@ static omprma_status_t move(struct hop *hop)
 {
     struct omprma_queue *queue = hop->queue;
     bool staged = device_is_staged(queue->device), submit = hop_is_submit(hop), timed = false;
-    enum path path = hop_there(hop)->arena && !staged
-                         ? adapt_path(queue, submit, hop->bytes, &timed)
-                         : PATH_TWO_SIDED;
+    bool one_sided =
+        hop_there(hop)->arena && !staged && adapt_one_sided(queue, submit, hop->bytes, &timed);
     enum wanted wanted = wanted_of(queue, timed);
     omprma_status_t status;
 
-    if (path != PATH_RMA && submit && hop->bytes <= OMPRMA_COPIED_SUBMIT)
+    if (!one_sided && submit && hop->bytes <= OMPRMA_COPIED_SUBMIT)
         /* The caller may reuse the source at once, so a small one travels in the message. */
         return append_inline(hop);
     if (staged)
         return move_staged(hop);
-    if (path == PATH_RMA)
+    if (one_sided)
         status = move_one_sided(hop, wanted);
     else
         status = move_two_sided(hop, wanted);
@@ -195,7 +189,7 @@ omprma_status_t submit_part(struct omprma_queue *queue, bool submit, omprma_addr
 
     if (device_is_staged(queue->device))
         return append_held(&path_staged, &hop, operation);
-    if (arena && paths_bulk(&queue->device->paths, submit, bytes) == PATH_RMA)
+    if (arena && paths_one_sided(&queue->device->paths, submit, bytes))
         return append_one_sided(&hop, operation);
     return append_two_sided(&hop, WANTED_RESULT, operation);
 }

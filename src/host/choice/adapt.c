@@ -88,7 +88,7 @@ static bool can_time(const struct omprma_queue *queue)
            (runtime->moving == 0 || !queue_is_idle(queue));
 }
 
-enum path adapt_path(struct omprma_queue *queue, bool submit, uint64_t bytes, bool *timed)
+bool adapt_one_sided(struct omprma_queue *queue, bool submit, uint64_t bytes, bool *timed)
 {
     struct device *device = queue->device;
     const struct paths *paths = &device->paths;
@@ -97,7 +97,7 @@ enum path adapt_path(struct omprma_queue *queue, bool submit, uint64_t bytes, bo
 
     *timed = false;
     if (!paths->adapt || bytes <= OMPRMA_COPIED_SUBMIT)
-        return paths_bulk(paths, submit, bytes);
+        return paths_one_sided(paths, submit, bytes);
     threshold = &paths->adapt->threshold[submit ? PATHS_SUBMIT : PATHS_RETRIEVE];
     one_sided = bytes >= threshold->rma_from;
     *timed = threshold_is_due(threshold, bytes) && can_time(queue);
@@ -106,7 +106,7 @@ enum path adapt_path(struct omprma_queue *queue, bool submit, uint64_t bytes, bo
         device->runtime->watch =
             (struct adapt_watch){.one_sided = one_sided, .asked_ns = clock_ns()};
     }
-    return one_sided ? PATH_RMA : PATH_TWO_SIDED;
+    return one_sided;
 }
 
 /* ---- the transfer that is timed ---- */

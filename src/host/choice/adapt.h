@@ -34,9 +34,9 @@ void adapt_begin(struct device *device);
 
 void adapt_end(struct runtime *runtime);
 
-/* The path for a transfer inside an arena that is not inline. *timed: adapt_watch() it before it is
- * issued. */
-enum path adapt_path(struct omprma_queue *queue, bool submit, uint64_t bytes, bool *timed);
+/* Whether a transfer inside an arena that is not inline goes one-sided. *timed: adapt_watch() it
+ * before it is issued. */
+bool adapt_one_sided(struct omprma_queue *queue, bool submit, uint64_t bytes, bool *timed);
 
 /* `waited`: its queue was idle, and its end will be waited for at once. */
 void adapt_watch(struct operation *operation, bool waited);

@@ -102,7 +102,7 @@ static inline bool device_is_well(const struct device *device)
 /* DEVICE_LOST, and why, if the device is lost or a kernel is known to have crashed there. */
 omprma_status_t device_check_alive(const struct device *device);
 
-/* True if its memory cannot be touched: data stops in staging memory on its way (staged.h). */
+/* True if its memory cannot be touched: data stops in staging memory on its way (staged.c). */
 static inline bool device_is_staged(const struct device *device)
 {
     return device->staging.count > 0;

@@ -126,6 +126,6 @@ const char *operation_name(const struct operation *operation)
     if (operation->task.task)
         return operation->task.task->name;
     if (operation->kind == OPERATION_TRANSFER)
-        return operation->move.by->moves[operation->fills_host];
+        return operation->by->moves[operation->fills_host];
     return names[operation->kind];
 }

@@ -94,12 +94,13 @@ struct operation_task {
 /* A path: how data gets over one link. What it appends to a queue comes back here for what this
  * side does; where workers do all, the latter functions are NULL. See path/path.h. */
 struct path_ops {
-    const char *name;
-    enum path path;       /* what it counts as in statistics and traces */
+    const char *name;     /* a word for traces */
+    enum path path;       /* what it counts as in statistics */
     const char *moves[2]; /* what its transfers are called: out, in */
     /* Whether data can go this way. */
     bool (*takes)(const struct hop *hop);
-    /* Appends it. *operation: when that has ended well the data has come; no reference. Errors:
+    /* Appends it. *operation: when that has ended well the data has come; no reference. Where it is
+     * in another queue than the hop says, that is a subqueue, which the caller lets go. Errors:
      * HOST_MEMORY. */
     omprma_status_t (*append)(const struct hop *hop, struct operation **operation);
     /* The transfer begins; it goes on, until *done. An error fails its queue there. One with a
@@ -135,6 +136,8 @@ struct operation {
     struct device *with;             /* exchange: with the queue's device; else NULL */
     struct peer *reaches; /* command: another worker accesses this one's memory by it; else NULL */
     bool is_part;         /* of an operation of another queue, which is counted */
+    enum data_kind data;  /* what its data is carried for, */
+    const struct path_ops *by;        /* and by which path; NULL: it carries none */
     struct omprma_queue *releases;    /* the other half of an exchange, held until it is issued */
     uint64_t device_at, device_bytes; /* range on the device, of writes, reads and transfers */
     uint64_t host_at, host_bytes;     /* range in this process; 0 bytes: none. See parts */
@@ -157,9 +160,7 @@ struct operation {
         } command;
         struct {
             struct transfer transfer;
-            enum data_kind kind;
-            enum path path;
-            const struct path_ops *by;
+            enum path path;            /* what it counts as */
             struct operation *command; /* reference: it is issued with this; NULL: none */
             void *copy;                /* of a small source, or NULL */
         } move;
@@ -198,12 +199,6 @@ static inline bool operation_is_command(const struct operation *operation)
 static inline bool operation_has_command(const struct operation *operation)
 {
     return operation->kind == OPERATION_TRANSFER && operation->move.command;
-}
-
-/* A command of which this side moves the data. */
-static inline bool operation_has_transfer(const struct operation *operation)
-{
-    return operation->kind == OPERATION_COMMAND && operation->device_bytes > 0;
 }
 
 /* Its result brings data for memory of this process: a small retrieve, a region. */

@@ -1,12 +1,13 @@
 /*
- * paths.c: the words for paths in tables, traces and JSON. Everything else about a device's paths
- * is a decision by size, in line in paths.h.
+ * paths.c: the words for paths in tables and JSON, and for what is carried. Everything else about a
+ * device's paths is a decision by size, in line in paths.h.
  */
 #include "host/core/paths.h"
 
 #include <stdio.h>
 
 const char *const paths_names[PATH_COUNT] = {"inline", "rma", "two-sided", "application"};
+const char *const data_names[DATA_KINDS] = {"submit", "retrieve", "exchange"};
 
 const char *paths_size(uint64_t bytes, char *text, size_t room)
 {

@@ -63,6 +63,7 @@ struct exchange_paths {
 };
 
 extern const char *const paths_names[PATH_COUNT];
+extern const char *const data_names[DATA_KINDS];
 
 enum { PATHS_WORDS = 64 };
 
@@ -78,12 +79,12 @@ static inline void paths_set(struct paths *paths, enum paths_direction direction
     paths->rma_from[direction] = paths->small_rma_from[direction] = rma_from;
 }
 
-/* The path of one transfer of `bytes` inside an arena that is not inline. */
-static inline enum path paths_bulk(const struct paths *paths, bool submit, uint64_t bytes)
+/* Whether a transfer of `bytes` inside an arena that is not inline goes one-sided. */
+static inline bool paths_one_sided(const struct paths *paths, bool submit, uint64_t bytes)
 {
     const uint64_t *from = bytes <= OMPRMA_COPIED_SUBMIT ? paths->small_rma_from : paths->rma_from;
 
-    return bytes >= from[submit ? PATHS_SUBMIT : PATHS_RETRIEVE] ? PATH_RMA : PATH_TWO_SIDED;
+    return bytes >= from[submit ? PATHS_SUBMIT : PATHS_RETRIEVE];
 }
 
 #endif

@@ -123,7 +123,7 @@ struct runtime {
     struct doorbell *bell, **bells;
 
     struct exchange_paths exchange[2]; /* between devices of one host; of different hosts */
-    struct slot_pool memory;           /* for exchanges through the application, see staged.h */
+    struct slot_pool memory;           /* for exchanges through the application, see staged.c */
     struct slot_turns turns;           /* who waits for slots, here or of devices */
 
     struct peer **peers;     /* by rank; NULL: this process */

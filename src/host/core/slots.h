@@ -1,5 +1,5 @@
 /*
- * slots.h: memory of bounded size in which data stops that cannot go straight (staged.h): the
+ * slots.h: memory of bounded size in which data stops that cannot go straight (staged.c): the
  * staging memory of a device, in its worker, and memory of the program. It is handed out in slots
  * of one size, and here is decided who gets some when:
  *

@@ -4,13 +4,15 @@
  * - copy: both ends are in one worker, which copies; so it does between a device and its staging
  *   memory.
  * - put: the source puts into the destination's window.
- * - get: the destination gets from the source's window.
+ * - get: the destination gets from the source's window, in a subqueue that follows the hop's queue.
  * - send: the source sends, and the destination receives. Both commands leave together, so that
  *   neither end waits for long: the receive is held until the send is issued. It stands in a queue
  *   of ours that nothing else holds up.
  */
 #include "host/path/path.h"
 #include "host/queue/append.h"
+#include "host/queue/order.h"
+#include "host/queue/subqueue.h"
 
 static uint16_t flags_of(const struct hop_end *end)
 {
@@ -27,11 +29,6 @@ static bool is_within_worker(const struct hop *hop)
     return !hop_is_of_program(hop) && hop->from.device->peer == hop->to.device->peer;
 }
 
-static bool is_between_workers(const struct hop *hop)
-{
-    return !hop_is_of_program(hop) && !is_within_worker(hop);
-}
-
 /* Puts and gets reach it. */
 static bool is_reached(const struct hop_end *end)
 {
@@ -40,16 +37,16 @@ static bool is_reached(const struct hop_end *end)
 
 static bool is_reached_at_both_ends(const struct hop *hop)
 {
-    return is_between_workers(hop) && is_reached(&hop->from) && is_reached(&hop->to);
+    return hop_is_between_workers(hop) && is_reached(&hop->from) && is_reached(&hop->to);
 }
 
 /* The exchange is with the device at the other end. What a lost worker has begun cannot be taken
  * back, so a device keeps its memory then; a slot of staging memory is spoilt instead. */
-static void name_other(struct operation *command, const struct hop *hop,
-                       const struct hop_end *other)
+static void carries(struct operation *command, const struct hop *hop, const struct path_ops *by,
+                    const struct hop_end *other)
 {
+    hop_carried(hop, by, command);
     command->with = other->staged ? NULL : other->device;
-    command->is_part = hop->is_part;
 }
 
 static omprma_status_t append_copy(const struct hop *hop, struct operation **operation)
@@ -63,10 +60,39 @@ static omprma_status_t append_copy(const struct hop *hop, struct operation **ope
     omprma_status_t status = queue_append_command(hop->queue, OPERATION_COMMAND, record, operation);
 
     if (status == OMPRMA_OK && record == &copy)
-        name_other(*operation, hop, to);
+        carries(*operation, hop, &path_copy, to);
     return status;
 }
 
+/* Small submits to the range that may still be on their way to the device come first. */
+static omprma_status_t wait_for_writes(struct omprma_queue *queue, const struct hop_end *range,
+                                       uint64_t bytes)
+{
+    struct operation *write = NULL;
+    omprma_status_t status = OMPRMA_OK;
+
+    while (status == OMPRMA_OK &&
+           (write = order_next_write(range->device, range->at, bytes, write)) != NULL)
+        if (write->queue != queue)
+            status = queue_append_wait(queue, write, WAIT_ORDER);
+    return status;
+}
+
+/* The command accesses the memory at the other end. */
+static omprma_status_t append_access(const struct hop *hop, const struct path_ops *by,
+                                     const struct hop_end *other, struct wire_record *record,
+                                     struct operation **operation)
+{
+    omprma_status_t status;
+
+    peer_keep_awake(other->device->peer);
+    status = queue_append_access(hop->queue, other->device->peer, record, operation);
+    if (status == OMPRMA_OK)
+        carries(*operation, hop, by, other);
+    return status;
+}
+
+/* The pieces of what is staged have waited for writes. */
 static omprma_status_t append_put(const struct hop *hop, struct operation **operation)
 {
     const struct hop_end *from = &hop->from, *to = &hop->to;
@@ -75,30 +101,29 @@ static omprma_status_t append_put(const struct hop *hop, struct operation **oper
         .flags = flags_of(from),
         .word = {from->at, to->at, hop->bytes, rank_of(to)},
     };
-    omprma_status_t status;
+    omprma_status_t status = hop->is_part ? OMPRMA_OK : wait_for_writes(hop->queue, to, hop->bytes);
 
-    peer_keep_awake(to->device->peer);
-    status = queue_append_access(hop->queue, to->device->peer, &record, operation);
-    if (status == OMPRMA_OK)
-        name_other(*operation, hop, to);
-    return status;
+    return status == OMPRMA_OK ? append_access(hop, &path_put, to, &record, operation) : status;
 }
 
 static omprma_status_t append_get(const struct hop *hop, struct operation **operation)
 {
     const struct hop_end *from = &hop->from, *to = &hop->to;
+    struct hop there = *hop;
     struct wire_record record = {
         .code = WIRE_GET,
         .flags = flags_of(to),
         .word = {to->at, from->at, hop->bytes, rank_of(from)},
     };
-    omprma_status_t status;
+    omprma_status_t status = subqueue_open(to->device, hop->queue, &there.queue);
 
-    peer_keep_awake(from->device->peer);
-    status = queue_append_access(hop->queue, from->device->peer, &record, operation);
+    if (status != OMPRMA_OK)
+        return status;
+    there.is_part = true;
+    status = wait_for_writes(there.queue, from, hop->bytes);
     if (status == OMPRMA_OK)
-        name_other(*operation, hop, from);
-    return status;
+        status = append_access(&there, &path_get, from, &record, operation);
+    return status == OMPRMA_OK ? OMPRMA_OK : subqueue_let_go(there.queue, status);
 }
 
 /* The receiver's message leaves with the sender's. */
@@ -110,7 +135,8 @@ static void hold_receiver(struct omprma_queue *receiver, struct operation *sende
     sender->releases = receiver;
 }
 
-static omprma_status_t append_send(const struct hop *hop, struct operation **operation)
+static omprma_status_t append_both(const struct hop *hop, struct omprma_queue *receiver,
+                                   struct operation **operation)
 {
     const struct hop_end *from = &hop->from, *to = &hop->to;
     uint32_t tag = hop->queue->device->runtime->next_tag++;
@@ -125,15 +151,27 @@ static omprma_status_t append_send(const struct hop *hop, struct operation **ope
         .word = {to->at, hop->bytes, tag, rank_of(from)},
     };
     struct operation *sender;
-    omprma_status_t status = queue_append_command(hop->receiver, OPERATION_COMMAND, &in, operation);
+    omprma_status_t status = queue_append_command(receiver, OPERATION_COMMAND, &in, operation);
 
     if (status == OMPRMA_OK)
         status = queue_append_command(hop->queue, OPERATION_COMMAND, &out, &sender);
     if (status != OMPRMA_OK)
         return status;
-    name_other(sender, hop, to);
-    hold_receiver(hop->receiver, sender);
+    hop_carried(hop, &path_send, *operation);
+    carries(sender, hop, &path_send, to);
+    hold_receiver(receiver, sender);
     return OMPRMA_OK;
+}
+
+static omprma_status_t append_send(const struct hop *hop, struct operation **operation)
+{
+    struct omprma_queue *receiver = hop->receiver;
+    omprma_status_t status = receiver ? OMPRMA_OK : subqueue_open(hop->to.device, NULL, &receiver);
+
+    if (status != OMPRMA_OK)
+        return status;
+    status = append_both(hop, receiver, operation);
+    return status == OMPRMA_OK || hop->receiver ? status : subqueue_let_go(receiver, status);
 }
 
 const struct path_ops path_copy = {
@@ -143,4 +181,4 @@ const struct path_ops path_put = {
 const struct path_ops path_get = {
     .name = "get", .path = PATH_RMA, .takes = is_reached_at_both_ends, .append = append_get};
 const struct path_ops path_send = {
-    .name = "send", .path = PATH_TWO_SIDED, .takes = is_between_workers, .append = append_send};
+    .name = "send", .path = PATH_TWO_SIDED, .takes = hop_is_between_workers, .append = append_send};

@@ -25,12 +25,20 @@ static omprma_status_t append_write(const struct hop *hop, struct operation **op
                                 operation);
 }
 
-static omprma_status_t append(const struct hop *hop, struct operation **operation)
+static omprma_status_t append_read(const struct hop *hop, struct operation **operation)
 {
-    if (hop_is_submit(hop))
-        return append_write(hop, operation);
     return queue_append_read(hop->queue, hop->from.at, hop->bytes, (void *)(uintptr_t)hop->to.at,
                              hop->parts, !hop->from.arena, operation);
+}
+
+static omprma_status_t append(const struct hop *hop, struct operation **operation)
+{
+    omprma_status_t status =
+        hop_is_submit(hop) ? append_write(hop, operation) : append_read(hop, operation);
+
+    if (status == OMPRMA_OK)
+        hop_carried(hop, &path_inline, *operation);
+    return status;
 }
 
 const struct path_ops path_inline = {

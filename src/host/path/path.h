@@ -24,11 +24,13 @@ struct hop_end {
 
 /* Data goes over one link. */
 struct hop {
-    struct omprma_queue *queue;    /* in whose order it goes; of a get, on the destination */
-    struct omprma_queue *receiver; /* of a send: a queue of ours on the destination */
+    struct omprma_queue *queue;    /* in whose order it goes */
+    struct omprma_queue *receiver; /* of a send: a queue of ours on the destination; NULL: it takes
+                                    * a subqueue */
     struct hop_end from, to;
     uint64_t bytes;
-    bool is_part;             /* of an operation of another queue, which is counted */
+    bool is_part;                   /* of an operation of another queue, which is counted */
+    const struct path_ops *between; /* staged, between workers: by what from slot to slot */
     struct read_parts *parts; /* of an inline retrieve: where the data goes in place of to.at */
 };
 
@@ -36,7 +38,7 @@ struct hop {
 extern const struct path_ops path_inline, path_put_get, path_two_sided, path_staged;
 
 /* Between workers, or within one. */
-extern const struct path_ops path_copy, path_put, path_get, path_send;
+extern const struct path_ops path_copy, path_put, path_get, path_send, path_application;
 
 /* The preferred path if that takes the hop, else the first one of the list that does. */
 const struct path_ops *path_pick(const struct path_ops *preferred, const struct hop *hop);
@@ -55,6 +57,27 @@ static inline bool hop_is_submit(const struct hop *hop)
 static inline bool hop_is_of_program(const struct hop *hop)
 {
     return !hop->from.device || !hop->to.device;
+}
+
+static inline bool hop_is_between_workers(const struct hop *hop)
+{
+    return !hop_is_of_program(hop) && hop->from.device->peer != hop->to.device->peer;
+}
+
+static inline enum data_kind hop_data(const struct hop *hop)
+{
+    return !hop_is_of_program(hop) ? DATA_EXCHANGE
+           : hop_is_submit(hop)    ? DATA_SUBMIT
+                                   : DATA_RETRIEVE;
+}
+
+/* The operation carries its data. */
+static inline void hop_carried(const struct hop *hop, const struct path_ops *by,
+                               struct operation *operation)
+{
+    operation->by = by;
+    operation->data = hop_data(hop);
+    operation->is_part = hop->is_part;
 }
 
 /* One between memory of the program and the device of the queue. Inline: small submits are short.

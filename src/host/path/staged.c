@@ -1,11 +1,24 @@
 /*
- * staged.c: a list of hops for each piece, one behind the other, in queues of ours on the devices.
- * A queue follows the last step if that is in the other one (follow()). The operation of the user's
- * queue looks at its pieces, gives the slots of those that have ended back and begins others
- * (step()) until all have ended.
+ * staged.c: moves data piece by piece through memory in between (slots.h): the staging memory of
+ * devices that cannot be touched, and, where two workers cannot reach each other, memory of the
+ * program. Every piece goes from place to place:
+ *
+ * - submit: program -> staging memory -> device
+ * - retrieve: device -> staging memory -> program
+ * - exchange: device [-> staging memory] -> [staging memory ->] device, or device [-> staging
+ *   memory] -> program [-> staging memory] -> device
+ *
+ * Each step is a hop. Between a device and its staging memory its worker copies; all other steps
+ * are what they would be for a device that can be touched. Some pieces are under way at a time, so
+ * that all links are busy.
+ *
+ * The steps of one piece are appended at once, to queues of our own on the two devices, which hold
+ * nothing else; so the rules of order.c keep them in order, and no order between users' queues can
+ * hold them up. A queue follows the last step if that is in the other one (follow()). The whole is
+ * one operation of the user's queue: a submit or retrieve is ordered like a put or get, an exchange
+ * is a task. It looks at its pieces, gives the slots of those that have ended back and begins
+ * others (step()) until all have ended.
  */
-#include "host/path/staged.h"
-
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -39,7 +52,7 @@ struct staged {
     struct slot_turn turn; /* first */
     struct omprma_queue *queue;
     struct hop_end from, to;
-    enum config_exchange way; /* of an exchange */
+    const struct path_ops *between; /* by what from worker to worker; NULL: through the program */
     uint64_t bytes, piece_bytes;
     uint64_t begun, done;
     bool failed; /* no further pieces begin */
@@ -86,7 +99,7 @@ static int route(const struct staged *staged, const struct part *part, struct ho
     place[count++] = end_at(from, part->at);
     if (from->device && device_is_staged(from->device))
         place[count++] = slot_of(from->device, part->slot[slots++]);
-    if (is_exchange(staged) && staged->way == EXCHANGE_APPLICATION)
+    if (is_exchange(staged) && !staged->between)
         place[count++] = slot_of(NULL, part->slot[slots++]);
     if (to->device && device_is_staged(to->device))
         place[count++] = slot_of(to->device, part->slot[slots++]);
@@ -103,15 +116,17 @@ static omprma_status_t follow(const struct staged *staged, const struct part *pa
     return last && last->queue != *queue ? queue_append_wait(*queue, last, WAIT_PART) : OMPRMA_OK;
 }
 
+/* What was chosen for as much data in arenas. */
+static const struct path_ops *by_program(const struct device *device, bool submit, uint64_t bytes)
+{
+    return paths_one_sided(&device->paths, submit, bytes) ? &path_put_get : &path_two_sided;
+}
+
 static const struct path_ops *path_of(const struct staged *staged, const struct hop *hop)
 {
     if (!hop_is_of_program(hop))
-        return path_pick(staged->way == EXCHANGE_SEND ? &path_send : &path_put, hop);
-    return path_pick(paths_bulk(&hop_there(hop)->device->paths, hop_is_submit(hop), hop->bytes) ==
-                             PATH_RMA
-                         ? &path_put_get
-                         : &path_two_sided,
-                     hop);
+        return path_pick(staged->between ? staged->between : &path_copy, hop);
+    return path_pick(by_program(hop_there(hop)->device, hop_is_submit(hop), hop->bytes), hop);
 }
 
 /* *last: the step before, and this one then; a reference. */
@@ -171,7 +186,7 @@ static omprma_status_t take_queues(const struct staged *staged, struct part *par
 
     for (int i = 0; i < 2 && status == OMPRMA_OK; i++)
         if (devices[i] && !part->queue[i])
-            status = queue_take(devices[i], &part->queue[i]);
+            status = subqueue_open(devices[i], NULL, &part->queue[i]);
     return status;
 }
 
@@ -395,14 +410,8 @@ static void add_pool(struct staged *staged, struct slot_pool *pool)
     staged->turn.pool[staged->turn.pools++] = pool;
 }
 
-static bool takes(const struct hop *hop)
-{
-    return hop_is_of_program(hop) && !hop_there(hop)->staged &&
-           device_is_staged(hop_there(hop)->device);
-}
-
 /* The memory of the program is used as operation->move.transfer says when a piece is begun. */
-static omprma_status_t append(const struct hop *hop, struct operation **operation)
+static omprma_status_t append_transfer(const struct hop *hop, struct operation **operation)
 {
     static const struct operation_task submit = {.name = "staged submit", .step = step, .end = end};
     static const struct operation_task retrieve = {
@@ -422,11 +431,9 @@ static omprma_status_t append(const struct hop *hop, struct operation **operatio
         free(staged);
         return status;
     }
-    (*operation)->move.path = paths_bulk(&device->paths, hop_is_submit(hop), staged->piece_bytes);
+    (*operation)->move.path = by_program(device, hop_is_submit(hop), staged->piece_bytes)->path;
     return OMPRMA_OK;
 }
-
-const struct path_ops path_staged = {.name = "staged", .takes = takes, .append = append};
 
 /* ---- exchanges ---- */
 
@@ -471,14 +478,15 @@ static void add_pools(struct staged *staged)
 {
     if (device_is_staged(staged->from.device))
         add_pool(staged, &staged->from.device->staging);
-    if (staged->way == EXCHANGE_APPLICATION)
+    if (!staged->between)
         add_pool(staged, &runtime_of(staged)->memory);
     if (device_is_staged(staged->to.device))
         add_pool(staged, &staged->to.device->staging);
 }
 
-omprma_status_t staged_append_exchange(const struct hop *hop, enum config_exchange way,
-                                       struct operation **arrived)
+/* Between slots data is not got: that would be in another queue. */
+static omprma_status_t append_exchange(const struct hop *hop, const struct path_ops *by,
+                                       struct operation **operation)
 {
     static const struct operation_task task = {
         .name = "exchange piece by piece",
@@ -487,25 +495,53 @@ omprma_status_t staged_append_exchange(const struct hop *hop, enum config_exchan
         .step = step,
         .end = end,
     };
-    struct staged *staged;
-    struct operation *operation;
-    omprma_status_t status =
-        way == EXCHANGE_APPLICATION ? reach_memory(hop->queue->device->runtime) : OMPRMA_OK;
+    struct staged *staged = create(hop);
+    omprma_status_t status;
 
-    if (status != OMPRMA_OK)
-        return status;
-    staged = create(hop);
     if (!staged)
         return OMPRMA_ERR_HOST_MEMORY;
-    staged->way = way;
+    staged->between = hop->between == &path_get ? &path_put : hop->between;
     add_pools(staged);
-    status = queue_append_task(hop->queue, &task, staged, &operation);
+    status = queue_append_task(hop->queue, &task, staged, operation);
     if (status != OMPRMA_OK) {
         free(staged);
         return status;
     }
-    operation->with = hop->to.device;
-    *arrived = operation_hold(operation);
-    queue_advance(hop->queue);
+    hop_carried(hop, by, *operation);
+    (*operation)->with = hop->to.device;
     return OMPRMA_OK;
 }
+
+/* ---- the paths ---- */
+
+static bool takes(const struct hop *hop)
+{
+    const struct hop_end *from = &hop->from, *to = &hop->to;
+
+    if (hop_is_of_program(hop))
+        return !hop_there(hop)->staged && device_is_staged(hop_there(hop)->device);
+    return hop->between && hop_is_between_workers(hop) &&
+           (device_is_staged(from->device) || device_is_staged(to->device));
+}
+
+static omprma_status_t append(const struct hop *hop, struct operation **operation)
+{
+    return hop_is_of_program(hop) ? append_transfer(hop, operation)
+                                  : append_exchange(hop, &path_staged, operation);
+}
+
+const struct path_ops path_staged = {.name = "staged", .takes = takes, .append = append};
+
+static omprma_status_t append_through_program(const struct hop *hop, struct operation **operation)
+{
+    omprma_status_t status = reach_memory(hop->queue->device->runtime);
+
+    return status == OMPRMA_OK ? append_exchange(hop, &path_application, operation) : status;
+}
+
+const struct path_ops path_application = {
+    .name = "application",
+    .path = PATH_APPLICATION,
+    .takes = hop_is_between_workers,
+    .append = append_through_program,
+};

@@ -31,8 +31,9 @@ static omprma_status_t append(const struct hop *hop, struct operation **operatio
 
     if (status != OMPRMA_OK)
         return status;
-    move->is_part = hop->is_part;
     *operation = submit ? move->move.command : move;
+    hop_carried(hop, &path_two_sided, *operation);
+    move->is_part = hop->is_part;
     return OMPRMA_OK;
 }
 

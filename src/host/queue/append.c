@@ -132,13 +132,13 @@ static struct operation *take_transfer(struct omprma_queue *queue, const struct 
     if (!move)
         return NULL;
     move->move.transfer = *transfer;
-    move->move.by = by;
+    move->by = by;
     move->move.path = by->path;
     move->device_at = transfer->remote;
     move->device_bytes = move->host_bytes = transfer->bytes;
     move->host_at = (uint64_t)(uintptr_t)transfer->local;
     move->fills_host = transfer->direction == TRANSFER_IN;
-    move->move.kind = move->fills_host ? DATA_RETRIEVE : DATA_SUBMIT;
+    move->data = move->fills_host ? DATA_RETRIEVE : DATA_SUBMIT;
     return move;
 }
 

@@ -122,7 +122,7 @@ static void start_transfers(struct omprma_queue *queue)
         if (o->start_ns)
             continue;
         o->start_ns = clock_ns();
-        o->move.by->start(o);
+        o->by->start(o);
         if (queue->failures != failures) /* the device was lost by that, and all is gone */
             return;
     }
@@ -196,7 +196,7 @@ static void issue_message(struct omprma_queue *queue, struct operation *first)
 static void account(struct operation *operation)
 {
     const struct device *device = operation->queue->device;
-    const struct carried carried = {device, operation->move.kind, operation->move.path,
+    const struct carried carried = {device, operation->data, operation->move.path,
                                     operation->move.transfer.bytes,
                                     clock_ns() - operation->start_ns};
 
@@ -256,7 +256,7 @@ static void issue_transfer(struct omprma_queue *queue, struct operation *transfe
     activate(transfer);
     if (transfer->task.task)
         run_steps(queue, transfer);
-    else if (transfer->move.by->start(transfer) != OMPRMA_OK)
+    else if (transfer->by->start(transfer) != OMPRMA_OK)
         queue_fail(queue, transfer, OMPRMA_ERR_MPI, error_text());
 }
 
@@ -269,7 +269,7 @@ static bool test_transfer(struct omprma_queue *queue, struct operation *transfer
 
     if (transfer->task.task)
         return run_steps(queue, transfer);
-    status = transfer->move.by->progress(transfer, &done);
+    status = transfer->by->progress(transfer, &done);
     if (queue->failures != failures) /* its peer was given up, and all is gone */
         return true;
     if (status != OMPRMA_OK)
@@ -574,6 +574,17 @@ omprma_status_t queue_wait(struct omprma_queue *queue, struct operation *target,
     record.word[0] = wire_queue(target->queue->device->index, target->queue->number);
     record.word[1] = (uint32_t)target->number;
     return queue_append_command(queue, OPERATION_COMMAND, &record, NULL);
+}
+
+omprma_status_t queue_follow(struct omprma_queue *queue, struct omprma_queue *other)
+{
+    struct operation *mark = NULL;
+    omprma_status_t status = queue_mark(other, &mark);
+
+    if (status == OMPRMA_OK)
+        status = queue_wait(queue, mark, WAIT_PART);
+    operation_drop(&queue->device->runtime->operations, mark);
+    return status;
 }
 
 omprma_status_t queue_notify(struct omprma_queue *queue, struct completion *completion)

@@ -48,6 +48,10 @@ omprma_status_t queue_synchronize_sent(struct omprma_queue *queue);
  * this side then. Nothing for NULL and what has ended well. Errors: HOST_MEMORY. */
 omprma_status_t queue_wait(struct omprma_queue *queue, struct operation *target, enum wait_use use);
 
+/* Has the queue wait for all that another one holds now, as a part of the same thing: it fails as
+ * that does. Errors: HOST_MEMORY. */
+omprma_status_t queue_follow(struct omprma_queue *queue, struct omprma_queue *other);
+
 /* Appends a mark that hands the completion over when it ends; it needs no further push. The
  * completion passes to the queue. Errors: HOST_MEMORY (it does not). */
 omprma_status_t queue_notify(struct omprma_queue *queue, struct completion *completion);

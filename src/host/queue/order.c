@@ -19,7 +19,7 @@
  *   submits of all queues of the device to the same range that were sent must be executed. A put or
  *   get does not begin while its worker may attach or detach an arena (attach_order.h).
  * - A staged transfer follows the same rule: its pieces run in queues of their own, which are not
- *   ordered with this one (staged.h).
+ *   ordered with this one (staged.c).
  * - A transfer with a command (two-sided): it is issued with that, and begins when the message has
  *   left. The worker has the command in order, so commands behind it do not wait for the transfer.
  * - A wait: for its target, which may lie in any queue; nothing behind it is issued before.

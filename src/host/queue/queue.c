@@ -419,8 +419,8 @@ static void abandon(struct operation *operation)
 {
     if (operation->kind != OPERATION_TRANSFER || !operation->start_ns)
         return;
-    if (operation->move.by->abandon)
-        operation->move.by->abandon(operation);
+    if (operation->by->abandon)
+        operation->by->abandon(operation);
     operation->move.copy = NULL;
 }
 

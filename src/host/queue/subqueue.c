@@ -1,26 +1,21 @@
 /*
- * subqueue.c: takes a queue of the device, lets it wait for a mark of the queue that it works for,
- * and marks it to go back to the device when it is idle.
+ * subqueue.c: takes a queue of the device, lets it follow the queue that it works for, and marks it
+ * to go back to the device when it is idle.
  */
 #include "host/queue/subqueue.h"
 
 #include "base/error.h"
-#include "host/queue/append.h"
 #include "host/queue/issue.h"
 
 omprma_status_t subqueue_open(struct device *device, struct omprma_queue *after,
                               struct omprma_queue **subqueue)
 {
-    struct operation *before = NULL;
     omprma_status_t status = queue_take(device, subqueue);
 
     if (status != OMPRMA_OK || !after)
         return status;
     (*subqueue)->observed.region = after->observed.region;
-    status = queue_mark(after, &before);
-    if (status == OMPRMA_OK)
-        status = queue_wait(*subqueue, before, WAIT_PART);
-    operation_drop(&device->runtime->operations, before);
+    status = queue_follow(*subqueue, after);
     return status == OMPRMA_OK ? status : subqueue_let_go(*subqueue, status);
 }
 

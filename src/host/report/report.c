@@ -12,8 +12,6 @@
 #include "host/core/device.h"
 #include "host/report/stats.h"
 
-static const char *const kinds[DATA_KINDS] = {"submit", "retrieve", "exchange"};
-
 static const char *scaled(double value, char *text, size_t bytes)
 {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
@@ -44,7 +42,7 @@ static void print_cells(const struct stats *stats, FILE *out)
 
             if (!cell->operations)
                 continue;
-            fprintf(out, "omprma:   %-9s %-9s %10" PRIu64 " operations %12s", kinds[kind],
+            fprintf(out, "omprma:   %-9s %-9s %10" PRIu64 " operations %12s", data_names[kind],
                     path_name(kind, path), cell->operations,
                     scaled((double)cell->bytes, bytes, sizeof(bytes)));
             if (cell->ns > 0)

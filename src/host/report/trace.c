@@ -243,12 +243,19 @@ static void name_launch(struct trace *trace, const struct operation *launch)
     queue->observed.launched = true;
 }
 
+/* A span stands for what ends with the data: of a two-sided submit the command. */
+static bool has_span(const struct operation *operation)
+{
+    return operation->kind != OPERATION_MARK &&
+           (!operation_has_command(operation) || operation->fills_host);
+}
+
 static void see_appended(struct observer *observer, struct operation *operation, bool was_idle)
 {
     struct trace *trace = trace_of(observer);
     int64_t now = clock_ns();
 
-    if (operation->kind == OPERATION_MARK || operation_has_command(operation))
+    if (!has_span(operation))
         return;
     enter_region(trace, operation->queue, was_idle, now);
     operation->span = add(trace, operation->queue, KIND_COMMAND, operation_name(operation), now);
@@ -256,41 +263,27 @@ static void see_appended(struct observer *observer, struct operation *operation,
         name_launch(trace, operation);
 }
 
+static void describe_data(const struct operation *operation, struct span *span)
+{
+    span->kind = KIND_TRANSFER;
+    span->name = data_names[operation->data];
+    span->path = operation->by->name;
+    span->bytes = operation->device_bytes;
+}
+
 static void describe_command(const struct operation *operation, struct span *span)
 {
     static const char *const names[WIRE_COMMAND_END] = {
-        [WIRE_RESET] = "reset", [WIRE_GROW] = "attach arena",   [WIRE_LOAD] = "load image",
-        [WIRE_STORE] = "store", [WIRE_FETCH] = "fetch",         [WIRE_FILL] = "fill",
-        [WIRE_ASK] = "ask",     [WIRE_WAIT] = "wait in worker",
-    };
+        [WIRE_GROW] = "attach arena", [WIRE_LOAD] = "load image", [WIRE_WAIT] = "wait in worker"};
     uint16_t code = operation->command.code;
 
-    if (operation_has_transfer(operation)) { /* for both */
-        span->kind = KIND_TRANSFER;
-        span->name = code == WIRE_RECV ? "submit" : "retrieve";
-        span->path = paths_names[PATH_TWO_SIDED];
-        span->bytes = operation->device_bytes;
-    } else if (code == WIRE_LAUNCH) {
+    if (code == WIRE_LAUNCH) {
         span->kind = KIND_KERNEL;
-    } else if (code == WIRE_WRITE) {
-        span->kind = KIND_TRANSFER;
-        span->name = "submit";
-        span->path = paths_names[PATH_INLINE];
-    } else if (code == WIRE_PUT || code == WIRE_GET || code == WIRE_COPY || code == WIRE_SEND ||
-               code == WIRE_RECV) {
-        span->kind = KIND_TRANSFER;
-        span->name = "exchange";
-        span->path = paths_names[code == WIRE_COPY                        ? PATH_INLINE
-                                 : code == WIRE_SEND || code == WIRE_RECV ? PATH_TWO_SIDED
-                                                                          : PATH_RMA];
-    } else {
-        if (code == WIRE_WAIT)
-            span->kind = KIND_WAIT;
-        if (code < WIRE_COMMAND_END && names[code])
-            span->name = names[code];
+        return;
     }
-    if (span->told)
-        span->kind = KIND_COMMAND;
+    if (code == WIRE_WAIT)
+        span->kind = KIND_WAIT;
+    span->name = code < WIRE_COMMAND_END && names[code] ? names[code] : wire_code_name(code);
 }
 
 static const char *name_wait(enum wait_use use)
@@ -303,29 +296,21 @@ static const char *name_wait(enum wait_use use)
 /* When it is issued all is known of it. */
 static void describe(const struct operation *operation, struct span *span)
 {
-    bool moves = operation->kind == OPERATION_TRANSFER;
-
     if (operation->with)
         span->with = operation->with->number;
-    if (operation->kind == OPERATION_COMMAND) {
+    if (operation->by) {
+        describe_data(operation, span);
+    } else if (operation->kind == OPERATION_COMMAND) {
         describe_command(operation, span);
-    } else if (operation->kind == OPERATION_WAIT) {
-        span->kind = KIND_WAIT;
-        span->name = name_wait(operation->wait.use);
-    } else if (operation->kind == OPERATION_TASK && operation->with) {
-        span->kind = KIND_TRANSFER;
-        span->name = "exchange";
-    } else if (operation->kind == OPERATION_TASK) { /* the queue is held */
-        span->kind = KIND_WAIT;
-        span->name = "wait for program";
+    } else if (operation->kind == OPERATION_WRITE) { /* the only one without data */
+        span->name = "reset";
     } else {
-        span->kind = KIND_TRANSFER;
-        span->bytes = operation->device_bytes;
-        span->name = operation->kind == OPERATION_WRITE || (moves && !operation->fills_host)
-                         ? "submit"
-                         : "retrieve";
-        span->path = paths_names[moves ? operation->move.path : PATH_INLINE];
+        span->kind = KIND_WAIT;
+        span->name =
+            operation->kind == OPERATION_WAIT ? name_wait(operation->wait.use) : "wait for program";
     }
+    if (span->told)
+        span->kind = KIND_COMMAND;
 }
 
 /* Its region ends with the last of its parts. */
