@@ -9,7 +9,7 @@
 #include "control/datapath.h"
 
 struct doorbell;
-struct guard;
+struct deadline;
 struct world;
 
 /* ---- start-up, in this order; world.c calls these ---- */
@@ -46,7 +46,7 @@ struct transport {
 
     /* See rma/mpi.h and twosided/mpi.h. The first only if the world has a window. */
     omprma_status_t (*open_one_sided)(const struct world *world, struct doorbell *const *bells,
-                                      struct guard *guard, struct datapath **path);
+                                      struct deadline *deadline, struct datapath **path);
     omprma_status_t (*open_two_sided)(const struct world *world, struct datapath **path);
 };
 
