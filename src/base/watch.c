@@ -1,91 +1,105 @@
 /*
- * watch.c: A thread that sleeps on a condition variable until the time that the last look gave, or
- * until it is told. It has all signals blocked, since handlers are the program's.
+ * watch.c: A thread begins with the first watch and ends with the last one. It sleeps on a
+ * condition variable until a look is due, or until the list of watches has changed. It has all
+ * signals blocked, since handlers are the program's.
  */
 #include "base/watch.h"
 
+#include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <time.h>
 
 #include "base/clock.h"
 
-/* Until the time of the next look, or until told. With the lock held. */
-static void pause_until(struct watch *watch, int64_t until)
-{
-    struct timespec time = {.tv_sec = until / 1000000000, .tv_nsec = until % 1000000000};
+static struct {
+    pthread_mutex_t lock;   /* held during looks, too */
+    pthread_cond_t changed; /* the list has */
+    pthread_t thread;
+    struct watch *first; /* NULL: there is no thread */
+} all = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-    while (!watch->over && !watch->told) {
-        if (until == WATCH_WHEN_TOLD)
-            pthread_cond_wait(&watch->changed, &watch->lock);
-        else if (clock_ns() < until)
-            pthread_cond_timedwait(&watch->changed, &watch->lock, &time);
-        else
-            return;
+/* Returns when the next look is due. */
+static int64_t look_at_all(int64_t now)
+{
+    int64_t next = INT64_MAX;
+
+    for (struct watch *watch = all.first; watch; watch = watch->next) {
+        if (now >= watch->due_ns) {
+            watch->due_ns = now + watch->each_ns;
+            watch->look(watch->data);
+        }
+        if (watch->due_ns < next)
+            next = watch->due_ns;
     }
+    return next;
 }
 
-static void *watch_main(void *data)
+static void *watch_main(void *unused)
 {
-    struct watch *watch = data;
+    (void)unused;
+    pthread_mutex_lock(&all.lock);
+    while (all.first) {
+        int64_t next = look_at_all(clock_ns());
+        struct timespec until = {.tv_sec = next / 1000000000, .tv_nsec = next % 1000000000};
 
-    pthread_mutex_lock(&watch->lock);
-    while (!watch->over) {
-        int64_t until;
-
-        watch->told = false;
-        until = watch->look(watch->data);
-        if (until == WATCH_END)
-            break;
-        pause_until(watch, until);
+        pthread_cond_timedwait(&all.changed, &all.lock, &until);
     }
-    pthread_mutex_unlock(&watch->lock);
+    pthread_mutex_unlock(&all.lock);
     return NULL;
 }
 
-static void destroy(struct watch *watch)
-{
-    pthread_cond_destroy(&watch->changed);
-    pthread_mutex_destroy(&watch->lock);
-}
-
-bool watch_begin(struct watch *watch, int64_t (*look)(void *data), void *data)
+static bool make_thread(void)
 {
     pthread_condattr_t attributes;
-    sigset_t all, before;
+    sigset_t signals, before;
     int code;
 
-    *watch = (struct watch){.look = look, .data = data};
-    pthread_mutex_init(&watch->lock, NULL);
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&watch->changed, &attributes);
+    pthread_cond_init(&all.changed, &attributes);
     pthread_condattr_destroy(&attributes);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    code = pthread_create(&watch->thread, NULL, watch_main, watch);
+    sigfillset(&signals);
+    pthread_sigmask(SIG_SETMASK, &signals, &before);
+    code = pthread_create(&all.thread, NULL, watch_main, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (code != 0)
-        destroy(watch);
+        pthread_cond_destroy(&all.changed);
     return code == 0;
 }
 
-void watch_lock(struct watch *watch)
+bool watch_begin(struct watch *watch, int64_t each_ns, void (*look)(void *data), void *data)
 {
-    pthread_mutex_lock(&watch->lock);
-}
+    bool made;
 
-void watch_tell(struct watch *watch)
-{
-    watch->told = true;
-    pthread_cond_signal(&watch->changed);
-    pthread_mutex_unlock(&watch->lock);
+    pthread_mutex_lock(&all.lock);
+    *watch = (struct watch){.next = all.first, .look = look, .data = data, .each_ns = each_ns};
+    all.first = watch;
+    made = watch->next || make_thread();
+    if (made)
+        pthread_cond_signal(&all.changed);
+    else
+        all.first = NULL;
+    pthread_mutex_unlock(&all.lock);
+    return made;
 }
 
 void watch_end(struct watch *watch)
 {
-    watch_lock(watch);
-    watch->over = true;
-    watch_tell(watch);
-    pthread_join(watch->thread, NULL);
-    destroy(watch);
+    struct watch **at = &all.first;
+    bool last;
+
+    pthread_mutex_lock(&all.lock);
+    last = all.first == watch && !watch->next;
+    while (*at && *at != watch)
+        at = &(*at)->next;
+    if (*at)
+        *at = watch->next;
+    if (last)
+        pthread_cond_signal(&all.changed);
+    pthread_mutex_unlock(&all.lock);
+    if (!last)
+        return;
+    pthread_join(all.thread, NULL);
+    pthread_cond_destroy(&all.changed);
 }

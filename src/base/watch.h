@@ -1,37 +1,28 @@
 /*
- * watch.h: a thread that looks at something from time to time, while other threads are in calls
- * that cannot be called off.
+ * watch.h: looks at things from time to time, while other threads are in calls that cannot be
+ * called off. One thread of the process looks at all that is watched; there is none while nothing
+ * is.
  *
- * Thread: any, one at a time. Signals are left to the program's own threads.
+ * Thread: begin and end by one thread at a time. Signals are left to the program's own threads.
  */
 #ifndef OMPRMA_BASE_WATCH_H
 #define OMPRMA_BASE_WATCH_H
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { WATCH_END = -1, WATCH_WHEN_TOLD = 0 };
-
 struct watch {
-    /* Called on the watch's thread with `lock` held, and must not touch the watch. Returns when to
-     * be called again (clock_ns()), WATCH_WHEN_TOLD, or WATCH_END for never again. */
-    int64_t (*look)(void *data);
+    struct watch *next;
+    void (*look)(void *data);
     void *data;
-    pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    bool told, over;
+    int64_t each_ns, due_ns;
 };
 
-/* Looks from now on. False: no thread can be made, and nothing is to be ended. */
-bool watch_begin(struct watch *watch, int64_t (*look)(void *data), void *data);
+/* Calls look(data) now, and again each time that `each_ns` have passed. A look must not begin or
+ * end a watch. False: no thread can be made, and nothing is watched. */
+bool watch_begin(struct watch *watch, int64_t each_ns, void (*look)(void *data), void *data);
 
-/* Around a change of what is looked at, which is looked at then. */
-void watch_lock(struct watch *watch);
-void watch_tell(struct watch *watch);
-
-/* Ends the thread; waits for a look that goes on. */
+/* Waits for a look that goes on. Does nothing to one that is not watched. */
 void watch_end(struct watch *watch);
 
 #endif

@@ -10,7 +10,7 @@
 #include "control/datapath.h"
 
 struct doorbell;
-struct guard;
+struct deadline;
 struct world;
 
 struct transport {
@@ -47,7 +47,7 @@ struct transport {
 
     /* See rma/mpi.h and twosided/mpi.h. The first only if the world has a window. */
     omprma_status_t (*open_one_sided)(const struct world *world, struct doorbell *const *bells,
-                                      struct guard *guard, struct datapath **path);
+                                      struct deadline *deadline, struct datapath **path);
     omprma_status_t (*open_two_sided)(const struct world *world, struct datapath **path);
 };
 

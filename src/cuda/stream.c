@@ -26,28 +26,37 @@ static void stream_free(struct stream *stream)
     free(stream);
 }
 
-/* A GPU begins by itself with what it was given, while the program does something else. Where no
- * thread can be made for that, it begins when the program waits. */
-static void streams_go_on(void)
+/* A GPU begins by itself with what it was given, while the program does something else: the first
+ * stream asks for that. Under the lock of any context. */
+static CUresult streams_go_on(struct gpu *gpu)
 {
-    omprma_progress_thread(1);
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static bool asked;
+    CUresult result = CUDA_SUCCESS;
+
+    pthread_mutex_lock(&lock);
+    if (!asked)
+        result = result_of(gpu, omprma_progress_thread(1));
+    asked |= result == CUDA_SUCCESS;
+    pthread_mutex_unlock(&lock);
+    return result;
 }
 
 /* Under the context's lock. */
 static CUresult stream_make(struct context *context, unsigned flags, struct stream **stream)
 {
-    static pthread_once_t go_on = PTHREAD_ONCE_INIT;
     struct stream *made = calloc(1, sizeof(*made));
     struct gpu *gpu = context->gpu;
 
     if (!made)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    pthread_once(&go_on, streams_go_on);
     made->tag = STREAM_TAG;
     made->flags = flags;
     made->context = context;
     atomic_store(&made->references, 1);
-    CUresult result = result_of(gpu, omprma_event_create(&made->mark));
+    CUresult result = streams_go_on(gpu);
+    if (result == CUDA_SUCCESS)
+        result = result_of(gpu, omprma_event_create(&made->mark));
     if (result == CUDA_SUCCESS)
         result = result_of(gpu, omprma_queue_create(gpu->device, &made->queue));
     if (result != CUDA_SUCCESS) {

@@ -33,7 +33,7 @@ struct rma {
     struct datapath base;
     MPI_Win window;
     struct doorbell *const *bells;
-    struct guard *guard;
+    struct deadline *deadline;
     uint64_t piece_bytes;
     int attached, attach_most;        /* ranges (quirk "attach-limit") */
     bool ordered;                     /* ranges are noted (quirk "attach-order"): */
@@ -67,14 +67,14 @@ static struct pieces *pieces_of(struct transfer *transfer)
 /* Around calls that may wait for the peer. */
 static void enter(const struct rma *self, const struct transfer *transfer)
 {
-    guard_enter(self->guard, transfer->peer);
+    deadline_enter(self->deadline, transfer->peer);
     mpi_yield_allow(true);
 }
 
 static void leave(const struct rma *self)
 {
     mpi_yield_allow(false);
-    guard_leave(self->guard);
+    deadline_leave(self->deadline);
 }
 
 static omprma_status_t flush(struct rma *self, const struct transfer *transfer)
@@ -355,7 +355,7 @@ static void rma_destroy(struct datapath *path)
 }
 
 omprma_status_t rma_create(const struct world *world, struct doorbell *const *bells,
-                           struct guard *guard, struct datapath **path)
+                           struct deadline *deadline, struct datapath **path)
 {
     struct rma *self = calloc(1, sizeof(*self));
 
@@ -381,7 +381,7 @@ omprma_status_t rma_create(const struct world *world, struct doorbell *const *be
     self->ordered = (world->mpi->quirks & QUIRK_ATTACH_ORDER) && self->attach_most <= RANGES_MOST;
     self->page = world->mpi->quirks & QUIRK_END_OF_REGION ? PAGE : 0;
     self->bells = bells;
-    self->guard = guard;
+    self->deadline = deadline;
     self->piece_bytes = world->settings.piece_bytes;
     self->requests = !(world->mpi->quirks & QUIRK_NO_RPUT);
     *path = &self->base;

@@ -1,9 +1,9 @@
 /*
  * held.c: held HOW: exchanges that are appended behind kernels which wait for the program.
- * - go: the calls return; what does not wait for those kernels completes meanwhile; the memory
- * of the program does not depend on how many wait. Then the kernels end, and all data arrives. stop
- * a worker is stopped while they wait: every queue that exchanges with it ends with an error that
- * names both devices
+ * - go: the calls return; what does not wait for those kernels completes meanwhile; the memory of
+ *   the program does not depend on how many wait. Then the kernels end, and all data arrives.
+ * - stop: a worker is stopped while they wait. Every queue that exchanges with it ends with an
+ *   error that names both devices.
  */
 #include <malloc.h>
 #include <signal.h>

@@ -7,6 +7,7 @@
 
 #include "test.h"
 #include "core_fixture.h"
+#include "host/report/watchdog.h"
 
 enum { BYTES = 3 * CORE_PIECE, LIMIT_S = 60 };
 
@@ -517,14 +518,14 @@ TEST(time_without_looks_does_not_count)
     core_hold(0); /* it does not answer */
     runtime_lock(runtime);
     now = clock_ns();
-    incoming_watch(runtime, now);
-    incoming_watch(runtime, now += limit / 4 + 1); /* asks */
+    watchdog_look(runtime, now);
+    watchdog_look(runtime, now += limit / 4 + 1); /* asks */
     assert_true(peer->probed_ns == now);
-    incoming_watch(runtime, now += 10 * limit);
+    watchdog_look(runtime, now += 10 * limit);
     assert_false(peer->lost);
     for (int64_t looked = 0; looked <= limit; looked += second / 4) {
         assert_false(peer->lost);
-        incoming_watch(runtime, now += second / 4);
+        watchdog_look(runtime, now += second / 4);
     }
     assert_true(peer->lost);
     runtime_unlock(runtime);

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "core_fixture.h"
 #include "host/queue/incoming.h"
+#include "host/report/describe_queue.h"
 #include "host/report/watchdog.h"
 
 enum { BYTES = 4 * CORE_PIECE, LOOK_NS = 5000000, LONG_S = 20 };
@@ -98,13 +99,11 @@ static bool all_have_answered(const struct runtime *runtime)
 static void pass(double seconds, bool answers)
 {
     struct runtime *runtime = runtime_get();
-    int64_t fake_ns = runtime->watchdog.looked_ns;
 
     for (int64_t left = (int64_t)(seconds * 1e9); left > 0; left -= LOOK_NS) {
         runtime_lock(runtime);
-        fake_ns += LOOK_NS;
         incoming_look(runtime);
-        watchdog_look(runtime, fake_ns);
+        watchdog_wait(runtime, LOOK_NS);
         while (answers && !all_have_answered(runtime)) {
             incoming_look(runtime);
             runtime_unlock(runtime);
@@ -285,6 +284,35 @@ static void a_worker_that_forgets(void **state)
     assert_ok(launch(queue, KERNEL(kernel_nap), 1, 0, 0));
     check_stuck(omprma_queue_synchronize(queue));
     check_said(", issued, waits for a result of the worker, which was asked for\n");
+    assert_ok(omprma_queue_destroy(queue));
+    core_stop();
+}
+
+/* Without a standstill, and without an end of it. */
+static void a_queue_can_be_described_at_any_time(void **state)
+{
+    omprma_queue_t *queue;
+
+    (void)state;
+    core_start(&(struct core_options){0});
+    queue = core_queue(0);
+    runtime_lock(queue->device->runtime);
+    assert_int_equal(describe_queue(queue), 0);
+    runtime_unlock(queue->device->runtime);
+    check_silent();
+    hold(queue, true);
+    for (int i = 0; i < 6; i++)
+        assert_ok(launch(queue, KERNEL(kernel_nap), 1, 0, 0));
+    runtime_lock(queue->device->runtime);
+    assert_int_equal(describe_queue(queue), 4); /* the first three, and the last one */
+    runtime_unlock(queue->device->runtime);
+    check_said("operation %llu, launch of 0x%llx, not issued, waits for the other half of its "
+               "exchange\n",
+               last(queue) - 5, (unsigned long long)KERNEL(kernel_nap));
+    check_said("operation %llu, launch of 0x%llx, not issued, waits for its turn behind operation "
+               "%llu\n",
+               last(queue), (unsigned long long)KERNEL(kernel_nap), last(queue) - 5);
+    hold(queue, false);
     assert_ok(omprma_queue_destroy(queue));
     core_stop();
 }
@@ -512,6 +540,7 @@ int main(void)
         ENDED(data_that_stands_still),
         ENDED(data_that_does_not_come),
         ENDED(a_worker_that_forgets),
+        ENDED(a_queue_can_be_described_at_any_time),
         ENDED(kernels_take_their_time),
         ENDED(the_program_may_hold_a_queue),
         ENDED(a_long_kernel_is_waited_for),

@@ -149,11 +149,13 @@ static void watch_death(struct peer *peer, int64_t now)
                   peer->hello.bell.pid);
 }
 
-void peer_watch(struct peer *peer, int64_t now, int64_t absent)
+void peer_watch(struct peer *peer, int64_t now, int64_t absent, int64_t limit)
 {
-    int64_t limit = peer->runtime->config.timeout_s * INT64_C(1000000000);
-    int64_t silent = now - peer->heard_ns;
+    int64_t silent;
 
+    if (peer->heard_ns == 0)
+        peer->heard_ns = now;
+    silent = now - peer->heard_ns;
     if (peer->probed_ns >= peer->heard_ns) /* it has had no time to answer */
         peer->probed_ns += absent;
     watch_death(peer, now);

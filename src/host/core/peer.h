@@ -25,7 +25,7 @@ struct peer {
 
     uint32_t sent, acked;  /* message serials */
     uint32_t received;     /* serial of the last message from it */
-    int64_t heard_ns;      /* when it last sent anything */
+    int64_t heard_ns;      /* when it last sent anything; 0: the next look at the clock tells */
     int64_t awake_sent_ns; /* when it was last told to stay awake */
     int64_t probed_ns;     /* when it was last asked for a sign of life */
     int64_t died_ns;       /* when its process was found to have died */
@@ -94,8 +94,8 @@ void peer_lose(struct peer *peer, const char *format, ...)
 
 /* A few messages' worth of life: asks a silent worker, gives up on one that stays silent, or of
  * which its doorbell says that it has died. Of the time since it was asked `absent_ns` do not
- * count: nobody was there to hear it. */
-void peer_watch(struct peer *peer, int64_t now_ns, int64_t absent_ns);
+ * count: nobody was there to hear it. Without a limit (0) it may stay silent. */
+void peer_watch(struct peer *peer, int64_t now_ns, int64_t absent_ns, int64_t limit_ns);
 
 /* Keeps a worker polling while one-sided transfers to it are under way, where that helps. */
 void peer_keep_awake(struct peer *peer);

@@ -27,6 +27,7 @@
 #include <omprma/omprma.h>
 
 #include "base/config.h"
+#include "base/deadline.h"
 #include "base/waiting.h"
 #include "control/channel.h"
 #include "control/datapath.h"
@@ -50,21 +51,20 @@ struct trace;
 struct runtime_hooks {
     /* Takes what has come in and moves every busy queue on. True if anything happened. */
     bool (*look)(struct runtime *runtime);
-    /* Looks now and then, while somebody waits, whether the workers live. */
+    /* Looks now and then, while somebody waits or asks, whether the workers live, and whether
+     * anything moves at all. */
     void (*watch)(struct runtime *runtime, int64_t now_ns);
     /* A peer was given up: its devices are lost. */
     void (*lost)(struct peer *peer, const char *text);
     /* Tells omprma-run so, which then does not wait for it. */
     void (*tell_lost)(void);
-    /* Looks whether anything moves at all, while somebody waits. */
-    void (*watch_moves)(struct runtime *runtime, int64_t now_ns);
 };
 
 /* Whether anything moves; see watchdog.h. */
 struct watchdog {
-    uint64_t seen;     /* runtime->moves at the last look */
+    int64_t looked_ns; /* the last look; 0: none yet */
+    uint64_t seen;     /* runtime->moves by then */
     uint64_t moved;    /* bytes of data at the first step */
-    int64_t looked_ns; /* the last look */
     int64_t quiet_ns;  /* time spent waiting since anything has moved */
     int steps;         /* closer looks since then */
     int rounds;        /* of questions since then that all workers have answered: they do nothing */
@@ -118,7 +118,7 @@ struct runtime {
     struct limits limits;
     struct channel *channel;
     struct datapath *one_sided; /* NULL: no window */
-    struct guard *guard;        /* of its calls; NULL: none of them waits for a worker */
+    struct deadline deadline;   /* of its calls, where one may wait for a worker */
     struct datapath *two_sided;
     struct doorbell *bell, **bells;
 
@@ -144,9 +144,8 @@ struct runtime {
     uint64_t moved;           /* and that were ever begun */
     struct adapt_watch watch;
     struct adapt_kind *kinds;
-    int64_t watched_ns; /* when it was last seen to that workers answer */
-    int64_t parted_ns;  /* when a waiting thread last moved away from a worker */
-    uint32_t next_tag;  /* of two-sided transfers */
+    int64_t parted_ns; /* when a waiting thread last moved away from a worker */
+    uint32_t next_tag; /* of two-sided transfers */
 
     struct background background;
     _Atomic uint64_t looks;        /* for what has come in, so far; written with the lock only */

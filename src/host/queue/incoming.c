@@ -1,8 +1,7 @@
 /*
  * incoming.c: one message is taken at a look, so that a thread that waited for it can go on at
  * once; then each queue that needs attention goes on once. A message that cannot be read loses its
- * worker. Whether workers live is looked at now and then, and time in which nobody looked does not
- * count.
+ * worker.
  */
 #include "host/queue/incoming.h"
 
@@ -13,8 +12,6 @@
 #include "base/error.h"
 #include "host/core/device.h"
 #include "host/queue/issue.h"
-
-enum { ABSENT_NS = 1000000000 /* nobody waits for so long, and does not look */ };
 
 static void print_output(const struct wire_record *record)
 {
@@ -175,7 +172,7 @@ static bool take_message(struct runtime *runtime)
     if (!message)
         return false;
     peer = runtime->peers[message->peer];
-    peer->heard_ns = 0; /* set by the next look at the clock */
+    peer->heard_ns = 0;
     incoming_accept(peer, message);
     channel_drop(runtime->channel, message);
     return true;
@@ -204,37 +201,11 @@ bool incoming_look(struct runtime *runtime)
     return moved;
 }
 
-/* For how long nobody has looked, if that is long: this process may have been stopped, by a
- * terminal with its workers, or all of this host. */
-static int64_t absence(struct runtime *runtime, int64_t now)
-{
-    int64_t absent = runtime->watched_ns ? now - runtime->watched_ns : 0;
-
-    runtime->watched_ns = now;
-    return absent >= ABSENT_NS ? absent : 0;
-}
-
-void incoming_watch(struct runtime *runtime, int64_t now)
-{
-    int64_t absent = absence(runtime, now);
-
-    for (int rank = 0; rank < runtime->world.size; rank++) {
-        struct peer *peer = runtime->peers[rank];
-
-        if (!peer)
-            continue;
-        if (peer->heard_ns == 0)
-            peer->heard_ns = now;
-        peer_watch(peer, now, absent);
-    }
-    runtime->hooks.watch_moves(runtime, now);
-}
-
 bool incoming_query(struct runtime *runtime)
 {
     channel_look_everywhere(runtime->channel);
     if (incoming_look(runtime))
         return true;
-    incoming_watch(runtime, clock_ns());
+    runtime->hooks.watch(runtime, clock_ns());
     return false;
 }

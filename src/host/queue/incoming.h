@@ -12,11 +12,9 @@
 /* Takes what has come in and moves every busy queue on. True if anything happened. */
 bool incoming_look(struct runtime *runtime);
 
-/* The same for who asks and does not wait: also looks whether the workers live. */
+/* The same for who asks and does not wait, and so does not look after everything else (hooks.watch)
+ * while it waits. */
 bool incoming_query(struct runtime *runtime);
-
-/* Looks whether the workers live. */
-void incoming_watch(struct runtime *runtime, int64_t now_ns);
 
 /* Handles a message from the worker; keeps nothing of it. */
 void incoming_accept(struct peer *peer, const struct channel_message *message);

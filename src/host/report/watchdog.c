@@ -1,29 +1,26 @@
 /*
- * watchdog.c: each look compares the count of what was issued and has ended with that of the last
- * look. While it stays the same, the time spent waiting is added up, and closer looks follow at
- * parts of the limit: does data get on, then, by a round of questions, does any worker run or move
- * something? After two rounds that were answered with no, the queues are described, each with what
- * its first operation waits for, and fail. A line is put together in a buffer of fixed size.
+ * watchdog.c: each look sees to the workers, and compares the count of what was issued and has
+ * ended with that of the last look. While it stays the same, the time spent waiting is added up,
+ * and closer looks follow at parts of the limit: does data get on, then, by a round of questions,
+ * does any worker run or move something? After two rounds that were answered with no, the queues
+ * are described, and fail. Of a pause between two looks a long one does not count for workers, and
+ * but a little for what is added up.
  */
 #include "host/report/watchdog.h"
 
-#include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 
 #include "base/log.h"
-#include "host/device/kernel_names.h"
-#include "host/queue/order.h"
-#include "host/queue/queue.h"
+#include "host/report/describe_queue.h"
 
 enum {
     STEPS = 8,                /* closer looks per OMPRMA_TIMEOUT; */
     STEPS_ASKING = 4,         /* from this one on workers are asked */
     ROUNDS = 2,               /* of answers at least: what one worker sends may wake another */
-    PAUSE_NS_MOST = 10000000, /* of the time between two looks so much counts */
+    PAUSE_NS_MOST = 10000000, /* of the time between two looks so much counts; */
+    ABSENT_NS = 1000000000,   /* nobody waits for so long, and does not look */
     NS_PER_BYTE_MOST = 1000,  /* data is seen by the piece: what is under way has so long more */
-    LINES_OF_QUEUE = 4,       /* operations that are described, of one queue, */
-    LINES_MOST = 40           /* and altogether */
+    LINES_MOST = 40           /* of operations that are described */
 };
 
 /* ---- what moves ---- */
@@ -134,173 +131,6 @@ static struct omprma_queue *next_stuck(const struct runtime *runtime,
     return NULL;
 }
 
-/* ---- what waits for what ---- */
-
-struct line {
-    char text[1000];
-    size_t used;
-};
-
-static void add(struct line *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void add(struct line *line, const char *format, ...)
-{
-    size_t room = sizeof(line->text) - line->used;
-    va_list arguments;
-    int length;
-
-    va_start(arguments, format);
-    length = vsnprintf(line->text + line->used, room, format, arguments);
-    va_end(arguments);
-    if (length > 0)
-        line->used += (size_t)length < room ? (size_t)length : room - 1;
-}
-
-static void add_command(struct line *line, const struct operation *o)
-{
-    const char *kernel;
-
-    if (!wire_is_launch(o->command.code)) {
-        add(line, "command \"%s\"", wire_code_name(o->command.code));
-        return;
-    }
-    kernel = kernel_names_find(o->queue->device, o->command.entry);
-    if (kernel[0] != '?')
-        add(line, "launch of kernel %s", kernel);
-    else
-        add(line, "launch of 0x%" PRIx64, o->command.entry);
-}
-
-static void add_operation(struct line *line, const struct operation *o)
-{
-    add(line, "operation %" PRIu64 ", ", o->ordinal);
-    if (o->kind == OPERATION_COMMAND)
-        add_command(line, o);
-    else
-        add(line, "%s", operation_name(o));
-    if (o->device_bytes)
-        add(line, " of %" PRIu64 " bytes at 0x%" PRIx64, o->device_bytes, o->device_at);
-    if (o->with)
-        add(line, ", exchange with device %d", o->with->number);
-}
-
-/* Another operation that one waits for. */
-static void add_other(struct line *line, const struct operation *o)
-{
-    static const char *const states[] = {"not issued", "issued", "ended"};
-
-    add(line, "device %d, queue %u, ", o->queue->device->number, o->queue->number);
-    add_operation(line, o);
-    add(line, " (%s)", o->kind == OPERATION_MARK ? "not reached" : states[o->state]);
-}
-
-static void explain_message(struct line *line, const struct operation *o)
-{
-    const struct omprma_queue *queue = o->queue;
-    const struct peer *peer = queue->device->peer;
-
-    if (queue->held && queue->sender) {
-        add(line, "the other half of its exchange: ");
-        add_other(line, queue->sender);
-    } else if (queue->held) {
-        add(line, "the other half of its exchange");
-    } else if (o->message == queue->open) {
-        add(line, "its message to be closed");
-    } else if (!peer_may_send(peer)) {
-        add(line, "room in the worker's window: %u messages are not acknowledged",
-            peer->sent - peer->acked);
-    } else if (!peer_has_room(peer, o->message->bytes)) {
-        add(line, "room in the memory that it shares with the worker");
-    } else {
-        add(line, "nothing that is known; %u messages of the queue are not executed",
-            queue->unanswered);
-    }
-}
-
-/* The first one of its queue that is not issued. */
-static void explain_next(struct line *line, const struct operation *o)
-{
-    const struct operation *other = order_blocker(o);
-
-    if (!other)
-        other = o->kind == OPERATION_WAIT ? o->wait.target : o->awaited;
-    if (other)
-        add_other(line, other);
-    else if (operation_is_command(o))
-        explain_message(line, o);
-    else
-        add(line, "nothing that is known; %u transfers of the queue are under way",
-            o->queue->transfers);
-}
-
-static void explain_data(struct line *line, const struct operation *o)
-{
-    add(line, "its data, %" PRIu64 " of %" PRIu64 " bytes have moved", o->move.transfer.completed,
-        o->move.transfer.bytes);
-    if (o->move.command && !operation_has_ended(o->move.command))
-        add(line, ", and the worker's half");
-}
-
-static void explain_issued(struct line *line, const struct operation *o)
-{
-    const struct omprma_queue *queue = o->queue;
-
-    switch (o->kind) {
-    case OPERATION_TRANSFER:
-        explain_data(line, o);
-        break;
-    case OPERATION_WAIT:
-        add_other(line, o->wait.target);
-        break;
-    case OPERATION_TASK:
-        add(line, "%s", o->task.task->waits_for);
-        break;
-    case OPERATION_MARK:
-        if (o->prev || queue->writes_first)
-            add_other(line, o->prev ? o->prev : queue->writes_first);
-        else
-            add(line, "nothing that is known");
-        break;
-    default:
-        add(line, "a result of the worker, which was %sasked for",
-            queue->asked >= o->number ? "" : "not ");
-    }
-}
-
-static void describe(const struct operation *o)
-{
-    const struct omprma_queue *queue = o->queue;
-    struct line line = {.used = 0};
-
-    add(&line, "  %s, queue %u: ", device_name(queue->device), queue->number);
-    add_operation(&line, o);
-    add(&line,
-        o->state == OPERATION_APPENDED ? ", not issued, waits for " : ", issued, waits for ");
-    if (o->state != OPERATION_APPENDED)
-        explain_issued(&line, o);
-    else if (o == queue->next)
-        explain_next(&line, o);
-    else
-        add(&line, "its turn behind operation %" PRIu64, queue->next->ordinal);
-    log_write(LOG_ERROR, "%s", line.text);
-}
-
-/* What stands at the head of a queue, and what is to be issued next. Returns the number of lines.
- */
-static int describe_queue(const struct omprma_queue *queue)
-{
-    int lines = 0;
-
-    for (const struct operation *o = queue->first; o; o = o->next) {
-        if (o->kind == OPERATION_MARK && !o->mark.completion)
-            continue;
-        if (lines < LINES_OF_QUEUE - 1 || o == queue->next || !o->next) {
-            describe(o);
-            lines++;
-        }
-    }
-    return lines;
-}
-
 /* The queues that somebody wants something of. */
 static void describe_all(const struct runtime *runtime)
 {
@@ -321,17 +151,17 @@ static void describe_all(const struct runtime *runtime)
 static void give_up(struct runtime *runtime)
 {
     struct omprma_queue *queue;
-    struct line line;
+    char text[ERROR_TEXT_BYTES];
 
     runtime->unresponsive = true;
     while ((queue = next_stuck(runtime, NULL)) != NULL) {
-        line.used = 0;
-        add(&line,
+        snprintf(
+            text, sizeof(text),
             "%s, queue %u: nothing has moved for %lld s although no kernel runs: this is a defect "
             "of omprma or of MPI; please report it, with the lines above",
             device_name(queue->device), queue->number, (long long)runtime->config.timeout_s);
         atomic_store(&queue->device->keeps_memory, true);
-        queue_lose(queue, OMPRMA_ERR_STUCK, line.text);
+        queue_lose(queue, OMPRMA_ERR_STUCK, text);
     }
 }
 
@@ -381,20 +211,45 @@ static void step(struct runtime *runtime, int64_t limit_ns)
     }
 }
 
-void watchdog_look(struct runtime *runtime, int64_t now)
+/* 0: none. */
+static int64_t limit_of(const struct runtime *runtime)
+{
+    return runtime->config.timeout_s * INT64_C(1000000000);
+}
+
+void watchdog_wait(struct runtime *runtime, int64_t waited_ns)
 {
     struct watchdog *dog = &runtime->watchdog;
-    int64_t limit = runtime->config.timeout_s * INT64_C(1000000000);
-    int64_t pause = now - dog->looked_ns;
+    int64_t limit_ns = limit_of(runtime);
 
-    if (limit == 0)
+    if (limit_ns == 0)
         return;
-    dog->looked_ns = now;
     if (runtime->moves != dog->seen) {
         start_over(runtime);
         return;
     }
-    dog->quiet_ns += pause < PAUSE_NS_MOST ? pause : PAUSE_NS_MOST;
-    if (dog->quiet_ns >= (dog->steps + 1) * (limit / STEPS))
-        step(runtime, limit);
+    dog->quiet_ns += waited_ns;
+    if (dog->quiet_ns >= (dog->steps + 1) * (limit_ns / STEPS))
+        step(runtime, limit_ns);
+}
+
+/* Of a long pause: this process may have been stopped, by a terminal with its workers, or all of
+ * this host. */
+static void watch_peers(struct runtime *runtime, int64_t now, int64_t pause)
+{
+    int64_t absent = pause >= ABSENT_NS ? pause : 0;
+
+    for (int rank = 0; rank < runtime->world.size; rank++)
+        if (runtime->peers[rank])
+            peer_watch(runtime->peers[rank], now, absent, limit_of(runtime));
+}
+
+void watchdog_look(struct runtime *runtime, int64_t now)
+{
+    struct watchdog *dog = &runtime->watchdog;
+    int64_t pause = dog->looked_ns ? now - dog->looked_ns : 0;
+
+    dog->looked_ns = now;
+    watch_peers(runtime, now, pause);
+    watchdog_wait(runtime, pause < PAUSE_NS_MOST ? pause : PAUSE_NS_MOST);
 }

@@ -7,9 +7,10 @@
 #include "host/core/device.h"
 
 /* Fills device->paths of all devices and runtime->exchange. One worker of each kind of host is
- * measured: at most 20 ms for those of this host, 100 ms for all (survey_budget()), but for what an
- * operation that has begun takes, and for trials: those that are made whatever they take (trial.h)
- * leave a share of the time for samples. Errors: MPI, DEVICE_LOST, HOST_MEMORY, CONFIG. */
+ * measured: for 6 ms those of this host, for at most 15 ms with what waking the worker and other
+ * programs took of it; for 80 ms all others (survey.h). What an operation that has begun takes
+ * comes to that, and so do trials: those that are made whatever they take (trial.h) leave a share
+ * of the time for samples. Errors: MPI, DEVICE_LOST, HOST_MEMORY, CONFIG. */
 omprma_status_t measure_all(struct runtime *runtime);
 
 /* Chooses from measured times; for tests. `rma`: one-sided transfers are possible. */

@@ -11,7 +11,6 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "base/guard.h"
 #include "control/shm/channel.h"
 #include "control/transport.h"
 #include "host/choice/adapt.h"
@@ -27,7 +26,7 @@
 #include "host/queue/issue.h"
 #include "host/start/launcher.h"
 #include "host/start/measure.h"
-#include "host/start/deadline.h"
+#include "host/start/phase.h"
 #include "host/report/placement.h"
 #include "host/core/progress.h"
 #include "host/report/report.h"
@@ -108,8 +107,7 @@ static omprma_status_t make_bells(struct runtime *runtime, const struct world_pe
 }
 
 /* The transport waits for a worker inside a call, with the lock held, so nobody can go on. */
-static void end_stuck(void *data, int peer) __attribute__((noreturn));
-static void end_stuck(void *data, int peer)
+static void say_stuck(const void *data, int peer)
 {
     const struct runtime *runtime = data;
     const struct peer *silent = runtime->peers[peer];
@@ -120,7 +118,6 @@ static void end_stuck(void *data, int peer)
               "go on; OMPRMA_TIMEOUT sets the limit",
               peer_name(silent), silent->hello.bell.pid, (long long)runtime->config.timeout_s,
               runtime->world.transport->name);
-    deadline_exit();
 }
 
 /* A call may wait for the target of a transfer, unless targets are passive. Even then MPI may
@@ -131,13 +128,11 @@ static omprma_status_t make_one_sided(struct runtime *runtime)
     bool may_wait =
         !runtime->world.can.target_is_passive || runtime->config.on_loss == ON_LOSS_CONTINUE;
     int64_t limit_ns = runtime->config.timeout_s * second_ns;
-    omprma_status_t status = OMPRMA_OK;
+    struct deadline *deadline = limit_ns && may_wait ? &runtime->deadline : NULL;
 
-    if (limit_ns && may_wait)
-        status = guard_create(limit_ns, end_stuck, runtime, &runtime->guard);
-    if (status != OMPRMA_OK)
-        return status;
-    return runtime->world.transport->open_one_sided(&runtime->world, runtime->bells, runtime->guard,
+    if (deadline && !deadline_begin(deadline, limit_ns, say_stuck, runtime))
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "no thread can be made to watch calls of MPI");
+    return runtime->world.transport->open_one_sided(&runtime->world, runtime->bells, deadline,
                                                     &runtime->one_sided);
 }
 
@@ -273,10 +268,9 @@ static struct runtime *allocate(void)
     }
     pthread_mutex_init(&runtime->lock.mutex, NULL);
     runtime->hooks = (struct runtime_hooks){.look = incoming_look,
-                                            .watch = incoming_watch,
+                                            .watch = watchdog_look,
                                             .lost = incoming_lost,
-                                            .tell_lost = launcher_lost,
-                                            .watch_moves = watchdog_look};
+                                            .tell_lost = launcher_lost};
     runtime->world.component = "none";
     runtime->limits = limits_usual;
     atomic_store(&runtime->background.asleep, true); /* there is none yet */
@@ -352,7 +346,7 @@ static void free_runtime(struct runtime *runtime)
     if (runtime->memory.sound == runtime->memory.count)
         free((void *)(uintptr_t)runtime->memory.base);
     datapath_destroy(runtime->one_sided);
-    guard_destroy(runtime->guard);
+    deadline_end(&runtime->deadline);
     datapath_destroy(runtime->two_sided);
     if (runtime->channel)
         channel_destroy(runtime->channel);
@@ -437,15 +431,15 @@ static const char *advice(const struct config *config)
 /* All together, so it takes connections between workers that may not have been used before. */
 static void leave(struct runtime *runtime)
 {
-    struct deadline deadline;
+    struct phase phase;
     char step[64];
 
     snprintf(step, sizeof(step), "leaving %s", runtime->world.transport->name);
-    deadline_begin(&deadline, "the end", advice(&runtime->config), step,
-                   runtime->config.timeout_s * second_ns);
+    phase_begin(&phase, "the end", advice(&runtime->config), step,
+                runtime->config.timeout_s * second_ns);
     free_runtime(runtime); /* receives are taken back */
     world_leave(&runtime->world);
-    deadline_end(&deadline);
+    phase_end(&phase);
 }
 
 /* A worker was lost when the program asked for nothing any more, so no call of its has failed. */
@@ -520,17 +514,17 @@ static omprma_status_t give_up(struct runtime *runtime, omprma_status_t status)
     world_abort(&runtime->world, EXIT_FAILURE);
 }
 
-static omprma_status_t connect_and_measure(struct runtime *runtime, struct deadline *deadline)
+static omprma_status_t connect_and_measure(struct runtime *runtime, struct phase *phase)
 {
     int64_t limit_ns = runtime->config.timeout_s * second_ns;
     omprma_status_t status;
 
-    deadline_next(deadline, "connecting the workers", limit_ns);
+    phase_next(phase, "connecting the workers", limit_ns);
     runtime->times.connect = clock_ns();
     status = connect_workers(runtime);
     if (status != OMPRMA_OK)
         return status;
-    deadline_next(deadline, "measuring", limit_ns);
+    phase_next(phase, "measuring", limit_ns);
     runtime->times.measure = clock_ns();
     status = finish_start(runtime);
     runtime->times.ready = clock_ns();
@@ -540,7 +534,7 @@ static omprma_status_t connect_and_measure(struct runtime *runtime, struct deadl
 static omprma_status_t start(void)
 {
     struct runtime *runtime = allocate();
-    struct deadline deadline;
+    struct phase phase;
     omprma_status_t status, config_status;
     int64_t limit_s = CONFIG_START_LEAST_S;
     char config_text[ERROR_TEXT_BYTES];
@@ -556,17 +550,17 @@ static omprma_status_t start(void)
     if (config_status == OMPRMA_OK)
         limit_s = config_start_limit_s(&runtime->config);
     world_prepare(WORLD_HEAD);
-    deadline_begin(&deadline, "start-up", advice(&runtime->config), "meeting the workers",
-                   limit_s * second_ns);
+    phase_begin(&phase, "start-up", advice(&runtime->config), "meeting the workers",
+                limit_s * second_ns);
     arrival_begin();
     status =
         world_join(&runtime->world, WORLD_HEAD, runtime->config.exchange == EXCHANGE_APPLICATION);
     launcher_connected();
     joined = status == OMPRMA_OK;
     if (joined && config_status == OMPRMA_OK)
-        status = connect_and_measure(runtime, &deadline);
+        status = connect_and_measure(runtime, &phase);
     arrival_end();
-    deadline_end(&deadline);
+    phase_end(&phase);
     if (runtime->world.torn)
         return give_up(runtime, status);
     if (!joined) { /* all processes found the same: they leave together */
