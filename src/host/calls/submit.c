@@ -19,7 +19,7 @@
 omprma_status_t submit_settle_host(struct omprma_queue *queue, const void *host, uint64_t bytes,
                                    bool fill)
 {
-    if (!queue_uses(queue, host, bytes, fill))
+    if (!host_ranges_meet(&queue->hosts, (uint64_t)(uintptr_t)host, bytes, fill))
         return OMPRMA_OK;
     queue_settle(queue);
     return call_check_queue(queue); /* it may have failed meanwhile */
@@ -304,7 +304,7 @@ omprma_status_t submit_settle_parts(struct omprma_queue *queue, const omprma_par
 {
     omprma_status_t status = OMPRMA_OK;
 
-    for (size_t i = 0; i < count && queue->hosts > 0 && status == OMPRMA_OK; i++)
+    for (size_t i = 0; i < count && queue->hosts.count > 0 && status == OMPRMA_OK; i++)
         status = submit_settle_host(queue, parts[i].to, parts[i].bytes, true);
     return status;
 }

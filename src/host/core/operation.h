@@ -19,6 +19,8 @@
 #define OMPRMA_HOST_CORE_OPERATION_H
 
 #include <stdbool.h>
+#include <sys/queue.h>
+
 #include <omprma/omprma.h>
 
 #include "base/error.h"
@@ -29,6 +31,7 @@
 struct completion;
 struct device;
 struct hop;
+struct host_range;
 struct operation;
 
 /* What went wrong, shared by all operations that it ends. */
@@ -142,9 +145,11 @@ struct operation {
     uint64_t device_at, device_bytes; /* range on the device, of writes, reads and transfers */
     uint64_t host_at, host_bytes;     /* range in this process; 0 bytes: none. See parts */
     bool fills_host;                  /* it will be written to */
-    struct read_parts *parts;         /* of what its result brings: not to host_at, but here */
-    int64_t start_ns;                 /* of transfers; 0: nothing is under way */
-    uint32_t span, message_span; /* for the trace: its own, and of the message that it closes */
+    struct host_range *ranges;     /* that, in its queue's tree, see host_ranges.h; NULL: it is */
+    LIST_ENTRY(operation) waiting; /* in the list beside the tree */
+    struct read_parts *parts;      /* of what its result brings: not to host_at, but here */
+    int64_t start_ns;              /* of transfers; 0: nothing is under way */
+    uint32_t span, message_span;   /* for the trace: its own, and of the message that it closes */
     struct {
         const struct operation_task *task; /* NULL: it has no steps of its own */
         void *data;

@@ -148,7 +148,7 @@ void queue_brings(struct operation *command, uint64_t bytes, void *to, struct re
     command->host_bytes = bytes;
     command->fills_host = true;
     command->parts = parts;
-    queue_has_host(command);
+    host_ranges_add(&command->queue->hosts, command);
 }
 
 omprma_status_t queue_append_read(struct omprma_queue *queue, omprma_addr_t from, uint64_t bytes,

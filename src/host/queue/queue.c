@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "base/range.h"
 #include "host/core/attach_order.h"
 #include "host/core/progress.h"
 #include "host/queue/queue.h"
@@ -67,8 +66,7 @@ void queue_insert(struct omprma_queue *queue, struct operation *operation, struc
     if (queue->next == before)
         queue->next = operation;
     queue->entries += operation->counts;
-    if (operation->host_bytes > 0)
-        queue_has_host(operation);
+    host_ranges_add(&queue->hosts, operation);
     queue->mixed += operation->kind >= OPERATION_TRANSFER;
 }
 
@@ -90,7 +88,7 @@ void queue_unlist(struct operation *operation)
     if (operation->kind == OPERATION_MARK)
         return;
     queue->entries -= operation->counts;
-    queue->hosts -= operation->host_bytes > 0;
+    host_ranges_remove(&queue->hosts, operation);
     queue->mixed -= operation->kind >= OPERATION_TRANSFER;
 }
 
@@ -451,48 +449,6 @@ void queue_keep_memory(struct omprma_queue *queue, const struct device *lost)
         else if (o->with && queue->device == lost && o->kind != OPERATION_TASK)
             o->with->keeps_memory = true;
     }
-}
-
-/* ---- memory of this process ---- */
-
-void queue_has_host(struct operation *operation)
-{
-    struct omprma_queue *queue = operation->queue;
-    const struct read_parts *parts = operation->parts;
-    uint64_t begin = parts ? parts->begin : operation->host_at;
-    uint64_t end = parts ? parts->end : operation->host_at + operation->host_bytes;
-
-    if (queue->hosts++ == 0) {
-        queue->hosts_begin = UINT64_MAX;
-        queue->hosts_end = 0;
-    }
-    if (begin < queue->hosts_begin)
-        queue->hosts_begin = begin;
-    if (end > queue->hosts_end)
-        queue->hosts_end = end;
-}
-
-static bool uses(const struct operation *operation, uint64_t begin, uint64_t bytes)
-{
-    const struct read_parts *parts = operation->parts;
-
-    for (size_t i = 0; parts && i < parts->count; i++)
-        if (ranges_meet((uint64_t)(uintptr_t)parts->part[i].to, parts->part[i].bytes, begin, bytes))
-            return true;
-    return !parts && ranges_meet(operation->host_at, operation->host_bytes, begin, bytes);
-}
-
-bool queue_uses(const struct omprma_queue *queue, const void *host, uint64_t bytes, bool fill)
-{
-    uint64_t begin = (uint64_t)(uintptr_t)host;
-
-    if (queue->hosts == 0 || begin >= queue->hosts_end || begin + bytes <= queue->hosts_begin)
-        return false;
-    for (const struct operation *o = queue->first; o; o = o->next)
-        if (o->host_bytes && (o->fills_host || (fill && operation_has_command(o))) &&
-            uses(o, begin, bytes))
-            return true;
-    return false;
 }
 
 /* ---- queues as a whole ---- */

@@ -2,6 +2,7 @@
  * queue.h: the application's side of a queue: the operations that were appended and are not over.
  *
  * - queue.c: the list: what is in it, is asked for, ends, fails
+ * - host_ranges.c: memory of this process that those in it use
  * - order.c: which operation may be issued when: all rules, on one page (order_verify.c: kept?)
  * - append.c: operations come into the list
  * - issue.c: going on: issue, results, waiting
@@ -23,6 +24,7 @@
 #include "host/core/device.h"
 #include "host/core/operation.h"
 #include "host/core/observer.h"
+#include "host/queue/host_ranges.h"
 
 struct omprma_queue {
     struct device *device;
@@ -32,15 +34,14 @@ struct omprma_queue {
     bool busy; /* in the runtime's list of those that need attention */
     bool in_use;
 
-    struct operation *first, *last;  /* in the order in which they are issued */
-    struct operation *next;          /* the first one that is not issued */
-    struct operation *active;        /* issued, and moved on by this side */
-    uint32_t unsettled;              /* in the list, but for marks */
-    uint32_t entries;                /* see limits.h */
-    uint32_t transfers;              /* issued transfers that are not over */
-    uint32_t hosts;                  /* in the list, with memory of this process, */
-    uint64_t hosts_begin, hosts_end; /* none of which lies outside of this */
-    uint32_t mixed;                  /* in the list, that the worker does not see */
+    struct operation *first, *last; /* in the order in which they are issued */
+    struct operation *next;         /* the first one that is not issued */
+    struct operation *active;       /* issued, and moved on by this side */
+    uint32_t unsettled;             /* in the list, but for marks */
+    uint32_t entries;               /* see limits.h */
+    uint32_t transfers;             /* issued transfers that are not over */
+    struct host_ranges hosts;       /* of those in the list */
+    uint32_t mixed;                 /* in the list, that the worker does not see */
 
     struct channel_message *open; /* the message that may still be joined, and its commands */
     struct operation *open_first, *open_last;
@@ -148,13 +149,5 @@ const char *queue_name_exchange(const struct omprma_queue *queue, const struct o
 
 /* `lost` gives no answers any more: a device that was exchanging with it keeps its memory. */
 void queue_keep_memory(struct omprma_queue *queue, const struct device *lost);
-
-/* The operation, which is in the list, has memory of this process from now on. */
-void queue_has_host(struct operation *operation);
-
-/* True if [host, host + bytes) overlaps memory that a pending operation will fill or, if it is to
- * be filled itself (`fill`), that a pending two-sided submit still reads. One-sided transfers of a
- * queue are ordered against each other anyway. */
-bool queue_uses(const struct omprma_queue *queue, const void *host, uint64_t bytes, bool fill);
 
 #endif

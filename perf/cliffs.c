@@ -1,0 +1,213 @@
+/*
+ * cliffs.c: whether constructs cost the same per part, however many parts they have: data
+ * constructs over 1,000 elements and over 10,000, with a mapper and with a list of maps. Checks its
+ * results. See perf/cliffs.
+ *
+ *   cliffs [TURNS]     prints lines "RESULT ROW COUNT US", the least microseconds per element
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { FEW = 1000, MANY = 10000, LENGTH = 8 };
+
+struct element {
+    int length;
+    double *data;
+};
+#pragma omp declare mapper(struct element e) map(e, e.data [0:e.length])
+
+static struct element elements[MANY];
+
+static double now_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
+}
+
+static void elements_make(void)
+{
+    for (int i = 0; i < MANY; i++) {
+        elements[i] = (struct element){LENGTH, malloc(LENGTH * sizeof(double))};
+        if (!elements[i].data)
+            exit(1);
+    }
+}
+
+/* ---- a mapper ------------------------------------------------------------------------------- */
+
+static void mapper_enter(int count)
+{
+#pragma omp target enter data map(to : elements [0:count])
+}
+
+static void mapper_update_to(int count)
+{
+#pragma omp target update to(elements [0:count])
+}
+
+static void mapper_update_from(int count)
+{
+#pragma omp target update from(elements [0:count])
+}
+
+static void mapper_exit_from(int count)
+{
+#pragma omp target exit data map(from : elements [0:count])
+}
+
+static void mapper_exit_release(int count)
+{
+#pragma omp target exit data map(release : elements [0:count])
+}
+
+static void mapper_region(int count)
+{
+#pragma omp target map(tofrom : elements [0:count])
+    for (int i = 0; i < count; i++)
+        elements[i].data[0]++;
+}
+
+/* ---- a list of maps, as compilers pass it ---------------------------------------------------- */
+
+typedef void data_entry(void *where, int64_t device, int32_t count, void **bases, void **begins,
+                        int64_t *sizes, int64_t *types, void **names, void **mappers);
+extern data_entry __tgt_target_data_begin_mapper, __tgt_target_data_end_mapper,
+    __tgt_target_data_update_mapper;
+
+static void list_pass(data_entry *entry, int count, int64_t type)
+{
+    static void *begins[MANY];
+    static int64_t sizes[MANY], types[MANY];
+    for (int i = 0; i < count; i++) {
+        begins[i] = elements[i].data;
+        sizes[i] = LENGTH * sizeof(double);
+        types[i] = type;
+    }
+    entry(NULL, -1, count, begins, begins, sizes, types, NULL, NULL);
+}
+
+enum { RELEASE = 0, TO = 1, FROM = 2 };
+
+static void list_enter(int count)
+{
+    list_pass(__tgt_target_data_begin_mapper, count, TO);
+}
+
+static void list_update_to(int count)
+{
+    list_pass(__tgt_target_data_update_mapper, count, TO);
+}
+
+static void list_update_from(int count)
+{
+    list_pass(__tgt_target_data_update_mapper, count, FROM);
+}
+
+static void list_exit_from(int count)
+{
+    list_pass(__tgt_target_data_end_mapper, count, FROM);
+}
+
+static void list_exit_release(int count)
+{
+    list_pass(__tgt_target_data_end_mapper, count, RELEASE);
+}
+
+/* ---- what both need, and is not timed -------------------------------------------------------- */
+
+static void values_make(int count)
+{
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k < LENGTH; k++)
+            elements[i].data[k] = i + k;
+}
+
+static void values_spoil(int count)
+{
+    for (int i = 0; i < count; i++)
+        memset(elements[i].data, 0, LENGTH * sizeof(double));
+}
+
+static void values_check(int count)
+{
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k < LENGTH; k++)
+            if (elements[i].data[k] != i + k) {
+                fprintf(stderr, "cliffs: element %d of %d: wrong value\n", i, count);
+                exit(1);
+            }
+}
+
+static void region_check(int count)
+{
+    for (int i = 0; i < count; i++)
+        elements[i].data[0]--;
+    values_check(count);
+}
+
+/* ---- the rows -------------------------------------------------------------------------------- */
+
+/* Called in this order, with each count in turns. A row without a name is not timed. */
+static const struct row {
+    const char *name;
+    void (*run)(int count);
+} rows[] = {
+    {NULL, values_spoil},
+    {"mapper-enter", mapper_enter},
+    {NULL, values_make},
+    {"mapper-update-to", mapper_update_to},
+    {NULL, values_spoil},
+    {"mapper-update-from", mapper_update_from},
+    {NULL, values_check},
+    {NULL, values_spoil},
+    {"mapper-exit-from", mapper_exit_from},
+    {NULL, values_check},
+    {NULL, mapper_enter},
+    {"mapper-exit-release", mapper_exit_release},
+    {"mapper-region", mapper_region},
+    {NULL, region_check},
+
+    {NULL, values_spoil},
+    {"list-enter", list_enter},
+    {NULL, values_make},
+    {"list-update-to", list_update_to},
+    {NULL, values_spoil},
+    {"list-update-from", list_update_from},
+    {NULL, values_check},
+    {NULL, values_spoil},
+    {"list-exit-from", list_exit_from},
+    {NULL, values_check},
+    {NULL, list_enter},
+    {"list-exit-release", list_exit_release},
+};
+
+enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
+
+int main(int argc, char **argv)
+{
+    static const int counts[] = {FEW, MANY};
+    double us[ROWS][2]; /* the least */
+    int turns = argc > 1 ? atoi(argv[1]) : 11;
+    if (turns < 1) {
+        fprintf(stderr, "cliffs: needs a number of turns from 1 on\n");
+        return 2;
+    }
+    elements_make();
+    for (int turn = -1; turn < turns; turn++) /* the first one does not count */
+        for (int size = 0; size < 2; size++)
+            for (int row = 0; row < ROWS; row++) {
+                double begin = now_us();
+                rows[row].run(counts[size]);
+                double each = (now_us() - begin) / counts[size];
+                if (turn <= 0 || each < us[row][size])
+                    us[row][size] = each;
+            }
+    for (int row = 0; row < ROWS; row++)
+        for (int size = 0; size < 2 && rows[row].name; size++)
+            printf("RESULT %s %d %.4f\n", rows[row].name, counts[size], us[row][size]);
+    return 0;
+}
