@@ -86,12 +86,6 @@ static void note_recent(struct mapping *mapping, struct mapped *mapped)
     mapping->recent = mapped;
 }
 
-static bool is_part_of(const struct mapped *whole, uintptr_t begin, uintptr_t end)
-{
-    return whole && !whole->vacant && begin >= whole->begin && end <= whole->end &&
-           end - begin < whole->end - whole->begin;
-}
-
 enum overlap mapping_find(struct mapping *mapping, uintptr_t begin, size_t bytes,
                           struct mapped **found)
 {
@@ -101,23 +95,17 @@ enum overlap mapping_find(struct mapping *mapping, uintptr_t begin, size_t bytes
         *found = before->vacant ? NULL : before;
         return before->vacant ? OVERLAP_NONE : OVERLAP_INSIDE;
     }
-    uintptr_t end = begin + bytes;
-    if (bytes > 0 && is_part_of(mapping->around, begin, end)) {
-        *found = mapping->last = mapping->around;
-        return OVERLAP_INSIDE;
-    }
     mapping_around(mapping, begin, &before, &after);
     mapping->last = before;
     if (bytes == 0)
         return find_empty(begin, before, after, found);
+    uintptr_t end = begin + bytes;
     if (before && before->begin == begin && before->end == end)
         note_recent(mapping, before);
     while (after && after->vacant && end > after->begin)
         after = RB_NEXT(mapped_tree, NULL, after);
     if (before && !before->vacant && begin < before->end) {
         *found = before;
-        if (is_part_of(before, begin, end))
-            mapping->around = before;
         return end <= before->end ? OVERLAP_INSIDE : OVERLAP_PARTLY;
     }
     if (after && end > after->begin) {
@@ -135,8 +123,6 @@ static void take_out(struct mapping *mapping, struct mapped *mapped)
         mapping->last = NULL;
     if (mapping->recent == mapped)
         mapping->recent = NULL;
-    if (mapping->around == mapped)
-        mapping->around = NULL;
     RB_REMOVE(mapped_tree, &mapping->tree, mapped);
     mapped->begin = 1; /* no range that is asked for, see mapping_near() */
     mapped->end = 0;

@@ -72,7 +72,6 @@ struct mapping {
     struct mapped *spare;      /* for the next ranges */
     struct mapped *last;       /* what mapping_find() came by last, or NULL */
     struct mapped *recent;     /* what was found or added last, or NULL */
-    struct mapped *around;     /* of which a part was found last: more of it may follow; or NULL */
     struct mapped_list vacant; /* the oldest first */
     size_t vacant_count;
     void (*give)(void *owner, const struct share *share); /* back, the memory of a vacant one */
