@@ -36,13 +36,8 @@ struct region_call {
     const void *host_id;    /* which region */
     int32_t teams, threads; /* what its clauses say; 0 or less: nothing */
     size_t leading;         /* words before its arguments */
-    omprma_addr_t kernel;   /* on the device, by region_find() */
-    const char *name;
+    struct plan *plan;      /* on the device, by registry_plan(); NULL: the device is lost */
 };
-
-/* Finds the kernel on a device that is prepared. The caller holds the device's lock, which may be
- * given up meanwhile. */
-bool region_find(struct device *device, struct region_call *call, const struct location *where);
 
 /* What is launched. It stays, between launch_begin() and launch_clear(), until the work is over, or
  * has departed. */
