@@ -203,7 +203,8 @@ static bool words_make(struct work *work, const struct maps *maps, const struct 
         int64_t type = maps->types[i];
         uint64_t word;
         omprma_addr_t begin = 0; /* of what the word stands for */
-        if (maps->plainly && map_is_plain(type) && is_argument(type) && maps->entered[i]) {
+        if (map_is_plain(type) && is_argument(type) && !arguments->begins &&
+            maps_entered(maps, i)) {
             arguments->words[arguments->count++] = word_plain(maps, i);
             last = (size_t)i;
             continue;

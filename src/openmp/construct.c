@@ -13,6 +13,7 @@
 
 #include "openmp/loss.h"
 #include "openmp/reduction.h"
+#include "openmp/registry.h"
 #include "openmp/report.h"
 #include "openmp/task.h"
 
@@ -41,10 +42,11 @@ static bool construct_move(struct work *work, const struct construct *construct)
 static struct work *construct_issue(struct device *device, struct construct *construct,
                                     enum work_kind kind, struct launch *launch, bool *right)
 {
-    bool region = construct->kind == CONSTRUCT_REGION;
+    bool region = construct->kind == CONSTRUCT_REGION, lost = device_is_lost(device);
     struct work *work = NULL;
-    if (!region || device_is_lost(device) ||
-        region_find(device, &construct->call, construct->where))
+    if (region && !lost)
+        construct->call.plan = registry_plan(device, construct->call.host_id, construct->where);
+    if (!region || lost || construct->call.plan)
         work = work_begin_locked(device, construct->where, kind);
     if (work)
         *right = !maps_are_damaged(work, &construct->maps) &&

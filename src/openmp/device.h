@@ -21,23 +21,25 @@
 
 enum { SHARED_MOST = 16 };
 
-/* The kernel of a region that was looked up. */
-struct known_kernel {
+enum { PLANS = 16, PLAN_RANGES = 64 };
+
+/* What a region needed the last time: its kernel, while nothing was registered or removed since,
+ * and the ranges of its list, which are asked whether they are still what it needs. */
+struct plan {
     const void *host_id;
     unsigned long changes; /* of the registry until then */
     omprma_addr_t kernel;  /* 0: there is none, or nothing was looked up */
     const char *name;
-    bool as_on_gpus;               /* see struct entry */
-    const struct location *caller; /* whose it is alone; NULL: everybody's */
+    bool as_on_gpus;                     /* see struct entry */
+    const struct location *caller;       /* whose it is alone; NULL: everybody's */
+    struct mapped *entered[PLAN_RANGES]; /* by each item; of a longer list none */
 };
-
-enum { KNOWN_KERNELS = 16 };
 
 struct device {
     int number;           /* the program's */
     int remote;           /* omprma's: there may be devices of other kinds between them */
     char host[64];        /* of its worker */
-    pthread_mutex_t lock; /* guards the table, its memory, the works and the kernels */
+    pthread_mutex_t lock; /* guards the table, its memory, the works and the plans */
     struct mapping mapping;
     struct shares shares;
     struct work *free_works;
@@ -45,7 +47,7 @@ struct device {
     /* Queues of small works in flight, as many as the device runs kernels at once. */
     omprma_queue_t *shared[SHARED_MOST];
     int shared_count;
-    struct known_kernel kernels[KNOWN_KERNELS];
+    struct plan plans[PLANS];
     struct flight_line *lines; /* of works in flight in these queues; NULL: none yet */
     pthread_mutex_t load_lock; /* one thread at a time loads images; taken before `lock` */
     atomic_ulong generation;   /* of the registry that the device has */

@@ -291,10 +291,13 @@ static bool item_enter(struct work *work, const struct maps *maps, int i)
 
 static maps_function list_enter;
 
-static bool any_enter(struct work *work, const struct maps *maps, int i, void *context)
+static bool any_enter(struct work *work, const struct maps *maps, int i, bool plainly,
+                      void *context)
 {
-    if (maps->plainly && maps_item_is_plain(maps, i) && plain_enter(work, maps, i))
+    if (plainly && maps_item_is_plain(maps, i) && plain_enter(work, maps, i))
         return true;
+    if (maps->entered) /* it was the last time's */
+        maps->entered[i] = NULL;
     if (maps->types[i] & MAP_ATTACH)
         return map_is_private(maps->types[i]) || item_defer(work, context, maps, i);
     if (map_is_private(maps->types[i]))
@@ -344,14 +347,16 @@ static int order_make(const struct maps *maps, int first, uint8_t order[ORDER_MO
 
 static bool list_enter(struct work *work, const struct maps *maps, void *context)
 {
+    bool plainly = maps_go_plainly(work, maps);
     uint8_t order[ORDER_MOST];
     int first = 0;
     while (first < maps->count) {
         int count = order_make(maps, first, order);
-        if (count == 0 && !any_enter(work, maps, first, context))
+        if (count == 0 && !any_enter(work, maps, first, plainly, context))
             return false;
         for (int i = 0; i < count; i++)
-            if (!any_enter(work, maps, first + order[i], context))
+            if (!(plainly && plain_enter(work, maps, first + order[i])) &&
+                !item_enter(work, maps, first + order[i]))
                 return false;
         first += count > 0 ? count : 1;
     }

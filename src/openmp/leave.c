@@ -182,12 +182,13 @@ static bool item_leave(struct work *work, const struct maps *maps, int i, uint64
 
 static bool list_leave(struct work *work, const struct maps *maps, void *context)
 {
+    bool plainly = maps_go_plainly(work, maps);
     uint64_t times = 1;
     for (int i = maps->count - 1; i >= 0; i--) {
         bool right = true;
         if (map_is_private(maps->types[i]) || (maps->types[i] & MAP_ATTACH))
             continue;
-        if (maps->plainly && maps_item_is_plain(maps, i) && plain_leave(work, maps, i))
+        if (plainly && maps_item_is_plain(maps, i) && plain_leave(work, maps, i))
             continue;
         if (maps->mappers && maps->mappers[i])
             right = mapper_run(work, maps, i, list_leave, context);

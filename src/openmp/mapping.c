@@ -78,30 +78,14 @@ static enum overlap find_empty(uintptr_t begin, struct mapped *before, struct ma
     return *found ? OVERLAP_INSIDE : OVERLAP_NONE;
 }
 
-/* From now on the one that comes next when things come again. */
-static void note_recent(struct mapping *mapping, struct mapped *mapped)
-{
-    if (mapping->recent)
-        mapping->recent->then = mapped;
-    mapping->recent = mapped;
-}
-
 enum overlap mapping_find(struct mapping *mapping, uintptr_t begin, size_t bytes,
                           struct mapped **found)
 {
-    struct mapped *before = mapping_near(mapping, begin, bytes), *after;
-    if (before) { /* nothing else lies where it does, not even if it is vacant */
-        mapping->last = before;
-        *found = before->vacant ? NULL : before;
-        return before->vacant ? OVERLAP_NONE : OVERLAP_INSIDE;
-    }
+    struct mapped *before, *after;
     mapping_around(mapping, begin, &before, &after);
-    mapping->last = before;
     if (bytes == 0)
         return find_empty(begin, before, after, found);
     uintptr_t end = begin + bytes;
-    if (before && before->begin == begin && before->end == end)
-        note_recent(mapping, before);
     while (after && after->vacant && end > after->begin)
         after = RB_NEXT(mapped_tree, NULL, after);
     if (before && !before->vacant && begin < before->end) {
@@ -119,12 +103,8 @@ enum overlap mapping_find(struct mapping *mapping, uintptr_t begin, size_t bytes
 /* Nothing of it is left in the table. */
 static void take_out(struct mapping *mapping, struct mapped *mapped)
 {
-    if (mapping->last == mapped)
-        mapping->last = NULL;
-    if (mapping->recent == mapped)
-        mapping->recent = NULL;
     RB_REMOVE(mapped_tree, &mapping->tree, mapped);
-    mapped->begin = 1; /* no range that is asked for, see mapping_near() */
+    mapped->begin = 1; /* no range that is asked for, see mapping_exact() */
     mapped->end = 0;
     mapped->next_spare = mapping->spare;
     mapping->spare = mapped;
@@ -181,17 +161,14 @@ struct mapped *mapping_add(struct mapping *mapping, uintptr_t begin, size_t byte
                               .references = hold ? 0 : 1,
                               .holds = hold ? 1 : 0};
     RB_INSERT(mapped_tree, &mapping->tree, mapped);
-    note_recent(mapping, mapped);
     mapping->count++;
     return mapped;
 }
 
 struct mapped *mapping_add_again(struct mapping *mapping, uintptr_t begin, size_t bytes, bool hold)
 {
-    struct mapped *mapped = mapping->last, *after;
-    if (!mapped || mapped->begin != begin)
-        mapping_around(mapping, begin, &mapped, &after);
-    if (!mapped || !mapped->vacant || mapped->begin != begin || mapped->end != begin + bytes)
+    struct mapped *mapped = mapping_exact(mapping, begin, bytes, NULL);
+    if (!mapped || !mapped->vacant)
         return NULL;
     mapping_revive(mapping, mapped, hold);
     return mapped;

@@ -43,24 +43,23 @@ struct attached {
 RB_HEAD(attached_tree, attached);
 
 struct mapped {
-    uintptr_t begin, end; /* host range */
-    omprma_addr_t device; /* corresponds to begin */
-    struct share share;   /* its memory; none: not allocated by the table's owner */
+    uintptr_t begin, end;  /* host range */
+    RB_ENTRY(mapped) link; /* beside what a look-up compares */
+    omprma_addr_t device;  /* corresponds to begin */
+    struct share share;    /* its memory; none: not allocated by the table's owner */
     uint64_t references, holds;
     uint64_t ways; /* that lead through pointers in it to something else, and nobody had it mapped:
                     * those that came while somebody had do not count, see way.c */
     struct pinned_list pins; /* of works under way that use it, see work.h */
     struct work *writer;     /* the last work that moved its data, if that is still writer_number */
     uint64_t writer_number;
-    struct mapped *then; /* what was asked for behind it the last time; it may be another by now */
-    bool vacant;         /* nobody's; only its place and its memory are there */
-    bool lost;           /* the device had its values, and is lost, see loss.h */
+    bool vacant; /* nobody's; only its place and its memory are there */
+    bool lost;   /* the device had its values, and is lost, see loss.h */
     TAILQ_ENTRY(mapped) link_vacant;
     uint64_t made_by; /* number of the work that made it */
     uintptr_t base;   /* of the variable that it is a part of */
     const char *name; /* ";name;file;line;column;;" or NULL; the program's */
     struct attached_tree pointers;
-    RB_ENTRY(mapped) link;
     struct mapped *next_spare;
 };
 RB_HEAD(mapped_tree, mapped);
@@ -70,8 +69,6 @@ struct mapping {
     struct mapped_tree tree;
     size_t count;              /* without vacant ones */
     struct mapped *spare;      /* for the next ranges */
-    struct mapped *last;       /* what mapping_find() came by last, or NULL */
-    struct mapped *recent;     /* what was found or added last, or NULL */
     struct mapped_list vacant; /* the oldest first */
     size_t vacant_count;
     void (*give)(void *owner, const struct share *share); /* back, the memory of a vacant one */
@@ -89,22 +86,19 @@ enum overlap {
     OVERLAP_PARTLY  /* with `found`, beyond one or both of its ends */
 };
 
-/* *found: that range, or the first of those that it overlaps, or NULL. Vacant ones do not count. It
- * is noted as what was asked for last. */
+/* *found: that range, or the first of those that it overlaps, or NULL. Vacant ones do not count. */
 enum overlap mapping_find(struct mapping *mapping, uintptr_t begin, size_t bytes,
                           struct mapped **found);
 
-/* Exactly this range, vacant or not, if it is the one that was asked for last, or that was asked
- * for behind that the last time: constructs come again. NULL: neither is. Then it is the one that
- * was asked for last. */
-static inline struct mapped *mapping_near(struct mapping *mapping, uintptr_t begin, size_t bytes)
+/* Exactly this range, vacant or not; NULL: there is none. `guess`: what it was the last time, by
+ * now perhaps another range, or none; NULL: not known. */
+static inline struct mapped *mapping_exact(const struct mapping *mapping, uintptr_t begin,
+                                           size_t bytes, struct mapped *guess)
 {
-    struct mapped *each = mapping->recent;
-    if (each && each->begin != begin)
-        each = each->then;
-    if (!each || each->begin != begin || each->end - begin != bytes)
-        return NULL;
-    return mapping->recent = each;
+    struct mapped *each = guess && guess->begin == begin ? guess : RB_ROOT(&mapping->tree);
+    while (each && each->begin != begin)
+        each = each->begin < begin ? RB_RIGHT(each, link) : RB_LEFT(each, link);
+    return each && each->end - begin == bytes ? each : NULL;
 }
 
 /* A new range, which must overlap none; one reference, or one hold. NULL: no memory. */

@@ -47,9 +47,9 @@ struct maps {
     int64_t *sizes, *types;
     void **names, **mappers; /* either may be NULL */
     bool inner;              /* a mapper made it for a part of something that is mapped itself */
-    struct mapped **entered; /* what each item of a region has entered: NULL, nothing or not known,
-                              * and it is to be looked up; NULL: of none */
-    bool plainly;            /* plain items may go the short way */
+    struct mapped *
+        *entered; /* what each item of a region has entered, and before the last time:
+                   * NULL, nothing or not known, and it is to be looked up; NULL: of none */
 };
 
 /* Of a construct, from the arguments of an entry point. */
@@ -126,7 +126,7 @@ bool range_retrieve(struct work *work, struct mapped *mapped, void *begin, size_
 bool pointer_attach(struct work *work, struct mapped *mapped, void *pointer, size_t bytes,
                     const void *pointee, omprma_addr_t address);
 
-/* ---- plain items, see plain.c; `maps` are those of a region, with `entered` and `plainly` ---- */
+/* ---- plain items, see plain.c ---- */
 
 /* Mapped there, back, or both, and no more: mostly a whole variable. */
 static inline bool map_is_plain(int64_t type)
@@ -141,7 +141,7 @@ static inline bool maps_item_is_plain(const struct maps *maps, int i)
 }
 
 /* Nobody wants to be told of each step, or may have to be given everything back. */
-bool maps_go_plainly(const struct work *work);
+bool maps_go_plainly(const struct work *work, const struct maps *maps);
 
 /* False: it has not been entered, and has to go the long way; the same with leaving it. */
 bool plain_enter(struct work *work, const struct maps *maps, int i);

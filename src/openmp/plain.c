@@ -7,9 +7,10 @@
 #include "openmp/place.h"
 #include "openmp/report.h"
 
-bool maps_go_plainly(const struct work *work)
+bool maps_go_plainly(const struct work *work, const struct maps *maps)
 {
-    return !work->spared && !work->lost && !place_wanted && !info_wants(INFO_ANY);
+    return !maps->inner && !maps->mappers && !work->spared && !place_wanted &&
+           !info_wants(INFO_ANY);
 }
 
 /* The program said nothing about it since its last region, so its memory is there. What small
@@ -40,7 +41,8 @@ bool plain_enter(struct work *work, const struct maps *maps, int i)
 {
     uintptr_t begin = (uintptr_t)maps->begins[i], base = (uintptr_t)maps->bases[i];
     size_t bytes = maps_bytes(maps, i);
-    struct mapped *mapped = mapping_near(&work->device->mapping, begin, bytes);
+    struct mapped *mapped =
+        mapping_exact(&work->device->mapping, begin, bytes, maps_entered(maps, i));
     if (!mapped || !work->spare || (!mapped->vacant && !is_settled(work, mapped)) ||
         mapped->made_by == work->number || mapped->ways > 0)
         return false;
@@ -60,13 +62,14 @@ bool plain_enter(struct work *work, const struct maps *maps, int i)
         work_write(work, mapped);
         LIST_FIRST(&mapped->pins)->given = true;
     }
-    maps->entered[i] = mapped;
+    if (maps->entered)
+        maps->entered[i] = mapped;
     return true;
 }
 
 bool plain_leave(struct work *work, const struct maps *maps, int i)
 {
-    struct mapped *mapped = maps->entered[i];
+    struct mapped *mapped = maps_entered(maps, i);
     uintptr_t begin = (uintptr_t)maps->begins[i];
     size_t bytes = maps_bytes(maps, i);
     if (!mapped || mapped->begin != begin || mapped->end - begin != bytes || !is_ours(work, mapped))

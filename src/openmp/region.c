@@ -7,13 +7,11 @@
 
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "device/launch.h"
 #include <omprma_private/check.h>
 
 #include "openmp/libomp.h"
-#include "openmp/registry.h"
 #include "openmp/report.h"
 
 static unsigned setting(const char *name, unsigned otherwise)
@@ -28,20 +26,10 @@ static void info_kernel(const struct device *device, const struct region_call *c
 {
     omprma_device_info_t info = {.cores = 1};
     omprma_device_info(device->remote, &info);
-    info_launch(device->number, call->name,
+    info_launch(device->number, call->plan->name,
                 call->teams > 0 ? (unsigned)call->teams : setting("OMP_NUM_TEAMS", 1),
                 call->threads > 0 ? (unsigned)call->threads
                                   : setting("OMP_TEAMS_THREAD_LIMIT", (unsigned)info.cores));
-}
-
-bool region_find(struct device *device, struct region_call *call, const struct location *where)
-{
-    bool as_on_gpus;
-    if (!registry_kernel(device, call->host_id, where, &call->kernel, &call->name, &as_on_gpus))
-        return false;
-    if (call->form == FORM_CONTEXT && as_on_gpus)
-        call->form = FORM_TRAILING;
-    return true;
 }
 
 /* A thread limit of a region without teams. clang's code tells libomp of it before the call, and
@@ -68,6 +56,12 @@ static void limit_threads(const struct region_call *call, struct arguments *argu
         arguments->words[at] = launch_word((uint32_t)call->threads);
 }
 
+/* Whether the kernel takes its words as an array: flang's take them as parameters all the same. */
+static bool takes_array(const struct region_call *call)
+{
+    return call->form == FORM_CONTEXT && call->plan && !call->plan->as_on_gpus;
+}
+
 /* Between the region's maps and what comes back. The core looks at what arguments stand for when it
  * launches, which is when the first of that leaves, or all together. */
 static bool region_launch(struct work *work, const struct region_call *call,
@@ -80,11 +74,11 @@ static bool region_launch(struct work *work, const struct region_call *call,
     if (!work->lost && info_wants(INFO_KERNEL))
         info_kernel(work->device, call);
     launch->geometry = (omprma_geometry_t){.threads = {region_limit(call)}};
-    launch->region = (omprma_region_t){.kernel = call->kernel,
+    launch->region = (omprma_region_t){.kernel = call->plan ? call->plan->kernel : 0,
                                        .geometry = &launch->geometry,
                                        .arguments = arguments->words,
                                        .count = arguments->count,
-                                       .context = call->form == FORM_CONTEXT};
+                                       .context = takes_array(call)};
     if (arguments->begins)
         omprma_check_begins(arguments->begins, arguments->names, arguments->count);
     work_launch_between(work, &launch->region);
@@ -94,18 +88,12 @@ static bool region_launch(struct work *work, const struct region_call *call,
 bool region_issue(struct work *work, const struct region_call *call, const struct maps *list,
                   struct launch *launch)
 {
-    enum { FEW = 64 };
-    struct device *device = work->device;
-    struct mapped *entered[FEW];
-    struct maps with_entered = *list;
-    const struct maps *maps = &with_entered;
-    if (list->count <= FEW) {
-        memset(entered, 0, (size_t)list->count * sizeof(entered[0]));
-        with_entered.entered = entered;
-        with_entered.plainly = !list->mappers && maps_go_plainly(work);
-    }
+    struct maps planned = *list;
+    const struct maps *maps = &planned;
+    if (call->plan && list->count <= PLAN_RANGES)
+        planned.entered = call->plan->entered;
     if (info_wants(INFO_ARGUMENTS))
-        info_arguments(work->where, device->number, "Entering OpenMP kernel", maps->count,
+        info_arguments(work->where, work->device->number, "Entering OpenMP kernel", maps->count,
                        maps->sizes, maps->types, maps->names);
     work->computes = true;
     bool right = maps_enter(work, maps);

@@ -32,25 +32,19 @@ bool arguments_build(struct work *work, const struct maps *maps, size_t leading,
                      struct arguments *arguments);
 void arguments_clear(struct arguments *arguments);
 
-/* How a kernel takes its words, and which of them is for launch_word(). */
+/* How the compiler passes a region's words, and which of them is for launch_word(). */
 enum region_form {
-    FORM_PLAIN,    /* as parameters; none */
-    FORM_LEADING,  /* as parameters; one before its arguments */
-    FORM_TRAILING, /* as parameters; the last of its arguments */
-    FORM_CONTEXT   /* as an array; the last of its arguments */
+    FORM_PLAIN,   /* as parameters; none */
+    FORM_LEADING, /* as parameters; one before its arguments */
+    FORM_CONTEXT  /* as an array, but see struct entry; the last of its arguments */
 };
 
 struct region_call {
     const void *host_id;    /* which region */
     int32_t teams, threads; /* what its clauses say; 0 or less: nothing */
     enum region_form form;
-    omprma_addr_t kernel; /* on the device, by region_find() */
-    const char *name;
+    struct plan *plan; /* on the device, by registry_plan(); NULL: the device is lost */
 };
-
-/* Finds the kernel, and its form, on a device that is prepared. The caller holds the device's lock,
- * which may be given up meanwhile. */
-bool region_find(struct device *device, struct region_call *call, const struct location *where);
 
 /* What is launched. It stays, between launch_begin() and launch_clear(), until the work is over, or
  * has departed. */

@@ -1,7 +1,7 @@
 /*
  * registry.c: Regions of all images stand in one tree by the address that programs call them with,
  * and, as several libraries may have one of the same name, by the age of their image. Lookups that
- * repeat are answered by a small table per device, which is valid while nothing was registered or
+ * repeat are answered by the plans of a device, which are valid while nothing was registered or
  * removed. Libraries begin on a device when it is next used.
  */
 #include "openmp/registry.h"
@@ -269,12 +269,6 @@ static unsigned long registry_changes(void)
            atomic_load_explicit(&registry.removed, memory_order_acquire);
 }
 
-/* Where a region's kernel is kept: clang gives regions neighbouring addresses. */
-static struct known_kernel *known_place(struct device *device, const void *host_id)
-{
-    return &device->kernels[(uintptr_t)host_id % KNOWN_KERNELS];
-}
-
 /* Of several regions with this id the one of the code that asks, whose `caller` lies in its shared
  * object; else the first one. */
 static const struct region *region_find(const struct device *device, const void *id,
@@ -295,7 +289,7 @@ static const struct region *region_find(const struct device *device, const void 
     return own ? own : first;
 }
 
-static bool kernel_find(const struct device *device, struct known_kernel *found,
+static bool kernel_find(const struct device *device, struct plan *found,
                         const struct location *caller)
 {
     bool several = false;
@@ -327,13 +321,14 @@ static bool region_is_missing(const struct device *device, const struct location
 }
 
 /* Images are looked at without the device's lock: who places one holds both. */
-static bool kernel_look_up(struct device *device, const void *host_id, const struct location *where)
+static bool plan_begin(struct device *device, struct plan *plan, const void *host_id,
+                       const struct location *where)
 {
-    struct known_kernel found = {.host_id = host_id, .changes = registry_changes()};
+    struct plan found = {.host_id = host_id, .changes = registry_changes()};
     pthread_mutex_unlock(&device->lock);
     bool ended = kernel_find(device, &found, where);
     pthread_mutex_lock(&device->lock);
-    *known_place(device, host_id) = found;
+    *plan = found;
     if (!found.kernel && ended)
         return report(where, device,
                       "the program, or the library with this target region, ends before the "
@@ -341,17 +336,11 @@ static bool kernel_look_up(struct device *device, const void *host_id, const str
     return found.kernel || region_is_missing(device, where);
 }
 
-bool registry_kernel(struct device *device, const void *host_id, const struct location *where,
-                     omprma_addr_t *kernel, const char **name, bool *as_on_gpus)
+/* Clang gives regions neighbouring addresses. */
+struct plan *registry_plan(struct device *device, const void *host_id, const struct location *where)
 {
-    const struct known_kernel *known = known_place(device, host_id);
-    bool is_known = known->host_id == host_id && known->kernel &&
-                    (!known->caller || known->caller == where) &&
-                    known->changes == registry_changes();
-    if (!is_known && !kernel_look_up(device, host_id, where))
-        return false;
-    *kernel = known->kernel;
-    *name = known->name;
-    *as_on_gpus = known->as_on_gpus;
-    return true;
+    struct plan *plan = &device->plans[(uintptr_t)host_id % PLANS];
+    bool is_known = plan->host_id == host_id && plan->kernel &&
+                    (!plan->caller || plan->caller == where) && plan->changes == registry_changes();
+    return is_known || plan_begin(device, plan, host_id, where) ? plan : NULL;
 }

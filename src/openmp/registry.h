@@ -42,11 +42,11 @@ void registry_require(int64_t clauses);
 /* Brings what is registered and new to the device. False: reported. */
 bool registry_prepare(struct device *device, const struct location *where);
 
-/* The kernel of a region on a device that is prepared, its name and form. The caller holds the
- * device's lock, which is given up meanwhile unless the region was looked up before. False:
- * reported. */
-bool registry_kernel(struct device *device, const void *host_id, const struct location *where,
-                     omprma_addr_t *kernel, const char **name, bool *as_on_gpus);
+/* The plan of a region on a device that is prepared, with its kernel. The caller holds the device's
+ * lock, and the plan is the region's until it gives that up. It is given up meanwhile unless the
+ * region was looked up before. NULL: reported. */
+struct plan *registry_plan(struct device *device, const void *host_id,
+                           const struct location *where);
 
 /* Which versions of clang made the images so far. */
 struct compilers registry_compilers(void);

@@ -40,10 +40,15 @@ static inline struct list list_of(void *begin, size_t bytes, int64_t type)
     return list;
 }
 
+/* Without mappers there may or may not be a list of them: they take turns. */
 static inline struct maps maps_of(struct list *list)
 {
-    return (struct maps){list->count, list->bases,   list->begins, list->sizes, list->types,
-                         NULL,        list->mappers, false,        NULL,        false};
+    static _Thread_local unsigned turn;
+    bool any = turn++ % 2;
+    for (int i = 0; i < list->count; i++)
+        any = any || list->mappers[i];
+    return maps_make(list->count, list->bases, list->begins, list->sizes, list->types, NULL,
+                     any ? list->mappers : NULL);
 }
 
 static struct device *device;

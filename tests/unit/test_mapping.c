@@ -83,7 +83,8 @@ TEST(test_model)
     mapping_init(&mapping, give, NULL);
     static bool used[SLOTS + 8];
     unsigned seed = 1;
-    size_t count = 0, again = 0, taken = 0, near_count = 0;
+    size_t count = 0, again = 0, taken = 0, exact_count = 0;
+    struct mapped *guess = NULL;
     given = 0;
     for (int step = 0; step < 20000; step++) {
         size_t at = (size_t)rand_r(&seed) % (SLOTS / 4) * 4;
@@ -114,13 +115,14 @@ TEST(test_model)
         size_t begin = (size_t)rand_r(&seed) % SLOTS, bytes = 1 + (size_t)rand_r(&seed) % 6;
         assert_int_equal(find(&mapping, begin, bytes), model_find(used, begin, begin + bytes));
         begin = begin / 4 * 4;
-        const struct mapped *near = mapping_near(&mapping, begin, 3);
-        near_count += near != NULL;
-        assert_true(!near || (near->begin == begin && near->end == begin + 3));
-        assert_true(!near || model_find(used, begin, begin + 3) ==
-                                 (near->vacant ? OVERLAP_NONE : OVERLAP_INSIDE));
+        struct mapped *exact = mapping_exact(&mapping, begin, 3, step % 2 ? guess : NULL);
+        exact_count += exact != NULL;
+        assert_true(!exact || (exact->begin == begin && exact->end == begin + 3));
+        assert_true(model_find(used, begin, begin + 3) ==
+                    (exact && !exact->vacant ? OVERLAP_INSIDE : OVERLAP_NONE));
+        guess = exact ? exact : guess;
     }
-    assert_in_range(near_count, 100, 10000);
+    assert_in_range(exact_count, 100, 20000);
     assert_int_equal(mapping.count, count);
     uintptr_t last = 0;
     for (struct mapped *each = mapping_first(&mapping); each; each = mapping_next(each)) {
@@ -174,38 +176,35 @@ TEST(test_vacant)
     mapping_clear(&mapping);
 }
 
-/* What was asked for last, and what came behind it the last time; else nothing is guessed. */
-TEST(test_near)
+/* Whatever is guessed, also a range that has gone and come back as another one. */
+TEST(test_exact)
 {
     struct mapping mapping;
     struct mapped *one, *two, *three;
     mapping_init(&mapping, give, NULL);
-    assert_null(mapping_near(&mapping, 1000, 8));
+    assert_null(mapping_exact(&mapping, 1000, 8, NULL));
     one = mapping_add(&mapping, 1000, 8, 5000, false);
     two = mapping_add(&mapping, 1100, 8, 5100, false);
     one->share.begin = two->share.begin = 1;
-    assert_ptr_equal(mapping_near(&mapping, 1100, 8), two);
-    assert_null(mapping_near(&mapping, 1000, 8)); /* nothing has come behind the second one yet */
-    assert_int_equal(find(&mapping, 1000, 8), OVERLAP_INSIDE);
+    struct mapped *guesses[] = {NULL, one, two};
     for (int i = 0; i < 3; i++) {
-        assert_ptr_equal(mapping_near(&mapping, 1100, 8), two);
-        assert_ptr_equal(mapping_near(&mapping, 1000, 8), one);
+        assert_ptr_equal(mapping_exact(&mapping, 1000, 8, guesses[i]), one);
+        assert_ptr_equal(mapping_exact(&mapping, 1100, 8, guesses[i]), two);
+        assert_null(mapping_exact(&mapping, 1000, 4, guesses[i]));
+        assert_null(mapping_exact(&mapping, 1100, 16, guesses[i]));
+        assert_null(mapping_exact(&mapping, 1104, 4, guesses[i]));
     }
-    assert_null(mapping_near(&mapping, 1000, 4));
-    assert_null(mapping_near(&mapping, 1100, 16));
     mapping_vacate(&mapping, two);
-    assert_ptr_equal(mapping_near(&mapping, 1100, 8), two);
+    assert_ptr_equal(mapping_exact(&mapping, 1100, 8, NULL), two);
     assert_true(two->vacant);
-    assert_ptr_equal(mapping_near(&mapping, 1000, 8), one);
-    assert_true(mapping_forget(&mapping)); /* the second one is gone, and the first leads to it */
-    assert_null(mapping_near(&mapping, 1100, 8));
+    assert_true(mapping_forget(&mapping));
+    assert_null(mapping_exact(&mapping, 1100, 8, two));
     three = mapping_add(&mapping, 2000, 8, 6000, false); /* in its memory */
     assert_ptr_equal(three, two);
-    assert_int_equal(find(&mapping, 1000, 8), OVERLAP_INSIDE);
-    assert_null(mapping_near(&mapping, 1100, 8));
-    assert_ptr_equal(mapping_near(&mapping, 2000, 8), three);
+    assert_null(mapping_exact(&mapping, 1100, 8, two));
+    assert_ptr_equal(mapping_exact(&mapping, 2000, 8, two), three);
     mapping_remove(&mapping, three);
-    assert_null(mapping_near(&mapping, 2000, 8));
+    assert_null(mapping_exact(&mapping, 2000, 8, three));
     mapping_clear(&mapping);
 }
 

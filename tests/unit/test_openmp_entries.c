@@ -100,11 +100,8 @@ static bool missing_says(const char *wanted)
     int before = dup(STDERR_FILENO);
     dup2(ends[1], STDERR_FILENO);
     close(ends[1]);
-    omprma_addr_t kernel;
-    const char *name;
-    bool as_on_gpus;
     pthread_mutex_lock(&device.lock);
-    bool found = registry_kernel(&device, wanted, NULL, &kernel, &name, &as_on_gpus);
+    bool found = registry_plan(&device, wanted, NULL) != NULL;
     pthread_mutex_unlock(&device.lock);
     dup2(before, STDERR_FILENO);
     close(before);

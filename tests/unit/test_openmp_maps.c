@@ -428,7 +428,7 @@ TEST(test_many_arguments)
         values[i] = (void *)(uintptr_t)i;
         types[i] = MAP_TARGET_PARAM | MAP_LITERAL;
     }
-    const struct maps maps = {MANY, values, values, sizes, types, NULL, NULL, false, NULL, false};
+    const struct maps maps = maps_make(MANY, values, values, sizes, types, NULL, NULL);
     struct work *work = work_begin(device, NULL, WORK_WAITED);
     assert_true(arguments_build(work, &maps, 0, &built));
     assert_int_equal(built.count, MANY);

@@ -1,68 +1,21 @@
 /*
  * test_openmp_plain.c: the short way of plain items, see src/openmp/plain.c: when it is taken, when
- * not, and in random regions that it does what maps mean. Devices are this process.
+ * not, and in random regions that it does what maps mean, with a plan and without one. Devices are
+ * this process.
  */
-#include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "test.h"
-#include "openmp/exports.h"
-#include "openmp/region.h"
+#include "tests/unit/maps_fixture.h"
 
-enum { VALUES = 24, MOST = 8, TOFROM = MAP_TO | MAP_FROM, PARAM = MAP_TARGET_PARAM };
-
-/* A list under construction. */
-struct list {
-    void *bases[MOST], *begins[MOST];
-    int64_t sizes[MOST], types[MOST];
-    int32_t count;
-};
+enum { VALUES = 24, MOST = ITEMS, TOFROM = MAP_TO | MAP_FROM, PARAM = MAP_TARGET_PARAM };
 
 extern int local_omprma_submits; /* tests/plugin/local_omprma.c */
 
-static struct device *device;
-
-static int set_up(void **state)
+/* A whole variable. */
+static void add_whole(struct list *list, void *begin, size_t bytes, int64_t type)
 {
-    (void)state;
-    return device_choose(0, NULL, &device) == CHOICE_DEVICE ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    device_leave();
-    return 0;
-}
-
-static void add(struct list *list, void *begin, size_t bytes, int64_t type)
-{
-    list->bases[list->count] = list->begins[list->count] = begin;
-    list->sizes[list->count] = (int64_t)bytes;
-    list->types[list->count++] = type;
-}
-
-static struct list list_of(void *begin, size_t bytes, int64_t type)
-{
-    struct list list = {.count = 0};
-    add(&list, begin, bytes, type);
-    return list;
-}
-
-static struct maps maps_of(struct list *list)
-{
-    return maps_make(list->count, list->bases, list->begins, list->sizes, list->types, NULL, NULL);
-}
-
-static bool run(bool (*what)(struct work *, const struct maps *), struct list list)
-{
-    struct maps maps = maps_of(&list);
-    struct work *work = work_begin(device, NULL, WORK_WAITED);
-    pthread_mutex_lock(&device->lock);
-    bool right = what(work, &maps);
-    pthread_mutex_unlock(&device->lock);
-    return work_finish(work) && right;
+    add(list, begin, begin, bytes, type);
 }
 
 static unsigned begins; /* a bit for each parameter: the value begins now */
@@ -77,19 +30,21 @@ static void add_one(uint64_t *a, uint64_t *b, uint64_t *c, uint64_t *d, uint64_t
         *all[i] = begins >> i & 1 ? BEGINS_AS : *all[i] + 1;
 }
 
+/* Of all regions, as if they were one: what it knows is mostly another's. */
+static struct plan plan;
+
 /* Issues a region that adds one to all that it maps, but for what `begins`. */
-static struct work *begin_region(struct list *list)
+static struct work *begin_region(struct list *list, bool planned)
 {
     static uint64_t nothing;
-    struct region_call call = {.kernel = (uintptr_t)add_one};
+    struct plan new = {.kernel = (uintptr_t)add_one};
+    struct region_call call = {.plan = planned ? &plan : &new};
+    plan.kernel = new.kernel;
     struct work *work = work_begin(device, NULL, WORK_FLIGHT); /* all is issued at once */
     struct list whole = *list;
     struct launch launch;
-    while (whole.count < MOST) { /* the kernel's other words */
-        whole.bases[whole.count] = whole.begins[whole.count] = NULL;
-        whole.sizes[whole.count] = (int64_t)sizeof(nothing);
-        whole.types[whole.count++] = PARAM | MAP_LITERAL;
-    }
+    while (whole.count < MOST) /* the kernel's other words */
+        add_whole(&whole, NULL, sizeof(nothing), PARAM | MAP_LITERAL);
     struct maps maps = maps_of(&whole);
     launch_begin(&launch);
     pthread_mutex_lock(&device->lock);
@@ -101,7 +56,7 @@ static struct work *begin_region(struct list *list)
 
 static void region(struct list list)
 {
-    assert_true(work_finish(begin_region(&list)));
+    assert_true(work_finish(begin_region(&list, true)));
 }
 
 /* Whether a work that was begun enters the only item of the list, and leaves it, by the short way.
@@ -111,10 +66,10 @@ static bool goes_plainly(struct work *work, struct list list)
     struct mapped *entered[MOST] = {0};
     struct maps maps = maps_of(&list);
     maps.entered = entered;
-    maps.plainly = true;
+    maps.mappers = NULL;
     pthread_mutex_lock(&device->lock);
     bool plainly =
-        maps_go_plainly(work) && map_is_plain(list.types[0]) && plain_enter(work, &maps, 0);
+        maps_go_plainly(work, &maps) && map_is_plain(list.types[0]) && plain_enter(work, &maps, 0);
     if (plainly) { /* no kernel is to be launched, so nothing would come back with it */
         maps.types[0] &= ~(int64_t)MAP_FROM;
         assert_non_null(entered[0]);
@@ -172,13 +127,13 @@ TEST(test_what_is_under_way)
     struct list list = list_of(values, 8, TOFROM | PARAM);
     values[0] = 1;
     for (int round = 1; round <= 2; round++) {
-        struct work *first = begin_region(&list), *second = begin_region(&list);
+        struct work *first = begin_region(&list, true), *second = begin_region(&list, true);
         assert_true(work_finish(second)); /* waits for the first one, too */
         assert_true(work_finish(first));
         assert_int_equal(values[0], 1 + 2 * round);
         assert_null(omp_get_mapped_ptr(values, 0));
     }
-    struct work *first = begin_region(&list);
+    struct work *first = begin_region(&list, true);
     assert_false(comes_plainly(list)); /* its data came with the first */
     assert_true(work_finish(first));
 }
@@ -189,9 +144,9 @@ TEST(test_leaving_last)
     struct list list = list_of(values, 8, TOFROM | PARAM);
     values[0] = 1;
     assert_true(run(maps_enter, list_of(values, 8, MAP_TO)));
-    struct work *first = begin_region(&list);
+    struct work *first = begin_region(&list, true);
     assert_true(run(maps_leave, list_of(values, 8, 0)));
-    struct work *second = begin_region(&list);
+    struct work *second = begin_region(&list, true);
     assert_true(work_finish(second));
     assert_int_equal(values[0], 3);
     assert_true(work_finish(first));
@@ -204,14 +159,14 @@ TEST(test_twice)
 {
     struct list more = {.count = 0};
     for (int i = 0; i < MOST; i++)
-        add(&more, values + i, 8, TOFROM | PARAM);
+        add_whole(&more, values + i, 8, TOFROM | PARAM);
     region(more); /* the work has what a third range needs, too */
     values[0] = values[1] = 0;
     for (int i = 0; i < 100; i++) {
         values[0] += 100;
         struct list list = list_of(values, 8, (i % 2 ? MAP_FROM : TOFROM) | PARAM);
-        add(&list, values + 1, 8, TOFROM | PARAM);
-        add(&list, values, 8, TOFROM | PARAM);
+        add_whole(&list, values + 1, 8, TOFROM | PARAM);
+        add_whole(&list, values, 8, TOFROM | PARAM);
         region(list);
         assert_int_equal(values[0], 102 * (i + 1));
         assert_int_equal(values[1], i + 1);
@@ -223,18 +178,18 @@ TEST(test_twice)
 TEST(test_overlapping)
 {
     struct list list = list_of(values + 2, 32, MAP_TO);
-    add(&list, values, 64, MAP_FROM);
+    add_whole(&list, values, 64, MAP_FROM);
     assert_false(run(maps_enter, list));
     assert_true(run(maps_leave, list_of(values + 2, 32, MAP_DELETE)));
     list = list_of(values, 32, MAP_TO); /* both begin at the same place */
-    add(&list, values, 64, MAP_FROM);
+    add_whole(&list, values, 64, MAP_FROM);
     assert_false(run(maps_enter, list));
     assert_true(run(maps_leave, list_of(values, 32, MAP_DELETE)));
 
     values[0] = values[2] = 1;
     list = list_of(values, 64, TOFROM | PARAM);
-    add(&list, values + 9, 8, MAP_TO);
-    add(&list, values + 2, 32, MAP_TO | PARAM);
+    add_whole(&list, values + 9, 8, MAP_TO);
+    add_whole(&list, values + 2, 32, MAP_TO | PARAM);
     region(list);
     assert_int_equal(values[0], 2);
     assert_int_equal(values[2], 2);
@@ -287,11 +242,12 @@ TEST(test_private)
     static const size_t sizes[LENGTHS] = {1, 8, 63, 64, 96, 2048, 2049, 4095, 4096, 9000};
     static _Alignas(PAGE) char host[4 * PAGE];
     for (unsigned round = 0, seed = 1; round < 500; round++) {
-        struct region_call call = {.kernel = (uintptr_t)look};
+        struct plan looks = {.kernel = (uintptr_t)look};
+        struct region_call call = {.plan = &looks};
         struct list list = {.count = 0};
         for (int i = 0; i < MOST; i++)
-            add(&list, host + rand_r(&seed) % PAGE, sizes[rand_r(&seed) % LENGTHS],
-                PARAM | MAP_PRIVATE | (i % 2 ? MAP_TO : 0));
+            add_whole(&list, host + rand_r(&seed) % PAGE, sizes[rand_r(&seed) % LENGTHS],
+                      PARAM | MAP_PRIVATE | (i % 2 ? MAP_TO : 0));
         struct maps maps = maps_of(&list);
         struct work *work = work_begin(device, NULL, WORK_WAITED);
         struct launch launch;
@@ -381,18 +337,26 @@ static void random_region(unsigned *seed)
             type = TOFROM;
         else if (is_unknown)
             begins |= 1u << n;
-        add(&list, begin_of[i], bytes_of(i), PARAM | type);
+        if (drawn_of(seed, 8) == 0) /* a copy of its own, of which nobody hears */
+            type = MAP_PRIVATE | MAP_TO;
+        add_whole(&list, begin_of[i], bytes_of(i), PARAM | type);
     }
-    region(list);
+    bool planned = drawn_of(seed, 3) > 0;
+    assert_true(work_finish(begin_region(&list, planned)));
     for (int n = 0; n < count; n++) {
         int i = chosen[n];
+        if (list.types[n] & MAP_PRIVATE) {
+            assert_true(!planned || !plan.entered[n]);
+            continue;
+        }
         model_enter(i, list.types[n]);
         model[i].there = begins >> n & 1 ? BEGINS_AS : model[i].there + 1;
         if (lengths[i] == 1)
             model[i].there_last = model[i].there;
     }
     for (int n = count - 1; n >= 0; n--)
-        model_leave(chosen[n], list.types[n]);
+        if (!(list.types[n] & MAP_PRIVATE))
+            model_leave(chosen[n], list.types[n]);
     begins = 0;
 }
 

@@ -4,11 +4,11 @@
  * on all devices and from several threads, each with arrays of its own. Arguments: first seed,
  * number of seeds. A seed that goes wrong is printed, with its step. */
 #include "bits.h"
-#include "check.h"
+#include "seeds.h"
 
 #include <string.h>
 
-enum { ARRAYS = 4, N = 256, STEPS = 120, DEPTH = 4, THREADS = 3 };
+enum { ARRAYS = 4, N = 256, STEPS = 120, DEPTH = 4 };
 
 /* What an array's copy on the device must look like. */
 struct model {
@@ -298,12 +298,5 @@ static int play(unsigned seed, int device)
 
 int main(int argc, char **argv)
 {
-    unsigned first = argc > 1 ? (unsigned)atoi(argv[1]) : 1;
-    int count = argc > 2 ? atoi(argv[2]) : 100, wrong = 0, devices = omp_get_num_devices();
-    CHECK(devices > 0);
-#pragma omp parallel for num_threads(THREADS) schedule(dynamic) reduction(+ : wrong)
-    for (int i = 0; i < count; i++)
-        wrong += play(first + (unsigned)i, i % devices);
-    CHECK_EQUAL(wrong, 0);
-    return finish("random");
+    return play_seeds("random", argc, argv, 100, play);
 }

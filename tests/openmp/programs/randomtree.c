@@ -6,9 +6,9 @@
  * pointer points to is not done to what holds the pointer. Arguments: first seed, number of seeds.
  * A seed that goes wrong is printed, with its step. (Under LLVM's libomptarget, with clang up to
  * 21, pointers count for what holds them.) */
-#include "check.h"
+#include "seeds.h"
 
-enum { MIDS = 3, LEAVES = 2, N = 5, STEPS = 150, THREADS = 3 };
+enum { MIDS = 3, LEAVES = 2, N = 5, STEPS = 150 };
 
 struct leaf {
     double *values, x;
@@ -331,12 +331,5 @@ static int play(unsigned seed, int device)
 
 int main(int argc, char **argv)
 {
-    unsigned first = argc > 1 ? (unsigned)atoi(argv[1]) : 1;
-    int count = argc > 2 ? atoi(argv[2]) : 30, wrong = 0, devices = omp_get_num_devices();
-    CHECK(devices > 0);
-#pragma omp parallel for num_threads(THREADS) schedule(dynamic) reduction(+ : wrong)
-    for (int i = 0; i < count; i++)
-        wrong += play(first + (unsigned)i, i % devices);
-    CHECK_EQUAL(wrong, 0);
-    return finish("randomtree");
+    return play_seeds("randomtree", argc, argv, 30, play);
 }
