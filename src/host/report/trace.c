@@ -259,9 +259,10 @@ static void see_appended(struct observer *observer, struct operation *operation,
 static void describe_command(const struct operation *operation, struct span *span)
 {
     static const char *const names[WIRE_COMMAND_END] = {
-        [WIRE_RESET] = "reset", [WIRE_GROW] = "attach arena",   [WIRE_LOAD] = "load image",
-        [WIRE_STORE] = "store", [WIRE_FETCH] = "fetch",         [WIRE_FILL] = "fill",
-        [WIRE_ASK] = "ask",     [WIRE_WAIT] = "wait in worker",
+        [WIRE_RESET] = "reset",   [WIRE_GROW] = "attach arena",   [WIRE_LOAD] = "load image",
+        [WIRE_STORE] = "store",   [WIRE_FETCH] = "fetch",         [WIRE_FILL] = "fill",
+        [WIRE_ASK] = "ask",       [WIRE_WAIT] = "wait in worker", [WIRE_SCATTER] = "scatter",
+        [WIRE_GATHER] = "gather",
     };
     uint16_t code = operation->command.code;
 
