@@ -130,6 +130,8 @@ static const struct command_kind kinds[WIRE_COMMAND_END] = {
     [WIRE_ASK] = {DEVICE, command_begin_ask, command_end_ask, NULL, NULL},
     [WIRE_TURN] = {COMMAND_OWN, command_begin_turn, NULL, NULL, NULL},
     [WIRE_NUMBER] = {COMMAND_OWN, command_begin_number, NULL, NULL, NULL},
+    [WIRE_SCATTER] = {DATA, command_begin_scatter, NULL, NULL, NULL},
+    [WIRE_GATHER] = {DATA, command_begin_gather, NULL, NULL, NULL},
     [WIRE_REGION] = {KERNEL | COMMAND_BRINGS, command_begin_region, command_end_region, NULL, NULL},
 };
 

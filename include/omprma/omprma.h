@@ -288,6 +288,42 @@ OMPRMA_API omprma_status_t omprma_retrieve_parts(omprma_queue_t *queue, omprma_a
                                                  size_t count);
 
 /*
+ * Runs of memory that do not follow each other: a block of an array, a column, a face. Both ends of
+ * a copy have the same runs, in the same order, each with strides of its own. Counts and strides
+ * are those of up to three dimensions, the innermost first; strides are in bytes. Where there is no
+ * dimension the count is 1.
+ */
+#define OMPRMA_SHAPE_RANK 3
+typedef struct omprma_shape {
+    size_t bytes; /* of a run */
+    size_t count[OMPRMA_SHAPE_RANK];
+    size_t to_stride[OMPRMA_SHAPE_RANK], from_stride[OMPRMA_SHAPE_RANK];
+} omprma_shape_t;
+
+/*
+ * As omprma_submit() of each run, the first one from `from` to `to`; small runs are packed, move as
+ * one, and are unpacked by the worker. All lie in one block of omprma_alloc(), or all in memory
+ * that only the worker knows, and they do not overlap there. Up to OMPRMA_COPIED_SUBMIT bytes in
+ * all the source may be reused when the call returns. Without bytes, or with a count of 0, nothing
+ * is done. Blocks: when full. Errors: as omprma_submit(); ARGUMENT when the shape is NULL or
+ * reaches over more than 2^47 bytes.
+ */
+OMPRMA_API omprma_status_t omprma_submit_strided(omprma_queue_t *queue, omprma_addr_t to,
+                                                 const void *from, const omprma_shape_t *shape);
+
+/* As omprma_retrieve() of each run, the first one from `from` to `to`; otherwise as
+ * omprma_submit_strided(). Blocks: when full. Errors: the same. */
+OMPRMA_API omprma_status_t omprma_retrieve_strided(omprma_queue_t *queue, void *to,
+                                                   omprma_addr_t from, const omprma_shape_t *shape);
+
+/* As omprma_exchange() of each run, the first one from `from` to `to`, but memory at both ends must
+ * not overlap; otherwise as omprma_submit_strided(). Blocks: when full. Errors: the same; the text
+ * names both devices. */
+OMPRMA_API omprma_status_t omprma_exchange_strided(omprma_queue_t *queue, omprma_addr_t from,
+                                                   int to_device, omprma_addr_t to,
+                                                   const omprma_shape_t *shape);
+
+/*
  * Writes `count` copies of a pattern of 1, 2, 4 or 8 bytes to the device, the first one at `to`,
  * which is a multiple of the pattern's size. Blocks: when full. Errors: as omprma_submit().
  */

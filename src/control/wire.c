@@ -31,6 +31,7 @@ struct record_layout {
 
 _Static_assert(sizeof(struct header_layout) == WIRE_HEADER_BYTES, "header layout");
 _Static_assert(sizeof(struct record_layout) == WIRE_RECORD_BYTES, "record layout");
+_Static_assert(sizeof(struct shape) == 8 * (1 + 2 * SHAPE_RANK), "shape layout");
 _Static_assert(sizeof(omprma_geometry_t) == 8 * WIRE_GEOMETRY_WORDS, "geometry layout");
 
 enum { KIND_WANTS_ACK = 0x80 };
@@ -71,6 +72,8 @@ static const struct code_layout codes[] = {
     [WIRE_FILL] = {"fill", 4, TAIL_NONE, WIRE_COMMANDS},
     [WIRE_ASK] = {"ask", 1, TAIL_BYTES, WIRE_COMMANDS},
     [WIRE_REGION] = {"region", 4, TAIL_BYTES, WIRE_COMMANDS},
+    [WIRE_SCATTER] = {"scatter", 4, TAIL_BYTES, WIRE_COMMANDS},
+    [WIRE_GATHER] = {"gather", 4, TAIL_BYTES, WIRE_COMMANDS},
     [WIRE_DONE] = {"done", 1, TAIL_BYTES, WIRE_RESULTS},
     [WIRE_FAILED] = {"failed", 4, TAIL_BYTES, WIRE_RESULTS},
     [WIRE_OUTPUT] = {"output", 1, TAIL_BYTES, WIRE_RESULTS},
@@ -374,5 +377,31 @@ omprma_status_t wire_open_region(const struct wire_record *record, struct wire_r
     region->launch.code = WIRE_LAUNCH;
     region->launch.flags = record->flags & (WIRE_REPLY | WIRE_GEOMETRY | WIRE_CONTEXT);
     region->launch.tail_bytes = launch;
+    return OMPRMA_OK;
+}
+
+omprma_status_t wire_open_runs(const struct wire_record *record, struct wire_runs *runs)
+{
+    uint64_t all, data;
+
+    if (record->tail_bytes < sizeof(runs->shape))
+        return error_set(OMPRMA_ERR_PROTOCOL, "%s without a shape", wire_code_name(record->code));
+    memcpy(&runs->shape, record->tail, sizeof(runs->shape));
+    runs->at = record->word[0];
+    runs->packed = record->word[1];
+    runs->first = record->word[2];
+    runs->runs = record->word[3];
+    data = record->tail_bytes - sizeof(runs->shape);
+    runs->data = data ? (const uint8_t *)record->tail + sizeof(runs->shape) : NULL;
+    if (!shape_is_sound(&runs->shape) || runs->at > UINT64_MAX - SHAPE_MOST)
+        return error_set(OMPRMA_ERR_PROTOCOL, "%s with an impossible shape",
+                         wire_code_name(record->code));
+    all = shape_runs(&runs->shape);
+    if (runs->runs == 0 || runs->first > all || runs->runs > all - runs->first)
+        return error_set(OMPRMA_ERR_PROTOCOL, "%s of runs that its shape does not have",
+                         wire_code_name(record->code));
+    if (data && (record->code != WIRE_SCATTER || data != runs->runs * runs->shape.bytes))
+        return error_set(OMPRMA_ERR_PROTOCOL, "%s with a tail that is not its runs",
+                         wire_code_name(record->code));
     return OMPRMA_OK;
 }

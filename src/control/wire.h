@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <omprma/omprma.h>
 
+#include "base/shape.h"
+
 enum {
     WIRE_MAGIC = 0x4d52,
     WIRE_VERSION = 12,
@@ -54,10 +56,14 @@ enum wire_code {
     WIRE_ASK,   /* ask the device's backend: what | tail: the question; result: the answer */
     WIRE_TURN,  /* of no device: which worker this is of those that divide the host's cores now, and
                  * how many they are */
-    WIRE_NUMBER, /* of no device: what number the worker's first device is for the program */
-    WIRE_REGION, /* write, launch and read, all small, as one: entry, address to write, address to
-                  * read, bytes written << 32 | bytes read | tail: as a launch's, then what is
-                  * written; see wire_open_region() */
+    WIRE_NUMBER,  /* of no device: what number the worker's first device is for the program */
+    WIRE_REGION,  /* write, launch and read, all small, as one: entry, address to write, address to
+                   * read, bytes written << 32 | bytes read | tail: as a launch's, then what is
+                   * written; see wire_open_region() */
+    WIRE_SCATTER, /* copy packed runs to where a shape has them: address, packed address, number
+                   * of the first run, runs | tail: shape, then the runs if they come in it; see
+                   * wire_open_runs() */
+    WIRE_GATHER,  /* the other way: the same words | tail: shape */
     WIRE_COMMAND_END,
     /* results, worker to application */
     WIRE_DONE = 64, /* an operation that wanted a result is done: value | tail: data */
@@ -204,6 +210,18 @@ struct wire_region {
 
 /* Takes a region apart. Errors: PROTOCOL (it is shorter than it says). */
 omprma_status_t wire_open_region(const struct wire_record *record, struct wire_region *region);
+
+/* Runs of a shape, some or all of them, and where they lie packed. */
+struct wire_runs {
+    uint64_t at, packed;
+    const void *data; /* they come in the tail, in place of `packed`; NULL: they do not */
+    struct shape shape;
+    uint64_t first, runs;
+};
+
+/* Takes a scatter or gather apart. Errors: PROTOCOL (an impossible shape, runs that it does not
+ * have, a tail that is not all of them). */
+omprma_status_t wire_open_runs(const struct wire_record *record, struct wire_runs *runs);
 
 /* Gives the next record; false at the end. Only after wire_open() said OK. */
 bool wire_next(struct wire_reader *reader, struct wire_record *record);

@@ -1,4 +1,5 @@
-/* copy.c: see copy.h. All rows of a rectangle go into one queue. */
+/* copy.c: see copy.h. Up to four dimensions of a rectangle are one operation; of one that has more,
+ * each step of the others is one, and all of them go into one queue. */
 #include "openmp/copy.h"
 
 #include <errno.h>
@@ -74,9 +75,49 @@ static size_t step_of(const struct copy *copy, const size_t *dimensions, int lev
     return step;
 }
 
+/* The dimensions from `level` on, and their rows as runs. */
+static omprma_shape_t shape_of(const struct copy *copy, int level)
+{
+    int last = copy->dimensions - 1;
+    omprma_shape_t shape = {.bytes = copy->volume[last] * copy->bytes, .count = {1, 1, 1}};
+    for (int i = last - 1; i >= level; i--) {
+        shape.count[last - 1 - i] = copy->volume[i];
+        shape.to_stride[last - 1 - i] = step_of(copy, copy->to_dimensions, i);
+        shape.from_stride[last - 1 - i] = step_of(copy, copy->from_dimensions, i);
+    }
+    return shape;
+}
+
+static bool route_copy_shape(const struct route *route, char *to, const char *from,
+                             const omprma_shape_t *shape)
+{
+    omprma_addr_t to_address = (uintptr_t)to, from_address = (uintptr_t)from;
+    if (!route->from)
+        return work_submit_strided(route->work, to_address, from, shape);
+    if (!route->to)
+        return work_retrieve_strided(route->work, to, from_address, shape);
+    return work_exchange_strided(route->work, from_address, route->to->number, to_address, shape);
+}
+
+/* Where the rectangle begins, from the begin of its array. */
+static size_t begin_of(const struct copy *copy, const size_t *offsets, const size_t *dimensions,
+                       int level)
+{
+    size_t begin = 0;
+    for (int i = level; i < copy->dimensions; i++)
+        begin += offsets[i] * step_of(copy, dimensions, i);
+    return begin;
+}
+
 static bool rectangle_copy(const struct route *route, const struct copy *copy, int level, char *to,
                            const char *from)
 {
+    if (route->work && copy->dimensions - 1 - level <= OMPRMA_SHAPE_RANK) {
+        const omprma_shape_t shape = shape_of(copy, level);
+        return route_copy_shape(
+            route, to + begin_of(copy, copy->to_offsets, copy->to_dimensions, level),
+            from + begin_of(copy, copy->from_offsets, copy->from_dimensions, level), &shape);
+    }
     size_t to_step = step_of(copy, copy->to_dimensions, level);
     size_t from_step = step_of(copy, copy->from_dimensions, level);
     to += copy->to_offsets[level] * to_step;

@@ -120,6 +120,14 @@ bool range_submit(struct work *work, struct mapped *mapped, const void *begin, s
 /* Device to host; pointers on the host stay as they are. */
 bool range_retrieve(struct work *work, struct mapped *mapped, void *begin, size_t bytes);
 
+/* The same of runs that lie in the range as the shape says at both ends. *done is false, and
+ * nothing is moved, where each has to be looked at: there are pointers among them, or somebody is
+ * told of each, or what comes back has to wait. */
+bool range_submit_runs(struct work *work, struct mapped *mapped, const void *begin,
+                       const omprma_shape_t *shape, bool *done);
+bool range_retrieve_runs(struct work *work, struct mapped *mapped, void *begin,
+                         const omprma_shape_t *shape, bool *done);
+
 /* Lets the device's copy of the pointer at `pointer`, which lies in `mapped`, point to what the
  * host's points to: `pointee`, on the device `address` (0: nowhere). `bytes`: of the pointer, more
  * than 8 for one with a descriptor. */

@@ -119,6 +119,40 @@ bool range_retrieve(struct work *work, struct mapped *mapped, void *begin, size_
     return right;
 }
 
+static bool runs_go_together(const struct work *work, const struct mapped *mapped)
+{
+    return !work->spared && !mapped_has_pointers(mapped) && !info_wants(INFO_TRANSFERS);
+}
+
+bool range_submit_runs(struct work *work, struct mapped *mapped, const void *begin,
+                       const omprma_shape_t *shape, bool *done)
+{
+    *done = runs_go_together(work, mapped);
+    if (!*done)
+        return true;
+    if (!work_follow(work, mapped) ||
+        !work_submit_strided(work, mapped_address(mapped, (uintptr_t)begin), begin, shape))
+        return false;
+    work_write(work, mapped);
+    return work_pin(work, mapped, (uintptr_t)begin, 0);
+}
+
+bool range_retrieve_runs(struct work *work, struct mapped *mapped, void *begin,
+                         const omprma_shape_t *shape, bool *done)
+{
+    *done = runs_go_together(work, mapped);
+    if (!*done)
+        return true;
+    if (!work_follow(work, mapped) ||
+        !work_retrieve_strided(work, begin, mapped_address(mapped, (uintptr_t)begin), shape))
+        return false;
+    work_write(work, mapped);
+    bool right = work_pin(work, mapped, (uintptr_t)begin, 0);
+    if (right)
+        LIST_FIRST(&mapped->pins)->retrieved = true;
+    return right;
+}
+
 bool pointer_attach(struct work *work, struct mapped *mapped, void *pointer, size_t bytes,
                     const void *pointee, omprma_addr_t address)
 {

@@ -48,11 +48,55 @@ static struct part part_of(const struct dimension *dimensions, int count)
     return part;
 }
 
+/* The runs from `level` on as a shape; their reach. */
+static size_t part_shape(const struct part *part, int level, omprma_shape_t *shape)
+{
+    size_t reach = part->bytes;
+    *shape = (omprma_shape_t){.bytes = part->bytes, .count = {1, 1, 1}};
+    for (int i = part->count - 1, rank = 0; i >= level; i--, rank++) {
+        const struct dimension *dimension = &part->dimensions[i];
+        shape->count[rank] = dimension->count;
+        shape->to_stride[rank] = shape->from_stride[rank] = dimension->stride;
+        reach += (dimension->count - 1) * dimension->stride;
+    }
+    return reach;
+}
+
+static bool part_is_empty(const struct part *part)
+{
+    bool empty = part->bytes == 0;
+    for (int i = 0; i < part->count; i++)
+        empty |= part->dimensions[i].count == 0;
+    return empty;
+}
+
+/* Together, where all lies in one range. Else not *done: they go one by one. */
+static bool runs_update(struct work *work, const struct maps *maps, int i, const struct part *part,
+                        int level, char *at, bool *done)
+{
+    struct mapped *mapped;
+    omprma_shape_t shape;
+    int64_t type = maps->types[i];
+    size_t reach = part_shape(part, level, &shape);
+    if (mapping_find(&work->device->mapping, (uintptr_t)at, reach, &mapped) != OVERLAP_INSIDE)
+        return true;
+    bool right = !(type & MAP_FROM) || range_retrieve_runs(work, mapped, at, &shape, done);
+    if (!right || ((type & MAP_FROM) && !*done) || !(type & MAP_TO))
+        return right;
+    return range_submit_runs(work, mapped, at, &shape, done);
+}
+
 static bool part_walk(struct work *work, const struct maps *maps, int i, const struct part *part,
                       int level, char *at)
 {
+    bool done = false;
     if (level == part->count)
         return part_update(work, maps, i, at, part->bytes);
+    if (part->count - level <= OMPRMA_SHAPE_RANK && !part_is_empty(part)) {
+        bool right = runs_update(work, maps, i, part, level, at, &done);
+        if (!right || done)
+            return right;
+    }
     const struct dimension *dimension = &part->dimensions[level];
     for (uint64_t step = 0; step < dimension->count; step++)
         if (!part_walk(work, maps, i, part, level + 1, at + step * dimension->stride))

@@ -447,6 +447,28 @@ bool work_exchange(struct work *work, omprma_addr_t from, int to_device, omprma_
                        omprma_exchange(work->queue, from, device_at(to_device)->remote, to, bytes));
 }
 
+bool work_submit_strided(struct work *work, omprma_addr_t to, const void *from,
+                         const omprma_shape_t *shape)
+{
+    return send_gathered(work) &&
+           (work->lost || work_issued(work, omprma_submit_strided(work->queue, to, from, shape)));
+}
+
+bool work_retrieve_strided(struct work *work, void *to, omprma_addr_t from,
+                           const omprma_shape_t *shape)
+{
+    return work_send_there(work) &&
+           (work->lost || work_issued(work, omprma_retrieve_strided(work->queue, to, from, shape)));
+}
+
+bool work_exchange_strided(struct work *work, omprma_addr_t from, int to_device, omprma_addr_t to,
+                           const omprma_shape_t *shape)
+{
+    work->exchanges = true;
+    return work_issued(
+        work, omprma_exchange_strided(work->queue, from, device_at(to_device)->remote, to, shape));
+}
+
 bool work_share(struct work *work, const char *name, uintptr_t host, size_t bytes,
                 struct share *share)
 {

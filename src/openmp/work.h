@@ -116,6 +116,15 @@ bool work_submit(struct work *work, omprma_addr_t to, const void *from, size_t b
 bool work_retrieve(struct work *work, void *to, omprma_addr_t from, size_t bytes);
 bool work_exchange(struct work *work, omprma_addr_t from, int to_device, omprma_addr_t to,
                    size_t bytes);
+/* The same of runs; what is retrieved goes to its place when it comes, so not of one that is
+ * spared.
+ */
+bool work_submit_strided(struct work *work, omprma_addr_t to, const void *from,
+                         const omprma_shape_t *shape);
+bool work_retrieve_strided(struct work *work, void *to, omprma_addr_t from,
+                           const omprma_shape_t *shape);
+bool work_exchange_strided(struct work *work, omprma_addr_t from, int to_device, omprma_addr_t to,
+                           const omprma_shape_t *shape);
 /* Submits or retrieves a part of a mapped range; small ones are gathered. work_send() has to follow
  * before anything else is done that they matter to. */
 bool work_submit_part(struct work *work, const struct mapped *mapped, const void *begin,

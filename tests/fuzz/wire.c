@@ -45,6 +45,24 @@ static void check_launch(const struct wire_record *record)
     hold(launch.packed_bytes <= 8 * (uint64_t)launch.count);
 }
 
+/* What is opened may be copied: it lies in the tail, or both sides fit. */
+static void check_runs(const struct wire_record *record)
+{
+    struct wire_runs runs;
+    uint64_t sum = 0;
+
+    if (wire_open_runs(record, &runs) != OMPRMA_OK)
+        return;
+    hold(runs.first + runs.runs <= shape_runs(&runs.shape));
+    hold(shape_at(&runs.shape, runs.first) + runs.shape.bytes <= shape_reach(&runs.shape));
+    hold(shape_at(&runs.shape, runs.first + runs.runs - 1) + runs.shape.bytes <=
+         shape_reach(&runs.shape));
+    hold(runs.at + shape_reach(&runs.shape) >= runs.at);
+    for (uint64_t i = 0; runs.data && i < runs.runs * runs.shape.bytes; i++)
+        sum += ((const uint8_t *)runs.data)[i];
+    hold(!runs.data || sum <= 255 * (uint64_t)record->tail_bytes);
+}
+
 static void check_records(struct wire_reader *reader, size_t bytes)
 {
     struct wire_buffer buffer = {.data = malloc(WIRE_MESSAGE_BYTES),
@@ -59,6 +77,8 @@ static void check_records(struct wire_reader *reader, size_t bytes)
         hold(++records <= bytes);
         records--;
         check_launch(&record);
+        if (record.code == WIRE_SCATTER || record.code == WIRE_GATHER)
+            check_runs(&record);
         hold(wire_append(&buffer, &record) != NULL);
     }
     wire_seal(&buffer, (enum wire_kind)reader->header.kind, reader->header.serial,

@@ -9,11 +9,11 @@
 #include "control/world.h"
 
 static const unsigned all_codes[] = {
-    WIRE_WRITE, WIRE_READ,   WIRE_LAUNCH, WIRE_RECV,   WIRE_SEND,  WIRE_PUT,     WIRE_GET,
-    WIRE_COPY,  WIRE_FENCE,  WIRE_WAIT,   WIRE_RESET,  WIRE_GROW,  WIRE_RELEASE, WIRE_LOAD,
-    WIRE_AWAKE, WIRE_BENCH,  WIRE_EXIT,   WIRE_LOST,   WIRE_FILL,  WIRE_ASK,     WIRE_STORE,
-    WIRE_FETCH, WIRE_DONE,   WIRE_FAILED, WIRE_OUTPUT, WIRE_ALIVE, WIRE_STALLED, WIRE_SPAN,
-    WIRE_TURN,  WIRE_NUMBER, WIRE_REGION,
+    WIRE_WRITE,   WIRE_READ,  WIRE_LAUNCH, WIRE_RECV,   WIRE_SEND,   WIRE_PUT,     WIRE_GET,
+    WIRE_COPY,    WIRE_FENCE, WIRE_WAIT,   WIRE_RESET,  WIRE_GROW,   WIRE_RELEASE, WIRE_LOAD,
+    WIRE_AWAKE,   WIRE_BENCH, WIRE_EXIT,   WIRE_LOST,   WIRE_FILL,   WIRE_ASK,     WIRE_SCATTER,
+    WIRE_GATHER,  WIRE_STORE, WIRE_FETCH,  WIRE_DONE,   WIRE_FAILED, WIRE_OUTPUT,  WIRE_ALIVE,
+    WIRE_STALLED, WIRE_SPAN,  WIRE_TURN,   WIRE_NUMBER, WIRE_REGION,
 };
 enum { CODES = sizeof(all_codes) / sizeof(all_codes[0]) };
 
@@ -37,7 +37,8 @@ static uint64_t below(uint64_t limit)
 static bool has_tail(unsigned code)
 {
     return code == WIRE_WRITE || code == WIRE_LAUNCH || code == WIRE_DONE || code == WIRE_FAILED ||
-           code == WIRE_OUTPUT || code == WIRE_LOST || code == WIRE_ASK || code == WIRE_REGION;
+           code == WIRE_OUTPUT || code == WIRE_LOST || code == WIRE_ASK || code == WIRE_REGION ||
+           code == WIRE_SCATTER || code == WIRE_GATHER;
 }
 
 static enum wire_kind kind_of(unsigned code)
@@ -228,6 +229,51 @@ TEST(regions_are_three_commands)
     record.word[3] = UINT64_C(51) << 32;
     assert_int_equal(wire_open_region(&record, &region), OMPRMA_OK);
     assert_int_equal(wire_open_launch(&region.launch, &launch), OMPRMA_ERR_PROTOCOL);
+}
+
+/* Runs are opened only where a worker could copy them. */
+TEST(runs_are_sound)
+{
+    struct {
+        struct shape shape;
+        uint8_t data[64];
+    } tail = {.shape = {.bytes = 8, .count = {4, 2, 1}, .stride = {16, 100, 0}}};
+    struct wire_record record = {.code = WIRE_SCATTER,
+                                 .word = {4096, 0, 2, 6},
+                                 .tail_bytes = sizeof(tail.shape) + 48,
+                                 .tail = &tail};
+    const struct wire_record right = record;
+    const struct shape sound = tail.shape;
+    struct wire_runs runs;
+
+    assert_int_equal(wire_open_runs(&record, &runs), OMPRMA_OK);
+    assert_ptr_equal(runs.data, tail.data);
+    record.tail_bytes = sizeof(tail.shape);
+    assert_int_equal(wire_open_runs(&record, &runs), OMPRMA_OK);
+    assert_null(runs.data);
+    record.tail_bytes--;
+    assert_int_equal(wire_open_runs(&record, &runs), OMPRMA_ERR_PROTOCOL);
+    record = right;
+    record.tail_bytes += 8; /* more than its runs */
+    assert_int_equal(wire_open_runs(&record, &runs), OMPRMA_ERR_PROTOCOL);
+    record = right;
+    record.code = WIRE_GATHER; /* brings none */
+    assert_int_equal(wire_open_runs(&record, &runs), OMPRMA_ERR_PROTOCOL);
+    record = right;
+    record.word[3] = 7; /* it has 8 */
+    assert_int_equal(wire_open_runs(&record, &runs), OMPRMA_ERR_PROTOCOL);
+    record.word[2] = UINT64_MAX;
+    assert_int_equal(wire_open_runs(&record, &runs), OMPRMA_ERR_PROTOCOL);
+    record = right;
+    record.word[0] = UINT64_MAX - 100; /* goes around */
+    assert_int_equal(wire_open_runs(&record, &runs), OMPRMA_ERR_PROTOCOL);
+    record = right;
+    for (int i = 0; i < 2 * SHAPE_RANK + 1; i++) {
+        memset((uint64_t *)&tail.shape + i, i < SHAPE_RANK + 1 ? 0 : 0xff, 8);
+        assert_int_equal(wire_open_runs(&record, &runs),
+                         i == 2 * SHAPE_RANK ? OMPRMA_OK : OMPRMA_ERR_PROTOCOL);
+        tail.shape = sound;
+    }
 }
 
 TEST(padding_does_not_leak)

@@ -58,6 +58,8 @@ void device_free(struct device *device)
     if (!device)
         return;
     free(device->queues);
+    if (!device->lost) /* else something may still be written there */
+        free(device->packing_here);
     allocator_destroy(device->allocator);
     free(device);
 }

@@ -36,6 +36,8 @@ struct device {
     struct world_device about;
 
     struct slot_pool staging; /* its staging memory, in the worker; none: it can be touched */
+    struct slot_pool packing; /* a block of it where runs lie packed; none before the first ones */
+    char *packing_here;       /* as much of this process: a slot here for each there */
 
     struct spinlock memory_lock; /* allocator */
     struct allocator *allocator;

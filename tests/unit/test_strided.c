@@ -1,0 +1,305 @@
+/* test_strided.c: runs of memory as one operation: random shapes against a model, in the order of
+ * their queue, and what is wrong with some. */
+#include <stdio.h>
+
+#include "test.h"
+#include "core_fixture.h"
+
+enum { DEVICES = 2, BYTES = 3 << 20, DIMENSIONS = OMPRMA_SHAPE_RANK };
+
+static unsigned char host[BYTES], back[BYTES], model[DEVICES][BYTES], seen[BYTES];
+
+/* ---- shapes ---- */
+
+/* Strides of dimensions that lie in each other in this order, with gaps; what they reach over. */
+static uint64_t nest(struct draw *random, const omprma_shape_t *shape, const int *order,
+                     size_t *stride)
+{
+    uint64_t reach = shape->bytes;
+
+    for (int i = 0; i < DIMENSIONS; i++) {
+        uint64_t gap = draw(random) & 1 ? draw_below(random, 2 * shape->bytes + 9) : 0;
+
+        stride[order[i]] = reach + gap;
+        reach = (shape->count[order[i]] - 1) * stride[order[i]] + reach;
+    }
+    return reach;
+}
+
+static void draw_order(struct draw *random, int *order)
+{
+    for (int i = 0; i < DIMENSIONS; i++) {
+        int other = (int)draw_below(random, (uint64_t)i + 1);
+
+        order[i] = order[other];
+        order[other] = i;
+    }
+}
+
+/* One that fits. *to, *from: where it lies. */
+static omprma_shape_t draw_shape(struct draw *random, uint64_t *to, uint64_t *from)
+{
+    static const size_t sizes[] = {1, 2, 3, 4, 8, 12, 16, 24, 100, 512, 4096, 70000};
+    uint64_t to_reach, from_reach;
+    omprma_shape_t shape;
+
+    do {
+        int order[DIMENSIONS];
+
+        shape.bytes = sizes[draw_below(random, sizeof(sizes) / sizeof(sizes[0]))];
+        for (int i = 0; i < DIMENSIONS; i++)
+            shape.count[i] = draw_below(random, UINT64_C(1) << draw_below(random, 9)) + 1;
+        draw_order(random, order);
+        to_reach = nest(random, &shape, order, shape.to_stride);
+        draw_order(random, order);
+        from_reach = nest(random, &shape, order, shape.from_stride);
+    } while (to_reach > BYTES / 2 || from_reach > BYTES / 2);
+    *to = draw_below(random, BYTES / 2 - to_reach + 1);
+    *from = draw_below(random, BYTES / 2 - from_reach + 1);
+    return shape;
+}
+
+static void copy_runs(unsigned char *to, const unsigned char *from, const omprma_shape_t *s)
+{
+    for (size_t i = 0; i < s->count[2]; i++)
+        for (size_t j = 0; j < s->count[1]; j++)
+            for (size_t k = 0; k < s->count[0]; k++)
+                memcpy(to + i * s->to_stride[2] + j * s->to_stride[1] + k * s->to_stride[0],
+                       from + i * s->from_stride[2] + j * s->from_stride[1] + k * s->from_stride[0],
+                       s->bytes);
+}
+
+/* ---- against the model ---- */
+
+struct run {
+    omprma_queue_t *queue[DEVICES];
+    omprma_addr_t there[DEVICES];
+    struct draw random;
+};
+
+/* The first half of a device's memory is filled from the host and other devices, from the second
+ * one. */
+static void one_copy(struct run *run)
+{
+    uint64_t to, from;
+    omprma_shape_t shape = draw_shape(&run->random, &to, &from);
+    int device = (int)draw_below(&run->random, DEVICES);
+    int other = (int)draw_below(&run->random, DEVICES);
+    omprma_queue_t *queue = run->queue[device];
+    omprma_addr_t there = run->there[device];
+
+    if (draw(&run->random) & 1) {
+        assert_ok(launch(queue, KERNEL(kernel_add), there, BYTES, 1));
+        kernel_add((uint64_t)(uintptr_t)model[device], BYTES, 1);
+    }
+    switch (draw_below(&run->random, 3)) {
+    case 0:
+        assert_ok(omprma_submit_strided(queue, there + to, host + from, &shape));
+        copy_runs(model[device] + to, host + from, &shape);
+        break;
+    case 1:
+        assert_ok(omprma_retrieve_strided(queue, back + to, there + from, &shape));
+        copy_runs(seen + to, model[device] + from, &shape);
+        break;
+    default:
+        from += BYTES / 2;
+        assert_ok(
+            omprma_exchange_strided(queue, there + from, other, run->there[other] + to, &shape));
+        copy_runs(model[other] + to, model[device] + from, &shape);
+    }
+    if (draw(&run->random) & 1) {
+        assert_ok(launch(queue, KERNEL(kernel_add), there, BYTES, 3));
+        kernel_add((uint64_t)(uintptr_t)model[device], BYTES, 3);
+    }
+    if (device != other || draw(&run->random) & 1)
+        assert_ok(omprma_queue_synchronize(queue));
+    if (device != other)
+        return;
+    assert_ok(omprma_queue_synchronize(queue));
+    assert_memory_equal(back, seen, BYTES);
+}
+
+static void random_copies(const struct core_options *options, uint32_t inline_most, bool rma)
+{
+    struct run run = {.random = {.state = 11}};
+
+    core_start(options);
+    draw_fill(&run.random, host, BYTES);
+    memset(back, 0, BYTES);
+    memset(seen, 0, BYTES);
+    for (int i = 0; i < DEVICES; i++) {
+        run.queue[i] = core_queue(i);
+        run.there[i] = core_alloc(i, BYTES);
+        core_choose(i, inline_most, rma);
+        draw_fill(&run.random, model[i], BYTES);
+        assert_ok(omprma_submit(run.queue[i], run.there[i], model[i], BYTES));
+        assert_ok(omprma_queue_synchronize(run.queue[i]));
+    }
+    for (int round = 0; round < 120; round++)
+        one_copy(&run);
+    for (int i = 0; i < DEVICES; i++) {
+        assert_ok(omprma_retrieve(run.queue[i], back, run.there[i], BYTES));
+        assert_ok(omprma_queue_synchronize(run.queue[i]));
+        assert_memory_equal(back, model[i], BYTES);
+        assert_ok(omprma_queue_destroy(run.queue[i]));
+    }
+    core_stop();
+}
+
+TEST(as_the_model)
+{
+    random_copies(&(struct core_options){.workers = DEVICES}, 8192, true);
+    random_copies(&(struct core_options){.workers = DEVICES}, 0, true);
+    random_copies(&(struct core_options){.workers = DEVICES}, 8192, false);
+    random_copies(&(struct core_options){.workers = DEVICES, .no_window = true}, 512, false);
+    random_copies(&(struct core_options){.devices = DEVICES}, 60 << 10, true);
+}
+
+/* ---- edges ---- */
+
+static const omprma_shape_t column = {
+    .bytes = 8, .count = {1000, 1, 1}, .to_stride = {64}, .from_stride = {64}};
+
+/* No room for packing: run by run. */
+TEST(without_memory_for_packing)
+{
+    omprma_queue_t *queue;
+    omprma_addr_t there;
+    omprma_shape_t many = column;
+
+    core_start(&(struct core_options){.arena = 2 << 20, .memory = 2 << 20});
+    queue = core_queue(0);
+    there = core_alloc(0, 1 << 20);
+    many.count[0] = 2000;
+    draw_fill(&(struct draw){.state = 3}, host, BYTES);
+    memset(back, 0, BYTES);
+    memset(seen, 0, BYTES);
+    copy_runs(seen, host, &many);
+    assert_ok(omprma_submit_strided(queue, there, host, &many));
+    assert_ok(omprma_retrieve_strided(queue, back, there, &many));
+    assert_ok(omprma_queue_destroy(queue));
+    assert_memory_equal(back, seen, BYTES);
+    core_stop();
+}
+
+/* A little may be reused at once, also while the queue is busy. */
+TEST(a_little_is_copied)
+{
+    struct gate gate;
+    omprma_queue_t *queue;
+    omprma_addr_t there;
+    unsigned char little[8000];
+    const omprma_shape_t spread = {
+        .bytes = 8, .count = {1000, 1, 1}, .to_stride = {64}, .from_stride = {8}};
+
+    core_start(&(struct core_options){0});
+    queue = core_queue(0);
+    there = core_alloc(0, 64000);
+    memset(little, 7, sizeof(little));
+    core_close(queue, &gate);
+    assert_ok(omprma_submit_strided(queue, there, little, &spread));
+    memset(little, 8, sizeof(little));
+    core_open(&gate);
+    assert_ok(omprma_retrieve_strided(
+        queue, back, there,
+        &(omprma_shape_t){
+            .bytes = 8, .count = {1000, 1, 1}, .to_stride = {8}, .from_stride = {64}}));
+    assert_ok(omprma_queue_destroy(queue));
+    assert_all(back, 8000, 7);
+    core_stop();
+}
+
+/* What comes back and goes out again: the queue keeps the order though both use one memory. */
+TEST(order_with_host_memory)
+{
+    omprma_queue_t *queue;
+    omprma_addr_t a, b;
+    omprma_shape_t many = column;
+
+    many.count[0] = 40000;
+    core_start(&(struct core_options){.delay = 10});
+    core_choose(0, 512, true);
+    queue = core_queue(0);
+    a = core_alloc(0, BYTES);
+    b = core_alloc(0, BYTES);
+    for (int round = 0; round < 10; round++) {
+        memset(host, round, BYTES);
+        memset(back, 0, BYTES);
+        assert_ok(omprma_submit(queue, a, host, BYTES));
+        assert_ok(omprma_fill(queue, b, "\0", 1, BYTES));
+        assert_ok(omprma_retrieve_strided(queue, back, a, &many));
+        assert_ok(omprma_submit(queue, b, back, BYTES));
+        assert_ok(omprma_retrieve(queue, seen, b, BYTES));
+        assert_ok(omprma_queue_synchronize(queue));
+        for (uint64_t i = 0; i < many.count[0]; i++)
+            assert_int_equal(seen[i * 64], round);
+        assert_int_equal(seen[8], 0);
+    }
+    assert_ok(omprma_queue_destroy(queue));
+    core_stop();
+}
+
+/* ---- what is wrong ---- */
+
+TEST(wrong_arguments)
+{
+    omprma_queue_t *queue;
+    omprma_addr_t there;
+    omprma_shape_t shape = column;
+
+    core_start(&(struct core_options){.workers = 2});
+    queue = core_queue(0);
+    there = core_alloc(0, 64000);
+    assert_int_equal(omprma_submit_strided(NULL, there, host, &shape), OMPRMA_ERR_ARGUMENT);
+    assert_int_equal(omprma_submit_strided(queue, there, host, NULL), OMPRMA_ERR_ARGUMENT);
+    assert_int_equal(omprma_submit_strided(queue, there, NULL, &shape), OMPRMA_ERR_ARGUMENT);
+    assert_int_equal(omprma_retrieve_strided(queue, NULL, there, &shape), OMPRMA_ERR_ARGUMENT);
+    assert_int_equal(omprma_exchange_strided(queue, there, 2, there, &shape), OMPRMA_ERR_ARGUMENT);
+    assert_int_equal(omprma_submit_strided(queue, there + 8, host, &shape), OMPRMA_OK);
+    assert_int_equal(omprma_submit_strided(queue, there + 64, host, &shape), OMPRMA_ERR_ADDRESS);
+    assert_int_equal(omprma_retrieve_strided(queue, back, there + 64, &shape), OMPRMA_ERR_ADDRESS);
+    assert_int_equal(omprma_exchange_strided(queue, there, 1, core_alloc(1, 64000) + 64, &shape),
+                     OMPRMA_ERR_ADDRESS);
+    assert_non_null(strstr(omprma_error(), "from device 0 to device 1"));
+    shape.to_stride[0] = SIZE_MAX / 2;
+    assert_int_equal(omprma_submit_strided(queue, there, host, &shape), OMPRMA_ERR_ARGUMENT);
+    shape = column;
+    shape.count[1] = 0;
+    assert_ok(omprma_submit_strided(queue, there, NULL, &shape));
+    shape.count[1] = 1;
+    shape.bytes = 0;
+    assert_ok(omprma_retrieve_strided(queue, NULL, there, &shape));
+    assert_ok(omprma_queue_destroy(queue));
+    core_stop();
+}
+
+/* Memory that only the worker knows is looked at there, run by run where there are gaps. */
+TEST(memory_of_the_worker)
+{
+    const size_t page = 4096;
+    char *pages = mmap(NULL, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const omprma_shape_t shape = {
+        .bytes = 8, .count = {2, 2, 1}, .to_stride = {16, 2 * page}, .from_stride = {16, 32}};
+    omprma_addr_t there = (omprma_addr_t)(uintptr_t)pages;
+    omprma_queue_t *queue;
+
+    core_start(&(struct core_options){0});
+    core_make_hole();
+    queue = core_queue(0);
+    assert_int_equal(mprotect(pages + page, page, PROT_NONE), 0);
+    memset(host, 5, 64);
+    assert_ok(omprma_submit_strided(queue, there, host, &shape));
+    assert_ok(omprma_queue_synchronize(queue));
+    assert_all((unsigned char *)pages, 8, 5);
+    assert_all((unsigned char *)pages + 2 * page + 16, 8, 5);
+    assert_ok(omprma_submit_strided(queue, there + page, host, &shape));
+    assert_int_equal(omprma_queue_synchronize(queue), OMPRMA_ERR_ADDRESS);
+    assert_non_null(strstr(omprma_error(), "is not mapped on the device"));
+    assert_ok(omprma_retrieve_strided(
+        queue, back, there + page,
+        &(omprma_shape_t){.bytes = 8, .count = {3, 1, 1}, .to_stride = {8}, .from_stride = {16}}));
+    assert_int_equal(omprma_queue_synchronize(queue), OMPRMA_ERR_ADDRESS);
+    assert_ok(omprma_queue_destroy(queue));
+    core_stop();
+    munmap(pages, 3 * page);
+}
