@@ -201,6 +201,16 @@ static double scaled(const struct cost *cost, uint64_t bytes, double us)
     return us * (whole > 0 ? cost_at(cost, least) / whole : (double)least / (double)bytes);
 }
 
+/* Two such samples in a row would end a trial; of the present path the least of three counts, and
+ * what was expected of it may be what is wrong. */
+static bool is_disturbed(const struct threshold *threshold, bool one_sided, double us,
+                         double expected)
+{
+    bool other = one_sided != (threshold->trial.bytes >= threshold->rma_from);
+
+    return other && expected > 0 && us > disturbed_us && us > disturbed_times * expected;
+}
+
 /* The watched transfer is over. */
 static void count(const struct device *device, enum paths_direction direction, uint64_t bytes)
 {
@@ -209,13 +219,15 @@ static void count(const struct device *device, enum paths_direction direction, u
         &device->paths.cost[direction][watch->one_sided ? PATH_RMA : PATH_TWO_SIDED];
     double us = (double)(clock_ns() - watch->begun_ns) / 1e3, expected = cost_at(cost, bytes);
     struct adapt_kind *kind = device->paths.adapt;
+    struct threshold *threshold;
 
     if (!kind || !watch->begun_ns || watch->begun != device->runtime->moved - watch->own ||
         is_cramped(device))
         return;
-    if (expected > 0 && us > disturbed_us && us > disturbed_times * expected)
+    threshold = &kind->threshold[direction];
+    if (is_disturbed(threshold, watch->one_sided, us, expected))
         return;
-    if (threshold_sample(&kind->threshold[direction], watch->one_sided, scaled(cost, bytes, us)))
+    if (threshold_sample(threshold, watch->one_sided, scaled(cost, bytes, us)))
         follow(device->runtime, kind, direction);
 }
 
