@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Cuda.cmake: the CUDA driver library for programs, lib/omprma/cuda/libcuda.so and libcuda.so.1. It
 # has a folder of its own, which omprma-run gives to programs and never to workers: these need the
 # real driver, which has the same names.

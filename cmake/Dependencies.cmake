@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Dependencies.cmake: finds what omprma is built from, and names the Debian package of what is
 # missing. Gives the imported targets MPI::MPI_C, omprma::ffi, omprma::elf, omprma::hwloc,
 # omprma::xxhash, omprma::cjson, omprma::bsd and, with tests, omprma::cmocka.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Device.cmake: libomprma-device.a, which users link into the device images of Fortran programs. It
 # is never instrumented, because those images are linked without the libraries of sanitizers.
 

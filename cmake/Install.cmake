@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Install.cmake: what else belongs to an installed tree. Everything in it refers to the rest by
 # relative paths, so that the tree can be moved.
 

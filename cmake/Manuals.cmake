@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Manuals.cmake: manual pages, completion for bash and pages of reference (which docs/reference has, too),
 # all made by scripts/manuals from what the programs and the public header say. A build without Python has none.
 

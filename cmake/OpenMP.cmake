@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # OpenMP.cmake: our own OpenMP runtime for devices, in place of LLVM's libomptarget, and the folders
 # through which programs and images of every LLVM version find it. lib/omprma/runtime holds a link to
 # it under each name that programs ask for; lib/omprma/images the same links to a stub,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # PackageFiles.cmake: run by cpack before it makes packages. Compresses manual pages. The loader finds Debian's MPI by
 # itself, so packaged files look only beside themselves ($ORIGIN); other folders, which matter
 # where MPI or hwloc lie elsewhere, are taken out of their runpath.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Packages.cmake: Debian packages, by cpack. Each component of the installed tree is one package;
 # what only packages have (packaging/debian) is left out by cmake --install. Packages are made from
 # any build: everything is found relative to the programs.

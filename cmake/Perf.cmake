@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Perf.cmake: the device image with the kernels that omprma-perf measures, built as a shared object
 # and embedded in the program.
 

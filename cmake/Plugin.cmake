@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Plugin.cmake: the plugin for LLVM's libomptarget, and the folders through which each LLVM version
 # finds it. lib/omprma/llvm-NN holds the plugin under the names that this version looks for and a
 # link to that version's own libomptarget, because from 15 on plugins may be looked for beside it.

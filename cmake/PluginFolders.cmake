@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # PluginFolders.cmake: run by cmake -P. Fills FOLDER/llvm-NN for LLVM 13 to 18 (or VERSIONS) with
 # links to the plugin in FOLDER and, from 15 on, to that version's libomptarget if it is in
 # /usr/lib/llvm-NN or in TOOLCHAINS/llvm-NN; in PLACE/llvm-NN, there yet or not, where that is set

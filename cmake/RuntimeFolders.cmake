@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # RuntimeFolders.cmake: run by cmake -P. Fills FOLDER/runtime and FOLDER/images with links under all
 # names that libomptarget has had and, as things are, will have: libomptarget.so up to LLVM 14,
 # libomptarget.so.NN since, libomptarget.so.NN.1 since 18. For others omprma-run makes links itself.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Site.cmake: cmake --build FOLDER --target site makes FOLDER/site/index.html, all documents, to be
 # read without a network. Warnings, and so dead links, are errors.
 

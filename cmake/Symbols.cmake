@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Symbols.cmake: writes the version script of libomprma.so from the headers that declare its
 # functions. Those of the public one get the interface's version, those of private ones a node of
 # their own; nothing else is exported.

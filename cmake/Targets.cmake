@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Targets.cmake: how omprma's own targets are compiled and how their sources are found.
 
 set(OMPRMA_SANITIZE "" CACHE STRING "Value for -fsanitize=, empty for none")

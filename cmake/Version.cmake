@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Version.cmake: reads the version from the public header, the only place that states it.
 
 file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/../include/omprma/omprma.h lines

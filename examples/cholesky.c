@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * cholesky.c: tiled Cholesky factorisation, A = L * L^T, as a graph of tasks over all devices.
  * Tile rows are dealt out to the devices in turn and stay there. Each tile operation is a `target

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * jacobi.c: heat spreads over a spotted plate with a hot upper edge. The rows are shared out among
  * all devices; each keeps its slab for the whole run, and only the rows at the seams travel,

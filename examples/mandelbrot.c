@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * mandelbrot.c: one picture, cut into bands that all devices share. Each band is a task of its own
  * (`target nowait`), so that bands travel back while others are still being computed. A sample of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * matmul.c: C = A * B. Every device gets a panel of rows of A and all of B, and computes its panel
  * of C block by block with all its cores. The matrices hold small whole numbers, so that every sum

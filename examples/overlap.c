@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * overlap.c: double buffering on one device. A long vector is worked through block by block: bring
  * a block in, compute, take it back. First with one buffer, one step after the other; then with

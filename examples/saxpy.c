@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * saxpy.c: y = a * x + y, every device on its own slice of the vectors. The first thing to try:
  * it shows that each device can be reached, computes, and gives its results back.

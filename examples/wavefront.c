@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * wavefront.c: local alignment of two sequences after Smith and Waterman. The score table is cut
  * into blocks; a block needs the last row of the block above and the last column of the block to

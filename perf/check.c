@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * check.c: what a small region, an allocation with its free, a 1 MiB submit and a 1 MiB region
  * take, for perf/check, which runs it with OMPRMA_CHECK off and full. Checks its results.

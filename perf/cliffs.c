@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * cliffs.c: whether constructs cost the same per part, however many parts they have: data
  * constructs over 1,000 elements and over 10,000, with a mapper and with a list of maps. Checks its

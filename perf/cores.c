@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* cores.c: a region that only computes, on one device while no other is used, then, unless told
  * "one", on two at once, half of the work on each. Prints the least times in milliseconds. */
 #include <omp.h>

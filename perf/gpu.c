@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * gpu.c: times of a GPU by the CUDA driver interface, whichever libcuda.so.1 it finds: the driver,
  * the stand-in for it, or omprma's. See perf/gpu.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * openmp_costs.c: what OpenMP target regions cost beside each other: with no map, with one and with
  * 40; mapping an array where 100 and where 10,000 are mapped; one thread on one device and two on

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * openmp_region.c: how long an OpenMP target region takes that maps one scalar to the device and
  * back: what omprma-perf calls "region", with libomptarget in front of it. Checks the result of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * staging.c: how near large copies to and from a device that cannot be touched come to the slower
  * of the two links that they go over. Application and worker are threads of this process, the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # shellcheck shell=bash
 # lib.sh: functions shared by the scripts of this folder; sourced by bash, does nothing by itself.
 

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # shared_memory.sh: sourced by tests that look for what ended jobs have left.
 #   shared_memory   the files of MPI in shared memory that no process uses; other jobs of the machine
 #                   have theirs in use

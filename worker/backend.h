@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * backend.h: what a kind of device can do. The core of the worker keeps order, answers the program
  * and moves data over the network; the rest it asks a backend for, through one table of functions.

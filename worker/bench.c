@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * bench.c: the worker's half of bare MPI measurements (omprma-perf), see control/mpi/bench.h.
  * Blocks the worker for the time of one.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * bounce.c: memory of this process that commands take for themselves: for small reads on their way
  * into the answer, copies through the worker, images that are loaded. Where a device's driver can

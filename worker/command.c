@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * command.c: the table of commands, and those that only keep order: a fence, a wait for another
  * queue, the reset of a queue that has failed. Nothing for the device is in these.

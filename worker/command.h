@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * command.h: what a command of the protocol is: one table, with a row for each code. The pipeline
  * (pipeline.c) knows when a command may begin and what follows from its end; the row says what is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * command_copy.c: commands that move data into, out of and between devices of this worker: write,
  * read, store, fetch, fill, copy. Long copies and fills go piece by piece, each a job of its own. A

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * command_device.c: commands about the device, on the program's control queue: arenas, images and
  * questions. They fail by themselves and do not mark the queue. An image comes out of an arena:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * command_launch.c: commands that run kernels: launch, region. A region on memory that can be
  * touched is written here, before the launch, and read into its answer, when its kernel has ended;

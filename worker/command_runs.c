@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * command_runs.c: scatter and gather: runs of a device's memory, as a shape has them, on one side,
  * and the same packed on the other: in a block of the device or, of a scatter, in the record. Only

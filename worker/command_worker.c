@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * command_worker.c: commands about the worker as a whole, which name no device: how long it stays
  * awake, which of its host's cores it has, what its devices are called, when it ends. A bad one

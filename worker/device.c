@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * device.c: what devices of all kinds have: a first arena and, where their memory cannot be
  * touched, staging memory: huge pages of this process, attached to the window and locked by the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * device.h: a device of this worker, as the core sees it: an index and a backend.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * main.c: omprma-worker, one device or several. Started beside the application by omprma-run,
  * mpirun or srun; serves until the application ends. Only puts the parts together.

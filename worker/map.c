@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * map.c: anonymous mappings below an address. Linux chooses the address; if it lies too high, the
  * mapping is tried again at wishes that go further down each time.

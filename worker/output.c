@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * output.c: captured output, see output.h. Text is a list of pieces in the order of writing. At
  * most LIMIT_BYTES are kept: a writer that would exceed them waits until text is taken. When

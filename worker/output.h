@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * output.h: what target regions print. stdout and stderr of the worker are turned into streams that
  * write into memory, so that the text can ride on the launch's reply and appear on the program's

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * pipeline.c: how commands of a queue begin and end. Each is an entry of its stream's list from
  * before it begins until it has been answered. Where the device keeps the order of a queue by

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * reply.c: gathers results into one message, which leaves when it is full or when the loop has
  * nothing more to do at once (reply_flush()). With it goes the serial of the last message that

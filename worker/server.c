@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * server.c: the loop of a worker: receive one message, run its commands, look at the streams that
  * wait for something, send the results. A loop that finds nothing polls for a while, then yields,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * server.h: the worker's heart. Takes control messages for the session of the program that it
  * serves (session.h), which has devices (device.h) do what they say (backend.h).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * service.c: the thread that takes the control channel over when a kernel on the main thread lasts,
  * and for good when a kernel has crashed. While short kernels come and go it only looks now and

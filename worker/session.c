@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * session.c: begin and end of a session, and its arenas: the devices' first ones are the program's
  * from the beginning, and all are given back at the end.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * session.h: what a worker keeps for one program: the messages that came and go, the worker's side
  * of its queues (streams), its arenas, the results that gather, what target regions print for it,

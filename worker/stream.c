@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * stream.c: the worker's side of queues. A table per device finds them by number. A message is read
  * record by record and each becomes a command (pipeline.c), as far as that goes; whoever it had to

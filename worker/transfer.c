@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * transfer.c: commands that move bulk data, one-sided and two-sided. They are not kept in the
  * pipeline: each starts a transfer in a list of its stream, is over, and lets the next one start,

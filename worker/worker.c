@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * worker.c: the end of a connection, which any part of the worker may find out: it is noted here,
  * and the loop (server.c) ends by it.

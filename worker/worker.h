@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * worker.h: what all of a worker shares: its lock, its channel and data paths, its devices, the
  * session of the program that it serves. What is done with them stands above: session.h, server.h.

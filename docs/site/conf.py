@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Sphinx's settings for the site: Debian's python3-sphinx, -myst-parser and -sphinx-rtd-theme. It can
 be read without a network; cmake/Site.cmake lays out the folder that it is made from."""
 project = "omprma"

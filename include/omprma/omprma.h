@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * omprma.h: the C interface of omprma, usable without OpenMP.
  *

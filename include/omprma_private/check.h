@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * check.h: what omprma's own faces (the OpenMP runtime, the plugin) say under OMPRMA_CHECK=full of
  * what the program does, so that findings have the program's words. It belongs to libomprma.so of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * montecarlo.c: the shape of a neutron transport code's hottest loop. Each device holds a large
  * read-only table (the energy grid of all nuclides merged into one, with an index into every

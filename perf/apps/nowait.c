@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * nowait.c: many small regions in flight. Each maps one number and adds to it; K of them are issued
  * as `target nowait` over all devices in turn, then all are waited for. `alone`: every region has a

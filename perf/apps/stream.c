@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * stream.c: what a device's memory and the way to it can carry. Five loops (copy, scale, add,
  * triad, dot) run once over data that stays on the device, which measures launches and the device's

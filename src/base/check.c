@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * check.c: The process ends by abort(), after a line with the place and both values. Knows nothing
  * of what is checked.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * check.h: assertions on our own invariants. They print both values and stop the process; user
  * mistakes are never checked here, they return an error. Compiled out with NDEBUG.

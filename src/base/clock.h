@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* clock.h: monotonic time. */
 #ifndef OMPRMA_BASE_CLOCK_H
 #define OMPRMA_BASE_CLOCK_H

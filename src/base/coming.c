@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * coming.c: Workers write one fixed line on stderr, which omprma-run counts. Program and omprma-run
  * share a memory file with the count and with the process that is served. A process that has called

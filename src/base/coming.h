@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * coming.h: what omprma-run and programs that it has started share: how many workers have come up,
  * and which process they serve. Each worker says that it is up on its stderr as soon as it runs,

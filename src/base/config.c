@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * config.c: the settings, made from the table in config.def. An empty variable counts as unset, so
  * that a shell script can switch a setting off again. Knows nothing of what the settings do.

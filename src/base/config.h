@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * config.h: the settings, from the environment (OMPRMA_<NAME>). The table in config.def makes the
  * struct, the parser, the validation and the help text. Command line tools turn their options into

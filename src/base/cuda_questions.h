@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * cuda_questions.h: what CUDA devices can be asked by omprma_device_ask(), and how questions and
  * answers read: what the program's side of the CUDA driver interface and the worker's backend

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * deadline.c: The thread of watch.h looks eight times per limit at a count that is odd inside a
  * call. The call takes too long when nine looks have seen the same one. Looks are counted, not

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * deadline.h: a limit on what cannot be called off: calls of MPI that may wait for a peer, steps of
  * start-up, leaving MPI. When one takes too long the process ends, with a line and status 1;

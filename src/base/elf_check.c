@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * elf_check.c: is this memory a complete shared object for this machine? Nothing in the image is
  * trusted: libelf opens it only after the header and its two tables are known to lie inside, and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * elf_check.h: is this memory a complete shared object (or program) for this machine? Used on the
  * application's side before an image is sent and on the worker before it is loaded. Uses libelf.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * error.c: One text and one code per thread. A text is formatted aside before it replaces the last
  * one, because it may quote it. Knows nothing of who fails or why.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * error.h: the calling thread's last error. The function that decides an error words it here; its
  * callers only pass the status on. Knows nothing of MPI or devices.

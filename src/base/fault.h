@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * fault.h: what a worker hands to omprma-fault, the program that finds out where in the source
  * device code was when it crashed, and what that answers. A program of its own, because a process

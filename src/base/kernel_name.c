@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * kernel_name.c: Clang names a kernel __omp_offloading_DEVICE_INODE_FUNCTION_lLINE. The two numbers
  * in front have no underscore, so the function begins behind the second one; it may hold "_l"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* kernel_name.h: what people call a target region, from the symbol that a compiler gives its
  * kernel. */
 #ifndef OMPRMA_BASE_KERNEL_NAME_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * kernel_source.c: Clang leaves a string ";FILE;FUNCTION;LINE;COLUMN;;" in the program for each
  * construct. The search looks for ";LINE;" in the read-only segments of all loaded objects, reads

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* kernel_source.h: the source file of a target region, where the program knows it: compilers leave
  * locations, ";FILE;FUNCTION;LINE;COLUMN;;", in programs that are built with -g. */
 #ifndef OMPRMA_BASE_KERNEL_SOURCE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * log.c: A line is formatted on the stack and leaves by one write(), so that lines of several
  * threads and processes do not mix. The progress line is wiped first. Knows nothing of what lines

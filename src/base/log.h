@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * log.h: lines on stderr, each "omprma: ..." (or "omprma-worker 2 (host): ..."), written whole with
  * one write. Level 0 is always printed; -v / OMPRMA_VERBOSE raises the limit.

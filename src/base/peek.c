@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * peek.c: The kernel copies, and says how far it came. Filters of containers may forbid that system
  * call; then /proc/self/mem is read.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* peek.h: reads memory that may not be there. */
 #ifndef OMPRMA_BASE_PEEK_H
 #define OMPRMA_BASE_PEEK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * progress_line.c: The line is written at the cursor and the cursor is put back, so that whatever
  * is written next overwrites it. One flag says that a line is shown; wiping it is one exchange of

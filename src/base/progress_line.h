@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * progress_line.h: one line on a terminal that says how far something long has come, and is gone
  * when that is done or anything else is logged. Nothing is drawn where stderr is no terminal (or a

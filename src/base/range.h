@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* range.h: ranges of addresses. Thread: any. */
 #ifndef OMPRMA_BASE_RANGE_H
 #define OMPRMA_BASE_RANGE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* shape.c: rows of the innermost dimension are copied by a loop that knows the size of a run where
  * that is an element's. */
 #include "base/shape.h"

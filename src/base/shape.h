@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * shape.h: memory of which every so many bytes count: runs of some bytes, up to three strides deep.
  * Runs are numbered, the innermost dimension first; packed they lie behind each other, in that

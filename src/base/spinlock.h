@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * spinlock.h: a lock for sections of some tens of nanoseconds that are rarely contended. Half the
  * cost of a mutex when free; a thread that finds it taken yields, because its holder may have been

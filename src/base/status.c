@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * status.c: A table of names, and calls of error.c under their public names.
  */

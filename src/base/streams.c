@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * streams.c: A closed standard descriptor is taken by /dev/null, opened the wrong way round so that
  * its use fails as that of a closed one. An exit handler flushes stdout and ends the process with

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* streams.h: the three standard streams of a process. Knows nothing of what is written. */
 #ifndef OMPRMA_BASE_STREAMS_H
 #define OMPRMA_BASE_STREAMS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * waiting.h: how a thread waits for what comes in from other processes, on both sides: it polls,
  * then polls and yields the processor, then sleeps until it is rung. And the lock of such a thread,

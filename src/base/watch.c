@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * watch.c: A thread begins with the first watch and ends with the last one. It sleeps on a
  * condition variable until a look is due, or until the list of watches has changed. It has all

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * watch.h: looks at things from time to time, while other threads are in calls that cannot be
  * called off. One thread of the process looks at all that is watched; there is none while nothing

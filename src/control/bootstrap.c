@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * bootstrap.c: the hub receives from each rank in order, and sends to each in order.
  */

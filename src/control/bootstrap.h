@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * bootstrap.h: what start-up tells between one process, the hub, and all others, point to point. No
  * other two processes send each other anything, so it works where only the hub can be reached. Each

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * channel.c: Recycling of messages, common to all channels: a list of at most 64 spare ones, so
  * that the steady state allocates nothing. A channel and the one that it wraps have one list: what

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * channel.h: carries whole control messages between the application and its workers, in order per
  * pair. One implementation speaks MPI (mpi/channel.c); one wraps any other, adds shared memory to

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * datapath.h: how bulk data moves between this process and a peer. Implementations: rma (one-sided,
  * the peer takes no part), twosided (the peer was told by a control message and does its half), and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * join.c: One process has the roles of all and decides for each: whether versions and the number of
  * applications are right, and which workers are of one host. Pure: arrays in, arrays out.

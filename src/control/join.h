@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * join.h: the first words between the processes of a job: each tells rank 0 what it is and where,
  * and hears whether they go together, who is the head, and its place on its host. Sends nothing and

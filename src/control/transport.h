@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * transport.h: what a library that connects the processes of a job does for omprma: start-up, the
  * end, and the ways that messages and data take. One is behind it, MPI: mpi/transport.c. What

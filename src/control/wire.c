@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * wire.c: One table describes every record: its name, its words, what kind of data follows, and in
  * which direction it goes. Encoder, decoder and checks are driven by it.

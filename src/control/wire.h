@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * wire.h: the format of control messages; the only file pair that encodes and decodes them. See
  * docs/protocol.md. Little endian, 8-byte aligned. Nothing is trusted: a decoder gives back only

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * world.c: start-up in steps that all processes take together. Roles, processors, settings and
  * descriptions go through one process (bootstrap.h), and join.h decides what follows from the

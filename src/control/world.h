@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * world.h: start-up shared by application and worker: roles are announced, versions compared,
  * communicators and the one dynamic window made, settings and addresses spread. After it the head

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * abi.h: the types of the CUDA driver interface as programs know them, declared by ourselves: no
  * header of CUDA is needed to build omprma. Handles are pointers to structures of this folder.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * context.c: a context holds streams, modules and memory of one GPU. Destroying one waits for its
  * streams, frees what it holds and marks it as not alive, but keeps the structure: calls with it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * context.h: contexts: what a program has on one GPU, and what ends with it: streams, modules,
  * memory. Contexts are never given back, so one that other threads still have as their current one

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * copy.c: the driver reads pageable sources before cuMemcpyHtoDAsync() returns, and programs count
  * on it. So small ones are copied here, too, and large ones are waited for, but pinned ones are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * described.c: section .nv.info.KERNEL is a list of records: format, attribute, 16
  * bits of size, and for format 4 as many bytes. A parameter's are an index, ordinal, offset, and 32

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * described.h: what a cubin says about the parameters of its kernels, for drivers that cannot tell
  * (before 12.4). Knows nothing of modules.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * driver.c: the first cuInit() starts omprma and looks for GPUs; later ones return what that has
  * said. Each exported function stands between api_begin*() and api_end(), which enter and leave the

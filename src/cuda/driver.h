@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * driver.h: start and end, and what every function of the driver begins and ends with.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * exports.h: all functions that programs call by name; they are the only symbols that the library
  * exports. cuda.def lists them. What they do is said in the manual of the CUDA driver interface;

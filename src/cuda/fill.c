@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* fill.c: memset of all widths, and of rectangles. None of them waits, as with the driver. */
 #include "cuda/driver.h"
 #include "cuda/exports.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * function.c: what programs ask of functions and set for them: attributes, parameters, occupancy.
  * What came with the function when it was looked up (module.h) is answered here; what can change is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * gpu.c: GPUs are found once, at the start, among omprma's devices, and stay. A worker is asked for
  * all properties of one at a time; attributes are answered from them. Those that promise what

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * gpu.h: the CUDA devices of all workers, and what is known of each. Ordinals are the program's
  * numbers, from 0; omprma counts all devices of all kinds.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * host_call.c: cuLaunchHostFunc() and cuStreamAddCallback(). face/driver/host_call.h calls the
  * functions; here is what the driver adds. After an error of the stream a host function is left out

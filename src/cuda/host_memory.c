@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * host_memory.c: pinned host memory. omprma's data path takes any memory, so nothing is pinned:
  * only what the program was told is remembered, as blocks by host address. Registered ones are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * host_memory.h: host memory that the program has pinned (page-locked). Copies from it do not
  * wait for the source.

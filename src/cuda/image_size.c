@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * image_size.c: text ends with its zero. The other kinds begin with a magic number, and their
  * headers say how long they are, but for ELF, where the part that lies last in the file says it.

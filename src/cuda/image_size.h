@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * image_size.h: how long an image is that a program hands over as a bare pointer. Knows nothing of
  * modules.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * launch.c: launches. Parameters come as one block, or as an array of pointers without a count:
  * then the function's own description says where each belongs in the block.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * link.c: the inputs are written one behind the other into a struct cuda_link, which the worker's
  * driver links when it is loaded as a module. cuLinkComplete() does that and gives the same bytes

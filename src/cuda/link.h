@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * link.h: cuLink*: inputs are gathered here and linked by the worker's driver when they are
  * complete. What cuLinkComplete() gives back as a cubin is what was gathered; loading it takes the

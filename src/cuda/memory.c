@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * memory.c: memory is allocated by omprma on this side, without a message. Each GPU lists its
  * blocks (face/driver/block.h), because programs ask later where a block begins and whose it is.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * module.c: the worker's driver loads a module, and omprma numbers it. A function is looked up
  * once; its handle and all that is known of it stay with the module. The round trip is made without

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * module.h: modules and the functions in them. A module is what the worker's driver made of an
  * image; what is known of a function came in one answer when it was looked up.

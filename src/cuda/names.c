@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * names.c: functions by name. A program asks for a plain name and says for which version of the
  * interface it is made. It gets the newest symbol that this version knows, from the table that

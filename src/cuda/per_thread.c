@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * per_thread.c: the same functions for programs that are compiled so that the null stream is each
  * thread's own (CUDA_API_PER_THREAD_DEFAULT_STREAM). A form _ptsz puts the thread's stream in place

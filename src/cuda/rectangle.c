@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* rectangle.c: copies of rectangles between host and device memory, row by row. Arrays are not
  * served. */
 #include "cuda/copy.h"

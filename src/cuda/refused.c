@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * refused.c: what cannot be had of a GPU in another process: memory that host and device share,
  * kernels of one GPU in another's memory, address space without memory, kernels whose blocks wait

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * remote.c: each question is one omprma_device_ask() with a structure of base/cuda_questions.h,
  * whose answer is another one. Texts and counts in answers are bounded here.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * remote.h: what is asked of the worker's backend, one function per question of
  * base/cuda_questions.h.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * result.c: an error has the number that the worker's driver gave it, or else one that stands for
  * omprma's status. Its line is printed here, at once, because the driver interface has no place for

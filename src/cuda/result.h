@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * result.h: from omprma's errors to what functions of the driver return, and the lines for users.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * stream.c: a handle stands for a stream that the program has created, or for the context's null
  * stream or the thread's own one, which are made when they are first used. Streams are counted: one

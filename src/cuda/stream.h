@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * stream.h: streams are omprma's queues. Also which of them wait for each other without being told:
  * what is put into the null stream waits for all that was put into blocking streams of its context

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * thread.c: a thread's stack is made when it is first needed and found by a thread-local pointer. A
  * key whose destructor frees it has it end with the thread.

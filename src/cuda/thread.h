@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * thread.h: each thread's stack of current contexts. Knows nothing of what a context is.
  *

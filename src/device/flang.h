@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* flang.h: the functions that flang 22 and 23 call in the device code that it makes for x86-64.
  * They are those of LLVM's device runtime for GPUs, which LLVM does not have for x86-64; all others
  * that it calls are libomp's. On a GPU a region runs as many teams of many threads from its first

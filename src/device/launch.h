@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* launch.h: the first word that omprma's OpenMP runtime calls kernels of clang and flang 18 and
  * later with. In LLVM it is a pointer, or NULL; clang's code for x86-64 does not look at it. Here
  * it says what flang tells only the host: the thread limit of this launch. No pointer looks like

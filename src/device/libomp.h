@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* libomp.h: the functions of LLVM's libomp that the device library calls, as its kmp.h declares
  * them. Every thread may call them; __kmpc_barrier() and __kmpc_fork_call() block. The device
  * library is linked into device images, so it knows neither omprma nor MPI, only libomp and libc.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* loops.c: loops that flang shares out among threads and teams through the runtime. */
 #include <dlfcn.h>
 #include <sched.h>

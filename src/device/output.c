@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* output.c: what regions print. flang's own runtime is linked into the device image, with a buffer
  * of its own, and writes to descriptors. Here its text goes through the C streams of the process,
  * at the end of the region: a worker sends what is in those to the program before it says that the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* output.h: what regions print. */
 #ifndef DEVICE_OUTPUT_H
 #define DEVICE_OUTPUT_H

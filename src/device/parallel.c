@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* parallel.c: parallel constructs in target regions, by libomp's fork. */
 #include <stdio.h>
 #include <stdlib.h>

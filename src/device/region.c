@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* region.c: begin and end of a target region, and what the region's code is told about where it
  * runs. */
 #include "device/region.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* region.h: what is known of the region that the calling thread has begun. */
 #ifndef DEVICE_REGION_H
 #define DEVICE_REGION_H

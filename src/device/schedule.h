@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* schedule.h: which iterations of a loop a thread runs. Arithmetic only, with counts up to
  * 2^64 - 1. Every iteration belongs to exactly one thread, and the same numbers always give the
  * same answer: OpenMP lets programs rely on that for static schedules. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * shared.c: what flang 23 calls for variables that a region's threads share. On a GPU each thread
  * has memory that others do not see; here none has.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* team.h: what the threads of a parallel region share, and where a thread finds it. Belongs to
  * parallel.c; loops.c looks at it for ordered constructs. */
 #ifndef DEVICE_TEAM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * ending.c: libomprma-end.so (face/end) is opened by name at run time. Were the face linked with
  * it, the loader would end it after the face.

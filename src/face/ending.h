@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * ending.h: the exit hook of a face that programs are linked with: when omprma ends. That has to be
  * before MPI's modules (UCX) end, which the start of omprma opens, or MPI_Finalize() crashes in

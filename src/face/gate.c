@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * gate.c: an entry guard without locks. Each thread counts itself in a structure of its own.
  * Entering and leaving happen about ten times in a small region, so they are plain stores; the one

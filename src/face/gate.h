@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * gate.h: the entry guard of a face: counts the threads that are inside of it, so that the end of
  * the process can wait for them before it ends omprma. Knows nothing of omprma.

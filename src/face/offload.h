@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * offload.h: what compilers hand over for target regions whoever takes it: the plugin through
  * libomptarget, the OpenMP runtime directly. The layouts are checked when this compiles; they hold

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * null_channel.h: a control channel between threads of one process, so that the core and worker
  * servers can be run, and watched by sanitizers, without MPI. Messages are handed over, not copied.

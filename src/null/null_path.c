@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * null_path.c: One-sided: a transfer is a count of steps that must pass before it moves, then it
  * is copied piece by piece; a generator with a seed draws the steps. Two-sided: a send posts its

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * null_path.h: data paths between threads of one process. The same order is promised as MPI
  * promises, and nothing more: data is moved as late as the contract in datapath.h allows, in

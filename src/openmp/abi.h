@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * abi.h: what programs compiled by clang 14 to 23 hand to the OpenMP runtime for devices. The
  * layouts are checked when this compiles; they hold for 64-bit machines only. Knows nothing of

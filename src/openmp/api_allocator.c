@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * api_allocator.c: what libomp's allocators for device memory, and programs of LLVM's, call. Memory
  * that host and device share cannot be had on a remote device; locked memory is where it was.

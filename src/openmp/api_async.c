@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * api_async.c: omp_* functions that copy as a task of libomp, behind the dependences that they are
  * given. A hidden helper thread runs it. No copying here: see copy.h.

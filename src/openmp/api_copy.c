@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* api_copy.c: omp_* functions that copy, and wait. No logic here: see copy.h. */
 #include "openmp/copy.h"
 #include "openmp/exports.h"

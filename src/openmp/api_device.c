@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* api_device.c: omp_* functions about devices, and what users may ask the runtime to print. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * api_memory.c: omp_* functions for device memory and for what corresponds to what. The host's
  * number is the initial device; there they are malloc() and free().

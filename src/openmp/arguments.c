@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * arguments.c: the words that a kernel is called with, see region.h. Private variables of a region
  * share one block of device memory; small ones are sent together.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * begin.c: registration notes that omprma is wanted; start_main.c puts begin_main() before the
  * program's main().

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * begin.h: what happens before main(). Compilers register images in constructors that come before
  * those of the program: its own streams, allocators, tools for OpenMP (ompt_start_tool()) and for

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * construct.c: the device is chosen, then a work is made and given all of the construct, with the
  * device's lock held: maps, the region, what comes back. It is waited for, or, of a nowait

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * construct.h: what all entry points of constructs share: which device, one work, and waiting for
  * it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* copy.c: see copy.h. Up to four dimensions of a rectangle are one operation; of one that has more,
  * each step of the others is one, and all of them go into one queue. */
 #include "openmp/copy.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * copy.h: copies between any two of host and devices, for the omp_target_memcpy family.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * damaged.c: lists of maps that no compiler makes, see maps.h: found before anything is done with
  * them, so that nothing else has to doubt them. Addresses are not checked: they are the program's.

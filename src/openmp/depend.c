@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * depend.c: A tree of addresses, each with its row of groups; the first group of a row has begun.
  * Whoever is entered joins the last group of each of its addresses if their kinds go together,

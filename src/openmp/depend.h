@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * depend.h: the order in which nowait constructs may begin, by their dependences. For each address
  * there is a row of groups: those that may run at the same time form one, and a group begins when

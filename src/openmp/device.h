@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * device.h: start and end of the runtime, and its devices. Which device a construct means, whether
  * it is to run on the host, and what happens when it cannot do what it must.

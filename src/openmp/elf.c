@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * elf.c: section headers lead to the compilers' words in .comment and to the dynamic symbols. All
  * is read by copying: nothing says how it is aligned.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * elf.h: what calls do not say of a device image and the image itself does: which compilers made
  * it, and which symbols it has.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * enter.c: entering a data environment, see maps.h: target (data), target enter data. Items come in
  * the order in which the compiler made them: a structure before its members. Pointers that are

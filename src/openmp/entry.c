@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * entry.c: what compiled programs call, clang 15 to 23. No logic here: see construct.h, registry.h.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* entry_14.c: what programs of clang 14 and before call instead. No logic here: see construct.h. */
 #include "openmp/construct.h"
 #include "openmp/exports.h"

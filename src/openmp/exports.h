@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * exports.h: all functions that programs and libomp call by name, of clang 14 to 23. They are the
  * only symbols that the library exports, with the version VERS1.0, or libomp's or glibc's. OpenMP's

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * fault.c: The address that the kernel used comes from the core. It is looked up among what is
  * mapped on each device, this one last, as that is the better answer.

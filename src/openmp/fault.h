@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * fault.h: a crash in a region, in words of the program: which mapped variable an address of the
  * host lies in that the region has used.

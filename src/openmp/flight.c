@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * flight.c: the flights of a queue stand in a line, whose first is the only one that is asked
  * about. Whoever looks takes a few lines, asks for the first of each, and lets land what has

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * flight.h: nowait constructs that are under way and that no thread waits for. Whoever has time,
  * because it waits for something else, looks whether one has landed; while nobody does, because

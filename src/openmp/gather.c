@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * gather.c: Pieces that follow each other on the device are copied behind each other into one
  * buffer. A piece that lies elsewhere ends the submit, and the next one begins. What comes back is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * gather.h: small pieces of data that lie side by side on a device travel together: one submit for
  * all that a construct maps, one retrieve for all that comes back. What comes back is in its place

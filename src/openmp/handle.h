@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * handle.h: nowait constructs that are under way and that libomp asks about. From 16 on it offers a
  * place for a handle to the task that it runs; a task that has left one there is put back when it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * image.c: An image is made when its library registers: its entries are copied, and its shared
  * object is found by dl_iterate_phdr(). The first use on a device places it: the bytes are loaded,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * image.h: one device image: is it for us, and bringing it to a device with its variables. The
  * registry serialises the calls per image and device.

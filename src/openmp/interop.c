@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * interop.c: the interop construct. There is no foreign runtime behind a worker, so an object knows
  * its device and who made it, and has no native handles to give.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * interop_names.c: functions of interop objects under the version that programs ask for when they
  * were linked with libomp first. libomp has them, too, and passes on to the library behind it; but

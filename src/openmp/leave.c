@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * leave.c: leaving a data environment, see maps.h: the end of target (data), target exit data.
  * Items come in reverse order: members before their structure. Ranges that nobody has mapped any

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * libomp.h: what the runtime asks of libomp. Weak, because a library that is loaded for the program
  * may come without it, and older ones lack some; look before the call.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * loss.c: Whether the run goes on is read once from the environment. A lost device is settled by
  * the first construct that meets it: each mapped range that is not being made by a construct under

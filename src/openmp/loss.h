@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * loss.h: a device that is lost while the run goes on (OMPRMA_ON_LOSS=continue, and offloading is
  * not mandatory): from then on the host is the device. Its constructs keep the books of the table

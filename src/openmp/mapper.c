@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * mapper.c: mappers of the program: functions that the compiler made, which push the items that a
  * structure, or an array of them, consists of. See maps.h.

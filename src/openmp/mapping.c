@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* mapping.c: see mapping.h. The trees are libbsd's red-black trees. */
 #include "openmp/mapping.h"
 

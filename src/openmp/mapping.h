@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * mapping.h: the table of a device that says which host range corresponds to which device memory.
  * Ordered by host address, so that a look-up costs the logarithm of the number of ranges. Only

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * maps.h: what map clauses mean: entering and leaving a data environment, motion clauses. Only the
  * meaning: ranges are kept by mapping.h, moved by work.h.

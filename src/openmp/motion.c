@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* motion.c: moving the data of mapped ranges, and the pointers in them. See maps.h. */
 #include <string.h>
 

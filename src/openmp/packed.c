@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* packed.c: see packed.h. Files are read by copying: nothing says how they are aligned. */
 #include "openmp/packed.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * packed.h: LLVM's file format for device images (clang 15 and 16 wrap them in it, other versions
  * register the bare image). Knows nothing of images.

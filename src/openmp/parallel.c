@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * parallel.c: A table of slots, one per parallel region that runs, each with two counts that take
  * turns from barrier to barrier. A region takes the slot of its number; where that is in use it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * parallel.h: the parallel regions of the host that threads are in, and how many nowait constructs
  * of their tasks are not over. libomp's barriers, and its ends of regions, do not wait for tasks

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* place.c: turns the compiler's location and map name into the words that omprma_check_place()
  * keeps for the next block. */
 #include "openmp/place.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * place.h: OMPRMA_CHECK=full: what omprma is told of the source that device memory comes from.
  * Nothing but a look at a flag when it is off.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * plain.c: the short way for what most regions map: whole variables, there, back or both, that were
  * mapped a moment ago or still are. It does what enter.c and leave.c do with far fewer

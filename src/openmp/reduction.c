@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * reduction.c: A list of reductions with the newest first. Each counts the taskgroups that its
  * task has begun since, so that the end of one that is not the reduction's is told from the end of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * reduction.h: reductions over tasks (task_reduction, reduction(task, ...), taskloop) that have
  * begun and whose taskgroup has not ended. clang lets a region with in_reduction map the variable

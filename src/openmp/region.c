@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * region.c: maps are entered, arguments are built from what was entered, and the launch goes
  * between what comes and what leaves, in one work: it waits for what is gathered on both sides of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * region.h: one target region: maps, launch and what comes back go into one queue, so that a small
  * region is one message each way.

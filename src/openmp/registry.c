@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * registry.c: Regions of all images stand in one tree by the address that programs call them with,
  * and, as several libraries may have one of the same name, by the age of their image. Lookups that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * registry.h: the libraries that have registered themselves, their images, and their regions by the
  * addresses that programs call them with. Brings images to devices when these are first used.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * report.c: A location is clang's string ";file;function;line;column;;", which is taken apart
  * here. Lines are put together in a buffer and written by one write(); the same line twice in a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * report.h: what users read: error lines that say where in the source, which device and what, and
  * the lines that LIBOMPTARGET_INFO asks for. Knows nothing of queues.

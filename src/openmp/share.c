@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * share.c: Ranges of up to SHARE_BYTES get a part of a block of 8 KiB, one behind the other;
  * larger ones get memory of their own. Parts are not given back one by one: a block counts its

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * share.h: device memory of mapped ranges and private variables. A block holds many small ones, one
  * behind the other, so that mapping one costs no allocation, and what a construct maps lies side by

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * start_main.c: takes the place of the C library's __libc_start_main(), which runs the program's
  * constructors and then the function that it is given, to do begin_main() between them. A program

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * task.c: the compiler's call that makes a task is kept with its dependences, and is put in order.
  * When it may begin, its routine runs on a frame of libomp's that this file makes; the construct

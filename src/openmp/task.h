@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * task.h: nowait constructs as tasks. To libomp each is a task of a helper thread, which waits for
  * it or asks about it. The program's calls that make such tasks, and those that wait for tasks,

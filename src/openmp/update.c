@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* update.c: target update, see maps.h. */
 #include "openmp/maps.h"
 #include "openmp/registry.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * way.c: pointers on the way to what a clause names, see maps.h. map(to: s.all[1].p[:n]) names n
  * elements, and neither s.all nor p. Where pointers are passed by PTR_AND_OBJ (clang up to 21, and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * work.c: the only place where the runtime uses queues and events. Small pieces on their way to the
  * device are gathered, and so are those on their way back, with a launch between the two; whatever

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * work.h: what one construct has under way on one device: a queue, and what is to be done when it
  * is complete: host pointers to be put back, memory to be freed, ranges to be taken out of the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * image.c: device images: whether this plugin takes one, and tables of what is in it. Knows nothing
  * of queues.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * mixed.c: programs that have code for devices of another plugin too. Up to 15 LLVM has a mistake
  * there (seen in 14 and 15): omp_target_memcpy from a device of one plugin to one of another

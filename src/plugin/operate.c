@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * operate.c: transfers, launches and memory, each once for all LLVM generations and for both the
  * synchronous and the asynchronous entry points.

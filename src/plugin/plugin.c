@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * plugin.c: start and end of the plugin, and its error lines. Knows nothing of queues or images.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * plugin.h: what the entry points of all LLVM generations share: start and end, queues behind
  * AsyncInfo, tables of loaded images, and one way to report errors. The entry points themselves are

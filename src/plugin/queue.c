@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * queue.c: queues behind AsyncInfo. libomptarget asks for a queue per construct, so free queues are
  * kept per device. Knows nothing of operations.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * rtl.h: the functions that libomptarget looks up by name, of all LLVM generations, and the only
  * symbols that the plugin exports.

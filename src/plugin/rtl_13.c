@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * rtl_13.c: entry points that came with LLVM 13 or before and are gone in 16 to 18. No logic here:
  * see plugin.h.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * rtl_15.c: entry points that came with LLVM 15. No logic here: see plugin.h.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * rtl_16.c: entry points that came with LLVM 16 and 17. No logic here: see plugin.h.
  *

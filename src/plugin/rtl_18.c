@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * rtl_18.c: loading an image, which changed with LLVM 18. Before, load_binary(device, image)
  * returned a table. Since then load_binary(device, image, binary) returns 0 and fills `binary`,

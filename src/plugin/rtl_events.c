@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * rtl_events.c: entry points for events, the same from LLVM 13 to 18. No logic here: see plugin.h.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * types.h: what libomptarget of LLVM 13 to 18 hands to a plugin, as far as this plugin reads it.
  * The layouts are checked when this compiles; they hold for 64-bit machines only. Knows nothing of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * mpi.c: submit is MPI_Put, retrieve is MPI_Get, straight between the user's memory and the peer's
  * arena. Large transfers go in pieces with request-based completion where requests are sound, with

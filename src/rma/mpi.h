@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * mpi.h: bulk data through one-sided operations on the dynamic window. See control/datapath.h.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * mpi.c: sends and receives straight between the memory of both ends, in pieces of the same
  * size at both ends, several under way. The tag tells transfers of different queues apart; pieces

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * mpi.h: bulk data through send and receive. A control message told the peer to do its half.
  * See control/datapath.h.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * code.c: host functions behind the names of kernels: those of the stand-in itself, then those of
  * the files in STANDIN_CODE: shared objects, or programs in which x86-64 offload images lie beside

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* device.c: devices, contexts and memory of the stand-in. See standin.h. */
 #define _GNU_SOURCE
 #include "standin.h"

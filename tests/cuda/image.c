@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * image.c: reads what PTX texts, cubins and fat binaries declare: kernels with their parameters,
  * and variables with what they hold. See standin.h.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* module.c: modules, functions, linking and launches of the stand-in. See standin.h. */
 #define _GNU_SOURCE
 #include "standin.h"

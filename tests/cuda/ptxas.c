@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * ptxas.c: stands in for NVIDIA's ptxas and nvlink where these are not installed (they are not
  * free), so that clang and its linker make programs with nvptx images: writes a cubin that declares

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* settings.c: the environment is read once; a call that is to fail is counted down to. */
 #include "standin.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * standin.h: a stand-in for the CUDA driver, for tests of the worker where no GPU is: libcuda.so.1
  * by name, with devices whose memory is memory of the process and whose kernels are functions of

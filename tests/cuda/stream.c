@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * stream.c: streams of the stand-in. Each is a thread that does what it is given some time later,
  * so that whoever does not wait sees old data; for who measures, it is done at once. See standin.h.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* config.c: settings: lines NAME=VALUE, each checked alone and all together loaded from the
  * environment. What is accepted alone is accepted by config_load(). */
 #include "base/config.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* elf.c: images before they are loaded: what is checked must be inside the image. */
 #include "base/elf_check.h"
 #include "tests/fuzz/fuzz.h"

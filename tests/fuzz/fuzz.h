@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* fuzz.h: what the fuzz targets of this folder share. Each is one C file with
  * LLVMFuzzerTestOneInput(), linked with libFuzzer and the address and undefined behaviour
  * sanitizers of clang 14. Inputs to start from, and those that showed a defect, are in corpus. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* hosts.c: host lists and host files. What is accepted has hosts with workers, and is the same
  * when it is written as a list and read again. */
 #define _GNU_SOURCE

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* programs.c: what programs hand to the OpenMP runtime: libraries with images and tables of
  * entries, maps, arguments of regions, calls of omp_target_*. Counts, sizes, types, names, flags
  * and offsets are as damaged as the input likes; only pointers that the runtime itself has to read

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* programs_device.c: see programs_device.h. Every operation is done by the call. */
 #include "tests/fuzz/programs_device.h"
 

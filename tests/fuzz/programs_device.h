@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* programs_device.h: the devices of the fuzz target `programs`: this process, at once, with the
  * checks that omprma makes: addresses of devices lie in live blocks, host memory is there. */
 #ifndef OMPRMA_TESTS_FUZZ_PROGRAMS_DEVICE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* wire.c: messages of both directions. What the decoder lets through must lie inside the message,
  * and encode to a message with the same records. The first byte says whether the header's magic,
  * version and length are put right, so that the records are reached. */

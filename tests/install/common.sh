@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # common.sh: sourced by the tests of this folder.
 #   fail WORDS       ends the test
 #   complain WORDS   counts a failure and goes on; finish WORDS ends the test, with the words if

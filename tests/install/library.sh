@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # What programs are linked with: libomprma.so is asked for by the interface's version, exports the
 # functions of the public header under it and the private ones as OMPRMA_PRIVATE, and nothing else.
 # Private headers are not installed.

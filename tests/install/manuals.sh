@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Every option, setting and function has its place in a manual page, in the completion and in the
 # documents; the pages are well-formed; bash completes options, values and programs.
 set -euo pipefail

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # The environment module file of an installed tree that was moved: after "module load omprma" the
 # programs, their manual pages and what pkg-config says are found; "module unload" takes all back.
 # With Environment Modules, and with Lmod where that is installed.

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # cpack makes Debian packages that lintian finds nothing in, and that work on a bare Debian 12: in a
 # folder that debootstrap fills, an ordinary user compiles a program and runs it on two workers.
 # Downloads are kept in BUILD_DIR/packages-cache. Takes root, mount namespaces and apt's mirror.

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # The commands that README.md, tutorials and how-to pages show in blocks "sh" work, as a user would type them
 # one after the other; blocks "console" need other hosts or packages, and tests/tools has most of those. The site is made without a
 # warning, its links lead somewhere, and nothing in it comes from a network.

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # An installed tree can be moved: afterwards a user's program builds against it with pkg-config and
 # with CMake and runs, the plugin and the programs find the library, and no file knows the old place.
 set -euo pipefail

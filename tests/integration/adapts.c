@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* adapts.c: after a start that chose the contrary of what it measured (OMPRMA_TEST_WRONG_CHOICE):
  * transfers and regions of many sizes, each checked, while paths are tried and changed, and
  * exchanges. Which path data takes in the end depends on the machine; that it is right does not. */

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # A start that chose the contrary of what it measured: data is right all the time, the other path is
 # tried, and a choice is revised as often as lines and statistics say; with OMPRMA_ADAPT=0, and with a
 # forced way, none is. Whether the other path wins depends on the machine: see test_adapt.c.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* arenas.c: large blocks come and go, so that the worker attaches and detaches arenas all the time,
  * also below and between others; what lies in the blocks that stay is as it was.
  *   arenas ROUNDS */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * backlog.c: backlog COUNT: appends COUNT operations behind a long kernel and waits for none of
  * them. The memory of neither process may grow with COUNT.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* broadcast.c: the same data to all devices, to some, and in another order, between kernels that
  * read what was there before and what came. */
 #include "check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* chains.c: chains COUNT: submit, launch, retrieve, with random sizes and checksums, COUNT times,
  * some chains deep without waiting. */
 #include "check.h"

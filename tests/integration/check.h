@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * check.h: what the programs of this folder share: they end with a line and status 1 at the first
  * thing that is wrong.

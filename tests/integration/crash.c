@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* crash.c: crash DEVICES KERNEL...: the first kernel crashes on device 0, the next one on device 1
  * and so on. Each takes its own device and no other, also of the same worker. */
 #include "check.h"

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # GPUs of real workers, with the stand-in for the CUDA driver: data on all ways, one and two workers,
 # a fault, the list of omprma-info, and what is said where there is no driver, no GPU, or none left.
 set -euo pipefail

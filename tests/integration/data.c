@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* data.c: data of all sizes there and back, in blocks and outside of them, with kernels in between;
  * addresses that are wrong; memory that grows, ends, and comes back. */
 #include "check.h"

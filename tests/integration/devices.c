@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* devices.c: devices DEVICES: as many as were started, each described and able to work. Loads
  * images that are damaged, and looks for symbols that are not there. */
 #include "check.h"

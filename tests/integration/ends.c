@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * ends.c: ends HOW: bad ends. The program learns of each and can say so.
  * - read_null, call_abort, call_exit, divide, read_null_in_thread: a kernel crashes that way

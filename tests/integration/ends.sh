@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Bad ends with real workers: crashing kernels, lost workers, no workers, another version. Each ends
 # within bounded time with a line that says why, and nothing stays: no process, no file.
 set -u

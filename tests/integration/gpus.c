@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * gpus.c: gpus WHAT: a native device and two GPUs of each worker, with the stand-in for the CUDA
  * driver (tests/cuda), through real workers. WHAT is "data": contents and order, on all ways and

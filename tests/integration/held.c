@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * held.c: held HOW: exchanges that are appended behind kernels which wait for the program.
  * - go: the calls return; what does not wait for those kernels completes meanwhile; the memory of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* kernels.c: the image that the programs of this folder load on their devices. */
 #include <malloc.h>
 #include <pthread.h>

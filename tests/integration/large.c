@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* large.c: one transfer of more than 4 GiB each way. Pages that nobody wrote cost little: only the
  * device's block and what comes back are real. */
 #define _GNU_SOURCE

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * losses.c: losses HOW: four devices exchange, and device 1 is lost.
  * - before: a kernel has crashed there before anybody exchanges with it

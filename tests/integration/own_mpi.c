@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * own_mpi.c: own_mpi LEVEL: a program that starts MPI itself. Its error handlers stay, and its
  * messages are its own.

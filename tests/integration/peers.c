@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* peers.c: all devices at once: data from each to each, events between them, and several threads.
  */
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * random.c: random programs with real workers; see tests/random/random.h.
  *

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # random.sh [SECONDS [SEED]]: random programs on real workers, a few seconds with each of several
 # settings, which follow from the seed. Of a program that fails, the shortest part that does is
 # printed, with the commands that run it again. By default what ctest runs: 30 s of a seed that

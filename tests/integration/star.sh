@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Two worker hosts (network namespaces) that the program's host reaches, but that do not reach each
 # other: data goes through the application where that is asked for, otherwise the run ends with a
 # line, be it that connections are refused or that packets vanish, from the start or later.

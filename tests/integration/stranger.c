@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* stranger.c: a worker of another version, as far as it gets: compiled with a changed omprma.h. */
 #include <stdio.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * traffic.c: traffic ROUNDS: many devices exchange at the same time: rings, all to all, both
  * directions between every pair, copies inside a device, and what follows an exchange in its queue.

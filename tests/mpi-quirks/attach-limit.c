@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * attach-limit.c: how many regions can be attached to a dynamic window, and what comes after the
  * limit.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * attach-order.c: attaching and detaching in any order of addresses.
  *

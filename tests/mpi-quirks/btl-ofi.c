@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * btl-ofi.c: a put over btl/ofi is not there when MPI_Win_flush returns.
  *

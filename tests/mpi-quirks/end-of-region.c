@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * end-of-region.c: accesses that end exactly where an attached region ends.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * fixed-cost.c: what an access to a dynamic window costs beside one to an ordinary window.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * no-rput.c: MPI_Rput and MPI_Rget on a dynamic window.
  *

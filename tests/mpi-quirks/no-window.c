@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * no-window.c: whether a dynamic window can be had at all, by thread level.
  *

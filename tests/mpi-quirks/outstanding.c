@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * outstanding.c: many MPI_Rput to one peer before any is waited for.
  *

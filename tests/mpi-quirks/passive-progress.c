@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * passive-progress.c: a put to a process that computes and does not enter MPI.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * reproducer.h: what the reproducers of this folder share: start of a job of two processes, one
  * line of result, and an end in bounded time even where the MPI library crashes or hangs. Only a

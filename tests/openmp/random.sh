@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # random.sh [SECONDS [SEED]]: random map lists on real workers: the random programs of this folder,
 # a few seconds with each of several settings and clangs, which follow from the seed. The command that
 # runs one again stands before its result. scripts/test takes the seed from the commit; an hour of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * abi18.c: calls the plugin as libomptarget of LLVM 18 does, which Debian 12 does not have:
  * functions found by name, load_binary with a binary, addresses one by one, a leading launch

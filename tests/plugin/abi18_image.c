@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* abi18_image.c: a device image as LLVM 18 makes it: kernels take a leading pointer. */
 #include <stdint.h>
 

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # The plugin alone, without MPI and workers: all OpenMP programs of tests/openmp run through it and
 # through local_omprma.c, whose devices are the process itself and which is as lazy as the interface
 # of libomprma allows.

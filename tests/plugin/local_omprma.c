@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * local_omprma.c: a libomprma.so for tests of the plugin alone: its devices are this process, so no
  * MPI and no worker is needed. It is as lazy as the contract

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* no_checks.h: the calls of omprma_private/check.h, for stand-ins of libomprma that make none. */
 #ifndef OMPRMA_TESTS_NO_CHECKS_H
 #define OMPRMA_TESTS_NO_CHECKS_H

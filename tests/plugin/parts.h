@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* parts.h: calls of omprma.h that are made of others, by those, for stand-ins of libomprma. */
 #ifndef OMPRMA_TESTS_PARTS_H
 #define OMPRMA_TESTS_PARTS_H

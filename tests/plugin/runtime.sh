@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # omprma's own OpenMP runtime alone, without MPI and workers: the OpenMP programs of tests/openmp run
 # through it and through local_omprma.c, whose devices are the process itself and which is as lazy as
 # the interface of libomprma allows; preloaded, as by omprma-run, and not. Also: it exports what

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # The plugin exports what libomptarget of LLVM 13 to 18 looks for (symbols.txt) and nothing else, and
 # asks libomprma for nothing but the functions of include.
 set -u

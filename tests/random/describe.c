@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* describe.c: random programs in words, and which of their operations are left. */
 #include <stdio.h>
 #include <stdlib.h>

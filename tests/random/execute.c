@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* execute.c: runs random programs and compares with what the model says. See random.h. */
 #include <pthread.h>
 #include <semaphore.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* generate.c: makes random programs: proposes operations to the model, and where something must be
  * waited for first, one of the ways of waiting. */
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* model.c: what random programs must give. See random.h. Knows nothing of how they are run. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * random.h: random programs over omprma.h, and a model that knows what they must give. Shared by
  * tests/integration/random.c (real workers) and tests/unit/test_random.c (null path).

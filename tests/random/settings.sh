@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # settings.sh: read by the scripts that run random programs on real workers: which settings of
 # omprma are next, as they follow from a seed.
 # shellcheck shell=bash

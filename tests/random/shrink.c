@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* shrink.c: leaves out of failing random programs what they do not need to fail. */
 #include <stdlib.h>
 

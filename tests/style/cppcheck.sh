@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # cppcheck finds nothing. False positives are suppressed beside the code, with the reason.
 set -euo pipefail
 cd "$SOURCE_DIR"

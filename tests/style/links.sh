@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Links between our documents work: the file is there, and so is the heading after '#'. Text in code
 # blocks is left out, and addresses of other sites are not tried. Pages for users stay short.
 set -euo pipefail

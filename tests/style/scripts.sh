@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Our scripts can be executed, and shellcheck finds nothing in them.
 set -euo pipefail
 cd "$SOURCE_DIR"

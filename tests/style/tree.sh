@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Rules of the source tree that no other tool checks: files stay short and say what they are for,
 # every layer includes only what it may know, and the public header compiles by itself.
 set -euo pipefail

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # common.sh: sourced by the tests of this folder, and by scripts of perf/ for its hosts.
 #   check WHAT GOT WANTED   counts and shows a difference; finish ends the test
 #   descendants PID         all processes below one

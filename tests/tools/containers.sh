@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Where the kernel does not let processes copy each other's memory, as containers may: a program runs
 # and moves large data right, one line says why it goes two-sided, and UCX has one-sided transfers.
 # shellcheck source=tests/tools/common.sh

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Whoever dies first, nothing stays: processes, session folders, shared memory; and Ctrl-C works.
 # shellcheck source=tests/tools/common.sh
 . "$(dirname "$0")/common.sh"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* every_call.c: what every_call.sh runs on two workers: maps, regions, updates and exchanges, of
  * small data and of large. Says "right" when it ends, "wrong" when a value is. */
 #include <omp.h>

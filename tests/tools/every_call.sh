@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # every_call.sh [STEP [OFTEN [WHAT [DATA]]]]: a program on two workers of which one call of MPI fails,
 # comes late or ends the process, in the application and in each worker: then the run ends soon, right
 # or with a line that says why and a status that is not 0, and leaves nothing behind. Tried are all

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* every_call_mpi.c: put before MPI by LD_PRELOAD, over its profiling interface: counts the calls
  * that omprma makes and has one of them fail, come late, or end the process. For every_call.sh. It
  * is not linked with MPI, because it is loaded into processes without MPI, too.

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Crashes in target regions, as a user sees them: the place in the source, the functions called,
 # what the address is; with and without debug information, C, C++ and Fortran.
 set -u

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Workers on other hosts (network namespaces): placement, status, hosts that cannot be reached.
 # shellcheck source=tests/tools/common.sh
 . "$(dirname "$0")/common.sh"

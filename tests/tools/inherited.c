@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * inherited.c: what processes hand on to those that they become or start.
  *   inherited STATE... -- COMMAND...   gets into these states and becomes COMMAND

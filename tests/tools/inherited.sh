@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # What processes inherit from whoever starts them (docs/design-notes/start.md has the table): run, info, perf,
 # keeper and workers do their work, or say what keeps them from it; the program gets what it would
 # have got without them. inherited.c makes the states. Several cases run at the same time.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* kills.c: what kills.sh kills. Regions with small and large data on all devices, and copies
  * between them, for about as many seconds as it is told; then "right", or "wrong" and what. */
 #include <omp.h>

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # kills.sh [COUNT [SEED [hosts]]]: an OpenMP program on 4 workers, of which one process is killed or
 # stopped at a random moment; then the run ends soon, right or with a line and a status that is not 0,
 # and leaves nothing behind. By default what ctest runs: 8 times the same. For 100 others, on this

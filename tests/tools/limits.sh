@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Under limits of the shell: what can be done with little is done. What takes more is in run.sh.
 # shellcheck source=tests/tools/common.sh
 . "$(dirname "$0")/common.sh"

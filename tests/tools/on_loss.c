@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* on_loss.c: what on_loss.sh runs: a device is lost at a place that the words say, by a signal to
  * its worker (which must be on this machine) or by a fault in a kernel (signal 0). Ends with status
  * 5, and a line of what came out. */

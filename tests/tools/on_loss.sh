@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # OMPRMA_ON_LOSS=continue: a worker that is killed or stopped, or a kernel that crashes, takes only
 # its own device; its regions are computed on the host; what only it had is named.
 # shellcheck source=tests/tools/common.sh

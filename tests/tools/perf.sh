@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # omprma-perf measures everything it can, writes JSON that holds it all, draws it, and refuses what
 # cannot work before it starts a job. How fast anything is, is not looked at here.
 # shellcheck source=tests/tools/common.sh

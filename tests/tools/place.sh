@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Where workers run: what programs are bound to, what is shown and refused, which hosts are taken.
 # shellcheck source=tests/tools/common.sh
 . "$(dirname "$0")/common.sh"

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # The progress line: on a terminal what starts, is loaded and is measured, gone in the end; nothing
 # where stderr is a pipe, TERM=dumb or -v. How long anything takes is not looked at: the half second
 # before the line appears is left out here.

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # The page of omprma-perf --report: every row of the table, a plot per operation, well-formed,
 # refers to nothing outside; without gnuplot a page without plots.
 # shellcheck source=tests/tools/common.sh

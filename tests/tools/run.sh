@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # omprma-run's own work, with stand-ins for program and worker: statuses, streams, words, errors.
 # shellcheck source=tests/tools/common.sh
 . "$(dirname "$0")/common.sh"

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Real Slurm on two hosts: omprma-run takes an allocation by itself, and its end leaves nothing.
 # shellcheck source=tests/tools/common.sh
 . "$(dirname "$0")/common.sh"

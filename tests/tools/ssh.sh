@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Other hosts by a real sshd and a key, and a host that refuses it.
 # shellcheck source=tests/tools/common.sh
 . "$(dirname "$0")/common.sh"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * stranger.c: another user of the same machine, see strangers.sh. Connects to every local socket of
  * ours, says what our own processes would say, opens what a run has in shared memory and in the

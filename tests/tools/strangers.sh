@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Another user of the same machine can neither disturb a run nor look into it; see docs/explanation/security.md.
 # shellcheck source=tests/tools/common.sh
 . "$(dirname "$0")/common.sh"

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # --trace on a program with several devices, under both OpenMP runtimes: the file is sound, names the
 # source lines of regions and kernels, and their files where the program knows them, and kernels
 # stand where their worker ran them, also where that has another clock.

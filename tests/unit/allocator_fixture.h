@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * allocator_fixture.h: what the tests of the allocator share. Included after cmocka.h; all inline,
  * for not every test uses all of it.

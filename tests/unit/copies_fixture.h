@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * copies_fixture.h: data goes to devices of any kind, from one to another, and comes back as it
  * was. Included after cmocka.h; all inline, for not every test uses all of it.

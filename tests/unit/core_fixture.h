@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * core_fixture.h: the application's side and its workers in one process, over the null channel and
  * paths. Kernels are plain functions of the test. Included after cmocka.h; all inline, for not

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * cuda_fixture.h: a core with two GPUs of the stand-in for the driver (tests/cuda) and a native
  * device on one worker. Included after cmocka.h; all inline, for not every test uses all of it.

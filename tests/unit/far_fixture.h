@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * far_fixture.h: devices whose memory nobody but their backend can touch, and where everything ends
  * later than it begins, in no order. They are polled, or a thread of theirs says what is over; or

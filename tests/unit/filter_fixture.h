@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* filter_fixture.h: a filter of system calls as a container may have it. */
 #ifndef OMPRMA_TESTS_FILTER_FIXTURE_H
 #define OMPRMA_TESTS_FILTER_FIXTURE_H

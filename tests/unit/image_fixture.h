@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * image_fixture.h: makes shared objects from source text while a test runs, with the compiler that
  * built it ("cc", or $CC), and removes the files at once: tests get the bytes only.

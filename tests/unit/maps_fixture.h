@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * maps_fixture.h: for tests of what maps mean: lists of maps, and constructs with them, on a device
  * that is this process (tests/plugin/local_omprma.c).

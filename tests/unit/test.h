@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * test.h: the prelude of a unit test, in place of cmocka's.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * test_allocator.c: the allocator's promises, one at a time. Nothing is behind the addresses: a
  * touch of device memory crashes.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * test_allocator_model.c: the allocator against a simple model that knows the owner of every
  * granule, in random steps that fill three arenas and empty them again.

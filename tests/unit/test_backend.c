@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * test_backend.c: the core of the worker with devices that are not like native ones: nobody but
  * their backend can touch their memory, and everything that they do ends later, and not in order.

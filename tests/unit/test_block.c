@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_block.c: which block an address lies in, and whose it is; blocks do not overlap. */
 #include "test.h"
 #include "face/driver/block.h"

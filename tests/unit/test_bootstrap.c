@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_bootstrap.c: what processes tell each other at start-up, each a thread here, with a pipe
  * from each to each. Only the hub exchanges anything with others. */
 #include <pthread.h>

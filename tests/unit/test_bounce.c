@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_bounce.c: memory for small reads is made in slabs that a device's driver locks, is used
  * again, and is unlocked at the end. */
 #include <stdlib.h>

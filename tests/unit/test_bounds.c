@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_bounds.c: what a program appends without ever waiting stays bounded, on both sides, and
  * comes to its end all the same. */
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_broadcast.c: the same data to many devices, in the order of each queue. */
 #include <stdio.h>
 

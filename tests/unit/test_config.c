@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_config.c: the settings: defaults, every kind of value, refusals, unknown names, help. */
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_cost.c: what is made of samples: one disturbed sample changes nothing, a line holds at all
  * sizes, and thresholds are where lines cross. */
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * test_cuda.c: CUDA devices of a worker, with the stand-in for the driver (tests/cuda): data,
  * order, images, modules, questions, faults, and each call of the driver failing. That the real

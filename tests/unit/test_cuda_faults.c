@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * test_cuda_faults.c: a GPU faults while several queues of it and of its neighbours are at work.
  * Everything ends, and the neighbours go on. With the stand-in for the driver.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * test_cuda_names.c: functions of the CUDA driver library by name: each symbol of cuda.def is found
  * by itself, by the plain name from its version on, and in the form for a stream per thread. None

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * test_cuda_order.c: operations of one queue on a GPU are put one behind the other into the
  * driver's stream, and end in order. With the stand-in for the driver.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * test_cuda_program.c: a program of the CUDA driver interface with the library for programs
  * (src/cuda), down to the worker and the stand-in for the driver in one process, without MPI: so

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * test_data_errors.c: what the data paths do when MPI fails, or when nothing comes any more. MPI's
  * functions stand here instead of the library's, so that a test can say how each piece ends.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_doorbell.c: two processes that sleep until the other rings; no ring is lost. Who has died is
  * told from who lives. */
 #define _GNU_SOURCE

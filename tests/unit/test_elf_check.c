@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * test_elf_check.c: a real shared object, cut at every interesting length and damaged one field at
  * a time. Every image ends at a page that cannot be touched and cannot be written to, so a read

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_error.c: the calling thread's last error and the public names of status codes. */
 #include <pthread.h>
 #include <string.h>

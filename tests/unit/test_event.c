@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_event.c: places in queues, and who waits for them. */
 #include <stdio.h>
 

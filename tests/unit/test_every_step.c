@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_every_step.c: a program that does some of everything on two devices, of which the n-th
  * message, transfer or allocation fails or is late, for every n, at the application's end and at a
  * worker's: an error with words or the right data, each callback once, all memory back, and what is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_exchange.c: device to device, both ways, in the order of the queue. */
 #include <stdio.h>
 

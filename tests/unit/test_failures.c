@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_failures.c: what becomes of a queue whose operation failed, and of those that wait for it.
  */
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_fifo.c: messages come out as they went in, in order, each once; what finds no room is told;
  * damaged memory leads nowhere else. */
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_free_memory.c: the least of host and control groups, from recorded files. */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * test_gpu.c: what worker/gpu makes of a driver, with one that is made up here: its GPU's memory is
  * memory of the process, its kernels are functions of it, and a stream does one thing each time it

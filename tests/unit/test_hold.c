@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_hold.c: a queue that the program holds: what is behind waits for it, the calls do not; holds
  * come in order; failures, lost devices and the end reach them. */
 #include <semaphore.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_host_call.c: functions of the program run in the order of their queues, one at a time, on
  * one thread, and their queue waits for them. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * test_host_ranges.c: memory that operations of a queue use, against a model that walks through
  * all of them for each question.

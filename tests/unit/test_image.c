@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_image.c: images are loaded once, searched by name, and refused with a useful line. */
 #include <pthread.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_join.c: what follows from the roles of all processes: who is the head, places on hosts, and
  * whether workers must do without each other. */
 #include <stdio.h>

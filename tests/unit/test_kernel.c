@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_kernel.c: every argument arrives, whatever the number. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_kernel_name.c: functions and lines in the symbols of target regions. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_kernel_source.c: source files of target regions, by locations as compilers write them. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Tests of lanes: what a device still starts when one of its kernels has crashed, and what the
  * crash was is not known yet. */
 #include <stdatomic.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_launch.c: launches and regions: what goes as one command, what one by one, and errors. */
 #include "test.h"
 #include "core_fixture.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_launch_allocation.c: hosts of a batch system, with a stand-in for scontrol. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_launch_command.c: the mpirun command line. */
 #include <setjmp.h>
 #include <stdarg.h>

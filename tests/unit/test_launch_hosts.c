@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_launch_hosts.c: host lists from options and files. */
 #include <stdio.h>
 #include <stdlib.h>

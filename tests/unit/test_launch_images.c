@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_launch_images.c: which device code is found in a program, and workers' paths without our
  * CUDA driver library. */
 #include <elf.h>

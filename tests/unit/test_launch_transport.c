@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_launch_transport.c: what UCX's log says of transports and devices, in the words of two of
  * its versions, and what omprma-info makes of it. */
 #define _GNU_SOURCE

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_launch_verdict.c: what mpirun says, separated from the workers' lines and put in words. */
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_log.c: lines of the log, and the end of a process whose invariants do not hold. */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_lost.c: connections that fail, workers that die, and data that gets lost: an error of that
  * device, and never a hang, be it in a wait, when a queue is destroyed, or at the end. */
 #include <signal.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_map.c: memory below other memory, also where there is a hole above. */
 #include <errno.h>
 #include <sys/mman.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_mapping.c: the table of mapped ranges: look-up against a plain list, counts, pointers. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_measure.c: what is chosen from measured times, with tables made up for it; and ways that
  * deliver wrong data, which start-up refuses. */
 #include <stdlib.h>

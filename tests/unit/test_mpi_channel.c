@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * test_mpi_channel.c: in which order control messages are given out when MPI ends its receives in
  * another, also when the channel is wrapped and some come through shared memory. MPI's functions

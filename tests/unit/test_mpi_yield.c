@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * test_mpi_yield.c: MPI is kept from yielding, and allowed to again, where the launcher had asked
  * for it, and left alone elsewhere; calls that wait for long nap. Nothing here starts more of MPI

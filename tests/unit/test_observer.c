@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_observer.c: whoever looks on sees the life of each operation in its order, once. */
 #include <unistd.h>
 

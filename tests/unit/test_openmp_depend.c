@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * test_openmp_depend.c: which constructs may begin, by their dependences: random rows against a
  * model that compares each with all before it; and threads that check that nobody is where others

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * test_openmp_elf.c: what the runtime reads in images by itself, and what follows from which clang
  * made them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_openmp_entries.c: entries and images in all forms that programs register them in. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * test_openmp_forms.c: regions of all versions of the arguments that compilers pass, with kernels
  * of the form that belongs to each, in one image and one process.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * test_openmp_gather.c: small ranges share blocks of device memory, keep the host's alignment, and
  * travel together; what lies between them and is somebody else's stays as it is. On devices that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * test_openmp_handle.c: nowait constructs that libomp asks about, on devices that are this process
  * (tests/plugin/local_omprma.c) and that do nothing before somebody asks. libomp is this file: it

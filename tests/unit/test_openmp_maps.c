@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * test_openmp_maps.c: what maps mean, and the arguments of regions, on devices that are this
  * process (tests/plugin/local_omprma.c) and that do nothing before somebody waits. Lists of maps

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * test_openmp_parallel.c: the counts of the parallel regions that threads are in. libomp is this
  * file: it calls the body.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_openmp_reduction.c: which reductions over tasks are open, and which constructs take part. */
 #include <pthread.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * test_openmp_values.c: what an item's columns and flags speak of, see src/openmp/maps.h: values
  * where others have addresses, and flags of what a pointer points to, which are not the pointer's.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * test_operation.c: which way an operation takes, what it refuses, and what becomes of a queue
  * whose operation failed.

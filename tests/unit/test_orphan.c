@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_orphan.c: queues without a stream are destroyed when they are idle, and not before. */
 #include "test.h"
 #include "core_fixture.h"

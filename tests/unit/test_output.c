@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_output.c: what is printed comes back whole, once, and in order. Every case runs in a child
  * process, since capturing cannot be undone. */
 #include <dlfcn.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_path.c: which path takes which hop; and a path that only this file knows is ordered, named,
  * counted, failed and abandoned as the others are. */
 #include <setjmp.h>

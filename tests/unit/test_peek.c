@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_peek.c: what is there is read, and what is not does no harm, also where a filter forbids the
  * quick way. */
 #define _GNU_SOURCE

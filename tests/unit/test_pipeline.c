@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * test_pipeline.c: commands of a queue begin and end as their device allows, and each is answered
  * once. The device is the test itself, and so is the channel.

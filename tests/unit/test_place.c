@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_place.c: workers and lanes divide synthetic machines without overlap, and this one. */
 #include <hwloc.h>
 #include <sched.h>

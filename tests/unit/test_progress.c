@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_progress.c: many threads at once: whoever waits makes progress for all. */
 #include <sched.h>
 #include <stdio.h>

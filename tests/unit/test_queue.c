@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_queue.c: the order within a queue, whatever way each operation takes. */
 #include <stdio.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_quick.c: which settings Open MPI gets so that it starts quickly, and which are left alone.
  */
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * test_quirks.c: the table of known defects: which apply by version and component, what they mean
  * for the number of regions, and how they are shown. Nothing here starts MPI.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * test_random.c: random programs over the null channel and paths; see tests/random/random.h. Each
  * group of programs runs in a child, on a core of its own kind, so that one that fails or hangs is

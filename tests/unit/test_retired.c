@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_retired.c: a block that is freed while operations are under way is handed out again only
  * when they are over, and what is freed is freed for everybody else at once. */
 #include <stdatomic.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_runtime.c: a process that is forked by one that uses devices has none, and its end does not
  * touch its parent's. */
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_schedule.c: the iterations of a loop are shared out exactly once, for generated counts,
  * chunks and numbers of threads, up to the largest counts. */
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * test_shm_channel.c: what goes through shared memory and what through the channel within, here the
  * one of null_channel.h; that messages of a peer keep their order over both; that nobody starves,

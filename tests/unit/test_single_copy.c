@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_single_copy.c: where a filter forbids copies between processes, Open MPI is told not to try.
  */
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_slots.c: slots are handed out in turns, and what is spoilt is nobody's; a pool whose slots
  * are all spoilt goes on with other memory. How exchanges use them: test_exchange.c,
  * test_staging.c. */

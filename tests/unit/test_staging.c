@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * test_staging.c: data of devices that cannot be touched, on its way through staging memory: that
  * it is bounded, given back whatever happens, and shared fairly. What arrives is test_backend.c's

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_stand_in.c: calls of the program's addresses reach the device's functions. */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_strided.c: runs of memory as one operation: random shapes against a model, in the order of
  * their queue, and what is wrong with some. */
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_survey.c: the start-up measurement on machines that are made up, with a clock that only they
  * move: it keeps its time, and what it finds is right although the machine is disturbed. */
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_threshold.c: thresholds on machines whose times are known: a wrong one is corrected soon, a
  * right one stays, and no more than one transfer in 128 goes the other way. */
 #include <stdlib.h>

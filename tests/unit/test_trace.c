@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_trace.c: the file of --trace: tests/tools/trace.jq finds nothing wrong, and all is there. */
 #include <setjmp.h>
 #include <stdarg.h>

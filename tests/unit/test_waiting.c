@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_waiting.c: polls, then yields, then sleeps; and a lock that others get. */
 #include "test.h"
 #include "base/waiting.h"

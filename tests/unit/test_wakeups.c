@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_wakeups.c: nobody is woken before the lock is released, and then everybody is. */
 #include "test.h"
 #include "host/core/wakeups.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_watchdog.c: a standstill that nobody is to blame for but omprma is described and ended;
  * kernels, data that moves slowly, programs that do not wait and silent workers are none. Most of
  * it by a clock of the test's own. */

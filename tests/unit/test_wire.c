@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_wire.c: every record survives the way, and no message, however damaged, is misread. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * main.c: omprma-fault, started by a worker in which a kernel has crashed: unwinds the stack that
  * it is given, and names functions, files and lines by libdw, from whatever debug information there

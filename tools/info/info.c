@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * info.c: omprma-info, what a user needs to tune a run or to report a bug: versions,
  * transports, devices, and what was measured and chosen at start-up. Starts itself beside workers,

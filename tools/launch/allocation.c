@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* allocation.c: reads what batch systems say. Starts nothing but scontrol, which knows how Slurm
  * shortens lists of hosts. */
 #include "tools/launch/allocation.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * allocation.h: what a batch system has granted to whoever calls us: hosts, and how many workers on
  * each. Knows Slurm (salloc, sbatch) and the node file of PBS and its relatives by the variables

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* command.c: writes the mpirun command line. Starts nothing. */
 #include "tools/launch/command.h"
 

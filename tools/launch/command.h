@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * command.h: the mpirun command line. Pure text work, except that it looks at the number of cores;
  * starts nothing.

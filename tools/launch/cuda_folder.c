@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * cuda_folder.c: The folder lies beside the tool's own. A path variable is copied without the
  * entries that lead to the same folder, under whatever name.

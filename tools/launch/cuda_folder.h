@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * cuda_folder.h: where omprma's CUDA driver library lies. Programs get its folder; workers never,
  * because they need the real driver, which has the same names. Knows nothing of programs.

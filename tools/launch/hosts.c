@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * hosts.c: Both forms become one list of names and slots. A name is this host's if it is one of
  * its names, with or without a domain, or an address of one of its interfaces.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * hosts.h: where workers go: "h1:2,h2:4" or a host file in Open MPI's form ("h1 slots=2" a line).
  * Knows nothing of mpirun.

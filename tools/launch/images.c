@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * images.c: see images.h. Where a compiler keeps images, and under which names, changes from
  * version to version, and names may be stripped; so files are searched for the images themselves.

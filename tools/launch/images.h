@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * images.h: for which kinds of devices a program carries code. Looks at files only, for what
  * compilers put into them; knows nothing of who runs it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * inherited.c: What was put aside is kept in static variables, and put back in the child between
  * fork() and exec().

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * inherited.h: what this process has from whoever started it. What would keep a launcher from its
  * work is put aside when it begins and given back to the program, which gets all that it would have

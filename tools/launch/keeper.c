@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* keeper.c: ends everything of a job. Knows nothing of the program. */
 #include "tools/launch/keeper.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * keeper.h: the process that runs mpirun and makes sure that nothing of it stays: it ends mpirun,
  * every process that mpirun left on this host, shared memory files of the job and the run's private

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* launch.c: prepares a run: finds everything, writes the command line. See supervise.h for what
  * happens then. */
 #include "tools/launch/launch.h"

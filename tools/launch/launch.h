@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * launch.h: starts workers and one program beside them under mpirun, waits, and cleans up. Used by
  * omprma-run for the user's program, and by omprma-info and omprma-perf for themselves. Knows

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* list.c: a growing list of strings. Knows nothing of what they mean. */
 #include "tools/launch/list.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * list.h: a growing, NULL-terminated list of strings, as execve() wants them. Knows nothing of what
  * the strings mean. Running out of memory ends the process: nothing is left to be saved then.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* llvm.c: makes libomptarget find our plugin. Knows nothing of MPI. */
 #include "tools/launch/llvm.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * llvm.h: which LLVM a program was made with, and how its target regions come to omprma. Knows
  * nothing of MPI. There are two ways:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* local.c: packets between processes of one user on one host. Knows nothing of their meaning. */
 #include "tools/launch/local.h"
 

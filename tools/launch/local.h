@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * local.h: how omprma-run's processes on this host talk to each other: packets over a Unix socket
  * with a random name in the abstract namespace, so no file is left behind. Both ends check that the

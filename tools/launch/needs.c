@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* needs.c: reads ELF headers and asks the loader. Knows nothing of offloading. */
 #include "tools/launch/needs.h"
 

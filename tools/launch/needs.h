@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * needs.h: what an executable file needs before it can run: is it an ELF program, which shared
  * libraries does the loader give it, which compiler made it. Knows nothing of offloading.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* options.c: options that the tools share. Knows nothing of how a run is made. */
 #include "tools/launch/options.h"
 

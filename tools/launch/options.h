@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * options.h: the command line options that omprma's tools share, as an argp child parser. They fill
  * a struct launch and set OMPRMA_* variables, validated by the table of settings.

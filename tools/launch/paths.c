@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* paths.c: finds programs and omprma's own parts. Knows nothing of LLVM or mpirun. */
 #include "tools/launch/paths.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * paths.h: where things are: programs by PATH, and omprma's own parts relative to the running
  * executable, in a build tree and in an installed tree alike. Knows nothing of LLVM or mpirun.

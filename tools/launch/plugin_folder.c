@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* plugin_folder.c: folders that make libomptarget load our plugin. See plugin_folder.h. */
 #include "tools/launch/plugin_folder.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * plugin_folder.h: folders that hold the plugin under the names that libomptarget looks for, and a
  * link to libomptarget itself (see llvm.h). Knows nothing of programs.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* program.c: starts the program. Knows nothing of mpirun. */
 #include "tools/launch/program.h"
 

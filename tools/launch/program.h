@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * program.h: starts the program as a plain child: same terminal, process group, files, folder and
  * signal settings as without omprma-run. Knows nothing of mpirun.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* rank.c: rank 0's stand-in and the remote shell's wrapper. See rank.h. */
 #include "tools/launch/rank.h"
 

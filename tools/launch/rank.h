@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * rank.h: the small jobs that mpirun starts this executable for: standing in for the program as
  * rank 0, and calling the remote shell. Knows nothing of what the results are used for.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * runtime_folder.c: The two folders were made by the build, and lie beside the tool's own. For a
  * name that they lack, a folder under /tmp gets one link, which is removed at the end of the run.

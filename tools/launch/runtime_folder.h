@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * runtime_folder.h: folders with omprma's own OpenMP runtime under the names that programs know
  * libomptarget by, and with the empty library that images find under these names on a worker. Made

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* signals.c: signals from a file descriptor. See signals.h. */
 #include "tools/launch/signals.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * signals.h: the signals that a launcher takes from a file descriptor instead of handlers. Knows
  * nothing of what is done with them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* supervise.c: watches a run. One loop, one process, no threads. Knows nothing of LLVM. */
 #include "tools/launch/supervise.h"
 

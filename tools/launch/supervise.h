@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * supervise.h: watches a run from mpirun's start to its end: starts the program when rank 0's
  * environment arrives, passes signals on, and decides how the run ended. Knows nothing of LLVM.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * transport.c: UCX is told to write its log to a file in memory, which is read line by line at the
  * end; transports and devices stand behind "tag(" and "rma(". Which parts of Open MPI are loaded,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * transport.h: what messages of this process travel by, in the words of those that decide it: which
  * parts Open MPI has loaded, and what UCX writes into its log. For omprma-info. Knows no MPI.

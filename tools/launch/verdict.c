@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* verdict.c: understands Open MPI's messages. Knows nothing of processes. */
 #include "tools/launch/verdict.h"
 

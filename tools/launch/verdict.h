@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * verdict.h: what mpirun says, turned into one line for the user. Separates mpirun's framed
  * messages from the workers' own lines. Knows nothing of processes.

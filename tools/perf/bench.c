@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* bench.c: start and end of a measurement. See bench.h. */
 #include "tools/perf/bench.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * bench.h: a running measurement: connection, buffers, kernels, and how each operation is done and
  * timed on each path.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* broadcast.c: the same data to all devices, passed on from worker to worker or submitted to each.
  */
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * choice.c: Lists of names are matched against tables; sizes are words like 8, 4K or 8:4M:8, a
  * range with a factor. A wrong word ends the tool with a line.

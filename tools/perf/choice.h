@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * choice.h: what the user wants measured: operations, paths and sizes, and where the results go.
  * Knows nothing of how it is measured.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * direct.c: what to compare GPUs of workers with: the CUDA driver of this host, called from here,
  * in turns with omprma. See bench.h.

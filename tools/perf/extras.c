@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * extras.c: what is not one operation on one path: idle workers, many mapped arrays, the time that
  * a region takes of the application's thread, and regions on all workers in turn.

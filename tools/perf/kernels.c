@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* kernels.c: holds the shared object that the build made of kernels/empty.c, and the text for GPUs.
  */
 #include "tools/perf/kernels.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* kernels.h: the device images with the kernels that are measured: of kernels/empty.c, as bytes,
  * and the same for NVIDIA GPUs, as PTX. */
 #ifndef OMPRMA_PERF_KERNELS_H

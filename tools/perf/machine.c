@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* machine.c: describes this host for the record. Knows nothing of workers. */
 #include <stdio.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * perf.c: omprma-perf. Reads the options, starts itself beside workers as omprma-run would start a
  * program, and there measures what was asked for. Knows nothing of how anything is measured.

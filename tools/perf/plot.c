@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* plot.c: draws results with gnuplot, which reads commands and data from a pipe. */
 #include <errno.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * raw.c: the limits to compare with: bare MPI between the application and its worker, in the same
  * job and to the same memory, without any of our machinery in the timed part.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* report.c: the results as one page of HTML, which is well-formed XML too and refers to nothing
  * outside. */
 #include <errno.h>

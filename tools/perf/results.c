@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* results.c: statistics, table and JSON. See results.h. */
 #include "tools/perf/results.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * results.h: what was measured, as a table on stdout, as JSON, as a plot, and as a page with all of
  * it. Knows nothing of MPI.

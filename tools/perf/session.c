@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * session.c: measures one operation of one size on all paths. The paths take turns in short blocks,
  * so that whatever disturbs the machine disturbs all of them alike.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * settle.c: which path data takes after start-up, and which one after some transfers (settle); what
  * each path takes, measured in turns (ways): by that the choices of other runs are judged.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* ways.c: operations through our own interface, timed. */
 #include "base/clock.h"
 #include "base/error.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * run.c: omprma-run, the command that starts an OpenMP program with workers as its devices. Only
  * options and help; tools/launch does the work.

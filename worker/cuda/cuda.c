@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * cuda.c: the CUDA driver as worker/gpu calls it, and its GPUs. Most calls are one of the driver's;
  * codes are the driver's, too. A GPU is current by its primary context, which whatever else uses

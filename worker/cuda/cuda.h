@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * cuda.h: devices that are NVIDIA GPUs of this machine, by the CUDA driver interface: what
  * worker/gpu does not know of them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * driver.c: the driver's library is opened with dlopen(), and the functions of driver.def are
  * looked up in it by name. One that is missing makes the driver too old, unless it is an optional

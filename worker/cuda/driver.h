@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * driver.h: the CUDA driver, opened when the worker starts: omprma is built without CUDA, and runs
  * where there is none. Declares what it needs of the driver interface by itself.

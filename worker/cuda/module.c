@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * module.c: images, modules and the kernels in them, on the helper thread. The driver takes no
  * size, so what it is given is looked at first: a cubin, a fat binary, PTX, or several of them to

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * question.c: what omprma_device_ask() asks a GPU (base/cuda_questions.h), on the helper thread. A
  * question is taken apart, the driver is called, and its answer is copied out.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * arena.c: arenas of a GPU, and copies within one GPU whose ranges overlap. The driver copies only
  * between ranges that do not meet: such a copy goes by way of a block that is allocated for that.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * driver.h: what makes a GPU one of its kind, in one table. worker/gpu does all that backend.h asks
  * for with the functions in here. So a further kind of GPU is a further table, and what is behind

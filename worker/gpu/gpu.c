@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * gpu.c: the life of a GPU. Each thread notes which GPU it has made current last, so that a call of
  * the driver is saved where that is still the one. After a fault nothing is given back: the driver

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * gpu.h: devices that are GPUs of this machine, whatever their kind: all of a backend that is not
  * the driver's.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * helper_thread.c: a thread per GPU for calls of the driver that may wait: for kernels that run
  * (freeing memory, unloading), or for a compiler (loading). Who serves must not. It takes tasks

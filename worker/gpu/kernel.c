@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * kernel.c: the kernels that may be launched, by address, in a hash table. The helper thread adds
  * and forgets while the serving thread looks, so that gets a copy, under a lock.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * stream.c: jobs in streams. A job that begins before the one in front of it in its queue has ended
  * is put behind that one, into the same stream, which keeps them in order; a job with nothing in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * crash.c: faults in kernels and guarded copies, see crash.h. Everything that runs in a handler
  * uses its own small text routines and atomics: no allocation, no stdio, no lock.

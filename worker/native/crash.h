@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * crash.h: what happens when device code goes wrong. SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT and
  * exit() inside a kernel (on any thread of it) do not end the worker: the faulting thread is parked

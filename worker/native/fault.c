@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * fault.c: runs omprma-fault in a process of its own, and a thread that reads what it says. What
  * has crashed may hold locks and have broken the heap, so this thread asks for no memory, and reads

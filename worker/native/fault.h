@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * fault.h: from a crash to a report that names functions, files and lines: asks omprma-fault, which
  * lies in libexec beside the worker's folder, without anybody waiting for it. A backtrace goes to

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * free_memory.c: free memory by /proc/meminfo and control groups, see free_memory.h. In a container
  * the group's path may not exist below the mount; walking up from it then ends at the mount itself,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * free_memory.h: how much memory this process may still use. Knows nothing of hwloc or MPI.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * image.c: device images, see image.h. Images stay loaded until the process ends, so their names,
  * address ranges and kernels live in append-only structures that a signal handler may read.

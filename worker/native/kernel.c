@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * kernel.c: calls of kernels, see kernel.h. Must not know: queues, messages, images.
  *

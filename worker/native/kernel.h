@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * kernel.h: calls a kernel with a number of 64-bit arguments that is known only at run time: as its
  * parameters, through libffi with one prepared call interface per argument count, or as an array.

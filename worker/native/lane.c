@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * lane.c: threads that run kernels. Each lane stays the same thread, because every new thread that
  * enters OpenMP builds a team of its own. Launches wait in one list of the device; a lane takes the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * memory.c: a short array of arenas. One is mapped (place_map()) and attached when it is made; the
  * last one takes the place of one that goes.

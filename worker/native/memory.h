@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * memory.h: the arenas of a native device: mapped near its cores, attached to the one-sided path,
  * counted against the limits. Which parts of them are in use only the application knows.

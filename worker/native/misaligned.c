@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * misaligned.c: decodes prefixes, opcode and operand of one x86-64 instruction, as far as it takes
  * to know whether its operand in memory has to be aligned, and computes that operand's address from

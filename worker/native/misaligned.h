@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * misaligned.h: vector instructions that need an aligned address and got another one. The processor
  * raises a general protection fault then and does not say at which address; the instruction does.

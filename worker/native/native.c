@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * native.c: the backend of native devices. Its memory is memory of this process, so copies and
  * fills are memcpy() and memset(), after a check that the address is in an arena or, for globals of

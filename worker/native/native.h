@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * native.h: devices that are a part of this machine. Their memory is memory of the worker, their
  * images are shared objects, and their kernels are functions that threads of the worker call.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * place.c: where a worker runs, see place.h. Only cores, NUMA nodes and packages of the topology
  * are kept: caches and I/O devices play no part and take most of the time to find.

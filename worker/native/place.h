@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * place.h: where a worker and each of its devices run, by hwloc: which cores it may use beside the
  * other workers of its host, which NUMA node its memory comes from, how its lanes divide its cores,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * stand_in.c: jumps to functions of images. The pages around a function's address in the program
  * are mostly free in the worker, because both are loaded at random places. Where they are, they are

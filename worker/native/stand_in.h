@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * stand_in.h: code at the addresses that functions have in the program, so that regions may call
  * through pointers that the program made (`declare target indirect`). Knows nothing of images.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * team.c: numbers of threads of a libomp that has started. A parallel region takes the calling
  * thread's number, a teams region the one that libomp once read from the environment: both are set.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * team.h: the OpenMP library of a device's images, when the cores that they may use change. Knows
  * nothing of places.

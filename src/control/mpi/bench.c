@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * bench.c: The worker's half mirrors what omprma-perf does: receive and send in turns, or puts
  * of its own, each timed with its flush. The numbers come in the record that asks for it.

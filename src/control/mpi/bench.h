@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * bench.h: bare MPI between application and worker, without any of our machinery, so that our
  * paths have a limit to be compared to. This is the worker's half, which runs in one blocking loop;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * channel.c: control messages over MPI point to point. Some receives from any source are kept
  * posted, so that a short message is copied once, from the transport into the message; sends are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * channel.h: the control channel over MPI, see control/channel.h. It does not sleep: shm/channel.h
  * wraps it.

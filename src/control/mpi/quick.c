@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * quick.c: All of it is settings in the environment, made before Open MPI reads them, and only
  * where the user has said nothing: neither in the environment nor in Open MPI's files, which are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * quick.h: spares Open MPI work at its start and end that a job of ours has no use for, and that
  * takes longer than everything else together: a look at hardware that is not there, a search for

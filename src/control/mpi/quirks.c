@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * quirks.c: The table comes first. Which rows apply follows from version and component. The
  * component is found by reading the words behind the window's handle, one level deep, until one is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * quirks.h: the one table of those defects and limits of MPI libraries on which something here
  * depends, with the versions and components they belong to, what is done about each, and why.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * single_copy.c: One word is copied from this process to itself by the two system calls that a copy
  * between processes needs.

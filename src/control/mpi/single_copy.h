@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * single_copy.h: whether processes of this host may copy each other's memory. Large messages within
  * a host, and all of osc/rdma there, rest on it. Filters of containers and of batch systems may

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * tags.h: MPI's tags, which tell apart what goes over one communicator where application and
  * workers share a single one (see world.h). MPI guarantees tags up to 32767.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * transport.c: MPI as a transport: start-up and end are in world.c, and each way has its file. The
  * only file here that knows the data paths, because it hands them out.

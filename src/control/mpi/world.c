@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * world.c: MPI's part of start-up and end. Only communicators and window are made collectively,
  * and not at all in a star.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* world.h: what of a world is MPI's. Only for files that speak MPI themselves. */
 #ifndef OMPRMA_CONTROL_MPI_WORLD_H
 #define OMPRMA_CONTROL_MPI_WORLD_H

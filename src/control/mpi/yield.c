@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * yield.c: MPI has no call for it. Open MPI's own setting can be read but not written once it
  * runs; but the variable behind it is a symbol of its library, and so is the function that

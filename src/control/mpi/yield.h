@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * yield.h: who gives the processor away while nothing comes in. Where processes share
  * processors, mpirun has Open MPI yield whenever a call finds nothing to do. That is right for

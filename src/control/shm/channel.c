@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * channel.c: Short messages between processes of a host go through FIFOs, where they take a
  * fraction of the inner channel's time. What is too long and what finds no room goes through the

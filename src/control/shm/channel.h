@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * channel.h: a control channel that wraps another one, the inner one. Short messages between
  * processes of a host go through shared memory; all others go through the inner channel. It rings

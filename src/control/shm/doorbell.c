@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * doorbell.c: A futex in a memory file, which peers map through /proc/PID/fd. The owner sets a word
  * before it sleeps, so that ringing one who is awake is one read. Behind the futex lies a robust

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * doorbell.h: lets a process sleep until a peer on the same host has sent it something. Shared
  * memory (memfd; peers open it through /proc/PID/fd) holds one futex word; ringing costs a

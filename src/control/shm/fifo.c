@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * fifo.c: A message is stored over elements of 512 bytes, and the number of its first element last:
  * by that the reader sees all of it, in a cache line that it needs anyway. The writer reads how far

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * fifo.h: messages from one process to another of the same host, through memory that both have
  * mapped: elements that are filled and emptied in turns, one behind the other; a long message takes

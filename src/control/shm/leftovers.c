@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * leftovers.c: Looks through /dev/shm. A segment of Open MPI's has the job in its name; a
  * registration of libomp's has the process in its name, and goes when that process is dead or a

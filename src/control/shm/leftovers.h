@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * leftovers.h: removes the shared memory of this host that processes leave which are killed, or end
  * without leaving MPI. Knows nothing of MPI's calls, only Open MPI's and libomp's names.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * block.c: a tree by address under one lock. Blocks do not overlap, so the block that an address
  * lies in is the last one that begins at or before it. Callers get copies.

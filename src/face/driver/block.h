@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * block.h: memory that the program knows by address, and whose it is: blocks of a device, variables
  * of modules that the program has looked up, and host memory that it has pinned. Answers which one

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * host_call.c: a hold of the queue (omprma_queue_hold()) says when the queue has come to the call.
  * omprma's callback must not wait, so it only lists the call for the thread, which runs it and ends

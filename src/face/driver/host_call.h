@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * host_call.h: functions of the program that a queue calls when it comes to them. One thread calls
  * them, one after another; the queue is held until the function returns. Knows nothing of any

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * orphan.c: a list under a lock. Nobody is told when a queue becomes idle: whoever makes or drops a
  * stream has the list looked through, so it stays short.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * orphan.h: queues whose stream the program has destroyed while they were busy. The program does
  * not wait for them; they are destroyed when they are idle. Knows nothing of any driver interface.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* end.c: a list, and a destructor that goes through it. */
 #include "face/end/end.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * end.h: libomprma-end.so, a library that nobody needs, so that the loader ends it at a time that
  * can be relied on: after all libraries that were open before it, and before all that were opened

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* ask.c: questions that only the device's backend understands. Public function of omprma.h. */
 #include <string.h>
 

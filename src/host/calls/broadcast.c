@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * broadcast.c: the same data to many devices. It is submitted to the first; every device passes on
  * what it has, piece by piece: one after the other when there are more pieces than devices, so that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * call.c: call_begin() takes the lock, and gives it back on an error; call_end() gives it back in
  * any case and passes a status on.

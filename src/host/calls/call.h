@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * call.h: what the public calls on queues have in common: taking the lock, refusing a queue that
  * has failed, waiting for room, checking ranges.

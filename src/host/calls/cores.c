@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* cores.c: see cores.h. A worker for which nothing changes is told nothing. */
 #include "host/calls/cores.h"
 

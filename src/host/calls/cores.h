@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * cores.h: who divides the cores of a host. Workers that have not run a region yet do not count, so
  * that a program that uses one device of several has all cores. With the first region of each the

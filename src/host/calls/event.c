@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * event.c: events are places in queues, known by an operation that ends when all before has.
  * Recording sends nothing and mostly appends nothing, because OpenMP runtimes record an event for

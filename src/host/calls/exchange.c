@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * exchange.c: an exchange is one hop, by the path that start-up chose (measure_exchange.c), unless
  * that cannot take it. What the path has put into a queue of ours on the destination is let go, and

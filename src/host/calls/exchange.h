@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * exchange.h: device to device. Which way the data goes, and what the ways have in common.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * hold.c: queues that wait for the program, see omprma_queue_hold(). A hold is a task of its queue
  * that cannot begin before the program lets it go; until then nobody looks at it.

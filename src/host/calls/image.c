@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * image.c: sends an image over the data path, once per device, and has it loaded. The first device
  * gets it from the application; further ones get it from a device that has it, so that the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * launch.c: launches, and regions: a launch with what is copied before and after it. A region with
  * little data is appended as one command, any other as the calls that it stands for. Public

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* pair.h: one exchange between a pair of devices, whichever way it goes. */
 #ifndef OMPRMA_HOST_CALLS_PAIR_H
 #define OMPRMA_HOST_CALLS_PAIR_H

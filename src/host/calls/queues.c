@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* queues.c: public functions of omprma.h about queues and memory that need no more than a lock. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * strided.c: runs of memory as one operation. A little that is submitted travels in the message
  * that scatters it. Everything else goes piece by piece, so many runs at a time, through slots of a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * submit.c: submit, retrieve and fill, public functions of omprma.h: each checks its range, lets
  * operations end that use the same memory of the program, chooses a path by what was measured and

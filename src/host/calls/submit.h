@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * submit.h: copies between the program and a device, and what others need for copies of their own.
  *

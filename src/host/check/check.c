@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * check.c: blocks stand in a tree by their address, from their allocation until the allocator gets
  * them back. Then the last few thousand stay in a list, so that a late use can be told by name.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * check.h: OMPRMA_CHECK=full: the books of a device's blocks: where each was allocated and freed,
  * and which kernel was given it last; what an address or a launch's argument is by them. It moves

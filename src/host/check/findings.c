@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * findings.c: a finding is known by its kind and two numbers. The status of a process that has
  * called exit() can only be changed by leaving it early, so it is left by _exit(), after its

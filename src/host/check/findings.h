@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * findings.h: what OMPRMA_CHECK=full has found: each thing one line on stderr, and once; how many;
  * and that the program does not end with status 0 when there was any. Knows nothing of devices.

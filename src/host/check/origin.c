@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * origin.c: who has called is the first frame of a backtrace behind the public function that lies
  * in no library of ours and in no OpenMP runtime. Its function's name comes from the symbol table

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * origin.h: where in the program's source a block comes from: what the OpenMP runtime says of it,
  * or the function that has called, found in the symbol table of its file.

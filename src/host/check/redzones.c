@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * redzones.c: allocating and freeing wait for nothing. A new block and its zones are filled in a
  * queue of the check's own, which the program's later calls are ordered behind (check_order()). A

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * redzones.h: OMPRMA_CHECK=full: what lies around and in blocks. Red zones in front of and behind
  * each, which are looked at when it is freed, when a kernel has crashed, and at the end; patterns

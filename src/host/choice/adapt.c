@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * adapt.c: each direction of a kind of peers has a threshold that real transfers correct. One
  * transfer of the process is watched at a time; what spoils its time is found out by counting the

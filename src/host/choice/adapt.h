@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * adapt.h: while the program runs, what its own transfers take corrects what was chosen at
  * start-up, per kind of peer and direction (threshold.h decides). Only where the choice is free:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * cost.c: samples are kept in ascending order, so quartiles are looked up. A cost is the line
  * through two points. Thresholds are found by asking at each power of two, from the large end for

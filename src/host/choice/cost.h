@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * cost.h: the model of what a path costs. Samples of one operation become one time, which a
  * disturbed sample does not change. The times at two sizes become a latency and a bandwidth. Those

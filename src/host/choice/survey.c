@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * survey.c: rounds of samples. A round takes each size, direction and path once, and the paths of a
  * size follow each other, so what disturbs the machine for a while disturbs all of them. Which path

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * survey.h: the start-up measurement without the measuring: which sample is taken next, when there
  * are enough, and what they tell. Each path is sampled at two sizes, a small and a large one. Pure:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * threshold.c: transfers are counted, and the used sizes nearest to the threshold on both sides are
  * kept. When the pause is over the next transfer of one of them, of either side in turns, begins a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * threshold.h: the size from which on data goes one-sided, corrected by what real transfers take.
  * Now and then one size beside the threshold is tried the other way, and the threshold moves if

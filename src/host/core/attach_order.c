@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * attach_order.c: each peer counts the accesses of other workers that are under way, and keeps the
  * change that waits. A message leaves only if none of its commands conflicts with that; where it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * attach_order.h: when a worker may change what is attached to its window. With most MPI libraries
  * it may whenever it is told to. Where a one-sided access that begins meanwhile could miss its own

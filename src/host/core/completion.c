@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * completion.c: a list in order. Whoever releases the lock takes all of it along and calls back
  * without the lock; who comes meanwhile only appends, so callbacks never overlap.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * completion.h: callbacks of the program that are due, see omprma_queue_notify(). They run when the
  * runtime's lock is released, on the thread that does, one at a time and in order.

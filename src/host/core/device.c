@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * device.c: devices stand in one array by their number. A crash is noted once: the first text
  * stays.

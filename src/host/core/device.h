@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * device.h: a device as the application sees it: its memory, its queues, its images, and which way
  * its data goes. The connection to its worker is a peer (peer.h), which it may share with others.

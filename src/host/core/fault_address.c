@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * fault_address.c: arenas that were given back are kept in a short ring per device. Whether the
  * program has something at an address is read from /proc/self/maps.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * fault_address.h: what an address is that a kernel crashed with, in words for the line about the
  * crash: memory of the program, which the device does not have; memory that was given back.

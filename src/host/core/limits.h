@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * limits.h: what bounds the memory of queues that nobody synchronizes and of workers, and when they
  * are asked how far they are. The runtime has a copy, so that tests can make the numbers so small

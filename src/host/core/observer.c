@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * observer.c: a list, which is short. The next observer is read before one is told, as that may
  * take itself out.

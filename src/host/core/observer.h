@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * observer.h: the life of operations, for those who look on: the trace, the statistics, the choice
  * of the path. They register here, so that whoever moves operations names none of them. Where

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * operation.c: operations and failures as objects. Both are counted by references. An operation
  * that nobody holds goes back to a pool, and is cleared when it is taken again, as far as its kind

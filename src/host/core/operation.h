@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * operation.h: the one object for whatever is appended to a queue: small submits and retrieves,
  * launches, puts and gets, two-sided transfers, exchanges, waits, marks.

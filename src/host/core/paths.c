@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * paths.c: the words for paths in tables and JSON, and for what is carried. Everything else about a
  * device's paths is a decision by size, in line in paths.h.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * paths.h: which path a transfer takes, by direction and size, for one device: two thresholds.
  * Filled by measurement (measure.c) or by force (OMPRMA_DATA), revised while the program runs

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * peer.c: messages carry serials and the serial that came last from the other side, which
  * acknowledges. When so many are on their way that the window is full, messages wait for an

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * peer.h: the connection to one worker process: its messages and their serials, how many may be
  * unacknowledged, whether it lives, its doorbell. Its devices are objects of their own (device.h):

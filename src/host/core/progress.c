@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * progress.c: the driver looks again and again until its own wait is over (drive()), and then wakes
  * another one that waits, the heir, to drive on. The others sleep on a semaphore each. The driver

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * progress.h: waiting. Of the threads that wait one makes progress for all: it polls, yields,
  * sleeps (base/waiting.h); the others sleep until their wait is over or it is their turn.

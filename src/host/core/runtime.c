@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* runtime.c: the one runtime and its lock. See runtime.h. */
 #include "host/core/runtime.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * runtime.h: the one object that holds settings, connection, devices and everything that waits, and
  * its lock. There is no other global mutable state. Each folder of src/host knows those before it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * slots.c: a pool is a bit per slot. Turns stand in one list in the order in which they were asked
  * for; one that comes to the front of all its pools, where all have a free slot, is handed one of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * slots.h: memory of bounded size in which data stops that cannot go straight (staged.c): the
  * staging memory of a device, in its worker, and memory of the program. It is handed out in slots

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * wakeups.c: bells and waiting threads are noted while the lock is held, and woken by whoever has
  * released it. A bell beyond the fixed number of them is rung at once.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * wakeups.h: who is to be woken when the runtime's lock is released. Where processors are
  * shared, a thread that is woken often gets the processor of the one who wakes it at once. If that

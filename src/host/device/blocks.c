@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * blocks.c: memory comes from the allocator under its own lock. Where there is no room a worker is
  * told to attach another arena, one at a time per device, with the runtime's lock. A block that is

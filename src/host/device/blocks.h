@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * blocks.h: blocks of a device's memory, as the allocator has them: more arenas when there is no
  * room, blocks that are handed out again when nothing uses them, arenas that go back.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * devices.c: a command for the device as a whole goes into a queue of its own, and is waited for.
  */

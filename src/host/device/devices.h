@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * devices.h: devices with all that belongs to them: queues, images; and the commands that a device
  * as a whole is sent.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * kernel_names.c: a device has a list of the images that were loaded, and each image an array of
  * the kernels that were looked up in it. Nothing is ever taken out before the end, and only

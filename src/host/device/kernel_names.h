@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * kernel_names.h: which images a device has, and the names of their kernels: for messages about a
  * kernel, and so that no image is loaded twice.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* retired.c: see retired.h. A retired block holds a place (queue_mark()) in each queue that was not
  * idle. */
 #include "host/device/retired.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * retired.h: blocks that were freed while operations of their device were under way. They are
  * handed out again when what the device's queues held at that moment is over, for it may still use

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * allocator.c: arenas divided into blocks, without touching them. Every block, live or free, has a
  * record; free ones are indexed by size (tlsf.c), live ones by where they begin (granules.c).

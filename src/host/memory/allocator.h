@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * allocator.h: who owns which range of one worker's arenas. All bookkeeping is in the application's
  * memory; device memory is never touched, so alloc and free are local operations. Two-level

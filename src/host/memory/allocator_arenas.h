@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * allocator_arenas.h: the inside of an allocator, shared by allocator.c and allocator_verify.c
  * only.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* allocator_verify.c: walks all structures of an allocator and compares them; for tests. */
 #include "host/memory/allocator.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* granules.c: pages, leaves and the bitmap above them. */
 #include "host/memory/granules.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * granules.h: which live block begins where, for one arena of `count` granules. A page is 64
  * granules: one word of a hierarchical bitmap, with the number of the block that begins in it. The

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* reserve.c: address space that becomes memory from the front. */
 #include "host/memory/reserve.h"
 

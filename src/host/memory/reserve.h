@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * reserve.h: an array that may become huge and never moves. Address space is set aside at once,
  * memory becomes usable from the front as it is needed, and pages cost nothing until they are

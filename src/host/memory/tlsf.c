@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* tlsf.c: block records and the two-level segregated fit over the free ones. */
 #include "host/memory/tlsf.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * tlsf.h: records of blocks, and the index of the free ones by size (two-level segregated fit). A
  * record lies in host memory; the block that it describes is never touched. Knows nothing of arenas

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * direct.c: from device to device without the program. Workers move the data, each told by a
  * command of its own:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * inline.c: small data in a control message. A submit to an arena cannot fail, so nobody waits for
  * it; elsewhere it is a command with a result. A retrieve comes back in the result of its command.

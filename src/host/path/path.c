@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * path.c: the list of all paths, in the order in which they are taken where the preferred one
  * cannot be. Those at the end need something that not every hop has.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * path.h: the paths that data takes over one link, as objects. Submits, retrieves, exchanges,
  * staged transfers and broadcasts are made of hops: they choose a path for each of them, and the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * put_get.c: the program puts into a worker's window, or gets from it. The worker takes no part.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * staged.c: moves data piece by piece through memory in between (slots.h): the staging memory of
  * devices that cannot be touched, and, where two workers cannot reach each other, memory of the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * two_sided.c: the program sends and the worker receives, or the other way round: a command that
  * tells the worker, and a transfer that begins when that has left. The tag brings both ends

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * append.c: makes an operation, and puts it into its queue's list where the order of calls wants
  * it. A command's record joins the queue's open message, or opens one; whatever the worker must not

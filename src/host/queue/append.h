@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * append.h: operations come into a queue. Nothing is sent. *operation, where it is asked for (not
  * NULL), is not a reference: it is valid until the lock is released or the queue advances.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * background.c: a thread that looks while no thread of the program does. It naps between two looks,
  * twice as long each time when nothing has moved, and it leaves looking to others as long as they

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * background.h: progress while nobody waits: omprma_progress_thread() and OMPRMA_PROGRESS_THREAD
  * ask for a thread that makes it, omprma_progress() makes some at once.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * host_ranges.c: a few operations are walked through. Where there are more, those that fill memory
  * go into a tree when somebody asks, a range for each of their parts, so that constructs with few

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * host_ranges.h: memory of this process that the operations of a queue use: what they fill, and
  * what transfers with a command read. Nothing else keeps those in order with what is appended, so

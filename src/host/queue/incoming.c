@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * incoming.c: one message is taken at a look, so that a thread that waited for it can go on at
  * once; then each queue that needs attention goes on once. A message that cannot be read loses its

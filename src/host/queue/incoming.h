@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * incoming.h: what comes from the workers goes to the queues: results, output, signs of life; and
  * the loss of a worker.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * issue.c: queue_advance() is one step of a queue: it moves on the transfers that are under way,
  * and issues operations as long as order.c lets the next one. A command is issued with its whole

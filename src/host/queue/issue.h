@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * issue.h: a queue goes on: operations are issued, results come in, somebody waits.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * order.h: which operation of a queue may be issued when. See order.c for the rules.
  *

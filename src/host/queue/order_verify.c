@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * order_verify.c: for the first operation of a queue that is not issued, and for what it stands
  * behind, one function per reason to wait checks that somebody has asked: for a result, for a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * order_verify.h: looks whether a queue keeps the invariant of order.c: whoever holds something
  * back has asked for what lets it go. Only where internal checks are on; in other builds there is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * queue.c: the list of a queue, with the counts that are kept beside it; who is asked for the end
  * of what; and the one function that ends operations. A failure ends what has not begun behind it,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * queue.h: the application's side of a queue: the operations that were appended and are not over.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * subqueue.c: takes a queue of the device, lets it follow the queue that it works for, and marks it
  * to go back to the device when it is idle.

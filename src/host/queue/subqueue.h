@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * subqueue.h: queues of ours that do a part of the work of another queue.
  *

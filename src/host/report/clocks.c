@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * clocks.c: a fence is sent to a device of each worker, eight times; its answer is the worker's
  * time. The trace does not record these questions.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * clocks.h: workers' clocks compared with this side's, for the trace: the fastest of some round
  * trips, half of which the answer is taken to have needed.

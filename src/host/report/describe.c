@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * describe.c: goes through the devices and prints what was measured and chosen for each, then the
  * same for exchanges within a host and between hosts.

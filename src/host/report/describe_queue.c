@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * describe_queue.c: the operations at the head of the queue and the next one to be issued have a
  * line each, put together in a buffer of fixed size: what it is, and what it waits for.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * describe_queue.h: what the operations of a queue wait for, in words, at any time.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * placement.c: reads what each worker said of itself in its hello, and prints a row per device;
  * devices that share cores are named once for each worker.

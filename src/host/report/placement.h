@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * placement.h: which cores and memory each worker got, for users. Reads what workers said of
  * themselves.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * report.c: reads the statistics, the allocator's usage and the counts of messages, and prints
  * them device by device; sizes are scaled to units that leave four digits.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* report.h: what happened, for --stats. */
 #ifndef OMPRMA_HOST_REPORT_REPORT_H
 #define OMPRMA_HOST_REPORT_REPORT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * stats.c: one struct of counters per device behind the observer. Launches are counted when they
  * are appended; data is counted where observer.h tells of it.

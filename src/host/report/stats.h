@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * stats.h: what --stats counts: per device what data went which way, and launches. An observer of
  * operations (observer.h), registered where somebody wants the figures.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * trace.c: see trace.h. Spans are kept in memory; a full buffer stops recording and says so.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * trace.h: a timeline for --trace, written at the end as Chrome trace JSON (for ui.perfetto.dev or
  * a browser's tracing page): per device a track of kernels, of transfers, of waits, of messages and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * watchdog.c: each look sees to the workers, and compares the count of what was issued and has
  * ended with that of the last look. While it stays the same, the time spent waiting is added up,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * watchdog.h: sees that nothing moves though it should, of all that can be called off: workers that
  * are silent (peer_watch()), then a standstill though nobody computes. That is a defect, of ours or

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* arrival.c: a watch reads the shared count and prints a progress line. */
 #include "host/start/arrival.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * arrival.h: the progress line while omprma_init() waits for workers: how many are up, where
  * omprma-run counts them (coming.h), on a thread of its own because MPI waits inside its calls.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * launcher.c: the words are single bytes, written to a pipe whose descriptor a variable names.
  * Variables are read once and removed, so that children of the program do not find them; loader

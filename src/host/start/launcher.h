@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * launcher.h: what omprma-run and the program it started say to each other, through variables
  * OMPRMA_INTERNAL_*. Nothing happens when the program was started by other means.

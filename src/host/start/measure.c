@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * measure.c: sends real transfers of two sizes by each path through the real machinery, and derives
  * up to which size data travels in control messages and from which size on it goes one-sided.

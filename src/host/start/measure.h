@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * measure.h: the start-up measurement, and the choice of ways that follows from it (or from force).
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * measure_exchange.c: how long each path from device to device takes, by sending real data between
  * one pair of devices of the same host and one of different hosts, and the choice between them:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* phase.c: each step is one call of a deadline of its own. */
 #include "host/start/phase.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * phase.h: a limit on each step of omprma_init(), and on leaving MPI. Where packets between hosts
  * vanish, MPI waits for ever and nobody can call it off.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * sigpipe.c: a handler is set where the program has left the signal at its default. When the
  * thread that gets the signal holds the runtime's lock, it comes from a call of MPI, and nothing

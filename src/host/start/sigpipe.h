@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * sigpipe.h: MPI that writes to a connection whose other end has died must not end a program
  * that goes on without that worker: Open MPI's TCP leaves SIGPIPE to the process.

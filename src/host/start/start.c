@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* start.c: start and end. See start.h. Public functions of omprma.h. */
 #define _GNU_SOURCE
 #include "host/start/start.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * start.h: start and end of the application's side; omprma_init() and omprma_finalize() are here.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * trial.c: each word of a trial is its place and the trial's number, multiplied by an odd constant:
  * what an earlier trial or another place left there is never right. Small trials are filled and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * trial.h: known data for ways to carry, and a look at what of it has arrived. Of a device it is
  * looked at by messages, which the worker answers from its memory at once: so what is late is

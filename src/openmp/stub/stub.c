@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * stub.c: stands in for libomptarget on a worker. Images ask for it by name and mostly use nothing
  * of it; but an image may need a library of the program that has target regions itself (linked

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * main.c: a program of a user of the installed library, who has nothing of the source tree. Alone
  * it uses only calls that need no worker; with the argument "devices" it prints their number.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* empty.c: the device image of omprma-perf, embedded in it by kernels.c. Knows nothing of omprma.
  */
 #include <stdint.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Spack's recipe for omprma. In a source folder:
 #   spack repo add packaging/spack
 #   spack dev-build omprma@0.1.0
