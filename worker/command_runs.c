@@ -3,12 +3,15 @@
  * command_runs.c: scatter and gather: runs of a device's memory, as a shape has them, on one side,
  * and the same packed on the other: in a block of the device or, of a scatter, in the record. Only
  * devices that can be touched are told to. All that lies between the first run and the last is
- * looked at first, at once; where some of that is no memory each run is.
+ * looked at at once, if that is hardly more than the pages of the runs; else, and where some of it
+ * is no memory, each run is.
  */
 #include "worker/command.h"
 
 #include "base/error.h"
 #include "worker/worker.h"
+
+enum { PAGE = 4096 };
 
 /* The packed side, and the other one, from its first run of all on. */
 struct sides {
@@ -30,9 +33,11 @@ static omprma_status_t touch_each(struct worker_device *device, const char *what
 static omprma_status_t touch_runs(struct worker_device *device, const char *what,
                                   const struct wire_runs *runs, bool write, void **at)
 {
-    uint64_t bad;
+    uint64_t reach = shape_reach(&runs->shape), bad;
 
-    *at = device->backend->touch(device, runs->at, shape_reach(&runs->shape), write, &bad);
+    *at = NULL;
+    if (reach / shape_runs(&runs->shape) <= runs->shape.bytes + PAGE)
+        *at = device->backend->touch(device, runs->at, reach, write, &bad);
     if (*at)
         return OMPRMA_OK;
     *at = (void *)(uintptr_t)runs->at;
@@ -60,9 +65,9 @@ static omprma_status_t open_runs(struct stream *stream, const struct command *co
     if (status == OMPRMA_OK && !worker_device_is_touchable(device))
         status = error_set(OMPRMA_ERR_PROTOCOL, "runs of a device that cannot be touched");
     if (status == OMPRMA_OK)
-        status = touch_runs(device, what, runs, scatter, &sides->at);
-    if (status == OMPRMA_OK)
         status = touch_packed(device, what, runs, !scatter, &sides->packed);
+    if (status == OMPRMA_OK)
+        status = touch_runs(device, what, runs, scatter, &sides->at);
     return status;
 }
 

@@ -303,23 +303,23 @@ typedef struct omprma_shape {
 
 /*
  * As omprma_submit() of each run, the first one from `from` to `to`; small runs are packed, move as
- * one, and are unpacked by the worker. All lie in one block of omprma_alloc(), or all in memory
- * that only the worker knows, and they do not overlap there. Up to OMPRMA_COPIED_SUBMIT bytes in
- * all the source may be reused when the call returns. Without bytes, or with a count of 0, nothing
- * is done. Blocks: when full. Errors: as omprma_submit(); ARGUMENT when the shape is NULL or
- * reaches over more than 2^47 bytes.
+ * one, and are unpacked by the worker. On the device all lie in one block of omprma_alloc(), or all
+ * in memory that only the worker knows; they do not overlap there. Up to OMPRMA_COPIED_SUBMIT bytes
+ * in all the source may be reused when the call returns. Without bytes, or with a count of 0,
+ * nothing is done. Blocks: when full, and as omprma_alloc() where memory for packed runs is made,
+ * which then stays. Errors: as omprma_submit(); ARGUMENT when the shape is NULL or reaches over
+ * more than 2^47 bytes.
  */
 OMPRMA_API omprma_status_t omprma_submit_strided(omprma_queue_t *queue, omprma_addr_t to,
                                                  const void *from, const omprma_shape_t *shape);
 
-/* As omprma_retrieve() of each run, the first one from `from` to `to`; otherwise as
- * omprma_submit_strided(). Blocks: when full. Errors: the same. */
+/* As omprma_retrieve() of each run, the first one from `from` to `to`, where they do not
+ * overlap either; otherwise as omprma_submit_strided(). Errors: the same. */
 OMPRMA_API omprma_status_t omprma_retrieve_strided(omprma_queue_t *queue, void *to,
                                                    omprma_addr_t from, const omprma_shape_t *shape);
 
 /* As omprma_exchange() of each run, the first one from `from` to `to`, but memory at both ends must
- * not overlap; otherwise as omprma_submit_strided(). Blocks: when full. Errors: the same; the text
- * names both devices. */
+ * not overlap; otherwise as omprma_submit_strided(). Errors: the same. */
 OMPRMA_API omprma_status_t omprma_exchange_strided(omprma_queue_t *queue, omprma_addr_t from,
                                                    int to_device, omprma_addr_t to,
                                                    const omprma_shape_t *shape);

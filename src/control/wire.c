@@ -398,7 +398,8 @@ omprma_status_t wire_open_runs(const struct wire_record *record, struct wire_run
         return error_set(OMPRMA_ERR_PROTOCOL, "%s with an impossible shape",
                          wire_code_name(record->code));
     all = shape_runs(&runs->shape);
-    if (runs->runs == 0 || runs->first > all || runs->runs > all - runs->first)
+    if (runs->runs == 0 || runs->first > all || runs->runs > all - runs->first ||
+        runs->runs > WIRE_RUNS_BYTES / runs->shape.bytes)
         return error_set(OMPRMA_ERR_PROTOCOL, "%s of runs that its shape does not have",
                          wire_code_name(record->code));
     if (data && (record->code != WIRE_SCATTER || data != runs->runs * runs->shape.bytes))

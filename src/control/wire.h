@@ -212,6 +212,8 @@ struct wire_region {
 /* Takes a region apart. Errors: PROTOCOL (it is shorter than it says). */
 omprma_status_t wire_open_region(const struct wire_record *record, struct wire_region *region);
 
+enum { WIRE_RUNS_BYTES = 1 << 20 }; /* of the runs of one command at most */
+
 /* Runs of a shape, some or all of them, and where they lie packed. */
 struct wire_runs {
     uint64_t at, packed;
@@ -221,7 +223,7 @@ struct wire_runs {
 };
 
 /* Takes a scatter or gather apart. Errors: PROTOCOL (an impossible shape, runs that it does not
- * have, a tail that is not all of them). */
+ * have or too many of them, a tail that is not all of them). */
 omprma_status_t wire_open_runs(const struct wire_record *record, struct wire_runs *runs);
 
 /* Gives the next record; false at the end. Only after wire_open() said OK. */

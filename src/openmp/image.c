@@ -56,11 +56,13 @@ static bool image_take_entry(const struct entry *entry, void *context)
     return true;
 }
 
-/* flang makes kernels for CPUs as it makes those for GPUs, each with an object of this name. */
+/* flang makes kernels for CPUs as it makes those for GPUs, each with an object of this name. An
+ * image need not say who made it. */
 static void image_note_flang(struct image *image)
 {
     char name[1024];
-    for (size_t i = 0; i < image->count && image->by.flang; i++) {
+    bool may_be = image->by.flang || image->by.newest == 0;
+    for (size_t i = 0; may_be && i < image->count; i++) {
         struct entry *entry = &image->entries[i];
         int length = snprintf(name, sizeof(name), "%s_kernel_environment", entry->name);
         entry->as_on_gpus = entry->bytes == 0 && length < (int)sizeof(name) &&

@@ -166,7 +166,7 @@ static bool dimensions_are_sound(const struct dimension *dimensions, int count,
 static bool item_update_parts(struct work *work, const struct maps *maps, int i)
 {
     const struct dimension *dimensions = maps->begins[i];
-    int count = (int)maps->sizes[i];
+    int count = maps->sizes[i] < 1 ? 0 : (int)maps->sizes[i];
     char *at = maps->bases[i];
     struct name name = name_of(maps_name(maps, i));
     if (count < 1) /* clang up to 19, for a part of a structure's member */

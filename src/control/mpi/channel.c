@@ -90,12 +90,12 @@ static omprma_status_t collect(struct mpi_channel *self)
             continue;
         }
         *link = message->next;
+        self->base.is_sending = self->leaving != NULL;
         self->base.failed_peer = message->peer;
         channel_drop(&self->base, message);
         if (code != MPI_SUCCESS)
             return world_error(code, "sending a control message");
     }
-    self->base.is_sending = self->leaving != NULL;
     return OMPRMA_OK;
 }
 

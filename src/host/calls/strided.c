@@ -44,6 +44,7 @@ struct side {
 /* A piece that is under way, or room for one. */
 struct part {
     bool busy;
+    bool astray; /* its data may still arrive when both queues are done with it */
     uint64_t first, runs;
     uint64_t slot[2];              /* on the source and the destination */
     struct omprma_queue *queue[2]; /* ours, on both; kept for the next piece */
@@ -125,7 +126,7 @@ static omprma_status_t append_move(const struct strided *strided, const struct p
 }
 
 /* From slot to slot, and the destination's queue waits for it. */
-static omprma_status_t append_exchange(const struct strided *strided, const struct part *part)
+static omprma_status_t append_exchange(const struct strided *strided, struct part *part)
 {
     const struct exchange x = {
         .queue = part->queue[0],
@@ -141,11 +142,12 @@ static omprma_status_t append_exchange(const struct strided *strided, const stru
 
     if (status == OMPRMA_OK)
         status = queue_append_wait(part->queue[1], arrived, WAIT_PART);
+    part->astray = status != OMPRMA_OK;
     operation_drop(pool_of(strided), arrived);
     return status;
 }
 
-static omprma_status_t append_steps(const struct strided *strided, const struct part *part)
+static omprma_status_t append_steps(const struct strided *strided, struct part *part)
 {
     bool same = strided->from.device == strided->to.device;
     omprma_status_t status = OMPRMA_OK;
@@ -214,18 +216,20 @@ static omprma_status_t begin_part(struct strided *strided, struct part *part)
     return status;
 }
 
-/* Somebody who was lost, or is stuck, may still write to its slot there, and to memory here. */
+/* Somebody who was lost, or is stuck, may still write to its slot, to memory here and to a slot of
+ * who got data from it. */
 static void give_slots(const struct strided *strided, struct part *part, bool stuck)
 {
     struct slot_turns *turns = &strided->queue->device->runtime->turns;
     const struct slot_turn *turn = &strided->turn;
-    bool lost = (strided->from.device && strided->from.device->lost) ||
-                (strided->to.device && strided->to.device->lost);
+    const struct device *from = strided->from.device, *to = strided->to.device;
+    bool from_lost = from && from->lost, to_lost = to && to->lost;
+    bool spoilt = stuck || part->astray || from_lost;
 
-    part->busy = false;
-    slots_give(turns, turn->pool[0], part->slot[0], stuck || lost);
+    part->busy = part->astray = false;
+    slots_give(turns, turn->pool[0], part->slot[0], spoilt || (to_lost && turn->pools == 1));
     if (turn->pools > 1)
-        slots_give(turns, turn->pool[1], part->slot[1], stuck || lost);
+        slots_give(turns, turn->pool[1], part->slot[1], spoilt || to_lost);
 }
 
 /* The queue may hold something that nobody has asked about. */
@@ -357,6 +361,9 @@ static struct strided *create(struct omprma_queue *queue, const struct side *fro
     return strided;
 }
 
+/* No hop goes by it: the pieces take paths of their own. */
+static const struct path_ops path_packed = {.name = "packed"};
+
 static omprma_status_t append_pieces(struct omprma_queue *queue, const struct side *from,
                                      const struct side *to)
 {
@@ -378,6 +385,8 @@ static omprma_status_t append_pieces(struct omprma_queue *queue, const struct si
         free(strided);
         return status;
     }
+    operation->by = &path_packed;
+    operation->data = !from->device ? DATA_SUBMIT : to->device ? DATA_EXCHANGE : DATA_RETRIEVE;
     if (!to->device) {
         operation->host_at = to->at;
         operation->host_bytes = shape_reach(&to->shape);
@@ -532,7 +541,7 @@ static bool has_pool(struct device *device)
     bool made;
 
     if (device->packing.count > 0)
-        return true;
+        return device->packing.sound > 0;
     runtime_unlock(device->runtime);
     made = make_pool(device, &there, &here);
     runtime_lock(device->runtime);

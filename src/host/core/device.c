@@ -59,7 +59,8 @@ void device_free(struct device *device)
     if (!device)
         return;
     free(device->queues);
-    if (!device->lost) /* else something may still be written there */
+    /* Else something may still be written there. */
+    if (!device->lost && device->packing.sound == device->packing.count)
         free(device->packing_here);
     allocator_destroy(device->allocator);
     free(device);

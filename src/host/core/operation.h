@@ -146,6 +146,7 @@ struct operation {
     uint64_t device_at, device_bytes; /* range on the device, of writes, reads and transfers */
     uint64_t host_at, host_bytes;     /* range in this process; 0 bytes: none. See parts */
     bool fills_host;                  /* it will be written to */
+    bool meets_others;                /* of those: it is not for the tree, see host_ranges.h */
     struct host_range *ranges;     /* that, in its queue's tree, see host_ranges.h; NULL: it is */
     LIST_ENTRY(operation) waiting; /* in the list beside the tree */
     struct read_parts *parts;      /* of what its result brings: not to host_at, but here */

@@ -71,6 +71,8 @@ static void put_in(struct host_ranges *ranges, struct operation *operation)
     }
     if (operation->ranges)
         LIST_REMOVE(operation, waiting);
+    else
+        operation->meets_others = true;
 }
 
 /* ---- operations ---- */
@@ -127,7 +129,7 @@ bool host_ranges_meet(struct host_ranges *ranges, uint64_t begin, uint64_t bytes
         next = LIST_NEXT(o, waiting);
         if ((o->fills_host || fill) && uses(o, &range))
             return true;
-        if (o->fills_host && ranges->count > FEW)
+        if (o->fills_host && !o->meets_others && ranges->count > FEW)
             put_in(ranges, o);
     }
     return RB_FIND(host_range_tree, &ranges->tree, &range) != NULL;
