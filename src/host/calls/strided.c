@@ -85,8 +85,7 @@ static void *packed_here(const struct strided *strided, const struct part *part)
 
 /* ---- the steps of a piece ---- */
 
-/* Scatters to the side or gathers from it; `data`: what to scatter is there, and not at `packed`.
- */
+/* Scatters from `packed` to the side, or gathers from it. */
 static omprma_status_t append_runs(struct omprma_queue *queue, const struct side *side,
                                    enum wire_code code, uint64_t packed, uint64_t first,
                                    uint64_t runs)
