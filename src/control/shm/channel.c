@@ -2,8 +2,9 @@
 /*
  * channel.c: Short messages between processes of a host go through FIFOs, where they take a
  * fraction of the inner channel's time. What is too long and what finds no room goes through the
- * inner channel, so nobody waits for room. Where messages of a peer come by both ways, the serial
- * that every message has says which one is due; one that the inner channel gives too early is held.
+ * inner channel: sending waits for nothing. Who would rather wait asks whether there is room. Where
+ * messages of a peer come by both ways, the serial that every message has says which one is due;
+ * one that the inner channel gives too early is held.
  */
 #include "control/shm/channel.h"
 

@@ -20,9 +20,9 @@
 #include "host/check/check.h"
 #include "host/device/blocks.h"
 #include "host/path/path.h"
+#include "host/path/piece.h"
 #include "host/queue/append.h"
 #include "host/queue/issue.h"
-#include "host/queue/subqueue.h"
 
 enum {
     PARTS = 4,              /* pieces under way at a time */
@@ -167,37 +167,12 @@ static omprma_status_t append_steps(const struct strided *strided, struct part *
 
 /* ---- pieces ---- */
 
-static omprma_status_t take_queues(const struct strided *strided, struct part *part)
-{
-    struct device *from = strided->from.device, *to = strided->to.device;
-    omprma_status_t status = OMPRMA_OK;
-
-    if (from && !part->queue[0])
-        status = queue_take(from, &part->queue[0]);
-    if (status == OMPRMA_OK && to && !part->queue[1])
-        status = to == from ? (part->queue[1] = part->queue[0], OMPRMA_OK)
-                            : queue_take(to, &part->queue[1]);
-    return status;
-}
-
-static void push_steps(const struct part *part, omprma_status_t status)
-{
-    for (int i = 0; i < 2; i++) {
-        if (!part->queue[i])
-            continue;
-        if (status != OMPRMA_OK)
-            queue_fail(part->queue[i], NULL, status, error_text());
-        queue_want(part->queue[i], part->queue[i]->appended);
-        queue_flush(part->queue[i]);
-    }
-}
-
 /* Begins the next piece if there are slots for it. */
 static omprma_status_t begin_part(struct strided *strided, struct part *part)
 {
     uint64_t left = strided->runs - strided->begun;
     struct slot_turns *turns = &strided->queue->device->runtime->turns;
-    omprma_status_t status = take_queues(strided, part);
+    omprma_status_t status = piece_open(part->queue, strided->from.device, strided->to.device);
 
     if (status == OMPRMA_OK && !slots_exist(&strided->turn))
         status = error_set(OMPRMA_ERR_DEVICE_MEMORY,
@@ -211,7 +186,7 @@ static omprma_status_t begin_part(struct strided *strided, struct part *part)
     part->runs = left < strided->piece_runs ? left : strided->piece_runs;
     strided->begun += part->runs;
     status = append_steps(strided, part);
-    push_steps(part, status);
+    piece_push(part->queue, status);
     return status;
 }
 
@@ -231,24 +206,14 @@ static void give_slots(const struct strided *strided, struct part *part, bool st
         slots_give(turns, turn->pool[1], part->slot[1], spoilt || to_lost);
 }
 
-/* The queue may hold something that nobody has asked about. */
-static bool has_ended(struct omprma_queue *queue)
-{
-    if (!queue || queue_is_idle(queue))
-        return true;
-    queue_want(queue, queue->hazard);
-    return false;
-}
-
 /* Looks at a piece that is under way: whether it has ended, and how. */
 static omprma_status_t end_part(struct strided *strided, struct part *part)
 {
-    const struct failure *failure = NULL;
+    const struct failure *failure;
 
-    if (!has_ended(part->queue[0]) || !has_ended(part->queue[1]))
+    if (!piece_has_ended(part->queue))
         return OMPRMA_OK;
-    for (int i = 0; i < 2 && !failure; i++)
-        failure = part->queue[i] ? part->queue[i]->failed : NULL;
+    failure = piece_failure(part->queue);
     if (!failure && !strided->to.device)
         shape_unpack(&strided->to.shape, (void *)(uintptr_t)strided->to.at, part->first, part->runs,
                      packed_here(strided, part));
@@ -314,9 +279,7 @@ static void end(struct operation *task)
 
         if (part->busy)
             give_slots(strided, part, stuck);
-        for (int k = 0; k < 2; k++)
-            if (part->queue[k] && (k == 0 || part->queue[1] != part->queue[0]))
-                subqueue_let_go(part->queue[k], OMPRMA_OK);
+        piece_let_go(part->queue);
     }
     free(strided);
 }
@@ -462,14 +425,13 @@ static omprma_shape_t simplify(const omprma_shape_t *shape)
     return simple;
 }
 
-static struct side side_of(struct device *device, uint64_t at, const omprma_shape_t *shape,
-                           const size_t *stride)
+static struct shape shape_of(const omprma_shape_t *shape, const size_t *stride)
 {
-    struct side side = {.device = device, .at = at, .shape = {.bytes = shape->bytes}};
+    struct shape side = {.bytes = shape->bytes};
 
     for (int i = 0; i < SHAPE_RANK; i++) {
-        side.shape.count[i] = shape->count[i];
-        side.shape.stride[i] = shape->count[i] == 1 ? 0 : stride[i];
+        side.count[i] = shape->count[i];
+        side.stride[i] = shape->count[i] == 1 ? 0 : stride[i];
     }
     return side;
 }
@@ -483,40 +445,28 @@ static bool is_empty(const omprma_shape_t *shape)
     return empty;
 }
 
-/* How to move one run, of as many as there are. */
-typedef omprma_status_t move_run(omprma_queue_t *queue, int to_device, uint64_t to, uint64_t from,
-                                 size_t bytes);
-
-static omprma_status_t submit_run(omprma_queue_t *queue, int to_device, uint64_t to, uint64_t from,
-                                  size_t bytes)
+static omprma_status_t move_run(omprma_queue_t *queue, const struct side *from,
+                                const struct side *to, uint64_t run)
 {
-    (void)to_device;
-    return omprma_submit(queue, to, (const void *)(uintptr_t)from, bytes);
-}
+    uint64_t there = to->at + shape_at(&to->shape, run);
+    uint64_t here = from->at + shape_at(&from->shape, run);
+    size_t bytes = from->shape.bytes;
 
-static omprma_status_t retrieve_run(omprma_queue_t *queue, int to_device, uint64_t to,
-                                    uint64_t from, size_t bytes)
-{
-    (void)to_device;
-    return omprma_retrieve(queue, (void *)(uintptr_t)to, from, bytes);
-}
-
-static omprma_status_t exchange_run(omprma_queue_t *queue, int to_device, uint64_t to,
-                                    uint64_t from, size_t bytes)
-{
-    return omprma_exchange(queue, from, to_device, to, bytes);
+    if (!from->device)
+        return omprma_submit(queue, there, (const void *)(uintptr_t)here, bytes);
+    if (!to->device)
+        return omprma_retrieve(queue, (void *)(uintptr_t)there, here, bytes);
+    return omprma_exchange(queue, here, to->device->number, there, bytes);
 }
 
 static omprma_status_t move_each(omprma_queue_t *queue, const struct side *from,
-                                 const struct side *to, move_run *move)
+                                 const struct side *to)
 {
-    int to_device = to->device ? to->device->number : -1;
     uint64_t runs = shape_runs(&from->shape);
     omprma_status_t status = OMPRMA_OK;
 
     for (uint64_t i = 0; i < runs && status == OMPRMA_OK; i++)
-        status = move(queue, to_device, to->at + shape_at(&to->shape, i),
-                      from->at + shape_at(&from->shape, i), from->shape.bytes);
+        status = move_run(queue, from, to, i);
     return status;
 }
 
@@ -605,13 +555,13 @@ static omprma_status_t check_sides(struct omprma_queue *queue, const struct side
 
 /* With the lock, which it gives up. */
 static omprma_status_t move_runs(struct omprma_queue *queue, const struct side *from,
-                                 const struct side *to, move_run *move)
+                                 const struct side *to)
 {
     omprma_status_t status;
 
     if (!goes_packed(from, to)) {
         call_end(queue, OMPRMA_OK);
-        return move_each(queue, from, to, move);
+        return move_each(queue, from, to);
     }
     status = call_check_queue(queue); /* the lock may have been given up */
     if (status == OMPRMA_OK)
@@ -624,76 +574,66 @@ static omprma_status_t move_runs(struct omprma_queue *queue, const struct side *
 
 /* ---- public functions ---- */
 
-/* Takes the lock, as call_begin(), for a shape that is not empty. */
+/* Takes the lock, as call_begin(), and gives the sides their shapes. Of one that is empty they get
+ * none, and the lock is given up again. */
 static omprma_status_t begin(struct omprma_queue *queue, const omprma_shape_t *shape,
-                             omprma_shape_t *simple, bool *empty)
+                             struct side *from, struct side *to)
 {
-    struct side to, from;
     omprma_status_t status = call_begin(queue);
+    omprma_shape_t simple;
 
     if (status != OMPRMA_OK)
         return status;
     if (!shape)
         return call_end(queue, error_set(OMPRMA_ERR_ARGUMENT, "%s: a shape that is NULL",
                                          device_name(queue->device)));
-    *empty = is_empty(shape);
-    if (*empty)
+    if (is_empty(shape))
         return call_end(queue, OMPRMA_OK);
-    to = side_of(NULL, 0, shape, shape->to_stride);
-    from = side_of(NULL, 0, shape, shape->from_stride);
-    if (!shape_is_sound(&to.shape) || !shape_is_sound(&from.shape))
+    from->shape = shape_of(shape, shape->from_stride);
+    to->shape = shape_of(shape, shape->to_stride);
+    if (!shape_is_sound(&from->shape) || !shape_is_sound(&to->shape))
         return call_end(queue,
                         error_set(OMPRMA_ERR_ARGUMENT, "%s: a shape that reaches beyond all memory",
                                   device_name(queue->device)));
-    *simple = simplify(shape);
+    simple = simplify(shape);
+    from->shape = shape_of(&simple, simple.from_stride);
+    to->shape = shape_of(&simple, simple.to_stride);
     return OMPRMA_OK;
 }
 
 omprma_status_t omprma_submit_strided(omprma_queue_t *queue, omprma_addr_t to, const void *from,
                                       const omprma_shape_t *shape)
 {
-    omprma_shape_t simple;
-    bool empty = false;
-    struct side here, there;
-    omprma_status_t status = begin(queue, shape, &simple, &empty);
+    struct side here = {.at = (uint64_t)(uintptr_t)from}, there = {.at = to};
+    omprma_status_t status = begin(queue, shape, &here, &there);
 
-    if (status != OMPRMA_OK || empty)
+    if (status != OMPRMA_OK || here.shape.bytes == 0)
         return status;
-    here = side_of(NULL, (uint64_t)(uintptr_t)from, &simple, simple.from_stride);
-    there = side_of(queue->device, to, &simple, simple.to_stride);
-    return move_runs(queue, &here, &there, submit_run);
+    there.device = queue->device;
+    return move_runs(queue, &here, &there);
 }
 
 omprma_status_t omprma_retrieve_strided(omprma_queue_t *queue, void *to, omprma_addr_t from,
                                         const omprma_shape_t *shape)
 {
-    omprma_shape_t simple;
-    bool empty = false;
-    struct side here, there;
-    omprma_status_t status = begin(queue, shape, &simple, &empty);
+    struct side there = {.at = from}, here = {.at = (uint64_t)(uintptr_t)to};
+    omprma_status_t status = begin(queue, shape, &there, &here);
 
-    if (status != OMPRMA_OK || empty)
+    if (status != OMPRMA_OK || there.shape.bytes == 0)
         return status;
-    here = side_of(NULL, (uint64_t)(uintptr_t)to, &simple, simple.to_stride);
-    there = side_of(queue->device, from, &simple, simple.from_stride);
-    return move_runs(queue, &there, &here, retrieve_run);
+    there.device = queue->device;
+    return move_runs(queue, &there, &here);
 }
 
 omprma_status_t omprma_exchange_strided(omprma_queue_t *queue, omprma_addr_t from, int to_device,
                                         omprma_addr_t to, const omprma_shape_t *shape)
 {
-    omprma_shape_t simple;
-    bool empty = false;
-    struct side source, target;
-    struct device *device;
-    omprma_status_t status = begin(queue, shape, &simple, &empty);
+    struct side source = {.at = from}, target = {.at = to};
+    omprma_status_t status = begin(queue, shape, &source, &target);
 
-    if (status != OMPRMA_OK || empty)
+    if (status != OMPRMA_OK || source.shape.bytes == 0)
         return status;
-    status = device_find(queue->device->runtime, to_device, &device);
-    if (status != OMPRMA_OK)
-        return call_end(queue, status);
-    source = side_of(queue->device, from, &simple, simple.from_stride);
-    target = side_of(device, to, &simple, simple.to_stride);
-    return move_runs(queue, &source, &target, exchange_run);
+    source.device = queue->device;
+    status = device_find(queue->device->runtime, to_device, &target.device);
+    return status == OMPRMA_OK ? move_runs(queue, &source, &target) : call_end(queue, status);
 }

@@ -24,10 +24,10 @@
 
 #include "base/error.h"
 #include "host/path/path.h"
+#include "host/path/piece.h"
 #include "host/queue/append.h"
 #include "host/queue/issue.h"
 #include "host/queue/order.h"
-#include "host/queue/subqueue.h"
 
 enum {
     PARTS = 4,          /* pieces under way at a time; */
@@ -180,29 +180,6 @@ static omprma_status_t report(const struct staged *staged, omprma_status_t statu
                : error_set(status, "%s", text);
 }
 
-static omprma_status_t take_queues(const struct staged *staged, struct part *part)
-{
-    struct device *const devices[] = {staged->from.device, staged->to.device};
-    omprma_status_t status = OMPRMA_OK;
-
-    for (int i = 0; i < 2 && status == OMPRMA_OK; i++)
-        if (devices[i] && !part->queue[i])
-            status = subqueue_open(devices[i], NULL, &part->queue[i]);
-    return status;
-}
-
-static void push_steps(const struct part *part, omprma_status_t status)
-{
-    for (int i = 0; i < 2; i++) {
-        if (!part->queue[i])
-            continue;
-        if (status != OMPRMA_OK)
-            queue_fail(part->queue[i], NULL, status, error_text());
-        queue_want(part->queue[i], part->queue[i]->appended);
-        queue_flush(part->queue[i]);
-    }
-}
-
 /* Nothing is won by further puts now. The first piece, for which the device waits, has the link for
  * itself. */
 static bool link_is_busy(const struct staged *staged)
@@ -234,7 +211,7 @@ static uint64_t next_piece(const struct staged *staged)
 /* Begins the next piece if there are slots for it. */
 static omprma_status_t begin_part(struct staged *staged, struct part *part)
 {
-    omprma_status_t status = take_queues(staged, part);
+    omprma_status_t status = piece_open(part->queue, staged->from.device, staged->to.device);
 
     if (status == OMPRMA_OK && !slots_exist(&staged->turn))
         status = error_set(OMPRMA_ERR_DEVICE_MEMORY,
@@ -248,7 +225,7 @@ static omprma_status_t begin_part(struct staged *staged, struct part *part)
     part->bytes = next_piece(staged);
     staged->begun += part->bytes;
     status = append_steps(staged, part);
-    push_steps(part, status);
+    piece_push(part->queue, status);
     return status;
 }
 
@@ -289,24 +266,14 @@ static void give_slots(struct staged *staged, struct part *part, bool stuck)
         take_memory(runtime);
 }
 
-/* The queue may hold something that nobody has asked about. */
-static bool has_ended(struct omprma_queue *queue)
-{
-    if (!queue || queue_is_idle(queue))
-        return true;
-    queue_want(queue, queue->hazard);
-    return false;
-}
-
 /* Looks at a piece that is under way: whether it has ended, and how. */
 static omprma_status_t end_part(struct staged *staged, struct part *part)
 {
-    const struct failure *failure = NULL;
+    const struct failure *failure;
 
-    if (!has_ended(part->queue[0]) || !has_ended(part->queue[1]))
+    if (!piece_has_ended(part->queue))
         return OMPRMA_OK;
-    for (int i = 0; i < 2 && !failure; i++)
-        failure = part->queue[i] ? part->queue[i]->failed : NULL;
+    failure = piece_failure(part->queue);
     give_slots(staged, part, failure && failure->status == OMPRMA_ERR_STUCK);
     if (failure)
         return error_note_code(report(staged, failure->status, failure->text), failure->code);
@@ -366,9 +333,7 @@ static void end(struct operation *operation)
 
         if (part->busy)
             give_slots(staged, part, stuck);
-        for (int k = 0; k < 2; k++)
-            if (part->queue[k])
-                subqueue_let_go(part->queue[k], OMPRMA_OK);
+        piece_let_go(part->queue);
     }
     free(staged);
 }
