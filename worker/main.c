@@ -17,6 +17,7 @@
 #include "base/coming.h"
 #include "base/config.h"
 #include "base/error.h"
+#include "base/host.h"
 #include "base/log.h"
 #include "control/shm/channel.h"
 #include "control/shm/leftovers.h"
@@ -476,7 +477,8 @@ static omprma_status_t start(void)
     status = world_join(&worker.world, WORLD_WORKER, false);
     if (status != OMPRMA_OK)
         return status;
-    gethostname(mine.hello.host, sizeof(mine.hello.host) - 1);
+    host_name(mine.hello.host);
+    mine.hello.first = worker.world.first;
     snprintf(prefix, sizeof(prefix), "omprma-worker %d (%s)", worker.world.rank, mine.hello.host);
     log_open(prefix, (int)worker.config.verbose);
     status = world_open(&worker.world, &mine, NULL, attach, NULL);

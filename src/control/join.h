@@ -13,8 +13,8 @@
 struct join_role {
     uint32_t version;
     int32_t is_head;
-    int32_t star; /* the head's wish: no two workers exchange a message */
-    char host[64];
+    int32_t star;  /* the head's wish: no two workers exchange a message */
+    char host[64]; /* the same text for all of one host */
 };
 
 enum join_verdict { JOIN_GOES, JOIN_VERSION, JOIN_HEADS, JOIN_ALONE, JOIN_STAR_RANK };

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/host.h"
 #include "base/log.h"
 #include "base/streams.h"
 #include "control/bootstrap.h"
@@ -125,12 +126,14 @@ static omprma_status_t join_agree(struct world *world, enum world_role role, boo
     cpu_set_t allowed;
 
     mine.star = star;
-    gethostname(mine.host, sizeof(mine.host) - 1);
+    _Static_assert(sizeof(mine.host) == HOST_TEXT_BYTES, "text of a host");
+    host_identity(mine.host);
     status = exchange_roles(world, &mine, &answer);
     if (status != OMPRMA_OK)
         return step_failed(world, status, "first exchange of roles");
     world->head = answer.head;
     world->star = answer.star;
+    world->first = answer.first;
     world->local_index = answer.local_index;
     world->local_count = answer.local_workers;
     CPU_ZERO(&allowed);

@@ -30,7 +30,7 @@ struct world_hello {
     int32_t shared;       /* more workers than cores */
     char cpus[64];        /* its own, as a list, "0-3,8" */
     int32_t device_count; /* 1 to WORLD_DEVICES_MOST; workers only */
-    int32_t reserved;
+    int32_t first;        /* lowest rank of its host: two hosts may have one name */
 };
 
 /* And about each of its devices. */
@@ -93,6 +93,7 @@ struct world {
     bool started_mpi;             /* we called MPI_Init_thread, so we call MPI_Finalize */
     bool serves_threads;          /* MPI can be called beside the program's own calls of it */
     bool torn;                    /* joining has failed for this process alone */
+    int first;                    /* lowest rank of the same host */
     int local_index, local_count; /* among the workers of one host; workers only */
     struct join_place place;      /* workers only */
     bool crowded; /* more processes of this job on this host than processors: waiting is sleeping */

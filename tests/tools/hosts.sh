@@ -48,6 +48,21 @@ out=$(timeout 60 "$RUN" --hosts "$(hostname -s).other.example" "$folder/program"
 check 'status for a host with the name of this one' "$?" 2
 check 'line for a host with the name of this one' "$(grep -c 'is this host to Open MPI' <<<"$out")" 1
 
+# Two machines of one name, as after cloning: each has processors and memory of its own.
+cat >"$folder/clones" <<'AGENT'
+#!/bin/bash
+tr 0-9 a-f </proc/sys/kernel/random/uuid >"$0.$1"
+exec ip netns exec "$1" unshare --uts --mount bash -c 'hostname clone
+    mount --bind "$1" /proc/sys/kernel/random/boot_id; shift 2; eval "$*"' agent "$0.$1" "$@"
+AGENT
+chmod +x "$folder/clones"
+placed() { # the table of workers, without names of hosts
+    timeout 60 env -u OMPRMA_INTERNAL_WORKER "$BUILD_DIR/bin/omprma-info" --hosts "$a,$b" 2>&1 |
+        sed -nE "/^worker +host +own cores/,\$ s/^([0-9]+) +($a|$b|clone) +/\1 clone /p"
+}
+check 'places of workers on hosts of one name' \
+    "$(OMPI_MCA_plm_rsh_agent=$folder/clones placed)" "$(placed)"
+check 'workers in the table' "$(placed | wc -l)" 2
 out=$(timeout 60 "$RUN" --hosts "$a,nosuchhost:2" "$folder/program" 2>&1)
 check 'status for an unknown host' "$?" 1
 check 'line for an unknown host' "$out" \

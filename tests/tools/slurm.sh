@@ -94,6 +94,9 @@ check 'one worker for each task' "$(hosts_of "$folder/info")" "$a:2,$b:2"
 timeout 60 salloc -Q -N2 bash -c 'info -n 3' >"$folder/info" 2>&1
 check 'workers spread' "$(hosts_of "$folder/info")" "$a:2,$b:1"
 
+out=$(timeout 60 salloc -Q -N2 srun -Q -N1 -n1 "$RUN" "$folder/program" status 5 2>"$folder/err")
+check 'a step of one task in a job of two hosts' "$? $out" '5 ready 2'
+
 # A batch job runs on the first of its hosts.
 cat >"$folder/job" <<JOB
 #!/bin/bash

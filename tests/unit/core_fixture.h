@@ -283,6 +283,7 @@ static inline void core_start_worker(int number, const struct core_options *o,
     if (core_runs_on_main(devices, o))
         server->main_device = server->devices;
     snprintf(peer->hello.host, sizeof(peer->hello.host), o->apart ? "host%d" : "here", number);
+    peer->hello.first = o->apart ? number : 0;
     peer->hello.device_count = devices;
     peer->devices = worker->about;
     assert_ok(server_open(server, 0));

@@ -28,6 +28,9 @@ static void forget_all(void)
     unsetenv("SLURM_JOB_ID");
     unsetenv("SLURM_JOB_NODELIST");
     unsetenv("SLURM_TASKS_PER_NODE");
+    unsetenv("SLURM_STEP_ID");
+    unsetenv("SLURM_STEP_NODELIST");
+    unsetenv("SLURM_STEP_TASKS_PER_NODE");
     unsetenv("PBS_NODEFILE");
 }
 
@@ -96,6 +99,31 @@ TEST(takes_slurm)
     assert_takes(0, "n7:2", 2);
     slurm("n7,m8", "2,1");
     assert_takes(0, "n7:2,m8:1", 3);
+}
+
+static void step(const char *number, const char *nodes, const char *tasks)
+{
+    setenv("SLURM_STEP_ID", number, 1);
+    setenv("SLURM_STEP_NODELIST", nodes, 1);
+    setenv("SLURM_STEP_TASKS_PER_NODE", tasks, 1);
+    setenv("SLURM_TASKS_PER_NODE", tasks, 1); /* as srun does */
+}
+
+TEST(takes_step)
+{
+    slurm("n[1-3]", NULL);
+    step("0", "n2", "1"); /* srun -N1 -n1 */
+    assert_takes(0, "n2:1", 1);
+    assert_takes(4, "n2:4", 4);
+    step("3", "n[1-3]", "2(x3)");
+    assert_takes(0, "n1:2,n2:2,n3:2", 6);
+    step("0", "n2", "many");
+    assert_refuses("SLURM_STEP_TASKS_PER_NODE=many");
+    slurm("n[1-3]", "2(x3)"); /* the job's own shell runs on its first host */
+    setenv("SLURM_STEP_ID", "4294967290", 1);
+    setenv("SLURM_STEP_NODELIST", "n1", 1);
+    setenv("SLURM_STEP_TASKS_PER_NODE", "1", 1);
+    assert_takes(0, "n1:2,n2:2,n3:2", 6);
 }
 
 TEST(spreads_workers)

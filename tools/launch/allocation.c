@@ -20,6 +20,23 @@ static const char *variable(const char *name)
 
 /* ---- Slurm ---------------------------------------------------------------------------------- */
 
+/* What Slurm says of hosts, under the names of one scope. */
+struct slurm_scope {
+    const char *nodes, *tasks; /* variables */
+};
+
+/* A step that srun has started has hosts of its own, and its tasks stand in the job's variable too,
+ * beside hosts of the job. The steps that are the job's own script or shell have high numbers. */
+static const struct slurm_scope *scope_of_slurm(void)
+{
+    static const struct slurm_scope job = {"SLURM_JOB_NODELIST", "SLURM_TASKS_PER_NODE"};
+    static const struct slurm_scope step = {"SLURM_STEP_NODELIST", "SLURM_STEP_TASKS_PER_NODE"};
+    const char *number = variable("SLURM_STEP_ID");
+    bool own = number && strtoull(number, NULL, 10) < 0xfffffff0;
+
+    return own && variable(step.nodes) && variable(step.tasks) ? &step : &job;
+}
+
 /* The tasks of the next host in "2(x3),1": 1 without a text. *repeat is how often the item still
  * counts, 0 at first. False if that is not what the text is. */
 static bool next_tasks(const char **text, int *tasks, int *repeat)
@@ -52,9 +69,8 @@ static omprma_status_t add_host(struct hosts *hosts, const char *name, int worke
 }
 
 /* A host in each line. */
-static omprma_status_t read_names(struct hosts *hosts, FILE *names)
+static omprma_status_t read_names(struct hosts *hosts, FILE *names, const char *tasks_name)
 {
-    static const char tasks_name[] = "SLURM_TASKS_PER_NODE";
     omprma_status_t status = OMPRMA_OK;
     const char *left = variable(tasks_name);
     char *line = NULL;
@@ -75,14 +91,14 @@ static omprma_status_t read_names(struct hosts *hosts, FILE *names)
 }
 
 /* A list that is not shortened; in a container there may be no scontrol to ask. */
-static omprma_status_t take_plain(struct hosts *hosts, const char *nodes)
+static omprma_status_t take_plain(struct hosts *hosts, const char *nodes, const char *tasks_name)
 {
     char *lines = text_make("%s", nodes), *comma = lines;
     while ((comma = strchr(comma, ',')))
         *comma = '\n';
     FILE *names = fmemopen(lines, strlen(lines), "r");
     omprma_status_t status =
-        names ? read_names(hosts, names)
+        names ? read_names(hosts, names, tasks_name)
               : error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for the hosts of the Slurm job");
     if (names)
         fclose(names);
@@ -92,20 +108,20 @@ static omprma_status_t take_plain(struct hosts *hosts, const char *nodes)
 
 static omprma_status_t take_slurm(struct hosts *hosts, const char *job)
 {
-    const char *nodes = variable("SLURM_JOB_NODELIST");
+    const struct slurm_scope *scope = scope_of_slurm();
+    const char *nodes = variable(scope->nodes);
     size_t plain = nodes ? strspn(nodes, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                          "0123456789-_.,[]")
                          : 0;
     if (!nodes || nodes[plain])
         return error_set(OMPRMA_ERR_CONFIG,
-                         "Slurm job %s: SLURM_JOB_NODELIST=%s names no hosts; name them with "
-                         "--hosts",
-                         job, nodes ? nodes : "");
+                         "Slurm job %s: %s=%s names no hosts; name them with --hosts", job,
+                         scope->nodes, nodes ? nodes : "");
     if (!strchr(nodes, '['))
-        return take_plain(hosts, nodes);
+        return take_plain(hosts, nodes, scope->tasks);
     char *command = text_make("scontrol show hostnames '%s' 2>/dev/null", nodes);
     FILE *names = popen(command, "re");
-    omprma_status_t status = names ? read_names(hosts, names) : OMPRMA_OK;
+    omprma_status_t status = names ? read_names(hosts, names, scope->tasks) : OMPRMA_OK;
     int end = names ? pclose(names) : -1;
 
     free(command);

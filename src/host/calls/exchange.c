@@ -18,7 +18,7 @@
 
 struct exchange_paths *exchange_paths_of(const struct device *from, const struct device *to)
 {
-    return &from->runtime->exchange[strcmp(from->peer->hello.host, to->peer->hello.host) != 0];
+    return &from->runtime->exchange[!peer_shares_host(from->peer, to->peer)];
 }
 
 static struct hop hop_of(const struct exchange *x)

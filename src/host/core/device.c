@@ -132,5 +132,5 @@ bool device_is_same_kind(const struct device *a, const struct device *b)
 
 bool device_is_like(const struct device *a, const struct device *b)
 {
-    return device_is_same_kind(a, b) && strcmp(a->peer->hello.host, b->peer->hello.host) == 0;
+    return device_is_same_kind(a, b) && peer_shares_host(a->peer, b->peer);
 }

@@ -37,7 +37,6 @@ const char *peer_name(const struct peer *peer)
 omprma_status_t peer_create(struct runtime *runtime, int number, int rank,
                             const struct world_hello *hello, struct peer **out)
 {
-    char own[sizeof(hello->host)] = "";
     struct peer *peer = calloc(1, sizeof(*peer));
 
     if (!peer)
@@ -49,8 +48,7 @@ omprma_status_t peer_create(struct runtime *runtime, int number, int rank,
     peer->hello.host[sizeof(hello->host) - 1] = 0;
     peer->hello.cpus[sizeof(hello->cpus) - 1] = 0;
     peer->can_ring = runtime->bells && runtime->bells[rank];
-    gethostname(own, sizeof(own) - 1);
-    peer->is_near = peer->can_ring && strcmp(own, peer->hello.host) == 0;
+    peer->is_near = peer->can_ring && peer->hello.first == runtime->world.first;
     peer->heard_ns = clock_ns();
     *out = peer;
     return OMPRMA_OK;

@@ -31,8 +31,8 @@ struct peer {
     int64_t probed_ns;     /* when it was last asked for a sign of life */
     int64_t died_ns;       /* when its process was found to have died */
     bool exits;            /* it was told to */
-    bool is_near;          /* on this host, by name; containers may ring though data to them goes
-                            * over a network */
+    bool is_near;          /* on this host; a container of another name may ring, though data to it
+                            * goes over a network */
     bool shares;           /* short messages to and from it go through shared memory */
 
     bool has_run;                    /* a region; see cores.h */
@@ -53,6 +53,12 @@ struct peer {
     bool lost; /* given up: it or the connection is dead, or nobody hears of its data */
     char lost_text[ERROR_TEXT_BYTES];
 };
+
+/* Whether two workers run on one host. Names do not tell: two hosts may have the same. */
+static inline bool peer_shares_host(const struct peer *a, const struct peer *b)
+{
+    return a->hello.first == b->hello.first;
+}
 
 /* Makes a peer from what its worker said. Errors: HOST_MEMORY. */
 omprma_status_t peer_create(struct runtime *runtime, int number, int rank,

@@ -2,17 +2,20 @@
 /* phase.c: each step is one call of a deadline of its own. */
 #include "host/start/phase.h"
 
+#include "base/config.h"
 #include "base/log.h"
 #include "base/progress_line.h"
 
 static void say(const void *data, int peer)
 {
     const struct phase *phase = data;
+    double limit_s = (double)phase->limit_ns / 1e9;
 
     (void)peer;
     progress_line_allow(false);
-    log_write(LOG_ERROR, "%s did not get past %s within %g s; %s; OMPRMA_TIMEOUT sets the limit",
-              phase->name, phase->step, (double)phase->limit_ns / 1e9, phase->advice);
+    log_write(LOG_ERROR, "%s did not get past %s within %g s; %s; OMPRMA_TIMEOUT %s", phase->name,
+              phase->step, limit_s, phase->advice,
+              limit_s == CONFIG_START_LEAST_S ? "above that gives it more time" : "sets the limit");
 }
 
 void phase_begin(struct phase *phase, const char *name, const char *advice, const char *step,
