@@ -25,6 +25,7 @@
 #include "host/start/launcher.h"
 #include "tools/launch/local.h"
 #include "tools/launch/keeper.h"
+#include "tools/launch/launcher.h"
 #include "tools/launch/rank.h"
 #include "tools/launch/signals.h"
 #include "tools/launch/verdict.h"
@@ -39,9 +40,6 @@ enum {
     ABORT_S = 1,  /* the program, after the workers are gone: it may say where it was */
     INSIST_S = 2  /* a second SIGTERM after this time kills the program */
 };
-
-/* With which MPI ends the program when it finds that mpirun is gone: PMIX_ERR_LOST_CONNECTION. */
-enum { LOST_MPIRUN = 256 - 61 };
 
 enum source {
     AT_SIGNALS,
@@ -78,8 +76,9 @@ struct run {
     int64_t patience_s;    /* for mpirun to start the workers */
     struct coming *coming; /* NULL: there was no memory to share */
     struct verdict verdict;
+    struct stream output; /* their stdout, where messages come there */
     struct stream errors; /* mpirun's and the workers' stderr */
-    struct stream words;  /* what Open MPI says in the program */
+    struct stream words;  /* what MPI says in the program */
 };
 
 static void run_close(struct run *run, enum source source)
@@ -128,10 +127,10 @@ static void run_start_program(struct run *run, int fd, const char *variables, si
 {
     run->fds[AT_RANK] = fd;
     for (size_t at = 0; at < bytes; at += strlen(variables + at) + 1) {
-        if (strncmp(variables + at, "PMIX_NAMESPACE=", 15) != 0)
+        struct keeper_packet packet = {.what = KEEPER_JOB, .value = leftovers_job(variables + at)};
+        if (!packet.value)
             continue;
-        struct keeper_packet packet = {.what = KEEPER_JOB};
-        packet.value = run->job_id = leftovers_job(variables + at + 15);
+        run->job_id = packet.value;
         local_send(run->fds[AT_CONTROL], &packet, sizeof(packet));
     }
     omprma_status_t status = program_start(run->program, variables, bytes, &run->child,
@@ -233,9 +232,12 @@ static void run_child_ended(struct run *run)
 /* False when nobody reads our own output any more. */
 static bool run_pass_output(struct run *run, enum source source, const char *bytes, size_t count)
 {
-    if (source == AT_OUT)
+    if (source == AT_OUT && !run->verdict.dialect->on_stdout)
         return write(STDOUT_FILENO, bytes, count) >= 0;
-    stream_feed(source == AT_ERR ? &run->errors : &run->words, bytes, count, &run->verdict);
+    struct stream *stream = source == AT_OUT   ? &run->output
+                            : source == AT_ERR ? &run->errors
+                                               : &run->words;
+    stream_feed(stream, bytes, count, &run->verdict);
     if (run->coming)
         atomic_store(&run->coming->up, run->verdict.up);
     return true;
@@ -440,6 +442,7 @@ static void run_loop(struct run *run, const char *folder)
     if (run->fds[AT_WORDS] >= 0)
         run_read_output(run, AT_WORDS);
     stream_end(&run->words);
+    stream_end(&run->output);
     stream_end(&run->errors);
 }
 
@@ -451,7 +454,8 @@ static omprma_status_t run_begin(struct run *run, const struct list *command, co
     int out[2], err[2];
     if (pipe2(out, O_CLOEXEC) || pipe2(err, O_CLOEXEC))
         return error_set(OMPRMA_ERR_HOST_MEMORY, "cannot make a pipe: %s", strerror(errno));
-    struct keeper_job job = {.command = command,
+    struct keeper_job job = {.launcher = run->program->launcher,
+                             .command = command,
                              .folder = folder,
                              .out = out[1],
                              .err = err[1],
@@ -491,7 +495,8 @@ static int run_program_status(const struct run *run)
 static bool run_lost_mpirun(const struct run *run)
 {
     int own = run->child_ended && WIFEXITED(run->child_status) ? WEXITSTATUS(run->child_status) : 0;
-    return own != 0 && (run->mpirun_killed || (run->failed && own == LOST_MPIRUN));
+    return own != 0 &&
+           (run->mpirun_killed || (run->failed && own == run->program->launcher->lost_status));
 }
 
 static int run_result(const struct run *run)
@@ -555,6 +560,8 @@ int supervise(const struct program *program, const struct list *command, const c
         .mpirun_path = command->items[0],
         .since = time(NULL),
         .patience_s = CONFIG_START_LEAST_S,
+        .verdict = {.dialect = program->launcher->dialect},
+        .output = {.out = STDOUT_FILENO, .from_mpirun = true, .verbose = log_level() >= LOG_DETAIL},
         .errors = {.out = STDERR_FILENO, .from_mpirun = true, .verbose = log_level() >= LOG_DETAIL},
         .words = {.out = STDERR_FILENO, .verbose = log_level() >= LOG_DETAIL}};
     for (int i = 0; i < SOURCES; i++)
