@@ -32,6 +32,17 @@ check 'host file' "$? $out" '0 ready 3'
 out=$(timeout 60 "$RUN" --hosts "localhost,$b" "$folder/program" _exit 0)
 check 'here and there, no finalize' "$? $out" '0 ready 3'
 
+# Bridges for containers, with one address on each host: packets to it do not leave the host.
+inner=omin$$
+for host in "" "$a" "$b"; do
+    ip ${host:+-n "$host"} link add $inner type bridge
+    ip ${host:+-n "$host"} addr add 198.18.77.1/24 dev $inner
+    ip ${host:+-n "$host"} link set $inner up
+done
+out=$(timeout 60 "$RUN" --hosts "$a,$b" "$folder/program")
+check 'bridges of one address' "$? $out" '0 ready 3'
+for host in "" "$a" "$b"; do ip ${host:+-n "$host"} link del $inner; done
+
 # A name whose domain is needed, and names that Open MPI would mix up.
 # shellcheck disable=SC2016 # the agent expands them
 printf '#!/bin/bash\n[ "$1" = "%s" ] || exit 255\nexec "%s" "%s" "${@:2}"\n' "$b.cluster.example" \

@@ -14,14 +14,15 @@ struct command {
     const struct launch *launch;
     const struct launcher *launcher;
     int workers;
-    const char *mpirun;       /* the launcher's path */
-    const char *worker;       /* path of omprma-worker */
-    const char *worker_path;  /* their LD_LIBRARY_PATH; "": as it is */
-    bool own_tmpdir;          /* the launcher has another TMPDIR than the workers shall have */
-    const char *agent;        /* remote shell; NULL: the launcher's own choice */
-    const char *osc;          /* auto, ucx or rdma */
-    bool counts;              /* workers say when they are up */
-    const struct list *first; /* what rank 0 is, as arguments */
+    const char *mpirun;         /* the launcher's path */
+    const char *worker;         /* path of omprma-worker */
+    const char *worker_path;    /* their LD_LIBRARY_PATH; "": as it is */
+    bool own_tmpdir;            /* the launcher has another TMPDIR than the workers shall have */
+    const char *agent;          /* remote shell; NULL: the launcher's own choice */
+    const char *inner_networks; /* that end within a host; NULL: all run on this one */
+    const char *osc;            /* auto, ucx or rdma */
+    bool counts;                /* workers say when they are up */
+    const struct list *first;   /* what rank 0 is, as arguments */
 };
 
 /* How many workers a launch asks for. */

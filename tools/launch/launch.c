@@ -23,6 +23,7 @@
 #include "tools/launch/inherited.h"
 #include "tools/launch/launcher.h"
 #include "tools/launch/llvm.h"
+#include "tools/launch/networks.h"
 #include "tools/launch/paths.h"
 #include "tools/launch/program.h"
 #include "tools/launch/rank.h"
@@ -34,7 +35,7 @@ extern char **environ;
 struct preparation {
     const struct launcher *launcher;
     char launcher_name[LAUNCHER_NAME_BYTES];
-    char *mpirun, *worker, *path, *folder, *agent;
+    char *mpirun, *worker, *path, *folder, *agent, *networks;
     struct llvm_plan plan;
     int64_t began_ns;
     bool refused; /* the arguments make no sense */
@@ -216,6 +217,7 @@ static omprma_status_t prepare_agent(struct preparation *made, const struct laun
     const char *own = launch->slurm ? ALLOCATION_SLURM_SHELL : "ssh";
     setenv(AGENT_COMMAND, users ? users : own, 1);
     made->agent = text_make("%s/%s", made->folder, AGENT_NAME);
+    made->networks = networks_inner(&launch->hosts);
     char *self = path_self();
     omprma_status_t status = OMPRMA_OK;
     if (symlink(self, made->agent))
@@ -235,6 +237,7 @@ static struct command command_of(const struct preparation *made, const struct la
                             .mpirun = made->mpirun,
                             .worker = made->worker,
                             .worker_path = made->plan.worker_path,
+                            .inner_networks = made->networks,
                             .osc = osc && *osc ? osc : "auto",
                             .first = first};
 }
@@ -335,6 +338,7 @@ int launch_run(const struct launch *launch)
     free(made.path);
     free(made.folder);
     free(made.agent);
+    free(made.networks);
     return result;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "control/mpi/quick.h"
 #include "tools/launch/paths.h"
 
 static bool is_mca(const char *argument)
@@ -53,6 +54,26 @@ static void set_osc(struct list *line, const struct command *command)
     }
 }
 
+/* True unless a file of settings says, or may say, something of the parameter. */
+static bool is_free(const char *name)
+{
+    char value[2];
+    return quick_setting(&quick_own, name, value, sizeof(value)) && !*value;
+}
+
+/* The library takes only one of these two parameters. */
+static void set_networks(struct list *line, const struct command *command)
+{
+    static const char include[] = "btl_tcp_if_include", exclude[] = "btl_tcp_if_exclude";
+    const char *users;
+    if (!command->inner_networks || openmpi_is_set(command->launch, include, &users) ||
+        !is_free(include) || !is_free(exclude))
+        return;
+    char *networks = text_make("127.0.0.0/8,sppp,%s", command->inner_networks);
+    openmpi_set(line, command, exclude, networks);
+    free(networks);
+}
+
 void openmpi_set_library(struct list *line, const struct command *command)
 {
     /* A crash is the program's own affair: no stack trace by Open MPI. */
@@ -66,6 +87,7 @@ void openmpi_set_library(struct list *line, const struct command *command)
     openmpi_set(line, command, "btl_openib_warn_no_device_params_found", "0");
     openmpi_set(line, command, "opal_warn_on_missing_libcuda", "0");
     set_osc(line, command);
+    set_networks(line, command);
 }
 
 bool openmpi_has_shell(void)

@@ -164,7 +164,7 @@ static bool find_users(const struct quick_environment *environment, char *path, 
     return snprintf(path, room, "%s/.openmpi/mca-params.conf", home ? home : "") < (int)room;
 }
 
-void quick_setting(const struct quick_environment *environment, const char *name, char *value,
+bool quick_setting(const struct quick_environment *environment, const char *name, char *value,
                    size_t room)
 {
     struct wanted wanted = {name, value, room};
@@ -172,9 +172,10 @@ void quick_setting(const struct quick_environment *environment, const char *name
 
     *value = 0;
     if (!find_users(environment, users, sizeof(users)))
-        return;
+        return false;
     read_file(OMPRMA_MPI_SETTINGS, take_wanted, &wanted);
     read_file(users, take_wanted, &wanted);
+    return true;
 }
 
 /* The libraries of PSM and PSM2 spend 0.1 s each on measuring the processor's clock as soon as they

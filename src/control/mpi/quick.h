@@ -38,9 +38,9 @@ void quick_forget_hwloc(void);
  * 40 ms, as those that MPI_Finalize sends. Any thread; does nothing without such a connection. */
 void quick_connection(void);
 
-/* What the site's and the user's file of Open MPI say of a parameter; "": nothing, or it may read
- * other files. A value that is too long is cut. */
-void quick_setting(const struct quick_environment *environment, const char *name, char *value,
+/* What the site's and the user's file of Open MPI say of a parameter; "": nothing. A value that is
+ * too long is cut. False: it may read other files. */
+bool quick_setting(const struct quick_environment *environment, const char *name, char *value,
                    size_t room);
 
 /* For tests: the value that parameter mtl shall have when `files` (NULL-terminated, later ones win)
