@@ -202,4 +202,6 @@ const struct launcher launcher_hydra = {.library = LIBRARY_MPICH,
                                         .users_shell = users_shell,
                                         .prepare = prepare,
                                         .program = complete_program,
+                                        .file_bytes = 8 << 20,
+                                        .shell_stays = true,
                                         .variables = variables};

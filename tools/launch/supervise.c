@@ -161,7 +161,7 @@ static bool run_accept_one(struct run *run)
             run_start_program(run, fd, packet + 1, (size_t)bytes - 1);
             return true;
         }
-        if (packet[0] == RANK_HOST) {
+        if (packet[0] == RANK_HOST && !run->connected) { /* later it follows from the job's end */
             verdict_host(&run->verdict, packet + 1);
             run_fail(run);
         }
