@@ -91,7 +91,7 @@ static void see_idle(struct observer *observer, struct omprma_queue *queue,
 static void see_carried(struct observer *observer, const struct carried *carried)
 {
     (void)observer;
-    assert_int_equal(carried->device->number, 0);
+    assert_int_equal(carried->queue->device->number, 0);
     watcher.bytes += carried->bytes;
 }
 
@@ -198,17 +198,4 @@ TEST(one_may_leave)
     assert_null(list);
     observe_ended(list, NULL);
     assert_int_equal(told, 5);
-}
-
-TEST(one_may_need_steps)
-{
-    struct observer rough = {0}, fine = {.each_step = true};
-
-    assert_false(observers_need_steps(list));
-    observer_add(&list, &fine);
-    observer_add(&list, &rough);
-    assert_true(observers_need_steps(list));
-    observer_remove(&list, &fine);
-    assert_false(observers_need_steps(list));
-    observer_remove(&list, &rough);
 }

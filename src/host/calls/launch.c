@@ -145,14 +145,13 @@ omprma_status_t omprma_launch_packed(omprma_queue_t *queue, omprma_addr_t kernel
 
 enum { REGION_DATA_MOST = 2048 /* each way; for more there are ways to choose from */ };
 
-/* All of it is small, and nobody is to see its steps. What is wrong with it is left to those. */
+/* All of it is small. What is wrong with it is left to its steps. */
 static bool goes_at_once(const struct omprma_queue *queue, const omprma_region_t *region)
 {
     const struct device *device = queue->device;
     const struct paths *paths = &device->paths;
 
-    return !device->check && !observers_need_steps(device->runtime->observers) &&
-           device->about.regions && region->bytes <= REGION_DATA_MOST &&
+    return !device->check && device->about.regions && region->bytes <= REGION_DATA_MOST &&
            region->bytes <= paths->inline_submit && region->back_bytes <= REGION_DATA_MOST &&
            region->back_bytes <= paths->inline_retrieve_fused && region->kernel &&
            region->count <= OMPRMA_LAUNCH_ARGUMENTS && (region->arguments || !region->count) &&
@@ -218,10 +217,10 @@ static omprma_status_t append_region(struct omprma_queue *queue, const omprma_re
         return status;
     }
     if (region->bytes)
-        observe_inline(observers, queue->device, DATA_SUBMIT, region->bytes);
+        observe_inline(observers, queue, DATA_SUBMIT, region->bytes);
     if (region->back_bytes) {
         queue_brings(operation, region->back_bytes, to, parts);
-        observe_inline(observers, queue->device, DATA_RETRIEVE, region->back_bytes);
+        observe_inline(observers, queue, DATA_RETRIEVE, region->back_bytes);
     }
     return OMPRMA_OK;
 }
@@ -327,8 +326,7 @@ omprma_status_t omprma_region_wait(omprma_queue_t *queue, const omprma_region_t 
 
     if (status == OMPRMA_OK) {
         whole = append_at_once(queue, region, &status);
-        if (whole && status == OMPRMA_OK && !queue->device->check &&
-            !observers_need_steps(queue->device->runtime->observers))
+        if (whole && status == OMPRMA_OK && !queue->device->check)
             return region_end(queue, issued, data);
         call_end(queue, status);
     }

@@ -45,8 +45,7 @@ struct adapt_kind;
 struct device;
 struct peer;
 struct runtime;
-struct statistics;
-struct trace;
+struct recorder;
 
 /* What those below need of those above. Set by start.c before anything is sent. */
 struct runtime_hooks {
@@ -150,8 +149,7 @@ struct runtime {
 
     struct background background;
     _Atomic uint64_t looks;        /* for what has come in, so far; written with the lock only */
-    struct trace *trace;           /* NULL: not recording */
-    struct statistics *statistics; /* NULL: nobody wants them */
+    struct recorder *recorder;     /* NULL: nobody wants to know what is done */
     char choice[640];              /* the data path chosen, and why */
     struct start_times times;
     bool adopted;      /* made by runtime_adopt(): there is no MPI to leave */
