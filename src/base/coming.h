@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * coming.h: what omprma-run and programs that it has started share: how many workers have come up,
- * which process they serve, and room for what that has to leave behind. Each worker says that it is up on its stderr as soon as it runs,
- * which mpirun brings from any host; omprma-run counts the lines. Only where it has asked for them,
- * because a progress line may be drawn.
+ * which process they serve, and room for what that has to leave behind. Each worker says that it is
+ * up on its stderr as soon as it runs, which mpirun brings from any host; omprma-run counts the
+ * lines. Only where it has asked for them, because a progress line may be drawn.
  *
  * Thread: any, but for coming_say(). Blocks: no.
  */
@@ -20,7 +20,7 @@
 
 struct coming {
     uint64_t magic;
-    uint64_t bytes;         /* of all, with the room */
+    uint64_t bytes; /* of all, with the room */
     _Atomic int32_t up;
     int32_t workers;        /* 0: they are not counted */
     _Atomic int32_t served; /* process that they serve, or have; 0: none so far */

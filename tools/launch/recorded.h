@@ -16,7 +16,8 @@ size_t recorded_bytes(const struct config *config, int workers);
 /* Prepares that memory; NULL: there is none. */
 void recorded_begin(void *memory, const struct config *config, int workers);
 
-/* Reports. `status` is the run's; returns it, or 1 if it is 0 and something could not be written. */
+/* Reports. `status` is the run's; returns it, or 1 if it is 0 and something could not be written.
+ */
 int recorded_end(void *memory, const struct config *config, int status);
 
 #endif

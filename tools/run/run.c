@@ -21,7 +21,8 @@ OMPRMA_API const char *argp_program_version = "omprma-run " OMPRMA_VERSION_STRIN
 
 static const struct argp_option options[] = {
     {"stats", KEY_STATS, "FILE", OPTION_ARG_OPTIONAL,
-     "Print what regions and transfers cost when the program ends, with -v in all details; or write "
+     "Print what regions and transfers cost when the program ends, with -v in all details; or "
+     "write "
      "it to FILE, as JSON",
      1},
     {"trace", KEY_TRACE, "FILE", 0,

@@ -34,7 +34,8 @@ static omprma_status_t append_inline(const struct hop *hop)
     omprma_status_t status = path_inline.append(hop, &operation);
 
     if (status == OMPRMA_OK)
-        observe_inline(hop->queue->device->runtime->observers, hop->queue, hop_data(hop), hop->bytes);
+        observe_inline(hop->queue->device->runtime->observers, hop->queue, hop_data(hop),
+                       hop->bytes);
     return status;
 }
 

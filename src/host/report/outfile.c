@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * outfile.c: zlib stands behind a stream of the C library; libelf brings it into the process anyway.
+ * outfile.c: zlib stands behind a stream of the C library; libelf brings it into the process
+ * anyway.
  */
 #include "host/report/outfile.h"
 

@@ -25,7 +25,8 @@
 
 enum { NAMES = 4096 /* that are found at once */, KERNELS = 4096, SOURCE_BYTES = 512 };
 
-/* A text by what it was made of: an address that does not change, of a device or of this program. */
+/* A text by what it was made of: an address that does not change, of a device or of this program.
+ */
 struct known_name {
     uint64_t key;
     uint32_t device, text;
@@ -270,8 +271,8 @@ static void describe_command(struct recorder *recorder, const struct operation *
     }
     if (code == WIRE_WAIT)
         span->kind = SPAN_WAIT;
-    span->name = name_text(
-        recorder, code < WIRE_COMMAND_END && names[code] ? names[code] : wire_code_name(code));
+    span->name = name_text(recorder, code < WIRE_COMMAND_END && names[code] ? names[code]
+                                                                            : wire_code_name(code));
 }
 
 static const char *name_wait(const struct operation *operation)

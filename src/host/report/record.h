@@ -7,7 +7,8 @@
  * What belongs to one region: everything that is appended to a queue until somebody knows that the
  * queue is idle, or until it is idle and something is appended behind a launch.
  *
- * Workers tell when they ran a command by their own clock. What this side saw of it lies around that.
+ * Workers tell when they ran a command by their own clock. What this side saw of it lies around
+ * that.
  *
  * Thread: with runtime->lock held.
  */
@@ -20,8 +21,8 @@
 struct recorder;
 
 /* Records from now on, if OMPRMA_TRACE, OMPRMA_STATS or OMPRMA_STATS_FILE is set: into memory that
- * omprma-run has shared, `shared`, or into its own where that is NULL. Errors: HOST_MEMORY; CONFIG, a
- * file cannot be made. */
+ * omprma-run has shared, `shared`, or into its own where that is NULL. Errors: HOST_MEMORY; CONFIG,
+ * a file cannot be made. */
 omprma_status_t record_open(struct runtime *runtime, struct recording *shared);
 
 /* What is recorded; NULL: nothing. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * recording.c: rows are found by a hash and are never taken out. Everything that a reader finds by a
- * count is written before the count.
+ * recording.c: rows are found by a hash and are never taken out. Everything that a reader finds by
+ * a count is written before the count.
  */
 #include "host/report/recording.h"
 

@@ -5,8 +5,8 @@
  * omprma-run makes tables and timeline of it when all is over. Without omprma-run the program has
  * such memory of its own, and does that itself.
  *
- * A span that has not ended has a slot among the open ones. When it ends it moves to the ring, which
- * keeps the last ones. Texts stand in a pool and are known by their offset; 0 is none.
+ * A span that has not ended has a slot among the open ones. When it ends it moves to the ring,
+ * which keeps the last ones. Texts stand in a pool and are known by their offset; 0 is none.
  *
  * This file knows no operation and no queue: record.h fills it.
  *
@@ -87,14 +87,14 @@ struct recorded_device {
 };
 
 struct recording {
-    uint64_t bytes;     /* of all */
-    int32_t begun;      /* set when a program records */
+    uint64_t bytes; /* of all */
+    int32_t begun;  /* set when a program records */
     bool traces, shared;
     bool cut; /* the program has not ended in order */
     int32_t device_count, devices_most;
-    int64_t launch_ns;  /* omprma-run began, or the program asked for devices, */
-    int64_t origin_ns;  /* and this began; by clock_ns() */
-    int64_t end_ns;     /* 0: the program has not ended in order */
+    int64_t launch_ns; /* omprma-run began, or the program asked for devices, */
+    int64_t origin_ns; /* and this began; by clock_ns() */
+    int64_t end_ns;    /* 0: the program has not ended in order */
     uint32_t program, choice;
     uint32_t text_bytes;
     uint32_t spans; /* that have begun */

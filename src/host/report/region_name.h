@@ -7,8 +7,8 @@
 
 enum { REGION_NAME_BYTES = 512 };
 
-/* "saxpy.c:42", or "main:42" where the file is not known, "": of a kernel's symbol; kernels that are
- * no target regions as they are called. Returns `text`. */
+/* "saxpy.c:42", or "main:42" where the file is not known, "": of a kernel's symbol; kernels that
+ * are no target regions as they are called. Returns `text`. */
 const char *region_name(const char *symbol, const char *source, char text[REGION_NAME_BYTES]);
 
 #endif

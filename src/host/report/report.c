@@ -101,8 +101,9 @@ static void print_run(const struct recording *recording, FILE *out)
 
     for (uint32_t i = 0; i < RECORDING_ROWS; i++)
         waited += recording->row[i].waited_ns;
-    fprintf(out, "omprma: run: %.3f s, start-up %.3f s, the program waited for devices %.3f s "
-                 "(%.0f %% of the run)%s\n",
+    fprintf(out,
+            "omprma: run: %.3f s, start-up %.3f s, the program waited for devices %.3f s "
+            "(%.0f %% of the run)%s\n",
             seconds(recording->end_ns - recording->launch_ns),
             seconds(recording->origin_ns - recording->launch_ns), seconds(waited),
             share(recording, waited), recording->cut ? "; it did not end in order" : "");
@@ -117,9 +118,8 @@ static void print_region(const struct recording *recording, const struct recorde
         snprintf(device, sizeof(device), "%" PRIu32, region->device);
     fprintf(out, "omprma:   %-24s %6s %8" PRIu64 " %11.3f %11.2f %11.2f %10s %10s %6.1f %% %11.3f",
             report_region(recording, region, name), device, region->count,
-            (double)region->total_ns / 1e6,
-            (double)region->total_ns / 1e3 / (double)region->count, (double)region->most_ns / 1e3,
-            units_bytes((double)region->to, to, sizeof(to)),
+            (double)region->total_ns / 1e6, (double)region->total_ns / 1e3 / (double)region->count,
+            (double)region->most_ns / 1e3, units_bytes((double)region->to, to, sizeof(to)),
             units_bytes((double)region->back, back, sizeof(back)),
             share(recording, region->total_ns), (double)region->waited_ns / 1e6);
     if (region->failed)

@@ -57,8 +57,8 @@ static void print_device(const struct recording *recording, int number, FILE *ou
             if (!cell->operations)
                 continue;
             fprintf(out,
-                    "%s{\"op\":\"%s\",\"path\":\"%s\",\"operations\":%" PRIu64
-                    ",\"bytes\":%" PRIu64 ",\"total_us\":%.3f}",
+                    "%s{\"op\":\"%s\",\"path\":\"%s\",\"operations\":%" PRIu64 ",\"bytes\":%" PRIu64
+                    ",\"total_us\":%.3f}",
                     before, data_names[kind], report_path(kind, path), cell->operations,
                     cell->bytes, (double)cell->ns / 1e3);
             before = ",";

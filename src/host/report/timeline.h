@@ -2,9 +2,9 @@
 /*
  * timeline.h: the file of --trace: Chrome trace JSON, for ui.perfetto.dev or a browser's tracing
  * page. The program has a track for each of its threads that has waited, and each device one for
- * each of its queues: regions, and inside of them their parts. What overlaps on a track without lying
- * in one another gets a further one. Beside them stand counters, of each device: operations, bytes
- * under way, memory in use.
+ * each of its queues: regions, and inside of them their parts. What overlaps on a track without
+ * lying in one another gets a further one. Beside them stand counters, of each device: operations,
+ * bytes under way, memory in use.
  *
  * Kernels, exchanges and copies that workers make stand as they ran there: workers tell when, and
  * their clocks are brought to this side's (by halves of round trips; within a host it is the same

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * timeline_counters.c: a long run has more changes than a picture has points, so the run is cut into
- * windows, and each has the largest value in it.
+ * timeline_counters.c: a long run has more changes than a picture has points, so the run is cut
+ * into windows, and each has the largest value in it.
  */
 #include <stdlib.h>
 
@@ -11,9 +11,9 @@ enum { WINDOWS = 4096 };
 
 enum counter { COUNTER_OPERATIONS, COUNTER_BYTES, COUNTER_MEMORY, COUNTERS };
 
-static const char *const names[COUNTERS] = {
-    [COUNTER_OPERATIONS] = "operations", [COUNTER_BYTES] = "bytes under way",
-    [COUNTER_MEMORY] = "memory in use"};
+static const char *const names[COUNTERS] = {[COUNTER_OPERATIONS] = "operations",
+                                            [COUNTER_BYTES] = "bytes under way",
+                                            [COUNTER_MEMORY] = "memory in use"};
 
 /* A value changes, or, `sets`, is known. */
 struct change {
@@ -64,7 +64,8 @@ static int changes_of(const struct span *span, struct change *change)
     change[count++] = (struct change){span->asked_ns, 1, span->device, COUNTER_OPERATIONS, false};
     change[count++] = (struct change){span->end_ns, -1, span->device, COUNTER_OPERATIONS, false};
     if (bytes) {
-        change[count++] = (struct change){span->begin_ns, bytes, span->device, COUNTER_BYTES, false};
+        change[count++] =
+            (struct change){span->begin_ns, bytes, span->device, COUNTER_BYTES, false};
         change[count++] = (struct change){span->end_ns, -bytes, span->device, COUNTER_BYTES, false};
     }
     return count;

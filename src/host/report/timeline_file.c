@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * timeline_file.c: the lines of the file, in the order of their times. No JSON library, because this
- * code may run inside the user's program, which may carry another version of one.
+ * timeline_file.c: the lines of the file, in the order of their times. No JSON library, because
+ * this code may run inside the user's program, which may carry another version of one.
  */
 #include <string.h>
 
