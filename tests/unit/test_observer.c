@@ -75,7 +75,7 @@ static void see_waits(struct observer *observer, struct omprma_queue *queue,
     (void)observer;
     (void)queue;
     assert_string_equal(wait->what, "synchronize");
-    wait->span = 7;
+    wait->begin_ns = 7;
     watcher.waits++;
 }
 
@@ -84,7 +84,7 @@ static void see_idle(struct observer *observer, struct omprma_queue *queue,
 {
     (void)observer;
     assert_true(queue_is_idle(queue));
-    assert_true(!wait || wait->span == 7 || wait->span == 0);
+    assert_true(!wait || wait->begin_ns == 7 || wait->begin_ns == 0);
     watcher.idle++;
 }
 

@@ -31,8 +31,7 @@ struct operation;
 /* A thread of the program waits for a queue. */
 struct observed_wait {
     const char *what; /* static */
-    uint32_t span;    /* the recording's, */
-    int64_t begin_ns; /* and when it began */
+    int64_t begin_ns; /* when it began; 0: nobody has noted that */
 };
 
 /* Data that has been carried, or that leaves in a message. */

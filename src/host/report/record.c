@@ -305,6 +305,8 @@ static void describe(struct recorder *recorder, const struct operation *operatio
     }
 }
 
+/* Of commands the worker tells. Whoever waits for them waits for this, too, so there is no look at
+ * the clock. */
 static void begin_span(struct recorder *recorder, const struct operation *operation)
 {
     struct span *span;
@@ -314,7 +316,7 @@ static void begin_span(struct recorder *recorder, const struct operation *operat
     span = span_at(recorder, operation->span);
     if (span->begin_ns)
         return;
-    span->begin_ns = operation->kind == OPERATION_WRITE ? span->asked_ns : clock_ns();
+    span->begin_ns = operation_is_command(operation) ? span->asked_ns : clock_ns();
     describe(recorder, operation, span);
 }
 
@@ -337,7 +339,7 @@ static void end_part(struct recorder *recorder, struct operation *operation)
     operation->span = 0;
 }
 
-/* Small submits end for this side when they leave, so they begin when they come. */
+/* Small submits end for this side when they leave. */
 static void see_issued(struct observer *observer, struct operation *operation)
 {
     struct recorder *recorder = recorder_of(observer);
@@ -410,20 +412,17 @@ static uint32_t own_thread(void)
     return thread;
 }
 
+/* Of a queue in which nothing is there is no region, and no wait. */
 static void see_waits(struct observer *observer, struct omprma_queue *queue,
                       struct observed_wait *wait)
 {
-    struct recorder *recorder = recorder_of(observer);
-    struct span *span;
+    struct span *region = region_of_queue(recorder_of(observer), queue);
 
-    wait->begin_ns = clock_ns();
-    wait->span = open_span(recorder, queue, SPAN_HOST, wait->begin_ns);
-    if (!wait->span)
+    if (!region)
         return;
-    span = span_at(recorder, wait->span);
-    span->begin_ns = wait->begin_ns;
-    span->name = name_text(recorder, wait->what);
-    span->thread = own_thread();
+    wait->begin_ns = clock_ns();
+    region->wait_ns = wait->begin_ns;
+    region->thread = own_thread();
 }
 
 /* A wait is over when what it was for ended last. */
@@ -433,16 +432,8 @@ static void see_idle(struct observer *observer, struct omprma_queue *queue,
     struct recorder *recorder = recorder_of(observer);
     struct span *region = region_of_queue(recorder, queue);
 
-    if (wait && wait->begin_ns) {
-        int64_t end = recorder->ended_ns > wait->begin_ns ? recorder->ended_ns : wait->begin_ns;
-
-        if (region)
-            region->waited_ns += end - wait->begin_ns;
-        if (wait->span) {
-            span_at(recorder, wait->span)->end_ns = end;
-            close_span(recorder, wait->span);
-        }
-    }
+    if (region && wait && wait->begin_ns && recorder->ended_ns > wait->begin_ns)
+        region->waited_ns += recorder->ended_ns - wait->begin_ns;
     leave_region(recorder, queue);
 }
 

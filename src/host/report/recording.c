@@ -84,20 +84,13 @@ void recording_keep(struct recording *recording, const struct span *span)
     recording->ended++;
 }
 
-/* A wait that is not over belongs to a region that is not either. */
-static void count_wait(struct recording *recording, const struct span *wait)
-{
-    struct span *region = wait->slot ? &recording->open[wait->slot - 1] : NULL;
-
-    if (region && region->number == wait->region)
-        region->waited_ns += recording->end_ns - wait->begin_ns;
-}
-
 static void close_span(struct recording *recording, struct span *span)
 {
     span->unended = span->kind == SPAN_REGION ? span->pending > 0 : !span->end_ns;
     if (span->unended || !span->end_ns)
         span->end_ns = recording->end_ns;
+    if (span->unended && span->wait_ns)
+        span->waited_ns += recording->end_ns - span->wait_ns;
     if (span->kind == SPAN_REGION)
         recording_count(recording, span);
     if (recording->traces)
@@ -110,9 +103,6 @@ void recording_close(struct recording *recording, int64_t now_ns)
     recording->cut = !recording->end_ns;
     if (recording->cut)
         recording->end_ns = now_ns;
-    for (uint32_t i = 0; i < RECORDING_OPEN; i++)
-        if (recording->open[i].number && recording->open[i].kind == SPAN_HOST)
-            count_wait(recording, &recording->open[i]);
     for (uint32_t i = 0; i < RECORDING_OPEN; i++)
         if (recording->open[i].number && recording->open[i].begin_ns)
             close_span(recording, &recording->open[i]);

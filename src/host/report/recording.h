@@ -31,7 +31,7 @@ enum {
     RECORDING_DETAILS = 1 << 20
 };
 
-enum span_kind { SPAN_REGION, SPAN_KERNEL, SPAN_TRANSFER, SPAN_WAIT, SPAN_COMMAND, SPAN_HOST };
+enum span_kind { SPAN_REGION, SPAN_KERNEL, SPAN_TRANSFER, SPAN_WAIT, SPAN_COMMAND, SPAN_KINDS };
 
 struct span {
     uint32_t number;            /* in the order of their beginnings, from 1; 0: the slot is free */
@@ -40,14 +40,14 @@ struct span {
     uint32_t slot;              /* and where that is among the open ones, from 1; 0: none */
     uint32_t queue, device;     /* by number */
     int32_t with;               /* the other device of an exchange, else -1 */
-    uint32_t thread;            /* of the program: that waits */
+    uint32_t thread;            /* of the program, that has waited for the region; 0: none */
     uint32_t launches, pending; /* of a region: kernels, and parts that are not over */
     uint32_t message;           /* bytes of the message that it closes; 0: none */
     uint8_t kind;               /* enum span_kind */
     bool failed, unended;       /* unended: it was not over when the program ended */
     uint64_t to, back;          /* bytes to the device, bytes from it or to another one */
     uint64_t memory;            /* of the device in use, when a region began */
-    int64_t waited_ns;          /* of a region: that the program waited for it */
+    int64_t wait_ns, waited_ns; /* when it began to wait, and how long in all */
     int64_t asked_ns;           /* it was appended */
     int64_t begin_ns, end_ns;   /* as this side saw it; 0: not yet. A region's: so far */
     int64_t ran_ns, ran_end_ns; /* by the worker's clock; 0: it has not told */

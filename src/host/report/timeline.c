@@ -58,6 +58,17 @@ static struct slice slice_of(const struct recording *recording, const struct spa
     return slice;
 }
 
+/* The last wait for a region ends with it. */
+static struct slice wait_of(const struct span *region)
+{
+    return (struct slice){
+        .span = region,
+        .is_wait = true,
+        .begin_ns = region->wait_ns,
+        .end_ns = region->end_ns > region->wait_ns ? region->end_ns : region->wait_ns,
+    };
+}
+
 /* What begins together: the longer one is around the other. */
 static int compare_slices(const void *a, const void *b)
 {
@@ -67,12 +78,14 @@ static int compare_slices(const void *a, const void *b)
         return x->begin_ns < y->begin_ns ? -1 : 1;
     if (x->end_ns != y->end_ns)
         return x->end_ns > y->end_ns ? -1 : 1;
+    if (x->is_wait != y->is_wait)
+        return x->is_wait ? 1 : -1;
     return x->span->number < y->span->number ? -1 : x->span->number > y->span->number;
 }
 
 static bool is_sound(const struct recording *recording, const struct span *span)
 {
-    return span->number && span->begin_ns && span->kind <= SPAN_HOST &&
+    return span->number && span->begin_ns && span->kind < SPAN_KINDS &&
            span->device < (uint32_t)recording->device_count;
 }
 
@@ -81,12 +94,18 @@ static bool collect(struct timeline *timeline)
     const struct recording *recording = timeline->recording;
     uint64_t kept = recording->ended < RECORDING_SPANS ? recording->ended : RECORDING_SPANS;
 
-    timeline->slices = calloc(kept + 1, sizeof(*timeline->slices));
+    timeline->slices = calloc(2 * kept + 1, sizeof(*timeline->slices));
     if (!timeline->slices)
         return false;
-    for (uint64_t i = 0; i < kept; i++)
-        if (is_sound(recording, &recording->ring[i]))
-            timeline->slices[timeline->slice_count++] = slice_of(recording, &recording->ring[i]);
+    for (uint64_t i = 0; i < kept; i++) {
+        const struct span *span = &recording->ring[i];
+
+        if (!is_sound(recording, span))
+            continue;
+        timeline->slices[timeline->slice_count++] = slice_of(recording, span);
+        if (span->wait_ns)
+            timeline->slices[timeline->slice_count++] = wait_of(span);
+    }
     qsort(timeline->slices, timeline->slice_count, sizeof(*timeline->slices), compare_slices);
     return true;
 }
@@ -124,9 +143,8 @@ static struct track *add_track(struct timeline *timeline, const struct track *tr
 static bool place(struct timeline *timeline, uint32_t *heads, struct slice *slice)
 {
     const struct span *span = slice->span;
-    bool is_host = span->kind == SPAN_HOST;
-    struct track wanted = {.device = is_host ? -1 : (int)span->device,
-                           .key = is_host ? span->thread : span->queue};
+    struct track wanted = {.device = slice->is_wait ? -1 : (int)span->device,
+                           .key = slice->is_wait ? span->thread : span->queue};
     uint32_t *head = &heads[((uint32_t)wanted.device * 61 + wanted.key) % HEADS];
     uint32_t at = *head, last = 0;
 

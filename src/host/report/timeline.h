@@ -27,6 +27,7 @@ omprma_status_t timeline_write(const struct recording *recording, const char *pa
 /* What stands on a track, in the order of their beginnings. */
 struct slice {
     const struct span *span;
+    bool is_wait;             /* not the span itself: the program waited for that region */
     int64_t begin_ns, end_ns; /* by the program's clock */
     uint32_t track;           /* from 1 */
 };

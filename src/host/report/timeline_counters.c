@@ -54,8 +54,6 @@ static int changes_of(const struct span *span, struct change *change)
     int64_t bytes = span->kind == SPAN_TRANSFER ? (int64_t)(span->to + span->back) : 0;
     int count = 0;
 
-    if (span->kind == SPAN_HOST)
-        return 0;
     if (span->kind == SPAN_REGION) {
         change[count++] = (struct change){span->begin_ns, (int64_t)span->memory, span->device,
                                           COUNTER_MEMORY, true};
@@ -149,7 +147,8 @@ bool timeline_count(struct timeline *timeline)
     if (!changes)
         return false;
     for (uint32_t i = 0; i < timeline->slice_count; i++)
-        count += (size_t)changes_of(timeline->slices[i].span, &changes[count]);
+        if (!timeline->slices[i].is_wait)
+            count += (size_t)changes_of(timeline->slices[i].span, &changes[count]);
     counted = sample_all(timeline, changes, count);
     free(changes);
     return counted;

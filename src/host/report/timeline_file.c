@@ -12,7 +12,7 @@
 
 static const char *const kind_names[] = {
     [SPAN_REGION] = "region", [SPAN_KERNEL] = "kernel",   [SPAN_TRANSFER] = "transfer",
-    [SPAN_WAIT] = "wait",     [SPAN_COMMAND] = "command", [SPAN_HOST] = "host",
+    [SPAN_WAIT] = "wait",     [SPAN_COMMAND] = "command",
 };
 
 /* Process 1 stands for the program; those of devices follow. */
@@ -146,27 +146,38 @@ static void print_seen(const struct slice *slice, FILE *file)
 {
     const struct span *span = slice->span;
 
-    if (span->kind == SPAN_REGION || span->kind == SPAN_HOST)
-        return;
     print_us(file, "queued_us", slice->begin_ns - span->asked_ns);
     if (span->ran_ns)
         print_us(file, "result_us", span->end_ns - slice->end_ns);
     fprintf(file, ",\"seen\":\"%s\"", span->ran_ns ? "worker" : "program");
 }
 
-static void print_slice(const struct timeline *timeline, const struct slice *slice, FILE *file)
+static void print_begin(const struct timeline *timeline, const struct slice *slice, FILE *file)
 {
     const struct span *span = slice->span;
-    int device = span->kind == SPAN_HOST ? -1 : (int)span->device;
 
     fprintf(file, ",\n{\"name\":\"");
+    if (slice->is_wait)
+        fprintf(file, "wait for ");
     print_name(timeline, span, file);
-    fprintf(file, "\",\"cat\":\"%s\",\"ph\":\"X\",\"pid\":%d,\"tid\":%u", kind_names[span->kind],
-            process_of(device), thread_of(timeline, slice->track));
+    fprintf(file, "\",\"cat\":\"%s\",\"ph\":\"X\",\"pid\":%d,\"tid\":%u",
+            slice->is_wait ? "host" : kind_names[span->kind],
+            process_of(slice->is_wait ? -1 : (int)span->device), thread_of(timeline, slice->track));
     print_us(file, "ts", since(timeline, slice->begin_ns));
     print_us(file, "dur", slice->end_ns - slice->begin_ns);
     fprintf(file, ",\"args\":{\"device\":%u,\"queue\":%u", span->device, span->queue);
     print_number(file, "region", span->kind == SPAN_REGION ? span->number : span->region);
+}
+
+static void print_slice(const struct timeline *timeline, const struct slice *slice, FILE *file)
+{
+    const struct span *span = slice->span;
+
+    print_begin(timeline, slice, file);
+    if (slice->is_wait) {
+        fprintf(file, "}}");
+        return;
+    }
     print_number(file, "launches", span->launches);
     if (span->kind == SPAN_KERNEL)
         print_kernel(timeline, span, file);
@@ -182,7 +193,8 @@ static void print_slice(const struct timeline *timeline, const struct slice *sli
         fprintf(file, ",\"with\":%d", span->with);
     if (span->waited_ns)
         print_us(file, "waited_us", span->waited_ns);
-    print_seen(slice, file);
+    if (span->kind != SPAN_REGION)
+        print_seen(slice, file);
     fprintf(file, "%s%s}}", span->failed ? ",\"failed\":true" : "",
             span->unended ? ",\"unended\":true" : "");
 }
