@@ -65,7 +65,7 @@ ended() {
     check "$1: sound" "$(jq -r -f "$SOURCE_DIR/tests/tools/trace.jq" "$folder/trace.json" 2>&1)" ''
     check "$1: nothing beside it" "$(find "$folder" -name '*.part*')" ''
     [ -z "$3" ] || check "$1: kernels" "$(jq -r '[.traceEvents[] | select(.cat == "kernel")]
-        | "\(map(select(.name == "program.c:13")) | length) \(map(select(.args.failed)) | length) \(
+        | "\(map(select(.name == "program.c:12")) | length) \(map(select(.args.failed)) | length) \(
         map(select(.args.unended)) | length)"' "$folder/trace.json")" "$3"
     check "$1: regions of the table" "$(sed -nE 's/^omprma: +program.c:([0-9]+) +0 +([0-9]+) .*/\1 \2/p' "$folder/err" |
         sort -n | paste -sd,)" "$4"
@@ -75,24 +75,24 @@ ended() {
 }
 
 begin ''
-ended 'a usual run' 0 '20 0 0' '13 20,19 1' true
-check 'bytes' "$(jq -c '.regions[] | select(.region == "program.c:13") | [.bytes_to, .bytes_back]' "$folder/stats.json")" '[80,80]'
-check 'times' "$(jq '.regions[] | select(.region == "program.c:13") | .total_us >= .max_us and .max_us >= .mean_us
+ended 'a usual run' 0 '20 0 0' '12 20,18 1' true
+check 'bytes' "$(jq -c '.regions[] | select(.region == "program.c:12") | [.bytes_to, .bytes_back]' "$folder/stats.json")" '[80,80]'
+check 'times' "$(jq '.regions[] | select(.region == "program.c:12") | .total_us >= .max_us and .max_us >= .mean_us
     and .mean_us > 0 and .waited_us <= .total_us' "$folder/stats.json")" true
 check 'details are for -v' "$(grep -c 'in the message:\|choices by size' "$folder/err")" 0
 begin killed
-ended 'kill -9' 137 '20 0 0' '13 20' false
+ended 'kill -9' 137 '20 0 0' '12 20' false
 begin crashes
-ended 'a crash in a kernel' 134 '20 1 0' '13 20,19 1' false
+ended 'a crash in a kernel' 134 '20 1 0' '12 20,18 1' false
 begin sleeps
 kill -INT "$program" "$run"
-ended 'Ctrl-C' 130 '20 0 1' '13 20,19 1' false
+ended 'Ctrl-C' 130 '20 0 1' '12 20,18 1' false
 begin sleeps
 kill -TERM "$run"
-ended 'SIGTERM' 143 '20 0 1' '13 20,19 1' false
+ended 'SIGTERM' 143 '20 0 1' '12 20,18 1' false
 begin sleeps
 kill -9 "$(descendants "$run" | xargs ps -o pid=,comm= -p | awk '/omprma-worker/ { print $1; exit }')"
-ended 'a lost worker' 1 '' '13 20,19 1' false
+ended 'a lost worker' 1 '' '12 20,18 1' false
 
 "$RUN" -n 1 -v --stats "$folder/program" >"$folder/out" 2>"$folder/err"
 check 'with -v' "$(grep -c 'in the message:\|choices by size' "$folder/err")" 2

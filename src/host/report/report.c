@@ -102,8 +102,7 @@ static void print_run(const struct recording *recording, FILE *out)
     for (uint32_t i = 0; i < RECORDING_ROWS; i++)
         waited += recording->row[i].waited_ns;
     fprintf(out,
-            "omprma: run: %.3f s, start-up %.3f s, the program waited for devices %.3f s "
-            "(%.0f %% of the run)%s\n",
+            "omprma: run: %.3f s, start-up %.3f s, waited for devices %.3f s (%.0f %% of the run)%s\n",
             seconds(recording->end_ns - recording->launch_ns),
             seconds(recording->origin_ns - recording->launch_ns), seconds(waited),
             share(recording, waited), recording->cut ? "; it did not end in order" : "");
@@ -116,7 +115,7 @@ static void print_region(const struct recording *recording, const struct recorde
 
     if (region->device != UINT32_MAX)
         snprintf(device, sizeof(device), "%" PRIu32, region->device);
-    fprintf(out, "omprma:   %-24s %6s %8" PRIu64 " %11.3f %11.2f %11.2f %10s %10s %6.1f %% %11.3f",
+    fprintf(out, "omprma:   %-20s %6s %8" PRIu64 " %9.1f %9.1f %9.0f %9s %9s %6.1f %9.1f",
             report_region(recording, region, name), device, region->count,
             (double)region->total_ns / 1e6, (double)region->total_ns / 1e3 / (double)region->count,
             (double)region->most_ns / 1e3, units_bytes((double)region->to, to, sizeof(to)),
@@ -137,9 +136,8 @@ static void print_regions(const struct recording *recording, bool all, FILE *out
     if (!regions || !count)
         fprintf(out, "omprma: no regions\n");
     else
-        fprintf(out, "omprma:   %-24s %6s %8s %11s %11s %11s %10s %10s %8s %11s\n", "region",
-                "device", "count", "total ms", "mean us", "max us", "to device", "back", "of run",
-                "waited ms");
+        fprintf(out, "omprma:   %-20s %6s %8s %9s %9s %9s %9s %9s %6s %9s\n", "region", "device",
+                "count", "total ms", "mean us", "max us", "to device", "back", "run %", "waited ms");
     shown = all || count <= REGIONS_SHOWN ? count : REGIONS_SHOWN;
     for (uint32_t i = 0; i < shown && regions; i++)
         print_region(recording, regions[i], out);
