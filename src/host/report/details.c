@@ -11,16 +11,15 @@
 #include "host/check/findings.h"
 #include "host/choice/adapt.h"
 #include "host/core/device.h"
-#include "host/report/record.h"
 #include "host/report/units.h"
 
 /* Of a worker with all its devices. */
-static void print_messages(const struct peer *peer, FILE *out)
+static void print_messages(const struct recording *recording, const struct peer *peer, FILE *out)
 {
     uint64_t launches = 0;
 
     for (int i = 0; i < peer->device_count; i++)
-        launches += stats_of(peer->runtime, peer_device(peer, i)->number)->launches;
+        launches += recording->device[peer_device(peer, i)->number].stats.launches;
     fprintf(out, "omprma:   ");
     if (peer->device_count > 1)
         fprintf(out, "all devices of process %d: ", peer->hello.bell.pid);
@@ -36,9 +35,9 @@ static void print_messages(const struct peer *peer, FILE *out)
     fprintf(out, "\n");
 }
 
-static void print_device(struct device *device, FILE *out)
+static void print_device(const struct recording *recording, struct device *device, FILE *out)
 {
-    const struct stats *stats = stats_of(device->runtime, device->number);
+    const struct stats *stats = &recording->device[device->number].stats;
     const struct peer *peer = device->peer;
     struct allocator_usage usage;
     char peak[32], attached[32];
@@ -49,7 +48,7 @@ static void print_device(struct device *device, FILE *out)
     if (peer->device_count > 1)
         fprintf(out, "omprma:   launches %" PRIu64 "\n", stats->launches);
     else
-        print_messages(peer, out);
+        print_messages(recording, peer, out);
     fprintf(out,
             "omprma:   memory: peak %s, %" PRIu64 " blocks live, %" PRIu64 " arenas of %s, "
             "%" PRIu64 " allocs, %" PRIu64 " frees\n",
@@ -59,7 +58,7 @@ static void print_device(struct device *device, FILE *out)
     fprintf(out, "omprma:   in the message: submit up to %u B, retrieve up to %u B\n",
             device->paths.inline_submit, device->paths.inline_retrieve);
     if (peer->device_count > 1 && device->index + 1 == peer->device_count)
-        print_messages(peer, out);
+        print_messages(recording, peer, out);
 }
 
 static void print_step(const char *name, int64_t from_ns, int64_t to_ns, FILE *out)
@@ -81,12 +80,12 @@ static void print_start(const struct start_times *times, FILE *out)
     fputc('\n', out);
 }
 
-static void print_all(struct runtime *runtime, FILE *out)
+static void print_all(struct runtime *runtime, const struct recording *recording, FILE *out)
 {
     if (runtime->times.ready)
         print_start(&runtime->times, out);
     for (int i = 0; i < runtime->device_count; i++)
-        print_device(runtime->devices[i], out);
+        print_device(recording, runtime->devices[i], out);
     if (runtime->config.check == CHECK_FULL)
         fprintf(out, "omprma: check: findings %" PRIu64 "\n", findings_count());
     adapt_print(runtime, out);
@@ -101,6 +100,6 @@ void details_add(struct runtime *runtime, struct recording *recording)
         recording->device[i].lost = !device_is_well(runtime->devices[i]);
     if (!out)
         return;
-    print_all(runtime, out);
+    print_all(runtime, recording, out);
     fclose(out);
 }

@@ -101,11 +101,12 @@ static void print_run(const struct recording *recording, FILE *out)
 
     for (uint32_t i = 0; i < RECORDING_ROWS; i++)
         waited += recording->row[i].waited_ns;
-    fprintf(out,
-            "omprma: run: %.3f s, start-up %.3f s, waited for devices %.3f s (%.0f %% of the run)%s\n",
-            seconds(recording->end_ns - recording->launch_ns),
-            seconds(recording->origin_ns - recording->launch_ns), seconds(waited),
-            share(recording, waited), recording->cut ? "; it did not end in order" : "");
+    fprintf(
+        out,
+        "omprma: run: %.3f s, start-up %.3f s, waited for devices %.3f s (%.0f %% of the run)%s\n",
+        seconds(recording->end_ns - recording->launch_ns),
+        seconds(recording->origin_ns - recording->launch_ns), seconds(waited),
+        share(recording, waited), recording->cut ? "; it did not end in order" : "");
 }
 
 static void print_region(const struct recording *recording, const struct recorded_region *region,
@@ -137,7 +138,8 @@ static void print_regions(const struct recording *recording, bool all, FILE *out
         fprintf(out, "omprma: no regions\n");
     else
         fprintf(out, "omprma:   %-20s %6s %8s %9s %9s %9s %9s %9s %6s %9s\n", "region", "device",
-                "count", "total ms", "mean us", "max us", "to device", "back", "run %", "waited ms");
+                "count", "total ms", "mean us", "max us", "to device", "back", "run %",
+                "waited ms");
     shown = all || count <= REGIONS_SHOWN ? count : REGIONS_SHOWN;
     for (uint32_t i = 0; i < shown && regions; i++)
         print_region(recording, regions[i], out);

@@ -30,7 +30,8 @@ bool launcher_claim(int *pid);
 /* How many workers are up. NULL: nobody counts them. After launcher_claim(). */
 struct coming *launcher_coming(void);
 
-/* Where this process leaves what it has done. NULL: nobody wants to know. After launcher_claim(). */
+/* Where this process leaves what it has done. NULL: nobody wants to know. After launcher_claim().
+ */
 struct recording *launcher_recording(void);
 
 /* Tells omprma-run that the program has connected, and gives the program's children back the
