@@ -79,10 +79,15 @@ static void fill(struct device *device, omprma_addr_t to, int pattern, uint64_t 
         queue_append_command(device->check->queue, OPERATION_COMMAND, &record, NULL);
 }
 
-/* Little data rides along with other answers. One-sided nothing is needed of a worker whose kernel
- * has crashed. */
-static omprma_status_t read_part(struct device *device, omprma_addr_t from, unsigned char *to,
-                                 uint64_t bytes)
+static bool is_small(const struct check_block *block)
+{
+    return block->bytes <= SMALL_BYTES;
+}
+
+/* Of a small block it rides along with other answers, unless a kernel has crashed: one-sided
+ * nothing is needed of the worker. */
+static omprma_status_t read_part(struct device *device, bool small, omprma_addr_t from,
+                                 unsigned char *to, uint64_t bytes)
 {
     struct hop hop = hop_of_program(device->check->queue, false, from, to, bytes, true);
     struct operation *operation;
@@ -90,8 +95,7 @@ static omprma_status_t read_part(struct device *device, omprma_addr_t from, unsi
 
     if (bytes == 0)
         return OMPRMA_OK;
-    if ((device->check->crashed || bytes > RECORD_BYTES) && path_put_get.takes(&hop) &&
-        !device_is_staged(device))
+    if ((device->check->crashed || !small) && path_put_get.takes(&hop) && !device_is_staged(device))
         return path_put_get.append(&hop, &operation);
     for (uint64_t at = 0; at < bytes && status == OMPRMA_OK; at += hop.bytes) {
         hop.from.at = from + at;
@@ -106,7 +110,7 @@ static omprma_status_t read_part(struct device *device, omprma_addr_t from, unsi
 static void look_begin(struct device *device, struct check_block *block, bool body)
 {
     struct omprma_queue *queue = device->check->queue;
-    uint64_t whole = body || block->bytes <= SMALL_BYTES ? block->bytes : 0;
+    uint64_t whole = body || is_small(block) ? block->bytes : 0;
     uint64_t head = whole < BODY_BYTES ? whole : BODY_BYTES;
     uint64_t tail = whole - head < BODY_BYTES ? whole - head : BODY_BYTES;
     struct look *look = malloc(sizeof(*look) + 2 * REDZONES_BYTES + head + tail);
@@ -124,9 +128,10 @@ static void look_begin(struct device *device, struct check_block *block, bool bo
         front += back;
         back = 0;
     }
-    status = read_part(device, block->begin - REDZONES_BYTES, at, front);
+    status = read_part(device, is_small(block), block->begin - REDZONES_BYTES, at, front);
     if (status == OMPRMA_OK)
-        status = read_part(device, block->begin + block->bytes - tail, at + front, back);
+        status = read_part(device, is_small(block), block->begin + block->bytes - tail, at + front,
+                           back);
     if (status == OMPRMA_OK)
         status = queue_mark(queue, &look->mark);
     if (status != OMPRMA_OK) /* what was appended still fills it */
@@ -241,8 +246,8 @@ static bool look_end(struct device *device, struct check_block *block)
 
 /* ---- blocks that were freed ----------------------------------------------------------------- */
 
-/* Its zones are read, then it is poisoned. */
-static void begin_keeping(struct device *device, struct check_block *block)
+/* Its zones are read, then it is poisoned. True: that takes time, and is to begin now. */
+static bool begin_keeping(struct device *device, struct check_block *block)
 {
     retired_drop(device, block->before);
     block->before = NULL;
@@ -251,6 +256,7 @@ static void begin_keeping(struct device *device, struct check_block *block)
     block->state = CHECK_LOOKED;
     device->check->kept++;
     device->check->kept_bytes += block->raw_bytes;
+    return !is_small(block);
 }
 
 static bool is_too_much(const struct check *check)
@@ -265,19 +271,20 @@ struct given {
     int count;
 };
 
-/* All freed blocks go on as far as they can. What is appended by that leaves with what the program
- * asks for next, which is ordered behind it. `all`: none is kept any longer. */
+/* All freed blocks go on as far as they can. What is appended by that for small ones leaves with
+ * what the program asks for next, which is ordered behind it. `all`: none is kept any longer. */
 static void go_on(struct device *device, bool all, struct given *given)
 {
     struct check *check = device->check;
     struct check_block *block;
+    bool large = false;
 
     given->count = 0;
     if (!device_is_well(device))
         return;
     for (block = check->fresh; block; block = block->next) {
         if (block->state == CHECK_FREED && (!block->before || retired_is_over(block->before)))
-            begin_keeping(device, block);
+            large |= begin_keeping(device, block);
         if (block->state == CHECK_LOOKED && look_end(device, block))
             block->state = CHECK_KEPT;
         if (block->state == CHECK_FREED)
@@ -290,6 +297,7 @@ static void go_on(struct device *device, bool all, struct given *given)
         if (block->state == CHECK_LEAVING)
             continue;
         look_begin(device, block, true);
+        large |= !is_small(block);
         block->state = CHECK_LEAVING;
         check->kept--;
         check->kept_bytes -= block->raw_bytes;
@@ -302,6 +310,8 @@ static void go_on(struct device *device, bool all, struct given *given)
         given->raw[given->count++] = block->raw;
         check_past(check, block);
     }
+    if (large)
+        queue_flush(check->queue);
 }
 
 /* Without the lock. */
