@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Dependencies.cmake: finds what omprma is built from, and names the Debian package of what is
 # missing. Gives the imported targets MPI::MPI_C, omprma::ffi, omprma::elf, omprma::hwloc,
-# omprma::xxhash, omprma::cjson, omprma::bsd and, with tests, omprma::cmocka.
+# omprma::xxhash, omprma::zlib, omprma::cjson, omprma::bsd and, with tests, omprma::cmocka.
 
 find_package(PkgConfig)
 if(NOT PkgConfig_FOUND)
@@ -40,6 +40,7 @@ omprma_find(elf libelf 0.180 libelf-dev)
 omprma_find(dw libdw 0.180 libdw-dev)
 omprma_find(hwloc hwloc 2.0 libhwloc-dev)
 omprma_find(xxhash libxxhash 0.8 libxxhash-dev)
+omprma_find(zlib zlib 1.2.11 zlib1g-dev)
 omprma_find(cjson libcjson 1.7 libcjson-dev)
 omprma_find(bsd libbsd 0.11 libbsd-dev)
 if(OMPRMA_TESTS)

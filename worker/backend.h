@@ -105,6 +105,9 @@ struct backend {
      * devices where a failure while something runs is a fault. Only without touch(). */
     bool keeps_order;
 
+    /* It says of launches when they ran, in job->began_ns and job->ended_ns. */
+    bool times_launches;
+
     /* Returns where this process, and so a data path, reaches memory of the device, outside arenas
      * too; NULL, and the first bad address in *bad, if that is no memory. The caller uses it only
      * until its command ends. The function is NULL where device memory cannot be touched: then it

@@ -161,6 +161,13 @@ static void go_on(struct backend_job *job)
     stream_run(command->stream);
 }
 
+/* The clock is not read for it: that takes longer than some kernels. */
+static bool times_itself(const struct stream *stream, const struct command_kind *kind)
+{
+    return kind->flags & COMMAND_LAUNCHES && stream->device &&
+           stream->device->backend->times_launches;
+}
+
 /* Not cleared at once: gcc would take longer for that than for all the rest of a command. */
 static void reset_job(struct stream *stream, struct backend_job *job)
 {
@@ -234,7 +241,7 @@ static bool begin(struct stream *stream, const struct wire_record *record,
     if (!command)
         return true;
     command->alone = !may_queue(stream, record, kind);
-    if (stream->session->traces && !stream->commands)
+    if (stream->session->traces && !stream->commands && !times_itself(stream, kind))
         stream->began_ns = clock_ns();
     if (stream->behind)
         stream->behind->ends_with_next = is_read_of_region(stream, command);
@@ -329,8 +336,10 @@ static void end_first(struct stream *stream)
     }
     answer(stream, command);
     pass(stream, command->record.op);
-    stream->began_ns = stream->session->traces ? clock_ns() : 0; /* of the next */
     drop_first(stream, false);
+    if (stream->session->traces && stream->commands &&
+        !times_itself(stream, stream->commands->kind))
+        stream->began_ns = clock_ns();
     count_writes(stream);
 }
 

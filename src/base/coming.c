@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -32,22 +33,34 @@ bool coming_is(const char *line)
     return strstr(line, line_of_worker) != NULL;
 }
 
-static struct coming *map(int fd)
+enum { ROOM_AT = 4096 };
+
+static struct coming *map(int fd, size_t bytes)
 {
-    void *memory = mmap(NULL, sizeof(struct coming), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
     return memory == MAP_FAILED ? NULL : memory;
 }
 
-struct coming *coming_make(int workers, int *fd)
+/* A process that makes a larger file is killed. */
+static bool may_have(size_t bytes)
+{
+    struct rlimit limit;
+
+    return getrlimit(RLIMIT_FSIZE, &limit) != 0 || bytes <= limit.rlim_cur;
+}
+
+struct coming *coming_make(int workers, size_t room, int *fd)
 {
     struct coming *made = NULL;
+    size_t bytes = room > 0 && may_have(ROOM_AT + room) ? ROOM_AT + room : sizeof(*made);
 
     *fd = memfd_create(name, MFD_CLOEXEC);
-    if (*fd >= 0 && ftruncate(*fd, sizeof(*made)) == 0)
-        made = map(*fd);
+    if (*fd >= 0 && ftruncate(*fd, (off_t)bytes) == 0)
+        made = map(*fd, bytes);
     if (made) {
         made->magic = magic;
+        made->bytes = bytes;
         made->workers = workers;
         return made;
     }
@@ -61,19 +74,24 @@ struct coming *coming_open(int fd)
 {
     struct stat status;
 
-    bool fits = fstat(fd, &status) == 0 && status.st_size == sizeof(struct coming);
-    struct coming *coming = fits ? map(fd) : NULL;
+    bool fits = fstat(fd, &status) == 0 && status.st_size >= (off_t)sizeof(struct coming);
+    struct coming *coming = fits ? map(fd, (size_t)status.st_size) : NULL;
 
-    if (!coming || coming->magic == magic)
+    if (!coming || (coming->magic == magic && coming->bytes == (uint64_t)status.st_size))
         return coming;
-    coming_close(coming);
+    munmap(coming, (size_t)status.st_size);
     return NULL;
 }
 
 void coming_close(struct coming *coming)
 {
     if (coming)
-        munmap(coming, sizeof(*coming));
+        munmap(coming, coming->bytes);
+}
+
+void *coming_room(struct coming *coming)
+{
+    return coming && coming->bytes > ROOM_AT ? (char *)coming + ROOM_AT : NULL;
 }
 
 /* Who has ended has no memory, and no descriptors. */

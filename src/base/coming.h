@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * coming.h: what omprma-run and programs that it has started share: how many workers have come up,
- * and which process they serve. Each worker says that it is up on its stderr as soon as it runs,
- * which mpirun brings from any host; omprma-run counts the lines. Only where it has asked for them,
- * because a progress line may be drawn.
+ * which process they serve, and room for what that has to leave behind. Each worker says that it is
+ * up on its stderr as soon as it runs, which mpirun brings from any host; omprma-run counts the
+ * lines. Only where it has asked for them, because a progress line may be drawn.
  *
  * Thread: any, but for coming_say(). Blocks: no.
  */
@@ -11,6 +11,7 @@
 #define OMPRMA_BASE_COMING_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Set for workers that are to say that they are up; set for the program: a descriptor. */
@@ -19,6 +20,7 @@
 
 struct coming {
     uint64_t magic;
+    uint64_t bytes; /* of all, with the room */
     _Atomic int32_t up;
     int32_t workers;        /* 0: they are not counted */
     _Atomic int32_t served; /* process that they serve, or have; 0: none so far */
@@ -30,8 +32,12 @@ void coming_say(void);
 /* True for the line that it has written. */
 bool coming_is(const char *line);
 
-/* The memory and its descriptor, which is closed by exec. NULL: there is none. */
-struct coming *coming_make(int workers, int *fd);
+/* The memory, with room for so many bytes more, and its descriptor, which is closed by exec. NULL:
+ * there is none. */
+struct coming *coming_make(int workers, size_t room, int *fd);
+
+/* That room: zero at first. NULL: there is none. */
+void *coming_room(struct coming *coming);
 
 /* The same memory in another process. NULL: that is none. */
 struct coming *coming_open(int fd);

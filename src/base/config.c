@@ -315,6 +315,15 @@ static void report_unknown(void)
 
 /* ---- the whole ---------------------------------------------------------------------------- */
 
+/* As LLVM's runtime is asked for a timeline. Where that serves the program it answers itself. */
+static void take_profile(struct config *config)
+{
+    const char *file = getenv("LIBOMPTARGET_PROFILE");
+
+    if (file && !config->trace[0] && config->runtime != RUNTIME_LLVM)
+        snprintf(config->trace, sizeof(config->trace), "%s", file);
+}
+
 omprma_status_t config_load(struct config *config)
 {
     struct config loaded = {0};
@@ -332,6 +341,7 @@ omprma_status_t config_load(struct config *config)
     }
     if (log_level() < loaded.verbose)
         log_set_level((int)loaded.verbose);
+    take_profile(&loaded);
     report_unknown();
     *config = loaded;
     return OMPRMA_OK;

@@ -1,31 +1,32 @@
 # trace.jq: what is wrong with a file of --trace, a line each; nothing if it is right. Times have
 # three decimals, and are compared in whole nanoseconds.
 def ns: (. * 1000 | round);
+def past: (.ts | ns) + (.dur | ns);
 def track: "\(.pid) \(.tid)";
+# Spans of a track that lie in one another only in part.
+def torn: reduce .[] as $span ({ends: [], torn: []};
+    .ends |= map(select(. > ($span.ts | ns)))
+    | if (.ends | length) > 0 and ($span | past) > .ends[-1] then .torn += [$span] else .ends += [$span | past] end) | .torn[];
 .traceEvents as $all
 | [$all[] | select(.ph == "X")] as $spans
 | [$all[] | select(.ph != "M")] as $timed
 | ([$all[] | select(.name == "thread_name") | {(track): .args.name}] | add // {}) as $tracks
 | ([$all[] | select(.name == "process_name") | {"\(.pid)": .args.name}] | add // {}) as $processes
-| ([$spans[] | {key: "\(track) \(.ts | ns)", value: .cat}] | from_entries) as $begins
-| ([$spans[] | select(.cat == "region")] | group_by(track) | map({key: (.[0] | track), value: .})
-    | from_entries) as $regions
+| ([$spans[] | select(.cat == "region") | {key: "\(.args.region)", value: .}] | from_entries) as $regions
 | (if ($spans | length) == 0 then "no spans" else empty end),
-  ($all[] | select((.ph | IN("X", "s", "f", "M")) | not) | "an event of phase \(.ph)"),
+  ($all[] | select((.ph | IN("X", "C", "M")) | not) | "an event of phase \(.ph)"),
   ($timed | [.[].ts | ns] | if . == sort then empty else "times go backwards" end),
   ($timed[] | select(.ts < 0 or (.dur // 0) < 0) | "a time below 0: \(.)"),
-  ($timed[] | select($tracks[track] == null or $processes["\(.pid)"] == null)
-    | "a track without a name: \(track)"),
-  ($spans[] | select(.cat as $cat | $tracks[track] // "" | startswith("\($cat)s") | not)
-    | "a \(.cat) on track \($tracks[track])"),
-  ($spans | group_by(track)[] | [., .[1:]] | transpose[] | select(.[1])
-    | select((.[0].ts | ns) + (.[0].dur | ns) >= (.[1].ts | ns)) | "spans overlap: \(.)"),
-  ([$timed[] | select(.ph != "X")] | group_by(.id)[] | select([.[].ph] != ["s", "f"])
-    | "an arrow without a beginning or an end: \(.)"),
-  ($timed[] | select(.ph == "s") | . as $arrow
-    | select([$regions[track][]? | select((.ts | ns) <= ($arrow.ts | ns) and
-        ($arrow.ts | ns) <= (.ts | ns) + (.dur | ns))] | length != 1)
-    | "an arrow that begins in no region: \(.)"),
-  ($timed[] | select(.ph == "f")
-    | select($begins["\(track) \(.ts | ns)"] | IN(null, "region"))
-    | "an arrow that ends at no part: \(.)")
+  ($timed[] | select($processes["\(.pid)"] == null or (.ph == "X" and $tracks[track] == null))
+    | "a track without a name: \(.)"),
+  ($spans[] | (if .pid == 1 then "thread " else "queue \(.args.queue)" end) as $name
+    | select(($tracks[track] // "") | startswith($name) | not)
+    | "on track \($tracks[track]): \(.)"),
+  ($spans[] | select((.cat == "host") != (.pid == 1) or (.pid != 1 and .pid != .args.device + 2))
+    | "in the wrong process: \(.)"),
+  ($spans | group_by(track)[] | torn | "spans overlap: \(.)"),
+  ($spans[] | select(.cat != "region" and .cat != "host" and $regions["\(.args.region)"] != null)
+    | . as $part | $regions["\(.args.region)"]
+    | select((.ts | ns) > ($part.ts | ns) or past < ($part | past)) | "a part beside its region: \($part)"),
+  ([$timed[] | select(.ph == "C")] | group_by(.pid, .name)[]
+    | select(.[-1].name != "memory in use" and .[-1].args.value != 0) | "a counter that does not end at 0: \(.[-1])")

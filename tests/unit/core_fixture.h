@@ -18,7 +18,7 @@
 #include "host/core/progress.h"
 #include "host/queue/incoming.h"
 #include "host/queue/issue.h"
-#include "host/report/stats.h"
+#include "host/report/record.h"
 #include "host/start/start.h"
 #include "null/null_channel.h"
 #include "null/null_path.h"
@@ -406,7 +406,7 @@ static inline void core_count(void)
 
     runtime_lock(runtime);
     runtime->config.stats = true;
-    assert_ok(stats_open(runtime));
+    assert_ok(record_open(runtime, NULL));
     runtime_unlock(runtime);
 }
 

@@ -75,7 +75,7 @@ static void see_waits(struct observer *observer, struct omprma_queue *queue,
     (void)observer;
     (void)queue;
     assert_string_equal(wait->what, "synchronize");
-    wait->span = 7;
+    wait->begin_ns = 7;
     watcher.waits++;
 }
 
@@ -84,14 +84,14 @@ static void see_idle(struct observer *observer, struct omprma_queue *queue,
 {
     (void)observer;
     assert_true(queue_is_idle(queue));
-    assert_true(!wait || wait->span == 7 || wait->span == 0);
+    assert_true(!wait || wait->begin_ns == 7 || wait->begin_ns == 0);
     watcher.idle++;
 }
 
 static void see_carried(struct observer *observer, const struct carried *carried)
 {
     (void)observer;
-    assert_int_equal(carried->device->number, 0);
+    assert_int_equal(carried->queue->device->number, 0);
     watcher.bytes += carried->bytes;
 }
 
@@ -198,17 +198,4 @@ TEST(one_may_leave)
     assert_null(list);
     observe_ended(list, NULL);
     assert_int_equal(told, 5);
-}
-
-TEST(one_may_need_steps)
-{
-    struct observer rough = {0}, fine = {.each_step = true};
-
-    assert_false(observers_need_steps(list));
-    observer_add(&list, &fine);
-    observer_add(&list, &rough);
-    assert_true(observers_need_steps(list));
-    observer_remove(&list, &fine);
-    assert_false(observers_need_steps(list));
-    observer_remove(&list, &rough);
 }

@@ -209,7 +209,8 @@ static void the_trace_tells_of_it(void **state)
     runtime_unlock(runtime_get());
     assert_ok(omprma_queue_destroy(queue));
     core_stop();
-    trace = fdopen(descriptor, "r");
+    close(descriptor); /* of an older file */
+    trace = fopen(file, "r");
     assert_non_null(trace);
     while (fgets(line, sizeof(line), trace))
         if (strstr(line, "\"path\":\"made up\",\"bytes\":262144"))

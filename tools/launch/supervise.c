@@ -27,6 +27,7 @@
 #include "tools/launch/keeper.h"
 #include "tools/launch/launcher.h"
 #include "tools/launch/rank.h"
+#include "tools/launch/recorded.h"
 #include "tools/launch/signals.h"
 #include "tools/launch/verdict.h"
 
@@ -538,10 +539,10 @@ static void end_like_the_program(const struct run *run)
 }
 
 /* The descriptor lies above those that scripts use. */
-static struct coming *run_share(int workers, int *descriptor)
+static struct coming *run_share(int workers, size_t room, int *descriptor)
 {
     enum { HIGH = 310 };
-    struct coming *coming = coming_make(workers, descriptor);
+    struct coming *coming = coming_make(workers, room, descriptor);
     int high = coming ? fcntl(*descriptor, F_DUPFD_CLOEXEC, HIGH) : -1;
     if (high < 0)
         return coming;
@@ -566,16 +567,19 @@ int supervise(const struct program *program, const struct list *command, const c
         .words = {.out = STDERR_FILENO, .verbose = log_level() >= LOG_DETAIL}};
     for (int i = 0; i < SOURCES; i++)
         run.fds[i] = -1;
-    struct config config;
+    struct config config = {0};
     if (config_load(&config) == OMPRMA_OK)
         run.patience_s = config_start_limit_s(&config);
-    run.coming = run_share(progress_line_possible() ? program->workers : 0, &started.coming);
+    run.coming = run_share(progress_line_possible() ? program->workers : 0,
+                           recorded_bytes(&config, program->workers), &started.coming);
+    recorded_begin(coming_room(run.coming), &config, program->workers);
     run.deadline_ns = run.patience_s ? clock_ns() + run.patience_s * SECOND_NS : NEVER;
     omprma_status_t status = run_begin(&run, command, folder, listener);
     int result = 1;
     if (status == OMPRMA_OK) {
         run_loop(&run, folder);
         result = run_result(&run);
+        result = recorded_end(coming_room(run.coming), &config, result);
     } else {
         log_write(LOG_ERROR, "%s", error_text());
     }

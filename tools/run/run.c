@@ -8,8 +8,10 @@
 #include <string.h>
 
 #include "base/config.h"
+#include "base/error.h"
 #include "base/log.h"
 #include "base/streams.h"
+#include "host/report/report.h"
 #include "tools/launch/launch.h"
 #include "tools/launch/options.h"
 
@@ -18,10 +20,14 @@ enum { KEY_STATS = 512, KEY_TRACE, KEY_DRY_RUN };
 OMPRMA_API const char *argp_program_version = "omprma-run " OMPRMA_VERSION_STRING;
 
 static const struct argp_option options[] = {
-    {"stats", KEY_STATS, NULL, 0, "Print statistics per device and path when the program ends", 1},
+    {"stats", KEY_STATS, "FILE", OPTION_ARG_OPTIONAL,
+     "Print what regions and transfers cost when the program ends, with -v in all details; or "
+     "write "
+     "it to FILE, as JSON",
+     1},
     {"trace", KEY_TRACE, "FILE", 0,
      "Write a timeline (Chrome trace JSON) to FILE, for ui.perfetto.dev; with files and lines of "
-     "programs compiled with -g",
+     "programs compiled with -g; compressed if FILE ends in .gz",
      1},
     {"dry-run", KEY_DRY_RUN, NULL, 0, "Print an mpirun command line that does the same, and end",
      1},
@@ -35,7 +41,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         state->child_inputs[0] = launch;
         return 0;
     case KEY_STATS:
-        option_set("--stats", "STATS", "1");
+        option_set("--stats", value ? "STATS_FILE" : "STATS", value ? value : "1");
         return 0;
     case KEY_TRACE:
         option_set("--trace", "TRACE", value);
@@ -74,6 +80,14 @@ static char *help_filter(int key, const char *text, void *input)
     return help;
 }
 
+/* A file that cannot be written is known before anything runs. */
+static void check_files(void)
+{
+    struct config config;
+    if (config_load(&config) != OMPRMA_OK || report_try(&config) != OMPRMA_OK)
+        option_fail("%s", error_text());
+}
+
 static const char description[] =
     "Runs PROGRAM with its OpenMP target regions on N workers: processes on this host or on "
     "others, "
@@ -92,6 +106,7 @@ int main(int argc, char **argv)
         options, parse_option, "[--] PROGRAM [ARGS...]", description, children, help_filter, NULL};
     struct launch launch = {.offloading = true};
     argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, &launch);
+    check_files();
     status = launch_run(&launch);
     hosts_clear(&launch.hosts);
     list_clear(&launch.mpi_args);

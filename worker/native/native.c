@@ -211,6 +211,7 @@ static void native_close(struct worker_device *device)
 
 static const struct backend native_backend = {
     .name = "native",
+    .times_launches = true,
     .touch = native_touch,
     .grow = native_grow,
     .release = native_release,

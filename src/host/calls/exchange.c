@@ -78,7 +78,7 @@ omprma_status_t exchange_append(const struct exchange *x, struct operation **arr
     const struct device *from = x->queue->device;
     struct hop hop = hop_of(x);
     const struct path_ops *path = choose(&hop);
-    struct carried carried = {from, DATA_EXCHANGE, path->path, x->bytes, 0};
+    struct carried carried = {x->queue, DATA_EXCHANGE, path->path, x->bytes, 0};
     struct operation *operation;
     omprma_status_t status = stage(path, &hop)->append(&hop, &operation);
 

@@ -145,18 +145,24 @@ omprma_status_t omprma_launch_packed(omprma_queue_t *queue, omprma_addr_t kernel
 
 enum { REGION_DATA_MOST = 2048 /* each way; for more there are ways to choose from */ };
 
-/* All of it is small, and nobody is to see its steps. What is wrong with it is left to those. */
+/* All of it is small. What is wrong with it is left to its steps. */
 static bool goes_at_once(const struct omprma_queue *queue, const omprma_region_t *region)
 {
     const struct device *device = queue->device;
     const struct paths *paths = &device->paths;
 
-    return !device->check && !observers_need_steps(device->runtime->observers) &&
-           device->about.regions && region->bytes <= REGION_DATA_MOST &&
+    return device->about.regions && region->bytes <= REGION_DATA_MOST &&
            region->bytes <= paths->inline_submit && region->back_bytes <= REGION_DATA_MOST &&
            region->back_bytes <= paths->inline_retrieve_fused && region->kernel &&
            region->count <= OMPRMA_LAUNCH_ARGUMENTS && (region->arguments || !region->count) &&
            (region->from || !region->bytes) && (region->parts || !region->back_bytes);
+}
+
+static enum allocator_range classify(struct device *device, omprma_addr_t address, uint64_t bytes,
+                                     omprma_addr_t *block, uint64_t *block_bytes)
+{
+    return device->check ? check_classify(device, address, bytes, block, block_bytes)
+                         : device_classify(device, address, bytes, block, block_bytes);
 }
 
 /* Both ranges lie in live blocks of the device's arenas: mostly in the same one. */
@@ -166,13 +172,13 @@ static bool is_in_arenas(struct device *device, const omprma_region_t *region)
     uint64_t bytes = 0;
 
     if (region->bytes > 0 &&
-        device_classify(device, region->to, region->bytes, &block, &bytes) != RANGE_LIVE)
+        classify(device, region->to, region->bytes, &block, &bytes) != RANGE_LIVE)
         return false;
     if (region->back_bytes == 0)
         return true;
     if (region->back >= block && range_fits(region->back - block, region->back_bytes, bytes))
         return true;
-    return device_classify(device, region->back, region->back_bytes, NULL, NULL) == RANGE_LIVE;
+    return classify(device, region->back, region->back_bytes, &block, &bytes) == RANGE_LIVE;
 }
 
 static omprma_status_t settle_hosts(struct omprma_queue *queue, const omprma_region_t *region)
@@ -212,16 +218,18 @@ static omprma_status_t append_region(struct omprma_queue *queue, const omprma_re
             submit_place_parts(region->parts, region->part_count, region->back_bytes, &to, &parts);
     if (status != OMPRMA_OK)
         return status;
+    if (queue->device->check)
+        check_launch(queue->device, region->kernel, call->parameters, call->bytes);
     status = append(queue, &record, call, region->from, (uint32_t)region->bytes, &operation);
     if (status != OMPRMA_OK) {
         free(parts);
         return status;
     }
     if (region->bytes)
-        observe_inline(observers, queue->device, DATA_SUBMIT, region->bytes);
+        observe_inline(observers, queue, DATA_SUBMIT, region->bytes);
     if (region->back_bytes) {
         queue_brings(operation, region->back_bytes, to, parts);
-        observe_inline(observers, queue->device, DATA_RETRIEVE, region->back_bytes);
+        observe_inline(observers, queue, DATA_RETRIEVE, region->back_bytes);
     }
     return OMPRMA_OK;
 }
@@ -327,8 +335,7 @@ omprma_status_t omprma_region_wait(omprma_queue_t *queue, const omprma_region_t 
 
     if (status == OMPRMA_OK) {
         whole = append_at_once(queue, region, &status);
-        if (whole && status == OMPRMA_OK && !queue->device->check &&
-            !observers_need_steps(queue->device->runtime->observers))
+        if (whole && status == OMPRMA_OK && !queue->device->check)
             return region_end(queue, issued, data);
         call_end(queue, status);
     }

@@ -393,7 +393,7 @@ static omprma_status_t append_little(struct omprma_queue *queue, const struct si
     shape_pack(&from->shape, (const void *)(uintptr_t)from->at, 0, runs, tail + sizeof(to->shape));
     status = queue_append_command(queue, OPERATION_COMMAND, &record, NULL);
     if (status == OMPRMA_OK)
-        observe_inline(queue->device->runtime->observers, queue->device, DATA_SUBMIT, bytes);
+        observe_inline(queue->device->runtime->observers, queue, DATA_SUBMIT, bytes);
     free(tail);
     return status;
 }

@@ -30,12 +30,12 @@ omprma_status_t submit_settle_host(struct omprma_queue *queue, const void *host,
 
 static omprma_status_t append_inline(const struct hop *hop)
 {
-    struct device *device = hop->queue->device;
     struct operation *operation;
     omprma_status_t status = path_inline.append(hop, &operation);
 
     if (status == OMPRMA_OK)
-        observe_inline(device->runtime->observers, device, hop_data(hop), hop->bytes);
+        observe_inline(hop->queue->device->runtime->observers, hop->queue, hop_data(hop),
+                       hop->bytes);
     return status;
 }
 

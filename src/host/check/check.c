@@ -92,6 +92,8 @@ void check_free(struct check *check, struct check_block *block)
     else
         check->first = block;
     check->last = block;
+    if (!check->fresh)
+        check->fresh = block;
 }
 
 void check_past(struct check *check, struct check_block *block)

@@ -44,11 +44,13 @@ RB_HEAD(check_tree, check_block);
 struct check {
     struct check_tree blocks;         /* live, and freed but not given back */
     struct check_block *first, *last; /* the freed ones, in the order of their freeing */
+    struct check_block *fresh;        /* the first one of them that is not kept yet */
     uint64_t kept_bytes;
     uint32_t kept;
     struct check_block *past, *past_last; /* given back: the last ones, to tell what was there */
     uint32_t past_count;
     struct omprma_queue *queue; /* its own transfers */
+    bool crashed;               /* a kernel has: the worker may serve no queue any more */
 };
 
 /* The block that an address lies in or in whose zones, live or not; NULL: none. */

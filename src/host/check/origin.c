@@ -39,17 +39,35 @@ static bool is_between(const char *file)
     return strncmp(name, "libomp", 6) == 0 || strncmp(name, "libcuda", 7) == 0;
 }
 
+/* Whether the program's own code is there. Looking that up takes longer than a small region, so the
+ * last answers are kept. A library that takes the place of another one is of the same kind: both
+ * were opened by the program. */
+static bool is_programs(void *frame)
+{
+    static _Thread_local struct {
+        void *frame;
+        bool is_programs;
+    } known[64], *one;
+    Dl_info info;
+
+    one = &known[(uintptr_t)frame / 4 % 64];
+    if (one->frame == frame)
+        return one->is_programs;
+    one->is_programs = dladdr(frame, &info) && info.dli_fname && !is_between(info.dli_fname);
+    one->frame = frame;
+    return one->is_programs;
+}
+
 /* The first one behind the public function that is the program's own. */
 static void *program_caller(void *caller)
 {
     void *frames[FRAMES];
     int count = backtrace(frames, FRAMES), i = 0;
-    Dl_info info;
 
     while (i < count && frames[i] != caller)
         i++;
     for (; i < count; i++)
-        if (dladdr(frames[i], &info) && info.dli_fname && !is_between(info.dli_fname))
+        if (is_programs(frames[i]))
             return frames[i];
     return caller;
 }

@@ -28,6 +28,7 @@ enum {
     KEPT_BYTES = 64 << 20,  /* and their bytes */
     BODY_BYTES = 512 << 10, /* of a freed block that are looked at: at its beginning and its end */
     LOOKS = 64,             /* blocks that are looked at together */
+    SMALL_BYTES = 1024,     /* of a block that is read at once, with its zones */
     RECORD_BYTES = 8192     /* of a read that travels in a message */
 };
 
@@ -35,6 +36,7 @@ enum {
 struct look {
     struct operation *mark; /* a reference; NULL: it is over */
     uint64_t head, tail;    /* bytes of the program's at the beginning and at the end */
+    bool body;              /* it was freed, and these are to be as they were left */
     unsigned char data[];   /* front zone, head, tail, back zone */
 };
 
@@ -77,9 +79,15 @@ static void fill(struct device *device, omprma_addr_t to, int pattern, uint64_t 
         queue_append_command(device->check->queue, OPERATION_COMMAND, &record, NULL);
 }
 
-/* One-sided, where that can be: it needs nothing of a worker whose kernel has crashed. */
-static omprma_status_t read_part(struct device *device, omprma_addr_t from, unsigned char *to,
-                                 uint64_t bytes)
+static bool is_small(const struct check_block *block)
+{
+    return block->bytes <= SMALL_BYTES;
+}
+
+/* Of a small block it rides along with other answers, unless a kernel has crashed: one-sided
+ * nothing is needed of the worker. */
+static omprma_status_t read_part(struct device *device, bool small, omprma_addr_t from,
+                                 unsigned char *to, uint64_t bytes)
 {
     struct hop hop = hop_of_program(device->check->queue, false, from, to, bytes, true);
     struct operation *operation;
@@ -87,7 +95,7 @@ static omprma_status_t read_part(struct device *device, omprma_addr_t from, unsi
 
     if (bytes == 0)
         return OMPRMA_OK;
-    if (path_put_get.takes(&hop) && !device_is_staged(device))
+    if ((device->check->crashed || !small) && path_put_get.takes(&hop) && !device_is_staged(device))
         return path_put_get.append(&hop, &operation);
     for (uint64_t at = 0; at < bytes && status == OMPRMA_OK; at += hop.bytes) {
         hop.from.at = from + at;
@@ -102,21 +110,28 @@ static omprma_status_t read_part(struct device *device, omprma_addr_t from, unsi
 static void look_begin(struct device *device, struct check_block *block, bool body)
 {
     struct omprma_queue *queue = device->check->queue;
-    uint64_t whole = body ? block->bytes : 0;
+    uint64_t whole = body || is_small(block) ? block->bytes : 0;
     uint64_t head = whole < BODY_BYTES ? whole : BODY_BYTES;
     uint64_t tail = whole - head < BODY_BYTES ? whole - head : BODY_BYTES;
     struct look *look = malloc(sizeof(*look) + 2 * REDZONES_BYTES + head + tail);
+    uint64_t front, back;
     unsigned char *at;
     omprma_status_t status;
 
     if (!look)
         return;
-    *look = (struct look){.head = head, .tail = tail};
+    *look = (struct look){.head = head, .tail = tail, .body = body};
     at = look->data;
-    status = read_part(device, block->begin - REDZONES_BYTES, at, REDZONES_BYTES + head);
-    at += REDZONES_BYTES + head;
+    front = REDZONES_BYTES + head;
+    back = tail + REDZONES_BYTES;
+    if (head == block->bytes) { /* they lie beside each other */
+        front += back;
+        back = 0;
+    }
+    status = read_part(device, is_small(block), block->begin - REDZONES_BYTES, at, front);
     if (status == OMPRMA_OK)
-        status = read_part(device, block->begin + block->bytes - tail, at, tail + REDZONES_BYTES);
+        status = read_part(device, is_small(block), block->begin + block->bytes - tail, at + front,
+                           back);
     if (status == OMPRMA_OK)
         status = queue_mark(queue, &look->mark);
     if (status != OMPRMA_OK) /* what was appended still fills it */
@@ -220,7 +235,7 @@ static bool look_end(struct device *device, struct check_block *block)
         return false;
     if (!look->mark || !look->mark->failure) {
         judge_redzones(device, block);
-        if (look->head)
+        if (look->body)
             judge_body(device, block);
     }
     operation_drop(&device->runtime->operations, look->mark);
@@ -231,8 +246,8 @@ static bool look_end(struct device *device, struct check_block *block)
 
 /* ---- blocks that were freed ----------------------------------------------------------------- */
 
-/* Its zones are read, then it is poisoned. */
-static void begin_keeping(struct device *device, struct check_block *block)
+/* Its zones are read, then it is poisoned. True: that takes time, and is to begin now. */
+static bool begin_keeping(struct device *device, struct check_block *block)
 {
     retired_drop(device, block->before);
     block->before = NULL;
@@ -241,6 +256,7 @@ static void begin_keeping(struct device *device, struct check_block *block)
     block->state = CHECK_LOOKED;
     device->check->kept++;
     device->check->kept_bytes += block->raw_bytes;
+    return !is_small(block);
 }
 
 static bool is_too_much(const struct check *check)
@@ -255,28 +271,33 @@ struct given {
     int count;
 };
 
-/* All freed blocks go on as far as they can. `all`: none is kept any longer. */
+/* All freed blocks go on as far as they can. What is appended by that for small ones leaves with
+ * what the program asks for next, which is ordered behind it. `all`: none is kept any longer. */
 static void go_on(struct device *device, bool all, struct given *given)
 {
     struct check *check = device->check;
     struct check_block *block;
+    bool large = false;
 
     given->count = 0;
     if (!device_is_well(device))
         return;
-    for (block = check->first; block; block = block->next) {
+    for (block = check->fresh; block; block = block->next) {
         if (block->state == CHECK_FREED && (!block->before || retired_is_over(block->before)))
-            begin_keeping(device, block);
+            large |= begin_keeping(device, block);
         if (block->state == CHECK_LOOKED && look_end(device, block))
             block->state = CHECK_KEPT;
         if (block->state == CHECK_FREED)
             break;
     }
+    while (check->fresh && check->fresh->state >= CHECK_KEPT)
+        check->fresh = check->fresh->next;
     for (block = check->first; block && block->state >= CHECK_KEPT && (all || is_too_much(check));
          block = block->next) {
         if (block->state == CHECK_LEAVING)
             continue;
         look_begin(device, block, true);
+        large |= !is_small(block);
         block->state = CHECK_LEAVING;
         check->kept--;
         check->kept_bytes -= block->raw_bytes;
@@ -289,7 +310,8 @@ static void go_on(struct device *device, bool all, struct given *given)
         given->raw[given->count++] = block->raw;
         check_past(check, block);
     }
-    queue_flush(check->queue);
+    if (large)
+        queue_flush(check->queue);
 }
 
 /* Without the lock. */
@@ -442,6 +464,7 @@ void redzones_crashed(struct device *device)
 
     if (device->lost || !device_is_one_sided(device) || device_is_staged(device))
         return;
+    check->crashed = true;
     queue_settle(check->queue);
     if (check->queue->failed)
         queue_clear(check->queue);

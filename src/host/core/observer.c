@@ -21,13 +21,6 @@ void observer_remove(struct observer **observers, const struct observer *observe
         *observers = observer->next;
 }
 
-bool observers_need_steps(const struct observer *observers)
-{
-    while (observers && !observers->each_step)
-        observers = observers->next;
-    return observers;
-}
-
 #define TELL(observers, event, ...)                                                                \
     for (struct observer *one = (observers), *next; one; one = next) {                             \
         next = one->next;                                                                          \

@@ -25,19 +25,18 @@
 
 #include "host/core/paths.h"
 
-struct device;
 struct omprma_queue;
 struct operation;
 
 /* A thread of the program waits for a queue. */
 struct observed_wait {
     const char *what; /* static */
-    uint32_t span;    /* the trace's */
+    int64_t begin_ns; /* when it began; 0: nobody has noted that */
 };
 
 /* Data that has been carried, or that leaves in a message. */
 struct carried {
-    const struct device *device;
+    const struct omprma_queue *queue;
     enum data_kind kind;
     enum path path;
     uint64_t bytes;
@@ -47,7 +46,6 @@ struct carried {
 /* Functions that are NULL are not called. */
 struct observer {
     struct observer *next;
-    bool each_step; /* it needs to see the steps of a region: none goes as one command */
     void (*appended)(struct observer *observer, struct operation *operation, bool was_idle);
     void (*issued)(struct observer *observer, struct operation *operation);
     void (*sent)(struct observer *observer, struct operation *last, uint32_t bytes);
@@ -65,16 +63,14 @@ struct observer {
 
 /* What observers keep with a queue. */
 struct observed_queue {
-    uint32_t region; /* the trace's span of the region that it is in; 0: none */
-    bool launched;   /* that has a launch */
+    uint32_t region; /* the recording's span of the region that it is in; 0: none */
+    uint32_t number; /* which region that is */
+    bool launched;   /* it has a launch */
 };
 
 /* Registers one; it is not registered yet. Takes it out; nothing happens if it is not in. */
 void observer_add(struct observer **observers, struct observer *observer);
 void observer_remove(struct observer **observers, const struct observer *observer);
-
-/* Whether one of them needs the steps of a region. */
-bool observers_need_steps(const struct observer *observers);
 
 /* Tell all of them; see the inline functions below. */
 void observers_appended(struct observer *observers, struct operation *operation, bool was_idle);
@@ -122,10 +118,10 @@ static inline void observe_idle(struct observer *observers, struct omprma_queue 
 }
 
 /* In a message: it takes no time of its own. */
-static inline void observe_inline(struct observer *observers, const struct device *device,
+static inline void observe_inline(struct observer *observers, const struct omprma_queue *queue,
                                   enum data_kind kind, uint64_t bytes)
 {
-    const struct carried carried = {device, kind, PATH_INLINE, bytes, 0};
+    const struct carried carried = {queue, kind, PATH_INLINE, bytes, 0};
 
     if (observers)
         observers_carried(observers, &carried);

@@ -147,11 +147,12 @@ struct operation {
     uint64_t host_at, host_bytes;     /* range in this process; 0 bytes: none. See parts */
     bool fills_host;                  /* it will be written to */
     bool meets_others;                /* of those: it is not for the tree, see host_ranges.h */
-    struct host_range *ranges;     /* that, in its queue's tree, see host_ranges.h; NULL: it is */
-    LIST_ENTRY(operation) waiting; /* in the list beside the tree */
-    struct read_parts *parts;      /* of what its result brings: not to host_at, but here */
-    int64_t start_ns;              /* of transfers; 0: nothing is under way */
-    uint32_t span, message_span;   /* for the trace: its own, and of the message that it closes */
+    struct host_range *ranges;      /* that, in its queue's tree, see host_ranges.h; NULL: it is */
+    LIST_ENTRY(operation) waiting;  /* in the list beside the tree */
+    struct read_parts *parts;       /* of what its result brings: not to host_at, but here */
+    int64_t start_ns;               /* of transfers; 0: nothing is under way */
+    uint32_t span;                  /* for the recording: its own, see report/recording.h, */
+    uint32_t region, region_number; /* and its region's */
     struct {
         const struct operation_task *task; /* NULL: it has no steps of its own */
         void *data;

@@ -45,8 +45,7 @@ struct adapt_kind;
 struct device;
 struct peer;
 struct runtime;
-struct statistics;
-struct trace;
+struct recorder;
 
 /* What those below need of those above. Set by start.c before anything is sent. */
 struct runtime_hooks {
@@ -149,10 +148,9 @@ struct runtime {
     uint32_t next_tag; /* of two-sided transfers */
 
     struct background background;
-    _Atomic uint64_t looks;        /* for what has come in, so far; written with the lock only */
-    struct trace *trace;           /* NULL: not recording */
-    struct statistics *statistics; /* NULL: nobody wants them */
-    char choice[640];              /* the data path chosen, and why */
+    _Atomic uint64_t looks;    /* for what has come in, so far; written with the lock only */
+    struct recorder *recorder; /* NULL: nobody wants to know what is done */
+    char choice[640];          /* the data path chosen, and why */
     struct start_times times;
     bool adopted;      /* made by runtime_adopt(): there is no MPI to leave */
     bool unresponsive; /* some worker does not answer, or something is stuck: do not wait at the end

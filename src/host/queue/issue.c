@@ -197,7 +197,7 @@ static void issue_message(struct omprma_queue *queue, struct operation *first)
 static void account(struct operation *operation)
 {
     const struct device *device = operation->queue->device;
-    const struct carried carried = {device, operation->data, operation->move.path,
+    const struct carried carried = {operation->queue, operation->data, operation->move.path,
                                     operation->move.transfer.bytes,
                                     clock_ns() - operation->start_ns};
 
@@ -672,14 +672,14 @@ void queue_clear(struct omprma_queue *queue)
         queue_flush(queue);
 }
 
-static void observed_settle(struct omprma_queue *queue)
+static void observed(struct omprma_queue *queue, void (*until_idle)(struct omprma_queue *queue))
 {
     struct runtime *runtime = queue->device->runtime;
     struct observed_wait wait = {.what = "synchronize"};
 
     if (!queue_is_idle(queue))
         observers_waits(runtime->observers, queue, &wait);
-    queue_settle(queue);
+    until_idle(queue);
     observers_idle(runtime->observers, queue, &wait);
 }
 
@@ -697,7 +697,7 @@ static omprma_status_t take_error(struct omprma_queue *queue)
 omprma_status_t queue_synchronize(struct omprma_queue *queue)
 {
     if (queue->device->runtime->observers)
-        observed_settle(queue);
+        observed(queue, queue_settle);
     else
         queue_settle(queue);
     return take_error(queue);
@@ -706,8 +706,10 @@ omprma_status_t queue_synchronize(struct omprma_queue *queue)
 omprma_status_t queue_synchronize_sent(struct omprma_queue *queue)
 {
     queue->waiters++;
-    wait_until_idle(queue);
+    if (queue->device->runtime->observers)
+        observed(queue, wait_until_idle);
+    else
+        wait_until_idle(queue);
     queue->waiters--;
-    observe_idle(queue->device->runtime->observers, queue, NULL);
     return take_error(queue);
 }

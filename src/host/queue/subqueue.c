@@ -15,7 +15,8 @@ omprma_status_t subqueue_open(struct device *device, struct omprma_queue *after,
 
     if (status != OMPRMA_OK || !after)
         return status;
-    (*subqueue)->observed.region = after->observed.region;
+    (*subqueue)->observed =
+        (struct observed_queue){.region = after->observed.region, .number = after->observed.number};
     status = queue_follow(*subqueue, after);
     return status == OMPRMA_OK ? status : subqueue_let_go(*subqueue, status);
 }

@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "host/device/devices.h"
-#include "host/report/trace.h"
+#include "host/report/record.h"
 
 enum { ROUNDS = 8 };
 
@@ -43,9 +43,9 @@ static struct trace_clock look(const struct peer *peer)
 
 void clocks_compare(struct runtime *runtime)
 {
-    if (!runtime->trace)
+    if (!runtime->config.trace[0] || !runtime->recorder)
         return;
-    trace_pause(runtime); /* these questions are no part of it */
+    record_pause(runtime); /* these questions are no part of it */
     for (int rank = 0; rank < runtime->world.size; rank++) {
         const struct peer *peer = runtime->peers[rank];
         struct trace_clock clock;
@@ -53,7 +53,7 @@ void clocks_compare(struct runtime *runtime)
         if (!peer || peer->lost)
             continue;
         clock = look(peer);
-        trace_clock(runtime->trace, rank, &clock);
+        record_clock(runtime, rank, &clock);
     }
-    trace_resume(runtime);
+    record_resume(runtime);
 }

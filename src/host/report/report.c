@@ -1,148 +1,230 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * report.c: reads the statistics, the allocator's usage and the counts of messages, and prints
- * them device by device; sizes are scaled to units that leave four digits.
+ * report.c: first what the program asked for, by its own lines; then how that was done; then the
+ * rest, for who asks for it.
  */
 #include "host/report/report.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "host/check/findings.h"
-#include "host/choice/adapt.h"
-#include "host/core/device.h"
-#include "host/report/stats.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "host/report/outfile.h"
+#include "host/report/region_name.h"
+#include "host/report/timeline.h"
+#include "host/report/units.h"
 
-static const char *scaled(double value, char *text, size_t bytes)
+enum { REGIONS_SHOWN = 20 };
+
+bool report_is_wanted(const struct config *config)
 {
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-    size_t unit = 0;
-
-    while (value >= 10000 && unit + 1 < sizeof(units) / sizeof(units[0])) {
-        value /= 1024;
-        unit++;
-    }
-    snprintf(text, bytes, "%.0f %s", value, units[unit]);
-    return text;
+    return config->stats || config->stats_file[0] || config->trace[0];
 }
 
-static const char *path_name(int kind, int path)
+omprma_status_t report_try(const struct config *config)
+{
+    omprma_status_t status = OMPRMA_OK;
+
+    if (config->trace[0])
+        status = outfile_try("OMPRMA_TRACE", config->trace);
+    if (config->stats_file[0] && status == OMPRMA_OK)
+        status = outfile_try("OMPRMA_STATS_FILE", config->stats_file);
+    return status;
+}
+
+/* ---- what both show ---- */
+
+/* A kernel's source stands behind its name. */
+const char *report_region(const struct recording *recording, const struct recorded_region *region,
+                          char text[])
+{
+    const char *name = recording_words(recording, region->name);
+
+    if (!region->name)
+        return strcpy(text, "all others");
+    if (strcmp(name, "data") == 0)
+        return strcpy(text, "data only");
+    return region_name(name, name + strlen(name) + 1, text);
+}
+
+static int compare_regions(const void *a, const void *b)
+{
+    const struct recorded_region *x = *(const struct recorded_region *const *)a;
+    const struct recorded_region *y = *(const struct recorded_region *const *)b;
+
+    if (x->total_ns != y->total_ns)
+        return x->total_ns > y->total_ns ? -1 : 1;
+    if (x->device != y->device)
+        return x->device < y->device ? -1 : 1;
+    return x->name < y->name ? -1 : x->name > y->name;
+}
+
+const struct recorded_region **report_regions(const struct recording *recording, uint32_t *count)
+{
+    const struct recorded_region **regions = calloc(RECORDING_ROWS, sizeof(*regions));
+
+    *count = 0;
+    for (uint32_t i = 0; i < RECORDING_ROWS && regions; i++)
+        if (recording->row[i].count)
+            regions[(*count)++] = &recording->row[i];
+    if (regions)
+        qsort(regions, *count, sizeof(*regions), compare_regions);
+    return regions;
+}
+
+const char *report_path(int kind, int path)
 {
     if (kind == DATA_EXCHANGE && path == PATH_INLINE)
         return "local";
     return paths_names[path];
 }
 
-static void print_cells(const struct stats *stats, FILE *out)
+/* ---- tables ---- */
+
+static double seconds(int64_t ns)
 {
-    char bytes[32];
-
-    for (int kind = 0; kind < DATA_KINDS; kind++) {
-        for (int path = 0; path < PATH_COUNT; path++) {
-            const struct stats_cell *cell = &stats->cell[kind][path];
-
-            if (!cell->operations)
-                continue;
-            fprintf(out, "omprma:   %-9s %-9s %10" PRIu64 " operations %12s", data_names[kind],
-                    path_name(kind, path), cell->operations,
-                    scaled((double)cell->bytes, bytes, sizeof(bytes)));
-            if (cell->ns > 0)
-                fprintf(out, " %10.3f ms %8.2f GB/s", (double)cell->ns / 1e6,
-                        (double)cell->bytes / (double)cell->ns);
-            fputc('\n', out);
-        }
-    }
+    return (double)ns / 1e9;
 }
 
-/* Of a worker with all its devices. */
-static void print_messages(const struct peer *peer, FILE *out)
+static double share(const struct recording *recording, int64_t ns)
 {
-    uint64_t launches = 0;
+    int64_t run = recording->end_ns - recording->launch_ns;
 
-    for (int i = 0; i < peer->device_count; i++)
-        launches += stats_of(peer->runtime, peer_device(peer, i)->number)->launches;
-    fprintf(out, "omprma:   ");
-    if (peer->device_count > 1)
-        fprintf(out, "all devices of process %d: ", peer->hello.bell.pid);
-    fprintf(out,
-            "launches %" PRIu64 ", messages %" PRIu64 " out (%" PRIu64 " B), %" PRIu64
-            " in (%" PRIu64 " B)",
-            launches, peer->stats.messages_out, peer->stats.bytes_out, peer->stats.messages_in,
-            peer->stats.bytes_in);
-    if (launches)
-        fprintf(out, ", per launch %.2f out and %.2f in",
-                (double)peer->stats.messages_out / (double)launches,
-                (double)peer->stats.messages_in / (double)launches);
-    fprintf(out, "\n");
+    return run > 0 ? 100 * (double)ns / (double)run : 0;
 }
 
-static void print_device(struct device *device, FILE *out)
+static void print_run(const struct recording *recording, FILE *out)
 {
-    const struct stats *stats = stats_of(device->runtime, device->number);
-    const struct peer *peer = device->peer;
-    struct allocator_usage usage;
-    char peak[32], attached[32];
+    int64_t waited = 0;
 
-    allocator_usage(device->allocator, &usage);
-    fprintf(out, "omprma: device %d, process %d on %s%s\n", device->number, peer->hello.bell.pid,
-            peer->hello.host, device->lost ? " (lost)" : "");
-    print_cells(stats, out);
-    if (peer->device_count > 1)
-        fprintf(out, "omprma:   launches %" PRIu64 "\n", stats->launches);
-    else
-        print_messages(peer, out);
-    fprintf(out,
-            "omprma:   memory: peak %s, %" PRIu64 " blocks live, %" PRIu64 " arenas of %s, "
-            "%" PRIu64 " allocs, %" PRIu64 " frees\n",
-            scaled((double)usage.peak_bytes, peak, sizeof(peak)), usage.blocks, usage.arenas,
-            scaled((double)usage.arena_bytes, attached, sizeof(attached)), device->allocs,
-            device->frees);
-    fprintf(out, "omprma:   in the message: submit up to %u B, retrieve up to %u B\n",
-            device->paths.inline_submit, device->paths.inline_retrieve);
-    if (peer->device_count > 1 && device->index + 1 == peer->device_count)
-        print_messages(peer, out);
+    for (uint32_t i = 0; i < RECORDING_ROWS; i++)
+        waited += recording->row[i].waited_ns;
+    fprintf(
+        out,
+        "omprma: run: %.3f s, start-up %.3f s, waited for devices %.3f s (%.0f %% of the run)%s\n",
+        seconds(recording->end_ns - recording->launch_ns),
+        seconds(recording->origin_ns - recording->launch_ns), seconds(waited),
+        share(recording, waited), recording->cut ? "; it did not end in order" : "");
 }
 
-static void print_step(const char *name, int64_t from_ns, int64_t to_ns, FILE *out)
+static void print_region(const struct recording *recording, const struct recorded_region *region,
+                         FILE *out)
 {
-    if (from_ns && to_ns)
-        fprintf(out, ", %s %.1f", name, (double)(to_ns - from_ns) / 1e6);
-}
+    char name[REGION_NAME_BYTES], to[32], back[32], device[16] = "all";
 
-static void print_start(const struct start_times *times, FILE *out)
-{
-    int64_t begin_ns = times->launch ? times->launch : times->join;
-
-    fprintf(out, "omprma: start-up: %.1f ms", (double)(times->ready - begin_ns) / 1e6);
-    print_step("omprma-run and mpirun", times->launch, times->program, out);
-    print_step("program", times->program, times->join, out);
-    print_step("MPI", times->join, times->connect, out);
-    print_step("workers", times->connect, times->measure, out);
-    print_step("measuring", times->measure, times->ready, out);
+    if (region->device != UINT32_MAX)
+        snprintf(device, sizeof(device), "%" PRIu32, region->device);
+    fprintf(out, "omprma:   %-20s %6s %8" PRIu64 " %9.1f %9.1f %9.0f %9s %9s %6.1f %9.1f",
+            report_region(recording, region, name), device, region->count,
+            (double)region->total_ns / 1e6, (double)region->total_ns / 1e3 / (double)region->count,
+            (double)region->most_ns / 1e3, units_bytes((double)region->to, to, sizeof(to)),
+            units_bytes((double)region->back, back, sizeof(back)),
+            share(recording, region->total_ns), (double)region->waited_ns / 1e6);
+    if (region->failed)
+        fprintf(out, "  failed %" PRIu64, region->failed);
+    if (region->unended)
+        fprintf(out, "  not ended %" PRIu64, region->unended);
     fputc('\n', out);
 }
 
-static void print_lost(const struct runtime *runtime, FILE *out)
+static void print_regions(const struct recording *recording, bool all, FILE *out)
+{
+    uint32_t count, shown;
+    const struct recorded_region **regions = report_regions(recording, &count);
+
+    if (!regions || !count)
+        fprintf(out, "omprma: no regions\n");
+    else
+        fprintf(out, "omprma:   %-20s %6s %8s %9s %9s %9s %9s %9s %6s %9s\n", "region", "device",
+                "count", "total ms", "mean us", "max us", "to device", "back", "run %",
+                "waited ms");
+    shown = all || count <= REGIONS_SHOWN ? count : REGIONS_SHOWN;
+    for (uint32_t i = 0; i < shown && regions; i++)
+        print_region(recording, regions[i], out);
+    if (shown < count)
+        fprintf(out, "omprma:   and %" PRIu32 " more, with -v\n", count - shown);
+    free(regions);
+}
+
+static void print_cell(int kind, int path, const struct stats_cell *cell, FILE *out)
+{
+    char bytes[32];
+
+    fprintf(out, "omprma:   %-9s %-11s %10" PRIu64 " operations %12s", data_names[kind],
+            report_path(kind, path), cell->operations,
+            units_bytes((double)cell->bytes, bytes, sizeof(bytes)));
+    if (cell->ns > 0)
+        fprintf(out, " %10.3f ms %8.2f GB/s", (double)cell->ns / 1e6,
+                (double)cell->bytes / (double)cell->ns);
+    fputc('\n', out);
+}
+
+static void print_device(const struct recording *recording, int number, FILE *out)
+{
+    const struct recorded_device *device = &recording->device[number];
+
+    fprintf(out, "omprma: %s%s: launches %" PRIu64 "\n", recording_words(recording, device->name),
+            device->lost ? " (lost)" : "", device->stats.launches);
+    for (int kind = 0; kind < DATA_KINDS; kind++)
+        for (int path = 0; path < PATH_COUNT; path++)
+            if (device->stats.cell[kind][path].operations)
+                print_cell(kind, path, &device->stats.cell[kind][path], out);
+}
+
+static void print_lost(const struct recording *recording, FILE *out)
 {
     int lost = 0;
 
-    for (int i = 0; i < runtime->device_count; i++)
-        lost += !device_is_well(runtime->devices[i]);
+    for (int i = 0; i < recording->device_count; i++)
+        lost += recording->device[i].lost;
     if (lost)
-        fprintf(out, "omprma: lost: %d of %d devices\n", lost, runtime->device_count);
+        fprintf(out, "omprma: lost: %d of %d devices\n", lost, recording->device_count);
 }
 
-void stats_print(struct runtime *runtime, FILE *out)
+void report_print(const struct recording *recording, bool all, FILE *out)
 {
-    fprintf(out, "omprma: data path: %s\n", runtime->choice);
-    if (runtime->times.ready)
-        print_start(&runtime->times, out);
-    for (int i = 0; i < runtime->device_count; i++)
-        print_device(runtime->devices[i], out);
-    print_lost(runtime, out);
-    if (runtime->config.check == CHECK_FULL)
-        fprintf(out, "omprma: check: findings %" PRIu64 "\n", findings_count());
-    adapt_print(runtime, out);
-    world_print_quirks(&runtime->world, "omprma: quirks in force:", out);
+    print_run(recording, out);
+    print_regions(recording, all, out);
+    for (int i = 0; i < recording->device_count; i++)
+        print_device(recording, i, out);
+    print_lost(recording, out);
+    if (all)
+        fputs(recording->details, out);
     fflush(out);
+}
+
+/* ---- all ---- */
+
+static omprma_status_t write_json(const struct recording *recording, const char *path)
+{
+    static const char what[] = "OMPRMA_STATS_FILE";
+    struct outfile out;
+    omprma_status_t status = outfile_open(&out, what, path);
+
+    if (status != OMPRMA_OK)
+        return status;
+    report_json(recording, out.file);
+    return outfile_close(&out, what);
+}
+
+static omprma_status_t said(omprma_status_t status)
+{
+    if (status != OMPRMA_OK)
+        log_write(LOG_ERROR, "%s", error_text());
+    return status;
+}
+
+omprma_status_t report_all(const struct recording *recording, const struct config *config)
+{
+    omprma_status_t file = OMPRMA_OK, trace = OMPRMA_OK;
+
+    if (config->stats)
+        report_print(recording, config->verbose > 0, stderr);
+    if (config->stats_file[0])
+        file = said(write_json(recording, config->stats_file));
+    if (config->trace[0])
+        trace = said(timeline_write(recording, config->trace));
+    return trace != OMPRMA_OK ? trace : file;
 }

@@ -1,13 +1,45 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* report.h: what happened, for --stats. */
+/*
+ * report.h: what a run has done, for people and for scripts: the tables of --stats, its file, and
+ * the file of --trace. Made by omprma-run when all is over, or by a program without it.
+ *
+ * Thread: any. Blocks: for the disk.
+ */
 #ifndef OMPRMA_HOST_REPORT_REPORT_H
 #define OMPRMA_HOST_REPORT_REPORT_H
 
 #include <stdio.h>
 
-#include "host/core/runtime.h"
+#include "base/config.h"
+#include "host/report/recording.h"
 
-/* Prints a table per device. With the lock held, or when nothing runs any more. */
-void stats_print(struct runtime *runtime, FILE *out);
+/* Whether the settings ask for one. */
+bool report_is_wanted(const struct config *config);
+
+/* Whether the files that they ask for could be made. Errors: CONFIG. */
+omprma_status_t report_try(const struct config *config);
+
+/* Of a recording that is closed: prints to stderr and writes files, all that was asked for. What
+ * cannot be written is said. Errors: CONFIG, HOST_MEMORY; that of the last file. */
+omprma_status_t report_all(const struct recording *recording, const struct config *config);
+
+/* The tables. `all`: with every region, and with details. */
+void report_print(const struct recording *recording, bool all, FILE *out);
+
+/* The same as JSON. */
+void report_json(const struct recording *recording, FILE *out);
+
+/* ---- what both show ---- */
+
+/* A region of the table by its name for people. */
+const char *report_region(const struct recording *recording, const struct recorded_region *region,
+                          char text[]);
+
+/* Those that there are, the one that took longest first; *count of them, to be freed. NULL: no
+ * memory. */
+const struct recorded_region **report_regions(const struct recording *recording, uint32_t *count);
+
+/* How a path is called. */
+const char *report_path(int kind, int path);
 
 #endif

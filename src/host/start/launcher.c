@@ -64,6 +64,11 @@ struct coming *launcher_coming(void)
     return shared && shared->workers ? shared : NULL;
 }
 
+struct recording *launcher_recording(void)
+{
+    return coming_room(shared);
+}
+
 void launcher_lost(void)
 {
     say(LAUNCHER_LOST);

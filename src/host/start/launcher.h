@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 struct coming;
+struct recording;
 
 /* What the program writes to descriptor OMPRMA_INTERNAL_FD, one byte each. */
 enum {
@@ -28,6 +29,10 @@ bool launcher_claim(int *pid);
 
 /* How many workers are up. NULL: nobody counts them. After launcher_claim(). */
 struct coming *launcher_coming(void);
+
+/* Where this process leaves what it has done. NULL: nobody wants to know. After launcher_claim().
+ */
+struct recording *launcher_recording(void);
 
 /* Tells omprma-run that the program has connected, and gives the program's children back the
  * environment that the user had: loader paths of ours are not for them. Once, when MPI runs. */

@@ -30,10 +30,8 @@
 #include "host/start/phase.h"
 #include "host/report/placement.h"
 #include "host/core/progress.h"
-#include "host/report/report.h"
 #include "host/core/attach_order.h"
-#include "host/report/stats.h"
-#include "host/report/trace.h"
+#include "host/report/record.h"
 #include "host/report/watchdog.h"
 #include "host/check/redzones.h"
 
@@ -290,10 +288,8 @@ static omprma_status_t finish_start(struct runtime *runtime)
         runtime_unlock(runtime);
     }
     if (status == OMPRMA_OK)
-        status = stats_open(runtime);
-    if (status == OMPRMA_OK)
-        status = trace_open(runtime);
-    if (status == OMPRMA_OK && runtime->trace) {
+        status = record_open(runtime, launcher_recording());
+    if (status == OMPRMA_OK && runtime->recorder) {
         runtime_lock(runtime);
         clocks_compare(runtime);
         runtime_unlock(runtime);
@@ -458,10 +454,7 @@ static void stop(struct runtime *runtime)
 
     background_end(runtime);
     say_goodbye(runtime);
-    trace_close(runtime);
-    if (runtime->statistics)
-        stats_print(runtime, stderr);
-    stats_close(runtime);
+    record_close(runtime);
     runtime_set(NULL);
     if (runtime->unresponsive && !runtime->adopted) {
         fflush(NULL);

@@ -23,6 +23,7 @@ class Omprma(CMakePackage):
     depends_on("elfutils@0.180:")
     depends_on("hwloc@2:")
     depends_on("xxhash@0.8:")
+    depends_on("zlib@1.2.11:")
     depends_on("cjson@1.7:")
     depends_on("libbsd@0.11:")
     depends_on("cmocka@1.1:", type="test")

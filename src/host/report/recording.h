@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * recording.h: what a run has done, for --trace and --stats, in memory of a fixed size that
+ * omprma-run shares with the program. So it is there when the program has crashed or was killed:
+ * omprma-run makes tables and timeline of it when all is over. Without omprma-run the program has
+ * such memory of its own, and does that itself.
+ *
+ * A span that has not ended has a slot among the open ones. When it ends it moves to the ring,
+ * which keeps the last ones. Texts stand in a pool and are known by their offset; 0 is none.
+ *
+ * This file knows no operation and no queue: record.h fills it.
+ *
+ * Thread: one that writes. Who reads what a dead process has left may find one span half written.
+ */
+#ifndef OMPRMA_HOST_REPORT_RECORDING_H
+#define OMPRMA_HOST_REPORT_RECORDING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <omprma/omprma.h>
+
+#include "host/core/paths.h"
+
+enum {
+    RECORDING_SPANS = 1 << 17, /* kept: the last ones */
+    RECORDING_OPEN = 1 << 14,  /* that have not ended */
+    RECORDING_ROWS = 1 << 12,  /* of the table of regions; the last one takes all that is left */
+    RECORDING_TEXTS = 1 << 20, /* bytes */
+    RECORDING_DETAILS = 1 << 20
+};
+
+enum span_kind { SPAN_REGION, SPAN_KERNEL, SPAN_TRANSFER, SPAN_WAIT, SPAN_COMMAND, SPAN_KINDS };
+
+struct span {
+    uint32_t number;            /* in the order of their beginnings, from 1; 0: the slot is free */
+    uint32_t name, path;        /* texts; of a launch, and of its region, the kernel's */
+    uint32_t region;            /* number of its region, */
+    uint32_t slot;              /* and where that is among the open ones, from 1; 0: none */
+    uint32_t queue, device;     /* by number */
+    int32_t with;               /* the other device of an exchange, else -1 */
+    uint32_t thread;            /* of the program, that has waited for the region; 0: none */
+    uint32_t launches, pending; /* of a region: kernels, and parts that are not over */
+    uint32_t message;           /* bytes of the message that it closes; 0: none */
+    uint8_t kind;               /* enum span_kind */
+    bool failed, unended;       /* unended: it was not over when the program ended */
+    uint64_t to, back;          /* bytes to the device, bytes from it or to another one */
+    uint64_t memory;            /* of the device in use, when a region began */
+    int64_t wait_ns, waited_ns; /* when it began to wait, and how long in all */
+    int64_t asked_ns;           /* it was appended */
+    int64_t begin_ns, end_ns;   /* as this side saw it; 0: not yet. A region's: so far */
+    int64_t ran_ns, ran_end_ns; /* by the worker's clock; 0: it has not told */
+};
+
+/* A line of the table. */
+struct recorded_region {
+    uint32_t name;   /* 0: free */
+    uint32_t device; /* UINT32_MAX: several */
+    uint64_t count, failed, unended, to, back;
+    int64_t total_ns, most_ns, waited_ns;
+};
+
+struct stats_cell {
+    uint64_t operations, bytes;
+    int64_t ns; /* from start to completion; 0 for inline: they ride along */
+};
+
+/* What data went which way. */
+struct stats {
+    struct stats_cell cell[DATA_KINDS][PATH_COUNT];
+    uint64_t launches;
+};
+
+/* A look at a worker's clock. */
+struct trace_clock {
+    int64_t at_ns;     /* by this side's */
+    int64_t ahead_ns;  /* of this side's */
+    int64_t within_ns; /* so exact; -1: there was no answer */
+};
+
+struct recorded_device {
+    uint32_t name, host; /* texts */
+    struct trace_clock first, last;
+    struct stats stats;
+    bool lost;
+};
+
+struct recording {
+    uint64_t bytes; /* of all */
+    int32_t begun;  /* set when a program records */
+    bool traces, shared;
+    bool cut; /* the program has not ended in order */
+    int32_t device_count, devices_most;
+    int64_t launch_ns; /* omprma-run began, or the program asked for devices, */
+    int64_t origin_ns; /* and this began; by clock_ns() */
+    int64_t end_ns;    /* 0: the program has not ended in order */
+    uint32_t program, choice;
+    uint32_t text_bytes;
+    uint32_t spans; /* that have begun */
+    uint64_t ended; /* that have come into the ring */
+    uint64_t missed;
+    uint32_t rows;
+    uint32_t details_bytes;
+    struct recorded_region row[RECORDING_ROWS];
+    struct span open[RECORDING_OPEN];
+    struct span ring[RECORDING_SPANS];
+    char text[RECORDING_TEXTS];
+    char details[RECORDING_DETAILS]; /* what --stats -v adds, in words */
+    struct recorded_device device[]; /* devices_most */
+};
+
+/* How much memory it takes. What is not used of it takes none. */
+size_t recording_bytes(int devices_most);
+
+/* Makes one in such memory, which is zero. */
+void recording_make(struct recording *recording, int devices_most);
+
+/* A text's offset; equal ones have the same if they were given last. 0: there is no room. */
+uint32_t recording_text(struct recording *recording, const char *text);
+const char *recording_words(const struct recording *recording, uint32_t text); /* 0: "?" */
+
+/* The line of the table for regions of a kernel on a device. */
+struct recorded_region *recording_row(struct recording *recording, uint32_t name, uint32_t device);
+
+/* Adds a region that has ended to the table. */
+void recording_count(struct recording *recording, const struct span *region);
+
+/* Puts what has ended into the ring. */
+void recording_keep(struct recording *recording, const struct span *span);
+
+/* When the program has ended: what was open goes where it belongs. */
+void recording_close(struct recording *recording, int64_t now_ns);
+
+#endif

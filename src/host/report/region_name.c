@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* region_name.c: of the file's path the last part is enough, as for a compiler's own messages. */
+#include "host/report/region_name.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/kernel_name.h"
+
+const char *region_name(const char *symbol, const char *source, char text[REGION_NAME_BYTES])
+{
+    const char *slash = strrchr(source, '/');
+    struct kernel_name name;
+
+    if (!kernel_name_split(symbol, &name))
+        snprintf(text, REGION_NAME_BYTES, "%s", symbol);
+    else if (*source)
+        snprintf(text, REGION_NAME_BYTES, "%s:%d", slash ? slash + 1 : source, name.line);
+    else
+        snprintf(text, REGION_NAME_BYTES, "%.*s:%d", (int)name.bytes, name.function, name.line);
+    return text;
+}
