@@ -14,7 +14,6 @@
 . "$(dirname "$0")/../shared_memory.sh"
 step=${1:-23} often=${2:-1} whats=${3:-error abort late} modes=${4:-rma two-sided}
 bound=20 at_once=4 # seconds for one run; runs
-root=$(realpath "$(dirname "$0")/../..")
 [ -z "${SANITIZE:-}" ] || exit 77 # its output and its time are not the program's
 find_llvm || exit 77
 

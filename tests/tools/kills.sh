@@ -11,7 +11,6 @@
 . "$(dirname "$0")/../shared_memory.sh"
 count=${1:-8} RANDOM=${2:-1} workers=(-n 4) data=(auto rma two-sided)
 bound=40 # seconds: OMPRMA_TIMEOUT, twice where workers exchange, and the ends of mpirun and MPI
-root=$(realpath "$(dirname "$0")/../..")
 find_llvm || exit 77
 [ -z "${SANITIZE:-}" ] || exit 77 # its output and its time are not the program's
 

@@ -93,27 +93,31 @@ TEST(users_variables_win)
     set(NULL, "OMPI_MCA_mtl", "ofi");
     set(NULL, "OMPI_COMM_WORLD_SIZE", "2");
     quick_rank(&environment);
-    assert_int_equal(count, 3);
+    assert_int_equal(count, 5);
     assert_string_equal(get(NULL, "OMPI_MCA_mtl"), "ofi");
+    assert_string_equal(get(NULL, "UCX_HANDLE_ERRORS"), "none");
+    assert_string_equal(get(NULL, "UCX_DEBUG_SIGNO"), "0");
     assert_string_equal(get(NULL, "OMPI_MCA_orte_bound_at_launch"), "1");
     count = 0;
     set(NULL, "OMPI_MCA_pml", "cm");
+    set(NULL, "UCX_HANDLE_ERRORS", "bt");
     quick_rank(&environment);
-    assert_int_equal(count, 1);
+    assert_int_equal(count, 3);
+    assert_string_equal(get(NULL, "UCX_HANDLE_ERRORS"), "bt");
 }
 
 TEST(hwloc_is_spared_on_one_host_only)
 {
     quick_mpirun(&environment, false);
-    assert_int_equal(count, 1);
+    assert_int_equal(count, 3);
     assert_string_equal(get(NULL, "PMIX_MCA_gds"), "hash");
     quick_mpirun(&environment, true);
-    assert_int_equal(count, 3);
+    assert_int_equal(count, 5);
     count = 0;
     set(NULL, "HWLOC_COMPONENTS", "no_os");
     set(NULL, "PMIX_MCA_gds", "ds12");
     quick_mpirun(&environment, true);
-    assert_int_equal(count, 2);
+    assert_int_equal(count, 4);
 }
 
 TEST(workers_take_hwloc_back)

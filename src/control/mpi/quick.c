@@ -190,9 +190,18 @@ static void spare_psm(const struct quick_environment *environment)
         environment->set(environment->data, "OMPI_MCA_mtl", value);
 }
 
+/* UCX, which Open MPI 5 loads always, would print a trace of its own at a crash, and take SIGHUP
+ * for its debugging. It reads these as it is loaded. */
+static void spare_signals(const struct quick_environment *environment)
+{
+    set_default(environment, "UCX_HANDLE_ERRORS", "none");
+    set_default(environment, "UCX_DEBUG_SIGNO", "0");
+}
+
 void quick_rank(const struct quick_environment *environment)
 {
     spare_psm(environment);
+    spare_signals(environment);
     /* "Started by mpirun, bound or not": without it, a process that mpirun has not bound looks for
      * all devices of the machine before it does not bind itself. */
     if (is_set(environment, "OMPI_COMM_WORLD_SIZE"))
@@ -203,6 +212,7 @@ void quick_mpirun(const struct quick_environment *environment, bool alone)
 {
     /* What mpirun tells its processes would else lie in files of 8 MiB that it has to write. */
     set_default(environment, "PMIX_MCA_gds", "hash");
+    spare_signals(environment); /* its processes inherit them */
     /* Near which I/O device a process runs matters only for networks. */
     if (!alone || is_set(environment, "HWLOC_COMPONENTS") ||
         is_set(environment, "HWLOC_PLUGINS_PATH"))

@@ -20,7 +20,9 @@ enum quirk_id {
     QUIRK_END_OF_REGION = 1 << 3, /* attach one page more than is handed out */
     QUIRK_ATTACH_ORDER = 1 << 4,  /* attach below the highest, count references */
     QUIRK_TABLE_RACE = 1 << 5,    /* no access begins while a region comes or goes */
-    QUIRK_BTL_OFI = 1 << 6        /* btl/ofi is left out */
+    QUIRK_BTL_OFI = 1 << 6,       /* btl/ofi is left out */
+    QUIRK_TARGET_POLLS = 1 << 7,  /* within a host, too, targets have part in transfers */
+    QUIRK_ONE_THREAD = 1 << 8     /* no window: only the thread that made it could call MPI */
 };
 
 struct quirk {
@@ -42,9 +44,14 @@ unsigned quirks_for(int openmpi_version, const char *component);
 int quirks_openmpi_version(const char *library);
 
 /* The one-sided component behind a window of Open MPI, whose handle is a pointer: "rdma", "ucx",
- * "pt2pt", "sm" or "unknown". Looks, with checked reads, for the component's shared object behind
- * the window's function table, because MPI has no call that tells. NULL is unknown. */
+ * "pt2pt", "sm" or "unknown". Looks, with checked reads, for the component's shared object, or its
+ * functions in Open MPI's library, behind the window's function table, because MPI has no call that
+ * tells. NULL is unknown. */
 const char *quirks_component(const void *window);
+
+/* Whether the UCX of this process aborts in a thread that a worker of it does not belong to. The
+ * packages of Debian do; those that UCX's own release scripts build, as for InfiniBand, do not. */
+bool quirks_ucx_asserts_threads(void);
 
 /* Most regions that may be attached under a set of quirks, INT_MAX if no limit is known. */
 int quirks_attach_limit(unsigned quirks);
