@@ -2,9 +2,9 @@
 /*
  * mpi.c: submit is MPI_Put, retrieve is MPI_Get, straight between the user's memory and the peer's
  * arena. Large transfers go in pieces with request-based completion where requests are sound, with
- * flushes where they are not (quirk "no-rput"). Local completion of a put says nothing about the
- * target, so a transfer is done only after a flush; one flush serves all transfers to a peer that
- * were locally complete before it.
+ * flushes where they are not (quirks "no-rput", "get-leak"). Local completion of a put says nothing
+ * about the target, so a transfer is done only after a flush; one flush serves all transfers to a
+ * peer that were locally complete before it.
  */
 #include "rma/mpi.h"
 
@@ -20,6 +20,7 @@ enum {
     DIRECT_BYTES = 256 << 10,
     /* All requests of this process; some libraries abort at 255 (mpi-quirks: outstanding). */
     OUTSTANDING_MOST = 64,
+    GET_BYTES = 31 << 10, /* where larger ones leak (quirk "get-leak") */
     PAGE = 4096,
     RANGES_MOST = 31 /* where they are noted no more can be attached (attach-limit) */
 };
@@ -41,6 +42,7 @@ struct rma {
     struct range ranges[RANGES_MOST]; /* by address */
     uint64_t page;                    /* attached behind each range (quirk "end-of-region") */
     bool requests;                    /* MPI_Rput and MPI_Rget are sound */
+    bool small_gets;                  /* of at most GET_BYTES (quirk "get-leak") */
     int outstanding;                  /* requests in use */
     uint64_t *flushed;                /* per peer: number of flushes so far */
 };
@@ -95,6 +97,20 @@ static omprma_status_t flush(struct rma *self, const struct transfer *transfer)
     return OMPRMA_OK;
 }
 
+/* Gets of at most GET_BYTES. */
+static int get_small(struct rma *self, const struct transfer *t, uint64_t at, uint64_t bytes)
+{
+    int code = MPI_SUCCESS;
+
+    for (uint64_t end = at + bytes; at < end && code == MPI_SUCCESS; at += GET_BYTES) {
+        int count = end - at < GET_BYTES ? (int)(end - at) : GET_BYTES;
+
+        code = MPI_Get((char *)t->local + at, count, MPI_BYTE, t->peer, (MPI_Aint)(t->remote + at),
+                       count, MPI_BYTE, self->window);
+    }
+    return code;
+}
+
 /* Puts or gets [at, at + bytes) of the transfer; with a request if `request` is not NULL. */
 static int put_or_get(struct rma *self, const struct transfer *t, uint64_t at, uint64_t bytes,
                       MPI_Request *request)
@@ -108,6 +124,8 @@ static int put_or_get(struct rma *self, const struct transfer *t, uint64_t at, u
                                   self->window, request)
                        : MPI_Put(local, count, MPI_BYTE, t->peer, remote, count, MPI_BYTE,
                                  self->window);
+    if (self->small_gets)
+        return get_small(self, t, at, bytes);
     return request
                ? MPI_Rget(local, count, MPI_BYTE, t->peer, remote, count, MPI_BYTE, self->window,
                           request)
@@ -131,6 +149,13 @@ static int issue(struct rma *self, const struct transfer *t, uint64_t at, uint64
 static bool has_died(const struct rma *self, const struct transfer *t)
 {
     return self->bells && doorbell_owner_died(self->bells[t->peer]);
+}
+
+/* Without requests. */
+static bool is_flushed(const struct rma *self, const struct transfer *t)
+{
+    return t->bytes <= DIRECT_BYTES || !self->requests ||
+           (self->small_gets && t->direction == TRANSFER_IN);
 }
 
 /* One piece, completed at once. */
@@ -229,7 +254,7 @@ static omprma_status_t rma_start(struct datapath *path, struct transfer *t)
     *pieces = (struct pieces){.epoch = 0};
     for (int i = 0; i < TRANSFER_PIECES; i++)
         pieces->request[i] = MPI_REQUEST_NULL;
-    if (t->bytes <= DIRECT_BYTES || !self->requests)
+    if (is_flushed(self, t))
         return move_flushed(self, t);
     issue_pieces(self, t);
     return pieces->failed && t->issued == 0 ? world_error(pieces->code, pieces->failed) : OMPRMA_OK;
@@ -270,8 +295,7 @@ static omprma_status_t rma_test(struct datapath *path, struct transfer *t, bool 
     struct rma *self = self_of(path);
 
     *done = false;
-    return t->bytes <= DIRECT_BYTES || !self->requests ? test_flushed(self, t, done)
-                                                       : test_requests(self, t, done);
+    return is_flushed(self, t) ? test_flushed(self, t, done) : test_requests(self, t, done);
 }
 
 /* Its requests do not count any more: transfers with others go on. */
@@ -385,6 +409,7 @@ omprma_status_t rma_create(const struct world *world, struct doorbell *const *be
     self->deadline = deadline;
     self->piece_bytes = world->settings.piece_bytes;
     self->requests = !(world->mpi->quirks & QUIRK_NO_RPUT);
+    self->small_gets = world->mpi->quirks & QUIRK_GET_LEAK;
     *path = &self->base;
     return OMPRMA_OK;
 }

@@ -48,6 +48,9 @@ static const struct quirk table[] = {
     {QUIRK_ONE_THREAD, "one-thread", "ucx", V5_0, V5_0_10, "no window is made; data goes two-sided",
      "the window belongs to the thread that made it, and a UCX with assertions (from 1.18 on) "
      "aborts as soon as another one calls MPI"},
+    {QUIRK_GET_LEAK, "get-leak", "rdma", V5_0, V_END,
+     "MPI_Get of at most 31 KiB and MPI_Win_flush instead of MPI_Rget",
+     "a larger one keeps 80 bytes of each 32 KiB for ever"},
 };
 
 const struct quirk *quirks_table(int *count)

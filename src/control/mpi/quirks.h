@@ -22,7 +22,8 @@ enum quirk_id {
     QUIRK_TABLE_RACE = 1 << 5,    /* no access begins while a region comes or goes */
     QUIRK_BTL_OFI = 1 << 6,       /* btl/ofi is left out */
     QUIRK_TARGET_POLLS = 1 << 7,  /* within a host, too, targets have part in transfers */
-    QUIRK_ONE_THREAD = 1 << 8     /* no window: only the thread that made it could call MPI */
+    QUIRK_ONE_THREAD = 1 << 8,    /* no window: only the thread that made it could call MPI */
+    QUIRK_GET_LEAK = 1 << 9       /* gets are small */
 };
 
 struct quirk {
