@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
+#include "cmocka_both.h"
 
 #include "tools/launch/transport.h"
 
