@@ -383,7 +383,7 @@ static void leave_without_mpi(void)
 {
     if (!worker.server.lost) /* a kernel that crashed may hold stdout */
         fflush(NULL);
-    leftovers_remove(leftovers_job(getenv("PMIX_NAMESPACE")), worker.since);
+    leftovers_remove(leftovers_own_job(), worker.since);
     _exit(EXIT_SUCCESS);
 }
 

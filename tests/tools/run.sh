@@ -90,17 +90,20 @@ out=$(env -u PATH "$RUN" -n 2 "$folder/program" words 2>&1)
 check 'no PATH' "$out" 'ready 3'
 
 # Another MPI's mpirun, and a folder that is not Open MPI's.
-strange() { # PATTERN, in the last line
+strange() { # PATTERN, in the last line; PATH
     local out
-    out=$("$RUN" "$folder/program" words 2>&1)
+    out=$(PATH=${2:-$PATH} "$RUN" "$folder/program" words 2>&1)
     check "status with $1" "$?" 1
     check "line with $1" "$(tail -n 1 <<<"$out" | grep -c "^omprma: $1")" 1
 }
 mkdir "$folder/other"
 printf '#!/bin/sh\necho "unrecognized argument oversubscribe" >&2\nexit 255\n' >"$folder/other/mpirun"
 chmod +x "$folder/other/mpirun"
-PATH=$folder/other:$PATH strange "$folder/other/mpirun ended with status 255 .* is Open MPI 4's$"
-OPAL_PREFIX=/no/folder strange '.*/mpirun ended with status .* in OPAL_PREFIX, which is /no/folder$'
+strange "$folder/other/mpirun is of no MPI library that says its version, .* first in PATH$" \
+    "$folder/other"
+printf '#!/bin/sh\necho "mpirun (Open MPI) 3.1.6"\n' >"$folder/other/mpirun"
+strange "$folder/other/mpirun is of Open MPI 3.1.6, and omprma knows Open MPI 4.1 to 6 .*" "$folder/other"
+OPAL_PREFIX=/no/folder strange '.*/mpirun .* OPAL_PREFIX, which is /no/folder$'
 
 # What a site says of where processes go, in a file of Open MPI's: workers go where they are asked to.
 mkdir -p "$folder/home/.openmpi"
@@ -128,7 +131,7 @@ out=$("$RUN" -v --dry-run "$folder/new" 2>&1)
 check 'the choice is told' "$(grep -c "LLVM 99 and uses omprma's OpenMP runtime" <<<"$out")" 1
 
 out=$("$RUN" --dry-run -n 2 --osc ucx "$folder/program" 'a b')
-check 'dry run names all' "$(grep -c -- "mpirun .* --mca osc ucx .*program 'a b' : -n 2 .*rank" <<<"$out")" 1
+check 'dry run names all' "$(grep -c -- "mpirun .* --mca osc ucx .*program 'a b' : .*-n 2 .*rank" <<<"$out")" 1
 check 'version' "$("$RUN" --version | grep -c '^omprma-run [0-9]')" 1
 check 'help' "$("$RUN" --help | grep -c OMPRMA_LANES)" 1
 

@@ -9,6 +9,7 @@
 #include "cmocka_both.h"
 
 #include "tools/launch/command.h"
+#include "tools/launch/launcher.h"
 #include "tools/launch/llvm.h"
 
 static struct launch launch;
@@ -37,6 +38,7 @@ static int end(void **state)
 static struct command command_base(void)
 {
     return (struct command){.launch = &launch,
+                            .launcher = &launcher_openmpi4,
                             .workers = command_workers(&launch),
                             .mpirun = "/bin/mpirun",
                             .worker = "/bin/worker",

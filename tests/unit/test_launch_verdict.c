@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "test.h"
+#include "tools/launch/launcher.h"
 #include "tools/launch/verdict.h"
 
 #define FRAME "--------------------------------------------------------------------------\n"
@@ -16,6 +17,11 @@ static const char killed[] =
     "mpirun noticed that process rank 2 with PID 0 on node n7 exited on signal 9 (Killed).\n" FRAME
     "half";
 
+static struct verdict from_openmpi4(void)
+{
+    return (struct verdict){.dialect = launcher_openmpi4.dialect};
+}
+
 /* Feeds `text` in pieces to a copy of `stream`; gives what was passed on. */
 static void feed_to(struct stream stream, const char *text, size_t piece, struct verdict *verdict,
                     char *passed, size_t room)
@@ -23,7 +29,7 @@ static void feed_to(struct stream stream, const char *text, size_t piece, struct
     int ends[2];
     assert_int_equal(pipe2(ends, O_NONBLOCK), 0);
     stream.out = ends[1];
-    *verdict = (struct verdict){0};
+    *verdict = from_openmpi4();
     for (size_t at = 0, size = strlen(text); at < size; at += piece)
         stream_feed(&stream, text + at, piece < size - at ? piece : size - at, verdict);
     stream_end(&stream);
@@ -55,14 +61,14 @@ TEST(separates)
 
 TEST(statuses)
 {
-    struct verdict verdict = {0};
+    struct verdict verdict = from_openmpi4();
     char line[512];
     verdict_read(&verdict, "mpirun detected that one or more processes exited\n"
                            "  Process name: [[35210,1],3]\n  Exit code:    7\n");
     assert_int_equal(verdict.kind, VERDICT_STATUS);
     verdict_word(&verdict, 0, line, sizeof(line));
     assert_non_null(strstr(line, "worker 2 ended early with status 7"));
-    verdict = (struct verdict){0};
+    verdict = from_openmpi4();
     verdict_read(&verdict,
                  "mpirun has exited due to process rank 4 with PID 0 on\n"
                  "node n7 exiting improperly. There are three reasons this could occur:\n");
@@ -72,7 +78,7 @@ TEST(statuses)
 
 TEST(hosts_win)
 {
-    struct verdict verdict = {0};
+    struct verdict verdict = from_openmpi4();
     char line[512];
     verdict_read(&verdict, "ORTE was unable to reliably\n   start one or more daemons.\n");
     assert_int_equal(verdict.kind, VERDICT_OTHER);
@@ -88,7 +94,7 @@ TEST(hosts_win)
 /* Open MPI 4.1.4 under ulimit -u. */
 TEST(limit_on_processes)
 {
-    struct verdict verdict = {0};
+    struct verdict verdict = from_openmpi4();
     char line[512];
     verdict_read(
         &verdict,
@@ -106,7 +112,7 @@ TEST(limit_on_processes)
 
 TEST(silence)
 {
-    struct verdict verdict = {0};
+    struct verdict verdict = from_openmpi4();
     char line[512];
     verdict_word(&verdict, 9, line, sizeof(line));
     assert_non_null(strstr(line, "mpirun was killed by signal 9"));
@@ -190,7 +196,7 @@ TEST(networks_in_order)
 {
     static const char status[] = "Process name: [[35210,1],3]\n  Exit code:    7\n";
     static const char fatal[] = "[h:1] ompi/mca/pml/ob1/pml_ob1_sendreq.c:190 FATAL\n";
-    struct verdict verdict = {0};
+    struct verdict verdict = from_openmpi4();
     assert_false(verdict_read_line(&verdict, fatal)); /* not understood alone */
     verdict_read(&verdict, status);
     assert_true(verdict_read_line(&verdict, unreachable));
@@ -203,7 +209,7 @@ TEST(networks_in_order)
     assert_true(verdict_read_line(&verdict, unreachable));
     assert_int_equal(verdict.kind, VERDICT_SIGNAL);
     /* A program's own words about peers. */
-    verdict = (struct verdict){0};
+    verdict = from_openmpi4();
     assert_false(verdict_read_line(&verdict, "] from here: Unable to connect to the peer\n"));
     assert_int_equal(verdict.kind, VERDICT_NONE);
 }
@@ -220,7 +226,7 @@ TEST(given_up)
     assert_string_equal(passed, "");
     verdict_word(&verdict, 1 << 8, line, sizeof(line));
     assert_non_null(strstr(line, "the program has ended the run"));
-    verdict = (struct verdict){0};
+    verdict = from_openmpi4();
     verdict_read(&verdict, "MPI_ABORT was invoked on rank 3 in communicator MPI_COMM_WORLD\n");
     verdict_word(&verdict, 1 << 8, line, sizeof(line));
     assert_non_null(strstr(line, "worker 2 has ended the run"));
@@ -229,7 +235,7 @@ TEST(given_up)
 /* mpirun does not say who was killed before MPI had started in it, but ends with the status. */
 TEST(killed_before_mpi)
 {
-    struct verdict verdict = {0};
+    struct verdict verdict = from_openmpi4();
     char line[512];
     verdict_word(&verdict, 134 << 8, line, sizeof(line));
     assert_non_null(strstr(line, "one was killed by signal 6 (Aborted) before MPI had started"));
@@ -260,7 +266,7 @@ TEST(second_init)
     verdict_read(&verdict, "Process name: [[35210,1],3]\n  Exit code:    7\n");
     verdict_word(&verdict, 1 << 8, line, sizeof(line));
     assert_non_null(strstr(line, "the program has called MPI_Init, but"));
-    verdict = (struct verdict){0};
+    verdict = from_openmpi4();
     verdict_read(&verdict, "Open MPI has detected that this process has attempted to initialize\n"
                            "MPI (via MPI_INIT or MPI_INIT_THREAD) more than once.  This is\n"
                            "erroneous.\n");

@@ -106,25 +106,21 @@ TEST(users_variables_win)
     assert_string_equal(get(NULL, "UCX_HANDLE_ERRORS"), "bt");
 }
 
-TEST(hwloc_is_spared_on_one_host_only)
+TEST(users_hwloc_is_left_alone)
 {
-    quick_mpirun(&environment, false);
-    assert_int_equal(count, 3);
-    assert_string_equal(get(NULL, "PMIX_MCA_gds"), "hash");
-    quick_mpirun(&environment, true);
-    assert_int_equal(count, 5);
+    quick_hwloc(&environment);
+    assert_int_equal(count, 2);
     count = 0;
     set(NULL, "HWLOC_COMPONENTS", "no_os");
-    set(NULL, "PMIX_MCA_gds", "ds12");
-    quick_mpirun(&environment, true);
-    assert_int_equal(count, 4);
+    quick_hwloc(&environment);
+    assert_int_equal(count, 1);
 }
 
 TEST(workers_take_hwloc_back)
 {
     unsetenv("HWLOC_COMPONENTS");
     unsetenv("HWLOC_PLUGINS_PATH");
-    quick_mpirun(&quick_own, true);
+    quick_hwloc(&quick_own);
     assert_non_null(getenv("HWLOC_COMPONENTS"));
     quick_forget_hwloc();
     assert_null(getenv("HWLOC_COMPONENTS"));

@@ -163,14 +163,10 @@ TEST(component_is_known_by_its_functions)
 
 /* ---- what is left out ---- */
 
-static const char *const names[] = {"OMPI_MCA_btl",
-                                    "OMPI_MCA_btl_base_include",
-                                    "OMPI_MCA_btl_base_exclude",
-                                    "OMPI_MCA_orte_launch",
-                                    "HOME",
-                                    "OMPI_MCA_mca_base_param_files",
-                                    "OPAL_PREFIX",
-                                    "OPAL_SYSCONFDIR"};
+static const char *const names[] = {
+    "OMPI_MCA_btl",   "OMPI_MCA_btl_base_include",     "OMPI_MCA_btl_base_exclude",
+    "HOME",           "OMPI_MCA_mca_base_param_files", "OPAL_PREFIX",
+    "OPAL_SYSCONFDIR"};
 enum { NAMES = sizeof(names) / sizeof(names[0]) };
 static char values[NAMES][80];
 
@@ -267,11 +263,6 @@ TEST(other_versions_keep_it)
     memset(values, 0, sizeof(values));
     set(NULL, "OMPI_MCA_btl", "^openib");
     quirks_rank(&environment, 50003, false);
-    quirks_program(&environment); /* mpirun of another version */
     assert_string_equal(value_of("OMPI_MCA_btl"), "^openib");
     assert_string_equal(value_of("OMPI_MCA_btl_base_exclude"), "");
-    set(NULL, "OMPI_MCA_orte_launch", "1");
-    set(NULL, "OMPI_MCA_btl", "");
-    quirks_program(&environment);
-    assert_string_equal(value_of("OMPI_MCA_btl_base_exclude"), "ofi");
 }

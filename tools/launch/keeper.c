@@ -18,10 +18,9 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "control/mpi/quick.h"
 #include "control/shm/leftovers.h"
-#include "tools/launch/command.h"
 #include "tools/launch/inherited.h"
+#include "tools/launch/launcher.h"
 #include "tools/launch/local.h"
 #include "tools/launch/paths.h"
 
@@ -50,8 +49,8 @@ static void mpirun_exec(const struct keeper_job *job)
     dup2(job->err, STDERR_FILENO);
     inherited_clear_signals();
     setenv("TMPDIR", job->folder, 1); /* its session files; it may not live to remove them */
-    command_clear_placement();
-    quick_mpirun(&quick_own, job->alone);
+    quick_signals(&quick_own);
+    job->launcher->prepare(&quick_own, job->alone);
     execv(job->command->items[0], job->command->items);
     dprintf(STDERR_FILENO, "omprma: cannot run %s: %s\n", job->command->items[0], strerror(errno));
     _exit(127);

@@ -17,7 +17,10 @@
 
 #include "tools/launch/list.h"
 
+struct launcher;
+
 struct keeper_job {
+    const struct launcher *launcher;
     const struct list *command; /* mpirun and its arguments */
     const char *folder;         /* for mpirun's session files; removed at the end */
     int out, err;               /* mpirun's stdout and stderr */

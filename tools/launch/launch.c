@@ -21,6 +21,7 @@
 #include "tools/launch/local.h"
 #include "tools/launch/command.h"
 #include "tools/launch/inherited.h"
+#include "tools/launch/launcher.h"
 #include "tools/launch/llvm.h"
 #include "tools/launch/paths.h"
 #include "tools/launch/program.h"
@@ -31,18 +32,13 @@
 extern char **environ;
 
 struct preparation {
+    const struct launcher *launcher;
+    char launcher_name[LAUNCHER_NAME_BYTES];
     char *mpirun, *worker, *path, *folder, *agent;
     struct llvm_plan plan;
     int64_t began_ns;
+    bool refused; /* the arguments make no sense */
 };
-
-static omprma_status_t prepare_mpirun(char **mpirun)
-{
-    if (path_program("mpirun", mpirun) == OMPRMA_OK)
-        return OMPRMA_OK;
-    return error_set(OMPRMA_ERR_CONFIG, "cannot find mpirun in PATH; install Open MPI (Debian: "
-                                        "openmpi-bin)");
-}
 
 /* For mpirun's session files and for links; short, because socket names may grow from it. */
 static omprma_status_t prepare_folder(char **folder)
@@ -162,6 +158,14 @@ static omprma_status_t prepare_place(void)
     return status;
 }
 
+static omprma_status_t prepare_names(struct preparation *made, const struct launch *launch)
+{
+    omprma_status_t status =
+        made->launcher->cuts_names ? hosts_check_names(&launch->hosts) : OMPRMA_OK;
+    made->refused = status != OMPRMA_OK;
+    return status;
+}
+
 static omprma_status_t prepare(struct preparation *made, const struct launch *launch)
 {
     omprma_status_t status = path_program(launch->argv[0], &made->path);
@@ -176,7 +180,9 @@ static omprma_status_t prepare(struct preparation *made, const struct launch *la
     if (status == OMPRMA_OK)
         status = prepare_policy();
     if (status == OMPRMA_OK)
-        status = prepare_mpirun(&made->mpirun);
+        status = launcher_find(&made->launcher, &made->mpirun, made->launcher_name);
+    if (status == OMPRMA_OK)
+        status = prepare_names(made, launch);
     if (status == OMPRMA_OK)
         status = path_worker(&made->worker);
     if (status == OMPRMA_OK)
@@ -200,15 +206,15 @@ static omprma_status_t prepare(struct preparation *made, const struct launch *la
 static omprma_status_t prepare_agent(struct preparation *made, const struct launch *launch,
                                      const char *socket_name)
 {
-    const char *users;
     if (launch->hosts.total == 0)
         return OMPRMA_OK;
     setenv(AGENT_SOCKET, socket_name, 1);
     char *hosts = hosts_format(&launch->hosts, 0);
     setenv(AGENT_HOSTS, hosts, 1);
     free(hosts);
+    const char *users = made->launcher->users_shell(launch);
     const char *own = launch->slurm ? ALLOCATION_SLURM_SHELL : "ssh";
-    setenv(AGENT_COMMAND, command_mca_set(launch, "plm_rsh_agent", &users) ? users : own, 1);
+    setenv(AGENT_COMMAND, users ? users : own, 1);
     made->agent = text_make("%s/%s", made->folder, AGENT_NAME);
     char *self = path_self();
     omprma_status_t status = OMPRMA_OK;
@@ -224,6 +230,7 @@ static struct command command_of(const struct preparation *made, const struct la
 {
     const char *osc = getenv("OMPRMA_OSC");
     return (struct command){.launch = launch,
+                            .launcher = made->launcher,
                             .workers = command_workers(launch),
                             .mpirun = made->mpirun,
                             .worker = made->worker,
@@ -234,7 +241,9 @@ static struct command command_of(const struct preparation *made, const struct la
 
 static struct program program_of(const struct preparation *made, const struct launch *launch)
 {
-    return (struct program){.path = made->path,
+    return (struct program){.launcher = made->launcher,
+                            .launcher_name = made->launcher_name,
+                            .path = made->path,
                             .argv = launch->argv,
                             .plan = &made->plan,
                             .offloading = launch->offloading,
@@ -314,7 +323,7 @@ int launch_run(const struct launch *launch)
         status = launch_start(&made, launch, &result);
     if (status != OMPRMA_OK) {
         log_write(LOG_ERROR, "%s", error_text());
-        result = 1;
+        result = made.refused ? 2 : 1;
     }
     if (made.folder)
         path_remove_tree(made.folder);

@@ -141,7 +141,7 @@ static void option_places(struct launch *launch)
     int workers = launch->workers, most = launch->per_host;
     if (most > 0)
         launch->workers = 0;
-    if (allocation_take(launch) != OMPRMA_OK || hosts_check_names(&launch->hosts) != OMPRMA_OK)
+    if (allocation_take(launch) != OMPRMA_OK)
         option_fail("%s", error_text());
     if (most == 0)
         return;

@@ -15,9 +15,9 @@
 #include "base/coming.h"
 #include "base/error.h"
 #include "control/mpi/quick.h"
-#include "control/mpi/quirks.h"
 #include "control/mpi/single_copy.h"
 #include "tools/launch/inherited.h"
+#include "tools/launch/launcher.h"
 
 extern char **environ;
 
@@ -54,8 +54,8 @@ void program_environment(const struct program *program, struct list *environment
     free(workers);
     const struct quick_environment changes = {environment_get, environment_set, environment};
     quick_rank(&changes);
-    quirks_program(&changes);
     single_copy_rank(&changes);
+    program->launcher->program(&changes);
     if (!program->offloading)
         return;
     /* Running on the host instead, silently, is not what the user asked for, but where the host is
@@ -170,9 +170,10 @@ static omprma_status_t program_fork(const struct program *program, const struct 
 omprma_status_t program_start(const struct program *program, const char *mpi, size_t bytes,
                               pid_t *pid, int *report, int *words)
 {
-    static const char words_fd[] = "OPAL_OUTPUT_STDERR_FD"; /* Open MPI's own variable */
+    const char *words_fd = program->launcher->words_variable;
+    bool keeps_words = words_fd && !getenv(words_fd);
     struct inlet reports = {-1, -1}, speech = {-1, -1};
-    if (!inlet_open(&reports) || (!getenv(words_fd) && !inlet_open(&speech))) {
+    if (!inlet_open(&reports) || (keeps_words && !inlet_open(&speech))) {
         int code = errno;
         inlet_close(&reports, NULL);
         inlet_close(&speech, NULL);
@@ -186,6 +187,7 @@ omprma_status_t program_start(const struct program *program, const char *mpi, si
     char *times = text_make("%" PRId64 ",%" PRId64, program->launch_ns, clock_ns());
     list_set(&environment, "OMPRMA_INTERNAL_TIMES", times);
     free(times);
+    list_set(&environment, LIBRARY_LAUNCHER, program->launcher_name);
     inlet_name(&reports, &environment, "OMPRMA_INTERNAL_FD");
     if (speech.writing >= 0) {
         inlet_name(&speech, &environment, "OMPRMA_INTERNAL_WORDS_FD");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * program.h: starts the program as a plain child: same terminal, process group, files, folder and
- * signal settings as without omprma-run. Knows nothing of mpirun.
+ * signal settings as without omprma-run. Knows nothing of running launchers.
  */
 #ifndef OMPRMA_LAUNCH_PROGRAM_H
 #define OMPRMA_LAUNCH_PROGRAM_H
@@ -15,7 +15,11 @@
 #include "tools/launch/list.h"
 #include "tools/launch/llvm.h"
 
+struct launcher;
+
 struct program {
+    const struct launcher *launcher;
+    const char *launcher_name; /* with its version */
     const char *path;
     char **argv;
     const struct llvm_plan *plan; /* what to put in front of its library paths */
@@ -29,7 +33,7 @@ struct program {
 
 /*
  * `mpi` holds MPI's variables, each string ended by a zero. `*report` becomes readable when the
- * program wrote its byte (see launch.h), `*words` when Open MPI has written something in the
+ * program wrote its byte (see launch.h), `*words` when MPI has written something in the
  * program; -1: it writes to the program's stderr, because the user wants it elsewhere. The program
  * is killed when the calling process dies. Errors: CONFIG (cannot be executed), HOST_MEMORY.
  */

@@ -15,22 +15,13 @@
 #include "base/log.h"
 #include "tools/launch/allocation.h"
 #include "tools/launch/hosts.h"
+#include "tools/launch/launcher.h"
 #include "tools/launch/local.h"
 #include "tools/launch/list.h"
 
 extern char **environ;
 
 /* ---- rank 0 -------------------------------------------------------------------------------- */
-
-static bool variable_is_mpi(const char *variable)
-{
-    static const char *const prefixes[] = {"OMPI_", "PMIX_", "ORTE_", "PMI_"};
-    for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
-        if (strncmp(variable, prefixes[i], strlen(prefixes[i])) == 0)
-            return true;
-    }
-    return false;
-}
 
 int rank_main(const char *socket_name)
 {
@@ -39,7 +30,7 @@ int rank_main(const char *socket_name)
     packet[used++] = RANK_ENVIRONMENT;
     for (char **variable = environ; *variable; variable++) {
         size_t bytes = strlen(*variable) + 1;
-        if (!variable_is_mpi(*variable))
+        if (!launcher_gives(*variable))
             continue;
         if (bytes > sizeof(packet) - used) {
             log_write(LOG_ERROR, "MPI's environment variables are too long together");
@@ -120,7 +111,7 @@ static void agent_listen(int fd, char *last, size_t room)
         fclose(stream);
 }
 
-/* mpirun has cut it at the first dot, and the rest may be what a name service needs. */
+/* The launcher may have cut it at the first dot, and the rest may be what a name service needs. */
 static void agent_name_host(struct hosts *hosts, char **name)
 {
     const char *names = getenv(AGENT_HOSTS);

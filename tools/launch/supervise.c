@@ -25,6 +25,7 @@
 #include "host/start/launcher.h"
 #include "tools/launch/local.h"
 #include "tools/launch/keeper.h"
+#include "tools/launch/launcher.h"
 #include "tools/launch/rank.h"
 #include "tools/launch/signals.h"
 #include "tools/launch/verdict.h"
@@ -39,9 +40,6 @@ enum {
     ABORT_S = 1,  /* the program, after the workers are gone: it may say where it was */
     INSIST_S = 2  /* a second SIGTERM after this time kills the program */
 };
-
-/* With which MPI ends the program when it finds that mpirun is gone: PMIX_ERR_LOST_CONNECTION. */
-enum { LOST_MPIRUN = 256 - 61 };
 
 enum source {
     AT_SIGNALS,
@@ -79,7 +77,7 @@ struct run {
     struct coming *coming; /* NULL: there was no memory to share */
     struct verdict verdict;
     struct stream errors; /* mpirun's and the workers' stderr */
-    struct stream words;  /* what Open MPI says in the program */
+    struct stream words;  /* what MPI says in the program */
 };
 
 static void run_close(struct run *run, enum source source)
@@ -128,10 +126,10 @@ static void run_start_program(struct run *run, int fd, const char *variables, si
 {
     run->fds[AT_RANK] = fd;
     for (size_t at = 0; at < bytes; at += strlen(variables + at) + 1) {
-        if (strncmp(variables + at, "PMIX_NAMESPACE=", 15) != 0)
+        struct keeper_packet packet = {.what = KEEPER_JOB, .value = leftovers_job(variables + at)};
+        if (!packet.value)
             continue;
-        struct keeper_packet packet = {.what = KEEPER_JOB};
-        packet.value = run->job_id = leftovers_job(variables + at + 15);
+        run->job_id = packet.value;
         local_send(run->fds[AT_CONTROL], &packet, sizeof(packet));
     }
     omprma_status_t status = program_start(run->program, variables, bytes, &run->child,
@@ -451,7 +449,8 @@ static omprma_status_t run_begin(struct run *run, const struct list *command, co
     int out[2], err[2];
     if (pipe2(out, O_CLOEXEC) || pipe2(err, O_CLOEXEC))
         return error_set(OMPRMA_ERR_HOST_MEMORY, "cannot make a pipe: %s", strerror(errno));
-    struct keeper_job job = {.command = command,
+    struct keeper_job job = {.launcher = run->program->launcher,
+                             .command = command,
                              .folder = folder,
                              .out = out[1],
                              .err = err[1],
@@ -491,7 +490,8 @@ static int run_program_status(const struct run *run)
 static bool run_lost_mpirun(const struct run *run)
 {
     int own = run->child_ended && WIFEXITED(run->child_status) ? WEXITSTATUS(run->child_status) : 0;
-    return own != 0 && (run->mpirun_killed || (run->failed && own == LOST_MPIRUN));
+    return own != 0 &&
+           (run->mpirun_killed || (run->failed && own == run->program->launcher->lost_status));
 }
 
 static int run_result(const struct run *run)
@@ -555,6 +555,7 @@ int supervise(const struct program *program, const struct list *command, const c
         .mpirun_path = command->items[0],
         .since = time(NULL),
         .patience_s = CONFIG_START_LEAST_S,
+        .verdict = {.dialect = program->launcher->dialect},
         .errors = {.out = STDERR_FILENO, .from_mpirun = true, .verbose = log_level() >= LOG_DETAIL},
         .words = {.out = STDERR_FILENO, .verbose = log_level() >= LOG_DETAIL}};
     for (int i = 0; i < SOURCES; i++)

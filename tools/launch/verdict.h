@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * verdict.h: what mpirun says, turned into one line for the user. Separates mpirun's framed
- * messages from the workers' own lines. Knows nothing of processes.
+ * verdict.h: what a launcher says, turned into one line for the user. Separates its framed messages
+ * from the workers' own lines. How each launcher says things is its own table (struct dialect).
+ * Knows nothing of processes.
  */
 #ifndef OMPRMA_LAUNCH_VERDICT_H
 #define OMPRMA_LAUNCH_VERDICT_H
@@ -21,12 +22,32 @@ enum verdict_kind {
     VERDICT_OTHER     /* some other message: detail */
 };
 
+enum { MESSAGE_BYTES = 8192 };
+
+struct verdict;
+
+/* How a launcher, and the MPI library that belongs to it, say things. */
+struct dialect {
+    const char *name;            /* of both, for users */
+    const char *folder_variable; /* says where the launcher's files are; NULL: none does */
+    char frame;                  /* what the lines around a message are made of */
+    /* Understands what stood in a frame, and the same as one line, for it may be broken anywhere.
+     * `found` is empty; when it stays so, the message says nothing. False: not understood. */
+    bool (*message)(struct verdict *found, const char *message, const char *flat);
+    /* The same for a line without a frame; `verdict` is what is known by then. */
+    bool (*line)(struct verdict *found, struct verdict *verdict, const char *line);
+    /* Is it a line that says nothing to users? */
+    bool (*noise)(const char *line);
+};
+
 struct verdict {
+    const struct dialect *dialect; /* of whom it is about */
     enum verdict_kind kind;
     int rank; /* in MPI_COMM_WORLD; 0 is the program, -1 not known */
     int code; /* signal or status */
     char host[256];
-    char detail[512];
+    char detail[768];
+    bool aside;          /* the library's lines are about what is told otherwise */
     int up;              /* workers that have said that they are, see coming.h */
     const char *strange; /* path of an mpirun that has started nothing; NULL: it has, or it may */
 };
@@ -53,7 +74,7 @@ struct stream {
     size_t used;      /* bytes of the unfinished line */
     char line[4096];
     size_t message_bytes;
-    char message[8192];
+    char message[MESSAGE_BYTES];
 };
 
 void stream_feed(struct stream *stream, const char *bytes, size_t count, struct verdict *verdict);

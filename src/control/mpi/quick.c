@@ -37,7 +37,10 @@ static const char *own_get(void *data, const char *name)
 static void own_set(void *data, const char *name, const char *value)
 {
     (void)data;
-    setenv(name, value, 1);
+    if (value)
+        setenv(name, value, 1);
+    else
+        unsetenv(name);
 }
 
 const struct quick_environment quick_own = {own_get, own_set, NULL};
@@ -49,8 +52,7 @@ static bool is_set(const struct quick_environment *environment, const char *name
     return value && *value;
 }
 
-static void set_default(const struct quick_environment *environment, const char *name,
-                        const char *value)
+void quick_default(const struct quick_environment *environment, const char *name, const char *value)
 {
     if (!is_set(environment, name))
         environment->set(environment->data, name, value);
@@ -192,30 +194,25 @@ static void spare_psm(const struct quick_environment *environment)
 
 /* UCX, which Open MPI 5 loads always, would print a trace of its own at a crash, and take SIGHUP
  * for its debugging. It reads these as it is loaded. */
-static void spare_signals(const struct quick_environment *environment)
+void quick_signals(const struct quick_environment *environment)
 {
-    set_default(environment, "UCX_HANDLE_ERRORS", "none");
-    set_default(environment, "UCX_DEBUG_SIGNO", "0");
+    quick_default(environment, "UCX_HANDLE_ERRORS", "none");
+    quick_default(environment, "UCX_DEBUG_SIGNO", "0");
 }
 
 void quick_rank(const struct quick_environment *environment)
 {
     spare_psm(environment);
-    spare_signals(environment);
+    quick_signals(environment);
     /* "Started by mpirun, bound or not": without it, a process that mpirun has not bound looks for
      * all devices of the machine before it does not bind itself. */
     if (is_set(environment, "OMPI_COMM_WORLD_SIZE"))
-        set_default(environment, "OMPI_MCA_orte_bound_at_launch", "1");
+        quick_default(environment, "OMPI_MCA_orte_bound_at_launch", "1");
 }
 
-void quick_mpirun(const struct quick_environment *environment, bool alone)
+void quick_hwloc(const struct quick_environment *environment)
 {
-    /* What mpirun tells its processes would else lie in files of 8 MiB that it has to write. */
-    set_default(environment, "PMIX_MCA_gds", "hash");
-    spare_signals(environment); /* its processes inherit them */
-    /* Near which I/O device a process runs matters only for networks. */
-    if (!alone || is_set(environment, "HWLOC_COMPONENTS") ||
-        is_set(environment, "HWLOC_PLUGINS_PATH"))
+    if (is_set(environment, "HWLOC_COMPONENTS") || is_set(environment, "HWLOC_PLUGINS_PATH"))
         return;
     environment->set(environment->data, "HWLOC_COMPONENTS", "-linuxio,-pci");
     environment->set(environment->data, "HWLOC_PLUGINS_PATH", no_plugins);

@@ -12,12 +12,16 @@
 #include <stddef.h>
 
 /* An environment: the process's own, or one that is made for another. `get` returns NULL for what
- * is not set. */
+ * is not set; NULL for `set` removes it. */
 struct quick_environment {
     const char *(*get)(void *data, const char *name);
     void (*set)(void *data, const char *name, const char *value);
     void *data;
 };
+
+/* Sets what is not set, or empty. */
+void quick_default(const struct quick_environment *environment, const char *name,
+                   const char *value);
 
 /* The calling process's own. To be changed only while it has one thread. */
 extern const struct quick_environment quick_own;
@@ -25,9 +29,13 @@ extern const struct quick_environment quick_own;
 /* For a process that will call MPI_Init. */
 void quick_rank(const struct quick_environment *environment);
 
-/* For mpirun; `alone`: all processes of the job are on this host. Workers inherit it, and take back
- * what concerns hwloc with quick_forget_hwloc() when they have found their own place. */
-void quick_mpirun(const struct quick_environment *environment, bool alone);
+/* For a process that will load MPI, and for a launcher, whose processes inherit it: UCX catches no
+ * signals. A part of quick_rank(). */
+void quick_signals(const struct quick_environment *environment);
+
+/* For a launcher whose processes are all on this host: near which I/O device one runs matters only
+ * for networks. Workers inherit it, and take it back when they have found their own place. */
+void quick_hwloc(const struct quick_environment *environment);
 void quick_forget_hwloc(void);
 
 /* After MPI_Init: the connection to mpirun sends at once. Two messages in a row would else wait for

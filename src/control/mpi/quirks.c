@@ -257,12 +257,6 @@ void quirks_rank(const struct quick_environment *environment, int version, bool 
     environment->set(environment->data, excluded, all);
 }
 
-void quirks_program(const struct quick_environment *environment)
-{
-    if (*value_of(environment, "OMPI_MCA_orte_launch"))
-        quirks_rank(environment, V4_0, true);
-}
-
 void quirks_print(unsigned quirks, FILE *out)
 {
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)

@@ -62,10 +62,6 @@ int quirks_attach_limit(unsigned quirks);
  * changes a variable of the user's. What was left out before changes nothing. */
 void quirks_rank(const struct quick_environment *environment, int openmpi_version, bool says);
 
-/* The same for a process that mpirun has given this environment, from outside: only mpirun of Open
- * MPI 4 leaves a sign of its version there. */
-void quirks_program(const struct quick_environment *environment);
-
 /* One line per quirk in force. */
 void quirks_print(unsigned quirks, FILE *out);
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "control/mpi/library.h"
 #include "control/mpi/quick.h"
 #include "control/mpi/single_copy.h"
 #include "control/mpi/tags.h"
@@ -38,8 +39,8 @@ void world_mpi_library(char *text, size_t bytes)
 
 bool world_launched(void)
 {
-    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK",
-                                        "PMI_SIZE"};
+    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "PMI_SIZE",
+                                        "PMI_ID"};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (getenv(names[i]))
@@ -67,8 +68,15 @@ void world_prepare(enum world_role role)
 /* `*level` is the thread level. */
 static omprma_status_t start_library(struct world *world, int *level)
 {
+    char library[128];
     int running = 0, ended = 0, code;
+    omprma_status_t status;
 
+    world_mpi_library(library, sizeof(library));
+    status = library_check(library, getenv(LIBRARY_LAUNCHER));
+    if (status != OMPRMA_OK)
+        return status;
+    unsetenv(LIBRARY_LAUNCHER); /* not for children */
     MPI_Finalized(&ended);
     if (ended)
         return error_set(OMPRMA_ERR_MPI, "MPI was already finalized in this process");

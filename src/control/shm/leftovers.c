@@ -4,6 +4,7 @@
  * registration of libomp's has the process in its name, and goes when that process is dead or a
  * zombie.
  */
+#define _GNU_SOURCE
 #include "control/shm/leftovers.h"
 
 #include <dirent.h>
@@ -68,7 +69,17 @@ void leftovers_remove(uint32_t job_id, time_t since)
         closedir(folder);
 }
 
-uint32_t leftovers_job(const char *name_space)
+uint32_t leftovers_job(const char *variable)
 {
-    return name_space ? (uint32_t)strtoul(name_space, NULL, 10) : 0;
+    static const char name[] = "PMIX_NAMESPACE=";
+    bool names = strncmp(variable, name, sizeof(name) - 1) == 0;
+    return names ? (uint32_t)strtoul(variable + sizeof(name) - 1, NULL, 10) : 0;
+}
+
+uint32_t leftovers_own_job(void)
+{
+    uint32_t job = 0;
+    for (char **variable = environ; *variable && !job; variable++)
+        job = leftovers_job(*variable);
+    return job;
 }

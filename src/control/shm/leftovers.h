@@ -9,8 +9,11 @@
 #include <stdint.h>
 #include <time.h>
 
-/* The job that the variable PMIX_NAMESPACE names; 0: none. */
-uint32_t leftovers_job(const char *name_space);
+/* The job that a variable NAME=VALUE is about; 0: it is about none. */
+uint32_t leftovers_job(const char *variable);
+
+/* That of this process, by its environment. */
+uint32_t leftovers_own_job(void);
 
 /* Of this user: Open MPI's segments of the job, whose names hold its number (0: not known), and
  * libomp's of dead processes that were made since then. Call when no process of the job attaches

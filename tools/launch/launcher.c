@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * launcher.c: A launcher is asked for its version. That takes a tenth of the time of a start, so
+ * orterun, which only Open MPI before 5 has, is known by its name.
+ */
+#include "tools/launch/launcher.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "tools/launch/paths.h"
+
+static const struct launcher *const launchers[] = {&launcher_openmpi4, &launcher_openmpi5,
+                                                   &launcher_hydra};
+enum { LAUNCHERS = sizeof(launchers) / sizeof(launchers[0]) };
+
+bool launcher_gives(const char *variable)
+{
+    for (size_t i = 0; i < LAUNCHERS; i++)
+        for (const char *const *prefix = launchers[i]->variables; *prefix; prefix++)
+            if (strncmp(variable, *prefix, strlen(*prefix)) == 0)
+                return true;
+    return false;
+}
+
+/* ---- which one it is ------------------------------------------------------------------------ */
+
+static bool read_version(const struct launcher *launcher, const char *said, int *version)
+{
+    int major = 0, minor = 0, patch = 0;
+    const char *sign = strstr(said, launcher->sign);
+    const char *number = sign ? strpbrk(sign + strlen(launcher->sign), "0123456789") : NULL;
+    if (!number || sscanf(number, "%d.%d.%d", &major, &minor, &patch) < 2)
+        return false;
+    *version = major * 10000 + minor * 100 + patch;
+    return true;
+}
+
+const struct launcher *launcher_by_words(const char *said, int *version, char *name)
+{
+    const struct launcher *found = NULL;
+    *version = 0;
+    *name = 0;
+    for (size_t i = 0; i < LAUNCHERS && !found; i++) {
+        if (!read_version(launchers[i], said, version))
+            continue;
+        snprintf(name, LAUNCHER_NAME_BYTES, "%s %d.%d.%d", library_name(launchers[i]->library),
+                 *version / 10000, *version / 100 % 100, *version % 100);
+        if (*version >= launchers[i]->first && *version < launchers[i]->end)
+            found = launchers[i];
+    }
+    return found;
+}
+
+/* What `path --version` writes. */
+static void ask(const char *path, char *said, size_t room)
+{
+    int ends[2];
+    size_t used = 0;
+    ssize_t bytes = 1;
+    if (pipe2(ends, O_CLOEXEC) == 0) {
+        pid_t child = fork();
+        if (child == 0) {
+            int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+            dup2(null, STDIN_FILENO);
+            dup2(ends[1], STDOUT_FILENO);
+            dup2(null, STDERR_FILENO);
+            execl(path, path, "--version", (char *)NULL);
+            _exit(127);
+        }
+        close(ends[1]);
+        while (child > 0 && bytes > 0 && used + 1 < room) {
+            bytes = read(ends[0], said + used, room - 1 - used);
+            used += bytes > 0 ? (size_t)bytes : 0;
+        }
+        close(ends[0]);
+        while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
+            ;
+    }
+    said[used] = 0;
+}
+
+static const struct launcher *recognise(const char *path, char *name)
+{
+    char said[4096], *real = path_real(path);
+    const char *slash = real ? strrchr(real, '/') : NULL;
+    int version;
+    bool old = slash && strcmp(slash + 1, "orterun") == 0;
+    free(real);
+    if (old) {
+        snprintf(name, LAUNCHER_NAME_BYTES, "Open MPI 4");
+        return &launcher_openmpi4;
+    }
+    ask(path, said, sizeof(said));
+    return launcher_by_words(said, &version, name);
+}
+
+/* ---- where it is ---------------------------------------------------------------------------- */
+
+static omprma_status_t fail(const char *path, const struct launcher *launcher, const char *name)
+{
+    enum library_kind built = library_built();
+    if (!path)
+        return error_set(OMPRMA_ERR_CONFIG, "cannot find mpirun in PATH; install %s (Debian: %s)",
+                         library_name(built == LIBRARY_MPICH ? built : LIBRARY_OPENMPI),
+                         built == LIBRARY_MPICH ? "mpich" : "openmpi-bin");
+    if (launcher)
+        return error_set(OMPRMA_ERR_CONFIG,
+                         "%s is of %s, but omprma was built for %s; put the mpirun of that first "
+                         "in PATH, or build omprma with -DMPI_C_COMPILER=MPICC, the mpicc of this "
+                         "one",
+                         path, name, library_name(built));
+    const char *folder = getenv("OPAL_PREFIX");
+    return error_set(OMPRMA_ERR_CONFIG,
+                     "%s is of %s, and omprma knows Open MPI 4.1 to 6 and MPICH; put one of these "
+                     "first in PATH%s%s",
+                     path, *name ? name : "no MPI library that says its version",
+                     folder ? ", with its files in OPAL_PREFIX, which is " : "",
+                     folder ? folder : "");
+}
+
+/* Where packages of several are installed, each has names of its own, too. */
+omprma_status_t launcher_find(const struct launcher **launcher, char **path, char *name)
+{
+    static const char *const programs[] = {"mpirun", "mpirun.openmpi", "mpiexec.hydra"};
+    enum library_kind built = library_built();
+    const struct launcher *first = NULL;
+    char *first_path = NULL, first_name[LAUNCHER_NAME_BYTES] = "";
+    for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+        if (path_program(programs[i], path) != OMPRMA_OK)
+            continue;
+        *launcher = recognise(*path, name);
+        if (*launcher && (built == LIBRARY_OTHER || (*launcher)->library == built)) {
+            log_write(LOG_CHOICE, "processes are started by %s of %s", *path, name);
+            free(first_path);
+            return OMPRMA_OK;
+        }
+        if (first_path) {
+            free(*path);
+            continue;
+        }
+        first = *launcher;
+        first_path = *path;
+        memcpy(first_name, name, sizeof(first_name));
+    }
+    *path = NULL;
+    omprma_status_t status = fail(first_path, first, first_name);
+    free(first_path);
+    return status;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* launcher_openmpi.c: parameters of Open MPI on the command line. See launcher_openmpi.h. */
+#include "tools/launch/launcher_openmpi.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/launch/paths.h"
+
+static bool is_mca(const char *argument)
+{
+    const char *option = argument + strspn(argument, "-");
+    return strcmp(option, "mca") == 0 || strcmp(option, "gmca") == 0 ||
+           strcmp(option, "omca") == 0 || strcmp(option, "prtemca") == 0;
+}
+
+bool openmpi_is_set(const struct launch *launch, const char *name, const char **value)
+{
+    char *variable = text_make("OMPI_MCA_%s", name);
+    *value = getenv(variable);
+    free(variable);
+    const struct list *args = &launch->mpi_args;
+    for (size_t i = 0; i + 2 < args->count; i++) {
+        if (is_mca(args->items[i]) && strcmp(args->items[i + 1], name) == 0)
+            *value = args->items[i + 2];
+    }
+    return *value != NULL;
+}
+
+/* What the user set wins; mpirun would join two values of one parameter with a comma. */
+void openmpi_set(struct list *line, const struct command *command, const char *name,
+                 const char *value)
+{
+    const char *users;
+    if (openmpi_is_set(command->launch, name, &users))
+        return;
+    list_add(line, "--mca");
+    list_add(line, name);
+    list_add(line, value);
+}
+
+static void set_osc(struct list *line, const struct command *command)
+{
+    if (strcmp(command->osc, "ucx") == 0) {
+        openmpi_set(line, command, "pml", "ucx");
+        openmpi_set(line, command, "osc", "ucx");
+        /* Without these two, UCX takes part only where there is InfiniBand. */
+        openmpi_set(line, command, "opal_common_ucx_tls", "any");
+        openmpi_set(line, command, "opal_common_ucx_devices", "any");
+    } else if (strcmp(command->osc, "rdma") == 0) {
+        openmpi_set(line, command, "pml", "ob1");
+        openmpi_set(line, command, "osc", "rdma");
+    }
+}
+
+void openmpi_set_library(struct list *line, const struct command *command)
+{
+    /* A crash is the program's own affair: no stack trace by Open MPI. */
+    openmpi_set(line, command, "opal_signal", "");
+    /* Ranks that spin on shared cores, or keep the kernel's network thread from its core, cost a
+     * scheduler quantum per message. */
+    if (command_crowded(command))
+        openmpi_set(line, command, "mpi_yield_when_idle", "1");
+    /* Hardware that is not there, or not used, is no news. */
+    openmpi_set(line, command, "btl_base_warn_component_unused", "0");
+    openmpi_set(line, command, "btl_openib_warn_no_device_params_found", "0");
+    openmpi_set(line, command, "opal_warn_on_missing_libcuda", "0");
+    set_osc(line, command);
+}
+
+bool openmpi_has_shell(void)
+{
+    static const char *const shells[] = {"ssh", "rsh"};
+    for (size_t i = 0; getenv("PATH") && i < sizeof(shells) / sizeof(shells[0]); i++) {
+        char *path = NULL;
+        omprma_status_t status = path_program(shells[i], &path);
+        free(path);
+        if (status == OMPRMA_OK)
+            return true;
+    }
+    return false;
+}
+
+static bool is_one_of(const char *name, const char *const *names)
+{
+    while (*names && strcmp(name, *names) != 0)
+        names++;
+    return *names != NULL;
+}
+
+void openmpi_add_users(struct list *line, const struct command *command, const char *const *agents,
+                       unsigned which)
+{
+    const struct list *args = &command->launch->mpi_args;
+    for (size_t i = 0; i < args->count; i++) {
+        bool parameter = i + 2 < args->count && is_mca(args->items[i]);
+        bool agent = parameter && command->agent && is_one_of(args->items[i + 1], agents);
+        size_t last = parameter ? i + 2 : i;
+        for (; i <= last; i++)
+            if (!agent && (which & (parameter ? OPENMPI_PARAMETERS : OPENMPI_OTHERS)))
+                list_add(line, args->items[i]);
+        i = last;
+    }
+}
+
+void openmpi_add_variables(struct list *line, const struct list *variables)
+{
+    for (size_t i = 0; i < variables->count; i++) {
+        list_add(line, "-x");
+        list_add(line, variables->items[i]);
+    }
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * launcher_openmpi5.c: the table of mpirun of Open MPI 5 and 6, which becomes prterun. Parameters
+ * of the library belong to the program before which they stand; those of mpirun itself are PRTE's.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tools/launch/launcher_openmpi.h"
+
+/* The remote shell's parameter: mpirun's own, and what it was called before. */
+static const char *const agent_names[] = {"plm_ssh_agent", "plm_rsh_agent", NULL};
+
+/* The library always loads UCX, which would take signals from the program and from kernels, and
+ * reads its variables before main(). */
+static const char *const crashes[][2] = {{"UCX_HANDLE_ERRORS", "none"}, {"UCX_DEBUG_SIGNO", "0"}};
+
+/* A parameter of mpirun itself; what the user set in its variable wins. */
+static void set_own(struct list *line, const char *name, const char *value)
+{
+    char *variable = text_make("PRTE_MCA_%s", name);
+    if (!getenv(variable)) {
+        list_add(line, "--prtemca");
+        list_add(line, name);
+        list_add(line, value);
+    }
+    free(variable);
+}
+
+/* mpirun would leave all to Slurm, which has no place for rank 0 where the program is. */
+static void set_slurm(struct list *line)
+{
+    set_own(line, "plm", "ssh");
+    set_own(line, "ras", "^slurm");
+    list_add(line, "--leave-session-attached"); /* Slurm ends what outlives its step */
+}
+
+static void set_hosts(struct list *line, const struct command *command)
+{
+    list_add(line, "--prtemca");
+    list_add(line, agent_names[0]);
+    list_add(line, command->agent);
+    /* Every host is reached from here, so that one that is not can be named. */
+    set_own(line, "plm_ssh_no_tree_spawn", "1");
+    if (command->launch->slurm)
+        set_slurm(line);
+}
+
+/* For each of the programs, with the user's own. */
+static void set_library(struct list *line, const struct command *command)
+{
+    openmpi_set_library(line, command);
+    openmpi_set(line, command, "btl_tcp_disable_family", "6"); /* else a line for each process */
+    openmpi_add_users(line, command, agent_names, OPENMPI_PARAMETERS);
+}
+
+static void write_first(struct list *line, const struct command *command)
+{
+    set_library(line, command);
+    list_add(line, "-n");
+    list_add(line, "1");
+    if (command->launch->hosts.total > 0) {
+        list_add(line, "-H");
+        list_add(line, "localhost");
+    }
+    for (size_t i = 0; i < command->first->count; i++)
+        list_add(line, command->first->items[i]);
+}
+
+/* Workers of one place: this host, or slots of another one. */
+static void write_workers(struct list *line, const struct command *command,
+                          const struct list *variables, const char *host, int count)
+{
+    list_add(line, ":");
+    set_library(line, command);
+    list_add(line, "-n");
+    list_addf(line, "%d", count);
+    if (host) {
+        list_add(line, "-H");
+        list_addf(line, "%s:%d", host, count);
+    }
+    openmpi_add_variables(line, variables);
+    for (size_t i = 0; host && i < sizeof(crashes) / sizeof(crashes[0]); i++)
+        if (!getenv(crashes[i][0])) {
+            list_add(line, "-x");
+            list_addf(line, "%s=%s", crashes[i][0], crashes[i][1]);
+        }
+    list_add(line, command->worker);
+}
+
+static int most_slots(const struct hosts *hosts)
+{
+    int most = 1;
+    for (size_t i = 0; i < hosts->names.count; i++)
+        most = hosts->slots[i] > most ? hosts->slots[i] : most;
+    return most;
+}
+
+/* Over several hosts mpirun spreads processes as it likes, or starts some that do not find each
+ * other. So each program that it knows of goes to one host. */
+static void write_places(struct list *line, const struct command *command,
+                         const struct list *variables)
+{
+    const struct hosts *hosts = &command->launch->hosts;
+    bool turns = command->launch->by_node;
+    int left = command->workers, most = most_slots(hosts);
+    for (int turn = 0; left > 0; turn++)
+        for (size_t i = 0; i < hosts->names.count && left > 0; i++) {
+            int count = turns ? hosts->slots[i] > turn % most : hosts->slots[i];
+            count = count < left ? count : left;
+            if (count > 0)
+                write_workers(line, command, variables, hosts->names.items[i], count);
+            left -= count;
+        }
+}
+
+static void write_line(struct list *line, const struct command *command,
+                       const struct list *variables)
+{
+    const struct launch *launch = command->launch;
+    list_add(line, command->mpirun);
+    list_add(line, "--bind-to");
+    list_add(line, "none"); /* workers share out the cores among themselves */
+    list_add(line, "--map-by");
+    list_add(line, "slot:OVERSUBSCRIBE");
+    if (geteuid() == 0)
+        list_add(line, "--allow-run-as-root");
+    if (launch->continues)
+        list_add(line, "--enable-recovery");
+    if (launch->hosts.total > 0 && command->agent)
+        set_hosts(line, command);
+    openmpi_add_users(line, command, agent_names, OPENMPI_OTHERS);
+    write_first(line, command);
+    if (launch->hosts.total > 0)
+        write_places(line, command, variables);
+    else
+        write_workers(line, command, variables, NULL, command->workers);
+}
+
+static const char *users_shell(const struct launch *launch)
+{
+    const char *words = getenv("PRTE_MCA_plm_ssh_agent");
+    for (const char *const *name = agent_names; *name && !words; name++)
+        openmpi_is_set(launch, *name, &words);
+    return words;
+}
+
+/* What the environment and files of PRTE say of where processes go does not hold, because that is
+ * the user's own choice here; arguments still do. */
+static void clear_placement(const struct quick_environment *environment)
+{
+    static const char *const defaults[][2] = {
+        {"PRTE_MCA_prte_default_hostfile", "none"},
+        {"PRTE_MCA_prte_default_dash_host", "none"},
+        {"PRTE_MCA_rmaps_default_mapping_policy", "slot"},
+        {"PRTE_MCA_rmaps_default_ranking_policy", "slot"},
+        {"PRTE_MCA_hwloc_default_binding_policy", "none"},
+        {"PRTE_MCA_hwloc_default_cpu_list", NULL}, /* a crash when empty */
+    };
+    for (size_t i = 0; i < sizeof(defaults) / sizeof(defaults[0]); i++)
+        environment->set(environment->data, defaults[i][0], defaults[i][1]);
+}
+
+static void set_crashes(const struct quick_environment *environment)
+{
+    for (size_t i = 0; i < sizeof(crashes) / sizeof(crashes[0]); i++)
+        quick_default(environment, crashes[i][0], crashes[i][1]);
+}
+
+static void prepare(const struct quick_environment *environment, bool alone)
+{
+    clear_placement(environment);
+    /* What mpirun tells its processes would else lie in files that it has to write. */
+    quick_default(environment, "PMIX_MCA_gds", "hash");
+    /* Open MPI 5.0 ends by a crash when it is given more than one program. */
+    quick_default(environment, "PMIX_MCA_pmdl", "^ompi");
+    if (alone)
+        quick_hwloc(environment);
+    set_crashes(environment);
+}
+
+static const char *const variables[] = {"OMPI_", "PMIX_", "PRTE_", NULL};
+
+static const struct dialect dialect = {.name = "Open MPI 5",
+                                       .folder_variable = "OPAL_PREFIX",
+                                       .frame = '-',
+                                       .message = openmpi_message,
+                                       .line = openmpi_line,
+                                       .noise = openmpi_noise};
+
+const struct launcher launcher_openmpi5 = {.library = LIBRARY_OPENMPI,
+                                           .sign = "(Open MPI)",
+                                           .first = 50000,
+                                           .end = LIBRARY_OPENMPI_END,
+                                           .dialect = &dialect,
+                                           .write = write_line,
+                                           .users_shell = users_shell,
+                                           .prepare = prepare,
+                                           .program = set_crashes,
+                                           .variables = variables,
+                                           .words_variable = "OPAL_OUTPUT_STDERR_FD",
+                                           .lost_status = 256 - 61, /* PMIX_ERR_LOST_CONNECTION */
+                                           .cuts_names = true};
