@@ -49,7 +49,6 @@ static void mpirun_exec(const struct keeper_job *job)
     dup2(job->err, STDERR_FILENO);
     inherited_clear_signals();
     setenv("TMPDIR", job->folder, 1); /* its session files; it may not live to remove them */
-    quick_signals(&quick_own);
     job->launcher->prepare(&quick_own, job->alone);
     execv(job->command->items[0], job->command->items);
     dprintf(STDERR_FILENO, "omprma: cannot run %s: %s\n", job->command->items[0], strerror(errno));

@@ -192,18 +192,9 @@ static void spare_psm(const struct quick_environment *environment)
         environment->set(environment->data, "OMPI_MCA_mtl", value);
 }
 
-/* UCX, which Open MPI 5 loads always, would print a trace of its own at a crash, and take SIGHUP
- * for its debugging. It reads these as it is loaded. */
-void quick_signals(const struct quick_environment *environment)
-{
-    quick_default(environment, "UCX_HANDLE_ERRORS", "none");
-    quick_default(environment, "UCX_DEBUG_SIGNO", "0");
-}
-
 void quick_rank(const struct quick_environment *environment)
 {
     spare_psm(environment);
-    quick_signals(environment);
     /* "Started by mpirun, bound or not": without it, a process that mpirun has not bound looks for
      * all devices of the machine before it does not bind itself. */
     if (is_set(environment, "OMPI_COMM_WORLD_SIZE"))

@@ -29,10 +29,6 @@ extern const struct quick_environment quick_own;
 /* For a process that will call MPI_Init. */
 void quick_rank(const struct quick_environment *environment);
 
-/* For a process that will load MPI, and for a launcher, whose processes inherit it: UCX catches no
- * signals. A part of quick_rank(). */
-void quick_signals(const struct quick_environment *environment);
-
 /* For a launcher whose processes are all on this host: near which I/O device one runs matters only
  * for networks. Workers inherit it, and take it back when they have found their own place. */
 void quick_hwloc(const struct quick_environment *environment);
