@@ -53,9 +53,8 @@ TEST(version_and_component_decide)
 TEST(unknown_component_has_all_of_its_version)
 {
     assert_int_equal(quirks_for(40104, "unknown"), UCX_4 | QUIRK_ATTACH_64 | QUIRK_BTL_OFI);
-    assert_int_equal(quirks_for(50000, "unknown"), QUIRK_ATTACH_32 | QUIRK_ATTACH_ORDER |
-                                                       QUIRK_ATTACH_64 | QUIRK_TARGET_POLLS |
-                                                       QUIRK_ONE_THREAD);
+    assert_int_equal(quirks_for(50000, "unknown"),
+                     QUIRK_ATTACH_32 | QUIRK_ATTACH_ORDER | RDMA_5 | QUIRK_ONE_THREAD);
     assert_int_equal(quirks_for(30106, "unknown"), 0);
 }
 
