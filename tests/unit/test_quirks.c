@@ -16,7 +16,7 @@
 enum {
     UCX_4 = QUIRK_NO_RPUT | QUIRK_ATTACH_32 | QUIRK_END_OF_REGION | QUIRK_ATTACH_ORDER |
             QUIRK_TABLE_RACE,
-    RDMA_5 = QUIRK_ATTACH_64 | QUIRK_TARGET_POLLS | QUIRK_GET_LEAK
+    RDMA_5 = QUIRK_ATTACH_64 | QUIRK_TARGET_POLLS | QUIRK_GET_LEAK | QUIRK_PUT_LEAK
 };
 
 TEST(version_and_component_decide)
@@ -94,7 +94,7 @@ TEST(every_entry_is_complete)
         assert_false(quirks_for(table[i].end_version, component) & table[i].id);
         assert_false(quirks_for(table[i].first_version - 1, component) & table[i].id);
     }
-    assert_int_equal(seen, (QUIRK_GET_LEAK << 1) - 1);
+    assert_int_equal(seen, (QUIRK_PUT_LEAK << 1) - 1);
 }
 
 TEST(print_shows_those_in_force)

@@ -51,6 +51,9 @@ static const struct quirk table[] = {
     {QUIRK_GET_LEAK, "get-leak", "rdma", V5_0, V_END,
      "MPI_Get of at most 31 KiB and MPI_Win_flush instead of MPI_Rget",
      "a larger one keeps 80 bytes of each 32 KiB for ever"},
+    {QUIRK_PUT_LEAK, "put-leak", "rdma", V5_0, V_END,
+     "within a host MPI_Put of at most 3.5 KiB and MPI_Win_flush instead of MPI_Rput",
+     "a larger one keeps 656 bytes of each 128 KiB at the target for ever"},
 };
 
 const struct quirk *quirks_table(int *count)

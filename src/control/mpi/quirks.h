@@ -23,7 +23,8 @@ enum quirk_id {
     QUIRK_BTL_OFI = 1 << 6,       /* btl/ofi is left out */
     QUIRK_TARGET_POLLS = 1 << 7,  /* within a host, too, targets have part in transfers */
     QUIRK_ONE_THREAD = 1 << 8,    /* no window: only the thread that made it could call MPI */
-    QUIRK_GET_LEAK = 1 << 9       /* gets are small */
+    QUIRK_GET_LEAK = 1 << 9,      /* gets are small */
+    QUIRK_PUT_LEAK = 1 << 10      /* puts within a host are small */
 };
 
 struct quirk {

@@ -144,7 +144,7 @@ omprma_status_t mpi_start(struct world *world)
     world->mpi = malloc(sizeof(*world->mpi));
     if (!world->mpi)
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory to start MPI");
-    *world->mpi = (struct world_mpi){MPI_COMM_NULL, MPI_COMM_NULL, MPI_WIN_NULL, 0};
+    *world->mpi = (struct world_mpi){MPI_COMM_NULL, MPI_COMM_NULL, MPI_WIN_NULL, 0, NULL};
     status = start_library(world, &level);
     if (status != OMPRMA_OK)
         return status;
@@ -269,6 +269,40 @@ static int open_window(struct world *world)
     return MPI_Win_set_errhandler(mpi->window, MPI_ERRORS_RETURN);
 }
 
+/* Who shares memory with this process. Collective. */
+static int find_near(struct world *world)
+{
+    int *all = calloc((size_t)world->size, sizeof(*all)),
+        *there = calloc((size_t)world->size, sizeof(*there));
+    MPI_Group group = MPI_GROUP_NULL, group_here = MPI_GROUP_NULL;
+    MPI_Comm here = MPI_COMM_NULL;
+    int code =
+        MPI_Comm_split_type(world->mpi->control, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
+
+    world->mpi->near = calloc((size_t)world->size, sizeof(*world->mpi->near));
+    if (code == MPI_SUCCESS && !(all && there && world->mpi->near))
+        code = MPI_ERR_NO_MEM;
+    if (code == MPI_SUCCESS)
+        code = MPI_Comm_group(world->mpi->control, &group);
+    if (code == MPI_SUCCESS)
+        code = MPI_Comm_group(here, &group_here);
+    for (int rank = 0; code == MPI_SUCCESS && rank < world->size; rank++)
+        all[rank] = rank;
+    if (code == MPI_SUCCESS)
+        code = MPI_Group_translate_ranks(group, world->size, all, group_here, there);
+    for (int rank = 0; code == MPI_SUCCESS && rank < world->size; rank++)
+        world->mpi->near[rank] = there[rank] != MPI_UNDEFINED;
+    if (group != MPI_GROUP_NULL)
+        MPI_Group_free(&group);
+    if (group_here != MPI_GROUP_NULL)
+        MPI_Group_free(&group_here);
+    if (here != MPI_COMM_NULL)
+        MPI_Comm_free(&here);
+    free(all);
+    free(there);
+    return code;
+}
+
 /* Within one host osc/rdma copies by itself, until 5.0; of other components it is not known. */
 static void learn_properties(struct world *world)
 {
@@ -295,7 +329,8 @@ omprma_status_t mpi_connect(struct world *world)
     if (code != MPI_SUCCESS)
         return world_error(code, "start-up of the window");
     learn_properties(world);
-    return OMPRMA_OK;
+    code = world->mpi->quirks & QUIRK_PUT_LEAK ? find_near(world) : MPI_SUCCESS;
+    return code == MPI_SUCCESS ? OMPRMA_OK : world_error(code, "start-up of the window");
 }
 
 omprma_status_t mpi_begin(struct world *world)
@@ -351,6 +386,7 @@ omprma_status_t mpi_leave(struct world *world)
     code = free_all(world);
     if (code != MPI_SUCCESS)
         return world_error(code, "leaving MPI");
+    free(world->mpi->near);
     free(world->mpi);
     world->mpi = NULL;
     return OMPRMA_OK;
