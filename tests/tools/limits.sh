@@ -13,7 +13,7 @@ right() {
 for kib in 2000000 4000000 16000000; do
     (ulimit -v $kib && right "$kib KiB of address space" && exit "$failures") || failures=1
 done
-(ulimit -f 8192 && right 'files of at most 8 MiB' && exit "$failures") || failures=1
+(ulimit -f 32768 && right 'files of at most 32 MiB' && exit "$failures") || failures=1
 (! ulimit -s unlimited 2>/dev/null || (right 'any stack' && exit "$failures")) || failures=1
 (ulimit -l 0 && right 'no locked memory' && exit "$failures") || failures=1
 finish

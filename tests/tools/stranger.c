@@ -103,7 +103,8 @@ static void try_process(const char *pid)
 int main(int count, char **words)
 {
     try_sockets();
-    try_folder("/dev/shm", "vader_segment", FILES);
+    try_folder("/dev/shm", "vader_segment", FILES); /* Open MPI 4 */
+    try_folder("/dev/shm", "sm_segment", FILES);    /* 5 */
     try_folder(words[1], "", FOLDERS);
     for (int i = 2; i < count; i++)
         try_process(words[i]);

@@ -138,6 +138,102 @@ static void hosts_are_for_workers(void **state)
     assert_string_equal(mca("mpi_yield_when_idle"), "1");
 }
 
+/* Each program of the line has the parameters of its own. */
+static void openmpi5(void **state)
+{
+    (void)state;
+    list_add(&launch.mpi_args, "--mca");
+    list_add(&launch.mpi_args, "btl_tcp_if_include");
+    list_add(&launch.mpi_args, "10.1.0.0/16");
+    list_add(&launch.mpi_args, "--leave-session-attached");
+    struct command command = command_base();
+    command.launcher = &launcher_openmpi5;
+    command.osc = "rdma";
+    command_make(&line, &command);
+    int osc = 0, network = 0, attached = 0;
+    for (size_t i = 0; i < line.count; i++) {
+        osc += strcmp(line.items[i], "osc") == 0;
+        network += strcmp(line.items[i], "10.1.0.0/16") == 0;
+        attached += strcmp(line.items[i], "--leave-session-attached") == 0;
+    }
+    assert_int_equal(osc, 2);
+    assert_int_equal(network, 2);
+    assert_int_equal(attached, 1);
+    assert_true(list_contains(&line, "slot:OVERSUBSCRIBE"));
+}
+
+/* What stands behind each colon: "H1 2" is two workers on H1. */
+static void assert_places(const char *wanted)
+{
+    char got[256] = "";
+    for (size_t i = 0; i < line.count; i++) {
+        if (strcmp(line.items[i], ":") != 0)
+            continue;
+        size_t used = strlen(got), k = i;
+        while (strcmp(line.items[k], "-n") != 0)
+            k++;
+        snprintf(got + used, sizeof(got) - used, "%s%s %s", used ? ", " : "", line.items[k + 3],
+                 line.items[k + 1]);
+    }
+    assert_string_equal(got, wanted);
+}
+
+static void openmpi5_hosts(void **state)
+{
+    (void)state;
+    launch.workers = 0;
+    assert_int_equal(hosts_parse(&launch.hosts, "h1:2,h2,h3:2"), OMPRMA_OK);
+    list_add(&launch.mpi_args, "--prtemca");
+    list_add(&launch.mpi_args, "plm_ssh_agent");
+    list_add(&launch.mpi_args, "/my/agent");
+    struct command command = command_base();
+    command.launcher = &launcher_openmpi5;
+    command.agent = "/tmp/omprma-agent";
+    command_make(&line, &command);
+    assert_places("h1:2 2, h2:1 1, h3:2 2");
+    assert_false(list_contains(&line, "/my/agent"));
+    assert_string_equal(line.items[index_of("plm_ssh_agent") + 1], "/tmp/omprma-agent");
+    assert_string_equal(launcher_openmpi5.users_shell(&launch), "/my/agent");
+    list_clear(&line);
+    launch.by_node = true;
+    command_make(&line, &command);
+    assert_places("h1:1 1, h2:1 1, h3:1 1, h1:1 1, h3:1 1");
+    list_clear(&line);
+    launch.by_node = false;
+    launch.workers = command.workers = 6; /* more than there are places */
+    command_make(&line, &command);
+    assert_places("h1:2 2, h2:1 1, h3:2 2, h1:1 1");
+    launch.by_node = false;
+}
+
+static void hydra(void **state)
+{
+    (void)state;
+    setenv("LD_LIBRARY_PATH", "/user/lib", 1);
+    struct command command = command_base();
+    command.launcher = &launcher_hydra;
+    command_make(&line, &command);
+    size_t program = index_of("first"), colon = index_of(":");
+    assert_true(program + 1 == colon && colon < index_of("LD_LIBRARY_PATH"));
+    assert_string_equal(line.items[index_of("LD_LIBRARY_PATH") - 1], "-env");
+    assert_string_equal(line.items[index_of("LD_LIBRARY_PATH") + 1], "/user/lib");
+    assert_true(list_contains(&line, "-pmi-port"));
+    assert_false(list_contains(&line, "--mca"));
+    assert_false(list_contains(&line, "-x"));
+    list_clear(&line);
+    assert_int_equal(hosts_parse(&launch.hosts, "nohost1:2,nohost2"), OMPRMA_OK);
+    command.agent = "/tmp/omprma-agent";
+    command_make(&line, &command);
+    assert_string_equal(line.items[index_of("-hosts") + 1], "localhost:1,nohost1:2,nohost2:1");
+    assert_string_equal(line.items[index_of("-launcher-exec") + 1], "/tmp/omprma-agent");
+    list_clear(&line);
+    launch.by_node = true;
+    command_make(&line, &command);
+    assert_string_equal(line.items[index_of("-hosts") + 1],
+                        "localhost:1,nohost1:1,nohost2:1,nohost1:1");
+    launch.by_node = false;
+}
+
 static void without_a_remote_shell(void **state)
 {
     (void)state;
@@ -236,11 +332,19 @@ int main(void)
 {
 #define WITH_LIST(test) cmocka_unit_test_setup_teardown(test, begin, end)
     const struct CMUnitTest tests[] = {
-        WITH_LIST(program_comes_first),    WITH_LIST(components),
-        WITH_LIST(users_settings_win),     WITH_LIST(hosts_are_for_workers),
-        WITH_LIST(without_a_remote_shell), WITH_LIST(environment_is_forwarded_to_workers),
-        WITH_LIST(worker_count),           WITH_LIST(shell_quoting),
-        WITH_LIST(list_of_variables),      cmocka_unit_test(preloads),
+        WITH_LIST(program_comes_first),
+        WITH_LIST(components),
+        WITH_LIST(users_settings_win),
+        WITH_LIST(hosts_are_for_workers),
+        WITH_LIST(without_a_remote_shell),
+        WITH_LIST(environment_is_forwarded_to_workers),
+        WITH_LIST(worker_count),
+        WITH_LIST(shell_quoting),
+        WITH_LIST(openmpi5),
+        WITH_LIST(openmpi5_hosts),
+        WITH_LIST(hydra),
+        WITH_LIST(list_of_variables),
+        cmocka_unit_test(preloads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

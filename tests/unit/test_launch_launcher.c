@@ -47,6 +47,55 @@ TEST(variables_of_rank_0)
 {
     assert_true(launcher_gives("OMPI_COMM_WORLD_RANK=0"));
     assert_true(launcher_gives("PMIX_RANK=0"));
+    assert_true(launcher_gives("PRTE_LAUNCHED=1"));
+    assert_true(launcher_gives("PMI_PORT=vm:4711"));
     assert_false(launcher_gives("OMP_NUM_THREADS=2"));
     assert_false(launcher_gives("PATH=/bin"));
+}
+
+TEST(launchers_by_their_words)
+{
+    static const struct {
+        const char *said;
+        const struct launcher *launcher;
+        const char *name;
+    } cases[] = {
+        {"mpirun (Open MPI) 4.1.4\n\nReport bugs to", &launcher_openmpi4, "Open MPI 4.1.4"},
+        {"mpirun (Open MPI) 5.0.7\n", &launcher_openmpi5, "Open MPI 5.0.7"},
+        {"mpirun (Open MPI) 6.0.0rc2\n", &launcher_openmpi5, "Open MPI 6.0.0"},
+        {"mpirun (Open MPI) 4.0.7\n", NULL, "Open MPI 4.0.7"},
+        {"mpirun (Open MPI) 7.1.0\n", NULL, "Open MPI 7.1.0"},
+        {"HYDRA build details:\n    Version:           4.0.2\n", &launcher_hydra, "MPICH 4.0.2"},
+        {"unrecognized argument version\n", NULL, ""},
+        {"", NULL, ""},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char name[LAUNCHER_NAME_BYTES];
+        int version;
+        assert_ptr_equal(launcher_by_words(cases[i].said, &version, name), cases[i].launcher);
+        assert_string_equal(name, cases[i].name);
+    }
+}
+
+/* A place of the job's own is not left to a site. */
+TEST(hydra_runs_where_the_user_says)
+{
+    list_set(&environment, "HYDRA_HOST_FILE", "/site/hosts");
+    launcher_hydra.prepare(&changes, true);
+    assert_null(list_get(&environment, "HYDRA_HOST_FILE"));
+    list_clear(&environment);
+}
+
+/* UCX, which the library loads, leaves signals alone, unless the user says otherwise. */
+TEST(openmpi5_leaves_signals_alone)
+{
+    list_set(&environment, "UCX_HANDLE_ERRORS", "bt");
+    launcher_openmpi5.prepare(&changes, true);
+    assert_string_equal(list_get(&environment, "UCX_HANDLE_ERRORS"), "bt");
+    assert_string_equal(list_get(&environment, "UCX_DEBUG_SIGNO"), "0");
+    assert_string_equal(list_get(&environment, "PMIX_MCA_pmdl"), "^ompi");
+    list_clear(&environment);
+    launcher_openmpi5.program(&changes);
+    assert_string_equal(list_get(&environment, "UCX_HANDLE_ERRORS"), "none");
+    list_clear(&environment);
 }

@@ -340,3 +340,91 @@ TEST(long_input)
     feed(text, 4096, &verdict, passed, sizeof(passed));
     assert_in_range(strspn(passed, "x\n"), 8000, sizeof(text));
 }
+
+/* ---- other launchers ---- */
+
+static void word_of(const struct launcher *launcher, const char *text, const char *wanted)
+{
+    struct verdict verdict = {.dialect = launcher->dialect};
+    struct stream stream = {.from_mpirun = true};
+    char line[512];
+    stream.out = open("/dev/null", O_WRONLY);
+    stream_feed(&stream, text, strlen(text), &verdict);
+    stream_end(&stream);
+    close(stream.out);
+    verdict_word(&verdict, 1 << 8, line, sizeof(line));
+    assert_non_null(strstr(line, wanted));
+}
+
+/* Words of 5.0.7, which breaks lines where they are full. */
+TEST(openmpi5)
+{
+    word_of(&launcher_openmpi5,
+            FRAME "prterun noticed that process rank 2 with PID 21819 on node vm exited on\n"
+                  "signal 9 (Killed).\n" FRAME,
+            "worker 1 on vm was killed by signal 9 (Killed)");
+    word_of(&launcher_openmpi5,
+            FRAME "prterun detected that one or more processes exited with non-zero status,\n"
+                  "thus causing the job to be terminated. The first process to do so was:\n\n"
+                  "   Process name: [prterun-vm-22187@1,2]\n   Exit code:    3\n" FRAME,
+            "worker 1 ended early with status 3");
+}
+
+/* What processes say whose connection to prterun is gone is not for users; the rest is. */
+TEST(openmpi5_asides)
+{
+    static const char aside[] = "[n3:00000] *** An error occurred in Socket closed\n"
+                                "[n3:00000] *** reported by process [3530031105,2]\n"
+                                "[n3:00000] *** on a NULL communicator\n"
+                                "[n3:00000] *** Unknown error\n"
+                                "[n3:00000] *** MPI_ERRORS_ARE_FATAL (processes in this\n"
+                                "[n3:00000] ***    and MPI will try to terminate your MPI job\n";
+    static const char own[] = "[n3:00000] *** An error occurred in MPI_Send\n"
+                              "[n3:00000] *** reported by process [3530031105,2]\n";
+    struct verdict verdict;
+    char text[1024], passed[1024];
+    snprintf(text, sizeof(text), "%swords\n%s%s", aside, own,
+             "[vm:12100] plm:ssh: Warning: setpgid(12113,12113) failed in parent with errno=13\n");
+    feed(text, 7, &verdict, passed, sizeof(passed));
+    snprintf(text, sizeof(text), "words\n%s", own);
+    assert_string_equal(passed, text);
+}
+
+/* PRTE sends a zero behind what it has to say; stderr has none otherwise at the start of a line. */
+TEST(openmpi5_zeros)
+{
+    struct verdict verdict = from_openmpi4();
+    struct stream stream = {.from_mpirun = true};
+    int ends[2];
+    char passed[16];
+    assert_int_equal(pipe(ends), 0);
+    stream.out = ends[1];
+    stream_feed(&stream, "a\n\0b\n\0", 6, &verdict);
+    stream_end(&stream);
+    assert_int_equal(read(ends[0], passed, sizeof(passed)), 4);
+    assert_memory_equal(passed, "a\nb\n", 4);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+/* Words of 4.0.2. */
+TEST(hydra)
+{
+#define DOUBLE                                                                                     \
+    "===================================================================================\n"
+    static const char ended[] =
+        "\n" DOUBLE "=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES\n"
+        "=   PID 32487 RUNNING AT vm\n=   EXIT CODE: 9\n"
+        "=   CLEANING UP REMAINING PROCESSES\n"
+        "=   YOU CAN IGNORE THE BELOW CLEANUP MESSAGES\n" DOUBLE;
+    char text[1024];
+    word_of(&launcher_hydra, ended, "a worker on vm ended early with status 9");
+    snprintf(text, sizeof(text), "%s%s", ended,
+             "YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Killed (signal 9)\n"
+             "This typically refers to a problem with your application.\n");
+    word_of(&launcher_hydra, text, "a worker on vm was killed by signal 9 (Killed)");
+    word_of(&launcher_hydra,
+            "[mpiexec@vm] match_arg (lib/utils/args.c:166): unrecognized argument nonsense\n"
+            "[mpiexec@vm] main (ui/mpich/mpiexec.c:149): error parsing parameters\n",
+            "mpirun: unrecognized argument nonsense");
+}

@@ -70,3 +70,26 @@ TEST(test_libomp)
     file_make(child, own, "x");
     assert_false(is_removed(now)); /* another name */
 }
+
+static bool segment_is_removed(const char *name, const char *job)
+{
+    snprintf(path, sizeof(path), "/dev/shm/%s.%u.%s", name, (unsigned)getuid(), job);
+    int file = open(path, O_CREAT | O_RDWR, 0600);
+    assert_true(file >= 0);
+    close(file);
+    leftovers_remove(leftovers_job("PMIX_NAMESPACE=prterun-vm-14715@1"), time(NULL));
+    return unlink(path) != 0;
+}
+
+/* Names as Open MPI 4.1.4 and 5.0.7 make them. */
+TEST(segments_of_a_job)
+{
+    assert_int_equal(leftovers_job("PMIX_NAMESPACE=1230831617"), 1230831617);
+    assert_int_equal(leftovers_job("PMIX_NAMESPACE=prterun-vm-14715@1"), 0xf7a00001);
+    assert_int_equal(leftovers_job("PMIX_NAMESPACE=slurm.pmix"), 0);
+    assert_int_equal(leftovers_job("PMIX_RANK=3"), 0);
+    assert_true(segment_is_removed("sm_segment.vm", "f7a00001.2"));
+    assert_false(segment_is_removed("sm_segment.vm", "f7a00002.2"));
+    assert_true(segment_is_removed("vader_segment.vm", "f7a00001.2"));
+    assert_false(segment_is_removed("others.vm", "f7a00001.2"));
+}

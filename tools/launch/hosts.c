@@ -180,6 +180,36 @@ bool hosts_is_here(const char *name)
     return strcmp(name, "localhost") == 0 || is_own_name(name) || is_own_address(name);
 }
 
+/* Connecting this kind of socket sends nothing. */
+static char *address_towards(const struct sockaddr *other, socklen_t bytes)
+{
+    struct sockaddr_in own;
+    socklen_t own_bytes = sizeof(own);
+    char text[INET_ADDRSTRLEN];
+    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    bool known = fd >= 0 && connect(fd, other, bytes) == 0 &&
+                 getsockname(fd, (struct sockaddr *)&own, &own_bytes) == 0 &&
+                 inet_ntop(AF_INET, &own.sin_addr, text, sizeof(text));
+    if (fd >= 0)
+        close(fd);
+    return known ? text_make("%s", text) : NULL;
+}
+
+char *hosts_own_address(const struct hosts *hosts)
+{
+    const struct addrinfo wish = {.ai_family = AF_INET, .ai_socktype = SOCK_DGRAM};
+    struct addrinfo *found;
+    char *text = NULL;
+    for (size_t i = 0; i < hosts->names.count && !text; i++) {
+        const char *name = hosts->names.items[i];
+        if (hosts_is_here(name) || getaddrinfo(name, "9", &wish, &found))
+            continue;
+        text = address_towards(found->ai_addr, found->ai_addrlen);
+        freeaddrinfo(found);
+    }
+    return text;
+}
+
 /* Whether a name has addresses, and none of them is this host's. What cannot be looked up here may
  * still be this host's name. */
 static bool leads_elsewhere(const char *name)

@@ -37,6 +37,10 @@ char *hosts_format(const struct hosts *hosts, int more_here);
  * domains, or one of its IPv4 addresses. Asks no name service. */
 bool hosts_is_here(const char *name);
 
+/* The IPv4 address of this host from which the first of the others is reached; the caller frees it.
+ * NULL: there is none, or it is not known where it is. May ask a name service. */
+char *hosts_own_address(const struct hosts *hosts);
+
 /* Open MPI takes names of hosts up to the first dot. Refuses those that it would mix up with
  * others or with this host; may ask a name service. Errors: CONFIG. */
 omprma_status_t hosts_check_names(const struct hosts *hosts);

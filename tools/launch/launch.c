@@ -98,16 +98,15 @@ static omprma_status_t prepare_files(int workers)
 }
 
 /* A process that makes a larger file is killed. */
-static omprma_status_t prepare_sizes(void)
+static omprma_status_t prepare_sizes(const struct launcher *launcher)
 {
-    enum { LEAST = 8 << 20 }; /* by measurement: Open MPI's shared memory has 4 MiB */
     struct rlimit limit;
-    if (getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur >= LEAST)
+    if (getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur >= (rlim_t)launcher->file_bytes)
         return OMPRMA_OK;
     return error_set(OMPRMA_ERR_CONFIG,
                      "files may have at most %llu KiB, and memory that processes share counts as "
                      "files; allow %d KiB or more (ulimit -f)",
-                     (unsigned long long)limit.rlim_cur >> 10, LEAST >> 10);
+                     (unsigned long long)limit.rlim_cur >> 10, launcher->file_bytes >> 10);
 }
 
 /* What exec hands on lies on the stack, and MPI adds some KiB. */
@@ -174,8 +173,6 @@ static omprma_status_t prepare(struct preparation *made, const struct launch *la
     if (status == OMPRMA_OK)
         status = prepare_files(command_workers(launch));
     if (status == OMPRMA_OK)
-        status = prepare_sizes();
-    if (status == OMPRMA_OK)
         status = prepare_environment(launch);
     if (status == OMPRMA_OK)
         status = prepare_policy();
@@ -183,6 +180,8 @@ static omprma_status_t prepare(struct preparation *made, const struct launch *la
         status = launcher_find(&made->launcher, &made->mpirun, made->launcher_name);
     if (status == OMPRMA_OK)
         status = prepare_names(made, launch);
+    if (status == OMPRMA_OK)
+        status = prepare_sizes(made->launcher);
     if (status == OMPRMA_OK)
         status = path_worker(&made->worker);
     if (status == OMPRMA_OK)
@@ -215,6 +214,8 @@ static omprma_status_t prepare_agent(struct preparation *made, const struct laun
     const char *users = made->launcher->users_shell(launch);
     const char *own = launch->slurm ? ALLOCATION_SLURM_SHELL : "ssh";
     setenv(AGENT_COMMAND, users ? users : own, 1);
+    if (launch->slurm || made->launcher->shell_stays)
+        setenv(AGENT_STAYS, "1", 1);
     made->agent = text_make("%s/%s", made->folder, AGENT_NAME);
     char *self = path_self();
     omprma_status_t status = OMPRMA_OK;

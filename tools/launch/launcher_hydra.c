@@ -52,6 +52,12 @@ static void write_hosts(struct list *line, const struct command *command)
     list_add(line, "-hosts");
     list_add(line, hosts);
     free(hosts);
+    char *own = hosts_own_address(&command->launch->hosts);
+    if (own && !list_contains(&command->launch->mpi_args, "-localhost")) {
+        list_add(line, "-localhost"); /* where others look for mpiexec: not at a name */
+        list_add(line, own);
+    }
+    free(own);
     if (!command->agent)
         return;
     list_add(line, "-launcher"); /* the way in which it calls what follows: HOST COMMAND... */
@@ -132,6 +138,7 @@ static const char *const variables[] = {"PMI_", "MPIR_CVAR_", "HYDI_", NULL};
 
 /* ---- messages ------------------------------------------------------------------------------- */
 
+/* It does not say which process it was. */
 static bool read_message(struct verdict *found, const char *message, const char *flat)
 {
     if (!strstr(flat, "BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES"))
@@ -142,20 +149,49 @@ static bool read_message(struct verdict *found, const char *message, const char 
     return true;
 }
 
+/* "[mpiexec@HOST] FUNCTION (FILE:LINE): WHAT", from the cause upwards, and the same from proxies.
+ */
+static bool match_trace(struct verdict *found, const char *line)
+{
+    const char *what = strstr(line, "): ");
+    if ((strncmp(line, "[mpiexec@", 9) != 0 && strncmp(line, "[proxy:", 7) != 0) || !what)
+        return false;
+    found->kind = VERDICT_OTHER;
+    words_flatten(what + 3, found->detail, sizeof(found->detail));
+    return true;
+}
+
+/* Behind the frame, "... EXIT STRING: Killed (signal 9)": the code in it was a signal. */
+static bool match_signal(struct verdict *verdict, const char *line)
+{
+    const char *text = strstr(line, "TERMINATED WITH THE EXIT STRING: ");
+    int number;
+    if (!text)
+        return false;
+    if (verdict->kind == VERDICT_STATUS && words_number(text, "(signal ", &number)) {
+        verdict->kind = VERDICT_SIGNAL;
+        verdict->code = number;
+    }
+    return true;
+}
+
 static bool read_line(struct verdict *found, struct verdict *verdict, const char *line)
 {
-    (void)found, (void)verdict, (void)line;
-    return false;
+    return match_trace(found, line) || match_signal(verdict, line);
 }
 
 static bool is_noise(const char *line)
 {
-    (void)line;
-    return false;
+    return strncmp(line, "This typically refers to a problem with your application.", 57) == 0 ||
+           strncmp(line, "Please see the FAQ page for debugging suggestions", 49) == 0;
 }
 
-static const struct dialect dialect = {
-    .name = "MPICH", .frame = '=', .message = read_message, .line = read_line, .noise = is_noise};
+static const struct dialect dialect = {.name = "MPICH",
+                                       .on_stdout = true,
+                                       .frame = '=',
+                                       .message = read_message,
+                                       .line = read_line,
+                                       .noise = is_noise};
 
 const struct launcher launcher_hydra = {.library = LIBRARY_MPICH,
                                         .sign = "HYDRA build details:",
@@ -166,4 +202,6 @@ const struct launcher launcher_hydra = {.library = LIBRARY_MPICH,
                                         .users_shell = users_shell,
                                         .prepare = prepare,
                                         .program = complete_program,
+                                        .file_bytes = 8 << 20,
+                                        .shell_stays = true,
                                         .variables = variables};

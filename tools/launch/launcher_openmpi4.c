@@ -149,6 +149,7 @@ const struct launcher launcher_openmpi4 = {.library = LIBRARY_OPENMPI,
                                            .users_shell = users_shell,
                                            .prepare = prepare,
                                            .program = complete_program,
+                                           .file_bytes = 8 << 20,
                                            .variables = variables,
                                            .words_variable = "OPAL_OUTPUT_STDERR_FD",
                                            .lost_status = 256 - 61, /* PMIX_ERR_LOST_CONNECTION */

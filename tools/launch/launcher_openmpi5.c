@@ -198,6 +198,8 @@ const struct launcher launcher_openmpi5 = {.library = LIBRARY_OPENMPI,
                                            .users_shell = users_shell,
                                            .prepare = prepare,
                                            .program = set_crashes,
+                                           .file_bytes = 32 << 20,
+                                           .shell_stays = true,
                                            .variables = variables,
                                            .words_variable = "OPAL_OUTPUT_STDERR_FD",
                                            .lost_status = 256 - 61, /* PMIX_ERR_LOST_CONNECTION */

@@ -52,8 +52,9 @@ bool openmpi_message(struct verdict *found, const char *message, const char *fla
     }
     if (words_number(message, "Exit code:", &found->code)) {
         found->kind = VERDICT_STATUS;
-        const char *name = strstr(message, "Process name: [["); /* [[job,1],rank] */
-        if (!name || sscanf(name, "Process name: [[%*d,%*d],%d]", &found->rank) != 1)
+        const char *name = strstr(message, "Process name: ["); /* [[job,1],rank], [job@1,rank] */
+        if (!name || (sscanf(name, "Process name: [[%*d,%*d],%d]", &found->rank) != 1 &&
+                      sscanf(name, "Process name: [%*[^],],%d]", &found->rank) != 1))
             found->rank = -1;
         return true;
     }

@@ -125,7 +125,8 @@ int agent_main(int argc, char **argv)
     struct hosts hosts = {0};
     int ends[2];
     const char *shell = getenv(AGENT_COMMAND);
-    bool slurm = shell && strcmp(shell, ALLOCATION_SLURM_SHELL) == 0; /* srun stays */
+    bool slurm = shell && strcmp(shell, ALLOCATION_SLURM_SHELL) == 0;
+    bool stays = getenv(AGENT_STAYS) != NULL;
     if (argc > 1 && !slurm)
         agent_name_host(&hosts, &argv[1]);
     if (slurm)
@@ -134,7 +135,7 @@ int agent_main(int argc, char **argv)
         agent_command(&command, argc, argv);
     if (argc < 2 || !command.count || pipe2(ends, O_CLOEXEC))
         return 1;
-    if (!slurm)
+    if (!stays)
         agent_report(RANK_ASKED, argv[1], "");
     pid_t child = fork();
     if (child == 0) {
@@ -154,7 +155,7 @@ int agent_main(int argc, char **argv)
         if (!*why)
             snprintf(why, sizeof(why), "%s ended with status %d", command.items[0], code);
         agent_report(RANK_HOST, argv[1], why);
-    } else if (!slurm) {
+    } else if (!stays) {
         agent_report(RANK_REACHED, argv[1], "");
     }
     list_clear(&command);

@@ -18,6 +18,7 @@ enum {
 #define AGENT_NAME "omprma-agent"     /* argv[0] when called as remote shell */
 #define AGENT_SOCKET "OMPRMA_INTERNAL_SOCKET"
 #define AGENT_HOSTS "OMPRMA_INTERNAL_HOSTS"   /* as the user names them, for hosts_parse() */
+#define AGENT_STAYS "OMPRMA_INTERNAL_STAYS"   /* set: what it has started ends with the job only */
 #define AGENT_COMMAND "OMPRMA_INTERNAL_AGENT" /* the real remote shell, words between spaces */
 
 /* Sends MPI's environment variables to the launcher and sleeps until it lets go. */

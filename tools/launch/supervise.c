@@ -76,6 +76,7 @@ struct run {
     int64_t patience_s;    /* for mpirun to start the workers */
     struct coming *coming; /* NULL: there was no memory to share */
     struct verdict verdict;
+    struct stream output; /* their stdout, where messages come there */
     struct stream errors; /* mpirun's and the workers' stderr */
     struct stream words;  /* what MPI says in the program */
 };
@@ -160,7 +161,7 @@ static bool run_accept_one(struct run *run)
             run_start_program(run, fd, packet + 1, (size_t)bytes - 1);
             return true;
         }
-        if (packet[0] == RANK_HOST) {
+        if (packet[0] == RANK_HOST && !run->connected) { /* later it follows from the job's end */
             verdict_host(&run->verdict, packet + 1);
             run_fail(run);
         }
@@ -231,9 +232,12 @@ static void run_child_ended(struct run *run)
 /* False when nobody reads our own output any more. */
 static bool run_pass_output(struct run *run, enum source source, const char *bytes, size_t count)
 {
-    if (source == AT_OUT)
+    if (source == AT_OUT && !run->verdict.dialect->on_stdout)
         return write(STDOUT_FILENO, bytes, count) >= 0;
-    stream_feed(source == AT_ERR ? &run->errors : &run->words, bytes, count, &run->verdict);
+    struct stream *stream = source == AT_OUT   ? &run->output
+                            : source == AT_ERR ? &run->errors
+                                               : &run->words;
+    stream_feed(stream, bytes, count, &run->verdict);
     if (run->coming)
         atomic_store(&run->coming->up, run->verdict.up);
     return true;
@@ -438,6 +442,7 @@ static void run_loop(struct run *run, const char *folder)
     if (run->fds[AT_WORDS] >= 0)
         run_read_output(run, AT_WORDS);
     stream_end(&run->words);
+    stream_end(&run->output);
     stream_end(&run->errors);
 }
 
@@ -556,6 +561,7 @@ int supervise(const struct program *program, const struct list *command, const c
         .since = time(NULL),
         .patience_s = CONFIG_START_LEAST_S,
         .verdict = {.dialect = program->launcher->dialect},
+        .output = {.out = STDOUT_FILENO, .from_mpirun = true, .verbose = log_level() >= LOG_DETAIL},
         .errors = {.out = STDERR_FILENO, .from_mpirun = true, .verbose = log_level() >= LOG_DETAIL},
         .words = {.out = STDERR_FILENO, .verbose = log_level() >= LOG_DETAIL}};
     for (int i = 0; i < SOURCES; i++)

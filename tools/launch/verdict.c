@@ -23,7 +23,9 @@ static bool verdict_replaces(const struct verdict *found, const struct verdict *
         return true;
     if (old->kind == VERDICT_NETWORK)
         return found->kind == VERDICT_SIGNAL || found->kind == VERDICT_PROGRAM;
-    return old->kind == VERDICT_NONE || old->kind == VERDICT_OTHER ||
+    if (old->kind == VERDICT_OTHER)
+        return found->kind != VERDICT_OTHER;
+    return old->kind == VERDICT_NONE ||
            ((old->kind == VERDICT_STATUS || old->kind == VERDICT_GIVEN_UP) &&
             found->kind == VERDICT_NETWORK);
 }

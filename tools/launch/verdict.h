@@ -30,6 +30,7 @@ struct verdict;
 struct dialect {
     const char *name;            /* of both, for users */
     const char *folder_variable; /* says where the launcher's files are; NULL: none does */
+    bool on_stdout;              /* messages come there, too */
     char frame;                  /* what the lines around a message are made of */
     /* Understands what stood in a frame, and the same as one line, for it may be broken anywhere.
      * `found` is empty; when it stays so, the message says nothing. False: not understood. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * leftovers.c: Looks through /dev/shm. A segment of Open MPI's has the job in its name; a
+ * leftovers.c: Looks through /dev/shm. A segment of Open MPI's has the job's number in its name,
+ * which version 4 has from mpirun, and version 5 makes of the name that it has from there; a
  * registration of libomp's has the process in its name, and goes when that process is dead or a
  * zombie.
  */
@@ -52,6 +53,12 @@ static bool is_dead_libomp(int folder, const char *name, time_t since)
            status.st_mtime >= since && is_dead(pid);
 }
 
+/* Of Open MPI 4, and of 5 and later. */
+static bool is_segment(const char *name)
+{
+    return strncmp(name, "vader_segment.", 14) == 0 || strncmp(name, "sm_segment.", 11) == 0;
+}
+
 void leftovers_remove(uint32_t job_id, time_t since)
 {
     char mark[64];
@@ -60,8 +67,7 @@ void leftovers_remove(uint32_t job_id, time_t since)
     struct dirent *entry;
     while (folder && (entry = readdir(folder))) {
         const char *name = entry->d_name;
-        bool segment =
-            job_id && strncmp(name, "vader_segment.", 14) == 0 && strstr(name, mark) != NULL;
+        bool segment = job_id && is_segment(name) && strstr(name, mark) != NULL;
         if (segment || is_dead_libomp(dirfd(folder), name, since))
             unlinkat(dirfd(folder), name, 0);
     }
@@ -69,11 +75,34 @@ void leftovers_remove(uint32_t job_id, time_t since)
         closedir(folder);
 }
 
+/* As Open MPI 5 does it with "prterun-HOST-PID@NUMBER": one-at-a-time over what comes before @,
+ * folded to 16 bits, then the number. */
+static uint32_t job_of_name(const char *name)
+{
+    const char *at = strrchr(name, '@');
+    uint32_t hash = 0;
+    if (!at)
+        return 0;
+    for (; name < at; name++) {
+        hash += (uint32_t)*name;
+        hash += hash << 10;
+        hash ^= hash >> 6;
+    }
+    hash += hash << 3;
+    hash ^= hash >> 11;
+    hash += hash << 15;
+    return ((hash >> 16 ^ hash) << 16) | ((uint32_t)strtoul(at + 1, NULL, 10) & 0xffff);
+}
+
 uint32_t leftovers_job(const char *variable)
 {
     static const char name[] = "PMIX_NAMESPACE=";
-    bool names = strncmp(variable, name, sizeof(name) - 1) == 0;
-    return names ? (uint32_t)strtoul(variable + sizeof(name) - 1, NULL, 10) : 0;
+    const char *value = variable + sizeof(name) - 1;
+    char *end;
+    if (strncmp(variable, name, sizeof(name) - 1) != 0)
+        return 0;
+    uint32_t number = (uint32_t)strtoul(value, &end, 10);
+    return *end ? job_of_name(value) : number;
 }
 
 uint32_t leftovers_own_job(void)
