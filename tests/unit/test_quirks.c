@@ -58,10 +58,10 @@ TEST(unknown_component_has_all_of_its_version)
     assert_int_equal(quirks_for(30106, "unknown"), 0);
 }
 
-TEST(unknown_version_has_all_of_its_component)
+TEST(unknown_version_has_those_of_4_0)
 {
-    assert_int_equal(quirks_for(0, "rdma"), RDMA_5 | QUIRK_BTL_OFI);
-    assert_int_equal(quirks_for(0, "ucx"), UCX_4 | QUIRK_ONE_THREAD);
+    assert_int_equal(quirks_for(0, "rdma"), QUIRK_ATTACH_64 | QUIRK_BTL_OFI);
+    assert_int_equal(quirks_for(0, "ucx"), UCX_4);
 }
 
 TEST(lowest_attach_limit_counts)

@@ -69,7 +69,8 @@ unsigned quirks_for(int version, const char *component)
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
         const struct quirk *quirk = &table[i];
 
-        if (version && (version < quirk->first_version || version >= quirk->end_version))
+        if (version ? version < quirk->first_version || version >= quirk->end_version
+                    : quirk->first_version > V4_0)
             continue;
         if (!quirk->component || strcmp(component, quirk->component) == 0 ||
             strcmp(component, "unknown") == 0)

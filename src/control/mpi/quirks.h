@@ -39,7 +39,7 @@ struct quirk {
 const struct quirk *quirks_table(int *count);
 
 /* Which apply to this MPI library with this component of the window. "unknown" component: all that
- * any component of this version needs. */
+ * any component of this version needs. Version 0, of another library: careful, what 4.0 needs. */
 unsigned quirks_for(int openmpi_version, const char *component);
 
 /* Version number of Open MPI as above, from what world_mpi_library() says; 0 if it is another. */
