@@ -5,6 +5,8 @@
 set -u
 # shellcheck source=tests/shared_memory.sh
 . "$(dirname "$0")/../shared_memory.sh"
+# shellcheck source=tests/ucx_refused.sh
+. "$(dirname "$0")/../ucx_refused.sh"
 run=$BUILD_DIR/bin/omprma-run
 ends=$BUILD_DIR/tests/integration/ends
 losses=$BUILD_DIR/tests/integration/losses
@@ -82,10 +84,6 @@ expect_end() {
     check_nothing_left "$what"
 }
 
-# Some versions of Open MPI have no window with UCX that omprma could use, and say so at the beginning.
-"$run" --osc ucx -n 1 -- "$ends" print >"$folder/out" 2>"$folder/err" </dev/null
-ucx_refused=$(grep -o '(quirk one-thread)' "$folder/err")
-
 for osc in rdma ucx; do
     options=(--osc "$osc")
     for how in read_null call_abort call_exit divide read_null_in_thread; do
@@ -117,7 +115,7 @@ ompi_info 2>/dev/null | grep -q 'MCA osc: pt2pt ' || waits=(--osc rdma)
 line='^omprma: device 0 .* has not answered for 3 s, and MPI waits'
 OMPRMA_TIMEOUT=3 expect "silent worker, ${waits[*]: -1}" 1 "$line" 25 \
     "$run" "${waits[@]}" -n 2 --data rma -- "$ends" silent
-[ -n "$ucx_refused" ] || OMPRMA_TIMEOUT=3 expect "silent worker, ucx" 1 "$line" 25 \
+ucx_refused "$BUILD_DIR" || OMPRMA_TIMEOUT=3 expect "silent worker, ucx" 1 "$line" 25 \
     "$run" --osc ucx --data rma -- "$ends" silent
 OMPRMA_TIMEOUT=3 expect "silent worker, two-sided" bad "^silent: device lost: device 0 .* given up" 25 \
     "$run" "${waits[@]}" -n 2 --data two-sided -- "$ends" silent
