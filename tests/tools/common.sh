@@ -24,6 +24,15 @@ check() {
     failures=$((failures + 1))
 }
 
+# What the process of the first mpirun in PATH is called.
+launcher_name() {
+    case $(mpirun --version) in
+    *"(Open MPI) 4."*) echo mpirun ;;
+    *"(Open MPI) "*) echo prterun ;;
+    *) echo mpiexec.hydra ;;
+    esac
+}
+
 finish() {
     [ "$failures" = 0 ] || exit 1
     echo "all right"

@@ -37,6 +37,7 @@ descendant() {
 }
 
 # kill_one SIGNAL NAME STATUS PATTERN: starts a run, kills NAME ("self": omprma-run).
+launcher=$(launcher_name)
 kill_one() {
     local run target got all
     shared_memory >"$folder/memory"
@@ -49,7 +50,7 @@ kill_one() {
     target=$run
     case $2 in
     self) ;;
-    worker) target=$(descendants "$(descendant "$run" mpirun)" | tail -n 1) ;;
+    worker) target=$(descendants "$(descendant "$run" "$launcher")" | tail -n 1) ;;
     program) target=$(pgrep -P "$run" -x rank) ;;
     *) target=$(descendant "$run" "$2") ;;
     esac
@@ -80,7 +81,7 @@ kill_one HUP self 129 ''
 kill_one KILL self 137 ''
 kill_one KILL worker 1 'worker 1 on .* was killed by signal 9'
 kill_one SEGV worker 1 'worker 1 on .* was killed by signal 11'
-kill_one KILL mpirun 1 'mpirun was killed by signal 9'
+kill_one KILL "$launcher" 1 'mpirun was killed by signal 9'
 kill_one KILL omprma-keeper 1 'watches mpirun was killed'
 kill_one KILL program 137 ''
 

@@ -54,7 +54,7 @@ one() {
     worker) target=$(named "$run" omprma-worker | sed -n "${which}p") ;;
     program) target=$(pgrep -P "$run" -x kills) ;;
     keeper) target=$(named "$run" omprma-keeper | head -n 1) ;;
-    mpirun) target=$(named "$run" mpirun | head -n 1) ;;
+    mpirun) target=$(named "$run" "$(launcher_name)" | head -n 1) ;;
     stand-in) target=$(named "$run" omprma-run | tail -n 1) ;;
     esac
     begun=$SECONDS

@@ -160,6 +160,7 @@ static void openmpi5(void **state)
     assert_int_equal(network, 2);
     assert_int_equal(attached, 1);
     assert_true(list_contains(&line, "slot:OVERSUBSCRIBE"));
+    assert_string_equal(line.items[index_of("pmdl") + 1], "^ompi");
 }
 
 /* What stands behind each colon: "H1 2" is two workers on H1. */
@@ -195,15 +196,9 @@ static void openmpi5_hosts(void **state)
     assert_string_equal(line.items[index_of("plm_ssh_agent") + 1], "/tmp/omprma-agent");
     assert_string_equal(launcher_openmpi5.users_shell(&launch), "/my/agent");
     list_clear(&line);
-    launch.by_node = true;
-    command_make(&line, &command);
-    assert_places("h1:1 1, h2:1 1, h3:1 1, h1:1 1, h3:1 1");
-    list_clear(&line);
-    launch.by_node = false;
     launch.workers = command.workers = 6; /* more than there are places */
     command_make(&line, &command);
     assert_places("h1:2 2, h2:1 1, h3:2 2, h1:1 1");
-    launch.by_node = false;
 }
 
 static void hydra(void **state)

@@ -93,7 +93,6 @@ TEST(openmpi5_leaves_signals_alone)
     launcher_openmpi5.prepare(&changes, true);
     assert_string_equal(list_get(&environment, "UCX_HANDLE_ERRORS"), "bt");
     assert_string_equal(list_get(&environment, "UCX_DEBUG_SIGNO"), "0");
-    assert_string_equal(list_get(&environment, "PMIX_MCA_pmdl"), "^ompi");
     list_clear(&environment);
     launcher_openmpi5.program(&changes);
     assert_string_equal(list_get(&environment, "UCX_HANDLE_ERRORS"), "none");

@@ -157,6 +157,15 @@ static omprma_status_t prepare_place(void)
     return status;
 }
 
+static void say_order(const struct preparation *made, const struct launch *launch)
+{
+    if (launch->by_node && launch->hosts.names.count > 1 && made->launcher->host_by_host)
+        log_write(LOG_ERROR,
+                  "mpirun of %s numbers workers host by host, so those that follow each other are "
+                  "on one host, although OMPRMA_MAP_BY is node",
+                  made->launcher_name);
+}
+
 static omprma_status_t prepare_names(struct preparation *made, const struct launch *launch)
 {
     omprma_status_t status =
@@ -182,6 +191,8 @@ static omprma_status_t prepare(struct preparation *made, const struct launch *la
         status = prepare_names(made, launch);
     if (status == OMPRMA_OK)
         status = prepare_sizes(made->launcher);
+    if (status == OMPRMA_OK)
+        say_order(made, launch);
     if (status == OMPRMA_OK)
         status = path_worker(&made->worker);
     if (status == OMPRMA_OK)

@@ -41,10 +41,12 @@ struct launcher {
     const char *const *variables; /* how the names of rank 0's variables begin; NULL-terminated */
     const char *words_variable;   /* with the number of the descriptor to which the library writes
                                    * its words instead of stderr; NULL: it cannot */
-    int lost_status;  /* with which MPI ends a process whose launcher is gone; 0: it does not */
-    int file_bytes;   /* of the largest file that the library makes, in shared memory, and more */
-    bool shell_stays; /* the remote shell ends with the job, not when it has started something */
-    bool cuts_names;  /* names of hosts hold up to the first dot only */
+    int lost_status;   /* with which MPI ends a process whose launcher is gone; 0: it does not */
+    int file_bytes;    /* of the largest file that the library makes, in shared memory, and more */
+    bool shell_stays;  /* the remote shell ends with the job, not when it has started something */
+    bool host_by_host; /* workers that follow each other are on one host, also where they should not
+                        */
+    bool cuts_names;   /* names of hosts hold up to the first dot only */
 };
 
 extern const struct launcher launcher_openmpi4, launcher_openmpi5, launcher_hydra;

@@ -3,6 +3,7 @@
  * launcher_openmpi5.c: the table of mpirun of Open MPI 5 and 6, which becomes prterun. Parameters
  * of the library belong to the program before which they stand; those of mpirun itself are PRTE's.
  */
+#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -89,26 +90,15 @@ static void write_workers(struct list *line, const struct command *command,
     list_add(line, command->worker);
 }
 
-static int most_slots(const struct hosts *hosts)
-{
-    int most = 1;
-    for (size_t i = 0; i < hosts->names.count; i++)
-        most = hosts->slots[i] > most ? hosts->slots[i] : most;
-    return most;
-}
-
 /* Over several hosts mpirun spreads processes as it likes, or starts some that do not find each
- * other. So each program that it knows of goes to one host. */
+ * other. So each program that it knows of goes to one host. It numbers them host by host. */
 static void write_places(struct list *line, const struct command *command,
                          const struct list *variables)
 {
     const struct hosts *hosts = &command->launch->hosts;
-    bool turns = command->launch->by_node;
-    int left = command->workers, most = most_slots(hosts);
-    for (int turn = 0; left > 0; turn++)
+    for (int left = command->workers; left > 0;)
         for (size_t i = 0; i < hosts->names.count && left > 0; i++) {
-            int count = turns ? hosts->slots[i] > turn % most : hosts->slots[i];
-            count = count < left ? count : left;
+            int count = hosts->slots[i] < left ? hosts->slots[i] : left;
             if (count > 0)
                 write_workers(line, command, variables, hosts->names.items[i], count);
             left -= count;
@@ -126,6 +116,11 @@ static void write_line(struct list *line, const struct command *command,
     list_add(line, "slot:OVERSUBSCRIBE");
     if (geteuid() == 0)
         list_add(line, "--allow-run-as-root");
+    if (!getenv("PMIX_MCA_pmdl")) { /* 5.0 crashes otherwise when it is given several programs */
+        list_add(line, "--pmixmca");
+        list_add(line, "pmdl");
+        list_add(line, "^ompi");
+    }
     if (launch->continues)
         list_add(line, "--enable-recovery");
     if (launch->hosts.total > 0 && command->agent)
@@ -162,10 +157,13 @@ static void clear_placement(const struct quick_environment *environment)
         environment->set(environment->data, defaults[i][0], defaults[i][1]);
 }
 
-static void set_crashes(const struct quick_environment *environment)
+/* For each process that MPI is in. */
+static void set_process(const struct quick_environment *environment)
 {
+    const struct passwd *user = getpwuid(getuid());
     for (size_t i = 0; i < sizeof(crashes) / sizeof(crashes[0]); i++)
         quick_default(environment, crashes[i][0], crashes[i][1]);
+    quick_default(environment, "HOME", user ? user->pw_dir : "/"); /* it fails without one */
 }
 
 static void prepare(const struct quick_environment *environment, bool alone)
@@ -173,11 +171,9 @@ static void prepare(const struct quick_environment *environment, bool alone)
     clear_placement(environment);
     /* What mpirun tells its processes would else lie in files that it has to write. */
     quick_default(environment, "PMIX_MCA_gds", "hash");
-    /* Open MPI 5.0 ends by a crash when it is given more than one program. */
-    quick_default(environment, "PMIX_MCA_pmdl", "^ompi");
     if (alone)
         quick_hwloc(environment);
-    set_crashes(environment);
+    set_process(environment);
 }
 
 static const char *const variables[] = {"OMPI_", "PMIX_", "PRTE_", NULL};
@@ -197,10 +193,11 @@ const struct launcher launcher_openmpi5 = {.library = LIBRARY_OPENMPI,
                                            .write = write_line,
                                            .users_shell = users_shell,
                                            .prepare = prepare,
-                                           .program = set_crashes,
+                                           .program = set_process,
                                            .file_bytes = 32 << 20,
                                            .shell_stays = true,
                                            .variables = variables,
                                            .words_variable = "OPAL_OUTPUT_STDERR_FD",
-                                           .lost_status = 256 - 61, /* PMIX_ERR_LOST_CONNECTION */
+                                           .lost_status = 14, /* MPI_ERR_UNKNOWN */
+                                           .host_by_host = true,
                                            .cuts_names = true};
