@@ -11,7 +11,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <cmocka.h>
+#include "tests/unit/cmocka_both.h"
 
 #include "tests/unit/core_fixture.h"
 #include "tests/unit/far_fixture.h"

@@ -27,11 +27,54 @@ package_installed() {
     [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
 }
 
+# What apt would install of a package here; nothing where this release has none of that name.
+package_candidate() {
+    apt-cache policy "$1" 2>/dev/null | awk '$1 == "Candidate:" && $2 != "(none)" { print $2 }'
+}
+
+package_exists() {
+    package_installed "$1" || [ -n "$(package_candidate "$1")" ]
+}
+
+# Fetches apt's lists where there are none at all, as in a new container: they say what a release has.
+need_lists() {
+    [ -n "$(apt-cache madison libc6 2>/dev/null)" ] || as_root apt-get update -q >/dev/null ||
+        echo "there are no lists of apt, and apt-get update failed: what this release has is not known"
+}
+
+# The LLVM versions that omprma is tried with, and those of them that this system has.
+all_llvm='14 15 16 17 18 19 22 23'
+llvm_here() {
+    local version here=()
+    if ! command -v apt-cache >/dev/null; then
+        echo "$all_llvm"
+        return
+    fi
+    need_lists >&2
+    for version in $all_llvm; do
+        ! package_exists "clang-$version" || here+=("$version")
+    done
+    echo "${here[*]}"
+}
+
+# The one that scripts/demo, and what needs any one clang, take: 14, which README.md uses, where there is
+# one, else 19, else the newest.
+any_llvm() {
+    local here
+    here=" $(llvm_here) "
+    case $here in
+    *' 14 '*) echo 14 ;;
+    *' 19 '*) echo 19 ;;
+    '  ') die "this release has no clang that omprma knows ($all_llvm)" ;;
+    *) tr ' ' '\n' <<<"$here" | grep . | tail -n 1 ;;
+    esac
+}
+
 # The libomp-NN-dev packages of different LLVM versions exclude each other. A machine that has
-# another one keeps it; scripts/toolchains then unpacks version 14 beside it.
-other_libomp_installed() {
+# another one keeps it; scripts/toolchains then unpacks its version beside it.
+other_libomp_installed() { # PACKAGE
     dpkg-query -W -f '${db:Status-Status} ${Package}\n' 'libomp-*-dev' 2>/dev/null |
-        grep '^installed ' | grep -qv ' libomp-14-dev$'
+        grep '^installed ' | grep -qv " $1\$"
 }
 
 # Runs a command as root, directly or through sudo; 1 where neither is possible.
@@ -45,15 +88,34 @@ as_root() {
     fi
 }
 
-# need_packages GROUP...: installs what is missing of these groups, or says what is missing.
+# wanted_package NAME|NAME...: the first of these that is there or that this release has.
+wanted_package() {
+    local name names
+    IFS='|' read -ra names <<<"$1"
+    for name in "${names[@]}"; do
+        if package_exists "$name"; then
+            echo "$name"
+            return
+        fi
+    done
+    return 1
+}
+
+# need_packages GROUP...: installs what is missing of these groups, or says what is missing. What this
+# release does not have is named: the tests that need it are skipped.
 need_packages() {
-    local package missing=()
+    local package names missing=()
     if ! command -v dpkg-query >/dev/null; then
         echo "not a Debian system: packages are not checked (the list is in scripts/packages)"
         return
     fi
-    for package in $(packages_of "$@"); do
-        if [ "$package" = libomp-14-dev ] && other_libomp_installed; then
+    need_lists
+    for names in $(packages_of "$@"); do
+        if ! package=$(wanted_package "$names"); then
+            echo "not in this release, so what needs it is left out: ${names//|/ or }"
+            continue
+        fi
+        if [[ $package = libomp-*-dev ]] && other_libomp_installed "$package"; then
             continue
         fi
         package_installed "$package" || missing+=("$package")
@@ -112,12 +174,12 @@ build_or_die() {
     }
 }
 
-# clang_14: the command that compiles target regions with clang 14 on this machine.
-clang_14() {
-    if [ -e /usr/lib/llvm-14/lib/libomptarget.so ]; then
-        echo clang-14
+# clang_of VERSION: the command that compiles target regions with that clang on this machine.
+clang_of() {
+    if [ -e "/usr/lib/llvm-$1/lib/libomptarget.so" ]; then
+        echo "clang-$1"
     else
-        "$root/scripts/toolchains" 14 >&2
-        echo build/toolchains/llvm-14/bin/clang
+        "$root/scripts/toolchains" "$1" >&2
+        echo "build/toolchains/llvm-$1/bin/clang"
     fi
 }

@@ -100,6 +100,7 @@ struct world {
     struct world_properties can;
     const char *component;   /* of the window, for messages; "none" if there is no window */
     char why_no_window[512]; /* a clause; empty while there is one */
+    const char *other_osc;   /* a value of --osc with which there may be one, or NULL */
     struct world_settings settings;
 };
 

@@ -2,9 +2,9 @@
 /*
  * mpi.c: submit is MPI_Put, retrieve is MPI_Get, straight between the user's memory and the peer's
  * arena. Large transfers go in pieces with request-based completion where requests are sound, with
- * flushes where they are not (quirk "no-rput"). Local completion of a put says nothing about the
- * target, so a transfer is done only after a flush; one flush serves all transfers to a peer that
- * were locally complete before it.
+ * flushes where they are not (quirks "no-rput", "get-leak", "put-leak"). Local completion of a put
+ * says nothing about the target, so a transfer is done only after a flush; one flush serves all
+ * transfers to a peer that were locally complete before it.
  */
 #include "rma/mpi.h"
 
@@ -20,6 +20,8 @@ enum {
     DIRECT_BYTES = 256 << 10,
     /* All requests of this process; some libraries abort at 255 (mpi-quirks: outstanding). */
     OUTSTANDING_MOST = 64,
+    GET_BYTES = 31 << 10, /* where larger ones leak (quirks "get-leak", "put-leak") */
+    PUT_BYTES = 7 << 9,
     PAGE = 4096,
     RANGES_MOST = 31 /* where they are noted no more can be attached (attach-limit) */
 };
@@ -41,8 +43,10 @@ struct rma {
     struct range ranges[RANGES_MOST]; /* by address */
     uint64_t page;                    /* attached behind each range (quirk "end-of-region") */
     bool requests;                    /* MPI_Rput and MPI_Rget are sound */
-    int outstanding;                  /* requests in use */
-    uint64_t *flushed;                /* per peer: number of flushes so far */
+    bool small_gets;                  /* of at most GET_BYTES (quirk "get-leak") */
+    const bool *small_puts; /* per peer: of at most PUT_BYTES (quirk "put-leak"); NULL: none */
+    int outstanding;        /* requests in use */
+    uint64_t *flushed;      /* per peer: number of flushes so far */
 };
 
 /* Of one transfer. */
@@ -114,6 +118,26 @@ static int put_or_get(struct rma *self, const struct transfer *t, uint64_t at, u
                : MPI_Get(local, count, MPI_BYTE, t->peer, remote, count, MPI_BYTE, self->window);
 }
 
+/* The most that one call may move without a request. */
+static uint64_t most_at_once(const struct rma *self, const struct transfer *t)
+{
+    if (t->direction == TRANSFER_IN)
+        return self->small_gets ? GET_BYTES : UINT64_MAX;
+    return self->small_puts && self->small_puts[t->peer] ? PUT_BYTES : UINT64_MAX;
+}
+
+static int put_or_get_small(struct rma *self, const struct transfer *t, uint64_t at, uint64_t bytes)
+{
+    uint64_t most = most_at_once(self, t);
+    int code = MPI_SUCCESS;
+
+    for (uint64_t end = at + bytes; at < end && code == MPI_SUCCESS; at += most) {
+        most = end - at < most ? end - at : most;
+        code = put_or_get(self, t, at, most, NULL);
+    }
+    return code;
+}
+
 /* Over UCX this fetches the peer's attach table first, and waits for it. */
 static int issue(struct rma *self, const struct transfer *t, uint64_t at, uint64_t bytes,
                  MPI_Request *request)
@@ -121,7 +145,7 @@ static int issue(struct rma *self, const struct transfer *t, uint64_t at, uint64
     int code;
 
     enter(self, t);
-    code = put_or_get(self, t, at, bytes, request);
+    code = request ? put_or_get(self, t, at, bytes, request) : put_or_get_small(self, t, at, bytes);
     leave(self);
     return code;
 }
@@ -131,6 +155,12 @@ static int issue(struct rma *self, const struct transfer *t, uint64_t at, uint64
 static bool has_died(const struct rma *self, const struct transfer *t)
 {
     return self->bells && doorbell_owner_died(self->bells[t->peer]);
+}
+
+/* Without requests. */
+static bool is_flushed(const struct rma *self, const struct transfer *t)
+{
+    return t->bytes <= DIRECT_BYTES || !self->requests || t->bytes > most_at_once(self, t);
 }
 
 /* One piece, completed at once. */
@@ -229,7 +259,7 @@ static omprma_status_t rma_start(struct datapath *path, struct transfer *t)
     *pieces = (struct pieces){.epoch = 0};
     for (int i = 0; i < TRANSFER_PIECES; i++)
         pieces->request[i] = MPI_REQUEST_NULL;
-    if (t->bytes <= DIRECT_BYTES || !self->requests)
+    if (is_flushed(self, t))
         return move_flushed(self, t);
     issue_pieces(self, t);
     return pieces->failed && t->issued == 0 ? world_error(pieces->code, pieces->failed) : OMPRMA_OK;
@@ -270,8 +300,7 @@ static omprma_status_t rma_test(struct datapath *path, struct transfer *t, bool 
     struct rma *self = self_of(path);
 
     *done = false;
-    return t->bytes <= DIRECT_BYTES || !self->requests ? test_flushed(self, t, done)
-                                                       : test_requests(self, t, done);
+    return is_flushed(self, t) ? test_flushed(self, t, done) : test_requests(self, t, done);
 }
 
 /* Its requests do not count any more: transfers with others go on. */
@@ -385,6 +414,8 @@ omprma_status_t rma_create(const struct world *world, struct doorbell *const *be
     self->deadline = deadline;
     self->piece_bytes = world->settings.piece_bytes;
     self->requests = !(world->mpi->quirks & QUIRK_NO_RPUT);
+    self->small_gets = world->mpi->quirks & QUIRK_GET_LEAK;
+    self->small_puts = world->mpi->quirks & QUIRK_PUT_LEAK ? world->mpi->near : NULL;
     *path = &self->base;
     return OMPRMA_OK;
 }

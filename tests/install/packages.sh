@@ -117,6 +117,8 @@ fi
 # ---- outside -------------------------------------------------------------------------------------
 
 [ -z "${SANITIZE:-}" ] || skip 'packages are made of plain builds'
+# shellcheck source=/dev/null
+[ "$(. /etc/os-release && echo "$VERSION_CODENAME")" = $suite ] || skip "packages are tried on Debian 12 ($suite)"
 command -v dpkg-shlibdeps >/dev/null || skip 'no dpkg-dev'
 work=$(mktemp -d)
 trap 'rm -rf --one-file-system "$work"' EXIT

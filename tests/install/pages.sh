@@ -16,8 +16,11 @@ block() {
 
 # ---- commands ------------------------------------------------------------------------------------
 
-clang=$SOURCE_DIR/build/toolchains/llvm-14/bin/clang
-[ -x "$clang" ] || { echo 'skipped: no build/toolchains/llvm-14 (scripts/toolchains)' && exit 77; }
+for version in 14 19 22 23; do # the pages say clang-14; a release without it has others
+    clang=$SOURCE_DIR/build/toolchains/llvm-$version/bin/clang
+    [ ! -x "$clang" ] || break
+done
+[ -x "$clang" ] || { echo 'skipped: no toolchain of LLVM 14, 19, 22 or 23 (scripts/toolchains)' && exit 77; }
 mkdir "$work/bin"
 printf '#!/bin/sh\nPATH=%s exec "%s" "$@"\n' "$PATH" "$clang" >"$work/bin/clang-14"
 chmod +x "$work/bin/clang-14"

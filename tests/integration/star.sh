@@ -71,7 +71,7 @@ hosts_part refused
 check_application refused
 run
 check 'refused: status' "$?" 1
-check 'refused: line' "$(count "^omprma: .* cannot reach .* connect\(\) to .*No route to host.*$advice")" 1
+check 'refused: line' "$(count "^omprma: .* cannot reach .*(connect\(\) to .*No route to host|no network leads there).*$advice")" 1
 check 'refused: lines' "$(wc -l <"$folder/err")" 1
 check_nothing_left refused
 

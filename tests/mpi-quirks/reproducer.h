@@ -40,6 +40,7 @@ static struct {
 /* Ends the whole job, also where it can no longer end in order. mpirun's status is `code`. */
 static inline void job_stop(int code)
 {
+    usleep(300000);           /* mpirun of Open MPI 5 would lose what was said last */
     signal(SIGALRM, SIG_DFL); /* if even MPI_Abort hangs */
     alarm(3);
     MPI_Abort(MPI_COMM_WORLD, code);

@@ -4,6 +4,10 @@
 # shellcheck shell=bash
 
 state=${state:-1} # of the numbers; the seed
+# shellcheck source=../ucx_refused.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../ucx_refused.sh"
+ucx=ucx
+! ucx_refused "${BUILD_DIR:-build}" || ucx=rdma
 
 # pick WORD...: one of them, in $picked.
 pick() {
@@ -34,7 +38,7 @@ settings() {
     chosen+=(${picked:+"OMPRMA_$picked"})
     pick auto rma two-sided
     options=(--data "$picked")
-    pick auto rdma ucx
+    pick auto rdma "$ucx"
     options+=(--osc "$picked")
     pick 1 2 3 3
     options+=(-n "$picked")

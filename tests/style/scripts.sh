@@ -7,4 +7,4 @@ mapfile -t scripts < <(grep -rlE --include='*' '^#!/bin/(ba)?sh' scripts tests t
 for script in "${scripts[@]}"; do
     [ -x "$script" ] || { echo "$script: not executable" && exit 1; }
 done
-exec shellcheck -x -P scripts -P SCRIPTDIR "${scripts[@]}" scripts/lib.sh tests/random/settings.sh
+exec shellcheck -x -P scripts -P SCRIPTDIR "${scripts[@]}" scripts/lib.sh tests/random/settings.sh tests/ucx_refused.sh

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # common.sh: sourced by the tests of this folder, and by scripts of perf/ for its hosts.
 #   check WHAT GOT WANTED   counts and shows a difference; finish ends the test
+#   find_llvm               $llvm is a folder of build/toolchains, LLVM 14's or that of another version
 #   descendants PID         all processes below one
 #   hosts_up N [RATE]       makes N network namespaces that stand in for hosts, ${HOSTS[@]},
 #                           and the remote shell $HOSTS_AGENT; 77 where it cannot. What each sends,
@@ -35,6 +36,17 @@ launcher_name() {
 finish() {
     [ "$failures" = 0 ] || exit 1
     echo "all right"
+}
+
+find_llvm() {
+    local version toolchains
+    toolchains=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../..")/build/toolchains
+    for version in 14 19 22 23; do
+        llvm=$toolchains/llvm-$version
+        [ ! -x "$llvm/bin/clang" ] || return 0
+    done
+    echo "no LLVM 14, 19, 22 or 23: run scripts/toolchains"
+    return 1
 }
 
 # A program that is a rank of its own: it says that it is connected, then does what it is told. While

@@ -14,10 +14,8 @@
 . "$(dirname "$0")/../shared_memory.sh"
 step=${1:-23} often=${2:-1} whats=${3:-error abort late} modes=${4:-rma two-sided}
 bound=20 at_once=4 # seconds for one run; runs
-root=$(realpath "$(dirname "$0")/../..")
-llvm=$root/build/toolchains/llvm-14
 [ -z "${SANITIZE:-}" ] || exit 77 # its output and its time are not the program's
-[ -x "$llvm/bin/clang" ] || { echo "no LLVM 14: run scripts/toolchains" && exit 77; }
+find_llvm || exit 77
 
 export OMPRMA_TIMEOUT=5 OMP_NUM_THREADS=2 LIBOMP_NUM_HIDDEN_HELPER_THREADS=2 OMPRMA_MEMORY=320M
 export OMPRMA_CONTROL=mpi # else there are fewer calls

@@ -72,8 +72,18 @@ static void tell_limits(FILE *out)
 /* Without what is set for the job. */
 static void tell_environment(FILE *out)
 {
-    static const char *const others[] = {"OM",   "PMIX",  "ORTE",   "LD_",
-                                         "OPAL", "HWLOC", "TMPDIR", "_="};
+    static const char *const others[] = {"OM",
+                                         "PMIX",
+                                         "ORTE",
+                                         "LD_",
+                                         "OPAL",
+                                         "HWLOC",
+                                         "TMPDIR",
+                                         "_=",
+                                         "PRTE",
+                                         "UCX_HANDLE_ERRORS=",
+                                         "UCX_DEBUG_SIGNO=",
+                                         "HOME="};
     size_t count = 0, bytes = 0;
 
     for (char **variable = environ; *variable; variable++) {

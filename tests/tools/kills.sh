@@ -11,9 +11,7 @@
 . "$(dirname "$0")/../shared_memory.sh"
 count=${1:-8} RANDOM=${2:-1} workers=(-n 4) data=(auto rma two-sided)
 bound=40 # seconds: OMPRMA_TIMEOUT, twice where workers exchange, and the ends of mpirun and MPI
-root=$(realpath "$(dirname "$0")/../..")
-llvm=$root/build/toolchains/llvm-14
-[ -x "$llvm/bin/clang" ] || { echo "no LLVM 14: run scripts/toolchains" && exit 77; }
+find_llvm || exit 77
 [ -z "${SANITIZE:-}" ] || exit 77 # its output and its time are not the program's
 
 export TMPDIR=$folder/tmp OMPRMA_TIMEOUT=3 LIBOMP_NUM_HIDDEN_HELPER_THREADS=2 OMP_NUM_THREADS=2

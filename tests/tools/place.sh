@@ -76,10 +76,9 @@ fi
 
 # ---- real processors: device 0 has those of both workers until device 1 runs a region
 
-llvm=$(dirname "$0")/../../build/toolchains/llvm-14
 mapfile -t two < <(taskset -pc $$ | sed 's/.*: //' | tr ',' '\n' |
     awk -F- '{for (i = $1; i <= ($2 ? $2 : $1); i++) print i}' | head -n 2)
-if [ ! -x "$llvm/bin/clang" ] || [ ${#two[@]} -lt 2 ]; then
+if ! find_llvm || [ ${#two[@]} -lt 2 ]; then
     finish
     exit
 fi

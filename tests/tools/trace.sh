@@ -5,9 +5,8 @@
 # stand where their worker ran them, also where that has another clock.
 # shellcheck source=tests/tools/common.sh
 . "$(dirname "$0")/common.sh"
-llvm=$SOURCE_DIR/build/toolchains/llvm-14
-[ -x "$llvm/bin/clang" ] || { echo "no LLVM 14: run scripts/toolchains" && exit 77; }
-[ -z "$SANITIZE" ] || { echo 'skipped: images of clang 14 and sanitizers do not mix' && exit 77; }
+find_llvm || exit 77
+[ -z "$SANITIZE" ] || { echo 'skipped: images of clang and sanitizers do not mix' && exit 77; }
 export OMPRMA_MEMORY=64M
 
 cat >"$folder/program.c" <<'C'

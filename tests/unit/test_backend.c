@@ -8,7 +8,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <cmocka.h>
+#include "cmocka_both.h"
 
 #include "copies_fixture.h"
 #include "core_fixture.h"

@@ -4,7 +4,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <cmocka.h>
+#include "cmocka_both.h"
 
 #include "core_fixture.h"
 #include "face/driver/host_call.h"

@@ -3,7 +3,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <cmocka.h>
+#include "cmocka_both.h"
 #include <malloc.h>
 #include <pthread.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
+#include "cmocka_both.h"
 
 #include "tools/launch/command.h"
 #include "tools/launch/launcher.h"

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
+#include "cmocka_both.h"
 
 #include "tools/launch/transport.h"
 
@@ -64,6 +64,34 @@ static void infiniband(void **state)
                                  "dc_mlx5/mlx5_0:1\n"));
     assert_non_null(
         strstr(text, "RDMA       used: rc_mlx5/mlx5_0:1, rc_mlx5/mlx5_1:1, dc_mlx5/mlx5_0:1; "));
+    free(text);
+    transport_clear(&transport);
+}
+
+/* As where components are parts of libmpi: only the names of functions tell. */
+__attribute__((visibility("default"))) void mca_pml_cm_stand_in(void);
+__attribute__((visibility("default"))) void ompi_mtl_psm2_stand_in(void);
+__attribute__((visibility("default"))) void *mca_pml[16], *ompi_mtl;
+
+void mca_pml_cm_stand_in(void)
+{
+}
+
+void ompi_mtl_psm2_stand_in(void)
+{
+}
+
+static void inside_the_library(void **state)
+{
+    static void *module[16] = {[1] = (void *)ompi_mtl_psm2_stand_in};
+    struct transport transport = {0};
+
+    (void)state;
+    mca_pml[2] = (void *)mca_pml_cm_stand_in;
+    ompi_mtl = module;
+    transport_read(&transport);
+    char *text = printed(&transport);
+    assert_non_null(strstr(text, "messages   cm over psm2\nRDMA       used: psm2; "));
     free(text);
     transport_clear(&transport);
 }
@@ -129,7 +157,8 @@ static void own_log(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shared_memory), cmocka_unit_test(infiniband), cmocka_unit_test(others),
+        cmocka_unit_test(shared_memory), cmocka_unit_test(infiniband),
+        cmocka_unit_test(others),        cmocka_unit_test(inside_the_library),
         cmocka_unit_test(users_log),     cmocka_unit_test(own_log),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

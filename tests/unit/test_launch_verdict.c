@@ -370,6 +370,26 @@ TEST(openmpi5)
             "worker 1 ended early with status 3");
 }
 
+/* A frame that follows words, and hosts between which there is no way. */
+TEST(openmpi5_unreachable)
+{
+    static const char text[] =
+        "Error in MPI_Isend(94266852207756, 1, 0x7f8d149576c0, 2, -33, 140243912606528) (-12)" FRAME
+        "At least one pair of MPI processes are unable to reach each other for\n"
+        "MPI communications.  This means that no Open MPI device has indicated\n\n"
+        "  Process 1 ([[21937,1],3]) is on host: n3\n"
+        "  Process 2 ([[21937,1],2]) is on host: n2\n"
+        "  BTLs attempted: self sm tcp\n" FRAME FRAME
+        "prterun has exited due to process rank 3 with PID 23284 on node n3 calling\n"
+        "\"abort\". This may have caused other processes in the application to be\n" FRAME;
+    word_of(&launcher_openmpi5, text, "host n3 cannot reach host n2: no network leads there; name");
+    word_of(&launcher_openmpi5, strstr(text, FRAME "prterun"), "worker 2 has ended the run");
+    struct verdict verdict;
+    char passed[256];
+    feed(text, 7, &verdict, passed, sizeof(passed));
+    assert_string_equal(passed, "");
+}
+
 /* What processes say whose connection to prterun is gone is not for users; the rest is. */
 TEST(openmpi5_asides)
 {

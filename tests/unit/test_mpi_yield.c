@@ -14,7 +14,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include <sys/resource.h>
-#include <cmocka.h>
+#include "cmocka_both.h"
 
 #include "base/clock.h"
 #include "control/mpi/yield.h"

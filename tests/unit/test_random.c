@@ -11,7 +11,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <cmocka.h>
+#include "cmocka_both.h"
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>

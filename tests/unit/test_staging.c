@@ -7,7 +7,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <cmocka.h>
+#include "cmocka_both.h"
 #include <unistd.h>
 
 #include "core_fixture.h"

@@ -5,7 +5,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <cmocka.h>
+#include "cmocka_both.h"
 #include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>

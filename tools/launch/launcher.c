@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "tools/launch/inherited.h"
 #include "tools/launch/paths.h"
 
 static const struct launcher *const launchers[] = {&launcher_openmpi4, &launcher_openmpi5,
@@ -72,6 +73,8 @@ static void ask(const char *path, char *said, size_t room)
             dup2(null, STDIN_FILENO);
             dup2(ends[1], STDOUT_FILENO);
             dup2(null, STDERR_FILENO);
+            inherited_clear_signals();
+            setenv("HOME", "/", 0); /* without one, Open MPI 5 fails */
             execl(path, path, "--version", (char *)NULL);
             _exit(127);
         }

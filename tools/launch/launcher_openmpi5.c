@@ -3,6 +3,7 @@
  * launcher_openmpi5.c: the table of mpirun of Open MPI 5 and 6, which becomes prterun. Parameters
  * of the library belong to the program before which they stand; those of mpirun itself are PRTE's.
  */
+#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -156,10 +157,13 @@ static void clear_placement(const struct quick_environment *environment)
         environment->set(environment->data, defaults[i][0], defaults[i][1]);
 }
 
-static void set_crashes(const struct quick_environment *environment)
+/* For each process that MPI is in. */
+static void set_process(const struct quick_environment *environment)
 {
+    const struct passwd *user = getpwuid(getuid());
     for (size_t i = 0; i < sizeof(crashes) / sizeof(crashes[0]); i++)
         quick_default(environment, crashes[i][0], crashes[i][1]);
+    quick_default(environment, "HOME", user ? user->pw_dir : "/"); /* it fails without one */
 }
 
 static void prepare(const struct quick_environment *environment, bool alone)
@@ -169,7 +173,7 @@ static void prepare(const struct quick_environment *environment, bool alone)
     quick_default(environment, "PMIX_MCA_gds", "hash");
     if (alone)
         quick_hwloc(environment);
-    set_crashes(environment);
+    set_process(environment);
 }
 
 static const char *const variables[] = {"OMPI_", "PMIX_", "PRTE_", NULL};
@@ -189,11 +193,11 @@ const struct launcher launcher_openmpi5 = {.library = LIBRARY_OPENMPI,
                                            .write = write_line,
                                            .users_shell = users_shell,
                                            .prepare = prepare,
-                                           .program = set_crashes,
+                                           .program = set_process,
                                            .file_bytes = 32 << 20,
                                            .shell_stays = true,
                                            .variables = variables,
                                            .words_variable = "OPAL_OUTPUT_STDERR_FD",
-                                           .lost_status = 256 - 61, /* PMIX_ERR_LOST_CONNECTION */
+                                           .lost_status = 14, /* MPI_ERR_UNKNOWN */
                                            .host_by_host = true,
                                            .cuts_names = true};

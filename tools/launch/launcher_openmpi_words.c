@@ -25,10 +25,26 @@ static bool match_network(struct verdict *found, const char *message, const char
     return true;
 }
 
+/* Of 5: there is no connection to try. */
+static bool match_unreachable(struct verdict *found, const char *message, const char *flat)
+{
+    char to[256] = "";
+    const char *second = strstr(message, "Process 2 ");
+    if (!strstr(flat, "unable to reach each other for MPI communications") || !second)
+        return false;
+    found->kind = VERDICT_NETWORK;
+    words_after(message, "is on host:", " \n", found->host, sizeof(found->host));
+    words_after(second, "is on host:", " \n", to, sizeof(to));
+    snprintf(found->detail, sizeof(found->detail), "host %.200s: no network leads there%s", to,
+             advice);
+    return true;
+}
+
 bool openmpi_message(struct verdict *found, const char *message, const char *flat)
 {
     /* "Primary job terminated normally, but ..." precedes a message that says which. */
-    if (strstr(flat, "Primary job terminated") || match_network(found, message, flat))
+    if (strstr(flat, "Primary job terminated") || match_network(found, message, flat) ||
+        match_unreachable(found, message, flat))
         return true;
     if (strstr(flat, "attempted to initialize") && strstr(flat, "more than once")) {
         found->kind = VERDICT_TWICE;
@@ -46,7 +62,9 @@ bool openmpi_message(struct verdict *found, const char *message, const char *fla
         words_after(flat, "on node ", " \n", found->host, sizeof(found->host));
         return true;
     }
-    if (words_number(flat, "MPI_ABORT was invoked on rank ", &found->rank)) {
+    bool aborts =
+        strstr(flat, "calling \"abort\"") && words_number(flat, "process rank ", &found->rank);
+    if (aborts || words_number(flat, "MPI_ABORT was invoked on rank ", &found->rank)) {
         found->kind = VERDICT_GIVEN_UP;
         return true;
     }
@@ -162,6 +180,8 @@ bool openmpi_noise(const char *line)
            strstr(line, "plm:rsh: Warning: setpgid(") ||
            strstr(line, "plm:ssh: Warning: setpgid(") ||
            strstr(line, "PMIX ERROR: PMIX_ERR_UNREACH") ||
+           strstr(line, "] Unable to find reachable pairing between ") ||
+           strncmp(line, "Error in MPI_Isend(", 19) == 0 ||
            (strstr(line, "PRTE ERROR: ") && strstr(line, "/iof_hnp.c ")) ||
            (strstr(line, "PMIX ERROR: ") && strstr(line, "/pmix_event_notification.c ")) ||
            (strstr(line, "ORTE_ERROR_LOG: ") && strstr(line, "/show_help.c ")) ||

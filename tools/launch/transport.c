@@ -2,17 +2,20 @@
 /*
  * transport.c: UCX is told to write its log to a file in memory, which is read line by line at the
  * end; transports and devices stand behind "tag(" and "rma(". Which parts of Open MPI are loaded,
- * the loader tells.
+ * the loader tells; where they are in its library, the functions that it has chosen do.
  */
 #define _GNU_SOURCE
 #include "tools/launch/transport.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include "base/peek.h"
 
 /* ---- what UCX says ------------------------------------------------------------------------- */
 
@@ -120,9 +123,42 @@ static int look_at(struct dl_phdr_info *info, size_t bytes, void *data)
     return 0;
 }
 
+/* Adds the NAME of the first of these functions that is called <prefix>NAME_.... */
+static void name_of(struct list *names, const char *prefix, void *const *functions, size_t count)
+{
+    size_t length = strlen(prefix);
+    Dl_info info;
+
+    for (size_t i = 0; i < count; i++)
+        if (functions[i] && dladdr(functions[i], &info) && info.dli_sname &&
+            strncmp(info.dli_sname, prefix, length) == 0) {
+            list_addf(names, "%.*s", (int)strcspn(info.dli_sname + length, "_"),
+                      info.dli_sname + length);
+            return;
+        }
+}
+
+/* Open MPI copies the module that it has chosen for messages to mca_pml; that one may go by the
+ * module to which ompi_mtl points. Both begin with functions, among a few numbers. */
+static void look_inside(struct transport *transport)
+{
+    void *words[8];
+    const void *layer = dlsym(RTLD_DEFAULT, "mca_pml"), *const *below =
+                                                            dlsym(RTLD_DEFAULT, "ompi_mtl");
+
+    if (transport->layers.count || !layer)
+        return;
+    name_of(&transport->layers, "mca_pml_", words,
+            peek(layer, words, sizeof(words)) / sizeof(*words));
+    if (list_contains(&transport->layers, "cm") && below && *below)
+        name_of(&transport->networks, "ompi_mtl_", words,
+                peek(*below, words, sizeof(words)) / sizeof(*words));
+}
+
 void transport_read(struct transport *transport)
 {
     dl_iterate_phdr(look_at, transport);
+    look_inside(transport);
     if (!transport->log)
         return;
     read_log(transport);

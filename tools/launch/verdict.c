@@ -204,7 +204,7 @@ static bool stream_frame(struct stream *stream, struct verdict *verdict)
     return frame || inside;
 }
 
-static void stream_line(struct stream *stream, struct verdict *verdict)
+static void stream_take(struct stream *stream, struct verdict *verdict)
 {
     stream->line[stream->used] = 0;
     bool up = coming_is(stream->line);
@@ -215,6 +215,27 @@ static void stream_line(struct stream *stream, struct verdict *verdict)
     if (stream->verbose || !ours)
         write_all(stream->out, stream->line, stream->used);
     stream->used = 0;
+}
+
+/* A frame may follow words without an end of line. */
+static void stream_line(struct stream *stream, struct verdict *verdict)
+{
+    size_t end = stream->used, start = end > 0 ? end - 1 : 0;
+    char frame[sizeof(stream->line)];
+    while (start > 0 && stream->line[start - 1] == verdict->dialect->frame)
+        start--;
+    bool follows = stream->from_mpirun && start > 0 && end - start > 60;
+    if (follows) {
+        memcpy(frame, stream->line + start, end - start);
+        stream->line[start] = '\n';
+        stream->used = start + 1;
+    }
+    stream_take(stream, verdict);
+    if (follows) {
+        memcpy(stream->line, frame, end - start);
+        stream->used = end - start;
+        stream_take(stream, verdict);
+    }
 }
 
 void stream_feed(struct stream *stream, const char *bytes, size_t count, struct verdict *verdict)

@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include "worker/native/crash.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -317,16 +318,11 @@ static void on_fault(int number, siginfo_t *info, void *context)
     park();
 }
 
-static void on_process_exit(int code, void *unused)
+/* Of the kernel that called exit(). */
+static void __attribute__((noreturn)) end_kernel(struct crash_slot *slot, int code)
 {
-    (void)unused;
-    struct crash_slot *slot = slot_of_thread(0, (uint64_t)(uintptr_t)__builtin_frame_address(0));
     struct crash *crash;
     struct words words;
-    if (!slot)
-        return;
-    /* This handler is used up, and a kernel of another device may call exit() too. */
-    on_exit(on_process_exit, NULL);
     if (claim(slot, &crash, &words)) {
         text_add(&words, code < 0 ? " called exit(-" : " called exit(");
         text_add_number(&words, code < 0 ? -(uint64_t)(int64_t)code : (uint64_t)code, 10);
@@ -335,6 +331,33 @@ static void on_process_exit(int code, void *unused)
         publish(crash);
     }
     park();
+}
+
+/* In place of the C library's: omprma-worker exports it, and images find it first. The library's
+ * own holds a lock while handlers run (glibc from 2.41 on), in which one kernel would be parked and
+ * the next one, of another device, wait for ever. */
+__attribute__((visibility("default"))) void exit(int code)
+{
+    struct crash_slot *slot = slot_of_thread((uint64_t)(uintptr_t)__builtin_return_address(0),
+                                             (uint64_t)(uintptr_t)__builtin_frame_address(0));
+    void (*others)(int);
+    if (slot)
+        end_kernel(slot, code);
+    others = (void (*)(int))dlsym(RTLD_NEXT, "exit");
+    others(code);
+    __builtin_unreachable();
+}
+
+/* What ends the process inside the C library, as errx() does, has not called the one above. */
+static void on_process_exit(int code, void *unused)
+{
+    (void)unused;
+    struct crash_slot *slot = slot_of_thread(0, (uint64_t)(uintptr_t)__builtin_frame_address(0));
+    if (!slot)
+        return;
+    /* This handler is used up, and a kernel of another device may come here, too. */
+    on_exit(on_process_exit, NULL);
+    end_kernel(slot, code);
 }
 
 /* ---- set-up ---- */

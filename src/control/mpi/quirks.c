@@ -2,20 +2,22 @@
 /*
  * quirks.c: The table comes first. Which rows apply follows from version and component. The
  * component is found by reading the words behind the window's handle, one level deep, until one is
- * an address in a file mca_osc_NAME.so.
+ * an address in a file mca_osc_NAME.so, or, where components are parts of libmpi, in a function
+ * ompi_osc_NAME_....
  */
 #define _GNU_SOURCE
 #include "control/mpi/quirks.h"
 
 #include <dlfcn.h>
 #include <limits.h>
+#include <link.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "base/peek.h"
 
-enum { V4_0 = 40000, V5_0 = 50000, V_END = 1000000 };
+enum { V4_0 = 40000, V5_0 = 50000, V5_0_10 = 50010, V_END = 1000000 };
 
 static const struct quirk table[] = {
     {QUIRK_NO_RPUT, "no-rput", "ucx", V4_0, V5_0,
@@ -26,7 +28,7 @@ static const struct quirk table[] = {
     {QUIRK_ATTACH_32, "attach-limit", "ucx", V4_0, V_END, "at most 31 arenas per worker",
      "the 33rd MPI_Win_attach fails with MPI_ERR_INTERN"},
     {QUIRK_ATTACH_64, "attach-limit", "rdma", V4_0, V_END, "at most 63 arenas per worker",
-     "the 65th MPI_Win_attach fails, keeps a lock, and the next access hangs"},
+     "the 65th MPI_Win_attach fails; before 5.0 it keeps a lock, and the next access hangs"},
     {QUIRK_END_OF_REGION, "end-of-region", "ucx", V4_0, V5_0,
      "one page more is attached than is handed out",
      "a region's last byte, accessed alone, is looked up with <, not found, and can crash"},
@@ -40,6 +42,18 @@ static const struct quirk table[] = {
      "its source; to be seen only where a network reads it without the worker)"},
     {QUIRK_BTL_OFI, "btl-ofi", "rdma", V4_0, V5_0, "btl/ofi is left out",
      "MPI_Win_flush returns when its data was sent, not when it has arrived"},
+    {QUIRK_TARGET_POLLS, "passive-progress", "rdma", V5_0, V_END,
+     "a worker keeps calling MPI while kernels run, and is told to stay awake",
+     "within a host, too, a put or get waits until the target enters MPI"},
+    {QUIRK_ONE_THREAD, "one-thread", "ucx", V5_0, V5_0_10, "no window is made; data goes two-sided",
+     "the window belongs to the thread that made it, and a UCX with assertions (from 1.18 on) "
+     "aborts as soon as another one calls MPI"},
+    {QUIRK_GET_LEAK, "get-leak", "rdma", V5_0, V_END,
+     "MPI_Get of at most 31 KiB and MPI_Win_flush instead of MPI_Rget",
+     "a larger one keeps 80 bytes of each 32 KiB for ever"},
+    {QUIRK_PUT_LEAK, "put-leak", "rdma", V5_0, V_END,
+     "within a host MPI_Put of at most 3.5 KiB and MPI_Win_flush instead of MPI_Rput",
+     "a larger one keeps 656 bytes of each 128 KiB at the target for ever"},
 };
 
 const struct quirk *quirks_table(int *count)
@@ -55,7 +69,8 @@ unsigned quirks_for(int version, const char *component)
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
         const struct quirk *quirk = &table[i];
 
-        if (version && (version < quirk->first_version || version >= quirk->end_version))
+        if (version ? version < quirk->first_version || version >= quirk->end_version
+                    : quirk->first_version > V4_0)
             continue;
         if (!quirk->component || strcmp(component, quirk->component) == 0 ||
             strcmp(component, "unknown") == 0)
@@ -73,22 +88,37 @@ int quirks_openmpi_version(const char *library)
     return major * 10000 + minor * 100 + patch;
 }
 
-/* The component's name if `address` lies in a file .../mca_osc_NAME.so. */
-static const char *component_at(const void *address)
+/* The component of which `text` has the name behind `prefix` and before `end`. NULL: there is no
+ * such prefix. */
+static const char *component_in(const char *text, const char *prefix, char end)
 {
     static const char *const names[] = {"rdma", "ucx", "pt2pt", "sm"};
-    Dl_info info;
-    const char *file;
+    const char *name = text ? strstr(text, prefix) : NULL;
 
-    if (!dladdr(address, &info) || !info.dli_fname)
+    if (!name)
         return NULL;
-    file = strstr(info.dli_fname, "mca_osc_");
-    if (!file)
-        return NULL;
+    name += strlen(prefix);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (strncmp(file + 8, names[i], strlen(names[i])) == 0 && file[8 + strlen(names[i])] == '.')
+        if (strncmp(name, names[i], strlen(names[i])) == 0 && name[strlen(names[i])] == end)
             return names[i];
     return "unknown";
+}
+
+/* The component's name if `address` lies in a file .../mca_osc_NAME.so, or in a function
+ * ompi_osc_NAME_... of the library; the base of all components has such functions, too. */
+static const char *component_at(const void *address)
+{
+    const char *component;
+    Dl_info info;
+
+    if (!dladdr(address, &info))
+        return NULL;
+    component = component_in(info.dli_fname, "mca_osc_", '.');
+    if (component || !info.dli_sname || strncmp(info.dli_sname, "ompi_osc_base_", 14) == 0)
+        return component;
+    return strncmp(info.dli_sname, "ompi_osc_", 9) == 0
+               ? component_in(info.dli_sname, "ompi_osc_", '_')
+               : NULL;
 }
 
 const char *quirks_component(const void *window)
@@ -109,6 +139,33 @@ const char *quirks_component(const void *window)
         }
     }
     return "unknown";
+}
+
+/* UCX's own words for it, in its memory that is only read. */
+static int look_for_words(struct dl_phdr_info *info, size_t bytes, void *found)
+{
+    static const char words[] = "ucs_async_check_owner_thread(";
+    const char *slash = strrchr(info->dlpi_name, '/');
+
+    (void)bytes;
+    if (!slash || strncmp(slash, "/libucp.so", 10) != 0)
+        return 0;
+    for (int i = 0; i < info->dlpi_phnum && !*(bool *)found; i++) {
+        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+
+        if (part->p_type == PT_LOAD && (part->p_flags & (PF_R | PF_W)) == PF_R)
+            *(bool *)found = memmem((const void *)(info->dlpi_addr + part->p_vaddr), part->p_filesz,
+                                    words, sizeof(words) - 1) != NULL;
+    }
+    return 0;
+}
+
+bool quirks_ucx_asserts_threads(void)
+{
+    bool found = false;
+
+    dl_iterate_phdr(look_for_words, &found);
+    return found;
 }
 
 int quirks_attach_limit(unsigned quirks)

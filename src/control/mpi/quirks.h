@@ -20,7 +20,11 @@ enum quirk_id {
     QUIRK_END_OF_REGION = 1 << 3, /* attach one page more than is handed out */
     QUIRK_ATTACH_ORDER = 1 << 4,  /* attach below the highest, count references */
     QUIRK_TABLE_RACE = 1 << 5,    /* no access begins while a region comes or goes */
-    QUIRK_BTL_OFI = 1 << 6        /* btl/ofi is left out */
+    QUIRK_BTL_OFI = 1 << 6,       /* btl/ofi is left out */
+    QUIRK_TARGET_POLLS = 1 << 7,  /* within a host, too, targets have part in transfers */
+    QUIRK_ONE_THREAD = 1 << 8,    /* no window: only the thread that made it could call MPI */
+    QUIRK_GET_LEAK = 1 << 9,      /* gets are small */
+    QUIRK_PUT_LEAK = 1 << 10      /* puts within a host are small */
 };
 
 struct quirk {
@@ -35,16 +39,21 @@ struct quirk {
 const struct quirk *quirks_table(int *count);
 
 /* Which apply to this MPI library with this component of the window. "unknown" component: all that
- * any component of this version needs. */
+ * any component of this version needs. Version 0, of another library: careful, what 4.0 needs. */
 unsigned quirks_for(int openmpi_version, const char *component);
 
 /* Version number of Open MPI as above, from what world_mpi_library() says; 0 if it is another. */
 int quirks_openmpi_version(const char *library);
 
 /* The one-sided component behind a window of Open MPI, whose handle is a pointer: "rdma", "ucx",
- * "pt2pt", "sm" or "unknown". Looks, with checked reads, for the component's shared object behind
- * the window's function table, because MPI has no call that tells. NULL is unknown. */
+ * "pt2pt", "sm" or "unknown". Looks, with checked reads, for the component's shared object, or its
+ * functions in Open MPI's library, behind the window's function table, because MPI has no call that
+ * tells. NULL is unknown. */
 const char *quirks_component(const void *window);
+
+/* Whether the UCX of this process aborts in a thread that a worker of it does not belong to. The
+ * packages of Debian do; those that UCX's own release scripts build, as for InfiniBand, do not. */
+bool quirks_ucx_asserts_threads(void);
 
 /* Most regions that may be attached under a set of quirks, INT_MAX if no limit is known. */
 int quirks_attach_limit(unsigned quirks);

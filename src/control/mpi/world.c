@@ -144,7 +144,7 @@ omprma_status_t mpi_start(struct world *world)
     world->mpi = malloc(sizeof(*world->mpi));
     if (!world->mpi)
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory to start MPI");
-    *world->mpi = (struct world_mpi){MPI_COMM_NULL, MPI_COMM_NULL, MPI_WIN_NULL, 0};
+    *world->mpi = (struct world_mpi){MPI_COMM_NULL, MPI_COMM_NULL, MPI_WIN_NULL, 0, NULL};
     status = start_library(world, &level);
     if (status != OMPRMA_OK)
         return status;
@@ -192,6 +192,7 @@ static void say_why(struct world *world, int code)
     char text[MPI_MAX_ERROR_STRING];
     int length = 0;
 
+    world->other_osc = "ucx";
     if (!single_copy_is_allowed())
         snprintf(world->why_no_window, sizeof(world->why_no_window),
                  "processes may not copy each other's memory here (%s), as in containers without "
@@ -203,11 +204,34 @@ static void say_why(struct world *world, int code)
                  text);
 }
 
+/* What is known of this library with the window's component. */
+static unsigned find_quirks(const char *component)
+{
+    char library[128];
+    unsigned quirks;
+
+    world_mpi_library(library, sizeof(library));
+    quirks = quirks_for(quirks_openmpi_version(library), component);
+    return quirks_ucx_asserts_threads() ? quirks : quirks & ~(unsigned)QUIRK_ONE_THREAD;
+}
+
+/* All of them have it, and all give it back, so that other threads may call MPI. */
+static int refuse_window(struct world *world)
+{
+    world->other_osc = "rdma";
+    snprintf(world->why_no_window, sizeof(world->why_no_window),
+             "osc/%s of this Open MPI would end the process as soon as a second thread calls MPI "
+             "(quirk one-thread)",
+             world->component);
+    world->component = "none";
+    return MPI_Win_free(&world->mpi->window);
+}
+
 /* All must have the window, or nobody uses it. Making it is collective. */
 static int open_window(struct world *world)
 {
     struct world_mpi *mpi = world->mpi;
-    int code, good, all_good = 0;
+    int code, mine[2] = {0}, all[2] = {0}; /* there is one; it may stay */
 
     if (world->star) {
         snprintf(world->why_no_window, sizeof(world->why_no_window),
@@ -220,30 +244,70 @@ static int open_window(struct world *world)
         say_why(world, code);
         mpi->window = MPI_WIN_NULL;
     }
-    good = code == MPI_SUCCESS;
-    code = MPI_Allreduce(&good, &all_good, 1, MPI_INT, MPI_MIN, mpi->control);
+    mine[0] = code == MPI_SUCCESS;
+    if (mine[0]) {
+        world->component = component_of(mpi->window);
+        mpi->quirks = find_quirks(world->component);
+        mine[1] = !(mpi->quirks & QUIRK_ONE_THREAD);
+    }
+    code = MPI_Allreduce(mine, all, 2, MPI_INT, MPI_MIN, mpi->control);
     if (code != MPI_SUCCESS)
         return code;
-    if (!all_good) {
+    if (all[0] && !all[1])
+        return refuse_window(world);
+    if (!all[0]) {
+        world->other_osc = "ucx";
         if (!world->why_no_window[0])
             snprintf(world->why_no_window, sizeof(world->why_no_window),
                      "MPI offers no dynamic window here (another process could not create it)");
         mpi->window = MPI_WIN_NULL; /* not freed: that is collective, and some have none */
+        mpi->quirks = 0;
+        world->component = "none";
         return MPI_SUCCESS;
     }
     world->has_window = true;
-    world->component = component_of(mpi->window);
     return MPI_Win_set_errhandler(mpi->window, MPI_ERRORS_RETURN);
 }
 
-/* Within one host osc/rdma copies by itself; of other components it is not known. */
+/* Who shares memory with this process. Collective. */
+static int find_near(struct world *world)
+{
+    int *all = calloc((size_t)world->size, sizeof(*all)),
+        *there = calloc((size_t)world->size, sizeof(*there));
+    MPI_Group group = MPI_GROUP_NULL, group_here = MPI_GROUP_NULL;
+    MPI_Comm here = MPI_COMM_NULL;
+    int code =
+        MPI_Comm_split_type(world->mpi->control, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
+
+    world->mpi->near = calloc((size_t)world->size, sizeof(*world->mpi->near));
+    if (code == MPI_SUCCESS && !(all && there && world->mpi->near))
+        code = MPI_ERR_NO_MEM;
+    if (code == MPI_SUCCESS)
+        code = MPI_Comm_group(world->mpi->control, &group);
+    if (code == MPI_SUCCESS)
+        code = MPI_Comm_group(here, &group_here);
+    for (int rank = 0; code == MPI_SUCCESS && rank < world->size; rank++)
+        all[rank] = rank;
+    if (code == MPI_SUCCESS)
+        code = MPI_Group_translate_ranks(group, world->size, all, group_here, there);
+    for (int rank = 0; code == MPI_SUCCESS && rank < world->size; rank++)
+        world->mpi->near[rank] = there[rank] != MPI_UNDEFINED;
+    if (group != MPI_GROUP_NULL)
+        MPI_Group_free(&group);
+    if (group_here != MPI_GROUP_NULL)
+        MPI_Group_free(&group_here);
+    if (here != MPI_COMM_NULL)
+        MPI_Comm_free(&here);
+    free(all);
+    free(there);
+    return code;
+}
+
+/* Within one host osc/rdma copies by itself, until 5.0; of other components it is not known. */
 static void learn_properties(struct world *world)
 {
-    char library[128];
-
-    world_mpi_library(library, sizeof(library));
-    world->mpi->quirks = quirks_for(quirks_openmpi_version(library), world->component);
-    world->can.target_is_passive = strcmp(world->component, "rdma") == 0;
+    world->can.target_is_passive =
+        strcmp(world->component, "rdma") == 0 && !(world->mpi->quirks & QUIRK_TARGET_POLLS);
     world->can.attach_needs_quiet = world->mpi->quirks & QUIRK_TABLE_RACE;
 }
 
@@ -265,7 +329,8 @@ omprma_status_t mpi_connect(struct world *world)
     if (code != MPI_SUCCESS)
         return world_error(code, "start-up of the window");
     learn_properties(world);
-    return OMPRMA_OK;
+    code = world->mpi->quirks & QUIRK_PUT_LEAK ? find_near(world) : MPI_SUCCESS;
+    return code == MPI_SUCCESS ? OMPRMA_OK : world_error(code, "start-up of the window");
 }
 
 omprma_status_t mpi_begin(struct world *world)
@@ -321,6 +386,7 @@ omprma_status_t mpi_leave(struct world *world)
     code = free_all(world);
     if (code != MPI_SUCCESS)
         return world_error(code, "leaving MPI");
+    free(world->mpi->near);
     free(world->mpi);
     world->mpi = NULL;
     return OMPRMA_OK;

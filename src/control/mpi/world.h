@@ -13,6 +13,7 @@ struct world_mpi {
     MPI_Comm data;    /* two-sided data only */
     MPI_Win window;   /* MPI_WIN_NULL if there is none */
     unsigned quirks;  /* of the window; a set of enum quirk_id bits */
+    bool *near;       /* by rank: it shares memory with this one; only where a quirk asks for it */
 };
 
 /* Fails with the words of MPI: "<what>: <MPI's text>". */

@@ -146,8 +146,9 @@ static omprma_status_t choose_paths(struct runtime *runtime)
     if (status != OMPRMA_OK)
         return status;
     if (!window && runtime->config.data == DATA_RMA)
-        return error_set(OMPRMA_ERR_MPI, "--data rma: %s; use --data auto or two-sided%s",
-                         world->why_no_window, world->star ? "" : ", or --osc ucx");
+        return error_set(OMPRMA_ERR_MPI, "--data rma: %s; use --data auto or two-sided%s%s",
+                         world->why_no_window, world->other_osc ? ", or --osc " : "",
+                         world->other_osc ? world->other_osc : "");
     if (!window)
         snprintf(runtime->choice, sizeof(runtime->choice), "two-sided: %s", world->why_no_window);
     else if (runtime->config.data == DATA_AUTO)
