@@ -17,7 +17,7 @@
 #include "base/coming.h"
 #include "base/config.h"
 #include "base/error.h"
-#include "base/host.h"
+#include "control/host.h"
 #include "base/log.h"
 #include "control/shm/channel.h"
 #include "control/shm/leftovers.h"

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/host.h"
+#include "control/host.h"
 #include "base/log.h"
 #include "base/streams.h"
 #include "control/bootstrap.h"

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "test.h"
-#include "base/host.h"
+#include "control/host.h"
 
 TEST(same_each_time)
 {

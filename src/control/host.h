@@ -3,8 +3,8 @@
  * host.h: which host this process runs on: its name, which is for people, and what tells it from
  * others of the same name.
  */
-#ifndef OMPRMA_BASE_HOST_H
-#define OMPRMA_BASE_HOST_H
+#ifndef OMPRMA_CONTROL_HOST_H
+#define OMPRMA_CONTROL_HOST_H
 
 enum { HOST_TEXT_BYTES = 64 };
 

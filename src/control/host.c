@@ -4,7 +4,7 @@
  * that any name fits; the name stands behind it for whoever reads it in a debugger.
  */
 #define _GNU_SOURCE
-#include "base/host.h"
+#include "control/host.h"
 
 #include <inttypes.h>
 #include <stdio.h>
