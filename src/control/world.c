@@ -14,10 +14,10 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "control/host.h"
 #include "base/log.h"
 #include "base/streams.h"
 #include "control/bootstrap.h"
+#include "control/host.h"
 #include "control/join.h"
 #include "control/transport.h"
 #include "control/wire.h"
