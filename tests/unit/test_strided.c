@@ -336,6 +336,7 @@ TEST(statistics)
 
         many.count[0] = 40000;
         core_start(&(struct core_options){0});
+        core_count();
         if (shared)
             share();
         queue = core_queue(0);
