@@ -62,14 +62,14 @@ struct world_settings {
     int32_t line_output; /* the program's stdout is a terminal: regions print line by line */
     uint64_t piece_bytes;
     uint64_t spin_us;
-    uint64_t arena_bytes;         /* of each device */
-    int64_t devices;              /* per worker; 0: one per NUMA node */
-    uint64_t timeout_s;           /* OMPRMA_TIMEOUT, 0: none */
-    int32_t backends;             /* kinds of devices, bits of enum config_backend */
-    int32_t trace;                /* workers tell when they ran what, see WIRE_SPAN */
-    int32_t map_by;               /* enum config_map_by */
-    int32_t on_loss;              /* enum config_on_loss */
-    int64_t cores;                /* of each worker; 0: equal shares */
+    uint64_t arena_bytes;    /* of each device */
+    int64_t devices;         /* per worker; 0: one per NUMA node */
+    uint64_t timeout_s;      /* OMPRMA_TIMEOUT, 0: none */
+    int32_t backends;        /* kinds of devices, bits of enum config_backend */
+    int32_t trace;           /* workers tell when they ran what, see WIRE_SPAN */
+    int32_t map_by;          /* enum config_map_by */
+    int32_t on_loss;         /* enum config_on_loss */
+    int64_t cores;           /* of each worker; 0: equal shares */
     struct shm_address bell; /* the head's */
 };
 
