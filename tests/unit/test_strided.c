@@ -357,6 +357,14 @@ TEST(statistics)
 
 /* ---- loss ---- */
 
+/* Memory that stays, since who was lost may still write to it. */
+static char *kept_by(const struct device *device)
+{
+    bool kept = device->lost || device->packing.sound < device->packing.count;
+
+    return kept ? device->packing_here : NULL;
+}
+
 /* Pieces are under way when the source, or the destination, is lost. The other one goes on. */
 static void lose(int lost, bool shared)
 {
@@ -364,6 +372,7 @@ static void lose(int lost, bool shared)
     omprma_shape_t many = column;
     omprma_addr_t from, to;
     omprma_status_t status;
+    char *kept[2];
 
     many.count[0] = 40000;
     core_start(&(struct core_options){.workers = 2});
@@ -398,8 +407,12 @@ static void lose(int lost, bool shared)
     copy_runs(seen, host, &many);
     assert_memory_equal(back, seen, BYTES);
     omprma_queue_destroy(queue);
+    for (int i = 0; i < 2; i++)
+        kept[i] = kept_by(core_device(i));
     core_let_go(lost);
     core_stop();
+    free(kept[0]);
+    free(kept[1]);
 }
 
 TEST(a_lost_worker)

@@ -311,7 +311,8 @@ static bool make_shared(struct device *device)
 
     if (device->shared.at)
         return true;
-    device->shared_in = calloc((size_t)device->runtime->device_count, sizeof(uint64_t));
+    if (!device->shared_in)
+        device->shared_in = calloc((size_t)device->runtime->device_count, sizeof(uint64_t));
     if (!device->shared_in ||
         shm_memory_make(&memory, "omprma-packed", SHARED_BYTES, SHM_PAGES_LATER,
                         &device->shared_address) != OMPRMA_OK)
