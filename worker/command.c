@@ -133,6 +133,7 @@ static const struct command_kind kinds[WIRE_COMMAND_END] = {
     [WIRE_NUMBER] = {COMMAND_OWN, command_begin_number, NULL, NULL, NULL},
     [WIRE_SCATTER] = {DATA, command_begin_scatter, NULL, NULL, NULL},
     [WIRE_GATHER] = {DATA, command_begin_gather, NULL, NULL, NULL},
+    [WIRE_SHARE] = {DEVICE, command_begin_share, NULL, NULL, NULL},
     [WIRE_REGION] = {KERNEL | COMMAND_BRINGS, command_begin_region, command_end_region, NULL, NULL},
 };
 

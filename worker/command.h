@@ -6,7 +6,7 @@
  *
  * - command.c: the table; order between queues
  * - command_copy.c: write, read, store, fetch, fill, copy
- * - command_runs.c: scatter, gather
+ * - command_runs.c: scatter, gather, share
  * - command_launch.c: launch, region
  * - command_device.c: grow, release, load, ask; bench.c: bench
  * - command_worker.c: those of no device
@@ -85,7 +85,7 @@ command_begin command_begin_fill, command_begin_copy;
 command_test command_fill_alone, command_copy_alone, command_copy_ready;
 
 /* command_runs.c */
-command_begin command_begin_scatter, command_begin_gather;
+command_begin command_begin_scatter, command_begin_gather, command_begin_share;
 
 /* command_launch.c */
 command_begin command_begin_launch, command_begin_region;

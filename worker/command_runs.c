@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * command_runs.c: scatter and gather: runs of a device's memory, as a shape has them, on one side,
- * and the same packed on the other: in a block of the device or, of a scatter, in the record. Only
+ * and the same packed on the other: in a block of the device, in memory of the program
+ * too (share), or, of a scatter, in the record. Only
  * devices that can be touched are told to. All that lies between the first run and the last is
  * looked at at once, if that is hardly more than the pages of the runs; else, and where some of it
  * is no memory, each run is.
  */
 #include "worker/command.h"
 
+#include <string.h>
+
 #include "base/error.h"
 #include "worker/worker.h"
 
-enum { PAGE = 4096 };
+enum { PAGE = 4096, SHARE_MOST = 64 << 20 };
 
 /* The packed side, and the other one, from its first run of all on. */
 struct sides {
@@ -47,11 +50,10 @@ static omprma_status_t touch_runs(struct worker_device *device, const char *what
 static omprma_status_t touch_packed(struct worker_device *device, const char *what,
                                     const struct wire_runs *runs, bool write, void **packed)
 {
-    if (!runs->data)
-        return command_touch(device, what, runs->packed, runs->runs * runs->shape.bytes, write,
-                             packed);
-    *packed = (void *)runs->data;
-    return OMPRMA_OK;
+    uint64_t bytes = runs->runs * runs->shape.bytes;
+
+    *packed = runs->data ? (void *)runs->data : worker_device_shared(device, runs->packed, bytes);
+    return *packed ? OMPRMA_OK : command_touch(device, what, runs->packed, bytes, write, packed);
 }
 
 static omprma_status_t open_runs(struct stream *stream, const struct command *command,
@@ -90,5 +92,20 @@ enum backend_step command_begin_gather(struct stream *stream, struct command *co
 
     if (status == OMPRMA_OK)
         shape_pack(&runs.shape, sides.at, runs.first, runs.runs, sides.packed);
+    return command_over(command, status);
+}
+
+enum backend_step command_begin_share(struct stream *stream, struct command *command)
+{
+    const struct wire_record *record = &command->record;
+    struct shm_address address;
+    omprma_status_t status;
+
+    if (record->tail_bytes != sizeof(address) || record->word[0] == 0 ||
+        record->word[0] > SHARE_MOST)
+        return command_over(
+            command, error_set(OMPRMA_ERR_PROTOCOL, "memory to share that is none, or too much"));
+    memcpy(&address, record->tail, sizeof(address));
+    status = worker_device_share(stream->device, &address, record->word[0], &command->job.value);
     return command_over(command, status);
 }

@@ -8,6 +8,7 @@
 
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 
 #include "base/error.h"
@@ -27,6 +28,56 @@ omprma_status_t worker_device_refuse_range(const char *what, uint64_t address, u
                      "device",
                      what, (unsigned long long)bytes, (unsigned long long)address,
                      (unsigned long long)bad);
+}
+
+/* [address, address + bytes), or NULL if it is not in [base, base + all). */
+static void *within(void *base, uint64_t all, uint64_t address, uint64_t bytes)
+{
+    uint64_t offset = address - (uint64_t)(uintptr_t)base;
+
+    return base && offset <= all && bytes <= all - offset ? (char *)base + offset : NULL;
+}
+
+/* ---- shared memory ---- */
+
+struct shared {
+    struct shared *next;
+    struct shm_memory memory;
+};
+
+omprma_status_t worker_device_share(struct worker_device *device, const struct shm_address *address,
+                                    uint64_t bytes, uint64_t *at)
+{
+    struct shared *shared = malloc(sizeof(*shared));
+
+    if (!shared || !shm_memory_open(&shared->memory, address, bytes)) {
+        free(shared);
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "the worker cannot open memory of the program");
+    }
+    shared->next = device->shared;
+    device->shared = shared;
+    *at = (uint64_t)(uintptr_t)shared->memory.at;
+    return OMPRMA_OK;
+}
+
+void *worker_device_shared(const struct worker_device *device, uint64_t address, uint64_t bytes)
+{
+    void *found = NULL;
+
+    for (const struct shared *shared = device->shared; shared && !found; shared = shared->next)
+        found = within(shared->memory.at, shared->memory.bytes, address, bytes);
+    return found;
+}
+
+static void close_shared(struct worker_device *device)
+{
+    while (device->shared) {
+        struct shared *shared = device->shared;
+
+        device->shared = shared->next;
+        shm_memory_close(&shared->memory);
+        free(shared);
+    }
 }
 
 /* ---- staging memory ---- */
@@ -60,6 +111,7 @@ void worker_device_end(struct worker_device *device)
 {
     struct datapath *path = device->server->one_sided;
 
+    close_shared(device);
     if (!device->staging || device->lost)
         return;
     if (device->backend->unpin)
@@ -72,12 +124,7 @@ void worker_device_end(struct worker_device *device)
 
 void *worker_device_staging(const struct worker_device *device, uint64_t address, uint64_t bytes)
 {
-    uint64_t offset = address - (uint64_t)(uintptr_t)device->staging;
-
-    if (!device->staging || offset > device->staging_bytes ||
-        bytes > device->staging_bytes - offset)
-        return NULL;
-    return (char *)device->staging + offset;
+    return within(device->staging, device->staging_bytes, address, bytes);
 }
 
 /* ---- begin ---- */

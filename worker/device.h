@@ -7,10 +7,12 @@
 #ifndef OMPRMA_WORKER_DEVICE_H
 #define OMPRMA_WORKER_DEVICE_H
 
+#include "control/shm/memory.h"
 #include "control/world.h"
 #include "worker/backend.h"
 
 struct server;
+struct shared;
 
 struct worker_device {
     const struct backend *backend;
@@ -23,6 +25,7 @@ struct worker_device {
      * cannot be touched. Which part of it is used for what the application decides. NULL: none. */
     void *staging;
     uint64_t staging_bytes;
+    struct shared *shared;  /* memory of the program that is open here, where runs lie packed */
     bool lost;              /* a kernel has crashed: it runs nothing any more */
     int fault_code;         /* of its driver for that, 0: none */
     uint64_t fault_address; /* that the kernel used and that is no memory there, 0: unknown */
@@ -37,12 +40,19 @@ struct worker_device {
 omprma_status_t worker_device_begin(struct worker_device *device, uint64_t arena_bytes,
                                     struct world_device *description);
 
-/* Gives the staging memory back, but not that of a device that is lost: it may still use it. After
- * stop(). */
+/* Gives shared and staging memory back, but the latter not of a device that is lost: it may still
+ * use it. After stop(). */
 void worker_device_end(struct worker_device *device);
 
 /* [address, address + bytes) of the staging memory, or NULL if it is not in there. */
 void *worker_device_staging(const struct worker_device *device, uint64_t address, uint64_t bytes);
+
+/* Opens memory of the program for the device; *at: where it is here. Errors: HOST_MEMORY. */
+omprma_status_t worker_device_share(struct worker_device *device, const struct shm_address *address,
+                                    uint64_t bytes, uint64_t *at);
+
+/* As worker_device_staging(), for that memory. */
+void *worker_device_shared(const struct worker_device *device, uint64_t address, uint64_t bytes);
 
 /* ADDRESS: `bad`, in [address, address + bytes), is no memory of the device. `what` is done there.
  */

@@ -75,6 +75,7 @@ static const struct code_layout codes[] = {
     [WIRE_REGION] = {"region", 4, TAIL_BYTES, WIRE_COMMANDS},
     [WIRE_SCATTER] = {"scatter", 4, TAIL_BYTES, WIRE_COMMANDS},
     [WIRE_GATHER] = {"gather", 4, TAIL_BYTES, WIRE_COMMANDS},
+    [WIRE_SHARE] = {"share", 1, TAIL_BYTES, WIRE_COMMANDS},
     [WIRE_DONE] = {"done", 1, TAIL_BYTES, WIRE_RESULTS},
     [WIRE_FAILED] = {"failed", 4, TAIL_BYTES, WIRE_RESULTS},
     [WIRE_OUTPUT] = {"output", 1, TAIL_BYTES, WIRE_RESULTS},

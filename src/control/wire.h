@@ -65,6 +65,8 @@ enum wire_code {
                    * of the first run, runs | tail: shape, then the runs if they come in it; see
                    * wire_open_runs() */
     WIRE_GATHER,  /* the other way: the same words | tail: shape */
+    WIRE_SHARE,   /* open memory of the program in which runs lie packed: bytes | tail: struct
+                   * shm_address; result: address */
     WIRE_COMMAND_END,
     /* results, worker to application */
     WIRE_DONE = 64, /* an operation that wanted a result is done: value | tail: data */

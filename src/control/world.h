@@ -20,7 +20,7 @@
 /* What a process says about itself. Same layout in all processes of one version. */
 struct world_hello {
     char host[64];
-    struct doorbell_address bell;
+    struct shm_address bell;
     uint64_t memory_bytes; /* free on its host */
     uint64_t memory_group; /* limit of its control groups, 0: none */
     struct join_place place;
@@ -62,15 +62,15 @@ struct world_settings {
     int32_t line_output; /* the program's stdout is a terminal: regions print line by line */
     uint64_t piece_bytes;
     uint64_t spin_us;
-    uint64_t arena_bytes;         /* of each device */
-    int64_t devices;              /* per worker; 0: one per NUMA node */
-    uint64_t timeout_s;           /* OMPRMA_TIMEOUT, 0: none */
-    int32_t backends;             /* kinds of devices, bits of enum config_backend */
-    int32_t trace;                /* workers tell when they ran what, see WIRE_SPAN */
-    int32_t map_by;               /* enum config_map_by */
-    int32_t on_loss;              /* enum config_on_loss */
-    int64_t cores;                /* of each worker; 0: equal shares */
-    struct doorbell_address bell; /* the head's */
+    uint64_t arena_bytes;    /* of each device */
+    int64_t devices;         /* per worker; 0: one per NUMA node */
+    uint64_t timeout_s;      /* OMPRMA_TIMEOUT, 0: none */
+    int32_t backends;        /* kinds of devices, bits of enum config_backend */
+    int32_t trace;           /* workers tell when they ran what, see WIRE_SPAN */
+    int32_t map_by;          /* enum config_map_by */
+    int32_t on_loss;         /* enum config_on_loss */
+    int64_t cores;           /* of each worker; 0: equal shares */
+    struct shm_address bell; /* the head's */
 };
 
 /* What one-sided transfers can rely on. The core asks for these, never for the name of a library or

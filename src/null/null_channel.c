@@ -146,7 +146,7 @@ omprma_status_t null_network_create(int ranks, struct null_network **out)
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for %d ranks", ranks);
     while (network->ranks < ranks) {
         struct inbox *inbox = &network->inbox[network->ranks];
-        struct doorbell_address address;
+        struct shm_address address;
         omprma_status_t status = doorbell_create(&inbox->bell, 0, &address);
 
         if (status != OMPRMA_OK) {

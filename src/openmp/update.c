@@ -194,26 +194,115 @@ static bool item_update_parts(struct work *work, const struct maps *maps, int i)
     return part_walk(work, maps, i, &part, 0, at);
 }
 
-static bool list_update(struct work *work, const struct maps *maps, void *context)
+/* ---- arrays of structures ------------------------------------------------------------------- */
+
+/* What a mapper makes of an array: the same items again and again, each time `stride` further on.
+ */
+struct series {
+    int first, period, count;
+    size_t stride; /* bytes */
+};
+
+static bool is_item_of_series(const struct maps *maps, int i)
 {
-    for (int i = 0; i < maps->count; i++) {
-        bool right = true;
-        if (map_is_private(maps->types[i]) || (maps->types[i] & MAP_ATTACH) || maps_lead(maps, i))
-            continue;
-        if (maps->mappers && maps->mappers[i])
-            right = mapper_run(work, maps, i, list_update, context);
-        else if (maps->types[i] & MAP_NON_CONTIG)
-            right = item_update_parts(work, maps, i);
-        else
-            right = part_update(work, maps, i, maps->begins[i], maps_bytes(maps, i));
-        if (!right)
+    const int64_t others = MAP_PTR_AND_OBJ | MAP_ATTACH | MAP_NON_CONTIG;
+    return !(maps->types[i] & others) && !map_is_private(maps->types[i]) &&
+           !(maps->mappers && maps->mappers[i]) && !maps_lead(maps, i);
+}
+
+/* Is the item what the one a period before is, `stride` further on? */
+static bool goes_on(const struct maps *maps, const struct series *series, int i)
+{
+    int before = i - series->period;
+    return i < maps->count && is_item_of_series(maps, i) &&
+           !((maps->types[i] ^ maps->types[before]) & ~MAP_MEMBER_OF) &&
+           maps->sizes[i] == maps->sizes[before] &&
+           (uintptr_t)maps->begins[i] - (uintptr_t)maps->begins[before] == series->stride;
+}
+
+static bool are_apart(const struct maps *maps, const struct series *series)
+{
+    for (int k = 0; k < series->period; k++)
+        if (maps_bytes(maps, series->first + k) > series->stride)
+            return false;
+    return true;
+}
+
+/* With so many items per element, all of which may be some, and as many elements as there are. */
+static struct series series_of(const struct maps *maps, int first, int period)
+{
+    struct series series = {first, period, 1, 0};
+    int i = first + period;
+    if (i < maps->count)
+        series.stride = (uintptr_t)maps->begins[i] - (uintptr_t)maps->begins[first];
+    while (goes_on(maps, &series, i))
+        i++;
+    series.count = (i - first) / period;
+    if (series.stride > PTRDIFF_MAX >> 16 || !are_apart(maps, &series))
+        series.count = 1;
+    return series;
+}
+
+/* One that is worth it, from an item on; .count is 1: there is none. */
+static struct series find_series(const struct maps *maps, int first)
+{
+    enum { PERIOD_MOST = 16, COUNT_LEAST = 4 };
+    for (int period = 1; period <= PERIOD_MOST && first + period <= maps->count &&
+                         is_item_of_series(maps, first + period - 1);
+         period++) {
+        struct series series = series_of(maps, first, period);
+        if (series.count >= COUNT_LEAST)
+            return series;
+    }
+    return (struct series){first, 1, 1, 0};
+}
+
+/* Each member of all elements together, or, where that cannot be, element by element. */
+static bool series_update(struct work *work, const struct maps *maps, const struct series *series)
+{
+    for (int k = 0; k < series->period; k++) {
+        int i = series->first + k;
+        const struct dimension dimension = {.count = (uint64_t)series->count,
+                                            .stride = series->stride};
+        const struct part part = {&dimension, 1, maps_bytes(maps, i)};
+        if (!part_walk(work, maps, i, &part, 0, maps->begins[i]))
             return false;
     }
     return true;
 }
 
+/* ---- lists ---------------------------------------------------------------------------------- */
+
+static bool made_update(struct work *work, const struct maps *maps, void *context);
+
+static bool item_update(struct work *work, const struct maps *maps, int i)
+{
+    if (map_is_private(maps->types[i]) || (maps->types[i] & MAP_ATTACH) || maps_lead(maps, i))
+        return true;
+    if (maps->mappers && maps->mappers[i])
+        return mapper_run(work, maps, i, made_update, NULL);
+    if (maps->types[i] & MAP_NON_CONTIG)
+        return item_update_parts(work, maps, i);
+    return part_update(work, maps, i, maps->begins[i], maps_bytes(maps, i));
+}
+
+/* Of a mapper. */
+static bool made_update(struct work *work, const struct maps *maps, void *context)
+{
+    bool right = true;
+    (void)context;
+    for (int i = 0; i < maps->count && right;) {
+        struct series series = find_series(maps, i);
+        right = series.count > 1 ? series_update(work, maps, &series) : item_update(work, maps, i);
+        i += series.period * series.count;
+    }
+    return right;
+}
+
 bool maps_update(struct work *work, const struct maps *maps)
 {
-    bool right = list_update(work, maps, NULL);
+    bool right = true;
+    for (int i = 0; i < maps->count && right; i++)
+        right = item_update(work, maps, i);
     return work_send(work) && right;
 }

@@ -20,7 +20,7 @@ enum { ROUNDS = 20000, LONG_NS = 2000000000, MEMORY = 64 << 20 };
 
 /* What both processes see. */
 struct table {
-    struct doorbell_address address[2];
+    struct shm_address address[2];
     _Atomic int ready[2];
     _Atomic unsigned turn; /* even: the first's */
 };
@@ -96,7 +96,7 @@ TEST(processes_wake_each_other)
 
 TEST(a_sleep_ends_at_its_limit)
 {
-    struct doorbell_address address;
+    struct shm_address address;
     struct doorbell *bell;
     int64_t begin = clock_ns();
 
@@ -119,7 +119,7 @@ TEST(a_sleep_ends_at_its_limit)
 
 TEST(strangers_are_not_opened)
 {
-    struct doorbell_address address, changed;
+    struct shm_address address, changed;
     struct doorbell *bell, *peer;
 
     assert_int_equal(doorbell_create(&bell, 0, &address), OMPRMA_OK);
@@ -193,7 +193,7 @@ TEST(the_death_of_an_owner_is_seen)
 /* Neither one that has said nothing, nor one that lives, nor one that was closed in order. */
 TEST(nobody_is_taken_for_dead)
 {
-    struct doorbell_address address;
+    struct shm_address address;
     struct doorbell *bell, *peer;
 
     assert_int_equal(doorbell_create(&bell, 0, &address), OMPRMA_OK);

@@ -300,7 +300,7 @@ TEST(the_first_reason_stays)
 /* The page of the worker's doorbell says that its process is gone, and nobody ends this one. */
 TEST(a_worker_that_has_died)
 {
-    struct doorbell_address *address;
+    struct shm_address *address;
     struct runtime *runtime;
     omprma_queue_t *queue;
     struct doorbell *own;

@@ -257,7 +257,7 @@ struct beside {
 static struct channel *open_wrapped(void)
 {
     static struct doorbell *bell, *none[4];
-    struct doorbell_address address;
+    struct shm_address address;
     struct channel *channel = NULL;
 
     if (!bell)

@@ -55,7 +55,7 @@ static void open_ends(int wrapped, const struct shm_options *wish)
     memset(ends, 0, sizeof(ends));
     assert_int_equal(null_network_create(RANKS, &network), OMPRMA_OK);
     for (int i = 0; i < RANKS; i++) {
-        struct doorbell_address address;
+        struct shm_address address;
 
         assert_int_equal(doorbell_create(&ends[i].bell, 0, &address), OMPRMA_OK);
         assert_int_equal(null_channel_create(network, i, &ends[i].channel), OMPRMA_OK);

@@ -18,7 +18,7 @@ static void granted(struct slot_turn *turn)
 static void begin(struct slot_pool *pool, struct slot_turn *turn, int turns)
 {
     grants = 0;
-    slots_open(pool, OLD, SLOTS * SLOT_BYTES);
+    slots_open(pool, OLD, SLOTS * SLOT_BYTES, SLOT_BYTES);
     for (int i = 0; i < turns; i++)
         turn[i] = (struct slot_turn){.pool = {pool}, .pools = 1, .granted = granted};
 }
@@ -68,5 +68,21 @@ TEST(others_go_on_with_new_memory)
     assert_true(slots_take(&turns, &turn[2]));
     assert_in_range(turn[2].slot[0], NEW, NEW + SLOTS * SLOT_BYTES - 1);
     slots_give(&turns, &pool, turn[2].slot[0], false);
+    assert_int_equal(slots_used(&pool), 0);
+}
+
+/* The one that was given back last comes last. */
+TEST(late_again)
+{
+    struct slot_turns turns = {0};
+    struct slot_pool pool;
+    struct slot_turn turn = {.pool = {&pool}, .pools = 1, .granted = granted};
+
+    slots_open(&pool, OLD, 3 * 4096, 4096);
+    for (uint64_t i = 0; i < 7; i++) {
+        assert_true(slots_take(&turns, &turn));
+        assert_int_equal(turn.slot[0], OLD + i % 3 * 4096);
+        slots_give(&turns, &pool, turn.slot[0], false);
+    }
     assert_int_equal(slots_used(&pool), 0);
 }

@@ -120,11 +120,21 @@ static void one_copy(struct run *run)
     assert_memory_equal(back, seen, BYTES);
 }
 
-static void random_copies(const struct core_options *options, uint32_t inline_most, bool rma)
+/* As within a host, where slots lie in memory of the program. */
+static void share(void)
+{
+    for (int i = 0; i < runtime_get()->device_count; i++)
+        runtime_get()->devices[i]->peer->shares = true;
+}
+
+static void random_copies(const struct core_options *options, uint32_t inline_most, bool rma,
+                          bool shared)
 {
     struct run run = {.random = {.state = 11}};
 
     core_start(options);
+    if (shared)
+        share();
     draw_fill(&run.random, host, BYTES);
     memset(back, 0, BYTES);
     memset(seen, 0, BYTES);
@@ -143,17 +153,25 @@ static void random_copies(const struct core_options *options, uint32_t inline_mo
         assert_ok(omprma_queue_synchronize(run.queue[i]));
         assert_memory_equal(back, model[i], BYTES);
         assert_ok(omprma_queue_destroy(run.queue[i]));
+        assert_int_equal(runtime_get()->devices[i]->sharing.count > 0, shared);
     }
     core_stop();
 }
 
 TEST(as_the_model)
 {
-    random_copies(&(struct core_options){.workers = DEVICES}, 8192, true);
-    random_copies(&(struct core_options){.workers = DEVICES}, 0, true);
-    random_copies(&(struct core_options){.workers = DEVICES}, 8192, false);
-    random_copies(&(struct core_options){.workers = DEVICES, .no_window = true}, 512, false);
-    random_copies(&(struct core_options){.devices = DEVICES}, 60 << 10, true);
+    random_copies(&(struct core_options){.workers = DEVICES}, 8192, true, false);
+    random_copies(&(struct core_options){.workers = DEVICES}, 0, true, false);
+    random_copies(&(struct core_options){.workers = DEVICES}, 8192, false, false);
+    random_copies(&(struct core_options){.workers = DEVICES, .no_window = true}, 512, false, false);
+    random_copies(&(struct core_options){.devices = DEVICES}, 60 << 10, true, false);
+}
+
+TEST(as_the_model_within_a_host)
+{
+    random_copies(&(struct core_options){.workers = DEVICES}, 0, true, true);
+    random_copies(&(struct core_options){.workers = DEVICES, .no_window = true}, 512, false, true);
+    random_copies(&(struct core_options){.devices = DEVICES}, 8192, true, true);
 }
 
 /* ---- edges ---- */
@@ -303,4 +321,103 @@ TEST(memory_of_the_worker)
     assert_ok(omprma_queue_destroy(queue));
     core_stop();
     munmap(pages, 3 * page);
+}
+
+/* ---- what is seen of it ---- */
+
+/* Also of what nobody but one worker moves. */
+TEST(statistics)
+{
+    for (int shared = 0; shared < 2; shared++) {
+        const struct stats_cell(*cell)[PATH_COUNT];
+        omprma_shape_t many = column;
+        omprma_queue_t *queue;
+        omprma_addr_t there;
+
+        many.count[0] = 40000;
+        core_start(&(struct core_options){0});
+        core_count();
+        if (shared)
+            share();
+        queue = core_queue(0);
+        there = core_alloc(0, 2 * BYTES);
+        cell = stats_of(runtime_get(), 0)->cell;
+        assert_ok(omprma_exchange_strided(queue, there, 0, there + BYTES, &many));
+        assert_ok(omprma_queue_synchronize(queue));
+        assert_int_equal(cell[DATA_EXCHANGE][PATH_INLINE].bytes, 320000);
+        assert_ok(omprma_submit_strided(queue, there, host, &many));
+        assert_ok(omprma_queue_synchronize(queue));
+        assert_int_equal(cell[DATA_SUBMIT][PATH_INLINE].bytes + cell[DATA_SUBMIT][PATH_RMA].bytes +
+                             cell[DATA_SUBMIT][PATH_TWO_SIDED].bytes,
+                         320000);
+        assert_ok(omprma_queue_destroy(queue));
+        core_stop();
+    }
+}
+
+/* ---- loss ---- */
+
+/* Memory that stays, since who was lost may still write to it. */
+static char *kept_by(const struct device *device)
+{
+    bool kept = device->lost || device->packing.sound < device->packing.count;
+
+    return kept ? device->packing_here : NULL;
+}
+
+/* Pieces are under way when the source, or the destination, is lost. The other one goes on. */
+static void lose(int lost, bool shared)
+{
+    omprma_queue_t *queue, *other;
+    omprma_shape_t many = column;
+    omprma_addr_t from, to;
+    omprma_status_t status;
+    char *kept[2];
+
+    many.count[0] = 40000;
+    core_start(&(struct core_options){.workers = 2});
+    if (shared)
+        share();
+    queue = core_queue(0);
+    other = core_queue(1 - lost);
+    from = core_alloc(0, BYTES);
+    to = core_alloc(1, BYTES);
+    assert_ok(omprma_exchange_strided(queue, from, 1, to, &many));
+    assert_ok(omprma_queue_synchronize(queue));
+    core_hold(lost);
+    assert_ok(omprma_exchange_strided(queue, from, 1, to, &many));
+    omprma_queue_flush(queue);
+    runtime_lock(runtime_get());
+    null_channel_fail_sends(runtime_get()->channel, lost + 1);
+    runtime_unlock(runtime_get());
+    core_release(lost);
+    status = omprma_alloc(lost, (size_t)1 << 30, &from); /* needs a message */
+    assert_int_not_equal(status, OMPRMA_OK);
+    assert_int_equal(omprma_queue_synchronize(queue), OMPRMA_ERR_DEVICE_LOST);
+    assert_non_null(strstr(omprma_error(), "device"));
+    if (lost == 1)
+        assert_non_null(strstr(omprma_error(), "exchange from device 0 to device 1: "));
+    /* What is left has its slots. */
+    to = core_alloc(1 - lost, BYTES);
+    memset(back, 0, BYTES);
+    assert_ok(omprma_submit_strided(other, to, host, &many));
+    assert_ok(omprma_retrieve_strided(other, back, to, &many));
+    assert_ok(omprma_queue_destroy(other));
+    memset(seen, 0, BYTES);
+    copy_runs(seen, host, &many);
+    assert_memory_equal(back, seen, BYTES);
+    omprma_queue_destroy(queue);
+    for (int i = 0; i < 2; i++)
+        kept[i] = kept_by(core_device(i));
+    core_let_go(lost);
+    core_stop();
+    free(kept[0]);
+    free(kept[1]);
+}
+
+TEST(a_lost_worker)
+{
+    for (int lost = 0; lost < 2; lost++)
+        for (int shared = 0; shared < 2; shared++)
+            lose(lost, shared);
 }

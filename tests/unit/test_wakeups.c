@@ -7,7 +7,7 @@ enum { MANY = WAKEUPS_BELLS + 3 };
 
 static struct doorbell *make_bell(void)
 {
-    struct doorbell_address address;
+    struct shm_address address;
     struct doorbell *bell;
 
     assert_int_equal(doorbell_create(&bell, 0, &address), OMPRMA_OK);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * doorbell.c: A futex in a memory file, which peers map through /proc/PID/fd. The owner sets a word
+ * doorbell.c: A futex in shared memory (memory.h). The owner sets a word
  * before it sleeps, so that ringing one who is awake is one read. Behind the futex lies a robust
  * mutex that the owner holds as long as it lives: by it peers see that it has died. Memory for
  * FIFOs follows.
@@ -9,16 +9,12 @@
 #include "control/shm/doorbell.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/random.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -30,7 +26,6 @@
  * locked by the owner while it lives: of a robust mutex the kernel tells others when its owner has
  * died, and it does so before it takes the owner's memory away. */
 struct shared {
-    uint64_t cookie;
     pthread_mutex_t life;
     _Atomic bool died; /* whoever finds it out tells the others: `life` says it only once */
     _Alignas(64) _Atomic uint32_t asleep;
@@ -40,74 +35,45 @@ struct shared {
 
 struct doorbell {
     struct shared *shared;
-    size_t bytes;
-    int fd;     /* -1 for a peer's */
-    bool stays; /* `life` is locked by us */
+    struct shm_memory memory; /* where that is */
+    bool stays;               /* `life` is locked by us */
 };
 
-static struct doorbell *doorbell_map(int fd, size_t shared_bytes, bool own)
+/* Of memory that it takes over. NULL: there is no memory for it. */
+static struct doorbell *make(struct shm_memory *memory)
 {
     struct doorbell *bell = malloc(sizeof(*bell));
 
-    if (!bell)
-        return NULL;
-    bell->bytes = sizeof(struct shared) + shared_bytes;
-    bell->shared = mmap(NULL, bell->bytes, PROT_READ | PROT_WRITE,
-                        MAP_SHARED | (own ? MAP_POPULATE : 0), fd, 0);
-    if (bell->shared == MAP_FAILED) {
-        free(bell);
-        return NULL;
-    }
-    bell->fd = own ? fd : -1;
-    bell->stays = false;
+    if (bell)
+        *bell = (struct doorbell){.shared = memory->at, .memory = *memory};
+    else
+        shm_memory_close(memory);
     return bell;
 }
 
 omprma_status_t doorbell_create(struct doorbell **bell, size_t shared_bytes,
-                                struct doorbell_address *address)
+                                struct shm_address *address)
 {
-    int fd = memfd_create("omprma-doorbell", MFD_CLOEXEC);
-    struct doorbell *made = NULL;
-    uint64_t cookie = 0;
+    struct shm_memory memory;
+    omprma_status_t status = shm_memory_make(
+        &memory, "omprma-doorbell", sizeof(struct shared) + shared_bytes, SHM_PAGES_NOW, address);
+    struct doorbell *made;
 
-    if (fd >= 0 && ftruncate(fd, (off_t)(sizeof(struct shared) + shared_bytes)) == 0)
-        made = doorbell_map(fd, shared_bytes, true);
-    if (!made) {
-        if (fd >= 0)
-            close(fd);
-        return error_set(OMPRMA_ERR_HOST_MEMORY, "cannot create shared memory: %s",
-                         strerror(errno));
-    }
-    if (getrandom(&cookie, sizeof(cookie), 0) != (ssize_t)sizeof(cookie))
-        cookie = (uint64_t)getpid() << 32 | (uint32_t)fd;
-    made->shared->cookie = cookie;
-    address->pid = getpid();
-    address->fd = fd;
-    address->cookie = cookie;
+    if (status != OMPRMA_OK)
+        return status;
+    made = make(&memory);
+    if (!made)
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for a doorbell");
     *bell = made;
     return OMPRMA_OK;
 }
 
-struct doorbell *doorbell_open(const struct doorbell_address *address, size_t shared_bytes)
+struct doorbell *doorbell_open(const struct shm_address *address, size_t shared_bytes)
 {
-    char path[64];
-    struct doorbell *bell;
-    int fd;
+    struct shm_memory memory;
 
-    snprintf(path, sizeof(path), "/proc/%d/fd/%d", address->pid, address->fd);
-    fd = open(path, O_RDWR | O_CLOEXEC);
-    if (fd < 0)
-        return NULL;
-    /* On another host the same path may be anything: look at the size before reading it. */
-    bell = lseek(fd, 0, SEEK_END) == (off_t)(sizeof(struct shared) + shared_bytes)
-               ? doorbell_map(fd, shared_bytes, false)
-               : NULL;
-    close(fd);
-    if (bell && bell->shared->cookie != address->cookie) {
-        doorbell_close(bell);
-        return NULL;
-    }
-    return bell;
+    return shm_memory_open(&memory, address, sizeof(struct shared) + shared_bytes) ? make(&memory)
+                                                                                   : NULL;
 }
 
 void *doorbell_shared(struct doorbell *bell)
@@ -121,9 +87,7 @@ void doorbell_close(struct doorbell *bell)
         return;
     if (bell->stays)
         pthread_mutex_unlock(&bell->shared->life); /* refused, and rightly, on another thread */
-    munmap(bell->shared, bell->bytes);
-    if (bell->fd >= 0)
-        close(bell->fd);
+    shm_memory_close(&bell->memory);
     free(bell);
 }
 

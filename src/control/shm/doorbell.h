@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * doorbell.h: lets a process sleep until a peer on the same host has sent it something. Shared
- * memory (memfd; peers open it through /proc/PID/fd) holds one futex word; ringing costs a
+ * memory (memory.h) holds one futex word; ringing costs a
  * load unless the owner sleeps. Peers on other hosts cannot ring: the owner then sleeps briefly.
  * The memory also tells peers that the owner has died, before MPI could notice. Knows nothing of
  * MPI.
@@ -11,24 +11,18 @@
 #ifndef OMPRMA_CONTROL_SHM_DOORBELL_H
 #define OMPRMA_CONTROL_SHM_DOORBELL_H
 
-#include <stdbool.h>
-#include <omprma/omprma.h>
+#include "control/shm/memory.h"
 
 struct doorbell;
 
-/* What a peer needs to open it; sent around at start-up. */
-struct doorbell_address {
-    int32_t pid, fd;
-    uint64_t cookie;
-};
-
-/* Makes one's own bell, and `shared_bytes` of zeros that peers see too. Errors: HOST_MEMORY. */
+/* Makes one's own bell, which peers open by `address`, and `shared_bytes` of zeros that peers see
+ * too. Errors: HOST_MEMORY. */
 omprma_status_t doorbell_create(struct doorbell **bell, size_t shared_bytes,
-                                struct doorbell_address *address);
+                                struct shm_address *address);
 
 /* Opens a peer's bell, made with `shared_bytes`; NULL if it is on another host or cannot be opened.
  */
-struct doorbell *doorbell_open(const struct doorbell_address *address, size_t shared_bytes);
+struct doorbell *doorbell_open(const struct shm_address *address, size_t shared_bytes);
 
 /* The shared bytes that it was made with, 64-byte aligned. */
 void *doorbell_shared(struct doorbell *bell);

@@ -33,7 +33,7 @@ omprma_status_t device_make(struct peer *peer, int index, const struct world_dev
     device->index = (uint16_t)index;
     device->about = *about;
     device->about.backend[sizeof(about->backend) - 1] = 0;
-    slots_open(&device->staging, about->staging, about->staging_bytes);
+    slots_open(&device->staging, about->staging, about->staging_bytes, SLOT_BYTES);
     device->about.model[sizeof(about->model) - 1] = 0;
     spinlock_init(&device->memory_lock);
     device->allocator = allocator_create();
@@ -62,6 +62,8 @@ void device_free(struct device *device)
     /* Else something may still be written there. */
     if (!device->lost && device->packing.sound == device->packing.count)
         free(device->packing_here);
+    shm_memory_close(&device->shared);
+    free(device->shared_in);
     allocator_destroy(device->allocator);
     free(device);
 }

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/spinlock.h"
+#include "control/shm/memory.h"
 #include "host/core/paths.h"
 #include "host/core/peer.h"
 #include "host/core/runtime.h"
@@ -27,7 +28,7 @@ struct retired {
     struct operation *mark[]; /* references */
 };
 
-enum { DEVICE_RELEASED = 16 };
+enum { DEVICE_RELEASED = 16, DEVICE_SHARES_NOT = 1 };
 
 struct device {
     struct runtime *runtime;
@@ -39,6 +40,12 @@ struct device {
     struct slot_pool staging; /* its staging memory, in the worker; none: it can be touched */
     struct slot_pool packing; /* a block of it where runs lie packed; none before the first ones */
     char *packing_here;       /* as much of this process: a slot here for each there */
+    struct slot_pool sharing; /* the same in memory of this process that workers of this host share
+                               * with it; none before the first ones, nor where they cannot */
+    struct shm_memory shared;
+    struct shm_address shared_address;
+    uint64_t *shared_in; /* by device: where its worker has it; DEVICE_SHARES_NOT: nowhere; 0: it
+                          * was not told yet */
 
     struct spinlock memory_lock; /* allocator */
     struct allocator *allocator;

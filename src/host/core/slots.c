@@ -10,13 +10,14 @@
 
 #include "base/check.h"
 
-void slots_open(struct slot_pool *pool, uint64_t base, uint64_t bytes)
+void slots_open(struct slot_pool *pool, uint64_t base, uint64_t bytes, uint64_t slot_bytes)
 {
-    uint64_t count = bytes / SLOT_BYTES;
+    uint64_t count = bytes / slot_bytes;
 
     if (count > SLOTS_MOST)
         count = SLOTS_MOST;
-    *pool = (struct slot_pool){.base = base, .count = (int)count, .sound = (int)count};
+    *pool = (struct slot_pool){
+        .base = base, .slot_bytes = slot_bytes, .count = (int)count, .sound = (int)count};
     if (count)
         pool->free = UINT64_MAX >> (SLOTS_MOST - count);
 }
@@ -57,14 +58,23 @@ __attribute__((unused)) static bool is_forgotten(const struct slot_turns *turns)
     return false;
 }
 
+/* Some are. */
+static int next_free(const struct slot_pool *pool)
+{
+    uint64_t behind = pool->free & (UINT64_MAX << pool->next);
+
+    return __builtin_ctzll(behind ? behind : pool->free);
+}
+
 static void hand_out(struct slot_turn *turn)
 {
     for (int i = 0; i < turn->pools; i++) {
         struct slot_pool *pool = turn->pool[i];
-        int index = __builtin_ctzll(pool->free);
+        int index = next_free(pool);
 
-        pool->free &= pool->free - 1;
-        turn->slot[i] = pool->base + (uint64_t)index * SLOT_BYTES;
+        pool->free &= ~(UINT64_C(1) << index);
+        pool->next = (index + 1) % pool->count;
+        turn->slot[i] = pool->base + (uint64_t)index * pool->slot_bytes;
     }
 }
 
@@ -142,13 +152,13 @@ void slots_give(struct slot_turns *turns, struct slot_pool *pool, uint64_t slot,
     if (spoilt)
         pool->sound--;
     else
-        pool->free |= UINT64_C(1) << (slot - pool->base) / SLOT_BYTES;
+        pool->free |= UINT64_C(1) << (slot - pool->base) / pool->slot_bytes;
     grant(turns);
 }
 
 void slots_renew(struct slot_turns *turns, struct slot_pool *pool, uint64_t base, uint64_t bytes)
 {
-    slots_open(pool, base, bytes);
+    slots_open(pool, base, bytes, SLOT_BYTES);
     grant(turns);
 }
 

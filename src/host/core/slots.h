@@ -8,6 +8,8 @@
  *     its pools, or none. So nobody has a slot while it waits for another.
  *   - Who has slots needs no more than what workers answer to commands of its own queues, in which
  *     nothing else stands. So it gives them back, whatever others wait for: no circle can close.
+ *   - A slot is handed out again as late as possible. Who used it last may still have it in its
+ *     cache, and writing to that from another processor takes several times as long.
  *   - Turns are taken in the order in which they were asked for. Who waits has its pools reserved:
  *     nobody behind it takes a slot of one of them, so whoever needs slots of several pools gets
  *     them too. After each piece it stands at the end again, so queues take turns by pieces.
@@ -27,8 +29,9 @@ enum {
 };
 
 struct slot_pool {
-    uint64_t base;
+    uint64_t base, slot_bytes;
     uint64_t free; /* bit n: slot n is */
+    int next;      /* the first that may be handed out; behind the last one comes the first */
     int count;     /* that there are; */
     int sound;     /* without those that were spoilt */
 };
@@ -47,8 +50,8 @@ struct slot_turns {
     struct slot_turn *first, *last;
 };
 
-/* Makes slots of [base, base + bytes); of none for 0 bytes. */
-void slots_open(struct slot_pool *pool, uint64_t base, uint64_t bytes);
+/* Makes slots of [base, base + bytes); none for 0 bytes. */
+void slots_open(struct slot_pool *pool, uint64_t base, uint64_t bytes, uint64_t slot_bytes);
 
 /* The same for a pool that had none, or whose slots are all spoilt, and hands them out. */
 void slots_renew(struct slot_turns *turns, struct slot_pool *pool, uint64_t base, uint64_t bytes);

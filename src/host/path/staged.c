@@ -17,8 +17,7 @@
  * nothing else; so the rules of order.c keep them in order, and no order between users' queues can
  * hold them up. A queue follows the last step if that is in the other one (follow()). The whole is
  * one operation of the user's queue: a submit or retrieve is ordered like a put or get, an exchange
- * is a task. It looks at its pieces, gives the slots of those that have ended back and begins
- * others (step()) until all have ended.
+ * is a task. piece.c moves it on.
  */
 #include <stdlib.h>
 
@@ -40,39 +39,21 @@ enum {
     PLACES_MOST = 5
 };
 
-/* A piece that is under way, or room for one. */
-struct part {
-    bool busy;
-    uint64_t at, bytes;
-    uint64_t slot[SLOT_POOLS_MOST];
-    struct omprma_queue *queue[2]; /* ours, on the source and the destination; kept for the next */
-    struct operation *put;         /* reference: its first step, if that is a put by this side */
-};
-
 struct staged {
-    struct slot_turn turn; /* first */
-    struct omprma_queue *queue;
+    struct pieces pieces; /* first; of bytes */
     struct hop_end from, to;
     const struct path_ops *between; /* by what from worker to worker; NULL: through the program */
-    uint64_t bytes, piece_bytes;
-    uint64_t begun, done;
-    bool failed; /* no further pieces begin */
-    struct part part[PARTS];
+    uint64_t piece_bytes;
 };
 
-static struct runtime *runtime_of(const struct staged *staged)
+static const struct staged *staged_of(const struct pieces *pieces)
 {
-    return staged->queue->device->runtime;
+    return (const struct staged *)pieces;
 }
 
-static struct operation_pool *pool_of(const struct staged *staged)
+static struct runtime *runtime_of(const struct pieces *pieces)
 {
-    return &runtime_of(staged)->operations;
-}
-
-static bool is_exchange(const struct staged *staged)
-{
-    return staged->from.device && staged->to.device;
+    return pieces->queue->device->runtime;
 }
 
 /* ---- the steps of a piece ---- */
@@ -92,28 +73,28 @@ static struct hop_end end_at(const struct hop_end *end, uint64_t at)
 }
 
 /* Where the piece stops on its way. */
-static int route(const struct staged *staged, const struct part *part, struct hop_end *place)
+static int route(const struct staged *staged, const struct piece *piece, struct hop_end *place)
 {
     const struct hop_end *from = &staged->from, *to = &staged->to;
     int count = 0, slots = 0;
 
-    place[count++] = end_at(from, part->at);
+    place[count++] = end_at(from, piece->first);
     if (from->device && device_is_staged(from->device))
-        place[count++] = slot_of(from->device, part->slot[slots++]);
-    if (is_exchange(staged) && !staged->between)
-        place[count++] = slot_of(NULL, part->slot[slots++]);
+        place[count++] = slot_of(from->device, piece->slot[slots++]);
+    if (pieces_are_exchange(&staged->pieces) && !staged->between)
+        place[count++] = slot_of(NULL, piece->slot[slots++]);
     if (to->device && device_is_staged(to->device))
-        place[count++] = slot_of(to->device, part->slot[slots++]);
-    place[count++] = end_at(to, part->at);
+        place[count++] = slot_of(to->device, piece->slot[slots++]);
+    place[count++] = end_at(to, piece->first);
     return count;
 }
 
 /* The queue of the piece on a device, which waits for the last step if that is in the other one. */
-static omprma_status_t follow(const struct staged *staged, const struct part *part,
+static omprma_status_t follow(const struct staged *staged, const struct piece *piece,
                               const struct device *device, struct operation *last,
                               struct omprma_queue **queue)
 {
-    *queue = part->queue[device == staged->to.device];
+    *queue = piece->queue[device == staged->to.device];
     return last && last->queue != *queue ? queue_append_wait(*queue, last, WAIT_PART) : OMPRMA_OK;
 }
 
@@ -131,111 +112,84 @@ static const struct path_ops *path_of(const struct staged *staged, const struct 
 }
 
 /* *last: the step before, and this one then; a reference. */
-static omprma_status_t append_step(const struct staged *staged, const struct part *part,
+static omprma_status_t append_step(const struct staged *staged, const struct piece *piece,
                                    const struct hop_end *from, const struct hop_end *to,
                                    struct operation **last)
 {
-    struct hop hop = {.receiver = part->queue[1],
+    struct hop hop = {.receiver = piece->queue[1],
                       .from = *from,
                       .to = *to,
-                      .bytes = part->bytes,
+                      .bytes = piece->amount,
                       .is_part = true};
     struct operation *step = NULL;
     omprma_status_t status =
-        follow(staged, part, from->device ? from->device : to->device, *last, &hop.queue);
+        follow(staged, piece, from->device ? from->device : to->device, *last, &hop.queue);
 
     if (status == OMPRMA_OK)
         status = path_of(staged, &hop)->append(&hop, &step);
     if (status != OMPRMA_OK)
         return status;
-    operation_drop(pool_of(staged), *last);
+    operation_drop(pieces_operations(&staged->pieces), *last);
     *last = operation_hold(step);
     return OMPRMA_OK;
 }
 
-static omprma_status_t append_steps(const struct staged *staged, struct part *part)
+static omprma_status_t append_steps(struct pieces *pieces, struct piece *piece)
 {
+    const struct staged *staged = staged_of(pieces);
     struct hop_end place[PLACES_MOST];
-    int places = route(staged, part, place);
+    int places = route(staged, piece, place);
     struct operation *last = NULL;
     omprma_status_t status = OMPRMA_OK;
 
     for (int i = 0; i + 1 < places && status == OMPRMA_OK; i++) {
-        status = append_step(staged, part, &place[i], &place[i + 1], &last);
+        status = append_step(staged, piece, &place[i], &place[i + 1], &last);
         if (i == 0 && last && last->kind == OPERATION_TRANSFER && !last->fills_host)
-            part->put = operation_hold(last);
+            piece->put = operation_hold(last);
     }
-    operation_drop(pool_of(staged), last);
+    operation_drop(pieces_operations(&staged->pieces), last);
     return status;
 }
 
 /* ---- pieces ---- */
 
-/* With the devices that it names, for the queue's user. */
-static omprma_status_t report(const struct staged *staged, omprma_status_t status, const char *text)
-{
-    return is_exchange(staged)
-               ? error_set(status, "exchange from device %d to device %d: %s",
-                           staged->from.device->number, staged->to.device->number, text)
-               : error_set(status, "%s", text);
-}
-
 /* Nothing is won by further puts now. The first piece, for which the device waits, has the link for
  * itself. */
-static bool link_is_busy(const struct staged *staged)
+static bool link_is_free(const struct pieces *pieces)
 {
     int puts = 0;
 
     for (int i = 0; i < PARTS; i++)
-        puts += staged->part[i].put && !operation_has_ended(staged->part[i].put);
-    return puts >= (staged->begun > PIECE_EDGE ? PUTS : 1);
+        puts += pieces->piece[i].put && !operation_has_ended(pieces->piece[i].put);
+    return puts < (pieces->begun > PIECE_EDGE ? PUTS : 1);
 }
 
 /* Pieces grow from the first one on, and shrink towards the last. All but that one end at multiples
  * of EVEN. */
-static uint64_t next_piece(const struct staged *staged)
+static uint64_t next_piece(const struct pieces *pieces)
 {
-    uint64_t left = staged->bytes - staged->begun;
-    uint64_t piece = staged->begun < left / 2 ? staged->begun : left / 2 / EVEN * EVEN;
+    uint64_t left = pieces->all - pieces->begun, most = staged_of(pieces)->piece_bytes;
+    uint64_t piece = pieces->begun < left / 2 ? pieces->begun : left / 2 / EVEN * EVEN;
 
     if (piece < PIECE_EDGE)
         piece = PIECE_EDGE;
-    if (piece > staged->piece_bytes)
-        piece = staged->piece_bytes;
+    if (piece > most)
+        piece = most;
     /* What is little goes at once, and no small rest stays. */
-    if (left <= staged->piece_bytes && (staged->bytes < WHOLE_MOST || left < piece + PIECE_EDGE))
+    if (left <= most && (pieces->all < WHOLE_MOST || left < piece + PIECE_EDGE))
         piece = left;
     return piece < left ? piece : left;
 }
 
-/* Begins the next piece if there are slots for it. */
-static omprma_status_t begin_part(struct staged *staged, struct part *part)
+/* Something that was lost, or is stuck, may still write to a slot. */
+static bool spoils(const struct pieces *pieces, const struct piece *piece, int pool, bool stuck)
 {
-    omprma_status_t status = piece_open(part->queue, staged->from.device, staged->to.device);
+    const struct device *from = pieces->from, *to = pieces->to;
+    const struct slot_pool *slots = pieces->turn.pool[pool];
+    bool of_program = slots == &runtime_of(pieces)->memory;
 
-    if (status == OMPRMA_OK && !slots_exist(&staged->turn))
-        status = error_set(OMPRMA_ERR_DEVICE_MEMORY,
-                           "workers that were lost may still use all memory in between");
-    if (status != OMPRMA_OK || !slots_take(&runtime_of(staged)->turns, &staged->turn))
-        return status;
-    for (int i = 0; i < staged->turn.pools; i++)
-        part->slot[i] = staged->turn.slot[i];
-    part->busy = true;
-    part->at = staged->begun;
-    part->bytes = next_piece(staged);
-    staged->begun += part->bytes;
-    status = append_steps(staged, part);
-    piece_push(part->queue, status);
-    return status;
-}
-
-/* Something that was lost, or is stuck, may still write to a slot of the piece. */
-static bool is_spoilt(const struct staged *staged, const struct slot_pool *pool, bool stuck)
-{
-    const struct device *from = staged->from.device, *to = staged->to.device;
-    bool of_program = pool == &runtime_of(staged)->memory;
-
-    if (from && pool == &from->staging)
+    (void)piece;
+    if (from && slots == &from->staging)
         return stuck;
     return stuck || (from && from->lost) || (of_program && to->lost);
 }
@@ -251,96 +205,47 @@ static void take_memory(struct runtime *runtime)
                     runtime->limits.memory);
 }
 
-static void give_slots(struct staged *staged, struct part *part, bool stuck)
+static void renew(struct pieces *pieces)
 {
-    struct runtime *runtime = runtime_of(staged);
-    struct slot_turn *turn = &staged->turn;
+    struct runtime *runtime = runtime_of(pieces);
 
-    part->busy = false;
-    operation_drop(pool_of(staged), part->put);
-    part->put = NULL;
-    for (int i = 0; i < turn->pools; i++)
-        slots_give(&runtime->turns, turn->pool[i], part->slot[i],
-                   is_spoilt(staged, turn->pool[i], stuck));
     if (runtime->memory.count && runtime->memory.sound == 0)
         take_memory(runtime);
 }
 
-/* Looks at a piece that is under way: whether it has ended, and how. */
-static omprma_status_t end_part(struct staged *staged, struct part *part)
-{
-    const struct failure *failure;
-
-    if (!piece_has_ended(part->queue))
-        return OMPRMA_OK;
-    failure = piece_failure(part->queue);
-    give_slots(staged, part, failure && failure->status == OMPRMA_ERR_STUCK);
-    if (failure)
-        return error_note_code(report(staged, failure->status, failure->text), failure->code);
-    staged->done += part->bytes;
-    return OMPRMA_OK;
-}
-
-static omprma_status_t move_on(struct staged *staged, struct part *part, bool may_begin)
-{
-    omprma_status_t status = part->busy ? end_part(staged, part) : OMPRMA_OK;
-
-    if (status != OMPRMA_OK || part->busy || staged->failed || staged->begun == staged->bytes ||
-        !may_begin || link_is_busy(staged))
-        return status;
-    status = begin_part(staged, part);
-    return status == OMPRMA_OK ? OMPRMA_OK : report(staged, status, error_text());
-}
+static const struct pieces_kind kind = {
+    .memory = "memory in between",
+    .may_begin = link_is_free,
+    .next = next_piece,
+    .append = append_steps,
+    .spoils = spoils,
+    .gave = renew,
+};
 
 /* ---- the whole ---- */
 
-/* The user's queue fails once; the pieces that are under way end. */
 static omprma_status_t step(struct operation *operation, bool *done)
 {
     struct staged *staged = operation->task.data;
-    omprma_status_t status = OMPRMA_OK;
-    uint64_t begun = staged->begun; /* one piece at a time: a put that ends at once, as within a
-                                     * host, is first handed on to the device */
-    bool busy = false;
+    omprma_status_t status;
 
     if (operation->kind == OPERATION_TRANSFER) /* a small source may have been copied */
         *(staged->from.device ? &staged->to.at : &staged->from.at) =
             (uint64_t)(uintptr_t)operation->move.transfer.local;
-    for (int i = 0; i < PARTS; i++) {
-        staged->failed |= operation->failure != NULL || status != OMPRMA_OK;
-        if (status == OMPRMA_OK)
-            status = move_on(staged, &staged->part[i], staged->begun == begun);
-        busy |= staged->part[i].busy;
-    }
-    staged->failed |= status != OMPRMA_OK;
+    status = pieces_step(&staged->pieces, operation, done);
     if (operation->kind == OPERATION_TRANSFER) {
-        operation->move.transfer.issued = staged->begun;
-        operation->move.transfer.completed = staged->done;
+        operation->move.transfer.issued = staged->pieces.begun;
+        operation->move.transfer.completed = staged->pieces.done;
     }
-    *done = !busy && (staged->failed || staged->begun == staged->bytes);
     return status;
 }
 
-/* Of a queue that was lost, or that was stuck, pieces may be under way for ever. */
 static void end(struct operation *operation)
 {
     struct staged *staged = operation->task.data;
-    bool stuck = operation->failure && operation->failure->status == OMPRMA_ERR_STUCK;
 
-    slots_leave(&runtime_of(staged)->turns, &staged->turn);
-    for (int i = 0; i < PARTS; i++) {
-        struct part *part = &staged->part[i];
-
-        if (part->busy)
-            give_slots(staged, part, stuck);
-        piece_let_go(part->queue);
-    }
+    pieces_end(&staged->pieces, operation);
     free(staged);
-}
-
-static void granted(struct slot_turn *turn)
-{
-    queue_attend(((struct staged *)turn)->queue);
 }
 
 static uint64_t piece_of(const struct runtime *runtime, uint64_t bytes)
@@ -362,18 +267,12 @@ static struct staged *create(const struct hop *hop)
         error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for an operation");
         return NULL;
     }
-    staged->queue = hop->queue;
+    pieces_init(&staged->pieces, &kind, hop->queue, hop->from.device, hop->to.device, PARTS);
+    staged->pieces.all = hop->bytes;
     staged->from = hop->from;
     staged->to = hop->to;
-    staged->bytes = hop->bytes;
     staged->piece_bytes = piece_of(hop->queue->device->runtime, hop->bytes);
-    staged->turn.granted = granted;
     return staged;
-}
-
-static void add_pool(struct staged *staged, struct slot_pool *pool)
-{
-    staged->turn.pool[staged->turn.pools++] = pool;
 }
 
 /* The memory of the program is used as operation->move.transfer says when a piece is begun. */
@@ -390,7 +289,7 @@ static omprma_status_t append_transfer(const struct hop *hop, struct operation *
 
     if (!staged)
         return OMPRMA_ERR_HOST_MEMORY;
-    add_pool(staged, &device->staging);
+    pieces_add_pool(&staged->pieces, &device->staging);
     status = queue_append_staged(hop->queue, &path_staged, &transfer, !there->arena,
                                  hop_is_submit(hop) ? &submit : &retrieve, staged, operation);
     if (status != OMPRMA_OK) {
@@ -422,13 +321,13 @@ static omprma_status_t start(struct operation *task, bool *started)
     struct staged *staged = task->task.data;
     omprma_status_t status;
 
-    if (waits_for_write(task, &staged->from, staged->bytes) || operation_has_ended(task))
+    if (waits_for_write(task, &staged->from, staged->pieces.all) || operation_has_ended(task))
         return OMPRMA_OK; /* ended by asking: the device is lost */
-    if (waits_for_write(task, &staged->to, staged->bytes) || operation_has_ended(task))
+    if (waits_for_write(task, &staged->to, staged->pieces.all) || operation_has_ended(task))
         return OMPRMA_OK;
     status = device_check_alive(staged->to.device);
     *started = status == OMPRMA_OK;
-    return *started ? OMPRMA_OK : report(staged, status, error_text());
+    return *started ? OMPRMA_OK : pieces_report(&staged->pieces, status, error_text());
 }
 
 static omprma_status_t reach_memory(struct runtime *runtime)
@@ -443,11 +342,11 @@ static omprma_status_t reach_memory(struct runtime *runtime)
 static void add_pools(struct staged *staged)
 {
     if (device_is_staged(staged->from.device))
-        add_pool(staged, &staged->from.device->staging);
+        pieces_add_pool(&staged->pieces, &staged->from.device->staging);
     if (!staged->between)
-        add_pool(staged, &runtime_of(staged)->memory);
+        pieces_add_pool(&staged->pieces, &runtime_of(&staged->pieces)->memory);
     if (device_is_staged(staged->to.device))
-        add_pool(staged, &staged->to.device->staging);
+        pieces_add_pool(&staged->pieces, &staged->to.device->staging);
 }
 
 /* Between slots data is not got: that would be in another queue. */

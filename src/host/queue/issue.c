@@ -212,11 +212,13 @@ static void end_steps(struct operation *operation)
     queue_end_operation(operation, NULL);
 }
 
-/* True if anything moved. An operation with steps may fail, and so end, inside its own functions:
- * when the device is lost meanwhile. */
+/* True if anything moved, also of what it has appended to other queues. An operation with steps may
+ * fail, and so end, inside its own functions: when the device is lost meanwhile. */
 static bool run_steps(struct omprma_queue *queue, struct operation *operation)
 {
     const struct operation_task *functions = operation->task.task;
+    const struct runtime *runtime = queue->device->runtime;
+    uint64_t moves = runtime->moves;
     bool started = false, done = false;
     omprma_status_t status = OMPRMA_OK;
 
@@ -240,7 +242,7 @@ static bool run_steps(struct omprma_queue *queue, struct operation *operation)
         queue_attend(queue);
     done = operation_has_ended(operation);
     operation_drop(&queue->device->runtime->operations, operation);
-    return started || done;
+    return started || done || runtime->moves != moves;
 }
 
 static void issue_transfer(struct omprma_queue *queue, struct operation *transfer)

@@ -1,14 +1,14 @@
 /* test: tier=all needs=own
  * Parts of arrays that do not follow each other, against a model: target update of
- * blocks, omp_target_memcpy_rect of random ones, both ways, from device to device, and by several
- * threads.
- * LLVM's own runtime copies too little of most (seen with 14 to 22, local device). */
+ * blocks, and of what a mapper names of structures, omp_target_memcpy_rect of random ones, both
+ * ways, from device to device, and by several threads. LLVM's own runtime copies too little of most
+ * (seen with 14 to 22, local device). */
 #include <stdlib.h>
 #include <string.h>
 
 #include "check.h"
 
-enum { N = 24, M = 40, ROUNDS = 60, THREADS = 3, FACE = 96, RANK = 5 };
+enum { N = 24, M = 40, ROUNDS = 60, THREADS = 3, FACE = 96, RANK = 5, CELLS = 3000 };
 
 static unsigned next(unsigned *state)
 {
@@ -76,6 +76,62 @@ static void check_face(void)
                 wrong += c[i][j][k] != (k == 5 ? i * FACE + j : 0);
     CHECK_EQUAL(wrong, 0);
 #pragma omp target exit data map(delete : c)
+}
+
+/* ---- arrays of structures, by a mapper ------------------------------------------------------- */
+
+struct cell {
+    double value;
+    int stays[3];
+    float few[3];
+    char last;
+};
+#pragma omp declare mapper(cell_parts : struct cell c) map(c.value, c.few, c.last)
+
+/* The section has got what the mapper names, and nothing else has changed. */
+static int cells_wrong(const struct cell *cells, int first, int count, int value, int stays)
+{
+    int wrong = 0;
+    for (int i = 0; i < CELLS; i++) {
+        const struct cell *c = &cells[i];
+        int in = i >= first && i < first + count;
+        wrong += c->value != (in ? value + i : -1) || c->few[2] != (in ? value : -1) ||
+                 c->last != (in ? value : 0) || c->stays[0] != stays || c->stays[2] != stays;
+    }
+    return wrong;
+}
+
+static void cells_fill(struct cell *cells, int value, int stays)
+{
+    for (int i = 0; i < CELLS; i++) {
+        cells[i] = (struct cell){.value = value < 0 ? value : value + i};
+        for (int k = 0; k < 3; k++) {
+            cells[i].few[k] = (float)value;
+            cells[i].stays[k] = stays;
+        }
+        cells[i].last = (char)(value < 0 ? 0 : value);
+    }
+}
+
+static void check_cells(void)
+{
+    static const int sections[][2] = {{0, CELLS}, {5, 3}, {7, 4}, {100, CELLS - 200}, {9, 1}};
+    static struct cell cells[CELLS];
+    for (int s = 0; s < 5; s++) {
+        const int first = sections[s][0], count = sections[s][1];
+        int wrong = 0;
+        cells_fill(cells, -1, 1);
+#pragma omp target enter data map(to : cells)
+        cells_fill(cells, 9, 2);
+#pragma omp target update to(mapper(cell_parts) : cells [first:count])
+#pragma omp target map(tofrom : wrong)
+        wrong = cells_wrong(cells, first, count, 9, 1);
+        CHECK_EQUAL(wrong, 0);
+        cells_fill(cells, -1, 3);
+#pragma omp target update from(mapper(cell_parts) : cells [first:count])
+        CHECK_EQUAL(cells_wrong(cells, first, count, 9, 3), 0);
+#pragma omp target exit data map(delete : cells)
+    }
 }
 
 /* ---- omp_target_memcpy_rect ----------------------------------------------------------------- */
@@ -173,6 +229,7 @@ int main(void)
 {
     check_update();
     check_face();
+    check_cells();
     check_rectangles();
     return finish("strided");
 }
