@@ -16,14 +16,18 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <omprma_private/unwaited.h>
+
 #include "base/clock.h"
+#include "base/slice.h"
 #include "face/gate.h"
 #include "openmp/report.h"
 
 enum {
     LINES = 16,            /* that one look asks */
     LEAST_NAP_NS = 10000,  /* between two looks of the thread of ours, while something lands; */
-    MOST_NAP_NS = 1000000, /* they become longer when nothing does */
+    MOST_NAP_NS = 1000000, /* they become longer when nothing does, */
+    IDLE_NAP_NS = 160000,  /* but not much when something may begin, which then leaves */
     LINGER_NS = 50000000,  /* it looks on for so long when nothing is in flight any more */
     SLACK_NS = 1000,       /* that its naps may be longer */
     END_NAP_NS = 100000
@@ -215,18 +219,41 @@ static void watch_sleep(int64_t *idle)
     *idle = clock_ns();
 }
 
+/* What has landed may have let others begin, which leave now. */
+static bool watch_look(void)
+{
+    bool any = flight_look();
+    if (any)
+        flight_look();
+    return any;
+}
+
+/* Has something come in while nobody else looked? */
+static bool watch_round(int64_t length)
+{
+    int64_t looked = atomic_load_explicit(&flights.looked_ns, memory_order_relaxed);
+    if (clock_ns() - looked < length)
+        return false;
+    bool any = watch_look();
+    if (flight_any() && omprma_rest(MOST_NAP_NS)) {
+        watch_look();
+        any = true;
+    }
+    return any;
+}
+
 static void *watch(void *context)
 {
     int64_t length = LEAST_NAP_NS, idle = clock_ns();
     (void)context;
     watches = true;
     prctl(PR_SET_TIMERSLACK, SLACK_NS);
+    slice_shorten(); /* the program computes, and so do workers */
     while (!devices_ended()) {
         nap(length);
-        int64_t looked = atomic_load_explicit(&flights.looked_ns, memory_order_relaxed);
-        if (clock_ns() - looked >= length && flight_look())
+        if (watch_round(length))
             length = LEAST_NAP_NS;
-        else if (length < MOST_NAP_NS)
+        else if (length < (flight_any() ? MOST_NAP_NS : IDLE_NAP_NS))
             length *= 2;
         watch_sleep(&idle);
     }

@@ -34,6 +34,7 @@ struct peer {
     bool is_near;          /* on this host, by name; containers may ring though data to them goes
                             * over a network */
     bool shares;           /* short messages to and from it go through shared memory */
+    bool reaches;          /* it can read and write memory of this process */
 
     bool has_run;                    /* a region; see cores.h */
     bool numbered;                   /* it knows its devices' numbers */

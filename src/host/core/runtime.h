@@ -104,11 +104,12 @@ struct background {
 struct runtime {
     struct runtime_hooks hooks;
     struct waiting_lock lock;
-    bool driven;                    /* some waiting thread makes progress for all: */
-    pthread_t driver;               /* this one */
-    bool heir_comes;                /* one of them has been woken to drive, and has not run yet */
-    struct waiter *waiters;         /* the others that wait */
-    struct wakeups wakeups;         /* when the lock is released, */
+    bool driven;            /* some waiting thread makes progress for all: */
+    pthread_t driver;       /* this one */
+    bool rests;             /* a thread sleeps until something comes in, see progress_rest() */
+    bool heir_comes;        /* one of them has been woken to drive, and has not run yet */
+    struct waiter *waiters; /* the others that wait */
+    struct wakeups wakeups; /* when the lock is released, */
     struct completions completions; /* and these */
     struct yield_history yields;    /* of the thread that drives */
     int64_t spin_ns; /* a waiting thread polls so long without yielding, but leaves the processor of

@@ -18,6 +18,8 @@
 #include <sys/prctl.h>
 #include <time.h>
 
+#include <omprma_private/unwaited.h>
+
 #include "base/clock.h"
 #include "base/error.h"
 #include "host/core/device.h"
@@ -275,6 +277,19 @@ omprma_status_t omprma_progress(void)
         take_in(runtime);
     runtime_unlock(runtime);
     return OMPRMA_OK;
+}
+
+bool omprma_rest(int64_t ns)
+{
+    struct runtime *runtime = runtime_get();
+    bool rested;
+
+    if (!runtime)
+        return false;
+    runtime_lock(runtime);
+    rested = progress_rest(runtime, ns);
+    runtime_unlock(runtime);
+    return rested;
 }
 
 omprma_status_t omprma_progress_thread(int change)

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * local.c: process_vm_readv() and process_vm_writev(), a piece at each call, so that whoever moves
+ * the transfer on has its turn with others. The kernel says how far a piece came; what it could not
+ * move is asked for again, and then it says why.
+ */
+#define _GNU_SOURCE
+#include "rma/local.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+
+#include "base/error.h"
+#include "control/shm/doorbell.h"
+
+struct local {
+    struct datapath base;
+    pid_t pid;
+    struct doorbell *bell;
+};
+
+static struct local *self_of(struct datapath *path)
+{
+    return (struct local *)path;
+}
+
+static omprma_status_t refuse(const struct transfer *t, int code)
+{
+    const char *what = t->direction == TRANSFER_IN ? "read" : "write";
+
+    if (code == ESRCH)
+        return error_set(OMPRMA_ERR_CLOSED, "the program has ended while its memory was copied");
+    if (code == EFAULT)
+        return error_set(OMPRMA_ERR_ADDRESS,
+                         "the worker cannot %s the program's memory at 0x%llx, byte %llu of a copy "
+                         "of %llu: it was unmapped, or is protected",
+                         what, (unsigned long long)(t->remote + t->completed),
+                         (unsigned long long)t->completed, (unsigned long long)t->bytes);
+    return error_set(OMPRMA_ERR_UNSUPPORTED, "the worker may not %s the program's memory: %s", what,
+                     strerror(code));
+}
+
+static omprma_status_t move_piece(struct local *self, struct transfer *t)
+{
+    uint64_t left = t->bytes - t->completed;
+    size_t bytes = left < LOCAL_PIECE ? left : LOCAL_PIECE;
+    struct iovec here = {(char *)t->local + t->completed, bytes};
+    struct iovec there = {(void *)(uintptr_t)(t->remote + t->completed), bytes};
+    ssize_t moved;
+
+    if (doorbell_owner_died(self->bell))
+        return refuse(t, ESRCH);
+    moved = t->direction == TRANSFER_IN ? process_vm_readv(self->pid, &here, 1, &there, 1, 0)
+                                        : process_vm_writev(self->pid, &here, 1, &there, 1, 0);
+    if (moved <= 0)
+        return refuse(t, moved == 0 ? EFAULT : errno);
+    t->completed += (uint64_t)moved;
+    t->issued = t->completed;
+    return OMPRMA_OK;
+}
+
+static omprma_status_t local_start(struct datapath *path, struct transfer *t)
+{
+    return move_piece(self_of(path), t);
+}
+
+static omprma_status_t local_test(struct datapath *path, struct transfer *t, bool *done)
+{
+    omprma_status_t status = OMPRMA_OK;
+
+    if (t->completed < t->bytes)
+        status = move_piece(self_of(path), t);
+    *done = t->completed == t->bytes;
+    return status;
+}
+
+static void local_destroy(struct datapath *path)
+{
+    free(path);
+}
+
+omprma_status_t local_create(pid_t pid, struct doorbell *bell, struct datapath **path)
+{
+    struct local *self = calloc(1, sizeof(*self));
+
+    if (!self)
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for a data path");
+    self->base = (struct datapath){
+        .name = "local",
+        .one_sided = true,
+        .start = local_start,
+        .test = local_test,
+        .destroy = local_destroy,
+    };
+    self->pid = pid;
+    self->bell = bell;
+    *path = &self->base;
+    return OMPRMA_OK;
+}
