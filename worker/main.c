@@ -23,7 +23,6 @@
 #include "control/shm/leftovers.h"
 #include "control/transport.h"
 #include "control/world.h"
-#include "rma/local.h"
 #include "worker/cuda/cuda.h"
 #include "worker/native/free_memory.h"
 #include "worker/native/native.h"
@@ -357,7 +356,6 @@ static void close_connection(void)
         driver_close(&worker.driver);
     datapath_destroy(server->one_sided);
     datapath_destroy(server->two_sided);
-    datapath_destroy(server->program);
     channel_destroy(server->channel);
     world_leave(&worker.world);
     doorbell_close(worker.head_bell);
@@ -421,8 +419,6 @@ static omprma_status_t connect_head(void)
         shm_channel_share(server->channel, world->head, doorbell_shared(worker.bell), true);
     if (status == OMPRMA_OK)
         status = world->transport->open_two_sided(world, &server->two_sided);
-    if (status == OMPRMA_OK && worker.head_bell)
-        status = local_create(world->settings.bell.pid, worker.head_bell, &server->program);
     server->world = world;
     server->bell = worker.bell;
     server->leave_lost = leave_lost;

@@ -249,15 +249,8 @@ void pipeline_free_spare(struct session *session);
 
 /* ---- transfer.c */
 
-/* Moves the transfers of a stream on. True if any has moved. */
+/* Moves the transfers of a stream on. True if any is over. */
 bool transfers_test(struct stream *stream);
-
-/* The program moves its half; else the worker needs nothing of it. */
-static inline bool transfer_needs_program(const struct session *session,
-                                          const struct stream_transfer *node)
-{
-    return node->transfer.peer == session->head && !node->path->one_sided;
-}
 
 void transfers_free(struct stream_transfer **list);
 

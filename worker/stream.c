@@ -284,7 +284,7 @@ static uint64_t count_busy(const struct stream *stream)
     uint64_t count = stream->commands && !node;
 
     for (; node; node = node->next)
-        count += !transfer_needs_program(stream->session, node) && node->told < 2;
+        count += node->transfer.peer != stream->session->head && node->told < 2;
     return count;
 }
 

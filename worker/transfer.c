@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * transfer.c: commands that move bulk data, one-sided and two-sided, with other workers and with
- * the program, whose memory the worker reads and writes by itself where both are on one host. They
- * are not kept in the pipeline: each starts a transfer in a list of its stream, is over, and lets
- * the next one start, unless the two touch the same memory. A command that somebody waits for ends
- * when the list is empty. Transfers with other workers that move nothing for long are told to the
- * program.
+ * transfer.c: commands that move bulk data, one-sided and two-sided. They are not kept in the
+ * pipeline: each starts a transfer in a list of its stream, is over, and lets the next one start,
+ * unless the two touch the same memory. A command that somebody waits for ends when the list is
+ * empty. Transfers with other workers that move nothing for long are told to the program.
  */
 #include "worker/command.h"
 
@@ -65,19 +63,15 @@ static bool overlaps(const struct stream *stream, const struct wire_record *reco
     return false;
 }
 
-/* Fills `transfer` from a command. Puts to the program and gets from it are for any of its memory.
- */
+/* Fills `transfer` from a command. */
 static void describe(const struct server *server, const struct wire_record *record,
                      struct stream_transfer *node)
 {
     bool one_sided = is_one_sided(record);
-    bool reaches_program = (int)record->word[3] == server->session->head;
     bool out = record->code == WIRE_PUT || record->code == WIRE_SEND;
 
     node->op = record->op;
-    node->path = !one_sided        ? server->two_sided
-                 : reaches_program ? server->program
-                                   : server->one_sided;
+    node->path = one_sided ? server->one_sided : server->two_sided;
     node->transfer.direction = out ? TRANSFER_OUT : TRANSFER_IN;
     node->address = record->word[0];
     node->transfer.peer = (int)record->word[3];
@@ -240,9 +234,9 @@ static bool move_transfer(struct stream *stream, struct stream_transfer *node)
         watch_transfer(stream, node);
         return false;
     }
-    if (transfer_needs_program(session, node))
+    if (node->transfer.peer == session->head)
         return true;
-    if (session->stall_ns && node->transfer.peer != session->head)
+    if (session->stall_ns)
         session->moved_ns = clock_ns();
     if (session->traces)
         reply_span(stream, node->op, node->began_ns, clock_ns());
@@ -254,17 +248,13 @@ bool transfers_test(struct stream *stream)
     struct stream_transfer **link = &stream->transfers;
     bool moved = false;
 
-    while (*link) {
-        uint64_t before = (*link)->transfer.completed;
-
+    while (*link)
         if (move_transfer(stream, *link)) {
             give_transfer(stream->session, take_out(stream, link));
             moved = true;
         } else {
-            moved |= (*link)->transfer.completed != before;
             link = &(*link)->next;
         }
-    }
     return moved;
 }
 
@@ -303,13 +293,6 @@ static void leave_waiting(const struct stream *stream)
                  "the worker has no memory for a transfer that another process waits for");
 }
 
-static omprma_status_t refuse_peer(const struct stream *stream, const struct transfer *transfer)
-{
-    if (transfer->bytes > 0 && transfer->peer == stream->session->head)
-        return error_set(OMPRMA_ERR_UNSUPPORTED, "the worker cannot reach the program's memory");
-    return error_set(OMPRMA_ERR_PROTOCOL, "a transfer of 0 bytes, or to an unknown peer");
-}
-
 /* Checks what the command says; false: nothing of it may be done. */
 static bool prepare(struct stream *stream, const struct wire_record *record,
                     struct stream_transfer *node)
@@ -324,9 +307,7 @@ static bool prepare(struct stream *stream, const struct wire_record *record,
     }
     if (transfer->bytes == 0 || !node->path ||
         (server->world && (transfer->peer < 0 || transfer->peer >= server->world->size))) {
-        omprma_status_t status = refuse_peer(stream, transfer);
-
-        stream_fail(stream, status, error_text());
+        stream_fail(stream, OMPRMA_ERR_PROTOCOL, "a transfer of 0 bytes, or to an unknown peer");
         return false;
     }
     if (stream->failed == OMPRMA_OK)

@@ -30,7 +30,6 @@ struct server {
     struct doorbell *bell;      /* this worker's; NULL: nobody rings */
     struct datapath *one_sided; /* NULL without a window */
     struct datapath *two_sided;
-    struct datapath *program; /* reads and writes memory of the program, on this host; or NULL */
 
     struct worker_device *devices; /* the caller's */
     int device_count;

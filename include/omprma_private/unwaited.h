@@ -14,8 +14,8 @@ extern "C" {
 #endif
 
 /* Whether what is appended to the queue from now on is waited for at once, as it is at first. If
- * not (`unwaited`), a worker on this host copies by itself where it can, and the calling thread has
- * the processor. Thread: whoever uses the queue. Blocks: no. */
+ * not (`unwaited`), a thread of omprma's copies within a host, and the caller goes on. Thread:
+ * whoever uses the queue. Blocks: no. */
 OMPRMA_API void omprma_queue_unwaited(omprma_queue_t *queue, bool unwaited);
 
 /* Sleeps until something has come in from a worker, at most `ns`; what has is for those to see who

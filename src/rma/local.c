@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * local.c: process_vm_readv() and process_vm_writev(), a piece at each call, so that whoever moves
- * the transfer on has its turn with others. The kernel says how far a piece came; what it could not
+ * the transfer on can leave it in between. The kernel says how far a piece came; what it could not
  * move is asked for again, and then it says why.
  */
 #define _GNU_SOURCE
@@ -26,20 +26,22 @@ static struct local *self_of(struct datapath *path)
     return (struct local *)path;
 }
 
-static omprma_status_t refuse(const struct transfer *t, int code)
+/* Ranges of a peer's memory are checked before they come here. */
+static omprma_status_t refuse(const struct local *self, const struct transfer *t, int code)
 {
-    const char *what = t->direction == TRANSFER_IN ? "read" : "write";
+    const char *what = t->direction == TRANSFER_OUT ? "submit" : "retrieve";
 
-    if (code == ESRCH)
-        return error_set(OMPRMA_ERR_CLOSED, "the program has ended while its memory was copied");
     if (code == EFAULT)
-        return error_set(OMPRMA_ERR_ADDRESS,
-                         "the worker cannot %s the program's memory at 0x%llx, byte %llu of a copy "
-                         "of %llu: it was unmapped, or is protected",
-                         what, (unsigned long long)(t->remote + t->completed),
-                         (unsigned long long)t->completed, (unsigned long long)t->bytes);
-    return error_set(OMPRMA_ERR_UNSUPPORTED, "the worker may not %s the program's memory: %s", what,
-                     strerror(code));
+        return error_set(OMPRMA_ERR_ARGUMENT,
+                         "%s of %llu bytes: memory of the program at %p, byte %llu, was unmapped "
+                         "before it was copied, or is protected",
+                         what, (unsigned long long)t->bytes,
+                         (void *)((char *)t->local + t->completed),
+                         (unsigned long long)t->completed);
+    if (code == ESRCH)
+        return error_set(OMPRMA_ERR_DEVICE_LOST, "process %d has ended", (int)self->pid);
+    return error_set(OMPRMA_ERR_UNSUPPORTED, "%s: memory of process %d cannot be copied: %s", what,
+                     (int)self->pid, strerror(code));
 }
 
 static omprma_status_t move_piece(struct local *self, struct transfer *t)
@@ -49,13 +51,17 @@ static omprma_status_t move_piece(struct local *self, struct transfer *t)
     struct iovec here = {(char *)t->local + t->completed, bytes};
     struct iovec there = {(void *)(uintptr_t)(t->remote + t->completed), bytes};
     ssize_t moved;
+    int code;
 
     if (doorbell_owner_died(self->bell))
-        return refuse(t, ESRCH);
+        return OMPRMA_OK;
     moved = t->direction == TRANSFER_IN ? process_vm_readv(self->pid, &here, 1, &there, 1, 0)
                                         : process_vm_writev(self->pid, &here, 1, &there, 1, 0);
+    code = moved < 0 ? errno : EFAULT;
+    if (moved <= 0 && doorbell_owner_died(self->bell)) /* it has lost its memory by that */
+        return OMPRMA_OK;
     if (moved <= 0)
-        return refuse(t, moved == 0 ? EFAULT : errno);
+        return refuse(self, t, code);
     t->completed += (uint64_t)moved;
     t->issued = t->completed;
     return OMPRMA_OK;

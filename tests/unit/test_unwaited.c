@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* test_unwaited.c: copies that the program does not wait for, by the worker: in order with launches
- * and with each other, beside a model; when they are taken; how they fail; and a thread that rests
- * until something comes in. */
+/* test_unwaited.c: copies that the program does not wait for, by a thread of ours: in order with
+ * launches and with each other, beside a model; when they are taken; how they fail, and are left;
+ * and a thread that rests until something comes in. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,6 @@
 
 enum { LEAST = 64 << 10, BYTES = 3 << 20, PAGE = 4096 };
 
-static struct datapath *reaching;
 static omprma_queue_t *queue;
 static omprma_addr_t there;
 static unsigned char data[BYTES], model[BYTES], back[BYTES];
@@ -27,11 +26,7 @@ static void begin(const struct core_options *o)
 {
     core_start(o);
     core_count();
-    server_lock(&core.worker[0].server);
-    assert_ok(local_create(getpid(), NULL, &reaching));
-    core.worker[0].server.program = reaching;
-    server_unlock(&core.worker[0].server);
-    core_device(0)->peer->reaches = true;
+    assert_ok(local_create(getpid(), NULL, &core_device(0)->peer->local));
     assert_ok(omprma_queue_create(0, &queue));
     omprma_queue_unwaited(queue, true);
     there = core_alloc(0, BYTES);
@@ -41,12 +36,11 @@ static void end(void)
 {
     assert_ok(omprma_queue_destroy(queue));
     core_stop();
-    datapath_destroy(reaching);
 }
 
 static uint64_t moved(enum data_kind kind)
 {
-    return stats_of(runtime_get(), 0)->cell[kind][PATH_WORKER].operations;
+    return stats_of(runtime_get(), 0)->cell[kind][PATH_THREAD].operations;
 }
 
 static void they_keep_the_order_of_the_queue(void **state)
@@ -92,7 +86,7 @@ static void they_keep_the_order_of_the_queue(void **state)
     end();
 }
 
-static bool goes_by_worker(uint64_t bytes)
+static bool goes_by_thread(uint64_t bytes)
 {
     uint64_t before = moved(DATA_SUBMIT) + moved(DATA_RETRIEVE), after;
 
@@ -107,31 +101,31 @@ static bool goes_by_worker(uint64_t bytes)
 
 static void who_waits_copies(void **state)
 {
+    struct datapath *local;
+
     (void)state;
     begin(&(struct core_options){.delay = 1});
-    assert_true(goes_by_worker(LEAST));
-    assert_false(goes_by_worker(LEAST - 1));
+    assert_true(goes_by_thread(LEAST));
+    assert_false(goes_by_thread(LEAST - 1));
     omprma_queue_unwaited(queue, false);
-    assert_false(goes_by_worker(BYTES));
+    assert_false(goes_by_thread(BYTES));
     omprma_queue_unwaited(queue, true);
-    assert_true(goes_by_worker(BYTES));
-    core_device(0)->peer->reaches = false;
-    assert_false(goes_by_worker(BYTES));
-    core_device(0)->peer->reaches = true;
-    runtime_get()->config.on_loss = ON_LOSS_CONTINUE;
-    assert_false(goes_by_worker(BYTES));
-    runtime_get()->config.on_loss = ON_LOSS_END;
+    assert_true(goes_by_thread(BYTES));
+    local = core_device(0)->peer->local;
+    core_device(0)->peer->local = NULL;
+    assert_false(goes_by_thread(BYTES));
+    core_device(0)->peer->local = local;
     assert_ok(omprma_queue_destroy(queue)); /* the next user's is waited for */
     assert_ok(omprma_queue_create(0, &queue));
-    assert_false(goes_by_worker(BYTES));
+    assert_false(goes_by_thread(BYTES));
     end();
 }
 
-/* The call returns while the worker cannot have begun, and the data comes by nobody's call. */
+/* Behind a kernel it begins when somebody looks; else it comes by nobody's call. */
 static void the_program_takes_no_part(void **state)
 {
     struct gate gate;
-    unsigned char *at = (unsigned char *)(uintptr_t)there;
+    unsigned char *at;
 
     (void)state;
     begin(&(struct core_options){.delay = 1});
@@ -141,16 +135,20 @@ static void the_program_takes_no_part(void **state)
     core_close(queue, &gate);
     assert_ok(omprma_submit(queue, there, data, BYTES));
     kernel_nap(2000);
-    assert_all(at, BYTES, 0); /* behind the kernel */
+    assert_all(at, BYTES, 0);
     core_open(&gate);
-    for (int i = 0; *(volatile unsigned char *)&at[BYTES - 1] != 9 && i < 10000; i++)
-        kernel_nap(1000);
+    assert_ok(omprma_queue_synchronize(queue));
     assert_all(at, BYTES, 9);
+    memset(data, 8, BYTES);
+    assert_ok(omprma_submit(queue, there, data, BYTES));
+    for (int i = 0; *(volatile unsigned char *)&at[BYTES - 1] != 8 && i < 10000; i++)
+        kernel_nap(1000);
+    assert_all(at, BYTES, 8);
     assert_ok(omprma_queue_synchronize(queue));
     end();
 }
 
-/* The first page of those between is gone when the worker comes to it. */
+/* A page of those between is gone when the thread comes to it. */
 static void memory_that_is_gone_fails_the_queue(void **state)
 {
     char *gone = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -168,32 +166,43 @@ static void memory_that_is_gone_fails_the_queue(void **state)
         memset((void *)(uintptr_t)there, 0, 8);
         munmap(gone + (1 << 20), PAGE);
         core_open(&gate);
-        assert_int_equal(omprma_queue_synchronize(queue), OMPRMA_ERR_ADDRESS);
-        assert_non_null(strstr(omprma_error(), submit ? "cannot read" : "cannot write"));
-        assert_non_null(strstr(omprma_error(), "queue"));
+        assert_int_equal(omprma_queue_synchronize(queue), OMPRMA_ERR_ARGUMENT);
+        assert_non_null(strstr(omprma_error(), submit ? "submit of 3145728" : "retrieve of 31"));
+        assert_non_null(strstr(omprma_error(), "device 0"));
         assert_int_equal(*(uint64_t *)(uintptr_t)there, 0);
         assert_ptr_equal(mmap(gone + (1 << 20), PAGE, PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
                          gone + (1 << 20));
     }
-    assert_true(goes_by_worker(BYTES)); /* it is well again */
+    assert_true(goes_by_thread(BYTES)); /* it is well again */
     munmap(gone, BYTES);
     end();
 }
 
-/* A worker that cannot reach the program says so, and nothing else fails. */
-static void a_worker_that_cannot_says_so(void **state)
+/* What is under way is left when its device is lost: its memory is not used from then on. */
+static void a_lost_worker_is_left(void **state)
 {
+    struct runtime *runtime;
+
     (void)state;
-    begin(&(struct core_options){.delay = 1});
-    server_lock(&core.worker[0].server);
-    core.worker[0].server.program = NULL;
-    server_unlock(&core.worker[0].server);
-    assert_ok(omprma_submit(queue, there, data, BYTES));
-    assert_int_equal(omprma_queue_synchronize(queue), OMPRMA_ERR_UNSUPPORTED);
-    core_device(0)->peer->reaches = false;
-    assert_false(goes_by_worker(BYTES));
-    end();
+    for (int i = 0; i < 20; i++) {
+        begin(&(struct core_options){.delay = 1});
+        runtime = runtime_get();
+        for (int k = 0; k < 10; k++)
+            assert_ok(omprma_retrieve(queue, back, there, BYTES / 2));
+        kernel_nap((uint64_t)i * 20);
+        runtime_lock(runtime);
+        peer_lose(core_device(0)->peer, "it was a test");
+        assert_int_equal(runtime->copying, 0);
+        runtime_unlock(runtime);
+        memset(back, 3, BYTES);
+        kernel_nap(500);
+        assert_all(back, BYTES, 3);
+        assert_int_equal(omprma_queue_synchronize(queue), OMPRMA_ERR_DEVICE_LOST);
+        omprma_queue_destroy(queue);
+        core_let_go(0);
+        core_stop();
+    }
 }
 
 /* ---- resting ---- */
@@ -266,7 +275,7 @@ int main(void)
         cmocka_unit_test(who_waits_copies),
         cmocka_unit_test(the_program_takes_no_part),
         cmocka_unit_test(memory_that_is_gone_fails_the_queue),
-        cmocka_unit_test(a_worker_that_cannot_says_so),
+        cmocka_unit_test(a_lost_worker_is_left),
         cmocka_unit_test(who_rests_is_woken_by_a_result),
         cmocka_unit_test(who_rests_leaves_the_bell_to_those_that_wait),
     };

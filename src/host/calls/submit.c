@@ -160,21 +160,17 @@ static omprma_status_t move_staged(const struct hop *hop)
     return OMPRMA_OK;
 }
 
-/* It begins at once: the program computes meanwhile. */
-static omprma_status_t move_by_worker(const struct hop *hop)
+/* It begins at once, or when a look finds that it may. */
+static omprma_status_t move_by_thread(const struct hop *hop)
 {
-    struct device *device = hop->queue->device;
-    struct carried carried = {device, hop_data(hop), PATH_WORKER, hop->bytes, 0};
     struct operation *operation;
     omprma_status_t status;
 
     touch(hop);
-    status = path_worker.append(hop, &operation);
-    if (status != OMPRMA_OK)
-        return status;
-    queue_flush(hop->queue);
-    observers_carried(device->runtime->observers, &carried);
-    return OMPRMA_OK;
+    status = path_thread.append(hop, &operation);
+    if (status == OMPRMA_OK)
+        queue_flush(hop->queue);
+    return status;
 }
 
 static omprma_status_t move(struct hop *hop)
@@ -185,8 +181,8 @@ static omprma_status_t move(struct hop *hop)
     enum wanted wanted;
     omprma_status_t status;
 
-    if (queue->unwaited && path_worker.takes(hop))
-        return move_by_worker(hop);
+    if (queue->unwaited && path_thread.takes(hop))
+        return move_by_thread(hop);
     one_sided =
         hop_there(hop)->arena && !staged && adapt_one_sided(queue, submit, hop->bytes, &timed);
     wanted = wanted_of(queue, timed);

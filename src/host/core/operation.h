@@ -146,7 +146,6 @@ struct operation {
     uint64_t device_at, device_bytes; /* range on the device, of writes, reads and transfers */
     uint64_t host_at, host_bytes;     /* range in this process; 0 bytes: none. See parts */
     bool fills_host;                  /* it will be written to */
-    bool reached;                     /* command: the worker itself reads or writes that memory */
     bool meets_others;                /* of those: it is not for the tree, see host_ranges.h */
     struct host_range *ranges;     /* that, in its queue's tree, see host_ranges.h; NULL: it is */
     LIST_ENTRY(operation) waiting; /* in the list beside the tree */
@@ -212,7 +211,7 @@ static inline bool operation_has_command(const struct operation *operation)
 /* Its result brings data for memory of this process: a small retrieve, a region. */
 static inline bool operation_brings_data(const struct operation *operation)
 {
-    return operation->fills_host && !operation->reached &&
+    return operation->fills_host &&
            (operation->kind == OPERATION_READ || operation->kind == OPERATION_COMMAND);
 }
 

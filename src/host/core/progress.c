@@ -120,13 +120,18 @@ static void nap(struct runtime *runtime, struct waiting *waiting)
     runtime_lock(runtime);
 }
 
-/* While queues have something to test, looking is all that helps. */
+/* While queues have something to test, looking is all that helps. The thread that copies tells. */
+static bool has_to_look(const struct runtime *runtime)
+{
+    return runtime->moving > runtime->copying || runtime->busy_count > runtime->copying;
+}
+
 bool progress_rest(struct runtime *runtime, int64_t ns)
 {
-    if (runtime->driven || runtime->rests || runtime->busy_first || !all_can_ring(runtime))
+    if (runtime->driven || runtime->rests || has_to_look(runtime) || !all_can_ring(runtime))
         return false;
     channel_prepare(runtime->channel, true);
-    if (runtime->hooks.look(runtime) || runtime->busy_first) {
+    if (runtime->hooks.look(runtime) || has_to_look(runtime)) {
         channel_prepare(runtime->channel, false);
         return true;
     }

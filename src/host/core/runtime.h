@@ -34,6 +34,7 @@
 #include "control/datapath.h"
 #include "control/world.h"
 #include "host/core/completion.h"
+#include "host/core/copier.h"
 #include "host/core/limits.h"
 #include "host/core/observer.h"
 #include "host/core/operation.h"
@@ -150,6 +151,8 @@ struct runtime {
     uint32_t next_tag; /* of two-sided transfers */
 
     struct background background;
+    struct copier copier;
+    uint32_t copying;              /* of `moving` those that it makes */
     _Atomic uint64_t looks;        /* for what has come in, so far; written with the lock only */
     struct trace *trace;           /* NULL: not recording */
     struct statistics *statistics; /* NULL: nobody wants them */

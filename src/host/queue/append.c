@@ -123,31 +123,6 @@ omprma_status_t queue_append_access(struct omprma_queue *queue, struct peer *pee
     return status;
 }
 
-omprma_status_t queue_append_reach(struct omprma_queue *queue, const struct transfer *transfer,
-                                   struct operation **operation)
-{
-    bool in = transfer->direction == TRANSFER_IN;
-    uint64_t here = (uint64_t)(uintptr_t)transfer->local;
-    struct wire_record record = {
-        .code = in ? WIRE_PUT : WIRE_GET,
-        .word = {transfer->remote, here, transfer->bytes,
-                 (uint64_t)queue->device->runtime->world.rank},
-    };
-    struct operation *command;
-    omprma_status_t status = queue_append_command(queue, OPERATION_COMMAND, &record, &command);
-
-    if (status != OMPRMA_OK)
-        return status;
-    command->device_at = transfer->remote;
-    command->host_at = here;
-    command->device_bytes = command->host_bytes = transfer->bytes;
-    command->fills_host = in;
-    command->reached = true;
-    host_ranges_add(&queue->hosts, command);
-    *operation = command;
-    return OMPRMA_OK;
-}
-
 /* ---- what this side moves ---- */
 
 static struct operation *take_transfer(struct omprma_queue *queue, const struct path_ops *by,

@@ -26,11 +26,6 @@ omprma_status_t queue_append_read(struct omprma_queue *queue, omprma_addr_t from
  * say, which belong to the operation then; one of the two is NULL. */
 void queue_brings(struct operation *command, uint64_t bytes, void *to, struct read_parts *parts);
 
-/* Appends a command by which the worker reads the source of a transfer in this process's memory, or
- * writes to its target. Errors: HOST_MEMORY. */
-omprma_status_t queue_append_reach(struct omprma_queue *queue, const struct transfer *transfer,
-                                   struct operation **operation);
-
 /* Appends data that this side moves, by functions of the path; before the open message if that
  * holds only small submits elsewhere, so that it may start at once. Errors: HOST_MEMORY. */
 omprma_status_t queue_append_transfer(struct omprma_queue *queue, const struct path_ops *by,

@@ -45,8 +45,7 @@ static struct host_range range_of(const struct operation *operation, size_t i)
 /* What a put reads it reads in order with the gets of its queue. */
 static bool matters(const struct operation *operation)
 {
-    return operation->host_bytes > 0 &&
-           (operation->fills_host || operation->reached || operation_has_command(operation));
+    return operation->host_bytes > 0 && (operation->fills_host || operation_has_command(operation));
 }
 
 /* ---- the tree ---- */

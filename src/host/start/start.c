@@ -259,6 +259,12 @@ static omprma_status_t connect_workers(struct runtime *runtime)
     return status;
 }
 
+/* A copy is over. */
+static void wake_sleeper(void *runtime)
+{
+    channel_wake(((struct runtime *)runtime)->channel);
+}
+
 static struct runtime *allocate(void)
 {
     struct runtime *runtime = calloc(1, sizeof(*runtime));
@@ -275,6 +281,7 @@ static struct runtime *allocate(void)
     runtime->world.component = "none";
     runtime->limits = limits_usual;
     atomic_store(&runtime->background.asleep, true); /* there is none yet */
+    copier_begin(&runtime->copier, wake_sleeper, runtime);
     return runtime;
 }
 
@@ -334,6 +341,7 @@ omprma_status_t runtime_adopt(const struct config *config, struct channel *chann
 
 static void free_runtime(struct runtime *runtime)
 {
+    copier_end(&runtime->copier);
     adapt_end(runtime);
     for (int i = 0; i < runtime->device_count; i++) {
         kernel_names_forget(runtime->devices[i]);
@@ -355,8 +363,11 @@ static void free_runtime(struct runtime *runtime)
         doorbell_close(runtime->bells[rank]);
     doorbell_close(runtime->bell);
     free(runtime->bells);
-    for (int rank = 0; runtime->peers && rank < runtime->world.size; rank++)
+    for (int rank = 0; runtime->peers && rank < runtime->world.size; rank++) {
+        if (runtime->peers[rank])
+            datapath_destroy(runtime->peers[rank]->local);
         free(runtime->peers[rank]);
+    }
     free(runtime->devices);
     free(runtime->peers);
     pthread_mutex_destroy(&runtime->lock.mutex);
