@@ -43,28 +43,16 @@ static int compare(const void *a, const void *b)
 
 /* ---- what is alone -------------------------------------------------------------------------- */
 
-static void update_to(void)
+static void update_to(double length)
 {
+    (void)length;
 #pragma omp target update to(one [0:BYTES])
 }
 
-static void update_from(void)
+static void update_from(double length)
 {
+    (void)length;
 #pragma omp target update from(one [0:BYTES])
-}
-
-/* The least of so many. */
-static double alone(void (*run)(void), int turns)
-{
-    double least = 1e9;
-    for (int turn = -1; turn < turns; turn++) { /* the first one does not count */
-        double begin = now_s();
-        run();
-        double took = now_s() - begin;
-        if (turn >= 0 && took < least)
-            least = took;
-    }
-    return least;
 }
 
 /* ---- the rows: each takes `length` seconds in full overlap ----------------------------------- */
@@ -114,6 +102,7 @@ static void kernel_beside_from(double length)
 #pragma omp taskwait
 }
 
+/* The first turn does not count. */
 static double median_of(void (*run)(double length), double length, int turns)
 {
     double took[TURNS_MOST];
@@ -147,7 +136,7 @@ int main(int argc, char **argv)
     memset(one, 1, BYTES);
     memset(two, 2, BYTES);
 #pragma omp target enter data map(to : one [0:BYTES], two [0:BYTES])
-    double to = alone(update_to, turns), from = alone(update_from, turns);
+    double to = median_of(update_to, 0, turns), from = median_of(update_from, 0, turns);
     print("update-to-beside-host", 1.1, to_beside_host, to, turns);
     print("update-from-beside-host", 1.1, from_beside_host, from, turns);
     print("chain-beside-host", 1.1, chain_beside_host, CHAIN * kernel_s, turns);

@@ -24,12 +24,12 @@
 #include "openmp/report.h"
 
 enum {
-    LINES = 16,            /* that one look asks */
-    LEAST_NAP_NS = 10000,  /* between two looks of the thread of ours, while something lands; */
-    MOST_NAP_NS = 1000000, /* they become longer when nothing does, */
-    IDLE_NAP_NS = 160000,  /* but not much when something may begin, which then leaves */
-    LINGER_NS = 50000000,  /* it looks on for so long when nothing is in flight any more */
-    SLACK_NS = 1000,       /* that its naps may be longer */
+    LINES = 16,           /* that one look asks */
+    LEAST_NAP_NS = 10000, /* between two looks of the thread of ours, while something lands; */
+    MOST_NAP_NS = 160000, /* they become longer when nothing does, or others look */
+    REST_NS = 1000000,    /* until something comes in, where that can be told */
+    LINGER_NS = 50000000, /* it looks on for so long when nothing is in flight any more */
+    SLACK_NS = 1000,      /* that its naps may be longer */
     END_NAP_NS = 100000
 };
 static const int64_t end_silent_ns = 5000000000, end_most_ns = 60000000000;
@@ -235,7 +235,7 @@ static bool watch_round(int64_t length)
     if (clock_ns() - looked < length)
         return false;
     bool any = watch_look();
-    if (flight_any() && omprma_rest(MOST_NAP_NS)) {
+    if (flight_any() && omprma_rest(REST_NS)) {
         watch_look();
         any = true;
     }
@@ -253,7 +253,7 @@ static void *watch(void *context)
         nap(length);
         if (watch_round(length))
             length = LEAST_NAP_NS;
-        else if (length < (flight_any() ? MOST_NAP_NS : IDLE_NAP_NS))
+        else if (length < MOST_NAP_NS)
             length *= 2;
         watch_sleep(&idle);
     }
@@ -312,7 +312,9 @@ static void line_up(struct flight *flight)
 void flight_begin(struct flight *flight, struct work *work)
 {
     flight->work = work;
-    atomic_fetch_add_explicit(&flights.own, 1, memory_order_relaxed);
+    /* The first one leaves at once, and is there while others gather. */
+    if (atomic_fetch_add_explicit(&flights.own, 1, memory_order_relaxed) == 0)
+        work_has_arrived(work);
     pthread_mutex_lock(&flights.lock);
     line_up(flight);
     watch_wake();

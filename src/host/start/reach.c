@@ -2,10 +2,12 @@
 /*
  * reach.c: known data goes to an arena of each worker, a look at it, and back. Yama, a filter of
  * system calls, or another user may refuse that; put and get of MPI, which copy in the same way,
- * have asked Yama for it then.
+ * have asked Yama for it then. A program that has one processor only copies by itself.
  */
+#define _GNU_SOURCE
 #include "host/start/reach.h"
 
+#include <sched.h>
 #include <stdio.h>
 
 #include "base/error.h"
@@ -102,12 +104,21 @@ static bool may_be(const struct runtime *runtime, const struct peer *peer)
            !device_is_staged(peer_device(peer, 0));
 }
 
+static bool has_processors(void)
+{
+    cpu_set_t allowed;
+
+    return sched_getaffinity(0, sizeof(allowed), &allowed) != 0 || CPU_COUNT(&allowed) > 1;
+}
+
 omprma_status_t reach_try(struct runtime *runtime)
 {
     struct trial trial = {.bytes = TRIAL_SURE};
     struct trial_memory memory;
     omprma_status_t status = OMPRMA_OK;
 
+    if (!has_processors())
+        return OMPRMA_OK;
     if (!trial_map(&memory, 2 * TRIAL_SURE))
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for trials at start-up");
     for (int rank = 0; rank < runtime->world.size && status == OMPRMA_OK; rank++)
