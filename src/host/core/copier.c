@@ -18,20 +18,21 @@ void copier_begin(struct copier *copier, void (*tell)(void *data), void *data)
 }
 
 /* Moves a piece. *stays: there is more to move. */
-static omprma_status_t move_on(const struct copy *copy, bool *stays)
+static omprma_status_t move_on(struct copying *copy, bool *stays)
 {
-    uint64_t before = copy->transfer->completed;
+    uint64_t before = copy->transfer.completed;
     bool done = false;
-    omprma_status_t status = datapath_test(copy->path, copy->transfer, &done);
+    omprma_status_t status = datapath_test(copy->path, &copy->transfer, &done);
 
-    *stays = status == OMPRMA_OK && !done && copy->transfer->completed > before;
+    atomic_store_explicit(&copy->moved, copy->transfer.completed, memory_order_relaxed);
+    *stays = status == OMPRMA_OK && !done && copy->transfer.completed > before;
     return status;
 }
 
 /* One whose peer has died does not move, and is never over: whoever loses the peer leaves it. */
-static void finish(struct copy *copy, omprma_status_t status)
+static void finish(struct copying *copy, omprma_status_t status)
 {
-    if (status == OMPRMA_OK && copy->transfer->completed < copy->transfer->bytes)
+    if (status == OMPRMA_OK && copy->transfer.completed < copy->transfer.bytes)
         return;
     copy->status = status;
     copy->text = status == OMPRMA_OK ? NULL : strdup(error_text());
@@ -39,7 +40,7 @@ static void finish(struct copy *copy, omprma_status_t status)
 }
 
 /* With the lock held, which is released meanwhile. */
-static void turn(struct copier *copier, struct copy *copy)
+static void turn(struct copier *copier, struct copying *copy)
 {
     omprma_status_t status;
     bool stays;
@@ -52,7 +53,7 @@ static void turn(struct copier *copier, struct copy *copy)
     pthread_cond_broadcast(&copier->turned);
     if (stays)
         return;
-    STAILQ_REMOVE(&copier->copies, copy, copy, next);
+    STAILQ_REMOVE(&copier->copies, copy, copying, next);
     finish(copy, status);
     copier->tell(copier->data);
 }
@@ -63,7 +64,7 @@ static void *copy_all(void *data)
 
     pthread_mutex_lock(&copier->lock);
     while (!copier->ends) {
-        struct copy *copy = STAILQ_FIRST(&copier->copies);
+        struct copying *copy = STAILQ_FIRST(&copier->copies);
 
         if (copy)
             turn(copier, copy);
@@ -86,39 +87,67 @@ static bool make(struct copier *copier)
     return copier->made;
 }
 
-omprma_status_t copier_copy(struct copier *copier, struct copy *copy)
+static bool give(struct copier *copier, struct copying *copy)
 {
     bool right;
 
-    copy->status = OMPRMA_OK;
-    copy->text = NULL;
-    atomic_init(&copy->over, false);
-    copy->transfer->issued = copy->transfer->completed = 0;
     pthread_mutex_lock(&copier->lock);
     right = copier->made || make(copier);
     if (right)
         STAILQ_INSERT_TAIL(&copier->copies, copy, next);
     pthread_cond_signal(&copier->wake);
     pthread_mutex_unlock(&copier->lock);
-    return right ? OMPRMA_OK
-                 : error_set(OMPRMA_ERR_HOST_MEMORY, "cannot start the thread that copies");
+    return right;
 }
 
-void copier_leave(struct copier *copier, struct copy *copy)
+omprma_status_t copier_copy(struct copier *copier, struct datapath *path,
+                            const struct transfer *transfer, struct copying **copy)
 {
-    struct copy *each;
+    struct copying *made = calloc(1, sizeof(*made));
+
+    if (made) {
+        made->path = path;
+        made->transfer = *transfer;
+        made->transfer.issued = made->transfer.completed = 0;
+    }
+    if (!made || !give(copier, made)) {
+        free(made);
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for a thread that copies");
+    }
+    *copy = made;
+    return OMPRMA_OK;
+}
+
+static void discard(struct copying *copy)
+{
+    free(copy->text);
+    free(copy);
+}
+
+omprma_status_t copying_end(struct copying *copy)
+{
+    omprma_status_t status = copy->status;
+
+    if (status != OMPRMA_OK)
+        error_set(status, "%s", copy->text ? copy->text : "a copy has failed");
+    discard(copy);
+    return status;
+}
+
+void copier_leave(struct copier *copier, struct copying *copy)
+{
+    struct copying *each;
 
     pthread_mutex_lock(&copier->lock);
     while (copier->moving == copy)
         pthread_cond_wait(&copier->turned, &copier->lock);
-    STAILQ_FOREACH(each, &copier->copies, next)
-    if (each == copy)
-        break;
+    each = STAILQ_FIRST(&copier->copies);
+    while (each && each != copy)
+        each = STAILQ_NEXT(each, next);
     if (each)
-        STAILQ_REMOVE(&copier->copies, copy, copy, next);
+        STAILQ_REMOVE(&copier->copies, copy, copying, next);
     pthread_mutex_unlock(&copier->lock);
-    free(copy->text);
-    copy->text = NULL;
+    discard(copy);
 }
 
 void copier_end(struct copier *copier)
@@ -129,6 +158,12 @@ void copier_end(struct copier *copier)
     pthread_mutex_unlock(&copier->lock);
     if (copier->made)
         pthread_join(copier->thread, NULL);
+    while (!STAILQ_EMPTY(&copier->copies)) {
+        struct copying *copy = STAILQ_FIRST(&copier->copies);
+
+        STAILQ_REMOVE_HEAD(&copier->copies, next);
+        discard(copy);
+    }
     pthread_cond_destroy(&copier->turned);
     pthread_cond_destroy(&copier->wake);
     pthread_mutex_destroy(&copier->lock);

@@ -16,23 +16,23 @@
 
 #include "control/datapath.h"
 
-/* A copy under way. Who begins it keeps the memory until it is over, or was left. */
-struct copy {
-    STAILQ_ENTRY(copy) next;
+/* A copy under way. */
+struct copying {
+    STAILQ_ENTRY(copying) next;
     struct datapath *path;
-    struct transfer *transfer;
-    omprma_status_t status; /* when it is over */
-    char *text; /* why it has failed, to be freed; NULL: no memory for that, or it has not */
+    struct transfer transfer; /* the thread's, until it is over */
+    _Atomic uint64_t moved;   /* bytes of it */
     atomic_bool over;
+    omprma_status_t status; /* then, */
+    char *text;             /* and why it has failed; NULL: no memory for that, or it has not */
 };
-_Static_assert(sizeof(struct copy) <= TRANSFER_STATE_BYTES, "state of a transfer");
 
 struct copier {
     pthread_mutex_t lock;
     pthread_cond_t wake;   /* the thread: there is a copy */
     pthread_cond_t turned; /* who leaves a copy: a piece is over */
-    STAILQ_HEAD(copy_list, copy) copies;
-    const struct copy *moving; /* its piece is under way */
+    STAILQ_HEAD(copying_list, copying) copies;
+    const struct copying *moving; /* its piece is under way */
     pthread_t thread;
     bool made, ends;
     void (*tell)(void *data); /* a copy is over; any thread may be in it */
@@ -44,16 +44,25 @@ void copier_begin(struct copier *copier, void (*tell)(void *data), void *data);
 /* Ends the thread; copies that are left are dropped where they are. */
 void copier_end(struct copier *copier);
 
-/* Errors: HOST_MEMORY (no thread can be made). */
-omprma_status_t copier_copy(struct copier *copier, struct copy *copy);
+/* Makes a copy of what the transfer describes. Errors: HOST_MEMORY. */
+omprma_status_t copier_copy(struct copier *copier, struct datapath *path,
+                            const struct transfer *transfer, struct copying **copy);
 
 /* False: not yet; nor ever where its peer has died. */
-static inline bool copy_is_over(struct copy *copy)
+static inline bool copying_is_over(struct copying *copy)
 {
     return atomic_load_explicit(&copy->over, memory_order_acquire);
 }
 
-/* It is not wanted any more: its memory is not used from now on. */
-void copier_leave(struct copier *copier, struct copy *copy);
+static inline uint64_t copying_moved(struct copying *copy)
+{
+    return atomic_load_explicit(&copy->moved, memory_order_relaxed);
+}
+
+/* Frees one that is over. Errors: those of its path. */
+omprma_status_t copying_end(struct copying *copy);
+
+/* Frees one that is not wanted any more: its memory is not used from now on. */
+void copier_leave(struct copier *copier, struct copying *copy);
 
 #endif

@@ -4,8 +4,6 @@
  * as put and get do there, but beside the thread that has asked for it: for copies that the program
  * does not wait for. Whoever looks sees when one is over.
  */
-#include <stdlib.h>
-
 #include "base/error.h"
 #include "host/path/path.h"
 #include "host/queue/append.h"
@@ -32,38 +30,35 @@ static omprma_status_t append(const struct hop *hop, struct operation **operatio
     return status;
 }
 
-static struct copy *copy_of(struct operation *move)
+static struct copying **copy_of(struct operation *move)
 {
-    return (struct copy *)move->move.transfer.state;
+    return (struct copying **)(void *)move->move.transfer.state;
 }
 
 static omprma_status_t start(struct operation *move)
 {
     struct runtime *runtime = move->queue->device->runtime;
-    struct copy *copy = copy_of(move);
-    omprma_status_t status;
+    omprma_status_t status = copier_copy(&runtime->copier, move->queue->device->peer->local,
+                                         &move->move.transfer, copy_of(move));
 
-    copy->path = move->queue->device->peer->local;
-    copy->transfer = &move->move.transfer;
-    status = copier_copy(&runtime->copier, copy);
     runtime->copying += status == OMPRMA_OK;
     return status;
 }
 
 static omprma_status_t progress(struct operation *move, bool *done)
 {
-    struct copy *copy = copy_of(move);
+    const struct device *device = move->queue->device;
+    struct transfer *transfer = &move->move.transfer;
+    struct copying *copy = *copy_of(move);
+    omprma_status_t status;
 
-    if (!copy_is_over(copy))
+    transfer->issued = transfer->completed = copying_moved(copy);
+    if (!copying_is_over(copy))
         return OMPRMA_OK;
-    move->queue->device->runtime->copying--;
-    *done = copy->status == OMPRMA_OK;
-    if (*done)
-        return OMPRMA_OK;
-    error_set(copy->status, "%s: %s", device_name(move->queue->device),
-              copy->text ? copy->text : "no memory to say why a copy has failed");
-    free(copy->text);
-    return copy->status;
+    device->runtime->copying--;
+    status = copying_end(copy);
+    *done = status == OMPRMA_OK;
+    return *done ? status : error_set(status, "%s: %s", device_name(device), error_text());
 }
 
 /* Its device is lost. */
@@ -71,7 +66,7 @@ static void abandon(struct operation *move)
 {
     struct runtime *runtime = move->queue->device->runtime;
 
-    copier_leave(&runtime->copier, copy_of(move));
+    copier_leave(&runtime->copier, *copy_of(move));
     runtime->copying--;
 }
 
