@@ -20,7 +20,7 @@ OMPRMA_API void omprma_queue_unwaited(omprma_queue_t *queue, bool unwaited);
 
 /* Sleeps until something has come in from a worker, at most `ns`; what has is for those to see who
  * query. False, at once: it could not tell, because a thread waits or moves data, or workers are on
- * other hosts. Thread: any. Blocks: yes. */
+ * other hosts. The thread has short slices of time from then on. Thread: any. Blocks: yes. */
 OMPRMA_API bool omprma_rest(int64_t ns);
 
 #ifdef __cplusplus

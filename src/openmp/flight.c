@@ -19,7 +19,6 @@
 #include <omprma_private/unwaited.h>
 
 #include "base/clock.h"
-#include "base/slice.h"
 #include "face/gate.h"
 #include "openmp/report.h"
 
@@ -248,7 +247,6 @@ static void *watch(void *context)
     (void)context;
     watches = true;
     prctl(PR_SET_TIMERSLACK, SLACK_NS);
-    slice_shorten(); /* the program computes, and so do workers */
     while (!devices_ended()) {
         nap(length);
         if (watch_round(length))
