@@ -12,7 +12,7 @@
 
 #include "test.h"
 #include "base/error.h"
-#include "rma/local.h"
+#include "control/shm/local.h"
 #include "tests/unit/filter_fixture.h"
 
 enum { BYTES = 3 * LOCAL_PIECE + 12345, PAGE = 4096, HOLE = 2 * LOCAL_PIECE + 5 * PAGE };

@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 #include "core_fixture.h"
-#include "rma/local.h"
+#include "control/shm/local.h"
 
 enum { LEAST = 64 << 10, BYTES = 3 << 20, PAGE = 4096 };
 

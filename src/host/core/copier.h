@@ -2,7 +2,7 @@
 /*
  * copier.h: a thread that makes copies between this process and workers of the host, one after the
  * other, beside whatever the program does. It needs no lock of the runtime and no MPI: the kernel
- * copies (rma/local.h). It is made for the first copy, and sleeps while there is none.
+ * copies (control/shm/local.h). It is made for the first copy, and sleeps while there is none.
  *
  * Thread: any, but one at a time for a copy. Blocks: copier_leave(), copier_end(), for about as
  * long as a piece of a copy takes.

@@ -15,7 +15,7 @@
 #include "host/core/device.h"
 #include "host/core/peer.h"
 #include "host/start/trial.h"
-#include "rma/local.h"
+#include "control/shm/local.h"
 
 static omprma_status_t move(struct datapath *path, bool out, omprma_addr_t there, char *here)
 {

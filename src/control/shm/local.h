@@ -5,8 +5,8 @@
  *
  * Thread: unlike other paths, any number may move transfers at the same time.
  */
-#ifndef OMPRMA_RMA_LOCAL_H
-#define OMPRMA_RMA_LOCAL_H
+#ifndef OMPRMA_CONTROL_SHM_LOCAL_H
+#define OMPRMA_CONTROL_SHM_LOCAL_H
 
 #include <sys/types.h>
 

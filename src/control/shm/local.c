@@ -5,7 +5,7 @@
  * move is asked for again, and then it says why.
  */
 #define _GNU_SOURCE
-#include "rma/local.h"
+#include "control/shm/local.h"
 
 #include <errno.h>
 #include <stdlib.h>
