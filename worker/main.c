@@ -18,6 +18,7 @@
 #include "base/config.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/slice.h"
 #include "control/host.h"
 #include "control/shm/channel.h"
 #include "control/shm/leftovers.h"
@@ -32,7 +33,7 @@
 
 /* Longest sleep when the application cannot ring, or when one-sided transfers of others may need
  * this process to enter MPI. */
-enum { SHORT_NAP_NS = 800000, SLICE_NS = 200000 };
+enum { SHORT_NAP_NS = 800000 };
 
 struct worker {
     struct config config;
@@ -71,24 +72,13 @@ static uint64_t memory_limit(const struct place_description *description)
 }
 
 /* Where application and workers share processors, a worker that was rung waits until the slice of
- * whoever polls there is over, some milliseconds. Linux 6.12 and newer let a thread with a shorter
- * slice in before that; older ones ignore the wish. Threads made later inherit it. */
+ * whoever polls there is over, some milliseconds. */
 static void wish_short_slices(void)
 {
-    /* The kernel's struct sched_attr, whose header does not go together with <sched.h>. */
-    struct {
-        uint32_t size, policy;
-        uint64_t flags;
-        int32_t nice;
-        uint32_t priority;
-        uint64_t slice_ns, deadline_ns, period_ns;
-    } attr = {.size = sizeof(attr)};
+    int code = slice_shorten();
 
-    if (syscall(SYS_sched_getattr, 0, &attr, sizeof(attr), 0) != 0 || attr.policy != SCHED_OTHER)
-        return;
-    attr.slice_ns = SLICE_NS;
-    if (syscall(SYS_sched_setattr, 0, &attr, 0) != 0)
-        log_write(LOG_DETAIL, "short slices are not to be had: %s", strerror(errno));
+    if (code)
+        log_write(LOG_DETAIL, "short slices are not to be had: %s", strerror(code));
 }
 
 /* The main thread runs kernels where there is one device and one lane. */

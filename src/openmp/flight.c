@@ -16,16 +16,19 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <omprma_private/unwaited.h>
+
 #include "base/clock.h"
 #include "face/gate.h"
 #include "openmp/report.h"
 
 enum {
-    LINES = 16,            /* that one look asks */
-    LEAST_NAP_NS = 10000,  /* between two looks of the thread of ours, while something lands; */
-    MOST_NAP_NS = 1000000, /* they become longer when nothing does */
-    LINGER_NS = 50000000,  /* it looks on for so long when nothing is in flight any more */
-    SLACK_NS = 1000,       /* that its naps may be longer */
+    LINES = 16,           /* that one look asks */
+    LEAST_NAP_NS = 10000, /* between two looks of the thread of ours, while something lands; */
+    MOST_NAP_NS = 160000, /* they become longer when nothing does, or others look */
+    REST_NS = 1000000,    /* until something comes in, where that can be told */
+    LINGER_NS = 50000000, /* it looks on for so long when nothing is in flight any more */
+    SLACK_NS = 1000,      /* that its naps may be longer */
     END_NAP_NS = 100000
 };
 static const int64_t end_silent_ns = 5000000000, end_most_ns = 60000000000;
@@ -215,6 +218,29 @@ static void watch_sleep(int64_t *idle)
     *idle = clock_ns();
 }
 
+/* What has landed may have let others begin, which leave now. */
+static bool watch_look(void)
+{
+    bool any = flight_look();
+    if (any)
+        flight_look();
+    return any;
+}
+
+/* Has something come in while nobody else looked? */
+static bool watch_round(int64_t length)
+{
+    int64_t looked = atomic_load_explicit(&flights.looked_ns, memory_order_relaxed);
+    if (clock_ns() - looked < length)
+        return false;
+    bool any = watch_look();
+    if (flight_any() && omprma_rest(REST_NS)) {
+        watch_look();
+        any = true;
+    }
+    return any;
+}
+
 static void *watch(void *context)
 {
     int64_t length = LEAST_NAP_NS, idle = clock_ns();
@@ -223,8 +249,7 @@ static void *watch(void *context)
     prctl(PR_SET_TIMERSLACK, SLACK_NS);
     while (!devices_ended()) {
         nap(length);
-        int64_t looked = atomic_load_explicit(&flights.looked_ns, memory_order_relaxed);
-        if (clock_ns() - looked >= length && flight_look())
+        if (watch_round(length))
             length = LEAST_NAP_NS;
         else if (length < MOST_NAP_NS)
             length *= 2;
@@ -285,7 +310,9 @@ static void line_up(struct flight *flight)
 void flight_begin(struct flight *flight, struct work *work)
 {
     flight->work = work;
-    atomic_fetch_add_explicit(&flights.own, 1, memory_order_relaxed);
+    /* The first one leaves at once, and is there while others gather. */
+    if (atomic_fetch_add_explicit(&flights.own, 1, memory_order_relaxed) == 0)
+        work_has_arrived(work);
     pthread_mutex_lock(&flights.lock);
     line_up(flight);
     watch_wake();

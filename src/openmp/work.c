@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <omprma_private/unwaited.h>
+
 #include "openmp/fault.h"
 #include "openmp/loss.h"
 #include "openmp/report.h"
@@ -48,6 +50,18 @@ static bool queue_make(struct work *work, omprma_queue_t **queue)
 {
     return *queue || work->lost ||
            work_issued(work, omprma_queue_create(work->device->remote, queue));
+}
+
+/* Its own queue, which knows whether anybody waits. */
+static bool queue_own(struct work *work, bool unwaited)
+{
+    if (!queue_make(work, &work->own))
+        return false;
+    work->queue = work->own;
+    if (work->own && work->own_unwaited != unwaited)
+        omprma_queue_unwaited(work->own, unwaited);
+    work->own_unwaited = unwaited;
+    return true;
 }
 
 /* The queue of small works in flight whose turn it is. The caller holds the device's lock. */
@@ -100,9 +114,7 @@ struct work *work_begin_locked(struct device *device, const struct location *whe
         work->spared = true;
         work->lost = device_is_lost(device);
     }
-    bool right = work && (kind == WORK_SMALL ? queue_share(work) : queue_make(work, &work->own));
-    if (right && kind != WORK_SMALL)
-        work->queue = work->own;
+    bool right = work && (kind == WORK_SMALL ? queue_share(work) : queue_own(work, flies));
     if (right && flies && !work->end)
         right = report_status(where, device, omprma_event_create(&work->end));
     if (right)

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/plugin/no_checks.h"
+#include "tests/plugin/no_unwaited.h"
 #include "tests/plugin/parts.h"
 
 enum { BLOCKS_MOST = 512, BLOCK_BYTES_MOST = 1 << 16, GLOBAL_BYTES = 4096 };

@@ -25,6 +25,7 @@
 #include <omprma/omprma.h>
 
 #include "no_checks.h"
+#include "no_unwaited.h"
 #include "parts.h"
 
 enum { MAX_DEVICES = 8, MAX_BLOCKS = 1 << 16, MAX_IMAGES = 64 };

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <omprma_private/unwaited.h>
+
 #include "base/error.h"
 #include "host/core/device.h"
 #include "host/calls/call.h"
@@ -43,6 +45,13 @@ omprma_status_t omprma_queue_destroy(omprma_queue_t *queue)
     queue_give(queue);
     runtime_unlock(queue->device->runtime);
     return status;
+}
+
+void omprma_queue_unwaited(omprma_queue_t *queue, bool unwaited)
+{
+    runtime_lock(queue->device->runtime);
+    queue->unwaited = unwaited;
+    runtime_unlock(queue->device->runtime);
 }
 
 static omprma_status_t check_queue(const struct omprma_queue *queue)

@@ -160,15 +160,32 @@ static omprma_status_t move_staged(const struct hop *hop)
     return OMPRMA_OK;
 }
 
+/* It begins at once, or when a look finds that it may. */
+static omprma_status_t move_by_thread(const struct hop *hop)
+{
+    struct operation *operation;
+    omprma_status_t status;
+
+    touch(hop);
+    status = path_thread.append(hop, &operation);
+    if (status == OMPRMA_OK)
+        queue_flush(hop->queue);
+    return status;
+}
+
 static omprma_status_t move(struct hop *hop)
 {
     struct omprma_queue *queue = hop->queue;
     bool staged = device_is_staged(queue->device), submit = hop_is_submit(hop), timed = false;
-    bool one_sided =
-        hop_there(hop)->arena && !staged && adapt_one_sided(queue, submit, hop->bytes, &timed);
-    enum wanted wanted = wanted_of(queue, timed);
+    bool one_sided;
+    enum wanted wanted;
     omprma_status_t status;
 
+    if (queue->unwaited && path_thread.takes(hop))
+        return move_by_thread(hop);
+    one_sided =
+        hop_there(hop)->arena && !staged && adapt_one_sided(queue, submit, hop->bytes, &timed);
+    wanted = wanted_of(queue, timed);
     if (!one_sided && submit && hop->bytes <= OMPRMA_COPIED_SUBMIT)
         /* The caller may reuse the source at once, so a small one travels in the message. */
         return append_inline(hop);

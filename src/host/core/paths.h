@@ -14,8 +14,9 @@
 
 #include "base/config.h"
 
-/* PATH_APPLICATION: from device to device through the application's memory. */
-enum path { PATH_INLINE, PATH_RMA, PATH_TWO_SIDED, PATH_APPLICATION, PATH_COUNT };
+/* PATH_APPLICATION: from device to device through the application's memory. PATH_THREAD:
+ * within a host, by a thread of ours beside which the program computes. */
+enum path { PATH_INLINE, PATH_RMA, PATH_TWO_SIDED, PATH_APPLICATION, PATH_THREAD, PATH_COUNT };
 
 /* What data is carried for, in users' words. */
 enum data_kind { DATA_SUBMIT, DATA_RETRIEVE, DATA_EXCHANGE, DATA_KINDS };

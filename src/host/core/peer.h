@@ -24,16 +24,17 @@ struct peer {
     int device_count;
     bool can_ring; /* same host: it is woken by its doorbell */
 
-    uint32_t sent, acked;  /* message serials */
-    uint32_t received;     /* serial of the last message from it */
-    int64_t heard_ns;      /* when it last sent anything; 0: the next look at the clock tells */
-    int64_t awake_sent_ns; /* when it was last told to stay awake */
-    int64_t probed_ns;     /* when it was last asked for a sign of life */
-    int64_t died_ns;       /* when its process was found to have died */
-    bool exits;            /* it was told to */
-    bool is_near;          /* on this host; a container of another name may ring, though data to it
-                            * goes over a network */
-    bool shares;           /* short messages to and from it go through shared memory */
+    uint32_t sent, acked;   /* message serials */
+    uint32_t received;      /* serial of the last message from it */
+    int64_t heard_ns;       /* when it last sent anything; 0: the next look at the clock tells */
+    int64_t awake_sent_ns;  /* when it was last told to stay awake */
+    int64_t probed_ns;      /* when it was last asked for a sign of life */
+    int64_t died_ns;        /* when its process was found to have died */
+    bool exits;             /* it was told to */
+    bool is_near;           /* on this host; a container of another name may ring, though data to it
+                             * goes over a network */
+    bool shares;            /* short messages to and from it go through shared memory */
+    struct datapath *local; /* the kernel's copies to and from its memory; NULL: there are none */
 
     bool has_run;                    /* a region; see cores.h */
     bool numbered;                   /* it knows its devices' numbers */

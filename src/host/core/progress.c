@@ -96,9 +96,19 @@ static void part_from_workers(struct runtime *runtime, int64_t now)
         sched_setaffinity(0, sizeof(allowed), &allowed); /* it has moved: free again */
 }
 
+/* One thread sleeps for messages at a time. */
+static void end_rest(struct runtime *runtime)
+{
+    while (runtime->rests) {
+        channel_wake(runtime->channel);
+        let_in(runtime);
+    }
+}
+
 /* Sleeps until something comes in, after one more look. */
 static void nap(struct runtime *runtime, struct waiting *waiting)
 {
+    end_rest(runtime);
     channel_prepare(runtime->channel, true);
     if (runtime->hooks.look(runtime)) {
         channel_prepare(runtime->channel, false);
@@ -108,6 +118,29 @@ static void nap(struct runtime *runtime, struct waiting *waiting)
     runtime_unlock(runtime);
     channel_sleep(runtime->channel, all_can_ring(runtime) ? NAP_NEAR_NS : NAP_FAR_NS);
     runtime_lock(runtime);
+}
+
+/* While queues have something to test, looking is all that helps. The thread that copies tells. */
+static bool has_to_look(const struct runtime *runtime)
+{
+    return runtime->moving > runtime->copying || runtime->busy_count > runtime->copying;
+}
+
+bool progress_rest(struct runtime *runtime, int64_t ns)
+{
+    if (runtime->driven || runtime->rests || has_to_look(runtime) || !all_can_ring(runtime))
+        return false;
+    channel_prepare(runtime->channel, true);
+    if (runtime->hooks.look(runtime) || has_to_look(runtime)) {
+        channel_prepare(runtime->channel, false);
+        return true;
+    }
+    runtime->rests = true;
+    runtime_unlock(runtime);
+    channel_sleep(runtime->channel, ns);
+    runtime_lock(runtime);
+    runtime->rests = false;
+    return true;
 }
 
 /* Nothing has happened. While queues have something to test, nobody sleeps. */

@@ -14,6 +14,10 @@
  * released now and then. */
 void progress_wait(struct runtime *runtime, bool (*done)(const void *), const void *data);
 
+/* Sleeps until something comes in, at most `ns`, unless another thread sees to that. False, at
+ * once: it could not tell. */
+bool progress_rest(struct runtime *runtime, int64_t ns);
+
 /* Wakes threads in progress_wait() to look again. */
 void progress_signal(struct runtime *runtime);
 

@@ -34,6 +34,7 @@
 #include "control/datapath.h"
 #include "control/world.h"
 #include "host/core/completion.h"
+#include "host/core/copier.h"
 #include "host/core/limits.h"
 #include "host/core/observer.h"
 #include "host/core/operation.h"
@@ -103,11 +104,12 @@ struct background {
 struct runtime {
     struct runtime_hooks hooks;
     struct waiting_lock lock;
-    bool driven;                    /* some waiting thread makes progress for all: */
-    pthread_t driver;               /* this one */
-    bool heir_comes;                /* one of them has been woken to drive, and has not run yet */
-    struct waiter *waiters;         /* the others that wait */
-    struct wakeups wakeups;         /* when the lock is released, */
+    bool driven;            /* some waiting thread makes progress for all: */
+    pthread_t driver;       /* this one */
+    bool rests;             /* a thread sleeps until something comes in, see progress_rest() */
+    bool heir_comes;        /* one of them has been woken to drive, and has not run yet */
+    struct waiter *waiters; /* the others that wait */
+    struct wakeups wakeups; /* when the lock is released, */
     struct completions completions; /* and these */
     struct yield_history yields;    /* of the thread that drives */
     int64_t spin_ns; /* a waiting thread polls so long without yielding, but leaves the processor of
@@ -148,6 +150,8 @@ struct runtime {
     uint32_t next_tag; /* of two-sided transfers */
 
     struct background background;
+    struct copier copier;
+    uint32_t copying;          /* of `moving` those that it makes */
     _Atomic uint64_t looks;    /* for what has come in, so far; written with the lock only */
     struct recorder *recorder; /* NULL: nobody wants to know what is done */
     char choice[640];          /* the data path chosen, and why */

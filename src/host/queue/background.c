@@ -18,8 +18,11 @@
 #include <sys/prctl.h>
 #include <time.h>
 
+#include <omprma_private/unwaited.h>
+
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/slice.h"
 #include "host/core/device.h"
 #include "host/core/progress.h"
 #include "host/queue/incoming.h"
@@ -275,6 +278,23 @@ omprma_status_t omprma_progress(void)
         take_in(runtime);
     runtime_unlock(runtime);
     return OMPRMA_OK;
+}
+
+bool omprma_rest(int64_t ns)
+{
+    static _Thread_local bool is_short;
+    struct runtime *runtime = runtime_get();
+    bool rested;
+
+    if (!runtime)
+        return false;
+    if (!is_short)
+        slice_shorten(); /* the program computes, and so do workers */
+    is_short = true;
+    runtime_lock(runtime);
+    rested = progress_rest(runtime, ns);
+    runtime_unlock(runtime);
+    return rested;
 }
 
 omprma_status_t omprma_progress_thread(int change)

@@ -248,6 +248,7 @@ static bool run_steps(struct omprma_queue *queue, struct operation *operation)
 static void issue_transfer(struct omprma_queue *queue, struct operation *transfer)
 {
     uint64_t failures = queue->failures;
+    omprma_status_t status;
 
     peer_keep_awake(queue->device->peer);
     if (queue->failures != failures) /* the device was lost by that, and all is gone */
@@ -259,8 +260,8 @@ static void issue_transfer(struct omprma_queue *queue, struct operation *transfe
     activate(transfer);
     if (transfer->task.task)
         run_steps(queue, transfer);
-    else if (transfer->by->start(transfer) != OMPRMA_OK)
-        queue_fail(queue, transfer, OMPRMA_ERR_MPI, error_text());
+    else if ((status = transfer->by->start(transfer)) != OMPRMA_OK)
+        queue_fail(queue, transfer, status, error_text());
 }
 
 /* True if it moved. */
@@ -276,7 +277,7 @@ static bool test_transfer(struct omprma_queue *queue, struct operation *transfer
     if (queue->failures != failures) /* its peer was given up, and all is gone */
         return true;
     if (status != OMPRMA_OK)
-        queue_fail(queue, transfer, OMPRMA_ERR_MPI, error_text());
+        queue_fail(queue, transfer, status, error_text());
     if (status != OMPRMA_OK || !done)
         return status != OMPRMA_OK;
     account(transfer);

@@ -497,7 +497,7 @@ omprma_status_t queue_take(struct device *device, struct omprma_queue **out)
 void queue_give(struct omprma_queue *queue)
 {
     queue->in_use = false;
-    queue->is_programs = false;
+    queue->is_programs = queue->unwaited = false;
     queue->observed = (struct observed_queue){0};
     operation_drop(&queue->device->runtime->operations, queue->sender);
     queue->sender = NULL;

@@ -69,6 +69,7 @@ struct omprma_queue {
     int waiters;              /* threads that wait for it */
     bool give_when_idle;      /* nobody holds it: it goes back to the device when it is idle */
     struct operation *sender; /* reference: what its receive waits for */
+    bool unwaited;            /* who appends goes on to compute, see omprma_queue_unwaited() */
     bool is_programs;         /* omprma_queue_create() made it: what is in it are regions */
     struct observed_queue observed;
     uint64_t check_seen; /* what of the check's queue it is ordered behind, see check_order() */

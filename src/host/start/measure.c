@@ -23,6 +23,7 @@
 #include "host/choice/survey.h"
 #include "host/device/devices.h"
 #include "host/queue/issue.h"
+#include "host/start/reach.h"
 #include "host/start/trial.h"
 
 enum {
@@ -606,6 +607,8 @@ omprma_status_t measure_all(struct runtime *runtime)
             near_ns = took_ns;
     }
     status = measure_exchange(runtime, near_ns);
+    if (status == OMPRMA_OK)
+        status = reach_try(runtime);
     if (status != OMPRMA_OK)
         return status;
     if (refusable && !runtime->one_sided)

@@ -258,6 +258,12 @@ static omprma_status_t connect_workers(struct runtime *runtime)
     return status;
 }
 
+/* A copy is over. */
+static void wake_sleeper(void *runtime)
+{
+    channel_wake(((struct runtime *)runtime)->channel);
+}
+
 static struct runtime *allocate(void)
 {
     struct runtime *runtime = calloc(1, sizeof(*runtime));
@@ -274,6 +280,7 @@ static struct runtime *allocate(void)
     runtime->world.component = "none";
     runtime->limits = limits_usual;
     atomic_store(&runtime->background.asleep, true); /* there is none yet */
+    copier_begin(&runtime->copier, wake_sleeper, runtime);
     return runtime;
 }
 
@@ -331,6 +338,7 @@ omprma_status_t runtime_adopt(const struct config *config, struct channel *chann
 
 static void free_runtime(struct runtime *runtime)
 {
+    copier_end(&runtime->copier);
     adapt_end(runtime);
     for (int i = 0; i < runtime->device_count; i++) {
         kernel_names_forget(runtime->devices[i]);
@@ -352,8 +360,11 @@ static void free_runtime(struct runtime *runtime)
         doorbell_close(runtime->bells[rank]);
     doorbell_close(runtime->bell);
     free(runtime->bells);
-    for (int rank = 0; runtime->peers && rank < runtime->world.size; rank++)
+    for (int rank = 0; runtime->peers && rank < runtime->world.size; rank++) {
+        if (runtime->peers[rank])
+            datapath_destroy(runtime->peers[rank]->local);
         free(runtime->peers[rank]);
+    }
     free(runtime->devices);
     free(runtime->peers);
     pthread_mutex_destroy(&runtime->lock.mutex);

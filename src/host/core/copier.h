@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * copier.h: a thread that makes copies between this process and workers of the host, one after the
+ * other, beside whatever the program does. It needs no lock of the runtime and no MPI: the kernel
+ * copies (control/shm/local.h). It is made for the first copy, and sleeps while there is none.
+ *
+ * Thread: any, but one at a time for a copy. Blocks: copier_leave(), copier_end(), for about as
+ * long as a piece of a copy takes.
+ */
+#ifndef OMPRMA_HOST_CORE_COPIER_H
+#define OMPRMA_HOST_CORE_COPIER_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/queue.h>
+
+#include "control/datapath.h"
+
+/* A copy under way. */
+struct copying {
+    STAILQ_ENTRY(copying) next;
+    struct datapath *path;
+    struct transfer transfer; /* the thread's, until it is over */
+    _Atomic uint64_t moved;   /* bytes of it */
+    atomic_bool over;
+    omprma_status_t status; /* then, */
+    char *text;             /* and why it has failed; NULL: no memory for that, or it has not */
+};
+
+struct copier {
+    pthread_mutex_t lock;
+    pthread_cond_t wake;   /* the thread: there is a copy */
+    pthread_cond_t turned; /* who leaves a copy: a piece is over */
+    STAILQ_HEAD(copying_list, copying) copies;
+    const struct copying *moving; /* its piece is under way */
+    pthread_t thread;
+    bool made, ends;
+    void (*tell)(void *data); /* a copy is over; any thread may be in it */
+    void *data;
+};
+
+void copier_begin(struct copier *copier, void (*tell)(void *data), void *data);
+
+/* Ends the thread; copies that are left are dropped where they are. */
+void copier_end(struct copier *copier);
+
+/* Makes a copy of what the transfer describes. Errors: HOST_MEMORY. */
+omprma_status_t copier_copy(struct copier *copier, struct datapath *path,
+                            const struct transfer *transfer, struct copying **copy);
+
+/* False: not yet; nor ever where its peer has died. */
+static inline bool copying_is_over(struct copying *copy)
+{
+    return atomic_load_explicit(&copy->over, memory_order_acquire);
+}
+
+static inline uint64_t copying_moved(struct copying *copy)
+{
+    return atomic_load_explicit(&copy->moved, memory_order_relaxed);
+}
+
+/* Frees one that is over. Errors: those of its path. */
+omprma_status_t copying_end(struct copying *copy);
+
+/* Frees one that is not wanted any more: its memory is not used from now on. */
+void copier_leave(struct copier *copier, struct copying *copy);
+
+#endif
