@@ -145,7 +145,7 @@ static omprma_status_t append_middle(const struct packed *packed, struct piece *
 
     if (!packed->shared && from != to)
         return from && to ? append_exchange(packed, piece) : append_move(packed, piece, !from);
-    observe_inline(packed->pieces.queue->device->runtime->observers, from ? from : to, data,
+    observe_inline(packed->pieces.queue->device->runtime->observers, packed->pieces.queue, data,
                    bytes_of(packed, piece));
     return from && to && from != to ? queue_append_wait(piece->queue[1], gathered, WAIT_PART)
                                     : OMPRMA_OK;
