@@ -29,7 +29,8 @@ omprma_status_t server_open(struct server *server, int head)
     omprma_status_t status;
 
     pthread_mutex_init(&server->lock.mutex, NULL);
-    server->limits.yield_ns = server->world && server->world->crowded ? CROWDED_YIELD_NS : YIELD_NS;
+    server->limits.crowded = server->world && server->world->crowded;
+    server->limits.yield_ns = server->limits.crowded ? CROWDED_YIELD_NS : YIELD_NS;
     server->limits.yield_shared_ns = server->limits.yield_ns;
     status = session_open(server, &server->session);
     if (status == OMPRMA_OK)

@@ -10,7 +10,8 @@
  * sooner: the scheduler prefers those who have slept. One long yield says little: something else
  * had a slice. Who is needed without being rung naps there instead, and also when it has yielded
  * for long to others who want the processor: threads that all yield keep everybody else waiting for
- * seconds on Linux 6.18.
+ * seconds on Linux 6.18. Where there are more processes than processors, two who poll on one keep
+ * each other from what they wait for: they yield at once until a yield meets nobody.
  */
 #ifndef OMPRMA_BASE_WAITING_H
 #define OMPRMA_BASE_WAITING_H
@@ -31,9 +32,15 @@ struct waiting_lock {
     _Atomic int contenders; /* threads that wait for it */
 };
 
+/* True if nobody else had it. */
+static inline bool waiting_lock_try(struct waiting_lock *lock)
+{
+    return pthread_mutex_trylock(&lock->mutex) == 0;
+}
+
 static inline void waiting_lock_take(struct waiting_lock *lock)
 {
-    if (pthread_mutex_trylock(&lock->mutex) == 0)
+    if (waiting_lock_try(lock))
         return;
     atomic_fetch_add(&lock->contenders, 1);
     pthread_mutex_lock(&lock->mutex);
@@ -53,9 +60,11 @@ static inline bool waiting_lock_is_wanted(const struct waiting_lock *lock)
 /* ---- yielding ---- */
 
 enum {
-    YIELD_ALONE_NS = 5000,         /* a yield that comes back sooner has let nobody else run */
-    YIELD_HOGGED_NS = 100000,      /* one that takes longer has met somebody who does not yield; */
-    YIELD_HOGGED_FOR_NS = 5000000, /* after two in a row he is believed to stay for so long, */
+    YIELD_ALONE_NS = 5000,    /* a yield that comes back sooner has let nobody else run */
+    YIELD_POLITE_TIMES = 3,   /* unless it took so many times as long as the shortest one: then, */
+    YIELD_POLITE_NS = 9000,   /* and up to so long, it met one who yields at once, too */
+    YIELD_HOGGED_NS = 100000, /* one that takes longer has met somebody who does not yield; */
+    YIELD_HOGGED_FOR_NS = 5000000,    /* after two in a row he is believed to stay for so long, */
     YIELD_HOGGED_FOR_MOST = 80000000, /* twice as long after each time that it was still so */
     YIELD_LET_IN_MOST = 50            /* how often the lock is offered to others at a time */
 };
@@ -65,12 +74,27 @@ struct yield_history {
     int64_t hogged_until_ns;
     int64_t hogged_for_ns; /* the last time; 0: it was not */
     bool was_long;         /* the last one took longer than YIELD_HOGGED_NS */
+    bool was_polite;       /* it met somebody who gave the processor back at once */
+    int64_t shortest_ns;   /* of all; 0: there was none */
 };
+
+/* Whether it met somebody who yields at once. Two switches between processes take several times as
+ * long as a yield that finds nobody, on any machine; only the first yields may all find somebody.
+ */
+static inline bool yield_met_polite(struct yield_history *history, int64_t lasted)
+{
+    if (!history->shortest_ns)
+        history->shortest_ns = YIELD_ALONE_NS / YIELD_POLITE_TIMES;
+    if (lasted < history->shortest_ns)
+        history->shortest_ns = lasted;
+    return lasted >= YIELD_POLITE_TIMES * history->shortest_ns && lasted < YIELD_POLITE_NS;
+}
 
 /* A yield lasted from `before` to `after`. True if the processor was free: polling on takes nothing
  * from anybody. */
 static inline bool yield_lasted(struct yield_history *history, int64_t before, int64_t after)
 {
+    history->was_polite = yield_met_polite(history, after - before);
     if (after - before < YIELD_HOGGED_NS) {
         history->hogged_for_ns = 0;
         history->was_long = false;
@@ -110,7 +134,8 @@ static inline bool yield_lets_in(struct yield_history *history, const struct wai
 /* ---- what next ---- */
 
 enum {
-    WAITING_POLLS_PER_LOOK = 16,      /* between looks at the clock */
+    WAITING_POLLS_PER_LOOK = 16,      /* between looks at the clock, */
+    WAITING_POLLS_POLITE = 4,         /* and where somebody polls on the same processor */
     WAITING_SHARED_MOST_NS = 2000000, /* yields to others for so long before it naps */
     WAITING_NAP_NS = 20000
 };
@@ -121,6 +146,7 @@ struct waiting_limits {
     int64_t yield_ns;        /* polls and yields; then it sleeps */
     int64_t yield_shared_ns; /* the same once a yield has let somebody else run */
     int64_t spin_until_ns;   /* before this time it polls in any case */
+    bool crowded;            /* more processes than processors: no polls beside somebody polite */
 };
 
 /* How long a thread has waited without anything happening. Zero is the beginning. */
@@ -145,16 +171,17 @@ static inline enum waiting_step waiting_next(struct waiting *waiting,
                                              const struct yield_history *history,
                                              int64_t awake_until_ns, int64_t *now)
 {
+    bool polite = limits->crowded && history->was_polite;
     int64_t waited;
     bool hogged;
 
-    if (++waiting->rounds % WAITING_POLLS_PER_LOOK)
+    if (++waiting->rounds % (polite ? WAITING_POLLS_POLITE : WAITING_POLLS_PER_LOOK))
         return WAITING_POLL;
     *now = clock_ns();
     if (!waiting->since_ns)
         waiting->since_ns = *now;
     waited = *now - waiting->since_ns;
-    if (waited < limits->spin_ns || *now < limits->spin_until_ns)
+    if ((waited < limits->spin_ns && !polite) || *now < limits->spin_until_ns)
         return WAITING_LOOK;
     hogged = *now < history->hogged_until_ns;
     if (*now < awake_until_ns)

@@ -9,7 +9,7 @@ static const int64_t hour = 3600 * INT64_C(1000000000);
 static enum waiting_step step_after(int64_t waited_ns, bool shared, int64_t hogged_for_ns,
                                     int64_t awake_for_ns)
 {
-    const struct waiting_limits limits = {hour, 3 * hour, 2 * hour, 0};
+    const struct waiting_limits limits = {hour, 3 * hour, 2 * hour, 0, false};
     int64_t before = clock_ns(), now = 0;
     struct yield_history history = {.hogged_until_ns = before + hogged_for_ns};
     struct waiting waiting = {.since_ns = before - waited_ns, .shared = shared};
@@ -48,7 +48,7 @@ TEST(whoever_is_needed_does_not_sleep)
 
 TEST(until_then_it_polls)
 {
-    struct waiting_limits limits = {0, hour, hour, clock_ns() + hour};
+    struct waiting_limits limits = {0, hour, hour, clock_ns() + hour, false};
     const struct yield_history history = {0};
     struct waiting waiting = {.rounds = WAITING_POLLS_PER_LOOK - 1};
     int64_t now = 0;
@@ -61,7 +61,7 @@ TEST(until_then_it_polls)
 
 TEST(the_first_look_begins_it)
 {
-    const struct waiting_limits limits = {hour, hour, hour, 0};
+    const struct waiting_limits limits = {hour, hour, hour, 0, false};
     const struct yield_history history = {0};
     struct waiting waiting = {0};
     int64_t now = 0;
@@ -95,6 +95,45 @@ TEST(hogs_are_those_who_stay)
     assert_false(yield_lasted(&history, now, now + YIELD_ALONE_NS));
     assert_false(yield_lasted(&history, now, now + YIELD_HOGGED_NS));
     assert_true(history.hogged_for_ns == 0);
+}
+
+/* Somebody who yields, too, is known by what a yield takes where there is nobody. */
+TEST(polite_are_those_who_yield)
+{
+    enum { SHORT = 500 };
+    struct yield_history history = {0};
+
+    assert_true(yield_lasted(&history, hour, hour + YIELD_POLITE_TIMES * SHORT));
+    assert_false(history.was_polite); /* no shorter one is known */
+    assert_true(yield_lasted(&history, hour, hour + SHORT));
+    assert_false(history.was_polite);
+    assert_true(yield_lasted(&history, hour, hour + YIELD_POLITE_TIMES * SHORT));
+    assert_true(history.was_polite);
+    assert_true(yield_lasted(&history, hour, hour + YIELD_POLITE_TIMES * SHORT - 1));
+    assert_false(history.was_polite);
+    assert_false(yield_lasted(&history, hour, hour + YIELD_POLITE_NS - 1));
+    assert_true(history.was_polite);
+    assert_false(yield_lasted(&history, hour, hour + YIELD_POLITE_NS));
+    assert_false(history.was_polite);
+}
+
+/* Beside them nobody polls, if processors are short, and the clock is looked at sooner. */
+TEST(polite_are_not_kept_waiting)
+{
+    const struct yield_history history = {.was_polite = true};
+    struct waiting_limits limits = {hour, 3 * hour, 2 * hour, 0, true};
+    struct waiting waiting = {0};
+    int64_t now = 0;
+
+    for (int i = 1; i < WAITING_POLLS_POLITE; i++)
+        assert_int_equal(waiting_next(&waiting, &limits, &history, 0, &now), WAITING_POLL);
+    assert_int_equal(waiting_next(&waiting, &limits, &history, 0, &now), WAITING_YIELD);
+    limits.spin_until_ns = now + hour;
+    waiting = (struct waiting){.rounds = WAITING_POLLS_POLITE - 1};
+    assert_int_equal(waiting_next(&waiting, &limits, &history, 0, &now), WAITING_LOOK);
+    limits = (struct waiting_limits){hour, 3 * hour, 2 * hour, 0, false};
+    waiting = (struct waiting){.rounds = WAITING_POLLS_PER_LOOK - 1};
+    assert_int_equal(waiting_next(&waiting, &limits, &history, 0, &now), WAITING_LOOK);
 }
 
 /* Two threads that take it in turns, the first of which would keep it. */
