@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * cliffs_waiting.c: what small regions take where more threads wait or compute than there are
+ * processors: a region that forks, and regions of several threads on several devices. Prints lines
+ * "RESULT ROW MICROSECONDS", per region. Run by perf/cliffs, also with LLVM's own device.
+ */
+#include <omp.h>
+#include <stdio.h>
+
+enum { WARM = 50, REGIONS = 4000, ITERATIONS = 64 };
+
+static const double seconds = 0.15;
+static double v[ITERATIONS];
+
+static void small_region(int device)
+{
+    int x = 0;
+
+#pragma omp target map(tofrom : x) device(device)
+    x++;
+}
+
+/* One region after the other, with a team of so many threads, or of several teams. */
+static double forking(int threads)
+{
+    double begun = 0;
+
+    for (int i = -WARM; i < REGIONS; i++) {
+        if (i == 0)
+            begun = omp_get_wtime();
+#pragma omp target parallel for num_threads(threads) device(0)
+        for (int k = 0; k < ITERATIONS; k++)
+            v[k] += 1;
+    }
+    return (omp_get_wtime() - begun) / REGIONS * 1e6;
+}
+
+static double teams(void)
+{
+    double begun = 0;
+
+    for (int i = -WARM; i < REGIONS; i++) {
+        if (i == 0)
+            begun = omp_get_wtime();
+#pragma omp target teams distribute parallel for device(0)
+        for (int k = 0; k < ITERATIONS; k++)
+            v[k] += 1;
+    }
+    return (omp_get_wtime() - begun) / REGIONS * 1e6;
+}
+
+/* So many threads with regions of their own, on so many devices. */
+static double several(int threads, int devices)
+{
+    long total = 0;
+
+#pragma omp parallel num_threads(threads) reduction(+ : total)
+    {
+        int device = omp_get_thread_num() % devices;
+
+        small_region(device);
+#pragma omp barrier
+        for (double end = omp_get_wtime() + seconds; omp_get_wtime() < end; total++)
+            small_region(device);
+    }
+    return seconds / (double)total * 1e6;
+}
+
+int main(void)
+{
+#pragma omp target enter data map(to : v) device(0)
+    printf("RESULT one-thread-in-the-region %.3f\n", forking(1));
+    printf("RESULT two-threads-in-the-region %.3f\n", forking(2));
+    printf("RESULT teams %.3f\n", teams());
+    printf("RESULT 1-thread-on-1-device %.3f\n", several(1, 1));
+    printf("RESULT 2-threads-on-1-device %.3f\n", several(2, 1));
+    printf("RESULT 8-threads-on-1-device %.3f\n", several(8, 1));
+    if (omp_get_num_devices() >= 2) {
+        printf("RESULT 2-threads-on-2-devices %.3f\n", several(2, 2));
+        printf("RESULT 4-threads-on-2-devices %.3f\n", several(4, 2));
+    }
+    return 0;
+}
