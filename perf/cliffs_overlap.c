@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * cliffs_overlap.c: whether what is made with nowait goes on beside what the program computes, and beside
- * each other: two things of equal length take as long as one of them, where there is a processor
- * for each. Checks its results. See perf/cliffs.
+ * cliffs_overlap.c: whether what is made with nowait goes on beside what the program computes, and
+ * beside each other: two things of equal length take as long as one of them, where there is a
+ * processor for each. Checks its results. See perf/cliffs.
  *
- *   cliffs_overlap [TURNS]    prints lines "OVERLAP ROW RATIO LIMIT": the median time of a turn, over that
- *                      of full overlap
+ *   cliffs_overlap [TURNS]    prints lines "OVERLAP ROW RATIO LIMIT": the median time of a turn,
+ * over that of full overlap
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -49,8 +49,8 @@ static double teams(void)
     return (omp_get_wtime() - begun) / REGIONS * 1e6;
 }
 
-/* So many threads with regions of their own, on so many devices. Before the others: teams of regions
- * that have ended poll for a while. */
+/* So many threads with regions of their own, on so many devices. Before the others: teams of
+ * regions that have ended poll for a while. */
 static double several(int threads, int devices)
 {
     long total = 0;

@@ -31,9 +31,15 @@ struct waiting_lock {
     _Atomic int contenders; /* threads that wait for it */
 };
 
+/* True if nobody else had it. */
+static inline bool waiting_lock_try(struct waiting_lock *lock)
+{
+    return pthread_mutex_trylock(&lock->mutex) == 0;
+}
+
 static inline void waiting_lock_take(struct waiting_lock *lock)
 {
-    if (pthread_mutex_trylock(&lock->mutex) == 0)
+    if (waiting_lock_try(lock))
         return;
     atomic_fetch_add(&lock->contenders, 1);
     pthread_mutex_lock(&lock->mutex);

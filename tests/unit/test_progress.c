@@ -81,6 +81,7 @@ TEST(threads_with_queues_of_their_own)
         core_start(&(struct core_options){.workers = variant & 1 ? 2 : 1,
                                           .lanes = variant & 2 ? 3 : 1,
                                           .progress_thread = variant == 3});
+        runtime_get()->world.crowded = variant & 1;
         for (int i = 0; i < core.workers; i++)
             core_choose(i, 512, i % 2 == 0);
         run_threads(own_queue, threads);
@@ -116,6 +117,7 @@ TEST(threads_share_a_queue)
         omprma_addr_t there;
 
         core_start(&(struct core_options){0});
+        runtime_get()->world.crowded = way == 2;
         core_choose(0, way == 0 ? 512 : 0, way == 1);
         queue = core_queue(0);
         there = core_alloc(0, sizeof(zeros));

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * progress.c: the driver looks again and again until its own wait is over (drive()), and then wakes
- * another one that waits, the heir, to drive on. The others sleep on a semaphore each. The driver
- * holds the lock but for moments: it lets in whoever wants it, and releases it while it naps.
+ * another one that waits, the heir, to drive on. The others sleep on a semaphore each, where
+ * processors are short after some yields. The driver holds the lock but for moments: it lets in
+ * whoever wants it, and releases it while it naps.
  */
 #define _GNU_SOURCE
 #include "host/core/progress.h"
@@ -150,6 +151,7 @@ static void wait_on(struct runtime *runtime, struct waiting *waiting)
         .spin_ns = runtime->spin_ns ? runtime->spin_ns : runtime->config.spin_us * 1000,
         .yield_ns = YIELD_NS,
         .yield_shared_ns = YIELD_SHARED_NS,
+        .crowded = runtime->world.crowded,
     };
     enum waiting_step step;
     int64_t now = 0;
@@ -218,7 +220,27 @@ static void drive(struct runtime *runtime, bool (*done)(const void *), const voi
     runtime->driven = was_driven;
 }
 
-/* Sleeps until its wait is over or it is to drive. */
+/* Yields until it is woken, for as long as a driver who shares its processor does. While the driver
+ * has let go of the lock, because somebody else has its processor, this thread looks in its place.
+ * Where processors are shared anyway, that takes a fraction of a sleep and its end. False: it was
+ * not woken. */
+static bool yields_until_woken(struct runtime *runtime, struct waiter *self)
+{
+    int64_t until = clock_ns() + YIELD_SHARED_NS;
+
+    while (sem_trywait(&self->wake) != 0) {
+        if (clock_ns() >= until)
+            return false;
+        if (waiting_lock_try(&runtime->lock)) {
+            runtime->hooks.look(runtime);
+            runtime_unlock(runtime);
+        }
+        sched_yield();
+    }
+    return true;
+}
+
+/* Waits until its wait is over or it is to drive. */
 static void wait_for_driver(struct runtime *runtime, struct waiter *self)
 {
     sem_init(&self->wake, 0, 0);
@@ -226,8 +248,9 @@ static void wait_for_driver(struct runtime *runtime, struct waiter *self)
     runtime->waiters = self; /* taken off again before it is woken */
     runtime_unlock(runtime);
     channel_wake(runtime->channel); /* who drives may sleep, and there is something new to test */
-    while (sem_wait(&self->wake) != 0) /* interrupted by a signal of the program */
-        ;
+    if (!runtime->world.crowded || !yields_until_woken(runtime, self))
+        while (sem_wait(&self->wake) != 0) /* interrupted by a signal of the program */
+            ;
     runtime_lock(runtime);
     sem_destroy(&self->wake);
     if (self->is_heir)
