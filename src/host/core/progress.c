@@ -151,7 +151,6 @@ static void wait_on(struct runtime *runtime, struct waiting *waiting)
         .spin_ns = runtime->spin_ns ? runtime->spin_ns : runtime->config.spin_us * 1000,
         .yield_ns = YIELD_NS,
         .yield_shared_ns = YIELD_SHARED_NS,
-        .crowded = runtime->world.crowded,
     };
     enum waiting_step step;
     int64_t now = 0;
