@@ -36,10 +36,22 @@ package_exists() {
     package_installed "$1" || [ -n "$(package_candidate "$1")" ]
 }
 
+lists_known() {
+    [ -n "$(apt-cache madison libc6 2>/dev/null)" ]
+}
+
 # Fetches apt's lists where there are none at all, as in a new container: they say what a release has.
 need_lists() {
-    [ -n "$(apt-cache madison libc6 2>/dev/null)" ] || as_root apt-get update -q >/dev/null ||
+    lists_known || as_root apt-get update -q >/dev/null ||
         echo "there are no lists of apt, and apt-get update failed: what this release has is not known"
+}
+
+# Once: what is absent from old lists may be in new ones.
+lists_renewed=
+renew_lists() {
+    [ -z "$lists_renewed" ] || return 0
+    lists_renewed=1
+    as_root apt-get update -q >/dev/null 2>&1 || true
 }
 
 # The LLVM versions that omprma is tried with, and those of them that this system has.
@@ -88,10 +100,15 @@ as_root() {
     fi
 }
 
-# wanted_package NAME|NAME...: the first of these that is there or that this release has.
+# wanted_package NAME|NAME...: the first of these that is there or that this release has; the first one
+# where what it has is not known.
 wanted_package() {
     local name names
     IFS='|' read -ra names <<<"$1"
+    if ! lists_known; then
+        echo "${names[0]}"
+        return
+    fi
     for name in "${names[@]}"; do
         if package_exists "$name"; then
             echo "$name"
@@ -112,6 +129,10 @@ need_packages() {
     need_lists
     for names in $(packages_of "$@"); do
         if ! package=$(wanted_package "$names"); then
+            renew_lists
+            package=$(wanted_package "$names") || package=
+        fi
+        if [ -z "$package" ]; then
             echo "not in this release, so what needs it is left out: ${names//|/ or }"
             continue
         fi

@@ -4,8 +4,7 @@
 # end by a signal, a crash or a lost worker. An older file is replaced by a whole one.
 # shellcheck source=tests/tools/common.sh
 . "$(dirname "$0")/common.sh"
-llvm=$SOURCE_DIR/build/toolchains/llvm-14
-[ -x "$llvm/bin/clang" ] || { echo "no LLVM 14: run scripts/toolchains" && exit 77; }
+find_llvm || exit 77
 [ -z "$SANITIZE" ] || { echo 'skipped: images of clang 14 and sanitizers do not mix' && exit 77; }
 export OMPRMA_MEMORY=64M
 

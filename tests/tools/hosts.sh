@@ -34,6 +34,7 @@ check 'here and there, no finalize' "$? $out" '0 ready 3'
 
 # Bridges for containers, with one address on each host: packets to it do not leave the host.
 inner=omin$$
+trap 'ip link del "$inner" 2>/dev/null; hosts_down; rm -rf "$folder"' EXIT
 for host in "" "$a" "$b"; do
     ip ${host:+-n "$host"} link add $inner type bridge
     ip ${host:+-n "$host"} addr add 198.18.77.1/24 dev $inner

@@ -19,7 +19,7 @@ struct command {
     const char *worker_path;    /* their LD_LIBRARY_PATH; "": as it is */
     bool own_tmpdir;            /* the launcher has another TMPDIR than the workers shall have */
     const char *agent;          /* remote shell; NULL: the launcher's own choice */
-    const char *inner_networks; /* that end within a host; NULL: all run on this one */
+    const char *inner_networks; /* see networks.h; NULL: there are none */
     const char *osc;            /* auto, ucx or rdma */
     bool counts;                /* workers say when they are up */
     const struct list *first;   /* what rank 0 is, as arguments */

@@ -172,6 +172,8 @@ static omprma_status_t prepare_names(struct preparation *made, const struct laun
     omprma_status_t status =
         made->launcher->cuts_names ? hosts_check_names(&launch->hosts) : OMPRMA_OK;
     made->refused = status != OMPRMA_OK;
+    if (status == OMPRMA_OK && launch->hosts.total > 0)
+        made->networks = networks_inner(&launch->hosts);
     return status;
 }
 
@@ -229,7 +231,6 @@ static omprma_status_t prepare_agent(struct preparation *made, const struct laun
     if (launch->slurm || made->launcher->shell_stays)
         setenv(AGENT_STAYS, "1", 1);
     made->agent = text_make("%s/%s", made->folder, AGENT_NAME);
-    made->networks = networks_inner(&launch->hosts);
     char *self = path_self();
     omprma_status_t status = OMPRMA_OK;
     if (symlink(self, made->agent))
@@ -278,7 +279,8 @@ static void launch_print(const struct preparation *made, const struct launch *la
     struct program program = program_of(made, launch);
     program_environment(&program, &environment);
     list_add(&first, "env");
-    static const char *const names[] = {"OMP_TARGET_OFFLOAD", "LD_LIBRARY_PATH", "LD_PRELOAD"};
+    static const char *const names[] = {"OMP_TARGET_OFFLOAD", "LD_LIBRARY_PATH", "LD_PRELOAD",
+                                        "UCX_HANDLE_ERRORS", "UCX_DEBUG_SIGNO"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         const char *value = list_get(&environment, names[i]), *old = getenv(names[i]);
         if (value && (!old || strcmp(value, old) != 0))

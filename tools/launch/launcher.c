@@ -7,12 +7,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "tools/launch/inherited.h"
@@ -20,6 +24,8 @@
 
 static const struct launcher *const launchers[] = {&launcher_openmpi4, &launcher_openmpi5,
                                                    &launcher_hydra};
+static const int64_t ASK_NS = 5000000000;
+enum { ASK_STEP_MS = 20 };
 enum { LAUNCHERS = sizeof(launchers) / sizeof(launchers[0]) };
 
 bool launcher_gives(const char *variable)
@@ -60,34 +66,59 @@ const struct launcher *launcher_by_words(const char *said, int *version, char *n
     return found;
 }
 
+/* In the child. Ctrl-C is for omprma-run; if that is killed, this one ends as well. */
+static void say_version(const char *path, int out)
+{
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    dup2(null, STDIN_FILENO);
+    dup2(out, STDOUT_FILENO);
+    dup2(null, STDERR_FILENO);
+    inherited_clear_signals();
+    setenv("HOME", "/", 0); /* without one, Open MPI 5 fails */
+    execl(path, path, "--version", (char *)NULL);
+    _exit(127);
+}
+
+/* Reads until the child has ended, though others may hold its output, or for ASK_NS at most. */
+static size_t hear(pid_t child, int from, char *said, size_t room)
+{
+    int64_t until = clock_ns() + ASK_NS;
+    size_t used = 0;
+    bool ended = false;
+    while (used < room) {
+        struct pollfd ready = {.fd = from, .events = POLLIN};
+        ssize_t bytes = poll(&ready, 1, ended ? 0 : ASK_STEP_MS) == 1
+                            ? read(from, said + used, room - used)
+                            : -1;
+        if (bytes == 0 || (bytes < 0 && (ended || clock_ns() > until)))
+            break;
+        used += bytes > 0 ? (size_t)bytes : 0;
+        ended = ended || waitpid(child, NULL, WNOHANG) == child;
+    }
+    if (!ended) {
+        kill(child, SIGKILL);
+        while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+            ;
+    }
+    return used;
+}
+
 /* What `path --version` writes. */
 static void ask(const char *path, char *said, size_t room)
 {
     int ends[2];
-    size_t used = 0;
-    ssize_t bytes = 1;
-    if (pipe2(ends, O_CLOEXEC) == 0) {
-        pid_t child = fork();
-        if (child == 0) {
-            int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-            dup2(null, STDIN_FILENO);
-            dup2(ends[1], STDOUT_FILENO);
-            dup2(null, STDERR_FILENO);
-            inherited_clear_signals();
-            setenv("HOME", "/", 0); /* without one, Open MPI 5 fails */
-            execl(path, path, "--version", (char *)NULL);
-            _exit(127);
-        }
-        close(ends[1]);
-        while (child > 0 && bytes > 0 && used + 1 < room) {
-            bytes = read(ends[0], said + used, room - 1 - used);
-            used += bytes > 0 ? (size_t)bytes : 0;
-        }
-        close(ends[0]);
-        while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
-            ;
-    }
-    said[used] = 0;
+    *said = 0;
+    if (pipe2(ends, O_CLOEXEC))
+        return;
+    pid_t child = fork();
+    if (child == 0)
+        say_version(path, ends[1]);
+    close(ends[1]);
+    if (child > 0)
+        said[hear(child, ends[0], said, room - 1)] = 0;
+    close(ends[0]);
 }
 
 static const struct launcher *recognise(const char *path, char *name)

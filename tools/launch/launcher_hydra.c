@@ -138,11 +138,12 @@ static const char *const variables[] = {"PMI_", "MPIR_CVAR_", "HYDI_", NULL};
 
 /* ---- messages ------------------------------------------------------------------------------- */
 
-/* It does not say which process it was. */
+/* It does not say which process it was. What else stands in such a frame on stdout is a kernel's.
+ */
 static bool read_message(struct verdict *found, const char *message, const char *flat)
 {
     if (!strstr(flat, "BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES"))
-        return false;
+        return true;
     words_after(message, " RUNNING AT ", " \n", found->host, sizeof(found->host));
     if (words_number(message, "EXIT CODE:", &found->code))
         found->kind = VERDICT_STATUS;

@@ -61,15 +61,26 @@ static bool is_free(const char *name)
     return quick_setting(&quick_own, name, value, sizeof(value)) && !*value;
 }
 
+/* Do the user's arguments name files of settings? */
+static bool names_files(const struct list *args)
+{
+    bool any = false;
+    for (size_t i = 0; i < args->count; i++) {
+        const char *name = args->items[i] + strspn(args->items[i], "-");
+        any |= strcmp(name, "tune") == 0 || strcmp(name, "am") == 0;
+    }
+    return any;
+}
+
 /* The library takes only one of these two parameters. */
 static void set_networks(struct list *line, const struct command *command)
 {
     static const char include[] = "btl_tcp_if_include", exclude[] = "btl_tcp_if_exclude";
     const char *users;
     if (!command->inner_networks || openmpi_is_set(command->launch, include, &users) ||
-        !is_free(include) || !is_free(exclude))
+        !is_free(include) || !is_free(exclude) || names_files(&command->launch->mpi_args))
         return;
-    char *networks = text_make("127.0.0.0/8,sppp,%s", command->inner_networks);
+    char *networks = text_make("127.0.0.1/8,sppp,%s", command->inner_networks);
     openmpi_set(line, command, exclude, networks);
     free(networks);
 }

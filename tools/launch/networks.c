@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * networks.c: A bridge ends within its host if nothing is plugged into it that stands on a device,
- * and no route goes through it to anywhere else. What the kernel says of them lies in /sys and
+ * and no route to another network goes through it. What the kernel says of them lies in /sys and
  * /proc.
  */
 #define _GNU_SOURCE
 #include "tools/launch/networks.h"
 
+#include <arpa/inet.h>
 #include <dirent.h>
 #include <ifaddrs.h>
 #include <net/if.h>
@@ -50,16 +51,16 @@ static bool bridge_leads_out(const char *name)
     return out;
 }
 
-/* Whether packets for other networks go that way. */
-static bool has_gateway(const char *name)
+/* Whether packets for other networks than its own go that way. */
+static bool has_routes(const char *name, in_addr_t own)
 {
     FILE *routes = fopen("/proc/net/route", "re");
     char line[256], network[IF_NAMESIZE];
-    unsigned long gateway;
+    unsigned long to;
     bool found = false;
     while (routes && !found && fgets(line, sizeof(line), routes))
-        found = sscanf(line, "%15s %*x %lx", network, &gateway) == 2 &&
-                strcmp(network, name) == 0 && gateway != 0;
+        found =
+            sscanf(line, "%15s %lx", network, &to) == 2 && strcmp(network, name) == 0 && to != own;
     if (routes)
         fclose(routes);
     return found;
@@ -78,56 +79,81 @@ static in_addr_t ipv4(const struct sockaddr *address)
     return ((const struct sockaddr_in *)(const void *)address)->sin_addr.s_addr;
 }
 
-/* A host of which only the remote shell knows where it is may be anywhere. */
-static bool may_have(const struct ifaddrs *network, const char *host)
+struct network {
+    in_addr_t address, mask;
+};
+
+struct networks {
+    struct network *items;
+    size_t count;
+};
+
+static void add_inner(struct networks *inner)
 {
-    const struct addrinfo wish = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM};
-    in_addr_t mask = ipv4(network->ifa_netmask), own = ipv4(network->ifa_addr) & mask;
-    struct addrinfo *all;
-    bool has = false;
-    if (getaddrinfo(host, NULL, &wish, &all))
-        return true;
-    for (struct addrinfo *each = all; each && !has; each = each->ai_next)
-        has = (ipv4(each->ai_addr) & mask) == own;
-    freeaddrinfo(all);
-    return has;
+    struct ifaddrs *all, *each;
+    if (getifaddrs(&all))
+        return;
+    for (each = all; each; each = each->ifa_next) {
+        if (!each->ifa_addr || !each->ifa_netmask || each->ifa_addr->sa_family != AF_INET ||
+            !is_bridge(each->ifa_name) || bridge_leads_out(each->ifa_name))
+            continue;
+        struct network network = {.mask = ipv4(each->ifa_netmask)};
+        network.address = ipv4(each->ifa_addr) & network.mask;
+        struct network *grown = realloc(inner->items, (inner->count + 1) * sizeof(*grown));
+        if (!grown)
+            break;
+        inner->items = grown;
+        if (!has_routes(each->ifa_name, network.address))
+            grown[inner->count++] = network;
+    }
+    freeifaddrs(all);
 }
 
-static bool may_have_any(const struct ifaddrs *network, const struct hosts *hosts)
+static void drop_with(struct networks *inner, in_addr_t address)
 {
-    for (size_t i = 0; i < hosts->names.count; i++)
-        if (!hosts_is_here(hosts->names.items[i]) && may_have(network, hosts->names.items[i]))
-            return true;
-    return false;
+    size_t kept = 0;
+    for (size_t i = 0; i < inner->count; i++)
+        if ((address & inner->items[i].mask) != inner->items[i].address)
+            inner->items[kept++] = inner->items[i];
+    inner->count = kept;
+}
+
+/* A host of which only the remote shell knows where it is may be anywhere. */
+static void drop_used(struct networks *inner, const char *host)
+{
+    const struct addrinfo wish = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM};
+    struct addrinfo *all;
+    if (getaddrinfo(host, NULL, &wish, &all)) {
+        inner->count = 0;
+        return;
+    }
+    for (struct addrinfo *each = all; each; each = each->ai_next)
+        drop_with(inner, ipv4(each->ai_addr));
+    freeaddrinfo(all);
+}
+
+static char *format(const struct networks *inner)
+{
+    char *text = NULL, name[INET_ADDRSTRLEN];
+    for (size_t i = 0; i < inner->count; i++) {
+        const struct in_addr address = {inner->items[i].address};
+        inet_ntop(AF_INET, &address, name, sizeof(name));
+        char *longer = text_make("%s%s%s/%d", text ? text : "", text ? "," : "", name,
+                                 __builtin_popcount(inner->items[i].mask));
+        free(text);
+        text = longer;
+    }
+    return text;
 }
 
 char *networks_inner(const struct hosts *hosts)
 {
-    static const char *const usual[] = {"docker0", "podman0", "cni0", "virbr0", "lxcbr0", "lxdbr0"};
-    struct list inner = {0}, used = {0};
-    struct ifaddrs *all = NULL;
-    if (getifaddrs(&all))
-        all = NULL;
-    for (struct ifaddrs *each = all; each; each = each->ifa_next) {
-        if (!each->ifa_addr || each->ifa_addr->sa_family != AF_INET || !is_bridge(each->ifa_name))
-            continue;
-        bool leads = bridge_leads_out(each->ifa_name) || has_gateway(each->ifa_name) ||
-                     may_have_any(each, hosts);
-        list_add(leads ? &used : &inner, each->ifa_name);
-    }
-    if (all)
-        freeifaddrs(all);
-    for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
-        list_add(&inner, usual[i]);
-    char *text = text_make("%s", "");
-    for (size_t i = 0; i < inner.count; i++) {
-        if (list_contains(&used, inner.items[i]))
-            continue;
-        char *longer = text_make("%s%s%s", text, *text ? "," : "", inner.items[i]);
-        free(text);
-        text = longer;
-    }
-    list_clear(&inner);
-    list_clear(&used);
+    struct networks inner = {0};
+    add_inner(&inner);
+    for (size_t i = 0; i < hosts->names.count && inner.count > 0; i++)
+        if (!hosts_is_here(hosts->names.items[i]))
+            drop_used(&inner, hosts->names.items[i]);
+    char *text = format(&inner);
+    free(inner.items);
     return text;
 }

@@ -9,8 +9,8 @@
 
 #include "tools/launch/hosts.h"
 
-/* Their names, separated by commas, with those that such networks often have on other hosts: all
- * but those in which one of `hosts` lies. The caller frees it. May ask a name service. */
+/* They as "172.17.0.0/16,...", which the caller frees; NULL: there are none, or where one of the
+ * hosts lies is not known here. Asks a name service where there are any. */
 char *networks_inner(const struct hosts *hosts);
 
 #endif

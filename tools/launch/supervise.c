@@ -77,7 +77,7 @@ struct run {
     int64_t patience_s;    /* for mpirun to start the workers */
     struct coming *coming; /* NULL: there was no memory to share */
     struct verdict verdict;
-    struct stream output; /* their stdout, where messages come there */
+    struct stream output; /* their stdout, where messages come there: read only */
     struct stream errors; /* mpirun's and the workers' stderr */
     struct stream words;  /* what MPI says in the program */
 };
@@ -233,8 +233,10 @@ static void run_child_ended(struct run *run)
 /* False when nobody reads our own output any more. */
 static bool run_pass_output(struct run *run, enum source source, const char *bytes, size_t count)
 {
+    if (source == AT_OUT && write(STDOUT_FILENO, bytes, count) < 0)
+        return false;
     if (source == AT_OUT && !run->verdict.dialect->on_stdout)
-        return write(STDOUT_FILENO, bytes, count) >= 0;
+        return true;
     struct stream *stream = source == AT_OUT   ? &run->output
                             : source == AT_ERR ? &run->errors
                                                : &run->words;
@@ -280,7 +282,7 @@ static void run_mpirun_ended(struct run *run, int status)
     if (!run->interrupted)
         run_fail(run);
     char line[1024];
-    if (!run->child_started && !run->asked)
+    if (!run->child_started && !run->asked && run->program->alone)
         run->verdict.strange = run->mpirun_path;
     verdict_word(&run->verdict, status, line, sizeof(line));
     /* A program that gave up waiting for its workers does not know which hosts it was. */
@@ -562,7 +564,7 @@ int supervise(const struct program *program, const struct list *command, const c
         .since = time(NULL),
         .patience_s = CONFIG_START_LEAST_S,
         .verdict = {.dialect = program->launcher->dialect},
-        .output = {.out = STDOUT_FILENO, .from_mpirun = true, .verbose = log_level() >= LOG_DETAIL},
+        .output = {.out = -1, .from_mpirun = true}, /* it is kernels' as well, and has been shown */
         .errors = {.out = STDERR_FILENO, .from_mpirun = true, .verbose = log_level() >= LOG_DETAIL},
         .words = {.out = STDERR_FILENO, .verbose = log_level() >= LOG_DETAIL}};
     for (int i = 0; i < SOURCES; i++)

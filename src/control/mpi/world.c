@@ -212,7 +212,9 @@ static unsigned find_quirks(const char *component)
 
     world_mpi_library(library, sizeof(library));
     quirks = quirks_for(quirks_openmpi_version(library), component);
-    return quirks_ucx_asserts_threads() ? quirks : quirks & ~(unsigned)QUIRK_ONE_THREAD;
+    if ((quirks & QUIRK_ONE_THREAD) && !quirks_ucx_asserts_threads())
+        quirks &= ~(unsigned)QUIRK_ONE_THREAD;
+    return quirks;
 }
 
 /* All of them have it, and all give it back, so that other threads may call MPI. */
