@@ -13,9 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/file_limit.h"
 
 static const uint64_t magic = 0x6f6d70726d612b31;
 static const char name[] = "omprma-coming";
@@ -42,18 +43,10 @@ static struct coming *map(int fd, size_t bytes)
     return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* A process that makes a larger file is killed. */
-static bool may_have(size_t bytes)
-{
-    struct rlimit limit;
-
-    return getrlimit(RLIMIT_FSIZE, &limit) != 0 || bytes <= limit.rlim_cur;
-}
-
-struct coming *coming_make(int workers, size_t room, int *fd)
+struct coming *coming_make(int workers, size_t room, int *fd, size_t *mapped)
 {
     struct coming *made = NULL;
-    size_t bytes = room > 0 && may_have(ROOM_AT + room) ? ROOM_AT + room : sizeof(*made);
+    size_t bytes = room > 0 && file_may_have(ROOM_AT + room) ? ROOM_AT + room : sizeof(*made);
 
     *fd = memfd_create(name, MFD_CLOEXEC);
     if (*fd >= 0 && ftruncate(*fd, (off_t)bytes) == 0)
@@ -62,6 +55,7 @@ struct coming *coming_make(int workers, size_t room, int *fd)
         made->magic = magic;
         made->bytes = bytes;
         made->workers = workers;
+        *mapped = bytes;
         return made;
     }
     if (*fd >= 0)
@@ -83,10 +77,10 @@ struct coming *coming_open(int fd)
     return NULL;
 }
 
-void coming_close(struct coming *coming)
+void coming_close(struct coming *coming, size_t mapped)
 {
     if (coming)
-        munmap(coming, coming->bytes);
+        munmap(coming, mapped);
 }
 
 void *coming_room(struct coming *coming)

@@ -32,16 +32,16 @@ void coming_say(void);
 /* True for the line that it has written. */
 bool coming_is(const char *line);
 
-/* The memory, with room for so many bytes more, and its descriptor, which is closed by exec. NULL:
- * there is none. */
-struct coming *coming_make(int workers, size_t room, int *fd);
+/* The memory, with room for so many bytes more, its descriptor, which is closed by exec, and its
+ * size: the program can write to all that is in it. NULL: there is none. */
+struct coming *coming_make(int workers, size_t room, int *fd, size_t *mapped);
 
-/* That room: zero at first. NULL: there is none. */
+/* That room: zero at first. NULL: there is none. Who has made it asks before the program runs. */
 void *coming_room(struct coming *coming);
 
 /* The same memory in another process. NULL: that is none. */
 struct coming *coming_open(int fd);
-void coming_close(struct coming *coming); /* NULL is allowed */
+void coming_close(struct coming *coming, size_t mapped); /* NULL is allowed */
 
 /* The process that they serve has become another program, by exec: it runs without this memory, but
  * with its descriptor `fd`. */

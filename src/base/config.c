@@ -315,12 +315,14 @@ static void report_unknown(void)
 
 /* ---- the whole ---------------------------------------------------------------------------- */
 
-/* As LLVM's runtime is asked for a timeline. Where that serves the program it answers itself. */
+/* As LLVM's runtime is asked for a timeline. Where that serves the program it answers itself;
+ * omprma-run says where it does although no setting asks for it. */
 static void take_profile(struct config *config)
 {
     const char *file = getenv("LIBOMPTARGET_PROFILE");
 
-    if (file && !config->trace[0] && config->runtime != RUNTIME_LLVM)
+    if (file && !config->trace[0] && config->runtime != RUNTIME_LLVM &&
+        !getenv(CONFIG_LLVM_VARIABLE))
         snprintf(config->trace, sizeof(config->trace), "%s", file);
 }
 

@@ -15,6 +15,9 @@
 enum config_data { DATA_AUTO, DATA_RMA, DATA_TWO_SIDED };
 /* Who answers the calls of compiled programs: see tools/launch/llvm.h. */
 enum config_runtime { RUNTIME_AUTO, RUNTIME_OMPRMA, RUNTIME_LLVM };
+
+/* Set by omprma-run where no runtime of omprma's serves the program, but LLVM's, if any. */
+#define CONFIG_LLVM_VARIABLE "OMPRMA_INTERNAL_LLVM"
 /* Who puts nowait regions in order: see openmp/task.h. */
 enum config_nowait { NOWAIT_AUTO, NOWAIT_LIBOMP };
 enum config_check { CHECK_OFF, CHECK_FULL };

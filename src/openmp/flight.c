@@ -227,6 +227,16 @@ static bool watch_look(void)
     return any;
 }
 
+/* Until something comes in. Not any more when the process has begun to end. */
+static bool watch_rest(void)
+{
+    if (!flight_any() || !gate_enter())
+        return false;
+    bool rested = omprma_rest(REST_NS);
+    gate_leave();
+    return rested;
+}
+
 /* Has something come in while nobody else looked? */
 static bool watch_round(int64_t length)
 {
@@ -234,7 +244,7 @@ static bool watch_round(int64_t length)
     if (clock_ns() - looked < length)
         return false;
     bool any = watch_look();
-    if (flight_any() && omprma_rest(REST_NS)) {
+    if (watch_rest()) {
         watch_look();
         any = true;
     }

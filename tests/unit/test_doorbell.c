@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -188,6 +189,36 @@ TEST(the_death_of_an_owner_is_seen)
     doorbell_close(peer);
     munmap(memory, MEMORY);
     munmap(table, sizeof(*table));
+}
+
+static int make_large(void)
+{
+    const struct rlimit limit = {4096, 4096};
+    struct shm_memory memory;
+    struct shm_address address;
+
+    if (setrlimit(RLIMIT_FSIZE, &limit) != 0)
+        return 1;
+    if (shm_memory_make(&memory, "test", MEMORY, SHM_PAGES_LATER, &address) !=
+        OMPRMA_ERR_HOST_MEMORY)
+        return 2;
+    if (shm_memory_make(&memory, "test", 64, SHM_PAGES_NOW, &address) != OMPRMA_OK)
+        return 3;
+    shm_memory_close(&memory);
+    return 0;
+}
+
+/* The kernel kills who makes a larger file than it may. */
+TEST(memory_above_the_limit_of_files_is_an_error)
+{
+    pid_t child = fork();
+    int status;
+
+    if (child == 0)
+        _exit(make_large());
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
 }
 
 /* Neither one that has said nothing, nor one that lives, nor one that was closed in order. */

@@ -2,6 +2,7 @@
 /* test_strided.c: runs of memory as one operation: random shapes against a model, in the order of
  * their queue, and what is wrong with some. */
 #include <stdio.h>
+#include <sys/resource.h>
 
 #include "test.h"
 #include "core_fixture.h"
@@ -179,6 +180,52 @@ TEST(as_the_model_within_a_host)
 static const omprma_shape_t column = {
     .bytes = 8, .count = {1000, 1, 1}, .to_stride = {64}, .from_stride = {64}};
 
+/* There and back; more than goes in a message. */
+static void go_there_and_back(void)
+{
+    omprma_queue_t *queue = core_queue(0);
+    omprma_addr_t there = core_alloc(0, BYTES);
+    omprma_shape_t many = column;
+
+    many.count[0] = 40000;
+    draw_fill(&(struct draw){.state = 3}, host, BYTES);
+    memset(back, 0, BYTES);
+    memset(seen, 0, BYTES);
+    copy_runs(seen, host, &many);
+    assert_ok(omprma_submit_strided(queue, there, host, &many));
+    assert_ok(omprma_retrieve_strided(queue, back, there, &many));
+    assert_ok(omprma_queue_destroy(queue));
+    assert_memory_equal(back, seen, BYTES);
+}
+
+/* Shared slots would be another one. */
+TEST(the_path_that_the_user_has_chosen)
+{
+    for (int data = DATA_AUTO; data <= DATA_TWO_SIDED; data++) {
+        core_start(&(struct core_options){.data = (enum config_data)data});
+        share();
+        go_there_and_back();
+        assert_int_equal(core_device(0)->sharing.count > 0, data == DATA_AUTO);
+        core_stop();
+    }
+}
+
+/* Nor is the process killed. */
+TEST(no_shared_memory_where_files_must_be_small)
+{
+    struct rlimit before, small;
+
+    core_start(&(struct core_options){0});
+    share();
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    small = (struct rlimit){.rlim_cur = 1 << 20, .rlim_max = before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    go_there_and_back();
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_int_equal(core_device(0)->sharing.count, 0);
+    core_stop();
+}
+
 /* No room for packing: run by run. */
 TEST(without_memory_for_packing)
 {
@@ -326,6 +373,20 @@ TEST(memory_of_the_worker)
 /* ---- what is seen of it ---- */
 
 /* Also of what nobody but one worker moves. */
+/* Bytes to devices of all regions, also of those that are not over. */
+static uint64_t regions_to(void)
+{
+    const struct recording *recording = recording_of(runtime_get());
+    uint64_t bytes = 0;
+
+    for (int i = 0; i < RECORDING_ROWS; i++)
+        bytes += recording->row[i].to;
+    for (int i = 0; i < RECORDING_OPEN; i++)
+        if (recording->open[i].number && recording->open[i].kind == SPAN_REGION)
+            bytes += recording->open[i].to;
+    return bytes;
+}
+
 TEST(statistics)
 {
     for (int shared = 0; shared < 2; shared++) {
@@ -350,6 +411,7 @@ TEST(statistics)
         assert_int_equal(cell[DATA_SUBMIT][PATH_INLINE].bytes + cell[DATA_SUBMIT][PATH_RMA].bytes +
                              cell[DATA_SUBMIT][PATH_TWO_SIDED].bytes,
                          320000);
+        assert_int_equal(regions_to(), 320000);
         assert_ok(omprma_queue_destroy(queue));
         core_stop();
     }

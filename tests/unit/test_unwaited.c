@@ -205,6 +205,72 @@ static void a_lost_worker_is_left(void **state)
     }
 }
 
+/* ---- a copy that is left ---- */
+
+enum { SLOW_PIECES = 200, SLOW_MORE = 50 };
+
+static _Atomic int slow_pieces, told;
+
+/* A piece is a byte, and takes 2 ms. */
+static omprma_status_t slow_test(struct datapath *path, struct transfer *transfer, bool *done)
+{
+    (void)path;
+    kernel_nap(2000);
+    transfer->completed++;
+    *done = transfer->completed == transfer->bytes;
+    atomic_fetch_add(&slow_pieces, 1);
+    return OMPRMA_OK;
+}
+
+static void tell(void *data_)
+{
+    (void)data_;
+    atomic_fetch_add(&told, 1);
+}
+
+static struct copying *copy_slowly(struct copier *copier, uint64_t bytes)
+{
+    static struct datapath path = {.name = "slow", .one_sided = true, .test = slow_test};
+    struct copying *copy;
+
+    assert_ok(copier_copy(copier, &path, &(struct transfer){.bytes = bytes}, &copy));
+    return copy;
+}
+
+static void wait_for_pieces(int pieces)
+{
+    while (atomic_load(&slow_pieces) < pieces)
+        kernel_nap(100);
+}
+
+/* Not the whole copy, but the piece that is under way is waited for. */
+static void who_leaves_waits_for_a_piece(void **state)
+{
+    struct copier copier;
+    struct copying *first, *second;
+    int before, after;
+
+    (void)state;
+    copier_begin(&copier, tell, NULL);
+    first = copy_slowly(&copier, SLOW_PIECES);
+    second = copy_slowly(&copier, 3);
+    wait_for_pieces(2);
+    before = atomic_load(&slow_pieces);
+    copier_leave(&copier, first);
+    after = atomic_load(&slow_pieces);
+    assert_true(after - before < SLOW_MORE);
+    while (!copying_is_over(second))
+        kernel_nap(100);
+    assert_true(atomic_load(&slow_pieces) - before < SLOW_MORE + 3);
+    assert_ok(copying_end(second));
+    copier_leave(&copier, copy_slowly(&copier, SLOW_PIECES)); /* it may not have begun */
+    first = copy_slowly(&copier, SLOW_PIECES);
+    copier_leave(&copier, copy_slowly(&copier, SLOW_PIECES)); /* it is not its turn */
+    copier_leave(&copier, first);
+    copier_end(&copier);
+    assert_int_equal(atomic_load(&told), 1);
+}
+
 /* ---- resting ---- */
 
 static void ring(void)
@@ -276,6 +342,7 @@ int main(void)
         cmocka_unit_test(the_program_takes_no_part),
         cmocka_unit_test(memory_that_is_gone_fails_the_queue),
         cmocka_unit_test(a_lost_worker_is_left),
+        cmocka_unit_test(who_leaves_waits_for_a_piece),
         cmocka_unit_test(who_rests_is_woken_by_a_result),
         cmocka_unit_test(who_rests_leaves_the_bell_to_those_that_wait),
     };

@@ -207,6 +207,10 @@ static omprma_status_t prepare(struct preparation *made, const struct launch *la
                                 launch->cuda, made->folder);
     else
         status = llvm_plan_workers(&made->plan, launch->llvm);
+    if (status == OMPRMA_OK && made->plan.llvm)
+        setenv(CONFIG_LLVM_VARIABLE, "1", 1);
+    else /* another omprma-run may have set it */
+        unsetenv(CONFIG_LLVM_VARIABLE);
     if (status == OMPRMA_OK && (made->plan.cuda || launch->cuda)) {
         setenv("OMPRMA_BACKENDS", "native,cuda", 0); /* unless the user wants others */
         log_write(LOG_CHOICE, "workers offer devices of these kinds: %s",

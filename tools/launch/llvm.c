@@ -378,6 +378,7 @@ static omprma_status_t plan_program(struct llvm_plan *plan, const struct needs *
     if (status != OMPRMA_OK)
         return status;
     plan->version = choice.version;
+    plan->llvm = !choice.own;
     status = plan_worker_path(plan, &choice, needs, program);
     if (status != OMPRMA_OK)
         goto free_choice;
@@ -520,13 +521,15 @@ static omprma_status_t plan_any(struct llvm_plan *plan, const struct needs *need
     if (offloads)
         return plan_program(plan, needs, images, program, wanted, runtime, folder);
     bool calls = needs_find(needs, "libomprma.so") >= 0; /* the C interface, itself */
+    plan->llvm = !calls && plan->cuda;                   /* or a program that this one starts */
     if (calls || (plan->cuda && needs->kind != PROGRAM_OTHER))
         return plan_workers(plan, wanted);
     if (needs->kind != PROGRAM_OTHER && !(later && needs->kind == PROGRAM_DYNAMIC))
         return not_for_offloading(program, needs_find(needs, "libgomp.so") >= 0);
     omprma_status_t status = plan_workers(plan, wanted);
     /* What a script starts may have code for GPUs, which only LLVM's runtime brings there. */
-    if (status == OMPRMA_OK && (runtime == RUNTIME_LLVM || (runtime == RUNTIME_AUTO && plan->cuda)))
+    plan->llvm = runtime == RUNTIME_LLVM || (runtime == RUNTIME_AUTO && plan->cuda);
+    if (status == OMPRMA_OK && plan->llvm)
         status = plan_script(plan, wanted, folder);
     else if (status == OMPRMA_OK)
         plan_script_own(plan);

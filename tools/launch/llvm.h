@@ -36,6 +36,7 @@ struct llvm_plan {
     char *worker_path;  /* goes in front of a worker's LD_LIBRARY_PATH; "" for nothing */
     char *preload;      /* goes in front of the program's LD_PRELOAD; NULL: nothing */
     bool cuda;          /* the program wants CUDA devices, and gets omprma's driver library */
+    bool llvm;          /* no runtime of omprma's serves the program, but LLVM's, if any */
     bool keeps_sources; /* it is OpenMP or OpenACC: what it copies from stays as it is */
 };
 

@@ -18,14 +18,26 @@ void recorded_begin(void *memory, const struct config *config, int workers)
         recording_make(memory, workers * DEVICES_MOST);
 }
 
-int recorded_end(void *memory, const struct config *config, int status)
+/* What a reader takes for granted holds. */
+static void make_sound(struct recording *recording, int workers)
+{
+    int most = workers * DEVICES_MOST;
+
+    if (recording->device_count > most)
+        recording->device_count = most;
+    if (recording->device_count < 0)
+        recording->device_count = 0;
+    recording->text[sizeof(recording->text) - 1] = 0;
+    recording->details[sizeof(recording->details) - 1] = 0;
+}
+
+int recorded_end(void *memory, const struct config *config, int workers, int status)
 {
     struct recording *recording = memory;
 
     if (!recording || !recording->begun)
         return status;
-    if (recording->device_count > recording->devices_most)
-        recording->device_count = recording->devices_most;
+    make_sound(recording, workers);
     recording_close(recording, clock_ns());
     return report_all(recording, config) == OMPRMA_OK || status ? status : 1;
 }

@@ -17,7 +17,7 @@ size_t recorded_bytes(const struct config *config, int workers);
 void recorded_begin(void *memory, const struct config *config, int workers);
 
 /* Reports. `status` is the run's; returns it, or 1 if it is 0 and something could not be written.
- */
-int recorded_end(void *memory, const struct config *config, int status);
+ * The program may have written anything over the memory. */
+int recorded_end(void *memory, const struct config *config, int workers, int status);
 
 #endif

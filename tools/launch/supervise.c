@@ -541,10 +541,10 @@ static void end_like_the_program(const struct run *run)
 }
 
 /* The descriptor lies above those that scripts use. */
-static struct coming *run_share(int workers, size_t room, int *descriptor)
+static struct coming *run_share(int workers, size_t room, int *descriptor, size_t *mapped)
 {
     enum { HIGH = 310 };
-    struct coming *coming = coming_make(workers, room, descriptor);
+    struct coming *coming = coming_make(workers, room, descriptor, mapped);
     int high = coming ? fcntl(*descriptor, F_DUPFD_CLOEXEC, HIGH) : -1;
     if (high < 0)
         return coming;
@@ -572,16 +572,18 @@ int supervise(const struct program *program, const struct list *command, const c
     struct config config = {0};
     if (config_load(&config) == OMPRMA_OK)
         run.patience_s = config_start_limit_s(&config);
+    size_t mapped = 0;
     run.coming = run_share(progress_line_possible() ? program->workers : 0,
-                           recorded_bytes(&config, program->workers), &started.coming);
-    recorded_begin(coming_room(run.coming), &config, program->workers);
+                           recorded_bytes(&config, program->workers), &started.coming, &mapped);
+    void *recording = coming_room(run.coming);
+    recorded_begin(recording, &config, program->workers);
     run.deadline_ns = run.patience_s ? clock_ns() + run.patience_s * SECOND_NS : NEVER;
     omprma_status_t status = run_begin(&run, command, folder, listener);
     int result = 1;
     if (status == OMPRMA_OK) {
         run_loop(&run, folder);
         result = run_result(&run);
-        result = recorded_end(coming_room(run.coming), &config, result);
+        result = recorded_end(recording, &config, program->workers, result);
     } else {
         log_write(LOG_ERROR, "%s", error_text());
     }
@@ -589,7 +591,7 @@ int supervise(const struct program *program, const struct list *command, const c
         run_close(&run, (enum source)i);
     if (run.keeper > 0)
         waitpid(run.keeper, NULL, 0);
-    coming_close(run.coming);
+    coming_close(run.coming, mapped);
     if (started.coming >= 0)
         close(started.coming);
     end_like_the_program(&run);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/file_limit.h"
 
 enum { HEAD_BYTES = 64 };
 
@@ -34,10 +35,19 @@ static bool map(struct shm_memory *memory, int fd, size_t bytes, int flags)
     return true;
 }
 
+/* -1: see errno. */
+static int make_file(const char *name, size_t bytes)
+{
+    if (file_may_have(bytes))
+        return memfd_create(name, MFD_CLOEXEC);
+    errno = EFBIG;
+    return -1;
+}
+
 omprma_status_t shm_memory_make(struct shm_memory *memory, const char *name, size_t bytes,
                                 enum shm_pages pages, struct shm_address *address)
 {
-    int fd = memfd_create(name, MFD_CLOEXEC);
+    int fd = make_file(name, HEAD_BYTES + bytes);
     uint64_t *cookie;
 
     if (fd < 0 || ftruncate(fd, (off_t)(HEAD_BYTES + bytes)) != 0 ||

@@ -342,11 +342,13 @@ static bool open_shared(struct device *device, struct device *user)
     return *in != DEVICE_SHARES_NOT;
 }
 
+/* Not where the user has said how data moves. */
 static bool can_share(const struct side *from, const struct side *to)
 {
     struct device *owner = owner_of(from, to);
 
-    return (!from->device || from->device->peer->shares) &&
+    return owner->runtime->config.data == DATA_AUTO &&
+           (!from->device || from->device->peer->shares) &&
            (!to->device || to->device->peer->shares) && make_shared(owner) &&
            (!from->device || open_shared(owner, from->device)) &&
            (!to->device || open_shared(owner, to->device)) && owner->sharing.sound > 0;

@@ -39,7 +39,8 @@ static void finish(struct copying *copy, omprma_status_t status)
     atomic_store_explicit(&copy->over, true, memory_order_release);
 }
 
-/* With the lock held, which is released meanwhile. */
+/* With the lock held, which is released meanwhile. One that was left is taken off the list, and not
+ * touched from then on: who has left it frees it. */
 static void turn(struct copier *copier, struct copying *copy)
 {
     omprma_status_t status;
@@ -51,9 +52,11 @@ static void turn(struct copier *copier, struct copying *copy)
     pthread_mutex_lock(&copier->lock);
     copier->moving = NULL;
     pthread_cond_broadcast(&copier->turned);
-    if (stays)
+    if (stays && !copy->left)
         return;
     STAILQ_REMOVE(&copier->copies, copy, copying, next);
+    if (copy->left)
+        return;
     finish(copy, status);
     copier->tell(copier->data);
 }
@@ -139,12 +142,13 @@ void copier_leave(struct copier *copier, struct copying *copy)
     struct copying *each;
 
     pthread_mutex_lock(&copier->lock);
+    copy->left = true; /* or the next piece begins before this thread has got the lock */
     while (copier->moving == copy)
         pthread_cond_wait(&copier->turned, &copier->lock);
     each = STAILQ_FIRST(&copier->copies);
     while (each && each != copy)
         each = STAILQ_NEXT(each, next);
-    if (each)
+    if (each) /* it was not its turn, and it is not over */
         STAILQ_REMOVE(&copier->copies, copy, copying, next);
     pthread_mutex_unlock(&copier->lock);
     discard(copy);

@@ -21,6 +21,7 @@ struct copying {
     STAILQ_ENTRY(copying) next;
     struct datapath *path;
     struct transfer transfer; /* the thread's, until it is over */
+    bool left;                /* nobody wants it any more; with the lock held */
     _Atomic uint64_t moved;   /* bytes of it */
     atomic_bool over;
     omprma_status_t status; /* then, */

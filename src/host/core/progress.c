@@ -106,12 +106,14 @@ static void end_rest(struct runtime *runtime)
     }
 }
 
-/* Sleeps until something comes in, after one more look. */
-static void nap(struct runtime *runtime, struct waiting *waiting)
+/* Sleeps until something comes in, after one more look: unless its wait is over, because somebody
+ * has looked in its place. */
+static void nap(struct runtime *runtime, struct waiting *waiting, bool (*done)(const void *),
+                const void *data)
 {
     end_rest(runtime);
     channel_prepare(runtime->channel, true);
-    if (runtime->hooks.look(runtime)) {
+    if (runtime->hooks.look(runtime) || done(data)) {
         channel_prepare(runtime->channel, false);
         *waiting = (struct waiting){0};
         return;
@@ -145,7 +147,8 @@ bool progress_rest(struct runtime *runtime, int64_t ns)
 }
 
 /* Nothing has happened. While queues have something to test, nobody sleeps. */
-static void wait_on(struct runtime *runtime, struct waiting *waiting)
+static void wait_on(struct runtime *runtime, struct waiting *waiting, bool (*done)(const void *),
+                    const void *data)
 {
     const struct waiting_limits limits = {
         .spin_ns = runtime->spin_ns ? runtime->spin_ns : runtime->config.spin_us * 1000,
@@ -172,7 +175,7 @@ static void wait_on(struct runtime *runtime, struct waiting *waiting)
     else if (step == WAITING_YIELD || runtime->busy_first)
         waiting->shared |= !let_in(runtime);
     else
-        nap(runtime, waiting);
+        nap(runtime, waiting, done, data);
 }
 
 /* Wakes one of those that wait, to drive. Until it has got a processor, whoever is running and has
@@ -213,7 +216,7 @@ static void drive(struct runtime *runtime, bool (*done)(const void *), const voi
             if (waiting_lock_is_wanted(&runtime->lock))
                 let_in(runtime);
         } else {
-            wait_on(runtime, &waiting);
+            wait_on(runtime, &waiting, done, data);
         }
     }
     runtime->driven = was_driven;

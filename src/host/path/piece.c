@@ -25,10 +25,18 @@ omprma_status_t pieces_report(const struct pieces *pieces, omprma_status_t statu
 
 /* ---- the queues of a piece ---- */
 
-/* Takes those that are missing. */
-static omprma_status_t open_queues(struct omprma_queue *queue[2], struct device *from,
-                                   struct device *to)
+/* Its data counts for the region that the user's queue is in. */
+static void observe_for(struct omprma_queue *queue, const struct omprma_queue *user)
 {
+    if (queue && !queue->observed.region)
+        queue->observed = (struct observed_queue){.region = user->observed.region,
+                                                  .number = user->observed.number};
+}
+
+/* Takes those that are missing. */
+static omprma_status_t open_queues(const struct pieces *pieces, struct omprma_queue *queue[2])
+{
+    struct device *from = pieces->from, *to = pieces->to;
     omprma_status_t status = OMPRMA_OK;
 
     if (from && !queue[0])
@@ -37,6 +45,8 @@ static omprma_status_t open_queues(struct omprma_queue *queue[2], struct device 
         queue[1] = queue[0];
     else if (status == OMPRMA_OK && to && !queue[1])
         status = subqueue_open(to, NULL, &queue[1]);
+    for (int i = 0; i < 2; i++)
+        observe_for(queue[i], pieces->queue);
     return status;
 }
 
@@ -82,7 +92,7 @@ static void let_go(struct omprma_queue *const queue[2])
 /* Begins the next one if there are slots for it. */
 static omprma_status_t begin(struct pieces *pieces, struct piece *piece)
 {
-    omprma_status_t status = open_queues(piece->queue, pieces->from, pieces->to);
+    omprma_status_t status = open_queues(pieces, piece->queue);
 
     if (status == OMPRMA_OK && !slots_exist(&pieces->turn))
         status = error_set(OMPRMA_ERR_DEVICE_MEMORY, "workers that were lost may still use all %s",

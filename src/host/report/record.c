@@ -94,6 +94,13 @@ static void prepare_ring(struct recording *recording)
 #endif
 }
 
+/* It has room for the devices, and is laid out as this version has it. */
+static bool fits(const struct recording *shared, int devices)
+{
+    return shared->devices_most >= devices &&
+           shared->bytes == recording_bytes(shared->devices_most);
+}
+
 omprma_status_t record_open(struct runtime *runtime, struct recording *shared)
 {
     struct recorder *recorder;
@@ -101,11 +108,11 @@ omprma_status_t record_open(struct runtime *runtime, struct recording *shared)
 
     if (!report_is_wanted(&runtime->config))
         return OMPRMA_OK;
+    if (shared && !fits(shared, runtime->device_count))
+        shared = NULL;
     if (!shared && report_try(&runtime->config) != OMPRMA_OK)
         return OMPRMA_ERR_CONFIG;
     recorder = calloc(1, sizeof(*recorder));
-    if (shared && shared->devices_most < runtime->device_count)
-        shared = NULL;
     if (recorder)
         recorder->names.recording = shared ? shared : make_own(runtime->device_count);
     if (!recorder || !recorder->names.recording) {
