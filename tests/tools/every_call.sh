@@ -68,7 +68,7 @@ one() {
         [ "$6" != late ] || bad="$bad, a call that is late"
         says "$at" "$6" "$3" "$5" || bad="$bad, no line of the reason"
         # Who ends before MPI has started fails MPI_Init of the others, which says so in many words.
-        [ "$5" = MPI_Initialized ] || [ "$5" = MPI_Finalized ] || [ "$5" = MPI_Init_thread ] ||
+        [[ $5 = MPI_@(Initialized|Finalized|Init_thread|Get_library_version) ]] ||
             ! grep -qvE "^omprma|^omptarget fatal error|$leaving" "$at/err" ||
             bad="$bad, lines of others"
     fi
