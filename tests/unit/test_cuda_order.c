@@ -349,7 +349,7 @@ enum named { NAMED_WRONG = 1, NAMED_OTHER, NAMED_WRITTEN, NAMED_LAUNCHED, NAMED_
 /* Behind a kernel that lasts comes a region; the n-th call says that there was a fault. */
 static int name_after_call(int n)
 {
-    const uint64_t us = 50000;
+    const uint64_t us = 200000; /* longer than a busy machine takes for the next lines */
     unsigned char in = 1, out = 0;
     struct work at;
     omprma_addr_t nap;
