@@ -114,8 +114,8 @@ plan() {
     done
 }
 
-# UCX's own of a process that is killed while MPI starts stays: it has no name by then by which anybody
-# could tell whose it is.
+# A file of UCX stays where a process is killed while MPI starts: its name is drawn by chance, so nobody
+# can tell whose it was.
 left_in_memory() {
     shared_memory | grep -v '/ucx_shm_posix_'
 }
