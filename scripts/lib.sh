@@ -105,17 +105,13 @@ as_root() {
 wanted_package() {
     local name names
     IFS='|' read -ra names <<<"$1"
-    if ! lists_known; then
-        echo "${names[0]}"
-        return
-    fi
     for name in "${names[@]}"; do
         if package_exists "$name"; then
             echo "$name"
             return
         fi
     done
-    return 1
+    ! lists_known && echo "${names[0]}"
 }
 
 # need_packages GROUP...: installs what is missing of these groups, or says what is missing. What this

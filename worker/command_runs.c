@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * command_runs.c: scatter and gather: runs of a device's memory, as a shape has them, on one side,
- * and the same packed on the other: in a block of the device, in memory of the program
- * too (share), or, of a scatter, in the record. Only
- * devices that can be touched are told to. All that lies between the first run and the last is
- * looked at at once, if that is hardly more than the pages of the runs; else, and where some of it
- * is no memory, each run is.
+ * command_runs.c: scatter and gather. Runs of a device's memory, as a shape has them, are on one
+ * side, and the same runs packed on the other: in a block of the device, in memory that the program
+ * shares, or, of a scatter, in the record. Only devices that can be touched are told to. All that
+ * lies between the first run and the last is looked at at once, if that is hardly more than the
+ * pages of the runs; else, and where some of it is no memory, each run is.
  */
 #include "worker/command.h"
 

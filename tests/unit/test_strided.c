@@ -180,14 +180,12 @@ TEST(as_the_model_within_a_host)
 static const omprma_shape_t column = {
     .bytes = 8, .count = {1000, 1, 1}, .to_stride = {64}, .from_stride = {64}};
 
-/* There and back; more than goes in a message. */
-static void go_there_and_back(void)
+/* So many runs there and back. */
+static void carry_column(omprma_queue_t *queue, omprma_addr_t there, size_t runs)
 {
-    omprma_queue_t *queue = core_queue(0);
-    omprma_addr_t there = core_alloc(0, BYTES);
     omprma_shape_t many = column;
 
-    many.count[0] = 40000;
+    many.count[0] = runs;
     draw_fill(&(struct draw){.state = 3}, host, BYTES);
     memset(back, 0, BYTES);
     memset(seen, 0, BYTES);
@@ -196,6 +194,12 @@ static void go_there_and_back(void)
     assert_ok(omprma_retrieve_strided(queue, back, there, &many));
     assert_ok(omprma_queue_destroy(queue));
     assert_memory_equal(back, seen, BYTES);
+}
+
+/* More than goes in a message. */
+static void go_there_and_back(void)
+{
+    carry_column(core_queue(0), core_alloc(0, BYTES), 40000);
 }
 
 /* Shared slots would be another one. */
@@ -229,22 +233,8 @@ TEST(no_shared_memory_where_files_must_be_small)
 /* No room for packing: run by run. */
 TEST(without_memory_for_packing)
 {
-    omprma_queue_t *queue;
-    omprma_addr_t there;
-    omprma_shape_t many = column;
-
     core_start(&(struct core_options){.arena = 2 << 20, .memory = 2 << 20});
-    queue = core_queue(0);
-    there = core_alloc(0, 1 << 20);
-    many.count[0] = 2000;
-    draw_fill(&(struct draw){.state = 3}, host, BYTES);
-    memset(back, 0, BYTES);
-    memset(seen, 0, BYTES);
-    copy_runs(seen, host, &many);
-    assert_ok(omprma_submit_strided(queue, there, host, &many));
-    assert_ok(omprma_retrieve_strided(queue, back, there, &many));
-    assert_ok(omprma_queue_destroy(queue));
-    assert_memory_equal(back, seen, BYTES);
+    carry_column(core_queue(0), core_alloc(0, 1 << 20), 2000);
     core_stop();
 }
 

@@ -136,6 +136,18 @@ void openmpi_add_users(struct list *line, const struct command *command, const c
     }
 }
 
+void openmpi_add_first(struct list *line, const struct command *command)
+{
+    list_add(line, "-n");
+    list_add(line, "1");
+    if (command->launch->hosts.total > 0) {
+        list_add(line, "-H");
+        list_add(line, "localhost");
+    }
+    for (size_t i = 0; i < command->first->count; i++)
+        list_add(line, command->first->items[i]);
+}
+
 void openmpi_add_variables(struct list *line, const struct list *variables)
 {
     for (size_t i = 0; i < variables->count; i++) {

@@ -27,6 +27,9 @@ enum { OPENMPI_PARAMETERS = 1, OPENMPI_OTHERS = 2 };
 void openmpi_add_users(struct list *line, const struct command *command, const char *const *agents,
                        unsigned which);
 
+/* Adds rank 0, which runs here. */
+void openmpi_add_first(struct list *line, const struct command *command);
+
 /* Adds "-x" for each. */
 void openmpi_add_variables(struct list *line, const struct list *variables);
 

@@ -62,14 +62,7 @@ static void write_line(struct list *line, const struct command *command,
     set_all(line, command);
     openmpi_add_users(line, command, agent_names, OPENMPI_PARAMETERS | OPENMPI_OTHERS);
 
-    list_add(line, "-n");
-    list_add(line, "1");
-    if (launch->hosts.total > 0) {
-        list_add(line, "-H");
-        list_add(line, "localhost");
-    }
-    for (size_t i = 0; i < command->first->count; i++)
-        list_add(line, command->first->items[i]);
+    openmpi_add_first(line, command);
 
     list_add(line, ":");
     list_add(line, "-n");

@@ -56,19 +56,6 @@ static void set_library(struct list *line, const struct command *command)
     openmpi_add_users(line, command, agent_names, OPENMPI_PARAMETERS);
 }
 
-static void write_first(struct list *line, const struct command *command)
-{
-    set_library(line, command);
-    list_add(line, "-n");
-    list_add(line, "1");
-    if (command->launch->hosts.total > 0) {
-        list_add(line, "-H");
-        list_add(line, "localhost");
-    }
-    for (size_t i = 0; i < command->first->count; i++)
-        list_add(line, command->first->items[i]);
-}
-
 /* Workers of one place: this host, or slots of another one. */
 static void write_workers(struct list *line, const struct command *command,
                           const struct list *variables, const char *host, int count)
@@ -126,7 +113,8 @@ static void write_line(struct list *line, const struct command *command,
     if (launch->hosts.total > 0 && command->agent)
         set_hosts(line, command);
     openmpi_add_users(line, command, agent_names, OPENMPI_OTHERS);
-    write_first(line, command);
+    set_library(line, command);
+    openmpi_add_first(line, command);
     if (launch->hosts.total > 0)
         write_places(line, command, variables);
     else

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * doorbell.h: lets a process sleep until a peer on the same host has sent it something. Shared
- * memory (memory.h) holds one futex word; ringing costs a
- * load unless the owner sleeps. Peers on other hosts cannot ring: the owner then sleeps briefly.
- * The memory also tells peers that the owner has died, before MPI could notice. Knows nothing of
- * MPI.
+ * memory (memory.h) holds one futex word; ringing costs a load unless the owner sleeps. Peers on
+ * other hosts cannot ring: the owner then sleeps briefly. The memory also tells peers that the
+ * owner has died, before MPI could notice. Knows nothing of MPI.
  *
  * Thread: doorbell_sleep() by one thread at a time, the rest by any.
  */

@@ -38,6 +38,11 @@ struct packed {
     bool shared; /* slots are memory of this process, too: nothing is moved */
 };
 
+static enum data_kind data_of(const struct packed *packed)
+{
+    return !packed->from.device ? DATA_SUBMIT : packed->to.device ? DATA_EXCHANGE : DATA_RETRIEVE;
+}
+
 static const struct packed *packed_of(const struct pieces *pieces)
 {
     return (const struct packed *)pieces;
@@ -141,12 +146,11 @@ static omprma_status_t append_middle(const struct packed *packed, struct piece *
                                      struct operation *gathered)
 {
     struct device *from = packed->from.device, *to = packed->to.device;
-    enum data_kind data = !from ? DATA_SUBMIT : to ? DATA_EXCHANGE : DATA_RETRIEVE;
 
     if (!packed->shared && from != to)
         return from && to ? append_exchange(packed, piece) : append_move(packed, piece, !from);
-    observe_inline(packed->pieces.queue->device->runtime->observers, packed->pieces.queue, data,
-                   bytes_of(packed, piece));
+    observe_inline(packed->pieces.queue->device->runtime->observers, packed->pieces.queue,
+                   data_of(packed), bytes_of(packed, piece));
     return from && to && from != to ? queue_append_wait(piece->queue[1], gathered, WAIT_PART)
                                     : OMPRMA_OK;
 }
@@ -290,7 +294,7 @@ omprma_status_t packed_append(struct omprma_queue *queue, const struct side *fro
         return status;
     }
     operation->by = &path_packed;
-    operation->data = !from->device ? DATA_SUBMIT : to->device ? DATA_EXCHANGE : DATA_RETRIEVE;
+    operation->data = data_of(packed);
     if (!to->device) {
         operation->host_at = to->at;
         operation->host_bytes = shape_reach(&to->shape);
