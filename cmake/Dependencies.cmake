@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Dependencies.cmake: finds what omprma is built from, and names the Debian package of what is
 # missing. Gives the imported targets MPI::MPI_C, omprma::ffi, omprma::elf, omprma::hwloc,
-# omprma::xxhash, omprma::zlib, omprma::cjson, omprma::bsd and, with tests, omprma::cmocka.
+# omprma::nettle, omprma::xxhash, omprma::zlib, omprma::cjson, omprma::bsd and, with tests,
+# omprma::cmocka.
 
 find_package(PkgConfig)
 if(NOT PkgConfig_FOUND)
@@ -15,7 +16,7 @@ if(NOT MPI_C_FOUND)
                         "openmpi-bin, or set MPI_C_COMPILER to the mpicc to use")
 endif()
 
-# Where Open MPI's own settings for the whole machine are, see src/control/mpi/quick.c. Empty: nowhere.
+# Where Open MPI's own settings for the whole machine are, see src/control/library/quick.c. Empty: nowhere.
 find_program(OMPRMA_OMPI_INFO ompi_info)
 set(OMPRMA_MPI_SETTINGS "")
 if(OMPRMA_OMPI_INFO)
@@ -39,6 +40,7 @@ omprma_find(ffi libffi 3.3 libffi-dev)
 omprma_find(elf libelf 0.180 libelf-dev)
 omprma_find(dw libdw 0.180 libdw-dev)
 omprma_find(hwloc hwloc 2.0 libhwloc-dev)
+omprma_find(nettle nettle 3.4 nettle-dev)
 omprma_find(xxhash libxxhash 0.8 libxxhash-dev)
 omprma_find(zlib zlib 1.2.11 zlib1g-dev)
 omprma_find(cjson libcjson 1.7 libcjson-dev)

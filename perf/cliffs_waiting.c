@@ -3,9 +3,14 @@
  * cliffs_waiting.c: what small regions take where more threads wait or compute than there are
  * processors: a region that forks, and regions of several threads on several devices. Prints lines
  * "RESULT ROW MICROSECONDS", per region. Run by perf/cliffs, also with LLVM's own device.
+ *
+ *   cliffs_waiting [REGIONS]     with a number only so many regions one after the other: prints
+ * "REGIONS MICROSECONDS MEMORY", per region and in MiB, what most of the program was resident
  */
 #include <omp.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
 
 enum { WARM = 50, REGIONS = 4000, ITERATIONS = 64 };
 
@@ -67,8 +72,25 @@ static double several(int threads, int devices)
     return seconds / (double)total * 1e6;
 }
 
-int main(void)
+static int one_by_one(long regions)
 {
+    struct rusage usage;
+    double begun;
+
+    small_region(0);
+    begun = omp_get_wtime();
+    for (long i = 0; i < regions; i++)
+        small_region(0);
+    double us = (omp_get_wtime() - begun) / (double)regions * 1e6;
+    getrusage(RUSAGE_SELF, &usage);
+    printf("REGIONS %.4f %.1f\n", us, (double)usage.ru_maxrss / 1024);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1)
+        return one_by_one(atol(argv[1]));
 #pragma omp target enter data map(to : v) device(0)
     printf("RESULT 1-thread-on-1-device %.3f\n", several(1, 1));
     printf("RESULT 2-threads-on-1-device %.3f\n", several(2, 1));
@@ -77,6 +99,8 @@ int main(void)
         printf("RESULT 2-threads-on-2-devices %.3f\n", several(2, 2));
         printf("RESULT 4-threads-on-2-devices %.3f\n", several(4, 2));
     }
+    if (omp_get_num_devices() >= 4)
+        printf("RESULT 4-threads-on-4-devices %.3f\n", several(4, 4));
     printf("RESULT one-thread-in-the-region %.3f\n", forking(1));
     printf("RESULT two-threads-in-the-region %.3f\n", forking(2));
     printf("RESULT teams %.3f\n", teams());

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * bench.c: the worker's half of bare MPI measurements (omprma-perf), see control/mpi/bench.h.
+ * bench.c: the worker's half of bare MPI measurements (omprma-perf), see control/bench.h.
  * Blocks the worker for the time of one.
  */
 #include "worker/command.h"
@@ -9,7 +9,8 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "control/mpi/bench.h"
+#include "control/bench.h"
+#include "control/transport.h"
 #include "worker/worker.h"
 
 static bool may_run(const struct stream *stream, const struct wire_record *record)
@@ -30,12 +31,13 @@ enum backend_step command_begin_bench(struct stream *stream, struct command *com
 {
     const struct wire_record *record = &command->record;
     struct server *server = stream->session->server;
+    const struct bench_ops *bench = server->world->transport->bench;
     uint32_t count = 0;
     omprma_status_t status =
         command_memory(command, BENCH_PUTS_MOST * sizeof(double), "for a measurement");
 
-    if (status == OMPRMA_OK && may_run(stream, record)) {
-        status = mpi_bench_run(server->world, record->word, command->memory, &count);
+    if (status == OMPRMA_OK && bench && may_run(stream, record)) {
+        status = bench->serve(server->world, record->word, command->memory, &count);
         if (status != OMPRMA_OK)
             server_break(server, OMPRMA_ERR_MPI, error_text());
     }

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,17 +20,22 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/slice.h"
+#include "control/direct/join.h"
+#include "control/direct/world.h"
 #include "control/host.h"
 #include "control/shm/channel.h"
 #include "control/shm/leftovers.h"
 #include "control/transport.h"
 #include "control/world.h"
+#include "worker/agent.h"
 #include "worker/cuda/cuda.h"
 #include "worker/native/free_memory.h"
+#include "worker/native/image_file.h"
 #include "worker/native/native.h"
 #include "worker/native/team.h"
 #include "worker/output.h"
 #include "worker/server.h"
+#include "worker/wrap.h"
 
 /* Longest sleep when the application cannot ring, or when one-sided transfers of others may need
  * this process to enter MPI. */
@@ -97,7 +103,7 @@ static omprma_status_t prepare_threads(const struct world_settings *settings, in
     omprma_status_t status = OMPRMA_OK;
 
     worker.lends = worker.config.cores == 0 && worker.world.place.count > 1 && gpus == 0 &&
-                   worker.natives == 1 && settings->lanes == 1;
+                   !worker.world.shares_slots && worker.natives == 1 && settings->lanes == 1;
     if (worker.lends)
         status = place_now(worker.place, 0, 1, &all);
     else if (worker.config.bind)
@@ -255,6 +261,8 @@ static omprma_status_t make_devices(struct world_peer *mine, const struct world_
         status = make_native(i, settings);
     if (runs_on_main(settings))
         server->main_device = server->devices;
+    for (int i = 0; i < server->device_count; i++)
+        worker.descriptions[i].apart = worker.world.far;
     mine->devices = worker.descriptions;
     mine->hello.device_count = server->device_count;
     return status;
@@ -462,6 +470,7 @@ static omprma_status_t start(void)
     if (status != OMPRMA_OK)
         return status;
     log_open("omprma-worker", (int)worker.config.verbose);
+    image_file_keep(worker.config.keep_images);
     world_prepare(WORLD_WORKER);
     worker.since = time(NULL);
     status = world_join(&worker.world, WORLD_WORKER, false);
@@ -509,16 +518,28 @@ static int usage(const char *option)
 
 int main(int argc, char **argv)
 {
+    const char *session;
     omprma_status_t status;
 
-    if (argc > 1)
+    if ((argc == 5 || argc == 7) && strcmp(argv[1], DIRECT_AGENT_OPTION) == 0)
+        return agent_run(argv[2], argv[3], argv[4], argv[5], argc == 7 ? argv[6] : NULL);
+    if (argc == 2 && strcmp(argv[1], DIRECT_FAR_OPTION) == 0)
+        return agent_run_far();
+    session = argc == 3 && strcmp(argv[1], DIRECT_SESSION_OPTION) == 0 ? argv[2] : wrap_session();
+    if (session)
+        prctl(PR_SET_NAME, "omprma-worker"); /* it was started by another name of the file */
+    if (argc > 1 && (!session || !direct_take_session(session)))
         return usage(argv[1]);
-    if (!world_launched()) {
+    if (argc == 1 && !(session && direct_take_session(session)) && !world_launched()) {
         fprintf(stderr, "omprma-worker: it serves an application that is started with it: use "
                         "omprma-run -n WORKERS PROGRAM\n");
         return 2;
     }
     clear_signals();
+    if (wrap_enter(session, direct_session_number()) != OMPRMA_OK) {
+        fprintf(stderr, "omprma-worker: %s\n", error_text());
+        return EXIT_FAILURE;
+    }
     coming_say();
     status = start();
     if (status == OMPRMA_ERR_CLOSED || status == OMPRMA_ERR_VERSION ||
@@ -532,6 +553,8 @@ int main(int argc, char **argv)
     if (status == OMPRMA_OK)
         status = server_run(&worker.server);
     if (status != OMPRMA_OK) {
+        if (status == OMPRMA_ERR_CLOSED) /* the program has died, and says so where it can */
+            world_abort(&worker.world, EXIT_FAILURE);
         if (worker.silent)
             sleep(1); /* the one that speaks is not to be killed before it has */
         else if (!worker.has_said)

@@ -217,6 +217,12 @@ OMPRMA_API omprma_status_t omprma_image_load(int device, const void *image, size
  * worker. */
 #define OMPRMA_SYMBOL_STAND_IN "__omprma_stand_in"
 
+/* Names of data that native devices add to each image: what `stdin`, `stdout` and `stderr` point to
+ * in a kernel, for pointers of the program to its own streams. Their size is that of FILE. */
+#define OMPRMA_SYMBOL_STDIN "__omprma_stdin"
+#define OMPRMA_SYMBOL_STDOUT "__omprma_stdout"
+#define OMPRMA_SYMBOL_STDERR "__omprma_stderr"
+
 /*
  * Loads an image as a module of its own, with globals of its own, though the device may hold the
  * same image already. Names in it are looked up, and it is unloaded, by omprma_device_ask(). The

@@ -8,6 +8,7 @@
 #define _GNU_SOURCE
 #include "base/coming.h"
 
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,6 +63,19 @@ struct coming *coming_make(int workers, size_t room, int *fd, size_t *mapped)
         close(*fd);
     *fd = -1;
     return NULL;
+}
+
+/* The descriptor lies above those that scripts use. */
+struct coming *coming_share(int workers, size_t room, int *fd, size_t *mapped)
+{
+    enum { HIGH = 310 };
+    struct coming *coming = coming_make(workers, room, fd, mapped);
+    int high = coming ? fcntl(*fd, F_DUPFD_CLOEXEC, HIGH) : -1;
+    if (high < 0)
+        return coming;
+    close(*fd);
+    *fd = high;
+    return coming;
 }
 
 struct coming *coming_open(int fd)

@@ -36,6 +36,9 @@ bool coming_is(const char *line);
  * size: the program can write to all that is in it. NULL: there is none. */
 struct coming *coming_make(int workers, size_t room, int *fd, size_t *mapped);
 
+/* The same, with a descriptor above those that scripts use. */
+struct coming *coming_share(int workers, size_t room, int *fd, size_t *mapped);
+
 /* That room: zero at first. NULL: there is none. Who has made it asks before the program runs. */
 void *coming_room(struct coming *coming);
 

@@ -291,7 +291,8 @@ enum { PREFIX_LENGTH = sizeof(variable_prefix) - 1 };
 /* Variables that omprma-run sets for its own purposes. */
 static bool is_internal(const char *name)
 {
-    return strncmp(name, "INTERNAL_", 9) == 0 || strncmp(name, "WORKERS=", 8) == 0;
+    return strncmp(name, "INTERNAL_", 9) == 0 || strncmp(name, "WORKERS=", 8) == 0 ||
+           strncmp(name, "JOIN=", 5) == 0;
 }
 
 /* Once per process: the application may load the settings several times. */
@@ -368,16 +369,38 @@ omprma_status_t config_check(const char *name, const char *value)
     return set_value(setting, value, &scratch);
 }
 
-static void print_set(FILE *out, const char *choices, int64_t set)
+/* The names of the bits, with commas between. */
+static void print_set(const char *choices, int64_t set, char *text, size_t room)
 {
-    char before = ' ';
-    for (; set; set >>= 1) {
+    size_t used = 0;
+    for (*text = 0; set; set >>= 1) {
         int width = (int)strcspn(choices, "|");
-        if (set & 1) {
-            fprintf(out, "%c%.*s", before, width, choices);
-            before = ',';
-        }
+        if (set & 1)
+            used += (size_t)snprintf(text + used, room - used, "%s%.*s", used ? "," : "", width,
+                                     choices);
         choices += width + (choices[width] == '|');
+    }
+}
+
+/* The default in words, "" where it is to set nothing. */
+static void print_standard(const struct setting *setting, char *text, size_t room)
+{
+    char number[NUMBER_BYTES];
+    const char *choice = setting->text;
+    switch (setting->kind) {
+    case KIND_SET:
+        print_set(setting->text, setting->value, text, room);
+        return;
+    case KIND_CHOICE:
+        for (int64_t skip = setting->value; skip > 0; skip--)
+            choice = strchr(choice, '|') + 1;
+        snprintf(text, room, "%.*s", (int)strcspn(choice, "|"), choice);
+        return;
+    case KIND_TEXT:
+        snprintf(text, room, "%s", setting->text);
+        return;
+    default:
+        snprintf(text, room, "%s", print_number(setting, setting->value, number));
     }
 }
 
@@ -385,25 +408,27 @@ void config_print_help(FILE *out)
 {
     for (size_t i = 0; i < SETTINGS; i++) {
         const struct setting *setting = &settings[i];
-        char allowed[128], number[NUMBER_BYTES];
+        char allowed[128], standard[128];
         if (!setting->help[0]) /* for tests */
             continue;
         print_allowed(setting, allowed, sizeof(allowed));
+        print_standard(setting, standard, sizeof(standard));
         fprintf(out, "  %s%s=%s", variable_prefix, setting->name, allowed);
-        if (setting->kind == KIND_SET) {
-            fprintf(out, " (default");
-            print_set(out, setting->text, setting->value);
-            fputc(')', out);
-        } else if (setting->kind == KIND_CHOICE) {
-            const char *choice = setting->text;
-            for (int64_t skip = setting->value; skip > 0; skip--)
-                choice = strchr(choice, '|') + 1;
-            fprintf(out, " (default %.*s)", (int)strcspn(choice, "|"), choice);
-        } else if (setting->kind != KIND_TEXT) {
-            fprintf(out, " (default %s)", print_number(setting, setting->value, number));
-        } else if (setting->text[0]) {
-            fprintf(out, " (default %s)", setting->text);
-        }
+        if (*standard)
+            fprintf(out, " (default %s)", standard);
         fprintf(out, "\n      %s\n", setting->help);
+    }
+}
+
+void config_tell(config_teller *tell, void *data)
+{
+    for (size_t i = 0; i < SETTINGS; i++) {
+        char variable[64], standard[128];
+        if (!settings[i].help[0]) /* for tests */
+            continue;
+        snprintf(variable, sizeof(variable), "%s%s", variable_prefix, settings[i].name);
+        print_standard(&settings[i], standard, sizeof(standard));
+        const char *value = getenv(variable);
+        tell(data, settings[i].name, value && *value ? value : standard, standard);
     }
 }

@@ -28,6 +28,11 @@ enum config_map_by { MAP_BY_CORE, MAP_BY_NUMA, MAP_BY_NODE };
 enum config_control { CONTROL_AUTO, CONTROL_MPI };
 enum config_osc { OSC_AUTO, OSC_UCX, OSC_RDMA };
 
+/* What connects the processes, where omprma-run has the choice. */
+enum config_transport { TRANSPORT_AUTO, TRANSPORT_MPI, TRANSPORT_DIRECT };
+/* As enum direct_share. */
+enum config_share { SHARE_AUTO, SHARE_SPLIT, SHARE_ALL };
+
 /* How data gets from device to device, see exchange.h. */
 enum config_exchange {
     EXCHANGE_AUTO,
@@ -76,5 +81,10 @@ omprma_status_t config_parse_bytes(const char *text, int64_t *bytes);
 
 /* Writes a line or two per variable: name, default, range, help. */
 void config_print_help(FILE *out);
+
+/* Calls `tell` for each setting of users, in the order of the table: its name without OMPRMA_, its
+ * value as it is written, and its default. */
+typedef void config_teller(void *data, const char *name, const char *value, const char *standard);
+void config_tell(config_teller *tell, void *data);
 
 #endif

@@ -81,7 +81,7 @@ bool kernel_source_search(const char *memory, size_t length, const struct kernel
     size_t line_bytes = (size_t)snprintf(line, sizeof(line), ";%d;", name->line);
 
     while ((at = memmem(at, (size_t)(end - at), line, line_bytes)) != NULL) {
-        struct field function, source;
+        struct field function = {0}, source;
 
         if (has_end(at + line_bytes, end) && field_before(memory, at, &function) &&
             field_before(memory, function.begin - 1, &source) && is_function(&function, name) &&

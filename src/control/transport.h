@@ -1,21 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * transport.h: what a library that connects the processes of a job does for omprma: start-up, the
- * end, and the ways that messages and data take. One is behind it, MPI: mpi/transport.c. What
- * processes of a host share beside it is shm/channel.h.
+ * transport.h: what connects the processes of a job for omprma: start-up, the end, and the ways
+ * that messages and data take. There are two: MPI (mpi/transport.c), in a module of its own
+ * (module.h), and sockets, for programs that omprma-run offers an agent (direct/transport.c). What
+ * processes of a host share beside them is shm/channel.h.
  */
 #ifndef OMPRMA_CONTROL_TRANSPORT_H
 #define OMPRMA_CONTROL_TRANSPORT_H
 
+#include <stdio.h>
+
 #include "control/channel.h"
 #include "control/datapath.h"
 
+struct bench_ops;
 struct doorbell;
 struct deadline;
 struct world;
 
 struct transport {
     const char *name; /* of the library, in messages */
+
+    /* ---- at any time, also before start-up and after the end ---- */
+
+    /* Name and version of the library, one line. */
+    void (*library)(char *text, size_t bytes);
+
+    /* See world_prepare(). NULL: there is nothing to prepare. */
+    void (*prepare)(bool is_worker);
+
+    /* See world_print_quirks(). */
+    void (*print_quirks)(const struct world *world, const char *title, FILE *out);
 
     /* ---- start-up, in this order, and the end; world.c calls these ---- */
 
@@ -50,8 +65,11 @@ struct transport {
     omprma_status_t (*open_one_sided)(const struct world *world, struct doorbell *const *bells,
                                       struct deadline *deadline, struct datapath **path);
     omprma_status_t (*open_two_sided)(const struct world *world, struct datapath **path);
+
+    /* The library without omprma, to compare with; NULL: it is not measured. */
+    const struct bench_ops *bench;
 };
 
-extern const struct transport transport_mpi;
+extern const struct transport transport_direct;
 
 #endif

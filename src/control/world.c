@@ -17,8 +17,10 @@
 #include "base/log.h"
 #include "base/streams.h"
 #include "control/bootstrap.h"
+#include "control/direct/world.h"
 #include "control/host.h"
 #include "control/join.h"
+#include "control/module.h"
 #include "control/transport.h"
 #include "control/wire.h"
 
@@ -89,6 +91,13 @@ static omprma_status_t exchange_places(struct world *world, const struct join_cp
     return status;
 }
 
+/* The host's slots are divided, whichever of them this program has. */
+static void take_slot(struct world *world)
+{
+    world->place.index = world->local_index = world->slot;
+    world->place.count = world->local_count = world->slots;
+}
+
 static omprma_status_t judge(const struct join_answer *answer)
 {
     switch ((enum join_verdict)answer->verdict) {
@@ -137,8 +146,10 @@ static omprma_status_t join_agree(struct world *world, enum world_role role, boo
     world->local_index = answer.local_index;
     world->local_count = answer.local_workers;
     CPU_ZERO(&allowed);
+    if (world->processes < answer.local_processes)
+        world->processes = answer.local_processes;
     world->crowded = sched_getaffinity(0, sizeof(allowed), &allowed) == 0 &&
-                     answer.local_processes > CPU_COUNT(&allowed);
+                     world->processes > CPU_COUNT(&allowed);
     status = judge(&answer);
     if (status != OMPRMA_OK)
         return status;
@@ -147,6 +158,8 @@ static omprma_status_t join_agree(struct world *world, enum world_role role, boo
     _Static_assert(sizeof(cpus.words) == sizeof(allowed), "processors");
     memcpy(cpus.words, &allowed, sizeof(allowed));
     status = exchange_places(world, &cpus);
+    if (world->slots)
+        take_slot(world);
     return status == OMPRMA_OK ? OMPRMA_OK : step_failed(world, status, "exchange of processors");
 }
 
@@ -170,14 +183,30 @@ static omprma_status_t check_threads(struct world *world, enum world_role role)
                      "omprma_init() before MPI is started, and leave starting it to omprma");
 }
 
+/* MPI is not even loaded where sockets do. NULL: it cannot be had, and error_text() says why. */
+static const struct transport *choose_transport(void)
+{
+    return direct_is_wanted() ? &transport_direct : transport_mpi_open();
+}
+
+void world_prepare(enum world_role role)
+{
+    const struct transport *transport = choose_transport();
+
+    if (transport && transport->prepare)
+        transport->prepare(role == WORLD_WORKER);
+}
+
 omprma_status_t world_join(struct world *world, enum world_role role, bool star)
 {
     omprma_status_t status;
 
     streams_hold(); /* else they become connections of the library */
     memset(world, 0, sizeof(*world));
-    world->transport = &transport_mpi;
     world->component = "none";
+    world->transport = choose_transport();
+    if (!world->transport)
+        return OMPRMA_ERR_CONFIG;
     status = world->transport->start(world);
     if (status == OMPRMA_OK)
         status = join_agree(world, role, star);
@@ -309,7 +338,7 @@ omprma_status_t world_open(struct world *world, struct world_peer *mine, struct 
 
 void world_leave(struct world *world)
 {
-    if (world->transport->leave(world) == OMPRMA_OK)
+    if (!world->transport || world->transport->leave(world) == OMPRMA_OK)
         return;
     log_write(LOG_ERROR, "%s", error_text());
     fflush(NULL);
@@ -321,4 +350,10 @@ void world_abort(struct world *world, int code)
     if (world->transport)
         world->transport->abort(code);
     _exit(code);
+}
+
+void world_print_quirks(const struct world *world, const char *title, FILE *out)
+{
+    if (world->transport)
+        world->transport->print_quirks(world, title, out);
 }

@@ -39,6 +39,7 @@ struct world_device {
     char model[96]; /* of its processor */
     int32_t cores, numa_node;
     int32_t one_sided; /* its arenas can be reached by put and get */
+    int32_t apart;     /* on another host than the program, where no put or get comes at all */
     int32_t regions;   /* it takes WIRE_REGION */
     uint64_t memory_limit;
     uint64_t arena; /* base address of the first arena */
@@ -81,12 +82,17 @@ struct world_properties {
     bool target_is_passive;
     /* While a process attaches or detaches memory, no access to its memory may begin. */
     bool attach_needs_quiet;
+    /* It is not known that large ones take no longer than messages by much: measure.c looks. */
+    bool may_be_slow;
 };
 
 struct world {
     const struct transport *transport; /* what it goes through, once world_join() was called */
     struct world_mpi *mpi;             /* communicators and window */
-    bool has_window;                   /* a dynamic one, locked for all */
+    struct world_direct *direct;       /* sockets; of both only that of the transport is there */
+    bool has_window;                   /* one-sided transfers are to be had */
+    bool far; /* of the program: its workers all run on other hosts; of a worker: the program does,
+               * and no window is to be expected */
     struct bootstrap bootstrap;
     int rank, size, head;
     bool star;                    /* no two workers exchange a message: no window, no collectives */
@@ -95,6 +101,9 @@ struct world {
     bool torn;                    /* joining has failed for this process alone */
     int first;                    /* lowest rank of the same host */
     int local_index, local_count; /* among the workers of one host; workers only */
+    int slot, slots;              /* of the host, for workers of several programs; 0: of one */
+    bool shares_slots;            /* workers of other programs may use the same cores */
+    int processes;                /* that the host is to expect of all programs; 0: of this one */
     struct join_place place;      /* workers only */
     bool crowded; /* more processes of this job on this host than processors: waiting is sleeping */
     struct world_properties can;
@@ -117,7 +126,8 @@ enum world_role { WORLD_HEAD, WORLD_WORKER };
 bool world_launched(void);
 
 /* Leaves out what must not be used of this MPI, and on workers what takes long and is of no use.
- * That changes the environment: before world_join(), and before this side makes any thread. */
+ * That changes the environment: before world_join(), which says what is wrong where the library
+ * cannot be had, and before this side makes any thread. */
 void world_prepare(enum world_role role);
 
 /* Starts MPI where needed, finds the head and the worker's place among its host's workers. `star`:
@@ -149,8 +159,5 @@ void world_abort(struct world *world, int code) __attribute__((noreturn));
 /* What is done here about defects of the MPI library, a line each below `title`; nothing if there
  * are none. */
 void world_print_quirks(const struct world *world, const char *title, FILE *out);
-
-/* Name and version of the MPI library, one line. Before and after everything else, too. */
-void world_mpi_library(char *text, size_t bytes);
 
 #endif

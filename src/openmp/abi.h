@@ -83,8 +83,14 @@ struct dimension {
 /* Of struct kernel_arguments (face/offload.h). */
 enum { ARGUMENTS_NOWAIT = 1 }; /* a flag */
 /* Their versions: since FLAGS they hold what the call itself holds, too; with DYN_PTR kernels take
- * one more pointer, the first; since CONTEXT it is the last one, and kernels take an array. */
-enum { ARGUMENTS_VERSION_FLAGS = 2, ARGUMENTS_VERSION_DYN_PTR = 3, ARGUMENTS_VERSION_CONTEXT = 5 };
+ * one more pointer, the first; since CONTEXT it is the last one, and kernels take an array. Clang
+ * 18 says FLAGS, as 16 and 17 do, and its kernels take that pointer all the same. */
+enum {
+    CLANG_DYN_PTR = 18,
+    ARGUMENTS_VERSION_FLAGS = 2,
+    ARGUMENTS_VERSION_DYN_PTR = 3,
+    ARGUMENTS_VERSION_CONTEXT = 5
+};
 
 /* ---- interop constructs, what other compilers than clang pass ---- */
 

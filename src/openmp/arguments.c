@@ -3,12 +3,14 @@
  * arguments.c: the words that a kernel is called with, see region.h. Private variables of a region
  * share one block of device memory; small ones are sent together.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "openmp/place.h"
 #include "openmp/region.h"
 #include "openmp/report.h"
+#include "openmp/stray.h"
 
 /* Private variables up to this size are sent together; larger ones from where they are. */
 enum { SMALL_BYTES = 2048, PAGE_BYTES = 4096 };
@@ -149,7 +151,18 @@ static uintptr_t item_base(const struct maps *maps, int i)
 }
 
 /* A pointer to what is not mapped keeps its value, as OpenMP 5.1 says: it may be one to device
- * memory. */
+ * memory. But of the standard streams each process has its own. */
+static uint64_t word_unmapped(struct work *work, const struct maps *maps, int i)
+{
+    const FILE *const streams[STREAMS] = {stdin, stdout, stderr};
+    uintptr_t base = item_base(maps, i);
+    for (int k = 0; k < STREAMS; k++)
+        if (base == (uintptr_t)streams[k] && work->device->streams[k])
+            return work->device->streams[k];
+    stray_note(work, base, maps_name(maps, i));
+    return base;
+}
+
 static uint64_t word_mapped(struct work *work, const struct maps *maps, int i,
                             omprma_addr_t *device_begin)
 {
@@ -157,9 +170,18 @@ static uint64_t word_mapped(struct work *work, const struct maps *maps, int i,
     struct mapped *mapped = maps_entered(maps, i);
     if (!mapped &&
         mapping_find(&work->device->mapping, begin, maps_bytes(maps, i), &mapped) == OVERLAP_NONE)
-        return item_base(maps, i);
+        return word_unmapped(work, maps, i);
     *device_begin = mapped_address(mapped, begin);
     return *device_begin - (begin - item_base(maps, i));
+}
+
+/* Of the program, as it is: it may be a pointer. */
+static uint64_t word_literal(struct work *work, const struct maps *maps, int i)
+{
+    uintptr_t word = (uintptr_t)maps->bases[i];
+    if (word >> 32 != 0 && word >> 47 == 0)
+        stray_note(work, word, maps_name(maps, i));
+    return word;
 }
 
 /* The same for one that has been entered. */
@@ -219,7 +241,7 @@ static bool words_make(struct work *work, const struct maps *maps, const struct 
         if (!is_argument(type))
             continue;
         if (type & MAP_LITERAL)
-            word = (uint64_t)(uintptr_t)maps->bases[i];
+            word = word_literal(work, maps, i);
         else if (type & MAP_PRIVATE)
             word = word_private(work, maps, i, privates->offsets[i]);
         else

@@ -31,10 +31,13 @@ struct plan {
     unsigned long changes; /* of the registry until then */
     omprma_addr_t kernel;  /* 0: there is none, or nothing was looked up */
     const char *name;
-    bool as_on_gpus;                     /* see struct entry */
+    bool has_leading, as_on_gpus;        /* see struct entry */
     const struct location *caller;       /* whose it is alone; NULL: everybody's */
     struct mapped *entered[PLAN_RANGES]; /* by each item; of a longer list none */
 };
+
+/* The standard streams of C. */
+enum { STREAM_IN, STREAM_OUT, STREAM_ERR, STREAMS };
 
 struct device {
     int number;           /* the program's */
@@ -43,6 +46,7 @@ struct device {
     pthread_mutex_t lock; /* guards the table, its memory, the works and the plans */
     struct mapping mapping;
     struct shares shares;
+    omprma_addr_t streams[STREAMS]; /* its stdin, stdout and stderr; 0: it has no image yet */
     struct work *free_works;
     uint64_t works; /* numbers given to works so far */
     /* Queues of small works in flight, as many as the device runs kernels at once. */

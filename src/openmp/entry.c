@@ -45,6 +45,8 @@ static enum region_form form_of(uint32_t version)
 {
     if (version == ARGUMENTS_VERSION_CONTEXT)
         return FORM_CONTEXT;
+    if (version == ARGUMENTS_VERSION_FLAGS)
+        return FORM_UNSAID;
     return version == ARGUMENTS_VERSION_DYN_PTR ? FORM_LEADING : FORM_PLAIN;
 }
 

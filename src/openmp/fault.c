@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "openmp/report.h"
+#include "openmp/stray.h"
+#include "openmp/work.h"
 
 enum { WORDS_BYTES = 512 };
 
@@ -33,17 +35,23 @@ static bool found_on(struct device *device, uintptr_t address, const struct devi
 }
 
 /* For an address that no map covers. Whose it is has been said in front of this. */
-static const char *unmapped_words(const char *text)
+static void unmapped_words(struct work *work, const char *text, omprma_addr_t address,
+                           char words[WORDS_BYTES])
 {
     if (!strstr(text, ": that is a host pointer ("))
-        return "";
+        return;
     if (strstr(text, "(variables of lib"))
-        return ", which regions do not have; to print, use printf";
-    return ", which is not mapped: map what the pointer points to, as in map(tofrom: p[0:n])";
+        snprintf(words, WORDS_BYTES, ", which regions do not have");
+    else if (!stray_words(work, (uintptr_t)address, text, words, WORDS_BYTES))
+        snprintf(words, WORDS_BYTES,
+                 ", which is not mapped: map what the pointer points to, as in map(tofrom: "
+                 "p[0:n])");
 }
 
-bool fault_report(const struct location *where, const struct device *device, int status)
+bool fault_report(struct work *work, int status)
 {
+    const struct location *where = work->where;
+    const struct device *device = work->device;
     omprma_addr_t address = 0;
     char words[WORDS_BYTES] = "";
     char text[1024];
@@ -57,5 +65,7 @@ bool fault_report(const struct location *where, const struct device *device, int
         if (i != device->number)
             found_on(device_at(i), (uintptr_t)address, device, words);
     found_on(device_at(device->number), (uintptr_t)address, device, words);
-    return report(where, NULL, "%s%s", text, *words ? words : unmapped_words(text));
+    if (!*words)
+        unmapped_words(work, text, address, words);
+    return report(where, NULL, "%s%s", text, words);
 }

@@ -8,10 +8,11 @@
 #ifndef OMPRMA_OPENMP_FAULT_H
 #define OMPRMA_OPENMP_FAULT_H
 
-#include "openmp/abi.h"
-#include "openmp/device.h"
+#include <stdbool.h>
 
-/* As report_status(), for how the work of a construct has ended. */
-bool fault_report(const struct location *where, const struct device *device, int status);
+struct work;
+
+/* As report_status(), for how the work of a construct has ended, all but its cleaning up. */
+bool fault_report(struct work *work, int status);
 
 #endif

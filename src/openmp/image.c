@@ -70,6 +70,20 @@ static void image_note_flang(struct image *image)
     }
 }
 
+/* Clang before 16, which an image may hold as well, has other calls. */
+static bool image_note_leading(struct image *image)
+{
+    bool leads = image->by.newest == CLANG_DYN_PTR;
+    if (leads && image->by.oldest >= CLANG_DYN_PTR - 2 && image->by.oldest < CLANG_DYN_PTR)
+        return report(NULL, NULL,
+                      "a device image of the program was made by clang %d and %d, whose regions "
+                      "cannot be told apart: compile all of it with one of them",
+                      image->by.oldest, image->by.newest);
+    for (size_t i = 0; i < image->count; i++)
+        image->entries[i].has_leading = leads;
+    return true;
+}
+
 static void range_take(const struct dl_phdr_info *info, uintptr_t *low, uintptr_t *high)
 {
     *low = UINTPTR_MAX;
@@ -126,7 +140,8 @@ struct image *image_make(const struct abi_library *library, const struct abi_ima
     image->by = elf_compilers(start, bytes);
     dl_iterate_phdr(image_find_object, image);
     if (!entries_each(registered->entries_begin, registered->entries_end, image_take_entry,
-                      image)) {
+                      image) ||
+        !image_note_leading(image)) {
         image_free(image);
         return NULL;
     }
@@ -182,24 +197,31 @@ static bool image_send(const struct image *image, struct device *device,
     return right;
 }
 
-/* Asks for the symbols of all entries in one request, and for the kernel that makes stand-ins,
- * which comes last, if there are functions that need some. */
+/* Asks for the symbols of all entries in one request, and for what devices add to images: the
+ * streams, and last, if there are functions that need it, the kernel that makes stand-ins. */
 static bool image_load(struct image *image, struct device *device, omprma_addr_t *addresses,
                        const struct location *where)
 {
-    size_t count = image->count + (functions_count(image) > 0);
-    omprma_symbol_t *symbols = calloc(image->count + 1, sizeof(*symbols));
+    static const char *const streams[STREAMS] = {OMPRMA_SYMBOL_STDIN, OMPRMA_SYMBOL_STDOUT,
+                                                 OMPRMA_SYMBOL_STDERR};
+    size_t count = image->count;
+    omprma_symbol_t *symbols = calloc(count + STREAMS + 1, sizeof(*symbols));
     if (!symbols)
         return report(where, device, "no host memory for the symbols of a device image");
-    for (size_t i = 0; i < image->count; i++) {
+    for (size_t i = 0; i < count; i++) {
         symbols[i].name = image->entries[i].name;
         symbols[i].bytes = image->entries[i].bytes;
     }
-    if (count > image->count)
-        symbols[image->count].name = OMPRMA_SYMBOL_STAND_IN;
+    for (int i = 0; i < STREAMS; i++)
+        symbols[count++] = (omprma_symbol_t){.name = streams[i], .bytes = sizeof(FILE)};
+    if (functions_count(image) > 0)
+        symbols[count++].name = OMPRMA_SYMBOL_STAND_IN;
     bool right = image_send(image, device, where, symbols, count);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < image->count; i++)
         addresses[i] = symbols[i].address;
+    for (int i = 0; i < STREAMS; i++)
+        device->streams[i] = symbols[image->count + (size_t)i].address;
+    addresses[image->count] = symbols[count - 1].address;
     free(symbols);
     return right;
 }

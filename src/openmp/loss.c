@@ -30,20 +30,22 @@ bool loss_goes_on(void)
     return goes_on;
 }
 
-static bool tell(const struct location *where, struct device *device, int status, bool over)
+/* `work`: the one whose end it is, or NULL. */
+static bool tell(const struct location *where, struct device *device, int status, struct work *work)
 {
-    return over ? fault_report(where, device, status) : report_status(where, device, status);
+    return work ? fault_report(work, status) : report_status(where, device, status);
 }
 
-static bool status_told(const struct location *where, struct device *device, int status, bool over)
+static bool status_told(const struct location *where, struct device *device, int status,
+                        struct work *work)
 {
     if (status == OMPRMA_OK)
         return true;
     bool lost = status == OMPRMA_ERR_DEVICE_LOST || status == OMPRMA_ERR_KERNEL;
     if (!lost || !loss_goes_on())
-        return tell(where, device, status, over);
+        return tell(where, device, status, work);
     if (!atomic_exchange(&device->lost, true)) {
-        tell(where, device, status, over);
+        tell(where, device, status, work);
         report(where, device, "it is lost; its regions are computed on the host from here on");
     }
     return false;
@@ -51,12 +53,12 @@ static bool status_told(const struct location *where, struct device *device, int
 
 bool loss_status(const struct location *where, struct device *device, int status)
 {
-    return status_told(where, device, status, false);
+    return status_told(where, device, status, NULL);
 }
 
-bool loss_end_status(const struct location *where, struct device *device, int status)
+bool loss_end_status(struct work *work, int status)
 {
-    return status_told(where, device, status, true);
+    return status_told(work->where, work->device, status, work);
 }
 
 bool loss_refuses(const char *function, struct device *device)

@@ -28,7 +28,7 @@ bool loss_status(const struct location *where, struct device *device, int status
 
 /* The same for how a work has ended, with fault_report()'s words. The caller holds no device's
  * lock. */
-bool loss_end_status(const struct location *where, struct device *device, int status);
+bool loss_end_status(struct work *work, int status);
 
 /* For functions of the program that cannot use a lost device, while the run goes on: says so, once
  * for each device. True: `device` (NULL: the host) is lost. */

@@ -34,20 +34,85 @@ void mapping_init(struct mapping *mapping, void (*give)(void *owner, const struc
 
 /* ---- ranges --------------------------------------------------------------------------------- */
 
-/* The last range that begins at or before the address, and the first one after it. */
-static void mapping_around(const struct mapping *mapping, uintptr_t address, struct mapped **before,
-                           struct mapped **after)
+static struct mapped *previous(struct mapped *each)
+{
+    return each ? RB_PREV(mapped_tree, NULL, each) : NULL;
+}
+
+static struct mapped *next(struct mapped *each)
+{
+    return each ? RB_NEXT(mapped_tree, NULL, each) : NULL;
+}
+
+/* Whether the address lies behind `before` and not behind `after`, or in one of the gaps beside
+ * this one, which it then becomes: lists are entered from their beginning and left from their end.
+ */
+static bool gap_is_near(struct gap *gap, uintptr_t address)
+{
+    struct gap at = *gap;
+    if (at.before && at.before->begin > address)
+        at = (struct gap){previous(at.before), at.before};
+    else if (at.after && at.after->begin <= address)
+        at = (struct gap){at.after, next(at.after)};
+    if ((at.before && at.before->begin > address) || (at.after && at.after->begin <= address))
+        return false;
+    *gap = at;
+    return true;
+}
+
+static struct gap gap_find(const struct mapping *mapping, uintptr_t address)
 {
     struct mapped *each = RB_ROOT(&mapping->tree);
-    *before = *after = NULL;
+    struct gap gap = {NULL, NULL};
     while (each) {
         if (each->begin <= address) {
-            *before = each;
+            gap.before = each;
             each = RB_RIGHT(each, link);
         } else {
-            *after = each;
+            gap.after = each;
             each = RB_LEFT(each, link);
         }
+    }
+    return gap;
+}
+
+/* The last range that begins at or before the address, and the first one after it. The last two
+ * places are kept: a structure's mapper goes to and fro between the structures and what they point
+ * to. */
+static struct gap *mapping_around(struct mapping *mapping, uintptr_t address)
+{
+    struct gap *near = mapping->near;
+    if (gap_is_near(&near[0], address))
+        return &near[0];
+    if (gap_is_near(&near[1], address))
+        return &near[1];
+    near[1] = near[0];
+    near[0] = gap_find(mapping, address);
+    return &near[0];
+}
+
+struct mapped *mapping_at(struct mapping *mapping, uintptr_t address)
+{
+    return mapping_around(mapping, address)->before;
+}
+
+/* A range lies in this gap now. */
+static void gaps_split(struct mapping *mapping, struct gap gap, struct mapped *mapped)
+{
+    for (int i = 0; i < 2; i++)
+        if (mapping->near[i].before == gap.before && mapping->near[i].after == gap.after)
+            mapping->near[i].after = mapped;
+}
+
+/* It is about to go. */
+static void gaps_join(struct mapping *mapping, struct mapped *mapped)
+{
+    for (int i = 0; i < 2; i++) {
+        struct gap *gap = &mapping->near[i];
+        if (gap->before == mapped)
+            gap->before = previous(mapped);
+        else if (gap->after == mapped)
+            gap->after = next(mapped);
     }
 }
 
@@ -82,8 +147,8 @@ static enum overlap find_empty(uintptr_t begin, struct mapped *before, struct ma
 enum overlap mapping_find(struct mapping *mapping, uintptr_t begin, size_t bytes,
                           struct mapped **found)
 {
-    struct mapped *before, *after;
-    mapping_around(mapping, begin, &before, &after);
+    const struct gap *gap = mapping_around(mapping, begin);
+    struct mapped *before = gap->before, *after = gap->after;
     if (bytes == 0)
         return find_empty(begin, before, after, found);
     uintptr_t end = begin + bytes;
@@ -104,6 +169,7 @@ enum overlap mapping_find(struct mapping *mapping, uintptr_t begin, size_t bytes
 /* Nothing of it is left in the table. */
 static void take_out(struct mapping *mapping, struct mapped *mapped)
 {
+    gaps_join(mapping, mapped);
     RB_REMOVE(mapped_tree, &mapping->tree, mapped);
     mapped->begin = 1; /* no range that is asked for, see mapping_exact() */
     mapped->end = 0;
@@ -131,17 +197,30 @@ bool mapping_forget(struct mapping *mapping)
 /* No vacant range stands where another one is to be. */
 static void make_place(struct mapping *mapping, uintptr_t begin, uintptr_t end)
 {
-    struct mapped *before, *after;
-    if (mapping->vacant_count == 0)
-        return;
-    mapping_around(mapping, begin, &before, &after);
-    if (before && before->vacant && before->end > begin)
-        forget(mapping, before);
-    while (after && after->vacant && after->begin < end) {
-        struct mapped *next = RB_NEXT(mapped_tree, NULL, after);
-        forget(mapping, after);
-        after = next;
+    const struct gap *gap = mapping_around(mapping, begin);
+    if (gap->before && gap->before->vacant && gap->before->end > begin)
+        forget(mapping, gap->before);
+    while (gap->after && gap->after->vacant && gap->after->begin < end)
+        forget(mapping, gap->after);
+}
+
+/* Of two that follow each other one has no child on the side of the other. */
+static void put_in(struct mapping *mapping, struct mapped *mapped)
+{
+    struct gap gap = *mapping_around(mapping, mapped->begin);
+    if (gap.before && !RB_RIGHT(gap.before, link)) {
+        RB_SET(mapped, gap.before, link);
+        RB_RIGHT(gap.before, link) = mapped;
+    } else {
+        RB_SET(mapped, gap.after, link);
+        if (gap.after)
+            RB_LEFT(gap.after, link) = mapped;
+        else
+            RB_ROOT(&mapping->tree) = mapped;
     }
+    mapped_tree_RB_INSERT_COLOR(&mapping->tree, mapped);
+    gaps_split(mapping, gap, mapped);
+    mapping->count++;
 }
 
 struct mapped *mapping_add(struct mapping *mapping, uintptr_t begin, size_t bytes,
@@ -161,8 +240,7 @@ struct mapped *mapping_add(struct mapping *mapping, uintptr_t begin, size_t byte
                               .device = device,
                               .references = hold ? 0 : 1,
                               .holds = hold ? 1 : 0};
-    RB_INSERT(mapped_tree, &mapping->tree, mapped);
-    mapping->count++;
+    put_in(mapping, mapped);
     return mapped;
 }
 
@@ -210,10 +288,8 @@ void mapping_drop(struct mapping *mapping, struct mapped *mapped)
 
 struct mapped *mapping_first(const struct mapping *mapping)
 {
-    struct mapped *each = RB_ROOT(&mapping->tree);
-    while (each && RB_LEFT(each, link))
-        each = RB_LEFT(each, link);
-    return not_vacant_after(each);
+    struct gap gap = gap_find(mapping, 0);
+    return not_vacant_after(gap.before ? gap.before : gap.after);
 }
 
 struct mapped *mapping_next(struct mapped *mapped)

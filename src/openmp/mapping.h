@@ -66,8 +66,14 @@ struct mapped {
 RB_HEAD(mapped_tree, mapped);
 TAILQ_HEAD(mapped_list, mapped);
 
+/* Two ranges that follow each other in the table; NULL: there is none on that side. */
+struct gap {
+    struct mapped *before, *after;
+};
+
 struct mapping {
     struct mapped_tree tree;
+    struct gap near[2];        /* where look-ups ended, see mapping_at() */
     size_t count;              /* without vacant ones */
     struct mapped *spare;      /* for the next ranges */
     struct mapped_list vacant; /* the oldest first */
@@ -91,15 +97,18 @@ enum overlap {
 enum overlap mapping_find(struct mapping *mapping, uintptr_t begin, size_t bytes,
                           struct mapped **found);
 
+/* The last range that begins at or before the address, vacant or not; NULL: none does. Lists name
+ * one range after the other, and constructs look each of them up several times: that takes no walk
+ * through the tree. */
+struct mapped *mapping_at(struct mapping *mapping, uintptr_t address);
+
 /* Exactly this range, vacant or not; NULL: there is none. `guess`: what it was the last time, by
  * now perhaps another range, or none; NULL: not known. */
-static inline struct mapped *mapping_exact(const struct mapping *mapping, uintptr_t begin,
-                                           size_t bytes, struct mapped *guess)
+static inline struct mapped *mapping_exact(struct mapping *mapping, uintptr_t begin, size_t bytes,
+                                           struct mapped *guess)
 {
-    struct mapped *each = guess && guess->begin == begin ? guess : RB_ROOT(&mapping->tree);
-    while (each && each->begin != begin)
-        each = each->begin < begin ? RB_RIGHT(each, link) : RB_LEFT(each, link);
-    return each && each->end - begin == bytes ? each : NULL;
+    struct mapped *at = guess && guess->begin == begin ? guess : mapping_at(mapping, begin);
+    return at && at->begin == begin && at->end - begin == bytes ? at : NULL;
 }
 
 /* A new range, which must overlap none; one reference, or one hold. NULL: no memory. */

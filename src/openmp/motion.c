@@ -96,7 +96,8 @@ static bool retrieve_around(struct work *work, struct mapped *mapped, void *begi
 {
     enum { FEW = 64 };
     struct retrieve retrieve = {work, mapped, (uintptr_t)begin, 0, true};
-    mapped_each_pointer(mapped, (uintptr_t)begin, bytes, pointer_count, &retrieve);
+    if (bytes > FEW * sizeof(void *))
+        mapped_each_pointer(mapped, (uintptr_t)begin, bytes, pointer_count, &retrieve);
     *many = retrieve.pointers > FEW;
     if (!*many)
         mapped_each_pointer(mapped, (uintptr_t)begin, bytes, pointer_pass, &retrieve);

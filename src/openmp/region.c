@@ -50,10 +50,16 @@ void launch_clear_made(struct launch *launch)
     arguments_clear(&launch->arguments);
 }
 
+static bool has_leading(const struct region_call *call)
+{
+    return call->form == FORM_LEADING ||
+           (call->form == FORM_UNSAID && call->plan && call->plan->has_leading);
+}
+
 static void limit_threads(const struct region_call *call, struct arguments *arguments)
 {
-    size_t at = call->form == FORM_LEADING ? 0 : arguments->count - 1;
-    if (call->form != FORM_PLAIN && at < arguments->count)
+    size_t at = has_leading(call) ? 0 : arguments->count - 1;
+    if ((has_leading(call) || call->form == FORM_CONTEXT) && at < arguments->count)
         arguments->words[at] = launch_word((uint32_t)call->threads);
 }
 
@@ -69,7 +75,7 @@ static bool region_launch(struct work *work, const struct region_call *call,
                           const struct maps *maps, struct launch *launch)
 {
     struct arguments *arguments = &launch->arguments;
-    if (!arguments_build(work, maps, call->form == FORM_LEADING, arguments))
+    if (!arguments_build(work, maps, has_leading(call), arguments))
         return false;
     limit_threads(call, arguments);
     if (!work->lost && info_wants(INFO_KERNEL))

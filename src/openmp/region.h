@@ -37,6 +37,7 @@ void arguments_clear(struct arguments *arguments);
 enum region_form {
     FORM_PLAIN,   /* as parameters; none */
     FORM_LEADING, /* as parameters; one before its arguments */
+    FORM_UNSAID,  /* the one or the other, see struct entry */
     FORM_CONTEXT  /* as an array, but see struct entry; the last of its arguments */
 };
 

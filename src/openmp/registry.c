@@ -59,15 +59,15 @@ static size_t entry_read(const char *at, size_t room, struct entry *entry, bool 
     if (room >= sizeof(*old) && new->zero == 0 && new->version == 1) {
         if (room < sizeof(*new))
             return 0;
-        *entry = (struct entry){new->address, new->name,           new->bytes,
-                                new->flags,   (int64_t) new->data, false};
+        *entry = (struct entry){new->address,        new->name, new->bytes, new->flags,
+                                (int64_t) new->data, false,     false};
         *ours = new->kind == ENTRY_KIND_OPENMP;
         return sizeof(*new);
     }
     if (room < sizeof(*old))
         return 0;
-    *entry =
-        (struct entry){old->address, old->name, old->bytes, (uint32_t)old->flags, old->data, false};
+    *entry = (struct entry){old->address, old->name, old->bytes, (uint32_t)old->flags,
+                            old->data,    false,     false};
     *ours = true;
     return sizeof(*old);
 }
@@ -299,6 +299,7 @@ static bool kernel_find(const struct device *device, struct plan *found,
     if (region) {
         found->kernel = region->image->addresses[device->number][region->index];
         found->name = region->image->entries[region->index].name;
+        found->has_leading = region->image->entries[region->index].has_leading;
         found->as_on_gpus = region->image->entries[region->index].as_on_gpus;
     }
     found->caller = several ? caller : NULL;

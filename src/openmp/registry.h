@@ -25,7 +25,9 @@ struct entry {
     size_t bytes; /* 0: a kernel */
     uint32_t flags;
     int64_t data;
-    bool as_on_gpus; /* flang's kernel: it takes its arguments as parameters with any version */
+    bool has_leading; /* it takes one parameter more than its arguments, whether calls say so or not
+                       */
+    bool as_on_gpus;  /* flang's kernel: it takes its arguments as parameters with any version */
 };
 
 /* Does any of its images concern us? */

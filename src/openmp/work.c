@@ -101,6 +101,7 @@ static struct work *work_take(struct device *device, const struct location *wher
     work->failed = work->departed = work->computes = work->exchanges = false;
     work->spared = work->lost = work->misplaced = work->restores = false;
     work->placed_end = 0;
+    work->stray_count = 0;
     work->slot = -1;
     return work;
 }
@@ -250,8 +251,7 @@ static void work_deliver(struct work *work, bool arrived)
 static enum work_result work_over(struct work *work, omprma_status_t status)
 {
     struct device *device = work->device;
-    bool right = work->exchanges ? fault_report(work->where, device, status)
-                                 : loss_end_status(work->where, device, status);
+    bool right = work->exchanges ? fault_report(work, status) : loss_end_status(work, status);
     if (!right)
         work_goes_on(work);
     bool arrived = status == OMPRMA_OK && !work->lost;

@@ -37,6 +37,13 @@ struct pinned {
     bool retrieved; /* all or some of them were to come back */
 };
 
+/* A pointer that a region gets as it is, see stray.h. */
+struct stray {
+    uintptr_t value;
+    const char *name;
+};
+enum { WORK_STRAYS = 8 };
+
 struct work {
     struct device *device;
     const struct location *where;
@@ -65,7 +72,9 @@ struct work {
     bool failed;
     omprma_addr_t placed_end; /* of the last small range that it has made; 0: of none */
     bool misplaced;           /* a small range does not lie behind the one before it */
-    bool restores;            /* in some of what is pinned, pointers get their host values back */
+    int stray_count;
+    struct stray strays[WORK_STRAYS];
+    bool restores; /* in some of what is pinned, pointers get their host values back */
 };
 
 /* How a work is waited for, and in which queue it is. */

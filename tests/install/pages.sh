@@ -76,7 +76,7 @@ if grep -q '^OMPRMA_SPHINX:FILEPATH=/' "$BUILD_DIR/CMakeCache.txt"; then
     count=0
     while IFS=: read -r page target; do
         count=$((count + 1))
-        file=${target%%#*}
+        file=${target%%#*} file=${file%%\?*} # newer sphinx adds a sum of the file
         [ -z "$file" ] || [ -e "$(dirname "$page")/$file" ] || complain "$page: no $target"
     done < <(find "$site" -name '*.html' -print0 | xargs -0 grep -oE '(href|src)="[^"]*"' |
         sed -E 's/:(href|src)="(.*)"$/:\2/' | grep -vE ':(https?|mailto):')

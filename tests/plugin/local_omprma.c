@@ -247,6 +247,12 @@ static void *image_find(void *handle, const char *name)
     char entry_name[512];
     if (strcmp(name, OMPRMA_SYMBOL_STAND_IN) == 0)
         return *(void **)&stand_in;
+    if (strcmp(name, OMPRMA_SYMBOL_STDIN) == 0)
+        return stdin;
+    if (strcmp(name, OMPRMA_SYMBOL_STDOUT) == 0)
+        return stdout;
+    if (strcmp(name, OMPRMA_SYMBOL_STDERR) == 0)
+        return stderr;
     void *address = dlsym(handle, name);
     if (address)
         return address;
@@ -270,8 +276,10 @@ omprma_status_t omprma_image_load(int device, const void *image, size_t bytes,
         void *address = image_find(handle, symbols[i].name);
         if (!address)
             return fail(OMPRMA_ERR_SYMBOL, "no symbol %s", symbols[i].name);
-        if (symbols[i].bytes && dladdr1(address, &where, (void **)&symbol, RTLD_DL_SYMENT) &&
-            symbol && symbol->st_size != symbols[i].bytes)
+        bool ours = strncmp(symbols[i].name, "__omprma_", 9) == 0; /* no symbol of the image */
+        if (!ours && symbols[i].bytes &&
+            dladdr1(address, &where, (void **)&symbol, RTLD_DL_SYMENT) && symbol &&
+            symbol->st_size != symbols[i].bytes)
             return fail(OMPRMA_ERR_SYMBOL, "%s has %llu bytes, not %llu", symbols[i].name,
                         (unsigned long long)symbol->st_size, (unsigned long long)symbols[i].bytes);
         symbols[i].address = (omprma_addr_t)address;

@@ -37,7 +37,8 @@ while read -r file; do
     forbid "$file" '(rma|twosided)/' 'control knows no datapath'
 done < <(find src/control -name '*.[ch]' ! -name '*transport.c')
 forbid src/control '(null|host|plugin|openmp|face|worker)/' 'control knows no datapath and no device'
-forbid 'src/host worker' '(rma|twosided)/' 'datapaths come from a transport'
+forbid 'src/control/library src/control/shm src/host worker tools' '(control/mpi|rma|twosided)/' \
+    'MPI stands behind transport.h, in a module'
 forbid src/rma '(twosided|null|host|plugin|openmp|face|worker)/' 'datapaths do not know each other or devices'
 forbid src/twosided '(rma|null|host|plugin|openmp|face|worker)/' 'datapaths do not know each other or devices'
 forbid src/null '(rma|twosided|host|plugin|openmp|face|worker)/' 'datapaths do not know each other or devices'
@@ -70,7 +71,7 @@ done
 ! grep -nE '#include "control/mpi/' src/control/*.[ch] || complain 'src/control: MPI stands behind transport.h'
 
 # MPI is spoken by few files. The others do not see its header through one of ours either.
-speaks_mpi='^src/(rma|twosided)/|^src/control/mpi/|^tools/perf/raw\.c$|^tests/mpi-quirks/|^tests/integration/own_mpi\.c$|^tests/tools/every_call_mpi\.c$|^tests/unit/test_(data_errors|mpi_channel)\.c$'
+speaks_mpi='^src/(rma|twosided)/|^src/control/mpi/|^src/control/library/library_built\.c$|^tests/mpi-(quirks|programs)/|^tests/integration/own_mpi\.c$|^tests/tools/every_call_mpi\.c$|^tests/unit/test_(data_errors|mpi_channel)\.c$'
 headers='mpi\.h' before=''
 while [ "$headers" != "$before" ]; do
     before=$headers
@@ -92,7 +93,7 @@ fi
 
 # In these folders files depend on each other one way. A source and its header are one, and so are
 # NAME and NAME_MORE.
-for folder in src/base src/control src/control/mpi src/control/shm src/host/* worker worker/native worker/gpu worker/cuda; do
+for folder in src/base src/control src/control/direct src/control/library src/control/mpi src/control/shm src/host/* worker worker/native worker/gpu worker/cuda; do
     circle=$(grep -HE "#include \"(.*/)?${folder##*/}/[a-z_]+\\.h\"" "$folder"/*.[ch] |
         sed -E 's|^.*/([a-z0-9]+)[a-z0-9_]*\.[ch]:.*/([a-z0-9]+)[a-z0-9_]*\.h"$|\1 \2|' |
         sort -u | awk '$1 != $2' | tsort 2>&1 >/dev/null) || true

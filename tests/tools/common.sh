@@ -50,8 +50,10 @@ find_llvm() {
 }
 
 # A program that is a rank of its own: it says that it is connected, then does what it is told. While
-# it runs it has a file in shared memory, as libomp has one.
+# it runs it has a file in shared memory, as libomp has one. It calls MPI as omprma does in a program,
+# which is not what programs of users are that use MPI.
 build_stand_ins() {
+    export OMPRMA_TRANSPORT=mpi
     cat >"$folder/program.c" <<'C'
 #include <fcntl.h>
 #include <mpi.h>

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Where the kernel does not let processes copy each other's memory, as containers may: a program runs
-# and moves large data right, one line says why it goes two-sided, and UCX has one-sided transfers.
+# and moves large data right. With Open MPI 4 one line says why it goes two-sided, and UCX has one-sided transfers.
 # shellcheck source=tests/tools/common.sh
 . "$(dirname "$0")/common.sh"
 cat >"$folder/filtered.c" <<'C'
@@ -31,8 +31,14 @@ right() {
     check "lines of Open MPI with $*" "$(grep -v '^omprma' "$folder/err")" ''
 }
 right --data auto
-check 'one line says why' "$(grep -c 'data path: two-sided: processes may not copy' "$folder/err")" 1
+mv "$folder/err" "$folder/auto"
 right --data two-sided
+if [[ $(mpirun --version) != *"(Open MPI) 4."* ]]; then # others do what else they can
+    right --data rma
+    finish
+    exit 0
+fi
+check 'one line says why' "$(grep -c 'data path: two-sided: processes may not copy' "$folder/auto")" 1
 right --data rma --osc ucx
 run --data rma
 check 'status where only one-sided will do' $(($? > 0)) 1

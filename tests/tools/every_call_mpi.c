@@ -20,8 +20,11 @@
 
 static const char *rank_text(void)
 {
-    const char *rank = getenv("OMPI_COMM_WORLD_RANK");
+    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_ID"};
+    const char *rank = NULL;
 
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !rank; i++)
+        rank = getenv(names[i]); /* which of them there are is the launcher's */
     return rank ? rank : "none";
 }
 

@@ -61,6 +61,104 @@ template <typename T> T run(T seed)
 }
 int main() { return (int)run(2.5); }
 C
+cat >"$folder/maps.c" <<'C'
+#include <stdlib.h>
+struct inner {
+    int k;
+    double *w;
+};
+struct holder {
+    int n;
+    double *data;
+    struct inner in;
+};
+int main(int count, char **words)
+{
+    double *p = malloc(8000 * sizeof(double)), *q = malloc(8000 * sizeof(double)), got = 0;
+    struct holder x = {1000, p, {1, q}}, *many = calloc(10, sizeof(*many));
+    many[4] = x;
+    switch (count > 1 ? words[1][0] : '0') {
+    case '0':
+#pragma omp target map(from : got)
+        got = p[3];
+        break;
+    case '1':
+#pragma omp target map(to : x) map(from : got)
+        got = x.data[3];
+        break;
+    case '2':
+#pragma omp target map(to : x) map(from : got)
+        got = x.in.w[3];
+        break;
+    case '3':
+#pragma omp target map(to : many[0 : 10]) map(from : got)
+        got = many[4].in.w[3];
+        break;
+    case '4':
+#pragma omp target firstprivate(q) map(from : got)
+        got = q[3];
+        break;
+    case '5':
+#pragma omp target nowait map(to : x) map(from : got)
+        got = x.data[3];
+#pragma omp taskwait
+    }
+    return (int)got;
+}
+C
+cat >"$folder/maps.cc" <<'C'
+#include <vector>
+struct other {
+    int *a, *wrong;
+    __attribute__((noinline)) int sum() const { return *a + *wrong; }
+};
+struct grid {
+    int n;
+    double *v;
+    __attribute__((noinline)) void alone()
+    {
+#pragma omp target
+        v[1] = n;
+    }
+    __attribute__((noinline)) void all()
+    {
+#pragma omp target map(tofrom : this[0 : 1])
+        v[1] = n;
+    }
+};
+int main(int count, char **)
+{
+    int one = 1;
+    grid grid{3, new double[5000]};
+    std::vector<double> vector(1000);
+    if (other{&one, &one}.sum() == count)
+        grid.alone();
+    else if (count == 1)
+        grid.all();
+    else {
+#pragma omp target map(tofrom : vector)
+        vector[3] = 1;
+    }
+    return (int)vector[3];
+}
+C
+cat >"$folder/maps.f90" <<'F'
+program maps
+  implicit none
+  type holder
+    integer :: n
+    real(8), pointer :: w(:)
+  end type
+  type(holder) :: many(3)
+  real(8) :: got
+  allocate(many(2)%w(1000))
+  many(2)%w = 2
+  !$omp target map(from: got) map(to: many)
+  got = many(2)%w(5)
+  !$omp end target
+  print *, got
+end program
+F
 cat >"$folder/form.f90" <<'F'
 program form
   implicit none
@@ -114,13 +212,31 @@ for version in 14 19 22; do
         "$(grep -c '#0 shapes::box<double>::area(int) const at shapes.cc:5$' "$folder/out")" 1
     check "C++ $version, registers" "$(grep -c 'registers where it crashed: rax=0x' "$folder/out")" 1
     build host.c -g || exit 1
-    crashes "host pointer $version" 'crashed at host.c:1[34]: .*that is a host pointer \(heap of the program\), which is not mapped: map what' \
+    crashes "host pointer $version" 'crashed at host.c:1[34]: .*that is a host pointer \(heap of the program\), to which "holder.data" points, and which is not mapped: add map\(tofrom: holder.data\[0:n\]\)' \
         -n 1 "$folder/program"
     crashes "$version, mapped here" 'host pointer .*inside "data.*" \(8000 bytes\), which is mapped here' \
         -n 2 "$folder/program" 0
     crashes "$version, mapped elsewhere" \
         'host pointer .*inside "data.*" \(8000 bytes\), which is mapped on device 1' \
         -n 2 "$folder/program" 1
+    [ "$version" != 19 ] || continue # as 14 and 22
+    build maps.c -g -O1 || exit 1
+    pointers=(p x.data x.in.w 'many\[i\].in.w|many->in.w' q x.data)
+    for i in "${!pointers[@]}"; do
+        crashes "map clause of ${pointers[i]} $version" \
+            "to which \"(${pointers[i]})\" points, and which is not mapped: add map\(tofrom: (${pointers[i]})\[0:n\]\)" \
+            -n 1 "$folder/program" "$i"
+    done
+    build maps.c -O1 || exit 1
+    crashes "map clause without -g $version" 'which is not mapped: map what the pointer points to, as in map\(tofrom: p\[0:n\]\)' \
+        -n 1 "$folder/program" 0
+    build maps.cc -g -O1 -w || exit 1
+    for words in '' 'two'; do
+        crashes "a member of this, $version" 'to which "this->v" points, .*: add map\(tofrom: this->v\[0:n\]\)' \
+            -n 1 "$folder/program" $words
+    done
+    crashes "a container, $version" 'to which "vector" points, .*take a pointer, p = vector.data\(\), map\(tofrom: p\[0:n\]\)' \
+        -n 1 "$folder/program" two three
 done
 
 flang=$SOURCE_DIR/build/toolchains/flang-22/bin/flang
@@ -129,6 +245,10 @@ if [ -x "$flang" ] && [ -x "$llvm/bin/clang" ]; then
         -Xoffload-linker "$BUILD_DIR/lib/libomprma-device.a" \
         "$folder/form.f90" -o "$folder/program" && \
         crashes "Fortran" 'kernel main program:7 crashed.*: .*null pointer' -n 1 "$folder/program"
+    "$flang" -g -fopenmp -fopenmp-targets=x86_64-pc-linux-gnu -L"$llvm/lib" \
+        -Xoffload-linker "$BUILD_DIR/lib/libomprma-device.a" \
+        "$folder/maps.f90" -o "$folder/program" && \
+        crashes "map clause, Fortran" 'to which "many\(i\)%w" points, .*: add map\(tofrom: many\(i\)%w\)$' -n 1 "$folder/program"
 fi
 [ "$found" ] || exit 77
 finish

@@ -32,6 +32,15 @@ check 'host file' "$? $out" '0 ready 3'
 out=$(timeout 60 "$RUN" --hosts "localhost,$b" "$folder/program" _exit 0)
 check 'here and there, no finalize' "$? $out" '0 ready 3'
 
+# A host that ends what a remote shell leaves when it closes, as logind and containers may.
+cat >"$folder/ends" <<'AGENT'
+#!/bin/bash
+exec ip netns exec "$1" unshare --uts --pid --fork bash -c 'hostname "$1"; shift; eval "$*"' agent "$@"
+AGENT
+chmod +x "$folder/ends"
+out=$(OMPI_MCA_plm_rsh_agent=$folder/ends timeout 60 "$RUN" --hosts "$a:2" "$folder/program" 2>&1)
+check 'a host that ends what a shell leaves' "$? $out" '0 ready 3'
+
 # Bridges for containers, with one address on each host: packets to it do not leave the host.
 inner=omin$$
 trap 'ip link del "$inner" 2>/dev/null; hosts_down; rm -rf "$folder"' EXIT

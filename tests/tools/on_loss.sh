@@ -52,8 +52,11 @@ for version in 14 16 22; do
     one "clang $version, kept" 134 '' 'lost with it: the values of "part\[:LARGE\]"' kept 9
 done
 [ -n "${program:-}" ] || { echo "no LLVM: run scripts/toolchains" && exit 77; }
-one 'stopped' 5 'right, host helped' "$works" fresh 19
-one 'stopped in a region' 5 'right, host helped' "$works" during 19
+# Where one-sided transfers wait inside MPI for their target, they cannot be called off.
+waits=auto
+[[ $(mpirun --version) = *"(Open MPI) 4."* ]] || waits=two-sided
+OMPRMA_DATA=$waits one 'stopped' 5 'right, host helped' "$works" fresh 19
+OMPRMA_DATA=$waits one 'stopped in a region' 5 'right, host helped' "$works" during 19
 one 'functions' 5 'right, host helped' "$works" functions 9
 check 'functions: lines of what refuses the device' \
     "$(grep -c '^omprma: error: device 2 (.*): omp_target_memcpy: the device is lost' "$folder/err")" 1
@@ -70,7 +73,7 @@ if hosts_up 2; then
     export OMPI_MCA_plm_rsh_agent=$HOSTS_AGENT
     workers=(--hosts "${HOSTS[0]}:2,${HOSTS[1]}:2")
     one 'two hosts, killed' 5 'right, host helped' "$works" fresh 9
-    one 'two hosts, stopped in a region' 5 'right, host helped' "$works" during 19
+    OMPRMA_DATA=$waits one 'two hosts, stopped in a region' 5 'right, host helped' "$works" during 19
     one 'two hosts, a crash' 5 'right, host helped' "$works" fresh 0
 fi
 finish

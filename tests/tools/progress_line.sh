@@ -80,8 +80,7 @@ timeout 60 script -qefc "$(printf '%q ' "$RUN" "$folder/program" plain) 2>$folde
     </dev/null >"$folder/out"
 check 'sequences with stderr in a file' "$(cat "$folder/out" "$folder/err" | grep -ca $'\e')" 0
 
-# Of other launchers the remote shell stays, so they do not know which hosts are reached.
-if [[ $(mpirun --version) == *"(Open MPI) 4."* ]] && hosts_up 2; then
+if [[ $(mpirun --version) == *"(Open MPI)"* ]] && hosts_up 2; then
     # The second host is slow: until the line says that the first is reached.
     # shellcheck disable=SC2016 # for the shell there
     printf '#!/bin/sh\n[ "$1" = "%s" ] && timeout 30 sh -c "%s"\nexec "%s" "$@"\n' "${HOSTS[1]}" \

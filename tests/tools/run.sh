@@ -162,6 +162,30 @@ OMPRMA_MEMORY=64M timeout 30 "$RUN" "$folder/two" >"$folder/out" 2>&1
 check 'two programs of a script' "$(sed "s/.*$once.*/told/" "$folder/out" | xargs)" 'served told 1'
 OMPRMA_MEMORY=64M timeout 30 "$RUN" "$folder/real" "$folder/real" >"$folder/out" 2>&1
 check 'a program that starts one' "$? $(sed "s/.*$once.*/told/" "$folder/out" | xargs)" '1 served told'
+export OMPRMA_TRANSPORT=auto
+check 'two programs of a script, without MPI' "$(OMPRMA_MEMORY=64M timeout 30 "$RUN" "$folder/two" 2>&1 | xargs)" \
+    'served served 0'
+check 'omprma-run in a script' \
+    "$(OMPRMA_MEMORY=64M timeout 30 "$RUN" -n 1 -- sh -c "\"$RUN\" -n 1 $folder/real && $folder/real" 2>&1 | xargs)" 'served served'
+check 'omprma-info in a script' \
+    "$(timeout 30 "$RUN" -n 1 -- sh -c "'$BUILD_DIR/bin/omprma-info' -n 2 --json" 2>&1 | jq '.devices | length')" 2
+check 'a script that offloads nothing' "$(timeout 30 "$RUN" sh -c true 2>&1; echo $?)" 0
+# shellcheck disable=SC2016 # for the script
+printf '#!/bin/bash\n(trap "" TERM; echo $BASHPID >"%s"; read -r _ < <(sleep 60)) & wait\n' "$folder/stays" >"$folder/leaver"
+chmod +x "$folder/leaver"
+"$RUN" "$folder/leaver" &
+run=$!
+for _ in $(seq 100); do [ -s "$folder/stays" ] && break; sleep 0.1; done
+kill -KILL $run
+{ wait $run; } 2>/dev/null
+for _ in $(seq 100); do kill -0 "$(cat "$folder/stays")" 2>/dev/null || break; sleep 0.1; done
+kill -0 "$(cat "$folder/stays")" 2>/dev/null && check 'omprma-run is killed' 'its script goes on' 'an end'
+# shellcheck disable=SC2016 # likewise
+timeout 20 "$RUN" sh -c 'kill -INT $$' "$folder/new" >"$folder/out" 2>&1
+check 'Ctrl-C leaves no folder' "$(ls "$TMPDIR")" ''
+export OMPRMA_TRANSPORT=direct
+check 'a program that starts one, without MPI' \
+    "$(OMPRMA_MEMORY=64M timeout 30 "$RUN" "$folder/real" "$folder/real" 2>&1 | xargs)" 'served served'
 
 check 'files left' "$(ls "$TMPDIR")" ''
 check 'processes left' "$(processes_left)" 0

@@ -18,8 +18,9 @@ for _ in $(seq 100); do
     sleep 0.1
 done
 mapfile -t processes < <(pgrep -f "$folder/(rank|program)")
-got=$(setpriv --reuid 65534 --regid 65534 --clear-groups "$folder/stranger" "$TMPDIR" "${processes[@]}")
-check 'what a stranger got' "$got" 'tried 1 sockets, 1 files, 1 folders, 1 processes'
+got=$(setpriv --reuid 65534 --regid 65534 --clear-groups "$folder/stranger" "$TMPDIR" "${processes[@]}" |
+    sed 's/tried [1-9][0-9]* sockets/tried sockets/') # other runs may have some
+check 'what a stranger got' "$got" 'tried sockets, 1 files, 1 folders, 1 processes'
 wait $run
 check 'status of the run' $? 3
 check 'what the run said' "$(cat "$folder/err")" ''

@@ -22,6 +22,7 @@
 #include "host/start/start.h"
 #include "null/null_channel.h"
 #include "null/null_path.h"
+#include "tests/unit/draw.h"
 #include "worker/native/native.h"
 #include "worker/server.h"
 
@@ -170,25 +171,6 @@ static inline void assert_all(const unsigned char *at, uint64_t bytes, int value
     for (uint64_t i = 0; i < bytes; i++)
         if (at[i] != value)
             fail_msg("byte %llu is %d, not %d", (unsigned long long)i, at[i], value);
-}
-
-/* Random, the same in each run. */
-
-struct draw {
-    uint64_t state;
-};
-
-static inline uint64_t draw(struct draw *from)
-{
-    from->state ^= from->state << 13;
-    from->state ^= from->state >> 7;
-    from->state ^= from->state << 17;
-    return from->state * UINT64_C(2685821657736338717);
-}
-
-static inline uint64_t draw_below(struct draw *from, uint64_t limit)
-{
-    return (draw(from) >> 16) % limit;
 }
 
 static inline void draw_fill(struct draw *from, void *data, size_t bytes)

@@ -142,6 +142,26 @@ TEST(small_submits_are_not_waited_for)
     core_stop();
 }
 
+/* Of one construct with many parts the first ones leave before the last ones come. */
+TEST(full_messages_leave_meanwhile)
+{
+    enum { PARTS = 2000 }; /* of a few messages */
+    omprma_queue_t *queue;
+    omprma_addr_t there;
+
+    core_start(&(struct core_options){0});
+    core_choose(0, 512, true);
+    queue = core_queue(0);
+    there = core_alloc(0, 64);
+    for (int i = 0; i < PARTS; i++)
+        assert_ok(omprma_submit(queue, there, out, 64));
+    assert_in_range(queue->appended - queue->issued, 1, PARTS / 2);
+    assert_in_range(items_of(queue), 1, 4);
+    assert_ok(omprma_queue_synchronize(queue));
+    assert_ok(omprma_queue_destroy(queue));
+    core_stop();
+}
+
 /* ---- who holds back has asked ---- */
 
 /* The result that was asked for gives back less than has left since. */

@@ -131,6 +131,13 @@ TEST(two_sided_has_to_win_by_a_quarter)
     assert_int_equal(cost_rma_from(&close, &two_sided, cost_two_sided_ratio(false)), 0);
 }
 
+TEST(one_transfer_each_way_tells_what_is_far_longer)
+{
+    assert_true(cost_is_far_longer(20000000, 900000));
+    assert_false(cost_is_far_longer(1700000, 900000));
+    assert_false(cost_is_far_longer(20000000, 0));
+}
+
 TEST(what_is_unknown_goes_one_sided)
 {
     struct cost known = {.us = 1}, unknown = {0};

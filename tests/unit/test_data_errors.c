@@ -17,7 +17,8 @@
 
 enum { PIECE = 1 << 20, REQUESTS = 256, LIES = 1000 };
 
-/* A request is the address of one of these. */
+/* A request, which some libraries have as a pointer and some as an int, is the number of one of
+ * these, from 1 on. */
 static struct piece {
     bool over, fails, freed, cancelled;
 } pieces[REQUESTS];
@@ -25,12 +26,12 @@ static int issued, refused_from, flushes;
 
 static MPI_Request handle_of(struct piece *piece)
 {
-    return (MPI_Request)(void *)piece;
+    return (MPI_Request)(uintptr_t)(piece - pieces + 1);
 }
 
 static struct piece *piece_of(const MPI_Request *request)
 {
-    return (struct piece *)(void *)*request;
+    return &pieces[(uintptr_t)*request - 1];
 }
 
 static int issue(MPI_Request *request)

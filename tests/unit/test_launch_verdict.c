@@ -428,6 +428,33 @@ TEST(openmpi5_zeros)
 }
 
 /* Words of 4.0.2. */
+/* Lines of hydra's own are left out of stdout, however the bytes come; a prompt comes at once. */
+TEST(own_lines_on_stdout)
+{
+    static const char all[] = "x = [mpiexec@vm] Exit codes: \n[mpiexec@vm] Exit codes: [vm] 0,9\n"
+                              "[mpiexec@vm] other\n[mpi\n\n[mpiexec@vm] Exit codes: [vm] 0\n> ";
+    static const size_t pieces[] = {1, 7, sizeof(all) - 1};
+    for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
+        int ends[2];
+        char passed[256];
+        struct sieve sieve;
+        assert_int_equal(pipe2(ends, O_NONBLOCK), 0);
+        sieve = (struct sieve){.out = ends[1]};
+        for (size_t at = 0, size = sizeof(all) - 1; at < size; at += pieces[i])
+            assert_true(sieve_feed(&sieve, launcher_hydra.dialect, all + at,
+                                   pieces[i] < size - at ? pieces[i] : size - at));
+        passed[read(ends[0], passed, sizeof(passed) - 1)] = 0;
+        assert_string_equal(passed,
+                            "x = [mpiexec@vm] Exit codes: \n[mpiexec@vm] other\n[mpi\n\n> ");
+        sieve_feed(&sieve, launcher_hydra.dialect, "\n[mpi", 5);
+        assert_int_equal(read(ends[0], passed, sizeof(passed)), 1);
+        sieve_end(&sieve);
+        assert_int_equal(read(ends[0], passed, sizeof(passed)), 4);
+        close(ends[0]);
+        close(ends[1]);
+    }
+}
+
 TEST(hydra)
 {
 #define DOUBLE                                                                                     \
@@ -443,6 +470,23 @@ TEST(hydra)
              "YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Killed (signal 9)\n"
              "This typically refers to a problem with your application.\n");
     word_of(&launcher_hydra, text, "a worker on vm was killed by signal 9 (Killed)");
+    static const char *const ends[][2] = {
+        {"[vm] 0,0,9,0", "worker 1 on vm was killed by signal 9 (Killed)"},
+        {"[vm] 0,0,9,9", "a worker on vm was killed by signal 9 (Killed)"},
+        {"[vm] 0,9,768,0", "worker 1 on vm ended early with status 3"},
+        {"[vm] 0,9 [n7] 11,9", "worker 1 on n7 was killed by signal 11 (Segmentation fault)"},
+        {"[vm] 15", "omprma-run's own process in the job was killed by signal 15 (Terminated)"},
+        {"", "a worker on vm was killed by signal 9 (Killed)"},
+    };
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+        snprintf(text, sizeof(text), "%s[mpiexec@vm] Exit codes: %s\n%s", ended, ends[i][0],
+                 "YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Killed (signal 9)\n");
+        word_of(&launcher_hydra, text, ends[i][1]);
+    }
+    word_of(&launcher_hydra,
+            "Abort(7) on node 2 (rank 2 in comm 0): application called "
+            "MPI_Abort(MPI_COMM_WORLD, 7) - process 2\n",
+            "worker 1 has ended the run");
     word_of(&launcher_hydra,
             "[mpiexec@vm] match_arg (lib/utils/args.c:166): unrecognized argument nonsense\n"
             "[mpiexec@vm] main (ui/mpich/mpiexec.c:149): error parsing parameters\n",

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "control/mpi/library.h"
+#include "control/library/library.h"
 #include "test.h"
 
 /* The kind for which this was built, and the other one. */

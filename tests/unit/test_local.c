@@ -47,7 +47,7 @@ static int begin(void **state)
         return 1;
     close(ready[0]);
     close(ready[1]);
-    return other < 0 || local_create(other, NULL, &path) != OMPRMA_OK;
+    return other < 0 || local_create(&other, NULL, 1, &path) != OMPRMA_OK;
 }
 
 static int end(void **state)

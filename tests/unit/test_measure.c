@@ -59,6 +59,18 @@ TEST(a_slow_window_is_left_alone)
     assert_int_equal(paths.inline_submit, 8192); /* a send of so little cannot be reused at once */
 }
 
+TEST(a_library_that_is_not_trusted_goes_two_sided)
+{
+    struct paths paths = measured(line(1, 2.048), line(1.5, 0.1024), line(5, 0.2048));
+
+    paths.two_sided_only = true;
+    measure_choose(&paths, true, DATA_AUTO);
+    assert_int_equal(bulk(&paths, true, 5 * GIB), PATH_TWO_SIDED);
+    assert_int_equal(bulk(&paths, false, 5 * GIB), PATH_TWO_SIDED);
+    measure_choose(&paths, true, DATA_RMA);
+    assert_int_equal(bulk(&paths, true, 5 * GIB), PATH_RMA);
+}
+
 TEST(each_way_where_it_is_better)
 {
     struct paths paths = measured(line(1, 2), line(18, 0.1), line(8, 0.3));

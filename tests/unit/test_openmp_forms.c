@@ -30,31 +30,50 @@ static const char source[] =
     "{ struct seen *x = *(struct seen **)c[0]; x->form = 5; x->dyn_ptr = *(uint64_t *)c[3];\n"
     "  x->sum += *(double *)c[1]; (*(double **)c[2])++; }\n";
 
+/* Clang 18 says version 2, as 16 and 17 do. */
+static const char source_18[] =
+    "#include <stdint.h>\n"
+    "__asm__(\".ident \\\"clang version 18.1.8\\\"\");\n"
+    "struct seen { uint64_t form, dyn_ptr; double sum; };\n"
+    "void leading_18(uint64_t dyn_ptr, struct seen *x, uint64_t w, double *p)\n"
+    "{ union { uint64_t w; double d; } d = {w}; x->form = 18; x->dyn_ptr = dyn_ptr; x->sum += d.d; "
+    "}\n";
+
 struct seen {
     uint64_t form, dyn_ptr;
     double sum;
 };
 
-enum { PLAIN, LEADING, TRAILING, CONTEXT, KERNELS };
-static char *const names[KERNELS] = {"plain", "leading", "trailing", "context"};
+enum { PLAIN, LEADING, TRAILING, CONTEXT, LEADING_18, KERNELS };
+static char *const names[KERNELS] = {"plain", "leading", "trailing", "context", "leading_18"};
 static char ids[KERNELS];
+
+static bool register_one(struct abi_library *library, struct abi_image *image, const char *text,
+                         int first, int end)
+{
+    static struct abi_entry_new entries[KERNELS];
+    size_t bytes = 0;
+    image->start = fixture_image(text, &bytes);
+    if (!image->start)
+        return false;
+    image->end = image->start + bytes;
+    for (int i = first; i < end; i++)
+        entries[i] = (struct abi_entry_new){
+            .version = 1, .kind = ENTRY_KIND_OPENMP, .address = &ids[i], .name = names[i]};
+    image->entries_begin = library->entries_begin = (char *)(entries + first);
+    image->entries_end = library->entries_end = (char *)(entries + end);
+    __tgt_register_lib(library);
+    return true;
+}
 
 static int register_image(void **state)
 {
-    static struct abi_entry_new entries[KERNELS];
-    static struct abi_image image;
-    static struct abi_library library = {.count = 1, .images = &image};
-    size_t bytes = 0;
-    image.start = fixture_image(source, &bytes);
-    if (!image.start)
+    static struct abi_image images[2];
+    static struct abi_library libraries[] = {{.count = 1, .images = &images[0]},
+                                             {.count = 1, .images = &images[1]}};
+    if (!register_one(&libraries[0], &images[0], source, 0, LEADING_18) ||
+        !register_one(&libraries[1], &images[1], source_18, LEADING_18, KERNELS))
         return -1;
-    image.end = image.start + bytes;
-    for (int i = 0; i < KERNELS; i++)
-        entries[i] = (struct abi_entry_new){
-            .version = 1, .kind = ENTRY_KIND_OPENMP, .address = &ids[i], .name = names[i]};
-    image.entries_begin = library.entries_begin = (char *)entries;
-    image.entries_end = library.entries_end = (char *)(entries + KERNELS);
-    __tgt_register_lib(&library);
     return set_up(state);
 }
 TEST_GROUP(register_image, tear_down)
@@ -86,8 +105,9 @@ TEST(each_call_has_its_form)
         uint32_t version;
         int kernel;
         uint64_t form;
-    } calls[] = {{1, PLAIN, 1},    {2, PLAIN, 1},   {3, LEADING, 3}, {5, CONTEXT, 5},
-                 {5, TRAILING, 4}, {3, LEADING, 3}, {5, CONTEXT, 5}, {1, PLAIN, 1}};
+    } calls[] = {{1, PLAIN, 1},       {2, PLAIN, 1},   {3, LEADING, 3}, {5, CONTEXT, 5},
+                 {5, TRAILING, 4},    {3, LEADING, 3}, {5, CONTEXT, 5}, {1, PLAIN, 1},
+                 {2, LEADING_18, 18}, {2, PLAIN, 1}};
     struct seen x = {.sum = 0.5};
     for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
         double before = x.sum;
@@ -108,6 +128,8 @@ TEST(the_word_for_limits_is_where_the_form_has_it)
     assert_int_equal(x.dyn_ptr, launch_word(8));
     assert_int_equal(run_region(5, TRAILING, &x, 1, 9), ABI_OK);
     assert_int_equal(x.dyn_ptr, launch_word(9));
+    assert_int_equal(run_region(2, LEADING_18, &x, 1, 10), ABI_OK);
+    assert_int_equal(x.dyn_ptr, launch_word(10));
 }
 
 /* It ends the program, as offloading is mandatory, after a line about the version. */

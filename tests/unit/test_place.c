@@ -279,6 +279,32 @@ static void check_environment(const char *machine, int count, int lanes, const c
     unsetenv("KMP_BLOCKTIME");
 }
 
+/* They mean processors of the host, of which a worker may have a part. */
+TEST(lists_of_processors_are_for_who_has_all_of_them)
+{
+    static const char *const settings[][3] = {
+        {"GOMP_CPU_AFFINITY", "0-1", ""},       {"OMP_PLACES", "{0},{1}", ""},
+        {"OMP_PLACES", "cores(2)", "cores(2)"}, {"KMP_AFFINITY", "explicit,proclist=[0,1]", ""},
+        {"KMP_AFFINITY", "compact", "compact"},
+    };
+
+    for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
+        for (int workers = 1; workers <= 3; workers++) {
+            struct place *place = create("core:2 pu:1", 0, workers, 1);
+            int threads = 1;
+            const char *left;
+
+            setenv(settings[i][0], settings[i][1], 1);
+            assert_int_equal(place_environment(place, &threads), OMPRMA_OK);
+            left = getenv(settings[i][0]);
+            assert_string_equal(left ? left : "", settings[i][workers == 1 ? 1 : 2]);
+            unsetenv(settings[i][0]);
+            place_destroy(place);
+        }
+    unsetenv("OMP_NUM_THREADS");
+    unsetenv("KMP_BLOCKTIME");
+}
+
 TEST(sets_the_environment)
 {
     unsetenv("OMP_NUM_THREADS");

@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 
 #include "test.h"
-#include "control/mpi/quick.h"
+#include "control/library/quick.h"
 
 enum { MOST = 8 };
 

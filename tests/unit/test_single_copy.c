@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "test.h"
-#include "control/mpi/single_copy.h"
+#include "control/library/quirks.h"
+#include "control/shm/single_copy.h"
 #include "tests/unit/filter_fixture.h"
 
 static const char *users, *became;
@@ -28,7 +29,7 @@ static const char *setting(const char *value)
 
     users = value;
     became = value;
-    single_copy_rank(&environment);
+    quirks_single_copy(&environment);
     return became;
 }
 

@@ -398,7 +398,8 @@ TEST(statistics)
         assert_int_equal(cell[DATA_EXCHANGE][PATH_INLINE].bytes, 320000);
         assert_ok(omprma_submit_strided(queue, there, host, &many));
         assert_ok(omprma_queue_synchronize(queue));
-        assert_int_equal(cell[DATA_SUBMIT][PATH_INLINE].bytes + cell[DATA_SUBMIT][PATH_RMA].bytes +
+        assert_int_equal(cell[DATA_SUBMIT][PATH_PACKED].bytes, shared ? 320000 : 0);
+        assert_int_equal(cell[DATA_SUBMIT][PATH_PACKED].bytes + cell[DATA_SUBMIT][PATH_RMA].bytes +
                              cell[DATA_SUBMIT][PATH_TWO_SIDED].bytes,
                          320000);
         assert_int_equal(regions_to(), 320000);

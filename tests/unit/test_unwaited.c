@@ -24,9 +24,15 @@ static unsigned char data[BYTES], model[BYTES], back[BYTES];
 /* The worker is this process, too, and so is its memory. */
 static void begin(const struct core_options *o)
 {
+    const pid_t pids[] = {getpid(), getpid()};
+    struct runtime *runtime;
+
     core_start(o);
     core_count();
-    assert_ok(local_create(getpid(), NULL, &core_device(0)->peer->local));
+    runtime = core_device(0)->runtime;
+    datapath_destroy(runtime->local);
+    assert_ok(local_create(pids, NULL, 2, &runtime->local));
+    core_device(0)->peer->local = runtime->local;
     assert_ok(omprma_queue_create(0, &queue));
     omprma_queue_unwaited(queue, true);
     there = core_alloc(0, BYTES);

@@ -2,7 +2,8 @@
 /*
  * main.c: omprma-fault, started by a worker in which a kernel has crashed: unwinds the stack that
  * it is given, and names functions, files and lines by libdw, from whatever debug information there
- * is. See base/fault.h. Must not know: MPI, the worker.
+ * is. See base/fault.h. With arguments, started by the program: names a member of a structure. Must
+ * not know: MPI, the worker.
  */
 #include <dlfcn.h>
 #include <dwarf.h>
@@ -17,6 +18,7 @@
 
 #include "base/fault.h"
 #include "base/kernel_name.h"
+#include "tools/fault/member.h"
 
 enum { FRAMES_MOST = 16, STACK_POINTER = 7, PC = FAULT_REGISTERS - 1 };
 
@@ -268,7 +270,24 @@ static bool read_question(void)
                                 sizeof(*question)) == (ssize_t)question->stack_bytes;
 }
 
-int main(void)
+/* PROCESS VARIABLE BYTES OFFSET FILE LINE: see member.h. */
+static int say_member(char **arguments)
+{
+    const struct member_question question = {.process = atoi(arguments[1]),
+                                             .variable = arguments[2],
+                                             .bytes = strtoull(arguments[3], NULL, 10),
+                                             .offset = strtoull(arguments[4], NULL, 10),
+                                             .file = arguments[5],
+                                             .line = atoi(arguments[6])};
+    char name[512];
+
+    if (!member_name(&question, name, sizeof(name)))
+        return EXIT_FAILURE;
+    puts(name);
+    return EXIT_SUCCESS;
+}
+
+int main(int count, char **arguments)
 {
     static const Dwfl_Callbacks callbacks = {.find_elf = find_elf,
                                              .find_debuginfo = dwfl_standard_find_debuginfo};
@@ -280,6 +299,8 @@ int main(void)
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     alarm(15);
+    if (count == 7)
+        return say_member(arguments);
     if (!read_question())
         return EXIT_FAILURE;
     name_print(fault.question.kernel, kernel, sizeof(kernel));

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * info.c: omprma-info, what a user needs to tune a run or to report a bug: versions,
- * transports, devices, and what was measured and chosen at start-up. Starts itself beside workers,
+ * transports, devices, and what was measured and chosen at start-up; or a look at the machine
+ * (doctor.h), or the settings (settings.h). Starts itself beside workers,
  * as omprma-run would start a program. Measures nothing itself.
  */
 #include <argp.h>
+#include <cjson/cJSON.h>
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +18,10 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/streams.h"
-#include "control/world.h"
+#include "control/module.h"
 #include "host/report/describe.h"
+#include "tools/info/doctor.h"
+#include "tools/info/settings.h"
 #include "tools/launch/launch.h"
 #include "tools/launch/llvm.h"
 #include "tools/launch/options.h"
@@ -30,11 +34,40 @@ static const char description[] =
     "Starts workers as omprma-run would with the same options, and prints versions, the devices, "
     "what was measured at start-up and which data paths were chosen.";
 
+enum { KEY_DOCTOR = 1024, KEY_SETTINGS, KEY_JSON };
+static const char json_word[] = "--json";
+
+static const struct argp_option options[] = {
+    {"check", KEY_DOCTOR, NULL, 0,
+     "Start nothing; look whether this host, and those of --hosts, have what a run needs, and say "
+     "what to do; exit status 1 after a failure",
+     1},
+    {"settings", KEY_SETTINGS, NULL, 0,
+     "Start nothing; print all settings, with value, default, and what has set them", 1},
+    {"json", KEY_JSON, NULL, 0, "Print JSON: of devices, or with --check or --settings of those",
+     1},
+    {0}};
+
+struct info {
+    struct launch launch;
+    bool doctor, settings, json;
+};
+
 static error_t parse_option(int key, char *value, struct argp_state *state)
 {
+    struct info *info = state->input;
     switch (key) {
     case ARGP_KEY_INIT:
-        state->child_inputs[0] = state->input;
+        state->child_inputs[0] = &info->launch;
+        return 0;
+    case KEY_DOCTOR:
+        info->doctor = true;
+        return 0;
+    case KEY_SETTINGS:
+        info->settings = true;
+        return 0;
+    case KEY_JSON:
+        info->json = true;
         return 0;
     case ARGP_KEY_ARG:
         option_fail("\"%s\": omprma-info takes options only; see --help", value);
@@ -60,10 +93,17 @@ static void print_hwloc(void)
         dlclose(library);
 }
 
+/* The library's words, or why there is none. */
+static void name_mpi(char text[ERROR_TEXT_BYTES])
+{
+    if (module_mpi_library(text, ERROR_TEXT_BYTES) != OMPRMA_OK)
+        snprintf(text, ERROR_TEXT_BYTES, "%s", error_text());
+}
+
 static void print_versions(void)
 {
-    char text[256];
-    world_mpi_library(text, sizeof(text));
+    char text[ERROR_TEXT_BYTES];
+    name_mpi(text);
     printf("omprma   %s\n", OMPRMA_VERSION_STRING);
     printf("MPI      %s\n", text);
     print_hwloc();
@@ -150,8 +190,47 @@ static int print_devices(void)
     return 0;
 }
 
+static int print_json(const struct transport *transport)
+{
+    char mpi[ERROR_TEXT_BYTES];
+    cJSON *root = cJSON_CreateObject(), *devices = cJSON_AddArrayToObject(root, "devices");
+    name_mpi(mpi);
+    cJSON_AddStringToObject(root, "version", OMPRMA_VERSION_STRING);
+    cJSON_AddStringToObject(root, "mpi", mpi);
+    cJSON *layers = cJSON_AddArrayToObject(root, "messages");
+    for (size_t i = 0; i < transport->layers.count; i++)
+        cJSON_AddItemToArray(layers, cJSON_CreateString(transport->layers.items[i]));
+    for (int device = 0; device < omprma_device_count(); device++) {
+        omprma_device_info_t info;
+        if (omprma_device_info(device, &info) != OMPRMA_OK)
+            continue;
+        cJSON *one = cJSON_CreateObject();
+        cJSON_AddNumberToObject(one, "device", device);
+        cJSON_AddStringToObject(one, "host", info.host);
+        cJSON_AddNumberToObject(one, "process", info.pid);
+        cJSON_AddNumberToObject(one, "worker", info.worker);
+        cJSON_AddNumberToObject(one, "index", info.index);
+        cJSON_AddStringToObject(one, "kind", info.backend);
+        cJSON_AddNumberToObject(one, "cores", info.cores);
+        cJSON_AddNumberToObject(one, "numa_node", info.numa_node);
+        cJSON_AddNumberToObject(one, "lanes", info.lanes);
+        cJSON_AddNumberToObject(one, "memory_bytes", (double)info.memory_bytes);
+        cJSON_AddNumberToObject(one, "inline_submit_bytes", (double)info.inline_submit_bytes);
+        cJSON_AddNumberToObject(one, "inline_retrieve_bytes", (double)info.inline_retrieve_bytes);
+        cJSON_AddStringToObject(one, "one_sided", info.osc);
+        cJSON_AddStringToObject(one, "model", info.model);
+        cJSON_AddItemToArray(devices, one);
+    }
+    char *text = cJSON_Print(root);
+    if (text)
+        puts(text);
+    cJSON_free(text);
+    cJSON_Delete(root);
+    return text ? 0 : 1;
+}
+
 /* As rank 0, beside the workers. */
-static int show(void)
+static int show(bool json)
 {
     struct config config;
     struct transport transport;
@@ -165,11 +244,16 @@ static int show(void)
         transport_clear(&transport);
         return 1;
     }
-    print_versions();
-    transport_print(&transport, stdout);
+    int status = 0;
+    if (json) {
+        status = print_json(&transport);
+    } else {
+        print_versions();
+        transport_print(&transport, stdout);
+        status = print_devices();
+    }
     transport_clear(&transport);
-    int status = print_devices();
-    if (status == 0)
+    if (status == 0 && !json)
         runtime_describe(stdout);
     omprma_finalize();
     return status;
@@ -184,18 +268,24 @@ int main(int argc, char **argv)
     if (launch_inside()) {
         const char *verbose = getenv("OMPRMA_VERBOSE");
         log_open("omprma", verbose ? atoi(verbose) : 0);
-        return show();
+        return show(argc > 1 && strcmp(argv[1], json_word) == 0);
     }
     options_begin("omprma-info", argv);
     struct argp_child children[] = {{&launch_argp, 0, NULL, 0}, {0}};
-    struct argp parser = {NULL, parse_option, NULL, description, children, NULL, NULL};
-    struct launch launch = {0};
-    argp_parse(&parser, argc, argv, 0, NULL, &launch);
+    struct argp parser = {options, parse_option, NULL, description, children, NULL, NULL};
+    struct info info = {0};
+    struct launch *launch = &info.launch;
+    argp_parse(&parser, argc, argv, 0, NULL, &info);
     char *self = path_self();
-    launch.argv = (char *[]){self, NULL};
-    status = launch_run(&launch);
+    launch->argv = (char *[]){self, info.json ? (char *)(uintptr_t)json_word : NULL, NULL};
+    if (info.settings)
+        settings_print(info.json);
+    if (info.doctor)
+        status = doctor_run(launch, info.json);
+    else
+        status = info.settings ? EXIT_SUCCESS : launch_run(launch);
     free(self);
-    hosts_clear(&launch.hosts);
-    list_clear(&launch.mpi_args);
+    hosts_clear(&launch->hosts);
+    list_clear(&launch->mpi_args);
     return status;
 }

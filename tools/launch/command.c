@@ -46,20 +46,31 @@ static void add_settings(struct list *variables)
     }
 }
 
+/* Never with our own CUDA driver library: workers open the real one. */
+char *command_library_path(const char *worker_path)
+{
+    const char *users = getenv("LD_LIBRARY_PATH");
+    char *rest = cuda_folder_without(users), *path = path_join(worker_path, rest);
+    free(rest);
+    if (*path || (users && *users))
+        return path;
+    free(path);
+    return NULL;
+}
+
 static void add_variables(struct list *variables, const struct command *command)
 {
     add_settings(variables);
+    for (size_t i = 0; command->more && i < command->more->count; i++)
+        list_add(variables, command->more->items[i]);
     if (command->counts)
         list_add(variables, COMING_VARIABLE "=1");
     const char *folder = getenv("TMPDIR");
     if (command->own_tmpdir) /* the launcher's own is for its session only */
         list_addf(variables, "TMPDIR=%s", folder && *folder ? folder : "/tmp");
-    /* Never with our own CUDA driver library: workers open the real one. */
-    const char *users = getenv("LD_LIBRARY_PATH");
-    char *rest = cuda_folder_without(users), *path = path_join(command->worker_path, rest);
-    if (*path || (users && *users))
+    char *path = command_library_path(command->worker_path);
+    if (path)
         list_addf(variables, "LD_LIBRARY_PATH=%s", path);
-    free(rest);
     free(path);
 }
 

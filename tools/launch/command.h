@@ -23,6 +23,8 @@ struct command {
     const char *osc;            /* auto, ucx or rdma */
     bool counts;                /* workers say when they are up */
     const struct list *first;   /* what rank 0 is, as arguments */
+    const char *option;         /* the workers' only argument; NULL: they have none */
+    const struct list *more;    /* names of more variables for them; NULL: none */
 };
 
 /* How many workers a launch asks for. */
@@ -30,6 +32,9 @@ int command_workers(const struct launch *launch);
 
 /* Appends the whole command line to `list`. */
 void command_make(struct list *list, const struct command *command);
+
+/* LD_LIBRARY_PATH for workers, malloced; NULL: they need none. */
+char *command_library_path(const char *worker_path);
 
 /* Do processes of a host share cores, or leave none to the kernel's network threads? */
 bool command_crowded(const struct command *command);

@@ -17,16 +17,16 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/descendants.h"
 #include "base/error.h"
 #include "control/shm/leftovers.h"
 #include "tools/launch/inherited.h"
 #include "tools/launch/launcher.h"
-#include "tools/launch/local.h"
+#include "control/direct/packet.h"
 #include "tools/launch/paths.h"
 
 enum {
-    PATIENCE_MS = 4000,    /* for mpirun after SIGTERM: it has to end workers on other hosts */
-    DESCENDANT_ROUNDS = 50 /* times 20 ms for what mpirun left here */
+    PATIENCE_MS = 4000 /* for mpirun after SIGTERM: it has to end workers on other hosts */
 };
 
 struct keeper {
@@ -58,7 +58,7 @@ static void mpirun_exec(const struct keeper_job *job)
 static void keeper_tell(const struct keeper *keeper, int what, uint32_t value)
 {
     struct keeper_packet packet = {.what = what, .value = value};
-    local_send(keeper->control, &packet, sizeof(packet)); /* fails when nobody is left to know */
+    packet_send(keeper->control, &packet, sizeof(packet)); /* fails when nobody is left to know */
 }
 
 static void keeper_reap(struct keeper *keeper)
@@ -85,7 +85,7 @@ static void keeper_stop(struct keeper *keeper)
 static void keeper_listen(struct keeper *keeper)
 {
     struct keeper_packet packet;
-    ssize_t bytes = local_receive(keeper->control, &packet, sizeof(packet));
+    ssize_t bytes = packet_receive(keeper->control, &packet, sizeof(packet));
     if (bytes != (ssize_t)sizeof(packet) || packet.what == KEEPER_STOP)
         keeper_stop(keeper);
     else if (packet.what == KEEPER_JOB)
@@ -124,28 +124,6 @@ static void keeper_loop(struct keeper *keeper)
     }
 }
 
-/* Processes that lost their parent became our children (we are their subreaper). */
-static void keeper_kill_descendants(void)
-{
-    char *path = text_make("/proc/self/task/%d/children", (int)getpid());
-    for (int round = 0; round < DESCENDANT_ROUNDS; round++) {
-        while (waitpid(-1, NULL, WNOHANG) > 0)
-            ;
-        FILE *children = fopen(path, "re");
-        int pid, found = 0;
-        while (children && fscanf(children, "%d", &pid) == 1) {
-            kill(pid, SIGKILL);
-            found++;
-        }
-        if (children)
-            fclose(children);
-        if (!found)
-            break;
-        poll(NULL, 0, 20);
-    }
-    free(path);
-}
-
 static void keeper_main(const struct keeper_job *job, int control) __attribute__((noreturn));
 static void keeper_main(const struct keeper_job *job, int control)
 {
@@ -168,7 +146,7 @@ static void keeper_main(const struct keeper_job *job, int control)
     keeper_tell(&keeper, KEEPER_STARTED, (uint32_t)keeper.mpirun);
     if (keeper.mpirun > 0 && keeper.signals >= 0)
         keeper_loop(&keeper);
-    keeper_kill_descendants();
+    descendants_kill();
     leftovers_remove(keeper.job_id, since);
     path_remove_tree(job->folder);
     keeper_tell(&keeper, KEEPER_CLEAN, 0);

@@ -6,10 +6,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -18,8 +20,11 @@
 #include "base/log.h"
 #include "base/progress_line.h"
 #include "tools/launch/allocation.h"
-#include "tools/launch/local.h"
+#include "control/direct/packet.h"
+#include "control/direct/join.h"
+#include "control/direct/local_rank.h"
 #include "tools/launch/command.h"
+#include "tools/launch/direct.h"
 #include "tools/launch/inherited.h"
 #include "tools/launch/launcher.h"
 #include "tools/launch/llvm.h"
@@ -28,7 +33,10 @@
 #include "tools/launch/program.h"
 #include "tools/launch/rank.h"
 #include "tools/launch/signals.h"
+#include "tools/launch/starter.h"
 #include "tools/launch/supervise.h"
+#include "tools/launch/wrap.h"
+#include "worker/far.h"
 
 extern char **environ;
 
@@ -38,7 +46,9 @@ struct preparation {
     char *mpirun, *worker, *path, *folder, *agent, *networks;
     struct llvm_plan plan;
     int64_t began_ns;
-    bool refused; /* the arguments make no sense */
+    bool refused;    /* the arguments make no sense */
+    bool starts_mpi; /* the command is a launcher of an MPI library */
+    bool direct;     /* the run goes without MPI */
 };
 
 /* For mpirun's session files and for links; short, because socket names may grow from it. */
@@ -167,6 +177,19 @@ static void say_order(const struct preparation *made, const struct launch *launc
                   made->launcher_name);
 }
 
+static omprma_status_t prepare_own_name(const struct preparation *made)
+{
+    struct utsname own;
+    int most = made->launcher->name_most;
+    if (!most || uname(&own) || strlen(own.nodename) <= (size_t)most)
+        return OMPRMA_OK;
+    return error_set(
+        OMPRMA_ERR_CONFIG,
+        "this host's name, %s, has %zu characters, and %s of %s takes %d at most: give "
+        "the host a shorter one",
+        own.nodename, strlen(own.nodename), made->mpirun, made->launcher_name, most);
+}
+
 static omprma_status_t prepare_names(struct preparation *made, const struct launch *launch)
 {
     omprma_status_t status =
@@ -177,36 +200,90 @@ static omprma_status_t prepare_names(struct preparation *made, const struct laun
     return status;
 }
 
-static omprma_status_t prepare(struct preparation *made, const struct launch *launch)
+/* ---- what connects the processes ------------------------------------------------------------ */
+
+/* Those that use MPI themselves, and several, are beyond MPI. */
+static omprma_status_t prepare_transport(struct preparation *made, const struct launch *launch)
 {
-    omprma_status_t status = path_program(launch->argv[0], &made->path);
-    if (status == OMPRMA_OK)
-        status = prepare_place();
-    if (status == OMPRMA_OK)
-        status = prepare_files(command_workers(launch));
-    if (status == OMPRMA_OK)
-        status = prepare_environment(launch);
-    if (status == OMPRMA_OK)
-        status = prepare_policy();
+    bool needed = made->starts_mpi || made->plan.starts_mpi;
+    bool better = launch->offloading &&
+                  (needed || made->plan.uses_mpi || !made->plan.offloads || made->plan.several);
+    if (needed && launch->transport == TRANSPORT_MPI)
+        return error_set(OMPRMA_ERR_CONFIG,
+                         "%s %s, which --transport mpi cannot serve; leave it out", made->path,
+                         made->starts_mpi ? "starts programs of an MPI library" : "calls MPI_Init");
+    made->direct =
+        launch->transport == TRANSPORT_DIRECT || (launch->transport == TRANSPORT_AUTO && better);
+    if (made->direct && launch->hosts.total == 0 && launch->mpi_args.count > 0)
+        return error_set(OMPRMA_ERR_CONFIG,
+                         "--mpi-arg %s: this run goes without MPI and within this host "
+                         "(--transport direct)",
+                         launch->mpi_args.items[0]);
+    log_write(LOG_CHOICE, "program and workers are connected %s",
+              made->direct ? "without MPI (--transport direct)" : "by MPI (--transport mpi)");
+    return OMPRMA_OK;
+}
+
+static omprma_status_t prepare_mpi(struct preparation *made, const struct launch *launch)
+{
+    omprma_status_t status = prepare_files(command_workers(launch));
     if (status == OMPRMA_OK)
         status = launcher_find(&made->launcher, &made->mpirun, made->launcher_name);
+    if (status == OMPRMA_OK)
+        status = prepare_own_name(made);
     if (status == OMPRMA_OK)
         status = prepare_names(made, launch);
     if (status == OMPRMA_OK)
         status = prepare_sizes(made->launcher);
     if (status == OMPRMA_OK)
         say_order(made, launch);
-    if (status == OMPRMA_OK)
-        status = path_worker(&made->worker);
-    if (status == OMPRMA_OK)
-        status = prepare_folder(&made->folder);
-    if (status != OMPRMA_OK)
-        return status;
-    if (launch->offloading)
-        status = llvm_plan_make(&made->plan, made->path, launch->llvm, launch->runtime,
-                                launch->cuda, made->folder);
-    else
+    return status;
+}
+
+/* A rank of a job around us has workers of its own, which are not to be split as if they were the
+ * job's. */
+static void prepare_direct(struct preparation *made)
+{
+    if (!made->starts_mpi && local_rank_find().variable)
+        setenv("OMPRMA_SHARE", "all", 0);
+}
+
+/* The hosts without this one; returns the slots of this one. */
+static int other_hosts(const struct hosts *all, struct hosts *others)
+{
+    int here = 0;
+    *others = (struct hosts){.slots = calloc(all->names.count + 1, sizeof(int))};
+    for (size_t i = 0; i < all->names.count && others->slots; i++) {
+        if (hosts_is_here(all->names.items[i])) {
+            here += all->slots[i];
+            continue;
+        }
+        others->slots[others->names.count] = all->slots[i];
+        others->total += all->slots[i];
+        list_add(&others->names, all->names.items[i]);
+    }
+    return here;
+}
+
+static bool has_others(const struct launch *launch)
+{
+    for (size_t i = 0; i < launch->hosts.names.count; i++)
+        if (!hosts_is_here(launch->hosts.names.items[i]) && launch->hosts.slots[i] > 0)
+            return true;
+    return false;
+}
+
+/* ---- which LLVM ----------------------------------------------------------------------------- */
+
+static omprma_status_t prepare_llvm(struct preparation *made, const struct launch *launch)
+{
+    bool starts = launch->transport != TRANSPORT_MPI;
+    omprma_status_t status;
+    if (!launch->offloading)
         status = llvm_plan_workers(&made->plan, launch->llvm);
+    else
+        status = llvm_plan_make(&made->plan, made->path, launch->argv, launch->llvm,
+                                launch->runtime, launch->cuda, starts, made->folder);
     if (status == OMPRMA_OK && made->plan.llvm)
         setenv(CONFIG_LLVM_VARIABLE, "1", 1);
     else /* another omprma-run may have set it */
@@ -216,6 +293,36 @@ static omprma_status_t prepare(struct preparation *made, const struct launch *la
         log_write(LOG_CHOICE, "workers offer devices of these kinds: %s",
                   getenv("OMPRMA_BACKENDS"));
     }
+    return status;
+}
+
+static omprma_status_t prepare(struct preparation *made, const struct launch *launch)
+{
+    omprma_status_t status = path_program(launch->argv[0], &made->path);
+    if (status == OMPRMA_OK)
+        status = prepare_place();
+    if (status == OMPRMA_OK)
+        status = prepare_environment(launch);
+    if (status == OMPRMA_OK)
+        status = prepare_policy();
+    if (status == OMPRMA_OK)
+        status = path_worker(&made->worker);
+    if (status == OMPRMA_OK)
+        status = wrap_check(launch->hosts.total == 0);
+    if (status == OMPRMA_OK)
+        status = prepare_folder(&made->folder);
+    if (status != OMPRMA_OK)
+        return status;
+    made->starts_mpi = launch->offloading && starter_is_launcher(made->path);
+    status = prepare_llvm(made, launch);
+    if (status == OMPRMA_OK)
+        status = prepare_transport(made, launch);
+    if (status == OMPRMA_OK && made->direct)
+        prepare_direct(made);
+    if (status == OMPRMA_OK && made->direct && !has_others(launch))
+        rmdir(made->folder); /* mostly nothing is in it */
+    else if (status == OMPRMA_OK)
+        status = prepare_mpi(made, launch);
     return status;
 }
 
@@ -232,8 +339,6 @@ static omprma_status_t prepare_agent(struct preparation *made, const struct laun
     const char *users = made->launcher->users_shell(launch);
     const char *own = launch->slurm ? ALLOCATION_SLURM_SHELL : "ssh";
     setenv(AGENT_COMMAND, users ? users : own, 1);
-    if (launch->slurm || made->launcher->shell_stays)
-        setenv(AGENT_STAYS, "1", 1);
     made->agent = text_make("%s/%s", made->folder, AGENT_NAME);
     char *self = path_self();
     omprma_status_t status = OMPRMA_OK;
@@ -262,7 +367,7 @@ static struct command command_of(const struct preparation *made, const struct la
 static struct program program_of(const struct preparation *made, const struct launch *launch)
 {
     return (struct program){.launcher = made->launcher,
-                            .launcher_name = made->launcher_name,
+                            .launcher_name = made->launcher ? made->launcher_name : NULL,
                             .path = made->path,
                             .argv = launch->argv,
                             .plan = &made->plan,
@@ -271,44 +376,196 @@ static struct program program_of(const struct preparation *made, const struct la
                             .workers = command_workers(launch),
                             .launch_ns = made->began_ns,
                             .alone = launch->hosts.total == 0,
-                            .coming = -1};
+                            .coming = -1,
+                            .with_us = SIGKILL};
+}
+
+/* `env` in front of the program with what it gets, as far as that is not in our own environment. */
+static void add_environment(struct list *line, const struct program *program)
+{
+    static const char *const names[] = {"OMP_TARGET_OFFLOAD", "LD_LIBRARY_PATH",
+                                        "LD_PRELOAD",         "UCX_HANDLE_ERRORS",
+                                        "UCX_DEBUG_SIGNO",    DIRECT_JOIN_VARIABLE};
+    struct list environment = {0};
+    for (char **variable = environ; *variable; variable++)
+        list_add(&environment, *variable);
+    program_environment(program, &environment);
+    size_t before = line->count;
+    list_add(line, "env");
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const char *value = list_get(&environment, names[i]), *old = getenv(names[i]);
+        if (value && (!old || strcmp(value, old) != 0))
+            list_addf(line, "%s=%s", names[i], value);
+    }
+    if (line->count == before + 1)
+        list_drop(line);
+    list_clear(&environment);
 }
 
 /* By hand the program is rank 0 itself, with its variables set by env. */
 static void launch_print(const struct preparation *made, const struct launch *launch)
 {
-    struct list environment = {0}, first = {0}, line = {0};
-    for (char **variable = environ; *variable; variable++)
-        list_add(&environment, *variable);
+    struct list first = {0}, line = {0};
     struct program program = program_of(made, launch);
-    program_environment(&program, &environment);
-    list_add(&first, "env");
-    static const char *const names[] = {"OMP_TARGET_OFFLOAD", "LD_LIBRARY_PATH", "LD_PRELOAD",
-                                        "UCX_HANDLE_ERRORS", "UCX_DEBUG_SIGNO"};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        const char *value = list_get(&environment, names[i]), *old = getenv(names[i]);
-        if (value && (!old || strcmp(value, old) != 0))
-            list_addf(&first, "%s=%s", names[i], value);
-    }
-    if (first.count == 1)
-        list_clear(&first);
+    add_environment(&first, &program);
     list_add(&first, made->path);
     for (char **argument = launch->argv + 1; *argument; argument++)
         list_add(&first, *argument);
     struct command command = command_of(made, launch, &first);
     command_make(&line, &command);
     list_print_shell(&line, stdout);
-    list_clear(&environment);
     list_clear(&first);
     list_clear(&line);
 }
 
+/* ---- without MPI ---------------------------------------------------------------------------- */
+
+/* What is preloaded is for the program alone, and not for what starts it. */
+static void direct_arguments(const struct preparation *made, const struct launch *launch,
+                             struct list *line)
+{
+    const char *users = getenv("LD_PRELOAD"), *ours = made->plan.preload;
+    for (int i = 0; launch->argv[i]; i++) {
+        if (made->starts_mpi && i > 0 && i == made->plan.at && ours) {
+            char *both = preload_join(ours, users);
+            list_add(line, "env");
+            list_addf(line, "LD_PRELOAD=%s", both);
+            list_addf(line, "OMPRMA_INTERNAL_LD_PRELOAD=%s", users ? users : "");
+            free(both);
+        }
+        list_add(line, launch->argv[i]);
+    }
+}
+
+/* Several command lines, because one has to listen where others join. */
+static void direct_print(const struct direct *direct)
+{
+    struct list line = {0};
+    direct_describe(direct, &line);
+    list_print_shell(&line, stdout);
+    list_clear(&line);
+    if (direct->far)
+        list_print_shell(direct->far->command, stdout);
+    struct program program = *direct->program;
+    program.join = DIRECT_JOIN_FORM "NAME";
+    add_environment(&line, &program);
+    list_add(&line, program.path);
+    for (char **argument = program.argv + 1; *argument; argument++)
+        list_add(&line, *argument);
+    list_print_shell(&line, stdout);
+    list_clear(&line);
+}
+
+static int direct_begin(struct preparation *made, const struct launch *launch,
+                        const struct direct *where)
+{
+    struct list line = {0};
+    struct direct direct = *where;
+    struct program program = program_of(made, launch);
+    struct llvm_plan plan = made->plan;
+    int result = 0;
+    direct_arguments(made, launch, &line);
+    program.launcher = NULL; /* it is not the program's */
+    program.launcher_name = NULL;
+    if (made->starts_mpi) {
+        plan.preload = NULL;
+        program.plan = &plan;
+        program.with_us = SIGTERM; /* its processes are not ours, and it can end them */
+        program.outer_job = local_rank_find().variable != NULL;
+    }
+    program.argv = line.items;
+    direct.program = &program;
+    direct.worker = made->worker;
+    direct.worker_path = made->plan.worker_path;
+    direct.folder = made->folder;
+    direct.offloads = made->plan.offloads && !made->plan.several;
+    direct.one = !made->starts_mpi && direct.offloads;
+    if (launch->dry_run)
+        direct_print(&direct);
+    else
+        result = direct_run(&direct);
+    list_clear(&line);
+    return result;
+}
+
+/* The launcher starts an agent for each slot. It is not to end the others when one is lost. */
+static omprma_status_t far_line(struct preparation *made, const struct launch *launch,
+                                const char *name, struct list *line)
+{
+    struct list first = {0}, more = {0};
+    char *self = path_self();
+    omprma_status_t status = prepare_agent(made, launch, name);
+    if (status != OMPRMA_OK)
+        return status;
+    list_add(&first, self);
+    list_add(&first, RANK_OPTION);
+    list_add(&first, name);
+    list_add(&more, FAR_SECRET_VARIABLE);
+    list_add(&more, FAR_HOME_VARIABLE);
+    list_add(&more, FAR_JOIN_VARIABLE);
+    struct command command = command_of(made, launch, &first);
+    command.own_tmpdir = true;
+    command.agent = made->agent;
+    command.option = DIRECT_FAR_OPTION;
+    command.more = &more;
+    command_make(line, &command);
+    free(self);
+    list_clear(&first);
+    list_clear(&more);
+    return OMPRMA_OK;
+}
+
+static omprma_status_t direct_with_hosts(struct preparation *made, const struct launch *launch,
+                                         struct hosts *others, int here, int *result)
+{
+    struct launch far_launch = *launch;
+    struct list line = {0};
+    char name[PACKET_NAME_BYTES];
+    int listener;
+    omprma_status_t status = packet_listen("omprma-", name, &listener);
+    if (status != OMPRMA_OK)
+        return status;
+    far_launch.hosts = *others;
+    far_launch.workers = others->total;
+    far_launch.continues = true;
+    status = far_line(made, &far_launch, name, &line);
+    const struct far_plan far = {.launcher = made->launcher,
+                                 .hosts = others,
+                                 .command = &line,
+                                 .folder = made->folder,
+                                 .listener = listener};
+    const struct direct direct = {.here = here, .there = others->total, .far = &far};
+    if (status == OMPRMA_OK)
+        *result = direct_begin(made, launch, &direct);
+    close(listener);
+    list_clear(&line);
+    return status;
+}
+
+static omprma_status_t direct_start(struct preparation *made, const struct launch *launch,
+                                    int *result)
+{
+    struct hosts others = {0};
+    struct direct direct = {.here = command_workers(launch)};
+    omprma_status_t status = OMPRMA_OK;
+    if (launch->hosts.total > 0)
+        direct.here = other_hosts(&launch->hosts, &others);
+    if (others.total > 0)
+        status = direct_with_hosts(made, launch, &others, direct.here, result);
+    else
+        *result = direct_begin(made, launch, &direct);
+    hosts_clear(&others);
+    return status;
+}
+
+/* ---- by MPI --------------------------------------------------------------------------------- */
+
 static omprma_status_t launch_start(struct preparation *made, const struct launch *launch,
                                     int *result)
 {
-    char name[LOCAL_NAME_BYTES];
+    char name[PACKET_NAME_BYTES];
     int listener;
-    omprma_status_t status = local_listen(name, &listener);
+    omprma_status_t status = packet_listen("omprma-", name, &listener);
     if (status == OMPRMA_OK)
         status = prepare_agent(made, launch, name);
     if (status != OMPRMA_OK)
@@ -338,7 +595,9 @@ int launch_run(const struct launch *launch)
     /* From here on a signal must not leave a folder behind. */
     signals_block();
     omprma_status_t status = prepare(&made, launch);
-    if (status == OMPRMA_OK && launch->dry_run)
+    if (status == OMPRMA_OK && made.direct)
+        status = direct_start(&made, launch, &result);
+    else if (status == OMPRMA_OK && launch->dry_run)
         launch_print(&made, launch);
     else if (status == OMPRMA_OK)
         status = launch_start(&made, launch, &result);
@@ -371,10 +630,13 @@ bool launch_internal(int argc, char **argv, int *status)
         *status = rank_main(argv[2]);
         return true;
     }
+    if (!launch_inside())
+        unsetenv(DIRECT_JOIN_VARIABLE); /* the workers of a run around us are not those of ours */
     return false;
 }
 
 bool launch_inside(void)
 {
-    return getenv("OMPRMA_INTERNAL_FD") != NULL;
+    return getenv("OMPRMA_INTERNAL_FD") ||
+           (getenv(DIRECT_JOIN_VARIABLE) && getenv(LAUNCH_SELF_VARIABLE));
 }

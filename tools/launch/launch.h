@@ -17,9 +17,11 @@
  * - OMPRMA_WORKERS: the number of workers
  * - OMPRMA_INTERNAL_FD: write one byte to this file descriptor after MPI_Init, then close it and
  *   remove the variable, so that children do not inherit it
+ * - OMPRMA_INTERNAL_SELF: set where the program is the launching tool itself
  * - OMPRMA_INTERNAL_TIMES: when omprma-run and the program began, for the program's statistics
  * - OPAL_OUTPUT_STDERR_FD, OMPRMA_INTERNAL_WORDS_FD: where Open MPI writes its own words instead of
  *   stderr, so that those about a peer that has died can be left out; to be kept from children
+ * - OMPRMA_INTERNAL_FAULT: the program that names members of structures, see base/fault.h
  * - OMPRMA_INTERNAL_CUDA_SOURCES_KEPT: "1": its runtime leaves what it copies to a GPU as it is
  *   until it waits
  * - OMPRMA_INTERNAL_LD_LIBRARY_PATH, OMPRMA_INTERNAL_LD_PRELOAD: the user's own values ("" for
@@ -45,6 +47,7 @@ struct launch {
     struct list mpi_args; /* more arguments for mpirun */
     char **argv;          /* the program and its arguments; NULL-terminated */
     bool cuda;            /* the program wants CUDA devices, whatever can be seen in it */
+    int transport;        /* enum config_transport */
     bool offloading;      /* find libomptarget and make it load the plugin */
     bool dry_run;         /* only print an mpirun command line that does the same */
 };
@@ -59,7 +62,8 @@ struct launch {
 int launch_run(const struct launch *launch);
 
 /* In the first lines of main(): when mpirun started this executable for one of launch_run()'s
- * internal purposes, does that and returns true with the status to exit with. */
+ * internal purposes, does that and returns true with the status to exit with. Else forgets a run
+ * around us, unless we are its program. */
 bool launch_internal(int argc, char **argv, int *status);
 
 /* Is this process the program of a launch_run()? For tools that launch themselves. */

@@ -37,6 +37,22 @@ bool launcher_gives(const char *variable)
     return false;
 }
 
+/* OMPI_ and PRTE_ALLOW_RUN_AS_ROOT, with or without _CONFIRM: the user's own. */
+static bool is_permission(const char *variable)
+{
+    return strncmp(variable + 4, "_ALLOW_RUN_AS_ROOT", 18) == 0;
+}
+
+void launcher_forget(struct list *environment)
+{
+    struct list rest = {0};
+    for (size_t i = 0; i < environment->count; i++)
+        if (!launcher_gives(environment->items[i]) || is_permission(environment->items[i]))
+            list_add(&rest, environment->items[i]);
+    list_clear(environment);
+    *environment = rest;
+}
+
 /* ---- which one it is ------------------------------------------------------------------------ */
 
 static bool read_version(const struct launcher *launcher, const char *said, int *version)

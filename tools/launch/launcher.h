@@ -11,8 +11,8 @@
 
 #include <omprma/omprma.h>
 
-#include "control/mpi/library.h"
-#include "control/mpi/quick.h"
+#include "control/library/library.h"
+#include "control/library/quick.h"
 #include "tools/launch/command.h"
 #include "tools/launch/list.h"
 #include "tools/launch/verdict.h"
@@ -41,12 +41,13 @@ struct launcher {
     const char *const *variables; /* how the names of rank 0's variables begin; NULL-terminated */
     const char *words_variable;   /* with the number of the descriptor to which the library writes
                                    * its words instead of stderr; NULL: it cannot */
-    int lost_status;   /* with which MPI ends a process whose launcher is gone; 0: it does not */
-    int file_bytes;    /* of the largest file that the library makes, in shared memory, and more */
-    bool shell_stays;  /* the remote shell ends with the job, not when it has started something */
+    int lost_status[2]; /* with which MPI ends a process whose launcher is gone; 0: none */
+    int lost_signal;    /* by which it ends one whose peer is gone; 0: by none */
+    int file_bytes;     /* of the largest file that the library makes, in shared memory, and more */
     bool host_by_host; /* workers that follow each other are on one host, also where they should not
                         */
-    bool cuts_names;   /* names of hosts hold up to the first dot only */
+    int name_most;   /* characters of this host's name with which it does not end; 0: all can be */
+    bool cuts_names; /* names of hosts hold up to the first dot only */
 };
 
 extern const struct launcher launcher_openmpi4, launcher_openmpi5, launcher_hydra;
@@ -60,6 +61,9 @@ const struct launcher *launcher_by_words(const char *said, int *version, char *n
  * is malloced, `name` as above. Blocks: while a launcher is asked for its version. Errors: CONFIG
  * (there is none; the text says which there is instead). */
 omprma_status_t launcher_find(const struct launcher **launcher, char **path, char *name);
+
+/* Takes what launchers tell their processes out of an environment. */
+void launcher_forget(struct list *environment);
 
 /* Is this NAME=VALUE what one of them, whichever it is, tells rank 0 for MPI? */
 bool launcher_gives(const char *variable);

@@ -3,9 +3,11 @@
  * launcher_hydra.c: the table of hydra, MPICH's mpiexec. With -pmi-port, rank 0's place is a port
  * and a number in variables, else it would be a descriptor, which cannot be handed on.
  */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "tools/launch/launcher.h"
 #include "tools/launch/words.h"
@@ -85,6 +87,7 @@ static void write_line(struct list *line, const struct command *command,
     const struct launch *launch = command->launch;
     list_add(line, command->mpirun);
     list_add(line, "-pmi-port");
+    list_add(line, "-print-all-exitcodes"); /* from which follows which process it was */
     list_add(line, "-bind-to");
     list_add(line, "none"); /* workers share out the cores among themselves */
     if (launch->continues)
@@ -108,6 +111,8 @@ static void write_line(struct list *line, const struct command *command,
     list_addf(line, "%d", command->workers);
     write_variables(line, variables);
     list_add(line, command->worker);
+    if (command->option)
+        list_add(line, command->option);
 }
 
 static const char *users_shell(const struct launch *launch)
@@ -121,24 +126,29 @@ static const char *users_shell(const struct launch *launch)
 
 /* What a site says of hosts and of where processes go does not hold, because that is the user's own
  * choice here; arguments still do. */
+/* The library has UCX, which would take signals from the program and from kernels, and reads its
+ * variables before main(). */
+static void set_process(const struct quick_environment *environment)
+{
+    quick_default(environment, "UCX_HANDLE_ERRORS", "none");
+    quick_default(environment, "UCX_DEBUG_SIGNO", "0");
+}
+
 static void prepare(const struct quick_environment *environment, bool alone)
 {
     static const char *const names[] = {"HYDRA_HOST_FILE", "HYDRA_BINDING", "HYDRA_MAPPING"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         environment->set(environment->data, names[i], NULL);
+    set_process(environment);
     (void)alone;
-}
-
-static void complete_program(const struct quick_environment *environment)
-{
-    (void)environment;
 }
 
 static const char *const variables[] = {"PMI_", "MPIR_CVAR_", "HYDI_", NULL};
 
 /* ---- messages ------------------------------------------------------------------------------- */
 
-/* It does not say which process it was. What else stands in such a frame on stdout is a kernel's.
+/* It is about the first process that did not end well, in the order of ranks, which may be one that
+ * mpiexec has killed because of another. What else stands in such a frame on stdout is a kernel's.
  */
 static bool read_message(struct verdict *found, const char *message, const char *flat)
 {
@@ -169,16 +179,77 @@ static bool match_signal(struct verdict *verdict, const char *line)
     int number;
     if (!text)
         return false;
-    if (verdict->kind == VERDICT_STATUS && words_number(text, "(signal ", &number)) {
+    if (verdict->kind == VERDICT_STATUS && verdict->rank < 0 &&
+        words_number(text, "(signal ", &number)) {
         verdict->kind = VERDICT_SIGNAL;
         verdict->code = number;
     }
     return true;
 }
 
+struct ended {
+    int rank, status; /* as wait() gives it */
+    char host[256];
+};
+
+static bool was_killed(const struct ended *ended)
+{
+    return WIFSIGNALED(ended->status) && WTERMSIG(ended->status) == SIGKILL;
+}
+
+/* " [HOST] STATUS,STATUS [HOST] STATUS", in the order of ranks. False: there are no more. */
+static bool next_ended(const char **text, struct ended *ended)
+{
+    int length = 0;
+    *text += strspn(*text, ", \n");
+    if (sscanf(*text, "[%255[^]]]%n", ended->host, &length) == 1 && length)
+        *text += length;
+    length = 0;
+    if (sscanf(*text, "%d%n", &ended->status, &length) != 1)
+        return false;
+    *text += length;
+    ended->rank++;
+    return true;
+}
+
+/* Which process was it? mpiexec kills the others, so whoever was not killed is the cause, and else
+ * the only one that was. */
+static bool match_ended(struct verdict *verdict, const char *line)
+{
+    static const char begin[] = "Exit codes:";
+    struct ended ended = {.rank = -1}, cause = ended;
+    const char *text = strstr(line, begin);
+    int killed = 0;
+    if (!text)
+        return false;
+    for (text += strlen(begin); next_ended(&text, &ended);) {
+        killed += was_killed(&ended);
+        if (ended.status && (cause.rank < 0 || (was_killed(&cause) && !was_killed(&ended))))
+            cause = ended;
+    }
+    if (verdict->kind != VERDICT_STATUS || cause.rank < 0 || (was_killed(&cause) && killed > 1))
+        return true;
+    verdict->kind = WIFSIGNALED(cause.status) ? VERDICT_SIGNAL : VERDICT_STATUS;
+    verdict->code = WIFSIGNALED(cause.status) ? WTERMSIG(cause.status) : WEXITSTATUS(cause.status);
+    verdict->rank = cause.rank;
+    memcpy(verdict->host, cause.host, sizeof(verdict->host));
+    return true;
+}
+
+/* "Abort(7) on node 2 (rank 2 in comm 0): application called MPI_Abort(...)" */
+static bool match_abort(struct verdict *found, const char *line)
+{
+    if (strncmp(line, "Abort(", 6) != 0 || !strstr(line, "MPI_Abort(") ||
+        !words_number(line, ") on node ", &found->rank))
+        return false;
+    found->kind = VERDICT_GIVEN_UP;
+    return true;
+}
+
 static bool read_line(struct verdict *found, struct verdict *verdict, const char *line)
 {
-    return match_trace(found, line) || match_signal(verdict, line);
+    return match_ended(verdict, line) || match_trace(found, line) || match_signal(verdict, line) ||
+           match_abort(found, line);
 }
 
 static bool is_noise(const char *line)
@@ -189,6 +260,8 @@ static bool is_noise(const char *line)
 
 static const struct dialect dialect = {.name = "MPICH",
                                        .on_stdout = true,
+                                       .own_begin = "[mpiexec@",
+                                       .own_words = "] Exit codes: ",
                                        .frame = '=',
                                        .message = read_message,
                                        .line = read_line,
@@ -202,7 +275,7 @@ const struct launcher launcher_hydra = {.library = LIBRARY_MPICH,
                                         .write = write_line,
                                         .users_shell = users_shell,
                                         .prepare = prepare,
-                                        .program = complete_program,
+                                        .program = set_process,
+                                        .lost_signal = SIGABRT,
                                         .file_bytes = 8 << 20,
-                                        .shell_stays = true,
                                         .variables = variables};

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/mpi/quick.h"
+#include "control/library/quick.h"
 #include "tools/launch/paths.h"
 
 static bool is_mca(const char *argument)

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "control/mpi/quirks.h"
+#include "control/library/quirks.h"
 #include "tools/launch/launcher_openmpi.h"
 
 static const char agent_name[] = "plm_rsh_agent";
@@ -15,7 +15,6 @@ static void set_slurm(struct list *line, const struct command *command)
 {
     openmpi_set(line, command, "plm", "rsh");
     openmpi_set(line, command, "ras", "^slurm");
-    list_add(line, "--leave-session-attached"); /* Slurm ends what outlives its step */
 }
 
 static void set_hosts(struct list *line, const struct command *command)
@@ -25,6 +24,10 @@ static void set_hosts(struct list *line, const struct command *command)
     list_add(line, command->agent);
     /* Every host is reached from here, so that one that is not can be named. */
     openmpi_set(line, command, "plm_rsh_no_tree_spawn", "1");
+    char *hosts = text_make("%zu", command->launch->hosts.names.count);
+    openmpi_set(line, command, "plm_rsh_num_concurrent", hosts); /* no shell ends before the job */
+    free(hosts);
+    list_add(line, "--leave-session-attached"); /* what outlives its shell may be ended there */
     if (command->launch->slurm)
         set_slurm(line, command);
 }
@@ -77,6 +80,8 @@ static void write_line(struct list *line, const struct command *command,
     }
     openmpi_add_variables(line, variables);
     list_add(line, command->worker);
+    if (command->option)
+        list_add(line, command->option);
 }
 
 static const char *users_shell(const struct launch *launch)
@@ -145,5 +150,6 @@ const struct launcher launcher_openmpi4 = {.library = LIBRARY_OPENMPI,
                                            .file_bytes = 8 << 20,
                                            .variables = variables,
                                            .words_variable = "OPAL_OUTPUT_STDERR_FD",
-                                           .lost_status = 256 - 61, /* PMIX_ERR_LOST_CONNECTION */
+                                           .lost_status = {256 - 61}, /* PMIX_ERR_LOST_CONNECTION */
+                                           .name_most = 63, /* 64, as Linux allows: a crash */
                                            .cuts_names = true};

@@ -34,7 +34,6 @@ static void set_slurm(struct list *line)
 {
     set_own(line, "plm", "ssh");
     set_own(line, "ras", "^slurm");
-    list_add(line, "--leave-session-attached"); /* Slurm ends what outlives its step */
 }
 
 static void set_hosts(struct list *line, const struct command *command)
@@ -44,6 +43,10 @@ static void set_hosts(struct list *line, const struct command *command)
     list_add(line, command->agent);
     /* Every host is reached from here, so that one that is not can be named. */
     set_own(line, "plm_ssh_no_tree_spawn", "1");
+    char *hosts = text_make("%zu", command->launch->hosts.names.count);
+    set_own(line, "plm_ssh_num_concurrent", hosts); /* no shell ends before the job */
+    free(hosts);
+    list_add(line, "--leave-session-attached"); /* what outlives its shell may be ended there */
     if (command->launch->slurm)
         set_slurm(line);
 }
@@ -75,6 +78,8 @@ static void write_workers(struct list *line, const struct command *command,
             list_addf(line, "%s=%s", crashes[i][0], crashes[i][1]);
         }
     list_add(line, command->worker);
+    if (command->option)
+        list_add(line, command->option);
 }
 
 /* Over several hosts mpirun spreads processes as it likes, or starts some that do not find each
@@ -173,19 +178,19 @@ static const struct dialect dialect = {.name = "Open MPI 5",
                                        .line = openmpi_line,
                                        .noise = openmpi_noise};
 
-const struct launcher launcher_openmpi5 = {.library = LIBRARY_OPENMPI,
-                                           .sign = "(Open MPI)",
-                                           .first = 50000,
-                                           .end = LIBRARY_OPENMPI_END,
-                                           .dialect = &dialect,
-                                           .write = write_line,
-                                           .users_shell = users_shell,
-                                           .prepare = prepare,
-                                           .program = set_process,
-                                           .file_bytes = 32 << 20,
-                                           .shell_stays = true,
-                                           .variables = variables,
-                                           .words_variable = "OPAL_OUTPUT_STDERR_FD",
-                                           .lost_status = 14, /* MPI_ERR_UNKNOWN */
-                                           .host_by_host = true,
-                                           .cuts_names = true};
+const struct launcher launcher_openmpi5 = {
+    .library = LIBRARY_OPENMPI,
+    .sign = "(Open MPI)",
+    .first = 50000,
+    .end = LIBRARY_OPENMPI_END,
+    .dialect = &dialect,
+    .write = write_line,
+    .users_shell = users_shell,
+    .prepare = prepare,
+    .program = set_process,
+    .file_bytes = 32 << 20,
+    .variables = variables,
+    .words_variable = "OPAL_OUTPUT_STDERR_FD",
+    .lost_status = {14, 256 - 61}, /* MPI_ERR_UNKNOWN, PMIX_ERR_LOST_CONNECTION */
+    .host_by_host = true,
+    .cuts_names = true};

@@ -17,6 +17,7 @@
 #include "tools/launch/paths.h"
 #include "tools/launch/plugin_folder.h"
 #include "tools/launch/runtime_folder.h"
+#include "tools/launch/starter.h"
 
 extern char **environ;
 
@@ -478,21 +479,13 @@ static void plan_script_own(struct llvm_plan *plan)
 
 static omprma_status_t not_for_offloading(const char *program, bool gcc)
 {
-    return error_set(OMPRMA_ERR_CONFIG,
-                     "%s is not compiled for offloading (no libomptarget among its libraries%s): "
-                     "compile and link with clang -fopenmp "
-                     "-fopenmp-targets=x86_64-pc-linux-gnu, or give --llvm VERSION or --cuda if "
-                     "it starts such a program, as env and timeout do, or loads such code later",
-                     program, gcc ? ", but gcc's libgomp" : "");
-}
-
-/* libomptarget starts the plugin, and that MPI, before main. */
-static omprma_status_t starts_mpi_again(const char *program)
-{
-    return error_set(OMPRMA_ERR_CONFIG,
-                     "%s calls MPI_Init, but omprma starts MPI in it before main; programs that "
-                     "use MPI themselves are not served yet",
-                     program);
+    return error_set(
+        OMPRMA_ERR_CONFIG,
+        "%s is not compiled for offloading (no libomptarget among its libraries%s), and "
+        "no program among its arguments is: compile and link with clang -fopenmp "
+        "-fopenmp-targets=x86_64-pc-linux-gnu, or give --llvm VERSION or --cuda if "
+        "it starts such a program or loads such code later",
+        program, gcc ? ", but gcc's libgomp" : "");
 }
 
 /* Its folder goes first: before the real driver, where there is one. */
@@ -509,25 +502,11 @@ static omprma_status_t plan_cuda(struct llvm_plan *plan)
     return status;
 }
 
-static omprma_status_t plan_any(struct llvm_plan *plan, const struct needs *needs,
-                                const struct images *images, const char *program,
-                                const char *wanted, int runtime, const char *folder)
+/* What a script starts may have code for GPUs, which only LLVM's runtime brings there. */
+static omprma_status_t plan_unknown(struct llvm_plan *plan, const char *wanted, int runtime,
+                                    const char *folder)
 {
-    bool offloads = needs_find(needs, library_prefix) >= 0;
-    /* Libraries that it opens may have target regions. */
-    bool later = needs->loads_later || (*wanted && strcmp(wanted, "auto") != 0);
-    if (offloads && needs->starts_mpi)
-        return starts_mpi_again(program);
-    if (offloads)
-        return plan_program(plan, needs, images, program, wanted, runtime, folder);
-    bool calls = needs_find(needs, "libomprma.so") >= 0; /* the C interface, itself */
-    plan->llvm = !calls && plan->cuda;                   /* or a program that this one starts */
-    if (calls || (plan->cuda && needs->kind != PROGRAM_OTHER))
-        return plan_workers(plan, wanted);
-    if (needs->kind != PROGRAM_OTHER && !(later && needs->kind == PROGRAM_DYNAMIC))
-        return not_for_offloading(program, needs_find(needs, "libgomp.so") >= 0);
     omprma_status_t status = plan_workers(plan, wanted);
-    /* What a script starts may have code for GPUs, which only LLVM's runtime brings there. */
     plan->llvm = runtime == RUNTIME_LLVM || (runtime == RUNTIME_AUTO && plan->cuda);
     if (status == OMPRMA_OK && plan->llvm)
         status = plan_script(plan, wanted, folder);
@@ -536,31 +515,126 @@ static omprma_status_t plan_any(struct llvm_plan *plan, const struct needs *need
     return status;
 }
 
-omprma_status_t llvm_plan_make(struct llvm_plan *plan, const char *program, const char *wanted,
-                               int runtime, bool cuda, const char *folder)
+static bool is_runtimes(const struct needs *needs)
+{
+    return needs_find(needs, library_prefix) >= 0;
+}
+
+static bool calls_us(const struct needs *needs) /* the C interface, itself */
+{
+    return needs_find(needs, "libomprma.so") >= 0;
+}
+
+static omprma_status_t plan_any(struct llvm_plan *plan, const struct needs *needs,
+                                const struct images *images, const char *program,
+                                const char *wanted, int runtime, bool starts, const char *folder)
+{
+    /* Libraries that it opens may have target regions. */
+    bool later = needs->loads_later || (*wanted && strcmp(wanted, "auto") != 0);
+    bool elf = needs->kind != PROGRAM_OTHER;
+    if (is_runtimes(needs))
+        return plan_program(plan, needs, images, program, wanted, runtime, folder);
+    plan->llvm = !calls_us(needs) && plan->cuda; /* or a program that this one starts */
+    if (calls_us(needs) || (plan->cuda && elf))
+        return plan_workers(plan, wanted);
+    if (elf && !(later && needs->kind == PROGRAM_DYNAMIC) && !(starts && needs->starts_others))
+        return not_for_offloading(program, needs_find(needs, "libgomp.so") >= 0);
+    return plan_unknown(plan, wanted, runtime, folder);
+}
+
+static omprma_status_t plan_cuda_too(struct llvm_plan *plan, const char *program, const char *why)
+{
+    omprma_status_t status = plan->cuda ? plan_cuda(plan) : OMPRMA_OK;
+    if (status == OMPRMA_OK && plan->cuda)
+        log_write(LOG_CHOICE, "%s gets omprma's CUDA driver library: %s", program, why);
+    if (status != OMPRMA_OK)
+        llvm_plan_clear(plan);
+    return status;
+}
+
+static bool may_offload(const struct needs *needs)
+{
+    return is_runtimes(needs) || calls_us(needs);
+}
+
+static bool may_start_one(const struct needs *needs)
+{
+    return needs->kind == PROGRAM_OTHER || needs->loads_later;
+}
+
+static bool is_elf(const struct needs *needs)
+{
+    return needs->kind != PROGRAM_OTHER;
+}
+
+/* Does it name a program, and none that could offload? A word that is only somewhere in PATH may
+ * as well be something else, as in "make test". */
+static bool names_wrong_one(char **argv)
+{
+    struct needs behind;
+    char *path;
+    int at = starter_find(argv, is_elf, &path, &behind);
+    if (!at)
+        return false;
+    needs_clear(&behind);
+    free(path);
+    return strchr(argv[at], '/') != NULL;
+}
+
+/* Looks through a command that starts another one. `*needs` is then of the program behind, whose
+ * path is returned, malloced. */
+static char *look_through(struct llvm_plan *plan, char **argv, const char *command,
+                          struct needs *needs)
+{
+    struct needs behind;
+    char *path = NULL;
+    if (may_offload(needs) || needs->kind == PROGRAM_OTHER)
+        return text_make("%s", command);
+    plan->at = starter_find(argv, may_offload, &path, &behind);
+    if (!plan->at && !needs->loads_later)
+        plan->at = starter_find(argv, may_start_one, &path, &behind);
+    if (!plan->at) {
+        needs->starts_others &= !names_wrong_one(argv);
+        return text_make("%s", command);
+    }
+    plan->several =
+        !starter_is_launcher(command) && (needs->loads_later || starter_of_several(command));
+    log_write(LOG_CHOICE, "%s starts %s, so what that needs is prepared", command, path);
+    needs_clear(needs);
+    *needs = behind;
+    return path;
+}
+
+omprma_status_t llvm_plan_make(struct llvm_plan *plan, const char *command, char **argv,
+                               const char *wanted, int runtime, bool cuda, bool starts,
+                               const char *folder)
 {
     *plan = (struct llvm_plan){0};
     struct needs needs;
-    omprma_status_t status = needs_read(&needs, program, NULL);
+    omprma_status_t status = needs_read(&needs, command, NULL);
     if (status != OMPRMA_OK)
         return status;
+    char *program = look_through(plan, argv, command, &needs);
     struct images images = images_find(program, &needs);
-    images.nvptx &= needs_find(&needs, library_prefix) >= 0;
+    bool asks = needs_find(&needs, "libcuda.so") >= 0;
+    images.nvptx &= is_runtimes(&needs);
     images.nvptx_text &= needs_find(&needs, "libgomp.so") >= 0;
     plan->keeps_sources = images.nvptx || images.nvptx_text;
-    plan->cuda = cuda || plan->keeps_sources || needs_find(&needs, "libcuda.so") >= 0;
-    status = plan_any(plan, &needs, &images, program, wanted, runtime, folder);
-    if (status == OMPRMA_OK && plan->cuda)
-        status = plan_cuda(plan);
-    if (status == OMPRMA_OK && plan->cuda)
-        log_write(LOG_CHOICE, "%s gets omprma's CUDA driver library: %s", program,
-                  images.nvptx        ? "it has code for NVIDIA GPUs, by clang"
-                  : images.nvptx_text ? "it has code for NVIDIA GPUs, by gcc"
-                  : cuda              ? "--cuda asks for it"
-                                      : "it needs libcuda");
+    plan->cuda = cuda || plan->keeps_sources || asks;
+    plan->offloads = is_runtimes(&needs) || calls_us(&needs) || plan->keeps_sources || asks;
+    plan->uses_mpi = needs.uses_mpi;
+    plan->starts_mpi = needs.starts_mpi && is_runtimes(&needs);
+    status = plan_any(plan, &needs, &images, program, wanted, runtime, starts, folder);
     needs_clear(&needs);
-    if (status != OMPRMA_OK)
+    if (status == OMPRMA_OK)
+        status = plan_cuda_too(plan, program,
+                               images.nvptx        ? "it has code for NVIDIA GPUs, by clang"
+                               : images.nvptx_text ? "it has code for NVIDIA GPUs, by gcc"
+                               : cuda              ? "--cuda asks for it"
+                                                   : "it needs libcuda");
+    else
         llvm_plan_clear(plan);
+    free(program);
     return status;
 }
 

@@ -35,20 +35,28 @@ struct llvm_plan {
     char *program_path; /* goes in front of the program's LD_LIBRARY_PATH */
     char *worker_path;  /* goes in front of a worker's LD_LIBRARY_PATH; "" for nothing */
     char *preload;      /* goes in front of the program's LD_PRELOAD; NULL: nothing */
+    int at;             /* the program's index in the command's arguments; 0: it is the command */
+    bool several;       /* the command is a shell or the like: it may start others, too */
     bool cuda;          /* the program wants CUDA devices, and gets omprma's driver library */
     bool llvm;          /* no runtime of omprma's serves the program, but LLVM's, if any */
+    bool offloads;      /* the program itself does, and not only one that it starts or loads */
+    bool uses_mpi;      /* it calls MPI_Init */
+    bool starts_mpi;    /* the same, whoever else has called it */
     bool keeps_sources; /* it is OpenMP or OpenACC: what it copies from stays as it is */
 };
 
 /*
- * Decides for `program` (a path). `wanted` is "auto", a major version, or a folder with LLVM's
+ * Decides for `command` (a path), or for the program that it starts, where one stands among its
+ * arguments, as behind env and mpirun. `wanted` is "auto", a major version, or a folder with LLVM's
  * libraries; `runtime` an enum config_runtime. `folder` is a private folder in which links may be
  * made; it is used only if needed. A program that calls libomprma.so itself needs none of that.
- * `cuda`: it wants CUDA devices although nothing in it says so. Errors: CONFIG; the text says what
- * is missing and what to install or to set.
+ * `cuda`: it wants CUDA devices although nothing in it says so. `starts`: it may be one that only
+ * starts programs with target regions, unless it surely starts none. Errors: CONFIG; the text says
+ * what is missing and what to install or to set.
  */
-omprma_status_t llvm_plan_make(struct llvm_plan *plan, const char *program, const char *wanted,
-                               int runtime, bool cuda, const char *folder);
+omprma_status_t llvm_plan_make(struct llvm_plan *plan, const char *command, char **argv,
+                               const char *wanted, int runtime, bool cuda, bool starts,
+                               const char *folder);
 
 /* The same for a process of ours that uses no libomptarget: only worker_path is set. */
 omprma_status_t llvm_plan_workers(struct llvm_plan *plan, const char *wanted);

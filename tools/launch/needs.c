@@ -85,6 +85,9 @@ static void elf_look_at_calls(Elf *elf, struct needs *needs)
         "mpi_init_f08_", "mpi_init_thread_f08_", NULL};
     static const char *const asks[] = {"MPI_Initialized", "mpi_initialized_",
                                        "mpi_initialized_f08_", NULL};
+    static const char *const others[] = {
+        "execl",   "execle", "execlp", "execv",    "execve",      "execvp",       "execvpe",
+        "fexecve", "popen",  "system", "execveat", "posix_spawn", "posix_spawnp", NULL};
     bool starting = false, asking = false;
     for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
         GElf_Shdr header;
@@ -99,8 +102,10 @@ static void elf_look_at_calls(Elf *elf, struct needs *needs)
             starting |= is_one_of(name, starts);
             asking |= is_one_of(name, asks);
             needs->loads_later |= strcmp(name, "dlopen") == 0;
+            needs->starts_others |= is_one_of(name, others);
         }
     }
+    needs->uses_mpi = starting;
     needs->starts_mpi = starting && !asking;
 }
 

@@ -23,7 +23,9 @@ struct needs {
     char *loader;          /* PROGRAM_DYNAMIC: its interpreter */
     struct list libraries; /* names as the loader lists them, direct and indirect */
     struct list paths;     /* for each the file that the loader takes, "" where it finds none */
-    bool starts_mpi;       /* it calls MPI_Init without asking MPI_Initialized */
+    bool uses_mpi;         /* it calls MPI_Init */
+    bool starts_mpi;       /* the same, without asking MPI_Initialized */
+    bool starts_others;    /* it calls a function that runs another program */
     bool loads_later;      /* it calls dlopen, or is an interpreter, which does */
     int clang;             /* major version of the clang that compiled it, 0: not known */
 };

@@ -20,6 +20,8 @@ enum {
     KEY_OSC,
     KEY_LLVM,
     KEY_RUNTIME,
+    KEY_TRANSPORT,
+    KEY_SHARE,
     KEY_MPI_ARG,
     KEY_DEVICES,
     KEY_CUDA,
@@ -28,7 +30,10 @@ enum {
     KEY_CHECK,
     KEY_MAP_BY,
     KEY_CORES,
-    KEY_PER_HOST
+    KEY_PER_HOST,
+    KEY_WRAP,
+    KEY_WRAP_WORKERS,
+    KEY_DEBUG
 };
 enum { WORKERS_MAX = 4096, PER_HOST_MAX = 1024, VERBOSE_MAX = 3 };
 
@@ -77,6 +82,26 @@ static const struct argp_option options[] = {
      "Look for device memory that is written out of bounds, used after it was freed, or never "
      "freed; the same as OMPRMA_CHECK=full",
      0},
+    {"transport", KEY_TRANSPORT, "auto|mpi|direct", 0,
+     "What connects program and workers; direct goes without MPI, also serves programs that use "
+     "MPI themselves and several programs (default auto: mpi for one program that does not use "
+     "MPI)",
+     0},
+    {"share", KEY_SHARE, "auto|split|all", 0,
+     "Workers that each of several programs gets: its part of the host's, or all (default auto: "
+     "split among the processes of a launcher, as mpirun)",
+     0},
+    {"wrap", KEY_WRAP, "COMMAND", 0,
+     "Start workers by COMMAND, such as 'gdb --args' or 'perf record -o perf.{worker}'; {worker} "
+     "is "
+     "a worker's number, {host} its host",
+     0},
+    {"wrap-workers", KEY_WRAP_WORKERS, "LIST", 0,
+     "Which workers --wrap is for: numbers and ranges, as in 0,2-3 (default all)", 0},
+    {"debug", KEY_DEBUG, NULL, 0,
+     "For debuggers and profilers: keep target code as files in the folder omprma-images "
+     "(OMPRMA_KEEP_IMAGES), and set no limits of time (OMPRMA_TIMEOUT=0)",
+     0},
     {"mpi-arg", KEY_MPI_ARG, "ARG", 0, "One more argument for mpirun; may be repeated", 0},
     {"verbose", 'v', NULL, 0, "Say what was chosen and why; -vv for details", 0},
     {0}};
@@ -92,6 +117,14 @@ void option_fail(const char *format, ...)
     exit(2);
 }
 
+/* NAME=OPTION for each setting that an option has set. */
+static struct list given;
+
+const char *option_of(const char *name)
+{
+    return list_get(&given, name);
+}
+
 void option_set(const char *option, const char *name, const char *value)
 {
     /* An empty variable means unset, an empty option is a mistake. */
@@ -101,6 +134,17 @@ void option_set(const char *option, const char *name, const char *value)
         option_fail("%s: %s", option, error_text());
     char *variable = text_make("OMPRMA_%s", name);
     setenv(variable, value, 1);
+    list_set(&given, name, option);
+    free(variable);
+}
+
+/* What the user's environment says holds. */
+static void option_set_unless(const char *option, const char *name, const char *value)
+{
+    char *variable = text_make("OMPRMA_%s", name);
+    const char *users = getenv(variable);
+    if (!users || !*users)
+        option_set(option, name, value);
     free(variable);
 }
 
@@ -120,7 +164,7 @@ static void option_verbose(void)
     int level = (now ? atoi(now) : 0) + 1;
     char text[16];
     snprintf(text, sizeof(text), "%d", level < VERBOSE_MAX ? level : VERBOSE_MAX);
-    setenv("OMPRMA_VERBOSE", text, 1);
+    option_set("--verbose", "VERBOSE", text);
 }
 
 static void option_hosts(struct launch *launch, const char *option, const char *value)
@@ -199,11 +243,27 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case KEY_ON_LOSS:
         option_set("--on-loss", "ON_LOSS", value);
         return 0;
+    case KEY_TRANSPORT:
+        option_set("--transport", "TRANSPORT", value);
+        return 0;
+    case KEY_SHARE:
+        option_set("--share", "SHARE", value);
+        return 0;
     case KEY_CHECK:
         option_set("--check", "CHECK", "full");
         return 0;
     case KEY_CUDA:
         launch->cuda = true;
+        return 0;
+    case KEY_WRAP:
+        option_set("--wrap", "WRAP", value);
+        return 0;
+    case KEY_WRAP_WORKERS:
+        option_set("--wrap-workers", "WRAP_WORKERS", value);
+        return 0;
+    case KEY_DEBUG:
+        option_set_unless("--debug", "KEEP_IMAGES", "omprma-images");
+        option_set_unless("--debug", "TIMEOUT", "0");
         return 0;
     case KEY_MPI_ARG:
         list_add(&launch->mpi_args, value);
@@ -219,6 +279,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         const char *llvm = getenv("OMPRMA_LLVM");
         launch->llvm = llvm && *llvm ? llvm : "auto";
         launch->runtime = config.runtime;
+        launch->transport = (int)config.transport;
         launch->by_node = config.map_by == MAP_BY_NODE;
         launch->continues = config.on_loss == ON_LOSS_CONTINUE;
         if (launch->continues && config.osc == OSC_UCX)

@@ -29,4 +29,7 @@ int option_number(const char *option, const char *text, int limit);
  * inherited and in the way; call before argp_parse(). */
 void options_begin(char *program, char **argv);
 
+/* The option that has set OMPRMA_NAME, "--data"; NULL: none has. */
+const char *option_of(const char *name);
+
 #endif

@@ -14,10 +14,12 @@
 #include "base/clock.h"
 #include "base/coming.h"
 #include "base/error.h"
-#include "control/mpi/quick.h"
-#include "control/mpi/single_copy.h"
+#include "control/direct/join.h"
+#include "control/library/quick.h"
+#include "control/library/quirks.h"
 #include "tools/launch/inherited.h"
 #include "tools/launch/launcher.h"
+#include "tools/launch/paths.h"
 
 extern char **environ;
 
@@ -47,22 +49,38 @@ static void environment_set(void *list, const char *name, const char *value)
     list_set(list, name, value);
 }
 
+static void set_mpi(const struct program *program, struct list *environment)
+{
+    const struct quick_environment changes = {environment_get, environment_set, environment};
+    quick_rank(&changes);
+    quirks_single_copy(&changes);
+    program->launcher->program(&changes);
+}
+
 void program_environment(const struct program *program, struct list *environment)
 {
     char *workers = text_make("%d", program->workers);
     list_set(environment, "OMPRMA_WORKERS", workers);
     free(workers);
-    const struct quick_environment changes = {environment_get, environment_set, environment};
-    quick_rank(&changes);
-    single_copy_rank(&changes);
-    program->launcher->program(&changes);
-    if (!program->offloading)
+    if (program->launcher)
+        set_mpi(program, environment);
+    if (program->outer_job)
+        launcher_forget(environment);
+    if (program->join)
+        list_set(environment, DIRECT_JOIN_VARIABLE, program->join);
+    if (!program->offloading) {
+        list_set(environment, LAUNCH_SELF_VARIABLE, "1");
         return;
+    }
     /* Running on the host instead, silently, is not what the user asked for, but where the host is
      * to do what a lost device cannot. */
     const char *offload = list_get(environment, "OMP_TARGET_OFFLOAD");
     if ((!offload || !*offload) && !program->continues)
         list_set(environment, "OMP_TARGET_OFFLOAD", "MANDATORY");
+    char *root = path_root(), *fault = text_make("%s/libexec/omprma-fault", root);
+    list_set(environment, "OMPRMA_INTERNAL_FAULT", fault);
+    free(fault);
+    free(root);
     if (program->plan->keeps_sources)
         list_set(environment, "OMPRMA_INTERNAL_CUDA_SOURCES_KEPT", "1");
     set_front(environment, "LD_LIBRARY_PATH", "OMPRMA_INTERNAL_LD_LIBRARY_PATH",
@@ -90,7 +108,7 @@ static void add_mpi(struct list *environment, const char *mpi, size_t bytes)
 static void program_exec(const struct program *program, const struct list *environment,
                          pid_t parent, int failed)
 {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    prctl(PR_SET_PDEATHSIG, program->with_us);
     if (getppid() != parent)
         _exit(1);
     inherited_give_back();
@@ -149,7 +167,8 @@ static omprma_status_t program_fork(const struct program *program, const struct 
         return error_set(OMPRMA_ERR_HOST_MEMORY, "cannot make a pipe: %s", strerror(errno));
     pid_t parent = getpid(), made = fork();
     if (made == 0) {
-        fcntl(report->writing, F_SETFD, 0);
+        if (report->writing >= 0)
+            fcntl(report->writing, F_SETFD, 0);
         if (words->writing >= 0)
             fcntl(words->writing, F_SETFD, 0);
         if (coming >= 0)
@@ -170,10 +189,10 @@ static omprma_status_t program_fork(const struct program *program, const struct 
 omprma_status_t program_start(const struct program *program, const char *mpi, size_t bytes,
                               pid_t *pid, int *report, int *words)
 {
-    const char *words_fd = program->launcher->words_variable;
+    const char *words_fd = program->launcher ? program->launcher->words_variable : NULL;
     bool keeps_words = words_fd && !getenv(words_fd);
     struct inlet reports = {-1, -1}, speech = {-1, -1};
-    if (!inlet_open(&reports) || (keeps_words && !inlet_open(&speech))) {
+    if ((program->launcher && !inlet_open(&reports)) || (keeps_words && !inlet_open(&speech))) {
         int code = errno;
         inlet_close(&reports, NULL);
         inlet_close(&speech, NULL);
@@ -187,8 +206,10 @@ omprma_status_t program_start(const struct program *program, const char *mpi, si
     char *times = text_make("%" PRId64 ",%" PRId64, program->launch_ns, clock_ns());
     list_set(&environment, "OMPRMA_INTERNAL_TIMES", times);
     free(times);
-    list_set(&environment, LIBRARY_LAUNCHER, program->launcher_name);
-    inlet_name(&reports, &environment, "OMPRMA_INTERNAL_FD");
+    if (program->launcher)
+        list_set(&environment, LIBRARY_LAUNCHER, program->launcher_name);
+    if (reports.writing >= 0)
+        inlet_name(&reports, &environment, "OMPRMA_INTERNAL_FD");
     if (speech.writing >= 0) {
         inlet_name(&speech, &environment, "OMPRMA_INTERNAL_WORDS_FD");
         inlet_name(&speech, &environment, words_fd);

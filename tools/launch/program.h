@@ -17,9 +17,13 @@
 
 struct launcher;
 
+/* Set for a program that is no user's, but the tool that launches itself. */
+#define LAUNCH_SELF_VARIABLE "OMPRMA_INTERNAL_SELF"
+
 struct program {
-    const struct launcher *launcher;
-    const char *launcher_name; /* with its version */
+    const struct launcher *launcher; /* NULL: the run goes without MPI */
+    const char *launcher_name;       /* with its version; NULL likewise */
+    const char *join; /* how it finds its workers then; NULL: it is rank 0 of MPI's */
     const char *path;
     char **argv;
     const struct llvm_plan *plan; /* what to put in front of its library paths */
@@ -29,13 +33,15 @@ struct program {
     int64_t launch_ns; /* when omprma-run began */
     bool alone;        /* they are all on this host */
     int coming;        /* descriptor for the program, see coming.h; -1: none */
+    int with_us;       /* the signal that it gets when this process is killed */
+    bool outer_job;    /* it is a launcher, which the variables of the one around us are not for */
 };
 
 /*
  * `mpi` holds MPI's variables, each string ended by a zero. `*report` becomes readable when the
  * program wrote its byte (see launch.h), `*words` when MPI has written something in the
  * program; -1: it writes to the program's stderr, because the user wants it elsewhere. The program
- * is killed when the calling process dies. Errors: CONFIG (cannot be executed), HOST_MEMORY.
+ * gets its signal when the calling process dies. Errors: CONFIG (cannot be executed), HOST_MEMORY.
  */
 omprma_status_t program_start(const struct program *program, const char *mpi, size_t bytes,
                               pid_t *pid, int *report, int *words);

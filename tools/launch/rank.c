@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,7 +17,7 @@
 #include "tools/launch/allocation.h"
 #include "tools/launch/hosts.h"
 #include "tools/launch/launcher.h"
-#include "tools/launch/local.h"
+#include "control/direct/packet.h"
 #include "tools/launch/list.h"
 
 extern char **environ;
@@ -25,7 +26,7 @@ extern char **environ;
 
 int rank_main(const char *socket_name)
 {
-    static char packet[LOCAL_PACKET_BYTES];
+    static char packet[PACKET_BYTES_MOST];
     size_t used = 0;
     packet[used++] = RANK_ENVIRONMENT;
     for (char **variable = environ; *variable; variable++) {
@@ -39,10 +40,10 @@ int rank_main(const char *socket_name)
         memcpy(packet + used, *variable, bytes);
         used += bytes;
     }
-    int fd = local_connect(socket_name);
-    if (fd < 0 || local_send(fd, packet, used) != (ssize_t)used)
+    int fd = packet_connect(socket_name);
+    if (fd < 0 || packet_send(fd, packet, used) != (ssize_t)used)
         return 1; /* the launcher is gone, and with it whoever could be told */
-    local_receive(fd, packet, sizeof(packet));
+    packet_receive(fd, packet, sizeof(packet));
     return 0;
 }
 
@@ -51,16 +52,19 @@ int rank_main(const char *socket_name)
 static void agent_report(char what, const char *host, const char *why)
 {
     const char *name = getenv(AGENT_SOCKET);
-    int fd = name ? local_connect(name) : -1;
+    int fd = name ? packet_connect(name) : -1;
     if (fd < 0)
         return;
     char packet[1024];
     int length = snprintf(packet, sizeof(packet), "%c%s%s%s", what, host, *why ? ": " : "", why);
     if (length >= (int)sizeof(packet))
         length = sizeof(packet) - 1;
-    local_send(fd, packet, (size_t)length + 1);
+    packet_send(fd, packet, (size_t)length + 1);
     close(fd);
 }
+
+/* What the host says before it starts anything: the shell may stay until the job's end. */
+static const char reached_line[] = "omprma-reached";
 
 /* The real remote shell with options that keep it from waiting for ever or asking questions. */
 static void agent_command(struct list *command, int argc, char **argv)
@@ -78,8 +82,13 @@ static void agent_command(struct list *command, int argc, char **argv)
         list_add(command, "-oBatchMode=yes");
         list_add(command, "-oConnectTimeout=10");
     }
-    for (int i = 1; i < argc; i++)
+    for (int i = 1; i < argc; i++) {
         list_add(command, argv[i]);
+        if (i > 1)
+            continue;
+        list_add(command, "echo"); /* any shell knows it */
+        list_addf(command, "%s;", reached_line);
+    }
 }
 
 /* srun is no shell. */
@@ -95,20 +104,63 @@ static void agent_command_slurm(struct list *command, int argc, char **argv)
     free(text);
 }
 
-/* Passes the remote shell's complaints on only if it succeeds; keeps the last line. */
-static void agent_listen(int fd, char *last, size_t room)
+/* What comes from the remote shell, by line. */
+struct heard {
+    int fd;
+    bool complains; /* it is its stderr */
+    bool reached;   /* the host has said so */
+    size_t used;
+    char line[512], last[512]; /* the last line */
+};
+
+/* Complaints are kept, for who asks why it failed; all else is passed on. */
+static void agent_line(struct heard *heard, const char *host)
 {
-    FILE *stream = fdopen(fd, "r");
-    char *line = NULL;
-    size_t line_room = 0;
-    while (stream && getline(&line, &line_room, stream) > 0) {
-        line[strcspn(line, "\r\n")] = 0;
-        if (*line)
-            snprintf(last, room, "%s", line);
+    if (heard->complains && heard->line[strspn(heard->line, "\r\n")]) {
+        heard->line[strcspn(heard->line, "\r\n")] = 0;
+        memcpy(heard->last, heard->line, sizeof(heard->last));
+    } else if (!heard->complains && !heard->reached && strstr(heard->line, reached_line)) {
+        heard->reached = true;
+        agent_report(RANK_REACHED, host, "");
+    } else if (!heard->complains && write(STDOUT_FILENO, heard->line, heard->used) < 0) {
+        return; /* nobody reads it */
     }
-    free(line);
-    if (stream)
-        fclose(stream);
+}
+
+static void agent_read(struct heard *heard, const char *host)
+{
+    char bytes[4096];
+    ssize_t count = read(heard->fd, bytes, sizeof(bytes));
+    if (count < 0 && (errno == EINTR || errno == EAGAIN))
+        return;
+    for (ssize_t i = 0; i < count; i++) {
+        heard->line[heard->used++] = bytes[i];
+        heard->line[heard->used] = 0;
+        if (bytes[i] != '\n' && heard->used < sizeof(heard->line) - 1)
+            continue;
+        agent_line(heard, host);
+        heard->used = 0;
+    }
+    if (count > 0)
+        return;
+    if (heard->used)
+        agent_line(heard, host);
+    close(heard->fd);
+    heard->fd = -1;
+}
+
+static void agent_listen(struct heard *out, struct heard *err, const char *host)
+{
+    while (out->fd >= 0 || err->fd >= 0) {
+        struct pollfd ready[] = {{.fd = out->fd, .events = POLLIN},
+                                 {.fd = err->fd, .events = POLLIN}};
+        if (poll(ready, 2, -1) < 0 && errno != EINTR)
+            return;
+        if (ready[0].revents)
+            agent_read(out, host);
+        if (ready[1].revents)
+            agent_read(err, host);
+    }
 }
 
 /* The launcher may have cut it at the first dot, and the rest may be what a name service needs. */
@@ -123,40 +175,39 @@ int agent_main(int argc, char **argv)
 {
     struct list command = {0};
     struct hosts hosts = {0};
-    int ends[2];
+    int outs[2], errs[2];
     const char *shell = getenv(AGENT_COMMAND);
     bool slurm = shell && strcmp(shell, ALLOCATION_SLURM_SHELL) == 0;
-    bool stays = getenv(AGENT_STAYS) != NULL;
     if (argc > 1 && !slurm)
         agent_name_host(&hosts, &argv[1]);
     if (slurm)
         agent_command_slurm(&command, argc, argv);
     else
         agent_command(&command, argc, argv);
-    if (argc < 2 || !command.count || pipe2(ends, O_CLOEXEC))
+    if (argc < 2 || !command.count || pipe2(outs, O_CLOEXEC) || pipe2(errs, O_CLOEXEC))
         return 1;
-    if (!stays)
+    if (!slurm)
         agent_report(RANK_ASKED, argv[1], "");
     pid_t child = fork();
     if (child == 0) {
-        dup2(ends[1], STDERR_FILENO);
+        dup2(outs[1], STDOUT_FILENO);
+        dup2(errs[1], STDERR_FILENO);
         execvp(command.items[0], command.items);
         dprintf(STDERR_FILENO, "cannot run %s: %s\n", command.items[0], strerror(errno));
         _exit(127);
     }
-    close(ends[1]);
-    char why[512] = "";
-    agent_listen(ends[0], why, sizeof(why));
+    close(outs[1]);
+    close(errs[1]);
+    struct heard out = {.fd = outs[0]}, err = {.fd = errs[0], .complains = true};
+    agent_listen(&out, &err, argv[1]);
     int status = 1 << 8;
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
     int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     if (code != 0) {
-        if (!*why)
-            snprintf(why, sizeof(why), "%s ended with status %d", command.items[0], code);
-        agent_report(RANK_HOST, argv[1], why);
-    } else if (!stays) {
-        agent_report(RANK_REACHED, argv[1], "");
+        if (!*err.last)
+            snprintf(err.last, sizeof(err.last), "%s ended with status %d", command.items[0], code);
+        agent_report(RANK_HOST, argv[1], err.last);
     }
     list_clear(&command);
     hosts_clear(&hosts);

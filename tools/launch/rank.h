@@ -11,14 +11,13 @@ enum {
     RANK_ENVIRONMENT = 'R', /* then NAME=VALUE strings, each with its zero */
     RANK_HOST = 'H',        /* then "HOST: WHY" with a zero */
     RANK_ASKED = 'A',       /* then HOST with a zero: its remote shell is called */
-    RANK_REACHED = 'U'      /* likewise: it has done what it was called for */
+    RANK_REACHED = 'U'      /* likewise: the shell runs there */
 };
 
 #define RANK_OPTION "--internal-rank" /* then the launcher's socket name */
 #define AGENT_NAME "omprma-agent"     /* argv[0] when called as remote shell */
 #define AGENT_SOCKET "OMPRMA_INTERNAL_SOCKET"
 #define AGENT_HOSTS "OMPRMA_INTERNAL_HOSTS"   /* as the user names them, for hosts_parse() */
-#define AGENT_STAYS "OMPRMA_INTERNAL_STAYS"   /* set: what it has started ends with the job only */
 #define AGENT_COMMAND "OMPRMA_INTERNAL_AGENT" /* the real remote shell, words between spaces */
 
 /* Sends MPI's environment variables to the launcher and sleeps until it lets go. */

@@ -5,7 +5,11 @@
 #include <signal.h>
 #include <stddef.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
+
+#include "base/clock.h"
+
+/* A second SIGTERM after this time kills the program. */
+static const int64_t INSIST_NS = 2000000000;
 
 static void signals_set(sigset_t *set)
 {
@@ -32,6 +36,25 @@ int signals_open(void)
     sigset_t set;
     signals_set(&set);
     return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+bool signals_deadly(int number)
+{
+    return number != SIGUSR1 && number != SIGUSR2 && number != SIGCHLD;
+}
+
+/* The terminal sends its signals to the whole group; an alarm that was set before us is ours alone.
+ */
+int signals_pass(const struct signalfd_siginfo *info, int64_t *term_ns)
+{
+    int number = (int)info->ssi_signo;
+    int64_t now = clock_ns();
+    if (info->ssi_code == SI_KERNEL && number != SIGALRM)
+        return 0;
+    bool insists = number == SIGTERM && *term_ns && now - *term_ns > INSIST_NS;
+    if (number == SIGTERM && !*term_ns)
+        *term_ns = now;
+    return insists ? SIGKILL : number;
 }
 
 void signals_raise(int number)

@@ -8,7 +8,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -23,9 +22,10 @@
 #include "base/coming.h"
 #include "control/shm/leftovers.h"
 #include "host/start/launcher.h"
-#include "tools/launch/local.h"
+#include "control/direct/packet.h"
 #include "tools/launch/keeper.h"
 #include "tools/launch/launcher.h"
+#include "tools/launch/outcome.h"
 #include "tools/launch/rank.h"
 #include "tools/launch/recorded.h"
 #include "tools/launch/signals.h"
@@ -38,8 +38,7 @@
 enum {
     FINISH_S = 5, /* mpirun, after a program that offloaded ended: workers finalize */
     UNUSED_S = 1, /* mpirun, after a program that perhaps did not offload ended */
-    ABORT_S = 1,  /* the program, after the workers are gone: it may say where it was */
-    INSIST_S = 2  /* a second SIGTERM after this time kills the program */
+    ABORT_S = 1   /* the program, after the workers are gone: it may say where it was */
 };
 
 enum source {
@@ -77,6 +76,7 @@ struct run {
     int64_t patience_s;    /* for mpirun to start the workers */
     struct coming *coming; /* NULL: there was no memory to share */
     struct verdict verdict;
+    struct sieve shown;   /* mpirun's and the workers' stdout */
     struct stream output; /* their stdout, where messages come there: read only */
     struct stream errors; /* mpirun's and the workers' stderr */
     struct stream words;  /* what MPI says in the program */
@@ -94,7 +94,7 @@ static void run_stop(struct run *run)
 {
     struct keeper_packet packet = {.what = KEEPER_STOP};
     if (!run->stopped && run->fds[AT_CONTROL] >= 0) {
-        local_send(run->fds[AT_CONTROL], &packet, sizeof(packet));
+        packet_send(run->fds[AT_CONTROL], &packet, sizeof(packet));
         kill(run->keeper, SIGCONT); /* somebody may have stopped it */
     }
     run->stopped = true;
@@ -132,7 +132,7 @@ static void run_start_program(struct run *run, int fd, const char *variables, si
         if (!packet.value)
             continue;
         run->job_id = packet.value;
-        local_send(run->fds[AT_CONTROL], &packet, sizeof(packet));
+        packet_send(run->fds[AT_CONTROL], &packet, sizeof(packet));
     }
     omprma_status_t status = program_start(run->program, variables, bytes, &run->child,
                                            &run->fds[AT_REPORT], &run->fds[AT_WORDS]);
@@ -149,13 +149,15 @@ static void run_start_program(struct run *run, int fd, const char *variables, si
 /* One connection; false when there is none. */
 static bool run_accept_one(struct run *run)
 {
-    static char packet[LOCAL_PACKET_BYTES + 1];
-    int fd = local_accept(run->fds[AT_LISTENER]);
+    static char packet[PACKET_BYTES_MOST + 1];
+    int fd = packet_accept(run->fds[AT_LISTENER]);
     if (fd < 0)
         return false;
-    /* Our own processes send at once; nobody else of this user has a reason to connect. */
+    /* Our own processes send at once; nobody else has a reason to connect. */
     struct pollfd ready = {.fd = fd, .events = POLLIN};
-    ssize_t bytes = poll(&ready, 1, 1000) == 1 ? local_receive(fd, packet, sizeof(packet) - 1) : 0;
+    bool ours = packet_same_user(fd, NULL);
+    ssize_t bytes =
+        ours && poll(&ready, 1, 1000) == 1 ? packet_receive(fd, packet, sizeof(packet) - 1) : 0;
     if (bytes > 1 && packet[bytes - 1] == 0) {
         bool starting = !run->child_started && !run->failed && run->fds[AT_RANK] < 0;
         if (packet[0] == RANK_ENVIRONMENT && starting) {
@@ -206,6 +208,23 @@ static void run_report_bytes(struct run *run)
     run_say_replaced(run);
 }
 
+/* By MPI, which some libraries have do so when a process that they copy from or to is gone; or by
+ * itself. */
+static bool run_may_be_aborted(const struct run *run)
+{
+    int number = run->program->launcher->lost_signal;
+    return number && run->child_ended && run->connected && WIFSIGNALED(run->child_status) &&
+           WTERMSIG(run->child_status) == number;
+}
+
+/* Its worker was killed before that, else workers abort as it did. */
+static bool run_was_aborted(const struct run *run)
+{
+    return run_may_be_aborted(run) && run->mpirun_ended && !run->stopped &&
+           run->verdict.kind == VERDICT_SIGNAL && run->verdict.rank != 0 &&
+           run->verdict.code != WTERMSIG(run->child_status);
+}
+
 static void run_child_ended(struct run *run)
 {
     pid_t pid = run->child_started && !run->child_ended
@@ -222,9 +241,10 @@ static void run_child_ended(struct run *run)
     bool success = WIFEXITED(run->child_status) && WEXITSTATUS(run->child_status) == 0;
     int64_t grace = run->connected && !run->lost ? FINISH_S : UNUSED_S;
     /* A program that failed does not need its workers to end in good order. */
-    run->deadline_ns =
-        clock_ns() +
-        (success || (run->connected && WIFEXITED(run->child_status)) ? grace * SECOND_NS : 0);
+    run->deadline_ns = clock_ns() + (success || (run->connected && WIFEXITED(run->child_status)) ||
+                                             run_may_be_aborted(run)
+                                         ? grace * SECOND_NS
+                                         : 0);
     if (run->failed)
         run->deadline_ns = clock_ns() + (run->child_killed ? 0 : ABORT_S * SECOND_NS);
     run_close(run, AT_RANK); /* lets rank 0's stand-in go */
@@ -233,7 +253,7 @@ static void run_child_ended(struct run *run)
 /* False when nobody reads our own output any more. */
 static bool run_pass_output(struct run *run, enum source source, const char *bytes, size_t count)
 {
-    if (source == AT_OUT && write(STDOUT_FILENO, bytes, count) < 0)
+    if (source == AT_OUT && !sieve_feed(&run->shown, run->verdict.dialect, bytes, count))
         return false;
     if (source == AT_OUT && !run->verdict.dialect->on_stdout)
         return true;
@@ -288,6 +308,7 @@ static void run_mpirun_ended(struct run *run, int status)
     /* A program that gave up waiting for its workers does not know which hosts it was. */
     bool explains = run->verdict.kind == VERDICT_NETWORK && run->child_ended && !run->lost &&
                     WIFEXITED(run->child_status) && WEXITSTATUS(run->child_status) != 0;
+    explains = explains || run_was_aborted(run);
     if ((run->failed && !run->reported && !run->interrupted) || explains)
         log_write(LOG_ERROR, "%s", line);
     else if (run->verdict.kind != VERDICT_NONE)
@@ -298,7 +319,7 @@ static void run_mpirun_ended(struct run *run, int status)
 static void run_control(struct run *run)
 {
     struct keeper_packet packet;
-    ssize_t bytes = local_receive(run->fds[AT_CONTROL], &packet, sizeof(packet));
+    ssize_t bytes = packet_receive(run->fds[AT_CONTROL], &packet, sizeof(packet));
     if (bytes == (ssize_t)sizeof(packet) && packet.what == KEEPER_ENDED) {
         run_mpirun_ended(run, (int)packet.value);
         return;
@@ -328,7 +349,7 @@ static void run_signal(struct run *run)
         run_child_ended(run);
         return;
     }
-    bool deadly = number != SIGUSR1 && number != SIGUSR2;
+    bool deadly = signals_deadly(number);
     if (!run->child_started) {
         if (!deadly)
             return;
@@ -342,15 +363,9 @@ static void run_signal(struct run *run)
             run_stop(run);
         return;
     }
-    /* The terminal sends its signals to the whole group, so the program has them already; an alarm
-     * that was set before us is ours alone. */
-    if (info.ssi_code == SI_KERNEL && number != SIGALRM)
-        return;
-    int64_t now = clock_ns();
-    bool insists = number == SIGTERM && run->term_ns && now - run->term_ns > INSIST_S * SECOND_NS;
-    if (number == SIGTERM && !run->term_ns)
-        run->term_ns = now;
-    kill(run->child, insists ? SIGKILL : number);
+    int passed = signals_pass(&info, &run->term_ns);
+    if (passed)
+        kill(run->child, passed);
 }
 
 /* ---- the loop ------------------------------------------------------------------------------ */
@@ -445,6 +460,7 @@ static void run_loop(struct run *run, const char *folder)
     if (run->fds[AT_WORDS] >= 0)
         run_read_output(run, AT_WORDS);
     stream_end(&run->words);
+    sieve_end(&run->shown);
     stream_end(&run->output);
     stream_end(&run->errors);
 }
@@ -480,26 +496,13 @@ static omprma_status_t run_begin(struct run *run, const struct list *command, co
     return status;
 }
 
-/* What a shell would show for the program's end. */
-static int run_program_status(const struct run *run)
-{
-    if (WIFEXITED(run->child_status))
-        return WEXITSTATUS(run->child_status);
-    int number = WTERMSIG(run->child_status);
-    bool asked = number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGPIPE ||
-                 number == SIGKILL || number == SIGQUIT || number == SIGALRM;
-    log_write(asked ? LOG_CHOICE : LOG_ERROR, "%s was ended by signal %d (%s)", run->program->path,
-              number, strsignal(number));
-    return 128 + number;
-}
-
 /* Somebody killed mpirun, or it has ended because a worker was lost, before the program had seen to
  * its own end: MPI has ended the program with a number of its own. */
 static bool run_lost_mpirun(const struct run *run)
 {
     int own = run->child_ended && WIFEXITED(run->child_status) ? WEXITSTATUS(run->child_status) : 0;
-    return own != 0 &&
-           (run->mpirun_killed || (run->failed && own == run->program->launcher->lost_status));
+    const int *lost = run->program->launcher->lost_status;
+    return own != 0 && (run->mpirun_killed || (run->failed && (own == lost[0] || own == lost[1])));
 }
 
 static int run_result(const struct run *run)
@@ -507,50 +510,17 @@ static int run_result(const struct run *run)
     const char *path = run->program->path;
     if (run->interrupted)
         return 128 + run->interrupted;
-    if (run_lost_mpirun(run))
+    if (run_lost_mpirun(run) || run_was_aborted(run))
         return 1;
     if (run->failed) {
-        int own = run->child_ended && !run->child_killed ? run_program_status(run) : 0;
+        int own =
+            run->child_ended && !run->child_killed ? outcome_status(path, run->child_status) : 0;
         return own ? own : 1;
     }
     /* Workers whose rank 0 never came wait for ever; that mpirun ended by itself shows that it
      * came, even if nobody wrote the byte (a wrapper may have closed the descriptor). */
     bool offloaded = run->connected || (!run->stopped && run->mpirun_status == 0);
-    const char *wish = getenv("OMP_TARGET_OFFLOAD");
-    bool disabled = wish && strcasecmp(wish, "disabled") == 0;
-    int own = run_program_status(run);
-    if (offloaded || disabled || own != 0) {
-        if (!offloaded)
-            log_write(LOG_CHOICE, "%s ended without offloading anything", path);
-        return own;
-    }
-    log_write(LOG_ERROR,
-              "%s ended without offloading anything: is it compiled and linked with "
-              "-fopenmp -fopenmp-targets=x86_64-pc-linux-gnu, and not from static archives alone?",
-              path);
-    return 1;
-}
-
-/* The shell must see that Ctrl-C ended us, or its loops would go on. */
-static void end_like_the_program(const struct run *run)
-{
-    if (run->failed || run->interrupted || !run->child_ended || !WIFSIGNALED(run->child_status) ||
-        WTERMSIG(run->child_status) != SIGINT)
-        return;
-    signals_raise(SIGINT);
-}
-
-/* The descriptor lies above those that scripts use. */
-static struct coming *run_share(int workers, size_t room, int *descriptor, size_t *mapped)
-{
-    enum { HIGH = 310 };
-    struct coming *coming = coming_make(workers, room, descriptor, mapped);
-    int high = coming ? fcntl(*descriptor, F_DUPFD_CLOEXEC, HIGH) : -1;
-    if (high < 0)
-        return coming;
-    close(*descriptor);
-    *descriptor = high;
-    return coming;
+    return outcome_result(path, run->child_status, offloaded);
 }
 
 int supervise(const struct program *program, const struct list *command, const char *folder,
@@ -564,6 +534,7 @@ int supervise(const struct program *program, const struct list *command, const c
         .since = time(NULL),
         .patience_s = CONFIG_START_LEAST_S,
         .verdict = {.dialect = program->launcher->dialect},
+        .shown = {.out = STDOUT_FILENO},
         .output = {.out = -1, .from_mpirun = true}, /* it is kernels' as well, and has been shown */
         .errors = {.out = STDERR_FILENO, .from_mpirun = true, .verbose = log_level() >= LOG_DETAIL},
         .words = {.out = STDERR_FILENO, .verbose = log_level() >= LOG_DETAIL}};
@@ -573,8 +544,8 @@ int supervise(const struct program *program, const struct list *command, const c
     if (config_load(&config) == OMPRMA_OK)
         run.patience_s = config_start_limit_s(&config);
     size_t mapped = 0;
-    run.coming = run_share(progress_line_possible() ? program->workers : 0,
-                           recorded_bytes(&config, program->workers), &started.coming, &mapped);
+    run.coming = coming_share(progress_line_possible() ? program->workers : 0,
+                              recorded_bytes(&config, program->workers), &started.coming, &mapped);
     void *recording = coming_room(run.coming);
     recorded_begin(recording, &config, program->workers);
     run.deadline_ns = run.patience_s ? clock_ns() + run.patience_s * SECOND_NS : NEVER;
@@ -594,6 +565,7 @@ int supervise(const struct program *program, const struct list *command, const c
     coming_close(run.coming, mapped);
     if (started.coming >= 0)
         close(started.coming);
-    end_like_the_program(&run);
+    if (!run.failed && !run.interrupted && run.child_ended)
+        outcome_end_alike(run.child_status);
     return result;
 }

@@ -135,7 +135,7 @@ void verdict_word(const struct verdict *verdict, int status, char *line, size_t 
     case VERDICT_TWICE:
         snprintf(line, room,
                  "the program has called MPI_Init, but omprma had started MPI in it before; "
-                 "programs that use MPI themselves are not served yet");
+                 "for programs that use MPI themselves there is --transport direct");
         return;
     case VERDICT_NETWORK:
         snprintf(line, room, "%s%s cannot reach %s", *verdict->host ? "host " : "a host",
@@ -164,17 +164,58 @@ void verdict_word(const struct verdict *verdict, int status, char *line, size_t 
 
 /* ---- the stream ---------------------------------------------------------------------------- */
 
-static void write_all(int fd, const char *bytes, size_t count)
+/* False when the reader is gone. */
+static bool write_all(int fd, const char *bytes, size_t count)
 {
     while (count > 0) {
         ssize_t written = write(fd, bytes, count);
         if (written < 0 && errno == EINTR)
             continue;
         if (written <= 0)
-            return; /* the reader is gone */
+            return false;
         bytes += written;
         count -= (size_t)written;
     }
+    return true;
+}
+
+/* Does what there is of a line begin as the launcher's own do? */
+static bool may_be_own(const struct sieve *sieve, const struct dialect *dialect)
+{
+    size_t length = strlen(dialect->own_begin);
+    return memcmp(sieve->line, dialect->own_begin, sieve->used < length ? sieve->used : length) ==
+           0;
+}
+
+bool sieve_end(struct sieve *sieve)
+{
+    size_t used = sieve->used;
+    sieve->used = 0;
+    return write_all(sieve->out, sieve->line, used);
+}
+
+bool sieve_feed(struct sieve *sieve, const struct dialect *dialect, const char *bytes, size_t count)
+{
+    bool read = true;
+    if (!dialect->own_begin)
+        return write_all(sieve->out, bytes, count);
+    for (size_t i = 0; i < count && read; i++) {
+        bool ends = bytes[i] == '\n';
+        sieve->line[sieve->used++] = bytes[i];
+        sieve->passes |= !may_be_own(sieve, dialect);
+        if (ends && !sieve->passes) {
+            sieve->line[sieve->used - 1] = 0;
+            if (strstr(sieve->line, dialect->own_words))
+                sieve->used = 0;
+            else
+                sieve->line[sieve->used - 1] = '\n';
+        }
+        bool full = sieve->used == SIEVE_LINE;
+        if (ends || full || (sieve->passes && i + 1 == count))
+            read = sieve_end(sieve);
+        sieve->passes = !ends && (sieve->passes || full);
+    }
+    return read;
 }
 
 static bool line_is_frame(const struct dialect *dialect, const char *line, size_t bytes)

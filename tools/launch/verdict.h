@@ -31,7 +31,9 @@ struct dialect {
     const char *name;            /* of both, for users */
     const char *folder_variable; /* says where the launcher's files are; NULL: none does */
     bool on_stdout;              /* messages come there, too */
-    char frame;                  /* what the lines around a message are made of */
+    const char *own_begin; /* a line there is its own, and not shown, if it begins with this, */
+    const char *own_words; /* and has these words; NULL: none is */
+    char frame;            /* what the lines around a message are made of */
     /* Understands what stood in a frame, and the same as one line, for it may be broken anywhere.
      * `found` is empty; when it stays so, the message says nothing. False: not understood. */
     bool (*message)(struct verdict *found, const char *message, const char *flat);
@@ -65,6 +67,20 @@ void verdict_host(struct verdict *verdict, const char *report);
 /* One line about it, without the prefix. `status` is mpirun's wait status, used when it said
  * nothing. */
 void verdict_word(const struct verdict *verdict, int status, char *line, size_t room);
+
+/* Passes stdout on as it comes, which is kernels' as well, but for the launcher's own lines. */
+enum { SIEVE_LINE = 1024 };
+struct sieve {
+    int out;
+    bool passes; /* the rest of this line is not the launcher's */
+    size_t used;
+    char line[SIEVE_LINE]; /* which may be the launcher's */
+};
+
+/* False when nobody reads it any more. */
+bool sieve_feed(struct sieve *sieve, const struct dialect *dialect, const char *bytes,
+                size_t count);
+bool sieve_end(struct sieve *sieve);
 
 /* A stream of bytes from mpirun or from the program's MPI, cut into lines. */
 struct stream {

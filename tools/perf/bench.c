@@ -35,7 +35,7 @@ static omprma_status_t load_kernels(struct bench *bench)
 
 static uint64_t largest(const struct choice *choice)
 {
-    uint64_t bytes = 4096;
+    uint64_t bytes = choice->spread > 4096 ? choice->spread : 4096;
     for (int i = 0; i < choice->size_count; i++)
         if (choice->sizes[i] > bytes)
             bytes = choice->sizes[i];
@@ -83,6 +83,13 @@ omprma_status_t bench_open_blocks(struct bench *bench)
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for a buffer of %zu bytes", bytes);
     memset(bench->buffer, 1, bytes);
     return direct_open(bench, bytes);
+}
+
+uint64_t bench_next(struct bench *bench, uint64_t bytes)
+{
+    uint64_t at = bench->next + bytes <= bench->block_bytes ? bench->next : 0;
+    bench->next = bench->choice->spread ? at + bytes : 0;
+    return at;
 }
 
 void bench_close(struct bench *bench)

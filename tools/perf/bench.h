@@ -35,6 +35,7 @@ struct bench {
     omprma_queue_t **queues; /* broadcast: one on each device */
     omprma_addr_t *blocks;   /* broadcast: the same */
     char *buffer;            /* of the same size, on this side */
+    uint64_t next;           /* in both, with --spread: where the next transfer takes place */
     omprma_addr_t empty;     /* kernel that does nothing, on device 0 */
     omprma_addr_t *add;      /* kernel that adds 1 to a number, by device */
     struct direct *direct;   /* NULL: there is nothing to call */
@@ -64,6 +65,10 @@ void direct_close(struct bench *bench);
 bench_way broadcast_way(enum perf_path path);
 omprma_status_t broadcast_open(struct bench *bench);
 void broadcast_close(struct bench *bench);
+
+/* Where a transfer takes place in the block and in the buffer: at the beginning, or, with --spread,
+ * behind the one before it. */
+uint64_t bench_next(struct bench *bench, uint64_t bytes);
 
 /* Times one(bench, bytes), which is complete when it returns. */
 typedef omprma_status_t (*bench_step)(struct bench *bench, uint64_t bytes);

@@ -62,12 +62,17 @@ static void add_size(struct choice *choice, int64_t bytes)
     choice->sizes[choice->size_count++] = (uint64_t)bytes;
 }
 
-static int64_t read_size(const char *text)
+static int64_t read_size(const char *option, const char *text)
 {
     int64_t bytes;
     if (config_parse_bytes(text, &bytes) != OMPRMA_OK || bytes < 1 || bytes > SIZE_MOST)
-        option_fail("--sizes: \"%s\" is not a size from 1 to 1G", text);
+        option_fail("%s: \"%s\" is not a size from 1 to 1G", option, text);
     return bytes;
+}
+
+void choice_spread(struct choice *choice, const char *text)
+{
+    choice->spread = (uint64_t)read_size("--spread", text);
 }
 
 void choice_sizes(struct choice *choice, const char *text)
@@ -76,7 +81,7 @@ void choice_sizes(struct choice *choice, const char *text)
     choice->size_count = 0;
     for (char *word; (word = strsep(&rest, ",")) != NULL;) {
         char *from = strsep(&word, ":"), *to = strsep(&word, ":"), *step = word;
-        int64_t low = read_size(from), high = to ? read_size(to) : low;
+        int64_t low = read_size("--sizes", from), high = to ? read_size("--sizes", to) : low;
         int factor = step ? option_number("--sizes: step", step, 1024) : 2;
         if (high < low || factor < 2)
             option_fail("--sizes %s: write FROM:TO or FROM:TO:FACTOR, with a FACTOR of 2 or more",

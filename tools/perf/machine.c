@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "control/world.h"
+#include "control/module.h"
 #include "tools/perf/results.h"
 
 /* "model name : X" of /proc/cpuinfo; other machines call it otherwise, or not at all. */
@@ -38,7 +38,8 @@ void machine_describe(struct machine *machine)
     machine->cores = (int)sysconf(_SC_NPROCESSORS_ONLN);
     uname(&system);
     snprintf(machine->kernel, sizeof(machine->kernel), "%s %s", system.sysname, system.release);
-    world_mpi_library(text, sizeof(text));
+    if (module_mpi_library(text, sizeof(text)) != OMPRMA_OK)
+        snprintf(text, sizeof(text), "none");
     text[strcspn(text, ",")] = 0;
     snprintf(machine->mpi, sizeof(machine->mpi), "%.120s", text);
     gmtime_r(&now, &utc);

@@ -21,6 +21,7 @@
 #include "tools/launch/options.h"
 #include "tools/launch/paths.h"
 #include "tools/perf/bench.h"
+#include "tools/perf/compare.h"
 
 OMPRMA_API const char *argp_program_version = "omprma-perf " OMPRMA_VERSION_STRING;
 
@@ -28,12 +29,14 @@ enum {
     KEY_OPS = 512,
     KEY_PATHS,
     KEY_SIZES,
+    KEY_SPREAD,
     KEY_REPS,
     KEY_TRANSFERS,
     KEY_BACKEND,
     KEY_JSON,
     KEY_PLOT,
-    KEY_REPORT
+    KEY_REPORT,
+    KEY_COMPARE
 };
 enum { REPS_MOST = 1000000 };
 
@@ -55,6 +58,10 @@ static const struct argp_option options[] = {
      0},
     {"sizes", KEY_SIZES, "FROM:TO", 0,
      "Sizes in bytes, doubling (default 8:256M); FROM:TO:FACTOR and comma lists are possible", 0},
+    {"spread", KEY_SPREAD, "BYTES", 0,
+     "submit and retrieve: each transfer takes place behind the one before it, in a block of so "
+     "many bytes, not always at the same place",
+     0},
     {"reps", KEY_REPS, "N", 0,
      "Samples of each operation, size and path (default: 11 to 2000, as many as fit into 0.4 s)",
      0},
@@ -66,6 +73,11 @@ static const struct argp_option options[] = {
      0},
     {"json", KEY_JSON, "FILE", 0, "Write the results there as JSON", 0},
     {"plot", KEY_PLOT, "FILE", 0, "Draw them there, as .svg or .png (needs gnuplot)", 0},
+    {"compare", KEY_COMPARE, "OLD", 0,
+     "Measure nothing; print OLD and the file named after it, both by --json, beside each other, "
+     "with "
+     "the ratio of their medians",
+     0},
     {"report", KEY_REPORT, "FILE", 0,
      "Write table and plots there, as one page of HTML (without plots where gnuplot is missing)",
      0},
@@ -74,6 +86,7 @@ static const struct argp_option options[] = {
 struct arguments {
     struct launch launch;
     struct choice choice;
+    const char *old_results, *new_results; /* to be compared */
 };
 
 static error_t parse_option(int key, char *value, struct argp_state *state)
@@ -93,6 +106,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case KEY_SIZES:
         choice_sizes(choice, value);
         return 0;
+    case KEY_SPREAD:
+        choice_spread(choice, value);
+        return 0;
     case KEY_REPS:
         choice->reps = option_number("--reps", value, REPS_MOST);
         return 0;
@@ -111,7 +127,14 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case KEY_REPORT:
         choice->report = value;
         return 0;
+    case KEY_COMPARE:
+        arguments->old_results = value;
+        return 0;
     case ARGP_KEY_ARG:
+        if (arguments->old_results && !arguments->new_results) {
+            arguments->new_results = value;
+            return 0;
+        }
         option_fail("\"%s\": omprma-perf takes options only; see --help", value);
     default:
         return ARGP_ERR_UNKNOWN;
@@ -244,6 +267,8 @@ static void check(const struct choice *choice, struct launch *launch)
                     "OMPRMA_DATA");
     if (choice->paths == 1u << WAY_DIRECT && !choice->gpus)
         option_fail("--paths direct needs --backend cuda");
+    if (choice->spread && choice->ops & ~(1u << OP_SUBMIT | 1u << OP_RETRIEVE))
+        option_fail("--spread: only with --ops submit, retrieve, or both");
     unsigned several = 1u << OP_EXCHANGE | 1u << OP_BROADCAST;
     if (choice->ops & several && workers == 0)
         launch->workers = 2;
@@ -267,7 +292,13 @@ int main(int argc, char **argv)
         return status;
     options_begin("omprma-perf", argv);
     parse(argc, argv, &arguments);
-    if (launch_inside()) {
+    if (arguments.old_results && !arguments.new_results)
+        option_fail("--compare needs two files, OLD and NEW");
+    if (arguments.old_results) {
+        status = EXIT_SUCCESS;
+        if (compare_print(arguments.old_results, arguments.new_results) != OMPRMA_OK)
+            option_fail("%s", error_text());
+    } else if (launch_inside()) {
         status = measure(&arguments.choice, argv);
     } else {
         check(&arguments.choice, &arguments.launch);

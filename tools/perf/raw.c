@@ -3,57 +3,74 @@
  * raw.c: the limits to compare with: bare MPI between the application and its worker, in the same
  * job and to the same memory, without any of our machinery in the timed part.
  */
-#include <mpi.h>
-
 #include "base/clock.h"
 #include "base/error.h"
-#include "control/mpi/bench.h"
-#include "control/mpi/tags.h"
-#include "control/mpi/world.h"
-#include "control/mpi/yield.h"
+#include "control/bench.h"
+#include "control/transport.h"
 #include "tools/perf/bench.h"
 
 enum { PING_PONG_BYTES = 64 };
 
+/* NULL: it is not measured, and why is said. */
+static const struct bench_ops *bare(const struct bench *bench)
+{
+    const struct transport *transport = bench->runtime->world.transport;
+
+    if (!transport->bench)
+        error_set(OMPRMA_ERR_UNSUPPORTED, "%s cannot be measured without omprma", transport->name);
+    return transport->bench;
+}
+
 /* ---- one-sided ------------------------------------------------------------------------------ */
 
 /* To and from a device that cannot be touched it is the link alone that is measured: by the
- * worker's staging memory, again and again where there is more. */
-static int put_or_get(const struct bench *bench, bool put, int bytes)
+ * worker's staging memory, again and again where there is more. With --spread each movement is
+ * elsewhere. */
+static struct bench_move next_move(struct bench *bench, bool put, uint64_t bytes)
 {
-    int rank = bench->device->peer->rank, code = MPI_SUCCESS;
-    MPI_Win window = bench->runtime->world.mpi->window;
     bool staged = device_is_staged(bench->device);
-    MPI_Aint at = (MPI_Aint)(staged ? bench->device->about.staging : bench->block);
-    int most = staged ? (int)bench->device->about.staging_bytes : bytes;
-    for (int done = 0, now; done < bytes && code == MPI_SUCCESS; done += now) {
-        char *here = bench->buffer + done;
-        now = bytes - done < most ? bytes - done : most;
-        code = put ? MPI_Put(here, now, MPI_BYTE, rank, at, now, MPI_BYTE, window)
-                   : MPI_Get(here, now, MPI_BYTE, rank, at, now, MPI_BYTE, window);
-    }
-    return code == MPI_SUCCESS ? MPI_Win_flush(rank, window) : code;
+    uint64_t at = bench_next(bench, bytes);
+    return (struct bench_move){
+        .put = put,
+        .peer = bench->device->peer->rank,
+        .here = bench->buffer + at,
+        .there = staged ? bench->device->about.staging : bench->block + at,
+        .bytes = (int)bytes,
+        .most = staged ? (int)bench->device->about.staging_bytes : (int)bytes,
+    };
 }
 
-static omprma_status_t one_sided(const struct bench *bench, bool put, uint64_t bytes, int samples,
+/* So many movements, by one call where they are all the same. */
+static omprma_status_t move_batch(struct bench *bench, bool put, uint64_t bytes, int batch)
+{
+    const struct bench_ops *ops = bare(bench);
+    int calls = bench->choice->spread ? batch : 1;
+    omprma_status_t status = OMPRMA_OK;
+    for (int i = 0; i < calls && status == OMPRMA_OK; i++) {
+        const struct bench_move move = next_move(bench, put, bytes);
+        status = ops->move(&bench->runtime->world, &move, batch / calls);
+    }
+    return status;
+}
+
+static omprma_status_t one_sided(struct bench *bench, bool put, uint64_t bytes, int samples,
                                  int batch, double *us)
 {
-    int code = MPI_SUCCESS;
+    omprma_status_t status = OMPRMA_OK;
+    if (!bare(bench))
+        return OMPRMA_ERR_UNSUPPORTED;
     runtime_lock(bench->runtime);
     peer_keep_awake(bench->device->peer);
-    mpi_yield_allow(true);
     if (bytes < 1 << 20)
-        code = put_or_get(bench, put, (int)bytes);
-    for (int i = 0; i < samples && code == MPI_SUCCESS; i++) {
+        status = move_batch(bench, put, bytes, 1);
+    for (int i = 0; i < samples && status == OMPRMA_OK; i++) {
         peer_keep_awake(bench->device->peer); /* where transfers need the target's help */
         int64_t begin = clock_ns();
-        for (int j = 0; j < batch && code == MPI_SUCCESS; j++)
-            code = put_or_get(bench, put, (int)bytes);
+        status = move_batch(bench, put, bytes, batch);
         us[i] = (double)(clock_ns() - begin) / 1e3 / batch;
     }
-    mpi_yield_allow(false);
     runtime_unlock(bench->runtime);
-    return code == MPI_SUCCESS ? OMPRMA_OK : world_error(code, put ? "MPI_Put" : "MPI_Get");
+    return status;
 }
 
 static omprma_status_t raw_put(struct bench *bench, uint64_t bytes, int samples, int batch,
@@ -70,17 +87,6 @@ static omprma_status_t raw_get(struct bench *bench, uint64_t bytes, int samples,
 
 /* ---- two-sided ------------------------------------------------------------------------------ */
 
-/* Sends `out` bytes and receives `in` bytes. */
-static int exchange_messages(const struct bench *bench, int out, int in)
-{
-    int rank = bench->device->peer->rank;
-    MPI_Comm comm = bench->runtime->world.mpi->data;
-    int code = MPI_Send(bench->buffer, out, MPI_BYTE, rank, BENCH_TAG, comm);
-    if (code != MPI_SUCCESS)
-        return code;
-    return MPI_Recv(bench->buffer, in, MPI_BYTE, rank, BENCH_TAG, comm, MPI_STATUS_IGNORE);
-}
-
 /* The worker takes its part in one blocking loop, which this side drives. */
 static omprma_status_t messages(const struct bench *bench, enum bench_kind kind, uint64_t bytes,
                                 int samples, int batch, double *us)
@@ -88,7 +94,11 @@ static omprma_status_t messages(const struct bench *bench, enum bench_kind kind,
     int out = kind == BENCH_SEND ? 0 : (int)bytes, in = kind == BENCH_RECEIVE ? 0 : (int)bytes;
     uint64_t rounds = (uint64_t)samples * (uint64_t)batch + 1;
     struct wire_record record = {.code = WIRE_BENCH, .word = {kind, bytes, rounds, bench->block}};
-    int code;
+    const struct bench_ops *ops = bare(bench);
+    const struct world *world = &bench->runtime->world;
+    int peer = bench->device->peer->rank;
+    if (!ops)
+        return OMPRMA_ERR_UNSUPPORTED;
     runtime_lock(bench->runtime);
     omprma_status_t status = queue_append_command(bench->queue, OPERATION_COMMAND, &record, NULL);
     if (status != OMPRMA_OK) {
@@ -99,17 +109,14 @@ static omprma_status_t messages(const struct bench *bench, enum bench_kind kind,
     queue_flush(bench->queue);
     runtime_unlock(bench->runtime); /* which wakes the worker */
     runtime_lock(bench->runtime);
-    mpi_yield_allow(true);
-    code = exchange_messages(bench, out, in); /* warm-up */
-    for (int i = 0; i < samples && code == MPI_SUCCESS; i++) {
+    status = ops->exchange(world, peer, bench->buffer, out, in, 1); /* warm-up */
+    for (int i = 0; i < samples && status == OMPRMA_OK; i++) {
         int64_t begin = clock_ns();
-        for (int j = 0; j < batch && code == MPI_SUCCESS; j++)
-            code = exchange_messages(bench, out, in);
+        status = ops->exchange(world, peer, bench->buffer, out, in, batch);
         us[i] = (double)(clock_ns() - begin) / 1e3 / batch;
     }
-    mpi_yield_allow(false);
-    status =
-        code == MPI_SUCCESS ? queue_synchronize(bench->queue) : world_error(code, "a bare message");
+    if (status == OMPRMA_OK)
+        status = queue_synchronize(bench->queue);
     runtime_unlock(bench->runtime);
     return status;
 }

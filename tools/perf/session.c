@@ -33,6 +33,8 @@ static bool path_possible(const struct bench *bench, enum perf_op op, enum perf_
 {
     if (!(bench->choice->paths & 1u << path))
         return false;
+    if (bench->choice->spread && (path == WAY_RAW_TWO_SIDED || path == WAY_DIRECT))
+        return false; /* these have one place */
     if (device_is_staged(bench->device) && op != OP_LAUNCH && op != OP_REGION &&
         (path == WAY_RAW_TWO_SIDED || (path == WAY_RAW && op == OP_EXCHANGE)))
         return false; /* no MPI reaches its memory */

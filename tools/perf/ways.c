@@ -28,13 +28,17 @@ omprma_status_t bench_time_steps(struct bench *bench, bench_step one, uint64_t b
 
 static omprma_status_t submit(struct bench *bench, uint64_t bytes)
 {
-    omprma_status_t status = omprma_submit(bench->queue, bench->block, bench->buffer, bytes);
+    uint64_t at = bench_next(bench, bytes);
+    omprma_status_t status =
+        omprma_submit(bench->queue, bench->block + at, bench->buffer + at, bytes);
     return status == OMPRMA_OK ? omprma_queue_synchronize(bench->queue) : status;
 }
 
 static omprma_status_t retrieve(struct bench *bench, uint64_t bytes)
 {
-    omprma_status_t status = omprma_retrieve(bench->queue, bench->buffer, bench->block, bytes);
+    uint64_t at = bench_next(bench, bytes);
+    omprma_status_t status =
+        omprma_retrieve(bench->queue, bench->buffer + at, bench->block + at, bytes);
     return status == OMPRMA_OK ? omprma_queue_synchronize(bench->queue) : status;
 }
 

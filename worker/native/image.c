@@ -7,7 +7,6 @@
 #include "worker/native/image.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <gelf.h>
 #include <link.h>
 #include <pthread.h>
@@ -15,13 +14,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 #include <xxhash.h>
 
 #include "base/elf_check.h"
 #include "base/error.h"
 #include "base/fault.h"
+#include "worker/native/image_file.h"
 #include "worker/native/stand_in.h"
 
 struct image_symbol_entry {
@@ -44,11 +42,11 @@ struct image {
     const void *owner;
     XXH128_hash_t hash;
     size_t bytes;
-    char label[32];     /* "image 3f2a90c1", for messages and /proc/PID/maps */
-    int fd;             /* kept: a second image under the same /proc/self/fd/N name would be
-                           taken by dlopen() for the first */
-    void *handle;       /* of dlopen() */
-    uint64_t low, high; /* addresses that it occupies */
+    char label[32];                    /* "image 3f2a90c1", for messages and /proc/PID/maps */
+    struct image_file file;            /* kept open: a second image under the same name, made of the
+                                        * descriptor's number, would be taken by dlopen() for the first */
+    void *handle;                      /* of dlopen() */
+    uint64_t low, high;                /* addresses that it occupies */
     const struct image_entry *entries; /* its table of offload entries, in its memory */
     size_t entry_count;
     struct image_symbol_entry *symbols; /* what it defines, sorted by name */
@@ -246,24 +244,6 @@ static omprma_status_t symbols_read(struct image *image, const void *bytes)
 
 /* ---- loading ---- */
 
-static omprma_status_t memfd_fill(struct image *image, const char *bytes)
-{
-    image->fd = memfd_create(image->label, MFD_CLOEXEC);
-    if (image->fd < 0)
-        return error_set(OMPRMA_ERR_HOST_MEMORY, "%s: memfd_create: %s", image->label,
-                         strerror(errno));
-    for (size_t done = 0; done < image->bytes;) {
-        ssize_t n = write(image->fd, bytes + done, image->bytes - done);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return error_set(OMPRMA_ERR_HOST_MEMORY, "%s: no memory for its %zu bytes: %s",
-                             image->label, image->bytes, strerror(n ? errno : ENOSPC));
-        done += (size_t)n;
-    }
-    return OMPRMA_OK;
-}
-
 /* Workers have no sanitizer's library, and one that comes when the process runs already serves
  * nobody. */
 static bool is_sanitizers(const char *why)
@@ -276,10 +256,12 @@ static bool is_sanitizers(const char *why)
     return false;
 }
 
-/* Words the loader's complaint. It calls the image by its path under /proc, which says nothing to
- * a user, so the label stands in for it. */
-static omprma_status_t load_failed(const struct image *image, const char *path, const char *why)
+/* Words the loader's complaint. It calls the image by its path, which says little to a user, so the
+ * label stands in for it. */
+static omprma_status_t load_failed(const struct image *image, const char *why)
 {
+    const char *path = image->file.path;
+
     if (!strncmp(why, path, strlen(path)) && why[strlen(path)] == ':') {
         why += strlen(path) + 1;
         why += *why == ' ';
@@ -306,12 +288,10 @@ static omprma_status_t load_failed(const struct image *image, const char *path, 
 
 static omprma_status_t image_dlopen(struct image *image)
 {
-    char path[48];
-    snprintf(path, sizeof(path), "/proc/self/fd/%d", image->fd);
-    image->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    image->handle = dlopen(image->file.path, RTLD_NOW | RTLD_LOCAL);
     if (!image->handle) {
         const char *why = dlerror();
-        return load_failed(image, path, why ? why : "unknown reason");
+        return load_failed(image, why ? why : "unknown reason");
     }
     return OMPRMA_OK;
 }
@@ -333,11 +313,23 @@ static int image_measure(struct dl_phdr_info *info, size_t size, void *context)
 
 static void image_drop(struct image *image)
 {
-    if (image->fd >= 0)
-        close(image->fd);
+    image_file_drop(&image->file);
     free(image->symbols);
     free(image->names);
     free(image);
+}
+
+/* Each owner has a copy of its own. The caller holds the lock. */
+static omprma_status_t image_store(struct image *image, const void *bytes)
+{
+    char name[64];
+    int copies = 1;
+
+    for (const struct image *other = atomic_load(&images); other; other = other->next)
+        copies += other->bytes == image->bytes && XXH128_isEqual(other->hash, image->hash);
+    snprintf(name, sizeof(name), copies > 1 ? "image-%08x-%d" : "image-%08x",
+             (unsigned)image->hash.high64, copies);
+    return image_file_make(&image->file, image->label, name, bytes, image->bytes);
 }
 
 static omprma_status_t image_load(const void *bytes, size_t size, const void *owner,
@@ -346,7 +338,7 @@ static omprma_status_t image_load(const void *bytes, size_t size, const void *ow
     struct image *image = calloc(1, sizeof(*image));
     if (!image)
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory to load an image of %zu bytes", size);
-    image->fd = -1;
+    image->file.fd = -1;
     image->owner = owner;
     image->hash = hash;
     image->bytes = size;
@@ -354,7 +346,7 @@ static omprma_status_t image_load(const void *bytes, size_t size, const void *ow
 
     omprma_status_t status = symbols_read(image, bytes);
     if (!status)
-        status = memfd_fill(image, bytes);
+        status = image_store(image, bytes);
     if (!status)
         status = image_dlopen(image);
     if (status) {
@@ -415,6 +407,25 @@ static omprma_status_t symbol_missing(const struct image *image, const char *nam
                             : "");
 }
 
+/* What kernels print through is the worker's, which sends it to the program; NULL: another name. */
+static FILE *stream_find(const char *name, const char **kept)
+{
+    const struct {
+        const char *name;
+        FILE *stream;
+    } streams[] = {{OMPRMA_SYMBOL_STDIN, stdin},
+                   {OMPRMA_SYMBOL_STDOUT, stdout},
+                   {OMPRMA_SYMBOL_STDERR, stderr}};
+
+    for (size_t i = 0; i < sizeof(streams) / sizeof(streams[0]); i++) {
+        if (strcmp(name, streams[i].name) != 0)
+            continue;
+        *kept = streams[i].name;
+        return streams[i].stream;
+    }
+    return NULL;
+}
+
 /* The image's own tables only: dlsym() alone would also find symbols of the libraries it needs. */
 static omprma_status_t symbol_find(const struct image *image, const char *name, uint64_t size,
                                    void **address, const char **kept)
@@ -429,6 +440,8 @@ static omprma_status_t symbol_find(const struct image *image, const char *name, 
         *kept = OMPRMA_SYMBOL_STAND_IN;
         return OMPRMA_OK;
     }
+    if (size == sizeof(FILE) && (*address = stream_find(name, kept)))
+        return OMPRMA_OK;
     if (image->symbol_count)
         symbol =
             bsearch(&wanted, image->symbols, image->symbol_count, sizeof(wanted), symbol_compare);
@@ -495,7 +508,7 @@ void image_list(struct fault_question *question)
     for (const struct image *image = atomic_load(&images);
          image && question->image_count < FAULT_IMAGES; image = image->next) {
         question->images[question->image_count].base = image->low;
-        question->images[question->image_count++].fd = image->fd;
+        question->images[question->image_count++].fd = image->file.fd;
     }
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * image.h: device images on the worker: checked with libelf, loaded through memfd_create + dlopen
- * so that no file is left behind, and searched by symbol name. Knows nothing of MPI or messages.
+ * image.h: device images on the worker: checked with libelf, loaded by dlopen() from where
+ * image_file.h puts them, and searched by symbol name. Knows nothing of MPI or messages.
  *
  * Thread: any; one internal lock. Blocks: no (dlopen reads files).
  */

@@ -453,8 +453,26 @@ int place_threads(const struct place *place, int devices)
     return per_lane > 0 ? per_lane : 1;
 }
 
+/* The user means processors of the program's host; libomp would say of each that is not a part of
+ * this worker's share that it is not there. */
+static void leave_out_lists(const struct place *place)
+{
+    static const char *const lists[][2] = {
+        {"GOMP_CPU_AFFINITY", ""}, {"OMP_PLACES", "{"}, {"KMP_AFFINITY", "proclist"}};
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+        const char *value = getenv(lists[i][0]);
+        if (!value || !strstr(value, lists[i][1]) ||
+            place->description.cores >= place->description.all_cores)
+            continue;
+        log_write(LOG_CHOICE, "%s names processors, of which this worker has a part: left out here",
+                  lists[i][0]);
+        unsetenv(lists[i][0]);
+    }
+}
+
 omprma_status_t place_environment(const struct place *place, int *threads)
 {
+    leave_out_lists(place);
     static char ours[16]; /* the number that is in the environment, if it is not the user's */
     const char *now = getenv("OMP_NUM_THREADS");
     bool users = now && strcmp(now, ours) != 0;

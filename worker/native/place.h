@@ -61,8 +61,9 @@ int place_threads(const struct place *place, int devices);
 
 /* Sets OMP_NUM_THREADS, KMP_BLOCKTIME and OMP_TARGET_OFFLOAD=disabled in the environment for the
  * images' libomp, which reads it when it starts, unless the user set OMP_NUM_THREADS /
- * KMP_BLOCKTIME / OMP_WAIT_POLICY himself: *threads is 0 then. May be called again
- * with another number. */
+ * KMP_BLOCKTIME / OMP_WAIT_POLICY himself: *threads is 0 then. Where the worker has a part of the
+ * processors only, the user's lists of them are taken out. May be called again with another
+ * number. */
 omprma_status_t place_environment(const struct place *place, int *threads);
 
 /* Binds the calling thread to lane `lane`'s part of the share, if that is not all of the worker's.

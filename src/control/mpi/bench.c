@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * bench.c: The worker's half mirrors what omprma-perf does: receive and send in turns, or puts
- * of its own, each timed with its flush. The numbers come in the record that asks for it.
+ * of its own, each timed with its flush. The numbers come in the record that asks for it. Only here
+ * MPI may yield the processor, as it does in programs that are all MPI.
  */
-#include "control/mpi/bench.h"
+#include "control/bench.h"
 
 #include "base/clock.h"
 #include "control/mpi/tags.h"
@@ -11,6 +12,8 @@
 #include "control/mpi/yield.h"
 
 enum { SMALL = 64 << 10 };
+
+/* ---- the worker's half ---- */
 
 static int ping_pong(const struct world *world, uint64_t bytes, uint64_t repetitions)
 {
@@ -65,8 +68,8 @@ static int put(const struct world *world, const uint64_t *words, double *us, uin
     return code;
 }
 
-omprma_status_t mpi_bench_run(const struct world *world, const uint64_t *words, double *us,
-                              uint32_t *count)
+static omprma_status_t serve(const struct world *world, const uint64_t *words, double *us,
+                             uint32_t *count)
 {
     enum bench_kind kind = bench_kind_of(words[0]);
     int code;
@@ -82,3 +85,51 @@ omprma_status_t mpi_bench_run(const struct world *world, const uint64_t *words, 
     mpi_yield_allow(false);
     return code == MPI_SUCCESS ? OMPRMA_OK : world_error(code, "measuring bare MPI");
 }
+
+/* ---- the application's half ---- */
+
+static int put_or_get(const struct world *world, const struct bench_move *move)
+{
+    MPI_Win window = world->mpi->window;
+    MPI_Aint there = (MPI_Aint)move->there;
+    int code = MPI_SUCCESS;
+
+    for (int done = 0, now; done < move->bytes && code == MPI_SUCCESS; done += now) {
+        char *here = move->here + done;
+
+        now = move->bytes - done < move->most ? move->bytes - done : move->most;
+        code = move->put ? MPI_Put(here, now, MPI_BYTE, move->peer, there, now, MPI_BYTE, window)
+                         : MPI_Get(here, now, MPI_BYTE, move->peer, there, now, MPI_BYTE, window);
+    }
+    return code == MPI_SUCCESS ? MPI_Win_flush(move->peer, window) : code;
+}
+
+static omprma_status_t move_bytes(const struct world *world, const struct bench_move *move,
+                                  int times)
+{
+    int code = MPI_SUCCESS;
+
+    mpi_yield_allow(true);
+    for (int i = 0; i < times && code == MPI_SUCCESS; i++)
+        code = put_or_get(world, move);
+    mpi_yield_allow(false);
+    return code == MPI_SUCCESS ? OMPRMA_OK : world_error(code, move->put ? "MPI_Put" : "MPI_Get");
+}
+
+static omprma_status_t exchange(const struct world *world, int peer, void *buffer, int out, int in,
+                                int times)
+{
+    MPI_Comm comm = world->mpi->data;
+    int code = MPI_SUCCESS;
+
+    mpi_yield_allow(true);
+    for (int i = 0; i < times && code == MPI_SUCCESS; i++) {
+        code = MPI_Send(buffer, out, MPI_BYTE, peer, BENCH_TAG, comm);
+        if (code == MPI_SUCCESS)
+            code = MPI_Recv(buffer, in, MPI_BYTE, peer, BENCH_TAG, comm, MPI_STATUS_IGNORE);
+    }
+    mpi_yield_allow(false);
+    return code == MPI_SUCCESS ? OMPRMA_OK : world_error(code, "a bare message");
+}
+
+const struct bench_ops mpi_bench = {.serve = serve, .move = move_bytes, .exchange = exchange};

@@ -1,51 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * bench.h: bare MPI between application and worker, without any of our machinery, so that our
- * paths have a limit to be compared to. This is the worker's half, which runs in one blocking loop;
- * the application's half is in tools/perf. WIRE_BENCH carries kind, bytes, repetitions and an
- * address. Messages go over the data communicator with BENCH_TAG.
+ * bench.h: bare MPI between application and worker, see control/bench.h. Messages go over the data
+ * communicator with BENCH_TAG.
  */
 #ifndef OMPRMA_CONTROL_MPI_BENCH_H
 #define OMPRMA_CONTROL_MPI_BENCH_H
 
-#include "control/world.h"
+#include "control/bench.h"
 
-enum bench_kind {
-    BENCH_PING_PONG, /* bytes each way, blocking, into a small buffer of the worker */
-    BENCH_RECEIVE,   /* bytes into the address, then an empty message back */
-    BENCH_SEND,      /* an empty message in, then bytes from the address back */
-    BENCH_PUT,       /* worker to peer: word 0 as bench_put() makes it, word 1 bytes, word 2 address
-                      * here, word 3 address there; put + flush. The result's tail holds one double
-                      * per repetition: microseconds */
-};
-
-enum { BENCH_PUTS_MOST = 4096 };
-
-/* Word 0 of BENCH_PUT: kind in 8 bits, the peer's rank in 24, repetitions in 32. */
-static inline uint64_t bench_put(uint32_t peer, uint32_t repetitions)
-{
-    return BENCH_PUT | (uint64_t)peer << 8 | (uint64_t)repetitions << 32;
-}
-
-static inline enum bench_kind bench_kind_of(uint64_t word)
-{
-    return (enum bench_kind)(word & 0xff);
-}
-
-static inline int bench_peer(uint64_t word)
-{
-    return (int)(word >> 8 & 0xffffff);
-}
-
-static inline uint32_t bench_repetitions(uint64_t word)
-{
-    return (uint32_t)(word >> 32);
-}
-
-/* Takes part in one measurement, as the words of its record say; addresses were checked. Writes the
- * times of BENCH_PUT to `us`, which has room for BENCH_PUTS_MOST, and their number to *count.
- * Blocks until the measurement is over. Errors: MPI; the application then waits for this side. */
-omprma_status_t mpi_bench_run(const struct world *world, const uint64_t *words, double *us,
-                              uint32_t *count);
+extern const struct bench_ops mpi_bench;
 
 #endif

@@ -3,8 +3,9 @@
  * transport.c: MPI as a transport: start-up and end are in world.c, and each way has its file. The
  * only file here that knows the data paths, because it hands them out.
  */
-#include "control/transport.h"
+#include "control/mpi/transport.h"
 
+#include "control/mpi/bench.h"
 #include "control/mpi/channel.h"
 #include "control/mpi/world.h"
 #include "rma/mpi.h"
@@ -12,6 +13,9 @@
 
 const struct transport transport_mpi = {
     .name = "MPI",
+    .library = mpi_library,
+    .prepare = mpi_prepare,
+    .print_quirks = mpi_print_quirks,
     .start = mpi_start,
     .connect = mpi_connect,
     .begin = mpi_begin,
@@ -21,4 +25,5 @@ const struct transport transport_mpi = {
     .open_channel = mpi_channel_create,
     .open_one_sided = rma_create,
     .open_two_sided = twosided_create,
+    .bench = &mpi_bench,
 };

@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "control/mpi/library.h"
-#include "control/mpi/quick.h"
-#include "control/mpi/single_copy.h"
+#include "control/library/library.h"
+#include "control/library/quick.h"
+#include "control/shm/single_copy.h"
 #include "control/mpi/tags.h"
 #include "control/mpi/yield.h"
 
@@ -28,41 +28,37 @@ omprma_status_t world_error(int code, const char *what)
     return error_set(OMPRMA_ERR_MPI, "%s: %s", what, text);
 }
 
-void world_mpi_library(char *text, size_t bytes)
+/* Room for what any MPI library says: where two are in one process, the one that answers need not
+ * be that of mpi.h, whose MPI_MAX_LIBRARY_VERSION_STRING may be less. */
+enum { LIBRARY_TEXT_BYTES = 8192 };
+
+void mpi_library(char *text, size_t bytes)
 {
-    char all[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    char all[LIBRARY_TEXT_BYTES] = "";
     int length = 0;
 
+    _Static_assert(LIBRARY_TEXT_BYTES >= MPI_MAX_LIBRARY_VERSION_STRING, "room for the text");
     MPI_Get_library_version(all, &length);
     snprintf(text, bytes, "%.*s", (int)strcspn(all, "\n"), all);
-}
-
-bool world_launched(void)
-{
-    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "PMI_SIZE",
-                                        "PMI_ID"};
-
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (getenv(names[i]))
-            return true;
-    return false;
+    for (char *tab = text; (tab = strchr(tab, '\t'));)
+        *tab = ' ';
 }
 
 /* One process says so: the application, for which omprma-run has done what workers do here. Where
  * MPI runs it is too late. */
-void world_prepare(enum world_role role)
+void mpi_prepare(bool is_worker)
 {
     char library[128];
     int running = 0;
 
-    if (role == WORLD_WORKER) {
+    if (is_worker) {
         quick_rank(&quick_own);
-        single_copy_rank(&quick_own);
+        quirks_single_copy(&quick_own);
     }
     MPI_Initialized(&running);
-    world_mpi_library(library, sizeof(library));
+    mpi_library(library, sizeof(library));
     if (!running && strncmp(library, "Open MPI", 8) == 0)
-        quirks_rank(&quick_own, quirks_openmpi_version(library), role == WORLD_HEAD);
+        quirks_rank(&quick_own, quirks_openmpi_version(library), !is_worker);
 }
 
 /* `*level` is the thread level. */
@@ -72,7 +68,7 @@ static omprma_status_t start_library(struct world *world, int *level)
     int running = 0, ended = 0, code;
     omprma_status_t status;
 
-    world_mpi_library(library, sizeof(library));
+    mpi_library(library, sizeof(library));
     status = library_check(library, getenv(LIBRARY_LAUNCHER));
     if (status != OMPRMA_OK)
         return status;
@@ -210,7 +206,7 @@ static unsigned find_quirks(const char *component)
     char library[128];
     unsigned quirks;
 
-    world_mpi_library(library, sizeof(library));
+    mpi_library(library, sizeof(library));
     quirks = quirks_for(quirks_openmpi_version(library), component);
     if ((quirks & QUIRK_ONE_THREAD) && !quirks_ucx_asserts_threads())
         quirks &= ~(unsigned)QUIRK_ONE_THREAD;
@@ -308,12 +304,16 @@ static int find_near(struct world *world)
 /* Within one host osc/rdma copies by itself, until 5.0; of other components it is not known. */
 static void learn_properties(struct world *world)
 {
+    char library[128];
+
+    mpi_library(library, sizeof(library));
     world->can.target_is_passive =
         strcmp(world->component, "rdma") == 0 && !(world->mpi->quirks & QUIRK_TARGET_POLLS);
-    world->can.attach_needs_quiet = world->mpi->quirks & QUIRK_TABLE_RACE;
+    world->can.attach_needs_quiet = world->mpi->quirks & (QUIRK_TABLE_RACE | QUIRK_TABLE_RACE_NEAR);
+    world->can.may_be_slow = library_of(library).kind != LIBRARY_OPENMPI;
 }
 
-void world_print_quirks(const struct world *world, const char *title, FILE *out)
+void mpi_print_quirks(const struct world *world, const char *title, FILE *out)
 {
     if (!world->mpi || !world->mpi->quirks)
         return;

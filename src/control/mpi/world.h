@@ -5,7 +5,7 @@
 
 #include <mpi.h>
 
-#include "control/mpi/quirks.h"
+#include "control/library/quirks.h"
 #include "control/world.h"
 
 struct world_mpi {
@@ -19,7 +19,10 @@ struct world_mpi {
 /* Fails with the words of MPI: "<what>: <MPI's text>". */
 omprma_status_t world_error(int code, const char *what);
 
-/* Start-up and end, see control/transport.h. */
+/* See control/transport.h. */
+void mpi_library(char *text, size_t bytes);
+void mpi_prepare(bool is_worker);
+void mpi_print_quirks(const struct world *world, const char *title, FILE *out);
 omprma_status_t mpi_start(struct world *world);
 omprma_status_t mpi_connect(struct world *world);
 omprma_status_t mpi_begin(struct world *world);

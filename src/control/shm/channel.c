@@ -14,8 +14,9 @@
 #include "base/error.h"
 
 enum {
-    POLLS_PER_LOOK = 4, /* of FIFOs while nothing comes, for one look at the inner channel; */
-    POLLS_MOST = 16,    /* twice as many after each look that has found nothing */
+    POLLS_PER_LOOK = 4,     /* of FIFOs while nothing comes, for one look at the inner channel; */
+    POLLS_MOST = 16,        /* twice as many after each look that has found nothing */
+    SENDING_NAP_NS = 50000, /* the inner channel goes on only when it is called */
     PAGE = 4096,
     AHEAD_MOST = 1 << 20 /* a serial that is further ahead of its peer's last one is damaged */
 };
@@ -39,6 +40,7 @@ struct shm_channel {
     enum way gave;                  /* the message of the last channel_receive() */
     unsigned polls, polls_per_look; /* since the last look at the inner channel; see above */
     unsigned polls_most;
+    int64_t longest_ns; /* of the next sleep */
     struct shm_options options;
 };
 
@@ -274,19 +276,23 @@ static omprma_status_t shm_receive(struct channel *channel, struct channel_messa
 
 static void shm_prepare(struct channel *channel, bool on)
 {
+    struct shm_channel *self = self_of(channel);
+
     channel->must_look = on;
-    if (on)
-        doorbell_prepare(self_of(channel)->options.own);
-    else
-        doorbell_cancel(self_of(channel)->options.own);
+    if (!on) {
+        doorbell_cancel(self->options.own);
+        return;
+    }
+    self->longest_ns = channel->inner->is_sending ? SENDING_NAP_NS : self->options.longest_ns;
+    doorbell_prepare(self->options.own);
 }
 
 /* Sleeps without holding anybody's lock, so it must not call the inner channel. */
 static void shm_sleep(struct channel *channel, int64_t ns)
 {
-    const struct shm_options *options = &self_of(channel)->options;
+    const struct shm_channel *self = self_of(channel);
 
-    doorbell_sleep(options->own, ns < options->longest_ns ? ns : options->longest_ns);
+    doorbell_sleep(self->options.own, ns < self->longest_ns ? ns : self->longest_ns);
 }
 
 static void shm_wake(struct channel *channel)
@@ -345,6 +351,7 @@ omprma_status_t shm_channel_create(struct channel *inner, const struct shm_optio
     self->sharers = calloc((size_t)options->ranks, sizeof(*self->sharers));
     if (!self->shared || !self->sharers) {
         shm_destroy(&self->base);
+        /* cppcheck-suppress memleak ; that has freed it */
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for the control channel");
     }
     *channel = &self->base;

@@ -17,13 +17,18 @@
 
 struct local {
     struct datapath base;
-    pid_t pid;
-    struct doorbell *bell;
+    struct doorbell *const *bells; /* NULL: none is known */
+    pid_t pids[];                  /* by rank */
 };
 
 static struct local *self_of(struct datapath *path)
 {
     return (struct local *)path;
+}
+
+static bool has_died(const struct local *self, const struct transfer *t)
+{
+    return self->bells && doorbell_owner_died(self->bells[t->peer]);
 }
 
 /* Ranges of a peer's memory are checked before they come here. */
@@ -39,9 +44,9 @@ static omprma_status_t refuse(const struct local *self, const struct transfer *t
                          (void *)((char *)t->local + t->completed),
                          (unsigned long long)t->completed);
     if (code == ESRCH)
-        return error_set(OMPRMA_ERR_DEVICE_LOST, "process %d has ended", (int)self->pid);
+        return error_set(OMPRMA_ERR_DEVICE_LOST, "process %d has ended", (int)self->pids[t->peer]);
     return error_set(OMPRMA_ERR_UNSUPPORTED, "%s: memory of process %d cannot be copied: %s", what,
-                     (int)self->pid, strerror(code));
+                     (int)self->pids[t->peer], strerror(code));
 }
 
 static omprma_status_t move_piece(struct local *self, struct transfer *t)
@@ -50,15 +55,16 @@ static omprma_status_t move_piece(struct local *self, struct transfer *t)
     size_t bytes = left < LOCAL_PIECE ? left : LOCAL_PIECE;
     struct iovec here = {(char *)t->local + t->completed, bytes};
     struct iovec there = {(void *)(uintptr_t)(t->remote + t->completed), bytes};
+    pid_t pid = self->pids[t->peer];
     ssize_t moved;
     int code;
 
-    if (doorbell_owner_died(self->bell))
+    if (has_died(self, t))
         return OMPRMA_OK;
-    moved = t->direction == TRANSFER_IN ? process_vm_readv(self->pid, &here, 1, &there, 1, 0)
-                                        : process_vm_writev(self->pid, &here, 1, &there, 1, 0);
+    moved = t->direction == TRANSFER_IN ? process_vm_readv(pid, &here, 1, &there, 1, 0)
+                                        : process_vm_writev(pid, &here, 1, &there, 1, 0);
     code = moved < 0 ? errno : EFAULT;
-    if (moved <= 0 && doorbell_owner_died(self->bell)) /* it has lost its memory by that */
+    if (moved <= 0 && has_died(self, t)) /* it has lost its memory by that */
         return OMPRMA_OK;
     if (moved <= 0)
         return refuse(self, t, code);
@@ -87,9 +93,11 @@ static void local_destroy(struct datapath *path)
     free(path);
 }
 
-omprma_status_t local_create(pid_t pid, struct doorbell *bell, struct datapath **path)
+omprma_status_t local_create(const pid_t *pids, struct doorbell *const *bells, int ranks,
+                             struct datapath **path)
 {
-    struct local *self = calloc(1, sizeof(*self));
+    size_t bytes = (size_t)ranks * sizeof(*pids);
+    struct local *self = calloc(1, sizeof(*self) + bytes);
 
     if (!self)
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for a data path");
@@ -100,8 +108,8 @@ omprma_status_t local_create(pid_t pid, struct doorbell *bell, struct datapath *
         .test = local_test,
         .destroy = local_destroy,
     };
-    self->pid = pid;
-    self->bell = bell;
+    self->bells = bells;
+    memcpy(self->pids, pids, bytes);
     *path = &self->base;
     return OMPRMA_OK;
 }

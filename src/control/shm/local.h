@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * local.h: bulk data between this process and memory of another one of the host, by the kernel's
- * copies between processes. The peer has no part in it. See control/datapath.h.
+ * local.h: bulk data between this process and memory of others of the host, by the kernel's copies
+ * between processes. The peer has no part in it. See control/datapath.h.
  *
  * Thread: unlike other paths, any number may move transfers at the same time.
  */
@@ -16,11 +16,12 @@ struct doorbell;
 
 enum { LOCAL_PIECE = 1 << 20 };
 
-/* `pid` is the peer of all transfers. `bell` is its doorbell, which outlives the path: a transfer
- * stops where it is once that says that the peer has died, and is never done; NULL: not known. Each
- * call moves LOCAL_PIECE bytes at most. Transfers fail with ARGUMENT where memory of this process
- * is not there, DEVICE_LOST where the peer's is not, UNSUPPORTED where copies are refused. Errors:
- * HOST_MEMORY. */
-omprma_status_t local_create(pid_t pid, struct doorbell *bell, struct datapath **path);
+/* The process of each of `ranks` peers, and its doorbell, by rank: a transfer stops where it is
+ * once the bell says that the peer has died, and is never done; NULL, for all or one: not known.
+ * The bells outlive the path; `pids` is copied. Each call moves LOCAL_PIECE bytes at most.
+ * Transfers fail with ARGUMENT where memory of this process is not there, DEVICE_LOST where the
+ * peer's is not, UNSUPPORTED where copies are refused. Errors: HOST_MEMORY. */
+omprma_status_t local_create(const pid_t *pids, struct doorbell *const *bells, int ranks,
+                             struct datapath **path);
 
 #endif

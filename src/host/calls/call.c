@@ -17,15 +17,31 @@ omprma_status_t call_check_queue(struct omprma_queue *queue)
     return queue->failed ? failure_report(queue->failed) : OMPRMA_OK;
 }
 
+/* Of a construct with many parts the worker takes the first ones while the others come, and their
+ * operations serve again while they are in the caches. More than one result may have come since. */
+static void let_full_messages_leave(struct omprma_queue *queue)
+{
+    enum { LOOKS_MOST = 8 };
+    int looks = 0;
+
+    queue->ripe = false;
+    while (looks < LOOKS_MOST && incoming_look(queue->device->runtime))
+        looks++;
+}
+
 void call_make_room(struct omprma_queue *queue)
 {
     struct runtime *runtime = queue->device->runtime;
 
     if (queue_is_full(queue))
         queue_make_room(queue);
+    if (runtime->driven)
+        return;
+    if (queue->ripe)
+        let_full_messages_leave(queue);
     /* Who issues nothing but small one-sided transfers never waits, but what keeps the worker awake
      * for them (peer_keep_awake()) must be acknowledged, too. */
-    if (!peer_may_send(queue->device->peer) && !runtime->driven) {
+    if (!peer_may_send(queue->device->peer)) {
         channel_look_everywhere(runtime->channel);
         incoming_look(runtime);
     }

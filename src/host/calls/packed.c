@@ -145,12 +145,16 @@ static omprma_status_t append_exchange(const struct packed *packed, struct piece
 static omprma_status_t append_middle(const struct packed *packed, struct piece *piece,
                                      struct operation *gathered)
 {
-    struct device *from = packed->from.device, *to = packed->to.device;
+    const struct device *from = packed->from.device, *to = packed->to.device;
+    struct observer *observers = packed->pieces.queue->device->runtime->observers;
+    const struct carried carried = {packed->pieces.queue, data_of(packed),
+                                    from == to ? PATH_INLINE : PATH_PACKED, bytes_of(packed, piece),
+                                    0};
 
     if (!packed->shared && from != to)
         return from && to ? append_exchange(packed, piece) : append_move(packed, piece, !from);
-    observe_inline(packed->pieces.queue->device->runtime->observers, packed->pieces.queue,
-                   data_of(packed), bytes_of(packed, piece));
+    if (observers)
+        observers_carried(observers, &carried);
     return from && to && from != to ? queue_append_wait(piece->queue[1], gathered, WAIT_PART)
                                     : OMPRMA_OK;
 }

@@ -15,6 +15,7 @@ enum {
 };
 
 static const double near_ratio = 1.25, far_ratio = 1.05; /* by which two-sided has to win */
+static const double far_longer_ratio = 2.5; /* and with one sample of each, which is a first one */
 static const double at_once_ratio = 1.25, eager_ratio = 1.02, beyond_ratio = 0.9; /* of messages */
 static const double latency_least = 0.25; /* of the small size's time: latency is never free */
 
@@ -99,6 +100,11 @@ uint64_t cost_rma_from(const struct cost *rma, const struct cost *two_sided, dou
         if (ratio * cost_at(two_sided, bytes) < cost_at(rma, bytes))
             return bytes == COMPARED_MOST ? COST_NEVER : 2 * bytes;
     return 0;
+}
+
+bool cost_is_far_longer(int64_t rma_ns, int64_t two_sided_ns)
+{
+    return two_sided_ns > 0 && (double)rma_ns > far_longer_ratio * (double)two_sided_ns;
 }
 
 static const struct cost *other_at(const struct cost_others *others, uint64_t bytes)

@@ -63,6 +63,10 @@ double cost_two_sided_ratio(bool near);
  * - else twice the largest size at which two-sided wins. */
 uint64_t cost_rma_from(const struct cost *rma, const struct cost *two_sided, double ratio);
 
+/* Whether one large transfer each way tells so much that no sample is needed: some libraries move
+ * small data one-sided as fast as messages do, and large data many times slower. 0: not tried. */
+bool cost_is_far_longer(int64_t rma_ns, int64_t two_sided_ns);
+
 /* The paths of data that is not in a message; NULL: not possible. Small submits cannot go
  * two-sided, because their source may be reused at once. */
 struct cost_others {

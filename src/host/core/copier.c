@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* copier.c: the first copy of the list is moved on, a piece at a time, without the list's lock. */
+#define _GNU_SOURCE
 #include "host/core/copier.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +12,12 @@
 
 void copier_begin(struct copier *copier, void (*tell)(void *data), void *data)
 {
+    cpu_set_t allowed;
+
     *copier = (struct copier){.tell = tell, .data = data};
+    pthread_attr_init(&copier->attributes);
+    if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0)
+        pthread_attr_setaffinity_np(&copier->attributes, sizeof(allowed), &allowed);
     pthread_mutex_init(&copier->lock, NULL);
     pthread_cond_init(&copier->wake, NULL);
     pthread_cond_init(&copier->turned, NULL);
@@ -85,7 +92,7 @@ static bool make(struct copier *copier)
 
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    copier->made = pthread_create(&copier->thread, NULL, copy_all, copier) == 0;
+    copier->made = pthread_create(&copier->thread, &copier->attributes, copy_all, copier) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return copier->made;
 }
@@ -168,6 +175,7 @@ void copier_end(struct copier *copier)
         STAILQ_REMOVE_HEAD(&copier->copies, next);
         discard(copy);
     }
+    pthread_attr_destroy(&copier->attributes);
     pthread_cond_destroy(&copier->turned);
     pthread_cond_destroy(&copier->wake);
     pthread_mutex_destroy(&copier->lock);

@@ -35,11 +35,14 @@ struct copier {
     STAILQ_HEAD(copying_list, copying) copies;
     const struct copying *moving; /* its piece is under way */
     pthread_t thread;
+    pthread_attr_t attributes; /* of it: the processors that the process has had at first */
     bool made, ends;
     void (*tell)(void *data); /* a copy is over; any thread may be in it */
     void *data;
 };
 
+/* The thread may use the processors that the calling thread has now: later ones may have bound
+ * themselves to one each. */
 void copier_begin(struct copier *copier, void (*tell)(void *data), void *data);
 
 /* Ends the thread; copies that are left are dropped where they are. */

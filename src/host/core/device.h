@@ -121,7 +121,8 @@ static inline bool device_is_staged(const struct device *device)
 /* True if puts and gets reach its arenas, or its staging memory. */
 static inline bool device_is_one_sided(const struct device *device)
 {
-    return device->runtime->one_sided && (device->about.one_sided || device_is_staged(device));
+    return device->runtime->one_sided && !device->about.apart &&
+           (device->about.one_sided || device_is_staged(device));
 }
 
 /* True if both are the same kind of device: what one can do the other can. */

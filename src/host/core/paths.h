@@ -15,8 +15,17 @@
 #include "base/config.h"
 
 /* PATH_APPLICATION: from device to device through the application's memory. PATH_THREAD:
- * within a host, by a thread of ours beside which the program computes. */
-enum path { PATH_INLINE, PATH_RMA, PATH_TWO_SIDED, PATH_APPLICATION, PATH_THREAD, PATH_COUNT };
+ * within a host, by a thread of ours beside which the program computes. PATH_PACKED: runs, through
+ * memory that both ends have. */
+enum path {
+    PATH_INLINE,
+    PATH_RMA,
+    PATH_TWO_SIDED,
+    PATH_APPLICATION,
+    PATH_THREAD,
+    PATH_PACKED,
+    PATH_COUNT
+};
 
 /* What data is carried for, in users' words. */
 enum data_kind { DATA_SUBMIT, DATA_RETRIEVE, DATA_EXCHANGE, DATA_KINDS };
@@ -47,8 +56,9 @@ struct paths {
 
     /* What was measured. */
     struct cost cost[PATHS_DIRECTIONS][PATH_COUNT];
-    bool near;        /* within a host */
-    uint32_t at_once; /* bytes that shared memory takes in a message at once; 0: there is none */
+    bool near;           /* within a host */
+    bool two_sided_only; /* nothing is known of one-sided transfers, or they took far longer */
+    uint32_t at_once;    /* bytes that shared memory takes in a message at once; 0: there is none */
     double round_trip_us;
 };
 

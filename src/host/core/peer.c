@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/traced.h"
 
 enum {
     AWAKE_US = 5000, /* how long a worker is asked to keep polling at a time */
@@ -165,6 +166,8 @@ void peer_watch(struct peer *peer, int64_t now, int64_t absent, int64_t limit)
         peer_send_record(peer, NULL, true);
         return;
     }
+    if (now - peer->probed_ns > limit && peer->is_near && process_is_traced(peer->hello.bell.pid))
+        peer->probed_ns = now; /* a debugger holds it */
     if (now - peer->probed_ns > limit)
         peer_lose(peer,
                   "%s (process %d) has not answered for %lld s and is given up; "

@@ -34,7 +34,7 @@ struct peer {
     bool is_near;           /* on this host; a container of another name may ring, though data to it
                              * goes over a network */
     bool shares;            /* short messages to and from it go through shared memory */
-    struct datapath *local; /* the kernel's copies to and from its memory; NULL: there are none */
+    struct datapath *local; /* the runtime's path of that name, where it reaches this peer */
 
     bool has_run;                    /* a region; see cores.h */
     bool numbered;                   /* it knows its devices' numbers */

@@ -123,10 +123,11 @@ static void nap(struct runtime *runtime, struct waiting *waiting, bool (*done)(c
     runtime_lock(runtime);
 }
 
-/* While queues have something to test, looking is all that helps. The thread that copies tells. */
+/* While queues have something to test, looking is all that helps. The thread that copies tells, so
+ * queues that have copies under way, each of which is busy, do not count. */
 static bool has_to_look(const struct runtime *runtime)
 {
-    return runtime->moving > runtime->copying || runtime->busy_count > runtime->copying;
+    return runtime->moving > runtime->copying || runtime->busy_count > runtime->copying_queues;
 }
 
 bool progress_rest(struct runtime *runtime, int64_t ns)

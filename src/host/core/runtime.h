@@ -122,6 +122,7 @@ struct runtime {
     struct datapath *one_sided; /* NULL: no window */
     struct deadline deadline;   /* of its calls, where one may wait for a worker */
     struct datapath *two_sided;
+    struct datapath *local; /* the kernel's copies, for peers that say so; NULL: there are none */
     struct doorbell *bell, **bells;
 
     struct exchange_paths exchange[2]; /* between devices of one host; of different hosts */
@@ -151,7 +152,8 @@ struct runtime {
 
     struct background background;
     struct copier copier;
-    uint32_t copying;          /* of `moving` those that it makes */
+    uint32_t copying;          /* of `moving` those that it makes, */
+    uint32_t copying_queues;   /* and queues that have some */
     _Atomic uint64_t looks;    /* for what has come in, so far; written with the lock only */
     struct recorder *recorder; /* NULL: nobody wants to know what is done */
     char choice[640];          /* the data path chosen, and why */

@@ -35,13 +35,30 @@ static struct copying **copy_of(struct operation *move)
     return (struct copying **)(void *)move->move.transfer.state;
 }
 
+static void note_begin(struct omprma_queue *queue)
+{
+    struct runtime *runtime = queue->device->runtime;
+
+    runtime->copying++;
+    runtime->copying_queues += queue->copying++ == 0;
+}
+
+static void note_end(struct omprma_queue *queue)
+{
+    struct runtime *runtime = queue->device->runtime;
+
+    runtime->copying--;
+    runtime->copying_queues -= --queue->copying == 0;
+}
+
 static omprma_status_t start(struct operation *move)
 {
-    struct runtime *runtime = move->queue->device->runtime;
-    omprma_status_t status = copier_copy(&runtime->copier, move->queue->device->peer->local,
+    const struct device *device = move->queue->device;
+    omprma_status_t status = copier_copy(&device->runtime->copier, device->peer->local,
                                          &move->move.transfer, copy_of(move));
 
-    runtime->copying += status == OMPRMA_OK;
+    if (status == OMPRMA_OK)
+        note_begin(move->queue);
     return status;
 }
 
@@ -55,7 +72,7 @@ static omprma_status_t progress(struct operation *move, bool *done)
     transfer->issued = transfer->completed = copying_moved(copy);
     if (!copying_is_over(copy))
         return OMPRMA_OK;
-    device->runtime->copying--;
+    note_end(move->queue);
     status = copying_end(copy);
     *done = status == OMPRMA_OK;
     return *done ? status : error_set(status, "%s: %s", device_name(device), error_text());
@@ -64,10 +81,8 @@ static omprma_status_t progress(struct operation *move, bool *done)
 /* Its device is lost. */
 static void abandon(struct operation *move)
 {
-    struct runtime *runtime = move->queue->device->runtime;
-
-    copier_leave(&runtime->copier, *copy_of(move));
-    runtime->copying--;
+    copier_leave(&move->queue->device->runtime->copier, *copy_of(move));
+    note_end(move->queue);
 }
 
 const struct path_ops path_thread = {

@@ -44,7 +44,8 @@ static omprma_status_t put_record(struct omprma_queue *queue, struct operation *
             channel_drop(channel, message);
             break;
         }
-        queue_seal(queue); /* full */
+        queue_seal(queue);
+        queue->ripe = true;
     }
     return error_set(OMPRMA_ERR_ARGUMENT, "a record of %u bytes does not fit in a message",
                      record->tail_bytes);

@@ -40,12 +40,14 @@ struct omprma_queue {
     struct operation *active;       /* issued, and moved on by this side */
     uint32_t unsettled;             /* in the list, but for marks */
     uint32_t entries;               /* see limits.h */
-    uint32_t transfers;             /* issued transfers that are not over */
+    uint32_t transfers;             /* issued transfers that are not over, */
+    uint32_t copying;               /* and of those the copies that a thread makes */
     struct host_ranges hosts;       /* of those in the list */
     uint32_t mixed;                 /* in the list, that the worker does not see */
 
     struct channel_message *open; /* the message that may still be joined, and its commands */
     struct operation *open_first, *open_last;
+    bool ripe; /* one has become full, and nobody has looked since: it may leave */
     bool held; /* nothing leaves: it is the other half of an exchange whose first has not left */
 
     struct operation *writes_first, *writes_last; /* sent, not known to be executed */

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "control/direct/local_rank.h"
 #include "host/core/device.h"
 #include "host/report/details.h"
 #include "host/report/record_events.h"
@@ -121,6 +122,9 @@ omprma_status_t record_open(struct runtime *runtime, struct recording *shared)
     }
     recorder->names.recording->shared = shared != NULL;
     recorder->names.recording->traces = traces;
+    if (rank_find() >= 0 && runtime->world.direct)
+        snprintf(recorder->names.recording->who, sizeof(recorder->names.recording->who),
+                 "rank %d, ", rank_find());
     describe_devices(runtime, recorder->names.recording);
     record_events_begin(recorder);
     runtime->recorder = recorder;

@@ -90,7 +90,8 @@ struct recording {
     uint64_t bytes; /* of all */
     int32_t begun;  /* set when a program records */
     bool traces, shared;
-    bool cut; /* the program has not ended in order */
+    bool cut;     /* the program has not ended in order */
+    char who[24]; /* "rank 2, " where a launcher tells it */
     int32_t device_count, devices_most;
     int64_t launch_ns; /* omprma-run began, or the program asked for devices, */
     int64_t origin_ns; /* and this began; by clock_ns() */

@@ -101,12 +101,12 @@ static void print_run(const struct recording *recording, FILE *out)
 
     for (uint32_t i = 0; i < RECORDING_ROWS; i++)
         waited += recording->row[i].waited_ns;
-    fprintf(
-        out,
-        "omprma: run: %.3f s, start-up %.3f s, waited for devices %.3f s (%.0f %% of the run)%s\n",
-        seconds(recording->end_ns - recording->launch_ns),
-        seconds(recording->origin_ns - recording->launch_ns), seconds(waited),
-        share(recording, waited), recording->cut ? "; it did not end in order" : "");
+    fprintf(out,
+            "omprma: %srun: %.3f s, start-up %.3f s, waited for devices %.3f s (%.0f %% of the "
+            "run)%s\n",
+            recording->who, seconds(recording->end_ns - recording->launch_ns),
+            seconds(recording->origin_ns - recording->launch_ns), seconds(waited),
+            share(recording, waited), recording->cut ? "; it did not end in order" : "");
 }
 
 static void print_region(const struct recording *recording, const struct recorded_region *region,

@@ -15,6 +15,7 @@
 
 #include "base/coming.h"
 #include "base/log.h"
+#include "control/direct/join.h"
 
 /* The descriptor that a variable names, -1 for none; the variable is gone then. */
 static int take_descriptor(const char *name)
@@ -45,7 +46,8 @@ static void report(void)
 
 static struct coming *shared; /* mapped to the end */
 
-/* The descriptor stays for programs that this one starts. */
+/* The descriptor stays for programs that this one starts. Where an agent gives each its workers,
+ * the one place is only for what it has done. */
 bool launcher_claim(int *pid)
 {
     const char *text = getenv(COMING_FD_VARIABLE);
@@ -56,7 +58,13 @@ bool launcher_claim(int *pid)
     if (!shared || atomic_compare_exchange_strong(&shared->served, &none, (int32_t)getpid()))
         return true;
     *pid = none;
-    return false;
+    shared = NULL;
+    return getenv(DIRECT_JOIN_VARIABLE) != NULL;
+}
+
+bool launcher_is_shared(void)
+{
+    return !shared && getenv(DIRECT_JOIN_VARIABLE);
 }
 
 struct coming *launcher_coming(void)

@@ -30,6 +30,10 @@ bool launcher_claim(int *pid);
 /* How many workers are up. NULL: nobody counts them. After launcher_claim(). */
 struct coming *launcher_coming(void);
 
+/* Do other programs of the same omprma-run have workers of their own, or may have? Then this one
+ * writes files of its own. After launcher_claim(). */
+bool launcher_is_shared(void);
+
 /* Where this process leaves what it has done. NULL: nobody wants to know. After launcher_claim().
  */
 struct recording *launcher_recording(void);

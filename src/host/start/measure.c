@@ -66,7 +66,8 @@ struct probe {
     struct trial_memory memory;
     uint64_t room; /* bytes there, and half of those here */
     struct trial trials[TRIAL_SIZES];
-    bool keeps; /* data may still arrive there, and here */
+    int64_t took_ns[SURVEY_PATHS][TRIAL_SIZES]; /* by those that ended with the size; 0: none */
+    bool keeps;                                 /* data may still arrive there, and here */
     struct survey survey;
 };
 
@@ -301,6 +302,7 @@ static omprma_status_t carry(const struct probe *probe, enum path path, struct t
 static omprma_status_t try_sizes(struct probe *probe, enum path path, int first, int end)
 {
     struct trial *trials = probe->trials;
+    int64_t begin = clock_ns();
     omprma_status_t status = OMPRMA_OK;
 
     for (int i = first; i < end && status == OMPRMA_OK; i++) {
@@ -310,6 +312,8 @@ static omprma_status_t try_sizes(struct probe *probe, enum path path, int first,
     }
     if (status == OMPRMA_OK)
         status = omprma_queue_synchronize(probe->queue);
+    if (end > first)
+        probe->took_ns[path][end - 1] = clock_ns() - begin;
     for (int i = first; i < end && status == OMPRMA_OK; i++) {
         uint64_t seen = trial_seen(&trials[i]);
         uint64_t right = trial_compare(&trials[i], back_of(probe, &trials[i]));
@@ -368,6 +372,39 @@ static omprma_status_t try_ways(struct probe *probe, int64_t budget_ns)
         status = try_way(probe, PATH_RMA, budget_ns);
     /* Once more: the first transfers may have waited for a connection. */
     return status == OMPRMA_OK ? try_sure(probe) : status;
+}
+
+/* Were both ways sampled often enough? */
+static bool is_compared(const struct device *device)
+{
+    for (int direction = 0; direction < PATHS_DIRECTIONS; direction++)
+        if (device->paths.cost[direction][PATH_RMA].us <= 0 ||
+            device->paths.cost[direction][PATH_TWO_SIDED].us <= 0)
+            return false;
+    return true;
+}
+
+/* Of a library of which that is not known: the largest size that was tried both ways tells, and
+ * nothing is taken on trust. */
+static bool is_two_sided_only(const struct probe *probe)
+{
+    const struct device *device = probe->device;
+    const int64_t *rma = probe->took_ns[PATH_RMA], *two_sided = probe->took_ns[PATH_TWO_SIDED];
+    int size = TRIAL_SIZES - 1;
+    bool slow;
+
+    if (!device->runtime->world.can.may_be_slow || !device_is_one_sided(device))
+        return false;
+    while (size > 0 && !(rma[size] && two_sided[size]))
+        size--;
+    slow = cost_is_far_longer(rma[size], two_sided[size]);
+    if (slow)
+        log_write(LOG_CHOICE,
+                  "host %s: up to %llu KiB took %.1f ms one-sided, %.1f ms two-sided; data goes "
+                  "two-sided",
+                  device->peer->hello.host, (unsigned long long)trial_sizes[size] / 1024,
+                  (double)rma[size] / 1e6, (double)two_sided[size] / 1e6);
+    return slow || !is_compared(device);
 }
 
 /* ---- all samples ---- */
@@ -432,6 +469,7 @@ static omprma_status_t measure_one(struct device *device, int64_t budget_ns)
         status = spin(probe, 0);
     survey_result(&probe->survey, device->paths.cost);
     device->paths.near = near;
+    device->paths.two_sided_only = is_two_sided_only(probe);
     device->paths.at_once = device->peer->shares ? COST_INLINE_MOST : 0;
     force(&device->paths, PATH_INLINE);
     probe_close(probe);
@@ -458,7 +496,7 @@ void measure_choose(struct paths *paths, bool rma, enum config_data data)
     force(paths, PATH_TWO_SIDED);
     there.two_sided_from = OMPRMA_COPIED_SUBMIT + 1;
     back.two_sided = &retrieve[PATH_TWO_SIDED];
-    if (rma && data == DATA_AUTO) {
+    if (rma && data == DATA_AUTO && !paths->two_sided_only) {
         there.rma = &submit[PATH_RMA];
         back.rma = &retrieve[PATH_RMA];
         back.rma_from = cost_rma_from(back.rma, back.two_sided, ratio);
@@ -493,7 +531,8 @@ static void choose(struct device *device)
     bool rma = device_is_one_sided(device), is_free;
     char there[PATHS_WORDS], back[PATHS_WORDS];
 
-    is_free = rma && config->data == DATA_AUTO && !device_is_staged(device);
+    is_free =
+        rma && config->data == DATA_AUTO && !device_is_staged(device) && !paths->two_sided_only;
     measure_choose(paths, rma, rma ? (enum config_data)config->data : DATA_TWO_SIDED);
     if (config->inline_submit >= 0)
         paths->inline_submit = (uint32_t)config->inline_submit;

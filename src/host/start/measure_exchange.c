@@ -59,7 +59,8 @@ struct pair {
     omprma_addr_t source, target;
     struct trial_memory memory;
     struct trial trials[PAIR_TRIALS];
-    bool keeps; /* data may still arrive there */
+    int64_t took_ns[EXCHANGE_WAYS]; /* by the trials of a way on one host; 0: none */
+    bool keeps;                     /* data may still arrive there */
 };
 
 static omprma_status_t exchange_once(const struct pair *pair, uint64_t bytes, double *us)
@@ -166,12 +167,15 @@ static omprma_status_t try_sizes(struct pair *pair, enum config_exchange way, in
 static omprma_status_t try_way(struct pair *pair, struct exchange_paths *paths,
                                enum config_exchange way)
 {
-    int64_t begin;
+    int64_t begin = clock_ns();
     omprma_status_t status;
 
     paths->way = way;
-    if (pair->from->peer->is_near && pair->to->peer->is_near)
-        return try_sizes(pair, way, 0, PAIR_TRIALS);
+    if (pair->from->peer->is_near && pair->to->peer->is_near) {
+        status = try_sizes(pair, way, 0, PAIR_TRIALS);
+        pair->took_ns[way] = clock_ns() - begin;
+        return status;
+    }
     status = try_sizes(pair, way, 0, FAR_TRIALS);
     begin = clock_ns();
     if (status == OMPRMA_OK && !pair->keeps)
@@ -315,6 +319,18 @@ static int64_t left_after(int64_t budget_ns, int64_t trials_ns)
     return left > least ? left : least;
 }
 
+/* Of a library of which it is not known that they do not differ much, what the trials took tells
+ * more than nothing. */
+static void take_trials(const struct pair *pair, struct exchange_paths *paths)
+{
+    bool known = !pair->from->runtime->world.can.may_be_slow;
+
+    for (int way = 0; way < EXCHANGE_WAYS; way++)
+        known |= paths->us[way] > 0;
+    for (int way = 0; way < EXCHANGE_WAYS && !known; way++)
+        paths->us[way] = (double)pair->took_ns[way] / 1e3;
+}
+
 /* Tries the ways, and measures them if there is time for it. */
 static omprma_status_t measure_pair(struct device *from, struct device *to,
                                     struct exchange_paths *paths, int64_t budget_ns)
@@ -336,6 +352,7 @@ static omprma_status_t measure_pair(struct device *from, struct device *to,
         budget_ns = left_after(budget_ns, clock_ns() - begin);
     if (status == OMPRMA_OK && budget_ns > LEAST_NS)
         status = time_ways(&pair, paths, clock_ns() + budget_ns);
+    take_trials(&pair, paths);
     pair_close(&pair);
     trial_unmap(&pair.memory);
     return status;

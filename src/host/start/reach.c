@@ -9,6 +9,7 @@
 
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/error.h"
 #include "base/log.h"
@@ -17,10 +18,12 @@
 #include "host/start/trial.h"
 #include "control/shm/local.h"
 
-static omprma_status_t move(struct datapath *path, bool out, omprma_addr_t there, char *here)
+static omprma_status_t move(struct peer *peer, bool out, omprma_addr_t there, char *here)
 {
+    struct datapath *path = peer->runtime->local;
     struct transfer transfer = {
         .direction = out ? TRANSFER_OUT : TRANSFER_IN,
+        .peer = peer->rank,
         .local = here,
         .remote = there,
         .bytes = TRIAL_SURE,
@@ -36,19 +39,19 @@ static omprma_status_t move(struct datapath *path, bool out, omprma_addr_t there
 }
 
 /* There, a look at it, and back into the second half of the memory. */
-static omprma_status_t carry(struct datapath *path, omprma_queue_t *queue, omprma_addr_t there,
+static omprma_status_t carry(struct peer *peer, omprma_queue_t *queue, omprma_addr_t there,
                              struct trial *trial, char *here)
 {
     omprma_status_t status;
 
     trial_fill(trial, here);
-    status = move(path, true, there, here);
+    status = move(peer, true, there, here);
     if (status == OMPRMA_OK)
         status = trial_look(trial, queue, there);
     if (status == OMPRMA_OK)
         status = omprma_queue_synchronize(queue);
     if (status == OMPRMA_OK)
-        status = move(path, false, there, here + TRIAL_SURE);
+        status = move(peer, false, there, here + TRIAL_SURE);
     if (status == OMPRMA_OK &&
         (trial_seen(trial) < TRIAL_SURE || trial_compare(trial, here + TRIAL_SURE) < TRIAL_SURE))
         return error_set(OMPRMA_ERR_UNSUPPORTED, "the kernel's copies deliver wrong data");
@@ -56,9 +59,9 @@ static omprma_status_t carry(struct datapath *path, omprma_queue_t *queue, omprm
 }
 
 /* With a queue and memory of its own. */
-static omprma_status_t try_path(const struct device *device, struct datapath *path,
-                                struct trial *trial, char *here)
+static omprma_status_t try_copies(struct peer *peer, struct trial *trial, char *here)
 {
+    const struct device *device = peer_device(peer, 0);
     omprma_queue_t *queue = NULL;
     omprma_addr_t there = 0;
     char why[ERROR_TEXT_BYTES] = "";
@@ -68,7 +71,7 @@ static omprma_status_t try_path(const struct device *device, struct datapath *pa
         status = omprma_queue_create(device->number, &queue);
     trial->number++;
     if (status == OMPRMA_OK)
-        status = carry(path, queue, there, trial, here);
+        status = carry(peer, queue, there, trial, here);
     if (status != OMPRMA_OK)
         snprintf(why, sizeof(why), "%s", error_text());
     omprma_queue_destroy(queue);
@@ -79,23 +82,32 @@ static omprma_status_t try_path(const struct device *device, struct datapath *pa
 
 static omprma_status_t try_peer(struct peer *peer, struct trial *trial, char *here)
 {
-    struct datapath *path;
-    omprma_status_t status =
-        local_create(peer->hello.bell.pid, peer->runtime->bells[peer->rank], &path);
+    omprma_status_t status = try_copies(peer, trial, here);
 
-    if (status != OMPRMA_OK)
-        return status;
-    status = try_path(peer_device(peer, 0), path, trial, here);
-    if (status == OMPRMA_OK) {
-        peer->local = path;
-        return OMPRMA_OK;
-    }
-    datapath_destroy(path);
-    if (peer->lost)
+    if (status == OMPRMA_OK)
+        peer->local = peer->runtime->local;
+    if (status == OMPRMA_OK || peer->lost)
         return status;
     log_write(LOG_CHOICE, "%s: no thread copies beside the program: %s", peer_name(peer),
               error_text());
     return OMPRMA_OK;
+}
+
+/* One path for all peers. */
+static omprma_status_t make_path(struct runtime *runtime)
+{
+    size_t ranks = (size_t)runtime->world.size;
+    pid_t *pids = calloc(ranks, sizeof(*pids));
+    omprma_status_t status;
+
+    if (!pids)
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for %zu peers", ranks);
+    for (size_t rank = 0; rank < ranks; rank++)
+        if (runtime->peers[rank])
+            pids[rank] = runtime->peers[rank]->hello.bell.pid;
+    status = local_create(pids, runtime->bells, runtime->world.size, &runtime->local);
+    free(pids);
+    return status;
 }
 
 static bool may_be(const struct runtime *runtime, const struct peer *peer)
@@ -115,10 +127,13 @@ omprma_status_t reach_try(struct runtime *runtime)
 {
     struct trial trial = {.bytes = TRIAL_SURE};
     struct trial_memory memory;
-    omprma_status_t status = OMPRMA_OK;
+    omprma_status_t status;
 
     if (!has_processors())
         return OMPRMA_OK;
+    status = make_path(runtime);
+    if (status != OMPRMA_OK)
+        return status;
     if (!trial_map(&memory, 2 * TRIAL_SURE))
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for trials at start-up");
     for (int rank = 0; rank < runtime->world.size && status == OMPRMA_OK; rank++)

@@ -28,6 +28,7 @@
 #include "host/start/launcher.h"
 #include "host/start/measure.h"
 #include "host/start/phase.h"
+#include "host/report/mark.h"
 #include "host/report/placement.h"
 #include "host/core/progress.h"
 #include "host/core/attach_order.h"
@@ -159,7 +160,7 @@ static omprma_status_t choose_paths(struct runtime *runtime)
     else
         snprintf(runtime->choice, sizeof(runtime->choice), "%s as asked, one-sided component %s",
                  runtime->config.data == DATA_RMA ? "rma" : "two-sided", world->component);
-    news = !window && !world->star && runtime->config.data == DATA_AUTO;
+    news = !window && !world->star && !world->far && runtime->config.data == DATA_AUTO;
     log_write(news ? LOG_ERROR : LOG_CHOICE, "data path: %s", runtime->choice);
     return OMPRMA_OK;
 }
@@ -354,17 +355,15 @@ static void free_runtime(struct runtime *runtime)
     datapath_destroy(runtime->one_sided);
     deadline_end(&runtime->deadline);
     datapath_destroy(runtime->two_sided);
+    datapath_destroy(runtime->local);
     if (runtime->channel)
         channel_destroy(runtime->channel);
     for (int rank = 0; runtime->bells && rank < runtime->world.size; rank++)
         doorbell_close(runtime->bells[rank]);
     doorbell_close(runtime->bell);
     free(runtime->bells);
-    for (int rank = 0; runtime->peers && rank < runtime->world.size; rank++) {
-        if (runtime->peers[rank])
-            datapath_destroy(runtime->peers[rank]->local);
+    for (int rank = 0; runtime->peers && rank < runtime->world.size; rank++)
         free(runtime->peers[rank]);
-    }
     free(runtime->devices);
     free(runtime->peers);
     pthread_mutex_destroy(&runtime->lock.mutex);
@@ -555,6 +554,8 @@ static omprma_status_t start(void)
     log_open("omprma", config_status == OMPRMA_OK ? (int)runtime->config.verbose : 0);
     if (config_status == OMPRMA_OK)
         limit_s = config_start_limit_s(&runtime->config);
+    if (launcher_is_shared())
+        mark_files(&runtime->config);
     world_prepare(WORLD_HEAD);
     phase_begin(&phase, "start-up", advice(&runtime->config), "meeting the workers",
                 limit_s * second_ns);

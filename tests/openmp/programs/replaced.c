@@ -1,4 +1,4 @@
-/* test: needs=worker reference=no stderr=has.become.another.program.by.exec
+/* test: needs=worker;mpi reference=no stderr=has.become.another.program.by.exec
  * A program that becomes another one has left its workers without a word: omprma-run says it. */
 #include "check.h"
 

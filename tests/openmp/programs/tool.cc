@@ -20,7 +20,7 @@ static int early;         /* calls before the first */
 static std::mutex lock;
 static std::map<std::string, int> *calls = new std::map<std::string, int>; /* to the very end */
 
-/* Other libraries may open files as they like. */
+/* Other libraries may open files and start threads as they like, as UCX does when it is loaded. */
 static bool is_omprma(const void *caller)
 {
     Dl_info library;
@@ -48,7 +48,7 @@ extern "C" int MPI_Init_thread(int *count, char ***words, int wanted, int *given
 extern "C" int pthread_create(pthread_t *thread, const pthread_attr_t *how, void *(*run)(void *),
                               void *data) noexcept
 {
-    return next_of("pthread_create", pthread_create)(thread, how, run, data);
+    return next_of("pthread_create", pthread_create, __builtin_return_address(0))(thread, how, run, data);
 }
 
 extern "C" FILE *fopen(const char *path, const char *mode)

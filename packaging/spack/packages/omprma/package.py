@@ -22,6 +22,7 @@ class Omprma(CMakePackage):
     depends_on("libffi@3.3:")
     depends_on("elfutils@0.180:")
     depends_on("hwloc@2:")
+    depends_on("nettle@3.4:")
     depends_on("xxhash@0.8:")
     depends_on("zlib@1.2.11:")
     depends_on("cjson@1.7:")

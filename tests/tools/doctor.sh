@@ -1,0 +1,65 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# omprma-info --check, --settings and --json: what is there, what is missing, and what to do then.
+# shellcheck disable=SC2016,SC2015,SC2094 # text for other programs; A && B || C reports
+set -u
+# shellcheck source=tests/tools/common.sh
+. "$(dirname "$0")/common.sh"
+INFO=$BUILD_DIR/bin/omprma-info
+
+# doctor STATUS PATTERN [OPTION...]: ends so, and one of its lines is like that.
+doctor() {
+    local out status
+    out=$(timeout 60 env PATH="${programs:-$PATH}" "$INFO" --check "${@:3}" 2>&1)
+    status=$?
+    check "status of --check ${*:3}" "$status" "$1"
+    grep -qE -- "$2" <<<"$out" || check "--check ${*:3}" "$out" "$2"
+}
+doctor 0 '^ok +mpirun +[^ ]+'
+doctor 0 '^ok +omprma-worker +[0-9.]+, .*/omprma-worker$'
+doctor 0 '^omprma can run'
+mkdir "$folder/bin"
+for program in sh timeout; do ln -s "$(command -v $program)" "$folder/bin/$program"; done
+programs=$folder/bin doctor 0 '^warning +mpirun +.*install Open MPI.*--transport direct needs none'
+programs=$folder/bin doctor 1 '^failure +mpirun +.*install Open MPI' --transport mpi
+programs=$folder/bin doctor 1 '^failure +mpirun +.*install Open MPI' --hosts elsewhere:2
+OMPI_COMM_WORLD_SIZE=2 doctor 0 '^warning +mpirun +this is itself a process of an MPI job'
+TMPDIR=/nowhere doctor 1 '^failure +TMPDIR +/nowhere cannot be written to'
+OMPRMA_INTERNAL_WORKER=/bin/true doctor 1 '^failure +omprma-worker +/bin/true says ".*", and this is'
+(ulimit -n 30 && doctor 1 '^failure +open files +at most 30, and 9 workers' -n 9 && [ "$failures" = 0 ]) ||
+    failures=$((failures + 1))
+doctor 1 '^failure +GPUs +no NVIDIA GPU' --cuda
+
+# Other hosts: a remote shell that stays here, one that finds another version, one that finds nobody.
+shell() { # COMMAND: what it does with the words
+    printf '#!/bin/sh\nhost=$1; shift\n%s\n' "$1" >"$folder/shell"
+    chmod +x "$folder/shell"
+}
+export OMPI_MCA_plm_rsh_agent=$folder/shell PRTE_MCA_plm_ssh_agent=$folder/shell HYDRA_LAUNCHER_EXEC=$folder/shell
+# shellcheck disable=SC2016 # for the script
+shell 'eval "$*"'
+doctor 0 '^ok +elsewhere +reached, and has omprma-worker' --hosts elsewhere:2
+shell 'echo omprma; echo omprma-worker 0.0.9'
+doctor 1 '^failure +elsewhere +reached, but .* says "omprma-worker 0.0.9": omprma .* must be in the same folder' --hosts elsewhere:2
+shell 'echo nobody at home; exit 255'
+doctor 1 '^failure +elsewhere +cannot be reached: nobody at home' --hosts localhost:1,elsewhere:2
+check 'JSON' "$("$INFO" --check --json --hosts elsewhere | jq -c '[.failures, (.checks[] | select(.verdict == "failure") | .what)]')" '[1,"elsewhere"]'
+unset OMPI_MCA_plm_rsh_agent PRTE_MCA_plm_ssh_agent HYDRA_LAUNCHER_EXEC
+
+# Settings: what an option, the environment and nobody has set.
+set_by() { # NAME WANTED OPTION...
+    check "who has set $1" "$("$INFO" --settings --json "${@:3}" | jq -r --arg n "$1" '.settings[$n] | .value + " " + .from')" "$2"
+}
+set_by DATA 'rma --data' --data rma
+OMPRMA_DATA=two-sided set_by DATA 'rma --data' --data rma
+OMPRMA_LANES=3 set_by LANES '3 environment'
+set_by LANES '1 default'
+OMPRMA_TIMEOUT=9 set_by TIMEOUT '9 environment' --debug
+set_by TIMEOUT '0 --debug' --debug
+LIBOMPTARGET_PROFILE=t.json set_by TRACE 't.json LIBOMPTARGET_PROFILE'
+check 'a table' "$("$INFO" --settings --data rma | grep -cE '^OMPRMA_DATA +rma +auto +--data$')" 1
+check 'all of the help' "$("$INFO" --settings | grep -c '^OMPRMA_')" \
+    "$("$BUILD_DIR/bin/omprma-run" --help | grep -cE '^ +OMPRMA_[A-Z_]+=')"
+
+check 'devices' "$(OMPRMA_BIND=0 "$INFO" --json -n 2 | jq -c '[.devices[] | [.device, .worker, .kind]]')" '[[0,0,"native"],[1,1,"native"]]'
+finish

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* far.c: the launcher's end is the end of what it has started: see keeper.h. */
+#include "tools/launch/far.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "control/direct/packet.h"
+#include "tools/launch/keeper.h"
+#include "tools/launch/launcher.h"
+#include "tools/launch/rank.h"
+#include "worker/far.h"
+#include "worker/prove.h"
+
+enum { AT_CONTROL, AT_LISTENER, AT_RANK, AT_ERRORS };
+
+static void close_one(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+static omprma_status_t set_secret(void)
+{
+    uint8_t secret[PROVE_SECRET_BYTES];
+    char text[PROVE_SECRET_TEXT + 1];
+
+    if (getrandom(secret, sizeof(secret), 0) != (ssize_t)sizeof(secret))
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "no random numbers for a secret: %s",
+                         strerror(errno));
+    for (size_t i = 0; i < sizeof(secret); i++)
+        snprintf(text + 2 * i, 3, "%02x", secret[i]);
+    setenv(FAR_SECRET_VARIABLE, text, 1);
+    return OMPRMA_OK;
+}
+
+/* At the address from which the other hosts are reached, and no other. */
+static omprma_status_t listen_at(struct far *far)
+{
+    char *own = hosts_own_address(far->plan->hosts);
+    struct sockaddr_in at = {.sin_family = AF_INET};
+    socklen_t bytes = sizeof(at);
+    omprma_status_t status = OMPRMA_OK;
+    if (!own || inet_pton(AF_INET, own, &at.sin_addr) != 1) {
+        free(own);
+        return error_set(OMPRMA_ERR_CONFIG,
+                         "no network is known that leads to host %s; name hosts by names or "
+                         "addresses that can be looked up here",
+                         far->plan->hosts->names.items[0]);
+    }
+    far->network = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (far->network < 0 || bind(far->network, (struct sockaddr *)&at, sizeof(at)) ||
+        listen(far->network, SOMAXCONN) ||
+        getsockname(far->network, (struct sockaddr *)&at, &bytes)) {
+        status = error_set(OMPRMA_ERR_HOST_MEMORY, "cannot listen at %s: %s", own, strerror(errno));
+    } else {
+        char *home = text_make("%s:%d", own, ntohs(at.sin_port));
+        setenv(FAR_HOME_VARIABLE, home, 1);
+        log_write(LOG_CHOICE, "agents of other hosts are to call %s", home);
+        free(home);
+    }
+    free(own);
+    return status;
+}
+
+omprma_status_t far_open(struct far *far, const struct far_plan *plan, const char *digits)
+{
+    *far = (struct far){.plan = plan,
+                        .network = -1,
+                        .control = -1,
+                        .listener = -1,
+                        .rank = -1,
+                        .errors = -1,
+                        .stream = {.out = STDERR_FILENO,
+                                   .from_mpirun = true,
+                                   .verbose = log_level() >= LOG_DETAIL}};
+    if (!plan)
+        return OMPRMA_OK;
+    far->verdict.dialect = plan->launcher->dialect;
+    far->listener = plan->listener;
+    setenv(FAR_JOIN_VARIABLE, digits, 1);
+    omprma_status_t status = set_secret();
+    return status == OMPRMA_OK ? listen_at(far) : status;
+}
+
+omprma_status_t far_start(struct far *far)
+{
+    int err[2], out;
+    if (!far->plan)
+        return OMPRMA_OK;
+    close_one(&far->network);
+    out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+    if (out < 0)
+        out = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (out < 0 || pipe2(err, O_CLOEXEC)) {
+        close_one(&out);
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "cannot make a pipe: %s", strerror(errno));
+    }
+    struct keeper_job job = {.launcher = far->plan->launcher,
+                             .command = far->plan->command,
+                             .folder = far->plan->folder,
+                             .out = out,
+                             .err = err[1],
+                             .listener = far->listener};
+    omprma_status_t status = keeper_start(&job, &far->keeper, &far->control);
+    close(out);
+    close(err[1]);
+    far->errors = err[0];
+    fcntl(far->errors, F_SETFL, O_NONBLOCK);
+    return status;
+}
+
+void far_forget(void)
+{
+    unsetenv(FAR_SECRET_VARIABLE);
+    unsetenv(FAR_HOME_VARIABLE);
+    unsetenv(FAR_JOIN_VARIABLE);
+}
+
+void far_sources(const struct far *far, struct pollfd sources[FAR_SOURCES])
+{
+    const int fds[FAR_SOURCES] = {far->control, far->listener, far->rank, far->errors};
+    for (int i = 0; i < FAR_SOURCES; i++)
+        sources[i] = (struct pollfd){.fd = fds[i], .events = POLLIN};
+}
+
+/* Our own processes send at once. */
+static void take_report(struct far *far)
+{
+    static char packet[PACKET_BYTES_MOST + 1];
+    int fd = packet_accept(far->listener);
+    struct pollfd ready = {.fd = fd, .events = POLLIN};
+    if (fd < 0)
+        return;
+    bool ours = packet_same_user(fd, NULL);
+    ssize_t bytes =
+        ours && poll(&ready, 1, 1000) == 1 ? packet_receive(fd, packet, sizeof(packet) - 1) : 0;
+    bool whole = bytes > 1 && packet[bytes - 1] == 0;
+    if (whole && packet[0] == RANK_ENVIRONMENT && far->rank < 0) {
+        far->rank = fd;
+        return;
+    }
+    if (whole && packet[0] == RANK_HOST)
+        verdict_host(&far->verdict, packet + 1);
+    close(fd);
+}
+
+static void take_errors(struct far *far)
+{
+    char bytes[4096];
+    ssize_t count;
+    while ((count = read(far->errors, bytes, sizeof(bytes))) > 0)
+        stream_feed(&far->stream, bytes, (size_t)count, &far->verdict);
+    if (count == 0)
+        close_one(&far->errors);
+}
+
+static void take_control(struct far *far)
+{
+    struct keeper_packet packet;
+    ssize_t bytes = packet_receive(far->control, &packet, sizeof(packet));
+    if (bytes < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (bytes == (ssize_t)sizeof(packet) && packet.what == KEEPER_ENDED) {
+        far->ended = true;
+        far->status = (int)packet.value;
+    } else if (bytes != (ssize_t)sizeof(packet)) {
+        far->ended = true;
+        close_one(&far->control);
+    }
+}
+
+void far_take(struct far *far, const struct pollfd sources[FAR_SOURCES])
+{
+    if (sources[AT_LISTENER].revents && far->listener >= 0)
+        take_report(far);
+    if (sources[AT_ERRORS].revents && far->errors >= 0)
+        take_errors(far);
+    if (sources[AT_RANK].revents)
+        close_one(&far->rank); /* the launcher ends it when it gives up */
+    if (sources[AT_CONTROL].revents && far->control >= 0)
+        take_control(far);
+}
+
+void far_word(const struct far *far, char *line, size_t room)
+{
+    verdict_word(&far->verdict, far->status, line, room);
+}
+
+void far_stop(struct far *far)
+{
+    close_one(&far->rank);
+}
+
+void far_close(struct far *far)
+{
+    const struct keeper_packet stop = {.what = KEEPER_STOP};
+    if (far->control >= 0)
+        packet_send(far->control, &stop, sizeof(stop));
+    while (far->control >= 0)
+        take_control(far);
+    if (far->keeper > 0)
+        waitpid(far->keeper, NULL, 0);
+    if (far->errors >= 0)
+        take_errors(far);
+    if (far->plan)
+        stream_end(&far->stream);
+    close_one(&far->rank);
+    close_one(&far->errors);
+    close_one(&far->network);
+}

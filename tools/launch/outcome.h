@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * outcome.h: what a run's end is for whoever called omprma-run, as far as it is the program's own.
+ */
+#ifndef OMPRMA_LAUNCH_OUTCOME_H
+#define OMPRMA_LAUNCH_OUTCOME_H
+
+#include <stdbool.h>
+
+/* What a shell would show for the wait status of `path`. Says when a signal has ended it that
+ * nobody sends who wants it to end. */
+int outcome_status(const char *path, int wait_status);
+
+/* The same, but 1 where it has ended well without using a worker, which is said. */
+int outcome_result(const char *path, int wait_status, bool offloaded);
+
+/* Ends this process by SIGINT if that has ended the program: the shell must see that Ctrl-C ended
+ * us, or its loops would go on. */
+void outcome_end_alike(int wait_status);
+
+#endif

@@ -1,0 +1,600 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * agent_far.c: sessions on other hosts. The agent of a program's host asks that of another one for
+ * each of them, makes its two connections, and gives the program their ends as if they were those
+ * of a session here. See far.h.
+ */
+#define _GNU_SOURCE
+#include "worker/agent_parts.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "control/direct/packet.h"
+#include "control/host.h"
+
+_Static_assert((int)DIRECT_HOST_BYTES == (int)HOST_TEXT_BYTES, "name of a host");
+_Static_assert((int)DIRECT_DOOR_BYTES == (int)PACKET_NAME_BYTES, "name of a door");
+
+static void send_note(struct agent_line *line, const struct far_note *note)
+{
+    line_send(line, note, sizeof(*note));
+}
+
+/* ---- hosts ---------------------------------------------------------------------------------- */
+
+/* In the order in which the user has named them. */
+static struct agent_host *add_host(struct agent *agent, const char *name, uint32_t address,
+                                   uint32_t port, int slots, int place)
+{
+    struct agent_host *host = calloc(1, sizeof(*host)), **last = &agent->hosts;
+
+    if (!host)
+        return NULL;
+    snprintf(host->name, sizeof(host->name), "%s", name);
+    host->address = address;
+    host->port = port;
+    host->slots = slots;
+    host->place = place;
+    while (*last && (*last)->place <= place)
+        last = &(*last)->next;
+    host->next = *last;
+    *last = host;
+    return host;
+}
+
+static void describe(struct far_note *note, const char *name, uint32_t address, uint32_t port,
+                     int slots)
+{
+    *note = (struct far_note){.what = FAR_PEER, .address = address, .port = port, .slots = slots};
+    snprintf(note->name, sizeof(note->name), "%s", name);
+}
+
+/* Each hears of all others. */
+static void tell_hosts(struct agent *agent, struct agent_host *to)
+{
+    const struct far_note ready = {.what = FAR_READY};
+    char own[HOST_TEXT_BYTES];
+    struct far_note note;
+
+    host_name(own);
+    describe(&note, own, agent->address, agent->port, agent->slots);
+    send_note(to->line, &note);
+    for (const struct agent_host *host = agent->hosts; host; host = host->next) {
+        describe(&note, host->name, host->address, host->port, host->slots);
+        if (host != to)
+            send_note(to->line, &note);
+    }
+    send_note(to->line, &ready);
+}
+
+void far_ready(struct agent *agent)
+{
+    const struct direct_event event = {.what = DIRECT_READY};
+    int slots = 0;
+
+    for (const struct agent_host *host = agent->hosts; host; host = host->next)
+        slots += host->slots;
+    if (agent->more < 0 || slots < agent->more)
+        return;
+    agent->more = -1;
+    for (struct agent_host *host = agent->hosts; host; host = host->next)
+        tell_hosts(agent, host);
+    agent_say_event(agent, &event);
+}
+
+void far_more_slots(struct agent *agent)
+{
+    struct far_note note = {.what = FAR_SLOTS};
+
+    agent->slots++;
+    note.slots = agent->slots;
+    if (agent->home && agent->home->phase == LINE_OPEN)
+        send_note(agent->home, &note);
+    else if (agent->home)
+        agent->home->call.wish.slots = agent->slots; /* it is still to be said */
+    if (!agent->home && agent->more > 0)
+        agent->more--;
+    if (!agent->home)
+        far_ready(agent);
+}
+
+/* The agent of another host calls that of omprma-run's. */
+static void welcome_host(struct agent *agent, struct agent_line *line)
+{
+    const struct far_wish *wish = &line->call.wish;
+    struct sockaddr_in peer;
+    socklen_t bytes = sizeof(peer);
+
+    if (agent->home || agent->more < 0 || getpeername(line->fd, (struct sockaddr *)&peer, &bytes)) {
+        line_close(line);
+        return;
+    }
+    line->host =
+        add_host(agent, wish->name, peer.sin_addr.s_addr, wish->port, wish->slots, wish->rank);
+    if (!line->host) {
+        line_close(line);
+        return;
+    }
+    line->host->line = line;
+    log_write(LOG_CHOICE, "host %s has joined, from %s", line->host->name,
+              inet_ntoa(peer.sin_addr));
+    far_ready(agent);
+}
+
+static void hear_of_host(struct agent *agent, const struct far_note *note)
+{
+    if (note->what == FAR_PEER)
+        add_host(agent, note->name, note->address, note->port, note->slots, 0);
+}
+
+static void hear_host(struct agent *agent, struct agent_line *line)
+{
+    struct direct_event event = line->note.event;
+
+    if (line->note.what == FAR_SLOTS && line->host && agent->more >= 0) {
+        line->host->slots = line->note.slots;
+        far_ready(agent);
+    } else if (line->note.what == FAR_EVENT) {
+        event.host[sizeof(event.host) - 1] = '\0';
+        agent_say_event(agent, &event);
+    }
+}
+
+/* ---- a program's sessions on another host: there -------------------------------------------- */
+
+static void refuse_program(struct agent *agent, struct agent_line *line, const char *text)
+{
+    struct far_note note = {.what = FAR_REFUSED};
+
+    snprintf(note.text, sizeof(note.text), "%s", text);
+    send_note(line, &note);
+    if (line->program)
+        agent_sessions_end(agent, line->program, 0, SIGKILL);
+}
+
+static void welcome_program(struct agent *agent, struct agent_line *line)
+{
+    line->program = agent_program_make(agent, -1);
+    if (!line->program) {
+        line_close(line);
+        return;
+    }
+    line->program->line = line;
+    line->program->number = line->call.wish.program;
+}
+
+/* All that it has to say is here. */
+static void accept_program(struct agent *agent, struct agent_line *line)
+{
+    struct agent_program *program = line->program;
+    const struct far_note ready = {.what = FAR_READY};
+    char text[DIRECT_TEXT_BYTES];
+
+    program->phase = AGENT_SERVED;
+    program->folder = open(program->request.folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    program->outputs[0] = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+    program->outputs[1] = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+    if (program->folder >= 0) {
+        send_note(line, &ready);
+        return;
+    }
+    snprintf(text, sizeof(text), "workers cannot use the program's folder %.128s: %s",
+             program->request.folder, strerror(errno));
+    refuse_program(agent, line, text);
+}
+
+static void hear_request(struct agent *agent, struct agent_line *line)
+{
+    struct agent_program *program = line->program;
+
+    if (!line_collect(line, &program->request, sizeof(program->request)))
+        return;
+    if (program->request.magic != DIRECT_MAGIC || program->request.version != DIRECT_VERSION ||
+        !agent_request_makes_sense(&program->request)) {
+        refuse_program(agent, line, "what came is no request to join of omprma's");
+        return;
+    }
+    program->phase = AGENT_TELLING;
+    program->environment = calloc(1, program->request.environment_bytes + 1);
+    if (!program->environment)
+        refuse_program(agent, line, "no memory for a request");
+    else if (!program->request.environment_bytes)
+        accept_program(agent, line);
+}
+
+static void hear_environment(struct agent *agent, struct agent_line *line)
+{
+    struct agent_program *program = line->program;
+    size_t bytes = program->request.environment_bytes;
+
+    if (!line_collect(line, program->environment, bytes))
+        return;
+    if (agent_is_environment(program->environment, bytes))
+        accept_program(agent, line);
+    else
+        refuse_program(agent, line, "what came is not the environment of a program");
+}
+
+static struct agent_program *find_program(struct agent *agent, uint64_t number)
+{
+    struct agent_program *program = agent->programs;
+
+    while (program &&
+           (program->number != number || !program->line || program->phase != AGENT_SERVED))
+        program = program->next;
+    return program;
+}
+
+static bool is_alone(const struct agent *agent, const struct agent_program *program)
+{
+    for (const struct agent_session *one = agent->sessions; one; one = one->next)
+        if (!one->host && one->program != program)
+            return false;
+    return true;
+}
+
+static void run_session(struct agent *agent, struct agent_session *session)
+{
+    struct agent_program *program = session->program;
+    struct far_note note = {.what = FAR_STARTED, .rank = session->rank};
+
+    if (agent_session_run(agent, session) != OMPRMA_OK) {
+        refuse_program(agent, program->line, error_text());
+        return;
+    }
+    note.pid = session->pid;
+    note.processes = agent_count_processes(agent);
+    note.alone = is_alone(agent, program);
+    send_note(program->line, &note);
+}
+
+/* One of the two connections of a session; with the other one it starts. */
+static void welcome_session(struct agent *agent, struct agent_line *line)
+{
+    const struct far_wish *wish = &line->call.wish;
+    int which = wish->kind == FAR_DATA;
+    struct agent_program *program = find_program(agent, wish->program);
+    struct agent_session *session = program ? agent_session_find(agent, program, wish->rank) : NULL;
+    bool right = program && wish->slot >= 0 && wish->slot < agent->slots && wish->rank > 0 &&
+                 wish->rank < wish->size;
+
+    if (right && !session)
+        session = agent_session_add(agent, program, wish->slot, wish->rank, wish->size);
+    if (!right || !session || session->pid || session->ends[which] >= 0) {
+        line_close(line);
+        return;
+    }
+    session->ends[which] = line_take(line);
+    if (session->ends[0] >= 0 && session->ends[1] >= 0)
+        run_session(agent, session);
+}
+
+void far_session_ended(const struct agent_session *session, int status)
+{
+    const struct far_note note = {
+        .what = FAR_ENDED, .rank = session->rank, .pid = session->pid, .status = status};
+
+    send_note(session->program->line, &note);
+}
+
+/* ---- and at the program's host -------------------------------------------------------------- */
+
+static struct far_wish wish_of(enum far_kind kind, const struct agent_program *program)
+{
+    return (struct far_wish){.kind = kind, .program = program->number};
+}
+
+static bool uses(const struct agent *agent, const struct agent_program *program,
+                 const struct agent_host *host)
+{
+    for (const struct agent_session *one = agent->sessions; one; one = one->next)
+        if (one->program == program && one->host == host)
+            return true;
+    return false;
+}
+
+static omprma_status_t no_connection(const struct agent_host *host)
+{
+    return error_set(OMPRMA_ERR_HOST_MEMORY, "no connection to host %s can be made: %s", host->name,
+                     strerror(errno));
+}
+
+omprma_status_t far_begin(struct agent *agent, struct agent_program *program)
+{
+    const struct far_wish wish = wish_of(FAR_PROGRAM, program);
+
+    for (struct agent_host *host = agent->hosts; host; host = host->next) {
+        struct agent_line *line;
+
+        if (!uses(agent, program, host))
+            continue;
+        line = line_call(agent, host->address, host->port, &wish);
+        if (!line)
+            return no_connection(host);
+        line->host = host;
+        line->program = program;
+    }
+    return OMPRMA_OK;
+}
+
+/* The other agent has proved itself. */
+static void ask(struct agent_line *line)
+{
+    const struct agent_program *program = line->program;
+
+    line_send(line, &program->request, sizeof(program->request));
+    if (program->request.environment_bytes)
+        line_send(line, program->environment, program->request.environment_bytes);
+}
+
+/* It waits for the sessions of the program there. */
+static void connect_sessions(struct agent *agent, const struct agent_line *line)
+{
+    static const enum far_kind kinds[] = {FAR_MESSAGES, FAR_DATA};
+
+    for (struct agent_session *one = agent->sessions; one; one = one->next)
+        for (int i = 0; i < DIRECT_SESSION_DESCRIPTORS; i++) {
+            struct far_wish wish = wish_of(kinds[i], line->program);
+            struct agent_line *made;
+
+            if (one->program != line->program || one->host != line->host)
+                continue;
+            wish.slot = one->slot;
+            wish.rank = one->rank;
+            wish.size = one->size;
+            made = line_call(agent, line->host->address, line->host->port, &wish);
+            if (!made) {
+                no_connection(line->host);
+                agent_program_refuse(agent, line->program, "%s", error_text());
+                return;
+            }
+            made->host = line->host;
+            made->program = line->program;
+            made->session = one;
+        }
+}
+
+static void answer_when_ready(struct agent *agent, struct agent_program *program)
+{
+    for (const struct agent_session *one = agent->sessions; one; one = one->next)
+        if (one->program == program && (!one->pid || one->ends[0] < 0 || one->ends[1] < 0))
+            return;
+    if (program->phase == AGENT_WAITING)
+        agent_program_answer(agent, program);
+}
+
+static void take_end(struct agent *agent, struct agent_line *line)
+{
+    struct agent_session *session = line->session;
+
+    session->ends[line->call.wish.kind == FAR_DATA] = line_take(line);
+    answer_when_ready(agent, session->program);
+}
+
+static void hear_note(struct agent *agent, struct agent_line *line)
+{
+    struct far_note *note = &line->note;
+    struct agent_program *program = line->program;
+    struct agent_session *session = program ? agent_session_find(agent, program, note->rank) : NULL;
+
+    note->text[sizeof(note->text) - 1] = '\0';
+    if (!program)
+        return;
+    if (session && session->host != line->host)
+        session = NULL;
+    if (note->what == FAR_READY) {
+        connect_sessions(agent, line);
+    } else if (note->what == FAR_STARTED && session) {
+        session->pid = note->pid;
+        session->processes = note->processes;
+        session->alone = note->alone;
+        answer_when_ready(agent, program);
+    } else if (note->what == FAR_ENDED && session) {
+        agent_session_ended(agent, session, note->status);
+    } else if (note->what == FAR_REFUSED) {
+        agent_program_refuse(agent, program, "host %s: %.180s", line->host->name, note->text);
+    }
+}
+
+/* Closed without a word to anybody: what belongs to them is over. */
+void far_end(struct agent *agent, const struct agent_program *program)
+{
+    for (struct agent_line *line = agent->lines; line; line = line->next)
+        if (line->program == program) {
+            line->program = NULL;
+            line->session = NULL;
+            line_close(line);
+        }
+}
+
+static void program_lost(struct agent *agent, struct agent_line *line)
+{
+    struct agent_program *program = line->program;
+    struct agent_session *next;
+
+    if (program->phase == AGENT_WAITING) {
+        agent_program_refuse(agent, program,
+                             "no worker of host %s could be had: its agent does not answer at "
+                             "%s; do both hosts reach each other, and is a port open?",
+                             line->host->name,
+                             inet_ntoa((struct in_addr){.s_addr = line->host->address}));
+        return;
+    }
+    if (program->phase == AGENT_SENDING) { /* it would be sent workers that are not there */
+        agent_program_leave(agent, program);
+        return;
+    }
+    for (struct agent_session *one = agent->sessions; one; one = next) {
+        next = one->next;
+        if (one->program == program && one->host == line->host)
+            agent_session_ended(agent, one, DIRECT_GONE);
+    }
+}
+
+static void host_lost(struct agent *agent, struct agent_line *line)
+{
+    struct direct_event event = {.what = DIRECT_HOST};
+
+    if (agent->ending || !line->host)
+        return;
+    snprintf(event.host, sizeof(event.host), "%s", line->host->name);
+    agent_say_event(agent, &event);
+    line->host->line = NULL;
+    line->host->slots = 0; /* no program gets any from now on */
+}
+
+/* ---- ways for data between sessions --------------------------------------------------------- */
+
+/* At the door of a session of this host. */
+static void hand_over(const char *door, int rank, bool is_ours, int fd)
+{
+    const struct direct_arrival arrival = {.rank = rank, .is_ours = is_ours};
+    int to = packet_connect(door);
+
+    if (to >= 0) {
+        packet_send_with(to, &arrival, sizeof(arrival), &fd, fd >= 0 ? 1 : 0);
+        close(to);
+    }
+    if (fd >= 0)
+        close(fd);
+}
+
+/* Whoever knows the secret may name any door of this user's, but those of sessions only. */
+static void welcome_way(const struct agent *agent, struct agent_line *line)
+{
+    static const char prefix[] = DIRECT_DOOR_PREFIX;
+    const struct far_wish *wish = &line->call.wish;
+
+    (void)agent;
+    if (strncmp(wish->name, prefix, sizeof(prefix) - 1) != 0 ||
+        strlen(wish->name) >= DIRECT_DOOR_BYTES) {
+        line_close(line);
+        return;
+    }
+    hand_over(wish->name, wish->rank, false, line_take(line));
+}
+
+bool far_way(struct agent *agent, pid_t pid, const struct direct_way *way)
+{
+    struct far_wish wish = {.kind = FAR_WAY};
+    struct agent_session *session = agent->sessions;
+    struct agent_line *line;
+
+    while (session && (session->host || session->pid != pid))
+        session = session->next;
+    if (!memchr(way->door, 0, sizeof(way->door)) || !memchr(way->own, 0, sizeof(way->own)))
+        return false;
+    if (!session) { /* a command of OMPRMA_WRAP may have started who asks */
+        hand_over(way->own, way->rank, true, -1);
+        return true;
+    }
+    wish.rank = session->rank;
+    snprintf(wish.name, sizeof(wish.name), "%s", way->door);
+    line = line_call(agent, way->address, way->port, &wish);
+    if (!line) {
+        hand_over(way->own, way->rank, true, -1);
+        return true;
+    }
+    memcpy(line->door, way->own, sizeof(line->door));
+    line->rank = way->rank;
+    return true;
+}
+
+/* ---- lines ---------------------------------------------------------------------------------- */
+
+static void opened_here(struct agent *agent, struct agent_line *line)
+{
+    switch ((enum far_kind)line->call.wish.kind) {
+    case FAR_HOST:
+        break;
+    case FAR_PROGRAM:
+        ask(line);
+        break;
+    case FAR_MESSAGES:
+    case FAR_DATA:
+        take_end(agent, line);
+        break;
+    case FAR_WAY:
+        hand_over(line->door, line->rank, true, line_take(line));
+        break;
+    }
+}
+
+void far_opened(struct agent *agent, struct agent_line *line)
+{
+    if (line->calls) {
+        opened_here(agent, line);
+        return;
+    }
+    switch ((enum far_kind)line->call.wish.kind) {
+    case FAR_HOST:
+        welcome_host(agent, line);
+        break;
+    case FAR_PROGRAM:
+        welcome_program(agent, line);
+        break;
+    case FAR_MESSAGES:
+    case FAR_DATA:
+        welcome_session(agent, line);
+        break;
+    case FAR_WAY:
+        welcome_way(agent, line);
+        break;
+    default:
+        line_close(line);
+        break;
+    }
+}
+
+void far_taken(struct agent *agent, struct agent_line *line)
+{
+    bool is_host = line->call.wish.kind == FAR_HOST;
+
+    if (!is_host && !line->calls && line->program && line->program->phase == AGENT_ASKING)
+        hear_request(agent, line);
+    else if (!is_host && !line->calls && line->program && line->program->phase == AGENT_TELLING)
+        hear_environment(agent, line);
+    else if (!line_collect(line, &line->note, sizeof(line->note)))
+        return;
+    else if (is_host && line->calls)
+        hear_of_host(agent, &line->note);
+    else if (is_host)
+        hear_host(agent, line);
+    else if (line->calls)
+        hear_note(agent, line);
+    else
+        line_close(line); /* nothing is to come there */
+}
+
+void far_lost(struct agent *agent, struct agent_line *line)
+{
+    if (line == agent->home) {
+        if (!agent->hosts && !agent->ending)
+            log_write(LOG_ERROR,
+                      "the agent of omprma-run's host does not answer at %s: do hosts reach each "
+                      "other, and are its ports open?",
+                      getenv(FAR_HOME_VARIABLE));
+        agent->home = NULL;
+        agent_begin_end(agent);
+    } else if (line->call.wish.kind == FAR_HOST) {
+        host_lost(agent, line);
+    } else if (line->call.wish.kind == FAR_WAY) {
+        if (line->calls)
+            hand_over(line->door, line->rank, true, -1);
+    } else if (line->program && line->calls) {
+        program_lost(agent, line);
+    } else if (line->program) {
+        line->program->line = NULL;
+        agent_program_leave(agent, line->program);
+    }
+}
