@@ -64,7 +64,7 @@ fi
 check 'three on each' "$(line --hosts a:7,b --workers-per-host 3 | tr -s ' ')" \
     '-n 1 -H localhost -n 6 -H a:3,b:3 '
 check 'three on each, five in all' "$(line --hosts a,b --workers-per-host 3 -n 5 | tr -s ' ')" \
-    '-n 1 -H localhost -n 5 -H a:3,b:3 '
+    '-n 1 -H localhost -n 5 -H a:3,b:2 '
 check 'here' "$(line --transport mpi --workers-per-host 3 | tr -s ' ')" '-n 1 -n 3 '
 check 'by hosts' "$(line --hosts a:2,b:2 --map-by node | tr -s ' ')" \
     '--map-by node -n 1 -H localhost -n 4 -H a:2,b:2 '

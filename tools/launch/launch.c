@@ -248,19 +248,43 @@ static void prepare_direct(struct preparation *made)
         setenv("OMPRMA_SHARE", "all", 0);
 }
 
-/* The hosts without this one; returns the slots of this one. */
-static int other_hosts(const struct hosts *all, struct hosts *others)
+/* How many workers each host gets: as many as it has slots, one host after the other or, by node,
+ * one each in turns; and more than that where all slots are taken. NULL: no memory. */
+static int *divide_workers(const struct launch *launch)
 {
-    int here = 0;
-    *others = (struct hosts){.slots = calloc(all->names.count + 1, sizeof(int))};
-    for (size_t i = 0; i < all->names.count && others->slots; i++) {
-        if (hosts_is_here(all->names.items[i])) {
-            here += all->slots[i];
-            continue;
+    const struct hosts *all = &launch->hosts;
+    int *given = calloc(all->names.count + 1, sizeof(int)), left = command_workers(launch);
+    bool full = false;
+    while (given && left > 0) {
+        bool any = false;
+        for (size_t i = 0; i < all->names.count && left > 0; i++) {
+            int room = full ? 1 : all->slots[i] - given[i];
+            int more = launch->by_node && room > 1 ? 1 : room;
+            more = more < left ? more : left;
+            given[i] += more;
+            left -= more;
+            any |= more > 0;
         }
-        others->slots[others->names.count] = all->slots[i];
-        others->total += all->slots[i];
-        list_add(&others->names, all->names.items[i]);
+        full |= !any;
+    }
+    return given;
+}
+
+/* The hosts without this one, with the workers that each gets; returns those of this one. */
+static int other_hosts(const struct launch *launch, struct hosts *others)
+{
+    const struct hosts *all = &launch->hosts;
+    int here = 0;
+    *others = (struct hosts){.slots = divide_workers(launch)};
+    for (size_t i = 0; i < all->names.count && others->slots; i++) {
+        int workers = others->slots[i];
+        if (hosts_is_here(all->names.items[i])) {
+            here += workers;
+        } else if (workers > 0) {
+            others->slots[others->names.count] = workers;
+            others->total += workers;
+            list_add(&others->names, all->names.items[i]);
+        }
     }
     return here;
 }
@@ -549,7 +573,7 @@ static omprma_status_t direct_start(struct preparation *made, const struct launc
     struct direct direct = {.here = command_workers(launch)};
     omprma_status_t status = OMPRMA_OK;
     if (launch->hosts.total > 0)
-        direct.here = other_hosts(&launch->hosts, &others);
+        direct.here = other_hosts(launch, &others);
     if (others.total > 0)
         status = direct_with_hosts(made, launch, &others, direct.here, result);
     else
