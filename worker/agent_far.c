@@ -23,7 +23,6 @@
 #include "control/host.h"
 
 _Static_assert((int)DIRECT_HOST_BYTES == (int)HOST_TEXT_BYTES, "name of a host");
-_Static_assert((int)DIRECT_DOOR_BYTES == (int)PACKET_NAME_BYTES, "name of a door");
 
 static void send_note(struct agent_line *line, const struct far_note *note)
 {
@@ -77,14 +76,20 @@ static void tell_hosts(struct agent *agent, struct agent_host *to)
     send_note(to->line, &ready);
 }
 
+int far_slots(const struct agent *agent)
+{
+    int count = 0;
+
+    for (const struct agent_host *host = agent->hosts; host; host = host->next)
+        count += host->slots;
+    return count;
+}
+
 void far_ready(struct agent *agent)
 {
     const struct direct_event event = {.what = DIRECT_READY};
-    int slots = 0;
 
-    for (const struct agent_host *host = agent->hosts; host; host = host->next)
-        slots += host->slots;
-    if (agent->more < 0 || slots < agent->more)
+    if (agent->more < 0 || far_slots(agent) < agent->more)
         return;
     agent->more = -1;
     for (struct agent_host *host = agent->hosts; host; host = host->next)
@@ -235,14 +240,6 @@ static struct agent_program *find_program(struct agent *agent, uint64_t number)
     return program;
 }
 
-static bool is_alone(const struct agent *agent, const struct agent_program *program)
-{
-    for (const struct agent_session *one = agent->sessions; one; one = one->next)
-        if (!one->host && one->program != program)
-            return false;
-    return true;
-}
-
 static void run_session(struct agent *agent, struct agent_session *session)
 {
     struct agent_program *program = session->program;
@@ -254,7 +251,7 @@ static void run_session(struct agent *agent, struct agent_session *session)
     }
     note.pid = session->pid;
     note.processes = agent_count_processes(agent);
-    note.alone = is_alone(agent, program);
+    note.alone = agent_is_alone(agent, program);
     send_note(program->line, &note);
 }
 
@@ -299,6 +296,14 @@ static bool uses(const struct agent *agent, const struct agent_program *program,
 {
     for (const struct agent_session *one = agent->sessions; one; one = one->next)
         if (one->program == program && one->host == host)
+            return true;
+    return false;
+}
+
+bool far_uses(const struct agent *agent, const struct agent_program *program)
+{
+    for (const struct agent_host *host = agent->hosts; host; host = host->next)
+        if (uses(agent, program, host))
             return true;
     return false;
 }
@@ -470,12 +475,11 @@ static void hand_over(const char *door, int rank, bool is_ours, int fd)
 }
 
 /* Whoever knows the secret may name any door of this user's, but those of sessions only. */
-static void welcome_way(const struct agent *agent, struct agent_line *line)
+static void welcome_way(struct agent_line *line)
 {
     static const char prefix[] = DIRECT_DOOR_PREFIX;
     const struct far_wish *wish = &line->call.wish;
 
-    (void)agent;
     if (strncmp(wish->name, prefix, sizeof(prefix) - 1) != 0 ||
         strlen(wish->name) >= DIRECT_DOOR_BYTES) {
         line_close(line);
@@ -548,7 +552,7 @@ void far_opened(struct agent *agent, struct agent_line *line)
         welcome_session(agent, line);
         break;
     case FAR_WAY:
-        welcome_way(agent, line);
+        welcome_way(line);
         break;
     default:
         line_close(line);

@@ -133,15 +133,6 @@ static void log_share(const struct agent_program *program, const struct share_wi
                   wish->slots, others);
 }
 
-static int count_far_slots(const struct agent *agent)
-{
-    int count = 0;
-
-    for (const struct agent_host *host = agent->hosts; host; host = host->next)
-        count += host->slots;
-    return count;
-}
-
 /* Puts the one into the list that is number `index` of those of all other hosts. */
 static bool add_far(struct agent *agent, struct agent_program *program, int index, int rank,
                     int size)
@@ -180,7 +171,7 @@ static omprma_status_t start_sessions(struct agent *agent, struct agent_program 
     int *slots, near, far;
     omprma_status_t status;
 
-    beyond.slots = share_reaches_far(&wish) ? count_far_slots(agent) : 0;
+    beyond.slots = share_reaches_far(&wish) ? far_slots(agent) : 0;
     slots = calloc((size_t)(agent->slots + beyond.slots) + 1, sizeof(*slots));
     if (!slots)
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for a request");
@@ -208,9 +199,7 @@ static struct direct_session describe(const struct agent *agent,
     if (packet.far)
         return packet;
     packet.processes = session->program->processes;
-    packet.alone = true;
-    for (const struct agent_session *one = agent->sessions; one; one = one->next)
-        packet.alone &= one->host || one->program == session->program;
+    packet.alone = agent_is_alone(agent, session->program);
     return packet;
 }
 
@@ -263,8 +252,6 @@ void agent_program_answer(struct agent *agent, struct agent_program *program)
 /* All that it has to say is here. */
 static void answer(struct agent *agent, struct agent_program *program)
 {
-    bool far = false;
-
     program->phase = AGENT_WAITING;
     if (getrandom(&program->number, sizeof(program->number), 0) !=
             (ssize_t)sizeof(program->number) ||
@@ -272,9 +259,7 @@ static void answer(struct agent *agent, struct agent_program *program)
         agent_program_refuse(agent, program, "%s", error_text());
         return;
     }
-    for (const struct agent_session *one = agent->sessions; one; one = one->next)
-        far |= one->program == program && one->host;
-    if (!far)
+    if (!far_uses(agent, program))
         agent_program_answer(agent, program);
 }
 

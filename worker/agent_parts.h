@@ -177,6 +177,12 @@ void far_taken(struct agent *agent, struct agent_line *line);
 /* It has ended, or could not be made: what follows. */
 void far_lost(struct agent *agent, struct agent_line *line);
 
+/* The slots of all other hosts. */
+int far_slots(const struct agent *agent);
+
+/* Has the program sessions there? */
+bool far_uses(const struct agent *agent, const struct agent_program *program);
+
 /* Asks the agents of all hosts on which `program` has sessions to start them. */
 omprma_status_t far_begin(struct agent *agent, struct agent_program *program);
 
@@ -246,6 +252,9 @@ void agent_session_drop(struct agent *agent, struct agent_session *session);
 /* The program's rank; NULL: there is none. */
 struct agent_session *agent_session_find(struct agent *agent, const struct agent_program *program,
                                          int rank);
+
+/* Has no other program workers on this host? */
+bool agent_is_alone(const struct agent *agent, const struct agent_program *program);
 
 /* One has ended, with a status as of waitpid() or DIRECT_GONE: forgets it, and tells the program,
  * and omprma-run if it is a loss. A program that does not have all of its workers yet gets none. */

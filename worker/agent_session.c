@@ -260,6 +260,14 @@ struct agent_session *agent_session_unsent(struct agent *agent, const struct age
     return session;
 }
 
+bool agent_is_alone(const struct agent *agent, const struct agent_program *program)
+{
+    for (const struct agent_session *one = agent->sessions; one; one = one->next)
+        if (!one->host && one->program != program)
+            return false;
+    return true;
+}
+
 /* ---- the end -------------------------------------------------------------------------------- */
 
 /* Its end may not have been noted yet. */

@@ -110,6 +110,15 @@ inside() { # KIND
     look "$1, omprma-run in each of 2 ranks" ring 2
 }
 
+# Our own MPI cannot be started beside the program's.
+refused() { # KIND
+    [ -z "$stock" ] || return 0
+    timeout -k 5 "$limit" "$RUN" --transport mpi -n 1 "$out/$1/ring" </dev/null >"$folder/out" 2>"$folder/err"
+    check "$1, --transport mpi: status" $? 1
+    check "$1, --transport mpi: lines" "$(sed 's/.*ring calls/ring calls/' "$folder/out" "$folder/err")" \
+        'ring calls MPI_Init, which --transport mpi cannot serve; leave it out'
+}
+
 # Debian's MPICH refuses MPI_Comm_spawn, because it is over UCX.
 can() { # KIND NAME
     [ "$1 $2" != 'mpich spawn' ] && { [ "$2" != halo_fortran ] || [ -x "$flang" ]; }
@@ -131,7 +140,7 @@ part_mpi() { # PART
             number=$((number + 1))
         fi
     done
-    [ -n "$only" ] || { build "$kind" ring && inside "$1"; }
+    [ -n "$only" ] || { build "$kind" ring && inside "$1" && refused "$kind"; }
 }
 
 plain_lines() { # FIRST LAST

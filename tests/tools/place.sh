@@ -52,7 +52,7 @@ check 'more than there is room for' "$(refused -n 5 --hosts a,b --workers-per-ho
     'omprma: -n 5: --workers-per-host 2 has room for 4 workers
 2'
 line() { # OPTION...: where the workers go, by the command line
-    "$RUN" --dry-run "$@" "$folder/program" 2>&1 | grep -oE -- '--map-by [a-z]+|-n [0-9]+ (-H [a-z:,0-9]+ )?' | tr '\n' ' '
+    "$RUN" --dry-run --transport mpi "$@" "$folder/program" 2>&1 | grep -oE -- '--map-by [a-z]+|-n [0-9]+ (-H [a-z:,0-9]+ )?' | tr '\n' ' '
 }
 printf '#!/bin/sh\n' >"$folder/program"
 chmod +x "$folder/program"
@@ -64,8 +64,8 @@ fi
 check 'three on each' "$(line --hosts a:7,b --workers-per-host 3 | tr -s ' ')" \
     '-n 1 -H localhost -n 6 -H a:3,b:3 '
 check 'three on each, five in all' "$(line --hosts a,b --workers-per-host 3 -n 5 | tr -s ' ')" \
-    '-n 1 -H localhost -n 5 -H a:3,b:2 '
-check 'here' "$(line --transport mpi --workers-per-host 3 | tr -s ' ')" '-n 1 -n 3 '
+    '-n 1 -H localhost -n 5 -H a:3,b:3 '
+check 'here' "$(line --workers-per-host 3 | tr -s ' ')" '-n 1 -n 3 '
 check 'by hosts' "$(line --hosts a:2,b:2 --map-by node | tr -s ' ')" \
     '--map-by node -n 1 -H localhost -n 4 -H a:2,b:2 '
 

@@ -43,6 +43,32 @@ TEST(refuses)
     }
 }
 
+static void assert_divides(const char *text, int workers, bool in_turns, int here,
+                           const char *expected)
+{
+    struct hosts all = {0}, others = {0};
+    assert_int_equal(hosts_parse(&all, text), OMPRMA_OK);
+    assert_int_equal(hosts_divide(&all, workers, in_turns, &others), here);
+    assert_int_equal(others.total, workers - here);
+    char *back = hosts_format(&others, 0);
+    assert_string_equal(back, expected);
+    free(back);
+    hosts_clear(&others);
+    hosts_clear(&all);
+}
+
+TEST(divides_workers)
+{
+    assert_divides("h1:3,h2:3", 5, false, 0, "h1:3,h2:2");
+    assert_divides("h1:3,h2:3", 2, false, 0, "h1:2");
+    assert_divides("h1:3,h2:3", 2, true, 0, "h1:1,h2:1");
+    assert_divides("h1:1,h2:3", 4, true, 0, "h1:1,h2:3");
+    assert_divides("h1,h2", 5, false, 0, "h1:3,h2:2");
+    assert_divides("localhost:2,h2:2", 3, false, 2, "h2:1");
+    assert_divides("h1:2,localhost:2", 4, true, 2, "h1:2");
+    assert_divides("localhost:4,h2", 3, false, 3, "");
+}
+
 TEST(knows_this_host)
 {
     char own[256] = "", text[600], expected[600];

@@ -346,14 +346,14 @@ static omprma_status_t start_agents(const struct direct *direct, struct run *run
     return status;
 }
 
-static int64_t limit_of_start(void)
+static int64_t limit_of_start(const struct config *config)
 {
-    struct config config = {0};
-    int64_t seconds = config_load(&config) == OMPRMA_OK ? config_start_limit_s(&config) : 0;
+    int64_t seconds = config_start_limit_s(config);
     return seconds ? clock_ns() + seconds * SECOND_NS : NEVER;
 }
 
-static omprma_status_t begin(const struct direct *direct, struct run *run)
+static omprma_status_t begin(const struct direct *direct, const struct config *config,
+                             struct run *run)
 {
     char name[PACKET_NAME_BYTES];
     const char *digits = name + sizeof(DIRECT_NAME) - 1;
@@ -378,7 +378,7 @@ static omprma_status_t begin(const struct direct *direct, struct run *run)
     if (status != OMPRMA_OK || run->interrupted)
         return status;
     run->waits = true;
-    run->deadline_ns = limit_of_start();
+    run->deadline_ns = limit_of_start(config);
     if (!direct->far)
         start_program(run);
     return OMPRMA_OK;
@@ -416,7 +416,7 @@ int direct_run(const struct direct *direct)
         coming_share(0, recorded_bytes(&config, started.workers), &started.coming, &mapped);
     void *recording = coming_room(coming);
     recorded_begin(recording, &config, started.workers);
-    omprma_status_t status = begin(direct, &run);
+    omprma_status_t status = begin(direct, &config, &run);
     if (status != OMPRMA_OK)
         log_write(LOG_ERROR, "%s", error_text());
     if (!run.child && !run.waits)

@@ -137,6 +137,45 @@ void hosts_spread(struct hosts *hosts, int workers)
         list_drop(&hosts->names);
 }
 
+/* As many as there is room for; true if there was any. */
+static bool fill_slots(const struct hosts *all, int *given, int *left, bool in_turns)
+{
+    int before = *left;
+    for (size_t i = 0; i < all->names.count; i++) {
+        int room = all->slots[i] - given[i];
+        int more = in_turns && room > 1 ? 1 : room;
+        more = more < *left ? more : *left;
+        given[i] += more;
+        *left -= more;
+    }
+    return *left < before;
+}
+
+int hosts_divide(const struct hosts *all, int workers, bool in_turns, struct hosts *others)
+{
+    int left = workers, here = 0, *given = calloc(all->names.count + 1, sizeof(*given));
+    if (!given) {
+        error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for %zu hosts", all->names.count);
+        return -1;
+    }
+    while (left > 0 && fill_slots(all, given, &left, in_turns))
+        ;
+    for (size_t i = 0; left > 0; i = (i + 1) % all->names.count, left--)
+        given[i]++;
+    others->slots = given;
+    for (size_t i = 0; i < all->names.count; i++) {
+        int each = given[i];
+        if (hosts_is_here(all->names.items[i])) {
+            here += each;
+        } else if (each > 0) {
+            given[others->names.count] = each; /* never behind i */
+            others->total += each;
+            list_add(&others->names, all->names.items[i]);
+        }
+    }
+    return here;
+}
+
 void hosts_level(struct hosts *hosts, int workers)
 {
     for (size_t i = 0; i < hosts->names.count; i++)

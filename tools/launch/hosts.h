@@ -29,6 +29,11 @@ void hosts_spread(struct hosts *hosts, int workers);
 /* Places so many on each host instead. */
 void hosts_level(struct hosts *hosts, int workers);
 
+/* Of so many workers those of the other hosts go into `others`, which is empty; returns how many
+ * this host gets. Each host takes as many as it has slots, one host after the other or, `in_turns`,
+ * one each; and more than that where all slots are taken. Errors: HOST_MEMORY, as -1. */
+int hosts_divide(const struct hosts *all, int workers, bool in_turns, struct hosts *others);
+
 /* "h1:2,h2:4", with so many slots more for the host that this process runs on; the caller frees it.
  */
 char *hosts_format(const struct hosts *hosts, int more_here);

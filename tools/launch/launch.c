@@ -46,9 +46,11 @@ struct preparation {
     char *mpirun, *worker, *path, *folder, *agent, *networks;
     struct llvm_plan plan;
     int64_t began_ns;
-    bool refused;    /* the arguments make no sense */
-    bool starts_mpi; /* the command is a launcher of an MPI library */
-    bool direct;     /* the run goes without MPI */
+    bool refused;        /* the arguments make no sense */
+    bool starts_mpi;     /* the command is a launcher of an MPI library */
+    bool direct;         /* the run goes without MPI, */
+    int here;            /* with so many workers on this host, */
+    struct hosts others; /* and on others */
 };
 
 /* For mpirun's session files and for links; short, because socket names may grow from it. */
@@ -248,53 +250,14 @@ static void prepare_direct(struct preparation *made)
         setenv("OMPRMA_SHARE", "all", 0);
 }
 
-/* How many workers each host gets: as many as it has slots, one host after the other or, by node,
- * one each in turns; and more than that where all slots are taken. NULL: no memory. */
-static int *divide_workers(const struct launch *launch)
+/* Where workers run then. */
+static omprma_status_t prepare_hosts(struct preparation *made, const struct launch *launch)
 {
-    const struct hosts *all = &launch->hosts;
-    int *given = calloc(all->names.count + 1, sizeof(int)), left = command_workers(launch);
-    bool full = false;
-    while (given && left > 0) {
-        bool any = false;
-        for (size_t i = 0; i < all->names.count && left > 0; i++) {
-            int room = full ? 1 : all->slots[i] - given[i];
-            int more = launch->by_node && room > 1 ? 1 : room;
-            more = more < left ? more : left;
-            given[i] += more;
-            left -= more;
-            any |= more > 0;
-        }
-        full |= !any;
-    }
-    return given;
-}
-
-/* The hosts without this one, with the workers that each gets; returns those of this one. */
-static int other_hosts(const struct launch *launch, struct hosts *others)
-{
-    const struct hosts *all = &launch->hosts;
-    int here = 0;
-    *others = (struct hosts){.slots = divide_workers(launch)};
-    for (size_t i = 0; i < all->names.count && others->slots; i++) {
-        int workers = others->slots[i];
-        if (hosts_is_here(all->names.items[i])) {
-            here += workers;
-        } else if (workers > 0) {
-            others->slots[others->names.count] = workers;
-            others->total += workers;
-            list_add(&others->names, all->names.items[i]);
-        }
-    }
-    return here;
-}
-
-static bool has_others(const struct launch *launch)
-{
-    for (size_t i = 0; i < launch->hosts.names.count; i++)
-        if (!hosts_is_here(launch->hosts.names.items[i]) && launch->hosts.slots[i] > 0)
-            return true;
-    return false;
+    int workers = command_workers(launch);
+    made->here = launch->hosts.total > 0
+                     ? hosts_divide(&launch->hosts, workers, launch->by_node, &made->others)
+                     : workers;
+    return made->here < 0 ? OMPRMA_ERR_HOST_MEMORY : OMPRMA_OK;
 }
 
 /* ---- which LLVM ----------------------------------------------------------------------------- */
@@ -341,9 +304,11 @@ static omprma_status_t prepare(struct preparation *made, const struct launch *la
     status = prepare_llvm(made, launch);
     if (status == OMPRMA_OK)
         status = prepare_transport(made, launch);
-    if (status == OMPRMA_OK && made->direct)
+    if (status == OMPRMA_OK && made->direct) {
         prepare_direct(made);
-    if (status == OMPRMA_OK && made->direct && !has_others(launch))
+        status = prepare_hosts(made, launch);
+    }
+    if (status == OMPRMA_OK && made->direct && made->others.total == 0)
         rmdir(made->folder); /* mostly nothing is in it */
     else if (status == OMPRMA_OK)
         status = prepare_mpi(made, launch);
@@ -386,6 +351,32 @@ static struct command command_of(const struct preparation *made, const struct la
                             .inner_networks = made->networks,
                             .osc = osc && *osc ? osc : "auto",
                             .first = first};
+}
+
+/* The launcher's, with rank 0's stand-in, which reports to the socket of that name. Workers get an
+ * option and more variables; NULL: none, and they are counted as they come up. */
+static omprma_status_t make_line(struct preparation *made, const struct launch *launch,
+                                 const char *name, const char *option, const struct list *more,
+                                 struct list *line)
+{
+    struct list first = {0};
+    omprma_status_t status = prepare_agent(made, launch, name);
+    if (status != OMPRMA_OK)
+        return status;
+    char *self = path_self();
+    list_add(&first, self);
+    list_add(&first, RANK_OPTION);
+    list_add(&first, name);
+    struct command command = command_of(made, launch, &first);
+    command.own_tmpdir = true;
+    command.agent = made->agent;
+    command.option = option;
+    command.more = more;
+    command.counts = !option && progress_line_possible();
+    command_make(line, &command);
+    free(self);
+    list_clear(&first);
+    return OMPRMA_OK;
 }
 
 static struct program program_of(const struct preparation *made, const struct launch *launch)
@@ -512,56 +503,33 @@ static int direct_begin(struct preparation *made, const struct launch *launch,
     return result;
 }
 
-/* The launcher starts an agent for each slot. It is not to end the others when one is lost. */
-static omprma_status_t far_line(struct preparation *made, const struct launch *launch,
-                                const char *name, struct list *line)
-{
-    struct list first = {0}, more = {0};
-    char *self = path_self();
-    omprma_status_t status = prepare_agent(made, launch, name);
-    if (status != OMPRMA_OK)
-        return status;
-    list_add(&first, self);
-    list_add(&first, RANK_OPTION);
-    list_add(&first, name);
-    list_add(&more, FAR_SECRET_VARIABLE);
-    list_add(&more, FAR_HOME_VARIABLE);
-    list_add(&more, FAR_JOIN_VARIABLE);
-    struct command command = command_of(made, launch, &first);
-    command.own_tmpdir = true;
-    command.agent = made->agent;
-    command.option = DIRECT_FAR_OPTION;
-    command.more = &more;
-    command_make(line, &command);
-    free(self);
-    list_clear(&first);
-    list_clear(&more);
-    return OMPRMA_OK;
-}
-
 static omprma_status_t direct_with_hosts(struct preparation *made, const struct launch *launch,
-                                         struct hosts *others, int here, int *result)
+                                         int *result)
 {
     struct launch far_launch = *launch;
-    struct list line = {0};
+    struct list line = {0}, more = {0};
     char name[PACKET_NAME_BYTES];
     int listener;
     omprma_status_t status = packet_listen("omprma-", name, &listener);
     if (status != OMPRMA_OK)
         return status;
-    far_launch.hosts = *others;
-    far_launch.workers = others->total;
-    far_launch.continues = true;
-    status = far_line(made, &far_launch, name, &line);
+    list_add(&more, FAR_SECRET_VARIABLE);
+    list_add(&more, FAR_HOME_VARIABLE);
+    list_add(&more, FAR_JOIN_VARIABLE);
+    far_launch.hosts = made->others;
+    far_launch.workers = made->others.total; /* an agent for each slot, */
+    far_launch.continues = true;             /* and none ends with another */
+    status = make_line(made, &far_launch, name, DIRECT_FAR_OPTION, &more, &line);
     const struct far_plan far = {.launcher = made->launcher,
-                                 .hosts = others,
+                                 .hosts = &made->others,
                                  .command = &line,
                                  .folder = made->folder,
                                  .listener = listener};
-    const struct direct direct = {.here = here, .there = others->total, .far = &far};
+    const struct direct direct = {.here = made->here, .there = made->others.total, .far = &far};
     if (status == OMPRMA_OK)
         *result = direct_begin(made, launch, &direct);
     close(listener);
+    list_clear(&more);
     list_clear(&line);
     return status;
 }
@@ -569,17 +537,11 @@ static omprma_status_t direct_with_hosts(struct preparation *made, const struct 
 static omprma_status_t direct_start(struct preparation *made, const struct launch *launch,
                                     int *result)
 {
-    struct hosts others = {0};
-    struct direct direct = {.here = command_workers(launch)};
-    omprma_status_t status = OMPRMA_OK;
-    if (launch->hosts.total > 0)
-        direct.here = other_hosts(launch, &others);
-    if (others.total > 0)
-        status = direct_with_hosts(made, launch, &others, direct.here, result);
-    else
-        *result = direct_begin(made, launch, &direct);
-    hosts_clear(&others);
-    return status;
+    const struct direct direct = {.here = made->here};
+    if (made->others.total > 0)
+        return direct_with_hosts(made, launch, result);
+    *result = direct_begin(made, launch, &direct);
+    return OMPRMA_OK;
 }
 
 /* ---- by MPI --------------------------------------------------------------------------------- */
@@ -589,25 +551,14 @@ static omprma_status_t launch_start(struct preparation *made, const struct launc
 {
     char name[PACKET_NAME_BYTES];
     int listener;
+    struct list line = {0};
     omprma_status_t status = packet_listen("omprma-", name, &listener);
     if (status == OMPRMA_OK)
-        status = prepare_agent(made, launch, name);
+        status = make_line(made, launch, name, NULL, NULL, &line);
     if (status != OMPRMA_OK)
         return status;
-    struct list first = {0}, line = {0};
-    char *self = path_self();
-    list_add(&first, self);
-    list_add(&first, RANK_OPTION);
-    list_add(&first, name);
-    struct command command = command_of(made, launch, &first);
-    command.own_tmpdir = true;
-    command.agent = made->agent;
-    command.counts = progress_line_possible();
-    command_make(&line, &command);
     struct program program = program_of(made, launch);
     *result = supervise(&program, &line, made->folder, listener);
-    free(self);
-    list_clear(&first);
     list_clear(&line);
     return OMPRMA_OK;
 }
@@ -640,6 +591,7 @@ int launch_run(const struct launch *launch)
     free(made.folder);
     free(made.agent);
     free(made.networks);
+    hosts_clear(&made.others);
     return result;
 }
 

@@ -92,9 +92,8 @@ static const struct argp_option options[] = {
      "split among the processes of a launcher, as mpirun)",
      0},
     {"wrap", KEY_WRAP, "COMMAND", 0,
-     "Start workers by COMMAND, such as 'gdb --args' or 'perf record -o perf.{worker}'; {worker} "
-     "is "
-     "a worker's number, {host} its host",
+     "Start workers by COMMAND, such as 'gdb --args' or 'perf record -o perf.{worker}'; "
+     "{worker} is a worker's number, {host} its host",
      0},
     {"wrap-workers", KEY_WRAP_WORKERS, "LIST", 0,
      "Which workers --wrap is for: numbers and ranges, as in 0,2-3 (default all)", 0},

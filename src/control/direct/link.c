@@ -52,44 +52,33 @@ size_t link_read(struct link *link, void *data, size_t bytes)
     return moved > 0 ? (size_t)moved : 0;
 }
 
-static omprma_status_t has_ended(struct link *link)
+/* All of it, one way or the other. */
+static omprma_status_t move_all(struct link *link, char *at, size_t bytes, bool out)
 {
-    link->ended = true;
-    return error_set(OMPRMA_ERR_DEVICE_LOST, "the other process has ended");
+    while (bytes > 0) {
+        ssize_t moved =
+            out ? send(link->fd, at, bytes, MSG_NOSIGNAL) : recv(link->fd, at, bytes, MSG_WAITALL);
+
+        if (moved < 0 && errno == EINTR)
+            continue;
+        if (moved <= 0) {
+            link->ended = true;
+            return error_set(OMPRMA_ERR_DEVICE_LOST, "the other process has ended");
+        }
+        at += moved;
+        bytes -= (size_t)moved;
+    }
+    return OMPRMA_OK;
 }
 
 omprma_status_t link_send(struct link *link, const void *data, size_t bytes)
 {
-    const char *at = data;
-
-    while (bytes > 0) {
-        ssize_t moved = send(link->fd, at, bytes, MSG_NOSIGNAL);
-
-        if (moved < 0 && errno == EINTR)
-            continue;
-        if (moved <= 0)
-            return has_ended(link);
-        at += moved;
-        bytes -= (size_t)moved;
-    }
-    return OMPRMA_OK;
+    return move_all(link, (char *)(uintptr_t)data, bytes, true);
 }
 
 omprma_status_t link_receive(struct link *link, void *data, size_t bytes)
 {
-    char *at = data;
-
-    while (bytes > 0) {
-        ssize_t moved = recv(link->fd, at, bytes, MSG_WAITALL);
-
-        if (moved < 0 && errno == EINTR)
-            continue;
-        if (moved <= 0)
-            return has_ended(link);
-        at += moved;
-        bytes -= (size_t)moved;
-    }
-    return OMPRMA_OK;
+    return move_all(link, data, bytes, false);
 }
 
 void link_close(struct link *link)
