@@ -27,6 +27,13 @@ OMPRMA_API bool omprma_check_wanted(void);
 OMPRMA_API void omprma_check_place(const char *where, const char *variable);
 
 /*
+ * Where the program goes on after the call of a face that the calling thread is in; NULL: it is in
+ * none any more. Findings then name the function of that address. Otherwise it is looked for on the
+ * stack, which takes longer than a small region.
+ */
+OMPRMA_API void omprma_check_caller(const void *code);
+
+/*
  * For the calling thread's next omprma_launch(): begins[i] is where the memory begins that argument
  * i stands for, though the argument may point beside it, as pointers to sections of arrays do; 0:
  * the argument itself is looked at. `begins` is used until the launch returns, and so is names[i],

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "openmp/loss.h"
+#include "openmp/place.h"
 #include "openmp/reduction.h"
 #include "openmp/registry.h"
 #include "openmp/report.h"
@@ -167,8 +168,10 @@ int construct_run(struct construct *construct)
         return ABI_FAIL;
     enum work_result result = WORK_FAILED;
     if (choice == CHOICE_DEVICE) {
+        place_call(construct->code);
         result =
             loss_goes_on() ? construct_spare(device, construct) : construct_on(device, construct);
+        place_call(NULL);
         device_leave();
     }
     if (result == WORK_LOST)

@@ -18,6 +18,7 @@ struct construct {
     const struct location *where;
     int64_t device;
     bool nowait;
+    const void *code; /* where the program goes on after its call */
     struct maps maps;
     struct region_call call; /* of a region */
 };

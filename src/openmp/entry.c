@@ -52,7 +52,8 @@ static enum region_form form_of(uint32_t version)
 
 /* What is left to the device is 0 or, of a region without teams, -1. */
 static int region_run(struct location *where, int64_t device, int32_t teams, int32_t threads,
-                      void *host_id, const struct kernel_arguments *arguments, bool nowait)
+                      void *host_id, const struct kernel_arguments *arguments, bool nowait,
+                      const void *code)
 {
     bool newer = arguments->version >= ARGUMENTS_VERSION_FLAGS;
     struct construct construct = {
@@ -60,6 +61,7 @@ static int region_run(struct location *where, int64_t device, int32_t teams, int
         .where = where,
         .device = device,
         .nowait = nowait || (newer && (arguments->flags & ARGUMENTS_NOWAIT)),
+        .code = code,
         .maps = maps_make((int32_t)arguments->count, arguments->bases, arguments->begins,
                           arguments->sizes, arguments->types, arguments->names, arguments->mappers),
         .call = {.host_id = host_id,
@@ -78,7 +80,8 @@ static int region_run(struct location *where, int64_t device, int32_t teams, int
 int __tgt_target_kernel(struct location *where, int64_t device, int32_t teams, int32_t threads,
                         void *host_id, struct kernel_arguments *arguments)
 {
-    return region_run(where, device, teams, threads, host_id, arguments, false);
+    return region_run(where, device, teams, threads, host_id, arguments, false,
+                      __builtin_return_address(0));
 }
 
 /* Dependences belong to libomp's task. */
@@ -88,14 +91,19 @@ int __tgt_target_kernel_nowait(struct location *where, int64_t device, int32_t t
                                void *alias_free)
 {
     (void)count, (void)dependences, (void)alias_free_count, (void)alias_free;
-    return region_run(where, device, teams, threads, host_id, arguments, true);
+    return region_run(where, device, teams, threads, host_id, arguments, true,
+                      __builtin_return_address(0));
 }
 
 static void data_run(enum construct_kind kind, struct location *where, int64_t device,
-                     const struct maps *maps, bool nowait)
+                     const struct maps *maps, bool nowait, const void *code)
 {
-    struct construct construct = {
-        .kind = kind, .where = where, .device = device, .nowait = nowait, .maps = *maps};
+    struct construct construct = {.kind = kind,
+                                  .where = where,
+                                  .device = device,
+                                  .nowait = nowait,
+                                  .code = code,
+                                  .maps = *maps};
     construct_run(&construct);
 }
 
@@ -104,7 +112,7 @@ void __tgt_target_data_begin_mapper(struct location *where, int64_t device, int3
                                     void **names, void **mappers)
 {
     const struct maps maps = maps_make(count, bases, begins, sizes, types, names, mappers);
-    data_run(CONSTRUCT_ENTER, where, device, &maps, false);
+    data_run(CONSTRUCT_ENTER, where, device, &maps, false, __builtin_return_address(0));
 }
 
 void __tgt_target_data_end_mapper(struct location *where, int64_t device, int32_t count,
@@ -112,7 +120,7 @@ void __tgt_target_data_end_mapper(struct location *where, int64_t device, int32_
                                   void **names, void **mappers)
 {
     const struct maps maps = maps_make(count, bases, begins, sizes, types, names, mappers);
-    data_run(CONSTRUCT_LEAVE, where, device, &maps, false);
+    data_run(CONSTRUCT_LEAVE, where, device, &maps, false, __builtin_return_address(0));
 }
 
 void __tgt_target_data_update_mapper(struct location *where, int64_t device, int32_t count,
@@ -120,7 +128,7 @@ void __tgt_target_data_update_mapper(struct location *where, int64_t device, int
                                      void **names, void **mappers)
 {
     const struct maps maps = maps_make(count, bases, begins, sizes, types, names, mappers);
-    data_run(CONSTRUCT_UPDATE, where, device, &maps, false);
+    data_run(CONSTRUCT_UPDATE, where, device, &maps, false, __builtin_return_address(0));
 }
 
 /* Dependences of the nowait forms belong to libomp's task. */
@@ -133,7 +141,7 @@ void __tgt_target_data_begin_nowait_mapper(struct location *where, int64_t devic
 {
     const struct maps maps = maps_make(count, bases, begins, sizes, types, names, mappers);
     (void)dependence_count, (void)dependences, (void)alias_free_count, (void)alias_free;
-    data_run(CONSTRUCT_ENTER, where, device, &maps, true);
+    data_run(CONSTRUCT_ENTER, where, device, &maps, true, __builtin_return_address(0));
 }
 
 void __tgt_target_data_end_nowait_mapper(struct location *where, int64_t device, int32_t count,
@@ -144,7 +152,7 @@ void __tgt_target_data_end_nowait_mapper(struct location *where, int64_t device,
 {
     const struct maps maps = maps_make(count, bases, begins, sizes, types, names, mappers);
     (void)dependence_count, (void)dependences, (void)alias_free_count, (void)alias_free;
-    data_run(CONSTRUCT_LEAVE, where, device, &maps, true);
+    data_run(CONSTRUCT_LEAVE, where, device, &maps, true, __builtin_return_address(0));
 }
 
 void __tgt_target_data_update_nowait_mapper(struct location *where, int64_t device, int32_t count,
@@ -155,7 +163,7 @@ void __tgt_target_data_update_nowait_mapper(struct location *where, int64_t devi
 {
     const struct maps maps = maps_make(count, bases, begins, sizes, types, names, mappers);
     (void)dependence_count, (void)dependences, (void)alias_free_count, (void)alias_free;
-    data_run(CONSTRUCT_UPDATE, where, device, &maps, true);
+    data_run(CONSTRUCT_UPDATE, where, device, &maps, true, __builtin_return_address(0));
 }
 
 void __tgt_target_nowait_query(void **place)

@@ -4,12 +4,13 @@
 #include "openmp/exports.h"
 
 static int region_run(struct location *where, int64_t device, void *host_id, int32_t teams,
-                      int32_t threads, const struct maps *maps, bool nowait)
+                      int32_t threads, const struct maps *maps, bool nowait, const void *code)
 {
     struct construct construct = {.kind = CONSTRUCT_REGION,
                                   .where = where,
                                   .device = device,
                                   .nowait = nowait,
+                                  .code = code,
                                   .maps = *maps,
                                   .call = {.host_id = host_id, .teams = teams, .threads = threads}};
     return construct_run(&construct);
@@ -20,7 +21,7 @@ int __tgt_target_mapper(struct location *where, int64_t device, void *host_id, i
                         void **mappers)
 {
     const struct maps maps = maps_make(count, bases, begins, sizes, types, names, mappers);
-    return region_run(where, device, host_id, 0, 0, &maps, false);
+    return region_run(where, device, host_id, 0, 0, &maps, false, __builtin_return_address(0));
 }
 
 int __tgt_target_nowait_mapper(struct location *where, int64_t device, void *host_id, int32_t count,
@@ -30,7 +31,7 @@ int __tgt_target_nowait_mapper(struct location *where, int64_t device, void *hos
 {
     const struct maps maps = maps_make(count, bases, begins, sizes, types, names, mappers);
     (void)dependence_count, (void)dependences, (void)alias_free_count, (void)alias_free;
-    return region_run(where, device, host_id, 0, 0, &maps, true);
+    return region_run(where, device, host_id, 0, 0, &maps, true, __builtin_return_address(0));
 }
 
 int __tgt_target_teams_mapper(struct location *where, int64_t device, void *host_id, int32_t count,
@@ -38,7 +39,8 @@ int __tgt_target_teams_mapper(struct location *where, int64_t device, void *host
                               void **names, void **mappers, int32_t teams, int32_t threads)
 {
     const struct maps maps = maps_make(count, bases, begins, sizes, types, names, mappers);
-    return region_run(where, device, host_id, teams, threads, &maps, false);
+    return region_run(where, device, host_id, teams, threads, &maps, false,
+                      __builtin_return_address(0));
 }
 
 int __tgt_target_teams_nowait_mapper(struct location *where, int64_t device, void *host_id,
@@ -49,7 +51,8 @@ int __tgt_target_teams_nowait_mapper(struct location *where, int64_t device, voi
 {
     const struct maps maps = maps_make(count, bases, begins, sizes, types, names, mappers);
     (void)dependence_count, (void)dependences, (void)alias_free_count, (void)alias_free;
-    return region_run(where, device, host_id, teams, threads, &maps, true);
+    return region_run(where, device, host_id, teams, threads, &maps, true,
+                      __builtin_return_address(0));
 }
 
 void __kmpc_push_target_tripcount(int64_t device, uint64_t count)

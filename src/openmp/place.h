@@ -10,6 +10,8 @@
 
 #include <stdbool.h>
 
+#include <omprma_private/check.h>
+
 #include "openmp/abi.h"
 
 /* Each mapped range has a block of its own then, so that what is written beside it shows. */
@@ -26,6 +28,13 @@ static inline void place_say(const struct location *where, const char *map_name)
 {
     if (place_wanted)
         place_say_wanted(where, map_name);
+}
+
+/* The program is in a call that returns to `code`; NULL: in none any more. */
+static inline void place_call(const void *code)
+{
+    if (place_wanted)
+        omprma_check_caller(code);
 }
 
 #endif

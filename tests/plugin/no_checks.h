@@ -16,6 +16,11 @@ void omprma_check_place(const char *where, const char *variable)
     (void)variable;
 }
 
+void omprma_check_caller(const void *code)
+{
+    (void)code;
+}
+
 void omprma_check_begins(const omprma_addr_t *begins, const char *const *names, size_t count)
 {
     (void)begins;

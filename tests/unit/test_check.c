@@ -207,6 +207,9 @@ TEST(what_is_left)
     core_alloc(0, BYTES);
     core_alloc(0, LARGE);
     omprma_free(0, core_alloc(0, BYTES));
+    omprma_check_caller((const void *)((uintptr_t)found + 1));
+    core_alloc(0, 8);
+    omprma_check_caller(NULL);
     core_stop();
     assert_int_equal(said("block of 400 bytes", "(allocated for \"x\" at prog.c:10) was never"), 1);
     /* nobody has said where: the function that has called, from the symbol table */
@@ -214,10 +217,11 @@ TEST(what_is_left)
     assert_int_equal(said("block of 200000 bytes", "core_alloc") +
                          said("block of 200000 bytes", "what_is_left"),
                      1);
+    assert_int_equal(said("block of 8 bytes", "(allocated in found ("), 1); /* a face has said so */
     log_to(STDERR_FILENO);
     fclose(lines);
     unsetenv("OMPRMA_CHECK");
-    assert_int_equal(found(), 2);
+    assert_int_equal(found(), 3);
 }
 
 /* ---- no mistakes ---------------------------------------------------------------------------- */

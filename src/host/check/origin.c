@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * origin.c: who has called is the first frame of a backtrace behind the public function that lies
- * in no library of ours and in no OpenMP runtime. Its function's name comes from the symbol table
- * of its file, and is looked up only when a finding is worded.
+ * origin.c: who has called is what a face has said, or the first frame of a backtrace behind the
+ * public function that lies in no library of ours and in no OpenMP runtime. Its function's name
+ * comes from the symbol table of its file, and is looked up only when a finding is worded.
  */
 #define _GNU_SOURCE
 #include "host/check/origin.h"
@@ -22,11 +22,17 @@
 enum { FRAMES = 24, NAME_BYTES = 160 };
 
 static _Thread_local char note[ORIGIN_BYTES];
+static _Thread_local const void *called_from;
 
 void omprma_check_place(const char *where, const char *variable)
 {
     snprintf(note, sizeof(note), "%s%s%s%s%s", variable ? "for \"" : "", variable ? variable : "",
              variable ? "\"" : "", where ? (variable ? " at " : "at ") : "", where ? where : "");
+}
+
+void omprma_check_caller(const void *code)
+{
+    called_from = code;
 }
 
 /* ---- who has called ------------------------------------------------------------------------- */
@@ -42,10 +48,10 @@ static bool is_between(const char *file)
 /* Whether the program's own code is there. Looking that up takes longer than a small region, so the
  * last answers are kept. A library that takes the place of another one is of the same kind: both
  * were opened by the program. */
-static bool is_programs(void *frame)
+static bool is_programs(const void *frame)
 {
     static _Thread_local struct {
-        void *frame;
+        const void *frame;
         bool is_programs;
     } known[64], *one;
     Dl_info info;
@@ -58,12 +64,17 @@ static bool is_programs(void *frame)
     return one->is_programs;
 }
 
-/* The first one behind the public function that is the program's own. */
-static void *program_caller(void *caller)
+/* The first one behind the public function that is the program's own. The stack is walked only
+ * where that is neither who called nor what a face has said. */
+static const void *program_caller(const void *caller)
 {
+    const void *known = called_from ? called_from : caller;
     void *frames[FRAMES];
-    int count = backtrace(frames, FRAMES), i = 0;
+    int count, i = 0;
 
+    if (is_programs(known))
+        return known;
+    count = backtrace(frames, FRAMES);
     while (i < count && frames[i] != caller)
         i++;
     for (; i < count; i++)
@@ -72,7 +83,7 @@ static void *program_caller(void *caller)
     return caller;
 }
 
-void origin_take(struct origin *origin, void *caller)
+void origin_take(struct origin *origin, const void *caller)
 {
     memcpy(origin->said, note, sizeof(note));
     origin->address = note[0] ? NULL : program_caller(caller);
@@ -142,7 +153,7 @@ const char *origin_words(const struct origin *origin, char words[ORIGIN_WORDS])
         return words;
     }
     /* the call itself lies before the address that it returns to */
-    if (!origin->address || !dladdr((char *)origin->address - 1, &info) || !info.dli_fname) {
+    if (!origin->address || !dladdr((const char *)origin->address - 1, &info) || !info.dli_fname) {
         snprintf(words, ORIGIN_WORDS, "at %p", origin->address);
         return words;
     }
