@@ -28,5 +28,9 @@ configure_file(packaging/module/omprma.in modulefile @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/modulefile
     DESTINATION share/omprma/modulefiles/omprma RENAME ${PROJECT_VERSION} COMPONENT modulefile)
 install(FILES README.md DESTINATION share/doc/omprma COMPONENT documents)
-install(DIRECTORY docs DESTINATION share/doc/omprma COMPONENT documents
-    FILES_MATCHING PATTERN "*.md" PATTERN "site" EXCLUDE)
+install(DIRECTORY docs examples DESTINATION share/doc/omprma COMPONENT documents
+    FILES_MATCHING PATTERN "*.md" PATTERN "*.c" PATTERN "site" EXCLUDE)
+
+# cmake --build FOLDER --target uninstall removes what the last cmake --install of it wrote.
+add_custom_target(uninstall COMMAND ${CMAKE_COMMAND} -DLIST=${PROJECT_BINARY_DIR}/install_manifest.txt
+    -P ${PROJECT_SOURCE_DIR}/cmake/Uninstall.cmake VERBATIM)

@@ -26,3 +26,10 @@ file(GLOB_RECURSE pages ${CPACK_TEMPORARY_DIRECTORY}/*/usr/share/man/*.[137])
 if(pages)
     execute_process(COMMAND ${gzip} -9n ${pages} COMMAND_ERROR_IS_FATAL ANY)
 endif()
+
+# What Debian's policy asks for.
+if(CPACK_GENERATOR STREQUAL RPM)
+    file(GLOB_RECURSE debian ${CPACK_TEMPORARY_DIRECTORY}/*/usr/share/doc/*/changelog.Debian.gz)
+    file(GLOB overrides ${CPACK_TEMPORARY_DIRECTORY}/*/usr/share/lintian)
+    file(REMOVE_RECURSE ${debian} ${overrides})
+endif()

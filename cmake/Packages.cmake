@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Packages.cmake: Debian packages, by cpack. Each component of the installed tree is one package;
-# what only packages have (packaging/debian) is left out by cmake --install. Packages are made from
-# any build: everything is found relative to the programs.
+# Packages.cmake: packages of Debian by cpack, of Fedora and its relatives by cpack -G RPM. Each component of the
+# installed tree is one package; what only packages have (packaging/debian) is left out by cmake --install. Packages
+# are made from any build: everything is found relative to the programs.
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME omprma)
@@ -105,6 +105,14 @@ This package has the header, the pages of its functions, the CMake package,\n\
 the pkg-config file, and the library for device code of Fortran programs.")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS "omprma")
 
+deb(documents omprma-doc doc ""
+    "OpenMP offloading to other hosts - documents and examples"
+    "The target regions of an OpenMP program run in worker processes, on the same\n\
+host or on others.\n\
+.\n\
+This package has tutorials, how-to pages, reference and examples.")
+set(CPACK_DEBIAN_DOCUMENTS_PACKAGE_ARCHITECTURE all)
+
 # What programs of each LLVM in Debian 12 need: libomp. Up to 18 LLVM's libomptarget can be taken in
 # place of omprma's runtime (in package omprma), and loads the plugin.
 set(OMPRMA_DEB_LLVM 13 14 15 16 19 CACHE STRING "LLVM versions that get a package omprma-llvm-NN")
@@ -134,5 +142,26 @@ ${how}.")
         set(CPACK_DEBIAN_LLVM-${version}_PACKAGE_ARCHITECTURE amd64)
     endif()
 endforeach()
+
+# RPMs: made on the system that they are for, whose rpm finds out which libraries they need.
+set(CPACK_RPM_COMPONENT_INSTALL ON)
+set(CPACK_RPM_FILE_NAME RPM-DEFAULT)
+set(CPACK_RPM_PACKAGE_LICENSE "Apache-2.0 WITH LLVM-exception")
+set(CPACK_RPM_PACKAGE_RELOCATABLE ON)
+function(rpm component package requires)
+    string(TOUPPER ${component} upper)
+    string(REGEX REPLACE "\n.*" "" summary "${CPACK_DEBIAN_${upper}_DESCRIPTION}")
+    string(REGEX REPLACE "^[^\n]*\n" "" description "${CPACK_DEBIAN_${upper}_DESCRIPTION}")
+    set(CPACK_RPM_${upper}_PACKAGE_NAME ${package} PARENT_SCOPE)
+    set(CPACK_RPM_${upper}_PACKAGE_SUMMARY "${summary}" PARENT_SCOPE)
+    set(CPACK_RPM_${upper}_PACKAGE_DESCRIPTION "${description}" PARENT_SCOPE)
+    set(CPACK_RPM_${upper}_PACKAGE_REQUIRES "${requires}" PARENT_SCOPE)
+endfunction()
+rpm(programs omprma "omprma-libs = ${PROJECT_VERSION}, (openmpi or mpich)")
+rpm(library omprma-libs "")
+rpm(development omprma-devel "omprma-libs = ${PROJECT_VERSION}")
+rpm(documents omprma-doc "")
+set(CPACK_RPM_DOCUMENTS_PACKAGE_ARCHITECTURE noarch)
+set(CPACK_PROJECT_CONFIG_FILE ${PROJECT_SOURCE_DIR}/cmake/PackageKinds.cmake)
 
 include(CPack)

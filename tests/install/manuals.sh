@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Every option, setting and function has its place in a manual page, in the completion and in the
-# documents; the pages are well-formed; bash completes options, values and programs.
+# documents; the pages are well-formed; bash, zsh and fish complete options, values and programs.
 set -euo pipefail
 
 share=$BUILD_DIR/share
@@ -33,6 +33,8 @@ for program in "$BUILD_DIR"/bin/omprma-*; do
         grep -qE -- "(^|[ ,])$option([= ]|\$)" "$work/page" || complain "$name.1: no $option"
         grep -E "^    \[$name\]=" "$completion/$name" | grep -qE -- "[' ]${option}[' ]" ||
             complain "completion of $name: no $option"
+        grep -qE -- "\)$option[=[]" "$share/zsh/site-functions/_$name" || complain "zsh: $name: no $option"
+        grep -qE -- " -l ${option#--} " "$share/fish/vendor_completions.d/$name.fish" || complain "fish: $name: no $option"
         case $option in --help | --version | --usage) continue ;; esac
         grep -qE -- "$option\b" "$work/documents" || complain "README.md, docs: no $option"
     done < <("$program" --help 2>&1 | grep -oE '^ +(-., )?--[a-z-]+' | grep -oE -- '--[a-z-]+')
@@ -75,7 +77,7 @@ for page in "$man"/man?/*; do
     fi
 done
 
-# ---- bash completes ----------------------------------------------------------------------------------
+# ---- shells complete ----------------------------------------------------------------------------------
 
 # What a bash, new and interactive as a user's, offers for the line up to the cursor: all that is
 # possible is printed by readline when Tab is pressed twice.
@@ -98,13 +100,40 @@ RC
         sed -e 's/\x1b\[[0-9;?]*[a-zA-Z]//g' -e 's/\x07//g'
 }
 
-expect() { # LINE WANTED...
-    local line=$1 got word
+offered_zsh() { # LINE
+    PATH=$BUILD_DIR/bin:$PATH timeout 60 zsh -f -c '
+        zmodload zsh/zpty
+        zpty shell zsh -f -i
+        zpty -w shell "PS1= LISTMAX=0; fpath=($1 \$fpath); autoload -U compinit; compinit -u -D"
+        zpty -w shell "cd $2; setopt no_list_beep; bindkey \"^I\" list-choices; echo rea\"\"dy"
+        zpty -r -m shell out "*ready*"
+        zpty -w -n shell "$3"$'"'\t\x15'"'"echo do\"\"ne"$'"'\n'"'
+        zpty -r -m shell out "*done*"
+        print -r -- "$out"' zsh "$share/zsh/site-functions" "$work/home" "$1" | tr '\r' '\n' |
+        sed -e 's/\x1b\[[0-9;?]*[a-zA-Z]/ /g'
+}
+
+offered_fish() { # LINE
+    (cd "$work/home" && PATH=$BUILD_DIR/bin:$PATH HOME=$work fish --no-config -c \
+        'source $argv[1]; complete -C $argv[2]' \
+        "$share/fish/vendor_completions.d/${1%% *}.fish" "$1" | tr '\t' ' ')
+}
+
+shells=()
+for shell in zsh fish; do
+    if command -v $shell >/dev/null; then shells+=("_$shell"); else echo "no $shell: its completion is not tried"; fi
+done
+
+expect() { # LINE WANTED...: WANTED as bash offers it, with what stands before it
+    local line=$1 got word shell
     shift
-    got=$(offered "$line")
-    for word in "$@"; do
-        grep -qE -- "(^|[ =,])$word\$|(^|[ =,])$word([ /]|\$)" <<<"$got" ||
-            complain "completion of \"$line\": no \"$word\" in: $got"
+    for shell in '' "${shells[@]}"; do
+        got=$(offered$shell "$line")
+        for word in "$@"; do
+            [ -z "$shell" ] || word=${word##*[ =,/]}
+            grep -qE -- "(^|[ =,/])$word\$|(^|[ =,/])$word([ /*]|\$)" <<<"$got" ||
+                complain "completion of \"$line\"${shell:+ by ${shell#_}}: no \"$word\" in: $got"
+        done
     done
 }
 

@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # The commands that README.md, tutorials and how-to pages show in blocks "sh" work, as a user would type them
-# one after the other; blocks "console" need other hosts or packages, and tests/tools has most of those. The site is made without a
-# warning, its links lead somewhere, and nothing in it comes from a network.
+# one after the other; blocks "console" need other hosts or packages, and tests/tools has most of those.
 set -euo pipefail
 
 [ -z "${SANITIZE:-}" ] || { echo 'skipped: for plain builds' && exit 77; }
@@ -62,31 +61,5 @@ block c docs/how-to/c-interface.md |
     "$CC" main.c -I"$SOURCE_DIR/include" -L"$BUILD_DIR/lib" -lomprma -Wl,-rpath,"$BUILD_DIR/lib" -o main &&
     "$BUILD_DIR/bin/omprma-run" -n 2 ./main) >"$c/out" 2>&1 || { cat "$c/out" && complain 'c-interface.md: see above'; }
 grep -qxF -f "$c/out" docs/how-to/c-interface.md || complain "c-interface.md: prints $(cat "$c/out")"
-
-# ---- the site ------------------------------------------------------------------------------------
-
-if grep -q '^OMPRMA_SPHINX:FILEPATH=/' "$BUILD_DIR/CMakeCache.txt"; then
-    cmake --build "$BUILD_DIR" --target site >"$work/log" 2>&1 ||
-        { tail -20 "$work/log" && complain 'the site cannot be made'; }
-    site=$BUILD_DIR/site
-    for page in docs/*.md docs/*/*.md; do
-        [[ $page == docs/site/* ]] || [ -s "$site/${page%.md}.html" ] || complain "site: no ${page%.md}.html"
-    done
-    [ -s "$site/_static/narrow.css" ] || complain 'site: no narrow.css, so wide tables are cut'
-    count=0
-    while IFS=: read -r page target; do
-        count=$((count + 1))
-        file=${target%%#*} file=${file%%\?*} # newer sphinx adds a sum of the file
-        [ -z "$file" ] || [ -e "$(dirname "$page")/$file" ] || complain "$page: no $target"
-    done < <(find "$site" -name '*.html' -print0 | xargs -0 grep -oE '(href|src)="[^"]*"' |
-        sed -E 's/:(href|src)="(.*)"$/:\2/' | grep -vE ':(https?|mailto):')
-    [ "$count" -gt 100 ] || complain "only $count links in the site"
-    ! grep -rnE '<(link|script|img|iframe)[^>]*(href|src)="(https?:)?//' --include='*.html' "$site" ||
-        complain 'site: something comes from a network'
-    ! grep -rnE '(@import|url\()[ "'\'']*(https?:)?//' --include='*.css' "$site" ||
-        complain 'site: a style comes from a network'
-else
-    echo 'no sphinx-build: the site is not made'
-fi
 
 finish "commands of $pages pages were run"

@@ -98,4 +98,13 @@ finds_library "$work/build/user"
     fail "omprma-run --version: $("$tree/bin/omprma-run" --version)"
 output=$("$tree/bin/omprma-run" -n 1 "$work/build/user" devices) || fail "omprma-run: status $?"
 [ "$output" = "devices 1" ] || fail "omprma-run with one worker printed: $output"
-echo "installed, moved and used: omprma $version"
+
+# What was installed last can be removed: nothing stays but what others put beside it.
+cmake --install "$BUILD_DIR" --prefix "$work/last" >"$work/install.log"
+touch "$work/last/lib/other.so"
+cmake -DLIST="$BUILD_DIR/install_manifest.txt" -P "$SOURCE_DIR/cmake/Uninstall.cmake" || fail "uninstall: status $?"
+left=$(find "$work/last" ! -type d)
+[ "$left" = "$work/last/lib/other.so" ] || fail "uninstall leaves: $left"
+! cmake -DLIST="$BUILD_DIR/install_manifest.txt" -P "$SOURCE_DIR/cmake/Uninstall.cmake" 2>"$work/install.log" ||
+    fail 'uninstall says nothing where nothing is installed'
+echo "installed, moved, used and removed: omprma $version"
