@@ -95,7 +95,7 @@ def bash(programs):
     options, values = "", ""
     for program in programs:
         names = [name for option in program.options
-                 for name in (f"--{option.name}", option.short) if name and name != "-?"]
+                 for name in (f"--{option.name}", option.short) if name]
         options += f"    [{program.name}]='{' '.join(names)}'\n"
         for option in program.options:
             kind, words = option.words()

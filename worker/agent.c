@@ -266,7 +266,7 @@ static omprma_status_t begin(struct agent *agent)
 
     if (status != OMPRMA_OK)
         return status;
-    log_open("omprma-agent", (int)agent->config.verbose);
+    log_open("", (int)agent->config.verbose);
     prctl(PR_SET_NAME, "omprma-agent");
     signal(SIGCHLD, SIG_DFL); /* else sessions would vanish without a sign */
     /* What sessions leave behind is ended here. */

@@ -245,8 +245,8 @@ static void take_call(struct agent *agent, struct agent_line *line)
         return;
     if (!prove_accept_call(agent->secret, &line->opening, &line->answer, &line->call.wish,
                            sizeof(line->call.wish), line->call.proof)) {
-        log_write(LOG_ERROR, "somebody who does not know the secret of this run has called, and "
-                             "was turned away");
+        log_write(LOG_WARNING, "somebody who does not know the secret of this run has called, and "
+                               "was turned away");
         line_close(line);
         return;
     }

@@ -20,6 +20,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/slice.h"
+#include "base/units.h"
 #include "control/direct/join.h"
 #include "control/direct/world.h"
 #include "control/host.h"
@@ -238,9 +239,10 @@ static omprma_status_t count_gpus(const struct world_settings *settings, int *co
     *count = *count < room ? *count : room;
     if (*count == 0 && worker.natives == 0)
         return error_set(OMPRMA_ERR_CONFIG,
-                         "%d workers share %d GPUs of this host; start at most as many, or give "
+                         "%d workers share %d GPU%s of this host; start at most as many, or give "
                          "them native devices too: --backends native,cuda",
-                         world->local_count, worker.driver.count);
+                         world->local_count, worker.driver.count,
+                         units_plural(worker.driver.count));
     return OMPRMA_OK;
 }
 
@@ -275,7 +277,7 @@ static void adopt(const char *name, const char *program, bool same)
     const char *here = getenv(name);
 
     if (!same && here && *here && worker.world.local_index == 0)
-        log_write(LOG_ERROR,
+        log_write(LOG_WARNING,
                   "%s is %s on this host; %s holds for all workers, as the program has it: set it "
                   "there, or by an option of omprma-run",
                   name, here, program);
@@ -460,16 +462,24 @@ static void clear_signals(void)
     signal(SIGCHLD, SIG_DFL);
 }
 
+/* As the program counts its workers, from 0 on. */
+static int own_number(void)
+{
+    int rank = worker.world.rank;
+
+    return rank > worker.world.head ? rank - 1 : rank;
+}
+
 static omprma_status_t start(void)
 {
     struct world_peer mine = {0};
-    char prefix[128];
+    char who[128];
     int real_stderr = STDERR_FILENO;
     omprma_status_t status = config_load(&worker.config);
 
     if (status != OMPRMA_OK)
         return status;
-    log_open("omprma-worker", (int)worker.config.verbose);
+    log_open("a worker", (int)worker.config.verbose);
     image_file_keep(worker.config.keep_images);
     world_prepare(WORLD_WORKER);
     worker.since = time(NULL);
@@ -478,8 +488,8 @@ static omprma_status_t start(void)
         return status;
     host_name(mine.hello.host);
     mine.hello.first = worker.world.first;
-    snprintf(prefix, sizeof(prefix), "omprma-worker %d (%s)", worker.world.rank, mine.hello.host);
-    log_open(prefix, (int)worker.config.verbose);
+    snprintf(who, sizeof(who), "worker %d (%s)", own_number(), mine.hello.host);
+    log_open(who, (int)worker.config.verbose);
     status = world_open(&worker.world, &mine, NULL, attach, NULL);
     if (status == OMPRMA_OK)
         status = connect_head();
@@ -504,7 +514,7 @@ static int usage(const char *option)
         printf("omprma-worker %s\n", OMPRMA_VERSION_STRING);
         return EXIT_SUCCESS;
     }
-    if (strcmp(option, "--help") == 0) {
+    if (strcmp(option, "--help") == 0 || strcmp(option, "--help=all") == 0) {
         printf("Usage: omprma-worker\n"
                "One or more devices of omprma. Started beside an application by omprma-run, or by "
                "hand:\n"
@@ -512,7 +522,7 @@ static int usage(const char *option)
         config_print_help(stdout);
         return EXIT_SUCCESS;
     }
-    fprintf(stderr, "omprma-worker: unknown argument %s; it takes none, see --help\n", option);
+    log_write(LOG_ERROR, "omprma-worker: unknown argument %s; it takes none, see --help", option);
     return 2;
 }
 
@@ -531,13 +541,13 @@ int main(int argc, char **argv)
     if (argc > 1 && (!session || !direct_take_session(session)))
         return usage(argv[1]);
     if (argc == 1 && !(session && direct_take_session(session)) && !world_launched()) {
-        fprintf(stderr, "omprma-worker: it serves an application that is started with it: use "
-                        "omprma-run -n WORKERS PROGRAM\n");
+        log_write(LOG_ERROR, "omprma-worker serves a program that is started with it: use "
+                             "omprma-run -n WORKERS PROGRAM");
         return 2;
     }
     clear_signals();
     if (wrap_enter(session, direct_session_number()) != OMPRMA_OK) {
-        fprintf(stderr, "omprma-worker: %s\n", error_text());
+        log_write(LOG_ERROR, "%s", error_text());
         return EXIT_FAILURE;
     }
     coming_say();

@@ -109,8 +109,8 @@ static void losses_tell(void)
         *piece = (struct piece){.stream = stream};
         piece->bytes =
             (size_t)snprintf(piece->text, NOTICE_BYTES,
-                             "\n[omprma-worker: %llu bytes of output lost here, more "
-                             "than %d MiB at once]\n",
+                             "\nomprma: warning: %llu bytes of output lost here, more "
+                             "than %d MiB at once\n",
                              (unsigned long long)capture.lost[stream], LIMIT_BYTES >> 20);
         capture.lost[stream] = 0;
         piece_append(piece);

@@ -102,6 +102,11 @@ void *coming_room(struct coming *coming)
     return coming && coming->bytes > ROOM_AT ? (char *)coming + ROOM_AT : NULL;
 }
 
+bool coming_has_said(const struct coming *coming)
+{
+    return coming && atomic_load(&coming->said);
+}
+
 /* Who has ended has no memory, and no descriptors. */
 static bool runs_without_it(int pid)
 {

@@ -24,6 +24,7 @@ struct coming {
     _Atomic int32_t up;
     int32_t workers;        /* 0: they are not counted */
     _Atomic int32_t served; /* process that they serve, or have; 0: none so far */
+    _Atomic int32_t said;   /* 1: it has printed an error */
 };
 
 /* A worker is up. The variable is gone then. */
@@ -45,6 +46,9 @@ void *coming_room(struct coming *coming);
 /* The same memory in another process. NULL: that is none. */
 struct coming *coming_open(int fd);
 void coming_close(struct coming *coming, size_t mapped); /* NULL is allowed */
+
+/* The process that they serve has said what has gone wrong. NULL: nobody can tell. */
+bool coming_has_said(const struct coming *coming);
 
 /* The process that they serve has become another program, by exec: it runs without this memory, but
  * with its descriptor `fd`. */

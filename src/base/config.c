@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/near.h"
 
 extern char **environ;
 
@@ -247,36 +248,12 @@ static const struct setting *find_setting(const char *name, size_t length)
     return NULL;
 }
 
-/* Number of letters to change, add or drop to make `b` of the first `length` letters of `a`. */
-static size_t edit_distance(const char *a, size_t length, const char *b)
-{
-    enum { LONGEST = 64 };
-    size_t row[LONGEST + 1];
-    size_t width = strlen(b);
-    if (width > LONGEST)
-        return SIZE_MAX;
-    for (size_t j = 0; j <= width; j++)
-        row[j] = j;
-    for (size_t i = 1; i <= length; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= width; j++) {
-            size_t change = diagonal + (a[i - 1] != b[j - 1]);
-            size_t drop = row[j] + 1, add = row[j - 1] + 1;
-            diagonal = row[j];
-            row[j] = change < drop ? change : drop;
-            row[j] = row[j] < add ? row[j] : add;
-        }
-    }
-    return row[width];
-}
-
 static const char *nearest_name(const char *name, size_t length)
 {
     const char *best = settings[0].name;
     size_t best_distance = SIZE_MAX;
     for (size_t i = 0; i < SETTINGS; i++) {
-        size_t distance = edit_distance(name, length, settings[i].name);
+        size_t distance = near_distance(name, length, settings[i].name);
         if (distance < best_distance) {
             best_distance = distance;
             best = settings[i].name;
@@ -291,15 +268,14 @@ enum { PREFIX_LENGTH = sizeof(variable_prefix) - 1 };
 /* Variables that omprma-run sets for its own purposes. */
 static bool is_internal(const char *name)
 {
-    return strncmp(name, "INTERNAL_", 9) == 0 || strncmp(name, "WORKERS=", 8) == 0 ||
-           strncmp(name, "JOIN=", 5) == 0;
+    return strncmp(name, "INTERNAL_", 9) == 0 || strncmp(name, "TEST_", 5) == 0 ||
+           strncmp(name, "WORKERS=", 8) == 0 || strncmp(name, "JOIN=", 5) == 0;
 }
 
-/* Once per process: the application may load the settings several times. */
-static void report_unknown(void)
+void config_warn(void)
 {
-    static atomic_bool reported;
-    if (log_level() < LOG_CHOICE || atomic_exchange(&reported, true))
+    static atomic_bool warned;
+    if (getenv(CONFIG_WARNED_VARIABLE) || atomic_exchange(&warned, true))
         return;
     for (char **variable = environ; variable && *variable; variable++) {
         if (strncmp(*variable, variable_prefix, PREFIX_LENGTH) != 0)
@@ -307,7 +283,7 @@ static void report_unknown(void)
         const char *name = *variable + PREFIX_LENGTH;
         size_t length = strcspn(name, "=");
         if (!is_internal(name) && (length > 64 || !find_setting(name, length))) {
-            log_write(LOG_CHOICE, "%.*s is not a setting and is ignored; did you mean OMPRMA_%s?",
+            log_write(LOG_WARNING, "%.*s is not a setting and is ignored; did you mean OMPRMA_%s?",
                       (int)(PREFIX_LENGTH + length), *variable,
                       nearest_name(name, length < 64 ? length : 64));
         }
@@ -345,7 +321,6 @@ omprma_status_t config_load(struct config *config)
     if (log_level() < loaded.verbose)
         log_set_level((int)loaded.verbose);
     take_profile(&loaded);
-    report_unknown();
     *config = loaded;
     return OMPRMA_OK;
 }

@@ -63,10 +63,17 @@ struct config {
 #undef CONFIG_TEXT
 };
 
-/* Fills `config` from defaults and the environment. An unknown OMPRMA_* variable is reported at
- * LOG_CHOICE level and ignored; a value out of range fails with CONFIG and names variable, value
- * and what is allowed. */
+/* Fills `config` from defaults and the environment. An unknown OMPRMA_* variable is ignored; a
+ * value out of range fails with CONFIG and names variable, value and what is allowed. */
 omprma_status_t config_load(struct config *config);
+
+/* Warns of OMPRMA_* variables that are no settings, with the nearest setting of each; once per
+ * process, and not where CONFIG_WARNED_VARIABLE says that another one has. */
+#define CONFIG_WARNED_VARIABLE "OMPRMA_INTERNAL_WARNED"
+void config_warn(void);
+
+/* How the user has asked for GPUs, "--cuda"; set by omprma-run for the program. */
+#define CONFIG_GPUS_VARIABLE "OMPRMA_INTERNAL_GPUS"
 
 /* Seconds until all processes of a job must run: OMPRMA_TIMEOUT, which is about silence, but not
  * less than this, because starting takes its time on a busy machine; 0 is for ever. */

@@ -312,6 +312,7 @@ omprma_status_t world_open(struct world *world, struct world_peer *mine, struct 
     status = tell_any(world, attached, &any);
     if (attached != OMPRMA_OK)
         return attached;
+    world->told = any;
     if (any)
         return error_set(OMPRMA_ERR_DEVICE_MEMORY,
                          "a worker could not start; its own message says why");

@@ -110,6 +110,7 @@ struct world {
     const char *component;   /* of the window, for messages; "none" if there is no window */
     char why_no_window[512]; /* a clause; empty while there is one */
     const char *other_osc;   /* a value of --osc with which there may be one, or NULL */
+    bool told;               /* a worker could not start, and has said why */
     struct world_settings settings;
 };
 

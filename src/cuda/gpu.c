@@ -59,9 +59,9 @@ CUresult gpus_find(void)
     gpus.count = count;
     if (count > 0)
         return CUDA_SUCCESS;
-    report_error("no worker has an NVIDIA GPU that it can use (%d devices of other kinds), so "
+    report_error("no worker has an NVIDIA GPU that it can use (%d device%s of other kinds), so "
                  "programs for CUDA find none; run omprma-info -v --cuda to see why",
-                 devices);
+                 devices, devices == 1 ? "" : "s");
     return CUDA_ERROR_NO_DEVICE;
 }
 

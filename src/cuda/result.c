@@ -6,13 +6,11 @@
  */
 #include "cuda/result.h"
 
-#include <errno.h>
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+
+#include <omprma_private/say.h>
 
 #include "cuda/exports.h"
 #include "cuda/gpu.h"
@@ -21,37 +19,15 @@ enum { LINE_BYTES = 2048 };
 
 /* ---- lines ---------------------------------------------------------------------------------- */
 
-static void line_write(const char *prefix, const char *format, va_list arguments, char *line)
-{
-    int begun = snprintf(line, LINE_BYTES, "%s", prefix);
-    vsnprintf(line + begun, LINE_BYTES - (size_t)begun - 1, format, arguments);
-    strcat(line, "\n");
-}
-
-static void line_print(const char *line)
-{
-    ssize_t written;
-    do
-        written = write(STDERR_FILENO, line, strlen(line));
-    while (written < 0 && errno == EINTR);
-}
-
 void report_error(const char *format, ...)
 {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    static char last[LINE_BYTES];
     char line[LINE_BYTES];
     va_list arguments;
 
     va_start(arguments, format);
-    line_write("omprma: error: ", format, arguments, line);
+    vsnprintf(line, sizeof(line), format, arguments);
     va_end(arguments);
-    pthread_mutex_lock(&lock);
-    if (strcmp(line, last) != 0) {
-        memcpy(last, line, sizeof(last));
-        line_print(line);
-    }
-    pthread_mutex_unlock(&lock);
+    omprma_say(OMPRMA_SAY_ERROR, line);
 }
 
 void report_choice(const char *format, ...)
@@ -63,9 +39,9 @@ void report_choice(const char *format, ...)
     if (!verbose || atoi(verbose) < 1)
         return;
     va_start(arguments, format);
-    line_write("omprma: ", format, arguments, line);
+    vsnprintf(line, sizeof(line), format, arguments);
     va_end(arguments);
-    line_print(line);
+    omprma_say(OMPRMA_SAY_NOTE, line);
 }
 
 /* ---- codes ---------------------------------------------------------------------------------- */

@@ -55,15 +55,15 @@ static struct team *team_create(void *outlined, void **arguments, int64_t count,
     struct team *team = calloc(1, sizeof(*team) + (size_t)threads * sizeof(team->loops[0]));
 
     if (count > ARGUMENTS_MOST) {
-        fprintf(
-            stderr,
-            "omprma: a parallel region has %lld arguments, libomprma-device.a passes at most %d:"
-            " compile the program with flang 22\n",
-            (long long)count, ARGUMENTS_MOST);
+        fprintf(stderr,
+                "omprma: error: a parallel region has %lld arguments, libomprma-device.a passes at "
+                "most %d:"
+                " compile the program with flang 22\n",
+                (long long)count, ARGUMENTS_MOST);
         abort();
     }
     if (!team) {
-        fprintf(stderr, "omprma: no memory for a parallel region of %d threads\n", threads);
+        fprintf(stderr, "omprma: error: no memory for a parallel region of %d threads\n", threads);
         abort();
     }
     team->outlined = outlined;

@@ -13,7 +13,7 @@ void *__kmpc_alloc_shared(uint64_t bytes)
     void *memory = malloc(bytes > 0 ? bytes : 1);
 
     if (!memory) {
-        fprintf(stderr, "omprma: no memory for variables of a target region\n");
+        fprintf(stderr, "omprma: error: no memory for variables of a target region\n");
         abort();
     }
     return memory;

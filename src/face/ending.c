@@ -20,7 +20,7 @@ void ending_add(struct ending *ending)
         add(ending);
     else if (verbose && atoi(verbose) >= 1)
         fprintf(stderr,
-                "omprma: programs that open libraries with target regions late may crash at "
+                "omprma: note: programs that open libraries with target regions late may crash at "
                 "their end over UCX: %s\n",
                 dlerror());
 }

@@ -166,8 +166,9 @@ static void flush_for_a_while(void)
  * that it uses. */
 static void leave_without_them(void)
 {
-    static const char line[] = "omprma: the program ends while a thread of it is still in a target "
-                               "region, which is not waited for any longer\n";
+    static const char line[] =
+        "omprma: warning: the program ends while a thread of it is still in a target "
+        "region, which is not waited for any longer\n";
     flush_for_a_while();
     ssize_t written = write(STDERR_FILENO, line, strlen(line));
     (void)written;

@@ -170,7 +170,8 @@ enum choice device_choose_bare(int64_t id, const struct location *where, struct 
     if (id == count && count > 0)
         return CHOICE_HOST;
     if (id < 0 || id >= count) {
-        report(where, NULL, "there is no device %lld: %d devices, from 0 on", (long long)id, count);
+        report(where, NULL, "there is no device %lld, only %d device%s, from 0 on", (long long)id,
+               count, count == 1 ? "" : "s");
         return CHOICE_FAILED;
     }
     if (devices.forked) { /* locks and tables are as other threads of the parent left them */

@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <omprma_private/say.h>
 #include <omprma_private/unwaited.h>
 
 #include "base/clock.h"
@@ -68,10 +69,12 @@ void flight_say_end(const struct work *work)
     char place[512] = "compiled without -g";
     location_words(work->where, place, sizeof(place));
     fflush(stdout);
-    fprintf(stderr,
-            "omprma: the program has come to its end, and waits for a nowait region that still "
-            "runs (%s); Ctrl-C ends it\n",
-            place);
+    char text[640];
+    snprintf(text, sizeof(text),
+             "the program has come to its end, and waits for a nowait region that still runs "
+             "(%s); Ctrl-C ends it",
+             place);
+    omprma_say(OMPRMA_SAY_NOTE, text);
 }
 
 void flight_finish(struct work *work)

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * report.c: A location is clang's string ";file;function;line;column;;", which is taken apart
- * here. Lines are put together in a buffer and written by one write(); the same line twice in a
- * row is written once. LIBOMPTARGET_INFO is read once, and may be changed while the program runs.
+ * here. LIBOMPTARGET_INFO is read once, and may be changed while the program runs.
  */
 #include "openmp/report.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -14,7 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+
+#include <omprma_private/say.h>
 
 #include "openmp/device.h"
 #include "openmp/mapping.h"
@@ -84,21 +83,7 @@ bool location_words(const struct location *where, char *text, size_t room)
 
 /* ---- errors --------------------------------------------------------------------------------- */
 
-static void line_write(const char *line, size_t length)
-{
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    static char last[LINE_BYTES];
-    pthread_mutex_lock(&lock);
-    if (strcmp(line, last) != 0) {
-        memcpy(last, line, length + 1);
-        fflush(stdout);
-        ssize_t written;
-        do
-            written = write(STDERR_FILENO, line, length);
-        while (written < 0 && errno == EINTR);
-    }
-    pthread_mutex_unlock(&lock);
-}
+static atomic_bool said; /* any error */
 
 static void line_print(const struct location *where, const struct device *device, const char *text)
 {
@@ -111,12 +96,10 @@ static void line_print(const struct location *where, const struct device *device
     if (device)
         snprintf(device_name, sizeof(device_name), "device %d (%s): ", device->number,
                  device->host);
-    int length = snprintf(line, sizeof(line), "omprma: error: %s%s%s\n", place, device_name, text);
-    if (length >= LINE_BYTES) {
-        length = LINE_BYTES - 1;
-        line[length - 1] = '\n';
-    }
-    line_write(line, (size_t)length);
+    snprintf(line, sizeof(line), "%s%s%s", place, device_name, text);
+    fflush(stdout);
+    atomic_store(&said, true);
+    omprma_say(OMPRMA_SAY_ERROR, line);
 }
 
 bool report(const struct location *where, const struct device *device, const char *format, ...)
@@ -151,20 +134,36 @@ static void words_print(const char *prefix, const char *format, va_list argument
     funlockfile(stderr);
 }
 
-void report_choice(const char *format, ...)
+static bool is_verbose(void)
 {
     const char *verbose = getenv("OMPRMA_VERBOSE");
+    return verbose && atoi(verbose) >= 1;
+}
+
+/* LLVM's words say less than ours, which have been printed before them. They are for those who know
+ * them, or look for them: who asks for LLVM's information, too. */
+static bool llvm_words_wanted(void)
+{
+    return is_verbose() || getenv("LIBOMPTARGET_INFO") != NULL;
+}
+
+void report_choice(const char *format, ...)
+{
+    char text[LINE_BYTES];
     va_list arguments;
-    if (!verbose || atoi(verbose) < 1)
+    if (!is_verbose())
         return;
     va_start(arguments, format);
-    words_print("omprma", format, arguments);
+    vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
+    omprma_say(OMPRMA_SAY_NOTE, text);
 }
 
 void message_print(const char *format, ...)
 {
     va_list arguments;
+    if (!llvm_words_wanted())
+        return;
     va_start(arguments, format);
     words_print("omptarget message", format, arguments);
     va_end(arguments);
@@ -173,6 +172,8 @@ void message_print(const char *format, ...)
 void echo_print(const char *format, ...)
 {
     va_list arguments;
+    if (!llvm_words_wanted())
+        return;
     va_start(arguments, format);
     words_print("omptarget error", format, arguments);
     va_end(arguments);
@@ -206,6 +207,10 @@ bool report_start(void)
 void report_fatal(const struct location *where)
 {
     fflush(stdout);
+    if (!atomic_load(&said))
+        line_print(where, NULL, "a target construct has failed, and offloading is mandatory");
+    if (!llvm_words_wanted())
+        abort();
     if (location_known(where)) {
         struct name file = location_file(where);
         fprintf(stderr, "%.*s:%d:%d: ", file.length, file.text, location_number(where, 2),
@@ -218,9 +223,12 @@ void report_fatal(const struct location *where)
 
 void report_inconsistent(const char *clause)
 {
-    fflush(stdout);
-    fprintf(stderr, "omptarget fatal error 2: '#pragma omp requires %s' not used consistently!\n",
-            clause);
+    report(NULL, NULL, "not all parts of the program that offload have '#pragma omp requires %s'",
+           clause);
+    if (llvm_words_wanted())
+        fprintf(stderr,
+                "omptarget fatal error 2: '#pragma omp requires %s' not used consistently!\n",
+                clause);
     abort();
 }
 

@@ -62,11 +62,11 @@ const char *range_words(const struct mapped *mapped, char text[RANGE_WORDS]);
 /* A line for the calling thread's omprma_error(), where there is no device yet. */
 bool report_start(void) __attribute__((cold));
 
-/* "omprma: ..." what was chosen and why, with OMPRMA_VERBOSE=1 or more. */
+/* "omprma: note: ..." what was chosen and why, with OMPRMA_VERBOSE=1 or more. */
 void report_choice(const char *format, ...) __attribute__((cold, format(printf, 1, 2)));
 
-/* "omptarget message: ..." and "omptarget error: ..." with the words of LLVM's libomptarget, which
- * scripts may look for. */
+/* With -v or LIBOMPTARGET_INFO: "omptarget message: ..." and "omptarget error: ..." with the words
+ * of LLVM's libomptarget, which scripts may look for. */
 void message_print(const char *format, ...) __attribute__((cold, format(printf, 1, 2)));
 void echo_print(const char *format, ...) __attribute__((cold, format(printf, 1, 2)));
 

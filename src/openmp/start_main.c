@@ -26,8 +26,9 @@ int __libc_start_main(main_routine_t *routine, int count, char **arguments, void
 {
     start_main_t *next = (start_main_t *)dlsym(RTLD_NEXT, "__libc_start_main");
     if (!next) {
-        fprintf(stderr, "omprma: the C library has no __libc_start_main: start the program without "
-                        "omprma-run\n");
+        fprintf(stderr,
+                "omprma: error: the C library has no __libc_start_main: start the program without "
+                "omprma-run\n");
         _exit(EXIT_FAILURE); /* nothing is there to return to */
     }
     program_main = routine;

@@ -13,12 +13,13 @@
  * loaded. Its device destructors do not run; MPI's own modules, loaded by then too, would be gone
  * as well. The plugin is linked with -z nodelete, so that no dlclose() can bring the end forward.
  */
-#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include <omprma_private/say.h>
 
 #include "face/gate.h"
 #include "plugin/plugin.h"
@@ -30,29 +31,17 @@ static struct plugin {
     int devices;  /* written inside once */
     int *numbers; /* omprma's, of these */
     pid_t pid;    /* of the process that started omprma: a forked child must not end it */
-    pthread_mutex_t line_lock;
-    char line[LINE_BYTES]; /* printed last */
-} plugin = {.once = PTHREAD_ONCE_INIT, .line_lock = PTHREAD_MUTEX_INITIALIZER};
+} plugin = {.once = PTHREAD_ONCE_INIT};
 
 int32_t plugin_fail(int device, const char *text)
 {
     char line[LINE_BYTES];
-    int length = device < 0
-                     ? snprintf(line, sizeof(line), "omprma: error: %s\n", text)
-                     : snprintf(line, sizeof(line), "omprma: error: device %d: %s\n", device, text);
-    if (length >= LINE_BYTES) {
-        length = LINE_BYTES - 1;
-        line[length - 1] = '\n';
-    }
-    pthread_mutex_lock(&plugin.line_lock);
-    if (strcmp(line, plugin.line) != 0) {
-        memcpy(plugin.line, line, (size_t)length + 1);
-        ssize_t written;
-        do
-            written = write(STDERR_FILENO, line, (size_t)length);
-        while (written < 0 && errno == EINTR);
-    }
-    pthread_mutex_unlock(&plugin.line_lock);
+
+    if (device < 0)
+        snprintf(line, sizeof(line), "%s", text);
+    else
+        snprintf(line, sizeof(line), "device %d: %s", device, text);
+    omprma_say(OMPRMA_SAY_ERROR, line);
     return RTL_FAIL;
 }
 

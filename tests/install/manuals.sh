@@ -35,9 +35,9 @@ for program in "$BUILD_DIR"/bin/omprma-*; do
             complain "completion of $name: no $option"
         grep -qE -- "\)$option[=[]" "$share/zsh/site-functions/_$name" || complain "zsh: $name: no $option"
         grep -qE -- " -l ${option#--} " "$share/fish/vendor_completions.d/$name.fish" || complain "fish: $name: no $option"
-        case $option in --help | --version | --usage) continue ;; esac
+        case $option in --help | --version) continue ;; esac
         grep -qE -- "$option\b" "$work/documents" || complain "README.md, docs: no $option"
-    done < <("$program" --help 2>&1 | grep -oE '^ +(-., )?--[a-z-]+' | grep -oE -- '--[a-z-]+')
+    done < <("$program" --help=all 2>&1 | grep -oE '^ +(-., )?--[a-z-]+' | grep -oE -- '--[a-z-]+')
 done
 [ "$count" -gt 20 ] || complain "only $count options found"
 

@@ -99,6 +99,29 @@ finds_library "$work/build/user"
 output=$("$tree/bin/omprma-run" -n 1 "$work/build/user" devices) || fail "omprma-run: status $?"
 [ "$output" = "devices 1" ] || fail "omprma-run with one worker printed: $output"
 
+# A folder with a space, and one that cannot stand in a list of folders.
+mv "$tree" "$work/my place"
+clang=("$BUILD_DIR"/toolchains/llvm-*/bin/clang)
+if [ -x "${clang[0]}" ] && [ -z "${SANITIZE:-}" ]; then
+    cat >"$work/offload.c" <<'C'
+#include <stdio.h>
+int main(void) { int x = 1;
+#pragma omp target map(tofrom: x) nowait
+    x = 2;
+#pragma omp taskwait
+    printf("%d\n", x); return 0; }
+C
+    "${clang[0]}" -fopenmp -fopenmp-targets=x86_64-pc-linux-gnu "$work/offload.c" -o "$work/offload"
+    output=$("$work/my place/bin/omprma-run" -v -n 1 "$work/offload" 2>&1) || fail "a folder with a space: $output"
+    grep -qx 2 <<<"$output" || fail "a folder with a space: $output"
+    ! grep -v '^omprma: note: ' <<<"$output" | grep -vx 2 || fail "a folder with a space: other lines"
+    grep -q 'nowait constructs need no thread' <<<"$output" || fail "a folder with a space: not preloaded: $output"
+fi
+mv "$work/my place" "$work/my:place"
+output=$("$work/my:place/bin/omprma-run" -n 1 "$work/build/user" devices 2>&1) && fail "a folder with a colon: status 0"
+grep -q "^omprma: error: omprma is installed in $work/my:place, .* a ':' separates two" <<<"$output" ||
+    fail "a folder with a colon: $output"
+
 # What was installed last can be removed: nothing stays but what others put beside it.
 cmake --install "$BUILD_DIR" --prefix "$work/last" >"$work/install.log"
 touch "$work/last/lib/other.so"

@@ -24,7 +24,7 @@ run --data auto
 check 'the other path is tried' "$([ "$(lines '; [1-9][0-9]* tried the other path')" -gt 0 ] && echo yes)" yes
 revised=$(sed -nE 's/.*; at start-up (two-sided|rma).*, revised ([0-9]+)x.*/\2/p' "$folder/err" |
     awk '{ n += $1 } END { print n + 0 }')
-check 'lines and statistics of them' "$(lines '^omprma: (submits|retrieves) (from|below) .* in place of ')" "$revised"
+check 'lines and statistics of them' "$(lines '^omprma: note: (submits|retrieves) (from|below) .* in place of ')" "$revised"
 
 OMPRMA_ADAPT=0 run --data auto
 check 'none when switched off' "$(lines ' in place of |revised')" 0

@@ -54,6 +54,6 @@ expect 0 'no CUDA devices: no GPU can be used: CUDA_ERROR_NO_DEVICE' \
 expect 1 'no GPU can be used: CUDA_ERROR_NO_DEVICE' \
     "$bin/omprma-run" -n 1 --backends cuda "$gpus" natives
 export STANDIN_DEVICES=1
-expect 1 '2 workers share 1 GPUs of this host' "$bin/omprma-run" -n 2 --backends cuda "$gpus" data
-expect 2 'OMPRMA_BACKENDS=native,opencl cannot be used; allowed: native.cuda, some of them' \
+expect 1 '2 workers share 1 GPU of this host' "$bin/omprma-run" -n 2 --backends cuda "$gpus" data
+expect 125 'backends native,opencl cannot be used; allowed: native.cuda, some of them' \
     "$bin/omprma-run" -n 1 --backends native,opencl "$gpus" data

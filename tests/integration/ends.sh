@@ -67,7 +67,7 @@ expect() {
     shared_memory >"$folder/shm"
     timeout -k 5 60 "$@" >"$folder/out" 2>"$folder/err" </dev/null
     got=$?
-    [ "$status" = bad ] && { [ "$got" -gt 0 ] && [ "$got" -lt 124 ] || [ "$got" -gt 192 ]; } && got=bad
+    [ "$status" = bad ] && { [ "$got" -gt 0 ] && [ "$got" -lt 124 ] || [ "$got" = 125 ] || [ "$got" -gt 192 ]; } && got=bad
     check "$what: status" "$got" "$status"
     [ $((SECONDS - began)) -le "$limit" ] || check "$what: seconds" $((SECONDS - began)) "$limit"
     says "$what" "$folder/err" "$pattern"
@@ -115,7 +115,7 @@ done
 # is no more, osc/rdma waits, too.
 waits=(--mpi-arg --mca --mpi-arg osc --mpi-arg pt2pt)
 [ -z "$hydra" ] && ompi_info 2>/dev/null | grep -q 'MCA osc: pt2pt ' || waits=(--osc rdma)
-line='^omprma: device 0 .* has not answered for 3 s, and MPI waits'
+line='^omprma: error: device 0 .* has not answered for 3 s, and MPI waits'
 OMPRMA_TIMEOUT=3 expect "silent worker, ${waits[*]: -1}" 1 "$line" 25 \
     "$run" "${waits[@]}" -n 2 --data rma -- "$ends" silent
 ucx_refused "$BUILD_DIR" || OMPRMA_TIMEOUT=3 expect "silent worker, ucx" 1 "$line" 25 \
@@ -138,7 +138,7 @@ lose() {
         expect_end "killed while they exchange by $2, $1" "$run" --osc "$1" -n 4 -- "$losses" kill
     else
         expect "killed while they exchange by $2, $1" bad \
-            "^omprma: worker 1 on .* killed by signal 9" 20 "$run" --osc "$1" -n 4 -- "$losses" kill
+            "^omprma: error: worker 1 on .* killed by signal 9" 20 "$run" --osc "$1" -n 4 -- "$losses" kill
         check "killed while they exchange by $2, $1: lines" "$(wc -l <"$folder/err")" 1
     fi
     unset OMPRMA_EXCHANGE
@@ -158,7 +158,7 @@ lose_while() { # WORKERS WHAT OPTION...
         return
     fi
     OMPRMA_MEMORY=320M expect "killed during large $what, $n, $*" 1 \
-        "^omprma: worker $((n - 1)) on .* was killed by signal 9" 20 \
+        "^omprma: error: worker $((n - 1)) on .* was killed by signal 9" 20 \
         "$run" "$@" -n "$n" -- "$ends" "$what"
     check "killed during large $what, $n, $*: lines" "$(wc -l <"$folder/err")" 1
 }

@@ -79,7 +79,7 @@ hosts_part lost
 check_application lost
 OMPRMA_TIMEOUT=5 run
 check 'lost: status' "$?" 1
-check 'lost: line' "$(count "^omprma: start-up did not get past .* within 5 s; .*$advice")" 1
+check 'lost: line' "$(count "^omprma: error: start-up did not get past .* within 5 s; .*$advice")" 1
 check_nothing_left lost
 
 finish

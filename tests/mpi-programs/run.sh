@@ -114,7 +114,7 @@ inside() { # KIND
 refused() { # KIND
     [ -z "$stock" ] || return 0
     timeout -k 5 "$limit" "$RUN" --transport mpi -n 1 "$out/$1/ring" </dev/null >"$folder/out" 2>"$folder/err"
-    check "$1, --transport mpi: status" $? 1
+    check "$1, --transport mpi: status" $? 125
     check "$1, --transport mpi: lines" "$(sed 's/.*ring calls/ring calls/' "$folder/out" "$folder/err")" \
         'ring calls MPI_Init, which --transport mpi cannot serve; leave it out'
 }

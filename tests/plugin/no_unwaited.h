@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* no_unwaited.h: the calls of omprma_private/unwaited.h, for stand-ins of libomprma without
- * workers. */
+/* no_unwaited.h: the calls of omprma_private/unwaited.h and say.h, for stand-ins of libomprma
+ * without workers. */
 #ifndef OMPRMA_TESTS_NO_UNWAITED_H
 #define OMPRMA_TESTS_NO_UNWAITED_H
 
+#include <stdio.h>
+
+#include <omprma_private/say.h>
 #include <omprma_private/unwaited.h>
 
 void omprma_queue_unwaited(omprma_queue_t *queue, bool unwaited)
@@ -16,6 +19,12 @@ bool omprma_rest(int64_t ns)
 {
     (void)ns;
     return false;
+}
+
+void omprma_say(int severity, const char *text)
+{
+    static const char *const words[] = {"error", "warning", "note"};
+    fprintf(stderr, "omprma: %s: %s\n", words[severity], text);
 }
 
 #endif

@@ -38,7 +38,7 @@ fails() { # PATTERN WORD...
     local out status
     out=$("$PERF" "${@:2}" 2>&1)
     status=$?
-    check "status of ${*:2}" "$status" 2
+    check "status of ${*:2}" "$status" 125
     grep -q -- "$1" <<<"$out" || check "${*:2}" "$out" "$1"
 }
 echo '{"results":7}' >none.json

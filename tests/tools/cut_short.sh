@@ -91,7 +91,7 @@ kill -TERM "$run"
 ended 'SIGTERM' 143 '20 0 1' '12 20,18 1' false
 begin sleeps
 kill -9 "$(descendants "$run" | xargs ps -o pid=,comm= -p | awk '/omprma-worker/ { print $1; exit }')"
-ended 'a lost worker' 1 '' '12 20,18 1' false
+ended 'a lost worker' 125 '' '12 20,18 1' false
 
 "$RUN" -n 1 -v --stats "$folder/program" >"$folder/out" 2>"$folder/err"
 check 'with -v' "$(grep -c 'in the message:\|choices by size' "$folder/err")" 2
@@ -99,5 +99,5 @@ check 'with -v' "$(grep -c 'in the message:\|choices by size' "$folder/err")" 2
 check 'to a file' "$? $(grep -c region "$folder/err") $(jq -r '.devices[0].launches' "$folder/only.json")" '0 0 21'
 out=$("$RUN" -n 1 --stats=/no/folder/x "$folder/program" 2>&1)
 check 'a file that cannot be made' "$? $out" \
-    '2 omprma: OMPRMA_STATS_FILE: cannot write /no/folder/x: No such file or directory'
+    '125 omprma: error: --stats: cannot write /no/folder/x: No such file or directory'
 finish

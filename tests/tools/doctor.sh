@@ -59,7 +59,7 @@ set_by TIMEOUT '0 --debug' --debug
 LIBOMPTARGET_PROFILE=t.json set_by TRACE 't.json LIBOMPTARGET_PROFILE'
 check 'a table' "$("$INFO" --settings --data rma | grep -cE '^OMPRMA_DATA +rma +auto +--data$')" 1
 check 'all of the help' "$("$INFO" --settings | grep -c '^OMPRMA_')" \
-    "$("$BUILD_DIR/bin/omprma-run" --help | grep -cE '^ +OMPRMA_[A-Z_]+=')"
+    "$("$BUILD_DIR/bin/omprma-run" --help=all | grep -cE '^ +OMPRMA_[A-Z_]+=')"
 
 check 'devices' "$(OMPRMA_BIND=0 "$INFO" --json -n 2 | jq -c '[.devices[] | [.device, .worker, .kind]]')" '[[0,0,"native"],[1,1,"native"]]'
 finish

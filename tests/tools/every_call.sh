@@ -47,7 +47,7 @@ says() { # FOLDER WHAT RANK FUNCTION: is there a line that says what has failed?
         grep -q '^omprma.*MPI_' "$1/err" || { [ "$4" = MPI_Win_create_dynamic ] &&
             grep -q '^omprma: .* did not get past connecting the workers' "$1/err"; }
         ;;
-    abort) [ "$3" = 0 ] || grep -qE "^omprma: (worker $(($3 - 1))|.*: one) .*was killed by signal 6" "$1/err" ;;
+    abort) [ "$3" = 0 ] || grep -qE "^omprma: error: (worker $(($3 - 1))|.*: one) .*was killed by signal 6" "$1/err" ;;
     esac
 }
 

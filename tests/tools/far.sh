@@ -118,7 +118,7 @@ end_agent() {
 }
 hurt end_agent
 check 'an agent that was killed: status' "$?" 4
-check 'an agent that was killed: line' "$(count "^omprma: host $b: the process that gives")" 1
+check 'an agent that was killed: line' "$(count "^omprma: error: host $b: the process that gives")" 1
 check_nothing_left 'an agent that was killed'
 
 cut() { # the network of a host vanishes without a word
@@ -161,9 +161,9 @@ check 'strangers: line' "$(count 'does not know the secret')" 1
 check_nothing_left strangers
 
 out=$(timeout 60 "$RUN" --hosts "$a,nosuchhost:2" "$folder/writes" 2>&1)
-check 'an unknown host: status' "$?" 1
+check 'an unknown host: status' "$?" 125
 check 'an unknown host: line' "$out" \
-    'omprma: cannot start workers on host nosuchhost: no such host: nosuchhost'
+    'omprma: error: cannot start workers on host nosuchhost: no such host: nosuchhost'
 check_nothing_left 'an unknown host'
 
 # Ranks on two hosts, each with the workers of its own.

@@ -15,7 +15,7 @@ check 'their number' "$out" 'ready 4'
 # Within a host control messages take shared memory.
 said() { # OPTION...
     OMPRMA_VERBOSE=1 timeout 60 env -u OMPRMA_INTERNAL_WORKER "$BUILD_DIR/bin/omprma-info" "$@" 2>&1 |
-        sed -n 's/^omprma: control messages: //p'
+        sed -n 's/^omprma: note: control messages: //p'
 }
 check 'messages to other hosts' "$(said --hosts "$a,$b")" \
     'through shared memory to 0 workers, by MPI to 2'
@@ -62,11 +62,11 @@ out=$(OMPI_MCA_plm_rsh_agent=$folder/full timeout 60 "$RUN" --hosts "$b.cluster.
     "$folder/program" 2>&1)
 check 'a full name' "$? $out" '0 ready 3'
 out=$(timeout 60 "$RUN" --hosts "$b.cluster.example,$b.other.example" "$folder/program" 2>&1)
-check 'status for two hosts of one short name' "$?" 2
+check 'status for two hosts of one short name' "$?" 125
 check 'line for two hosts of one short name' "$(grep -c 'are one host to Open MPI' <<<"$out")" 1
 echo "$hosts_net.3 $(hostname -s).other.example $b" >>/etc/hosts # the end takes it away
 out=$(timeout 60 "$RUN" --hosts "$(hostname -s).other.example" "$folder/program" 2>&1)
-check 'status for a host with the name of this one' "$?" 2
+check 'status for a host with the name of this one' "$?" 125
 check 'line for a host with the name of this one' "$(grep -c 'is this host to Open MPI' <<<"$out")" 1
 
 # Two machines of one name, as after cloning: each has processors and memory of its own.
@@ -85,9 +85,9 @@ check 'places of workers on hosts of one name' \
     "$(OMPI_MCA_plm_rsh_agent=$folder/clones placed)" "$(placed)"
 check 'workers in the table' "$(placed | wc -l)" 2
 out=$(timeout 60 "$RUN" --hosts "$a,nosuchhost:2" "$folder/program" 2>&1)
-check 'status for an unknown host' "$?" 1
+check 'status for an unknown host' "$?" 125
 check 'line for an unknown host' "$out" \
-    'omprma: cannot start workers on host nosuchhost: no such host: nosuchhost'
+    'omprma: error: cannot start workers on host nosuchhost: no such host: nosuchhost'
 
 check 'processes left on the hosts' "$(ip netns pids "$a")$(ip netns pids "$b")" ''
 check 'processes left' "$(processes_left)" 0

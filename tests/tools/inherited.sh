@@ -79,7 +79,7 @@ refused() {
     local pattern=$1
     shift
     run_in use "$@"
-    check "status with $*" "$?" 1
+    check "status with $*" "$?" 125
     check "one line with $*" "$(grep -c "^omprma: .*$pattern" "$own/err") $(wc -l <"$own/err")" '1 1'
 }
 
@@ -109,7 +109,7 @@ tool() {
 }
 info=("$BUILD_DIR/bin/omprma-info" -n 1)
 perf=("$BUILD_DIR/bin/omprma-perf" -n 1 --ops launch --paths auto --reps 3)
-unwritten='omprma: cannot write to the standard output:'
+unwritten='omprma: error: cannot write to the standard output:'
 
 # ended STATUS SIGNAL STATE...: a run that waits is told to end, or dies; its keeper cleans up.
 ended() {

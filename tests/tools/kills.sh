@@ -75,7 +75,7 @@ one() {
     if grep -q '^right$' "$folder/out" && [ $got = 0 ]; then
         after="right after $took s"
     else
-        grep '^omprma: ' "$folder/err" | grep -v '^omprma: data path' >"$folder/lines"
+        grep '^omprma: ' "$folder/err" | grep -v '^omprma: note: data path' >"$folder/lines"
         after="status $got after $took s: $(head -n 1 "$folder/lines")"
         check "$what: status that is not 0" "$((got != 0))" 1
         [ "$signal $victim" != 'STOP program' ] || check "$what: status" "$got" 0

@@ -9,7 +9,7 @@ PERF=$BUILD_DIR/bin/omprma-perf
 timeout 120 "$PERF" --ops submit,retrieve,exchange,launch,region,alloc --sizes 8,4K,1M --reps 3 \
     --json "$folder/all.json" >"$folder/table" 2>"$folder/err"
 check 'status' "$?" 0
-check 'lines on stderr' "$(grep -vc '^omprma-perf: measuring ' "$folder/err")" 0
+check 'lines on stderr' "$(grep -vc '^omprma: note: measuring ' "$folder/err")" 0
 check 'lines of the table' "$(wc -l <"$folder/table")" "$(($(jq '.results | length' "$folder/all.json") + 1))"
 # query WHAT FILTER WANTED
 query() {
@@ -117,6 +117,6 @@ fails 2 'options only' submit
 mkdir "$folder/bin"
 ln -s "$(command -v bash)" "$folder/bin"
 out=$(timeout 20 env PATH="$folder/bin" "$PERF" --plot it.svg 2>&1)
-check 'status without gnuplot' "$?" 2
+check 'status without gnuplot' "$?" 125
 check 'line without gnuplot' "$(grep -c 'gnuplot-nox' <<<"$out")" 1
 finish

@@ -20,7 +20,7 @@ check 'by cores' "$(shown 'node:2 core:4 pu:2' -n 3 --map-by core --cores-per-wo
 check 'no warning' "$(cat "$folder/err")" ''
 check 'too many workers' "$(shown 'core:2 pu:1' -n 3)" \
     '0-1 of 2 node 0shared; 0-1 of 2 node 0shared; 0-1 of 2 node 0shared; '
-check 'one warning' "$(cat "$folder/err")" "omprma: 3 workers share the 2 processors of $(hostname); use \
+check 'one warning' "$(cat "$folder/err")" "omprma: warning: 3 workers share the 2 processors of $(hostname); use \
 fewer workers, or OMPRMA_BIND=0 if that is what you want"
 OMPRMA_BIND=0 shown 'core:2 pu:1' -n 3 >/dev/null
 check 'none when asked for' "$(cat "$folder/err")" ''
@@ -45,12 +45,12 @@ refused() { # OPTION...
     echo "$?"
 }
 check 'no number' "$(refused --cores-per-worker 0)" \
-    'omprma-run: --cores-per-worker 0: not a number from 1 to 65536
-2'
-check 'no such way' "$(refused --map-by socket | tail -n 1)" 2
+    'omprma: error: --cores-per-worker 0: not a number from 1 to 65536
+125'
+check 'no such way' "$(refused --map-by socket | tail -n 1)" 125
 check 'more than there is room for' "$(refused -n 5 --hosts a,b --workers-per-host 2)" \
-    'omprma: -n 5: --workers-per-host 2 has room for 4 workers
-2'
+    'omprma: error: -n 5: --workers-per-host 2 has room for 4 workers
+125'
 line() { # OPTION...: where the workers go, by the command line
     "$RUN" --dry-run --transport mpi "$@" "$folder/program" 2>&1 | grep -oE -- '--map-by [a-z]+|-n [0-9]+ (-H [a-z:,0-9]+ )?' | tr '\n' ' '
 }

@@ -69,5 +69,5 @@ check 'the page without plots' \
 
 out=$(timeout 20 "$PERF" --report /no/such/folder/it.html 2>&1)
 check 'status for a page that cannot be written' "$? $out" \
-    '2 omprma: --report /no/such/folder/it.html: No such file or directory'
+    '125 omprma: error: --report /no/such/folder/it.html: No such file or directory'
 finish

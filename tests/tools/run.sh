@@ -23,7 +23,7 @@ status 139 raise 11
 status 134 raise 6
 status 137 raise 9
 status 7 early 7
-status 1 early 0
+status 125 early 0
 check 'line for no offloading' "$(grep -c 'without offloading anything' "$folder/err")" 1
 OMP_TARGET_OFFLOAD=disabled status 0 early 0
 
@@ -55,29 +55,68 @@ fails() {
     out=$(timeout 20 "$RUN" "$@" 2>&1)
     check "status of $*" "$?" "$wanted"
     grep -q -- "$pattern" <<<"$out" || check "line of $*" "$out" "$pattern"
-    [ "$(grep -vc '^Try ' <<<"$out")" = 1 ] || check "one line of $*" "$out" 'one line'
+    [ "$(wc -l <<<"$out")" = 1 ] || check "one line of $*" "$out" 'one line'
 }
-fails 2 'no PROGRAM'
-fails 2 'unrecognized option' --nonsense x
-fails 2 '-n 0' -n 0 x
-fails 2 'write -n N' -np 2 x
-fails 2 'rma|two-sided' --data quick x
-fails 2 'auto|ucx|rdma' --osc quick x
-fails 2 'not a host' --hosts a:b x
-fails 2 '/no/file' --hostfile /no/file x
-fails 1 'in PATH' nosuchprogram
-fails 1 'No such file' ./nosuchprogram
-fails 1 'folder' /tmp
-fails 1 'not executable' "$folder/program.c"
-fails 1 'no such LLVM' --llvm 99 "$folder/program"
-fails 2 'auto|omprma|llvm' --runtime own "$folder/program"
-fails 1 'neither auto' --llvm /no/folder "$folder/program"
-(ulimit -n 24 && fails 1 'only 24 files' -n 2 "$folder/program" && exit $failures) || failures=1
-(ulimit -f 5000 && fails 1 'at most 5000 KiB' "$folder/program" && exit $failures) || failures=1
+fails 125 'no PROGRAM'
+fails 125 '; /bin/true was taken as the value of --trace' --trace /bin/true
+fails 125 '--nonsense is not an option; did you mean' --nonsense x
+fails 125 '-n 0' -n 0 x
+fails 125 'rma|two-sided' --data quick x
+fails 125 'auto|ucx|rdma' --osc quick x
+fails 125 'not a host' --hosts a:b x
+fails 125 '/no/file' --hostfile /no/file x
+fails 127 'in PATH' nosuchprogram
+fails 127 'No such file' ./nosuchprogram
+fails 126 'folder' /tmp
+fails 126 'not executable' "$folder/program.c"
+fails 125 'no such LLVM' --llvm 99 "$folder/program"
+fails 125 'auto|omprma|llvm' --runtime own "$folder/program"
+fails 125 'neither auto' --llvm /no/folder "$folder/program"
+printf '#!/no/such/interpreter\n' >"$folder/no-interpreter"
+chmod +x "$folder/no-interpreter"
+fails 127 'No such file' "$folder/no-interpreter"
+
+# Near misses, and what is known from mpirun.
+fails 125 'did you mean --stats?' --stas x
+fails 125 'did you mean --backends?' -backend cuda x
+fails 125 '--worker may be --workers --workers-per-host' --worker 2 x
+fails 125 '--cuda takes no value' --cuda=1 x
+fails 125 '--data needs a value' --data
+fails 125 'OMPRMA_BIND=0' --bind-to core x
+fails 125 'more workers than cores' --oversubscribe x
+line() { # OPTION...: the command line
+    "$RUN" --dry-run --transport mpi "$@" "$folder/program" 2>&1 | sed 's/omprma-[A-Za-z0-9]\{6\}//g'
+}
+same() { # OURS THEIRS: the same command line
+    # shellcheck disable=SC2086 # words
+    check "$2" "$(line $2)" "$(line $1)"
+}
+same '-n 2' '-np 2'
+same '-n 2' '--np=2'
+same '--hosts a:2,b:2' '-H a:2,b:2'
+same '--hosts localhost' '--host localhost'
+same '--workers-per-host 2 --hosts a,b' '-N 2 --hosts a,b'
+same '--mpi-arg --mca --mpi-arg a --mpi-arg b' '--mca a b'
+out=$("$RUN" --dry-run --transport mpi --hosts a,b -x WORDS=two "$folder/program" 2>&1)
+check 'a variable for other hosts' "$(grep -cE -- '(-x|-genvlist [^ ]*|-env) ?[^ ]*WORDS' <<<"$out")" 1
+out=$("$RUN" -x WORDS=two "$folder/program" words 2>&1 >/dev/null)
+check 'no line of a variable' "$out" ''
+
+# A variable that is mistyped is said once, by omprma-run.
+out=$(OMPRMA_STAT=1 "$RUN" -n 2 "$folder/program" words 2>&1)
+check 'a mistyped variable' "$out" 'omprma: warning: OMPRMA_STAT is not a setting and is ignored; did you mean OMPRMA_STATS?
+ready 3'
+# So is an option behind the program.
+out=$("$RUN" -n 2 "$folder/program" words --stats 2>&1)
+check 'an option behind the program' "$(grep -c 'warning: --stats stands behind the program' <<<"$out")" 1
+out=$("$RUN" -n 2 -- "$folder/program" words --stats 2>&1)
+check 'a word of the program' "$out" $'ready 3\n[--stats]'
+(ulimit -n 24 && fails 125 'only 24 files' -n 2 "$folder/program" && exit $failures) || failures=1
+(ulimit -f 5000 && fails 125 'at most 5000 KiB' "$folder/program" && exit $failures) || failures=1
 mkdir "$folder/gone"
-(cd "$folder/gone" && rmdir "$folder/gone" && fails 1 'current folder' "$folder/program" &&
+(cd "$folder/gone" && rmdir "$folder/gone" && fails 125 'current folder' "$folder/program" &&
     exit $failures) || failures=1
-OMPRMA_INTERNAL_WORKER=/no/worker fails 1 'omprma-worker is missing' "$folder/program"
+OMPRMA_INTERNAL_WORKER=/no/worker fails 125 'omprma-worker is missing' "$folder/program"
 
 # What is not as usual and no obstacle: few files at first, and no remote shell.
 out=$(ulimit -S -n 24 && "$RUN" -n 2 "$folder/program" words 2>&1)
@@ -93,8 +132,8 @@ check 'no PATH' "$out" 'ready 3'
 strange() { # PATTERN, in the last line; PATH
     local out
     out=$(PATH=${2:-$PATH} "$RUN" "$folder/program" words 2>&1)
-    check "status with $1" "$?" 1
-    check "line with $1" "$(tail -n 1 <<<"$out" | grep -c "^omprma: $1")" 1
+    check "status with $1" "$?" 125
+    check "line with $1" "$(tail -n 1 <<<"$out" | grep -c "^omprma: error: $1")" 1
 }
 mkdir "$folder/other"
 printf '#!/bin/sh\necho "unrecognized argument oversubscribe" >&2\nexit 255\n' >"$folder/other/mpirun"
@@ -126,14 +165,14 @@ echo 'int main(void) { return 0; }' | "$CC" -x c - -x none -o "$folder/new" -Wl,
 out=$("$RUN" --dry-run "$folder/new")
 check 'links for this run' "$(grep -c "LD_LIBRARY_PATH=$TMPDIR/omprma-[^/]*/runtime:" <<<"$out")" 1
 check 'links for workers' "$(grep -c "LD_LIBRARY_PATH=$TMPDIR/omprma-[^/]*/images:" <<<"$out")" 1
-fails 1 'from 19 on' --runtime llvm "$folder/new"
+fails 125 'from 19 on' --runtime llvm "$folder/new"
 out=$("$RUN" -v --dry-run "$folder/new" 2>&1)
 check 'the choice is told' "$(grep -c "LLVM 99 and uses omprma's OpenMP runtime" <<<"$out")" 1
 
 out=$("$RUN" --dry-run -n 2 --osc ucx "$folder/program" 'a b')
 check 'dry run names all' "$(grep -c -- "mpirun .* --mca osc ucx .*program 'a b' : .*-n 2 .*rank" <<<"$out")" 1
 check 'version' "$("$RUN" --version | grep -c '^omprma-run [0-9]')" 1
-check 'help' "$("$RUN" --help | grep -c OMPRMA_LANES)" 1
+check 'help' "$("$RUN" --help=all | grep -c OMPRMA_LANES)" 1
 
 # One run serves one program: what a script starts after it is told so at once, and what a program
 # starts while it is served.

@@ -36,8 +36,8 @@ check 'processes left' "$(processes_left)" 0
 
 : >"$folder/allowed-$b"
 out=$(timeout 60 "$RUN" --hosts "$a,$b" "$folder/program" 2>&1)
-check 'status without a key' $? 1
-check 'line without a key' "$(grep -c "^omprma: cannot start workers on host $b: .*Permission denied" \
+check 'status without a key' $? 125
+check 'line without a key' "$(grep -c "^omprma: error: cannot start workers on host $b: .*Permission denied" \
     <<<"$out")" 1
 check 'lines without a key' "$(wc -l <<<"$out")" 1
 check 'processes left without a key' "$(processes_left)" 0

@@ -29,7 +29,7 @@ static int clear_environment(void **state)
 {
     (void)state;
     clearenv();
-    log_open("omprma", LOG_ERROR);
+    log_open("", LOG_NOTE);
     return 0;
 }
 
@@ -205,6 +205,7 @@ static const char *load_and_read(void)
     assert_int_equal(pipe2(ends, O_NONBLOCK), 0);
     log_to(ends[1]);
     assert_int_equal(config_load(&config), OMPRMA_OK);
+    config_warn();
     log_to(STDERR_FILENO);
     ssize_t bytes = read(ends[0], text, sizeof(text) - 1);
     text[bytes > 0 ? bytes : 0] = '\0';
@@ -219,10 +220,12 @@ TEST(unknown_variables_are_reported_once)
     setenv("OMPRMA_INLINE_SUBMITS", "3", 1);
     setenv("OMPRMA_DATA", "auto", 1);
     setenv("OMPRMAX", "3", 1);
+    setenv(CONFIG_WARNED_VARIABLE, "1", 1);
     assert_string_equal(load_and_read(), "");
+    unsetenv(CONFIG_WARNED_VARIABLE);
     setenv("OMPRMA_VERBOSE", "1", 1);
     const char *text = load_and_read();
-    assert_non_null(strstr(text, "omprma: OMPRMA_LANE is not a setting and is ignored; "
+    assert_non_null(strstr(text, "omprma: warning: OMPRMA_LANE is not a setting and is ignored; "
                                  "did you mean OMPRMA_LANES?\n"));
     assert_non_null(strstr(text, "did you mean OMPRMA_INLINE_SUBMIT?\n"));
     assert_null(strstr(text, "OMPRMA_DATA"));

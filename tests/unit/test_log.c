@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -28,7 +29,7 @@ static int close_pipe(void **state)
 {
     (void)state;
     log_to(STDERR_FILENO);
-    log_open("omprma", LOG_ERROR);
+    log_open("", LOG_NOTE);
     close(ends[0]);
     close(ends[1]);
     return 0;
@@ -45,25 +46,27 @@ static const char *written(void)
 TEST(line_has_prefix_and_newline)
 {
     log_write(LOG_ERROR, "%d of %d", 1, 2);
-    assert_string_equal(written(), "omprma: 1 of 2\n");
-    log_open("omprma-worker 2 (node7)", LOG_ERROR);
-    log_write(LOG_ERROR, "x");
-    assert_string_equal(written(), "omprma-worker 2 (node7): x\n");
+    assert_string_equal(written(), "omprma: error: 1 of 2\n");
+    log_open("worker 2 (node7)", LOG_NOTE);
+    log_write(LOG_WARNING, "x");
+    assert_string_equal(written(), "omprma: warning: worker 2 (node7): x\n");
+    log_write(LOG_NOTE, "y");
+    assert_string_equal(written(), "omprma: note: worker 2 (node7): y\n");
 }
 
 TEST(level_filters)
 {
-    log_open("omprma", LOG_ERROR);
+    log_open("", LOG_NOTE);
     log_write(LOG_CHOICE, "hidden");
     assert_string_equal(written(), "");
     log_set_level(LOG_DETAIL);
     assert_int_equal(log_level(), LOG_DETAIL);
     log_write(LOG_DETAIL, "seen");
     log_write(LOG_DEBUG, "hidden");
-    assert_string_equal(written(), "omprma: seen\n");
+    assert_string_equal(written(), "omprma: note: seen\n");
     log_set_level(-1);
     log_write(LOG_ERROR, "always");
-    assert_string_equal(written(), "omprma: always\n");
+    assert_string_equal(written(), "omprma: error: always\n");
 }
 
 TEST(long_line_is_cut)
@@ -78,9 +81,48 @@ TEST(long_line_is_cut)
         assert_true(bytes <= 2048);
         assert_int_equal(line[bytes - 1], '\n');
         assert_int_equal(strcspn(line, "\n"), bytes - 1);
-        if (bytes < length + sizeof("omprma: "))
+        if (bytes < length + sizeof("omprma: error: "))
             assert_string_equal(line + bytes - 5, "x...\n");
     }
+}
+
+/* What comes out of a terminal. */
+static const char *on_terminal(const char *variable, const char *value, const char *line)
+{
+    static char text[256];
+    int ours = posix_openpt(O_RDWR | O_NOCTTY), theirs;
+    assert_true(ours >= 0 && grantpt(ours) == 0 && unlockpt(ours) == 0);
+    theirs = open(ptsname(ours), O_RDWR | O_NOCTTY);
+    setenv("TERM", "xterm", 1);
+    unsetenv("NO_COLOR");
+    unsetenv("CLICOLOR");
+    setenv(variable, value, 1);
+    log_pass(theirs, line, strlen(line));
+    unsetenv(variable);
+    ssize_t bytes = read(ours, text, sizeof(text) - 1);
+    text[bytes > 0 ? bytes : 0] = '\0';
+    close(theirs);
+    close(ours);
+    return text;
+}
+
+TEST(words_have_colour_on_a_terminal)
+{
+    static const char error[] = "omprma: error: x\n", plain[] = "omprma: error: x\r\n";
+    assert_string_equal(on_terminal("TERM", "xterm", error),
+                        "omprma: \033[1;31merror: \033[0mx\r\n");
+    assert_string_equal(on_terminal("TERM", "xterm", "omprma: warning: x\n"),
+                        "omprma: \033[1;33mwarning: \033[0mx\r\n");
+    assert_string_equal(on_terminal("TERM", "xterm", "omprma: note: x\n"),
+                        "omprma: \033[1;36mnote: \033[0mx\r\n");
+    assert_string_equal(on_terminal("TERM", "dumb", error), plain);
+    assert_string_equal(on_terminal("TERM", "", error), plain);
+    assert_string_equal(on_terminal("NO_COLOR", "1", error), plain);
+    assert_string_equal(on_terminal("CLICOLOR", "0", error), plain);
+    assert_string_equal(on_terminal("NO_COLOR", "", "omprma:   a table\n"),
+                        "omprma:   a table\r\n");
+    log_pass(ends[1], error, strlen(error));
+    assert_string_equal(written(), error);
 }
 
 TEST(errno_stays)

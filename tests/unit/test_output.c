@@ -246,9 +246,9 @@ static void tell_what_is_lost(void)
     REQUIRE(after.tv_sec - before.tv_sec >= 9 && after.tv_sec - before.tv_sec <= 15);
     while ((n = output_take(&from, text, sizeof(text) - 1, &flushed))) {
         text[n] = 0;
-        char *notice = strstr(text, "\n[omprma-worker: ");
+        char *notice = strstr(text, "\nomprma: warning: ");
         if (notice) {
-            REQUIRE(sscanf(notice, "\n[omprma-worker: %llu bytes of output lost", &lost) == 1);
+            REQUIRE(sscanf(notice, "\nomprma: warning: %llu bytes of output lost", &lost) == 1);
             n = (size_t)(notice - text);
         }
         total += n;

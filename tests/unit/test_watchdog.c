@@ -139,7 +139,8 @@ static void who_waits_gets_an_error(void **state)
     hold(queue, true);
     assert_ok(launch(queue, KERNEL(kernel_count), counter, 0, 0));
     check_stuck(omprma_queue_synchronize(queue));
-    check_said("omprma: nothing has moved for 1 s although no kernel runs; what waits for what:\n");
+    check_said(
+        "omprma: error: nothing has moved for 1 s although no kernel runs; what waits for what:\n");
     check_said("device 0 (here), queue %u: operation %llu, launch of 0x%llx, not issued, waits for "
                "the other half of its exchange\n",
                queue->number, last(queue), (unsigned long long)KERNEL(kernel_count));

@@ -28,24 +28,19 @@
 #include "tools/launch/paths.h"
 #include "tools/launch/transport.h"
 
-OMPRMA_API const char *argp_program_version = "omprma-info " OMPRMA_VERSION_STRING;
-
-static const char description[] =
-    "Starts workers as omprma-run would with the same options, and prints versions, the devices, "
-    "what was measured at start-up and which data paths were chosen.";
-
 enum { KEY_DOCTOR = 1024, KEY_SETTINGS, KEY_JSON };
 static const char json_word[] = "--json";
 
 static const struct argp_option options[] = {
     {"check", KEY_DOCTOR, NULL, 0,
-     "Start nothing; look whether this host, and those of --hosts, have what a run needs, and say "
-     "what to do; exit status 1 after a failure",
-     1},
+     "Look whether hosts have what a run needs. Start nothing; look at this host, and at those of "
+     "--hosts, and say what to do; exit status 1 after a failure",
+     HELP_OWN},
     {"settings", KEY_SETTINGS, NULL, 0,
-     "Start nothing; print all settings, with value, default, and what has set them", 1},
-    {"json", KEY_JSON, NULL, 0, "Print JSON: of devices, or with --check or --settings of those",
-     1},
+     "Print all settings. Start nothing; print them with value, default, and what has set them",
+     HELP_OWN},
+    {"json", KEY_JSON, NULL, 0,
+     "Print JSON. It has the devices, or with --check or --settings what those print", HELP_OWN},
     {0}};
 
 struct info {
@@ -259,6 +254,20 @@ static int show(bool json)
     return status;
 }
 
+static const struct tool tool = {
+    .help = {.program = "omprma-info",
+             .usage = "[OPTION...]",
+             .about = "Starts workers as omprma-run would with the same options, and prints "
+                      "versions, the devices, what was measured at start-up and which data paths "
+                      "were chosen.",
+             .examples = "  omprma-info --check\n"
+                         "  omprma-info -n 2 --osc ucx\n",
+             .status = "0 when all went well; 1 when --check has found a failure, or the devices "
+                       "cannot be shown; 125 when an option is wrong or the run failed.",
+             .options = {options},
+             .few = 1u << HELP_PROGRAM | 1u << HELP_DIAGNOSTICS | 1u << HELP_DATA},
+    .parse = parse_option};
+
 int main(int argc, char **argv)
 {
     int status;
@@ -267,15 +276,13 @@ int main(int argc, char **argv)
         return status;
     if (launch_inside()) {
         const char *verbose = getenv("OMPRMA_VERBOSE");
-        log_open("omprma", verbose ? atoi(verbose) : 0);
+        log_open("", verbose ? atoi(verbose) : 0);
         return show(argc > 1 && strcmp(argv[1], json_word) == 0);
     }
-    options_begin("omprma-info", argv);
-    struct argp_child children[] = {{&launch_argp, 0, NULL, 0}, {0}};
-    struct argp parser = {options, parse_option, NULL, description, children, NULL, NULL};
+    options_begin();
     struct info info = {0};
     struct launch *launch = &info.launch;
-    argp_parse(&parser, argc, argv, 0, NULL, &info);
+    options_read(&tool, argv, &info);
     char *self = path_self();
     launch->argv = (char *[]){self, info.json ? (char *)(uintptr_t)json_word : NULL, NULL};
     if (info.settings)
@@ -287,5 +294,6 @@ int main(int argc, char **argv)
     free(self);
     hosts_clear(&launch->hosts);
     list_clear(&launch->mpi_args);
+    list_clear(&launch->exports);
     return status;
 }

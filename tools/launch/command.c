@@ -34,7 +34,7 @@ bool command_crowded(const struct command *command)
 }
 
 /* Local workers inherit the environment; those on other hosts get only what is named. */
-static void add_settings(struct list *variables)
+static void add_settings(struct list *variables, const struct launch *launch)
 {
     static const char *const prefixes[] = {"OMP_", "OMPRMA_", "LIBOMPTARGET_", "KMP_", "UCX_"};
     for (char **variable = environ; *variable; variable++) {
@@ -44,6 +44,8 @@ static void add_settings(struct list *variables)
             if (strncmp(*variable, prefixes[i], strlen(prefixes[i])) == 0)
                 list_addf(variables, "%.*s", (int)length, *variable);
     }
+    for (size_t i = 0; i < launch->exports.count; i++)
+        list_add(variables, launch->exports.items[i]);
 }
 
 /* Never with our own CUDA driver library: workers open the real one. */
@@ -60,7 +62,7 @@ char *command_library_path(const char *worker_path)
 
 static void add_variables(struct list *variables, const struct command *command)
 {
-    add_settings(variables);
+    add_settings(variables, command->launch);
     for (size_t i = 0; command->more && i < command->more->count; i++)
         list_add(variables, command->more->items[i]);
     if (command->counts)

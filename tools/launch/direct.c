@@ -30,6 +30,7 @@
 #include "control/shm/leftovers.h"
 #include "host/report/mark.h"
 #include "tools/launch/command.h"
+#include "tools/launch/exit_status.h"
 #include "tools/launch/inherited.h"
 #include "tools/launch/launcher.h"
 #include "tools/launch/outcome.h"
@@ -60,10 +61,12 @@ struct run {
     pid_t watch;          /* see stragglers.h */
     bool child_told;      /* to end, because the agent is lost */
     int child_status, agent_status;
-    int joined;           /* programs that had workers */
-    bool lost;            /* a worker that was needed */
-    bool failed;          /* the agent is lost */
-    int interrupted;      /* signal that has come before the command was started */
+    int joined;      /* programs that had workers */
+    bool lost;       /* a worker that was needed */
+    bool failed;     /* the agent is lost */
+    int own_status;  /* EXIT_NOT_FOUND and the like, where the command did not start */
+    int interrupted; /* signal that has come before the command was started */
+    struct coming *coming;
     bool waits;           /* the agents of other hosts are to come before the program is started */
     struct program start; /* what is started then */
     char *join;
@@ -176,8 +179,10 @@ static void start_program(struct run *run)
     int report = -1, words = -1;
     run->waits = false;
     run->deadline_ns = NEVER;
-    if (program_start(&run->start, "", 0, &run->child, &report, &words) != OMPRMA_OK)
+    if (program_start(&run->start, "", 0, &run->child, &report, &words) != OMPRMA_OK) {
+        run->own_status = error_code();
         fail_run(run, error_text());
+    }
     if (report >= 0)
         close(report);
 }
@@ -387,12 +392,13 @@ static omprma_status_t begin(const struct direct *direct, const struct config *c
 static int result_of(const struct run *run)
 {
     const char *path = run->program->path;
+    bool said = coming_has_said(run->coming);
     if (run->interrupted)
         return 128 + run->interrupted;
     if (!run->failed && !(run->lost && !run->program->continues))
-        return outcome_result(path, run->child_status, run->joined > 0 || !run->offloads);
-    int own = run->child_told ? 0 : outcome_status(path, run->child_status);
-    return own ? own : 1;
+        return outcome_result(path, run->child_status, said, run->joined > 0 || !run->offloads);
+    int own = run->child_told ? 0 : outcome_status(path, run->child_status, said);
+    return own ? own : run->own_status ? run->own_status : EXIT_OWN;
 }
 
 int direct_run(const struct direct *direct)
@@ -407,14 +413,14 @@ int direct_run(const struct direct *direct)
     struct config config = {0};
     size_t mapped = 0;
     time_t since = time(NULL);
-    int result = 1;
+    int result = EXIT_OWN;
     signal(SIGPIPE, SIG_IGN);
     config_load(&config);           /* it was checked before */
     if (local_rank_find().variable) /* other ranks have an omprma-run of their own */
         mark_files(&config);
-    struct coming *coming =
+    run.coming =
         coming_share(0, recorded_bytes(&config, started.workers), &started.coming, &mapped);
-    void *recording = coming_room(coming);
+    void *recording = coming_room(run.coming);
     recorded_begin(recording, &config, started.workers);
     omprma_status_t status = begin(direct, &config, &run);
     if (status != OMPRMA_OK)
@@ -432,7 +438,7 @@ int direct_run(const struct direct *direct)
         result = result_of(&run);
         result = recorded_end(recording, &config, started.workers, result);
     }
-    coming_close(coming, mapped);
+    coming_close(run.coming, mapped);
     if (started.coming >= 0)
         close(started.coming);
     if (run.signals >= 0)

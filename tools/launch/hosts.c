@@ -71,8 +71,11 @@ omprma_status_t hosts_parse(struct hosts *hosts, const char *text)
         if (!host_name_valid(item) || (colon && !slots_parse(colon + 1, &slots)))
             status = error_set(OMPRMA_ERR_CONFIG,
                                "\"%s%s%s\" is not a host; write NAME or NAME:WORKERS (1 to %d), "
-                               "separated by commas",
-                               item, colon ? ":" : "", colon ? colon + 1 : "", SLOTS_MAX);
+                               "separated by commas%s",
+                               item, colon ? ":" : "", colon ? colon + 1 : "", SLOTS_MAX,
+                               strchr(item, '@')   ? "; name the user in ~/.ssh/config"
+                               : strchr(item, '[') ? "; give each host of a range by its name"
+                                                   : "");
         else
             status = hosts_add(hosts, item, slots);
     }

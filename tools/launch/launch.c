@@ -25,10 +25,12 @@
 #include "control/direct/local_rank.h"
 #include "tools/launch/command.h"
 #include "tools/launch/direct.h"
+#include "tools/launch/exit_status.h"
 #include "tools/launch/inherited.h"
 #include "tools/launch/launcher.h"
 #include "tools/launch/llvm.h"
 #include "tools/launch/networks.h"
+#include "tools/launch/options.h"
 #include "tools/launch/paths.h"
 #include "tools/launch/program.h"
 #include "tools/launch/rank.h"
@@ -46,7 +48,6 @@ struct preparation {
     char *mpirun, *worker, *path, *folder, *agent, *networks;
     struct llvm_plan plan;
     int64_t began_ns;
-    bool refused;        /* the arguments make no sense */
     bool starts_mpi;     /* the command is a launcher of an MPI library */
     bool direct;         /* the run goes without MPI, */
     int here;            /* with so many workers on this host, */
@@ -173,7 +174,7 @@ static omprma_status_t prepare_place(void)
 static void say_order(const struct preparation *made, const struct launch *launch)
 {
     if (launch->by_node && launch->hosts.names.count > 1 && made->launcher->host_by_host)
-        log_write(LOG_ERROR,
+        log_write(LOG_WARNING,
                   "mpirun of %s numbers workers host by host, so those that follow each other are "
                   "on one host, although OMPRMA_MAP_BY is node",
                   made->launcher_name);
@@ -196,7 +197,6 @@ static omprma_status_t prepare_names(struct preparation *made, const struct laun
 {
     omprma_status_t status =
         made->launcher->cuts_names ? hosts_check_names(&launch->hosts) : OMPRMA_OK;
-    made->refused = status != OMPRMA_OK;
     if (status == OMPRMA_OK && launch->hosts.total > 0)
         made->networks = networks_inner(&launch->hosts);
     return status;
@@ -204,12 +204,40 @@ static omprma_status_t prepare_names(struct preparation *made, const struct laun
 
 /* ---- what connects the processes ------------------------------------------------------------ */
 
+/* An mpirun of Open MPI around us, which allows no other one inside. */
+static bool mpirun_is_around(void)
+{
+    return getenv("OMPI_COMM_WORLD_SIZE") != NULL;
+}
+
+/* Each of its processes is an omprma-run. For a program that uses MPI that is what is wanted. */
+static omprma_status_t look_around(const struct preparation *made, const struct launch *launch)
+{
+    const char *rank = getenv("OMPI_COMM_WORLD_RANK"), *size = getenv("OMPI_COMM_WORLD_SIZE");
+    if (!mpirun_is_around() || launch->transport == TRANSPORT_DIRECT)
+        return OMPRMA_OK;
+    if (!launch->offloading || launch->hosts.total > 0 || launch->transport == TRANSPORT_MPI)
+        return error_set(
+            OMPRMA_ERR_CONFIG,
+            "mpirun has started this, and it allows no other mpirun inside: leave mpirun out; "
+            "-n and --hosts say how many workers there are, and where");
+    if (!made->plan.uses_mpi && rank && strcmp(rank, "0") == 0 && strcmp(size, "1") != 0)
+        log_write(LOG_WARNING,
+                  "mpirun starts omprma-run %s times, and each starts the program: for one program "
+                  "with %s workers write omprma-run -n %s PROGRAM, without mpirun",
+                  size, size, size);
+    return OMPRMA_OK;
+}
+
 /* Those that use MPI themselves, and several, are beyond MPI. */
 static omprma_status_t prepare_transport(struct preparation *made, const struct launch *launch)
 {
     bool needed = made->starts_mpi || made->plan.starts_mpi;
-    bool better = launch->offloading &&
-                  (needed || made->plan.uses_mpi || !made->plan.offloads || made->plan.several);
+    bool better = launch->offloading && (needed || made->plan.uses_mpi || !made->plan.offloads ||
+                                         made->plan.several || mpirun_is_around());
+    omprma_status_t status = look_around(made, launch);
+    if (status != OMPRMA_OK)
+        return status;
     if (needed && launch->transport == TRANSPORT_MPI)
         return error_set(OMPRMA_ERR_CONFIG,
                          "%s %s, which --transport mpi cannot serve; leave it out", made->path,
@@ -262,6 +290,19 @@ static omprma_status_t prepare_hosts(struct preparation *made, const struct laun
 
 /* ---- which LLVM ----------------------------------------------------------------------------- */
 
+/* Asked for by the user, and not found in the program. */
+static void say_gpus(const struct launch *launch)
+{
+    const char *kinds = getenv("OMPRMA_BACKENDS"), *option = option_of("BACKENDS");
+    unsetenv(CONFIG_GPUS_VARIABLE);
+    if (launch->cuda || (kinds && strstr(kinds, "cuda")))
+        setenv(CONFIG_GPUS_VARIABLE,
+               launch->cuda ? "--cuda"
+               : option     ? option
+                            : "OMPRMA_BACKENDS",
+               1);
+}
+
 static omprma_status_t prepare_llvm(struct preparation *made, const struct launch *launch)
 {
     bool starts = launch->transport != TRANSPORT_MPI;
@@ -275,6 +316,7 @@ static omprma_status_t prepare_llvm(struct preparation *made, const struct launc
         setenv(CONFIG_LLVM_VARIABLE, "1", 1);
     else /* another omprma-run may have set it */
         unsetenv(CONFIG_LLVM_VARIABLE);
+    say_gpus(launch);
     if (status == OMPRMA_OK && (made->plan.cuda || launch->cuda)) {
         setenv("OMPRMA_BACKENDS", "native,cuda", 0); /* unless the user wants others */
         log_write(LOG_CHOICE, "workers offer devices of these kinds: %s",
@@ -286,6 +328,8 @@ static omprma_status_t prepare_llvm(struct preparation *made, const struct launc
 static omprma_status_t prepare(struct preparation *made, const struct launch *launch)
 {
     omprma_status_t status = path_program(launch->argv[0], &made->path);
+    if (status == OMPRMA_OK)
+        status = path_check_root();
     if (status == OMPRMA_OK)
         status = prepare_place();
     if (status == OMPRMA_OK)
@@ -578,7 +622,7 @@ int launch_run(const struct launch *launch)
         status = launch_start(&made, launch, &result);
     if (status != OMPRMA_OK) {
         log_write(LOG_ERROR, "%s", error_text());
-        result = made.refused ? 2 : 1;
+        result = error_code() ? error_code() : EXIT_OWN;
     }
     if (made.folder)
         path_remove_tree(made.folder);

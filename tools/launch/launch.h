@@ -45,6 +45,7 @@ struct launch {
     bool by_node;         /* OMPRMA_MAP_BY: workers that follow each other go to different hosts */
     bool continues;       /* OMPRMA_ON_LOSS: the run goes on when a worker is lost */
     struct list mpi_args; /* more arguments for mpirun */
+    struct list exports;  /* names of more variables for workers on other hosts */
     char **argv;          /* the program and its arguments; NULL-terminated */
     bool cuda;            /* the program wants CUDA devices, whatever can be seen in it */
     int transport;        /* enum config_transport */

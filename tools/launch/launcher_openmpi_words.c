@@ -147,6 +147,9 @@ static bool is_aside(struct verdict *verdict, const char *line)
         verdict->aside = false;
         for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
             verdict->aside |= strcmp(what + sizeof(begins) - 1, ends[i]) == 0;
+        /* mpirun's frame has said why MPI does not start. */
+        verdict->aside |= verdict->kind == VERDICT_OTHER &&
+                          strncmp(what + sizeof(begins) - 1, "MPI_Init", 8) == 0;
     }
     return verdict->aside && *line == '[' && stars;
 }
@@ -172,11 +175,22 @@ static bool is_of_dead_peer(const char *line)
            (strcmp(verb, "Wrote") == 0 || strcmp(verb, "Read") == 0);
 }
 
+/* Said where there is no network at all, before mpirun says that it cannot go on. */
+static bool is_filler(const char *line)
+{
+    static const char *const all[] = {"_ifinit: unable to find network interfaces.",
+                                      "ptl_tool: problems getting address for index "};
+    for (size_t i = 0; *line == '[' && i < sizeof(all) / sizeof(all[0]); i++)
+        if (strstr(line, all[i]))
+            return true;
+    return false;
+}
+
 /* mpirun's counting of repeated messages, which are not shown either, and what it says when it is
  * told to end while it is ending, or cannot read what a process wants it to say. */
 bool openmpi_noise(const char *line)
 {
-    return is_of_dead_peer(line) || strncmp(line, "[warn] Epoll ", 13) == 0 ||
+    return is_of_dead_peer(line) || is_filler(line) || strncmp(line, "[warn] Epoll ", 13) == 0 ||
            strstr(line, "plm:rsh: Warning: setpgid(") ||
            strstr(line, "plm:ssh: Warning: setpgid(") ||
            strstr(line, "PMIX ERROR: PMIX_ERR_UNREACH") ||

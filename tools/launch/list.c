@@ -7,12 +7,13 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "tools/launch/exit_status.h"
 
 static void *must(void *memory)
 {
     if (!memory) {
         log_write(LOG_ERROR, "out of memory");
-        exit(1);
+        exit(EXIT_OWN);
     }
     return memory;
 }

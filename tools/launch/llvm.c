@@ -347,13 +347,13 @@ static omprma_status_t images_fit(const struct choice *choice, const struct imag
                          "not run; leave out --runtime omprma",
                          program);
     if (choice->own && images->nvptx)
-        log_write(LOG_ERROR,
+        log_write(LOG_WARNING,
                   "%s has code for this kind of machine and for NVIDIA GPUs: omprma's own OpenMP "
                   "runtime runs the first on workers, and cannot run the other; LLVM's can, leave "
                   "out --runtime omprma",
                   program);
     if (!choice->own && choice->version > LLVM_NEWEST && images->native)
-        log_write(LOG_ERROR,
+        log_write(LOG_WARNING,
                   "%s has code for this kind of machine and for NVIDIA GPUs: LLVM %d's runtime "
                   "takes the GPUs of workers, and for the other code this machine; --runtime "
                   "omprma takes workers for the other code, and no GPUs",

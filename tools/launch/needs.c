@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -202,6 +203,13 @@ static omprma_status_t needs_ask_loader(struct needs *needs, const char *program
     int status;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
+    struct rlimit limit;
+    if (needs->libraries.count == 0 && getrlimit(RLIMIT_AS, &limit) == 0 &&
+        limit.rlim_cur != RLIM_INFINITY)
+        return error_set(OMPRMA_ERR_CONFIG,
+                         "cannot run %s: its loader %s does not list its libraries; a process may "
+                         "have only %llu MiB, raise the limit (ulimit -v)",
+                         program, needs->loader, (unsigned long long)limit.rlim_cur >> 20);
     if (needs->libraries.count == 0)
         return error_set(
             OMPRMA_ERR_CONFIG,

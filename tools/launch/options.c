@@ -3,6 +3,7 @@
 #include "tools/launch/options.h"
 
 #include <ctype.h>
+#include <argp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,10 @@
 #include "base/config.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/units.h"
 #include "tools/launch/allocation.h"
+#include "tools/launch/exit_status.h"
+#include "tools/launch/habits.h"
 #include "tools/launch/inherited.h"
 
 enum {
@@ -38,72 +42,87 @@ enum {
 enum { WORKERS_MAX = 4096, PER_HOST_MAX = 1024, VERBOSE_MAX = 3 };
 
 static const struct argp_option options[] = {
-    {"workers", 'n', "N", 0, "Number of workers (default 1, or one per slot of the hosts)", 0},
-    {"workers-per-host", KEY_PER_HOST, "N", 0,
-     "Number of workers on each host, whatever its slots or tasks are", 0},
-    {"cores-per-worker", KEY_CORES, "N", 0,
-     "Cores of each worker (default: equal shares; cores of devices that have not run a region yet "
-     "are lent to the others)",
-     0},
-    {"map-by", KEY_MAP_BY, "core|numa|node", 0,
-     "Where consecutive workers go: core: to neighbouring cores, one host after the other; numa: "
-     "to different NUMA nodes; node: to different hosts (default core)",
-     0},
-    {"devices-per-worker", KEY_DEVICES, "K|numa", 0,
-     "Number of devices of each worker, or one per NUMA node of its cores (default 1)", 0},
-    {"backends", KEY_BACKENDS, "KINDS", 0,
-     "Kinds of devices that workers offer, with commas between: native (the machine itself), cuda "
-     "(its NVIDIA GPUs) (default native)",
-     0},
+    {"workers", 'n', "N", 0, "Number of workers (default 1, or one per slot)", HELP_WORKERS},
     {"hosts", KEY_HOSTS, "H1:N,H2:N", 0,
-     "Place workers on these hosts, N on each (default: this host)", 0},
-    {"hostfile", KEY_HOSTFILE, "FILE", 0,
-     "Place workers on the hosts of a file with lines \"HOST slots=N\"", 0},
-    {"data", KEY_DATA, "HOW", 0, "How data travels: auto, rma or two-sided (default auto)", 0},
-    {"osc", KEY_OSC, "COMPONENT", 0,
-     "Open MPI's one-sided component: auto, ucx or rdma (default auto)", 0},
-    {"llvm", KEY_LLVM, "auto|VERSION|DIR", 0,
-     "LLVM of the program, or the folder with its libraries (default auto: what the program itself "
-     "asks for)",
-     0},
-    {"runtime", KEY_RUNTIME, "auto|omprma|llvm", 0,
-     "OpenMP runtime of the program: omprma's own, or LLVM's libomptarget with omprma's plugin, "
-     "which LLVM 13 to 18 can load (default auto: omprma's)",
-     0},
-    {"cuda", KEY_CUDA, NULL, 0,
-     "Offer the workers' NVIDIA GPUs to a program whose file does not show that it uses them, such "
-     "as a script",
-     0},
-    {"on-loss", KEY_ON_LOSS, "end|continue", 0,
-     "What happens when a worker is lost: the run ends, or it continues without the worker's "
-     "devices (default end)",
-     0},
-    {"check", KEY_CHECK, NULL, 0,
-     "Look for device memory that is written out of bounds, used after it was freed, or never "
-     "freed; the same as OMPRMA_CHECK=full",
-     0},
+     "Place N workers on each of these hosts. Default: this host", HELP_WORKERS},
+    {"hostfile", KEY_HOSTFILE, "FILE", 0, "The same by a file of lines \"HOST slots=N\"",
+     HELP_WORKERS},
+    {"workers-per-host", KEY_PER_HOST, "N", 0,
+     "Workers on each host. Its slots or tasks do not count", HELP_WORKERS},
+    {"devices-per-worker", KEY_DEVICES, "K|numa", 0,
+     "Devices of each worker (default 1). numa: one per NUMA node of its cores", HELP_WORKERS},
+    {"backends", KEY_BACKENDS, "KINDS", 0,
+     "Kinds of devices: native, cuda (default native). native is the machine itself, cuda its "
+     "NVIDIA GPUs; both, with a comma between, are possible",
+     HELP_WORKERS},
+    {"cores-per-worker", KEY_CORES, "N", 0,
+     "Cores of each worker (default: equal shares). Without it cores of devices that have not run "
+     "a region yet are lent to the others",
+     HELP_PLACEMENT},
+    {"map-by", KEY_MAP_BY, "core|numa|node", 0,
+     "Where consecutive workers go (default core). core: to neighbouring cores, one host after the "
+     "other; numa: to different NUMA nodes; node: to different hosts",
+     HELP_PLACEMENT},
+    {"data", KEY_DATA, "HOW", 0, "Data path: auto, rma or two-sided (default auto)", HELP_DATA},
     {"transport", KEY_TRANSPORT, "auto|mpi|direct", 0,
-     "What connects program and workers; direct goes without MPI, also serves programs that use "
-     "MPI themselves and several programs (default auto: mpi for one program that does not use "
-     "MPI)",
-     0},
+     "What connects the processes (default auto). auto takes mpi for one program that does not use "
+     "MPI; direct goes without MPI, and also serves programs that use MPI themselves, and several "
+     "programs",
+     HELP_DATA},
+    {"osc", KEY_OSC, "COMPONENT", 0,
+     "Open MPI's one-sided component: auto, ucx, rdma. Default: auto", HELP_ADVANCED},
+    {"llvm", KEY_LLVM, "auto|VERSION|DIR", 0,
+     "LLVM of the program (default auto). auto is what the program itself asks for; DIR is a "
+     "folder with LLVM's libraries",
+     HELP_PROGRAM},
+    {"runtime", KEY_RUNTIME, "auto|omprma|llvm", 0,
+     "OpenMP runtime of the program (default auto). auto and omprma: omprma's own; llvm: LLVM's "
+     "libomptarget with omprma's plugin, which LLVM 13 to 18 can load",
+     HELP_PROGRAM},
+    {"cuda", KEY_CUDA, NULL, 0,
+     "Offer NVIDIA GPUs to scripts and other programs. It is for those whose file does not show "
+     "that they use them; others get them without it",
+     HELP_PROGRAM},
+    {"on-loss", KEY_ON_LOSS, "end|continue", 0,
+     "What happens when a worker is lost (default end). end: the run ends; continue: it goes on "
+     "without the worker's devices",
+     HELP_PROGRAM},
     {"share", KEY_SHARE, "auto|split|all", 0,
-     "Workers that each of several programs gets: its part of the host's, or all (default auto: "
-     "split among the processes of a launcher, as mpirun)",
-     0},
-    {"wrap", KEY_WRAP, "COMMAND", 0,
-     "Start workers by COMMAND, such as 'gdb --args' or 'perf record -o perf.{worker}'; "
-     "{worker} is a worker's number, {host} its host",
-     0},
-    {"wrap-workers", KEY_WRAP_WORKERS, "LIST", 0,
-     "Which workers --wrap is for: numbers and ranges, as in 0,2-3 (default all)", 0},
+     "Workers of each of several programs. split: its part of the host's; all: all of them; auto "
+     "(default): split among the processes of a launcher, as mpirun",
+     HELP_ADVANCED},
+    {"check", KEY_CHECK, NULL, 0,
+     "Find wrong uses of device memory. It is written out of bounds, used after it was freed, or "
+     "never freed; the same as OMPRMA_CHECK=full",
+     HELP_DIAGNOSTICS},
     {"debug", KEY_DEBUG, NULL, 0,
-     "For debuggers and profilers: keep target code as files in the folder omprma-images "
-     "(OMPRMA_KEEP_IMAGES), and set no limits of time (OMPRMA_TIMEOUT=0)",
-     0},
-    {"mpi-arg", KEY_MPI_ARG, "ARG", 0, "One more argument for mpirun; may be repeated", 0},
-    {"verbose", 'v', NULL, 0, "Say what was chosen and why; -vv for details", 0},
+     "Keep target code as files, set no limits of time. For debuggers and profilers: the folder is "
+     "omprma-images (OMPRMA_KEEP_IMAGES), and OMPRMA_TIMEOUT is 0",
+     HELP_DIAGNOSTICS},
+    {"wrap", KEY_WRAP, "COMMAND", 0,
+     "Start workers by COMMAND, such as 'gdb --args'. In 'perf record -o perf.{worker}' {worker} "
+     "is a "
+     "worker's number; {host} is its host",
+     HELP_DIAGNOSTICS},
+    {"wrap-workers", KEY_WRAP_WORKERS, "LIST", 0,
+     "Which workers that is for, as in 0,2-3. A list of numbers and ranges; default: all",
+     HELP_DIAGNOSTICS},
+    {"verbose", 'v', NULL, 0, "Say what was chosen and why; -vv for details", HELP_DIAGNOSTICS},
+    {"export", 'x', "NAME[=VALUE]", 0,
+     "Set a variable, also for workers on other hosts. May be repeated; OMP_*, OMPRMA_* and some "
+     "others come there without it",
+     HELP_ADVANCED},
+    {"mpi-arg", KEY_MPI_ARG, "ARG", 0, "One more argument for mpirun. May be repeated",
+     HELP_ADVANCED},
+    {"help", 'h', "all", OPTION_ARG_OPTIONAL,
+     "Print this. all: with all that options do, and the "
+     "settings",
+     HELP_ADVANCED},
+    {"version", 'V', NULL, 0, "Print the version", HELP_ADVANCED},
     {0}};
+
+/* The tool whose command line is read. */
+static const struct tool *reads;
 
 void option_fail(const char *format, ...)
 {
@@ -113,7 +132,7 @@ void option_fail(const char *format, ...)
     vsnprintf(line, sizeof(line), format, arguments);
     va_end(arguments);
     log_write(LOG_ERROR, "%s", line);
-    exit(2);
+    exit(EXIT_OWN);
 }
 
 /* NAME=OPTION for each setting that an option has set. */
@@ -124,16 +143,28 @@ const char *option_of(const char *name)
     return list_get(&given, name);
 }
 
+void option_fail_for_setting(const char *text)
+{
+    size_t length = strncmp(text, "OMPRMA_", 7) == 0 ? strcspn(text, "=: ") : 0;
+    char *name = text_make("%.*s", length > 7 ? (int)length - 7 : 0, length > 7 ? text + 7 : "");
+    const char *option = option_of(name);
+    if (!option)
+        option_fail("%s", text);
+    if (text[length] == '=')
+        option_fail("%s %s", option, text + length + 1);
+    option_fail("%s%s", option, text + length);
+}
+
 void option_set(const char *option, const char *name, const char *value)
 {
     /* An empty variable means unset, an empty option is a mistake. */
     if (!*value)
         option_fail("%s needs a value", option);
+    list_set(&given, name, option);
     if (config_check(name, value) != OMPRMA_OK)
-        option_fail("%s: %s", option, error_text());
+        option_fail_for_setting(error_text());
     char *variable = text_make("OMPRMA_%s", name);
     setenv(variable, value, 1);
-    list_set(&given, name, option);
     free(variable);
 }
 
@@ -152,8 +183,7 @@ int option_number(const char *option, const char *text, int limit)
     char *end;
     long value = strtol(text, &end, 10);
     if (!isdigit((unsigned char)*text) || *end || value < 1 || value > limit)
-        option_fail("%s %s: not a number from 1 to %d%s", option, text, limit,
-                    strcmp(text, "p") == 0 ? "; in place of mpirun's -np N write -n N" : "");
+        option_fail("%s %s: not a number from 1 to %d", option, text, limit);
     return (int)value;
 }
 
@@ -193,9 +223,32 @@ static void option_places(struct launch *launch)
         most = launch->hosts.total;
     }
     if (workers > most)
-        option_fail("-n %d: --workers-per-host %d has room for %d workers", workers,
-                    launch->per_host, most);
+        option_fail("-n %d: --workers-per-host %d has room for %d worker%s", workers,
+                    launch->per_host, most, units_plural(most));
     launch->workers = workers > 0 ? workers : most;
+}
+
+/* "NAME" or "NAME=VALUE" */
+static void option_export(struct launch *launch, const char *text)
+{
+    size_t length = strcspn(text, "=");
+    char *name = text_make("%.*s", (int)length, text);
+    if (!*name)
+        option_fail("--export %s: write NAME or NAME=VALUE", text);
+    if (text[length])
+        setenv(name, text + length + 1, 1);
+    if (!getenv(name))
+        option_fail("--export %s: there is no such variable; write NAME=VALUE", name);
+    list_add(&launch->exports, name);
+    free(name);
+}
+
+static void option_help(const char *value)
+{
+    if (value && strcmp(value, "all") != 0)
+        option_fail("--help=%s: write --help, or --help=all", value);
+    help_print(&reads->help, value != NULL, stdout);
+    exit(EXIT_SUCCESS);
 }
 
 static error_t parse_option(int key, char *value, struct argp_state *state)
@@ -270,6 +323,15 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case 'v':
         option_verbose();
         return 0;
+    case 'x':
+        option_export(launch, value);
+        return 0;
+    case 'h':
+        option_help(value);
+        return 0;
+    case 'V':
+        printf("%s %s\n", reads->help.program, OMPRMA_VERSION_STRING);
+        exit(EXIT_SUCCESS);
     case ARGP_KEY_END: {
         /* What the environment says and no option replaced is checked like an option. */
         struct config config;
@@ -284,7 +346,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         if (launch->continues && config.osc == OSC_UCX)
             option_fail("--on-loss continue: not with --osc ucx, because UCX ends a process whose "
                         "peer has died; take another component, or --on-loss end");
-        log_open("omprma", (int)config.verbose);
+        log_open("", (int)config.verbose);
+        config_warn();
+        setenv(CONFIG_WARNED_VARIABLE, "1", 1);
         if (!launch_inside())
             option_places(launch);
         return 0;
@@ -294,12 +358,29 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     }
 }
 
-const struct argp launch_argp = {options, parse_option, NULL, NULL, NULL, NULL, NULL};
+static const struct argp launch_argp = {options, parse_option, NULL, NULL, NULL, NULL, NULL};
 
-void options_begin(char *program, char **argv)
+void options_begin(void)
 {
-    argv[0] = program;
     inherited_put_aside();
-    log_open(program, 0);
-    argp_err_exit_status = 2;
+    log_open("", LOG_NOTE);
+}
+
+char **options_read(const struct tool *tool, char **argv, void *input)
+{
+    static struct list words; /* options keep what they are given */
+    struct argp_child children[] = {{&launch_argp, 0, NULL, 0}, {0}};
+    struct argp parser = {tool->help.options[0], tool->parse, NULL, NULL, children, NULL, NULL};
+    unsigned flags = ARGP_NO_HELP | ARGP_NO_ERRS | (tool->starts_program ? ARGP_IN_ORDER : 0);
+    struct tool whole = *tool;
+    whole.help.options[1] = options;
+    reads = &whole;
+    char *answer = habits_read(argv, whole.help.options, tool->starts_program, &words);
+    if (answer)
+        option_fail("%s", answer);
+    error_t code = argp_parse(&parser, (int)words.count, words.items, flags, NULL, input);
+    if (code)
+        option_fail("the command line cannot be read: %s; see --help", strerror(code));
+    reads = NULL;
+    return words.items;
 }

@@ -9,25 +9,27 @@
 #include <sys/wait.h>
 
 #include "base/log.h"
+#include "tools/launch/exit_status.h"
 #include "tools/launch/signals.h"
 
-int outcome_status(const char *path, int wait_status)
+int outcome_status(const char *path, int wait_status, bool said)
 {
     if (WIFEXITED(wait_status))
         return WEXITSTATUS(wait_status);
     int number = WTERMSIG(wait_status);
     bool asked = number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGPIPE ||
-                 number == SIGKILL || number == SIGQUIT || number == SIGALRM;
+                 number == SIGKILL || number == SIGQUIT || number == SIGALRM ||
+                 (said && number == SIGABRT);
     log_write(asked ? LOG_CHOICE : LOG_ERROR, "%s was ended by signal %d (%s)", path, number,
               strsignal(number));
     return 128 + number;
 }
 
-int outcome_result(const char *path, int wait_status, bool offloaded)
+int outcome_result(const char *path, int wait_status, bool said, bool offloaded)
 {
     const char *wish = getenv("OMP_TARGET_OFFLOAD");
     bool disabled = wish && strcasecmp(wish, "disabled") == 0;
-    int own = outcome_status(path, wait_status);
+    int own = outcome_status(path, wait_status, said);
     if (offloaded || disabled || own != 0) {
         if (!offloaded)
             log_write(LOG_CHOICE, "%s ended without offloading anything", path);
@@ -37,7 +39,7 @@ int outcome_result(const char *path, int wait_status, bool offloaded)
               "%s ended without offloading anything: is it compiled and linked with "
               "-fopenmp -fopenmp-targets=x86_64-pc-linux-gnu, and not from static archives alone?",
               path);
-    return 1;
+    return EXIT_OWN;
 }
 
 void outcome_end_alike(int wait_status)

@@ -8,11 +8,11 @@
 #include <stdbool.h>
 
 /* What a shell would show for the wait status of `path`. Says when a signal has ended it that
- * nobody sends who wants it to end. */
-int outcome_status(const char *path, int wait_status);
+ * nobody sends who wants it to end; not where the program has `said` itself why it aborts. */
+int outcome_status(const char *path, int wait_status, bool said);
 
-/* The same, but 1 where it has ended well without using a worker, which is said. */
-int outcome_result(const char *path, int wait_status, bool offloaded);
+/* The same, but EXIT_OWN where it has ended well without using a worker, which is said. */
+int outcome_result(const char *path, int wait_status, bool said, bool offloaded);
 
 /* Ends this process by SIGINT if that has ended the program: the shell must see that Ctrl-C ended
  * us, or its loops would go on. */

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "tools/launch/exit_status.h"
 #include "tools/launch/list.h"
 
 static bool path_is_program(const char *path)
@@ -23,11 +24,16 @@ static omprma_status_t path_check(const char *path)
 {
     struct stat info;
     if (stat(path, &info))
-        return error_set(OMPRMA_ERR_CONFIG, "cannot run %s: %s", path, strerror(errno));
+        return error_note_code(
+            error_set(OMPRMA_ERR_CONFIG, "cannot run %s: %s", path, strerror(errno)),
+            errno == ENOENT || errno == ENOTDIR ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE);
     if (S_ISDIR(info.st_mode))
-        return error_set(OMPRMA_ERR_CONFIG, "cannot run %s: it is a folder", path);
+        return error_note_code(error_set(OMPRMA_ERR_CONFIG, "cannot run %s: it is a folder", path),
+                               EXIT_NOT_EXECUTABLE);
     if (!path_is_program(path))
-        return error_set(OMPRMA_ERR_CONFIG, "cannot run %s: it is not executable (chmod +x)", path);
+        return error_note_code(
+            error_set(OMPRMA_ERR_CONFIG, "cannot run %s: it is not executable (chmod +x)", path),
+            EXIT_NOT_EXECUTABLE);
     return OMPRMA_OK;
 }
 
@@ -52,8 +58,10 @@ omprma_status_t path_program(const char *name, char **path)
     free(copy);
     if (!found) {
         bool here = *name && path_is_program(name);
-        return error_set(OMPRMA_ERR_CONFIG, "cannot find the program \"%s\" in PATH%s%s", name,
-                         here ? "; for the one in this folder write ./" : "", here ? name : "");
+        return error_note_code(
+            error_set(OMPRMA_ERR_CONFIG, "cannot find the program \"%s\" in PATH%s%s", name,
+                      here ? "; for the one in this folder write ./" : "", here ? name : ""),
+            EXIT_NOT_FOUND);
     }
     *path = found;
     return OMPRMA_OK;
@@ -69,7 +77,7 @@ char *path_self(void)
     char *self = path_real("/proc/self/exe");
     if (!self) {
         log_write(LOG_ERROR, "cannot read /proc/self/exe: %s", strerror(errno));
-        exit(1);
+        exit(EXIT_OWN);
     }
     return self;
 }
@@ -83,6 +91,19 @@ char *path_root(void)
             *slash = 0;
     }
     return root;
+}
+
+omprma_status_t path_check_root(void)
+{
+    char *root = path_root(), *bad = strpbrk(root, ":;");
+    omprma_status_t status = OMPRMA_OK;
+    if (bad)
+        status = error_set(OMPRMA_ERR_CONFIG,
+                           "omprma is installed in %s, and in a list of folders (LD_LIBRARY_PATH) "
+                           "a '%c' separates two: move it to a folder without",
+                           root, *bad);
+    free(root);
+    return status;
 }
 
 omprma_status_t path_worker(char **path)

@@ -20,6 +20,9 @@ char *path_self(void);
 char *path_root(void);
 omprma_status_t path_worker(char **path);
 
+/* Whether that tree's path can stand in a list of folders. Errors: CONFIG. */
+omprma_status_t path_check_root(void);
+
 /* Is there a file of this name in the folder? */
 bool path_holds(const char *folder, const char *name);
 

@@ -17,6 +17,7 @@
 #include "control/direct/join.h"
 #include "control/library/quick.h"
 #include "control/library/quirks.h"
+#include "tools/launch/exit_status.h"
 #include "tools/launch/inherited.h"
 #include "tools/launch/launcher.h"
 #include "tools/launch/paths.h"
@@ -181,7 +182,9 @@ static omprma_status_t program_fork(const struct program *program, const struct 
         code = 0;
     close(failed[0]);
     if (code)
-        return error_set(OMPRMA_ERR_CONFIG, "cannot run %s: %s", program->path, strerror(code));
+        return error_note_code(
+            error_set(OMPRMA_ERR_CONFIG, "cannot run %s: %s", program->path, strerror(code)),
+            code == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE);
     *pid = made;
     return OMPRMA_OK;
 }

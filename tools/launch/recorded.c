@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "host/report/report.h"
+#include "tools/launch/exit_status.h"
 
 enum { DEVICES_MOST = 64 /* of a worker, as for OMPRMA_DEVICES */ };
 
@@ -39,5 +40,5 @@ int recorded_end(void *memory, const struct config *config, int workers, int sta
         return status;
     make_sound(recording, workers);
     recording_close(recording, clock_ns());
-    return report_all(recording, config) == OMPRMA_OK || status ? status : 1;
+    return report_all(recording, config) == OMPRMA_OK || status ? status : EXIT_OWN;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * runtime_folder.c: The two folders were made by the build, and lie beside the tool's own. For a
- * name that they lack, a folder under /tmp gets one link, which is removed at the end of the run.
+ * name that they lack, or where their own path has a space, a folder under /tmp gets one link,
+ * which is removed at the end of the run.
  */
 #include "tools/launch/runtime_folder.h"
 
@@ -53,7 +54,8 @@ omprma_status_t runtime_folders_make(struct runtime_folders *folders, const char
                                      const char *own)
 {
     *folders = (struct runtime_folders){runtime_folder_program(), runtime_folder_worker()};
-    if (path_holds(folders->program, name) && path_holds(folders->worker, name))
+    bool spaced = strchr(folders->program, ' ') != NULL; /* ends a name in LD_PRELOAD */
+    if (!spaced && path_holds(folders->program, name) && path_holds(folders->worker, name))
         return OMPRMA_OK;
     char *library = tree_path("lib/omprma/libomprma-runtime.so"), *made[2] = {NULL, NULL};
     bool there = access(library, R_OK) == 0;

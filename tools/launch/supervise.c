@@ -23,6 +23,7 @@
 #include "control/shm/leftovers.h"
 #include "host/start/launcher.h"
 #include "control/direct/packet.h"
+#include "tools/launch/exit_status.h"
 #include "tools/launch/keeper.h"
 #include "tools/launch/launcher.h"
 #include "tools/launch/outcome.h"
@@ -70,6 +71,7 @@ struct run {
     bool lost;             /* it goes on without a worker, which may never end */
     bool failed;           /* workers were lost, or never came up, before the program ended */
     bool reported;         /* the failure was put into words */
+    int own_status;        /* EXIT_NOT_FOUND and the like, where the program did not start */
     int interrupted;       /* signal that ended us before the program was started */
     int64_t term_ns;       /* first SIGTERM that was passed on */
     int64_t deadline_ns;   /* for the present wait; see run_late() */
@@ -137,6 +139,7 @@ static void run_start_program(struct run *run, int fd, const char *variables, si
     omprma_status_t status = program_start(run->program, variables, bytes, &run->child,
                                            &run->fds[AT_REPORT], &run->fds[AT_WORDS]);
     if (status != OMPRMA_OK) {
+        run->own_status = error_code();
         run_fail_saying(run, error_text());
         return;
     }
@@ -309,7 +312,10 @@ static void run_mpirun_ended(struct run *run, int status)
     bool explains = run->verdict.kind == VERDICT_NETWORK && run->child_ended && !run->lost &&
                     WIFEXITED(run->child_status) && WEXITSTATUS(run->child_status) != 0;
     explains = explains || run_was_aborted(run);
-    if ((run->failed && !run->reported && !run->interrupted) || explains)
+    /* Whoever has ended the run has said why. */
+    bool needless = run->verdict.kind == VERDICT_GIVEN_UP &&
+                    (run->verdict.told || coming_has_said(run->coming));
+    if (((run->failed && !run->reported && !run->interrupted) || explains) && !needless)
         log_write(LOG_ERROR, "%s", line);
     else if (run->verdict.kind != VERDICT_NONE)
         log_write(LOG_DETAIL, "while ending: %s", line);
@@ -401,11 +407,12 @@ static bool run_is_starting(const struct run *run)
 static void run_show(const struct run *run)
 {
     int workers = run->program->workers, up = run->verdict.up;
+    const char *are = workers == 1 ? " is" : "s are";
     if (run->asked > 0)
-        progress_line_show("omprma: %d of %d workers are up, hosts reached: %d of %d", up, workers,
-                           run->reached, run->asked);
+        progress_line_show("omprma: %d of %d worker%s up, hosts reached: %d of %d", up, workers,
+                           are, run->reached, run->asked);
     else
-        progress_line_show("omprma: %d of %d workers are up", up, workers);
+        progress_line_show("omprma: %d of %d worker%s up", up, workers, are);
 }
 
 static int run_wait_ms(const struct run *run)
@@ -508,19 +515,21 @@ static bool run_lost_mpirun(const struct run *run)
 static int run_result(const struct run *run)
 {
     const char *path = run->program->path;
+    bool said = coming_has_said(run->coming);
     if (run->interrupted)
         return 128 + run->interrupted;
     if (run_lost_mpirun(run) || run_was_aborted(run))
-        return 1;
+        return EXIT_OWN;
     if (run->failed) {
-        int own =
-            run->child_ended && !run->child_killed ? outcome_status(path, run->child_status) : 0;
-        return own ? own : 1;
+        int own = run->child_ended && !run->child_killed
+                      ? outcome_status(path, run->child_status, said)
+                      : 0;
+        return own ? own : run->own_status ? run->own_status : EXIT_OWN;
     }
     /* Workers whose rank 0 never came wait for ever; that mpirun ended by itself shows that it
      * came, even if nobody wrote the byte (a wrapper may have closed the descriptor). */
     bool offloaded = run->connected || (!run->stopped && run->mpirun_status == 0);
-    return outcome_result(path, run->child_status, offloaded);
+    return outcome_result(path, run->child_status, said, offloaded);
 }
 
 int supervise(const struct program *program, const struct list *command, const char *folder,
@@ -550,7 +559,7 @@ int supervise(const struct program *program, const struct list *command, const c
     recorded_begin(recording, &config, program->workers);
     run.deadline_ns = run.patience_s ? clock_ns() + run.patience_s * SECOND_NS : NEVER;
     omprma_status_t status = run_begin(&run, command, folder, listener);
-    int result = 1;
+    int result = EXIT_OWN;
     if (status == OMPRMA_OK) {
         run_loop(&run, folder);
         result = run_result(&run);

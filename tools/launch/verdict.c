@@ -11,7 +11,10 @@
 #include <unistd.h>
 
 #include "base/coming.h"
+#include "base/log.h"
 #include "tools/launch/words.h"
+
+extern char **environ;
 
 /* Of two the first is the cause as a rule. A connection that failed may have been replaced by
  * another, or be what ended the process whose status is known. */
@@ -37,6 +40,7 @@ static void verdict_take(struct verdict *verdict, const struct verdict *found)
     *verdict = *found;
     verdict->dialect = old.dialect;
     verdict->up = old.up;
+    verdict->told = old.told;
     verdict->strange = old.strange;
     verdict->aside = old.aside;
 }
@@ -104,6 +108,23 @@ static void word_strange(const struct verdict *verdict, int status, char *line, 
              folder ? ", which is " : "", folder ? folder : "");
 }
 
+/* What the launcher says in its own words. Where that is because of the host or of a site's
+ * settings, a user cannot see that. */
+static void word_other(const struct verdict *verdict, char *line, size_t room)
+{
+    const char *set = NULL;
+    for (char **variable = environ; *variable && !set; variable++)
+        if (strncmp(*variable, "OMPI_MCA_", 9) == 0)
+            set = *variable;
+    if (strstr(verdict->detail, "listener thread failed to start"))
+        snprintf(line, room,
+                 "mpirun cannot start: no network interface is up here; have one (ip link set lo "
+                 "up), or go without mpirun: --transport direct");
+    else
+        snprintf(line, room, "mpirun: %.600s%s%.200s", verdict->detail,
+                 set ? "; the environment has " : "", set ? set : "");
+}
+
 void verdict_word(const struct verdict *verdict, int status, char *line, size_t room)
 {
     char who[256];
@@ -142,7 +163,7 @@ void verdict_word(const struct verdict *verdict, int status, char *line, size_t 
                  verdict->host, verdict->detail);
         return;
     case VERDICT_OTHER:
-        snprintf(line, room, "mpirun: %s", verdict->detail);
+        word_other(verdict, line, room);
         return;
     case VERDICT_NONE:
         break;
@@ -245,16 +266,19 @@ static bool stream_frame(struct stream *stream, struct verdict *verdict)
     return frame || inside;
 }
 
+static const char own_error[] = "omprma: error: ";
+
 static void stream_take(struct stream *stream, struct verdict *verdict)
 {
     stream->line[stream->used] = 0;
     bool up = coming_is(stream->line);
     verdict->up += up;
+    verdict->told |= strncmp(stream->line, own_error, sizeof(own_error) - 1) == 0;
     bool ours = up || (stream->from_mpirun && stream_frame(stream, verdict)) ||
                 strcmp(stream->line, "\n") == 0 || verdict->dialect->noise(stream->line) ||
                 verdict_read_line(verdict, stream->line);
     if (stream->verbose || !ours)
-        write_all(stream->out, stream->line, stream->used);
+        log_pass(stream->out, stream->line, stream->used);
     stream->used = 0;
 }
 

@@ -51,6 +51,7 @@ struct verdict {
     char host[256];
     char detail[768];
     bool aside;          /* the library's lines are about what is told otherwise */
+    bool told;           /* a process of ours has said what was wrong */
     int up;              /* workers that have said that they are, see coming.h */
     const char *strange; /* path of an mpirun that has started nothing; NULL: it has, or it may */
 };

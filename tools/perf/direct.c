@@ -171,7 +171,7 @@ omprma_status_t direct_open(struct bench *bench, size_t buffer_bytes)
     if (!at)
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for the driver's measurement");
     if (driver_open(&at->driver) != OMPRMA_OK) {
-        log_write(LOG_ERROR, "nothing is measured directly on this host: %s", error_text());
+        log_write(LOG_WARNING, "nothing is measured directly on this host: %s", error_text());
         free(at);
         return OMPRMA_OK;
     }

@@ -23,8 +23,6 @@
 #include "tools/perf/bench.h"
 #include "tools/perf/compare.h"
 
-OMPRMA_API const char *argp_program_version = "omprma-perf " OMPRMA_VERSION_STRING;
-
 enum {
     KEY_OPS = 512,
     KEY_PATHS,
@@ -40,47 +38,41 @@ enum {
 };
 enum { REPS_MOST = 1000000 };
 
-static const char description[] =
-    "Measures omprma's operations on its data paths, and bare MPI between the same processes to "
-    "compare with, in one job and in turns. Prints a table.";
-
 static const struct argp_option options[] = {
     {"ops", KEY_OPS, "LIST", 0,
-     "What to measure: submit, retrieve, exchange, launch, region, alloc (default: these); "
-     "broadcast, idle, settle, ways, maps, head, turns",
-     0},
+     "What to measure. One or several, with commas between: submit, retrieve, exchange, launch, "
+     "region, alloc (default: these); broadcast, idle, settle, ways, maps, head, turns",
+     HELP_OWN},
     {"paths", KEY_PATHS, "LIST", 0,
-     "Which paths: raw, raw-two-sided (bare MPI), direct (--backend cuda: this host's driver, "
-     "called "
-     "without omprma), rma, two-sided, auto, via-application (exchange and broadcast only); "
-     "default "
-     "all",
-     0},
+     "Which paths (default all). One or several, with commas between: raw, raw-two-sided (bare "
+     "MPI), direct (--backend cuda: this host's driver, called without omprma), rma, two-sided, "
+     "auto, via-application (exchange and broadcast only)",
+     HELP_OWN},
     {"sizes", KEY_SIZES, "FROM:TO", 0,
-     "Sizes in bytes, doubling (default 8:256M); FROM:TO:FACTOR and comma lists are possible", 0},
+     "Sizes in bytes, doubling (default 8:256M). FROM:TO:FACTOR and comma lists are possible",
+     HELP_OWN},
     {"spread", KEY_SPREAD, "BYTES", 0,
-     "submit and retrieve: each transfer takes place behind the one before it, in a block of so "
-     "many bytes, not always at the same place",
-     0},
+     "Put each transfer behind the one before it. For submit and retrieve: in a block of so many "
+     "bytes, not always at the same place",
+     HELP_OWN},
     {"reps", KEY_REPS, "N", 0,
-     "Samples of each operation, size and path (default: 11 to 2000, as many as fit into 0.4 s)",
-     0},
+     "Samples of each operation, size and path. Default: 11 to 2000, as many as fit into 0.4 s",
+     HELP_OWN},
     {"transfers", KEY_TRANSFERS, "N", 0,
-     "settle: transfers of each size before the path that is then taken is read (default 0)", 0},
+     "Transfers before a path is read (default 0). For settle: of each size", HELP_OWN},
     {"backend", KEY_BACKEND, "KIND", 0,
-     "Kind of the devices: native (default), or cuda, NVIDIA GPUs of workers, with the CUDA driver "
-     "of this host beside them",
-     0},
-    {"json", KEY_JSON, "FILE", 0, "Write the results there as JSON", 0},
-    {"plot", KEY_PLOT, "FILE", 0, "Draw them there, as .svg or .png (needs gnuplot)", 0},
-    {"compare", KEY_COMPARE, "OLD", 0,
-     "Measure nothing; print OLD and the file named after it, both by --json, beside each other, "
-     "with "
-     "the ratio of their medians",
-     0},
+     "Kind of the devices: native (default), or cuda. cuda: NVIDIA GPUs of workers, with the CUDA "
+     "driver of this host beside them",
+     HELP_OWN},
+    {"json", KEY_JSON, "FILE", 0, "Write the results there as JSON", HELP_OWN},
+    {"plot", KEY_PLOT, "FILE", 0, "Draw them there, as .svg or .png (needs gnuplot)", HELP_OWN},
     {"report", KEY_REPORT, "FILE", 0,
-     "Write table and plots there, as one page of HTML (without plots where gnuplot is missing)",
-     0},
+     "Write table and plots there, as one page of HTML. Without plots where gnuplot is missing",
+     HELP_OWN},
+    {"compare", KEY_COMPARE, "OLD", 0,
+     "Compare two files of --json, OLD and NEW. Measure nothing; print them beside each other, "
+     "with the ratio of their medians",
+     HELP_OWN},
     {0}};
 
 struct arguments {
@@ -141,13 +133,24 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     }
 }
 
-static void parse(int argc, char **argv, struct arguments *arguments)
+static const struct tool tool = {
+    .help = {.program = "omprma-perf",
+             .usage = "[OPTION...]",
+             .about = "Measures omprma's operations on its data paths, and bare MPI between the "
+                      "same processes to compare with, in one job and in turns. Prints a table.",
+             .examples = "  omprma-perf -n 1 --ops launch,region --paths auto\n"
+                         "  omprma-perf --ops submit --report submit.html\n",
+             .status = "0 when all went well; 1 when it could not be measured or written; 125 when "
+                       "an option is wrong or the run failed.",
+             .options = {options},
+             .few = 1u << HELP_PROGRAM | 1u << HELP_DIAGNOSTICS | 1u << HELP_DATA},
+    .parse = parse_option};
+
+static char **parse(char **argv, struct arguments *arguments)
 {
-    struct argp_child children[] = {{&launch_argp, 0, NULL, 0}, {0}};
-    struct argp parser = {options, parse_option, NULL, description, children, NULL, NULL};
     *arguments = (struct arguments){0};
     choice_begin(&arguments->choice);
-    argp_parse(&parser, argc, argv, 0, NULL, arguments);
+    return options_read(&tool, argv, arguments);
 }
 
 /* ---- beside the workers -------------------------------------------------------------------- */
@@ -157,7 +160,7 @@ static omprma_status_t run_op(struct bench *bench, enum perf_op op)
     const struct choice *choice = bench->choice;
     omprma_status_t status = OMPRMA_OK;
     if (!isatty(STDERR_FILENO)) /* where there is a progress line instead */
-        fprintf(stderr, "omprma-perf: measuring %s\n", perf_op_names[op]);
+        log_write(LOG_NOTE, "measuring %s", perf_op_names[op]);
     if (op == OP_SETTLE || op == OP_WAYS)
         return settle_run(bench, op);
     if (op == OP_IDLE || op >= OP_MAPS)
@@ -279,8 +282,8 @@ static void check(const struct choice *choice, struct launch *launch)
     check_file("--json", choice->json);
     check_file("--report", choice->report);
     if (choice->report && !plot_possible())
-        log_write(LOG_ERROR, "the report will have no plots: gnuplot is not installed (Debian "
-                             "package gnuplot-nox)");
+        log_write(LOG_WARNING, "the report will have no plots: gnuplot is not installed (Debian "
+                               "package gnuplot-nox)");
 }
 
 int main(int argc, char **argv)
@@ -290,8 +293,8 @@ int main(int argc, char **argv)
     streams_begin();
     if (launch_internal(argc, argv, &status))
         return status;
-    options_begin("omprma-perf", argv);
-    parse(argc, argv, &arguments);
+    options_begin();
+    argv = parse(argv, &arguments);
     if (arguments.old_results && !arguments.new_results)
         option_fail("--compare needs two files, OLD and NEW");
     if (arguments.old_results) {
@@ -302,13 +305,18 @@ int main(int argc, char **argv)
         status = measure(&arguments.choice, argv);
     } else {
         check(&arguments.choice, &arguments.launch);
+        struct list words = {0};
         char *self = path_self();
-        argv[0] = self; /* the same words again, beside the workers */
-        arguments.launch.argv = argv;
+        list_add(&words, self); /* the same words again, beside the workers */
+        while (*++argv)
+            list_add(&words, *argv);
+        arguments.launch.argv = words.items;
         status = launch_run(&arguments.launch);
+        list_clear(&words);
         free(self);
     }
     hosts_clear(&arguments.launch.hosts);
     list_clear(&arguments.launch.mpi_args);
+    list_clear(&arguments.launch.exports);
     return status;
 }

@@ -6,6 +6,7 @@
 #include <argp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/config.h"
 #include "base/error.h"
@@ -17,21 +18,29 @@
 
 enum { KEY_STATS = 512, KEY_TRACE, KEY_DRY_RUN };
 
-OMPRMA_API const char *argp_program_version = "omprma-run " OMPRMA_VERSION_STRING;
-
 static const struct argp_option options[] = {
     {"stats", KEY_STATS, "FILE", OPTION_ARG_OPTIONAL,
-     "Print what regions and transfers cost when the program ends, with -v in all details; or "
-     "write "
-     "it to FILE, as JSON",
-     1},
+     "Print at the end what regions and transfers cost. With -v in all details; or write it to "
+     "FILE, as JSON",
+     HELP_DIAGNOSTICS},
     {"trace", KEY_TRACE, "FILE", 0,
-     "Write a timeline (Chrome trace JSON) to FILE, for ui.perfetto.dev; with files and lines of "
-     "programs compiled with -g; compressed if FILE ends in .gz",
-     1},
-    {"dry-run", KEY_DRY_RUN, NULL, 0, "Print an mpirun command line that does the same, and end",
-     1},
+     "Write a timeline to FILE, for ui.perfetto.dev. It is Chrome's trace JSON, with files and "
+     "lines of programs compiled with -g; compressed if FILE ends in .gz",
+     HELP_DIAGNOSTICS},
+    {"dry-run", KEY_DRY_RUN, NULL, 0,
+     "Print command lines that do the same, and end. They are mpirun's, or of --transport direct",
+     HELP_DIAGNOSTICS},
     {0}};
+
+/* It may have become the value of an option. */
+__attribute__((noreturn)) static void fail_without_program(const struct argp_state *state)
+{
+    const char *last = state->argv[state->argc - 1];
+    bool is_one = state->argc > 2 && access(last, X_OK) == 0;
+    option_fail("no PROGRAM is given; usage: omprma-run [OPTION...] [--] PROGRAM [ARGS...]%s%s%s%s",
+                is_one ? "; " : "", is_one ? last : "", is_one ? " was taken as the value of " : "",
+                is_one ? state->argv[state->argc - 2] : "");
+}
 
 static error_t parse_option(int key, char *value, struct argp_state *state)
 {
@@ -54,30 +63,10 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         state->next = state->argc;
         return 0;
     case ARGP_KEY_NO_ARGS:
-        option_fail("no PROGRAM given; usage: omprma-run [OPTION...] [--] PROGRAM [ARGS...]");
+        fail_without_program(state);
     default:
         return ARGP_ERR_UNKNOWN;
     }
-}
-
-/* The settings' table belongs to the help. */
-static char *help_filter(int key, const char *text, void *input)
-{
-    (void)input;
-    if (key != ARGP_KEY_HELP_EXTRA)
-        return (char *)text;
-    char *help = NULL;
-    size_t bytes;
-    FILE *stream = open_memstream(&help, &bytes);
-    if (!stream)
-        return NULL;
-    fputs("Environment of omprma-run and of the program (options win):\n\n", stream);
-    config_print_help(stream);
-    fputs("\nExit status: that of PROGRAM (128 + signal if one ended it); 1 when the run failed; 2 "
-          "for wrong options.",
-          stream);
-    fclose(stream);
-    return help;
 }
 
 /* A file that cannot be written is known before anything runs. */
@@ -85,14 +74,45 @@ static void check_files(void)
 {
     struct config config;
     if (config_load(&config) != OMPRMA_OK || report_try(&config) != OMPRMA_OK)
-        option_fail("%s", error_text());
+        option_fail_for_setting(error_text());
 }
 
-static const char description[] =
-    "Runs PROGRAM with its OpenMP target regions on N workers: processes on this host or on "
-    "others, "
-    "each of which is one device. PROGRAM is compiled with clang 13 or newer, -fopenmp "
-    "-fopenmp-targets=x86_64-pc-linux-gnu; nothing else is needed.\v";
+/* What hardly any program has as an option of its own. `--` says that it is meant. */
+static void say_misplaced(char **argv, char **program)
+{
+    static const char *const ours[] = {"--stats",
+                                       "--workers",
+                                       "--workers-per-host",
+                                       "--cores-per-worker",
+                                       "--devices-per-worker",
+                                       "--backends"};
+    for (; *argv && strcmp(*argv, *program) != 0; argv++)
+        if (strcmp(*argv, "--") == 0)
+            return;
+    for (char **word = program + 1; *program && *word; word++)
+        for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
+            if (strcmp(*word, ours[i]) == 0)
+                log_write(LOG_WARNING,
+                          "%s stands behind the program, which gets it: options of omprma-run go "
+                          "before the program",
+                          *word);
+}
+
+static const struct tool tool = {
+    .help = {.program = "omprma-run",
+             .usage = "[OPTION...] [--] PROGRAM [ARGS...]",
+             .about = "Runs the OpenMP target regions of PROGRAM on N workers, which are processes "
+                      "on this host or on others. PROGRAM is compiled by clang -fopenmp "
+                      "-fopenmp-targets=x86_64-pc-linux-gnu.",
+             .examples = "  omprma-run -n 2 ./saxpy\n"
+                         "  omprma-run --hosts node1:2,node2:2 --stats ./saxpy\n",
+             .status =
+                 "that of PROGRAM (128 + signal if one ended it); 125 when an option is wrong "
+                 "or the run failed; 126 when PROGRAM cannot be executed; 127 when there is "
+                 "none.",
+             .options = {options}},
+    .parse = parse_option,
+    .starts_program = true};
 
 int main(int argc, char **argv)
 {
@@ -100,15 +120,14 @@ int main(int argc, char **argv)
     streams_begin();
     if (launch_internal(argc, argv, &status))
         return status;
-    options_begin("omprma-run", argv);
-    struct argp_child children[] = {{&launch_argp, 0, NULL, 0}, {0}};
-    struct argp parser = {
-        options, parse_option, "[--] PROGRAM [ARGS...]", description, children, help_filter, NULL};
+    options_begin();
     struct launch launch = {.offloading = true};
-    argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, &launch);
+    options_read(&tool, argv, &launch);
+    say_misplaced(argv, launch.argv);
     check_files();
     status = launch_run(&launch);
     hosts_clear(&launch.hosts);
     list_clear(&launch.mpi_args);
+    list_clear(&launch.exports);
     return status;
 }

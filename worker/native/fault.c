@@ -194,10 +194,10 @@ static void trace_print(const char *kernel, char *frames)
     char text[TRACE_BYTES];
     size_t used, lines = 0;
 
-    used =
-        (size_t)snprintf(text, sizeof(text), "omprma: kernel %s, the functions called:\n", kernel);
+    used = (size_t)snprintf(text, sizeof(text), "omprma: note: kernel %s, the functions called:\n",
+                            kernel);
     while (*frames && used < sizeof(text)) {
-        used += (size_t)snprintf(text + used, sizeof(text) - used, "omprma:   %s\n",
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "omprma: note:   %s\n",
                                  line_take(&frames));
         lines++;
     }

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/units.h"
 #include "worker/device.h"
 #include "worker/native/image.h"
 #include "worker/server.h"
@@ -162,15 +163,17 @@ static void native_turn(struct worker_device *device, int index, int count)
     if (!native->options.lends)
         return;
     if (place_now(native->options.place, index, count, &next) != OMPRMA_OK) {
-        log_write(LOG_ERROR, "the device keeps the cores that it has: %s", error_text());
+        log_write(LOG_WARNING, "the device keeps the cores that it has: %s", error_text());
         return;
     }
     place_destroy(native->next);
     native->next = next;
+    int threads = place_threads(next, 1);
     log_write(LOG_CHOICE,
-              "from the next region on cores %s, with %d threads where OMP_NUM_THREADS says "
-              "nothing: %d workers of this host have run regions",
-              place_describe(next)->cpus, place_threads(next, 1), count);
+              "from the next region on cores %s, with %d thread%s where OMP_NUM_THREADS says "
+              "nothing: %d worker%s of this host %s run regions",
+              place_describe(next)->cpus, threads, units_plural(threads), count,
+              units_plural(count), count == 1 ? "has" : "have");
 }
 
 static const char *native_fault(struct worker_device *device)

@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/units.h"
 #include "worker/map.h"
 #include "worker/native/free_memory.h"
 
@@ -186,15 +187,19 @@ static omprma_status_t refuse_cores(const struct core_list *list, const struct p
 {
     int cores = place->wanted_cores;
     if ((int64_t)count * cores > list->core_count)
-        return error_set(OMPRMA_ERR_CONFIG,
-                         "%d workers with %d cores each need %lld cores, and this host has %d for "
-                         "them; use fewer workers or a smaller --cores-per-worker",
-                         count, cores, (long long)count * cores, list->core_count);
+        return error_set(
+            OMPRMA_ERR_CONFIG,
+            "%d worker%s with %d core%s each need%s %lld cores, and this host has %d for "
+            "them; use fewer workers or a smaller --cores-per-worker",
+            count, units_plural(count), cores, units_plural(cores), count == 1 ? "s" : "",
+            (long long)count * cores, list->core_count);
     if (place->by_numa)
-        return error_set(OMPRMA_ERR_CONFIG,
-                         "--map-by numa: %d workers with %d cores each do not fit into this host's "
-                         "%d NUMA nodes, of which none may be crossed",
-                         count, cores, list->node_count);
+        return error_set(
+            OMPRMA_ERR_CONFIG,
+            "--map-by numa: %d worker%s with %d core%s each do not fit into this host's "
+            "%d NUMA node%s, of which none may be crossed",
+            count, units_plural(count), cores, units_plural(cores), list->node_count,
+            units_plural(list->node_count));
     return OMPRMA_OK;
 }
 
@@ -508,12 +513,15 @@ omprma_status_t place_map(const struct place *place, uint64_t bytes, bool huge_p
 {
     size_t length = map_bytes(bytes);
     bool align = huge_pages && length >= HUGE_PAGE_BYTES;
-    char *start = MAP_FAILED;
+    char *start = MAP_FAILED, size[32];
     if (length)
         start = align ? map_huge(length, below) : map_below(length, below);
     if (start == MAP_FAILED)
-        return error_set(OMPRMA_ERR_DEVICE_MEMORY, "no %llu bytes of memory for an arena: %s",
-                         (unsigned long long)bytes, strerror(length ? errno : ENOMEM));
+        return error_set(OMPRMA_ERR_DEVICE_MEMORY,
+                         "no %s of memory for an arena: %s; raise the limit (ulimit -v), or set "
+                         "OMPRMA_ARENA to less",
+                         units_bytes((double)bytes, size, sizeof(size)),
+                         strerror(length ? errno : ENOMEM));
     /* A preference: without it, or where containers forbid it, the first touch decides. */
     if (place->description.numa_node >= 0 && !place->description.shared)
         hwloc_set_area_membind(place->topology, start, length, place->share, HWLOC_MEMBIND_BIND, 0);

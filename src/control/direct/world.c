@@ -188,7 +188,7 @@ static size_t list_settings(char *text, size_t room)
                 strncmp(*variable, DIRECT_JOIN_VARIABLE "=", sizeof(DIRECT_JOIN_VARIABLE)) == 0)
                 continue;
             if (used + bytes > room) {
-                log_write(LOG_ERROR, "workers do not get %.*s: settings have more than %zu bytes",
+                log_write(LOG_WARNING, "workers do not get %.*s: settings have more than %zu bytes",
                           (int)strcspn(*variable, "="), *variable, room);
                 continue;
             }

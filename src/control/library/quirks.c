@@ -236,7 +236,7 @@ static void change(const struct quick_environment *environment, const char *name
     if (!*choice || strlen(choice) >= LIST_BYTES || !leave_out(rest, choice))
         return;
     if (says)
-        log_write(LOG_ERROR,
+        log_write(LOG_WARNING,
                   "%s=%s is taken as %s: what this Open MPI's btl/ofi carries one-sided arrives "
                   "later than it says, and data would be wrong",
                   name, choice, rest);

@@ -11,7 +11,7 @@
 #include "host/check/findings.h"
 #include "host/choice/adapt.h"
 #include "host/core/device.h"
-#include "host/report/units.h"
+#include "base/units.h"
 
 /* Of a worker with all its devices. */
 static void print_messages(const struct recording *recording, const struct peer *peer, FILE *out)
@@ -50,11 +50,13 @@ static void print_device(const struct recording *recording, struct device *devic
     else
         print_messages(recording, peer, out);
     fprintf(out,
-            "omprma:   memory: peak %s, %" PRIu64 " blocks live, %" PRIu64 " arenas of %s, "
-            "%" PRIu64 " allocs, %" PRIu64 " frees\n",
-            units_bytes((double)usage.peak_bytes, peak, sizeof(peak)), usage.blocks, usage.arenas,
+            "omprma:   memory: peak %s, %" PRIu64 " block%s live, %" PRIu64 " arena%s of %s, "
+            "%" PRIu64 " alloc%s, %" PRIu64 " free%s\n",
+            units_bytes((double)usage.peak_bytes, peak, sizeof(peak)), usage.blocks,
+            units_plural((int64_t)usage.blocks), usage.arenas, units_plural((int64_t)usage.arenas),
             units_bytes((double)usage.arena_bytes, attached, sizeof(attached)), device->allocs,
-            device->frees);
+            units_plural((int64_t)device->allocs), device->frees,
+            units_plural((int64_t)device->frees));
     fprintf(out, "omprma:   in the message: submit up to %u B, retrieve up to %u B\n",
             device->paths.inline_submit, device->paths.inline_retrieve);
     if (peer->device_count > 1 && device->index + 1 == peer->device_count)

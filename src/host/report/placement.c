@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "base/log.h"
+#include "base/units.h"
 #include "host/core/peer.h"
 
 static const char *memory_text(uint64_t bytes, char *text, size_t room)
@@ -57,13 +58,14 @@ static void say_shared(const struct peer *peer)
 {
     if (peer->hello.shared)
         log_write(
-            LOG_ERROR,
-            "%d workers share the %d processors of %s; use fewer workers, or OMPRMA_BIND=0 if "
+            LOG_WARNING,
+            "%d workers share the %d processor%s of %s; use fewer workers, or OMPRMA_BIND=0 if "
             "that is what you want",
-            peer->hello.place.count, peer->hello.host_cores, peer->hello.host);
+            peer->hello.place.count, peer->hello.host_cores, units_plural(peer->hello.host_cores),
+            peer->hello.host);
     else
         log_write(
-            LOG_ERROR,
+            LOG_WARNING,
             "workers of %s may run on the same cores, %s among them, but not on all the same: "
             "bind them alike or apart, or set OMPRMA_BIND=0 if that is what you want",
             peer->hello.host, peer->hello.cpus);

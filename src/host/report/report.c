@@ -14,7 +14,7 @@
 #include "host/report/outfile.h"
 #include "host/report/region_name.h"
 #include "host/report/timeline.h"
-#include "host/report/units.h"
+#include "base/units.h"
 
 enum { REGIONS_SHOWN = 20 };
 

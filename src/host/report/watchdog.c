@@ -175,8 +175,8 @@ static void say_end(struct runtime *runtime)
     if (!runtime->ending || runtime->watchdog.said_end)
         return;
     runtime->watchdog.said_end = true;
-    log_write(LOG_ERROR, "the program has come to its end, and waits for kernels that still run; "
-                         "Ctrl-C ends them:");
+    log_write(LOG_NOTE, "the program has come to its end, and waits for kernels that still run; "
+                        "Ctrl-C ends them:");
     describe_all(runtime);
 }
 

@@ -19,7 +19,8 @@ static void look(void *data)
     int up = atomic_load(&coming->up), workers = coming->workers;
 
     if (up < workers)
-        progress_line_show("omprma: %d of %d workers are up", up, workers);
+        progress_line_show("omprma: %d of %d worker%s up", up, workers,
+                           workers == 1 ? " is" : "s are");
     else
         progress_line_show("omprma: connecting %d worker%s", workers, workers == 1 ? "" : "s");
 }

@@ -72,6 +72,12 @@ struct coming *launcher_coming(void)
     return shared && shared->workers ? shared : NULL;
 }
 
+void launcher_said(void)
+{
+    if (shared)
+        atomic_store(&shared->said, 1);
+}
+
 struct recording *launcher_recording(void)
 {
     return coming_room(shared);

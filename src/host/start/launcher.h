@@ -42,6 +42,9 @@ struct recording *launcher_recording(void);
  * environment that the user had: loader paths of ours are not for them. Once, when MPI runs. */
 void launcher_connected(void);
 
+/* Tells omprma-run that an error was printed, so that it need not say how the program has ended. */
+void launcher_said(void);
+
 /* Tells omprma-run that it need not wait for all workers at the end. */
 void launcher_lost(void);
 

@@ -239,7 +239,7 @@ omprma_status_t measure_refuse_one_sided(struct runtime *runtime, const char *wh
         return error_set(OMPRMA_ERR_MPI, "--data rma: %s; use --data auto or two-sided",
                          world->why_no_window);
     snprintf(runtime->choice, sizeof(runtime->choice), "two-sided: %s", world->why_no_window);
-    log_write(news ? LOG_ERROR : LOG_CHOICE, "data path: %s", runtime->choice);
+    log_write(news ? LOG_NOTE : LOG_CHOICE, "data path: %s", runtime->choice);
     datapath_destroy(runtime->one_sided);
     runtime->one_sided = NULL;
     return OMPRMA_OK;

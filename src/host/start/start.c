@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/units.h"
 #include "control/shm/channel.h"
 #include "control/transport.h"
 #include "host/choice/adapt.h"
@@ -161,7 +162,7 @@ static omprma_status_t choose_paths(struct runtime *runtime)
         snprintf(runtime->choice, sizeof(runtime->choice), "%s as asked, one-sided component %s",
                  runtime->config.data == DATA_RMA ? "rma" : "two-sided", world->component);
     news = !window && !world->star && !world->far && runtime->config.data == DATA_AUTO;
-    log_write(news ? LOG_ERROR : LOG_CHOICE, "data path: %s", runtime->choice);
+    log_write(news ? LOG_NOTE : LOG_CHOICE, "data path: %s", runtime->choice);
     return OMPRMA_OK;
 }
 
@@ -180,8 +181,9 @@ static void share_memory(struct runtime *runtime)
         shm_channel_share(runtime->channel, rank, doorbell_shared(runtime->bells[rank]), false);
         sharers++;
     }
-    log_write(LOG_CHOICE, "control messages: through shared memory to %d workers, by %s to %d",
-              sharers, runtime->world.transport->name, runtime->world.size - 1 - sharers);
+    log_write(LOG_CHOICE, "control messages: through shared memory to %d worker%s, by %s to %d",
+              sharers, units_plural(sharers), runtime->world.transport->name,
+              runtime->world.size - 1 - sharers);
 }
 
 static bool all_have_bells(const struct runtime *runtime)
@@ -214,6 +216,20 @@ static omprma_status_t open_channel(struct runtime *runtime)
     omprma_status_t status = world->transport->open_channel(world, &inner);
 
     return status == OMPRMA_OK ? shm_channel_create(inner, &options, &runtime->channel) : status;
+}
+
+/* Who asks for GPUs does not want to compute on something else without a word. */
+static void say_no_gpu(const struct runtime *runtime)
+{
+    if (!getenv(CONFIG_GPUS_VARIABLE))
+        return;
+    for (int i = 0; i < runtime->device_count; i++)
+        if (strcmp(runtime->devices[i]->about.backend, "cuda") == 0)
+            return;
+    log_write(LOG_WARNING,
+              "no worker has an NVIDIA GPU that it can use, although %s asks for "
+              "them; omprma-info -v --backends native,cuda says why",
+              getenv(CONFIG_GPUS_VARIABLE));
 }
 
 static omprma_status_t connect_workers(struct runtime *runtime)
@@ -255,6 +271,8 @@ static omprma_status_t connect_workers(struct runtime *runtime)
         status = choose_paths(runtime);
     if (status == OMPRMA_OK)
         placement_say(runtime);
+    if (status == OMPRMA_OK)
+        say_no_gpu(runtime);
     world_free_peers(peers, world->size);
     return status;
 }
@@ -502,6 +520,12 @@ void omprma_finalize(void)
 
 /* ---- starting ---- */
 
+static void say_failure(const char *text)
+{
+    log_write(LOG_ERROR, "%s", text);
+    launcher_said();
+}
+
 /* Start-up has failed, and not for all alike: lets the workers go. */
 static omprma_status_t give_up(struct runtime *runtime, omprma_status_t status)
 {
@@ -511,11 +535,12 @@ static omprma_status_t give_up(struct runtime *runtime, omprma_status_t status)
     ended = true;
     if (runtime->has_devices) {
         if (runtime->unresponsive && !runtime->adopted)
-            log_write(LOG_ERROR, "%s", text); /* stopping ends all processes */
+            say_failure(text); /* stopping ends all processes */
         stop(runtime);
         return error_set(status, "%s", text);
     }
-    log_write(LOG_ERROR, "%s", text);
+    if (!runtime->world.told)
+        say_failure(text);
     world_abort(&runtime->world, EXIT_FAILURE);
 }
 
@@ -551,7 +576,8 @@ static omprma_status_t start(void)
     runtime->times.join = clock_ns();
     config_status = config_load(&runtime->config);
     snprintf(config_text, sizeof(config_text), "%s", error_text());
-    log_open("omprma", config_status == OMPRMA_OK ? (int)runtime->config.verbose : 0);
+    log_open("", config_status == OMPRMA_OK ? (int)runtime->config.verbose : 0);
+    config_warn();
     if (config_status == OMPRMA_OK)
         limit_s = config_start_limit_s(&runtime->config);
     if (launcher_is_shared())
