@@ -10,11 +10,7 @@ if(NOT PkgConfig_FOUND)
 endif()
 find_package(Threads REQUIRED)
 
-find_package(MPI COMPONENTS C)
-if(NOT MPI_C_FOUND)
-    message(FATAL_ERROR "MPI for C not found: install the Debian packages libopenmpi-dev and "
-                        "openmpi-bin, or set MPI_C_COMPILER to the mpicc to use")
-endif()
+include(${CMAKE_CURRENT_LIST_DIR}/Mpi.cmake)
 
 # Where Open MPI's own settings for the whole machine are, see src/control/library/quick.c. Empty: nowhere.
 find_program(OMPRMA_OMPI_INFO ompi_info)

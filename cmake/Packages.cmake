@@ -64,8 +64,12 @@ endfunction()
 
 set(soname ${omprma_interface})
 set(library_package libomprma${soname})
+set(deb_mpi openmpi-bin)
+if(OMPRMA_MPI_IS_ABI)
+    set(deb_mpi "openmpi-bin (>= 6) | mpich (>= 5)")
+endif()
 deb(programs omprma utils
-    "${library_package} (= ${deb_version}), openmpi-bin"
+    "${library_package} (= ${deb_version}), ${deb_mpi}"
     "OpenMP offloading to other hosts over one-sided MPI"
     "The target regions of an OpenMP program run in worker processes, on the same\n\
 host or on others. Each worker is one device, or several. Programs are compiled\n\

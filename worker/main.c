@@ -24,6 +24,7 @@
 #include "control/direct/join.h"
 #include "control/direct/world.h"
 #include "control/host.h"
+#include "control/library/quick.h"
 #include "control/shm/channel.h"
 #include "control/shm/leftovers.h"
 #include "control/transport.h"
@@ -395,6 +396,7 @@ static void leave_lost(void)
     if (misses_peers())
         leave_without_mpi();
     close_connection();
+    quick_end();
     _exit(EXIT_SUCCESS);
 }
 

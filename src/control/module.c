@@ -57,6 +57,7 @@ static omprma_status_t find_module(char *path, size_t bytes)
 static omprma_status_t say_why(const char *path)
 {
     const char *words = dlerror();
+    bool any = library_built() == LIBRARY_OTHER;
 
     if (access(path, R_OK) != 0)
         return error_set(OMPRMA_ERR_CONFIG,
@@ -66,7 +67,7 @@ static omprma_status_t say_why(const char *path)
                      "%s, by which omprma uses MPI, cannot be loaded (%s): install the %s for "
                      "which omprma was built, or let LD_LIBRARY_PATH lead to its libraries",
                      path, words ? words : "the loader says no more",
-                     library_name(library_built()));
+                     any ? "Open MPI 6 or MPICH 5" : library_name(library_built()));
 }
 
 static omprma_status_t check_version(void *module, const char *path)

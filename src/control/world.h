@@ -84,6 +84,8 @@ struct world_properties {
     bool attach_needs_quiet;
     /* It is not known that large ones take no longer than messages by much: measure.c looks. */
     bool may_be_slow;
+    /* The library may end a process whose peer has died. */
+    bool ends_with_peer;
 };
 
 struct world {

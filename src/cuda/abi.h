@@ -165,6 +165,22 @@ typedef struct cu_copy_2d {
     size_t width_bytes, height;
 } CUDA_MEMCPY2D;
 
+typedef struct cu_copy_3d {
+    size_t from_xyz[3], from_level;
+    int from_type;
+    const void *from_host;
+    CUdeviceptr from_device;
+    void *from_array, *from_reserved;
+    size_t from_pitch, from_height;
+    size_t to_xyz[3], to_level;
+    int to_type;
+    void *to_host;
+    CUdeviceptr to_device;
+    void *to_array, *to_reserved;
+    size_t to_pitch, to_height;
+    size_t width_bytes, height, depth;
+} CUDA_MEMCPY3D;
+
 typedef void (*CUhostFn)(void *data);
 typedef void (*CUstreamCallback)(CUstream stream, CUresult status, void *data);
 typedef size_t (*CUoccupancyB2DSize)(int block);
@@ -173,5 +189,6 @@ _Static_assert(sizeof(void *) == 8, "this interface is known for 64-bit machines
 _Static_assert(sizeof(CUlaunchAttribute) == 72, "launch attribute");
 _Static_assert(offsetof(CUlaunchConfig, attributes) == 40, "launch configuration");
 _Static_assert(sizeof(CUDA_MEMCPY2D) == 128, "copy of a rectangle");
+_Static_assert(sizeof(CUDA_MEMCPY3D) == 200, "copy of a box");
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* rectangle.c: copies of rectangles between host and device memory, row by row. Arrays are not
- * served. */
+/* rectangle.c: copies of rectangles and boxes between host and device memory, row by row; a
+ * rectangle is a box of one layer. Arrays are not served. */
 #include "cuda/copy.h"
 #include "cuda/driver.h"
 #include "cuda/exports.h"
@@ -10,31 +10,38 @@
 struct side {
     bool host;
     uintptr_t address; /* of the first row */
-    size_t pitch;
+    size_t pitch;      /* bytes from row to row */
+    size_t layer;      /* bytes from layer to layer */
 };
 
 /* CU_MEMORY_UNIFIED: `device` is an address of either kind. */
-static CUresult side_of(struct context *context, int type, const void *host, CUdeviceptr device,
-                        size_t x, size_t y, size_t pitch, size_t width, struct side *side)
+static CUresult side_kind(struct context *context, int type, const void *host, CUdeviceptr device,
+                          struct side *side)
 {
     switch (type) {
     case CU_MEMORY_HOST:
-        *side = (struct side){true, (uintptr_t)host, pitch};
-        break;
+        *side = (struct side){.host = true, .address = (uintptr_t)host};
+        return CUDA_SUCCESS;
     case CU_MEMORY_DEVICE:
-        *side = (struct side){false, device, pitch};
-        break;
+        *side = (struct side){.address = device};
+        return CUDA_SUCCESS;
     case CU_MEMORY_UNIFIED:
-        *side = (struct side){!memory_owner(context, device), device, pitch};
-        break;
+        *side = (struct side){.host = !memory_owner(context, device), .address = device};
+        return CUDA_SUCCESS;
     default:
         return CUDA_ERROR_NOT_SUPPORTED;
     }
-    if (side->pitch == 0)
-        side->pitch = width;
-    if (side->pitch < width)
+}
+
+/* `pitch` and `height` of the memory: 0 where it is as wide or as high as what is copied. */
+static CUresult side_place(struct side *side, const CUDA_MEMCPY3D *copy, const size_t at[3],
+                           size_t pitch, size_t height)
+{
+    side->pitch = pitch ? pitch : copy->width_bytes;
+    side->layer = side->pitch * (height ? height : copy->height);
+    if (side->pitch < copy->width_bytes)
         return CUDA_ERROR_INVALID_VALUE;
-    side->address += y * side->pitch + x;
+    side->address += at[2] * side->layer + at[1] * side->pitch + at[0];
     return CUDA_SUCCESS;
 }
 
@@ -51,17 +58,13 @@ static CUresult copy_row(struct context *context, struct stream *stream, const s
     return CUDA_ERROR_INVALID_VALUE; /* from host to host is none of a device's business */
 }
 
-static CUresult copy_rows(struct context *context, struct stream *stream, const CUDA_MEMCPY2D *copy)
+/* One layer. */
+static CUresult copy_rows(struct context *context, struct stream *stream, struct side to,
+                          struct side from, size_t width, size_t rows)
 {
-    size_t width = copy->width_bytes, rows = copy->height;
-    struct side to, from;
-    CUresult result = side_of(context, copy->to_type, copy->to_host, copy->to_device, copy->to_x,
-                              copy->to_y, copy->to_pitch, width, &to);
+    CUresult result = CUDA_SUCCESS;
 
-    if (result == CUDA_SUCCESS)
-        result = side_of(context, copy->from_type, copy->from_host, copy->from_device, copy->from_x,
-                         copy->from_y, copy->from_pitch, width, &from);
-    if (result == CUDA_SUCCESS && to.pitch == width && from.pitch == width) {
+    if (to.pitch == width && from.pitch == width) {
         width *= rows;
         rows = rows > 0;
     }
@@ -73,7 +76,27 @@ static CUresult copy_rows(struct context *context, struct stream *stream, const 
     return result;
 }
 
-static CUresult copy_2d(const CUDA_MEMCPY2D *copy, CUstream stream, bool wait)
+static CUresult copy_layers(struct context *context, struct stream *stream,
+                            const CUDA_MEMCPY3D *copy)
+{
+    struct side to, from;
+    CUresult result = side_kind(context, copy->to_type, copy->to_host, copy->to_device, &to);
+
+    if (result == CUDA_SUCCESS)
+        result = side_kind(context, copy->from_type, copy->from_host, copy->from_device, &from);
+    if (result == CUDA_SUCCESS)
+        result = side_place(&to, copy, copy->to_xyz, copy->to_pitch, copy->to_height);
+    if (result == CUDA_SUCCESS)
+        result = side_place(&from, copy, copy->from_xyz, copy->from_pitch, copy->from_height);
+    for (size_t left = copy->depth; result == CUDA_SUCCESS && left > 0; left--) {
+        result = copy_rows(context, stream, to, from, copy->width_bytes, copy->height);
+        to.address += to.layer;
+        from.address += from.layer;
+    }
+    return result;
+}
+
+static CUresult copy_3d(const CUDA_MEMCPY3D *copy, CUstream stream, bool wait)
 {
     struct call call;
     struct stream *found;
@@ -84,10 +107,30 @@ static CUresult copy_2d(const CUDA_MEMCPY2D *copy, CUstream stream, bool wait)
     if (result == CUDA_SUCCESS)
         result = stream_begin(call.context, stream, &found);
     if (result == CUDA_SUCCESS) {
-        result = copy_rows(call.context, found, copy);
+        result = copy_layers(call.context, found, copy);
         result = wait ? stream_finish_settled(found, result) : stream_finish(found, result);
     }
     return api_end(&call, result);
+}
+
+static CUresult copy_2d(const CUDA_MEMCPY2D *copy, CUstream stream, bool wait)
+{
+    if (!copy)
+        return copy_3d(NULL, stream, wait);
+    return copy_3d(&(CUDA_MEMCPY3D){.from_xyz = {copy->from_x, copy->from_y},
+                                    .from_type = copy->from_type,
+                                    .from_host = copy->from_host,
+                                    .from_device = copy->from_device,
+                                    .from_pitch = copy->from_pitch,
+                                    .to_xyz = {copy->to_x, copy->to_y},
+                                    .to_type = copy->to_type,
+                                    .to_host = copy->to_host,
+                                    .to_device = copy->to_device,
+                                    .to_pitch = copy->to_pitch,
+                                    .width_bytes = copy->width_bytes,
+                                    .height = copy->height,
+                                    .depth = 1},
+                   stream, wait);
 }
 
 CUresult cuMemcpy2D_v2(const CUDA_MEMCPY2D *copy)
@@ -103,4 +146,14 @@ CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *copy)
 CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *copy, CUstream stream)
 {
     return copy_2d(copy, stream, false);
+}
+
+CUresult cuMemcpy3D_v2(const CUDA_MEMCPY3D *copy)
+{
+    return copy_3d(copy, NULL, true);
+}
+
+CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *copy, CUstream stream)
+{
+    return copy_3d(copy, stream, false);
 }

@@ -30,7 +30,7 @@ for program in "$BUILD_DIR"/bin/omprma-*; do
     text "$man/man1/$name.1" >"$work/page"
     while read -r option; do
         count=$((count + 1))
-        grep -qE -- "(^|[ ,])$option([= ]|\$)" "$work/page" || complain "$name.1: no $option"
+        grep -qE -- "(^|[ ,])$option([[= ]|\$)" "$work/page" || complain "$name.1: no $option"
         grep -E "^    \[$name\]=" "$completion/$name" | grep -qE -- "[' ]${option}[' ]" ||
             complain "completion of $name: no $option"
         grep -qE -- "\)$option[=[]" "$share/zsh/site-functions/_$name" || complain "zsh: $name: no $option"

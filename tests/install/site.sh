@@ -65,7 +65,7 @@ HOME=$work timeout 300 chromium --headless --no-sandbox --disable-gpu --disable-
     --allow-file-access-from-files --virtual-time-budget=200000 --dump-dom "file://$work/look.html" \
     >"$work/seen" 2>"$work/log" || { tail -5 "$work/log" && complain 'chromium failed'; }
 grep -q '^END ' "$work/seen" || { tail -5 "$work/log" "$work/seen" && complain 'not all pages were looked at'; }
-! grep -oE '(WIDE|CUT) .*' "$work/seen" || complain 'these pages do not fit'
+! grep -oE '(WIDE|CUT) [.]/.*' "$work/seen" || complain 'these pages do not fit'
 grep -qE '^SEARCH [1-9]' "$work/seen" || complain 'a search for "worker" finds nothing'
 
 finish "the site is complete; $(grep -o '^END [0-9]*' "$work/seen" | cut -d' ' -f2) pages fit their windows"

@@ -17,6 +17,9 @@ failures=0
 # MPICH is always over UCX here.
 hydra='' oversubscribe=--oversubscribe
 [[ $(mpirun --version) != *HYDRA* ]] || hydra=yes oversubscribe=
+# Of all but Open MPI 4, one-sided transfers within a host, too, wait for who takes part in them.
+inside=yes
+[[ $(mpirun --version) != *"(Open MPI) 4."* ]] || inside=
 export TMPDIR=$folder/tmp OMPRMA_TEST_MARK=$folder
 export OMPRMA_BIND=0 # else there is a line when workers share cores
 trap 'rm -rf "$folder"' EXIT
@@ -132,7 +135,7 @@ lose() {
             "$run" --osc "$1" -n 4 -- "$losses" $how
     done
     # Where a one-sided transfer waits inside MPI for who takes part in it, the program ends with that line.
-    OMPRMA_TIMEOUT=3 expect "stopped before exchanges by $2, $1" bad "^stopped: all have ended${hydra:+|and MPI waits}" 25 \
+    OMPRMA_TIMEOUT=3 expect "stopped before exchanges by $2, $1" bad "^stopped: all have ended${inside:+|and MPI waits}" 25 \
         "$run" --osc "$1" -n 3 -- "$held" stop
     if [ "$1" = ucx ] || [ "$hydra" ]; then
         expect_end "killed while they exchange by $2, $1" "$run" --osc "$1" -n 4 -- "$losses" kill
@@ -157,7 +160,7 @@ lose_while() { # WORKERS WHAT OPTION...
         OMPRMA_MEMORY=320M expect_end "killed during large $what, $n, $*" "$run" "$@" -n "$n" -- "$ends" "$what"
         return
     fi
-    OMPRMA_MEMORY=320M expect "killed during large $what, $n, $*" 1 \
+    OMPRMA_MEMORY=320M expect "killed during large $what, $n, $*" 125 \
         "^omprma: error: worker $((n - 1)) on .* was killed by signal 9" 20 \
         "$run" "$@" -n "$n" -- "$ends" "$what"
     check "killed during large $what, $n, $*: lines" "$(wc -l <"$folder/err")" 1

@@ -6,7 +6,8 @@
 # shellcheck source=tests/tools/common.sh
 . "$(dirname "$0")/../tools/common.sh"
 hosts_up 2 || { echo "network namespaces cannot be made here"; exit 77; }
-export OMPI_MCA_plm_rsh_agent=$HOSTS_AGENT OMPRMA_MEMORY=320M
+remote_shell "$HOSTS_AGENT"
+export OMPRMA_MEMORY=320M
 advice='set OMPRMA_EXCHANGE=application'
 
 # Two workers per host: with one, MPI's collectives may happen to connect no two of them.
@@ -41,6 +42,10 @@ check_application() { # WHAT
 run
 check 'hosts that reach each other' "$?" 0
 
+# Where MPI has one-sided transfers over a network, a worker waits inside one, and is silent.
+silent='no such line'
+[[ $(mpirun --version) = *"(Open MPI) 4."* ]] || silent='device 0 .* has not answered for [0-9]* s and is given up'
+
 # They part when all is connected: large data stalls at its sender, small data is only missed.
 part_later() { # BYTES LINE
     local job pipe=$folder/pipe$1
@@ -58,21 +63,22 @@ part_later() { # BYTES LINE
     wait "$job"
     check "parted later, $1: status" "$?" 1
     exec 9>&-
-    check "parted later, $1: line" "$(count "^part: device lost: $2: no data has moved.*$advice")" 1
+    check "parted later, $1: line" "$(count "^part: device lost: exchange from device 0 to device 1: ($2: no data has moved.*$advice|$silent)")" 1
     # Which way data goes, and that the program has ended the run, is said as well.
     check "parted later, $1: lines" "$(grep -vc '^omprma: ' "$folder/err")" 1
     check_nothing_left "parted later, $1"
     hosts_join
 }
-part_later 4000000 'exchange from device 0 to device 1: device 0 .* and device 1 .*'
-part_later 8 'exchange from device 0 to device 1: device 1 .* and device 0 .*'
+part_later 4000000 'device 0 .* and device 1 .*'
+part_later 8 'device 1 .* and device 0 .*'
 
 hosts_part refused
 check_application refused
 run
 check 'refused: status' "$?" 1
 check 'refused: line' "$(count "^omprma: .* cannot reach .*(connect\(\) to .*No route to host|no network leads there).*$advice")" 1
-check 'refused: lines' "$(wc -l <"$folder/err")" 1
+# A worker may say what MPI gave it as well.
+check 'refused: lines' "$(grep -vc '^omprma-worker ' "$folder/err")" 1
 check_nothing_left refused
 
 hosts_part lost

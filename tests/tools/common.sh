@@ -7,6 +7,7 @@
 #   hosts_up N [RATE]       makes N network namespaces that stand in for hosts, ${HOSTS[@]},
 #                           and the remote shell $HOSTS_AGENT; 77 where it cannot. What each sends,
 #                           and what this host sends them, goes at RATE, for example 100mbit
+#   remote_shell WORDS      launchers reach other hosts by this, whichever launcher it is
 #   hosts_part HOW          the two reach this host, but no longer each other: connections are
 #                           "refused", or packets are "lost" without a word
 #   hosts_join              they do again, after "lost"
@@ -30,6 +31,15 @@ launcher_name() {
     *"(Open MPI) 4."*) echo mpirun ;;
     *"(Open MPI) "*) echo prterun ;;
     *) echo mpiexec.hydra ;;
+    esac
+}
+
+# The kind of MPI library for which omprma was built; nothing where any with the standard interface will do.
+mpi_built() {
+    case $(readelf -d "$BUILD_DIR/lib/omprma/libomprma-mpi.so") in
+    *libmpi_abi.*) ;;
+    *libmpi.so.12* | *libmpich.*) echo MPICH ;;
+    *) echo 'Open MPI' ;;
     esac
 }
 
@@ -153,6 +163,10 @@ ip netns pids "$host" >/dev/null 2>&1 || { echo "no such host: $host" >&2; exit 
 exec ip netns exec "$host" unshare --uts bash -c 'hostname "$1"; shift; eval "$*"' agent "$host" "$@"
 AGENT
     chmod +x "$HOSTS_AGENT"
+}
+
+remote_shell() { # WORDS
+    export OMPI_MCA_plm_rsh_agent=$1 HYDRA_LAUNCHER_EXEC=$1
 }
 
 hosts_slow() { # RATE tc [OPTION...] DEVICE

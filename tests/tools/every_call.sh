@@ -23,6 +23,8 @@ export OMPRMA_BIND=0 # else there is a line when workers share cores
 ulimit -c 0
 # Open MPI's own, of one that is in MPI_Finalize when another ends: nobody can keep it quiet there.
 leaving='ORTE_ERROR_LOG: Unreachable in file .*ompi_mpi_finalize'
+# And MPICH's of the program, when that calls MPI_Abort, and when hydra is gone.
+leaving+='|^Abort\([0-9]+\) on node 0 |^\[cli_0\]: readline failed'
 program=$folder/every_call
 "$llvm/bin/clang" -O1 -fopenmp -fopenmp-targets=x86_64-pc-linux-gnu -L"$llvm/lib" \
     "$(dirname "$0")/every_call.c" -o "$program" || exit 1
@@ -44,7 +46,7 @@ processes() {
 says() { # FOLDER WHAT RANK FUNCTION: is there a line that says what has failed?
     case $2 in
     error)
-        grep -q '^omprma.*MPI_' "$1/err" || { [ "$4" = MPI_Win_create_dynamic ] &&
+        grep -qE '^omprma.*(MPI_|Other MPI error)' "$1/err" || { [ "$4" = MPI_Win_create_dynamic ] &&
             grep -q '^omprma: .* did not get past connecting the workers' "$1/err"; }
         ;;
     abort) [ "$3" = 0 ] || grep -qE "^omprma: error: (worker $(($3 - 1))|.*: one) .*was killed by signal 6" "$1/err" ;;

@@ -5,7 +5,8 @@
 # shellcheck source=tests/tools/common.sh
 . "$(dirname "$0")/common.sh"
 hosts_up 2 || { echo "network namespaces cannot be made here"; exit 77; }
-export OMPI_MCA_plm_rsh_agent=$HOSTS_AGENT OMPRMA_TRANSPORT=direct OMPRMA_MEMORY=320M
+export OMPI_MCA_plm_rsh_agent=$HOSTS_AGENT PRTE_MCA_plm_ssh_agent=$HOSTS_AGENT
+export OMPRMA_TRANSPORT=direct OMPRMA_MEMORY=320M
 a=${HOSTS[0]} b=${HOSTS[1]}
 
 # Says how many devices there are, reads a line, writes 4 MB to each and reads them back.
@@ -169,7 +170,7 @@ check_nothing_left 'an unknown host'
 # Ranks on two hosts, each with the workers of its own.
 cat >"$folder/ranks" <<SH
 #!/bin/sh
-exec mpirun --oversubscribe --allow-run-as-root -n 2 -H "$a:1,$b:1" -x OMPRMA_JOIN "$folder/writes"
+exec mpirun --allow-run-as-root -n 2 -H "$a:1,$b:1" -x OMPRMA_JOIN "$folder/writes"
 SH
 chmod +x "$folder/ranks"
 out=$(timeout 60 "$RUN" --hosts "$a:2,$b:1" "$folder/ranks" | sort)

@@ -154,6 +154,7 @@ begin printed close=2
 begin refused_calls
 begin worker
 ! "$in" policy=1 -- true 2>/dev/null || begin refused 'policy is FIFO' policy=1
+begin refused 'which processors it has (sched_getaffinity: ' refuse=204
 user=(user=65534) # root may do what others may not
 [ "$(id -u)" = 0 ] || user=()
 ! "$in" "${user[@]}" -- test -x "$RUN" || begin refused 'the umask is 0111' "${user[@]}" umask=0111

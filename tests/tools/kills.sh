@@ -19,7 +19,8 @@ export OMPRMA_BIND=0 # else there is a line when workers share cores
 mkdir "$TMPDIR"
 if [ "${3:-}" = hosts ]; then
     hosts_up 2 || exit 77
-    export OMPI_MCA_plm_rsh_agent=$HOSTS_AGENT OMPRMA_MEMORY=320M
+    remote_shell "$HOSTS_AGENT"
+    export OMPRMA_MEMORY=320M
     workers=(--hosts "${HOSTS[0]}:2,${HOSTS[1]}:2") data=(auto two-sided) # TCP has no window
 fi
 program=$folder/kills

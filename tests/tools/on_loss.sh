@@ -38,6 +38,18 @@ one() {
     left "$what"
 }
 
+# Over UCX MPICH ends processes whose peer has died, so it is refused; hydra's processes without MPI go on.
+if [ "$(launcher_name)" = mpiexec.hydra ]; then
+    find_llvm || exit 77
+    program=$folder/on_loss
+    "$llvm/bin/clang" -O1 -g -fopenmp -fopenmp-targets=x86_64-pc-linux-gnu -L"$llvm/lib" \
+        "$(dirname "$0")/on_loss.c" -o "$program" || exit 1
+    "$RUN" "$program" fresh 9 >"$folder/out" 2>"$folder/err"
+    check 'refused over UCX' "$? $(grep -c 'on-loss continue: this MPI library goes over UCX' "$folder/err")" '1 1'
+    finish
+    exit
+fi
+
 works='device 2 (.*): it is lost; its regions are computed on the host'
 for version in 14 16 22; do
     llvm=$root/build/toolchains/llvm-$version
@@ -54,7 +66,7 @@ done
 [ -n "${program:-}" ] || { echo "no LLVM: run scripts/toolchains" && exit 77; }
 # Where one-sided transfers wait inside MPI for their target, they cannot be called off.
 waits=auto
-[[ $(mpirun --version) = *"(Open MPI) 4."* ]] || waits=two-sided
+[[ $(mpirun --version) = *"(Open MPI) 4."* ]] || waits=two-sided OMPRMA_TIMEOUT=10 # others start slowly
 OMPRMA_DATA=$waits one 'stopped' 5 'right, host helped' "$works" fresh 19
 OMPRMA_DATA=$waits one 'stopped in a region' 5 'right, host helped' "$works" during 19
 one 'functions' 5 'right, host helped' "$works" functions 9
@@ -70,7 +82,7 @@ OMP_TARGET_OFFLOAD=mandatory one 'mandatory' 134 '' 'its worker, process [0-9]*,
 check 'refused with UCX' "$? $(grep -c 'on-loss continue: not with --osc ucx' "$folder/err")" '125 1'
 
 if hosts_up 2; then
-    export OMPI_MCA_plm_rsh_agent=$HOSTS_AGENT
+    remote_shell "$HOSTS_AGENT"
     workers=(--hosts "${HOSTS[0]}:2,${HOSTS[1]}:2")
     one 'two hosts, killed' 5 'right, host helped' "$works" fresh 9
     OMPRMA_DATA=$waits one 'two hosts, stopped in a region' 5 'right, host helped' "$works" during 19

@@ -57,26 +57,24 @@ line() { # OPTION...: where the workers go, by the command line
 printf '#!/bin/sh\n' >"$folder/program"
 chmod +x "$folder/program"
 # The line is Open MPI 4's; those of others are looked at in test_launch_command.c.
-if [[ $(mpirun --version) != *"(Open MPI) 4."* ]]; then
-    finish
-    exit 0
+if [[ $(mpirun --version) = *"(Open MPI) 4."* ]]; then
+    check 'three on each' "$(line --hosts a:7,b --workers-per-host 3 | tr -s ' ')" \
+        '-n 1 -H localhost -n 6 -H a:3,b:3 '
+    check 'three on each, five in all' "$(line --hosts a,b --workers-per-host 3 -n 5 | tr -s ' ')" \
+        '-n 1 -H localhost -n 5 -H a:3,b:3 '
+    check 'here' "$(line --workers-per-host 3 | tr -s ' ')" '-n 1 -n 3 '
+    check 'by hosts' "$(line --hosts a:2,b:2 --map-by node | tr -s ' ')" \
+        '--map-by node -n 1 -H localhost -n 4 -H a:2,b:2 '
 fi
-check 'three on each' "$(line --hosts a:7,b --workers-per-host 3 | tr -s ' ')" \
-    '-n 1 -H localhost -n 6 -H a:3,b:3 '
-check 'three on each, five in all' "$(line --hosts a,b --workers-per-host 3 -n 5 | tr -s ' ')" \
-    '-n 1 -H localhost -n 5 -H a:3,b:3 '
-check 'here' "$(line --workers-per-host 3 | tr -s ' ')" '-n 1 -n 3 '
-check 'by hosts' "$(line --hosts a:2,b:2 --map-by node | tr -s ' ')" \
-    '--map-by node -n 1 -H localhost -n 4 -H a:2,b:2 '
 
 # ---- hosts that take turns
 
 if hosts_up 2; then
-    export OMPI_MCA_plm_rsh_agent=$HOSTS_AGENT
+    remote_shell "$HOSTS_AGENT"
     hosts=$(timeout -k 5 60 "$INFO" --hosts "${HOSTS[0]}:2,${HOSTS[1]}:2" --map-by node 2>/dev/null |
         awk '/^worker /{on = 1; next} on && /^[0-9]/{print $2} !NF{on = 0}' | tr '\n' ' ')
     check 'workers by hosts' "$hosts" "${HOSTS[0]} ${HOSTS[1]} ${HOSTS[0]} ${HOSTS[1]} "
-    unset OMPI_MCA_plm_rsh_agent
+    unset OMPI_MCA_plm_rsh_agent HYDRA_LAUNCHER_EXEC
 fi
 
 # ---- real processors: device 0 has those of both workers until device 1 runs a region

@@ -86,13 +86,13 @@ if [[ $(mpirun --version) == *"(Open MPI)"* ]] && hosts_up 2; then
     printf '#!/bin/sh\n[ "$1" = "%s" ] && timeout 30 sh -c "%s"\nexec "%s" "$@"\n' "${HOSTS[1]}" \
         "until grep -q 'reached: 1 of 2' '$folder/hosts'; do sleep 0.1; done" "$HOSTS_AGENT" >"$folder/slow"
     chmod +x "$folder/slow"
-    export OMPI_MCA_plm_rsh_agent=$folder/slow
+    remote_shell "$folder/slow"
     at_terminal "$folder/hosts" "$RUN" --hosts "${HOSTS[0]}:2,${HOSTS[1]}" "$folder/program" plain
     check 'status with other hosts' $? 0
     check 'hosts' "$(lines "$folder/hosts" | grep -vE '^omprma: 0 of 3 workers are up(, hosts reached: [012] of [12])?$')" ''
     check 'hosts that are reached' "$(lines "$folder/hosts" | grep -c 'hosts reached: 1 of 2$')" 1
     check 'what is left with other hosts' "$(screen "$folder/hosts")" 'ready 4'
-    unset OMPI_MCA_plm_rsh_agent
+    unset OMPI_MCA_plm_rsh_agent HYDRA_LAUNCHER_EXEC
 fi
 unset OMPRMA_INTERNAL_WORKER
 

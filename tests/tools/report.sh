@@ -54,8 +54,8 @@ plots=0
 check 'the page' "$(python3 "$folder/look.py" "$folder/page.html" "$folder/table" 'a <b> & ' $plots 2>&1)" ''
 
 mkdir "$folder/bin"
-for program in mpirun orted sh; do
-    ln -s "$(type -P $program)" "$folder/bin"
+for program in mpirun orted prterun prted sh; do # as far as this MPI has them
+    ! path=$(type -P $program) || ln -s "$path" "$folder/bin"
 done
 ln -s "$(type -P true)" "$folder/bin/ssh" # mpirun looks for it
 python=$(command -v python3)

@@ -122,13 +122,15 @@ OMPRMA_INTERNAL_WORKER=/no/worker fails 125 'omprma-worker is missing' "$folder/
 out=$(ulimit -S -n 24 && "$RUN" -n 2 "$folder/program" words 2>&1)
 check 'a limit that can be raised' "$out" 'ready 3'
 mkdir "$folder/path"
-ln -s "$(command -v mpirun)" "$(command -v env)" "$folder/path"
+printf '#!/bin/sh\nexec "%s" "$@"\n' "$(command -v mpirun)" >"$folder/path/mpirun" # hydra looks beside itself
+chmod +x "$folder/path/mpirun"
+ln -s "$(command -v env)" "$folder/path"
 out=$(PATH=$folder/path "$RUN" -n 2 "$folder/program" words 2>&1)
 check 'no remote shell' "$out" 'ready 3'
 out=$(env -u PATH "$RUN" -n 2 "$folder/program" words 2>&1)
 check 'no PATH' "$out" 'ready 3'
 
-# Another MPI's mpirun, and a folder that is not Open MPI's.
+# Another MPI's mpirun, one of another version, and a folder that is not Open MPI's.
 strange() { # PATTERN, in the last line; PATH
     local out
     out=$(PATH=${2:-$PATH} "$RUN" "$folder/program" words 2>&1)
@@ -142,7 +144,17 @@ strange "$folder/other/mpirun is of no MPI library that says its version, .* fir
     "$folder/other"
 printf '#!/bin/sh\necho "mpirun (Open MPI) 3.1.6"\n' >"$folder/other/mpirun"
 strange "$folder/other/mpirun is of Open MPI 3.1.6, and omprma knows Open MPI 4.1 to 6 .*" "$folder/other"
-OPAL_PREFIX=/no/folder strange '.*/mpirun .* OPAL_PREFIX, which is /no/folder$'
+printf '#!/bin/sh\necho "mpirun (Open MPI) 7.0.0"\n' >"$folder/other/mpirun"
+strange "$folder/other/mpirun is of Open MPI 7.0.0, and omprma knows Open MPI 4.1 to 6 .*" "$folder/other"
+built=$(mpi_built)
+case $built in
+MPICH) says='mpirun (Open MPI) 4.1.4' other='Open MPI 4.1.4' ;;
+*) says='HYDRA build details: Version: 4.0.2' other='MPICH 4.0.2' ;;
+esac
+printf '#!/bin/sh\necho "%s"\n' "$says" >"$folder/other/mpirun"
+[ -z "$built" ] || strange "$folder/other/mpirun is of $other, but omprma was built for $built; .*" "$folder/other"
+[ "$(launcher_name)" = mpiexec.hydra ] ||
+    OPAL_PREFIX=/no/folder strange '.*/mpirun .* OPAL_PREFIX, which is /no/folder$'
 
 # What a site says of where processes go, in a file of Open MPI's: workers go where they are asked to.
 mkdir -p "$folder/home/.openmpi"
@@ -164,18 +176,20 @@ echo 'int main(void) { return 0; }' | "$CC" -x c - -x none -o "$folder/new" -Wl,
     "$folder/libomptarget.so.99.1" "-Wl,-rpath,$folder"
 out=$("$RUN" --dry-run "$folder/new")
 check 'links for this run' "$(grep -c "LD_LIBRARY_PATH=$TMPDIR/omprma-[^/]*/runtime:" <<<"$out")" 1
-check 'links for workers' "$(grep -c "LD_LIBRARY_PATH=$TMPDIR/omprma-[^/]*/images:" <<<"$out")" 1
+check 'links for workers' "$(grep -c "LD_LIBRARY_PATH[= ]$TMPDIR/omprma-[^/]*/images:" <<<"$out")" 1
 fails 125 'from 19 on' --runtime llvm "$folder/new"
 out=$("$RUN" -v --dry-run "$folder/new" 2>&1)
 check 'the choice is told' "$(grep -c "LLVM 99 and uses omprma's OpenMP runtime" <<<"$out")" 1
 
 out=$("$RUN" --dry-run -n 2 --osc ucx "$folder/program" 'a b')
-check 'dry run names all' "$(grep -c -- "mpirun .* --mca osc ucx .*program 'a b' : .*-n 2 .*rank" <<<"$out")" 1
+osc='--mca osc ucx '
+[ "$(launcher_name)" != mpiexec.hydra ] || osc=
+check 'dry run names all' "$(grep -c -- "mpi[^ ]* .*${osc}.*program 'a b' : .*-n 2 .*rank" <<<"$out")" 1
 check 'version' "$("$RUN" --version | grep -c '^omprma-run [0-9]')" 1
 check 'help' "$("$RUN" --help=all | grep -c OMPRMA_LANES)" 1
 
-# One run serves one program: what a script starts after it is told so at once, and what a program
-# starts while it is served.
+# An MPI library in the program's process that is not the one, by a stand-in that only says so; and a second
+# one beside it.
 unset OMPRMA_INTERNAL_WORKER
 cat >"$folder/real.c" <<'C'
 #include <stdio.h>
@@ -192,8 +206,43 @@ int main(int count, char **words)
     return code != 0;
 }
 C
-"$CC" "$folder/real.c" -I "$SOURCE_DIR/include" -L "$BUILD_DIR/lib" -lomprma "-Wl,-rpath,$BUILD_DIR/lib" \
-    -o "$folder/real" || exit 1
+cat >"$folder/claims.c" <<'C'
+#include <stdio.h>
+#include <stdlib.h>
+int MPI_Get_library_version(char *text, int *length)
+{
+    *length = sprintf(text, "%s", getenv("CLAIM"));
+    return 0;
+}
+C
+"$CC" -shared -fPIC "$folder/claims.c" -o "$folder/libclaims.so"
+"$CC" -shared -fPIC -x c /dev/null -Wl,-soname,libmpi.so.99 -o "$folder/libmpi.so.99"
+real() { # FILE [LIBRARY]
+    "$CC" "$folder/real.c" -I "$SOURCE_DIR/include" -Wl,--no-as-needed "${@:2}" -L "$BUILD_DIR/lib" -lomprma \
+        "-Wl,-rpath,$BUILD_DIR/lib:$folder" -o "$folder/$1" || exit 1
+}
+real real
+real claims "$folder/libclaims.so"
+real two_mpis "$folder/libmpi.so.99"
+refuses() { # PROGRAM PATTERN
+    out=$(OMPRMA_MEMORY=64M timeout 30 "$RUN" "$folder/$1" 2>&1)
+    check "status of $1 ${CLAIM:-}" "$?" 1
+    check "line of $1 ${CLAIM:-}" "$(grep -c "$2" <<<"$out")" 1
+    [ "$(grep -c "$2" <<<"$out")" = 1 ] || echo "$out"
+}
+refuses two_mpis "^two MPI libraries are in this process, /.* and $folder/libmpi.so.99, "
+case $built in
+MPICH) CLAIM='Open MPI v4.1.4, package' refuses claims '^this process has the MPI library Open MPI v4.1.4, .* for MPICH' ;;
+*)
+    CLAIM='Open MPI v4.0.7, package' refuses claims '^the MPI library is Open MPI v4.0.7, .*Open MPI 4.1 to 6'
+    CLAIM='Open MPI v7.0.0, package' refuses claims '^the MPI library is Open MPI v7.0.0, .*Open MPI 4.1 to 6'
+    CLAIM='MPICH Version: 3.9.1' refuses claims \
+        "^.*the MPI library \(is \)\?MPICH Version: 3.9.1, but \(omprma was built for Open MPI\|the first mpirun in PATH\)"
+    ;;
+esac
+
+# One run serves one program: what a script starts after it is told so at once, and what a program
+# starts while it is served.
 once='serve one program, and that is, or was, process [0-9]*: start each offloading program of a script'
 printf '#!/bin/sh\n"%s" && "%s"\necho $?\n' "$folder/real" "$folder/real" >"$folder/two"
 chmod +x "$folder/two"

@@ -54,6 +54,8 @@ slurm_up() {
         --pid-file="$folder/munge/pid" --log-file="$folder/munge/log" \
         --seed-file="$folder/munge/seed" || return 1
     slurm_write
+    # Newer ones do not start without cgroups, which nothing here needs and a root may not have.
+    [[ $(slurmd -V) = 'slurm 2'[0-2].* ]] || echo CgroupPlugin=disabled >"$folder/cgroup.conf"
     slurmctld -f "$SLURM_CONF" || return 1
     for host in "$a" "$b"; do
         # shellcheck disable=SC2016 # for the shell there

@@ -26,7 +26,7 @@ for host in "$a" "$b"; do
 done
 printf '%s\n' "IdentityFile $folder/key" "UserKnownHostsFile $folder/known" \
     'IdentitiesOnly yes' >"$folder/client"
-export OMPI_MCA_plm_rsh_agent="ssh -F $folder/client"
+remote_shell "ssh -F $folder/client"
 
 printf '%s slots=2\n' "$a" "$b" >"$folder/hostfile"
 out=$(timeout 60 "$RUN" --hostfile "$folder/hostfile" "$folder/program" status 5)

@@ -157,25 +157,23 @@ static void openmpi5(void **state)
         attached += strcmp(line.items[i], "--leave-session-attached") == 0;
     }
     assert_int_equal(osc, 2);
+    assert_string_equal(line.items[index_of("osc") - 1], "--mca");
     assert_int_equal(network, 2);
     assert_int_equal(attached, 1);
     assert_true(list_contains(&line, "slot:OVERSUBSCRIBE"));
     assert_string_equal(line.items[index_of("pmdl") + 1], "^ompi");
 }
 
-/* What stands behind each colon: "H1 2" is two workers on H1. */
+/* What stands behind the colon: "2 h1,h2" is a worker on each. */
 static void assert_places(const char *wanted)
 {
     char got[256] = "";
-    for (size_t i = 0; i < line.count; i++) {
-        if (strcmp(line.items[i], ":") != 0)
-            continue;
-        size_t used = strlen(got), k = i;
-        while (strcmp(line.items[k], "-n") != 0)
-            k++;
-        snprintf(got + used, sizeof(got) - used, "%s%s %s", used ? ", " : "", line.items[k + 3],
-                 line.items[k + 1]);
-    }
+    size_t i = index_of(":");
+    while (i < line.count && strcmp(line.items[i], "-n") != 0)
+        i++;
+    assert_true(i + 3 < line.count);
+    assert_string_equal(line.items[i + 2], "-H");
+    snprintf(got, sizeof(got), "%s %s", line.items[i + 1], line.items[i + 3]);
     assert_string_equal(got, wanted);
 }
 
@@ -184,6 +182,9 @@ static void openmpi5_hosts(void **state)
     (void)state;
     launch.workers = 0;
     assert_int_equal(hosts_parse(&launch.hosts, "h1:2,h2,h3:2"), OMPRMA_OK);
+    list_add(&launch.mpi_args, "-mca");
+    list_add(&launch.mpi_args, "mpi_own");
+    list_add(&launch.mpi_args, "1");
     list_add(&launch.mpi_args, "--prtemca");
     list_add(&launch.mpi_args, "plm_ssh_agent");
     list_add(&launch.mpi_args, "/my/agent");
@@ -191,14 +192,23 @@ static void openmpi5_hosts(void **state)
     command.launcher = &launcher_openmpi5;
     command.agent = "/tmp/omprma-agent";
     command_make(&line, &command);
-    assert_places("h1:2 2, h2:1 1, h3:2 2");
+    assert_places("5 h1,h1,h2,h3,h3");
+    assert_string_equal(line.items[index_of("mpi_yield_when_idle") - 1], "--omca");
+    assert_string_equal(line.items[index_of("mpi_own") - 1], "--omca");
+    assert_string_equal(line.items[index_of("--map-by") + 1], "seq:OVERSUBSCRIBE");
     assert_false(list_contains(&line, "/my/agent"));
     assert_string_equal(line.items[index_of("plm_ssh_agent") + 1], "/tmp/omprma-agent");
     assert_string_equal(launcher_openmpi5.users_shell(&launch), "/my/agent");
     list_clear(&line);
     launch.workers = command.workers = 6; /* more than there are places */
     command_make(&line, &command);
-    assert_places("h1:2 2, h2:1 1, h3:2 2, h1:1 1");
+    assert_places("6 h1,h1,h2,h3,h3,h1");
+    list_clear(&line);
+    launch.by_node = launch.continues = true;
+    command_make(&line, &command);
+    assert_places("6 h1,h2,h3,h1,h3,h1");
+    assert_string_equal(line.items[index_of("mpi_ft_enable") + 1], "1");
+    launch.by_node = launch.continues = false;
 }
 
 static void hydra(void **state)

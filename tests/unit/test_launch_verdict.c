@@ -19,7 +19,7 @@ static const char killed[] =
 
 static struct verdict from_openmpi4(void)
 {
-    return (struct verdict){.dialect = launcher_openmpi4.dialect};
+    return (struct verdict){.dialect = launcher_openmpi4.dialect, .connected = true};
 }
 
 /* Feeds `text` in pieces to a copy of `stream`; gives what was passed on. */
@@ -266,6 +266,11 @@ TEST(second_init)
     verdict_read(&verdict, "Process name: [[35210,1],3]\n  Exit code:    7\n");
     verdict_word(&verdict, 1 << 8, line, sizeof(line));
     assert_non_null(strstr(line, "the program has called MPI_Init, but"));
+    /* Open MPI 5, where a worker has died before: it is the first one. */
+    verdict = from_openmpi4();
+    verdict.connected = false;
+    assert_false(verdict_read_line(&verdict, "[vm:09844] *** An error occurred in MPI_Init\n"));
+    assert_int_equal(verdict.kind, VERDICT_NONE);
     verdict = from_openmpi4();
     verdict_read(&verdict, "Open MPI has detected that this process has attempted to initialize\n"
                            "MPI (via MPI_INIT or MPI_INIT_THREAD) more than once.  This is\n"
@@ -455,6 +460,34 @@ TEST(own_lines_on_stdout)
     }
 }
 
+/* A frame and what belongs to it, with the blank line before it and a list of several hosts; not
+ * what only begins so. */
+TEST(frames_on_stdout)
+{
+#define LINE "===================================================================================\n"
+    static const char all[] =
+        "a\n\n" LINE
+        "=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES\n=   EXIT CODE: 9\n" LINE
+        "[mpiexec@vm] Exit codes: [vm] 0\n[h2] 0,9\n[h3] 9\n"
+        "YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Killed (signal 9)\n"
+        "This typically refers to a problem with your application.\nThis is mine\n"
+        "\n" LINE "=   mine\n[h2] 0\n" LINE "\n\nb";
+    static const size_t pieces[] = {1, 5, sizeof(all) - 1};
+    for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
+        int ends[2];
+        char passed[512];
+        assert_int_equal(pipe2(ends, O_NONBLOCK), 0);
+        struct sieve sieve = {.out = ends[1]};
+        for (size_t at = 0, size = sizeof(all) - 1; at < size; at += pieces[i])
+            assert_true(sieve_feed(&sieve, launcher_hydra.dialect, all + at,
+                                   pieces[i] < size - at ? pieces[i] : size - at));
+        passed[read(ends[0], passed, sizeof(passed) - 1)] = 0;
+        assert_string_equal(passed, "a\nThis is mine\n\n" LINE "=   mine\n[h2] 0\n" LINE "\n\nb");
+        close(ends[0]);
+        close(ends[1]);
+    }
+}
+
 TEST(hydra)
 {
 #define DOUBLE                                                                                     \
@@ -474,6 +507,8 @@ TEST(hydra)
         {"[vm] 0,0,9,0", "worker 1 on vm was killed by signal 9 (Killed)"},
         {"[vm] 0,0,9,9", "a worker on vm was killed by signal 9 (Killed)"},
         {"[vm] 0,9,768,0", "worker 1 on vm ended early with status 3"},
+        {"[vm] 0\n[n7] 9,0\n", "worker 0 on n7 was killed by signal 9 (Killed)"},
+        {"[vm] 0\n[n7] 9,0\n[n8] 9\n", "a worker on vm was killed by signal 9 (Killed)"},
         {"[vm] 0,9 [n7] 11,9", "worker 1 on n7 was killed by signal 11 (Segmentation fault)"},
         {"[vm] 15", "omprma-run's own process in the job was killed by signal 15 (Terminated)"},
         {"", "a worker on vm was killed by signal 9 (Killed)"},

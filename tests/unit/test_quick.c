@@ -181,4 +181,27 @@ TEST(only_mpiruns_connection_changes)
     close(listeners[1]);
 }
 
+TEST(hydra_is_told_the_end_and_answers)
+{
+    static const char answer[] = "cmd=finalize_ack\n";
+    struct sockaddr_in hydras;
+    char port[64], words[64] = "";
+    int listener = listen_somewhere(&hydras), fd = connect_to(&hydras),
+        peer = accept(listener, NULL, NULL);
+
+    snprintf(port, sizeof(port), "host.example:%d", ntohs(hydras.sin_port));
+    setenv("PMI_PORT", port, 1);
+    assert_int_equal(write(peer, answer, sizeof(answer) - 1), sizeof(answer) - 1);
+    quick_end();
+    assert_int_equal(recv(peer, words, sizeof(words) - 1, MSG_DONTWAIT), 13);
+    assert_string_equal(words, "cmd=finalize\n");
+    assert_int_equal(recv(fd, words, sizeof(words), MSG_DONTWAIT), -1); /* it was read */
+    unsetenv("PMI_PORT");
+    quick_end();
+    assert_int_equal(recv(peer, words, sizeof(words), MSG_DONTWAIT), -1);
+    close(fd);
+    close(peer);
+    close(listener);
+}
+
 TEST_EACH(begin, NULL)

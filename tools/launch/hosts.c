@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <ifaddrs.h>
 #include <limits.h>
+#include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdlib.h>
@@ -237,6 +238,23 @@ static char *address_towards(const struct sockaddr *other, socklen_t bytes)
     return known ? text_make("%s", text) : NULL;
 }
 
+char *hosts_first_address(void)
+{
+    struct ifaddrs *all = NULL;
+    char text[INET_ADDRSTRLEN];
+    bool known = false;
+    if (getifaddrs(&all))
+        return NULL;
+    for (struct ifaddrs *each = all; each && !known; each = each->ifa_next) {
+        const struct sockaddr_in *own = (const void *)each->ifa_addr;
+        known = own && own->sin_family == AF_INET && (each->ifa_flags & IFF_UP) &&
+                !(each->ifa_flags & IFF_LOOPBACK) &&
+                inet_ntop(AF_INET, &own->sin_addr, text, sizeof(text));
+    }
+    freeifaddrs(all);
+    return known ? text_make("%s", text) : NULL;
+}
+
 char *hosts_own_address(const struct hosts *hosts)
 {
     const struct addrinfo wish = {.ai_family = AF_INET, .ai_socktype = SOCK_DGRAM};
@@ -334,6 +352,24 @@ char *hosts_format(const struct hosts *hosts, int more_here)
         char *longer = text_make("%s%s%s:%d", text, i ? "," : "", name, slots);
         free(text);
         text = longer;
+    }
+    return text;
+}
+
+char *hosts_in_order(const struct hosts *hosts, int workers, bool in_turns)
+{
+    char *text = text_make("%s", "");
+    for (int turn = 0, count = 0; count < workers;) {
+        int before = count;
+        for (size_t i = 0; i < hosts->names.count; i++) {
+            int more = in_turns ? hosts->slots[i] > turn : hosts->slots[i];
+            for (; more > 0 && count < workers; more--, count++) {
+                char *longer = text_make("%s%s%s", text, count ? "," : "", hosts->names.items[i]);
+                free(text);
+                text = longer;
+            }
+        }
+        turn = count > before ? turn + 1 : 0;
     }
     return text;
 }

@@ -38,6 +38,10 @@ int hosts_divide(const struct hosts *all, int workers, bool in_turns, struct hos
  */
 char *hosts_format(const struct hosts *hosts, int more_here);
 
+/* "h1,h1,h2": the host of each worker: one host after the other or, `in_turns`, one worker each;
+ * where all slots are taken, once more from the first. The caller frees it. */
+char *hosts_in_order(const struct hosts *hosts, int workers, bool in_turns);
+
 /* Whether a name means the host that this process runs on: "localhost", its own name, whatever the
  * domains, or one of its IPv4 addresses. Asks no name service. */
 bool hosts_is_here(const char *name);
@@ -45,6 +49,10 @@ bool hosts_is_here(const char *name);
 /* The IPv4 address of this host from which the first of the others is reached; the caller frees it.
  * NULL: there is none, or it is not known where it is. May ask a name service. */
 char *hosts_own_address(const struct hosts *hosts);
+
+/* That of this host in the first of its networks, for names which only a remote shell knows; the
+ * caller frees it. NULL: it has none. */
+char *hosts_first_address(void);
 
 /* Open MPI takes names of hosts up to the first dot. Refuses those that it would mix up with
  * others or with this host; may ask a name service. Errors: CONFIG. */

@@ -158,6 +158,20 @@ static omprma_status_t prepare_policy(void)
                      policy == SCHED_FIFO ? "FIFO" : "DEADLINE");
 }
 
+/* hwloc, which MPI and workers use, asks again and again until it is told (EINVAL: there are more
+ * than fit here). */
+static omprma_status_t prepare_processors(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof(set), &set) == 0 || errno == EINVAL)
+        return OMPRMA_OK;
+    return error_set(OMPRMA_ERR_CONFIG,
+                     "no process may ask here which processors it has (sched_getaffinity: %s), and "
+                     "workers and MPI cannot do without; allow it in the filter of system calls "
+                     "(seccomp)",
+                     strerror(errno));
+}
+
 /* All processes of the job start in the current folder. */
 static omprma_status_t prepare_place(void)
 {
@@ -169,15 +183,6 @@ static omprma_status_t prepare_place(void)
                       strerror(errno));
     free(here);
     return status;
-}
-
-static void say_order(const struct preparation *made, const struct launch *launch)
-{
-    if (launch->by_node && launch->hosts.names.count > 1 && made->launcher->host_by_host)
-        log_write(LOG_WARNING,
-                  "mpirun of %s numbers workers host by host, so those that follow each other are "
-                  "on one host, although OMPRMA_MAP_BY is node",
-                  made->launcher_name);
 }
 
 static omprma_status_t prepare_own_name(const struct preparation *made)
@@ -265,8 +270,6 @@ static omprma_status_t prepare_mpi(struct preparation *made, const struct launch
         status = prepare_names(made, launch);
     if (status == OMPRMA_OK)
         status = prepare_sizes(made->launcher);
-    if (status == OMPRMA_OK)
-        say_order(made, launch);
     return status;
 }
 
@@ -336,6 +339,8 @@ static omprma_status_t prepare(struct preparation *made, const struct launch *la
         status = prepare_environment(launch);
     if (status == OMPRMA_OK)
         status = prepare_policy();
+    if (status == OMPRMA_OK)
+        status = prepare_processors();
     if (status == OMPRMA_OK)
         status = path_worker(&made->worker);
     if (status == OMPRMA_OK)

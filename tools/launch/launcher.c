@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "control/module.h"
 #include "tools/launch/inherited.h"
 #include "tools/launch/paths.h"
 
@@ -154,19 +155,23 @@ static const struct launcher *recognise(const char *path, char *name)
 
 /* ---- where it is ---------------------------------------------------------------------------- */
 
-static omprma_status_t fail(const char *path, const struct launcher *launcher, const char *name)
+/* `wanted` is not LIBRARY_OTHER where there is a launcher. */
+static omprma_status_t fail(const char *path, const struct launcher *launcher, const char *name,
+                            enum library_kind wanted)
 {
-    enum library_kind built = library_built();
+    bool standard = library_built() == LIBRARY_OTHER;
     if (!path)
         return error_set(OMPRMA_ERR_CONFIG, "cannot find mpirun in PATH; install %s (Debian: %s)",
-                         library_name(built == LIBRARY_MPICH ? built : LIBRARY_OPENMPI),
-                         built == LIBRARY_MPICH ? "mpich" : "openmpi-bin");
+                         library_name(wanted == LIBRARY_MPICH ? wanted : LIBRARY_OPENMPI),
+                         wanted == LIBRARY_MPICH ? "mpich" : "openmpi-bin");
     if (launcher)
         return error_set(OMPRMA_ERR_CONFIG,
-                         "%s is of %s, but omprma was built for %s; put the mpirun of that first "
-                         "in PATH, or build omprma with -DMPI_C_COMPILER=MPICC, the mpicc of this "
-                         "one",
-                         path, name, library_name(built));
+                         "%s is of %s, but %s %s; put the mpirun of that first in PATH, or %s",
+                         path, name, standard ? "the MPI library is" : "omprma was built for",
+                         library_name(wanted),
+                         standard ? "let LD_LIBRARY_PATH lead to the library of this one"
+                                  : "build omprma with -DMPI_C_COMPILER=MPICC, the mpicc of this "
+                                    "one");
     const char *folder = getenv("OPAL_PREFIX");
     return error_set(OMPRMA_ERR_CONFIG,
                      "%s is of %s, and omprma knows Open MPI 4.1 to 6 and MPICH; put one of these "
@@ -177,17 +182,62 @@ static omprma_status_t fail(const char *path, const struct launcher *launcher, c
 }
 
 /* Where packages of several are installed, each has names of its own, too. */
+static const char *const programs[] = {"mpirun", "mpirun.openmpi", "mpiexec.hydra"};
+enum { PROGRAMS = sizeof(programs) / sizeof(programs[0]) };
+
+/* Which library the processes will have. A child loads it, because this process needs none, while
+ * a launcher is asked. */
+struct question {
+    pid_t child;
+    int from; /* -1: nothing is asked */
+};
+
+static struct question ask_library(void)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC))
+        return (struct question){-1, -1};
+    pid_t child = fork();
+    if (child == 0) {
+        char text[256];
+        setpgid(0, 0);
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        bool said = module_mpi_library(text, sizeof(text)) == OMPRMA_OK &&
+                    write(ends[1], text, strlen(text)) > 0;
+        _exit(said ? 0 : 1);
+    }
+    close(ends[1]);
+    return (struct question){child, ends[0]};
+}
+
+/* LIBRARY_OTHER where it is not known; the processes say more then. */
+static enum library_kind hear_library(struct question *question)
+{
+    char text[256] = "";
+    if (question->child > 0)
+        text[hear(question->child, question->from, text, sizeof(text) - 1)] = 0;
+    close(question->from);
+    question->from = -1;
+    return library_of(text).kind;
+}
+
+/* A build for the standard interface goes with any launcher, and so with that of the library that
+ * is here. */
 omprma_status_t launcher_find(const struct launcher **launcher, char **path, char *name)
 {
-    static const char *const programs[] = {"mpirun", "mpirun.openmpi", "mpiexec.hydra"};
-    enum library_kind built = library_built();
+    enum library_kind wanted = library_built();
+    struct question question = {-1, -1};
+    if (wanted == LIBRARY_OTHER)
+        question = ask_library();
     const struct launcher *first = NULL;
     char *first_path = NULL, first_name[LAUNCHER_NAME_BYTES] = "";
-    for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+    for (size_t i = 0; i < PROGRAMS; i++) {
         if (path_program(programs[i], path) != OMPRMA_OK)
             continue;
         *launcher = recognise(*path, name);
-        if (*launcher && (built == LIBRARY_OTHER || (*launcher)->library == built)) {
+        if (question.from >= 0)
+            wanted = hear_library(&question);
+        if (*launcher && (wanted == LIBRARY_OTHER || (*launcher)->library == wanted)) {
             log_write(LOG_CHOICE, "processes are started by %s of %s", *path, name);
             free(first_path);
             return OMPRMA_OK;
@@ -200,8 +250,10 @@ omprma_status_t launcher_find(const struct launcher **launcher, char **path, cha
         first_path = *path;
         memcpy(first_name, name, sizeof(first_name));
     }
+    if (question.from >= 0)
+        wanted = hear_library(&question);
     *path = NULL;
-    omprma_status_t status = fail(first_path, first, first_name);
+    omprma_status_t status = fail(first_path, first, first_name, wanted);
     free(first_path);
     return status;
 }

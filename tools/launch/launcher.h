@@ -44,8 +44,6 @@ struct launcher {
     int lost_status[2]; /* with which MPI ends a process whose launcher is gone; 0: none */
     int lost_signal;    /* by which it ends one whose peer is gone; 0: by none */
     int file_bytes;     /* of the largest file that the library makes, in shared memory, and more */
-    bool host_by_host; /* workers that follow each other are on one host, also where they should not
-                        */
     int name_most;   /* characters of this host's name with which it does not end; 0: all can be */
     bool cuts_names; /* names of hosts hold up to the first dot only */
 };

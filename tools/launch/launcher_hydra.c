@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #include "tools/launch/launcher.h"
 #include "tools/launch/words.h"
@@ -48,6 +47,14 @@ static char *places(const struct command *command)
     return text;
 }
 
+static bool only_here(const struct hosts *hosts)
+{
+    for (size_t i = 0; i < hosts->names.count; i++)
+        if (!hosts_is_here(hosts->names.items[i]))
+            return false;
+    return true;
+}
+
 static void write_hosts(struct list *line, const struct command *command)
 {
     char *hosts = places(command);
@@ -55,6 +62,8 @@ static void write_hosts(struct list *line, const struct command *command)
     list_add(line, hosts);
     free(hosts);
     char *own = hosts_own_address(&command->launch->hosts);
+    if (!own && !only_here(&command->launch->hosts))
+        own = hosts_first_address();
     if (own && !list_contains(&command->launch->mpi_args, "-localhost")) {
         list_add(line, "-localhost"); /* where others look for mpiexec: not at a name */
         list_add(line, own);
@@ -124,8 +133,6 @@ static const char *users_shell(const struct launch *launch)
 
 /* ---- environments --------------------------------------------------------------------------- */
 
-/* What a site says of hosts and of where processes go does not hold, because that is the user's own
- * choice here; arguments still do. */
 /* The library has UCX, which would take signals from the program and from kernels, and reads its
  * variables before main(). */
 static void set_process(const struct quick_environment *environment)
@@ -134,6 +141,8 @@ static void set_process(const struct quick_environment *environment)
     quick_default(environment, "UCX_DEBUG_SIGNO", "0");
 }
 
+/* What a site says of hosts and of where processes go does not hold, because that is the user's own
+ * choice here; arguments still do. */
 static void prepare(const struct quick_environment *environment, bool alone)
 {
     static const char *const names[] = {"HYDRA_HOST_FILE", "HYDRA_BINDING", "HYDRA_MAPPING"};
@@ -187,52 +196,46 @@ static bool match_signal(struct verdict *verdict, const char *line)
     return true;
 }
 
-struct ended {
-    int rank, status; /* as wait() gives it */
-    char host[256];
-};
-
-static bool was_killed(const struct ended *ended)
-{
-    return WIFSIGNALED(ended->status) && WTERMSIG(ended->status) == SIGKILL;
-}
-
-/* " [HOST] STATUS,STATUS [HOST] STATUS", in the order of ranks. False: there are no more. */
-static bool next_ended(const char **text, struct ended *ended)
+/* "[HOST] STATUS,STATUS [HOST] STATUS", in the order of ranks. False: there are no more. */
+static bool next_status(const char **text, char host[256], int *status)
 {
     int length = 0;
     *text += strspn(*text, ", \n");
-    if (sscanf(*text, "[%255[^]]]%n", ended->host, &length) == 1 && length)
+    if (sscanf(*text, "[%255[^]]]%n", host, &length) == 1 && length)
         *text += length;
     length = 0;
-    if (sscanf(*text, "%d%n", &ended->status, &length) != 1)
+    if (sscanf(*text, "%d%n", status, &length) != 1)
         return false;
     *text += length;
-    ended->rank++;
     return true;
 }
 
-/* Which process was it? mpiexec kills the others, so whoever was not killed is the cause, and else
- * the only one that was. */
-static bool match_ended(struct verdict *verdict, const char *line)
+static bool is_list(const char *line)
+{
+    char host[256];
+    int status;
+    if (*line != '[')
+        return false;
+    while (next_status(&line, host, &status))
+        ;
+    return !*line;
+}
+
+/* The list has a line for each host. */
+static bool match_statuses(struct verdict *verdict, const char *line)
 {
     static const char begin[] = "Exit codes:";
-    struct ended ended = {.rank = -1}, cause = ended;
+    struct statuses *statuses = &verdict->statuses;
     const char *text = strstr(line, begin);
-    int killed = 0;
-    if (!text)
+    char host[256] = "";
+    int status;
+    if (text)
+        *statuses = (struct statuses){.coming = true};
+    statuses->coming = statuses->coming && (text || is_list(line));
+    if (!statuses->coming)
         return false;
-    for (text += strlen(begin); next_ended(&text, &ended);) {
-        killed += was_killed(&ended);
-        if (ended.status && (cause.rank < 0 || (was_killed(&cause) && !was_killed(&ended))))
-            cause = ended;
-    }
-    if (verdict->kind != VERDICT_STATUS || cause.rank < 0 || (was_killed(&cause) && killed > 1))
-        return true;
-    verdict->kind = WIFSIGNALED(cause.status) ? VERDICT_SIGNAL : VERDICT_STATUS;
-    verdict->code = WIFSIGNALED(cause.status) ? WTERMSIG(cause.status) : WEXITSTATUS(cause.status);
-    verdict->rank = cause.rank;
-    memcpy(verdict->host, cause.host, sizeof(verdict->host));
+    for (text = text ? text + strlen(begin) : line; next_status(&text, host, &status);)
+        verdict_add_status(verdict, status, host);
     return true;
 }
 
@@ -248,8 +251,8 @@ static bool match_abort(struct verdict *found, const char *line)
 
 static bool read_line(struct verdict *found, struct verdict *verdict, const char *line)
 {
-    return match_ended(verdict, line) || match_trace(found, line) || match_signal(verdict, line) ||
-           match_abort(found, line);
+    return match_statuses(verdict, line) || match_trace(found, line) ||
+           match_signal(verdict, line) || match_abort(found, line);
 }
 
 static bool is_noise(const char *line)
@@ -258,10 +261,78 @@ static bool is_noise(const char *line)
            strncmp(line, "Please see the FAQ page for debugging suggestions", 49) == 0;
 }
 
+/* ---- its own words on stdout ---------------------------------------------------------------- */
+
+/* Where its words have come to. */
+enum place { ANYWHERE, FRAME_BEGINS, IN_FRAME, BEHIND_FRAME, IN_LIST };
+
+/* "\n====...\n=   BAD TERMINATION ...\n=   ...\n====...\n", and up to three lines behind it. */
+static const char bad[] = "=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES\n";
+static const char *const behind[] = {"YOUR APPLICATION TERMINATED WITH THE EXIT STRING: ",
+                                     "This typically refers to a problem with your application.",
+                                     "Please see the FAQ page for debugging suggestions"};
+static const char own_name[] = "[mpiexec@";
+
+static bool agrees(const char *begin, size_t bytes, const char *whole)
+{
+    size_t length = strlen(whole);
+    return strncmp(begin, whole, bytes < length ? bytes : length) == 0;
+}
+
+static bool is_behind(int place)
+{
+    return place == BEHIND_FRAME || place == IN_LIST;
+}
+
+static bool may_be_own(const char *begin, size_t bytes, int place)
+{
+    if (place == FRAME_BEGINS)
+        return agrees(begin, bytes, bad);
+    if (place == IN_FRAME)
+        return *begin == '=';
+    for (size_t i = 0; is_behind(place) && i < sizeof(behind) / sizeof(behind[0]); i++)
+        if (agrees(begin, bytes, behind[i]))
+            return true;
+    size_t most = bytes - (begin[bytes - 1] == '\n');
+    bool frame = true;
+    for (size_t i = 0; i < most && frame; i++)
+        frame = begin[i] == '=';
+    return frame || agrees(begin, bytes, own_name) || (place == IN_LIST && *begin == '[');
+}
+
+static bool is_frame(const char *line)
+{
+    size_t bytes = strspn(line, "=");
+    return bytes > 60 && strcmp(line + bytes, "\n") == 0;
+}
+
+static enum own_line is_own(const char *line, int *place)
+{
+    int before = *place;
+    bool frame = is_frame(line), list = strncmp(line, own_name, sizeof(own_name) - 1) == 0
+                                            ? strstr(line, "] Exit codes: ") != NULL
+                                            : before == IN_LIST && is_list(line);
+    if (before == FRAME_BEGINS || before == IN_FRAME) {
+        *place = before == IN_FRAME && frame ? BEHIND_FRAME : IN_FRAME;
+        return OWN_WITH_HELD;
+    }
+    if (list) {
+        *place = IN_LIST;
+        return OWN_ALONE;
+    }
+    if (strcmp(line, "\n") == 0)
+        return OWN_MAYBE;
+    *place = frame ? FRAME_BEGINS : ANYWHERE;
+    for (size_t i = 0; is_behind(before) && i < sizeof(behind) / sizeof(behind[0]); i++)
+        if (agrees(line, strlen(line), behind[i]))
+            *place = BEHIND_FRAME;
+    return frame ? OWN_MAYBE : *place == BEHIND_FRAME ? OWN_ALONE : OWN_NOT;
+}
+
 static const struct dialect dialect = {.name = "MPICH",
                                        .on_stdout = true,
-                                       .own_begin = "[mpiexec@",
-                                       .own_words = "] Exit codes: ",
+                                       .may_be_own = may_be_own,
+                                       .own = is_own,
                                        .frame = '=',
                                        .message = read_message,
                                        .line = read_line,

@@ -126,7 +126,7 @@ static void prepare(const struct quick_environment *environment, bool alone)
 
 static void complete_program(const struct quick_environment *environment)
 {
-    quirks_rank(environment, 40000, true);
+    quirks_rank(environment, &(struct library){LIBRARY_OPENMPI, 40000}, true);
 }
 
 static const char *const variables[] = {"OMPI_", "PMIX_", "ORTE_", NULL};

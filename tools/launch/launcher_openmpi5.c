@@ -51,28 +51,49 @@ static void set_hosts(struct list *line, const struct command *command)
         set_slurm(line);
 }
 
+/* Without its part for several programs (pmdl) mpirun knows whose a parameter is by a list of
+ * names, in which "mpi" is not, and drops others. */
+static void say_whose(struct list *line, size_t first)
+{
+    for (size_t i = first; i + 1 < line->count; i++) {
+        const char *option = line->items[i] + strspn(line->items[i], "-");
+        if (strcmp(option, "mca") != 0 || strncmp(line->items[i + 1], "mpi_", 4) != 0)
+            continue;
+        free(line->items[i]);
+        line->items[i] = text_make("--omca");
+    }
+}
+
 /* For each of the programs, with the user's own. */
 static void set_library(struct list *line, const struct command *command)
 {
+    size_t first = line->count;
     openmpi_set_library(line, command);
     openmpi_set(line, command, "btl_tcp_disable_family", "6"); /* else a line for each process */
+    /* Else who hears of a connection that is closed ends. */
+    if (command->launch->continues && command->launch->hosts.total > 0)
+        openmpi_set(line, command, "mpi_ft_enable", "1");
     openmpi_add_users(line, command, agent_names, OPENMPI_PARAMETERS);
+    say_whose(line, first);
 }
 
-/* Workers of one place: this host, or slots of another one. */
 static void write_workers(struct list *line, const struct command *command,
-                          const struct list *variables, const char *host, int count)
+                          const struct list *variables)
 {
+    const struct launch *launch = command->launch;
+    bool hosts = launch->hosts.total > 0;
     list_add(line, ":");
     set_library(line, command);
     list_add(line, "-n");
-    list_addf(line, "%d", count);
-    if (host) {
+    list_addf(line, "%d", command->workers);
+    if (hosts) {
+        char *places = hosts_in_order(&launch->hosts, command->workers, launch->by_node);
         list_add(line, "-H");
-        list_addf(line, "%s:%d", host, count);
+        list_add(line, places);
+        free(places);
     }
     openmpi_add_variables(line, variables);
-    for (size_t i = 0; host && i < sizeof(crashes) / sizeof(crashes[0]); i++)
+    for (size_t i = 0; hosts && i < sizeof(crashes) / sizeof(crashes[0]); i++)
         if (!getenv(crashes[i][0])) {
             list_add(line, "-x");
             list_addf(line, "%s=%s", crashes[i][0], crashes[i][1]);
@@ -80,21 +101,6 @@ static void write_workers(struct list *line, const struct command *command,
     list_add(line, command->worker);
     if (command->option)
         list_add(line, command->option);
-}
-
-/* Over several hosts mpirun spreads processes as it likes, or starts some that do not find each
- * other. So each program that it knows of goes to one host. It numbers them host by host. */
-static void write_places(struct list *line, const struct command *command,
-                         const struct list *variables)
-{
-    const struct hosts *hosts = &command->launch->hosts;
-    for (int left = command->workers; left > 0;)
-        for (size_t i = 0; i < hosts->names.count && left > 0; i++) {
-            int count = hosts->slots[i] < left ? hosts->slots[i] : left;
-            if (count > 0)
-                write_workers(line, command, variables, hosts->names.items[i], count);
-            left -= count;
-        }
 }
 
 static void write_line(struct list *line, const struct command *command,
@@ -105,7 +111,9 @@ static void write_line(struct list *line, const struct command *command,
     list_add(line, "--bind-to");
     list_add(line, "none"); /* workers share out the cores among themselves */
     list_add(line, "--map-by");
-    list_add(line, "slot:OVERSUBSCRIBE");
+    /* On hosts as they are listed: by slots or nodes it spreads processes as it likes, or starts
+     * some that do not find each other. */
+    list_add(line, launch->hosts.total > 0 ? "seq:OVERSUBSCRIBE" : "slot:OVERSUBSCRIBE");
     if (geteuid() == 0)
         list_add(line, "--allow-run-as-root");
     if (!getenv("PMIX_MCA_pmdl")) { /* 5.0 crashes otherwise when it is given several programs */
@@ -120,10 +128,7 @@ static void write_line(struct list *line, const struct command *command,
     openmpi_add_users(line, command, agent_names, OPENMPI_OTHERS);
     set_library(line, command);
     openmpi_add_first(line, command);
-    if (launch->hosts.total > 0)
-        write_places(line, command, variables);
-    else
-        write_workers(line, command, variables, NULL, command->workers);
+    write_workers(line, command, variables);
 }
 
 static const char *users_shell(const struct launch *launch)
@@ -192,5 +197,4 @@ const struct launcher launcher_openmpi5 = {
     .variables = variables,
     .words_variable = "OPAL_OUTPUT_STDERR_FD",
     .lost_status = {14, 256 - 61}, /* MPI_ERR_UNKNOWN, PMIX_ERR_LOST_CONNECTION */
-    .host_by_host = true,
     .cuts_names = true};

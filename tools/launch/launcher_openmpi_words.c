@@ -121,15 +121,16 @@ static bool match_connection(struct verdict *found, const char *line)
     return true;
 }
 
-/* Open MPI's lines around a second MPI_Init, "[HOST:PID] *** ...". The first call does not fail
- * this way: the program's process has nobody to blame but itself then. */
+/* Open MPI's lines around a second MPI_Init, "[HOST:PID] *** ...". The first call may fail this
+ * way, too, when another process ends meanwhile; who has started MPI calls it again by its own
+ * fault. */
 static bool match_second_init(struct verdict *found, const struct verdict *verdict,
                               const char *line)
 {
     const char *stars = strstr(line, "] *** ");
     if (*line != '[' || !stars)
         return false;
-    if (strncmp(stars, "] *** An error occurred in MPI_Init", 35) != 0 ||
+    if (strncmp(stars, "] *** An error occurred in MPI_Init", 35) != 0 || !verdict->connected ||
         verdict->kind != VERDICT_NONE)
         return verdict->kind == VERDICT_TWICE;
     found->kind = VERDICT_TWICE;
@@ -196,7 +197,9 @@ bool openmpi_noise(const char *line)
            strstr(line, "PMIX ERROR: PMIX_ERR_UNREACH") ||
            strstr(line, "] Unable to find reachable pairing between ") ||
            strncmp(line, "Error in MPI_Isend(", 19) == 0 ||
-           (strstr(line, "PRTE ERROR: ") && strstr(line, "/iof_hnp.c ")) ||
+           (strstr(line, "PRTE ERROR: ") &&
+            (strstr(line, "/iof_hnp.c ") || strstr(line, "/odls_base_default_fns.c "))) ||
+           (strstr(line, "PMIX ERROR: ") && strstr(line, "/pmix_server.c ")) ||
            (strstr(line, "PMIX ERROR: ") && strstr(line, "/pmix_event_notification.c ")) ||
            (strstr(line, "ORTE_ERROR_LOG: ") && strstr(line, "/show_help.c ")) ||
            strncmp(line, "mpirun: abort is already in progress", 36) == 0 ||

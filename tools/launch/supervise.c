@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -41,6 +42,9 @@ enum {
     UNUSED_S = 1, /* mpirun, after a program that perhaps did not offload ended */
     ABORT_S = 1   /* the program, after the workers are gone: it may say where it was */
 };
+
+/* And how often it is looked whether the program has ended, when mpirun has, perhaps by that. */
+enum { CHILD_STEPS = 20 };
 
 enum source {
     AT_SIGNALS,
@@ -202,7 +206,7 @@ static void run_report_bytes(struct run *run)
     char byte;
     ssize_t bytes;
     while ((bytes = read(run->fds[AT_REPORT], &byte, 1)) == 1) {
-        run->connected = true;
+        run->connected = run->verdict.connected = true;
         run->lost = run->lost || byte == LAUNCHER_LOST;
     }
     if (bytes < 0 && (errno == EAGAIN || errno == EINTR))
@@ -223,9 +227,10 @@ static bool run_may_be_aborted(const struct run *run)
 /* Its worker was killed before that, else workers abort as it did. */
 static bool run_was_aborted(const struct run *run)
 {
+    const struct verdict verdict = verdict_settled(&run->verdict);
     return run_may_be_aborted(run) && run->mpirun_ended && !run->stopped &&
-           run->verdict.kind == VERDICT_SIGNAL && run->verdict.rank != 0 &&
-           run->verdict.code != WTERMSIG(run->child_status);
+           verdict.kind == VERDICT_SIGNAL && verdict.rank != 0 &&
+           verdict.code != WTERMSIG(run->child_status);
 }
 
 static void run_child_ended(struct run *run)
@@ -289,6 +294,18 @@ static void run_read_output(struct run *run, enum source source)
     }
 }
 
+/* A process that ends closes its connections, of which a launcher may take notice, before it can be
+ * waited for. */
+static void run_child_may_end(struct run *run)
+{
+    const struct timespec step = {.tv_nsec = 5000000};
+    run_child_ended(run);
+    for (int i = 0; i < CHILD_STEPS && run->child_started && !run->child_ended; i++) {
+        nanosleep(&step, NULL);
+        run_child_ended(run);
+    }
+}
+
 /* mpirun is gone: everything that it had to say is in the pipes, and what the program's MPI has
  * said about it. */
 static void run_mpirun_ended(struct run *run, int status)
@@ -296,8 +313,8 @@ static void run_mpirun_ended(struct run *run, int status)
     run->mpirun_ended = true;
     run->mpirun_status = status;
     run->mpirun_killed = WIFSIGNALED(status) && !run->stopped;
-    run_child_ended(run); /* if both ended, the program's end counts */
-    run_accept(run);      /* a report of a host, sent before mpirun gave up */
+    run_child_may_end(run); /* if both ended, the program's end counts */
+    run_accept(run);        /* a report of a host, sent before mpirun gave up */
     static const enum source outputs[] = {AT_WORDS, AT_OUT, AT_ERR};
     for (size_t i = 0; i < sizeof(outputs) / sizeof(outputs[0]); i++)
         if (run->fds[outputs[i]] >= 0)
@@ -452,7 +469,7 @@ static void run_loop(struct run *run, const char *folder)
                 handlers[i](run);
             else if (i == AT_RANK) { /* rank 0's stand-in was ended: mpirun gives up */
                 run_close(run, AT_RANK);
-                run_child_ended(run);
+                run_child_may_end(run);
                 run_fail(run);
             } else
                 run_read_output(run, (enum source)i);

@@ -43,6 +43,8 @@ static void verdict_take(struct verdict *verdict, const struct verdict *found)
     verdict->told = old.told;
     verdict->strange = old.strange;
     verdict->aside = old.aside;
+    verdict->statuses = old.statuses;
+    verdict->connected = old.connected;
 }
 
 void verdict_read(struct verdict *verdict, const char *message)
@@ -80,6 +82,38 @@ void verdict_host(struct verdict *verdict, const char *report)
              report);
     const char *detail = report + length;
     snprintf(verdict->detail, sizeof(verdict->detail), "%s", detail + strspn(detail, ": "));
+}
+
+static bool was_killed(int status)
+{
+    return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+}
+
+void verdict_add_status(struct verdict *verdict, int status, const char *host)
+{
+    struct statuses *all = &verdict->statuses;
+    if (status && (!all->status || (was_killed(all->status) && !was_killed(status)))) {
+        all->rank = all->ranks;
+        all->status = status;
+        snprintf(all->host, sizeof(all->host), "%s", host);
+    }
+    all->killed += was_killed(status);
+    all->ranks++;
+}
+
+struct verdict verdict_settled(const struct verdict *verdict)
+{
+    struct verdict settled = *verdict;
+    const struct statuses *all = &verdict->statuses;
+    bool asks =
+        (verdict->kind == VERDICT_STATUS || verdict->kind == VERDICT_SIGNAL) && verdict->rank < 0;
+    if (!asks || !all->status || (was_killed(all->status) && all->killed > 1))
+        return settled;
+    settled.kind = WIFSIGNALED(all->status) ? VERDICT_SIGNAL : VERDICT_STATUS;
+    settled.code = WIFSIGNALED(all->status) ? WTERMSIG(all->status) : WEXITSTATUS(all->status);
+    settled.rank = all->rank;
+    memcpy(settled.host, all->host, sizeof(settled.host));
+    return settled;
 }
 
 static void word_rank(const struct verdict *verdict, char *text, size_t room)
@@ -125,8 +159,9 @@ static void word_other(const struct verdict *verdict, char *line, size_t room)
                  set ? "; the environment has " : "", set ? set : "");
 }
 
-void verdict_word(const struct verdict *verdict, int status, char *line, size_t room)
+void verdict_word(const struct verdict *known, int status, char *line, size_t room)
 {
+    const struct verdict settled = verdict_settled(known), *verdict = &settled;
     char who[256];
     word_rank(verdict, who, sizeof(who));
     switch (verdict->kind) {
@@ -200,39 +235,66 @@ static bool write_all(int fd, const char *bytes, size_t count)
     return true;
 }
 
-/* Does what there is of a line begin as the launcher's own do? */
-static bool may_be_own(const struct sieve *sieve, const struct dialect *dialect)
+static bool pass_held(struct sieve *sieve)
 {
-    size_t length = strlen(dialect->own_begin);
-    return memcmp(sieve->line, dialect->own_begin, sieve->used < length ? sieve->used : length) ==
-           0;
+    size_t bytes = sieve->held_bytes;
+    sieve->held_bytes = 0;
+    return write_all(sieve->out, sieve->held, bytes);
 }
 
 bool sieve_end(struct sieve *sieve)
 {
     size_t used = sieve->used;
     sieve->used = 0;
-    return write_all(sieve->out, sieve->line, used);
+    return pass_held(sieve) && write_all(sieve->out, sieve->line, used);
+}
+
+static void hold_line(struct sieve *sieve)
+{
+    if (sieve->held_bytes + sieve->used > sizeof(sieve->held))
+        pass_held(sieve);
+    memcpy(sieve->held + sieve->held_bytes, sieve->line, sieve->used);
+    sieve->held_bytes += sieve->used;
+    sieve->used = 0;
+}
+
+/* Of a whole line. False when the reader is gone. */
+static bool take_line(struct sieve *sieve, const struct dialect *dialect)
+{
+    sieve->line[sieve->used] = 0;
+    switch (dialect->own(sieve->line, &sieve->place)) {
+    case OWN_MAYBE:
+        hold_line(sieve);
+        return true;
+    case OWN_WITH_HELD:
+        sieve->held_bytes = 0;
+        sieve->used = 0;
+        return true;
+    case OWN_ALONE:
+        sieve->used = 0;
+        return pass_held(sieve);
+    case OWN_NOT:
+        break;
+    }
+    return sieve_end(sieve);
 }
 
 bool sieve_feed(struct sieve *sieve, const struct dialect *dialect, const char *bytes, size_t count)
 {
     bool read = true;
-    if (!dialect->own_begin)
+    if (!dialect->own)
         return write_all(sieve->out, bytes, count);
     for (size_t i = 0; i < count && read; i++) {
         bool ends = bytes[i] == '\n';
         sieve->line[sieve->used++] = bytes[i];
-        sieve->passes |= !may_be_own(sieve, dialect);
-        if (ends && !sieve->passes) {
-            sieve->line[sieve->used - 1] = 0;
-            if (strstr(sieve->line, dialect->own_words))
-                sieve->used = 0;
-            else
-                sieve->line[sieve->used - 1] = '\n';
+        if (!sieve->passes && !dialect->may_be_own(sieve->line, sieve->used, sieve->place)) {
+            sieve->passes = true;
+            sieve->place = 0;
         }
         bool full = sieve->used == SIEVE_LINE;
-        if (ends || full || (sieve->passes && i + 1 == count))
+        if (ends && !sieve->passes)
+            read = take_line(sieve, dialect);
+        else if (ends || full || (sieve->passes && i + 1 == count))
             read = sieve_end(sieve);
         sieve->passes = !ends && (sieve->passes || full);
     }

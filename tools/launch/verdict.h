@@ -26,14 +26,25 @@ enum { MESSAGE_BYTES = 8192 };
 
 struct verdict;
 
+/* Whose a line on stdout is. */
+enum own_line {
+    OWN_NOT,      /* it passes, after those that are held */
+    OWN_MAYBE,    /* it is held until the next one tells */
+    OWN_ALONE,    /* it is the launcher's, unlike those that are held */
+    OWN_WITH_HELD /* it is, and so are those */
+};
+
 /* How a launcher, and the MPI library that belongs to it, say things. */
 struct dialect {
     const char *name;            /* of both, for users */
     const char *folder_variable; /* says where the launcher's files are; NULL: none does */
     bool on_stdout;              /* messages come there, too */
-    const char *own_begin; /* a line there is its own, and not shown, if it begins with this, */
-    const char *own_words; /* and has these words; NULL: none is */
-    char frame;            /* what the lines around a message are made of */
+    /* Of stdout, where kernels' words are as well: can a line that begins like this be the
+     * launcher's own, and is this whole one? `place` is the dialect's own, at first 0, and 0 again
+     * after a line that is not. NULL: none is. */
+    bool (*may_be_own)(const char *begin, size_t bytes, int place);
+    enum own_line (*own)(const char *line, int *place);
+    char frame; /* what the lines around a message are made of */
     /* Understands what stood in a frame, and the same as one line, for it may be broken anywhere.
      * `found` is empty; when it stays so, the message says nothing. False: not understood. */
     bool (*message)(struct verdict *found, const char *message, const char *flat);
@@ -50,8 +61,16 @@ struct verdict {
     int code; /* signal or status */
     char host[256];
     char detail[768];
-    bool aside;          /* the library's lines are about what is told otherwise */
-    bool told;           /* a process of ours has said what was wrong */
+    bool aside; /* the library's lines are about what is told otherwise */
+    bool told;  /* a process of ours has said what was wrong */
+    bool connected; /* the program's process has started MPI */
+    struct statuses {
+        bool coming;      /* the next line may have more of them */
+        int ranks;        /* so many came */
+        int killed;       /* ended by SIGKILL, by which the launcher ends those that are left */
+        int rank, status; /* of the first that is not 0, or not such an end; as from wait() */
+        char host[256];
+    } statuses;          /* how processes ended, where the launcher lists that */
     int up;              /* workers that have said that they are, see coming.h */
     const char *strange; /* path of an mpirun that has started nothing; NULL: it has, or it may */
 };
@@ -61,6 +80,13 @@ void verdict_read(struct verdict *verdict, const char *message);
 
 /* Reads a line without a frame. True if it is understood, and so nothing for the user. */
 bool verdict_read_line(struct verdict *verdict, const char *line);
+
+/* The next rank in such a list. */
+void verdict_add_status(struct verdict *verdict, int status, const char *host);
+
+/* With the rank that the list tells, where nothing else did: the launcher kills the others, so
+ * whoever was not killed is the cause, and else the only one that was. */
+struct verdict verdict_settled(const struct verdict *verdict);
 
 /* "HOST: WHY" from the process that tried to reach a host. */
 void verdict_host(struct verdict *verdict, const char *report);
@@ -74,8 +100,11 @@ enum { SIEVE_LINE = 1024 };
 struct sieve {
     int out;
     bool passes; /* the rest of this line is not the launcher's */
+    int place;   /* of the dialect */
     size_t used;
-    char line[SIEVE_LINE]; /* which may be the launcher's */
+    char line[SIEVE_LINE + 1]; /* which may be the launcher's */
+    size_t held_bytes;
+    char held[SIEVE_LINE]; /* whole lines before it, which may be, too */
 };
 
 /* False when nobody reads it any more. */

@@ -7,22 +7,23 @@
 #define _GNU_SOURCE
 #include "control/library/quick.h"
 
-#include <arpa/inet.h>
 #include <ctype.h>
 #include <dirent.h>
 #include <glob.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/log.h"
 
 extern char **environ;
 
-enum { VALUE_BYTES = 256, PATH_BYTES = 4096 };
+enum { VALUE_BYTES = 256, PATH_BYTES = 4096, ANSWER_MS = 1000 };
 
 static const char no_plugins[] = "/dev/null"; /* a value that nobody else gives */
 
@@ -248,23 +249,43 @@ static bool leads_to(int fd, unsigned port)
     socklen_t bytes = sizeof(peer);
 
     return getpeername(fd, (struct sockaddr *)&peer, &bytes) == 0 && peer.sin_family == AF_INET &&
-           peer.sin_addr.s_addr == htonl(INADDR_LOOPBACK) && ntohs(peer.sin_port) == port;
+           ntohs(peer.sin_port) == port;
+}
+
+/* The descriptor of this process that leads to that port; -1: none does. */
+static int find_connection(unsigned port)
+{
+    DIR *folder = port ? opendir("/proc/self/fd") : NULL;
+    struct dirent *entry;
+    int found = -1;
+
+    while (folder && found < 0 && (entry = readdir(folder)))
+        if (*entry->d_name != '.' && leads_to(atoi(entry->d_name), port))
+            found = atoi(entry->d_name);
+    if (folder)
+        closedir(folder);
+    return found;
 }
 
 void quick_connection(void)
 {
-    unsigned port = find_port();
-    DIR *folder = port ? opendir("/proc/self/fd") : NULL;
-    struct dirent *entry;
-    int one = 1;
+    int fd = find_connection(find_port()), one = 1;
 
-    while (folder && (entry = readdir(folder))) {
-        int fd = atoi(entry->d_name);
+    if (fd >= 0 && setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)))
+        log_write(LOG_DETAIL, "the connection to mpirun stays slow");
+}
 
-        if (*entry->d_name != '.' && leads_to(fd, port) &&
-            setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)))
-            log_write(LOG_DETAIL, "the connection to mpirun stays slow");
-    }
-    if (folder)
-        closedir(folder);
+/* The words are those of PMI 1, which hydra speaks. It answers with a line, which must be read:
+ * hydra's proxy ends when it cannot send it. */
+void quick_end(void)
+{
+    static const char words[] = "cmd=finalize\n";
+    const char *place = getenv("PMI_PORT"), *colon = place ? strrchr(place, ':') : NULL;
+    int fd = find_connection(colon ? (unsigned)strtoul(colon + 1, NULL, 10) : 0);
+    struct pollfd answer = {.fd = fd, .events = POLLIN};
+    char line[256];
+
+    if (fd >= 0 && send(fd, words, sizeof(words) - 1, MSG_NOSIGNAL) > 0 &&
+        (poll(&answer, 1, ANSWER_MS) != 1 || read(fd, line, sizeof(line)) <= 0))
+        log_write(LOG_DETAIL, "the launcher has not answered that this process may end");
 }

@@ -47,4 +47,9 @@ bool quick_setting(const struct quick_environment *environment, const char *name
  * hold Open MPI's settings; false: it stays as it is. */
 bool quick_mtl(const char *const *files, char *value, size_t room);
 
+/* For a process that has left MPI, and ends without the C library's exit handlers: there, from 4.1
+ * on, MPICH tells hydra that the process may end. Else hydra takes the end for a failure, and kills
+ * the others. Does nothing where that was said, or another launcher has started this process. */
+void quick_end(void);
+
 #endif

@@ -18,47 +18,58 @@
 #include "base/peek.h"
 #include "control/shm/single_copy.h"
 
-enum { V4_0 = 40000, V5_0 = 50000, V5_0_10 = 50010, V_END = 1000000 };
+enum { V_ANY = 0, V4_0 = 40000, V5_0 = 50000, V5_0_10 = 50010, V_END = 1000000 };
 
 static const struct quirk table[] = {
-    {QUIRK_NO_RPUT, "no-rput", "ucx", V4_0, V5_0,
+    {QUIRK_NO_RPUT, "no-rput", LIBRARY_OPENMPI, "ucx", V4_0, V5_0,
      "MPI_Put/MPI_Get and MPI_Win_flush instead of MPI_Rput/MPI_Rget",
      "the request's own word is looked up among the attached regions, and whatever lies in front "
      "of "
      "the table serves as its key: a crash unless that is zero"},
-    {QUIRK_ATTACH_32, "attach-limit", "ucx", V4_0, V_END, "at most 31 arenas per worker",
-     "the 33rd MPI_Win_attach fails with MPI_ERR_INTERN"},
-    {QUIRK_ATTACH_64, "attach-limit", "rdma", V4_0, V_END, "at most 63 arenas per worker",
+    {QUIRK_ATTACH_32, "attach-limit", LIBRARY_OPENMPI, "ucx", V4_0, V_END,
+     "at most 31 arenas per worker", "the 33rd MPI_Win_attach fails with MPI_ERR_INTERN"},
+    {QUIRK_ATTACH_64, "attach-limit", LIBRARY_OPENMPI, "rdma", V4_0, V_END,
+     "at most 63 arenas per worker",
      "the 65th MPI_Win_attach fails; before 5.0 it keeps a lock, and the next access hangs"},
-    {QUIRK_END_OF_REGION, "end-of-region", "ucx", V4_0, V5_0,
+    {QUIRK_END_OF_REGION, "end-of-region", LIBRARY_OPENMPI, "ucx", V4_0, V5_0,
      "one page more is attached than is handed out",
      "a region's last byte, accessed alone, is looked up with <, not found, and can crash"},
-    {QUIRK_ATTACH_ORDER, "attach-order", "ucx", V4_0, V_END,
+    {QUIRK_ATTACH_ORDER, "attach-order", LIBRARY_OPENMPI, "ucx", V4_0, V_END,
      "each arena lies below the highest one, and is detached as often as it was counted",
      "an attach above all others leaves a hole in the table, by which others are not found; one "
      "below others begins with the references of its neighbour, and stays after MPI_Win_detach"},
-    {QUIRK_TABLE_RACE, "table-race", "ucx", V4_0, V5_0,
+    {QUIRK_TABLE_RACE, "table-race", LIBRARY_OPENMPI, "ucx", V4_0, V5_0,
      "no access to a worker's memory begins while it attaches or detaches an arena",
      "accesses read the table of attached regions without a lock, while its entries are moved (by "
      "its source; to be seen only where a network reads it without the worker)"},
-    {QUIRK_TABLE_RACE_NEAR, "table-race", "rdma", V5_0, V_END,
+    {QUIRK_TABLE_RACE_NEAR, "table-race", LIBRARY_OPENMPI, "rdma", V5_0, V_END,
      "no access to a worker's memory begins while it attaches or detaches an arena",
      "within a host accesses read the table of attached regions without a lock, while its entries "
      "are moved: MPI_ERR_RMA_RANGE"},
-    {QUIRK_BTL_OFI, "btl-ofi", "rdma", V4_0, V5_0, "btl/ofi is left out",
+    {QUIRK_BTL_OFI, "btl-ofi", LIBRARY_OPENMPI, "rdma", V4_0, V5_0, "btl/ofi is left out",
      "MPI_Win_flush returns when its data was sent, not when it has arrived"},
-    {QUIRK_TARGET_POLLS, "passive-progress", "rdma", V5_0, V_END,
+    {QUIRK_TARGET_POLLS, "passive-progress", LIBRARY_OPENMPI, "rdma", V5_0, V_END,
      "a worker keeps calling MPI while kernels run, and is told to stay awake",
      "within a host, too, a put or get waits until the target enters MPI"},
-    {QUIRK_ONE_THREAD, "one-thread", "ucx", V5_0, V5_0_10, "no window is made; data goes two-sided",
+    {QUIRK_ONE_THREAD, "one-thread", LIBRARY_OPENMPI, "ucx", V5_0, V5_0_10,
+     "no window is made; data goes two-sided",
      "the window belongs to the thread that made it, and a UCX with assertions (from 1.18 on) "
      "aborts as soon as another one calls MPI"},
-    {QUIRK_GET_LEAK, "get-leak", "rdma", V5_0, V_END,
+    {QUIRK_GET_LEAK, "get-leak", LIBRARY_OPENMPI, "rdma", V5_0, V_END,
      "MPI_Get of at most 31 KiB and MPI_Win_flush instead of MPI_Rget",
      "a larger one keeps 80 bytes of each 32 KiB for ever"},
-    {QUIRK_PUT_LEAK, "put-leak", "rdma", V5_0, V_END,
+    {QUIRK_PUT_LEAK, "put-leak", LIBRARY_OPENMPI, "rdma", V5_0, V_END,
      "within a host MPI_Put of at most 3.5 KiB and MPI_Win_flush instead of MPI_Rput",
      "a larger one keeps 656 bytes of each 128 KiB at the target for ever"},
+    {QUIRK_TARGET_POLLS, "passive-progress", LIBRARY_MPICH, NULL, V_ANY, V_END,
+     "a worker keeps calling MPI while kernels run, and is told to stay awake",
+     "within a host, too, a put or get waits until the target enters MPI"},
+    {QUIRK_SLOW_LARGE, "slow-large", LIBRARY_MPICH, NULL, V_ANY, V5_0,
+     "large one-sided transfers are timed at start-up, and chosen away where messages are faster",
+     "above 64 KiB they take 10 to 80 times as long as messages"},
+    {QUIRK_PEERS_END, "peers-end", LIBRARY_MPICH, NULL, V_ANY, V_END,
+     "a run does not continue without a worker that is lost",
+     "over UCX, processes crash as one of them dies to which they send"},
 };
 
 const struct quirk *quirks_table(int *count)
@@ -67,30 +78,33 @@ const struct quirk *quirks_table(int *count)
     return table;
 }
 
-unsigned quirks_for(int version, const char *component)
+/* What is not known is used as if it were of 4.0, which has most of them, and large transfers as if
+ * they were slow. */
+static bool concerns(const struct quirk *quirk, const struct library *library)
+{
+    if (library->kind == LIBRARY_OTHER)
+        return quirk->id == QUIRK_SLOW_LARGE ||
+               (quirk->library == LIBRARY_OPENMPI && quirk->first_version <= V4_0);
+    if (library->kind != quirk->library)
+        return false;
+    return library->version
+               ? library->version >= quirk->first_version && library->version < quirk->end_version
+               : quirk->first_version <= V4_0;
+}
+
+unsigned quirks_for(const struct library *library, const char *component)
 {
     unsigned set = 0;
 
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
         const struct quirk *quirk = &table[i];
 
-        if (version ? version < quirk->first_version || version >= quirk->end_version
-                    : quirk->first_version > V4_0)
-            continue;
-        if (!quirk->component || strcmp(component, quirk->component) == 0 ||
-            strcmp(component, "unknown") == 0)
+        if (concerns(quirk, library) &&
+            (!quirk->component || strcmp(component, quirk->component) == 0 ||
+             strcmp(component, "unknown") == 0))
             set |= quirk->id;
     }
     return set;
-}
-
-int quirks_openmpi_version(const char *library)
-{
-    int major = 0, minor = 0, patch = 0;
-
-    if (sscanf(library, "Open MPI v%d.%d.%d", &major, &minor, &patch) < 2)
-        return 0;
-    return major * 10000 + minor * 100 + patch;
 }
 
 /* The component of which `text` has the name behind `prefix` and before `end`. NULL: there is no
@@ -146,14 +160,35 @@ const char *quirks_component(const void *window)
     return "unknown";
 }
 
+static bool is_ucx(const struct dl_phdr_info *info)
+{
+    const char *slash = strrchr(info->dlpi_name, '/');
+
+    return slash && strncmp(slash, "/libucp.so", 10) == 0;
+}
+
+static int look_for_ucx(struct dl_phdr_info *info, size_t bytes, void *found)
+{
+    (void)bytes;
+    *(bool *)found |= is_ucx(info);
+    return 0;
+}
+
+bool quirks_has_ucx(void)
+{
+    bool found = false;
+
+    dl_iterate_phdr(look_for_ucx, &found);
+    return found;
+}
+
 /* UCX's own words for it, in its memory that is only read. */
 static int look_for_words(struct dl_phdr_info *info, size_t bytes, void *found)
 {
     static const char words[] = "ucs_async_check_owner_thread(";
-    const char *slash = strrchr(info->dlpi_name, '/');
 
     (void)bytes;
-    if (!slash || strncmp(slash, "/libucp.so", 10) != 0)
+    if (!is_ucx(info))
         return 0;
     for (int i = 0; i < info->dlpi_phnum && !*(bool *)found; i++) {
         const ElfW(Phdr) *part = &info->dlpi_phdr[i];
@@ -246,13 +281,14 @@ static void change(const struct quick_environment *environment, const char *name
 /* Open MPI opens what its `btl` names, wherever that was set, and then passes over what
  * `btl_base_exclude` has, unless `btl_base_include` is set. That is enough; but what was opened
  * takes a second to close, so it is not named either where that can be seen. */
-void quirks_rank(const struct quick_environment *environment, int version, bool says)
+void quirks_rank(const struct quick_environment *environment, const struct library *library,
+                 bool says)
 {
     static const char excluded[] = "OMPI_MCA_btl_base_exclude";
     const char *list = value_of(environment, excluded);
     char rest[LIST_BYTES], files[LIST_BYTES + 1], all[LIST_BYTES + sizeof(left_out) + 1];
 
-    if (!(quirks_for(version, "rdma") & QUIRK_BTL_OFI))
+    if (!(quirks_for(library, "rdma") & QUIRK_BTL_OFI))
         return;
     change(environment, "OMPI_MCA_btl", says);
     change(environment, "OMPI_MCA_btl_base_include", says);
@@ -277,6 +313,8 @@ void quirks_single_copy(const struct quick_environment *environment)
 void quirks_print(unsigned quirks, FILE *out)
 {
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
-        if (quirks & table[i].id)
+        if (quirks & table[i].id) {
             fprintf(out, "  %s: %s (%s)\n", table[i].name, table[i].what, table[i].why);
+            quirks &= ~(unsigned)table[i].id; /* it may stand there for another library, too */
+        }
 }

@@ -13,7 +13,9 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "control/library/library.h"
+#include "control/library/loaded.h"
 #include "control/library/quick.h"
 #include "control/shm/single_copy.h"
 #include "control/mpi/tags.h"
@@ -44,11 +46,19 @@ void mpi_library(char *text, size_t bytes)
         *tab = ' ';
 }
 
+static struct library mpi_which(void)
+{
+    char text[128];
+
+    mpi_library(text, sizeof(text));
+    return library_of(text);
+}
+
 /* One process says so: the application, for which omprma-run has done what workers do here. Where
  * MPI runs it is too late. */
 void mpi_prepare(bool is_worker)
 {
-    char library[128];
+    struct library library = mpi_which();
     int running = 0;
 
     if (is_worker) {
@@ -56,9 +66,8 @@ void mpi_prepare(bool is_worker)
         quirks_single_copy(&quick_own);
     }
     MPI_Initialized(&running);
-    mpi_library(library, sizeof(library));
-    if (!running && strncmp(library, "Open MPI", 8) == 0)
-        quirks_rank(&quick_own, quirks_openmpi_version(library), !is_worker);
+    if (!running && library.kind == LIBRARY_OPENMPI)
+        quirks_rank(&quick_own, &library, !is_worker);
 }
 
 /* `*level` is the thread level. */
@@ -70,6 +79,8 @@ static omprma_status_t start_library(struct world *world, int *level)
 
     mpi_library(library, sizeof(library));
     status = library_check(library, getenv(LIBRARY_LAUNCHER));
+    if (status == OMPRMA_OK)
+        status = loaded_check((const void *)(uintptr_t)&MPI_Init_thread);
     if (status != OMPRMA_OK)
         return status;
     unsetenv(LIBRARY_LAUNCHER); /* not for children */
@@ -88,10 +99,9 @@ static omprma_status_t start_library(struct world *world, int *level)
     /* The default handler would end the job where something cannot be had. */
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     if (*level < MPI_THREAD_SERIALIZED)
-        return error_set(OMPRMA_ERR_MPI,
-                         "MPI gives thread level %d, at least %d "
-                         "(MPI_THREAD_SERIALIZED) is needed",
-                         *level, MPI_THREAD_SERIALIZED);
+        return error_set(
+            OMPRMA_ERR_MPI, "MPI gives thread level %s, and MPI_THREAD_SERIALIZED is needed",
+            *level < MPI_THREAD_FUNNELED ? "MPI_THREAD_SINGLE" : "MPI_THREAD_FUNNELED");
     return OMPRMA_OK;
 }
 
@@ -201,15 +211,23 @@ static void say_why(struct world *world, int code)
 }
 
 /* What is known of this library with the window's component. */
-static unsigned find_quirks(const char *component)
+static unsigned find_quirks(const struct world *world, const char *component)
 {
-    char library[128];
-    unsigned quirks;
+    struct library library = mpi_which();
+    unsigned quirks = quirks_for(&library, component);
+    char text[128];
 
-    mpi_library(library, sizeof(library));
-    quirks = quirks_for(quirks_openmpi_version(library), component);
+    mpi_library(text, sizeof(text));
+    if (library.kind == LIBRARY_OTHER && world->rank == world->head)
+        log_write(LOG_CHOICE,
+                  "the MPI library is %s, of which omprma knows nothing: it is used with the care "
+                  "that Open MPI 4.0 needs",
+                  text);
+
     if ((quirks & QUIRK_ONE_THREAD) && !quirks_ucx_asserts_threads())
         quirks &= ~(unsigned)QUIRK_ONE_THREAD;
+    if ((quirks & QUIRK_PEERS_END) && !quirks_has_ucx())
+        quirks &= ~(unsigned)QUIRK_PEERS_END;
     return quirks;
 }
 
@@ -245,7 +263,7 @@ static int open_window(struct world *world)
     mine[0] = code == MPI_SUCCESS;
     if (mine[0]) {
         world->component = component_of(mpi->window);
-        mpi->quirks = find_quirks(world->component);
+        mpi->quirks = find_quirks(world, world->component);
         mine[1] = !(mpi->quirks & QUIRK_ONE_THREAD);
     }
     code = MPI_Allreduce(mine, all, 2, MPI_INT, MPI_MIN, mpi->control);
@@ -304,13 +322,11 @@ static int find_near(struct world *world)
 /* Within one host osc/rdma copies by itself, until 5.0; of other components it is not known. */
 static void learn_properties(struct world *world)
 {
-    char library[128];
-
-    mpi_library(library, sizeof(library));
     world->can.target_is_passive =
         strcmp(world->component, "rdma") == 0 && !(world->mpi->quirks & QUIRK_TARGET_POLLS);
     world->can.attach_needs_quiet = world->mpi->quirks & (QUIRK_TABLE_RACE | QUIRK_TABLE_RACE_NEAR);
-    world->can.may_be_slow = library_of(library).kind != LIBRARY_OPENMPI;
+    world->can.ends_with_peer = world->mpi->quirks & QUIRK_PEERS_END;
+    world->can.may_be_slow = world->mpi->quirks & QUIRK_SLOW_LARGE;
 }
 
 void mpi_print_quirks(const struct world *world, const char *title, FILE *out)

@@ -232,6 +232,15 @@ static void say_no_gpu(const struct runtime *runtime)
               getenv(CONFIG_GPUS_VARIABLE));
 }
 
+static omprma_status_t check_loss(const struct runtime *runtime)
+{
+    if (runtime->config.on_loss != ON_LOSS_CONTINUE || !runtime->world.can.ends_with_peer)
+        return OMPRMA_OK;
+    return error_set(OMPRMA_ERR_CONFIG,
+                     "--on-loss continue: this MPI library goes over UCX and ends a process whose "
+                     "peer has died; take --transport direct, or --on-loss end");
+}
+
 static omprma_status_t connect_workers(struct runtime *runtime)
 {
     struct world *world = &runtime->world;
@@ -257,6 +266,8 @@ static omprma_status_t connect_workers(struct runtime *runtime)
         .bell = mine.hello.bell,
     };
     status = world_open(world, &mine, &peers, NULL, NULL);
+    if (status == OMPRMA_OK)
+        status = check_loss(runtime);
     if (status == OMPRMA_OK)
         status = make_bells(runtime, peers);
     if (status == OMPRMA_OK)

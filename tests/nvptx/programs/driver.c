@@ -257,6 +257,40 @@ static void fills(void)
     IS(host[24], 0);
 }
 
+/* Layers of 5 rows of 16 bytes on the device, of 4 rows of 8 bytes on the host; 2 by 3 by 4 of
+ * them. */
+static void boxes(void)
+{
+    enum { WIDTH = 4, ROWS = 3, LAYERS = 2 };
+    CUDA_MEMCPY3D box = {.from_type = CU_MEMORY_DEVICE,
+                         .from_device = memory,
+                         .from_pitch = 16,
+                         .from_height = 5,
+                         .from_xyz = {3, 1, 2},
+                         .to_type = CU_MEMORY_HOST,
+                         .to_pitch = 8,
+                         .to_height = 4,
+                         .to_xyz = {2, 1, 0},
+                         .width_bytes = WIDTH,
+                         .height = ROWS,
+                         .depth = LAYERS};
+    unsigned char there[512], back[512] = {0}, wanted[512] = {0};
+
+    for (size_t i = 0; i < sizeof(there); i++)
+        there[i] = (unsigned char)(i * 7 + i / 256);
+    for (size_t z = 0; z < LAYERS; z++)
+        for (size_t y = 0; y < ROWS; y++)
+            memcpy(wanted + z * 32 + (y + 1) * 8 + 2, there + (z + 2) * 80 + (y + 1) * 16 + 3,
+                   WIDTH);
+    OK(cuMemcpyHtoD_v2(memory, there, sizeof(there)));
+    box.to_host = back;
+    OK(cuMemcpy3D_v2(&box));
+    IS(memcmp(back, wanted, sizeof(back)), 0);
+    box.from_pitch = WIDTH - 1;
+    IS(cuMemcpy3D_v2(&box), CUDA_ERROR_INVALID_VALUE);
+    IS(cuMemcpy3D_v2(NULL), CUDA_ERROR_INVALID_VALUE);
+}
+
 /* The null stream and blocking streams wait for each other, others do not. */
 static void default_streams(void)
 {
@@ -470,6 +504,7 @@ int main(void)
     parameters();
     copies();
     fills();
+    boxes();
     default_streams();
     events();
     host_functions();
