@@ -26,7 +26,7 @@ struct job {
 static int job_run(const struct job *job)
 {
     if (job->fill)
-        return fill_run(job->copy.to, job->value, job->copy.bytes, job->copy.to_device);
+        return fill_run(&job->copy, job->value);
     return copy_run(&job->copy);
 }
 
@@ -109,7 +109,9 @@ int omp_target_memcpy_async(void *to, const void *from, size_t bytes, size_t to_
                                      .from = (const char *)from + from_offset,
                                      .to_device = to_device,
                                      .from_device = from_device,
-                                     .bytes = bytes}};
+                                     .bytes = bytes,
+                                     .code = __builtin_return_address(0),
+                                     .async = true}};
     return job_start(&job, depend_count, depends);
 }
 
@@ -126,15 +128,20 @@ int omp_target_memcpy_rect_async(void *to, const void *from, size_t element_byte
         return EINVAL;
     const struct job job = {.copy = {to, from, to_device, from_device, element_bytes, dimensions,
                                      volume, to_offsets, from_offsets, to_dimensions,
-                                     from_dimensions}};
+                                     from_dimensions, __builtin_return_address(0), true}};
     return job_start(&job, depend_count, depends);
 }
 
 void *omp_target_memset_async(void *address, int value, size_t bytes, int device, int depend_count,
                               depend_object *depends)
 {
-    const struct job job = {
-        .copy = {.to = address, .to_device = device, .bytes = bytes}, .fill = true, .value = value};
+    const struct job job = {.copy = {.to = address,
+                                     .to_device = device,
+                                     .bytes = bytes,
+                                     .code = __builtin_return_address(0),
+                                     .async = true},
+                            .fill = true,
+                            .value = value};
     job_start(&job, depend_count, depends);
     return address;
 }

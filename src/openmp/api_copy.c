@@ -10,7 +10,8 @@ int omp_target_memcpy(void *to, const void *from, size_t bytes, size_t to_offset
                               .from = from ? (const char *)from + from_offset : NULL,
                               .to_device = to_device,
                               .from_device = from_device,
-                              .bytes = bytes};
+                              .bytes = bytes,
+                              .code = __builtin_return_address(0)};
     return copy_run(&copy);
 }
 
@@ -30,7 +31,9 @@ int omp_target_memcpy_rect(void *to, const void *from, size_t element_bytes, int
                               to_offsets,
                               from_offsets,
                               to_dimensions,
-                              from_dimensions};
+                              from_dimensions,
+                              __builtin_return_address(0),
+                              false};
     if (!to && !from)
         return RECTANGLE_DIMENSIONS;
     return copy_run(&copy);
@@ -38,6 +41,8 @@ int omp_target_memcpy_rect(void *to, const void *from, size_t element_bytes, int
 
 void *omp_target_memset(void *address, int value, size_t bytes, int device)
 {
-    fill_run(address, value, bytes, device);
+    const struct copy filled = {
+        .to = address, .to_device = device, .bytes = bytes, .code = __builtin_return_address(0)};
+    fill_run(&filled, value);
     return address;
 }

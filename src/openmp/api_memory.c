@@ -8,6 +8,7 @@
 #include "openmp/device.h"
 #include "openmp/exports.h"
 #include "openmp/loss.h"
+#include "openmp/ompt.h"
 #include "openmp/report.h"
 
 static omprma_addr_t take(struct device *device, size_t bytes)
@@ -19,7 +20,7 @@ static omprma_addr_t take(struct device *device, size_t bytes)
     return address;
 }
 
-void *omp_target_alloc(size_t bytes, int number)
+static void *allocate(size_t bytes, int number, const void *code)
 {
     struct device *device;
     omprma_addr_t address = 0;
@@ -32,11 +33,20 @@ void *omp_target_alloc(size_t bytes, int number)
         return NULL;
     if (!loss_refuses("omp_target_alloc", device))
         address = take(device, bytes);
+    ompt_call(device->number, code, false);
+    if (address)
+        ompt_memory(OMPT_ALLOC, device->number, NULL, address, bytes);
+    ompt_end();
     device_leave();
     return (void *)(uintptr_t)address;
 }
 
-void omp_target_free(void *address, int number)
+void *omp_target_alloc(size_t bytes, int number)
+{
+    return allocate(bytes, number, __builtin_return_address(0));
+}
+
+static void release(void *address, int number, const void *code)
 {
     struct device *device;
     if (!address)
@@ -47,7 +57,15 @@ void omp_target_free(void *address, int number)
     if (choice != CHOICE_DEVICE)
         return;
     report_status(NULL, device, omprma_free(device->remote, (omprma_addr_t)(uintptr_t)address));
+    ompt_call(device->number, code, false);
+    ompt_memory(OMPT_DELETE, device->number, NULL, (uintptr_t)address, 0);
+    ompt_end();
     device_leave(); /* a wrong address harms nobody: the line is enough */
+}
+
+void omp_target_free(void *address, int number)
+{
+    release(address, number, __builtin_return_address(0));
 }
 
 /* ---- what is mapped ------------------------------------------------------------------------- */
@@ -137,6 +155,10 @@ int omp_target_associate_ptr(const void *host, const void *address, size_t bytes
     bool right =
         associate(device, (uintptr_t)host, (omprma_addr_t)(uintptr_t)address + offset, bytes);
     pthread_mutex_unlock(&device->lock);
+    ompt_call(device->number, __builtin_return_address(0), false);
+    if (right)
+        ompt_memory(OMPT_ASSOCIATE, device->number, host, (uintptr_t)address + offset, bytes);
+    ompt_end();
     device_leave();
     return right ? ABI_OK : ABI_FAIL;
 }
@@ -177,6 +199,10 @@ int omp_target_disassociate_ptr(const void *host, int number)
     pthread_mutex_lock(&device->lock);
     bool right = disassociate(device, (uintptr_t)host);
     pthread_mutex_unlock(&device->lock);
+    ompt_call(device->number, __builtin_return_address(0), false);
+    if (right)
+        ompt_memory(OMPT_DISASSOCIATE, device->number, host, 0, 0);
+    ompt_end();
     device_leave();
     return right ? ABI_OK : ABI_FAIL;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "openmp/ompt.h"
 #include "openmp/place.h"
 #include "openmp/region.h"
 #include "openmp/report.h"
@@ -83,6 +84,18 @@ static void private_pointer(struct work *work, const struct maps *maps, int i, u
     }
 }
 
+/* `host`: where the variable is; NULL: several. */
+static bool private_submit(struct work *work, size_t offset, const void *host, const void *from,
+                           size_t bytes)
+{
+    omprma_addr_t to = work->privates.device + offset;
+    struct ompt_op op = ompt_to(host, work->device->number, to, bytes);
+    ompt_op_begin(&op);
+    bool right = work_submit(work, to, from, bytes);
+    ompt_op_end(&op);
+    return right;
+}
+
 static bool privates_send_small(struct work *work, const struct maps *maps,
                                 const struct privates *privates)
 {
@@ -104,7 +117,7 @@ static bool privates_send_small(struct work *work, const struct maps *maps,
             memcpy(bytes + privates->offsets[i], maps->begins[i], maps_bytes(maps, i));
         any = any || (type & (MAP_TO | MAP_ATTACH));
     }
-    return !any || work_submit(work, work->privates.device, bytes, privates->small);
+    return !any || private_submit(work, 0, NULL, bytes, privates->small);
 }
 
 /* The frame that a variable lives in may be gone before a work in flight is over. */
@@ -124,7 +137,7 @@ static bool privates_send_large(struct work *work, const struct maps *maps,
         if (!is_private(maps->types[i]) || bytes <= SMALL_BYTES || !(maps->types[i] & MAP_TO))
             continue;
         const void *from = private_lasting(work, maps->begins[i], bytes);
-        if (!from || !work_submit(work, work->privates.device + privates->offsets[i], from, bytes))
+        if (!from || !private_submit(work, privates->offsets[i], maps->begins[i], from, bytes))
             return false;
     }
     return true;
@@ -135,8 +148,12 @@ static bool privates_send(struct work *work, const struct maps *maps, struct pri
     privates_lay_out(privates, maps);
     if (privates->total == 0)
         return true;
-    return work_private(work, privates->total) && privates_send_small(work, maps, privates) &&
-           privates_send_large(work, maps, privates);
+    omprma_addr_t block = work_private(work, privates->total);
+    if (!block)
+        return false;
+    ompt_memory(OMPT_ALLOC, work->device->number, NULL, block, privates->total);
+    ompt_gives(work->device->number, block, true);
+    return privates_send_small(work, maps, privates) && privates_send_large(work, maps, privates);
 }
 
 /* ---- words ---------------------------------------------------------------------------------- */

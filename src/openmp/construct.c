@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "openmp/loss.h"
+#include "openmp/ompt.h"
 #include "openmp/place.h"
 #include "openmp/reduction.h"
 #include "openmp/registry.h"
@@ -79,6 +80,7 @@ static bool construct_fly(struct device *device, struct construct *construct)
     enum work_kind kind = maps_are_small(&construct->maps) ? WORK_SMALL : WORK_FLIGHT;
     struct launch launch;
     bool right;
+    ompt_fly();
     launch_begin(&launch);
     pthread_mutex_lock(&device->lock);
     struct work *work = construct_issue(device, construct, kind, &launch, &right);
@@ -86,6 +88,7 @@ static bool construct_fly(struct device *device, struct construct *construct)
     launch_clear(&launch);
     if (!work)
         return false;
+    ompt_depart(work);
     if (!right || !work_depart(work)) {
         work_finish(work);
         return false;
@@ -162,16 +165,22 @@ static enum work_result construct_spare(struct device *device, struct construct 
 
 int construct_run(struct construct *construct)
 {
+    static const enum ompt_kind kinds[] = {[CONSTRUCT_REGION] = OMPT_KIND_REGION,
+                                           [CONSTRUCT_ENTER] = OMPT_KIND_ENTER,
+                                           [CONSTRUCT_LEAVE] = OMPT_KIND_LEAVE,
+                                           [CONSTRUCT_UPDATE] = OMPT_KIND_UPDATE};
     struct device *device = NULL;
     enum choice choice = device_choose(task_device(construct->device), construct->where, &device);
     if (choice == CHOICE_HOST)
         return ABI_FAIL;
     enum work_result result = WORK_FAILED;
     if (choice == CHOICE_DEVICE) {
+        ompt_begin(kinds[construct->kind], construct->nowait, device->number, construct->code);
         place_call(construct->code);
         result =
             loss_goes_on() ? construct_spare(device, construct) : construct_on(device, construct);
         place_call(NULL);
+        ompt_end();
         device_leave();
     }
     if (result == WORK_LOST)

@@ -9,6 +9,7 @@
 
 #include "openmp/device.h"
 #include "openmp/loss.h"
+#include "openmp/ompt.h"
 #include "openmp/report.h"
 #include "openmp/work.h"
 
@@ -18,6 +19,8 @@ enum { FILL_BYTES = 1 << 20 };
 struct route {
     struct device *to, *from; /* NULL: the host */
     struct work *work;        /* NULL: from host to host */
+    struct ompt_op op;        /* the last one */
+    bool told;                /* has one begun? */
 };
 
 /* False: there is no such device. */
@@ -27,23 +30,45 @@ static bool route_end(int number, struct device **device)
     return device_choose_bare(number, NULL, device) != CHOICE_FAILED;
 }
 
-static bool route_open(struct route *route, int to_device, int from_device)
+static void route_begin(struct route *route, const struct copy *copy, struct device *owner)
+{
+    ompt_call(owner->number, copy->code, copy->async);
+    route->work = work_begin(owner, NULL, WORK_WAITED);
+}
+
+static bool route_open(struct route *route, const struct copy *copy)
 {
     *route = (struct route){0};
-    if (!route_end(to_device, &route->to) || !route_end(from_device, &route->from))
+    if (!route_end(copy->to_device, &route->to) || !route_end(copy->from_device, &route->from))
         return false;
     if (loss_refuses("omp_target_memcpy", route->from) ||
         loss_refuses("omp_target_memcpy", route->to))
         return false;
     struct device *owner = route->from ? route->from : route->to;
     if (owner)
-        route->work = work_begin(owner, NULL, WORK_WAITED);
+        route_begin(route, copy, owner);
     return !owner || route->work;
+}
+
+/* The last of its operations ends with all of it, the others when they are issued. */
+static void route_tell(struct route *route, const struct ompt_op *next)
+{
+    if (route->told)
+        ompt_op_end(&route->op);
+    route->told = next != NULL;
+    if (!next)
+        return;
+    route->op = *next;
+    ompt_op_begin(&route->op);
 }
 
 static bool route_close(struct route *route)
 {
     bool right = !route->work || work_finish(route->work);
+    if (route->work) {
+        route_tell(route, NULL);
+        ompt_end();
+    }
     if (route->to)
         device_leave();
     if (route->from)
@@ -51,9 +76,22 @@ static bool route_close(struct route *route)
     return right;
 }
 
-static bool route_copy(const struct route *route, char *to, const char *from, size_t bytes)
+static void route_tell_copy(struct route *route, const char *to, const char *from, size_t bytes)
+{
+    const struct ompt_op op = {.type = route->from ? OMPT_FROM : OMPT_TO,
+                               .from = from,
+                               .to = to,
+                               .from_device = route->from ? route->from->number : OMPT_HOST,
+                               .to_device = route->to ? route->to->number : OMPT_HOST,
+                               .bytes = bytes};
+    if (route->work)
+        route_tell(route, &op);
+}
+
+static bool route_copy(struct route *route, char *to, const char *from, size_t bytes)
 {
     omprma_addr_t to_address = (uintptr_t)to, from_address = (uintptr_t)from;
+    route_tell_copy(route, to, from, bytes);
     if (!route->work)
         memmove(to, from, bytes);
     else if (!route->from)
@@ -89,10 +127,11 @@ static omprma_shape_t shape_of(const struct copy *copy, int level)
     return shape;
 }
 
-static bool route_copy_shape(const struct route *route, char *to, const char *from,
+static bool route_copy_shape(struct route *route, char *to, const char *from,
                              const omprma_shape_t *shape)
 {
     omprma_addr_t to_address = (uintptr_t)to, from_address = (uintptr_t)from;
+    route_tell_copy(route, to, from, shape_bytes(shape));
     if (!route->from)
         return work_submit_strided(route->work, to_address, from, shape);
     if (!route->to)
@@ -110,7 +149,7 @@ static size_t begin_of(const struct copy *copy, const size_t *offsets, const siz
     return begin;
 }
 
-static bool rectangle_copy(const struct route *route, const struct copy *copy, int level, char *to,
+static bool rectangle_copy(struct route *route, const struct copy *copy, int level, char *to,
                            const char *from)
 {
     if (route->work && copy->dimensions - 1 - level <= OMPRMA_SHAPE_RANK) {
@@ -173,7 +212,7 @@ int copy_run(const struct copy *copy)
         return 0;
     if (!copy_is_sound(copy))
         return EINVAL;
-    bool right = route_open(&route, copy->to_device, copy->from_device);
+    bool right = route_open(&route, copy);
     if (right && copy->dimensions > 0)
         right = rectangle_copy(&route, copy, 0, copy->to, copy->from);
     else if (right)
@@ -183,7 +222,7 @@ int copy_run(const struct copy *copy)
 
 /* ---- filling -------------------------------------------------------------------------------- */
 
-static bool fill_pieces(const struct route *route, char *to, int value, size_t bytes)
+static bool fill_pieces(struct route *route, char *to, int value, size_t bytes)
 {
     size_t piece = bytes < FILL_BYTES ? bytes : FILL_BYTES;
     char *content = work_keep(route->work, piece);
@@ -196,19 +235,22 @@ static bool fill_pieces(const struct route *route, char *to, int value, size_t b
     return true;
 }
 
-int fill_run(char *to, int value, size_t bytes, int device)
+int fill_run(const struct copy *filled, int value)
 {
     struct route route = {0};
+    char *to = filled->to;
+    size_t bytes = filled->bytes;
     if (!to || bytes == 0)
         return 0;
-    bool right = route_end(device, &route.to);
+    bool right = route_end(filled->to_device, &route.to);
     if (right && !route.to) {
         memset(to, value, bytes);
         return 0;
     }
     if (right) {
         right = !loss_refuses("omp_target_memset", route.to);
-        route.work = right ? work_begin(route.to, NULL, WORK_WAITED) : NULL;
+        if (right)
+            route_begin(&route, filled, route.to);
         right = route.work && fill_pieces(&route, to, value, bytes);
     }
     return route_close(&route) && right ? 0 : EINVAL;

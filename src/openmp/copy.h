@@ -8,6 +8,7 @@
 #ifndef OMPRMA_OPENMP_COPY_H
 #define OMPRMA_OPENMP_COPY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { RECTANGLE_DIMENSIONS = 16 };
@@ -19,11 +20,14 @@ struct copy {
     size_t bytes; /* of a plain copy, of an element of a rectangle */
     int dimensions;
     const size_t *volume, *to_offsets, *from_offsets, *to_dimensions, *from_dimensions;
+    const void *code; /* where the program goes on after its call, for tools */
+    bool async;       /* it has gone on already */
 };
 
 /* dimensions == 0: plain. */
 int copy_run(const struct copy *copy);
 
-int fill_run(char *to, int value, size_t bytes, int device);
+/* `to`, `to_device`, `bytes` of what is to be filled. */
+int fill_run(const struct copy *filled, int value);
 
 #endif

@@ -16,6 +16,7 @@
 #include "face/ending.h"
 #include "face/gate.h"
 #include "openmp/libomp.h"
+#include "openmp/ompt.h"
 #include "openmp/place.h"
 #include "openmp/registry.h"
 #include "openmp/report.h"
@@ -68,6 +69,7 @@ __attribute__((destructor)) static void devices_end(void)
     if (count == 0 || devices.pid != getpid() || gate_closed() || !gate_close())
         return;
     registry_clear(count);
+    ompt_devices_end();
     omprma_finalize();
 }
 
@@ -84,6 +86,7 @@ static void start_once(void)
         return;
     }
     ending_add(&ending);
+    ompt_prepare();
     if (omprma_init() != OMPRMA_OK) {
         report_start();
         return;
@@ -101,6 +104,7 @@ int devices_start(void)
     if (gate_closed())
         return 0;
     pthread_once(&devices.once, start_once);
+    ompt_connect();
     return atomic_load_explicit(&devices.count, memory_order_relaxed);
 }
 

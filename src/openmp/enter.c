@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "openmp/maps.h"
+#include "openmp/ompt.h"
 #include "openmp/report.h"
 
 /* An item that attaches a pointer. */
@@ -136,6 +137,12 @@ static struct mapped *range_add(struct work *work, const struct range *range)
     return mapped;
 }
 
+static void range_told(const struct work *work, const struct mapped *mapped)
+{
+    ompt_memory(OMPT_ALLOC, work->device->number, (const void *)mapped->begin, mapped->device,
+                mapped->end - mapped->begin);
+}
+
 /* A variable that was mapped a moment ago has its memory still, unless the device is lost. */
 static struct mapped *range_make(struct work *work, const struct range *range)
 {
@@ -157,6 +164,7 @@ static struct mapped *range_make(struct work *work, const struct range *range)
         work->placed_end = mapped->device + range->bytes;
     }
     info_entered(work, mapped, range, true);
+    range_told(work, mapped);
     return mapped;
 }
 
@@ -193,6 +201,8 @@ static bool range_enter(struct work *work, const struct range *range, struct map
         *mapped = range_make(work, range);
         return *mapped && work_pin(work, *mapped, range->begin, 0);
     }
+    if (ompt_is_on() && !mapped_is_wanted(*mapped)) /* it was to go */
+        range_told(work, *mapped);
     if (!range_count(work, range, *mapped))
         return false;
     info_entered(work, *mapped, range, false);
@@ -335,7 +345,7 @@ static bool items_overlap(const struct maps *maps, int first, const uint8_t orde
 static int order_make(const struct maps *maps, int first, uint8_t order[ORDER_MOST])
 {
     int count = 0;
-    if (info_wants(INFO_ANY))
+    if (info_wants(INFO_ANY) || ompt_is_on())
         return 0;
     for (int i = first; i < maps->count && count < ORDER_MOST && is_small(maps, i); i++) {
         int at = count++;

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "openmp/loss.h"
+#include "openmp/ompt.h"
 #include "openmp/packed.h"
 #include "openmp/report.h"
 #include "openmp/work.h"
@@ -353,6 +354,8 @@ bool image_place(struct image *image, struct device *device, const struct locati
     right = right && image_run(image, device, addresses, ENTRY_CONSTRUCTOR, where);
     if (right)
         image->addresses[device->number] = addresses;
+    if (right)
+        ompt_load(device->number, image->start, image->bytes, image->order);
     else
         free(addresses);
     return right;
@@ -366,6 +369,7 @@ void image_displace(struct image *image, struct device *device)
         return;
     const omprma_addr_t *addresses = image->addresses[device->number];
     image_run(image, device, addresses, ENTRY_DESTRUCTOR, NULL);
+    ompt_unload(device->number, image->order);
     pthread_mutex_lock(&device->lock);
     for (size_t i = 0; i < image->count; i++) {
         const struct entry *entry = &image->entries[i];

@@ -5,6 +5,7 @@
  * more stay in the table until what comes back from them has arrived.
  */
 #include "openmp/maps.h"
+#include "openmp/ompt.h"
 #include "openmp/report.h"
 
 static bool item_absent(struct work *work, const struct maps *maps, int i)
@@ -64,20 +65,25 @@ static bool list_info_removed(struct work *work, const struct maps *maps, void *
     return true;
 }
 
-/* The last one to leave makes its work see to the removal. */
-static bool range_settle(struct work *work, struct mapped *mapped)
+/* The last one to leave makes its work see to the removal. `wanted`: before it left. */
+static bool range_settle(struct work *work, struct mapped *mapped, bool wanted)
 {
-    return mapped_is_wanted(mapped) || work_pin(work, mapped, mapped->begin, 0);
+    if (mapped_is_wanted(mapped))
+        return true;
+    if (wanted)
+        ompt_gives(work->device->number, mapped->device, false);
+    return work_pin(work, mapped, mapped->begin, 0);
 }
 
 /* Takes one count off, or all. *times: how often it was entered by what leaves it. */
 static bool range_leave(struct work *work, struct mapped *mapped, int64_t type, uint64_t *times)
 {
     bool hold = (type & MAP_HOLD) != 0, all = (type & MAP_DELETE) != 0;
+    bool wanted = mapped_is_wanted(mapped);
     uint64_t count = hold ? mapped->holds : mapped->references;
     *times = all && count > 0 && count != COUNT_INFINITE ? count : 1;
     mapped_leave(mapped, hold, all);
-    return range_settle(work, mapped);
+    return range_settle(work, mapped, wanted);
 }
 
 /* The way to something that leaves, as often as that does. */
@@ -86,8 +92,9 @@ static bool way_leave(struct work *work, uintptr_t begin, size_t bytes, uint64_t
     struct mapped *mapped;
     if (mapping_find(&work->device->mapping, begin, bytes, &mapped) != OVERLAP_INSIDE)
         return true;
+    bool wanted = mapped_is_wanted(mapped);
     mapped_leave_way(mapped, times);
-    return range_settle(work, mapped);
+    return range_settle(work, mapped, wanted);
 }
 
 static bool item_leave_pointer(struct work *work, const struct maps *maps, int i, uint64_t times)
@@ -145,9 +152,10 @@ static bool item_take_off(struct work *work, const struct maps *maps, int i, str
 {
     if (item_counts(maps, i))
         return range_leave(work, mapped, item_type(maps, i), times);
+    bool wanted = mapped_is_wanted(mapped);
     if (!mapped_is_named(mapped)) /* as when it came */
         mapped_leave_way(mapped, *times);
-    return range_settle(work, mapped);
+    return range_settle(work, mapped, wanted);
 }
 
 static bool item_leave_object(struct work *work, const struct maps *maps, int i, uint64_t *times)

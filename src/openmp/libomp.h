@@ -48,6 +48,8 @@ typedef int invoke_t(microtask_t *body, int thread, int number, int count, void 
                      void **frame);
 
 /* NOLINTBEGIN(bugprone-reserved-identifier): libomp chose the names. */
+LIBOMP double omp_get_wtime(void);
+LIBOMP void ompt_libomp_connect(void *result); /* see ompt.c */
 LIBOMP int omp_get_default_device(void);
 LIBOMP int omp_get_cancellation(void);
 LIBOMP int omp_get_thread_limit(void);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "openmp/maps.h"
+#include "openmp/ompt.h"
 #include "openmp/report.h"
 
 omprma_addr_t maps_look_up(struct work *work, const void *begin, size_t bytes)
@@ -31,13 +32,24 @@ struct resubmit {
     bool right;
 };
 
+/* To where the host has its own. */
+static bool pointer_submit(struct work *work, const struct mapped *mapped, uintptr_t pointer,
+                           const void *value, size_t bytes)
+{
+    omprma_addr_t to = mapped_address(mapped, pointer);
+    struct ompt_op op = ompt_to((const void *)pointer, work->device->number, to, bytes);
+    ompt_op_begin(&op);
+    bool right = work_submit(work, to, value, bytes);
+    ompt_op_end(&op);
+    return right;
+}
+
 static void pointer_resubmit(const struct attached *pointer, void *context)
 {
     struct resubmit *resubmit = context;
     if (resubmit->right)
-        resubmit->right =
-            work_submit(resubmit->work, mapped_address(resubmit->mapped, pointer->pointer),
-                        pointer->device_value, pointer->bytes);
+        resubmit->right = pointer_submit(resubmit->work, resubmit->mapped, pointer->pointer,
+                                         pointer->device_value, pointer->bytes);
 }
 
 bool range_submit(struct work *work, struct mapped *mapped, const void *begin, size_t bytes)
@@ -46,7 +58,11 @@ bool range_submit(struct work *work, struct mapped *mapped, const void *begin, s
     if (info_wants(INFO_TRANSFERS))
         info_copy(work, false, begin, to, bytes, mapped->name);
     struct resubmit resubmit = {work, mapped, true};
-    if (!work_follow(work, mapped) || !work_submit_part(work, mapped, begin, bytes))
+    struct ompt_op op = ompt_to(begin, work->device->number, to, bytes);
+    ompt_op_begin(&op);
+    bool right = work_follow(work, mapped) && work_submit_part(work, mapped, begin, bytes);
+    ompt_op_end(&op);
+    if (!right)
         return false;
     work_write(work, mapped);
     if (mapped_has_pointers(mapped))
@@ -108,14 +124,19 @@ static bool retrieve_around(struct work *work, struct mapped *mapped, void *begi
 bool range_retrieve(struct work *work, struct mapped *mapped, void *begin, size_t bytes)
 {
     bool many = false;
+    omprma_addr_t from = mapped_address(mapped, (uintptr_t)begin);
     if (info_wants(INFO_TRANSFERS))
-        info_copy(work, true, begin, mapped_address(mapped, (uintptr_t)begin), bytes, mapped->name);
-    if (!work_follow(work, mapped) ||
-        !(mapped_has_pointers(mapped) ? retrieve_around(work, mapped, begin, bytes, &many)
-                                      : work_retrieve_part(work, mapped, begin, bytes)))
+        info_copy(work, true, begin, from, bytes, mapped->name);
+    struct ompt_op op = ompt_from(work->device->number, from, begin, bytes);
+    ompt_op_begin(&op);
+    bool right = work_follow(work, mapped) &&
+                 (mapped_has_pointers(mapped) ? retrieve_around(work, mapped, begin, bytes, &many)
+                                              : work_retrieve_part(work, mapped, begin, bytes));
+    ompt_op_end(&op);
+    if (!right)
         return false;
     work_write(work, mapped);
-    bool right = work_pin(work, mapped, (uintptr_t)begin, many ? bytes : 0);
+    right = work_pin(work, mapped, (uintptr_t)begin, many ? bytes : 0);
     if (right)
         LIST_FIRST(&mapped->pins)->retrieved = true;
     return right;
@@ -132,8 +153,12 @@ bool range_submit_runs(struct work *work, struct mapped *mapped, const void *beg
     *done = runs_go_together(work, mapped);
     if (!*done)
         return true;
-    if (!work_follow(work, mapped) ||
-        !work_submit_strided(work, mapped_address(mapped, (uintptr_t)begin), begin, shape))
+    omprma_addr_t to = mapped_address(mapped, (uintptr_t)begin);
+    struct ompt_op op = ompt_to(begin, work->device->number, to, shape_bytes(shape));
+    ompt_op_begin(&op);
+    bool right = work_follow(work, mapped) && work_submit_strided(work, to, begin, shape);
+    ompt_op_end(&op);
+    if (!right)
         return false;
     work_write(work, mapped);
     return work_pin(work, mapped, (uintptr_t)begin, 0);
@@ -145,11 +170,15 @@ bool range_retrieve_runs(struct work *work, struct mapped *mapped, void *begin,
     *done = runs_go_together(work, mapped);
     if (!*done)
         return true;
-    if (!work_follow(work, mapped) ||
-        !work_retrieve_strided(work, begin, mapped_address(mapped, (uintptr_t)begin), shape))
+    omprma_addr_t from = mapped_address(mapped, (uintptr_t)begin);
+    struct ompt_op op = ompt_from(work->device->number, from, begin, shape_bytes(shape));
+    ompt_op_begin(&op);
+    bool right = work_follow(work, mapped) && work_retrieve_strided(work, begin, from, shape);
+    ompt_op_end(&op);
+    if (!right)
         return false;
     work_write(work, mapped);
-    bool right = work_pin(work, mapped, (uintptr_t)begin, 0);
+    right = work_pin(work, mapped, (uintptr_t)begin, 0);
     if (right)
         LIST_FIRST(&mapped->pins)->retrieved = true;
     return right;
@@ -176,7 +205,7 @@ bool pointer_attach(struct work *work, struct mapped *mapped, void *pointer, siz
     if (info_wants(INFO_TRANSFERS))
         info_copy(work, false, pointer, mapped_address(mapped, (uintptr_t)pointer), bytes, NULL);
     if (!work_follow(work, mapped) ||
-        !work_submit(work, mapped_address(mapped, (uintptr_t)pointer), value, bytes))
+        !pointer_submit(work, mapped, (uintptr_t)pointer, value, bytes))
         return false;
     work_write(work, mapped);
     return true;

@@ -5,13 +5,14 @@
  * instructions, and where anything is out of the ordinary leaves it to them. See maps.h.
  */
 #include "openmp/maps.h"
+#include "openmp/ompt.h"
 #include "openmp/place.h"
 #include "openmp/report.h"
 
 bool maps_go_plainly(const struct work *work, const struct maps *maps)
 {
     return !maps->inner && !maps->mappers && !work->spared && !place_wanted &&
-           !info_wants(INFO_ANY);
+           !info_wants(INFO_ANY) && !ompt_is_on();
 }
 
 /* The program said nothing about it since its last region, so its memory is there. What small

@@ -13,6 +13,7 @@
 #include <omprma_private/check.h>
 
 #include "openmp/libomp.h"
+#include "openmp/ompt.h"
 #include "openmp/report.h"
 
 static unsigned setting(const char *name, unsigned otherwise)
@@ -89,6 +90,7 @@ static bool region_launch(struct work *work, const struct region_call *call,
     if (arguments->begins)
         omprma_check_begins(arguments->begins, arguments->names, arguments->count);
     work_launch_between(work, &launch->region);
+    ompt_submit(call->teams);
     return maps_leave(work, maps);
 }
 

@@ -13,6 +13,7 @@
 
 #include "openmp/fault.h"
 #include "openmp/loss.h"
+#include "openmp/ompt.h"
 #include "openmp/report.h"
 
 struct kept {
@@ -120,6 +121,8 @@ struct work *work_begin_locked(struct device *device, const struct location *whe
         right = report_status(where, device, omprma_event_create(&work->end));
     if (right)
         work->in_flight = flies;
+    if (right)
+        ompt_work(work);
     else if (work)
         work_give(work);
     return right ? work : NULL;
@@ -251,6 +254,8 @@ static void work_deliver(struct work *work, bool arrived)
 static enum work_result work_over(struct work *work, omprma_status_t status)
 {
     struct device *device = work->device;
+    if (__builtin_expect(work->traced != NULL, 0))
+        ompt_arrive_told(work);
     bool right = work->exchanges ? fault_report(work, status) : loss_end_status(work, status);
     if (!right)
         work_goes_on(work);

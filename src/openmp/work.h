@@ -72,6 +72,8 @@ struct work {
     bool failed;
     omprma_addr_t placed_end; /* of the last small range that it has made; 0: of none */
     bool misplaced;           /* a small range does not lie behind the one before it */
+    struct block_traced
+        *traced; /* what a tool is told of one in flight, see ompt.h; NULL: nothing */
     int stray_count;
     struct stray strays[WORK_STRAYS];
     bool restores; /* in some of what is pinned, pointers get their host values back */
@@ -125,6 +127,10 @@ bool work_has_arrived(struct work *work);
 /* Large sources must stay until the end. Both send first what was gathered and matters to them. */
 bool work_submit(struct work *work, omprma_addr_t to, const void *from, size_t bytes);
 bool work_retrieve(struct work *work, void *to, omprma_addr_t from, size_t bytes);
+static inline size_t shape_bytes(const omprma_shape_t *shape)
+{
+    return shape->bytes * shape->count[0] * shape->count[1] * shape->count[2];
+}
 bool work_exchange(struct work *work, omprma_addr_t from, int to_device, omprma_addr_t to,
                    size_t bytes);
 /* The same of runs; what is retrieved goes to its place when it comes, so not of one that is

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* no_unwaited.h: the calls of omprma_private/unwaited.h and say.h, for stand-ins of libomprma
+/* no_unwaited.h: the calls of omprma_private/unwaited.h, say.h and times.h, for stand-ins of libomprma
  * without workers. */
 #ifndef OMPRMA_TESTS_NO_UNWAITED_H
 #define OMPRMA_TESTS_NO_UNWAITED_H
@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include <omprma_private/say.h>
+#include <omprma_private/times.h>
 #include <omprma_private/unwaited.h>
 
 void omprma_queue_unwaited(omprma_queue_t *queue, bool unwaited)
@@ -25,6 +26,11 @@ void omprma_say(int severity, const char *text)
 {
     static const char *const words[] = {"error", "warning", "note"};
     fprintf(stderr, "omprma: %s: %s\n", words[severity], text);
+}
+
+void omprma_times_want(omprma_times_function *function)
+{
+    (void)function;
 }
 
 #endif

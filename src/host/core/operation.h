@@ -33,6 +33,7 @@ struct completion;
 struct device;
 struct hop;
 struct host_range;
+struct omprma_times;
 struct operation;
 
 /* What went wrong, shared by all operations that it ends. */
@@ -153,6 +154,7 @@ struct operation {
     int64_t start_ns;               /* of transfers; 0: nothing is under way */
     uint32_t span;                  /* for the recording: its own, see report/recording.h, */
     uint32_t region, region_number; /* and its region's */
+    struct omprma_times *times;     /* where they go, see report/times.h; NULL: nowhere */
     struct {
         const struct operation_task *task; /* NULL: it has no steps of its own */
         void *data;

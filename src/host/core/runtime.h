@@ -47,6 +47,7 @@ struct device;
 struct peer;
 struct runtime;
 struct recorder;
+struct times;
 
 /* What those below need of those above. Set by start.c before anything is sent. */
 struct runtime_hooks {
@@ -156,6 +157,7 @@ struct runtime {
     uint32_t copying_queues;   /* and queues that have some */
     _Atomic uint64_t looks;    /* for what has come in, so far; written with the lock only */
     struct recorder *recorder; /* NULL: nobody wants to know what is done */
+    struct times *noted;       /* NULL: no face wants to know when */
     char choice[640];          /* the data path chosen, and why */
     struct start_times times;
     bool adopted;      /* made by runtime_adopt(): there is no MPI to leave */

@@ -19,7 +19,7 @@ static struct device *find_well(const struct peer *peer)
     return NULL;
 }
 
-static struct trace_clock look(const struct peer *peer)
+struct trace_clock clocks_look(const struct peer *peer)
 {
     const struct wire_record fence = {.code = WIRE_FENCE};
     struct device *device = find_well(peer);
@@ -52,7 +52,7 @@ void clocks_compare(struct runtime *runtime)
 
         if (!peer || peer->lost)
             continue;
-        clock = look(peer);
+        clock = clocks_look(peer);
         record_clock(runtime, rank, &clock);
     }
     record_resume(runtime);

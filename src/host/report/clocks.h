@@ -8,7 +8,13 @@
 #ifndef OMPRMA_HOST_REPORT_CLOCKS_H
 #define OMPRMA_HOST_REPORT_CLOCKS_H
 
+#include "host/report/recording.h"
+
+struct peer;
 struct runtime;
+
+/* How far the clock of a worker is ahead of this one; .within_ns is -1 where it does not answer. */
+struct trace_clock clocks_look(const struct peer *peer);
 
 /* Tells the trace, if there is one: once at the beginning, and once more before workers end, when
  * nothing is under way. */

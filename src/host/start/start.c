@@ -34,6 +34,7 @@
 #include "host/core/progress.h"
 #include "host/core/attach_order.h"
 #include "host/report/record.h"
+#include "host/report/times.h"
 #include "host/report/watchdog.h"
 #include "host/check/redzones.h"
 
@@ -259,7 +260,7 @@ static omprma_status_t connect_workers(struct runtime *runtime)
         .devices = runtime->config.devices,
         .timeout_s = (uint64_t)runtime->config.timeout_s,
         .backends = runtime->config.backends,
-        .trace = runtime->config.trace[0] != '\0',
+        .trace = runtime->config.trace[0] != '\0' || times_wanted(),
         .map_by = (int32_t)runtime->config.map_by,
         .on_loss = (int32_t)runtime->config.on_loss,
         .cores = runtime->config.cores,
@@ -330,6 +331,11 @@ static omprma_status_t finish_start(struct runtime *runtime)
     if (status == OMPRMA_OK && runtime->recorder) {
         runtime_lock(runtime);
         clocks_compare(runtime);
+        runtime_unlock(runtime);
+    }
+    if (status == OMPRMA_OK) {
+        runtime_lock(runtime);
+        status = times_open(runtime);
         runtime_unlock(runtime);
     }
     if (status == OMPRMA_OK && runtime->config.progress_thread)
@@ -494,6 +500,7 @@ static void stop(struct runtime *runtime)
 
     background_end(runtime);
     say_goodbye(runtime);
+    times_close(runtime);
     record_close(runtime);
     runtime_set(NULL);
     if (runtime->unresponsive && !runtime->adopted) {
