@@ -41,6 +41,13 @@ omprma_find(xxhash libxxhash 0.8 libxxhash-dev)
 omprma_find(zlib zlib 1.2.11 zlib1g-dev)
 omprma_find(cjson libcjson 1.7 libcjson-dev)
 omprma_find(bsd libbsd 0.11 libbsd-dev)
+
+# Only UCX's headers: src/rma/ucx_library.c opens the library where it is used.
+pkg_check_modules(ucx QUIET ucx>=1.11)
+if(NOT ucx_FOUND)
+    message(STATUS "ucx 1.11 or newer not found by pkg-config (Debian package libucx-dev): without MPI, data "
+                   "between hosts goes by sockets only")
+endif()
 if(OMPRMA_TESTS)
     omprma_find(cmocka cmocka 1.1 libcmocka-dev)
 endif()

@@ -3,6 +3,7 @@
 # and the worker open it when MPI connects the processes (src/control/module.c).
 
 omprma_sources(mpi_sources src/control/mpi src/rma src/twosided)
+list(FILTER mpi_sources EXCLUDE REGEX "/src/rma/ucx[^/]*$")
 add_library(omprma_mpi_objects OBJECT ${mpi_sources})
 target_link_libraries(omprma_mpi_objects PRIVATE omprma_flags MPI::MPI_C)
 

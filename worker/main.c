@@ -265,7 +265,7 @@ static omprma_status_t make_devices(struct world_peer *mine, const struct world_
     if (runs_on_main(settings))
         server->main_device = server->devices;
     for (int i = 0; i < server->device_count; i++)
-        worker.descriptions[i].apart = worker.world.far;
+        worker.descriptions[i].apart = worker.world.far && !worker.world.has_window;
     mine->devices = worker.descriptions;
     mine->hello.device_count = server->device_count;
     return status;
@@ -402,12 +402,13 @@ static void leave_lost(void)
 
 static omprma_status_t open_channel(struct world *world, struct channel **channel)
 {
-    bool is_awaited = !world_is_passive(world);
+    const struct datapath *path = worker.server.one_sided;
+    bool is_awaited = !world_is_passive(world), serves = path && path->progress;
     const struct shm_options options = {
         .ranks = world->size,
         .own = worker.bell,
         .bells = worker.bells,
-        .longest_ns = worker.head_bell && !is_awaited ? INT64_MAX : SHORT_NAP_NS,
+        .longest_ns = worker.head_bell && !is_awaited && !serves ? INT64_MAX : SHORT_NAP_NS,
         .is_awaited = is_awaited,
     };
     struct channel *inner;

@@ -60,6 +60,7 @@ omprma_status_t server_step(struct server *server, bool main, bool *progressed)
         server_break(server, status, error_text());
         return error_set(server->broken, "%s", server->broken_text); /* the first reason */
     }
+    *progressed |= datapath_progress(server->one_sided);
     if (session->active_first)
         *progressed |= stream_progress(session);
     if (device && device->backend->serve)
@@ -108,7 +109,7 @@ static void server_sleep(struct server *server, struct waiting *waiting, bool ma
     }
     channel_prepare(server->channel, true);
     if (server_step(server, main, &progressed) != OMPRMA_OK || progressed || server->exiting ||
-        session->active_first) {
+        session->active_first || !datapath_prepare(server->one_sided)) {
         channel_prepare(server->channel, false);
         if (progressed)
             *waiting = (struct waiting){0};

@@ -265,11 +265,12 @@ static const char *nearest_name(const char *name, size_t length)
 static const char variable_prefix[] = "OMPRMA_";
 enum { PREFIX_LENGTH = sizeof(variable_prefix) - 1 };
 
-/* Variables that omprma-run sets for its own purposes. */
+/* Variables that omprma-run sets for its own purposes, and settings of UCX. */
 static bool is_internal(const char *name)
 {
     return strncmp(name, "INTERNAL_", 9) == 0 || strncmp(name, "TEST_", 5) == 0 ||
-           strncmp(name, "WORKERS=", 8) == 0 || strncmp(name, "JOIN=", 5) == 0;
+           strncmp(name, "WORKERS=", 8) == 0 || strncmp(name, "JOIN=", 5) == 0 ||
+           strncmp(name, "UCX_", 4) == 0;
 }
 
 void config_warn(void)

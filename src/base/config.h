@@ -30,6 +30,7 @@ enum config_osc { OSC_AUTO, OSC_UCX, OSC_RDMA };
 
 /* What connects the processes, where omprma-run has the choice. */
 enum config_transport { TRANSPORT_AUTO, TRANSPORT_MPI, TRANSPORT_DIRECT };
+enum config_network { NETWORK_AUTO, NETWORK_SOCKETS, NETWORK_UCX };
 /* As enum direct_share. */
 enum config_share { SHARE_AUTO, SHARE_SPLIT, SHARE_ALL };
 

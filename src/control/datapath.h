@@ -61,6 +61,16 @@ struct datapath {
      * also as the function: anywhere. */
     void *(*below)(const struct datapath *path);
 
+    /* Lets the transfers of peers with memory of this process go on, and goes on with whatever else
+     * peers wait for; to be called often by whoever has attached memory, and now and then by
+     * others. True if something has moved. NULL: peers need nothing of the kind. */
+    bool (*progress)(struct datapath *path);
+
+    /* Whoever calls progress() is about to sleep, for at most so long as peers may wait, or until a
+     * descriptor that the transport knows says that something has come. False: something has. NULL:
+     * it may. */
+    bool (*prepare)(struct datapath *path);
+
     /* Starts. Errors, of which the same is true as of those of test(): MPI. */
     omprma_status_t (*start)(struct datapath *path, struct transfer *transfer);
 
@@ -94,6 +104,18 @@ static inline void datapath_abandon(struct datapath *path, struct transfer *tran
 {
     if (path->abandon)
         path->abandon(path, transfer);
+}
+
+/* Also for no path. */
+static inline bool datapath_progress(struct datapath *path)
+{
+    return path && path->progress && path->progress(path);
+}
+
+/* Also for no path. */
+static inline bool datapath_prepare(struct datapath *path)
+{
+    return !path || !path->prepare || path->prepare(path);
 }
 
 /* Also for no path. */

@@ -70,6 +70,7 @@ struct world_settings {
     int32_t trace;           /* workers tell when they ran what, see WIRE_SPAN */
     int32_t map_by;          /* enum config_map_by */
     int32_t on_loss;         /* enum config_on_loss */
+    int32_t network;         /* enum config_network */
     int64_t cores;           /* of each worker; 0: equal shares */
     struct shm_address bell; /* the head's */
 };
@@ -111,6 +112,7 @@ struct world {
     struct world_properties can;
     const char *component;   /* of the window, for messages; "none" if there is no window */
     char why_no_window[512]; /* a clause; empty while there is one */
+    char between_hosts[288]; /* what carries data there, and why; empty: MPI, or one host */
     const char *other_osc;   /* a value of --osc with which there may be one, or NULL */
     bool told;               /* a worker could not start, and has said why */
     struct world_settings settings;

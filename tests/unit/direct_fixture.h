@@ -51,7 +51,7 @@ static inline int direct_begin_places(void **state)
         place->direct.ended = place->ended;
         place->direct.names = place->names;
         place->direct.agents = place->agents;
-        place->direct.agent = place->direct.listener = -1;
+        place->direct.agent = place->direct.listener = place->direct.ucx_events = -1;
         for (int other = 0; other < DIRECT_RANKS; other++)
             place->messages[other].fd = place->data[other].fd = -1;
         if (rank > 0 &&

@@ -218,6 +218,8 @@ static omprma_status_t receive(struct direct_channel *self, struct channel_messa
         struct line *line = &self->lines[rank];
         omprma_status_t status = OMPRMA_OK;
 
+        if (rank == self->world->size) /* not for the channel: see listen_to_ucx() */
+            continue;
         if (read_line(self, line, &status)) {
             *message = give_out(self, rank);
             return OMPRMA_OK;
@@ -298,6 +300,17 @@ static omprma_status_t listen_to(struct direct_channel *self, int rank)
                : error_set(OMPRMA_ERR_HOST_MEMORY, "cannot wait for a socket: %s", strerror(errno));
 }
 
+/* Whoever sleeps until messages come is to wake for UCX as well. */
+static omprma_status_t listen_to_ucx(struct direct_channel *self)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.u32 = (uint32_t)self->world->size};
+    int events = self->world->direct->ucx_events;
+
+    return events < 0 || epoll_ctl(self->ready, EPOLL_CTL_ADD, events, &event) == 0
+               ? OMPRMA_OK
+               : error_set(OMPRMA_ERR_HOST_MEMORY, "cannot wait for UCX: %s", strerror(errno));
+}
+
 omprma_status_t direct_channel_create(const struct world *world, struct channel **channel)
 {
     size_t ranks = (size_t)world->size;
@@ -315,6 +328,8 @@ omprma_status_t direct_channel_create(const struct world *world, struct channel 
                            strerror(errno));
     for (int rank = 0; rank < world->size && status == OMPRMA_OK; rank++)
         status = listen_to(self, rank);
+    if (status == OMPRMA_OK)
+        status = listen_to_ucx(self);
     if (status == OMPRMA_OK)
         *channel = &self->base;
     else

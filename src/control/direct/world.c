@@ -20,6 +20,7 @@
 #include "base/config.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "control/datapath.h"
 #include "control/direct/join.h"
 #include "control/direct/local_rank.h"
 #include "control/shm/single_copy.h"
@@ -43,6 +44,7 @@ struct introduction {
 /* What each process is, for the others. */
 struct about {
     int32_t pid;
+    int32_t far; /* on another host than the program */
     struct direct_agent place;
     char name[PACKET_NAME_BYTES];
 };
@@ -109,7 +111,7 @@ static omprma_status_t make(struct world *world, int size, int rank)
     world->size = size;
     world->serves_threads = true;
     world->bootstrap = (struct bootstrap){rank, size, bootstrap_send, bootstrap_receive};
-    direct->agent = direct->listener = -1;
+    direct->agent = direct->listener = direct->ucx_events = -1;
     direct->messages = calloc(ranks, sizeof(*direct->messages));
     direct->data = calloc(ranks, sizeof(*direct->data));
     direct->pids = calloc(ranks, sizeof(*direct->pids));
@@ -316,6 +318,7 @@ omprma_status_t direct_start(struct world *world)
 static omprma_status_t listen_for_data(struct world *world, struct about *mine)
 {
     mine->pid = getpid();
+    mine->far = world->rank > 0 && world->far;
     mine->place = session.place;
     return world->rank == 0 ? OMPRMA_OK
                             : packet_listen(DIRECT_DOOR_PREFIX, mine->name, &own->listener);
@@ -334,6 +337,7 @@ static omprma_status_t exchange_abouts(struct world *world)
         status = bootstrap_spread(&world->bootstrap, 0, all, ranks * sizeof(*all));
     for (int rank = 0; rank < world->size && status == OMPRMA_OK; rank++) {
         own->pids[rank] = all[rank].pid;
+        own->other_hosts |= all[rank].far != 0;
         own->agents[rank] = all[rank].place;
         memcpy(own->names[rank], all[rank].name, sizeof(own->names[rank]));
     }
@@ -381,6 +385,10 @@ bool direct_is_elsewhere(const struct world *world, int rank)
 {
     const struct direct_agent *there = &world->direct->agents[rank];
 
+    if (world->rank == 0)
+        return world->direct->far[rank];
+    if (rank == 0)
+        return world->far;
     return there->address != session.place.address || there->port != session.place.port;
 }
 
@@ -446,6 +454,7 @@ omprma_status_t direct_leave(struct world *world)
 
     if (!direct)
         return OMPRMA_OK;
+    datapath_destroy(direct->ucx);
     for (int rank = 0; rank < world->size; rank++) {
         link_close(&direct->messages[rank]);
         link_close(&direct->data[rank]);

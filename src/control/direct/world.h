@@ -38,6 +38,10 @@ struct world_direct {
     bool *far;                        /* the program's: by rank, it is on another host */
     int listener;                     /* a worker's; -1 in the program */
     struct direct_end *ended;         /* the program's: by rank, what the agent has said */
+    bool other_hosts;                 /* some worker is on another host than the program */
+    bool copies;          /* with UCX: all may copy memory of other processes of their hosts */
+    struct datapath *ucx; /* that is to be handed out; NULL: none, or it has been */
+    int ucx_events;       /* a worker's: can be read when it has something to do; -1: none */
 };
 
 /* Is there an agent to ask, or has one started this worker? Looks at the environment only. */
@@ -50,7 +54,7 @@ bool direct_take_session(const char *text);
 /* Then which of its program's workers it is, from 0; -1: no agent has started it. */
 int direct_session_number(void);
 
-/* In a worker: is that one on another host? */
+/* Is that one on another host? */
 bool direct_is_elsewhere(const struct world *world, int rank);
 
 /* In a worker: asks for a way for data to one on another host, which comes to the door of both.

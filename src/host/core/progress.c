@@ -169,6 +169,7 @@ static void wait_on(struct runtime *runtime, struct waiting *waiting, bool (*don
         part_from_workers(runtime, now);
     if (step == WAITING_LOOK)
         return;
+    datapath_progress(runtime->one_sided);
     runtime->hooks.watch(runtime, now);
     /* Watching may have lost a device, whose queues have something to do now. */
     if (step == WAITING_NAP)

@@ -87,6 +87,8 @@ void runtime_describe(FILE *out)
     placement_print(runtime, out);
     fprintf(out, "\none-sided component: %s\n", runtime->world.component);
     fprintf(out, "data path: %s\n", runtime->choice);
+    if (runtime->world.between_hosts[0])
+        fprintf(out, "data between hosts: %s\n", runtime->world.between_hosts);
     world_print_quirks(&runtime->world, "quirks applied:", out);
     for (int i = 0; i < runtime->device_count; i++) {
         const struct device *device = runtime->devices[i];

@@ -164,6 +164,8 @@ static omprma_status_t choose_paths(struct runtime *runtime)
                  runtime->config.data == DATA_RMA ? "rma" : "two-sided", world->component);
     news = !window && !world->star && !world->far && runtime->config.data == DATA_AUTO;
     log_write(news ? LOG_NOTE : LOG_CHOICE, "data path: %s", runtime->choice);
+    if (world->between_hosts[0])
+        log_write(LOG_CHOICE, "data between hosts: %s", world->between_hosts);
     return OMPRMA_OK;
 }
 
@@ -263,6 +265,7 @@ static omprma_status_t connect_workers(struct runtime *runtime)
         .trace = runtime->config.trace[0] != '\0' || times_wanted(),
         .map_by = (int32_t)runtime->config.map_by,
         .on_loss = (int32_t)runtime->config.on_loss,
+        .network = (int32_t)runtime->config.network,
         .cores = runtime->config.cores,
         .bell = mine.hello.bell,
     };
