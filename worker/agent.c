@@ -32,6 +32,7 @@
 #include "control/host.h"
 #include "control/shm/leftovers.h"
 #include "worker/agent_parts.h"
+#include "worker/stragglers.h"
 
 /* How long sessions may take to end with the run, before they are killed, and how long programs are
  * waited for. */
@@ -94,16 +95,23 @@ static void take_signal(struct agent *agent)
     }
 }
 
-/* Nothing comes from there but the end. */
+/* Nothing comes from there but the end, which omprma-run announces unless it is killed. */
 static void take_control(struct agent *agent)
 {
     char byte;
     ssize_t bytes = recv(agent->control, &byte, sizeof(byte), MSG_DONTWAIT);
 
-    if (bytes > 0 || (bytes < 0 && (errno == EAGAIN || errno == EINTR)))
+    if (bytes < 0 && (errno == EAGAIN || errno == EINTR))
         return;
+    if (bytes > 0) {
+        agent->in_order |= byte == DIRECT_IN_ORDER;
+        return;
+    }
     close(agent->control);
     agent->control = -1;
+    agent->orphaned = !agent->in_order;
+    if (agent->orphaned)
+        stragglers_tell(agent->join);
     agent_begin_end(agent);
 }
 
@@ -293,6 +301,8 @@ static int run(struct agent *agent)
 
     if (status != OMPRMA_OK)
         log_write(LOG_ERROR, "%s", error_text());
+    if (agent->orphaned)
+        stragglers_end(agent->join);
     descendants_kill();
     leftovers_remove(0, agent->since);
     return status == OMPRMA_OK ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -228,8 +228,10 @@ static void send_sessions(struct agent *agent, struct agent_program *program)
 
 void agent_program_answer(struct agent *agent, struct agent_program *program)
 {
-    struct direct_reply reply = {
-        .magic = DIRECT_MAGIC, .version = DIRECT_VERSION, .slots = agent->slots};
+    struct direct_reply reply = {.magic = DIRECT_MAGIC,
+                                 .version = DIRECT_VERSION,
+                                 .slots = agent->slots,
+                                 .measured = agent->measured};
     const struct share_wish wish = wish_of(agent, program);
 
     close_request(program);
@@ -407,13 +409,27 @@ static void take_environment(struct agent *agent, struct agent_program *program)
 
 /* ---- its connection ------------------------------------------------------------------------- */
 
-/* Nothing is to come from it but its end. */
+static bool take_measured(struct agent *agent, const struct agent_program *program,
+                          const struct direct_measured *measured, ssize_t bytes)
+{
+    bool right = program->phase == AGENT_SERVED && bytes == (ssize_t)sizeof(*measured) &&
+                 measured->magic == DIRECT_MEASURED_MAGIC && measured->version == DIRECT_VERSION &&
+                 measured->bytes <= sizeof(measured->data);
+
+    if (right)
+        agent->measured = *measured;
+    return right;
+}
+
+/* Nothing is to come from it but what it has measured, and its end. */
 static void take_end(struct agent *agent, struct agent_program *program)
 {
-    char byte;
-    ssize_t bytes = packet_receive(program->fd, &byte, sizeof(byte));
+    struct direct_measured measured;
+    ssize_t bytes = packet_receive(program->fd, &measured, sizeof(measured));
     bool refused = program->phase == AGENT_REFUSED;
 
+    if (take_measured(agent, program, &measured, bytes))
+        return;
     if (bytes < 0 && (errno == EAGAIN || errno == ENOBUFS))
         return;
     if (bytes > 0 && !refused)

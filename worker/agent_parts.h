@@ -118,8 +118,11 @@ struct agent {
     struct rlimit files; /* those of sessions */
     time_t since;
     bool ending;
+    bool in_order; /* omprma-run has said so */
+    bool orphaned; /* it was killed */
     struct agent_program *programs;
     struct agent_session *sessions;
+    struct direct_measured measured; /* by the last program that has told */
 };
 
 /* ---- agent.c ---- */

@@ -324,7 +324,8 @@ static omprma_status_t attach_devices(struct world *world, struct world_peer *mi
         status = place_create(NULL, &wish, &worker.place);
     /* The same holds for all of them: one says it. */
     worker.silent = status == OMPRMA_ERR_CONFIG && wish.index > 0;
-    if (world->crowded)
+    /* Programs that come later may crowd the host: all workers are alike, or some get more. */
+    if (world->crowded || world->slots > 0)
         wish_short_slices();
     if (status == OMPRMA_OK)
         status = doorbell_create(&worker.bell, SHM_CHANNEL_BYTES, &hello->bell);

@@ -43,6 +43,10 @@ struct transport {
      * (world->can). Without one-sided transfers world->why_no_window says why. Errors: MPI. */
     omprma_status_t (*connect)(struct world *world);
 
+    /* Hands on to programs of this host that follow what this one has measured,
+     * WORLD_MEASURED_BYTES at most. NULL: there are none. */
+    void (*tell_measured)(const struct world *world, const void *data, size_t bytes);
+
     /* All have attached their first memory: one-sided transfers may begin. Errors: MPI. */
     omprma_status_t (*begin)(struct world *world);
 

@@ -89,6 +89,13 @@ struct world_properties {
     bool ends_with_peer;
 };
 
+/* What a program of this host has measured before, for host/start/measured.c; 0 bytes: nothing. */
+enum { WORLD_MEASURED_BYTES = 1024 };
+struct world_measured {
+    uint32_t bytes;
+    char data[WORLD_MEASURED_BYTES];
+};
+
 struct world {
     const struct transport *transport; /* what it goes through, once world_join() was called */
     struct world_mpi *mpi;             /* communicators and window */
@@ -116,6 +123,7 @@ struct world {
     const char *other_osc;   /* a value of --osc with which there may be one, or NULL */
     bool told;               /* a worker could not start, and has said why */
     struct world_settings settings;
+    struct world_measured measured; /* the program only */
 };
 
 /* No transfer of another process of this host waits until this one calls MPI. */

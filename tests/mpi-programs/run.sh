@@ -189,7 +189,7 @@ part_scripts() {
     run 'Python' "${omprma[@]}" python3 "$folder/several.py"
     check_plain 'Python: output' 1 4
     part_both
-    [ -n "$stock" ] || part_alone
+    [ -n "$stock" ] || { part_alone && part_wrong; }
 }
 
 # Programs of both MPIs at once.
@@ -229,6 +229,34 @@ part_alone() {
     # shellcheck disable=SC2016 # the shell that is started does it
     "$RUN" -n 1 -- sh -c 'echo; read -r line; echo "$line"; pwd' <<<words >"$folder/out" 2>"$folder/err"
     check "a script's input and folder" "$(cat "$folder/out")" "$(printf '\nwords\n%s' "$PWD")"
+}
+
+# What cannot be had, or has no effect: a line, and nobody else notices.
+part_wrong() {
+    local plain=$out/none/plain i
+    "$RUN" -n 1 -- sh -c "(while [ ! -e '$folder/over' ]; do sleep 0.1; done; '$plain' 1) >'$folder/late' 2>&1 &"
+    touch "$folder/over"
+    for ((i = 0; i < 300; i++)); do
+        ! grep -q plain "$folder/late" || break
+        sleep 0.1
+    done
+    check 'who joins after the end' "$(grep -c '^omprma: error: no workers on this host: .* has ended' "$folder/late")" 1
+    rm "$folder/over"
+    cat >"$folder/many" <<END
+#!/bin/bash
+for i in \$(seq 10); do { "$plain" \$i >"$folder/many.\$i" 2>&1; } & done
+wait
+END
+    chmod +x "$folder/many"
+    (ulimit -n 28 && run 'few files may be open' "$RUN" -n 1 -- "$folder/many"; exit "$failures") || failures=1
+    for ((i = 1; i <= 10; i++)); do
+        check "few files, program $i" "$(grep -cE "^(ok plain $i|omprma: error: (cannot start a worker|.*[Tt]oo many).*)\$" \
+            "$folder/many.$i")" 1
+    done
+    "$RUN" -n 1 --osc rdma -- sh -c 'exit 0' 2>"$folder/err"
+    check '--osc without MPI' "$(grep -c '^omprma: --osc rdma .* no effect' "$folder/err")" 1
+    "$RUN" -n 3 --hosts localhost,192.0.2.1:2 --dry-run -- sh >"$folder/out"
+    check '--dry-run: workers of each host' "$(grep -oE 'LISTENER CONTROL .*' "$folder/out")" 'LISTENER CONTROL 1 NETWORK 2'
 }
 
 [ $# -gt 0 ] || set -- openmpi ucx mpich scripts

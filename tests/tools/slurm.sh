@@ -138,4 +138,13 @@ printf '0 %s\n1-2 %s\n' "$BUILD_DIR/tests/integration/devices 2" \
 out=$(env -u OMPRMA_INTERNAL_WORKER OMPRMA_MEMORY=320M timeout 60 salloc -Q -N2 -n3 srun -Q --mpi=pmix --overlap \
     --multi-prog "$folder/parts" 2>&1)
 check "status under srun ($out)" $? 0
+# An OpenMP MPI program on both hosts: srun hands on all that its ranks need, and each has its host's worker.
+if find_llvm && srun --mpi=list 2>&1 | grep -q pmix && mpirun --version | grep -q 'Open MPI'; then
+    OMPI_CC=$llvm/bin/clang "${MPICC:-mpicc}" -O1 -fopenmp -fopenmp-targets=x86_64-pc-linux-gnu "-L$llvm/lib" \
+        "$SOURCE_DIR/tests/mpi-programs/programs/devices.c" -o "$folder/devices" || exit 1
+    out=$(env -u OMPRMA_INTERNAL_WORKER -u OMPRMA_TRANSPORT OMPRMA_MEMORY=320M OMP_NUM_THREADS=2 timeout 120 \
+        salloc -Q -N2 "$RUN" -n 2 -- srun -Q --mpi=pmix --overlap -O -n 8 "$folder/devices" own 2>&1)
+    check "ranks under srun ($out)" "$? $(grep -c '^ok devices [0-7] of 8$' <<<"$out")" '0 8'
+    check "their devices ($out)" "$(grep -c '^devices [0-7] of 8: 1$' <<<"$out")" 8
+fi
 finish

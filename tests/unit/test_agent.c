@@ -441,6 +441,104 @@ TEST(programs_at_random)
     be_served();
 }
 
+/* Joins; what programs before have measured comes with the reply. */
+static int join_and_hear(struct direct_measured *measured, struct worker workers[SLOTS])
+{
+    int fd = connect_agent();
+    ask(fd, good(), NULL, 0);
+    *measured = hear(fd).measured;
+    expect_event(DIRECT_JOINED);
+    for (int i = 0; i < SLOTS; i++)
+        workers[i] = take_worker(fd);
+    return fd;
+}
+
+/* Before its workers end: were that unread here, what was said last might be lost. */
+static void leave(int fd, struct worker workers[SLOTS])
+{
+    close(fd);
+    expect_event(DIRECT_LEFT);
+    for (int i = 0; i < SLOTS; i++)
+        drop_worker(&workers[i]);
+}
+
+/* The last one counts. What is too long is none of ours, and ends the program that says it. */
+TEST(what_one_has_measured_others_are_told)
+{
+    struct worker workers[SLOTS];
+    struct direct_measured told, mine = {.magic = DIRECT_MEASURED_MAGIC,
+                                         .version = DIRECT_VERSION,
+                                         .bytes = DIRECT_MEASURED_BYTES + 1,
+                                         .data = "first"};
+    int fd = join_and_hear(&told, workers);
+    assert_int_equal(told.bytes, 0);
+    assert_int_equal(packet_send(fd, &mine, sizeof(mine)), sizeof(mine));
+    leave(fd, workers);
+    fd = join_and_hear(&told, workers);
+    assert_int_equal(told.bytes, 0);
+    mine.bytes = 5;
+    assert_int_equal(packet_send(fd, &mine, sizeof(mine)), sizeof(mine));
+    memcpy(mine.data, "other", 5);
+    assert_int_equal(packet_send(fd, &mine, sizeof(mine)), sizeof(mine));
+    leave(fd, workers);
+    fd = join_and_hear(&told, workers);
+    assert_int_equal(told.bytes, 5);
+    assert_memory_equal(told.data, "other", 5);
+    leave(fd, workers);
+}
+
+/* One that was started with this run's variable, as what a script has started. */
+static pid_t start_straggler(void)
+{
+    char variable[128], *arguments[] = {(char *)"sleep", (char *)"60", NULL};
+    char *environment[] = {variable, NULL};
+    pid_t made;
+    snprintf(variable, sizeof(variable), "%s=%s%s", DIRECT_JOIN_VARIABLE, DIRECT_JOIN_FORM,
+             name + sizeof(DIRECT_NAME) - 1);
+    made = fork();
+    if (made == 0) {
+        execve("/bin/sleep", arguments, environment);
+        _exit(127);
+    }
+    for (int i = 0; i < PATIENCE_MS / 10; i++) { /* until it has become that */
+        char path[64], comm[32] = "";
+        FILE *file;
+        snprintf(path, sizeof(path), "/proc/%d/comm", (int)made);
+        file = fopen(path, "r");
+        if (file && fscanf(file, "%31s", comm) == 1 && strcmp(comm, "sleep") == 0)
+            i = PATIENCE_MS;
+        if (file)
+            fclose(file);
+        poll(NULL, 0, 10);
+    }
+    return made;
+}
+
+/* Ends the run, with a word about it or without, and starts another agent for end_agent(). */
+static void end_run(bool in_order)
+{
+    const char word = DIRECT_IN_ORDER;
+    void *none = NULL;
+    if (in_order)
+        assert_int_equal(packet_send(control, &word, 1), 1);
+    assert_int_equal(end_agent(&none), 0);
+    assert_int_equal(start_agent(&none), 0);
+}
+
+TEST(programs_of_a_run_that_was_killed_end)
+{
+    pid_t straggler = start_straggler();
+    int status;
+    end_run(true);
+    assert_int_equal(waitpid(straggler, &status, WNOHANG), 0);
+    kill(straggler, SIGKILL);
+    waitpid(straggler, &status, 0);
+    straggler = start_straggler();
+    end_run(false);
+    assert_int_equal(waitpid(straggler, &status, WNOHANG), straggler);
+    assert_int_equal(WTERMSIG(status), SIGTERM);
+}
+
 TEST(the_end_ends_workers)
 {
     int fd = connect_agent();

@@ -53,6 +53,53 @@ TEST(variables_of_rank_0)
     assert_false(launcher_gives("PATH=/bin"));
 }
 
+static void make_line(struct list *line, const char *const *words)
+{
+    while (*words)
+        list_add(line, *words++);
+}
+
+static void check_line(const struct list *line, const char *const *words)
+{
+    size_t count = 0;
+    for (; words[count]; count++)
+        assert_string_equal(line->items[count], words[count]);
+    assert_int_equal(line->count, count);
+}
+
+/* Of the user's own lines for Open MPI: -x, or the list that there is, and not both. */
+TEST(variables_for_other_hosts)
+{
+    static const char *const plain[] = {"mpirun", "-n", "2", "a", ":", "b", NULL};
+    static const char *const with_x[] = {"mpirun", "-x", "ONE", "-x", "TWO", "-n", "2", "a",
+                                         ":",      "-x", "ONE", "-x", "TWO", "b",  NULL};
+    static const char *const list[] = {"mpirun", "--mca", "mca_base_env_list", "MINE", "a", NULL};
+    static const char *const longer[] = {"mpirun",       "--mca", "mca_base_env_list",
+                                         "MINE;ONE;TWO", "a",     NULL};
+    static const char variable[] = "OMPI_MCA_mca_base_env_list";
+    struct list names = {0}, line = {0};
+    list_add(&names, "ONE");
+    list_add(&names, "TWO");
+    unsetenv(variable);
+    make_line(&line, plain);
+    launcher_openmpi5.hand_on(&line, &names);
+    check_line(&line, with_x);
+    list_clear(&line);
+    make_line(&line, list);
+    launcher_openmpi4.hand_on(&line, &names);
+    check_line(&line, longer);
+    list_clear(&line);
+    setenv(variable, "MINE", 1);
+    make_line(&line, plain);
+    launcher_openmpi4.hand_on(&line, &names);
+    check_line(&line, plain);
+    assert_string_equal(getenv(variable), "MINE;ONE;TWO");
+    unsetenv(variable);
+    list_clear(&line);
+    list_clear(&names);
+    assert_null(launcher_hydra.hand_on);
+}
+
 TEST(launchers_by_their_words)
 {
     static const struct {

@@ -14,6 +14,7 @@ static const char *const names[][2] = {
     {"MPI_LOCALRANKID", "MPI_LOCALNRANKS"},
     {"PALS_LOCAL_RANKID", "PALS_LOCAL_SIZE"},
     {"PMI_LOCAL_RANK", "PMI_LOCAL_SIZE"},
+    {"JSM_NAMESPACE_LOCAL_RANK", "JSM_NAMESPACE_LOCAL_SIZE"},
     {"SLURM_LOCALID", "SLURM_STEP_TASKS_PER_NODE"},
 };
 enum { NAMES = sizeof(names) / sizeof(names[0]) };
@@ -34,6 +35,7 @@ TEST(a_rank_of_all_is_what_the_launcher_says)
     unsetenv("OMPI_COMM_WORLD_RANK");
     unsetenv("PMI_RANK");
     unsetenv("PMIX_RANK");
+    unsetenv("JSM_NAMESPACE_RANK");
     unsetenv("SLURM_PROCID");
     assert_int_equal(rank_find(), -1);
     setenv("SLURM_PROCID", "7", 1);

@@ -2,7 +2,7 @@
 /*
  * direct.c: one loop, one process, no threads. The agent notices the end of this process by that of
  * their socket, and lets no worker stay; the command gets a signal from the kernel, and what it has
- * started one from stragglers.c.
+ * started one from the agent, unless that was told before that the run has ended in order.
  */
 #include "tools/launch/direct.h"
 
@@ -37,7 +37,6 @@
 #include "tools/launch/paths.h"
 #include "tools/launch/recorded.h"
 #include "tools/launch/signals.h"
-#include "tools/launch/stragglers.h"
 #include "tools/launch/verdict.h"
 
 #define SECOND_NS INT64_C(1000000000)
@@ -58,7 +57,6 @@ struct run {
     bool one, offloads;   /* as in struct direct */
     int control, signals; /* -1: closed */
     pid_t child, agent;   /* 0: reaped, or never there */
-    pid_t watch;          /* see stragglers.h */
     bool child_told;      /* to end, because the agent is lost */
     int child_status, agent_status;
     int joined;      /* programs that had workers */
@@ -134,6 +132,7 @@ static void agent_release(struct run *run)
     run->waits = false;
     far_stop(&run->far);
     if (run->control >= 0) {
+        packet_send(run->control, &(char){DIRECT_IN_ORDER}, 1);
         shutdown(run->control, SHUT_RDWR); /* the keeper has it, too */
         close(run->control);
     }
@@ -373,9 +372,6 @@ static omprma_status_t begin(const struct direct *direct, const struct config *c
     run->signals = signals_open();
     if (run->signals < 0)
         status = error_set(OMPRMA_ERR_HOST_MEMORY, "no signalfd: %s", strerror(errno));
-    run->watch = stragglers_watch(run->join);
-    if (run->watch < 0)
-        status = error_set(OMPRMA_ERR_HOST_MEMORY, "cannot start a process: %s", strerror(errno));
     if (status == OMPRMA_OK)
         status = start_agents(direct, run, digits, listener);
     close(listener);
@@ -428,7 +424,6 @@ int direct_run(const struct direct *direct)
     if (!run.child && !run.waits)
         agent_release(&run);
     loop(&run);
-    stragglers_forget(run.watch);
     if (run.failed)
         descendants_kill();
     far_close(&run.far);
@@ -460,6 +455,10 @@ void direct_describe(const struct direct *direct, struct list *line)
     list_add(line, DIRECT_AGENT_OPTION);
     list_add(line, "LISTENER");
     list_add(line, "CONTROL");
-    list_addf(line, "%d", direct->program->workers);
+    list_addf(line, "%d", direct->here);
+    if (direct->far) {
+        list_add(line, "NETWORK");
+        list_addf(line, "%d", direct->there);
+    }
     free(path);
 }

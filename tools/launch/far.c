@@ -136,23 +136,18 @@ void far_sources(const struct far *far, struct pollfd sources[FAR_SOURCES])
         sources[i] = (struct pollfd){.fd = fds[i], .events = POLLIN};
 }
 
-/* Our own processes send at once. */
 static void take_report(struct far *far)
 {
-    static char packet[PACKET_BYTES_MOST + 1];
-    int fd = packet_accept(far->listener);
-    struct pollfd ready = {.fd = fd, .events = POLLIN};
+    static char packet[PACKET_BYTES_MOST];
+    size_t bytes;
+    int fd = rank_accept(far->listener, packet, sizeof(packet), &bytes);
     if (fd < 0)
         return;
-    bool ours = packet_same_user(fd, NULL);
-    ssize_t bytes =
-        ours && poll(&ready, 1, 1000) == 1 ? packet_receive(fd, packet, sizeof(packet) - 1) : 0;
-    bool whole = bytes > 1 && packet[bytes - 1] == 0;
-    if (whole && packet[0] == RANK_ENVIRONMENT && far->rank < 0) {
+    if (bytes > 0 && packet[0] == RANK_ENVIRONMENT && far->rank < 0) {
         far->rank = fd;
         return;
     }
-    if (whole && packet[0] == RANK_HOST)
+    if (bytes > 0 && packet[0] == RANK_HOST)
         verdict_host(&far->verdict, packet + 1);
     close(fd);
 }
@@ -170,13 +165,12 @@ static void take_errors(struct far *far)
 static void take_control(struct far *far)
 {
     struct keeper_packet packet;
-    ssize_t bytes = packet_receive(far->control, &packet, sizeof(packet));
-    if (bytes < 0 && (errno == EAGAIN || errno == EINTR))
+    if (!keeper_hear(far->control, &packet))
         return;
-    if (bytes == (ssize_t)sizeof(packet) && packet.what == KEEPER_ENDED) {
+    if (packet.what == KEEPER_ENDED) {
         far->ended = true;
         far->status = (int)packet.value;
-    } else if (bytes != (ssize_t)sizeof(packet)) {
+    } else if (packet.what == KEEPER_GONE) {
         far->ended = true;
         close_one(&far->control);
     }

@@ -153,6 +153,16 @@ static void keeper_main(const struct keeper_job *job, int control)
     _exit(0);
 }
 
+bool keeper_hear(int control, struct keeper_packet *packet)
+{
+    ssize_t bytes = packet_receive(control, packet, sizeof(*packet));
+    if (bytes < 0 && (errno == EAGAIN || errno == EINTR))
+        return false;
+    if (bytes != (ssize_t)sizeof(*packet))
+        packet->what = KEEPER_GONE;
+    return true;
+}
+
 void keeper_replace(pid_t mpirun, uint32_t job_id, time_t since, const char *folder)
 {
     int64_t end = clock_ns() + PATIENCE_MS * INT64_C(1000000);

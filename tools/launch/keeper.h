@@ -34,7 +34,8 @@ enum {
     KEEPER_JOB = 'j',
     KEEPER_STARTED = 's',
     KEEPER_ENDED = 'm',
-    KEEPER_CLEAN = 'e'
+    KEEPER_CLEAN = 'e',
+    KEEPER_GONE = 0 /* it was killed; for keeper_hear() only */
 };
 struct keeper_packet {
     int32_t what;   /* to the keeper: STOP, JOB; from it: STARTED, ENDED, CLEAN */
@@ -43,6 +44,9 @@ struct keeper_packet {
 
 /* Starts it. `*control` is the socket to it; closing it means STOP. Errors: HOST_MEMORY. */
 omprma_status_t keeper_start(const struct keeper_job *job, pid_t *pid, int *control);
+
+/* The next packet from it, or KEEPER_GONE. False: there is none yet. */
+bool keeper_hear(int control, struct keeper_packet *packet);
 
 /* What a keeper that was killed cannot do any more: waits some seconds for mpirun, which is a child
  * of this process now and knows that it is to end, kills it if need be, and removes the rest.

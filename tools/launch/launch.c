@@ -254,6 +254,12 @@ static omprma_status_t prepare_transport(struct preparation *made, const struct 
                          "--mpi-arg %s: this run goes without MPI and within this host "
                          "(--transport direct)",
                          launch->mpi_args.items[0]);
+    const char *osc = getenv("OMPRMA_OSC");
+    if (made->direct && osc && *osc && strcmp(osc, "auto") != 0)
+        log_write(LOG_ERROR,
+                  "--osc %s chooses among ways of MPI, and this run goes without MPI (--transport "
+                  "direct): it has no effect",
+                  osc);
     log_write(LOG_CHOICE, "program and workers are connected %s",
               made->direct ? "without MPI (--transport direct)" : "by MPI (--transport mpi)");
     return OMPRMA_OK;
@@ -484,27 +490,72 @@ static void launch_print(const struct preparation *made, const struct launch *la
 
 /* ---- without MPI ---------------------------------------------------------------------------- */
 
-/* What is preloaded is for the program alone, and not for what starts it. */
+/* What is preloaded is for the programs alone, and not for what starts them. */
+static void add_preload(const char *ours, struct list *line)
+{
+    const char *users = getenv("LD_PRELOAD");
+    char *both = preload_join(ours, users);
+    list_add(line, "env");
+    list_addf(line, "LD_PRELOAD=%s", both);
+    list_addf(line, "OMPRMA_INTERNAL_LD_PRELOAD=%s", users ? users : "");
+    free(both);
+}
+
+/* A launcher may start several programs, with colons between them. */
 static void direct_arguments(const struct preparation *made, const struct launch *launch,
                              struct list *line)
 {
-    const char *users = getenv("LD_PRELOAD"), *ours = made->plan.preload;
+    const char *ours = made->starts_mpi ? made->plan.preload : NULL;
+    int at = made->plan.at;
     for (int i = 0; launch->argv[i]; i++) {
-        if (made->starts_mpi && i > 0 && i == made->plan.at && ours) {
-            char *both = preload_join(ours, users);
-            list_add(line, "env");
-            list_addf(line, "LD_PRELOAD=%s", both);
-            list_addf(line, "OMPRMA_INTERNAL_LD_PRELOAD=%s", users ? users : "");
-            free(both);
-        }
+        if (ours && i > 0 && i == at)
+            add_preload(ours, line);
         list_add(line, launch->argv[i]);
+        if (i > at && strcmp(launch->argv[i], ":") == 0)
+            at = i + llvm_find_program(launch->argv + i);
     }
+}
+
+/* What ranks on other hosts need, besides what is the user's: settings, and where libraries are. */
+static void hand_on(const struct program *program, struct list *line)
+{
+    static const char settings[] = "OMPRMA_", internal[] = "OMPRMA_INTERNAL_";
+    static const char *const others[] = {"LD_LIBRARY_PATH", "OMP_TARGET_OFFLOAD",
+                                         CONFIG_LLVM_VARIABLE};
+    const struct launcher *launcher = launcher_of(program->path);
+    struct list environment = {0}, names = {0};
+    if (!launcher || !launcher->hand_on)
+        return;
+    for (char **variable = environ; *variable; variable++)
+        if (strncmp(*variable, internal, sizeof(internal) - 1) != 0)
+            list_add(&environment, *variable);
+    program_environment(program, &environment);
+    list_add(&names, DIRECT_JOIN_VARIABLE);
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        if (list_get(&environment, others[i]) || getenv(others[i]))
+            list_add(&names, others[i]);
+    for (size_t i = 0; i < environment.count; i++)
+        if (strncmp(environment.items[i], settings, sizeof(settings) - 1) == 0) {
+            char *name =
+                text_make("%.*s", (int)strcspn(environment.items[i], "="), environment.items[i]);
+            list_add(&names, name);
+            free(name);
+        }
+    launcher->hand_on(line, &names);
+    list_clear(&names);
+    list_clear(&environment);
 }
 
 /* Several command lines, because one has to listen where others join. */
 static void direct_print(const struct direct *direct)
 {
     struct list line = {0};
+    printf("# what omprma-run starts%s; sockets of its own are called %s here, and where programs "
+           "join "
+           "NAME\n",
+           direct->far ? ": workers of this host, those of others, and the command"
+                       : ": workers, and the command",
+           direct->far ? "LISTENER, CONTROL and NETWORK" : "LISTENER and CONTROL");
     direct_describe(direct, &line);
     list_print_shell(&line, stdout);
     list_clear(&line);
@@ -537,6 +588,8 @@ static int direct_begin(struct preparation *made, const struct launch *launch,
         program.with_us = SIGTERM; /* its processes are not ours, and it can end them */
         program.outer_job = local_rank_find().variable != NULL;
     }
+    if (made->starts_mpi)
+        hand_on(&program, &line);
     program.argv = line.items;
     direct.program = &program;
     direct.worker = made->worker;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * launcher.c: A launcher is asked for its version. That takes a tenth of the time of a start, so
- * orterun, which only Open MPI before 5 has, is known by its name.
+ * orterun, which only Open MPI before 5 has, is known by its name; PRTE's, of which mpirun is one
+ * from 5 on, tell another version.
  */
 #include "tools/launch/launcher.h"
 
@@ -140,17 +141,33 @@ static void ask(const char *path, char *said, size_t room)
 
 static const struct launcher *recognise(const char *path, char *name)
 {
+    static const struct {
+        const char *program, *words;
+        const struct launcher *launcher;
+    } known[] = {{"orterun", "Open MPI 4", &launcher_openmpi4},
+                 {"prterun", "Open MPI 5", &launcher_openmpi5},
+                 {"prun", "Open MPI 5", &launcher_openmpi5}};
     char said[4096], *real = path_real(path);
     const char *slash = real ? strrchr(real, '/') : NULL;
+    const struct launcher *found = NULL;
     int version;
-    bool old = slash && strcmp(slash + 1, "orterun") == 0;
-    free(real);
-    if (old) {
-        snprintf(name, LAUNCHER_NAME_BYTES, "Open MPI 4");
-        return &launcher_openmpi4;
+    for (size_t i = 0; slash && !found && i < sizeof(known) / sizeof(known[0]); i++) {
+        if (strcmp(slash + 1, known[i].program) != 0)
+            continue;
+        snprintf(name, LAUNCHER_NAME_BYTES, "%s", known[i].words);
+        found = known[i].launcher;
     }
+    free(real);
+    if (found)
+        return found;
     ask(path, said, sizeof(said));
     return launcher_by_words(said, &version, name);
+}
+
+const struct launcher *launcher_of(const char *path)
+{
+    char name[LAUNCHER_NAME_BYTES];
+    return recognise(path, name);
 }
 
 /* ---- where it is ---------------------------------------------------------------------------- */

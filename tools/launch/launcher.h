@@ -38,6 +38,10 @@ struct launcher {
     /* What else belongs into the program's, which has the variables of rank 0 by then. */
     void (*program)(const struct quick_environment *environment);
 
+    /* Has processes on other hosts get these variables of the program's environment, where `line`
+     * is the user's own command line for this launcher. NULL: they get all by themselves. */
+    void (*hand_on)(struct list *line, const struct list *names);
+
     const char *const *variables; /* how the names of rank 0's variables begin; NULL-terminated */
     const char *words_variable;   /* with the number of the descriptor to which the library writes
                                    * its words instead of stderr; NULL: it cannot */
@@ -59,6 +63,9 @@ const struct launcher *launcher_by_words(const char *said, int *version, char *n
  * is malloced, `name` as above. Blocks: while a launcher is asked for its version. Errors: CONFIG
  * (there is none; the text says which there is instead). */
 omprma_status_t launcher_find(const struct launcher **launcher, char **path, char *name);
+
+/* The one at this path, of whichever library; NULL: none that is known. Blocks likewise. */
+const struct launcher *launcher_of(const char *path);
 
 /* Takes what launchers tell their processes out of an environment. */
 void launcher_forget(struct list *environment);

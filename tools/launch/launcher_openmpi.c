@@ -148,10 +148,70 @@ void openmpi_add_first(struct list *line, const struct command *command)
         list_add(line, command->first->items[i]);
 }
 
-void openmpi_add_variables(struct list *line, const struct list *variables)
+/* mpirun takes either -x or this parameter. */
+static const char list_parameter[] = "mca_base_env_list";
+static const char list_variable[] = "OMPI_MCA_mca_base_env_list";
+
+static void add_variables(struct list *line, const struct list *variables)
 {
     for (size_t i = 0; i < variables->count; i++) {
         list_add(line, "-x");
         list_add(line, variables->items[i]);
     }
+}
+
+void openmpi_add_variables(struct list *line, const struct list *variables)
+{
+    const char *users = getenv(list_variable), *at = users ? users : "";
+    add_variables(line, variables);
+    for (at += strspn(at, ";"); *at; at += strspn(at, ";")) {
+        int length = (int)strcspn(at, ";");
+        list_add(line, "-x");
+        list_addf(line, "%.*s", length, at);
+        at += length;
+    }
+}
+
+void openmpi_clear_list(const struct quick_environment *environment)
+{
+    environment->set(environment->data, list_variable, NULL);
+}
+
+/* "users;NAME;NAME" */
+static char *join_names(const char *users, const struct list *names)
+{
+    char *text = text_make("%s", users);
+    for (size_t i = 0; i < names->count; i++) {
+        char *longer = text_make("%s;%s", text, names->items[i]);
+        free(text);
+        text = longer;
+    }
+    return text;
+}
+
+/* Where the user has a list, which is for all programs of the line, it gets longer. */
+void openmpi_hand_on(struct list *line, const struct list *names)
+{
+    const char *users = getenv(list_variable);
+    struct list made = {0};
+    bool is_argument = list_contains(line, list_parameter);
+    if (users && *users && !is_argument) {
+        char *value = join_names(users, names);
+        setenv(list_variable, value, 1);
+        free(value);
+        return;
+    }
+    list_add(&made, line->items[0]);
+    if (!is_argument)
+        add_variables(&made, names);
+    for (size_t i = 1; i < line->count; i++) {
+        bool is_value = i > 1 && strcmp(line->items[i - 1], list_parameter) == 0;
+        char *value = is_value ? join_names(line->items[i], names) : NULL;
+        list_add(&made, value ? value : line->items[i]);
+        free(value);
+        if (!is_argument && strcmp(line->items[i], ":") == 0)
+            add_variables(&made, names);
+    }
+    list_clear(line);
+    *line = made;
 }

@@ -30,8 +30,13 @@ void openmpi_add_users(struct list *line, const struct command *command, const c
 /* Adds rank 0, which runs here. */
 void openmpi_add_first(struct list *line, const struct command *command);
 
-/* Adds "-x" for each. */
+/* Adds "-x" for each, and for what the user has in the list that openmpi_clear_list() takes away.
+ */
 void openmpi_add_variables(struct list *line, const struct list *variables);
+void openmpi_clear_list(const struct quick_environment *environment);
+
+/* Of struct launcher. */
+void openmpi_hand_on(struct list *line, const struct list *names);
 
 /* Of struct dialect. */
 bool openmpi_message(struct verdict *found, const char *message, const char *flat);

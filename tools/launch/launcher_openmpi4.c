@@ -118,6 +118,7 @@ static void clear_placement(const struct quick_environment *environment)
 static void prepare(const struct quick_environment *environment, bool alone)
 {
     clear_placement(environment);
+    openmpi_clear_list(environment);
     /* What mpirun tells its processes would else lie in files of 8 MiB that it has to write. */
     quick_default(environment, "PMIX_MCA_gds", "hash");
     if (alone)
@@ -148,6 +149,7 @@ const struct launcher launcher_openmpi4 = {.library = LIBRARY_OPENMPI,
                                            .prepare = prepare,
                                            .program = complete_program,
                                            .file_bytes = 8 << 20,
+                                           .hand_on = openmpi_hand_on,
                                            .variables = variables,
                                            .words_variable = "OPAL_OUTPUT_STDERR_FD",
                                            .lost_status = {256 - 61}, /* PMIX_ERR_LOST_CONNECTION */

@@ -167,6 +167,7 @@ static void set_process(const struct quick_environment *environment)
 static void prepare(const struct quick_environment *environment, bool alone)
 {
     clear_placement(environment);
+    openmpi_clear_list(environment);
     /* What mpirun tells its processes would else lie in files that it has to write. */
     quick_default(environment, "PMIX_MCA_gds", "hash");
     if (alone)
@@ -194,6 +195,7 @@ const struct launcher launcher_openmpi5 = {
     .prepare = prepare,
     .program = set_process,
     .file_bytes = 32 << 20,
+    .hand_on = openmpi_hand_on,
     .variables = variables,
     .words_variable = "OPAL_OUTPUT_STDERR_FD",
     .lost_status = {14, 256 - 61}, /* MPI_ERR_UNKNOWN, PMIX_ERR_LOST_CONNECTION */

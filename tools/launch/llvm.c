@@ -638,6 +638,18 @@ omprma_status_t llvm_plan_make(struct llvm_plan *plan, const char *command, char
     return status;
 }
 
+int llvm_find_program(char **argv)
+{
+    struct needs needs;
+    char *path;
+    int at = starter_find(argv, may_offload, &path, &needs);
+    if (!at)
+        return 0;
+    needs_clear(&needs);
+    free(path);
+    return at;
+}
+
 omprma_status_t llvm_plan_workers(struct llvm_plan *plan, const char *wanted)
 {
     *plan = (struct llvm_plan){0};

@@ -58,7 +58,11 @@ omprma_status_t llvm_plan_make(struct llvm_plan *plan, const char *command, char
                                const char *wanted, int runtime, bool cuda, bool starts,
                                const char *folder);
 
-/* The same for a process of ours that uses no libomptarget: only worker_path is set. */
+/* Index of the first program behind argv[0] that may have target regions; 0: none is seen. */
+int llvm_find_program(char **argv);
+
+/* The same as llvm_plan_make() for a process of ours that uses no libomptarget: only worker_path is
+ * set. */
 omprma_status_t llvm_plan_workers(struct llvm_plan *plan, const char *wanted);
 
 void llvm_plan_clear(struct llvm_plan *plan);

@@ -22,6 +22,16 @@
 
 extern char **environ;
 
+int rank_accept(int listener, char *packet, size_t room, size_t *bytes)
+{
+    int fd = packet_accept(listener);
+    struct pollfd ready = {.fd = fd, .events = POLLIN};
+    bool ours = fd >= 0 && packet_same_user(fd, NULL);
+    ssize_t came = ours && poll(&ready, 1, 1000) == 1 ? packet_receive(fd, packet, room) : 0;
+    *bytes = came > 1 && packet[came - 1] == 0 ? (size_t)came : 0;
+    return fd;
+}
+
 /* ---- rank 0 -------------------------------------------------------------------------------- */
 
 int rank_main(const char *socket_name)

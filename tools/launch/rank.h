@@ -6,6 +6,8 @@
 #ifndef OMPRMA_LAUNCH_RANK_H
 #define OMPRMA_LAUNCH_RANK_H
 
+#include <stddef.h>
+
 /* First byte of a packet to the launcher. */
 enum {
     RANK_ENVIRONMENT = 'R', /* then NAME=VALUE strings, each with its zero */
@@ -19,6 +21,10 @@ enum {
 #define AGENT_SOCKET "OMPRMA_INTERNAL_SOCKET"
 #define AGENT_HOSTS "OMPRMA_INTERNAL_HOSTS"   /* as the user names them, for hosts_parse() */
 #define AGENT_COMMAND "OMPRMA_INTERNAL_AGENT" /* the real remote shell, words between spaces */
+
+/* Takes a connection of one of these processes, which send at once, and its packet: of so many
+ * bytes, a zero at the end; 0: it is none of ours. Returns its descriptor; -1: nobody connects. */
+int rank_accept(int listener, char *packet, size_t room, size_t *bytes);
 
 /* Sends MPI's environment variables to the launcher and sleeps until it lets go. */
 int rank_main(const char *socket_name);

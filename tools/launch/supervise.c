@@ -156,19 +156,15 @@ static void run_start_program(struct run *run, int fd, const char *variables, si
 /* One connection; false when there is none. */
 static bool run_accept_one(struct run *run)
 {
-    static char packet[PACKET_BYTES_MOST + 1];
-    int fd = packet_accept(run->fds[AT_LISTENER]);
+    static char packet[PACKET_BYTES_MOST];
+    size_t bytes;
+    int fd = rank_accept(run->fds[AT_LISTENER], packet, sizeof(packet), &bytes);
     if (fd < 0)
         return false;
-    /* Our own processes send at once; nobody else has a reason to connect. */
-    struct pollfd ready = {.fd = fd, .events = POLLIN};
-    bool ours = packet_same_user(fd, NULL);
-    ssize_t bytes =
-        ours && poll(&ready, 1, 1000) == 1 ? packet_receive(fd, packet, sizeof(packet) - 1) : 0;
-    if (bytes > 1 && packet[bytes - 1] == 0) {
+    if (bytes > 0) {
         bool starting = !run->child_started && !run->failed && run->fds[AT_RANK] < 0;
         if (packet[0] == RANK_ENVIRONMENT && starting) {
-            run_start_program(run, fd, packet + 1, (size_t)bytes - 1);
+            run_start_program(run, fd, packet + 1, bytes - 1);
             return true;
         }
         if (packet[0] == RANK_HOST && !run->connected) { /* later it follows from the job's end */
@@ -342,18 +338,17 @@ static void run_mpirun_ended(struct run *run, int status)
 static void run_control(struct run *run)
 {
     struct keeper_packet packet;
-    ssize_t bytes = packet_receive(run->fds[AT_CONTROL], &packet, sizeof(packet));
-    if (bytes == (ssize_t)sizeof(packet) && packet.what == KEEPER_ENDED) {
+    if (!keeper_hear(run->fds[AT_CONTROL], &packet))
+        return;
+    if (packet.what == KEEPER_ENDED) {
         run_mpirun_ended(run, (int)packet.value);
         return;
     }
-    if (bytes == (ssize_t)sizeof(packet) && packet.what == KEEPER_STARTED) {
+    if (packet.what == KEEPER_STARTED) {
         run->mpirun = (pid_t)packet.value;
         return;
     }
-    if (bytes < 0 && (errno == EAGAIN || errno == EINTR))
-        return;
-    run->keeper_lost = bytes != (ssize_t)sizeof(packet) || packet.what != KEEPER_CLEAN;
+    run->keeper_lost = packet.what != KEEPER_CLEAN;
     if (run->keeper_lost)
         run_fail_saying(run, "the process that watches mpirun was killed; ending the program");
     run_close(run, AT_CONTROL);

@@ -9,7 +9,8 @@
  * - the agent: a reply; then a session, with its two sockets, as often as the reply says; and later
  *   whenever one of them ends, that it has
  *
- * The program keeps the socket open for as long as it lives, and sends nothing more. Its end is the
+ * The program keeps the socket open for as long as it lives, and sends nothing more but what it has
+ * measured, for programs that follow, which find it in their replies. Its end is the
  * program's, which ends the sessions; the agent's end means that no session is left. A refusal is
  * a reply with a text, and the end.
  */
@@ -40,8 +41,9 @@ enum { DIRECT_DIGITS = 32 };
 #define DIRECT_SESSION_OPTION "--session"
 enum { DIRECT_SESSION_BYTES = 192 }; /* of its argument, at most */
 
-enum { DIRECT_MAGIC = 0x6f6d706a, DIRECT_VERSION = 2 };
+enum { DIRECT_MAGIC = 0x6f6d706a, DIRECT_VERSION = 3 };
 enum { DIRECT_FOLDER_BYTES = 4096, DIRECT_TEXT_BYTES = 256, DIRECT_ENVIRONMENT_MOST = 65536 };
+enum { DIRECT_MEASURED_BYTES = 1024 };
 enum { DIRECT_HOST_BYTES = 64, DIRECT_DOOR_BYTES = 48 };
 
 /* How the slots of a host are shared among programs that run there. */
@@ -65,14 +67,23 @@ struct direct_request {
 /* The next packet: NAME=VALUE, each with its zero: settings of the program's environment, which
  * replace those of the agent's for its workers. */
 
+/* Later from a program: what it has measured. The agent does not look at it. */
+enum { DIRECT_MEASURED_MAGIC = 0x6f6d706d };
+struct direct_measured {
+    uint32_t magic, version;
+    uint32_t bytes; /* DIRECT_MEASURED_BYTES at most; 0: nothing */
+    char data[DIRECT_MEASURED_BYTES];
+};
+
 struct direct_reply {
     uint32_t magic, version;
-    int32_t refused;              /* not 0: there are no workers, and `text` says why */
-    int32_t sessions;             /* workers of this program, each a packet that follows */
-    int32_t slots;                /* of the host */
-    int32_t processes;            /* programs and workers that this host is to expect together */
-    int32_t far;                  /* of the sessions, on other hosts */
-    char text[DIRECT_TEXT_BYTES]; /* one line, with its zero */
+    int32_t refused;                 /* not 0: there are no workers, and `text` says why */
+    int32_t sessions;                /* workers of this program, each a packet that follows */
+    int32_t slots;                   /* of the host */
+    int32_t processes;               /* programs and workers that this host is to expect together */
+    int32_t far;                     /* of the sessions, on other hosts */
+    char text[DIRECT_TEXT_BYTES];    /* one line, with its zero */
+    struct direct_measured measured; /* by a program before */
 };
 
 /* Descriptors: the ends of two stream sockets to the worker, for messages and for data. */
@@ -117,7 +128,11 @@ struct direct_slot {
     uint32_t magic, version;
 };
 
-/* From the agent to omprma-run, which has started it. */
+/* From omprma-run to the agent that it has started: the run has ended in order, and what it has
+ * left running may run. If the socket ends without it, all its programs are to end. */
+enum { DIRECT_IN_ORDER = 'O' };
+
+/* From the agent to omprma-run. */
 enum direct_event_kind {
     DIRECT_JOINED = 'J', /* a program has its workers: pid */
     DIRECT_LEFT = 'E',   /* it has ended, or needs them no more: pid */

@@ -16,6 +16,7 @@ static const struct {
     {"MPI_LOCALRANKID", "MPI_LOCALNRANKS", NULL},
     {"PALS_LOCAL_RANKID", "PALS_LOCAL_SIZE", NULL},
     {"PMI_LOCAL_RANK", "PMI_LOCAL_SIZE", NULL},
+    {"JSM_NAMESPACE_LOCAL_RANK", "JSM_NAMESPACE_LOCAL_SIZE", NULL},
     {"SLURM_LOCALID", "SLURM_STEP_TASKS_PER_NODE", "SLURM_NODEID"},
 };
 
@@ -85,6 +86,7 @@ int rank_find(void)
                                         "PALS_RANKID",
                                         "PMI_ID",
                                         "PMIX_RANK",
+                                        "JSM_NAMESPACE_RANK",
                                         "SLURM_PROCID"};
     int rank = -1;
 

@@ -75,6 +75,7 @@ const struct transport transport_direct = {
     .connect = connect_all,
     .begin = direct_begin,
     .started = direct_started,
+    .tell_measured = direct_tell_measured,
     .leave = direct_leave,
     .abort = direct_abort,
     .open_channel = direct_channel_create,

@@ -170,8 +170,8 @@ static omprma_status_t connect_agent(int *agent)
                          "the omprma-run that %s names belongs to another user",
                          DIRECT_JOIN_VARIABLE);
     return error_set(OMPRMA_ERR_NO_WORKERS,
-                     "the omprma-run that %s names has ended, or runs on another host (%s): start "
-                     "the program by omprma-run",
+                     "no workers on this host: the omprma-run that %s names has ended, or has none "
+                     "here (%s); name this host in its --hosts",
                      DIRECT_JOIN_VARIABLE, strerror(errno));
 }
 
@@ -282,6 +282,25 @@ static omprma_status_t take_worker(int rank)
     return bootstrap_send(&introduction, sizeof(introduction), rank);
 }
 
+static void take_measured(struct world *world, const struct direct_measured *measured)
+{
+    _Static_assert((int)DIRECT_MEASURED_BYTES == (int)WORLD_MEASURED_BYTES, "what was measured");
+    if (measured->bytes > sizeof(world->measured.data))
+        return;
+    world->measured.bytes = measured->bytes;
+    memcpy(world->measured.data, measured->data, sizeof(world->measured.data));
+}
+
+/* Nobody is worse off where that fails. */
+void direct_tell_measured(const struct world *world, const void *data, size_t bytes)
+{
+    struct direct_measured measured = {
+        .magic = DIRECT_MEASURED_MAGIC, .version = DIRECT_VERSION, .bytes = (uint32_t)bytes};
+
+    memcpy(measured.data, data, bytes);
+    packet_send(world->direct->agent, &measured, sizeof(measured));
+}
+
 static omprma_status_t start_program(struct world *world)
 {
     struct direct_reply reply = {0};
@@ -302,6 +321,7 @@ static omprma_status_t start_program(struct world *world)
     own->agent = agent;
     world->processes = reply.processes;
     world->far = reply.far == reply.sessions;
+    take_measured(world, &reply.measured);
     for (int rank = 1; rank < world->size && status == OMPRMA_OK; rank++)
         status = take_worker(rank);
     return status;

@@ -72,5 +72,6 @@ omprma_status_t direct_begin(struct world *world);
 void direct_started(struct world *world);
 omprma_status_t direct_leave(struct world *world);
 void direct_abort(int code);
+void direct_tell_measured(const struct world *world, const void *data, size_t bytes);
 
 #endif

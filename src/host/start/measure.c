@@ -23,6 +23,7 @@
 #include "host/choice/survey.h"
 #include "host/device/devices.h"
 #include "host/queue/issue.h"
+#include "host/start/measured.h"
 #include "host/start/reach.h"
 #include "host/start/trial.h"
 
@@ -574,6 +575,27 @@ static omprma_status_t is_as_far(struct device *device, const struct device *oth
     return status;
 }
 
+/* What a program before has measured: only that data is right is tried. */
+static omprma_status_t take_told(struct device *device, bool *taken)
+{
+    struct probe *probe;
+    omprma_status_t status = OMPRMA_OK;
+
+    *taken = measured_take(device);
+    if (!*taken)
+        return OMPRMA_OK;
+    status = probe_open(device, 2 * TRIAL_SURE, 8, &probe);
+    if (status != OMPRMA_OK)
+        return status;
+    for (int i = 0; i < 2 && status == OMPRMA_OK; i++)
+        status = try_sure(probe);
+    device->paths.near = true;
+    device->paths.at_once = device->peer->shares ? COST_INLINE_MOST : 0;
+    force(&device->paths, PATH_INLINE);
+    probe_close(probe);
+    return status;
+}
+
 /* A device whose figures this one takes over, or NULL: one of its host has the same transport; one
  * of another host of the same kind has if it is as far away, and is thought to when time is up. */
 static omprma_status_t find_like(struct device *device, int64_t budget_ns,
@@ -630,6 +652,7 @@ omprma_status_t measure_all(struct runtime *runtime)
         int64_t before = clock_ns(),
                 budget_ns = survey_budget(device->peer->is_near, before - begin), took_ns;
         const struct device *like;
+        bool told = false;
 
         status = find_like(device, budget_ns, &like);
         if (status == OMPRMA_OK && like) {
@@ -637,6 +660,8 @@ omprma_status_t measure_all(struct runtime *runtime)
             continue;
         }
         if (status == OMPRMA_OK)
+            status = take_told(device, &told);
+        if (status == OMPRMA_OK && !told)
             status = measure_one(device, budget_ns);
         if (status != OMPRMA_OK)
             return status;
@@ -653,6 +678,7 @@ omprma_status_t measure_all(struct runtime *runtime)
     if (refusable && !runtime->one_sided)
         choose_again(runtime);
     forget_traffic(runtime);
+    measured_tell(runtime);
     log_write(LOG_DETAIL, "start-up measurement took %.1f ms", (double)(clock_ns() - begin) / 1e6);
     return OMPRMA_OK;
 }

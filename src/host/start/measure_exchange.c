@@ -12,6 +12,7 @@
 #include "host/calls/exchange.h"
 #include "host/choice/cost.h"
 #include "host/start/measure.h"
+#include "host/start/measured.h"
 #include "host/start/trial.h"
 
 enum {
@@ -411,6 +412,8 @@ omprma_status_t measure_exchange(struct runtime *runtime, int64_t near_ns)
         bool used;
 
         used = find_pair(runtime, paths, &from, &to);
+        if (used && forced == EXCHANGE_AUTO && !far && measured_take_exchange(runtime, paths))
+            budget_ns = 0;
         if (used && is_tried(from))
             status = measure_pair(from, to, paths, forced == EXCHANGE_AUTO ? budget_ns : 0);
         if (status == OMPRMA_OK && forced != EXCHANGE_AUTO) {
