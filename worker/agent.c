@@ -151,8 +151,7 @@ static struct pollfd *make_sources(const struct agent *agent, size_t *count)
     sources[AT_CONTROL] = (struct pollfd){.fd = agent->control, .events = POLLIN};
     sources[AT_SIGNALS] = (struct pollfd){.fd = agent->signals, .events = POLLIN};
     sources[AT_LISTENER] = (struct pollfd){.fd = agent->listener, .events = POLLIN};
-    sources[AT_NETWORK] =
-        (struct pollfd){.fd = line_has_room(agent) ? agent->network : -1, .events = POLLIN};
+    sources[AT_NETWORK] = (struct pollfd){.fd = agent->network, .events = POLLIN};
     for (const struct agent_program *one = agent->programs; one; one = one->next) {
         sources[at++] = (struct pollfd){.fd = one->fd, .events = POLLIN};
         sources[at++] = (struct pollfd){.fd = one->process, .events = POLLIN};

@@ -464,7 +464,7 @@ static void host_lost(struct agent *agent, struct agent_line *line)
 static void hand_over(const char *door, int rank, bool is_ours, int fd)
 {
     const struct direct_arrival arrival = {.rank = rank, .is_ours = is_ours};
-    int to = packet_connect(door);
+    int to = packet_connect_now(door); /* a session that is stopped holds up nobody */
 
     if (to >= 0) {
         packet_send_with(to, &arrival, sizeof(arrival), &fd, fd >= 0 ? 1 : 0);

@@ -2,7 +2,9 @@
 /*
  * agent_line.c: connections between agents of different hosts. Until both sides have proved that
  * they know the secret (prove.h) nothing is looked at but the pieces of that, which have fixed
- * sizes, and there is a limit for the time and for how many may be under way.
+ * sizes, and there is a limit for the time and for how many may be under way: beyond it, and where
+ * no more files may be open, whoever comes takes the place of the oldest one. So strangers who say
+ * nothing hold up nobody who knows the secret.
  */
 #define _GNU_SOURCE
 #include "worker/agent_parts.h"
@@ -20,7 +22,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 
-static const int64_t PROVE_NS = 5000000000, CONNECT_NS = 10000000000;
+static const int64_t PROVE_NS = 3000000000, CONNECT_NS = 10000000000;
 enum { UNPROVED_MOST = 64 };
 
 /* A host that vanishes without a word is given up after about that. */
@@ -96,21 +98,56 @@ struct agent_line *line_call(struct agent *agent, uint32_t address, uint32_t por
     return line;
 }
 
-bool line_has_room(const struct agent *agent)
+/* Closes the oldest one of those that have called and proved nothing yet, if there are more than
+ * `most`. */
+static void make_room(struct agent *agent, int most)
 {
+    struct agent_line *oldest = NULL;
     int unproved = 0;
 
-    for (const struct agent_line *line = agent->lines; line; line = line->next)
-        unproved += !line->calls && line->phase < LINE_OPEN;
-    return unproved < UNPROVED_MOST;
+    for (struct agent_line *line = agent->lines; line; line = line->next) {
+        if (line->calls || line->phase >= LINE_OPEN)
+            continue;
+        if (!oldest)
+            oldest = line;
+        unproved++;
+    }
+    if (unproved > most)
+        line_close(oldest);
+}
+
+static int accept_one(const struct agent *agent)
+{
+    return accept4(agent->network, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+}
+
+/* No more files may be open. Were it left waiting, the loop would come back here at once. */
+static void turn_away(struct agent *agent)
+{
+    int fd;
+
+    if (agent->spare < 0)
+        return;
+    close(agent->spare);
+    fd = accept_one(agent);
+    if (fd >= 0)
+        close(fd);
+    agent->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
 void line_accept(struct agent *agent)
 {
-    int fd = accept4(agent->network, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    int fd = accept_one(agent);
 
+    if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
+        make_room(agent, 0);
+        fd = accept_one(agent);
+    }
     if (fd >= 0)
         make(agent, fd, false, PROVE_NS);
+    else if (errno == EMFILE || errno == ENFILE)
+        turn_away(agent);
+    make_room(agent, UNPROVED_MOST);
 }
 
 /* ---- sending -------------------------------------------------------------------------------- */
@@ -245,8 +282,10 @@ static void take_call(struct agent *agent, struct agent_line *line)
         return;
     if (!prove_accept_call(agent->secret, &line->opening, &line->answer, &line->call.wish,
                            sizeof(line->call.wish), line->call.proof)) {
-        log_write(LOG_WARNING, "somebody who does not know the secret of this run has called, and "
-                               "was turned away");
+        log_write(agent->has_told ? LOG_DETAIL : LOG_WARNING,
+                  "somebody who does not know the secret of this run has called, and was turned "
+                  "away; others will be, too, without a line");
+        agent->has_told = true;
         line_close(line);
         return;
     }

@@ -120,6 +120,7 @@ struct agent {
     bool ending;
     bool in_order; /* omprma-run has said so */
     bool orphaned; /* it was killed */
+    bool has_told; /* of a stranger */
     struct agent_program *programs;
     struct agent_session *sessions;
     struct direct_measured measured; /* by the last program that has told */
@@ -148,9 +149,6 @@ struct agent_line *line_call(struct agent *agent, uint32_t address, uint32_t por
 
 /* Somebody has connected. */
 void line_accept(struct agent *agent);
-
-/* May more connections be accepted that have proved nothing yet? */
-bool line_has_room(const struct agent *agent);
 
 /* Something has come, there is room for what goes there, or it is late. */
 void line_go_on(struct agent *agent, struct agent_line *line, bool readable);

@@ -46,10 +46,10 @@ static bool same_name(const char *left, const char *right)
 /* Where the variable after `variable` stands; NULL: it was the last. */
 static const char *variable_after(const struct agent_program *program, const char *variable)
 {
-    const char *end = program->environment + program->request.environment_bytes;
-    const char *next = variable ? variable + strlen(variable) + 1 : program->environment;
+    const char *first = program->environment;
+    const char *next = variable ? variable + strlen(variable) + 1 : first;
 
-    return next && next < end ? next : NULL;
+    return first && next < first + program->request.environment_bytes ? next : NULL;
 }
 
 static bool is_replaced(const struct agent_program *program, const char *variable)

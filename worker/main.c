@@ -331,6 +331,8 @@ static omprma_status_t attach_devices(struct world *world, struct world_peer *mi
         status = doorbell_create(&worker.bell, SHM_CHANNEL_BYTES, &hello->bell);
     if (status == OMPRMA_OK)
         status = doorbell_stay(worker.bell);
+    if (status == OMPRMA_OK && world->elsewhere)
+        status = doorbell_use_descriptors(worker.bell);
     if (status == OMPRMA_OK)
         status = make_devices(mine, &world->settings);
     if (status != OMPRMA_OK)
@@ -405,11 +407,13 @@ static omprma_status_t open_channel(struct world *world, struct channel **channe
 {
     const struct datapath *path = worker.server.one_sided;
     bool is_awaited = !world_is_passive(world), serves = path && path->progress;
+    bool is_told = world->elsewhere || (worker.head_bell && !is_awaited && !serves);
     const struct shm_options options = {
         .ranks = world->size,
         .own = worker.bell,
         .bells = worker.bells,
-        .longest_ns = worker.head_bell && !is_awaited && !serves ? INT64_MAX : SHORT_NAP_NS,
+        .longest_ns = is_told ? INT64_MAX : SHORT_NAP_NS,
+        .descriptors = world->elsewhere != NULL,
         .is_awaited = is_awaited,
     };
     struct channel *inner;
@@ -427,7 +431,8 @@ static omprma_status_t connect_head(void)
     worker.bells = calloc((size_t)world->size, sizeof(*worker.bells));
     if (!worker.bells)
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for %d peers", world->size);
-    worker.head_bell = doorbell_open(&world->settings.bell, 0);
+    if (!world_is_elsewhere(world, world->head))
+        worker.head_bell = doorbell_open(&world->settings.bell, 0);
     worker.bells[world->head] = worker.head_bell;
     status = open_channel(world, &server->channel);
     if (status == OMPRMA_OK && worker.head_bell)

@@ -21,7 +21,8 @@ enum {
     YIELD_NS = 1000000,        /* polls, yielding, for so long before it sleeps */
     CROWDED_YIELD_NS = 100000, /* the same where processors are shared: others need them */
     NAP_NS = 100000000,        /* longest sleep; messages end it earlier */
-    SERVE_NAP_NS = 2000000     /* the same while a kernel runs: the peer may not be able to ring */
+    SERVE_NAP_NS = 2000000 /* the same while a kernel runs, for the peer may not be able to ring,
+                            * and while transfers are under way, which are watched */
 };
 
 omprma_status_t server_open(struct server *server, int head)
@@ -91,34 +92,50 @@ static bool let_go(struct server *server)
     return was_free;
 }
 
+/* Where whoever sleeps hears that a transfer gets on, if all that streams have to test are
+ * transfers of that kind; else -1. */
+static int transfers_descriptor(const struct server *server)
+{
+    uint32_t transfers;
+
+    return server->channel->hears && stream_count_two_sided(server->session, &transfers)
+               ? datapath_descriptor(server->two_sided, transfers)
+               : -1;
+}
+
 /* Sleeps until there is something to do. Looks once more after announcing it, so that a message
  * that came in between is not slept over. */
 static void server_sleep(struct server *server, struct waiting *waiting, bool main)
 {
     struct session *session = server->session;
     bool progressed = false;
+    int also = -1;
 
     if (main && !service_stand_back(server)) { /* one sleeper at a time */
         let_go(server);
         return;
     }
-    output_drain_fds();
+    if (!session->active_first)
+        output_drain_fds();
     if (output_pending()) {
         reply_output(session);
         reply_flush(session);
     }
     channel_prepare(server->channel, true);
     if (server_step(server, main, &progressed) != OMPRMA_OK || progressed || server->exiting ||
-        session->active_first || !datapath_prepare(server->one_sided)) {
+        (session->active_first && (also = transfers_descriptor(server)) < 0) ||
+        !datapath_prepare(server->one_sided)) {
         channel_prepare(server->channel, false);
         if (progressed)
             *waiting = (struct waiting){0};
+        else
+            waiting->shared |= !let_go(server);
         return;
     }
     if (!main)
         atomic_store(&server->service_sleeps, true);
     server_unlock(server);
-    channel_sleep(server->channel, main ? NAP_NS : SERVE_NAP_NS);
+    channel_sleep(server->channel, main && also < 0 ? NAP_NS : SERVE_NAP_NS, also);
     if (!main)
         atomic_store(&server->service_sleeps, false);
     server_lock(server);
@@ -126,13 +143,18 @@ static void server_sleep(struct server *server, struct waiting *waiting, bool ma
 
 void server_wait(struct server *server, struct waiting *waiting, bool main)
 {
+    bool hears = server->channel->hears;
+    struct waiting_limits limits = server->limits;
+    int64_t awake_until =
+        server->session->active_first && !hears ? INT64_MAX : server->awake_until_ns;
     enum waiting_step step;
     int64_t now;
 
+    if (hears)
+        waiting_hears(&limits, server->session->active_first != NULL);
     if (waiting_lock_is_wanted(&server->lock))
         let_go(server);
-    step = waiting_next(waiting, &server->limits, &server->yields,
-                        server->session->active_first ? INT64_MAX : server->awake_until_ns, &now);
+    step = waiting_next(waiting, &limits, &server->yields, awake_until, &now);
     if (step != WAITING_POLL)
         doorbell_tell_cpu(server->bell);
     if (step == WAITING_YIELD)

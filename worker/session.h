@@ -219,6 +219,10 @@ void stream_lose_device(struct session *session, const struct worker_device *dev
  * lane, and transfers with other workers that were not said more than once to stand still. */
 uint64_t stream_count_busy(const struct session *session);
 
+/* How many transfers are under way, if active streams have nothing but two-sided ones to look at;
+ * else false. */
+bool stream_count_two_sided(const struct session *session, uint32_t *transfers);
+
 /* The stream of a queue, or NULL if nothing was ever heard of it. */
 struct stream *stream_find(const struct session *session, uint32_t device, uint32_t queue);
 

@@ -277,6 +277,22 @@ bool stream_progress(struct session *session)
     return moved;
 }
 
+bool stream_count_two_sided(const struct session *session, uint32_t *transfers)
+{
+    *transfers = 0;
+    for (const struct stream *stream = session->active_first; stream;
+         stream = stream->next_active) {
+        if (!stream->transfers)
+            return false;
+        for (const struct stream_transfer *node = stream->transfers; node; node = node->next) {
+            if (node->path->one_sided)
+                return false;
+            ++*transfers;
+        }
+    }
+    return true;
+}
+
 /* Where transfers are under way the command is one of them. */
 static uint64_t count_busy(const struct stream *stream)
 {

@@ -37,10 +37,13 @@ struct channel_ops {
     void (*destroy)(struct channel *channel);
     /* NULL for a channel that does not sleep, but is wrapped by one that does. */
     void (*prepare)(struct channel *channel, bool on);
-    void (*sleep)(struct channel *channel, int64_t ns);
+    void (*sleep)(struct channel *channel, int64_t ns, int also);
     void (*wake)(struct channel *channel);
     /* NULL: there is always room. */
     bool (*has_room)(struct channel *channel, int peer, uint32_t bytes);
+    /* Of one that is wrapped: what can be read when it has something to do that came since the last
+     * look; holds until it is used again. NULL: there is none. */
+    int (*descriptor)(const struct channel *channel);
 };
 
 /* First member of every implementation. */
@@ -53,6 +56,8 @@ struct channel {
     uint32_t *serials; /* by rank: of the last message given out, also by who wraps it; or NULL */
     bool is_sending;   /* goes on only when it is called: something has not left yet */
     bool must_look;    /* see channel_look_everywhere() */
+    bool has_more;     /* has read what it has not given out yet */
+    bool hears;        /* sleeps at descriptors: whatever comes, from any host, ends a sleep */
     int failed_peer;   /* whom the last error of channel_receive() is about; -1: everybody */
 };
 
@@ -126,10 +131,11 @@ static inline void channel_prepare(struct channel *channel, bool on)
 }
 
 /* Sleeps for at most `ns`, less when a message is sent to this side or channel_wake() is called
- * (where the host can tell; else the implementation bounds the time itself). */
-static inline void channel_sleep(struct channel *channel, int64_t ns)
+ * (where the host can tell; else the implementation bounds the time itself). One that hears also
+ * wakes when the descriptor `also` can be read; -1: there is none. */
+static inline void channel_sleep(struct channel *channel, int64_t ns, int also)
 {
-    channel->ops->sleep(channel, ns);
+    channel->ops->sleep(channel, ns, also);
 }
 
 /* Ends a channel_sleep() of another thread of this process. Async-signal-safe. */

@@ -85,6 +85,11 @@ struct datapath {
      * it is until the process ends. NULL: nothing to do. */
     void (*abandon)(struct datapath *path, struct transfer *transfer);
 
+    /* A descriptor that can be read when one of the transfers under way can get on, if these are
+     * `transfers`; -1: it has others, or somebody has to look again and again. Holds until the next
+     * call. NULL: always the latter. */
+    int (*descriptor)(struct datapath *path, uint32_t transfers);
+
     void (*destroy)(struct datapath *path);
 };
 
@@ -116,6 +121,12 @@ static inline bool datapath_progress(struct datapath *path)
 static inline bool datapath_prepare(struct datapath *path)
 {
     return !path || !path->prepare || path->prepare(path);
+}
+
+/* Also for no path. */
+static inline int datapath_descriptor(struct datapath *path, uint32_t transfers)
+{
+    return path && path->descriptor ? path->descriptor(path, transfers) : -1;
 }
 
 /* Also for no path. */

@@ -103,6 +103,9 @@ struct world {
     bool has_window;                   /* one-sided transfers are to be had */
     bool far; /* of the program: its workers all run on other hosts; of a worker: the program does,
                * and no window is to be expected */
+    /* By rank, of who is on another host: what it sends shows at descriptors only, and nobody rings
+     * it. NULL: all are here, or it is not known. */
+    const bool *elsewhere;
     struct bootstrap bootstrap;
     int rank, size, head;
     bool star;                    /* no two workers exchange a message: no window, no collectives */
@@ -125,6 +128,11 @@ struct world {
     struct world_settings settings;
     struct world_measured measured; /* the program only */
 };
+
+static inline bool world_is_elsewhere(const struct world *world, int rank)
+{
+    return world->elsewhere && world->elsewhere[rank];
+}
 
 /* No transfer of another process of this host waits until this one calls MPI. */
 static inline bool world_is_passive(const struct world *world)

@@ -101,8 +101,9 @@ static void null_prepare(struct channel *channel, bool on)
         doorbell_cancel(inbox_of(channel)->bell);
 }
 
-static void null_sleep(struct channel *channel, int64_t ns)
+static void null_sleep(struct channel *channel, int64_t ns, int also)
 {
+    (void)also;
     doorbell_sleep(inbox_of(channel)->bell, ns);
 }
 

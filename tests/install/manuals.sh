@@ -30,10 +30,10 @@ for program in "$BUILD_DIR"/bin/omprma-*; do
     text "$man/man1/$name.1" >"$work/page"
     while read -r option; do
         count=$((count + 1))
-        grep -qE -- "(^|[ ,])$option([[= ]|\$)" "$work/page" || complain "$name.1: no $option"
+        grep -qE -- "(^|[ ,])$option([= []|\$)" "$work/page" || complain "$name.1: no $option"
         grep -E "^    \[$name\]=" "$completion/$name" | grep -qE -- "[' ]${option}[' ]" ||
             complain "completion of $name: no $option"
-        grep -qE -- "\)$option[=[]" "$share/zsh/site-functions/_$name" || complain "zsh: $name: no $option"
+        grep -qE -- "\\)${option}(=|\\[)" "$share/zsh/site-functions/_$name" || complain "zsh: $name: no $option"
         grep -qE -- " -l ${option#--} " "$share/fish/vendor_completions.d/$name.fish" || complain "fish: $name: no $option"
         case $option in --help | --version) continue ;; esac
         grep -qE -- "$option\b" "$work/documents" || complain "README.md, docs: no $option"
@@ -101,22 +101,13 @@ RC
 }
 
 offered_zsh() { # LINE
-    PATH=$BUILD_DIR/bin:$PATH timeout 60 zsh -f -c '
-        zmodload zsh/zpty
-        zpty shell zsh -f -i
-        zpty -w shell "PS1= LISTMAX=0; fpath=($1 \$fpath); autoload -U compinit; compinit -u -D"
-        zpty -w shell "cd $2; setopt no_list_beep; bindkey \"^I\" list-choices; echo rea\"\"dy"
-        zpty -r -m shell out "*ready*"
-        zpty -w -n shell "$3"$'"'\t\x15'"'"echo do\"\"ne"$'"'\n'"'
-        zpty -r -m shell out "*done*"
-        print -r -- "$out"' zsh "$share/zsh/site-functions" "$work/home" "$1" | tr '\r' '\n' |
-        sed -e 's/\x1b\[[0-9;?]*[a-zA-Z]/ /g'
+    PATH=$BUILD_DIR/bin:$PATH timeout 60 zsh -f "$SOURCE_DIR/tests/install/offered.zsh" \
+        "$share/zsh/site-functions" "$work/home" "$1" | tr '\r' '\n' | sed -e 's/\x1b\[[0-9;?]*[a-zA-Z]/ /g'
 }
 
 offered_fish() { # LINE
-    (cd "$work/home" && PATH=$BUILD_DIR/bin:$PATH HOME=$work fish --no-config -c \
-        'source $argv[1]; complete -C $argv[2]' \
-        "$share/fish/vendor_completions.d/${1%% *}.fish" "$1" | tr '\t' ' ')
+    (cd "$work/home" && PATH=$BUILD_DIR/bin:$PATH HOME=$work fish --no-config \
+        "$SOURCE_DIR/tests/install/offered.fish" "$share/fish/vendor_completions.d/${1%% *}.fish" "$1" | tr '\t' ' ')
 }
 
 shells=()
@@ -128,7 +119,7 @@ expect() { # LINE WANTED...: WANTED as bash offers it, with what stands before i
     local line=$1 got word shell
     shift
     for shell in '' "${shells[@]}"; do
-        got=$(offered$shell "$line")
+        got=$("offered$shell" "$line")
         for word in "$@"; do
             [ -z "$shell" ] || word=${word##*[ =,/]}
             grep -qE -- "(^|[ =,/])$word\$|(^|[ =,/])$word([ /*]|\$)" <<<"$got" ||

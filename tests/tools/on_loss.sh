@@ -84,8 +84,11 @@ check 'refused with UCX' "$? $(grep -c 'on-loss continue: not with --osc ucx' "$
 if hosts_up 2; then
     remote_shell "$HOSTS_AGENT"
     workers=(--hosts "${HOSTS[0]}:2,${HOSTS[1]}:2")
-    one 'two hosts, killed' 5 'right, host helped' "$works" fresh 9
-    OMPRMA_DATA=$waits one 'two hosts, stopped in a region' 5 'right, host helped' "$works" during 19
+    # From 5 on a connection that is closed ends every process of Open MPI.
+    if [[ $(mpirun --version) != *"(Open MPI) "[5-9]* ]]; then
+        one 'two hosts, killed' 5 'right, host helped' "$works" fresh 9
+        OMPRMA_DATA=$waits one 'two hosts, stopped in a region' 5 'right, host helped' "$works" during 19
+    fi
     one 'two hosts, a crash' 5 'right, host helped' "$works" fresh 0
 fi
 finish

@@ -2,6 +2,7 @@
 /* test_data.c: two-sided data over sockets, between a program and workers and between workers:
  * random transfers, both ends of which begin in any order, some empty, some abandoned, beside a
  * model; a peer that is gone; frames that nobody sends. */
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -222,4 +223,41 @@ TEST(more_data_than_was_asked_for_is_refused)
     for (size_t i = 0; i < sizeof(there); i++)
         assert_int_equal(there[i], 0);
     datapath_abandon(paths[0], &in);
+}
+
+static bool can_be_read(int fd)
+{
+    struct pollfd ready = {.fd = fd, .events = POLLIN};
+
+    return poll(&ready, 1, 0) == 1;
+}
+
+/* Whoever sleeps at the descriptor of a path is woken whenever its transfer can get on: the two
+ * ends go on only then, and the data comes. */
+TEST(who_sleeps_is_woken)
+{
+    struct pair pair;
+    int idle = 0;
+
+    drawn = (struct draw){5};
+    do {
+        make_pair(&pair, 1);
+    } while (pair.end[0].bytes < BYTES / 2 || (pair.end[0].peer && pair.end[1].peer));
+    assert_int_equal(datapath_descriptor(path_of(&pair, 0), 1), -1); /* nothing is under way */
+    for (int i = 0; i < 2; i++)
+        go_on(&pair, i);
+    while ((!pair.done[0] || !pair.done[1]) && idle < 2)
+        for (int i = 0; i < 2; i++) {
+            int fd = pair.done[i] ? -1 : datapath_descriptor(path_of(&pair, i), 1);
+
+            if (pair.done[i])
+                continue;
+            assert_int_equal(datapath_descriptor(path_of(&pair, i), 2), -1);
+            idle = can_be_read(fd) ? 0 : idle + 1;
+            if (can_be_read(fd))
+                go_on(&pair, i);
+        }
+    assert_true(pair.done[0] && pair.done[1]);
+    for (int i = 0; i < 2; i++)
+        free(pair.data[i]);
 }

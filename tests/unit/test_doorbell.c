@@ -239,3 +239,35 @@ TEST(nobody_is_taken_for_dead)
     assert_false(doorbell_owner_died(peer));
     doorbell_close(peer);
 }
+
+/* A bell that uses descriptors, as its owner and a peer have it. */
+TEST(a_sleep_at_descriptors_ends_by_a_ring_or_a_descriptor)
+{
+    struct shm_address address;
+    struct doorbell *own, *peer;
+    int pipes[2], at[DOORBELL_DESCRIPTORS];
+
+    assert_int_equal(doorbell_create(&own, 0, &address), OMPRMA_OK);
+    assert_int_equal(doorbell_use_descriptors(own), OMPRMA_OK);
+    peer = doorbell_open(&address, 0);
+    assert_non_null(peer);
+    assert_int_equal(pipe(pipes), 0);
+    at[0] = pipes[0];
+    at[1] = -1;
+    for (int i = 0; i < 100; i++) {
+        doorbell_prepare(own);
+        assert_true(doorbell_is_asleep(peer));
+        doorbell_ring(i % 2 ? peer : own); /* one that comes before the sleep is not lost */
+        assert_false(doorbell_sleep_at(own, at, LONG_NS));
+        assert_false(doorbell_is_asleep(peer));
+    }
+    doorbell_prepare(own);
+    assert_int_equal(write(pipes[1], "", 1), 1);
+    assert_true(doorbell_sleep_at(own, at, LONG_NS));
+    doorbell_prepare(own);
+    doorbell_close(own);
+    doorbell_ring(peer); /* nobody is there, and that is no signal */
+    doorbell_close(peer);
+    close(pipes[0]);
+    close(pipes[1]);
+}

@@ -528,16 +528,16 @@ TEST(a_sleep_ends)
     open_ends(1, &(struct shm_options){.longest_ns = 1000});
     channel = ends[0].channel;
     channel_prepare(channel, true);
-    channel_sleep(channel, long_ns);
+    channel_sleep(channel, long_ns, -1);
     assert_false(doorbell_is_asleep(ends[0].bell));
     close_ends();
     channel = open_one();
     channel_prepare(channel, true);
     channel_wake(channel);
-    channel_sleep(channel, long_ns);
+    channel_sleep(channel, long_ns, -1);
     channel_prepare(channel, true);
     doorbell_ring(ends[0].bell);
-    channel_sleep(channel, long_ns);
+    channel_sleep(channel, long_ns, -1);
     close_ends();
 }
 
@@ -555,7 +555,7 @@ static struct channel_message *wait_for_message(struct channel *channel)
         if (message)
             channel_prepare(channel, false);
         else
-            channel_sleep(channel, long_ns);
+            channel_sleep(channel, long_ns, -1);
     }
     return message;
 }

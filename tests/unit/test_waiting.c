@@ -9,7 +9,7 @@ static const int64_t hour = 3600 * INT64_C(1000000000);
 static enum waiting_step step_after(int64_t waited_ns, bool shared, int64_t hogged_for_ns,
                                     int64_t awake_for_ns)
 {
-    const struct waiting_limits limits = {hour, 3 * hour, 2 * hour, 0};
+    const struct waiting_limits limits = {hour, 3 * hour, 2 * hour, 0, false};
     int64_t before = clock_ns(), now = 0;
     struct yield_history history = {.hogged_until_ns = before + hogged_for_ns};
     struct waiting waiting = {.since_ns = before - waited_ns, .shared = shared};
@@ -48,7 +48,7 @@ TEST(whoever_is_needed_does_not_sleep)
 
 TEST(until_then_it_polls)
 {
-    struct waiting_limits limits = {0, hour, hour, clock_ns() + hour};
+    struct waiting_limits limits = {0, hour, hour, clock_ns() + hour, false};
     const struct yield_history history = {0};
     struct waiting waiting = {.rounds = WAITING_POLLS_PER_LOOK - 1};
     int64_t now = 0;
@@ -61,7 +61,7 @@ TEST(until_then_it_polls)
 
 TEST(the_first_look_begins_it)
 {
-    const struct waiting_limits limits = {hour, hour, hour, 0};
+    const struct waiting_limits limits = {hour, hour, hour, 0, false};
     const struct yield_history history = {0};
     struct waiting waiting = {0};
     int64_t now = 0;

@@ -550,12 +550,11 @@ static void hand_on(const struct program *program, struct list *line)
 static void direct_print(const struct direct *direct)
 {
     struct list line = {0};
-    printf("# what omprma-run starts%s; sockets of its own are called %s here, and where programs "
-           "join "
-           "NAME\n",
-           direct->far ? ": workers of this host, those of others, and the command"
-                       : ": workers, and the command",
-           direct->far ? "LISTENER, CONTROL and NETWORK" : "LISTENER and CONTROL");
+    printf(
+        "# what omprma-run starts: workers, %sand the command; NAME is where programs join, %s are "
+        "other sockets of its own\n",
+        direct->far ? "those of other hosts, " : "",
+        direct->far ? "LISTENER, CONTROL and NETWORK" : "LISTENER and CONTROL");
     direct_describe(direct, &line);
     list_print_shell(&line, stdout);
     list_clear(&line);

@@ -70,9 +70,6 @@ static void set_library(struct list *line, const struct command *command)
     size_t first = line->count;
     openmpi_set_library(line, command);
     openmpi_set(line, command, "btl_tcp_disable_family", "6"); /* else a line for each process */
-    /* Else who hears of a connection that is closed ends. */
-    if (command->launch->continues && command->launch->hosts.total > 0)
-        openmpi_set(line, command, "mpi_ft_enable", "1");
     openmpi_add_users(line, command, agent_names, OPENMPI_PARAMETERS);
     say_whose(line, first);
 }

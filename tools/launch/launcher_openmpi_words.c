@@ -195,6 +195,7 @@ bool openmpi_noise(const char *line)
            strstr(line, "plm:rsh: Warning: setpgid(") ||
            strstr(line, "plm:ssh: Warning: setpgid(") ||
            strstr(line, "PMIX ERROR: PMIX_ERR_UNREACH") ||
+           strstr(line, "OSC UCX component priority set inside component query failed") ||
            strstr(line, "] Unable to find reachable pairing between ") ||
            strncmp(line, "Error in MPI_Isend(", 19) == 0 ||
            (strstr(line, "PRTE ERROR: ") &&

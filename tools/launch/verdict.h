@@ -61,8 +61,8 @@ struct verdict {
     int code; /* signal or status */
     char host[256];
     char detail[768];
-    bool aside; /* the library's lines are about what is told otherwise */
-    bool told;  /* a process of ours has said what was wrong */
+    bool aside;     /* the library's lines are about what is told otherwise */
+    bool told;      /* a process of ours has said what was wrong */
     bool connected; /* the program's process has started MPI */
     struct statuses {
         bool coming;      /* the next line may have more of them */

@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -25,7 +26,7 @@
 #include "control/direct/world.h"
 
 enum {
-    PIECE_MOST = 256 << 10,
+    PIECE_MOST = 1 << 20,
     FRAMES_MOST = 8, /* read at a time */
     DOORS = 8,       /* connections that have not said yet whose they are */
     SCRATCH_BYTES = 64 << 10
@@ -67,6 +68,7 @@ struct way {
     size_t come;               /* bytes of it that are here */
     struct transfer *taking;   /* whose data it is; NULL: nobody's any more */
     uint64_t left;             /* of its data */
+    uint32_t asked;            /* what the kernel is to tell of it: events of epoll */
 };
 
 struct direct_data {
@@ -74,6 +76,7 @@ struct direct_data {
     const struct world *world;
     struct way *to, *from; /* by rank; with the program's process only `to` is used, both ways */
     uint64_t piece_bytes;
+    int ready;                   /* epoll, of ways with transfers: where somebody sleeps */
     int doors[DOORS], next_door; /* -1: none */
     char scratch[SCRATCH_BYTES]; /* what nobody wants is read here */
 };
@@ -488,6 +491,54 @@ static void direct_data_abandon(struct datapath *path, struct transfer *t)
 {
     drop(way_of((struct direct_data *)path, t), t);
 }
+
+/* ---- sleeping ---- */
+
+static uint32_t count(const struct transfer *list)
+{
+    uint32_t transfers = 0;
+
+    for (; list; list = half_of((struct transfer *)(uintptr_t)list)->next)
+        transfers++;
+    return transfers;
+}
+
+/* The kernel tells when its transfers can get on. False: it cannot. */
+static bool listen_to(const struct direct_data *self, struct way *way, bool has_transfers)
+{
+    uint32_t wanted = !has_transfers ? 0 : is_writing(way) ? EPOLLIN | EPOLLOUT : EPOLLIN;
+    struct epoll_event event = {.events = wanted};
+    int operation = !way->asked ? EPOLL_CTL_ADD : wanted ? EPOLL_CTL_MOD : EPOLL_CTL_DEL;
+
+    if (has_transfers && (!way->link || way->link->fd < 0 || way->link->ended || way->link->fault))
+        return false;
+    if (wanted == way->asked)
+        return true;
+    if (epoll_ctl(self->ready, operation, way->link->fd, &event) != 0)
+        return false;
+    way->asked = wanted;
+    return true;
+}
+
+static int direct_data_descriptor(struct datapath *path, uint32_t transfers)
+{
+    struct direct_data *self = (struct direct_data *)path;
+    uint32_t under_way = 0;
+
+    for (int rank = 0; rank < self->world->size; rank++) {
+        struct way *ways[] = {&self->to[rank], &self->from[rank]};
+
+        for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+            uint32_t own = count(ways[i]->out) + count(ways[i]->in);
+
+            if (!listen_to(self, ways[i], own > 0))
+                return -1;
+            under_way += own;
+        }
+    }
+    return under_way == transfers ? self->ready : -1;
+}
+
 /* ---- beginning and end ---- */
 
 static void direct_data_destroy(struct datapath *path)
@@ -506,6 +557,8 @@ static void direct_data_destroy(struct datapath *path)
     }
     for (int i = 0; i < DOORS; i++)
         close_door(&self->doors[i]);
+    if (self->ready >= 0)
+        close(self->ready);
     free(self->to);
     free(self->from);
     free(self);
@@ -520,7 +573,10 @@ omprma_status_t direct_data_create(const struct world *world, struct datapath **
         return no_memory();
     self->to = calloc(ranks, sizeof(*self->to));
     self->from = calloc(ranks, sizeof(*self->from));
-    if (!self->to || !self->from) {
+    self->ready = epoll_create1(EPOLL_CLOEXEC);
+    if (!self->to || !self->from || self->ready < 0) {
+        if (self->ready >= 0)
+            close(self->ready);
         free(self->to);
         free(self->from);
         free(self);
@@ -532,6 +588,7 @@ omprma_status_t direct_data_create(const struct world *world, struct datapath **
         .start = direct_data_start,
         .test = direct_data_test,
         .abandon = direct_data_abandon,
+        .descriptor = direct_data_descriptor,
         .destroy = direct_data_destroy,
     };
     self->world = world;

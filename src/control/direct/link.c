@@ -39,12 +39,20 @@ bool link_write(struct link *link, struct iovec ranges[2])
 
 size_t link_read(struct link *link, void *data, size_t bytes)
 {
+    struct iovec ranges[2] = {{data, bytes}};
+
+    return bytes ? link_read_two(link, ranges) : 0;
+}
+
+size_t link_read_two(struct link *link, struct iovec ranges[2])
+{
+    struct msghdr message = {.msg_iov = ranges, .msg_iovlen = ranges[1].iov_len ? 2 : 1};
     ssize_t moved;
 
-    if (link->ended || bytes == 0)
+    if (link->ended)
         return 0;
     do {
-        moved = recv(link->fd, data, bytes, MSG_DONTWAIT);
+        moved = recvmsg(link->fd, &message, MSG_DONTWAIT);
     } while (moved < 0 && errno == EINTR);
     link->fault |= moved < 0 && errno == EFAULT;
     if (moved == 0 || (moved < 0 && errno != EAGAIN && errno != EWOULDBLOCK))

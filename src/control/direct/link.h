@@ -27,6 +27,9 @@ bool link_write(struct link *link, struct iovec ranges[2]);
 /* Reads what is there of up to `bytes`. How much. */
 size_t link_read(struct link *link, void *data, size_t bytes);
 
+/* The same for two ranges, in one call of the kernel. How much of both together. */
+size_t link_read_two(struct link *link, struct iovec ranges[2]);
+
 /* All of it, for start-up; both wait for the other process. Errors: DEVICE_LOST (it has ended). */
 omprma_status_t link_send(struct link *link, const void *data, size_t bytes);
 omprma_status_t link_receive(struct link *link, void *data, size_t bytes);

@@ -71,11 +71,11 @@ int packet_accept(int listener)
     return accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 }
 
-int packet_connect(const char *name)
+static int connect_as(const char *name, int flags)
 {
     struct sockaddr_un address;
     socklen_t bytes = make_address(&address, name);
-    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0), code;
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | flags, 0), code;
 
     if (fd < 0)
         return -1;
@@ -87,6 +87,16 @@ int packet_connect(const char *name)
     close(fd);
     errno = code;
     return -1;
+}
+
+int packet_connect(const char *name)
+{
+    return connect_as(name, 0);
+}
+
+int packet_connect_now(const char *name)
+{
+    return connect_as(name, SOCK_NONBLOCK);
 }
 
 ssize_t packet_send(int fd, const void *packet, size_t bytes)

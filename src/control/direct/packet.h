@@ -32,6 +32,10 @@ int packet_accept(int listener);
  * is another user's (EPERM), or for another reason. */
 int packet_connect(const char *name);
 
+/* The same without waiting where too many wait for whoever listens (EAGAIN), and its socket does
+ * not block. */
+int packet_connect_now(const char *name);
+
 /* Does the peer belong to this user? `*pid` is its process when it connected, or that of whoever
  * listens; NULL is allowed. */
 bool packet_same_user(int fd, pid_t *pid);

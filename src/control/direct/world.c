@@ -238,10 +238,14 @@ static omprma_status_t ask(int agent)
     return OMPRMA_OK;
 }
 
+/* That of another version has another size. */
 static omprma_status_t hear(int agent, struct direct_reply *reply)
 {
+    ssize_t bytes, head = sizeof(reply->magic) + sizeof(reply->version);
+
     errno = 0;
-    if (packet_receive(agent, reply, sizeof(*reply)) != (ssize_t)sizeof(*reply))
+    bytes = packet_receive(agent, reply, sizeof(*reply));
+    if (bytes < head || (reply->version == DIRECT_VERSION && bytes != (ssize_t)sizeof(*reply)))
         return agent_is_gone();
     reply->text[sizeof(reply->text) - 1] = '\0';
     if (reply->magic != DIRECT_MAGIC || reply->version != DIRECT_VERSION)
@@ -254,7 +258,14 @@ static omprma_status_t hear(int agent, struct direct_reply *reply)
     return OMPRMA_OK;
 }
 
-static omprma_status_t take_worker(int rank)
+static void note_place(struct world *world, int rank, bool far)
+{
+    own->far[rank] = far;
+    if (far)
+        world->elsewhere = own->far;
+}
+
+static omprma_status_t take_worker(struct world *world, int rank)
 {
     struct introduction introduction;
     struct direct_session worker;
@@ -277,7 +288,7 @@ static omprma_status_t take_worker(int rank)
         return error_set(OMPRMA_ERR_PROTOCOL, "worker %d was to come, and %d has", rank - 1,
                          worker.rank - 1);
     own->pids[rank] = worker.pid;
-    own->far[rank] = worker.far;
+    note_place(world, rank, worker.far);
     introduction = (struct introduction){worker.processes, worker.alone, worker.far};
     return bootstrap_send(&introduction, sizeof(introduction), rank);
 }
@@ -323,7 +334,7 @@ static omprma_status_t start_program(struct world *world)
     world->far = reply.far == reply.sessions;
     take_measured(world, &reply.measured);
     for (int rank = 1; rank < world->size && status == OMPRMA_OK; rank++)
-        status = take_worker(rank);
+        status = take_worker(world, rank);
     return status;
 }
 
@@ -360,6 +371,8 @@ static omprma_status_t exchange_abouts(struct world *world)
         own->other_hosts |= all[rank].far != 0;
         own->agents[rank] = all[rank].place;
         memcpy(own->names[rank], all[rank].name, sizeof(own->names[rank]));
+        if (world->rank > 0)
+            note_place(world, rank, rank ? direct_is_elsewhere(world, rank) : world->far);
     }
     free(all);
     return status;
@@ -492,6 +505,7 @@ omprma_status_t direct_leave(struct world *world)
     free(direct->ended);
     free(direct);
     world->direct = own = NULL;
+    world->elsewhere = NULL;
     return OMPRMA_OK;
 }
 

@@ -35,7 +35,7 @@ struct world_direct {
     pid_t *pids;           /* by rank */
     char (*names)[PACKET_NAME_BYTES]; /* by rank: where workers listen for each other's data */
     struct direct_agent *agents;      /* by rank; the program's is not told */
-    bool *far;                        /* the program's: by rank, it is on another host */
+    bool *far;                        /* by rank, it is on another host; see world.elsewhere */
     int listener;                     /* a worker's; -1 in the program */
     struct direct_end *ended;         /* the program's: by rank, what the agent has said */
     bool other_hosts;                 /* some worker is on another host than the program */

@@ -8,6 +8,7 @@
  */
 #include "control/shm/channel.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,7 +41,10 @@ struct shm_channel {
     enum way gave;                  /* the message of the last channel_receive() */
     unsigned polls, polls_per_look; /* since the last look at the inner channel; see above */
     unsigned polls_most;
-    int64_t longest_ns; /* of the next sleep */
+    int64_t longest_ns;       /* of the next sleep */
+    int inner_descriptor;     /* likewise */
+    _Atomic bool is_prepared; /* who has announced a sleep looks once more, or sleeps */
+    _Atomic bool heard;       /* the inner channel has something, as that sleep has told */
     struct shm_options options;
 };
 
@@ -226,6 +230,8 @@ static omprma_status_t receive_inner(struct shm_channel *self, struct channel_me
     struct channel *inner = self->base.inner;
 
     self->polls = 0;
+    if (atomic_load_explicit(&self->heard, memory_order_relaxed))
+        atomic_store(&self->heard, false);
     do {
         omprma_status_t status;
 
@@ -247,11 +253,19 @@ static omprma_status_t receive_inner(struct shm_channel *self, struct channel_me
 }
 
 /* A look at the inner channel takes as long as many at shared memory. It comes behind each message,
- * when nobody waits for the next one yet, and now and then: more often where others wait for it. */
+ * when nobody waits for the next one yet, and now and then: more often where others wait for it.
+ * Who hears will be told when something is there that was not read with the last message. */
 static bool inner_is_due(struct shm_channel *self, enum way gave)
 {
+    const struct channel *inner = self->base.inner;
+
+    if (inner->is_sending || atomic_load_explicit(&self->heard, memory_order_relaxed))
+        return true;
+    if (self->base.hears && !self->base.must_look &&
+        (gave == WAY_INNER || atomic_load_explicit(&self->is_prepared, memory_order_relaxed)))
+        return inner->has_more;
     return !self->shared_is_used || self->base.must_look || gave != WAY_NONE ||
-           self->base.inner->is_sending || ++self->polls > self->polls_per_look;
+           ++self->polls > self->polls_per_look;
 }
 
 static omprma_status_t shm_receive(struct channel *channel, struct channel_message **message)
@@ -278,21 +292,32 @@ static void shm_prepare(struct channel *channel, bool on)
 {
     struct shm_channel *self = self_of(channel);
 
-    channel->must_look = on;
+    channel->must_look = on && !channel->hears;
+    atomic_store(&self->is_prepared, on);
     if (!on) {
         doorbell_cancel(self->options.own);
         return;
     }
-    self->longest_ns = channel->inner->is_sending ? SENDING_NAP_NS : self->options.longest_ns;
+    if (channel->hears)
+        self->inner_descriptor = channel->inner->ops->descriptor(channel->inner);
+    self->longest_ns =
+        channel->inner->is_sending && !channel->hears ? SENDING_NAP_NS : self->options.longest_ns;
     doorbell_prepare(self->options.own);
 }
 
 /* Sleeps without holding anybody's lock, so it must not call the inner channel. */
-static void shm_sleep(struct channel *channel, int64_t ns)
+static void shm_sleep(struct channel *channel, int64_t ns, int also)
 {
-    const struct shm_channel *self = self_of(channel);
+    struct shm_channel *self = self_of(channel);
+    const int descriptors[DOORBELL_DESCRIPTORS] = {self->inner_descriptor, also};
 
-    doorbell_sleep(self->options.own, ns < self->longest_ns ? ns : self->longest_ns);
+    if (ns > self->longest_ns)
+        ns = self->longest_ns;
+    if (!channel->hears)
+        doorbell_sleep(self->options.own, ns);
+    else if (doorbell_sleep_at(self->options.own, descriptors, ns))
+        atomic_store(&self->heard, true);
+    atomic_store(&self->is_prepared, false);
 }
 
 static void shm_wake(struct channel *channel)
@@ -345,6 +370,8 @@ omprma_status_t shm_channel_create(struct channel *inner, const struct shm_optio
     self->base.ops = &shm_ops;
     self->base.inner = inner;
     self->options = *options;
+    self->base.hears = options->descriptors && inner->ops->descriptor;
+    self->inner_descriptor = -1;
     self->polls_per_look = POLLS_PER_LOOK;
     self->polls_most = options->is_awaited ? POLLS_PER_LOOK : POLLS_MOST;
     self->shared = calloc((size_t)options->ranks, sizeof(*self->shared));

@@ -23,7 +23,9 @@ struct shm_options {
     void (*ring)(void *data, struct doorbell *bell);
     void *data;
     int64_t longest_ns; /* no sleep is longer, for somebody who may send cannot ring */
-    bool is_awaited;    /* others wait until the inner channel is looked at: it is, more often */
+    bool descriptors; /* sleeps are at those of the inner channel and of one's bell, which uses them
+                       */
+    bool is_awaited;  /* others wait until the inner channel is looked at: it is, more often */
 };
 
 /* Takes `inner` over, also on an error. Errors: HOST_MEMORY. */

@@ -2,8 +2,9 @@
 /*
  * doorbell.h: lets a process sleep until a peer on the same host has sent it something. Shared
  * memory (memory.h) holds one futex word; ringing costs a load unless the owner sleeps. Peers on
- * other hosts cannot ring: the owner then sleeps briefly. The memory also tells peers that the
- * owner has died, before MPI could notice. Knows nothing of MPI.
+ * other hosts cannot ring: the owner sleeps at the descriptors where they show, too, or briefly.
+ * The memory also tells peers that the owner has died, before MPI could notice. Knows nothing of
+ * MPI.
  *
  * Thread: doorbell_sleep() by one thread at a time, the rest by any.
  */
@@ -36,11 +37,22 @@ bool doorbell_is_asleep(struct doorbell *bell);
  * after the message was handed over. NULL is allowed and does nothing. */
 void doorbell_ring(struct doorbell *bell);
 
+/* Sleeps of this bell of one's own are at descriptors from now on. Called once, before peers open
+ * the bell. Errors: HOST_MEMORY. */
+omprma_status_t doorbell_use_descriptors(struct doorbell *bell);
+
 /* Announces a sleep. Between this and doorbell_sleep() the owner must look once more for work. */
 void doorbell_prepare(struct doorbell *bell);
 
+enum { DOORBELL_DESCRIPTORS = 2 };
+
 /* Sleeps until rung or for at most `ns`, then withdraws the announcement. */
 void doorbell_sleep(struct doorbell *bell, int64_t ns);
+
+/* The same of one that uses descriptors: it also ends when one of these can be read; -1: none. True
+ * if the first of them can. */
+bool doorbell_sleep_at(struct doorbell *bell, const int descriptors[DOORBELL_DESCRIPTORS],
+                       int64_t ns);
 
 /* Tells peers of the host on which processor the owner runs; what a peer told last, -1: nothing. A
  * bell that is NULL tells nothing. Async-signal-safe, some nanoseconds. */

@@ -185,7 +185,7 @@ void peer_keep_awake(struct peer *peer)
     };
     int64_t now;
 
-    if (peer->can_ring && runtime->world.can.target_is_passive)
+    if (runtime->channel->hears || (peer->can_ring && runtime->world.can.target_is_passive))
         return;
     now = clock_ns();
     if (now - peer->awake_sent_ns < AWAKE_US * INT64_C(500) || !peer_may_send(peer))

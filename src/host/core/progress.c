@@ -18,6 +18,7 @@ enum {
     YIELD_SHARED_NS = 100000, /* and for so long when somebody else wants its processor */
     NAP_NEAR_NS = 2000000,    /* longest sleep when workers can ring */
     NAP_FAR_NS = 50000,       /* when they cannot */
+    NAP_HEARS_NS = 50000000,  /* when everything is heard: a timer that is due soon costs time */
     PART_PAUSE_NS = 2000000   /* between two moves to another processor */
 };
 
@@ -65,6 +66,13 @@ static bool all_can_ring(const struct runtime *runtime)
     return true;
 }
 
+static int64_t longest_nap(const struct runtime *runtime)
+{
+    return runtime->channel->hears ? NAP_HEARS_NS
+           : all_can_ring(runtime) ? NAP_NEAR_NS
+                                   : NAP_FAR_NS;
+}
+
 /* A worker on the same processor cannot answer while this thread polls, and yielding to each other
  * costs both many times what a message takes: the scheduler sees two busy threads and leaves them
  * there. This thread moves to a processor where no worker is awake, if there is one. Those that
@@ -106,11 +114,25 @@ static void end_rest(struct runtime *runtime)
     }
 }
 
+/* While queues have something to test, looking is all that helps, unless that is heard at a
+ * descriptor. The thread that copies tells, so queues that have copies under way, each of which is
+ * busy, do not count. */
+static bool has_to_look(const struct runtime *runtime, int *also)
+{
+    bool tests =
+        runtime->moving > runtime->copying || runtime->busy_count > runtime->copying_queues;
+
+    *also = tests && runtime->channel->hears ? runtime->hooks.descriptor(runtime) : -1;
+    return tests && *also < 0;
+}
+
 /* Sleeps until something comes in, after one more look: unless its wait is over, because somebody
- * has looked in its place. */
+ * has looked in its place, or there is something to test after all. */
 static void nap(struct runtime *runtime, struct waiting *waiting, bool (*done)(const void *),
                 const void *data)
 {
+    int also = -1;
+
     end_rest(runtime);
     channel_prepare(runtime->channel, true);
     if (runtime->hooks.look(runtime) || done(data)) {
@@ -118,51 +140,59 @@ static void nap(struct runtime *runtime, struct waiting *waiting, bool (*done)(c
         *waiting = (struct waiting){0};
         return;
     }
+    if (runtime->busy_first &&
+        (!runtime->channel->hears || (also = runtime->hooks.descriptor(runtime)) < 0)) {
+        channel_prepare(runtime->channel, false);
+        waiting->shared |= !let_in(runtime);
+        return;
+    }
     runtime_unlock(runtime);
-    channel_sleep(runtime->channel, all_can_ring(runtime) ? NAP_NEAR_NS : NAP_FAR_NS);
+    channel_sleep(runtime->channel, longest_nap(runtime), also);
     runtime_lock(runtime);
-}
-
-/* While queues have something to test, looking is all that helps. The thread that copies tells, so
- * queues that have copies under way, each of which is busy, do not count. */
-static bool has_to_look(const struct runtime *runtime)
-{
-    return runtime->moving > runtime->copying || runtime->busy_count > runtime->copying_queues;
 }
 
 bool progress_rest(struct runtime *runtime, int64_t ns)
 {
-    if (runtime->driven || runtime->rests || has_to_look(runtime) || !all_can_ring(runtime))
+    int also;
+
+    if (runtime->driven || runtime->rests || has_to_look(runtime, &also) ||
+        longest_nap(runtime) < NAP_NEAR_NS)
         return false;
     channel_prepare(runtime->channel, true);
-    if (runtime->hooks.look(runtime) || has_to_look(runtime)) {
+    if (runtime->hooks.look(runtime) || has_to_look(runtime, &also)) {
         channel_prepare(runtime->channel, false);
         return true;
     }
     runtime->rests = true;
     runtime_unlock(runtime);
-    channel_sleep(runtime->channel, ns);
+    channel_sleep(runtime->channel, ns, also);
     runtime_lock(runtime);
     runtime->rests = false;
     return true;
 }
 
-/* Nothing has happened. While queues have something to test, nobody sleeps. */
+/* Nothing has happened. While queues have something to test nobody sleeps, unless that is heard.
+ * Who hears yields from the beginning, and not for long, see waiting.h. */
 static void wait_on(struct runtime *runtime, struct waiting *waiting, bool (*done)(const void *),
                     const void *data)
 {
-    const struct waiting_limits limits = {
-        .spin_ns = runtime->spin_ns ? runtime->spin_ns : runtime->config.spin_us * 1000,
+    bool hears = runtime->channel->hears;
+    struct waiting_limits limits = {
+        .spin_ns = runtime->config.spin_us * 1000,
         .yield_ns = YIELD_NS,
         .yield_shared_ns = YIELD_SHARED_NS,
     };
+    int64_t awake_until = runtime->busy_first && !hears ? INT64_MAX : 0;
     enum waiting_step step;
     int64_t now = 0;
 
+    if (hears)
+        waiting_hears(&limits, runtime->busy_first != NULL);
+    if (runtime->spin_ns)
+        limits.spin_ns = runtime->spin_ns;
     if (waiting_lock_is_wanted(&runtime->lock))
         let_in(runtime);
-    step =
-        waiting_next(waiting, &limits, &runtime->yields, runtime->busy_first ? INT64_MAX : 0, &now);
+    step = waiting_next(waiting, &limits, &runtime->yields, awake_until, &now);
     if (step == WAITING_POLL)
         return;
     if (step != WAITING_LOOK || runtime->spin_ns)
@@ -174,7 +204,7 @@ static void wait_on(struct runtime *runtime, struct waiting *waiting, bool (*don
     /* Watching may have lost a device, whose queues have something to do now. */
     if (step == WAITING_NAP)
         let_in_longer(runtime);
-    else if (step == WAITING_YIELD || runtime->busy_first)
+    else if (step == WAITING_YIELD || (runtime->busy_first && !hears))
         waiting->shared |= !let_in(runtime);
     else
         nap(runtime, waiting, done, data);

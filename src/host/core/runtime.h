@@ -53,6 +53,9 @@ struct times;
 struct runtime_hooks {
     /* Takes what has come in and moves every busy queue on. True if anything happened. */
     bool (*look)(struct runtime *runtime);
+    /* For who sleeps at descriptors: where to hear that something happens to busy queues, if all
+     * that they have to test is transfers that show there; else -1. */
+    int (*descriptor)(const struct runtime *runtime);
     /* Looks now and then, while somebody waits or asks, whether the workers live, and whether
      * anything moves at all. */
     void (*watch)(struct runtime *runtime, int64_t now_ns);

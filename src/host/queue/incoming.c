@@ -202,6 +202,14 @@ bool incoming_look(struct runtime *runtime)
     return moved;
 }
 
+int incoming_descriptor(const struct runtime *runtime)
+{
+    for (const struct omprma_queue *queue = runtime->busy_first; queue; queue = queue->next_busy)
+        if (!queue->active)
+            return -1;
+    return datapath_descriptor(runtime->two_sided, runtime->moving);
+}
+
 bool incoming_query(struct runtime *runtime)
 {
     channel_look_everywhere(runtime->channel);

@@ -13,7 +13,10 @@
 /* Takes what has come in and moves every busy queue on. True if anything happened. */
 bool incoming_look(struct runtime *runtime);
 
-/* The same for who asks and does not wait, and so does not look after everything else (hooks.watch)
+/* Where to hear that it would, for who sleeps; -1: nowhere. See struct runtime_hooks. */
+int incoming_descriptor(const struct runtime *runtime);
+
+/* Looks for who asks and does not wait, and so does not look after everything else (hooks.watch)
  * while it waits. */
 bool incoming_query(struct runtime *runtime);
 

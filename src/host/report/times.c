@@ -86,7 +86,7 @@ static void place_told(const struct times *times, const struct operation *operat
     told->ran_end_ns = between(told->ran_ns, end + shift, told->end_ns);
 }
 
-static void end(const struct observer *observer, struct operation *operation)
+static void times_end(const struct observer *observer, struct operation *operation)
 {
     if (!operation->times)
         return;
@@ -102,12 +102,12 @@ static void see_issued(struct observer *observer, struct operation *operation)
     if (operation->times && !operation_is_command(operation))
         operation->times->begin_ns = clock_ns();
     if (operation->kind == OPERATION_WRITE)
-        end(observer, operation);
+        times_end(observer, operation);
 }
 
 static void see_ended(struct observer *observer, struct operation *operation)
 {
-    end(observer, operation);
+    times_end(observer, operation);
 }
 
 static void see_ran(struct observer *observer, struct operation *operation, int64_t begin_ns,

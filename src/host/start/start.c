@@ -103,7 +103,7 @@ static omprma_status_t make_bells(struct runtime *runtime, const struct world_pe
     if (!runtime->bells)
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for %d peers", runtime->world.size);
     for (int rank = 0; rank < runtime->world.size; rank++)
-        if (rank != runtime->world.rank)
+        if (rank != runtime->world.rank && !world_is_elsewhere(&runtime->world, rank))
             runtime->bells[rank] = doorbell_open(&peers[rank].hello.bell, SHM_CHANNEL_BYTES);
     return OMPRMA_OK;
 }
@@ -212,7 +212,8 @@ static omprma_status_t open_channel(struct runtime *runtime)
         .bells = runtime->bells,
         .ring = ring_later,
         .data = &runtime->wakeups,
-        .longest_ns = all_have_bells(runtime) ? INT64_MAX : FAR_NAP_NS,
+        .longest_ns = world->elsewhere || all_have_bells(runtime) ? INT64_MAX : FAR_NAP_NS,
+        .descriptors = world->elsewhere != NULL,
         .is_awaited = !world_is_passive(world),
     };
     struct channel *inner;
@@ -250,6 +251,8 @@ static omprma_status_t connect_workers(struct runtime *runtime)
     struct world_peer mine = {0}, *peers = NULL;
     omprma_status_t status = doorbell_create(&runtime->bell, 0, &mine.hello.bell);
 
+    if (status == OMPRMA_OK && world->elsewhere)
+        status = doorbell_use_descriptors(runtime->bell);
     if (status != OMPRMA_OK)
         return status;
     world->settings = (struct world_settings){
@@ -308,6 +311,7 @@ static struct runtime *allocate(void)
     }
     pthread_mutex_init(&runtime->lock.mutex, NULL);
     runtime->hooks = (struct runtime_hooks){.look = incoming_look,
+                                            .descriptor = incoming_descriptor,
                                             .watch = watchdog_look,
                                             .lost = incoming_lost,
                                             .tell_lost = launcher_lost};
