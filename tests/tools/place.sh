@@ -67,6 +67,13 @@ if [[ $(mpirun --version) = *"(Open MPI) 4."* ]]; then
         '--map-by node -n 1 -H localhost -n 4 -H a:2,b:2 '
 fi
 
+# ---- a drawing
+
+drawn=$(timeout 60 "$INFO" --topology -n 2 2>/dev/null | sed -nE 's/^  worker [01] +([#. ]+)$/\1/p')
+check 'workers in the drawing' "$(wc -l <<<"$drawn")" 2
+check 'cores in a line of it' "$(head -1 <<<"$drawn" | tr -d ' \n' | wc -c)" "$(nproc)"
+[ "$(nproc)" = 1 ] || check 'workers that have the same cores' "$(sort <<<"$drawn" | uniq -d)" ''
+
 # ---- hosts that take turns
 
 if hosts_up 2; then

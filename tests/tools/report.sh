@@ -53,6 +53,8 @@ plots=0
 ! command -v gnuplot >/dev/null || plots=4
 check 'the page' "$(python3 "$folder/look.py" "$folder/page.html" "$folder/table" 'a <b> & ' $plots 2>&1)" ''
 
+check 'operations in words' "$(grep -c '^<li><b>' "$folder/page.html")" 4
+
 mkdir "$folder/bin"
 for program in mpirun orted prterun prted sh; do # as far as this MPI has them
     ! path=$(type -P $program) || ln -s "$path" "$folder/bin"

@@ -28,8 +28,9 @@
 #include "tools/launch/paths.h"
 #include "tools/launch/transport.h"
 
-enum { KEY_DOCTOR = 1024, KEY_SETTINGS, KEY_JSON };
-static const char json_word[] = "--json";
+enum { KEY_DOCTOR = 1024, KEY_SETTINGS, KEY_JSON, KEY_TOPOLOGY };
+/* What the process beside the workers is told to print. */
+static const char json_word[] = "--json", topology_word[] = "--topology";
 
 static const struct argp_option options[] = {
     {"check", KEY_DOCTOR, NULL, 0,
@@ -41,11 +42,13 @@ static const struct argp_option options[] = {
      HELP_OWN},
     {"json", KEY_JSON, NULL, 0,
      "Print JSON. It has the devices, or with --check or --settings what those print", HELP_OWN},
+    {"topology", KEY_TOPOLOGY, NULL, 0,
+     "Draw hosts, workers and cores. '#' marks a worker's own cores", HELP_OWN},
     {0}};
 
 struct info {
     struct launch launch;
-    bool doctor, settings, json;
+    bool doctor, settings, json, topology;
 };
 
 static error_t parse_option(int key, char *value, struct argp_state *state)
@@ -63,6 +66,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         return 0;
     case KEY_JSON:
         info->json = true;
+        return 0;
+    case KEY_TOPOLOGY:
+        info->topology = true;
         return 0;
     case ARGP_KEY_ARG:
         option_fail("\"%s\": omprma-info takes options only; see --help", value);
@@ -225,8 +231,9 @@ static int print_json(const struct transport *transport)
 }
 
 /* As rank 0, beside the workers. */
-static int show(bool json)
+static int show(const char *what)
 {
+    bool json = strcmp(what, json_word) == 0, topology = strcmp(what, topology_word) == 0;
     struct config config;
     struct transport transport;
     transport_watch(&transport);
@@ -240,7 +247,9 @@ static int show(bool json)
         return 1;
     }
     int status = 0;
-    if (json) {
+    if (topology) {
+        runtime_draw(stdout);
+    } else if (json) {
         status = print_json(&transport);
     } else {
         print_versions();
@@ -248,7 +257,7 @@ static int show(bool json)
         status = print_devices();
     }
     transport_clear(&transport);
-    if (status == 0 && !json)
+    if (status == 0 && !json && !topology)
         runtime_describe(stdout);
     omprma_finalize();
     return status;
@@ -277,14 +286,15 @@ int main(int argc, char **argv)
     if (launch_inside()) {
         const char *verbose = getenv("OMPRMA_VERBOSE");
         log_open("", verbose ? atoi(verbose) : 0);
-        return show(argc > 1 && strcmp(argv[1], json_word) == 0);
+        return show(argc > 1 ? argv[1] : "");
     }
     options_begin();
     struct info info = {0};
     struct launch *launch = &info.launch;
     options_read(&tool, argv, &info);
     char *self = path_self();
-    launch->argv = (char *[]){self, info.json ? (char *)(uintptr_t)json_word : NULL, NULL};
+    const char *what = info.json ? json_word : info.topology ? topology_word : NULL;
+    launch->argv = (char *[]){self, (char *)(uintptr_t)what, NULL};
     if (info.settings)
         settings_print(info.json);
     if (info.doctor)

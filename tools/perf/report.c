@@ -21,7 +21,9 @@ static const char head[] =
     ".results td, .results th { text-align: right; font-variant-numeric: tabular-nums; }\n"
     ".results .word { text-align: left; }\n"
     ".results tbody tr:nth-child(odd) { background: #f2f4f7; }\n"
-    "svg { width: 100%; height: auto; }\n"
+    "figure { margin: 1rem 0; overflow-x: auto; }\n"
+    "details { overflow-x: auto; }\n"
+    "svg { width: 100%; min-width: 40rem; height: auto; }\n"
     "pre { margin: 0; }\n"
     "pre, code { font-size: 0.85rem; white-space: pre-wrap; overflow-wrap: anywhere; }\n"
     "</style>\n</head>\n<body>\n<h1>omprma-perf</h1>\n";
@@ -115,16 +117,85 @@ static void write_row(FILE *out, const struct result *r)
     fputs("</td></tr>\n", out);
 }
 
+/* ---- in words ---- */
+
+/* Of an operation, what was measured on a path for the smallest size, or the largest; NULL:
+ * nothing. */
+static const struct result *find(const struct results *results, enum perf_op op,
+                                 enum perf_path path, bool largest)
+{
+    const struct result *found = NULL;
+    for (size_t i = 0; i < results->count; i++) {
+        const struct result *r = &results->items[i];
+        if (r->op == op && r->path == path &&
+            (!found || (largest ? r->bytes > found->bytes : r->bytes < found->bytes)))
+            found = r;
+    }
+    return found;
+}
+
+static void write_size(FILE *out, uint64_t bytes)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB"};
+    size_t unit = 0;
+    while (unit < 3 && bytes >= 1024 && bytes % 1024 == 0) {
+        bytes /= 1024;
+        unit++;
+    }
+    fprintf(out, "%llu %s", (unsigned long long)bytes, units[unit]);
+}
+
+/* What omprma took, and bare MPI beside it where both were measured for the same size. */
+static void write_point(FILE *out, const struct result *own, const struct result *raw)
+{
+    bool beside = raw && raw->bytes == own->bytes && raw->us_median > 0 && own->us_median > 0;
+    if (perf_op_sized(own->op)) {
+        write_size(out, own->bytes);
+        fputs(" in ", out);
+    }
+    fprintf(out, "%.2f us", own->us_median);
+    if (result_gbps(own) > 0 && own->us_median > 10)
+        fprintf(out, ", %.3g GB/s", result_gbps(own));
+    if (beside)
+        fprintf(out, " (%.2f times bare MPI's %.2f us)", own->us_median / raw->us_median,
+                raw->us_median);
+}
+
+/* One line for each operation: its smallest size, and its largest. */
+static void write_summary(FILE *out, const struct results *results)
+{
+    static const enum perf_path own[] = {WAY_AUTO, WAY_RMA, WAY_TWO_SIDED};
+    fputs("<ul class=\"summary\">\n", out);
+    for (enum perf_op op = OP_SUBMIT; op <= OP_ALLOC; op++) {
+        const struct result *least = NULL;
+        size_t way = 0;
+        while (way < sizeof(own) / sizeof(own[0]) && !(least = find(results, op, own[way], false)))
+            way++;
+        if (!least)
+            continue;
+        const struct result *most = find(results, op, own[way], true);
+        fprintf(out, "<li><b>%s</b> by %s: ", perf_op_names[op], perf_path_names[own[way]]);
+        write_point(out, least, find(results, op, WAY_RAW, false));
+        if (most->bytes != least->bytes) {
+            fputs("; ", out);
+            write_point(out, most, find(results, op, WAY_RAW, true));
+        }
+        fputs(".</li>\n", out);
+    }
+    fputs("</ul>\n", out);
+}
+
 static void write_table(FILE *out, const struct results *results, enum perf_op op)
 {
-    fputs("<table class=\"results\">\n<thead><tr><th class=\"word\">op</th><th "
+    fputs("<details><summary>All rows</summary>\n<table class=\"results\">\n<thead><tr><th "
+          "class=\"word\">op</th><th "
           "class=\"word\">path</th><th>bytes</th><th>workers</th><th>reps</th><th>us min</th>"
           "<th>us median</th><th>us p99</th><th>GB/s</th><th></th></tr></thead>\n<tbody>\n",
           out);
     for (size_t i = 0; i < results->count; i++)
         if (results->items[i].op == op)
             write_row(out, &results->items[i]);
-    fputs("</tbody>\n</table>\n", out);
+    fputs("</tbody>\n</table>\n</details>\n", out);
 }
 
 static size_t count_rows(const struct results *results, enum perf_op op)
@@ -141,6 +212,7 @@ static omprma_status_t write_page(FILE *out, const struct results *results)
     omprma_status_t status = OMPRMA_OK;
     fputs(head, out);
     write_facts(out, results);
+    write_summary(out, results);
     fputs("<p>Times in microseconds; GB/s from medians. raw is bare MPI between the same "
           "processes.</p>\n",
           out);

@@ -101,3 +101,11 @@ void runtime_describe(FILE *out)
     }
     print_exchanges(out, runtime);
 }
+
+void runtime_draw(FILE *out)
+{
+    struct runtime *runtime = runtime_get();
+
+    if (runtime)
+        placement_draw(runtime, out);
+}

@@ -11,4 +11,7 @@
  * omprma_finalize(). Blocks: no. */
 void runtime_describe(FILE *out);
 
+/* Hosts, workers and cores, as a drawing. The same is true. */
+void runtime_draw(FILE *out);
+
 #endif

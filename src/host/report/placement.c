@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "base/log.h"
+#include "base/number_list.h"
 #include "base/units.h"
 #include "host/core/peer.h"
 
@@ -52,6 +53,58 @@ void placement_print(const struct runtime *runtime, FILE *out)
     if (lends)
         fprintf(out, "cores of devices that have not run a region yet are used by the others of "
                      "their host; --cores-per-worker N has each worker keep to N\n");
+}
+
+enum { DRAWN_GROUP = 8, DRAWN_MOST = 64 }; /* cores: side by side, and in one line */
+
+static bool has_core(const char *cores, int core)
+{
+    bool has = false;
+
+    return number_list_has(cores, core, &has) == OMPRMA_OK && has;
+}
+
+/* A line of up to DRAWN_MOST cores: their numbers, for NULL, or which of them are among `cores`. */
+static void draw_cores(FILE *out, int first, int end, const char *cores)
+{
+    if (end - first > DRAWN_MOST)
+        end = first + DRAWN_MOST;
+    for (int core = first; core < end; core++) {
+        bool begins = core % DRAWN_GROUP == 0;
+
+        if (cores)
+            fprintf(out, "%s%c", begins ? " " : "", has_core(cores, core) ? '#' : '.');
+        else if (begins)
+            fprintf(out, " %-*d", DRAWN_GROUP, core);
+    }
+    fputc('\n', out);
+}
+
+static void draw_host(const struct runtime *runtime, int group, FILE *out)
+{
+    const struct peer *first = runtime->peers[group];
+
+    fprintf(out, "\n%s, %d core%s\n", first->hello.host, first->hello.host_cores,
+            units_plural(first->hello.host_cores));
+    for (int core = 0; core < first->hello.host_cores; core += DRAWN_MOST) {
+        fprintf(out, "  %-11s", "core");
+        draw_cores(out, core, first->hello.host_cores, NULL);
+        for (int rank = 0; rank < runtime->world.size; rank++) {
+            const struct peer *peer = runtime->peers[rank];
+
+            if (!peer || peer->hello.place.group != group)
+                continue;
+            fprintf(out, "  worker %-4d", peer->number);
+            draw_cores(out, core, first->hello.host_cores, peer->hello.cpus);
+        }
+    }
+}
+
+void placement_draw(const struct runtime *runtime, FILE *out)
+{
+    for (int rank = 0; rank < runtime->world.size; rank++)
+        if (runtime->peers[rank] && runtime->peers[rank]->hello.place.group == rank)
+            draw_host(runtime, rank, out);
 }
 
 static void say_shared(const struct peer *peer)
