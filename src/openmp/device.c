@@ -104,7 +104,6 @@ int devices_start(void)
     if (gate_closed())
         return 0;
     pthread_once(&devices.once, start_once);
-    ompt_connect();
     return atomic_load_explicit(&devices.count, memory_order_relaxed);
 }
 
@@ -167,6 +166,7 @@ enum choice device_choose_bare(int64_t id, const struct location *where, struct 
     int count = atomic_load_explicit(&devices.count, memory_order_acquire);
     if (count == 0)
         count = devices_start();
+    ompt_connect(); /* libomp, which counts devices when it starts, has started */
     if (id == -1)
         id = default_device();
     if (count == 0 && offload_policy() != OFFLOAD_MANDATORY)

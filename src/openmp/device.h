@@ -62,7 +62,7 @@ struct device {
 };
 
 /* Starts omprma at the first call. The number of devices; 0, after a line that says why, when there
- * are none. */
+ * are none. Asks libomp for nothing, for it calls this when it starts. */
 int devices_start(void);
 
 /* Is this process a child of the one that has the devices? It sees them, and cannot use them. */
