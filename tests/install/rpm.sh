@@ -29,7 +29,8 @@ done
 
 root=$work/root
 mkdir "$root"
-rpm --force-debian --dbpath "$work/database" --initdb 2>/dev/null || fail 'rpm makes no database'
+mkdir "$work/database"
+rpm --dbpath "$work/database" --initdb >"$work/log" 2>&1 || { cat "$work/log" && fail 'rpm makes no database'; }
 # Relocated packages need no other root, so that this takes no rights.
 rpm --force-debian --dbpath "$work/database" -i --nodeps --noscripts --prefix "$root" "$work"/packages/*.rpm \
     >"$work/log" 2>&1 || { cat "$work/log" && fail 'rpm -i failed'; }

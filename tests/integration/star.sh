@@ -75,10 +75,10 @@ part_later 8 'device 1 .* and device 0 .*'
 hosts_part refused
 check_application refused
 run
-check 'refused: status' "$?" 1
+check 'refused: status' "$?" 125
 check 'refused: line' "$(count "^omprma: .* cannot reach .*(connect\(\) to .*No route to host|no network leads there).*$advice")" 1
 # A worker may say what MPI gave it as well.
-check 'refused: lines' "$(grep -vc '^omprma-worker ' "$folder/err")" 1
+check 'refused: lines' "$(grep -vcE '^omprma: [a-z]+: worker ' "$folder/err")" 1
 check_nothing_left refused
 
 hosts_part lost

@@ -24,7 +24,7 @@ said() { # OPTION...
 check 'messages to other hosts' "$(said --hosts "$a,$b")" \
     'through shared memory to 0 workers, by MPI to 2'
 check 'messages here and there' "$(said --hosts "localhost,$b")" \
-    'through shared memory to 1 workers, by MPI to 1'
+    'through shared memory to 1 worker, by MPI to 1'
 check 'messages here' "$(said -n 2)" 'through shared memory to 2 workers, by MPI to 0'
 check 'messages here by MPI' "$(OMPRMA_CONTROL=mpi said -n 2)" \
     'through shared memory to 0 workers, by MPI to 2'
