@@ -27,6 +27,15 @@ if(pages)
     execute_process(COMMAND ${gzip} -9n ${pages} COMMAND_ERROR_IS_FATAL ANY)
 endif()
 
+# Debian's zsh looks for functions of packages elsewhere.
+if(CPACK_GENERATOR STREQUAL DEB)
+    file(GLOB folders ${CPACK_TEMPORARY_DIRECTORY}/*/usr/share/zsh/site-functions)
+    foreach(folder IN LISTS folders)
+        get_filename_component(above ${folder} DIRECTORY)
+        file(RENAME ${folder} ${above}/vendor-completions)
+    endforeach()
+endif()
+
 # What Debian's policy asks for.
 if(CPACK_GENERATOR STREQUAL RPM)
     file(GLOB_RECURSE debian ${CPACK_TEMPORARY_DIRECTORY}/*/usr/share/doc/*/changelog.Debian.gz)

@@ -101,7 +101,8 @@ static void take_control(struct agent *agent)
     char byte;
     ssize_t bytes = recv(agent->control, &byte, sizeof(byte), MSG_DONTWAIT);
 
-    if (bytes < 0 && (errno == EAGAIN || errno == EINTR))
+    /* A reset is about what was not read there; what was said before comes next. */
+    if (bytes < 0 && (errno == EAGAIN || errno == EINTR || errno == ECONNRESET))
         return;
     if (bytes > 0) {
         agent->in_order |= byte == DIRECT_IN_ORDER;

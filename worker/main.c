@@ -399,15 +399,15 @@ static void leave_lost(void)
     if (misses_peers())
         leave_without_mpi();
     close_connection();
-    quick_end();
+    if (worker.world.mpi)
+        quick_end();
     _exit(EXIT_SUCCESS);
 }
 
 static omprma_status_t open_channel(struct world *world, struct channel **channel)
 {
-    const struct datapath *path = worker.server.one_sided;
-    bool is_awaited = !world_is_passive(world), serves = path && path->progress;
-    bool is_told = world->elsewhere || (worker.head_bell && !is_awaited && !serves);
+    bool is_awaited = !world_is_passive(world);
+    bool is_told = world->elsewhere || (worker.head_bell && !is_awaited);
     const struct shm_options options = {
         .ranks = world->size,
         .own = worker.bell,

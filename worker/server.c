@@ -143,15 +143,15 @@ static void server_sleep(struct server *server, struct waiting *waiting, bool ma
 
 void server_wait(struct server *server, struct waiting *waiting, bool main)
 {
-    bool hears = server->channel->hears;
+    bool hears = server->channel->hears, active = server->session->active_first != NULL;
+    bool heard = hears && active && transfers_descriptor(server) >= 0;
     struct waiting_limits limits = server->limits;
-    int64_t awake_until =
-        server->session->active_first && !hears ? INT64_MAX : server->awake_until_ns;
+    int64_t awake_until = active && !heard ? INT64_MAX : server->awake_until_ns;
     enum waiting_step step;
     int64_t now;
 
     if (hears)
-        waiting_hears(&limits, server->session->active_first != NULL);
+        waiting_hears(&limits, heard);
     if (waiting_lock_is_wanted(&server->lock))
         let_go(server);
     step = waiting_next(waiting, &limits, &server->yields, awake_until, &now);

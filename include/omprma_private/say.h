@@ -13,10 +13,11 @@
 extern "C" {
 #endif
 
-enum { OMPRMA_SAY_ERROR, OMPRMA_SAY_WARNING, OMPRMA_SAY_NOTE };
+enum { OMPRMA_SAY_ERROR, OMPRMA_SAY_WARNING, OMPRMA_SAY_NOTE, OMPRMA_SAY_END };
 
 /* Writes "omprma: error: TEXT" (or "warning", or "note") on stderr, as one line. An error that is
- * the same as the one before is not written again. Also before omprma_init() and after
+ * the same as the one before is not written again. OMPRMA_SAY_END writes nothing: the process ends
+ * now, and the errors before have said why. Also before omprma_init() and after
  * omprma_finalize(). Thread: any. Blocks: no. */
 OMPRMA_API void omprma_say(int severity, const char *text);
 

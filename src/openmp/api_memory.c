@@ -56,10 +56,10 @@ static void release(void *address, int number, const void *code)
         free(address);
     if (choice != CHOICE_DEVICE)
         return;
-    report_status(NULL, device, omprma_free(device->remote, (omprma_addr_t)(uintptr_t)address));
     ompt_call(device->number, code, false);
     ompt_memory(OMPT_DELETE, device->number, NULL, (uintptr_t)address, 0);
     ompt_end();
+    report_status(NULL, device, omprma_free(device->remote, (omprma_addr_t)(uintptr_t)address));
     device_leave(); /* a wrong address harms nobody: the line is enough */
 }
 

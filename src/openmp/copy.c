@@ -34,6 +34,8 @@ static void route_begin(struct route *route, const struct copy *copy, struct dev
 {
     ompt_call(owner->number, copy->code, copy->async);
     route->work = work_begin(owner, NULL, WORK_WAITED);
+    if (!route->work)
+        ompt_end();
 }
 
 static bool route_open(struct route *route, const struct copy *copy)

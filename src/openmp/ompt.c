@@ -9,6 +9,7 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "openmp/device.h"
@@ -18,6 +19,7 @@
 #include "openmp/work.h"
 
 atomic_bool ompt_flag, ompt_asked;
+static bool wants; /* the tool has said so to libomp */
 
 /* The tool's, NULL: it does not want to know; and libomp's. */
 static struct {
@@ -90,7 +92,7 @@ static int ours_begin(ompt_lookup_t *lookup, int initial_device, union ompt_data
     (void)initial_device, (void)data;
     for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
         *(ompt_function_t **)functions[i].place = lookup(functions[i].name);
-    atomic_store(&ompt_flag, true);
+    wants = true;
     return 1;
 }
 
@@ -105,8 +107,8 @@ static void ours_end(union ompt_data *data)
 static bool tool_may_be(void)
 {
     Dl_info libomp, starts;
-    const char *named = getenv("OMP_TOOL_LIBRARIES");
-    if (!ompt_libomp_connect)
+    const char *named = getenv("OMP_TOOL_LIBRARIES"), *use = getenv("OMP_TOOL");
+    if (!ompt_libomp_connect || (use && strcasecmp(use, "disabled") == 0))
         return false;
     if (named && *named)
         return true;
@@ -144,8 +146,9 @@ void ompt_connect_first(void)
     if (atomic_exchange(&ompt_asked, true) || !tool_may_be())
         return;
     ompt_libomp_connect(&ours);
-    if (ompt_is_on() && devices_started() > 0)
+    if (wants && devices_started() > 0)
         devices_tell(devices_started());
+    atomic_store(&ompt_flag, wants); /* what other threads do meanwhile is not told */
 }
 
 void ompt_devices_end(void)
@@ -153,6 +156,7 @@ void ompt_devices_end(void)
     int count = atomic_exchange(&told.initialized, 0);
     if (!ompt_is_on())
         return;
+    trace_flush(); /* no record comes after the end of its device */
     for (int i = 0; i < count && tool.finalize; i++)
         tool.finalize(i);
     trace_close();

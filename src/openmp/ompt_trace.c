@@ -155,11 +155,13 @@ static int pause_trace(struct tracer *tracer, int begins)
 
 static int stop_trace(struct tracer *tracer)
 {
-    int right = flush_trace(tracer);
     pthread_mutex_lock(&tracer->lock);
+    bool right = tracer->started;
+    struct full full = buffer_take(tracer);
     tracer->started = false;
     atomic_store(&tracer->runs, false);
     pthread_mutex_unlock(&tracer->lock);
+    buffer_give(tracer, &full);
     return right;
 }
 
@@ -270,6 +272,12 @@ bool trace_open(int devices)
 void *trace_handle(int device)
 {
     return &traced.all[device];
+}
+
+void trace_flush(void)
+{
+    for (int i = 0; i < traced.count; i++)
+        flush_trace(&traced.all[i]);
 }
 
 void trace_close(void)

@@ -28,7 +28,8 @@ bool trace_open(int devices);
 void *trace_handle(int device);
 ompt_lookup_t trace_lookup;
 
-/* All devices: what is there goes to the tool. */
+/* All devices: what is there goes to the tool; and nothing more is noted. */
+void trace_flush(void);
 void trace_close(void);
 
 /* Before omprma_init(): operations of blocks are timed. */

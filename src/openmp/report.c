@@ -209,6 +209,7 @@ void report_fatal(const struct location *where)
     fflush(stdout);
     if (!atomic_load(&said))
         line_print(where, NULL, "a target construct has failed, and offloading is mandatory");
+    omprma_say(OMPRMA_SAY_END, "");
     if (!llvm_words_wanted())
         abort();
     if (location_known(where)) {
@@ -225,6 +226,7 @@ void report_inconsistent(const char *clause)
 {
     report(NULL, NULL, "not all parts of the program that offload have '#pragma omp requires %s'",
            clause);
+    omprma_say(OMPRMA_SAY_END, "");
     if (llvm_words_wanted())
         fprintf(stderr,
                 "omptarget fatal error 2: '#pragma omp requires %s' not used consistently!\n",

@@ -42,6 +42,7 @@ int32_t plugin_fail(int device, const char *text)
     else
         snprintf(line, sizeof(line), "device %d: %s", device, text);
     omprma_say(OMPRMA_SAY_ERROR, line);
+    omprma_say(OMPRMA_SAY_END, ""); /* libomptarget ends the program by it */
     return RTL_FAIL;
 }
 

@@ -43,7 +43,8 @@ static void sent(void *request, ucs_status_t status, void *letter)
     self->library.ucp_request_free(request);
 }
 
-/* A letter that cannot leave is lost with the connection. */
+/* A letter that cannot leave is lost with the connection: whoever waits for an answer is told so.
+ */
 static void say(struct ucx *self, int rank, enum kind kind, uint64_t base, uint64_t bytes,
                 const void *key, size_t key_bytes)
 {
@@ -58,6 +59,8 @@ static void say(struct ucx *self, int rank, enum kind kind, uint64_t base, uint6
     };
     void *request;
 
+    if (!letter && endpoint)
+        ucx_lose(self, rank, UCS_ERR_NO_MEMORY);
     if (!letter || !endpoint) {
         free(letter);
         return;
@@ -143,7 +146,9 @@ static void take(struct ucx *self, const struct words *words, const void *key, s
         peer->asked = words->base;
         break;
     case KEY:
-        if (peer->i_ask && key_bytes && key_bytes <= KEY_BYTES_MOST)
+        if (key_bytes > KEY_BYTES_MOST)
+            ucx_lose(self, words->rank, UCS_ERR_EXCEEDS_LIMIT);
+        else if (peer->i_ask && key_bytes)
             take_key(peer, words, key, key_bytes);
         break;
     case NONE:
@@ -299,6 +304,8 @@ static void tell_key(struct ucx *self, int rank, uint64_t address)
     size_t bytes = 0;
     ucs_status_t code = UCS_ERR_NO_ELEM;
 
+    if (self->peers[rank].is_lost)
+        return;
     while (range && !(range->memory && covers(range->base, range->bytes, address)))
         range = range->next;
     if (range)

@@ -213,11 +213,12 @@ void stragglers_end(const char *digits)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-    struct input input = {data + 1, bytes ? bytes - 1 : 0};
+    struct input input;
     struct agent agent;
 
     if (bytes == 0)
         return 0;
+    input = (struct input){data + 1, bytes - 1};
     signal(SIGCHLD, SIG_IGN);
     agent = make_agent(data[0]);
     if (data[0] % KINDS == BY_PROGRAM)

@@ -254,7 +254,7 @@ END
             "$folder/many.$i")" 1
     done
     "$RUN" -n 1 --osc rdma -- sh -c 'exit 0' 2>"$folder/err"
-    check '--osc without MPI' "$(grep -c '^omprma: --osc rdma .* no effect' "$folder/err")" 1
+    check '--osc without MPI' "$(grep -c '^omprma: warning: --osc rdma .* no effect' "$folder/err")" 1
     "$RUN" -n 3 --hosts localhost,192.0.2.1:2 --dry-run -- sh >"$folder/out"
     check '--dry-run: workers of each host' "$(grep -oE 'LISTENER CONTROL .*' "$folder/out")" 'LISTENER CONTROL 1 NETWORK 2'
 }

@@ -25,7 +25,8 @@ bool omprma_rest(int64_t ns)
 void omprma_say(int severity, const char *text)
 {
     static const char *const words[] = {"error", "warning", "note"};
-    fprintf(stderr, "omprma: %s: %s\n", words[severity], text);
+    if (severity != OMPRMA_SAY_END)
+        fprintf(stderr, "omprma: %s: %s\n", words[severity], text);
 }
 
 void omprma_times_want(omprma_times_function *function)

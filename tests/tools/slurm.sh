@@ -55,7 +55,7 @@ slurm_up() {
         --seed-file="$folder/munge/seed" || return 1
     slurm_write
     # Newer ones do not start without cgroups, which nothing here needs and a root may not have.
-    [[ $(slurmd -V) = 'slurm 2'[0-2].* ]] || echo CgroupPlugin=disabled >"$folder/cgroup.conf"
+    [[ $(slurmd -V) = *' 2'[0-2].* ]] || echo CgroupPlugin=disabled >"$folder/cgroup.conf"
     slurmctld -f "$SLURM_CONF" || return 1
     for host in "$a" "$b"; do
         # shellcheck disable=SC2016 # for the shell there

@@ -169,7 +169,7 @@ check 'a worker that was stopped' "$(hurt STOP 'has not answered')" '1 0 1'
 # UCX that has no network, or is not there.
 out=$(tls=ib by_ucx "$RUN" --hosts "$b" "$folder/data" 2>&1 | grep ^omprma | sed 's/ [0-9.]* cannot/ N cannot/')
 [ -e /sys/class/infiniband ] ||
-    check 'no network' "$out" "omprma: OMPRMA_NETWORK=ucx: host $a: UCX N cannot be used: No such device"
+    check 'no network' "$out" "omprma: error: OMPRMA_NETWORK=ucx: host $a: UCX N cannot be used: No such device"
 : >"$folder/empty"
 without() { # COMMAND
     # shellcheck disable=SC2016 # the inner shell expands it
@@ -177,7 +177,7 @@ without() { # COMMAND
 }
 out=$(without "$(command -v env)" "OMPRMA_NETWORK=ucx" "$HOSTS_AGENT" "$a" "$RUN" --hosts "$b" "$folder/data" 2>&1)
 check 'no UCX: status' "$?" 1
-check 'no UCX: line' "$(grep -cE '^omprma: OMPRMA_NETWORK=ucx: host .*: UCX cannot be loaded: ' <<<"$out") $(wc -l <<<"$out")" '1 1'
+check 'no UCX: line' "$(grep -cE '^omprma: error: OMPRMA_NETWORK=ucx: host .*: UCX cannot be loaded: ' <<<"$out") $(wc -l <<<"$out")" '1 1'
 out=$(without "$HOSTS_AGENT" "$a" "$RUN" --hosts "$b" "$folder/data" 2>&1)
 check 'no UCX, which nobody asked for' "$? $out" '0 1 devices, 0 wrong'
 finish

@@ -101,7 +101,9 @@ static const struct argp_option *find_long(const struct argp_option *const *tabl
             *count = 1;
             return option;
         }
-        found = option;
+        if (found && strcmp(found->name, option->name) == 0)
+            continue; /* a tool's own goes before one that all have */
+        found = found ? found : option;
         (*count)++;
     }
     return found;

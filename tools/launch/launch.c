@@ -256,7 +256,7 @@ static omprma_status_t prepare_transport(struct preparation *made, const struct 
                          launch->mpi_args.items[0]);
     const char *osc = getenv("OMPRMA_OSC");
     if (made->direct && osc && *osc && strcmp(osc, "auto") != 0)
-        log_write(LOG_ERROR,
+        log_write(LOG_WARNING,
                   "--osc %s chooses among ways of MPI, and this run goes without MPI (--transport "
                   "direct): it has no effect",
                   osc);
@@ -521,7 +521,8 @@ static void hand_on(const struct program *program, struct list *line)
 {
     static const char settings[] = "OMPRMA_", internal[] = "OMPRMA_INTERNAL_";
     static const char *const others[] = {"LD_LIBRARY_PATH", "OMP_TARGET_OFFLOAD",
-                                         CONFIG_LLVM_VARIABLE};
+                                         CONFIG_LLVM_VARIABLE, CONFIG_WARNED_VARIABLE,
+                                         CONFIG_GPUS_VARIABLE};
     const struct launcher *launcher = launcher_of(program->path);
     struct list environment = {0}, names = {0};
     if (!launcher || !launcher->hand_on)

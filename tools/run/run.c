@@ -91,11 +91,12 @@ static void say_misplaced(char **argv, char **program)
             return;
     for (char **word = program + 1; *program && *word; word++)
         for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
-            if (strcmp(*word, ours[i]) == 0)
+            if (strlen(ours[i]) == strcspn(*word, "=") &&
+                strncmp(*word, ours[i], strlen(ours[i])) == 0)
                 log_write(LOG_WARNING,
                           "%s stands behind the program, which gets it: options of omprma-run go "
                           "before the program",
-                          *word);
+                          ours[i]);
 }
 
 static const struct tool tool = {

@@ -136,7 +136,8 @@ static bool is_gone(const struct line *line)
     char byte;
 
     poll(&room, 1, -1);
-    return line->link->ended || recv(line->link->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+    return line->link->ended || (room.revents & (POLLERR | POLLHUP | POLLNVAL)) ||
+           recv(line->link->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 }
 
 static omprma_status_t direct_drain(struct channel *channel)
@@ -248,6 +249,7 @@ static omprma_status_t note_end(struct direct_channel *self, int rank)
 
     epoll_ctl(self->ready, EPOLL_CTL_DEL, line->link->fd, NULL);
     line->ended = true;
+    line->ahead = line->ahead_at = 0;
     forget(self, line);
     if (line->said_farewell)
         return OMPRMA_OK;
@@ -265,8 +267,11 @@ static omprma_status_t receive_from(struct direct_channel *self, int rank,
     struct line *line = &self->lines[rank];
     omprma_status_t status = OMPRMA_OK;
 
-    if (line->ended)
+    if (line->ended) {
+        self->further = -1;
+        self->base.has_more = false;
         return OMPRMA_OK;
+    }
     if (read_line(self, line, &status))
         *message = give_out(self, rank);
     else if (status == OMPRMA_OK && line->link->ended)

@@ -6,6 +6,7 @@
  */
 #include "control/direct/try_path.h"
 
+#include <sched.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -110,6 +111,8 @@ static omprma_status_t move_all(const struct tries *tries, enum transfer_directi
         status = test_all(tries, &left);
         if (status == OMPRMA_OK && left && clock_ns() >= until)
             return error_set(OMPRMA_ERR_DEVICE_LOST, "nothing has come for %d s", tries->limit_s);
+        if (left)
+            sched_yield();
     }
     return status;
 }

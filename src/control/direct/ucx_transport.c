@@ -8,9 +8,11 @@
 #include "control/direct/ucx_transport.h"
 
 #include <poll.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -83,9 +85,11 @@ static void say(struct offer *offer, enum answer answer, const char *what)
 /* So that memory that may not be locked is no surprise later. */
 static omprma_status_t attach_memory(struct agreement *a)
 {
-    a->memory = malloc(TRY_PATH_BYTES);
-    if (!a->memory)
+    void *memory = mmap(NULL, TRY_PATH_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                        -1, 0); /* not among what malloc() gives, which it would pin */
+    if (memory == MAP_FAILED)
         return no_memory();
+    a->memory = memory;
     try_path_fill(a->memory, a->world->rank);
     return a->path->attach(a->path, a->memory, TRY_PATH_BYTES);
 }
@@ -101,7 +105,11 @@ static omprma_status_t open_path(struct agreement *a)
     };
     omprma_status_t status = ucx_open(&options, &a->path);
 
-    return status == OMPRMA_OK && world->rank > 0 && world->far ? attach_memory(a) : status;
+    if (status != OMPRMA_OK || world->rank == 0)
+        return status;
+    if (ucx_descriptor(a->path) < 0)
+        return error_set(OMPRMA_ERR_UNSUPPORTED, "UCX has no descriptor to sleep at");
+    return world->far ? attach_memory(a) : OMPRMA_OK;
 }
 
 static void make_offer(struct agreement *a, struct offer *offer)
@@ -136,7 +144,7 @@ static void refuse(struct agreement *a, bool is_news, const char *why)
     verdict->ends = is_wanted(a->world);
     snprintf(verdict->text, sizeof(verdict->text), "%.250s", why);
     if (is_news && !verdict->ends)
-        log_write(LOG_ERROR,
+        log_write(LOG_WARNING,
                   "data between hosts goes by sockets, although there are devices that do RDMA: "
                   "%s; OMPRMA_NETWORK=sockets leaves it at that without this line",
                   verdict->text);
@@ -274,7 +282,8 @@ static omprma_status_t serve(struct agreement *a)
     omprma_status_t status;
 
     while (poll(&ready, 1, 0) == 0)
-        datapath_progress(a->path);
+        if (!datapath_progress(a->path))
+            sched_yield();
     status = hear_verdict(a);
     if (a->memory)
         a->path->detach(a->path, a->memory);
@@ -338,6 +347,7 @@ omprma_status_t ucx_transport_agree(struct world *world)
     if (status != OMPRMA_OK || !a.verdict.by_ucx)
         datapath_destroy(a.path);
     free(a.offers);
-    free(a.memory);
+    if (a.memory)
+        munmap(a.memory, TRY_PATH_BYTES);
     return status;
 }

@@ -105,6 +105,10 @@ static omprma_status_t shm_send(struct channel *channel, struct channel_message 
         status = channel_send(channel->inner, message);
     if (status == OMPRMA_OK)
         ring(self, peer);
+    /* Who sleeps here has chosen its descriptor before there was something to wait for room with.
+     */
+    if (channel->hears && channel->inner->is_sending)
+        doorbell_ring(self->options.own);
     return status;
 }
 

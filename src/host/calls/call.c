@@ -67,7 +67,13 @@ omprma_status_t call_begin(struct omprma_queue *queue)
 
 omprma_status_t call_end(struct omprma_queue *queue, omprma_status_t status)
 {
-    runtime_unlock(queue->device->runtime);
+    struct runtime *runtime = queue->device->runtime;
+    bool sleeps =
+        runtime->rests || (runtime->driven && !pthread_equal(runtime->driver, pthread_self()));
+
+    if (sleeps && queue->busy && runtime->channel->hears)
+        channel_wake(runtime->channel); /* it sleeps at what was under way before */
+    runtime_unlock(runtime);
     return status;
 }
 

@@ -176,18 +176,19 @@ bool progress_rest(struct runtime *runtime, int64_t ns)
 static void wait_on(struct runtime *runtime, struct waiting *waiting, bool (*done)(const void *),
                     const void *data)
 {
-    bool hears = runtime->channel->hears;
+    bool hears = runtime->channel->hears, busy = runtime->busy_first != NULL;
+    bool heard = hears && busy && runtime->hooks.descriptor(runtime) >= 0;
     struct waiting_limits limits = {
         .spin_ns = runtime->config.spin_us * 1000,
         .yield_ns = YIELD_NS,
         .yield_shared_ns = YIELD_SHARED_NS,
     };
-    int64_t awake_until = runtime->busy_first && !hears ? INT64_MAX : 0;
+    int64_t awake_until = busy && !heard ? INT64_MAX : 0;
     enum waiting_step step;
     int64_t now = 0;
 
     if (hears)
-        waiting_hears(&limits, runtime->busy_first != NULL);
+        waiting_hears(&limits, heard);
     if (runtime->spin_ns)
         limits.spin_ns = runtime->spin_ns;
     if (waiting_lock_is_wanted(&runtime->lock))

@@ -12,7 +12,7 @@
 
 struct measured {
     uint32_t bytes; /* of this structure: of another build it would be others */
-    bool one_sided, staged, shares, two_sided_only;
+    uint8_t one_sided, staged, shares, two_sided_only; /* 0 or 1; others are others */
     char backend[sizeof(((struct device *)0)->about.backend)];
     char model[sizeof(((struct device *)0)->about.model)];
     double round_trip_us;

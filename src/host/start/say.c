@@ -33,8 +33,8 @@ void omprma_say(int severity, const char *text)
         log_write(LOG_NOTE, "%s", text);
     else if (severity == OMPRMA_SAY_WARNING)
         log_write(LOG_WARNING, "%s", text);
+    else if (severity == OMPRMA_SAY_END)
+        launcher_said();
     else if (error_is_new(text))
         log_write(LOG_ERROR, "%s", text);
-    if (severity == OMPRMA_SAY_ERROR)
-        launcher_said();
 }
