@@ -206,7 +206,12 @@ static void hear_request(struct agent *agent, struct agent_line *line)
         return;
     if (program->request.magic != DIRECT_MAGIC || program->request.version != DIRECT_VERSION ||
         !agent_request_makes_sense(&program->request)) {
-        refuse_program(agent, line, "what came is no request to join of omprma's");
+        refuse_program(agent, line,
+                       program->request.magic == DIRECT_MAGIC &&
+                               program->request.version != DIRECT_VERSION
+                           ? "the omprma of this host is of another version than the program's; "
+                             "install the same on all hosts"
+                           : "what came is no request to join of omprma's");
         return;
     }
     program->phase = AGENT_TELLING;

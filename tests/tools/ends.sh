@@ -79,10 +79,10 @@ kill_one() {
 kill_one TERM self 143 ''
 kill_one HUP self 129 ''
 kill_one KILL self 137 ''
-kill_one KILL worker 1 'worker 1 on .* was killed by signal 9'
-kill_one SEGV worker 1 'worker 1 on .* was killed by signal 11'
-kill_one KILL "$launcher" 1 'mpirun was killed by signal 9'
-kill_one KILL omprma-keeper 1 'watches mpirun was killed'
+kill_one KILL worker 125 'worker 1 on .* was killed by signal 9'
+kill_one SEGV worker 125 'worker 1 on .* was killed by signal 11'
+kill_one KILL "$launcher" 125 'mpirun was killed by signal 9'
+kill_one KILL omprma-keeper 125 'watches mpirun was killed'
 kill_one KILL program 137 ''
 
 # At a terminal: the program has it, and Ctrl-C ends all.

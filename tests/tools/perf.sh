@@ -97,21 +97,21 @@ fails() {
     check "status of $*" "$?" "$wanted"
     grep -q -- "$pattern" <<<"$out" || check "line of $*" "$out" "$pattern"
 }
-fails 2 'none of idle, submit' --ops copy
-fails 2 'none of raw' --paths fast
-fails 2 'none of native, cuda' --backend hip
-fails 2 'direct needs --backend cuda' --paths direct
+fails 125 'none of idle, submit' --ops copy
+fails 125 'none of raw' --paths fast
+fails 125 'none of native, cuda' --backend hip
+fails 125 'direct needs --backend cuda' --paths direct
 fails 1 'no CUDA driver' -n 1 --ops launch --backend cuda
-fails 2 'FROM:TO' --sizes 16:8
-fails 2 'not a size' --sizes 8:2G
-fails 2 'not a size' --sizes ''
-fails 2 '1 to 1000000' --reps 0
-fails 2 'need two workers' -n 1 --ops exchange
-fails 2 'need two workers' -n 1 --ops broadcast
-fails 2 'choose with --paths' --data rma
-fails 2 '.svg or .png' --plot it.gif
-fails 2 'No such file' --json /no/such/folder/it.json
-fails 2 'options only' submit
+fails 125 'FROM:TO' --sizes 16:8
+fails 125 'not a size' --sizes 8:2G
+fails 125 'not a size' --sizes ''
+fails 125 '1 to 1000000' --reps 0
+fails 125 'need two workers' -n 1 --ops exchange
+fails 125 'need two workers' -n 1 --ops broadcast
+fails 125 'choose with --paths' --data rma
+fails 125 '.svg or .png' --plot it.gif
+fails 125 'No such file' --json /no/such/folder/it.json
+fails 125 'options only' submit
 
 # Without gnuplot that is said before anything is measured.
 mkdir "$folder/bin"

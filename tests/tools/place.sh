@@ -33,7 +33,7 @@ printf '#!/bin/sh\nOMPRMA_CORES=1 OMPRMA_MAP_BY=core OMPRMA_ON_LOSS=continue exe
 chmod +x "$folder/other"
 check 'the settings of the program' "$(OMPRMA_INTERNAL_WORKER=$folder/other shown 'node:2 core:4 pu:2' -n 3 \
     --map-by numa --cores-per-worker 2)" '0-3 of 16 node 0; 8-11 of 16 node 1; 4-7 of 16 node 0; '
-check 'where others are set' "$(sed 's/^[^:]*: //; s/ as the program.*//' "$folder/err" | sort)" \
+check 'where others are set' "$(sed -E 's/^omprma: warning: worker [0-9]+ [^:]*: //; s/ as the program.*//' "$folder/err" | sort)" \
     'OMPRMA_CORES is 1 on this host; 2 holds for all workers,
 OMPRMA_MAP_BY is core on this host; numa holds for all workers,
 OMPRMA_ON_LOSS is continue on this host; end holds for all workers,'

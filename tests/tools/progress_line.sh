@@ -51,6 +51,7 @@ lines() {
     grep -oaE $'\e7\e\\[\\?7l[^\e]*' "$1" | sed $'s/\e7\e\\[?7l//' | uniq
 }
 
+export NO_COLOR=1 # what is looked at is the line alone
 build_stand_ins
 
 # ---- starting workers

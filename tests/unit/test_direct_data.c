@@ -236,11 +236,13 @@ static bool can_be_read(int fd)
  * ends go on only then, and the data comes. */
 TEST(who_sleeps_is_woken)
 {
-    struct pair pair;
+    struct pair pair = {.data = {NULL, NULL}};
     int idle = 0;
 
     drawn = (struct draw){5};
     do {
+        for (int i = 0; i < 2; i++)
+            free(pair.data[i]);
         make_pair(&pair, 1);
     } while (pair.end[0].bytes < BYTES / 2 || (pair.end[0].peer && pair.end[1].peer));
     assert_int_equal(datapath_descriptor(path_of(&pair, 0), 1), -1); /* nothing is under way */

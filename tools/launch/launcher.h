@@ -49,6 +49,8 @@ struct launcher {
     int lost_signal;    /* by which it ends one whose peer is gone; 0: by none */
     int file_bytes;     /* of the largest file that the library makes, in shared memory, and more */
     int name_most;   /* characters of this host's name with which it does not end; 0: all can be */
+    bool hears_ends; /* it may end the job by the end of the program's connection, before that
+                      * process can be waited for */
     bool cuts_names; /* names of hosts hold up to the first dot only */
 };
 

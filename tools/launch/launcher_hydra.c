@@ -348,5 +348,6 @@ const struct launcher launcher_hydra = {.library = LIBRARY_MPICH,
                                         .prepare = prepare,
                                         .program = set_process,
                                         .lost_signal = SIGABRT,
+                                        .hears_ends = true,
                                         .file_bytes = 8 << 20,
                                         .variables = variables};

@@ -290,13 +290,15 @@ static void run_read_output(struct run *run, enum source source)
     }
 }
 
-/* A process that ends closes its connections, of which a launcher may take notice, before it can be
- * waited for. One that has none yet ends by what has ended the launcher. */
+/* Where the launcher hears ends before we can: the program's may be the reason for the launcher's.
+ * One that has no connection yet ends by what has ended the launcher. */
 static void run_child_may_end(struct run *run)
 {
     const struct timespec step = {.tv_nsec = 5000000};
     run_child_ended(run);
-    for (int i = 0; i < CHILD_STEPS && run->connected && !run->child_ended; i++) {
+    for (int i = 0; i < CHILD_STEPS && run->program->launcher->hears_ends && run->connected &&
+                    !run->child_ended;
+         i++) {
         nanosleep(&step, NULL);
         run_child_ended(run);
     }

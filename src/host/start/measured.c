@@ -117,7 +117,7 @@ void measured_tell(const struct runtime *runtime)
     struct measured mine;
     bool is_told = device && find(device, &mine);
 
-    if (!world->transport->tell_measured || !device ||
+    if (!world->transport || !world->transport->tell_measured || !device ||
         (is_told && (has_exchange(mine.exchange_us) || !has_exchange(runtime->exchange[0].us))))
         return;
     describe(device, &mine);
