@@ -50,68 +50,21 @@ static void operations(void)
 }
 #else
 
-static double clock_us(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec * 1e6 + (double)time.tv_nsec / 1e3;
-}
-
-/* One operation each; `bytes` is 0 where there is no data. */
-
-struct place {
-    char *host, *device, *other; /* of the same number of bytes, on two devices */
-};
-
-static void launch(const struct place *place, size_t bytes)
-{
-    (void)place, (void)bytes;
-#pragma omp target
-    {
-    }
-}
-
-static void region(const struct place *place, size_t bytes)
-{
-    double x = 1;
-
-    (void)place, (void)bytes;
-#pragma omp target map(tofrom : x)
-    x += 1;
-    if (x != 2)
-        exit(3);
-}
-
-static void submit(const struct place *place, size_t bytes)
-{
-    omp_target_memcpy(place->device, place->host, bytes, 0, 0, 0, omp_get_initial_device());
-}
-
-static void retrieve(const struct place *place, size_t bytes)
-{
-    omp_target_memcpy(place->host, place->device, bytes, 0, 0, omp_get_initial_device(), 0);
-}
+#include "sessions.h"
 
 static void exchange(const struct place *place, size_t bytes)
 {
     omp_target_memcpy(place->other, place->device, bytes, 0, 0, 1, 0);
 }
 
-static int by_value(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-
-    return (a > b) - (a < b);
-}
-
-static void measure(const char *name, void (*operation)(const struct place *, size_t), size_t bytes)
+static void measure(const char *name, operation *what, size_t bytes)
 {
     int turns = bytes > 1 << 20 ? TURNS_MOST / 10 : TURNS_MOST;
     int at_once = bytes > 1 << 10 ? 1 : SMALL_AT_ONCE;
     double us[TURNS_MOST];
-    struct place place = {malloc(bytes + 1), omp_target_alloc(bytes + 1, 0),
-                          omp_target_alloc(bytes + 1, 1)};
+    struct place place = {.host = malloc(bytes + 1),
+                          .device = omp_target_alloc(bytes + 1, 0),
+                          .other = omp_target_alloc(bytes + 1, 1)};
 
     if (!place.host || !place.device || !place.other)
         exit(3);
@@ -120,7 +73,7 @@ static void measure(const char *name, void (*operation)(const struct place *, si
         double begin = clock_us();
 
         for (int i = 0; i < at_once; i++)
-            operation(&place, bytes);
+            what(&place, bytes);
         if (turn >= 0)
             us[turn] = (clock_us() - begin) / at_once;
     }

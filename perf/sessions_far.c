@@ -23,20 +23,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "sessions.h"
+
 enum { ROUNDS = 10, TURNS = 40, LARGE_TURNS = 4, BYTES_MOST = 64 << 20, HEAD_BYTES = 64 };
 
 /* What goes first, HEAD_BYTES with what pads it. */
 struct head {
     uint64_t out, back; /* bytes that follow, and that are to come back */
 };
-
-static double clock_us(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec * 1e6 + (double)time.tv_nsec / 1e3;
-}
 
 /* ---- bare sockets ---- */
 
@@ -111,11 +105,6 @@ static int call(const char *address, const char *port)
 
 /* ---- operations ---- */
 
-struct place {
-    char *host, *device;
-    int bare; /* the socket */
-};
-
 static void there_and_back(const struct place *place, size_t out, size_t back)
 {
     char head[HEAD_BYTES] = {0};
@@ -138,45 +127,7 @@ static void bare_back(const struct place *place, size_t bytes)
     there_and_back(place, 0, bytes);
 }
 
-static void launch(const struct place *place, size_t bytes)
-{
-    (void)place, (void)bytes;
-#pragma omp target
-    {
-    }
-}
-
-static void region(const struct place *place, size_t bytes)
-{
-    double x = 1;
-
-    (void)place, (void)bytes;
-#pragma omp target map(tofrom : x)
-    x += 1;
-    if (x != 2)
-        exit(3);
-}
-
-static void submit(const struct place *place, size_t bytes)
-{
-    omp_target_memcpy(place->device, place->host, bytes, 0, 0, 0, omp_get_initial_device());
-}
-
-static void retrieve(const struct place *place, size_t bytes)
-{
-    omp_target_memcpy(place->host, place->device, bytes, 0, 0, omp_get_initial_device(), 0);
-}
-
 static const char *only; /* NULL: all */
-
-typedef void operation(const struct place *place, size_t bytes);
-
-static int by_value(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-
-    return (a > b) - (a < b);
-}
 
 /* The first of each turn is not counted: it meets who has slept. */
 static void take(operation *what, const struct place *place, size_t bytes, int turns, double *us)
@@ -214,7 +165,9 @@ static void measure(const char *name, operation *ours, operation *bare, const st
 static int operations(const char *address, const char *port)
 {
     static const size_t sizes[] = {32 << 10, 2 << 20, 16 << 20, BYTES_MOST};
-    struct place place = {malloc(BYTES_MOST), omp_target_alloc(BYTES_MOST, 0), call(address, port)};
+    struct place place = {.host = malloc(BYTES_MOST),
+                          .device = omp_target_alloc(BYTES_MOST, 0),
+                          .bare = call(address, port)};
 
     if (!place.host || !place.device)
         return 3;

@@ -11,7 +11,8 @@ out=$BUILD_DIR/tests/mpi-programs/$(basename "$llvm")
 a=${HOSTS[0]} b=${HOSTS[1]}
 sed -i "s|unshare --uts bash|env -i 'PATH=$PATH' 'HOME=$HOME' OMPI_ALLOW_RUN_AS_ROOT=1 \
     OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 &|" "$HOSTS_AGENT"
-export OMPI_MCA_plm_rsh_agent=$HOSTS_AGENT OMPRMA_MEMORY=320M OMPRMA_TIMEOUT=30
+remote_shell "$HOSTS_AGENT"
+export OMPRMA_MEMORY=320M OMPRMA_TIMEOUT=30
 
 # ranks KIND WHAT OPTION...: four of them, by the launcher with these options.
 ranks() {

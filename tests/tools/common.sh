@@ -7,7 +7,9 @@
 #   hosts_up N [RATE]       makes N network namespaces that stand in for hosts, ${HOSTS[@]},
 #                           and the remote shell $HOSTS_AGENT; 77 where it cannot. What each sends,
 #                           and what this host sends them, goes at RATE, for example 100mbit
-#   remote_shell WORDS      launchers reach other hosts by this, whichever launcher it is
+#   remote_shell [WORDS]    launchers reach other hosts by this, whichever launcher it is; without WORDS as ever
+#   named HOST NAME         processes of that name on a host
+#   at_ready HOW COMMAND... does HOW to a command that has said ready, and waits for it
 #   hosts_part HOW          the two reach this host, but no longer each other: connections are
 #                           "refused", or packets are "lost" without a word
 #   hosts_join              they do again, after "lost"
@@ -165,8 +167,36 @@ AGENT
     chmod +x "$HOSTS_AGENT"
 }
 
-remote_shell() { # WORDS
-    export OMPI_MCA_plm_rsh_agent=$1 HYDRA_LAUNCHER_EXEC=$1
+remote_shell() { # [WORDS]
+    unset OMPI_MCA_plm_rsh_agent PRTE_MCA_plm_ssh_agent HYDRA_LAUNCHER_EXEC
+    [ $# = 0 ] || export OMPI_MCA_plm_rsh_agent=$1 PRTE_MCA_plm_ssh_agent=$1 HYDRA_LAUNCHER_EXEC=$1
+}
+
+named() { # HOST NAME: processes there
+    local pid
+    for pid in $(ip netns pids "$1"); do
+        [ "$(cat "/proc/$pid/comm")" != "$2" ] || echo "$pid"
+    done
+}
+
+# Starts COMMAND, waits until it says ready, does HOW, and lets it read a line; gives its status. What it says is in
+# $folder/out and $folder/err.
+at_ready() { # HOW COMMAND...
+    local job
+    rm -f "$folder/pipe"
+    mkfifo "$folder/pipe"
+    : >"$folder/out"
+    "${@:2}" >"$folder/out" 2>"$folder/err" <"$folder/pipe" &
+    job=$!
+    exec 9>"$folder/pipe"
+    for _ in $(seq 300); do
+        grep -q ready "$folder/out" && break
+        sleep 0.1
+    done
+    $1 # words
+    echo >&9
+    exec 9>&-
+    wait "$job"
 }
 
 hosts_slow() { # RATE tc [OPTION...] DEVICE

@@ -35,7 +35,7 @@ shell() { # COMMAND: what it does with the words
     printf '#!/bin/sh\nhost=$1; shift\n%s\n' "$1" >"$folder/shell"
     chmod +x "$folder/shell"
 }
-export OMPI_MCA_plm_rsh_agent=$folder/shell PRTE_MCA_plm_ssh_agent=$folder/shell HYDRA_LAUNCHER_EXEC=$folder/shell
+remote_shell "$folder/shell"
 # shellcheck disable=SC2016 # for the script
 shell 'eval "$*"'
 doctor 0 '^ok +elsewhere +reached, and has omprma-worker' --hosts elsewhere:2
@@ -44,7 +44,7 @@ doctor 1 '^failure +elsewhere +reached, but .* says "omprma-worker 0.0.9": omprm
 shell 'echo nobody at home; exit 255'
 doctor 1 '^failure +elsewhere +cannot be reached: nobody at home' --hosts localhost:1,elsewhere:2
 check 'JSON' "$("$INFO" --check --json --hosts elsewhere | jq -c '[.failures, (.checks[] | select(.verdict == "failure") | .what)]')" '[1,"elsewhere"]'
-unset OMPI_MCA_plm_rsh_agent PRTE_MCA_plm_ssh_agent HYDRA_LAUNCHER_EXEC
+remote_shell
 
 # Settings: what an option, the environment and nobody has set.
 set_by() { # NAME WANTED OPTION...

@@ -5,7 +5,7 @@
 # shellcheck source=tests/tools/common.sh
 . "$(dirname "$0")/common.sh"
 hosts_up 2 || { echo "network namespaces cannot be made here"; exit 77; }
-export OMPI_MCA_plm_rsh_agent=$HOSTS_AGENT PRTE_MCA_plm_ssh_agent=$HOSTS_AGENT
+remote_shell "$HOSTS_AGENT"
 export OMPRMA_TRANSPORT=direct OMPRMA_MEMORY=320M
 a=${HOSTS[0]} b=${HOSTS[1]}
 
@@ -14,21 +14,7 @@ cat >"$folder/writes.c" <<'C'
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <omprma/omprma.h>
-enum { BYTES = 4000000 };
-static omprma_status_t there_and_back(int device, char *out, char *in)
-{
-    omprma_queue_t *queue;
-    omprma_addr_t address;
-    omprma_status_t status = omprma_queue_create(device, &queue);
-    if (status == OMPRMA_OK)
-        status = omprma_alloc(device, BYTES, &address);
-    if (status == OMPRMA_OK)
-        status = omprma_submit(queue, address, out, BYTES);
-    if (status == OMPRMA_OK)
-        status = omprma_retrieve(queue, in, address, BYTES);
-    return status == OMPRMA_OK ? omprma_queue_synchronize(queue) : status;
-}
+#include "there_and_back.h"
 int main(int count, char **words)
 {
     char *out = malloc(BYTES), *in = calloc(1, BYTES);
@@ -53,7 +39,7 @@ int main(int count, char **words)
     return words[0] == NULL;
 }
 C
-"$CC" -I"$SOURCE_DIR/include" "$folder/writes.c" -L"$BUILD_DIR/lib" -lomprma \
+"$CC" -I"$SOURCE_DIR/include" -I"$SOURCE_DIR/tests/tools" "$folder/writes.c" -L"$BUILD_DIR/lib" -lomprma \
     -Wl,-rpath,"$BUILD_DIR/lib" -o "$folder/writes" || exit 1
 
 count() { # PATTERN
@@ -80,30 +66,8 @@ check 'two programs at once' "$out" $'ready 2\nready 2'
 check_nothing_left 'in order'
 
 # Starts it, waits until it is ready, does something to it, and lets it go on.
-hurt() { # COMMAND...: gives the status
-    local job pipe=$folder/pipe
-    rm -f "$pipe"
-    mkfifo "$pipe"
-    : >"$folder/out"
-    timeout -k 5 60 "$RUN" --hosts "$a,$b" -- "$folder/writes" wait >"$folder/out" \
-        2>"$folder/err" <"$pipe" &
-    job=$!
-    exec 9>"$pipe"
-    for _ in $(seq 300); do
-        grep -q ready "$folder/out" && break
-        sleep 0.1
-    done
-    "$@"
-    echo >&9
-    exec 9>&-
-    wait "$job"
-}
-
-named() { # HOST NAME: processes there
-    local pid
-    for pid in $(ip netns pids "$1"); do
-        [ "$(cat "/proc/$pid/comm")" != "$2" ] || echo "$pid"
-    done
+hurt() { # HOW: gives the status
+    at_ready "$1" timeout -k 5 60 "$RUN" --hosts "$a,$b" -- "$folder/writes" wait
 }
 
 end_worker() {

@@ -9,7 +9,7 @@ remote_shell "$HOSTS_AGENT"
 a=${HOSTS[0]} b=${HOSTS[1]}
 
 by() { # SHELL COMMAND...: with another remote shell
-    OMPI_MCA_plm_rsh_agent=$1 HYDRA_LAUNCHER_EXEC=$1 "${@:2}"
+    (remote_shell "$1" && "${@:2}")
 }
 
 out=$(timeout 60 "$RUN" --hosts "$a:2,$b" "$folder/program" status 5)

@@ -81,7 +81,7 @@ if hosts_up 2; then
     hosts=$(timeout -k 5 60 "$INFO" --hosts "${HOSTS[0]}:2,${HOSTS[1]}:2" --map-by node 2>/dev/null |
         awk '/^worker /{on = 1; next} on && /^[0-9]/{print $2} !NF{on = 0}' | tr '\n' ' ')
     check 'workers by hosts' "$hosts" "${HOSTS[0]} ${HOSTS[1]} ${HOSTS[0]} ${HOSTS[1]} "
-    unset OMPI_MCA_plm_rsh_agent HYDRA_LAUNCHER_EXEC
+    remote_shell
 fi
 
 # ---- real processors: device 0 has those of both workers until device 1 runs a region

@@ -93,7 +93,7 @@ if [[ $(mpirun --version) == *"(Open MPI)"* ]] && hosts_up 2; then
     check 'hosts' "$(lines "$folder/hosts" | grep -vE '^omprma: 0 of 3 workers are up(, hosts reached: [012] of [12])?$')" ''
     check 'hosts that are reached' "$(lines "$folder/hosts" | grep -c 'hosts reached: 1 of 2$')" 1
     check 'what is left with other hosts' "$(screen "$folder/hosts")" 'ready 4'
-    unset OMPI_MCA_plm_rsh_agent HYDRA_LAUNCHER_EXEC
+    remote_shell
 fi
 unset OMPRMA_INTERNAL_WORKER
 

@@ -9,7 +9,8 @@ for file in /usr/lib/*/libucp.so.0; do [ -e "$file" ] && library=$(realpath "$fi
 [ -n "$library" ] || { echo "UCX is not installed"; exit 77; }
 find_llvm || exit 77
 hosts_up 2 || { echo "network namespaces cannot be made here"; exit 77; }
-export OMPI_MCA_plm_rsh_agent=$HOSTS_AGENT OMPRMA_TRANSPORT=direct OMPRMA_MEMORY=320M OMPRMA_ARENA=4M
+remote_shell "$HOSTS_AGENT"
+export OMPRMA_TRANSPORT=direct OMPRMA_MEMORY=320M OMPRMA_ARENA=4M
 a=${HOSTS[0]} b=${HOSTS[1]}
 
 # What a program's process does in the first host, where it has one network, as it has in the second.
@@ -103,21 +104,7 @@ out=$(here "$BUILD_DIR/bin/omprma-info" --hosts "localhost,$b" | grep '^data bet
 cat >"$folder/writes.c" <<'C'
 #include <stdio.h>
 #include <stdlib.h>
-#include <omprma/omprma.h>
-enum { BYTES = 4000000 };
-static omprma_status_t there_and_back(int device, char *data)
-{
-    omprma_queue_t *queue;
-    omprma_addr_t address;
-    omprma_status_t status = omprma_queue_create(device, &queue);
-    if (status == OMPRMA_OK)
-        status = omprma_alloc(device, BYTES, &address);
-    if (status == OMPRMA_OK)
-        status = omprma_submit(queue, address, data, BYTES);
-    if (status == OMPRMA_OK)
-        status = omprma_retrieve(queue, data, address, BYTES);
-    return status == OMPRMA_OK ? omprma_queue_synchronize(queue) : status;
-}
+#include "there_and_back.h"
 int main(void)
 {
     char *data = calloc(BYTES, 1);
@@ -130,7 +117,7 @@ int main(void)
     fflush(stdout);
     getchar();
     for (int device = omprma_device_count(); device-- > 0;)
-        if (there_and_back(device, data) != OMPRMA_OK) {
+        if (there_and_back(device, data, data) != OMPRMA_OK) {
             fprintf(stderr, "device %d: %s\n", device, omprma_error());
             failed++;
         }
@@ -138,29 +125,17 @@ int main(void)
     return failed;
 }
 C
-"$CC" -I"$SOURCE_DIR/include" "$folder/writes.c" -L"$BUILD_DIR/lib" -lomprma \
+"$CC" -I"$SOURCE_DIR/include" -I"$SOURCE_DIR/tests/tools" "$folder/writes.c" -L"$BUILD_DIR/lib" -lomprma \
     -Wl,-rpath,"$BUILD_DIR/lib" -o "$folder/writes" || exit 1
 
-# Starts it with one worker in each host, sends that of the second a signal, and lets it go on.
-hurt() { # SIGNAL: the status, and how many devices failed, of which how many said PATTERN
-    local job pipe=$folder/pipe pid
-    rm -f "$pipe"
-    mkfifo "$pipe"
-    : >"$folder/out"
-    OMPRMA_ON_LOSS=continue OMPRMA_TIMEOUT=4 by_ucx "$RUN" --hosts "localhost,$b" "$folder/writes" \
-        >"$folder/out" 2>"$folder/err" <"$pipe" &
-    job=$!
-    exec 9>"$pipe"
-    for _ in $(seq 300); do
-        grep -q ready "$folder/out" && break
-        sleep 0.1
-    done
-    for pid in $(ip netns pids "$b"); do
-        [ "$(cat "/proc/$pid/comm")" != omprma-worker ] || kill "-$1" "$pid"
-    done
-    echo >&9
-    exec 9>&-
-    wait "$job"
+end_workers() { # SIGNAL
+    named "$b" omprma-worker | xargs -r kill "-$1"
+}
+
+# With one worker in each host, of which that of the second gets a signal.
+hurt() { # SIGNAL PATTERN: the status, and how many lines name device 0, and device 1 with the pattern
+    OMPRMA_ON_LOSS=continue OMPRMA_TIMEOUT=4 at_ready "end_workers $1" by_ucx "$RUN" --hosts "localhost,$b" \
+        "$folder/writes"
     echo "$? $(grep -c '^device 0: ' "$folder/err") $(grep -cE "^device 1: .*$2" "$folder/err")"
 }
 check 'a worker that was killed' "$(hurt KILL 'signal 9|has died')" '1 0 1'

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,6 +19,7 @@
 #include "control/direct/join.h"
 #include "control/direct/packet.h"
 #include "worker/agent.h"
+#include "tests/unit/agent_fixture.h"
 
 enum { SLOTS = 3, PATIENCE_MS = 20000 };
 
@@ -67,26 +67,11 @@ static pid_t agent;
 
 static int start_agent(void **state)
 {
-    int listener, ends[2];
-    char texts[2][16];
     (void)state;
     setenv("OMP_TEST", "agent", 1);
     setenv("OMP_KEPT", "kept", 1);
     setenv(DIRECT_JOIN_VARIABLE, "1:of another", 1);
-    if (packet_listen(DIRECT_NAME, name, &listener) != OMPRMA_OK ||
-        socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
-        return -1;
-    agent = fork();
-    if (agent == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        close(ends[0]);
-        snprintf(texts[0], sizeof(texts[0]), "%d", listener);
-        snprintf(texts[1], sizeof(texts[1]), "%d", ends[1]);
-        _exit(agent_run(texts[0], texts[1], "3", NULL, NULL));
-    }
-    close(listener);
-    close(ends[1]);
-    control = ends[0];
+    agent = agent_begin("3", -1, 0, name, &control);
     return agent < 0;
 }
 

@@ -13,8 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,6 +22,7 @@
 #include "control/direct/packet.h"
 #include "tests/unit/draw.h"
 #include "worker/agent.h"
+#include "tests/unit/agent_fixture.h"
 #include "worker/agent_parts.h"
 
 enum { PATIENCE_MS = 20000, STRANGERS = 150, KEPT = 20, FILES = 40, SEEDS = 200 };
@@ -57,28 +56,13 @@ static int listen_on_network(void)
 
 static void start(rlim_t files)
 {
-    int listener, network = listen_on_network(), ends[2];
-    char name[PACKET_NAME_BYTES], texts[3][16];
+    int network = listen_on_network();
+    char name[PACKET_NAME_BYTES];
 
     make_secret();
-    assert_int_equal(packet_listen(DIRECT_NAME, name, &listener), OMPRMA_OK);
-    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
-    agent = fork();
-    if (agent == 0) {
-        const int given[] = {listener, ends[1], network};
-
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        close(ends[0]);
-        if (files)
-            setrlimit(RLIMIT_NOFILE, &(struct rlimit){files, files});
-        for (int i = 0; i < 3; i++)
-            snprintf(texts[i], sizeof(texts[i]), "%d", given[i]);
-        _exit(agent_run(texts[0], texts[1], "1", texts[2], "100"));
-    }
-    close(listener);
+    agent = agent_begin("1", network, files, name, &control);
+    assert_true(agent > 0);
     close(network);
-    close(ends[1]);
-    control = ends[0];
 }
 
 static void end(void)
