@@ -120,7 +120,7 @@ judge() {
         ;;
     session)
         check "$what: at most one is not right" "$((${#kinds_wrong[@]} <= 1))" 1
-        check "$what: status" "$((got <= 1 || got == 125))" 1 # 125 says that a worker was lost
+        check "$what: status" "$((got == 0 || got == 125))" 1 # 125 says that a worker was lost
         [ ${#kinds_wrong[@]} = 0 ] || check "$what: a line" \
             "$(grep -qs '^omprma: ' "$folder/err" "$folder/${kinds_wrong[0]}.err" && echo some)" some
         ;;

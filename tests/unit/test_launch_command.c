@@ -168,6 +168,10 @@ static void openmpi5(void **state)
 static void assert_places(const char *wanted)
 {
     char got[256] = "";
+    int colons = 0;
+    for (size_t k = 0; k < line.count; k++)
+        colons += strcmp(line.items[k], ":") == 0;
+    assert_int_equal(colons, 1);
     size_t i = index_of(":");
     while (i < line.count && strcmp(line.items[i], "-n") != 0)
         i++;

@@ -41,9 +41,8 @@ static _Thread_local struct {
     const void *code;
     ompt_id_t op, target;
     ompt_target_data_op_t optype;
-    void *from, *to;
+    void *from;
     size_t bytes;
-    uint64_t ops; /* in this construct */
 } now;
 
 /* What the host was told of, by host_op_id or target id, for the device's records. */
@@ -217,7 +216,6 @@ static void target_event(ompt_target_t kind, ompt_scope_endpoint_t endpoint, int
         now.task_data = task_data;
         now.target_data = target_data;
         now.code = code;
-        now.ops = 0;
         struct known *made = known_new(1);
         made->device = device;
         made->code = code;
@@ -280,14 +278,11 @@ static void op_print(const char *when, ompt_target_data_op_t op, void *from, int
     CHECK(!now.in_target || code == now.code);
 }
 
-static void op_ended(ompt_target_data_op_t op, void *from, int from_device, void *to, int to_device,
-                     size_t bytes)
+static void op_ended(ompt_target_data_op_t op, void *to, int to_device, size_t bytes)
 {
-    (void)from_device;
     if (op == ompt_target_data_alloc || op == ompt_target_data_alloc_async ||
         op == ompt_target_data_associate)
         range_add(place_of(to_device), to, bytes);
-    (void)from;
 }
 
 static void op_deleted(ompt_target_data_op_t op, void *from, int from_device)
@@ -307,7 +302,7 @@ static void on_data_op_emi(ompt_scope_endpoint_t endpoint, ompt_data_t *target_t
     if (endpoint == ompt_scope_end && !now.in_op)
         print("WRONG: end without begin\n");
     if (endpoint == ompt_scope_end)
-        op_ended(op, from, from_device, to, to_device, bytes);
+        op_ended(op, to, to_device, bytes);
     bool makes = op == ompt_target_data_alloc || op == ompt_target_data_alloc_async;
     /* before, the address is not known */
     op_print(end_words(endpoint), op, from, from_device,
@@ -348,7 +343,7 @@ static void on_data_op(ompt_id_t target_id, ompt_id_t host_op_id, ompt_target_da
                        const void *code)
 {
     pthread_mutex_lock(&lock);
-    op_ended(op, from, from_device, to, to_device, bytes);
+    op_ended(op, to, to_device, bytes);
     op_print("done", op, from, from_device, to, to_device, bytes, code);
     op_deleted(op, from, from_device);
     CHECK(!now.in_target || target_id == now.target);
@@ -396,8 +391,6 @@ static struct {
     ompt_device_t *handle;
     ompt_set_trace_ompt_t set;
     ompt_start_trace_t start;
-    ompt_pause_trace_t pause;
-    ompt_flush_trace_t flush;
     ompt_stop_trace_t stop;
     ompt_advance_buffer_cursor_t advance;
     ompt_get_record_type_t type;
@@ -500,8 +493,6 @@ static void on_initialize(int number, const char *type, ompt_device_t *handle,
         return;
     device[number].set = (ompt_set_trace_ompt_t)lookup("ompt_set_trace_ompt");
     device[number].start = (ompt_start_trace_t)lookup("ompt_start_trace");
-    device[number].pause = (ompt_pause_trace_t)lookup("ompt_pause_trace");
-    device[number].flush = (ompt_flush_trace_t)lookup("ompt_flush_trace");
     device[number].stop = (ompt_stop_trace_t)lookup("ompt_stop_trace");
     device[number].advance = (ompt_advance_buffer_cursor_t)lookup("ompt_advance_buffer_cursor");
     device[number].type = (ompt_get_record_type_t)lookup("ompt_get_record_type");
@@ -568,9 +559,6 @@ static int initialize(ompt_function_lookup_t lookup, int initial_device, ompt_da
     set(ompt_callback_target_emi, (ompt_callback_t)on_target_emi);
     set(ompt_callback_target_data_op_emi, (ompt_callback_t)on_data_op_emi);
     set(ompt_callback_target_submit_emi, (ompt_callback_t)on_submit_emi);
-    if (getenv("OMPT_TOOL_MAP"))
-        print("map: %d %d\n", (int)set(ompt_callback_target_map, (ompt_callback_t)on_target),
-              (int)set(ompt_callback_target_map_emi, (ompt_callback_t)on_target));
     return 1;
 }
 

@@ -9,7 +9,9 @@ int main(int count, char **words)
 {
     int x = 0;
     MPI_Init(&count, &words);
+    check_devices();
 #pragma omp target map(tofrom : x)
     x++;
-    return x == 1 ? 0 : 2;
+    CHECK(x == 1);
+    return finish("own_mpi");
 }
