@@ -95,19 +95,19 @@ def bash(programs):
     options, values = "", ""
     for program in programs:
         names = [name for option in program.options
-                 for name in (f"--{option.name}", option.short) if name]
+                 for name in option.names()]
         options += f"    [{program.name}]='{' '.join(names)}'\n"
         for option in program.options:
             kind, words = option.words()
-            for name in (f"--{option.name}", option.short):
-                if option.argument and name and not option.optional:
+            for name in option.names():
+                if option.argument and not option.optional:
                     values += f"    [{program.name}:{name}]='{' '.join([kind] + words)}'\n"
     return BASH % (options, values, " ".join(program.name for program in programs))
 
 
 def brief(option):
     """What an option does, in the few words that zsh and fish show beside it."""
-    return re.split(r" \(|; |: |, such as ", option.text)[0]
+    return re.split(r"\. | \(|; |: |, such as ", option.text)[0]
 
 
 # ---- zsh -------------------------------------------------------------------------------------------
@@ -138,7 +138,7 @@ def zsh(program):
         text = brief(option).replace("'", "'\\''")
         long = f"--{option.name}" + ("=-" if option.optional else "=" if option.argument else "")
         names = [long] + ([option.short + ("+" if option.argument else "")] if option.short else [])
-        left_out = " ".join([f"--{option.name}"] + ([option.short] if option.short else []))
+        left_out = " ".join(option.names())
         for name in names:
             lines.append(f"    '({left_out}){name}[{text}]{zsh_value(option)}'")
     text = " \\\n".join(lines + ([ZSH_STARTED] if program.name == "omprma-run" else []))
@@ -184,7 +184,7 @@ def fish(program):
     lines, condition = [], ""
     if program.name == "omprma-run":
         valued = " ".join(name for option in program.options if option.argument and not option.optional
-                          for name in (f"--{option.name}", option.short) if name)
+                          for name in option.names())
         lines.append((FISH_STARTED % (valued, valued)).rstrip())
         condition = " -n 'not __omprma_started'"
     for option in program.options:

@@ -79,9 +79,8 @@ static void write_all(int fd, struct iovec *parts, int count)
 
 static bool wants_colour(int fd)
 {
-    const char *none = getenv("NO_COLOR"), *some = getenv("CLICOLOR"), *kind = getenv("TERM");
-    return isatty(fd) && !(none && *none) && !(some && strcmp(some, "0") == 0) && kind && *kind &&
-           strcmp(kind, "dumb") != 0;
+    const char *none = getenv("NO_COLOR"), *some = getenv("CLICOLOR");
+    return progress_line_terminal(fd) && !(none && *none) && !(some && strcmp(some, "0") == 0);
 }
 
 /* The word that a line of omprma's begins with; NULL: it is none. */

@@ -37,10 +37,10 @@ static void write_whole(const char *text, size_t bytes)
         return; /* a terminal that is gone needs no line */
 }
 
-static bool terminal(void)
+bool progress_line_terminal(int fd)
 {
     const char *kind = getenv("TERM");
-    return kind && *kind && strcmp(kind, "dumb") != 0 && isatty(STDERR_FILENO);
+    return kind && *kind && strcmp(kind, "dumb") != 0 && isatty(fd);
 }
 
 void progress_line_allow(bool allowed)
@@ -50,7 +50,7 @@ void progress_line_allow(bool allowed)
 
 bool progress_line_possible(void)
 {
-    return !atomic_load(&state.forbidden) && terminal();
+    return !atomic_load(&state.forbidden) && progress_line_terminal(STDERR_FILENO);
 }
 
 void progress_line_inherit(void)
@@ -77,7 +77,8 @@ void progress_line_show(const char *format, ...)
     char text[TEXT_BYTES], line[TEXT_BYTES + sizeof(BEFORE) + sizeof(AFTER)];
     va_list arguments;
     int saved_errno = errno;
-    if (atomic_load(&state.forbidden) || clock_ns() < atomic_load(&state.due_ns) || !terminal())
+    if (atomic_load(&state.forbidden) || clock_ns() < atomic_load(&state.due_ns) ||
+        !progress_line_terminal(STDERR_FILENO))
         return;
     va_start(arguments, format);
     vsnprintf(text, sizeof(text), format, arguments);

@@ -24,6 +24,9 @@ void progress_line_clear(void);
 /* Milliseconds until show would draw, rounded up; -1 if it would not, or would now. */
 int progress_line_wait_ms(void);
 
+/* Is this a terminal that understands sequences? */
+bool progress_line_terminal(int fd);
+
 /* True where it would be drawn if something took long enough. */
 bool progress_line_possible(void);
 

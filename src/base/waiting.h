@@ -12,10 +12,10 @@
  * for long to others who want the processor: threads that all yield keep everybody else waiting for
  * seconds on Linux 6.18.
  *
- * Who hears, that is, sleeps where whatever comes from any host wakes it, waits for a socket, and
- * that of a peer which may share its processor: each look is a call of the kernel, so there is no
- * polling without yields, and no longer than it takes to be woken. Two processes that poll for 5 us
- * before they yield took twice as long for a message there.
+ * A thread hears if whatever comes, from any host, ends its sleep. It waits for sockets then, and
+ * each look at them is a call of the kernel. The peer may share its processor. So it yields from
+ * the beginning, and for no longer than it takes to be woken: two processes that polled for 5 us
+ * before they yielded took twice as long for a message.
  */
 #ifndef OMPRMA_BASE_WAITING_H
 #define OMPRMA_BASE_WAITING_H

@@ -20,7 +20,7 @@ static omprma_addr_t take(struct device *device, size_t bytes)
     return address;
 }
 
-static void *allocate(size_t bytes, int number, const void *code)
+void *omp_target_alloc(size_t bytes, int number)
 {
     struct device *device;
     omprma_addr_t address = 0;
@@ -33,7 +33,7 @@ static void *allocate(size_t bytes, int number, const void *code)
         return NULL;
     if (!loss_refuses("omp_target_alloc", device))
         address = take(device, bytes);
-    ompt_call(device->number, code, false);
+    ompt_call(device->number, __builtin_return_address(0), false);
     if (address)
         ompt_memory(OMPT_ALLOC, device->number, NULL, address, bytes);
     ompt_end();
@@ -41,12 +41,7 @@ static void *allocate(size_t bytes, int number, const void *code)
     return (void *)(uintptr_t)address;
 }
 
-void *omp_target_alloc(size_t bytes, int number)
-{
-    return allocate(bytes, number, __builtin_return_address(0));
-}
-
-static void release(void *address, int number, const void *code)
+void omp_target_free(void *address, int number)
 {
     struct device *device;
     if (!address)
@@ -56,16 +51,11 @@ static void release(void *address, int number, const void *code)
         free(address);
     if (choice != CHOICE_DEVICE)
         return;
-    ompt_call(device->number, code, false);
+    ompt_call(device->number, __builtin_return_address(0), false);
     ompt_memory(OMPT_DELETE, device->number, NULL, (uintptr_t)address, 0);
     ompt_end();
     report_status(NULL, device, omprma_free(device->remote, (omprma_addr_t)(uintptr_t)address));
     device_leave(); /* a wrong address harms nobody: the line is enough */
-}
-
-void omp_target_free(void *address, int number)
-{
-    release(address, number, __builtin_return_address(0));
 }
 
 /* ---- what is mapped ------------------------------------------------------------------------- */

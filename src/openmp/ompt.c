@@ -344,6 +344,12 @@ static void target_tell(int endpoint)
         tool.target(now.kind, endpoint, now.device, now.task, now.target.value, now.code);
 }
 
+static void tasks_look(void)
+{
+    now.task = tool.task ? tool.task() : NULL;
+    now.target_task = tool.target_task ? tool.target_task() : NULL;
+}
+
 /* Of a construct with nowait the task that the thread is in is the construct's. */
 void ompt_begin_told(int kind, int device, const void *code)
 {
@@ -353,8 +359,7 @@ void ompt_begin_told(int kind, int device, const void *code)
     now.device = device;
     now.in_target = true;
     now.async = false;
-    now.task = tool.task ? tool.task() : NULL;
-    now.target_task = tool.target_task ? tool.target_task() : NULL;
+    tasks_look();
     if (deferred && !now.target_task)
         now.target_task = now.task;
     now.target.value = tool.target_emi ? 0 : id_next();
@@ -372,8 +377,7 @@ void ompt_call_told(int device, const void *code, bool async)
     now.in_target = false;
     now.async = async;
     now.device = device;
-    now.task = tool.task ? tool.task() : NULL;
-    now.target_task = tool.target_task ? tool.target_task() : NULL;
+    tasks_look();
     now.target.value = 0;
     now.block = block_begin(device);
 }

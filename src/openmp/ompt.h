@@ -23,7 +23,7 @@
 
 struct work;
 
-/* Does a tool want to know? The same from the start of omprma until the tool ends. */
+/* Does a tool want to know? From when it was told of the devices until it ends. */
 extern atomic_bool ompt_flag;
 
 static inline bool ompt_is_on(void)

@@ -124,13 +124,15 @@ bool work_has_arrived(struct work *work);
 
 /* ---- operations; none takes a lock of ours. Block: when the queue is full ---- */
 
-/* Large sources must stay until the end. Both send first what was gathered and matters to them. */
-bool work_submit(struct work *work, omprma_addr_t to, const void *from, size_t bytes);
-bool work_retrieve(struct work *work, void *to, omprma_addr_t from, size_t bytes);
+/* Of all its runs. */
 static inline size_t shape_bytes(const omprma_shape_t *shape)
 {
     return shape->bytes * shape->count[0] * shape->count[1] * shape->count[2];
 }
+
+/* Large sources must stay until the end. Both send first what was gathered and matters to them. */
+bool work_submit(struct work *work, omprma_addr_t to, const void *from, size_t bytes);
+bool work_retrieve(struct work *work, void *to, omprma_addr_t from, size_t bytes);
 bool work_exchange(struct work *work, omprma_addr_t from, int to_device, omprma_addr_t to,
                    size_t bytes);
 /* The same of runs; what is retrieved goes to its place when it comes, so not of one that is

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * ucx_library.h: UCX (openucx.org), which is opened where it is used and nowhere linked, and what
- * of it a process has once. The program may have the same library for its MPI; what is opened here
- * is apart from that, with settings of its own.
+ * of it a process has once. The program may have the same library for its MPI. Context, worker and
+ * settings are apart from those of the MPI.
  *
  * Thread: all calls of one process are serialised by the caller. Blocks: no.
  */
@@ -23,8 +23,9 @@ struct ucx_library {
 };
 
 /* Opens the library, and makes a context and a worker. Settings are UCX's, of which OMPRMA_UCX_NAME
- * goes before UCX_NAME. Unless `any_network`, only devices that do RDMA are used. The library stays
- * loaded. Errors: UNSUPPORTED, with the reason. */
+ * goes before UCX_NAME. Without OMPRMA_UCX_TLS and unless `any_network`, only devices that do RDMA
+ * are used, whatever UCX_TLS says. The library stays loaded. Errors: UNSUPPORTED, with the reason.
+ */
 omprma_status_t ucx_library_open(struct ucx_library *ucx, bool any_network);
 
 /* Also after an open that has failed. Nothing that was made of the worker is used any more. */

@@ -273,7 +273,7 @@ static const struct tool tool = {
                          "  omprma-info -n 2 --osc ucx\n",
              .status = "0 when all went well; 1 when --check has found a failure, or the devices "
                        "cannot be shown; 125 when an option is wrong or the run failed.",
-             .options = {options},
+             .options = {options, launch_options},
              .few = 1u << HELP_PROGRAM | 1u << HELP_DIAGNOSTICS | 1u << HELP_DATA},
     .parse = parse_option};
 
@@ -302,8 +302,6 @@ int main(int argc, char **argv)
     else
         status = info.settings ? EXIT_SUCCESS : launch_run(launch);
     free(self);
-    hosts_clear(&launch->hosts);
-    list_clear(&launch->mpi_args);
-    list_clear(&launch->exports);
+    launch_clear(launch);
     return status;
 }

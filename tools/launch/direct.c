@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * direct.c: one loop, one process, no threads. The agent notices the end of this process by that of
- * their socket, and lets no worker stay; the command gets a signal from the kernel, and what it has
- * started one from the agent, unless that was told before that the run has ended in order.
+ * their socket, and lets no worker stay. The kernel signals the command when this process ends. The
+ * agent signals what the command has started, unless this process told it before that the run has
+ * ended in order.
  */
 #include "tools/launch/direct.h"
 

@@ -63,10 +63,10 @@ static const struct habit {
     {"-env", 2, NULL, "write --export NAME=VALUE"},
 };
 
-static const struct habit *habit_find(const char *word)
+static const struct habit *habit_find(const char *word, size_t length)
 {
     for (size_t i = 0; i < sizeof(habits) / sizeof(habits[0]); i++)
-        if (strcmp(habits[i].word, word) == 0)
+        if (strncmp(habits[i].word, word, length) == 0 && !habits[i].word[length])
             return &habits[i];
     return NULL;
 }
@@ -197,52 +197,29 @@ static int translate(const struct habit *habit, const char *value, char *const *
     return taken;
 }
 
-/* How many words after this one it takes, -1: it is not ours, -2: it may be several of ours. */
-static int own_take(const struct argp_option *const *tables, const char *word)
-{
-    if (word[1] != '-')
-        return letters_take(tables, word + 1);
-    int count;
-    size_t length = strcspn(word + 2, "=");
-    const struct argp_option *option = find_long(tables, word + 2, length, &count);
-    if (count != 1)
-        return count ? -2 : -1;
-    return !word[2 + length] && takes_next(option);
-}
-
-/* Has it a value, although it takes none? */
-static bool has_needless_value(const struct argp_option *const *tables, const char *word)
-{
-    int count;
-    size_t length = strcspn(word, "=");
-    const struct argp_option *option =
-        word[1] == '-' ? find_long(tables, word + 2, length - 2, &count) : NULL;
-    return option && !option->arg && word[length];
-}
-
-/* The same for one that begins with '-'. Fills `answer` where it is not understood. */
+/* Reads a word that begins with '-', and fills `answer` where it is not understood. Returns how
+ * many words of `rest` it has taken, or -1: they are missing. */
 static int word_read(const struct argp_option *const *tables, const char *word, char *const *rest,
                      struct list *words, char **answer)
 {
-    char *name = text_make("%.*s", (int)strcspn(word, "="), word);
-    const struct habit *habit = habit_find(name);
-    const char *value = strchr(word, '=');
-    int take = own_take(tables, word), count = 0;
-    bool exact =
-        word[1] == '-' && find_long(tables, name + 2, strlen(name + 2), &count) && count == 1;
-    free(name);
-    if (habit && !exact) {
-        if (habit->ours)
-            return translate(habit, value ? value + 1 : NULL, rest, words);
+    bool is_long = word[1] == '-';
+    size_t length = strcspn(word, "=");
+    const char *value = word[length] ? word + length + 1 : NULL;
+    int count = 0;
+    const struct argp_option *option =
+        is_long ? find_long(tables, word + 2, length - 2, &count) : NULL;
+    const struct habit *habit = count == 1 ? NULL : habit_find(word, length);
+    if (habit && habit->ours)
+        return translate(habit, value, rest, words);
+    int take = is_long ? option && !value && takes_next(option) : letters_take(tables, word + 1);
+    if (habit)
         *answer = text_make("%s: %s", habit->word, habit->advice);
-        return 0;
-    }
-    if (take == -2)
-        *answer = answer_several(tables, word, strcspn(word + 2, "="));
-    else if (take < 0)
+    else if (count > 1)
+        *answer = answer_several(tables, word, length - 2);
+    else if (take < 0 || (is_long && !option))
         *answer = answer_unknown(tables, word);
-    else if (has_needless_value(tables, word))
-        *answer = text_make("%.*s takes no value", (int)strcspn(word, "="), word);
+    else if (option && !option->arg && value)
+        *answer = text_make("%.*s takes no value", (int)length, word);
     if (*answer)
         return 0;
     list_add(words, word);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/config.h"
+#include "tools/launch/list.h"
 
 enum { WIDTH = 80, TEXT_AT = 31, NAME_BYTES = 128 };
 
@@ -22,20 +23,19 @@ static int width(void)
     return wide > 2 * TEXT_AT ? wide : WIDTH;
 }
 
-/* Writes words from column `at` on, and goes on in later lines at `indent`. */
-static void fill(const char *text, size_t length, int at, int indent, FILE *out)
+/* Writes words from column `indent` on, there also in later lines. */
+static void fill(const char *text, size_t length, int indent, FILE *out)
 {
     const char *end = text + length;
-    int column = at, wide = width();
+    int column = indent, wide = width();
     while (text < end) {
         int word = (int)strcspn(text, " ");
         if (word > end - text)
             word = (int)(end - text);
-        bool first = column == at && at != indent;
         if (column > indent && column + 1 + word > wide - 1) {
             fprintf(out, "\n%*s", indent, "");
             column = indent;
-        } else if (column > indent && !first) {
+        } else if (column > indent) {
             fputc(' ', out);
             column++;
         }
@@ -70,7 +70,7 @@ static void option_print(const struct argp_option *option, bool all, FILE *out)
         fprintf(out, "\n%*s", TEXT_AT, "");
     else
         fprintf(out, "%*s", used + 4 > TEXT_AT ? 2 : TEXT_AT - 2 - used, "");
-    fill(option->doc, length, TEXT_AT, TEXT_AT, out);
+    fill(option->doc, length, TEXT_AT, out);
 }
 
 /* Has one's own table another option of that name? */
@@ -99,7 +99,7 @@ static void group_print(const struct help *help, int group, bool all, FILE *out)
 void help_print(const struct help *help, bool all, FILE *out)
 {
     fprintf(out, "Usage: %s %s\n", help->program, help->usage);
-    fill(help->about, strlen(help->about), 0, 0, out);
+    fill(help->about, strlen(help->about), 0, out);
     fputc('\n', out);
     for (int group = 0; group < HELP_GROUPS; group++)
         if (all || !(help->few & 1u << group))
@@ -109,13 +109,7 @@ void help_print(const struct help *help, bool all, FILE *out)
         config_print_help(out);
     }
     fprintf(out, "\nExamples:\n%s\n", help->examples);
-    char *status = NULL;
-    size_t bytes;
-    FILE *stream = open_memstream(&status, &bytes);
-    if (!stream)
-        return;
-    fprintf(stream, "Exit status: %s", help->status);
-    fclose(stream);
-    fill(status, bytes, 0, 0, out);
+    char *status = text_make("Exit status: %s", help->status);
+    fill(status, strlen(status), 0, out);
     free(status);
 }

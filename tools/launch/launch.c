@@ -49,9 +49,9 @@ struct preparation {
     struct llvm_plan plan;
     int64_t began_ns;
     bool starts_mpi;     /* the command is a launcher of an MPI library */
-    bool direct;         /* the run goes without MPI, */
-    int here;            /* with so many workers on this host, */
-    struct hosts others; /* and on others */
+    bool direct;         /* the run goes without MPI */
+    int here;            /* workers on this host; only if direct */
+    struct hosts others; /* other hosts with their workers; only if direct */
 };
 
 /* For mpirun's session files and for links; short, because socket names may grow from it. */
@@ -215,7 +215,7 @@ static bool mpirun_is_around(void)
     return getenv("OMPI_COMM_WORLD_SIZE") != NULL;
 }
 
-/* Each of its processes is an omprma-run. For a program that uses MPI that is what is wanted. */
+/* mpirun starts an omprma-run in each of its processes. That is right for programs that use MPI. */
 static omprma_status_t look_around(const struct preparation *made, const struct launch *launch)
 {
     const char *rank = getenv("OMPI_COMM_WORLD_RANK"), *size = getenv("OMPI_COMM_WORLD_SIZE");
@@ -287,7 +287,7 @@ static void prepare_direct(struct preparation *made)
         setenv("OMPRMA_SHARE", "all", 0);
 }
 
-/* Where workers run then. */
+/* Where workers of a run without MPI run. */
 static omprma_status_t prepare_hosts(struct preparation *made, const struct launch *launch)
 {
     int workers = command_workers(launch);
@@ -299,7 +299,8 @@ static omprma_status_t prepare_hosts(struct preparation *made, const struct laun
 
 /* ---- which LLVM ----------------------------------------------------------------------------- */
 
-/* Asked for by the user, and not found in the program. */
+/* Tells the program which option or variable asked for GPUs, so that it can name that when no
+ * worker has one. */
 static void say_gpus(const struct launch *launch)
 {
     const char *kinds = getenv("OMPRMA_BACKENDS"), *option = option_of("BACKENDS");
@@ -695,6 +696,13 @@ int launch_run(const struct launch *launch)
     free(made.networks);
     hosts_clear(&made.others);
     return result;
+}
+
+void launch_clear(struct launch *launch)
+{
+    hosts_clear(&launch->hosts);
+    list_clear(&launch->mpi_args);
+    list_clear(&launch->exports);
 }
 
 bool launch_internal(int argc, char **argv, int *status)

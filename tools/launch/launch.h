@@ -50,17 +50,20 @@ struct launch {
     bool cuda;            /* the program wants CUDA devices, whatever can be seen in it */
     int transport;        /* enum config_transport */
     bool offloading;      /* find libomptarget and make it load the plugin */
-    bool dry_run;         /* only print an mpirun command line that does the same */
+    bool dry_run;         /* only print command lines that do the same */
 };
 
 /*
  * Runs it. Returns what the caller shall exit with: the program's own status (128 + signal when a
- * signal ended it; SIGINT is raised again, so that a shell stops too), 1 when the run failed, 2
- * when the arguments make no sense. Failures are reported on stderr, one line each. Takes over
+ * signal ended it; SIGINT is raised again, so that a shell stops too), or one of exit_status.h.
+ * Failures are reported on stderr, one line each. Takes over
  * signals and waits for children: call it from main(), without threads. The settings (OMPRMA_DATA
  * and the others) must be in the environment by then.
  */
 int launch_run(const struct launch *launch);
+
+/* Gives back what options have made. */
+void launch_clear(struct launch *launch);
 
 /* In the first lines of main(): when mpirun started this executable for one of launch_run()'s
  * internal purposes, does that and returns true with the status to exit with. Else forgets a run

@@ -123,20 +123,29 @@ static size_t hear(pid_t child, int from, char *said, size_t room)
     return used;
 }
 
-/* What `path --version` writes. */
-static void ask(const char *path, char *said, size_t room)
+struct question {
+    pid_t child;
+    int from; /* -1: nothing is asked */
+};
+
+/* Starts a child that writes its answer to `out`. */
+static struct question ask(void (*answer)(const char *path, int out), const char *path)
 {
     int ends[2];
-    *said = 0;
     if (pipe2(ends, O_CLOEXEC))
-        return;
+        return (struct question){-1, -1};
     pid_t child = fork();
     if (child == 0)
-        say_version(path, ends[1]);
+        answer(path, ends[1]);
     close(ends[1]);
-    if (child > 0)
-        said[hear(child, ends[0], said, room - 1)] = 0;
-    close(ends[0]);
+    return (struct question){child, ends[0]};
+}
+
+static void take_answer(struct question asked, char *said, size_t room)
+{
+    said[asked.child > 0 ? hear(asked.child, asked.from, said, room - 1) : 0] = 0;
+    if (asked.from >= 0)
+        close(asked.from);
 }
 
 static const struct launcher *recognise(const char *path, char *name)
@@ -160,7 +169,7 @@ static const struct launcher *recognise(const char *path, char *name)
     free(real);
     if (found)
         return found;
-    ask(path, said, sizeof(said));
+    take_answer(ask(say_version, path), said, sizeof(said));
     return launcher_by_words(said, &version, name);
 }
 
@@ -204,36 +213,22 @@ enum { PROGRAMS = sizeof(programs) / sizeof(programs[0]) };
 
 /* Which library the processes will have. A child loads it, because this process needs none, while
  * a launcher is asked. */
-struct question {
-    pid_t child;
-    int from; /* -1: nothing is asked */
-};
-
-static struct question ask_library(void)
+static void say_library(const char *path, int out)
 {
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC))
-        return (struct question){-1, -1};
-    pid_t child = fork();
-    if (child == 0) {
-        char text[256];
-        setpgid(0, 0);
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        bool said = module_mpi_library(text, sizeof(text)) == OMPRMA_OK &&
-                    write(ends[1], text, strlen(text)) > 0;
-        _exit(said ? 0 : 1);
-    }
-    close(ends[1]);
-    return (struct question){child, ends[0]};
+    char text[256];
+    (void)path;
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    bool said =
+        module_mpi_library(text, sizeof(text)) == OMPRMA_OK && write(out, text, strlen(text)) > 0;
+    _exit(said ? 0 : 1);
 }
 
 /* LIBRARY_OTHER where it is not known; the processes say more then. */
 static enum library_kind hear_library(struct question *question)
 {
-    char text[256] = "";
-    if (question->child > 0)
-        text[hear(question->child, question->from, text, sizeof(text) - 1)] = 0;
-    close(question->from);
+    char text[256];
+    take_answer(*question, text, sizeof(text));
     question->from = -1;
     return library_of(text).kind;
 }
@@ -245,7 +240,7 @@ omprma_status_t launcher_find(const struct launcher **launcher, char **path, cha
     enum library_kind wanted = library_built();
     struct question question = {-1, -1};
     if (wanted == LIBRARY_OTHER)
-        question = ask_library();
+        question = ask(say_library, NULL);
     const struct launcher *first = NULL;
     char *first_path = NULL, first_name[LAUNCHER_NAME_BYTES] = "";
     for (size_t i = 0; i < PROGRAMS; i++) {

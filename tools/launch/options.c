@@ -41,7 +41,7 @@ enum {
 };
 enum { WORKERS_MAX = 4096, PER_HOST_MAX = 1024, VERBOSE_MAX = 3 };
 
-static const struct argp_option options[] = {
+const struct argp_option launch_options[] = {
     {"workers", 'n', "N", 0, "Number of workers (default 1, or one per slot)", HELP_WORKERS},
     {"hosts", KEY_HOSTS, "H1:N,H2:N", 0,
      "Place N workers on each of these hosts. Default: this host", HELP_WORKERS},
@@ -105,7 +105,7 @@ static const struct argp_option options[] = {
      "worker's number; {host} is its host",
      HELP_DIAGNOSTICS},
     {"wrap-workers", KEY_WRAP_WORKERS, "LIST", 0,
-     "Which workers that is for, as in 0,2-3. A list of numbers and ranges; default: all",
+     "Which workers that is for, as in 0,2-3. A list of numbers and ranges (default: all)",
      HELP_DIAGNOSTICS},
     {"verbose", 'v', NULL, 0, "Say what was chosen and why; -vv for details", HELP_DIAGNOSTICS},
     {"export", 'x', "NAME[=VALUE]", 0,
@@ -145,14 +145,12 @@ const char *option_of(const char *name)
 
 void option_fail_for_setting(const char *text)
 {
-    size_t length = strncmp(text, "OMPRMA_", 7) == 0 ? strcspn(text, "=: ") : 0;
-    char *name = text_make("%.*s", length > 7 ? (int)length - 7 : 0, length > 7 ? text + 7 : "");
-    const char *option = option_of(name);
+    size_t begin = strncmp(text, "OMPRMA_", 7) == 0 ? 7 : 0;
+    char *name = text_make("%.*s", (int)strcspn(text + begin, "=: "), text + begin);
+    const char *option = begin ? option_of(name) : NULL, *rest = text + begin + strlen(name);
     if (!option)
         option_fail("%s", text);
-    if (text[length] == '=')
-        option_fail("%s %s", option, text + length + 1);
-    option_fail("%s%s", option, text + length);
+    option_fail("%s%s%s", option, *rest == '=' ? " " : "", rest + (*rest == '='));
 }
 
 void option_set(const char *option, const char *name, const char *value)
@@ -358,7 +356,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     }
 }
 
-static const struct argp launch_argp = {options, parse_option, NULL, NULL, NULL, NULL, NULL};
+static const struct argp launch_argp = {launch_options, parse_option, NULL, NULL, NULL, NULL, NULL};
 
 void options_begin(void)
 {
@@ -372,15 +370,12 @@ char **options_read(const struct tool *tool, char **argv, void *input)
     struct argp_child children[] = {{&launch_argp, 0, NULL, 0}, {0}};
     struct argp parser = {tool->help.options[0], tool->parse, NULL, NULL, children, NULL, NULL};
     unsigned flags = ARGP_NO_HELP | ARGP_NO_ERRS | (tool->starts_program ? ARGP_IN_ORDER : 0);
-    struct tool whole = *tool;
-    whole.help.options[1] = options;
-    reads = &whole;
-    char *answer = habits_read(argv, whole.help.options, tool->starts_program, &words);
+    reads = tool;
+    char *answer = habits_read(argv, tool->help.options, tool->starts_program, &words);
     if (answer)
         option_fail("%s", answer);
     error_t code = argp_parse(&parser, (int)words.count, words.items, flags, NULL, input);
     if (code)
         option_fail("the command line cannot be read: %s; see --help", strerror(code));
-    reads = NULL;
     return words.items;
 }

@@ -12,8 +12,11 @@
 #include "tools/launch/help.h"
 #include "tools/launch/launch.h"
 
-/* A tool as users see it. `help.options` has its own options, ended by {0}; `parse` reads those,
- * and sets state->child_inputs[0] to a struct launch for the ones that all share. */
+/* Those that all tools have. */
+extern const struct argp_option launch_options[];
+
+/* A tool as users see it. `help.options` has its own options, and launch_options; `parse` reads its
+ * own, and sets state->child_inputs[0] to a struct launch for the ones that all share. */
 struct tool {
     struct help help;
     argp_parser_t parse;

@@ -12,7 +12,6 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -43,8 +42,8 @@ enum {
     ABORT_S = 1   /* the program, after the workers are gone: it may say where it was */
 };
 
-/* And how often it is looked whether the program has ended, when mpirun has, perhaps by that. */
-enum { CHILD_STEPS = 20 };
+/* run_child_may_end() looks so often whether the program has ended, too. */
+enum { CHILD_STEPS = 20, CHILD_STEP_MS = 5 };
 
 enum source {
     AT_SIGNALS,
@@ -294,12 +293,10 @@ static void run_read_output(struct run *run, enum source source)
  * One that has no connection yet ends by what has ended the launcher. */
 static void run_child_may_end(struct run *run)
 {
-    const struct timespec step = {.tv_nsec = 5000000};
+    bool comes = run->program->launcher->hears_ends && run->connected;
     run_child_ended(run);
-    for (int i = 0; i < CHILD_STEPS && run->program->launcher->hears_ends && run->connected &&
-                    !run->child_ended;
-         i++) {
-        nanosleep(&step, NULL);
+    for (int i = 0; i < CHILD_STEPS && comes && !run->child_ended; i++) {
+        poll(NULL, 0, CHILD_STEP_MS);
         run_child_ended(run);
     }
 }

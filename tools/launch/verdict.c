@@ -36,15 +36,11 @@ static bool verdict_replaces(const struct verdict *found, const struct verdict *
 /* What is counted, and who speaks, stays. */
 static void verdict_take(struct verdict *verdict, const struct verdict *found)
 {
-    const struct verdict old = *verdict;
-    *verdict = *found;
-    verdict->dialect = old.dialect;
-    verdict->up = old.up;
-    verdict->told = old.told;
-    verdict->strange = old.strange;
-    verdict->aside = old.aside;
-    verdict->statuses = old.statuses;
-    verdict->connected = old.connected;
+    verdict->kind = found->kind;
+    verdict->rank = found->rank;
+    verdict->code = found->code;
+    memcpy(verdict->host, found->host, sizeof(verdict->host));
+    memcpy(verdict->detail, found->detail, sizeof(verdict->detail));
 }
 
 void verdict_read(struct verdict *verdict, const char *message)

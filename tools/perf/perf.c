@@ -142,7 +142,7 @@ static const struct tool tool = {
                          "  omprma-perf --ops submit --report submit.html\n",
              .status = "0 when all went well; 1 when it could not be measured or written; 125 when "
                        "an option is wrong or the run failed.",
-             .options = {options},
+             .options = {options, launch_options},
              .few = 1u << HELP_PROGRAM | 1u << HELP_DIAGNOSTICS | 1u << HELP_DATA},
     .parse = parse_option};
 
@@ -305,18 +305,11 @@ int main(int argc, char **argv)
         status = measure(&arguments.choice, argv);
     } else {
         check(&arguments.choice, &arguments.launch);
-        struct list words = {0};
-        char *self = path_self();
-        list_add(&words, self); /* the same words again, beside the workers */
-        while (*++argv)
-            list_add(&words, *argv);
-        arguments.launch.argv = words.items;
+        argv[0] = path_self(); /* the same words again, beside the workers */
+        arguments.launch.argv = argv;
         status = launch_run(&arguments.launch);
-        list_clear(&words);
-        free(self);
+        free(argv[0]);
     }
-    hosts_clear(&arguments.launch.hosts);
-    list_clear(&arguments.launch.mpi_args);
-    list_clear(&arguments.launch.exports);
+    launch_clear(&arguments.launch);
     return status;
 }

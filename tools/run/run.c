@@ -78,7 +78,7 @@ static void check_files(void)
 }
 
 /* What hardly any program has as an option of its own. `--` says that it is meant. */
-static void say_misplaced(char **argv, char **program)
+static void say_misplaced(char *const *program)
 {
     static const char *const ours[] = {"--stats",
                                        "--workers",
@@ -86,10 +86,9 @@ static void say_misplaced(char **argv, char **program)
                                        "--cores-per-worker",
                                        "--devices-per-worker",
                                        "--backends"};
-    for (; *argv && strcmp(*argv, *program) != 0; argv++)
-        if (strcmp(*argv, "--") == 0)
-            return;
-    for (char **word = program + 1; *program && *word; word++)
+    if (strcmp(program[-1], "--") == 0) /* at least argv[0] stands there */
+        return;
+    for (char *const *word = program + 1; *program && *word; word++)
         for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
             if (strlen(ours[i]) == strcspn(*word, "=") &&
                 strncmp(*word, ours[i], strlen(ours[i])) == 0)
@@ -111,7 +110,7 @@ static const struct tool tool = {
                  "that of PROGRAM (128 + signal if one ended it); 125 when an option is wrong "
                  "or the run failed; 126 when PROGRAM cannot be executed; 127 when there is "
                  "none.",
-             .options = {options}},
+             .options = {options, launch_options}},
     .parse = parse_option,
     .starts_program = true};
 
@@ -124,11 +123,9 @@ int main(int argc, char **argv)
     options_begin();
     struct launch launch = {.offloading = true};
     options_read(&tool, argv, &launch);
-    say_misplaced(argv, launch.argv);
+    say_misplaced(launch.argv);
     check_files();
     status = launch_run(&launch);
-    hosts_clear(&launch.hosts);
-    list_clear(&launch.mpi_args);
-    list_clear(&launch.exports);
+    launch_clear(&launch);
     return status;
 }

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/units.h"
 
 enum { KNOWN = 1024, LINES_MOST = 100, LINE_BYTES = 1536 };
 
@@ -108,7 +109,7 @@ void findings_end(void)
     if (count == 0 || findings.ended || findings.pid != getpid())
         return;
     log_write(LOG_ERROR, "check: %" PRIu64 " finding%s; so the program does not end with status 0",
-              count, count == 1 ? "" : "s");
+              count, units_plural((int64_t)count));
     findings.ended = true;
     if (findings.exits)
         leave();

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/units.h"
 #include "host/check/check.h"
 #include "host/check/findings.h"
 #include "host/device/blocks.h"
@@ -160,11 +161,6 @@ static uint64_t count_other(const unsigned char *at, uint64_t bytes, int value, 
     return count;
 }
 
-static const char *plural(uint64_t count)
-{
-    return count == 1 ? "" : "s";
-}
-
 static const char *kernel_words(const struct device *device, const struct check_block *block,
                                 char *words, size_t room)
 {
@@ -187,17 +183,17 @@ static void judge_redzones(const struct device *device, const struct check_block
         findings_add(FINDING_BEFORE, block->number, 0,
                      "%s: %" PRIu64 " byte%s in front of the %s %s written, %" PRIu64 " to %" PRIu64
                      " bytes before it%s; look for an index below its first one",
-                     device_name(device), count, plural(count), check_words(block, words),
-                     count == 1 ? "was" : "were", REDZONES_BYTES - last, REDZONES_BYTES - first,
-                     kernel_words(device, block, kernel, sizeof(kernel)));
+                     device_name(device), count, units_plural((int64_t)count),
+                     check_words(block, words), count == 1 ? "was" : "were", REDZONES_BYTES - last,
+                     REDZONES_BYTES - first, kernel_words(device, block, kernel, sizeof(kernel)));
     count = count_other(back, REDZONES_BYTES, REDZONES_RED, &first, &last);
     if (count)
         findings_add(FINDING_BEHIND, block->number, 0,
                      "%s: %" PRIu64 " byte%s behind the %s %s written, at offsets %" PRIu64
                      " to %" PRIu64 " from its beginning%s; look for an index beyond its last one",
-                     device_name(device), count, plural(count), check_words(block, words),
-                     count == 1 ? "was" : "were", block->bytes + first, block->bytes + last,
-                     kernel_words(device, block, kernel, sizeof(kernel)));
+                     device_name(device), count, units_plural((int64_t)count),
+                     check_words(block, words), count == 1 ? "was" : "were", block->bytes + first,
+                     block->bytes + last, kernel_words(device, block, kernel, sizeof(kernel)));
 }
 
 static void judge_body(const struct device *device, const struct check_block *block)
@@ -219,7 +215,7 @@ static void judge_body(const struct device *device, const struct check_block *bl
     findings_add(FINDING_LATE, block->number, 0,
                  "%s: %" PRIu64 " byte%s of the %s %s written after that, at offsets %" PRIu64
                  " to %" PRIu64 "%s; free it when nothing uses it any more",
-                 device_name(device), count + in_tail, plural(count + in_tail),
+                 device_name(device), count + in_tail, units_plural((int64_t)count + in_tail),
                  check_words(block, words), count + in_tail == 1 ? "was" : "were", first, last,
                  kernel_words(device, block, kernel, sizeof(kernel)));
 }

@@ -6,6 +6,7 @@
 
 #include "base/coming.h"
 #include "base/progress_line.h"
+#include "base/units.h"
 #include "base/watch.h"
 #include "host/start/launcher.h"
 
@@ -22,7 +23,7 @@ static void look(void *data)
         progress_line_show("omprma: %d of %d worker%s up", up, workers,
                            workers == 1 ? " is" : "s are");
     else
-        progress_line_show("omprma: connecting %d worker%s", workers, workers == 1 ? "" : "s");
+        progress_line_show("omprma: connecting %d worker%s", workers, units_plural(workers));
 }
 
 void arrival_begin(void)
