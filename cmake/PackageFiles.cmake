@@ -36,7 +36,7 @@ if(CPACK_GENERATOR STREQUAL DEB)
     endforeach()
 endif()
 
-# What Debian's policy asks for.
+# RPMs do without the files that only Debian's policy asks for.
 if(CPACK_GENERATOR STREQUAL RPM)
     file(GLOB_RECURSE debian ${CPACK_TEMPORARY_DIRECTORY}/*/usr/share/doc/*/changelog.Debian.gz)
     file(GLOB overrides ${CPACK_TEMPORARY_DIRECTORY}/*/usr/share/lintian)
