@@ -99,8 +99,14 @@ static const char *on_terminal(const char *variable, const char *value, const ch
     setenv(variable, value, 1);
     log_pass(theirs, line, strlen(line));
     unsetenv(variable);
-    ssize_t bytes = read(ours, text, sizeof(text) - 1);
-    text[bytes > 0 ? bytes : 0] = '\0';
+    /* A terminal may give a line in pieces. */
+    size_t have = 0;
+    while (have < sizeof(text) - 1 && memchr(text, '\n', have) == NULL) {
+        ssize_t bytes = read(ours, text + have, sizeof(text) - 1 - have);
+        assert_true(bytes > 0);
+        have += (size_t)bytes;
+    }
+    text[have] = '\0';
     close(theirs);
     close(ours);
     return text;
