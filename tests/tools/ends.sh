@@ -12,7 +12,7 @@ mkdir "$TMPDIR"
 # Shared memory that was not left there before, after a while: other jobs of the machine come and go.
 new_memory() {
     local new
-    for _ in $(seq 30); do
+    for _ in $(seq 150); do
         new=$(comm -13 "$folder/memory" <(shared_memory))
         [ -n "$new" ] || break
         sleep 0.1
@@ -28,6 +28,23 @@ libomp_of() { # PID...
     done
 }
 
+# Programs that were killed, of other tests, have left such files, and numbers of processes come again.
+forget_libomp() {
+    local file pid
+    for file in /dev/shm/__KMP_REGISTERED_LIB_*_"$(id -u)"; do
+        pid=${file#*LIB_} && pid=${pid%_*}
+        [ -e "/proc/$pid" ] || rm -f "$file"
+    done
+}
+
+# await FILE WORD: until it is in there.
+await() {
+    for _ in $(seq 300); do
+        ! grep -q "$2" "$1" || return 0
+        sleep 0.1
+    done
+}
+
 # The first descendant of process $1 whose name is $2.
 descendant() {
     local pid
@@ -40,13 +57,11 @@ descendant() {
 launcher=$(launcher_name)
 kill_one() {
     local run target got all
+    forget_libomp
     shared_memory >"$folder/memory"
     "$RUN" -n 2 "$folder/program" sleep 60 >"$folder/out" 2>"$folder/err" &
     run=$!
-    for _ in $(seq 100); do
-        grep -q ready "$folder/out" && break
-        sleep 0.1
-    done
+    await "$folder/out" ready
     target=$run
     case $2 in
     self) ;;
@@ -63,13 +78,13 @@ kill_one() {
     [ -z "$4" ] || check "line after $1 to $2" "$(grep -c "^omprma: .*$4" "$folder/err")" 1
     check "processes left after $1 to $2" "$(processes_left)" 0
     check "shared memory left after $1 to $2" "$(new_memory)" ''
-    for _ in $(seq 30); do
+    for _ in $(seq 150); do
         [ -n "$(libomp_of "${all[@]}")" ] || break
         sleep 0.1
     done
     check "files of libomp left after $1 to $2" "$(libomp_of "${all[@]}")" ''
     # A killed omprma-run leaves the cleaning to another process.
-    for _ in $(seq 20); do
+    for _ in $(seq 150); do
         [ -n "$(ls "$TMPDIR")" ] || break
         sleep 0.1
     done
@@ -87,9 +102,13 @@ kill_one KILL program 137 ''
 
 # At a terminal: the program has it, and Ctrl-C ends all.
 if command -v script >/dev/null; then
-    out=$( (sleep 3; printf '\003'; sleep 2) |
-        timeout 30 script -qec "$RUN $folder/program sleep 60; echo status \$?" /dev/null | tr -d '\r')
-    check 'Ctrl-C' "$(grep -c 'ready 2' <<<"$out")" 1
+    printf '#!/bin/sh\ntrap : INT\n"%s" "%s" sleep 60\necho status $?\n' "$RUN" "$folder/program" >"$folder/typed"
+    chmod +x "$folder/typed"
+    touch "$folder/terminal"
+    # shellcheck disable=SC2094 # what is typed follows from what is shown
+    (await "$folder/terminal" 'ready 2'; printf '\003'; await "$folder/terminal" status) |
+        timeout 60 script -qfec "$folder/typed" /dev/null >"$folder/terminal"
+    check 'Ctrl-C' "$(tr -d '\r' <"$folder/terminal" | grep -oE 'ready 2|status .*')" $'ready 2\nstatus 130'
     check 'processes left after Ctrl-C' "$(processes_left)" 0
 fi
 finish
