@@ -214,8 +214,8 @@ static int32_t wished_share(void)
     return config_load(&config) == OMPRMA_OK ? config.share : DIRECT_SHARE_DEFAULT;
 }
 
-/* Says who asks. */
-static omprma_status_t ask(int agent)
+/* Says who asks. An agent that turns programs away may not read all of it; its reply says why. */
+static void ask(int agent)
 {
     static char settings[DIRECT_ENVIRONMENT_MOST];
     const int outputs[DIRECT_REQUEST_DESCRIPTORS] = {STDOUT_FILENO, STDERR_FILENO};
@@ -231,20 +231,27 @@ static omprma_status_t ask(int agent)
 
     if (!getcwd(request.folder, sizeof(request.folder)))
         request.folder[0] = '\0';
-    if (packet_send_with(agent, &request, sizeof(request), outputs, DIRECT_REQUEST_DESCRIPTORS) < 0)
-        return agent_is_gone();
-    if (request.environment_bytes && packet_send(agent, settings, request.environment_bytes) <= 0)
-        return agent_is_gone();
-    return OMPRMA_OK;
+    packet_send_with(agent, &request, sizeof(request), outputs, DIRECT_REQUEST_DESCRIPTORS);
+    if (request.environment_bytes)
+        packet_send(agent, settings, request.environment_bytes);
+}
+
+/* That it has not read all comes first, as an error, and the reply after that. */
+static ssize_t receive_reply(int agent, struct direct_reply *reply)
+{
+    ssize_t bytes;
+
+    errno = 0;
+    bytes = packet_receive(agent, reply, sizeof(*reply));
+    return bytes < 0 && errno == ECONNRESET ? packet_receive(agent, reply, sizeof(*reply)) : bytes;
 }
 
 /* That of another version has another size. */
 static omprma_status_t hear(int agent, struct direct_reply *reply)
 {
-    ssize_t bytes, head = sizeof(reply->magic) + sizeof(reply->version);
+    ssize_t bytes = receive_reply(agent, reply),
+            head = sizeof(reply->magic) + sizeof(reply->version);
 
-    errno = 0;
-    bytes = packet_receive(agent, reply, sizeof(*reply));
     if (bytes < head || (reply->version == DIRECT_VERSION && bytes != (ssize_t)sizeof(*reply)))
         return agent_is_gone();
     reply->text[sizeof(reply->text) - 1] = '\0';
@@ -320,9 +327,8 @@ static omprma_status_t start_program(struct world *world)
 
     if (status != OMPRMA_OK)
         return status;
-    status = ask(agent);
-    if (status == OMPRMA_OK)
-        status = hear(agent, &reply);
+    ask(agent);
+    status = hear(agent, &reply);
     if (status == OMPRMA_OK)
         status = make(world, reply.sessions + 1, 0);
     if (status != OMPRMA_OK) {
