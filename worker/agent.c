@@ -32,6 +32,7 @@
 #include "control/host.h"
 #include "control/shm/leftovers.h"
 #include "worker/agent_parts.h"
+#include "worker/free_memory.h"
 #include "worker/stragglers.h"
 
 /* How long sessions may take to end with the run, before they are killed, and how long programs are
@@ -292,7 +293,7 @@ static omprma_status_t begin(struct agent *agent)
         fcntl(agent->network, F_SETFD, FD_CLOEXEC);
     if (agent->signals < 0)
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no signalfd: %s", strerror(errno));
-    return OMPRMA_OK;
+    return quota_create(free_memory_bytes(""), &agent->quota);
 }
 
 static int run(struct agent *agent)

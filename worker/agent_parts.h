@@ -15,6 +15,7 @@
 #include "control/direct/join.h"
 #include "worker/far.h"
 #include "worker/prove.h"
+#include "worker/quota.h"
 
 /* The agent of another host. */
 struct agent_host {
@@ -69,6 +70,7 @@ struct agent_session {
     struct agent_host *host;       /* it runs there; NULL: here */
     pid_t pid;                     /* 0: not started yet */
     int slot, rank, size;
+    int entry;                            /* of the quota; -1: it does not run here */
     bool is_sent;                         /* the program knows it */
     int ends[DIRECT_SESSION_DESCRIPTORS]; /* the program's, until it has them, of one that runs
                                            * here for another host its own, until it starts; -1 */
@@ -123,6 +125,7 @@ struct agent {
     bool has_told; /* of a stranger */
     struct agent_program *programs;
     struct agent_session *sessions;
+    struct quota *quota;             /* of the slots' memory */
     struct direct_measured measured; /* by the last program that has told */
 };
 

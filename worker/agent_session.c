@@ -60,10 +60,11 @@ static bool is_replaced(const struct agent_program *program, const char *variabl
     return false;
 }
 
-/* The agent's environment with the program's in it; the strings stay where they are. */
-static char **make_environment(const struct agent_program *program)
+/* The agent's environment with the program's in it, and `own_line`; the strings stay where they
+ * are. */
+static char **make_environment(const struct agent_program *program, char *own_line)
 {
-    size_t count = 0, most = 1;
+    size_t count = 0, most = 2;
     char **made;
 
     for (char **variable = environ; *variable; variable++)
@@ -79,6 +80,7 @@ static char **make_environment(const struct agent_program *program)
     for (const char *own = variable_after(program, NULL); own; own = variable_after(program, own))
         if (!is_private(own))
             made[count++] = (char *)(uintptr_t)own;
+    made[count] = own_line;
     return made;
 }
 
@@ -110,6 +112,7 @@ static void become_session(const struct agent *agent, const struct agent_program
     dup2(program->outputs[1], STDERR_FILENO);
     for (int i = 0; i < DIRECT_SESSION_DESCRIPTORS; i++)
         fcntl(ends[i], F_SETFD, 0);
+    fcntl(quota_descriptor(agent->quota), F_SETFD, 0);
     setrlimit(RLIMIT_NOFILE, &agent->files);
     clear_signals();
     if (fchdir(program->folder) == 0)
@@ -118,18 +121,29 @@ static void become_session(const struct agent *agent, const struct agent_program
     _exit(127);
 }
 
-static pid_t fork_session(const struct agent *agent, const struct agent_program *program, int slot,
-                          int rank, int size, const int *ends)
+static pid_t fork_session(const struct agent *agent, struct agent_session *session, const int *ends)
 {
-    char **environment = make_environment(program), places[DIRECT_SESSION_BYTES];
-    pid_t parent = getpid(), child = environment ? fork() : -1;
+    const struct agent_program *program = session->program;
+    char places[DIRECT_SESSION_BYTES], quota[sizeof(QUOTA_VARIABLE) + 24], **environment;
+    pid_t parent = getpid(), child;
+
+    session->entry = quota_enter(agent->quota, session->slot);
+    if (session->entry < 0) {
+        errno = EAGAIN;
+        return -1;
+    }
+    snprintf(quota, sizeof(quota), "%s=%d,%d", QUOTA_VARIABLE, quota_descriptor(agent->quota),
+             session->entry);
+    environment = make_environment(program, quota);
+    child = environment ? fork() : -1;
 
     if (child == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != parent)
             _exit(1);
-        snprintf(places, sizeof(places), "%d,%d,%d,%d,%d,%d,%u,%u,%s", ends[0], ends[1], slot,
-                 agent->slots, rank, size, agent->address, agent->port, agent->join);
+        snprintf(places, sizeof(places), "%d,%d,%d,%d,%d,%d,%u,%u,%s", ends[0], ends[1],
+                 session->slot, agent->slots, session->rank, session->size, agent->address,
+                 agent->port, agent->join);
         become_session(agent, program, places, ends, environment);
     }
     free(environment);
@@ -170,8 +184,7 @@ static omprma_status_t connect_session(struct agent *agent, struct agent_session
         session->ends[i] = pair[0];
         ends[i] = pair[1];
     }
-    session->pid =
-        fork_session(agent, session->program, session->slot, session->rank, session->size, ends);
+    session->pid = fork_session(agent, session, ends);
     close_ends(ends);
     return session->pid < 0 ? fail() : OMPRMA_OK;
 }
@@ -187,6 +200,7 @@ struct agent_session *agent_session_add(struct agent *agent, struct agent_progra
     session->slot = slot;
     session->rank = rank;
     session->size = size;
+    session->entry = -1;
     for (int i = 0; i < DIRECT_SESSION_DESCRIPTORS; i++)
         session->ends[i] = -1;
     while (*last)
@@ -202,6 +216,7 @@ static void unlink_session(struct agent *agent, struct agent_session *session)
     while (*at != session)
         at = &(*at)->next;
     *at = session->next;
+    quota_leave(agent->quota, session->entry);
     close_ends(session->ends);
     free(session);
 }
@@ -231,8 +246,7 @@ omprma_status_t agent_session_start(struct agent *agent, struct agent_program *p
 
 omprma_status_t agent_session_run(struct agent *agent, struct agent_session *session)
 {
-    pid_t pid = fork_session(agent, session->program, session->slot, session->rank, session->size,
-                             session->ends);
+    pid_t pid = fork_session(agent, session, session->ends);
 
     close_ends(session->ends);
     if (pid < 0)

@@ -31,11 +31,12 @@
 #include "control/world.h"
 #include "worker/agent.h"
 #include "worker/cuda/cuda.h"
-#include "worker/native/free_memory.h"
+#include "worker/free_memory.h"
 #include "worker/native/image_file.h"
 #include "worker/native/native.h"
 #include "worker/native/team.h"
 #include "worker/output.h"
+#include "worker/quota.h"
 #include "worker/server.h"
 #include "worker/wrap.h"
 
@@ -57,6 +58,7 @@ struct worker {
     bool lends; /* its cores are used by other workers until it runs a region */
     struct doorbell *bell, *head_bell;
     struct doorbell **bells; /* by rank; only the head's is set */
+    struct quota *quota;     /* of the slot's memory; NULL: no other program shares it */
     time_t since;            /* when it was started */
 };
 
@@ -69,14 +71,29 @@ static void wake_server(void)
         channel_wake(worker.server.channel);
 }
 
-/* Of one device. */
+/* Of one device. Where programs share the host, what its share was before any came. */
 static uint64_t memory_limit(const struct place_description *description)
 {
-    int devices = worker.world.local_count * worker.natives;
+    int workers = worker.quota ? worker.world.slots : worker.world.local_count;
+    uint64_t bytes = worker.quota ? quota_free_bytes(worker.quota) : description->memory_bytes;
 
     if (worker.config.memory)
         return (uint64_t)worker.config.memory;
-    return description->memory_bytes / 10 * 9 / (uint64_t)devices;
+    return bytes / 10 * 9 / (uint64_t)(workers * worker.natives);
+}
+
+/* The bytes of a device's first arena: less than `usual` where there is not so much. */
+static uint64_t first_arena(const struct native_options *options, uint64_t usual)
+{
+    uint64_t left = options->memory_bytes, held;
+
+    if (options->quota) {
+        held = quota_others(options->quota);
+        held = held < options->quota_bytes ? held : options->quota_bytes;
+        if (left > options->quota_bytes - held)
+            left = options->quota_bytes - held;
+    }
+    return usual <= left || left < 4096 ? usual : left & ~(uint64_t)4095;
 }
 
 /* Where application and workers share processors, a worker that was rung waits until the slice of
@@ -135,7 +152,7 @@ static omprma_status_t make_native(int index, const struct world_settings *setti
         .on_main = runs_on_main(settings),
         .huge_pages = worker.config.huge_pages,
     };
-    uint64_t bytes = settings->arena_bytes;
+    uint64_t bytes;
     omprma_status_t status = OMPRMA_OK;
 
     if (count > 1)
@@ -145,8 +162,9 @@ static omprma_status_t make_native(int index, const struct world_settings *setti
     if (count > 1)
         options.place = worker.parts[index];
     options.memory_bytes = memory_limit(place_describe(options.place));
-    if (bytes > options.memory_bytes)
-        bytes = options.memory_bytes & ~(uint64_t)4095;
+    options.quota = worker.quota;
+    options.quota_bytes = options.memory_bytes * (uint64_t)count;
+    bytes = first_arena(&options, settings->arena_bytes);
     device->server = &worker.server;
     device->index = (uint16_t)index;
     status = native_open(device, &options);
@@ -560,6 +578,10 @@ int main(int argc, char **argv)
         return EXIT_FAILURE;
     }
     coming_say();
+    if (quota_join(&worker.quota) != OMPRMA_OK) {
+        log_write(LOG_ERROR, "%s", error_text());
+        return EXIT_FAILURE;
+    }
     status = start();
     if (status == OMPRMA_ERR_CLOSED || status == OMPRMA_ERR_VERSION ||
         status == OMPRMA_ERR_NO_WORKERS) { /* all processes decided the same */

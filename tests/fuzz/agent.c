@@ -52,6 +52,7 @@ static size_t take_piece(struct input *input, uint8_t *to, size_t most)
 
 static struct agent make_agent(uint8_t how)
 {
+    static struct quota *quota; /* sessions leave it */
     struct agent agent = {.listener = -1,
                           .control = -1,
                           .signals = -1,
@@ -62,6 +63,9 @@ static struct agent make_agent(uint8_t how)
 
     memset(agent.secret, 7, sizeof(agent.secret));
     config_load(&agent.config);
+    if (!quota)
+        quota_create(1 << 30, &quota);
+    agent.quota = quota;
     return agent;
 }
 

@@ -189,7 +189,7 @@ part_scripts() {
     run 'Python' "${omprma[@]}" python3 "$folder/several.py"
     check_plain 'Python: output' 1 4
     part_both
-    [ -n "$stock" ] || { part_alone && part_wrong; }
+    [ -n "$stock" ] || { part_alone && part_memory && part_wrong; }
 }
 
 # Programs of both MPIs at once.
@@ -229,6 +229,31 @@ part_alone() {
     # shellcheck disable=SC2016 # the shell that is started does it
     "$RUN" -n 1 -- sh -c 'echo; read -r line; echo "$line"; pwd' <<<words >"$folder/out" 2>"$folder/err"
     check "a script's input and folder" "$(cat "$folder/out")" "$(printf '\nwords\n%s' "$PWD")"
+}
+
+# A worker's memory is that of all programs that share it; what one holds that is killed is free again.
+part_memory() {
+    build none memory
+    cat >"$folder/sharing" <<END
+#!/bin/bash
+"$out/none/memory" 100 stay & first=\$!
+"$out/none/memory" 50 stay & second=\$!
+until [ "\$(grep -c had "$folder/out")" = 2 ]; do sleep 0.05; done
+"$out/none/memory" 100
+kill -KILL \$first
+until "$out/none/memory" 150 | grep -v not; do sleep 0.05; done
+"$out/none/memory" 200
+kill \$second
+wait
+exit 0
+END
+    chmod +x "$folder/sharing"
+    timeout -k 5 "$limit" env OMPRMA_MEMORY=256M OMPRMA_ARENA=16M "$RUN" -n 1 -- "$folder/sharing" \
+        </dev/null >"$folder/out" 2>"$folder/err"
+    check 'memory that is shared: status' $? 0
+    check 'memory that is shared: lines' "$(grep ^omprma "$folder/err" | grep -vc ' MiB more would pass .* by other programs that share it')" 0
+    check 'memory that is shared: output' "$(sort "$folder/out")" \
+        "$(printf 'memory %s\n' '100 had' '100 not had' '150 had' '200 not had' '50 had')"
 }
 
 # What cannot be had, or has no effect: a line, and nobody else notices.

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "test.h"
-#include "worker/native/free_memory.h"
+#include "worker/free_memory.h"
 
 enum { MIB = 1 << 20 };
 

@@ -14,6 +14,41 @@ static omprma_status_t attach(struct memory *memory, void *base, uint64_t bytes)
     return path && path->attach ? path->attach(path, base, bytes) : OMPRMA_OK;
 }
 
+/* Takes `bytes` from the quota, if there is one. */
+static omprma_status_t take(struct memory *memory, uint64_t bytes)
+{
+    if (!memory->quota || quota_take(memory->quota, bytes, memory->quota_bytes))
+        return OMPRMA_OK;
+    return error_set(OMPRMA_ERR_DEVICE_MEMORY,
+                     "%llu MiB more would pass the worker's %llu MiB (%llu MiB attached, %llu MiB "
+                     "by other programs that share it); free memory, use more workers, or set "
+                     "OMPRMA_MEMORY",
+                     (unsigned long long)(bytes >> 20),
+                     (unsigned long long)(memory->quota_bytes >> 20),
+                     (unsigned long long)(memory->used_bytes >> 20),
+                     (unsigned long long)(quota_others(memory->quota) >> 20));
+}
+
+static void give(struct memory *memory, uint64_t bytes)
+{
+    if (memory->quota)
+        quota_give(memory->quota, bytes);
+}
+
+/* Maps and attaches it. */
+static omprma_status_t make(struct memory *memory, uint64_t bytes, void **mapped)
+{
+    omprma_status_t status =
+        place_map(memory->place, bytes, memory->huge_pages, datapath_below(memory->path), mapped);
+
+    if (status != OMPRMA_OK)
+        return status;
+    status = attach(memory, *mapped, bytes);
+    if (status != OMPRMA_OK)
+        place_unmap(*mapped, bytes);
+    return status;
+}
+
 omprma_status_t memory_grow(struct memory *memory, uint64_t bytes, uint64_t *base)
 {
     void *mapped = NULL;
@@ -30,13 +65,12 @@ omprma_status_t memory_grow(struct memory *memory, uint64_t bytes, uint64_t *bas
                          (unsigned long long)(bytes >> 20),
                          (unsigned long long)(memory->limit_bytes >> 20),
                          (unsigned long long)(memory->used_bytes >> 20));
-    status =
-        place_map(memory->place, bytes, memory->huge_pages, datapath_below(memory->path), &mapped);
+    status = take(memory, bytes);
     if (status != OMPRMA_OK)
         return status;
-    status = attach(memory, mapped, bytes);
+    status = make(memory, bytes, &mapped);
     if (status != OMPRMA_OK) {
-        place_unmap(mapped, bytes);
+        give(memory, bytes);
         return status;
     }
     memory->arenas[memory->count++] =
@@ -54,6 +88,7 @@ static void drop(struct memory *memory, int index)
     if (memory->path && memory->path->detach)
         memory->path->detach(memory->path, base);
     place_unmap(base, arena->bytes);
+    give(memory, arena->bytes);
     memory->used_bytes -= arena->bytes;
     *arena = memory->arenas[--memory->count];
 }

@@ -14,12 +14,16 @@
 #include "control/datapath.h"
 #include "control/wire.h"
 #include "worker/native/place.h"
+#include "worker/quota.h"
 
 struct memory {
     struct datapath *path; /* NULL: nothing to attach to. Outlives the arenas */
     const struct place *place;
     bool huge_pages;
-    uint64_t limit_bytes, used_bytes;
+    struct quota
+        *quota; /* with other programs; NULL: the memory is this one's alone. Outlives it */
+    uint64_t quota_bytes;             /* of all programs together */
+    uint64_t limit_bytes, used_bytes; /* of this one */
     int count;
     struct memory_arena {
         uint64_t base, bytes;

@@ -243,6 +243,8 @@ omprma_status_t native_open(struct worker_device *device, const struct native_op
     native->memory.place = options->place;
     native->memory.huge_pages = options->huge_pages;
     native->memory.limit_bytes = options->memory_bytes;
+    native->memory.quota = options->quota;
+    native->memory.quota_bytes = options->quota_bytes;
     native->crash.owner = native;
     sem_init(&native->ready, 0, 0);
     device->backend = &native_backend;

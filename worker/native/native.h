@@ -6,7 +6,7 @@
  * - native.c: the backend: copies, images, launches
  * - lane.c: threads that run kernels; team.c: their OpenMP threads
  * - kernel.c: the call itself
- * - memory.c: arenas; place.c, free_memory.c: cores, nodes and limits of memory
+ * - memory.c: arenas; place.c: cores and nodes
  * - image.c: loading images; stand_in.c: functions at the program's addresses
  * - crash.c, misaligned.c: faults in kernels; fault.c: where in the source they were
  *
@@ -33,6 +33,8 @@ struct native_options {
     bool lends; /* and these change, see place_now(); on_main, and `place` is its worker's */
     struct datapath *path; /* that arenas are attached to; NULL: none */
     uint64_t memory_bytes; /* what it may hand out */
+    struct quota *quota;   /* and its worker's together with those of other programs; NULL: alone */
+    uint64_t quota_bytes;
     int lanes;
     bool on_main; /* the main thread runs its kernels; lanes is 1 */
     bool huge_pages;

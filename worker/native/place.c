@@ -18,7 +18,7 @@
 #include "base/log.h"
 #include "base/units.h"
 #include "worker/map.h"
-#include "worker/native/free_memory.h"
+#include "worker/free_memory.h"
 
 enum { HUGE_PAGE_BYTES = 2 << 20 };
 

@@ -4,7 +4,7 @@
  * the group's path may not exist below the mount; walking up from it then ends at the mount itself,
  * which is the container's own group. Must not know: hwloc, MPI.
  */
-#include "worker/native/free_memory.h"
+#include "worker/free_memory.h"
 
 #include <inttypes.h>
 #include <limits.h>
