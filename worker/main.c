@@ -82,16 +82,15 @@ static uint64_t memory_limit(const struct place_description *description)
     return bytes / 10 * 9 / (uint64_t)(workers * worker.natives);
 }
 
-/* The bytes of a device's first arena: less than `usual` where there is not so much. */
+/* The bytes of a device's first arena: less than `usual` where there is not so much. Other programs
+ * that share the memory are to find some of it, too. */
 static uint64_t first_arena(const struct native_options *options, uint64_t usual)
 {
     uint64_t left = options->memory_bytes, held;
 
     if (options->quota) {
         held = quota_others(options->quota);
-        held = held < options->quota_bytes ? held : options->quota_bytes;
-        if (left > options->quota_bytes - held)
-            left = options->quota_bytes - held;
+        left = held < options->quota_bytes ? (options->quota_bytes - held) / 4 : 0;
     }
     return usual <= left || left < 4096 ? usual : left & ~(uint64_t)4095;
 }
