@@ -60,6 +60,21 @@ void agent_say(const struct agent *agent, enum direct_event_kind what, pid_t pid
     agent_say_event(agent, &event);
 }
 
+bool agent_spare_use(struct agent *agent)
+{
+    if ((errno != EMFILE && errno != ENFILE) || agent->spare < 0)
+        return false;
+    close(agent->spare);
+    agent->spare = -1;
+    return true;
+}
+
+void agent_spare_keep(struct agent *agent)
+{
+    if (agent->spare < 0)
+        agent->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
 /* What programs leave behind can be removed when they have ended. */
 void agent_begin_end(struct agent *agent)
 {
@@ -284,7 +299,7 @@ static omprma_status_t begin(struct agent *agent)
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
     agent->signals = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
-    agent->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    agent_spare_keep(agent);
     agent->since = time(NULL);
     fcntl(agent->listener, F_SETFD, FD_CLOEXEC);
     if (agent->control >= 0)

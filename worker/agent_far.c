@@ -466,21 +466,24 @@ static void host_lost(struct agent *agent, struct agent_line *line)
 /* ---- ways for data between sessions --------------------------------------------------------- */
 
 /* At the door of a session of this host. */
-static void hand_over(const char *door, int rank, bool is_ours, int fd)
+static void hand_over(struct agent *agent, const char *door, int rank, bool is_ours, int fd)
 {
     const struct direct_arrival arrival = {.rank = rank, .is_ours = is_ours};
     int to = packet_connect_now(door); /* a session that is stopped holds up nobody */
 
+    if (to < 0 && agent_spare_use(agent))
+        to = packet_connect_now(door);
     if (to >= 0) {
         packet_send_with(to, &arrival, sizeof(arrival), &fd, fd >= 0 ? 1 : 0);
         close(to);
     }
     if (fd >= 0)
         close(fd);
+    agent_spare_keep(agent);
 }
 
 /* Whoever knows the secret may name any door of this user's, but those of sessions only. */
-static void welcome_way(struct agent_line *line)
+static void welcome_way(struct agent *agent, struct agent_line *line)
 {
     static const char prefix[] = DIRECT_DOOR_PREFIX;
     const struct far_wish *wish = &line->call.wish;
@@ -490,7 +493,7 @@ static void welcome_way(struct agent_line *line)
         line_close(line);
         return;
     }
-    hand_over(wish->name, wish->rank, false, line_take(line));
+    hand_over(agent, wish->name, wish->rank, false, line_take(line));
 }
 
 bool far_way(struct agent *agent, pid_t pid, const struct direct_way *way)
@@ -504,14 +507,14 @@ bool far_way(struct agent *agent, pid_t pid, const struct direct_way *way)
     if (!memchr(way->door, 0, sizeof(way->door)) || !memchr(way->own, 0, sizeof(way->own)))
         return false;
     if (!session) { /* a command of OMPRMA_WRAP may have started who asks */
-        hand_over(way->own, way->rank, true, -1);
+        hand_over(agent, way->own, way->rank, true, -1);
         return true;
     }
     wish.rank = session->rank;
     snprintf(wish.name, sizeof(wish.name), "%s", way->door);
     line = line_call(agent, way->address, way->port, &wish);
     if (!line) {
-        hand_over(way->own, way->rank, true, -1);
+        hand_over(agent, way->own, way->rank, true, -1);
         return true;
     }
     memcpy(line->door, way->own, sizeof(line->door));
@@ -534,7 +537,7 @@ static void opened_here(struct agent *agent, struct agent_line *line)
         take_end(agent, line);
         break;
     case FAR_WAY:
-        hand_over(line->door, line->rank, true, line_take(line));
+        hand_over(agent, line->door, line->rank, true, line_take(line));
         break;
     }
 }
@@ -557,7 +560,7 @@ void far_opened(struct agent *agent, struct agent_line *line)
         welcome_session(agent, line);
         break;
     case FAR_WAY:
-        welcome_way(line);
+        welcome_way(agent, line);
         break;
     default:
         line_close(line);
@@ -599,7 +602,7 @@ void far_lost(struct agent *agent, struct agent_line *line)
         host_lost(agent, line);
     } else if (line->call.wish.kind == FAR_WAY) {
         if (line->calls)
-            hand_over(line->door, line->rank, true, -1);
+            hand_over(agent, line->door, line->rank, true, -1);
     } else if (line->program && line->calls) {
         program_lost(agent, line);
     } else if (line->program) {

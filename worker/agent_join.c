@@ -479,11 +479,8 @@ static int accept_somehow(struct agent *agent, bool *full)
 {
     int fd = packet_accept(agent->listener);
 
-    *full = fd < 0 && (errno == EMFILE || errno == ENFILE) && agent->spare >= 0;
-    if (!*full)
-        return fd;
-    close_one(&agent->spare);
-    return packet_accept(agent->listener);
+    *full = fd < 0 && agent_spare_use(agent);
+    return *full ? packet_accept(agent->listener) : fd;
 }
 
 struct agent_program *agent_program_make(struct agent *agent, int fd)
@@ -512,8 +509,7 @@ void agent_accept(struct agent *agent)
 
     if (!program) {
         close_one(&fd);
-        if (full)
-            agent->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
+        agent_spare_keep(agent);
         return;
     }
     program->pid = pid;
@@ -525,7 +521,7 @@ void agent_accept(struct agent *agent)
             agent, program,
             "too many files are open in omprma-run's agent; raise the limit (ulimit -n)");
         agent_program_leave(agent, program); /* with its descriptor goes the place for the next */
-        agent->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
+        agent_spare_keep(agent);
     } else {
         program->process = (int)syscall(SYS_pidfd_open, program->pid, 0);
         agent_program_go_on(agent, program); /* it sends at once */

@@ -121,18 +121,14 @@ static int accept_one(const struct agent *agent)
     return accept4(agent->network, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 }
 
-/* No more files may be open. Were it left waiting, the loop would come back here at once. */
+/* Were whoever waits left waiting, the loop would come back here at once. */
 static void turn_away(struct agent *agent)
 {
-    int fd;
+    int fd = agent_spare_use(agent) ? accept_one(agent) : -1;
 
-    if (agent->spare < 0)
-        return;
-    close(agent->spare);
-    fd = accept_one(agent);
     if (fd >= 0)
         close(fd);
-    agent->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    agent_spare_keep(agent);
 }
 
 void line_accept(struct agent *agent)
@@ -145,7 +141,7 @@ void line_accept(struct agent *agent)
     }
     if (fd >= 0)
         make(agent, fd, false, PROVE_NS);
-    else if (errno == EMFILE || errno == ENFILE)
+    else
         turn_away(agent);
     make_room(agent, UNPROVED_MOST);
 }

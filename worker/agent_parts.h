@@ -106,7 +106,7 @@ struct agent_program {
 
 struct agent {
     int listener, control, signals; /* -1: closed */
-    int spare; /* closed to take a connection where no more files may be open */
+    int spare; /* closed to turn somebody away where no more files may be open */
     int slots;
     char join[DIRECT_DIGITS + 1]; /* digits of the listener's name; empty: not known */
     int network;                  /* a listening TCP socket; -1: there are no other hosts */
@@ -137,6 +137,13 @@ void agent_say(const struct agent *agent, enum direct_event_kind what, pid_t pid
 
 /* The same, with all that there is to it. */
 void agent_say_event(const struct agent *agent, const struct direct_event *event);
+
+/* After a call that has failed: frees the descriptor that is kept for the case that no more files
+ * may be open, so that the call can be made again. False: this is not the case. */
+bool agent_spare_use(struct agent *agent);
+
+/* It is kept for the next time. Nothing where it was not used. */
+void agent_spare_keep(struct agent *agent);
 
 /* Nobody joins any more, and who has joined is told by the end of the connection. */
 void agent_begin_end(struct agent *agent);

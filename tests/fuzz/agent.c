@@ -71,6 +71,8 @@ static struct agent make_agent(uint8_t how)
 
 static void forget(struct agent *agent)
 {
+    if (agent->spare >= 0)
+        close(agent->spare);
     for (struct agent_program *one = agent->programs; one; one = one->next)
         agent_program_leave(agent, one);
     for (struct agent_line *line = agent->lines; line; line = line->next)

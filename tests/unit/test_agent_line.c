@@ -28,6 +28,7 @@
 enum { PATIENCE_MS = 20000, STRANGERS = 150, KEPT = 20, FILES = 40, SEEDS = 200 };
 
 static struct sockaddr_in at;
+static char name[PACKET_NAME_BYTES];
 static uint8_t secret[PROVE_SECRET_BYTES];
 static int control;
 static pid_t agent;
@@ -57,7 +58,6 @@ static int listen_on_network(void)
 static void start(rlim_t files)
 {
     int network = listen_on_network();
-    char name[PACKET_NAME_BYTES];
 
     make_secret();
     agent = agent_begin("1", network, files, name, &control);
@@ -147,6 +147,47 @@ TEST(where_no_more_files_may_be_open_the_oldest_makes_room)
 {
     start(FILES);
     hold_up(STRANGERS);
+    end();
+}
+
+/* Is it taken, and not turned away? */
+static bool is_taken(int fd)
+{
+    struct pollfd answer = {.fd = fd, .events = POLLIN};
+
+    return poll(&answer, 1, 300) == 0;
+}
+
+/* A session that asks for a way for its data hears that there is none, and does not wait for it. */
+TEST(where_no_more_files_may_be_open_a_session_hears_that_there_is_no_way)
+{
+    struct direct_way way = {.magic = DIRECT_WAY_MAGIC, .version = DIRECT_VERSION, .rank = 5};
+    struct direct_arrival arrival;
+    int programs[FILES], count = 0, door, came, fd, none;
+    struct pollfd ready = {.events = POLLIN};
+
+    start(FILES);
+    assert_int_equal(packet_listen(DIRECT_DOOR_PREFIX, way.own, &door), OMPRMA_OK);
+    do {
+        assert_true(count < FILES);
+        programs[count] = packet_connect(name);
+    } while (is_taken(programs[count++]));
+    close(programs[--count]);
+    assert_true(count > 2);
+    assert_int_equal(packet_send(programs[count - 1], &way, sizeof(way)), sizeof(way));
+    ready.fd = door;
+    assert_int_equal(poll(&ready, 1, PATIENCE_MS), 1);
+    ready.fd = came = packet_accept(door);
+    assert_int_equal(poll(&ready, 1, PATIENCE_MS), 1);
+    assert_int_equal(packet_receive_with(came, &arrival, sizeof(arrival), &fd, 1, &none),
+                     sizeof(arrival));
+    assert_int_equal(none, 0);
+    assert_int_equal(arrival.rank, 5);
+    assert_int_equal(arrival.is_ours, 1);
+    close(came);
+    close(door);
+    while (count > 0)
+        close(programs[--count]);
     end();
 }
 
