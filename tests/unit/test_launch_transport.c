@@ -151,6 +151,8 @@ static void own_log(void **state)
     transport_read(&transport);
     assert_true(list_contains(&transport.messages, "tcp/eth0"));
     assert_null(fopen(transport.log, "r"));
+    assert_null(getenv("UCX_LOG_FILE"));
+    assert_null(getenv("UCX_LOG_LEVEL"));
     transport_clear(&transport);
 }
 

@@ -142,7 +142,7 @@ static void name_of(struct list *names, const char *prefix, void *const *functio
  * module to which ompi_mtl points. Both begin with functions, among a few numbers. */
 static void look_inside(struct transport *transport)
 {
-    void *words[8];
+    void *words[8] = {NULL};
     const void *layer = dlsym(RTLD_DEFAULT, "mca_pml"), *const *below =
                                                             dlsym(RTLD_DEFAULT, "ompi_mtl");
 
@@ -163,6 +163,8 @@ void transport_read(struct transport *transport)
         return;
     read_log(transport);
     close(transport->file);
+    unsetenv("UCX_LOG_LEVEL"); /* else a UCX that is loaded later looks for the file */
+    unsetenv("UCX_LOG_FILE");
 }
 
 /* ---- what follows -------------------------------------------------------------------------- */
