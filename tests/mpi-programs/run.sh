@@ -280,6 +280,8 @@ END
     done
     "$RUN" -n 1 --osc rdma -- sh -c 'exit 0' 2>"$folder/err"
     check '--osc without MPI' "$(grep -c '^omprma: warning: --osc rdma .* no effect' "$folder/err")" 1
+    OMPRMA_NETWORK=ucx "$RUN" -n 1 -- sh -c 'exit 0' 2>"$folder/err"
+    check 'OMPRMA_NETWORK=ucx on one host' "$(grep -c '^omprma: warning: OMPRMA_NETWORK=ucx .* no effect' "$folder/err")" 1
     "$RUN" -n 3 --hosts localhost,192.0.2.1:2 --dry-run -- sh >"$folder/out"
     check '--dry-run: workers of each host' "$(grep -oE 'LISTENER CONTROL .*' "$folder/out")" 'LISTENER CONTROL 1 NETWORK 2'
 }

@@ -69,7 +69,6 @@ host=$(hostname | cut -d. -f1)
 noted "a 0:b 0 a 1:b 1 a 2:b 2 " --wrap "./note 'a {worker}' \"b {worker}\""
 noted "1:$host 2:$host " --wrap './note {worker} {host}' --wrap-workers 1-2
 noted '0:x 2:x ' --wrap './note {worker} x' --wrap-workers 0,2
-noted '' --wrap './note {worker} x' --wrap-workers 7
 OMPRMA_WRAP='./note {worker} x' noted '0:x 1:x 2:x '
 
 # fails PATTERN OPTION...: before anything runs, in one line.
@@ -81,6 +80,10 @@ fails() {
 fails 'a quote is not closed' --wrap "gdb 'x"
 fails 'cannot find the program "nosuch"' --wrap 'nosuch {worker}'
 fails '--wrap-workers: 1- cannot be used' --wrap-workers 1-
+fails '--wrap-workers 7: workers are 0 to 2' -n 3 --wrap ./note --wrap-workers 7
+fails '--wrap-workers 7: the only worker is 0' -n 1 --wrap ./note --wrap-workers 7
+check 'a list without a command' "$(timeout 60 "$RUN" -n 1 --wrap-workers 0 ./small 2>&1 >small.out)" \
+    'omprma: warning: --wrap-workers 0 has no effect without --wrap'
 
 # ---- target code as files ------------------------------------------------------------------------
 

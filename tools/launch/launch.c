@@ -254,7 +254,12 @@ static omprma_status_t prepare_transport(struct preparation *made, const struct 
                          "--mpi-arg %s: this run goes without MPI and within this host "
                          "(--transport direct)",
                          launch->mpi_args.items[0]);
-    const char *osc = getenv("OMPRMA_OSC");
+    const char *osc = getenv("OMPRMA_OSC"), *network = getenv("OMPRMA_NETWORK");
+    if (network && strcmp(network, "ucx") == 0 && (!made->direct || launch->hosts.total == 0))
+        log_write(LOG_WARNING,
+                  "OMPRMA_NETWORK=ucx chooses what carries data to other hosts without MPI, and "
+                  "this run %s: it has no effect",
+                  made->direct ? "stays on this host" : "goes by MPI (--transport mpi)");
     if (made->direct && osc && *osc && strcmp(osc, "auto") != 0)
         log_write(LOG_WARNING,
                   "--osc %s chooses among ways of MPI, and this run goes without MPI (--transport "
@@ -351,7 +356,7 @@ static omprma_status_t prepare(struct preparation *made, const struct launch *la
     if (status == OMPRMA_OK)
         status = path_worker(&made->worker);
     if (status == OMPRMA_OK)
-        status = wrap_check(launch->hosts.total == 0);
+        status = wrap_check(launch->hosts.total == 0, command_workers(launch));
     if (status == OMPRMA_OK)
         status = prepare_folder(&made->folder);
     if (status != OMPRMA_OK)

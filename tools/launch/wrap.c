@@ -7,21 +7,41 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "base/number_list.h"
 #include "base/shell_words.h"
 #include "tools/launch/paths.h"
 
-omprma_status_t wrap_check(bool here)
+/* Does it name any of the workers? */
+static omprma_status_t check_numbers(const char *list, int workers)
 {
-    const char *command = getenv("OMPRMA_WRAP"), *workers = getenv("OMPRMA_WRAP_WORKERS");
+    bool has = false;
+    for (int i = 0; i < workers && !has; i++) {
+        omprma_status_t status = number_list_has(list, i, &has);
+        if (status != OMPRMA_OK)
+            return error_set(status, "--wrap-workers: %s", error_text());
+    }
+    if (has)
+        return OMPRMA_OK;
+    return workers == 1
+               ? error_set(OMPRMA_ERR_CONFIG, "--wrap-workers %s: the only worker is 0", list)
+               : error_set(OMPRMA_ERR_CONFIG, "--wrap-workers %s: workers are 0 to %d", list,
+                           workers - 1);
+}
+
+omprma_status_t wrap_check(bool here, int workers)
+{
+    const char *command = getenv("OMPRMA_WRAP"), *list = getenv("OMPRMA_WRAP_WORKERS");
     char **words, *path = NULL;
     size_t count;
-    bool has;
-    omprma_status_t status = number_list_has(workers ? workers : "", 0, &has);
+    omprma_status_t status = check_numbers(list ? list : "", workers);
     if (status != OMPRMA_OK)
-        return error_set(status, "--wrap-workers: %s", error_text());
-    if (!command || !*command)
+        return status;
+    if (!command || !*command) {
+        if (list && *list)
+            log_write(LOG_WARNING, "--wrap-workers %s has no effect without --wrap", list);
         return OMPRMA_OK;
+    }
     status = shell_words_split(command, &words, &count);
     if (status != OMPRMA_OK)
         return error_set(status, "--wrap: %s", error_text());

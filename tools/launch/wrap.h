@@ -7,8 +7,8 @@
 
 #include <omprma/omprma.h>
 
-/* Do OMPRMA_WRAP and OMPRMA_WRAP_WORKERS make sense, and, where all workers are `here`, is there
- * such a command? Errors: CONFIG. */
-omprma_status_t wrap_check(bool here);
+/* Do OMPRMA_WRAP and OMPRMA_WRAP_WORKERS make sense for so many workers, and, where all of them are
+ * `here`, is there such a command? Warns of a list without a command. Errors: CONFIG. */
+omprma_status_t wrap_check(bool here, int workers);
 
 #endif
