@@ -22,9 +22,12 @@ static char *file_read(const char *path)
     char *text = NULL, part[4096];
     size_t bytes = 0, got;
     FILE *all = file ? open_memstream(&text, &bytes) : NULL;
-    while (all && (got = fread(part, 1, sizeof(part), file)) > 0)
-        fwrite(part, 1, got, all);
-    bool right = all && !ferror(file);
+    bool right = false;
+    if (file && all) {
+        while ((got = fread(part, 1, sizeof(part), file)) > 0)
+            fwrite(part, 1, got, all);
+        right = !ferror(file);
+    }
     int code = errno;
     if (all)
         fclose(all);

@@ -266,8 +266,10 @@ static omprma_status_t run_turns(struct bench *bench)
     struct result result = {.op = OP_TURNS, .bytes = sizeof(int64_t)};
     double *us = calloc(TURNS_SAMPLES, sizeof(*us));
     struct spot *spots = NULL;
-    omprma_status_t status =
-        us ? spots_open(bench, &spots) : error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for samples");
+    omprma_status_t status;
+    if (!us)
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for samples");
+    status = spots_open(bench, &spots);
     int64_t start = clock_ns();
     for (int i = 0; i < TURNS_SAMPLES && status == OMPRMA_OK; i++) {
         int64_t begin = clock_ns();

@@ -123,7 +123,7 @@ static void text_add_pc(struct words *words, uint64_t pc)
 static bool text_add_misaligned(struct words *words, const siginfo_t *info, uint64_t pc,
                                 const struct crash_scene *scene)
 {
-    unsigned char code[CODE_BYTES];
+    unsigned char code[CODE_BYTES] = {0};
     struct misaligned found;
 
     if (info->si_signo != SIGSEGV || info->si_code != SI_KERNEL ||

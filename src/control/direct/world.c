@@ -365,9 +365,11 @@ static omprma_status_t exchange_abouts(struct world *world)
 {
     size_t ranks = (size_t)world->size;
     struct about mine = {0}, *all = calloc(ranks, sizeof(*all));
-    omprma_status_t status = all ? listen_for_data(world, &mine)
-                                 : error_set(OMPRMA_ERR_HOST_MEMORY, "no memory to start");
+    omprma_status_t status;
 
+    if (!all)
+        return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory to start");
+    status = listen_for_data(world, &mine);
     if (status == OMPRMA_OK)
         status = bootstrap_gather(&world->bootstrap, 0, &mine, all, sizeof(mine));
     if (status == OMPRMA_OK)
