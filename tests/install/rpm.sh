@@ -32,7 +32,10 @@ mkdir "$root"
 mkdir "$work/database"
 rpm --dbpath "$work/database" --initdb >"$work/log" 2>&1 || { cat "$work/log" && fail 'rpm makes no database'; }
 # Relocated packages need no other root, so that this takes no rights.
-rpm --force-debian --dbpath "$work/database" -i --nodeps --noscripts --prefix "$root" "$work"/packages/*.rpm \
+# Debian's rpm once refused to install anything without it.
+debian=()
+! rpm --help | grep -q force-debian || debian=(--force-debian)
+rpm "${debian[@]}" --dbpath "$work/database" -i --nodeps --noscripts --prefix "$root" "$work"/packages/*.rpm \
     >"$work/log" 2>&1 || { cat "$work/log" && fail 'rpm -i failed'; }
 [ -s "$root/share/doc/omprma/examples/saxpy.c" ] || complain 'no examples'
 "$root/bin/omprma-info" -n 1 >"$work/info" 2>&1 || { cat "$work/info" && complain 'omprma-info failed'; }

@@ -1,4 +1,4 @@
-/* test: linked=images_linked opened=images_opened libs=-ldl
+/* test: reference=not-18 linked=images_linked opened=images_opened libs=-ldl
  * Several images: the program's own, one of a linked library, one of a library opened later. */
 #include <dlfcn.h>
 #include "check.h"
