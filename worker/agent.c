@@ -377,6 +377,16 @@ int agent_run(const char *listener, const char *control, const char *slots, cons
 
 /* ---- on other hosts ------------------------------------------------------------------------- */
 
+/* omprma-run, where this comes as a line, ends the run. */
+static int fail_far(const char *why)
+{
+    char host[HOST_TEXT_BYTES];
+
+    host_name(host);
+    log_write(LOG_ERROR, "the agent of host %s cannot start: %s", host, why);
+    return EXIT_FAILURE;
+}
+
 /* Another process of this host is the agent: it has one slot more. */
 static int be_a_slot(const char *name)
 {
@@ -389,9 +399,7 @@ static int be_a_slot(const char *name)
         packet_receive(fd, &byte, sizeof(byte)); /* its end: it was taken note of */
     if (fd >= 0)
         close(fd);
-    if (!done)
-        log_write(LOG_ERROR, "the agent of this host does not answer: %s", strerror(errno));
-    return done ? EXIT_SUCCESS : EXIT_FAILURE;
+    return done ? EXIT_SUCCESS : fail_far("another process was to be it, and does not answer");
 }
 
 /* ADDRESS:PORT */
@@ -412,17 +420,21 @@ static bool read_home(const char *text, uint32_t *address, uint32_t *port)
     return true;
 }
 
-static bool call_home(struct agent *agent)
+static omprma_status_t call_home(struct agent *agent)
 {
     int rank = rank_find();
     struct far_wish wish = {.kind = FAR_HOST, .slots = agent->slots, .rank = rank < 0 ? 0 : rank};
+    const char *home = getenv(FAR_HOME_VARIABLE);
     uint32_t address, port;
 
     host_name(wish.name);
-    if (!read_home(getenv(FAR_HOME_VARIABLE), &address, &port))
-        return false;
+    if (!read_home(home, &address, &port))
+        return error_set(OMPRMA_ERR_CONFIG, "%s is no address: %s", FAR_HOME_VARIABLE,
+                         home ? home : "it is not set");
     agent->home = line_call(agent, address, port, &wish);
-    return agent->home != NULL;
+    return agent->home
+               ? OMPRMA_OK
+               : error_set(OMPRMA_ERR_HOST_MEMORY, "cannot call %s: %s", home, strerror(errno));
 }
 
 int agent_run_far(void)
@@ -433,14 +445,14 @@ int agent_run_far(void)
     char name[PACKET_NAME_BYTES];
 
     if (!join || strlen(join) != DIRECT_DIGITS || !take_secret(&agent))
-        return 2;
+        return fail_far(FAR_JOIN_VARIABLE " or " FAR_SECRET_VARIABLE
+                                          " is not as omprma-run sets it; does the remote shell "
+                                          "keep variables?");
     snprintf(name, sizeof(name), "%s%s", DIRECT_NAME, join);
     memcpy(agent.join, join, sizeof(agent.join));
     if (packet_listen_at(name, &agent.listener) != OMPRMA_OK)
         return be_a_slot(name);
-    if (begin(&agent) != OMPRMA_OK || !call_home(&agent)) {
-        log_write(LOG_ERROR, "the agent of this host cannot start: %s", error_text());
-        return EXIT_FAILURE;
-    }
+    if (begin(&agent) != OMPRMA_OK || call_home(&agent) != OMPRMA_OK)
+        return fail_far(error_text());
     return run(&agent);
 }

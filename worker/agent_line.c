@@ -241,6 +241,7 @@ static void begin_call(struct agent *agent, struct agent_line *line)
 static void open_line(struct agent *agent, struct agent_line *line)
 {
     line->phase = LINE_OPEN;
+    line->is_open = true;
     line->until_ns = 0;
     far_opened(agent, line);
 }

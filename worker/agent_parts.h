@@ -47,7 +47,8 @@ struct agent_line {
     struct agent_line *next;
     int fd;
     enum agent_line_phase phase;
-    bool calls; /* this agent has made it */
+    bool calls;   /* this agent has made it */
+    bool is_open; /* it is LINE_OPEN, or was */
     struct prove_opening opening;
     struct prove_answer answer;
     struct agent_call call;

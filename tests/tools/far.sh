@@ -131,6 +131,24 @@ check 'an unknown host: line' "$out" \
     'omprma: error: cannot start workers on host nosuchhost: no such host: nosuchhost'
 check_nothing_left 'an unknown host'
 
+# The agent of one of two other hosts cannot start there, while the launcher goes on with the other.
+cp "$BUILD_DIR/bin/omprma-worker" "$folder/worker"
+printf '#!/bin/sh\nulimit -n 4\nexec "%s" "$@"\n' "$folder/worker" >"$folder/limited"
+cat >"$folder/hampered" <<SH
+#!/bin/bash
+host=\$1 && shift
+[ "\$host" != "$b" ] || set -- "mount --bind '$folder/limited' '$BUILD_DIR/bin/omprma-worker';" "\$@"
+exec ip netns exec "\$host" unshare --uts --mount bash -c 'hostname "\$1"; shift; eval "\$*"' agent "\$host" "\$@"
+SH
+chmod +x "$folder/limited" "$folder/hampered"
+remote_shell "$folder/hampered"
+timeout 40 "$RUN" --hosts "$a,$b" "$folder/writes" >"$folder/out" 2>"$folder/err"
+check 'an agent that cannot start: status' "$?" 125
+check 'an agent that cannot start: lines' "$(sed 's/: no [a-z]*: .*//' "$folder/err")" \
+    "omprma: error: the agent of host $b cannot start"
+check_nothing_left 'an agent that cannot start'
+remote_shell "$HOSTS_AGENT"
+
 # Ranks on two hosts, each with the workers of its own.
 cat >"$folder/ranks" <<SH
 #!/bin/sh

@@ -161,12 +161,14 @@ static void say_lost(const struct run *run, const struct direct_event *event)
 }
 
 /* No program can be started, or go on. */
+/* `line` says why; NULL: it was said. */
 static void fail_run(struct run *run, const char *line)
 {
     if (run->failed)
         return;
     run->failed = true;
-    log_write(LOG_ERROR, "%s", line);
+    if (line)
+        log_write(LOG_ERROR, "%s", line);
     if (run->child)
         run->deadline_ns = clock_ns() + ABORT_S * SECOND_NS;
     else
@@ -295,10 +297,15 @@ static void take_lateness(struct run *run)
         run->deadline_ns = clock_ns() + KILLED_S * SECOND_NS;
 }
 
-/* That of other hosts' agents has ended: so have they, or they never came. */
+/* That of other hosts' agents has ended: so have they, or they never came. It goes on when one of
+ * several could not start, which has said why. */
 static void take_launcher(struct run *run)
 {
     char line[1024];
+    if (run->waits && run->far.verdict.told) {
+        run->far.given_up = true;
+        fail_run(run, NULL);
+    }
     if (!run->waits || !run->far.ended || run->failed)
         return;
     far_word(&run->far, line, sizeof(line));

@@ -157,7 +157,8 @@ static void take_errors(struct far *far)
     char bytes[4096];
     ssize_t count;
     while ((count = read(far->errors, bytes, sizeof(bytes))) > 0)
-        stream_feed(&far->stream, bytes, (size_t)count, &far->verdict);
+        if (!far->given_up || far->stream.verbose)
+            stream_feed(&far->stream, bytes, (size_t)count, &far->verdict);
     if (count == 0)
         close_one(&far->errors);
 }

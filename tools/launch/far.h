@@ -37,6 +37,7 @@ struct far {
     pid_t keeper;                        /* 0: reaped, or never there */
     int status;                          /* of the launcher */
     bool ended;                          /* the launcher */
+    bool given_up; /* by the caller: what agents say from now on follows from that */
     struct verdict verdict;
     struct stream stream;
 };
