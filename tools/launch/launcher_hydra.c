@@ -96,7 +96,8 @@ static void write_line(struct list *line, const struct command *command,
     const struct launch *launch = command->launch;
     list_add(line, command->mpirun);
     list_add(line, "-pmi-port");
-    list_add(line, "-print-all-exitcodes"); /* from which follows which process it was */
+    if (!command->option) /* of workers; from agents follows what has ended */
+        list_add(line, "-print-all-exitcodes");
     list_add(line, "-bind-to");
     list_add(line, "none"); /* workers share out the cores among themselves */
     if (launch->continues)

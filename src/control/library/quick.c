@@ -9,6 +9,7 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <fcntl.h>
 #include <glob.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -275,6 +276,20 @@ void quick_connection(void)
         log_write(LOG_DETAIL, "the connection to mpirun stays slow");
 }
 
+/* Whoever says the same again on this descriptor finds an answer, and nobody else hears of it.
+ * MPICH 4.2 crashes where it finds none because hydra has ended. */
+static void answer_again(int fd)
+{
+    static const char words[] = "cmd=finalize_ack\n";
+    int ends[2]; /* the second one stays open: what is said goes there */
+
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
+        return;
+    if (send(ends[1], words, sizeof(words) - 1, MSG_NOSIGNAL) == (ssize_t)sizeof(words) - 1)
+        dup3(ends[0], fd, O_CLOEXEC);
+    close(ends[0]);
+}
+
 /* The words are those of PMI 1, which hydra speaks. It answers with a line, which must be read:
  * hydra's proxy ends when it cannot send it. */
 void quick_end(void)
@@ -288,4 +303,6 @@ void quick_end(void)
     if (fd >= 0 && send(fd, words, sizeof(words) - 1, MSG_NOSIGNAL) > 0 &&
         (poll(&answer, 1, ANSWER_MS) != 1 || read(fd, line, sizeof(line)) <= 0))
         log_write(LOG_DETAIL, "the launcher has not answered that this process may end");
+    if (fd >= 0)
+        answer_again(fd);
 }

@@ -47,9 +47,11 @@ bool quick_setting(const struct quick_environment *environment, const char *name
  * hold Open MPI's settings; false: it stays as it is. */
 bool quick_mtl(const char *const *files, char *value, size_t room);
 
-/* For a process that has left MPI, and ends without the C library's exit handlers: there, from 4.1
- * on, MPICH tells hydra that the process may end. Else hydra takes the end for a failure, and kills
- * the others. Does nothing where that was said, or another launcher has started this process. */
+/* For a process that has left MPI, or could not enter it: tells hydra that it may end, and MPICH
+ * that hydra knows. From 4.1 on, MPICH says so itself in the C library's exit handlers, but not
+ * every process has those, and hydra may have ended by then. Else hydra takes the end for a
+ * failure, and kills the others. Does nothing where that was said, or another launcher has started
+ * this process. */
 void quick_end(void);
 
 #endif

@@ -152,8 +152,10 @@ omprma_status_t mpi_start(struct world *world)
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory to start MPI");
     *world->mpi = (struct world_mpi){MPI_COMM_NULL, MPI_COMM_NULL, MPI_WIN_NULL, 0, NULL};
     status = start_library(world, &level);
-    if (status != OMPRMA_OK)
+    if (status != OMPRMA_OK) {
+        quick_end();
         return status;
+    }
     world->serves_threads = world->started_mpi || level == MPI_THREAD_MULTIPLE;
     quick_connection();
     return find_rank(world);
@@ -391,8 +393,10 @@ static int free_all(struct world *world)
         code = free_communicator(&mpi->data);
     if (code == MPI_SUCCESS && mpi)
         code = free_communicator(&mpi->control);
-    if (code == MPI_SUCCESS && world->started_mpi)
+    if (code == MPI_SUCCESS && world->started_mpi) {
         code = MPI_Finalize();
+        quick_end();
+    }
     return code;
 }
 
