@@ -19,6 +19,7 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -444,6 +445,7 @@ int agent_run_far(void)
     const char *join = getenv(FAR_JOIN_VARIABLE);
     char name[PACKET_NAME_BYTES];
 
+    syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, 0); /* hydra leaves sockets of its own open */
     if (!join || strlen(join) != DIRECT_DIGITS || !take_secret(&agent))
         return fail_far(FAR_JOIN_VARIABLE " or " FAR_SECRET_VARIABLE
                                           " is not as omprma-run sets it; does the remote shell "

@@ -20,9 +20,9 @@ doctor 0 '^ok +omprma-worker +[0-9.]+, .*/omprma-worker$'
 doctor 0 '^omprma can run'
 mkdir "$folder/bin"
 for program in sh timeout; do ln -s "$(command -v $program)" "$folder/bin/$program"; done
-programs=$folder/bin doctor 0 '^warning +mpirun +.*install Open MPI.*--transport direct needs none'
-programs=$folder/bin doctor 1 '^failure +mpirun +.*install Open MPI' --transport mpi
-programs=$folder/bin doctor 1 '^failure +mpirun +.*install Open MPI' --hosts elsewhere:2
+programs=$folder/bin doctor 0 '^warning +mpirun +.*install (Open MPI|MPICH).*--transport direct needs none'
+programs=$folder/bin doctor 1 '^failure +mpirun +.*install (Open MPI|MPICH)' --transport mpi
+programs=$folder/bin doctor 1 '^failure +mpirun +.*install (Open MPI|MPICH)' --hosts elsewhere:2
 OMPI_COMM_WORLD_SIZE=2 doctor 0 '^warning +mpirun +this is itself a process of an MPI job'
 TMPDIR=/nowhere doctor 1 '^failure +TMPDIR +/nowhere cannot be written to'
 OMPRMA_INTERNAL_WORKER=/bin/true doctor 1 '^failure +omprma-worker +/bin/true says ".*", and this is'

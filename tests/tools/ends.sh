@@ -55,6 +55,7 @@ descendant() {
 
 # kill_one SIGNAL NAME STATUS PATTERN: starts a run, kills NAME ("self": omprma-run).
 launcher=$(launcher_name)
+[ "$launcher" != mpiexec.hydra ] || launcher=mpirun # a link, as it is called
 kill_one() {
     local run target got all
     forget_libomp

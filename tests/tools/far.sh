@@ -133,7 +133,7 @@ check_nothing_left 'an unknown host'
 
 # The agent of one of two other hosts cannot start there, while the launcher goes on with the other.
 cp "$BUILD_DIR/bin/omprma-worker" "$folder/worker"
-printf '#!/bin/sh\nulimit -n 4\nexec "%s" "$@"\n' "$folder/worker" >"$folder/limited"
+printf '#!/bin/sh\nunset OMPRMA_INTERNAL_HOME\nexec "%s" "$@"\n' "$folder/worker" >"$folder/limited"
 cat >"$folder/hampered" <<SH
 #!/bin/bash
 host=\$1 && shift
@@ -144,8 +144,8 @@ chmod +x "$folder/limited" "$folder/hampered"
 remote_shell "$folder/hampered"
 timeout 40 "$RUN" --hosts "$a,$b" "$folder/writes" >"$folder/out" 2>"$folder/err"
 check 'an agent that cannot start: status' "$?" 125
-check 'an agent that cannot start: lines' "$(sed 's/: no [a-z]*: .*//' "$folder/err")" \
-    "omprma: error: the agent of host $b cannot start"
+check 'an agent that cannot start: lines' "$(cat "$folder/err")" \
+    "omprma: error: the agent of host $b cannot start: OMPRMA_INTERNAL_HOME is no address: it is not set"
 check_nothing_left 'an agent that cannot start'
 remote_shell "$HOSTS_AGENT"
 
@@ -155,7 +155,9 @@ cat >"$folder/ranks" <<SH
 exec mpirun --allow-run-as-root -n 2 -H "$a:1,$b:1" -x OMPRMA_JOIN "$folder/writes"
 SH
 chmod +x "$folder/ranks"
-out=$(timeout 60 "$RUN" --hosts "$a:2,$b:1" "$folder/ranks" | sort)
-check 'ranks on two hosts' "$out" $'ready 1\nready 2'
+if [ "$(launcher_name)" != mpiexec.hydra ]; then # its options are others, see tests/mpi-programs/hosts.sh
+    out=$(timeout 60 "$RUN" --hosts "$a:2,$b:1" "$folder/ranks" | sort)
+    check 'ranks on two hosts' "$out" $'ready 1\nready 2'
+fi
 check_nothing_left 'ranks on two hosts'
 finish
