@@ -141,7 +141,11 @@ static const char vanishing[] =
           "[vm:09034] 1 more process has sent help message help-mpi-btl-tcp.txt / client connect "
           "fail\n"
           "[vm:09034] Set MCA parameter \"orte_base_help_aggregate\" to 0 to see all help / error "
-          "messages\n";
+          "messages\n \n \n"
+          "Set the PMIX_AGGREGATE_HELP attribute to false when spawning the job to see all help / "
+          "error messages\n"
+          "[vm:44921] PMIX ERROR: PMIX_ERR_INIT in file ../../../src/rml/oob/oob_tcp_sendrecv.c at "
+          "line 608\n";
 
 #define NETWORK_ADVICE                                                                             \
     "; name the network that connects all hosts, --mpi-arg --mca --mpi-arg btl_tcp_if_include "    \

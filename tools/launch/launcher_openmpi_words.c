@@ -204,6 +204,9 @@ bool openmpi_noise(const char *line)
            (strstr(line, "PMIX ERROR: ") && strstr(line, "/pmix_event_notification.c ")) ||
            (strstr(line, "ORTE_ERROR_LOG: ") && strstr(line, "/show_help.c ")) ||
            strncmp(line, "mpirun: abort is already in progress", 36) == 0 ||
+           (strstr(line, "PMIX ERROR: ") && strstr(line, "/oob_tcp_sendrecv.c ")) ||
            strstr(line, " sent help message help-") ||
+           strncmp(line, "Set the PMIX_AGGREGATE_HELP attribute", 37) == 0 ||
+           strcmp(line, " \n") == 0 || /* around that */
            strstr(line, "Set MCA parameter \"orte_base_help_aggregate\"");
 }
