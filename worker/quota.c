@@ -8,6 +8,7 @@
 #include "worker/quota.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -123,6 +124,7 @@ omprma_status_t quota_join(struct quota **quota)
         entry < 0 || entry >= QUOTA_SESSIONS_MOST)
         return error_set(OMPRMA_ERR_CONFIG, QUOTA_VARIABLE " is %s, which no agent has set", text);
     unsetenv(QUOTA_VARIABLE);
+    fcntl(fd, F_SETFD, FD_CLOEXEC); /* what regions start is not to have it */
     status = map(fd, quota);
     if (status == OMPRMA_OK)
         (*quota)->own = &(*quota)->page->lines[entry];

@@ -2,6 +2,7 @@
 /* test_quota.c: what sessions of a slot hold together, against a model; who asks at once; who is
  * killed. */
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -37,10 +38,12 @@ static struct quota *join(int entry)
 {
     struct quota *session;
     char text[32];
-    snprintf(text, sizeof(text), "%d,%d", dup(quota_descriptor(quota)), entry);
+    int fd = dup(quota_descriptor(quota));
+    snprintf(text, sizeof(text), "%d,%d", fd, entry);
     setenv(QUOTA_VARIABLE, text, 1);
     assert_int_equal(quota_join(&session), OMPRMA_OK);
     assert_null(getenv(QUOTA_VARIABLE));
+    assert_int_equal(fcntl(fd, F_GETFD), FD_CLOEXEC);
     return session;
 }
 

@@ -15,7 +15,7 @@
 /* Does it name any of the workers? */
 static omprma_status_t check_numbers(const char *list, int workers)
 {
-    bool has = false;
+    bool has = !*list;
     for (int i = 0; i < workers && !has; i++) {
         omprma_status_t status = number_list_has(list, i, &has);
         if (status != OMPRMA_OK)
