@@ -54,10 +54,7 @@ part_later() { # BYTES LINE
         "$BUILD_DIR/tests/integration/ends" part "$1" >"$folder/out" 2>"$folder/err" <"$pipe" &
     job=$!
     exec 9>"$pipe"
-    for _ in $(seq 300); do
-        grep -q ready "$folder/out" && break
-        sleep 0.1
-    done
+    await "$folder/out" ready
     hosts_part lost
     echo >&9
     wait "$job"

@@ -261,10 +261,7 @@ part_wrong() {
     local plain=$out/none/plain i
     "$RUN" -n 1 -- sh -c "(while [ ! -e '$folder/over' ]; do sleep 0.1; done; '$plain' 1) >'$folder/late' 2>&1 &"
     touch "$folder/over"
-    for ((i = 0; i < 300; i++)); do
-        ! grep -q plain "$folder/late" || break
-        sleep 0.1
-    done
+    await "$folder/late" plain
     check 'who joins after the end' "$(grep -c '^omprma: error: no workers on this host: .* has ended' "$folder/late")" 1
     rm "$folder/over"
     cat >"$folder/many" <<END

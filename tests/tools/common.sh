@@ -9,6 +9,7 @@
 #                           and what this host sends them, goes at RATE, for example 100mbit
 #   remote_shell [WORDS]    launchers reach other hosts by this, whichever launcher it is; without WORDS as ever
 #   named HOST NAME         processes of that name on a host
+#   await FILE WORD         until it is in there, 30 s at most
 #   at_ready HOW COMMAND... does HOW to a command that has said ready, and waits for it
 #   hosts_part HOW          the two reach this host, but no longer each other: connections are
 #                           "refused", or packets are "lost" without a word
@@ -179,6 +180,13 @@ named() { # HOST NAME: processes there
     done
 }
 
+await() { # FILE WORD
+    for _ in $(seq 600); do
+        ! grep -q "$2" "$1" || break
+        sleep 0.05
+    done
+}
+
 # Starts COMMAND, waits until it says ready, does HOW, and lets it read a line; gives its status. What it says is in
 # $folder/out and $folder/err.
 at_ready() { # HOW COMMAND...
@@ -189,10 +197,7 @@ at_ready() { # HOW COMMAND...
     "${@:2}" >"$folder/out" 2>"$folder/err" <"$folder/pipe" &
     job=$!
     exec 9>"$folder/pipe"
-    for _ in $(seq 300); do
-        grep -q ready "$folder/out" && break
-        sleep 0.1
-    done
+    await "$folder/out" ready
     $1 # words
     echo >&9
     exec 9>&-

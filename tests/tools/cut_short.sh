@@ -47,10 +47,7 @@ begin() {
         --trace "$folder/trace.json" "$folder/program" "$1" >"$folder/out" 2>"$folder/err" &
     job=$!
     [ "$1" = sleeps ] || return
-    for _ in $(seq 300); do
-        grep -q ready "$folder/out" && break
-        sleep 0.1
-    done
+    await "$folder/out" ready
     sleep 0.2
     run=$(pgrep -P "$job" -f "$RUN" | head -n 1)
     program=$(pgrep -P "$run" -f "^$folder/program")

@@ -37,14 +37,6 @@ forget_libomp() {
     done
 }
 
-# await FILE WORD: until it is in there.
-await() {
-    for _ in $(seq 300); do
-        ! grep -q "$2" "$1" || return 0
-        sleep 0.1
-    done
-}
-
 # The first descendant of process $1 whose name is $2.
 descendant() {
     local pid

@@ -46,10 +46,7 @@ one() {
     shared_memory >"$folder/memory"
     "$RUN" "${workers[@]}" --data "$mode" "$program" 4 >"$folder/out" 2>"$folder/err" &
     run=$!
-    for _ in $(seq 600); do
-        grep -q ready "$folder/out" && break
-        sleep 0.05
-    done
+    await "$folder/out" ready
     sleep "$((delay / 1000)).$(printf %03d $((delay % 1000)))"
     case $victim in
     worker) target=$(named "$run" omprma-worker | sed -n "${which}p") ;;
