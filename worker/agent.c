@@ -378,13 +378,13 @@ int agent_run(const char *listener, const char *control, const char *slots, cons
 
 /* ---- on other hosts ------------------------------------------------------------------------- */
 
-/* omprma-run, where this comes as a line, ends the run. */
-static int fail_far(const char *why)
+/* error_text() says why. omprma-run, where this comes as a line, ends the run. */
+static int fail_far(void)
 {
     char host[HOST_TEXT_BYTES];
 
     host_name(host);
-    log_write(LOG_ERROR, "the agent of host %s cannot start: %s", host, why);
+    log_write(LOG_ERROR, "the agent of host %s cannot start: %s", host, error_text());
     return EXIT_FAILURE;
 }
 
@@ -400,7 +400,11 @@ static int be_a_slot(const char *name)
         packet_receive(fd, &byte, sizeof(byte)); /* its end: it was taken note of */
     if (fd >= 0)
         close(fd);
-    return done ? EXIT_SUCCESS : fail_far("another process was to be it, and does not answer");
+    if (done)
+        return EXIT_SUCCESS;
+    error_set(OMPRMA_ERR_CLOSED, "another process was to be it, and does not answer: %s",
+              strerror(errno));
+    return fail_far();
 }
 
 /* ADDRESS:PORT */
@@ -446,15 +450,17 @@ int agent_run_far(void)
     char name[PACKET_NAME_BYTES];
 
     syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, 0); /* hydra leaves sockets of its own open */
-    if (!join || strlen(join) != DIRECT_DIGITS || !take_secret(&agent))
-        return fail_far(FAR_JOIN_VARIABLE " or " FAR_SECRET_VARIABLE
-                                          " is not as omprma-run sets it; does the remote shell "
-                                          "keep variables?");
+    if (!join || strlen(join) != DIRECT_DIGITS || !take_secret(&agent)) {
+        error_set(OMPRMA_ERR_CONFIG,
+                  "%s or %s is not as omprma-run sets it; does the remote shell keep variables?",
+                  FAR_JOIN_VARIABLE, FAR_SECRET_VARIABLE);
+        return fail_far();
+    }
     snprintf(name, sizeof(name), "%s%s", DIRECT_NAME, join);
     memcpy(agent.join, join, sizeof(agent.join));
     if (packet_listen_at(name, &agent.listener) != OMPRMA_OK)
         return be_a_slot(name);
     if (begin(&agent) != OMPRMA_OK || call_home(&agent) != OMPRMA_OK)
-        return fail_far(error_text());
+        return fail_far();
     return run(&agent);
 }

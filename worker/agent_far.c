@@ -591,7 +591,7 @@ void far_taken(struct agent *agent, struct agent_line *line)
 void far_lost(struct agent *agent, struct agent_line *line)
 {
     if (line == agent->home) {
-        if (!line->is_open && !agent->ending)
+        if (!line->was_open && !agent->ending)
             log_write(LOG_ERROR,
                       "the agent of omprma-run's host does not answer at %s: do hosts reach each "
                       "other, and are its ports open?",

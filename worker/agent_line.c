@@ -121,7 +121,8 @@ static int accept_one(const struct agent *agent)
     return accept4(agent->network, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 }
 
-/* Were whoever waits left waiting, the loop would come back here at once. */
+/* Where no more files may be open. If whoever waits were left waiting, the loop would come back
+ * here at once. */
 static void turn_away(struct agent *agent)
 {
     int fd = agent_spare_use(agent) ? accept_one(agent) : -1;
@@ -241,7 +242,7 @@ static void begin_call(struct agent *agent, struct agent_line *line)
 static void open_line(struct agent *agent, struct agent_line *line)
 {
     line->phase = LINE_OPEN;
-    line->is_open = true;
+    line->was_open = true;
     line->until_ns = 0;
     far_opened(agent, line);
 }

@@ -47,8 +47,8 @@ struct agent_line {
     struct agent_line *next;
     int fd;
     enum agent_line_phase phase;
-    bool calls;   /* this agent has made it */
-    bool is_open; /* it is LINE_OPEN, or was */
+    bool calls;    /* this agent has made it */
+    bool was_open; /* it has been LINE_OPEN */
     struct prove_opening opening;
     struct prove_answer answer;
     struct agent_call call;

@@ -160,8 +160,7 @@ static void say_lost(const struct run *run, const struct direct_event *event)
         log_write(LOG_ERROR, "process %d: %s", (int)event->pid, line);
 }
 
-/* No program can be started, or go on. */
-/* `line` says why; NULL: it was said. */
+/* No program can be started, or go on. `line` says why; NULL: it was said. */
 static void fail_run(struct run *run, const char *line)
 {
     if (run->failed)

@@ -234,6 +234,22 @@ static omprma_status_t look_around(const struct preparation *made, const struct 
     return OMPRMA_OK;
 }
 
+/* Settings that this transport does not look at. */
+static void say_without_effect(const struct preparation *made, const struct launch *launch)
+{
+    const char *osc = getenv("OMPRMA_OSC"), *network = getenv("OMPRMA_NETWORK");
+    if (network && strcmp(network, "ucx") == 0 && (!made->direct || launch->hosts.total == 0))
+        log_write(LOG_WARNING,
+                  "OMPRMA_NETWORK=ucx chooses what carries data to other hosts without MPI, and "
+                  "this run %s: it has no effect",
+                  made->direct ? "stays on this host" : "goes by MPI (--transport mpi)");
+    if (made->direct && osc && *osc && strcmp(osc, "auto") != 0)
+        log_write(LOG_WARNING,
+                  "--osc %s chooses among ways of MPI, and this run goes without MPI (--transport "
+                  "direct): it has no effect",
+                  osc);
+}
+
 /* Those that use MPI themselves, and several, are beyond MPI. */
 static omprma_status_t prepare_transport(struct preparation *made, const struct launch *launch)
 {
@@ -254,17 +270,7 @@ static omprma_status_t prepare_transport(struct preparation *made, const struct 
                          "--mpi-arg %s: this run goes without MPI and within this host "
                          "(--transport direct)",
                          launch->mpi_args.items[0]);
-    const char *osc = getenv("OMPRMA_OSC"), *network = getenv("OMPRMA_NETWORK");
-    if (network && strcmp(network, "ucx") == 0 && (!made->direct || launch->hosts.total == 0))
-        log_write(LOG_WARNING,
-                  "OMPRMA_NETWORK=ucx chooses what carries data to other hosts without MPI, and "
-                  "this run %s: it has no effect",
-                  made->direct ? "stays on this host" : "goes by MPI (--transport mpi)");
-    if (made->direct && osc && *osc && strcmp(osc, "auto") != 0)
-        log_write(LOG_WARNING,
-                  "--osc %s chooses among ways of MPI, and this run goes without MPI (--transport "
-                  "direct): it has no effect",
-                  osc);
+    say_without_effect(made, launch);
     log_write(LOG_CHOICE, "program and workers are connected %s",
               made->direct ? "without MPI (--transport direct)" : "by MPI (--transport mpi)");
     return OMPRMA_OK;

@@ -93,8 +93,10 @@ static omprma_status_t start_library(struct world *world, int *level)
         return code == MPI_SUCCESS ? OMPRMA_OK : world_error(code, "MPI_Query_thread");
     }
     code = MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, level);
-    if (code != MPI_SUCCESS)
+    if (code != MPI_SUCCESS) {
+        quick_end();
         return error_set(OMPRMA_ERR_MPI, "MPI_Init_thread failed with code %d", code);
+    }
     world->started_mpi = true;
     /* The default handler would end the job where something cannot be had. */
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -152,10 +154,8 @@ omprma_status_t mpi_start(struct world *world)
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory to start MPI");
     *world->mpi = (struct world_mpi){MPI_COMM_NULL, MPI_COMM_NULL, MPI_WIN_NULL, 0, NULL};
     status = start_library(world, &level);
-    if (status != OMPRMA_OK) {
-        quick_end();
+    if (status != OMPRMA_OK)
         return status;
-    }
     world->serves_threads = world->started_mpi || level == MPI_THREAD_MULTIPLE;
     quick_connection();
     return find_rank(world);
