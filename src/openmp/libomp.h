@@ -57,7 +57,6 @@ LIBOMP int omp_get_level(void);
 LIBOMP int omp_get_num_threads(void);
 LIBOMP int omp_in_final(void);
 LIBOMP int omp_in_parallel(void);
-LIBOMP void omp_fulfill_event(void *event);
 LIBOMP int __kmpc_get_target_offload(void);
 LIBOMP int32_t __kmpc_global_thread_num(void *location);
 LIBOMP struct task *__kmpc_omp_task_alloc(void *location, int32_t thread, int32_t flags,
@@ -67,6 +66,7 @@ LIBOMP void __kmpc_omp_task_begin_if0(void *location, int32_t thread, struct tas
 LIBOMP void __kmpc_omp_task_complete_if0(void *location, int32_t thread, struct task *task);
 LIBOMP int32_t __kmpc_omp_taskyield(void *location, int32_t thread, int end_part);
 LIBOMP void *__kmpc_task_allow_completion_event(void *location, int32_t thread, struct task *task);
+LIBOMP void __kmpc_proxy_task_completed(int32_t thread, struct task *task);
 LIBOMP void __kmpc_dispatch_deinit(void *location, int32_t thread); /* only its presence counts */
 LIBOMP bool __kmpc_omp_has_task_team(int32_t thread);
 LIBOMP void **__kmpc_omp_get_target_async_handle_ptr(int32_t thread);

@@ -53,9 +53,9 @@ struct target_task {
     int32_t thread;             /* that has made it */
     bool waited;                /* by that thread, at once */
     bool here;                  /* begun by that thread, too */
-    void *event;         /* ends the task that stands for it in libomp; NULL: there is none */
-    struct work *work;   /* to be left in flight */
-    atomic_bool reached; /* of a thread that waits */
+    struct task *stand_in;      /* stands for it in libomp; NULL: none does */
+    struct work *work;          /* to be left in flight */
+    atomic_bool reached;        /* of a thread that waits */
 };
 
 /* The one whose routine the calling thread is in. What it does there, when it computes a region on
@@ -113,8 +113,9 @@ static const char *why_impossible(void)
     if (!next.invoke || !next.alloc || !next.task || !next.with_deps || !next.taskwait ||
         !next.wait_deps || !next.taskgroup || !next.end_taskgroup || !next.barrier ||
         !__kmpc_omp_task_alloc || !__kmpc_omp_task_begin_if0 || !__kmpc_omp_task_complete_if0 ||
-        !__kmpc_task_allow_completion_event || !__kmpc_omp_taskyield || !omp_fulfill_event ||
-        !omp_get_level || !omp_get_num_threads || !omp_in_final || !__kmpc_global_thread_num)
+        !__kmpc_task_allow_completion_event || !__kmpc_proxy_task_completed ||
+        !__kmpc_omp_taskyield || !omp_get_level || !omp_get_num_threads || !omp_in_final ||
+        !__kmpc_global_thread_num)
         return "libomp lacks functions for that";
     if (dlsym(RTLD_DEFAULT, "__kmpc_omp_target_task_alloc") != (void *)__kmpc_omp_target_task_alloc)
         return "the program makes its tasks without this library, which was not preloaded";
@@ -202,16 +203,41 @@ static int32_t routine_ours(int32_t thread, struct task *task)
 }
 
 /* A task that stands for a construct in a team, where libomp waits for tasks by itself: at the end
- * of a parallel region, for one. It is over when the event says so. Untied, or threads of the team
- * that wait for tied ones would not touch it. */
-static void *stand_in(int32_t thread)
+ * of a parallel region, for one. It is over when stand_in_end() says so. Untied, or threads of the
+ * team that wait for tied ones would not touch it. */
+static struct task *stand_in_begin(int32_t thread)
 {
     struct task *task = __kmpc_omp_task_alloc(NULL, thread, TASK_UNTIED | TASK_DETACHABLE,
                                               sizeof(*task), 0, routine_ours);
-    void *event = __kmpc_task_allow_completion_event(NULL, thread, task);
+    __kmpc_task_allow_completion_event(NULL, thread, task);
     __kmpc_omp_task_begin_if0(NULL, thread, task);
     __kmpc_omp_task_complete_if0(NULL, thread, task);
-    return event;
+    return task;
+}
+
+/* Keeps others out while libomp makes its helper threads, for the first task of theirs: it mistakes
+ * threads that come to it meanwhile for those. Not for ever: a routine may compute on the host.
+ * False: they are made. */
+static bool helpers_lock(void)
+{
+    struct timespec end;
+    if (atomic_load_explicit(&tasks.helpers, memory_order_acquire))
+        return false;
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec++;
+    return pthread_mutex_timedlock(&tasks.helpers_lock, &end) == 0;
+}
+
+/* By the thread that calls, not by a thread of the team, as omp_fulfill_event() has it: libomp does
+ * not wait at a barrier for what a task has made that is over. A thread of the team that takes such
+ * a task after the barrier counts itself off twice, and the next barrier but one lets threads pass
+ * too early. */
+static void stand_in_end(struct task *task)
+{
+    bool locked = flight_is_watched_here() && helpers_lock();
+    __kmpc_proxy_task_completed(__kmpc_global_thread_num(NULL), task);
+    if (locked)
+        pthread_mutex_unlock(&tasks.helpers_lock);
 }
 
 /* ---- target tasks --------------------------------------------------------------------------- */
@@ -267,8 +293,8 @@ static void task_over(struct target_task *own)
     if (own->flags & TASK_DESTRUCTORS)
         own->task->destructors(own->thread, own->task);
     task_leaves(own);
-    if (own->event)
-        omp_fulfill_event(own->event);
+    if (own->stand_in)
+        stand_in_end(own->stand_in);
     if (own->in_region)
         atomic_fetch_sub_explicit(own->in_region, 1, memory_order_release);
     free(own);
@@ -296,19 +322,6 @@ static void routine_run(struct target_task *own)
     own->routine(thread, own->task);
     current = outer;
     __kmpc_omp_task_complete_if0(NULL, thread, frame);
-}
-
-/* Keeps others out while libomp makes its helper threads, for the first task of theirs: it mistakes
- * threads that come to it meanwhile for those. Not for ever: a routine may compute on the host.
- * False: they are made. */
-static bool helpers_lock(void)
-{
-    struct timespec end;
-    if (atomic_load_explicit(&tasks.helpers, memory_order_acquire))
-        return false;
-    clock_gettime(CLOCK_REALTIME, &end);
-    end.tv_sec++;
-    return pthread_mutex_timedlock(&tasks.helpers_lock, &end) == 0;
 }
 
 /* By a thread of which libomp may not know yet. */
@@ -728,7 +741,7 @@ static void task_enter(struct target_task *own, struct dependences *dependences)
     own->parent = dependences->parent = parent_now(own->thread);
     awaited.count = count_of(own->parent);
     if (omp_get_level() > 0 && !own->waited)
-        own->event = stand_in(own->thread);
+        own->stand_in = stand_in_begin(own->thread);
     awaited.most = own->waited ? 0 : MOST;
     awaited.patient = true;
     atomic_fetch_add_explicit(count_of(own->parent), 1, memory_order_relaxed);
