@@ -67,7 +67,6 @@ LIBOMP void __kmpc_omp_task_complete_if0(void *location, int32_t thread, struct 
 LIBOMP int32_t __kmpc_omp_taskyield(void *location, int32_t thread, int end_part);
 LIBOMP void *__kmpc_task_allow_completion_event(void *location, int32_t thread, struct task *task);
 LIBOMP void __kmpc_proxy_task_completed(int32_t thread, struct task *task);
-LIBOMP void __kmpc_dispatch_deinit(void *location, int32_t thread); /* only its presence counts */
 LIBOMP bool __kmpc_omp_has_task_team(int32_t thread);
 LIBOMP void **__kmpc_omp_get_target_async_handle_ptr(int32_t thread);
 /* NOLINTEND(bugprone-reserved-identifier) */

@@ -43,7 +43,7 @@ void parallel_run(int32_t *thread, int32_t *number, struct parallel *parallel)
 {
     void *frame;
 
-    here = (struct parallel_place){parallel->region, 0};
+    here = (struct parallel_place){parallel->region, omp_get_level(), 0};
     parallel->invoke(parallel->body, *thread, *number, parallel->count, parallel->arguments,
                      &frame);
 }
@@ -62,7 +62,9 @@ _Atomic int32_t *parallel_count(const struct parallel *parallel, int odd)
 
 _Atomic int32_t *parallel_count_here(void)
 {
-    return here.region ? &slot_of(here.region)->counts[here.passed % 2] : NULL;
+    if (here.region == 0 || here.level != omp_get_level())
+        return NULL;
+    return &slot_of(here.region)->counts[here.passed % 2];
 }
 
 void parallel_pass(void)

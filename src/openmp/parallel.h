@@ -4,8 +4,9 @@
  * of their tasks are not over. libomp's barriers, and its ends of regions, do not wait for tasks
  * with an event that were made by explicit tasks which have ended. So who passes one looks here.
  *
- * A thread that comes to a region by other ways than parallel_run() (code of gcc on libomp) is
- * taken to be in the last one it was in: who waits for that one may wait for more than it has to.
+ * A thread that comes to a region by other ways than parallel_run() (if(0), code of gcc on libomp)
+ * is in none here, or in the last one of that depth that it was in: who waits for that one may wait
+ * for more than it has to.
  *
  * Thread: any. Blocks: no, but for the body.
  */
@@ -18,9 +19,11 @@
 
 #include "openmp/libomp.h"
 
-/* Where a thread is: in which region, 0: in none, and behind how many of its barriers. */
+/* Where a thread is: in which region, 0: in none, how deep that one is among those around it, and
+ * behind how many of its barriers. */
 struct parallel_place {
     uint32_t region;
+    int32_t level;
     uint32_t passed;
 };
 

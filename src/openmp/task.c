@@ -252,13 +252,19 @@ static struct target_task *task_of_flight(struct flight *flight)
     return (struct target_task *)((char *)flight - offsetof(struct target_task, flight));
 }
 
-/* Stands for the task that the thread is in: outside of parallel regions for all that it is in, for
- * libomp runs those one within the other there; else for the very task, or, if libomp, older than
- * 16, does not tell, for the thread at this level. */
+/* Is there a team, where libomp waits for tasks? A thread alone runs its tasks one within the
+ * other, and waits for none. */
+static bool in_team(void)
+{
+    return omp_get_level() > 0 && omp_get_num_threads() > 1;
+}
+
+/* Stands for the task that the thread is in: of a thread alone for all that it is in; in a team for
+ * the very task, or, if libomp, older than 16, does not tell, for the thread at this level. */
 static uint64_t parent_now(int32_t thread)
 {
     int level = omp_get_level();
-    if (level > 0 && __kmpc_omp_get_target_async_handle_ptr)
+    if (in_team() && __kmpc_omp_get_target_async_handle_ptr)
         return (uintptr_t)__kmpc_omp_get_target_async_handle_ptr(thread);
     return (uint64_t)level << 32 | (uint32_t)thread;
 }
@@ -428,13 +434,12 @@ static bool is_apart(int32_t thread)
     return thread < 0 || current || next_get()->why_not || !flight_counted() || devices_forked();
 }
 
-/* Before libomp waits: in a team for the tasks that stand for ours, else for none of them. */
+/* Before libomp waits: in a team for the tasks that stand for ours, else for none of ours. */
 static void help_all(int32_t thread)
 {
     if (!is_apart(thread))
-        help(&(struct awaited){.thread = thread,
-                               .count = count_of(parent_now(thread)),
-                               .patient = omp_get_level() == 0});
+        help(&(struct awaited){
+            .thread = thread, .count = count_of(parent_now(thread)), .patient = !in_team()});
 }
 
 /* Until something with these dependences could begin. */
@@ -498,7 +503,7 @@ void __kmpc_barrier(void *location, int32_t thread)
     help_all(thread);
     next_get()->barrier(location, thread);
     const _Atomic int32_t *before = parallel_count_here();
-    if (before && omp_get_num_threads() > 1) {
+    if (before) {
         parallel_pass();
         help_region(before, false);
     }
@@ -692,12 +697,8 @@ static enum keeper keeper_of(int32_t thread, bool reduces)
         return KEEPER_LIBOMP_ALL;
     if (!ours || omp_in_final())
         return KEEPER_MAKER;
-    if (omp_get_level() == 0 || omp_get_num_threads() > 1)
-        return KEEPER_US;
-    /* The end of a parallel region with one thread does not wait for tasks that stand for ours; and
-     * libomp crashes at the next such region, before 19, when it had any of its own to wait for. */
-    return __kmpc_dispatch_deinit && !reduces ? KEEPER_LIBOMP_ALL
-                                              : KEEPER_MAKER; /* 19 has that function */
+    /* Nobody would wait at the end of a parallel region that is not known. */
+    return omp_get_level() == 0 || in_team() || parallel_count_here() ? KEEPER_US : KEEPER_MAKER;
 }
 
 /* libomp's way. */
@@ -740,7 +741,7 @@ static void task_enter(struct target_task *own, struct dependences *dependences)
     struct awaited awaited = {.thread = own->thread};
     own->parent = dependences->parent = parent_now(own->thread);
     awaited.count = count_of(own->parent);
-    if (omp_get_level() > 0 && !own->waited)
+    if (in_team() && !own->waited)
         own->stand_in = stand_in_begin(own->thread);
     awaited.most = own->waited ? 0 : MOST;
     awaited.patient = true;

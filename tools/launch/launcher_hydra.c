@@ -143,10 +143,11 @@ static void set_process(const struct quick_environment *environment)
 }
 
 /* What a site says of hosts and of where processes go does not hold, because that is the user's own
- * choice here; arguments still do. */
+ * choice here; arguments of mpiexec still do. */
 static void prepare(const struct quick_environment *environment, bool alone)
 {
-    static const char *const names[] = {"HYDRA_HOST_FILE", "HYDRA_BINDING", "HYDRA_MAPPING"};
+    static const char *const names[] = {"HYDRA_HOST_FILE", "HYDRA_BINDING", "HYDRA_MAPPING",
+                                        "HYDRA_LAUNCHER_EXTRA_ARGS"}; /* Slurm's, for its srun */
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         environment->set(environment->data, names[i], NULL);
     set_process(environment);
