@@ -72,13 +72,26 @@ static bool names_files(const struct list *args)
     return any;
 }
 
+/* Does a file of settings keep the library on this host? That of Debian's Open MPI 6 does. */
+static bool is_kept_here(const char *include)
+{
+    char networks[64], *rest = networks;
+    bool inner = quick_setting(&quick_own, include, networks, sizeof(networks)) && *networks;
+    for (const char *name; inner && (name = strsep(&rest, ","));)
+        inner = strcmp(name, "lo") == 0 || strncmp(name, "127.", 4) == 0;
+    return inner;
+}
+
 /* The library takes only one of these two parameters. */
 static void set_networks(struct list *line, const struct command *command)
 {
     static const char include[] = "btl_tcp_if_include", exclude[] = "btl_tcp_if_exclude";
     const char *users;
-    if (!command->inner_networks || openmpi_is_set(command->launch, include, &users) ||
-        !is_free(include) || !is_free(exclude) || names_files(&command->launch->mpi_args))
+    if (openmpi_is_set(command->launch, include, &users) || names_files(&command->launch->mpi_args))
+        return;
+    if (command->agent && is_kept_here(include))
+        openmpi_set(line, command, include, "");
+    if (!command->inner_networks || !is_free(include) || !is_free(exclude))
         return;
     char *networks = text_make("127.0.0.1/8,sppp,%s", command->inner_networks);
     openmpi_set(line, command, exclude, networks);
