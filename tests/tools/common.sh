@@ -128,7 +128,7 @@ processes_left() {
 # Everything below process $1.
 descendants() {
     local children child
-    { read -ra children <"/proc/$1/task/$1/children"; } 2>/dev/null
+    read -rd '' -a children < <(cat "/proc/$1/task/"*/children 2>/dev/null) # by any of its threads
     for child in "${children[@]}"; do
         echo "$child"
         descendants "$child"

@@ -142,7 +142,7 @@ static int launch_packed(const struct gpu *gpu, const struct gpu_kernel *kernel,
 {
     size_t bytes = with->packed_bytes;
     /* Of the driver interface: 1 is "buffer", 2 "its size", 0 the end. */
-    void *extra[] = {(void *)1, (void *)(uintptr_t)with->arguments, (void *)2, &bytes, NULL};
+    void *extra[] = {(void *)0x1, (void *)(uintptr_t)with->arguments, (void *)0x2, &bytes, NULL};
 
     return driver_of(gpu)->launch(function_of(kernel), size[0], size[1], size[2], size[3], size[4],
                                   size[5], (unsigned)with->geometry.shared_bytes, stream, NULL,
