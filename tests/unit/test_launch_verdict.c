@@ -492,6 +492,43 @@ TEST(frames_on_stdout)
     }
 }
 
+/* The one message that mpirun of Open MPI 6 has on stdout; not what only begins so. */
+TEST(openmpi6_on_stdout)
+{
+#undef LINE
+#define LINE "------------------------------------------------------------\n"
+    static const char all[] =
+        "a\n" LINE "A daemon failed to report back after being spawned. This could\n"
+        "be due to several factors\n\n  Remote host:   nosuchhost\n" LINE "--\n" LINE
+        "A table\n" LINE LINE "b";
+    static const size_t pieces[] = {1, 7, sizeof(all) - 1};
+    for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
+        int ends[2];
+        char passed[512];
+        assert_int_equal(pipe2(ends, O_NONBLOCK), 0);
+        struct sieve sieve = {.out = ends[1]};
+        for (size_t at = 0, size = sizeof(all) - 1; at < size; at += pieces[i])
+            assert_true(sieve_feed(&sieve, launcher_openmpi5.dialect, all + at,
+                                   pieces[i] < size - at ? pieces[i] : size - at));
+        sieve_end(&sieve);
+        passed[read(ends[0], passed, sizeof(passed) - 1)] = 0;
+        assert_string_equal(passed, "a\n--\n" LINE "A table\n" LINE LINE "b");
+        close(ends[0]);
+        close(ends[1]);
+    }
+}
+
+/* What 6 says of parameters of 5 is no reason for anything. */
+TEST(openmpi6_deprecated)
+{
+    struct verdict verdict = {.dialect = launcher_openmpi5.dialect};
+    char line[256];
+    verdict_read(&verdict, "A deprecated MCA variable value was specified in the environment or\n"
+                           "on the command line.\n\n  Deprecated variable: a\n");
+    verdict_word(&verdict, 9, line, sizeof(line));
+    assert_string_equal(line, "mpirun was killed by signal 9 (Killed)");
+}
+
 TEST(hydra)
 {
 #define DOUBLE                                                                                     \

@@ -174,8 +174,51 @@ static void prepare(const struct quick_environment *environment, bool alone)
 
 static const char *const variables[] = {"OMPI_", "PMIX_", "PRTE_", NULL};
 
+/* ---- its own words on stdout ---------------------------------------------------------------- */
+
+/* 6 says there, in a frame, that a host did not answer. Why not is said on stderr. */
+static const char unanswered[] = "A daemon failed to report back after being spawned";
+
+enum { FRAME_BYTES = 60, LINES = 24 }; /* longer than that message */
+
+/* Where its words have come to: later, so many lines of the message. */
+enum place { ANYWHERE, FRAME_BEGINS, IN_FRAME };
+
+static bool is_dashes(const char *begin, size_t bytes)
+{
+    size_t dashes = strspn(begin, "-");
+    dashes = dashes < bytes ? dashes : bytes;
+    return dashes <= FRAME_BYTES &&
+           (dashes == bytes || (dashes == FRAME_BYTES && begin[dashes] == '\n'));
+}
+
+static bool may_be_own(const char *begin, size_t bytes, int place)
+{
+    size_t most = sizeof(unanswered) - 1;
+    if (place == FRAME_BEGINS)
+        return strncmp(begin, unanswered, bytes < most ? bytes : most) == 0;
+    return place >= IN_FRAME || is_dashes(begin, bytes);
+}
+
+static enum own_line line_is_own(const char *line, int *place)
+{
+    bool frame = is_dashes(line, strlen(line));
+    if (*place == FRAME_BEGINS) {
+        *place = IN_FRAME;
+        return OWN_WITH_HELD;
+    }
+    if (*place >= IN_FRAME) {
+        *place = frame || *place == LINES ? ANYWHERE : *place + 1;
+        return OWN_ALONE;
+    }
+    *place = FRAME_BEGINS;
+    return OWN_MAYBE;
+}
+
 static const struct dialect dialect = {.name = "Open MPI 5",
                                        .folder_variable = "OPAL_PREFIX",
+                                       .may_be_own = may_be_own,
+                                       .own = line_is_own,
                                        .frame = '-',
                                        .message = openmpi_message,
                                        .line = openmpi_line,

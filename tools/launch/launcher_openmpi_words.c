@@ -43,8 +43,8 @@ static bool match_unreachable(struct verdict *found, const char *message, const 
 bool openmpi_message(struct verdict *found, const char *message, const char *flat)
 {
     /* "Primary job terminated normally, but ..." precedes a message that says which. */
-    if (strstr(flat, "Primary job terminated") || match_network(found, message, flat) ||
-        match_unreachable(found, message, flat))
+    if (strstr(flat, "Primary job terminated") || strstr(flat, "A deprecated MCA variable") ||
+        match_network(found, message, flat) || match_unreachable(found, message, flat))
         return true;
     if (strstr(flat, "attempted to initialize") && strstr(flat, "more than once")) {
         found->kind = VERDICT_TWICE;
