@@ -43,7 +43,7 @@ C
 # Starts the program in its own session, and waits until its kernel sleeps. Sets run and program.
 begin() {
     echo older >"$folder/trace.json"
-    OMPRMA_STATS_FILE=$folder/stats.json setsid timeout -k 5 60 "$RUN" -n 2 --stats \
+    OMPRMA_STATS_FILE=$folder/stats.json setsid timeout -k 5 60 env --default-signal=INT "$RUN" -n 2 --stats \
         --trace "$folder/trace.json" "$folder/program" "$1" >"$folder/out" 2>"$folder/err" &
     job=$!
     [ "$1" = sleeps ] || return

@@ -92,7 +92,7 @@ one_name() {
     by "$folder/clones" "$@"
 }
 if [[ $(mpirun --version) = *"(Open MPI) "[5-9]* ]]; then # it takes them for one, and connects none
-    one_name env -u OMPRMA_INTERNAL_WORKER OMPRMA_TIMEOUT=5 timeout 60 "$BUILD_DIR/bin/omprma-info" \
+    one_name env -u OMPRMA_INTERNAL_WORKER OMPRMA_TIMEOUT=5 timeout 100 "$BUILD_DIR/bin/omprma-info" \
         --hosts "$a,$b" >"$folder/out" 2>&1
     check 'status for hosts of one name' "$?" 1
     check 'line for hosts of one name' "$(grep -c '^omprma: error: start-up did not get past' "$folder/out")" 1

@@ -153,7 +153,7 @@ MPICH) says='mpirun (Open MPI) 4.1.4' other='Open MPI 4.1.4' ;;
 esac
 printf '#!/bin/sh\necho "%s"\n' "$says" >"$folder/other/mpirun"
 [ -z "$built" ] || strange "$folder/other/mpirun is of $other, but omprma was built for $built; .*" "$folder/other"
-[ "$(launcher_name)" = mpiexec.hydra ] ||
+[[ $(mpirun --version) != *'(Open MPI) '[45]* ]] || # 6 finds itself
     OPAL_PREFIX=/no/folder strange '.*/mpirun .* OPAL_PREFIX, which is /no/folder$'
 
 # What a site says of where processes go, in a file of Open MPI's: workers go where they are asked to.

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "core_fixture.h"
 #include "host/queue/incoming.h"
@@ -400,6 +401,31 @@ static void the_end_says_what_it_waits_for(void **state)
     said[0] = '\0';
 }
 
+/* A worker that was told to exit is asked for nothing more, however long it takes: it would not
+ * read that. */
+static void who_exits_is_not_asked(void **state)
+{
+    struct runtime *runtime;
+    struct peer *peer;
+    uint32_t last_serial;
+
+    (void)state;
+    core_start(&(struct core_options){.workers = 2});
+    runtime = runtime_get();
+    runtime_lock(runtime);
+    peer = core_device(1)->peer;
+    peer_exit(peer);
+    last_serial = peer->sent;
+    for (int64_t now = 1; now < 1000000000; now += 100000000)
+        peer_watch(peer, clock_ns() + now, 0, 1000000000);
+    runtime_unlock(runtime);
+    pass(LONG_S, false);
+    assert_int_equal(peer->sent, last_serial);
+    peer->lost = true; /* it has exited already */
+    core_stop();
+    check_silent();
+}
+
 /* Data between workers that does not move is for them to tell. */
 static void workers_exchange(void **state)
 {
@@ -547,6 +573,7 @@ int main(void)
         ENDED(the_program_may_hold_a_queue),
         ENDED(a_long_kernel_is_waited_for),
         ENDED(the_end_says_what_it_waits_for),
+        ENDED(who_exits_is_not_asked),
         ENDED(workers_exchange),
         ENDED(slow_data),
         ENDED(silent_workers),

@@ -163,7 +163,8 @@ void peer_watch(struct peer *peer, int64_t now, int64_t absent, int64_t limit)
         return;
     if (peer->probed_ns < peer->heard_ns) { /* first doubt: ask for a sign of life */
         peer->probed_ns = now;
-        peer_send_record(peer, NULL, true);
+        if (!peer->exits) /* else it answers that, and reads nothing that follows */
+            peer_send_record(peer, NULL, true);
         return;
     }
     if (now - peer->probed_ns > limit && peer->is_near && process_is_traced(peer->hello.bell.pid))
