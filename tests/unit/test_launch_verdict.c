@@ -551,6 +551,7 @@ TEST(hydra)
         {"[vm] 0\n[n7] 9,0\n", "worker 0 on n7 was killed by signal 9 (Killed)"},
         {"[vm] 0\n[n7] 9,0\n[n8] 9\n", "a worker on vm was killed by signal 9 (Killed)"},
         {"[vm] 0,9 [n7] 11,9", "worker 1 on n7 was killed by signal 11 (Segmentation fault)"},
+        {"[vm] 9,0,0", "a worker on vm was killed by signal 9 (Killed)"},
         {"[vm] 15", "omprma-run's own process in the job was killed by signal 15 (Terminated)"},
         {"", "a worker on vm was killed by signal 9 (Killed)"},
     };

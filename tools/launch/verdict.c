@@ -103,7 +103,9 @@ struct verdict verdict_settled(const struct verdict *verdict)
     const struct statuses *all = &verdict->statuses;
     bool asks =
         (verdict->kind == VERDICT_STATUS || verdict->kind == VERDICT_SIGNAL) && verdict->rank < 0;
-    if (!asks || !all->status || (was_killed(all->status) && all->killed > 1))
+    /* The program's place in the job is not killed but by the launcher. */
+    bool unknown = was_killed(all->status) && (all->killed > 1 || all->rank == 0);
+    if (!asks || !all->status || unknown)
         return settled;
     settled.kind = WIFSIGNALED(all->status) ? VERDICT_SIGNAL : VERDICT_STATUS;
     settled.code = WIFSIGNALED(all->status) ? WTERMSIG(all->status) : WEXITSTATUS(all->status);
