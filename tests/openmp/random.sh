@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# random.sh [SECONDS [SEED]]: random map lists and trees of tasks on real workers: the random programs of this folder,
+# random.sh [SECONDS [SEED]]: random map lists on real workers: the random programs of this folder,
 # a few seconds with each of several settings and clangs, which follow from the seed. The command that
 # runs one again stands before its result. scripts/test takes the seed from the commit; an hour of
 # others: BUILD_DIR=build tests/openmp/random.sh 3600 $RANDOM
@@ -13,7 +13,7 @@ state=$seed
 . "$here/../random/settings.sh"
 
 # The programs, and how many seeds or rounds of each take a few seconds.
-programs=(random:4000 randomdeep:40 randomtree:200 maplist:80 grove:100)
+programs=(random:4000 randomdeep:40 randomtree:200 maplist:80)
 versions=()
 for version in 14 15 16 17 18 19 22 23; do
     [ ! -x "$root/build/toolchains/llvm-$version/bin/clang" ] || versions+=("$version")

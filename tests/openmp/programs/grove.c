@@ -1,4 +1,4 @@
-/* test: needs=own args=1;30
+/* test: tier=big needs=own args=1;30
  * Random trees of tasks, nowait regions, taskgroups, taskloops, barriers and parallel regions
  * within each other: after whatever waits, all is done that it has to wait for. Arguments: the
  * first seed, and how many trees. */
@@ -125,13 +125,8 @@ static void host_task(struct scope *scope, struct task *task, unsigned seed, int
     int place = place_make(scope, task);
     if (place < 0)
         return;
-    if (check_draw(&seed, 2)) {
-#pragma omp task untied firstprivate(scope, place, seed, depth)
-        grow_done(scope, place, seed, depth);
-    } else {
 #pragma omp task firstprivate(scope, place, seed, depth)
-        grow_done(scope, place, seed, depth);
-    }
+    grow_done(scope, place, seed, depth);
 }
 
 static void task_loop(struct scope *outer, unsigned seed, int depth)

@@ -113,6 +113,32 @@ static void at_barriers(int devices)
     CHECK_EQUAL(wrong, 0);
 }
 
+/* By a thread alone, in a region that is known as one, and in one that is not. */
+static void alone(int devices)
+{
+    int values[TASKS] = {0};
+#pragma omp parallel num_threads(1)
+    for (int round = 0; round < ROUNDS; round++) {
+#pragma omp task
+        start_tasks(values, devices);
+#pragma omp barrier
+        check_all(values);
+#pragma omp task
+        start_tasks(values, devices);
+    }
+    check_all(values);
+#pragma omp parallel num_threads(2) if (devices < 0)
+    {
+#pragma omp task
+        start_tasks(values, devices);
+#pragma omp barrier
+        check_all(values);
+#pragma omp task
+        start_tasks(values, devices);
+    }
+    check_all(values);
+}
+
 /* As many variables as there is no room for without more memory. */
 static void with_many(void)
 {
@@ -193,6 +219,7 @@ int main(void)
         nested(devices);
     }
     at_barriers(devices);
+    alone(devices);
     in_one(devices);
     with_lock(devices);
     with_many();
