@@ -8,6 +8,14 @@
 #include "test.h"
 #include "openmp/parallel.h"
 
+/* Of the thread, in regions that are known and in others. */
+static _Thread_local int level;
+
+int omp_get_level(void)
+{
+    return level;
+}
+
 typedef void body_t(int32_t *thread, int32_t *number, void **arguments);
 
 static int invoke(microtask_t *body, int thread, int number, int count, void **arguments,
@@ -25,7 +33,14 @@ static void run(struct parallel *parallel, body_t *body, void **arguments)
 
     *parallel = (struct parallel){invoke, (microtask_t *)body, 2, arguments, .region = 0};
     parallel_begin(parallel);
+    level++;
     parallel_run(&thread, &number, parallel);
+}
+
+static void leave(const struct parallel *parallel)
+{
+    level--;
+    parallel_end(parallel);
 }
 
 static void in_order(const struct parallel *parallel)
@@ -57,8 +72,11 @@ static void outer_body(int32_t *thread, int32_t *number, void **arguments)
     before = parallel_count_here();
     run(&inner, inner_body, ours);
     assert_ptr_not_equal(parallel_count_here(), before);
-    parallel_end(&inner);
+    leave(&inner);
     assert_ptr_equal(parallel_count_here(), before);
+    level++; /* by if(0) */
+    assert_null(parallel_count_here());
+    level--;
 }
 
 /* Each region has its own, and who ends one is back in the one around it. */
@@ -70,7 +88,7 @@ TEST(regions_within_regions)
 
         assert_null(parallel_count_here());
         run(&outer, outer_body, ours);
-        parallel_end(&outer);
+        leave(&outer);
         assert_null(parallel_count_here());
     }
 }
@@ -89,6 +107,7 @@ static void *be_of_the_team(void *data)
     int32_t thread = 8, number = 2;
 
     assert_null(parallel_count_here());
+    level = 1;
     parallel_run(&thread, &number, parallel);
     /* Runs tasks of the region at its end. */
     assert_ptr_equal(parallel_count_here(), parallel_count(parallel, 1));
@@ -105,7 +124,7 @@ TEST(threads_of_a_team)
     assert_int_equal(pthread_create(&thread, NULL, be_of_the_team, &parallel), 0);
     assert_int_equal(pthread_join(thread, NULL), 0);
     assert_ptr_equal(parallel_count_here(), parallel_count(&parallel, 1));
-    parallel_end(&parallel);
+    leave(&parallel);
     assert_null(parallel_count_here());
 }
 
@@ -124,16 +143,16 @@ TEST(a_long_region_is_alone)
         run(&other, note_place, nothing);
         assert_false(other.shares);
         assert_ptr_not_equal(parallel_count(&other, 0), parallel_count(&longest, 0));
-        parallel_end(&other);
+        leave(&other);
     }
     for (int i = 0; i < ROOM; i++) {
         run(&many[i], note_place, nothing);
         assert_int_equal(many[i].shares, i == ROOM - 1);
     }
     for (int i = ROOM - 1; i >= 0; i--)
-        parallel_end(&many[i]);
-    parallel_end(&longest);
+        leave(&many[i]);
+    leave(&longest);
     run(&other, note_place, nothing);
     assert_false(other.shares);
-    parallel_end(&other);
+    leave(&other);
 }
