@@ -228,16 +228,27 @@ static bool helpers_lock(void)
     return pthread_mutex_timedlock(&tasks.helpers_lock, &end) == 0;
 }
 
-/* By the thread that calls, not by a thread of the team, as omp_fulfill_event() has it: libomp does
- * not wait at a barrier for what a task has made that is over. A thread of the team that takes such
- * a task after the barrier counts itself off twice, and the next barrier but one lets threads pass
- * too early. */
-static void stand_in_end(struct task *task)
+static void helpers_unlock(bool locked)
 {
-    bool locked = flight_is_watched_here() && helpers_lock();
-    __kmpc_proxy_task_completed(__kmpc_global_thread_num(NULL), task);
     if (locked)
         pthread_mutex_unlock(&tasks.helpers_lock);
+}
+
+/* Before the runtime's own thread, of which libomp may not know yet, comes to libomp. */
+static bool helpers_lock_apart(void)
+{
+    return flight_is_watched_here() && helpers_lock();
+}
+
+/* The calling thread ends it. omp_fulfill_event() would give it to a thread of the team, which may
+ * have left the barrier: libomp does not wait there for what a task has made that is over. That
+ * thread would be counted twice among those that have come to a later barrier, which would let
+ * others pass too early. */
+static void stand_in_end(struct task *task)
+{
+    bool locked = helpers_lock_apart();
+    __kmpc_proxy_task_completed(__kmpc_global_thread_num(NULL), task);
+    helpers_unlock(locked);
 }
 
 /* ---- target tasks --------------------------------------------------------------------------- */
@@ -330,15 +341,6 @@ static void routine_run(struct target_task *own)
     __kmpc_omp_task_complete_if0(NULL, thread, frame);
 }
 
-/* By a thread of which libomp may not know yet. */
-static void routine_run_apart(struct target_task *own)
-{
-    bool locked = helpers_lock();
-    routine_run(own);
-    if (locked)
-        pthread_mutex_unlock(&tasks.helpers_lock);
-}
-
 /* Its turn has come. */
 static void task_begin(struct target_task *own)
 {
@@ -348,10 +350,9 @@ static void task_begin(struct target_task *own)
         atomic_store_explicit(&own->reached, true, memory_order_release);
         return;
     }
-    if (flight_is_watched_here())
-        routine_run_apart(own);
-    else
-        routine_run(own);
+    bool locked = helpers_lock_apart();
+    routine_run(own);
+    helpers_unlock(locked);
     if (own->work)
         flight_begin(&own->flight, own->work);
     else
@@ -710,8 +711,7 @@ static struct task *task_make_theirs(void *location, int32_t thread, int32_t fla
     struct task *task =
         next_get()->alloc(location, thread, flags, task_bytes, shared_bytes, routine, device);
     atomic_store_explicit(&tasks.helpers, true, memory_order_release);
-    if (locked)
-        pthread_mutex_unlock(&tasks.helpers_lock);
+    helpers_unlock(locked);
     return task;
 }
 

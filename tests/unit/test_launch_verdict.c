@@ -436,7 +436,6 @@ TEST(openmpi5_zeros)
     close(ends[1]);
 }
 
-/* Words of 4.0.2. */
 /* Lines of hydra's own are left out of stdout, however the bytes come; a prompt comes at once. */
 TEST(own_lines_on_stdout)
 {
@@ -464,6 +463,25 @@ TEST(own_lines_on_stdout)
     }
 }
 
+/* What passes of all that comes on stdout, however its bytes come. */
+static void check_sieve(const struct dialect *dialect, const char *all, const char *wanted)
+{
+    const size_t size = strlen(all), pieces[] = {1, 5, 7, size};
+    for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
+        int ends[2];
+        char passed[512];
+        assert_int_equal(pipe2(ends, O_NONBLOCK), 0);
+        struct sieve sieve = {.out = ends[1]};
+        for (size_t at = 0; at < size; at += pieces[i])
+            assert_true(sieve_feed(&sieve, dialect, all + at,
+                                   pieces[i] < size - at ? pieces[i] : size - at));
+        passed[read(ends[0], passed, sizeof(passed) - 1)] = 0;
+        assert_string_equal(passed, wanted);
+        close(ends[0]);
+        close(ends[1]);
+    }
+}
+
 /* A frame and what belongs to it, with the blank line before it and a list of several hosts; not
  * what only begins so. */
 TEST(frames_on_stdout)
@@ -476,20 +494,8 @@ TEST(frames_on_stdout)
         "YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Killed (signal 9)\n"
         "This typically refers to a problem with your application.\nThis is mine\n"
         "\n" LINE "=   mine\n[h2] 0\n" LINE "\n\nb";
-    static const size_t pieces[] = {1, 5, sizeof(all) - 1};
-    for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
-        int ends[2];
-        char passed[512];
-        assert_int_equal(pipe2(ends, O_NONBLOCK), 0);
-        struct sieve sieve = {.out = ends[1]};
-        for (size_t at = 0, size = sizeof(all) - 1; at < size; at += pieces[i])
-            assert_true(sieve_feed(&sieve, launcher_hydra.dialect, all + at,
-                                   pieces[i] < size - at ? pieces[i] : size - at));
-        passed[read(ends[0], passed, sizeof(passed) - 1)] = 0;
-        assert_string_equal(passed, "a\nThis is mine\n\n" LINE "=   mine\n[h2] 0\n" LINE "\n\nb");
-        close(ends[0]);
-        close(ends[1]);
-    }
+    check_sieve(launcher_hydra.dialect, all,
+                "a\nThis is mine\n\n" LINE "=   mine\n[h2] 0\n" LINE "\n\nb");
 }
 
 /* The one message that mpirun of Open MPI 6 has on stdout; not what only begins so. */
@@ -501,21 +507,7 @@ TEST(openmpi6_on_stdout)
         "a\n" LINE "A daemon failed to report back after being spawned. This could\n"
         "be due to several factors\n\n  Remote host:   nosuchhost\n" LINE "--\n" LINE
         "A table\n" LINE LINE "b";
-    static const size_t pieces[] = {1, 7, sizeof(all) - 1};
-    for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
-        int ends[2];
-        char passed[512];
-        assert_int_equal(pipe2(ends, O_NONBLOCK), 0);
-        struct sieve sieve = {.out = ends[1]};
-        for (size_t at = 0, size = sizeof(all) - 1; at < size; at += pieces[i])
-            assert_true(sieve_feed(&sieve, launcher_openmpi5.dialect, all + at,
-                                   pieces[i] < size - at ? pieces[i] : size - at));
-        sieve_end(&sieve);
-        passed[read(ends[0], passed, sizeof(passed) - 1)] = 0;
-        assert_string_equal(passed, "a\n--\n" LINE "A table\n" LINE LINE "b");
-        close(ends[0]);
-        close(ends[1]);
-    }
+    check_sieve(launcher_openmpi5.dialect, all, "a\n--\n" LINE "A table\n" LINE LINE "b");
 }
 
 /* What 6 says of parameters of 5 is no reason for anything. */
@@ -529,6 +521,7 @@ TEST(openmpi6_deprecated)
     assert_string_equal(line, "mpirun was killed by signal 9 (Killed)");
 }
 
+/* Words of 4.0.2. */
 TEST(hydra)
 {
 #define DOUBLE                                                                                     \

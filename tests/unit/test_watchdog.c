@@ -416,8 +416,8 @@ static void who_exits_is_not_asked(void **state)
     peer = core_device(1)->peer;
     peer_exit(peer);
     last_serial = peer->sent;
-    for (int64_t now = 1; now < 1000000000; now += 100000000)
-        peer_watch(peer, clock_ns() + now, 0, 1000000000);
+    for (int64_t later = 1; later < 1000000000; later += 100000000)
+        peer_watch(peer, clock_ns() + later, 0, 1000000000);
     runtime_unlock(runtime);
     pass(LONG_S, false);
     assert_int_equal(peer->sent, last_serial);

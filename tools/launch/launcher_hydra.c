@@ -275,12 +275,6 @@ static const char *const behind[] = {"YOUR APPLICATION TERMINATED WITH THE EXIT 
                                      "Please see the FAQ page for debugging suggestions"};
 static const char own_name[] = "[mpiexec@";
 
-static bool agrees(const char *begin, size_t bytes, const char *whole)
-{
-    size_t length = strlen(whole);
-    return strncmp(begin, whole, bytes < length ? bytes : length) == 0;
-}
-
 static bool is_behind(int place)
 {
     return place == BEHIND_FRAME || place == IN_LIST;
@@ -289,17 +283,17 @@ static bool is_behind(int place)
 static bool may_be_own(const char *begin, size_t bytes, int place)
 {
     if (place == FRAME_BEGINS)
-        return agrees(begin, bytes, bad);
+        return words_agree(begin, bytes, bad);
     if (place == IN_FRAME)
         return *begin == '=';
     for (size_t i = 0; is_behind(place) && i < sizeof(behind) / sizeof(behind[0]); i++)
-        if (agrees(begin, bytes, behind[i]))
+        if (words_agree(begin, bytes, behind[i]))
             return true;
     size_t most = bytes - (begin[bytes - 1] == '\n');
     bool frame = true;
     for (size_t i = 0; i < most && frame; i++)
         frame = begin[i] == '=';
-    return frame || agrees(begin, bytes, own_name) || (place == IN_LIST && *begin == '[');
+    return frame || words_agree(begin, bytes, own_name) || (place == IN_LIST && *begin == '[');
 }
 
 static bool is_frame(const char *line)
@@ -326,7 +320,7 @@ static enum own_line is_own(const char *line, int *place)
         return OWN_MAYBE;
     *place = frame ? FRAME_BEGINS : ANYWHERE;
     for (size_t i = 0; is_behind(before) && i < sizeof(behind) / sizeof(behind[0]); i++)
-        if (agrees(line, strlen(line), behind[i]))
+        if (words_agree(line, strlen(line), behind[i]))
             *place = BEHIND_FRAME;
     return frame ? OWN_MAYBE : *place == BEHIND_FRAME ? OWN_ALONE : OWN_NOT;
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "tools/launch/launcher_openmpi.h"
+#include "tools/launch/words.h"
 
 /* The remote shell's parameter: mpirun's own, and what it was called before. */
 static const char *const agent_names[] = {"plm_ssh_agent", "plm_rsh_agent", NULL};
@@ -176,13 +177,14 @@ static const char *const variables[] = {"OMPI_", "PMIX_", "PRTE_", NULL};
 
 /* ---- its own words on stdout ---------------------------------------------------------------- */
 
-/* 6 says there, in a frame, that a host did not answer. Why not is said on stderr. */
+/* Open MPI 6 says there, in a frame, that a host did not answer; why is said on stderr. */
 static const char unanswered[] = "A daemon failed to report back after being spawned";
 
-enum { FRAME_BYTES = 60, LINES = 24 }; /* longer than that message */
+enum { FRAME_BYTES = 60 };
 
-/* Where its words have come to: later, so many lines of the message. */
-enum place { ANYWHERE, FRAME_BEGINS, IN_FRAME };
+/* Where its words have come to. Each line in the frame has the next number; the message is shorter
+ * than the last one. */
+enum place { ANYWHERE, FRAME_BEGINS, IN_FRAME, IN_FRAME_LAST = 24 };
 
 static bool is_dashes(const char *begin, size_t bytes)
 {
@@ -194,9 +196,8 @@ static bool is_dashes(const char *begin, size_t bytes)
 
 static bool may_be_own(const char *begin, size_t bytes, int place)
 {
-    size_t most = sizeof(unanswered) - 1;
     if (place == FRAME_BEGINS)
-        return strncmp(begin, unanswered, bytes < most ? bytes : most) == 0;
+        return words_agree(begin, bytes, unanswered);
     return place >= IN_FRAME || is_dashes(begin, bytes);
 }
 
@@ -208,7 +209,7 @@ static enum own_line line_is_own(const char *line, int *place)
         return OWN_WITH_HELD;
     }
     if (*place >= IN_FRAME) {
-        *place = frame || *place == LINES ? ANYWHERE : *place + 1;
+        *place = frame || *place == IN_FRAME_LAST ? ANYWHERE : *place + 1;
         return OWN_ALONE;
     }
     *place = FRAME_BEGINS;

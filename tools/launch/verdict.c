@@ -103,7 +103,7 @@ struct verdict verdict_settled(const struct verdict *verdict)
     const struct statuses *all = &verdict->statuses;
     bool asks =
         (verdict->kind == VERDICT_STATUS || verdict->kind == VERDICT_SIGNAL) && verdict->rank < 0;
-    /* The program's place in the job is not killed but by the launcher. */
+    /* Rank 0 stands in for the program; only the launcher kills it. */
     bool unknown = was_killed(all->status) && (all->killed > 1 || all->rank == 0);
     if (!asks || !all->status || unknown)
         return settled;

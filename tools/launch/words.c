@@ -39,3 +39,9 @@ void words_flatten(const char *message, char *line, size_t room)
     }
     line[used] = 0;
 }
+
+bool words_agree(const char *begin, size_t bytes, const char *whole)
+{
+    size_t length = strlen(whole);
+    return strncmp(begin, whole, bytes < length ? bytes : length) == 0;
+}

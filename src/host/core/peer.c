@@ -93,8 +93,7 @@ omprma_status_t peer_send_record(struct peer *peer, const struct wire_record *re
     return peer_send(peer, message, ask);
 }
 
-/* Workers that exchange with a lost one would wait for ever. Those that were told to exit listen no
- * more. */
+/* Workers that exchange with a lost one would wait for ever. */
 static void tell_others(const struct peer *lost)
 {
     const struct runtime *runtime = lost->runtime;
@@ -107,7 +106,7 @@ static void tell_others(const struct peer *lost)
     };
 
     for (int rank = 0; rank < runtime->world.size; rank++)
-        if (runtime->peers[rank] && !runtime->peers[rank]->lost && !runtime->peers[rank]->exits)
+        if (peer_listens(runtime->peers[rank]))
             peer_send_record(runtime->peers[rank], &record, false);
 }
 
@@ -163,7 +162,7 @@ void peer_watch(struct peer *peer, int64_t now, int64_t absent, int64_t limit)
         return;
     if (peer->probed_ns < peer->heard_ns) { /* first doubt: ask for a sign of life */
         peer->probed_ns = now;
-        if (!peer->exits) /* else it answers that, and reads nothing that follows */
+        if (peer_listens(peer)) /* else the answer to what it was told last will do */
             peer_send_record(peer, NULL, true);
         return;
     }

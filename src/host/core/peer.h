@@ -83,6 +83,12 @@ omprma_status_t peer_send(struct peer *peer, struct channel_message *message, bo
  * above. Errors: HOST_MEMORY (nothing was sent), MPI, DEVICE_LOST. */
 omprma_status_t peer_send_record(struct peer *peer, const struct wire_record *record, bool ask);
 
+/* Does it read what is sent? Not when it is lost, or was told to exit. NULL: there is none. */
+static inline bool peer_listens(const struct peer *peer)
+{
+    return peer && !peer->lost && !peer->exits;
+}
+
 /* True while another message may be sent without passing the window. */
 static inline bool peer_may_send(const struct peer *peer)
 {

@@ -61,7 +61,7 @@ static void ask_workers(struct runtime *runtime)
     for (int rank = 0; rank < runtime->world.size; rank++) {
         struct peer *peer = runtime->peers[rank];
 
-        if (!peer || peer->lost || peer->exits)
+        if (!peer_listens(peer))
             continue;
         if (peer_send_record(peer, NULL, true) != OMPRMA_OK)
             runtime->watchdog.asked = false;
@@ -78,7 +78,7 @@ static enum answers answers_of(const struct runtime *runtime)
     for (int rank = 0; rank < runtime->world.size; rank++) {
         const struct peer *peer = runtime->peers[rank];
 
-        if (!peer || peer->lost || peer->exits)
+        if (!peer_listens(peer))
             continue;
         if ((int32_t)(peer->answer - peer->question) < 0)
             answers = ANSWERS_MISSING;

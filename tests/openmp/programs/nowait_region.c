@@ -113,29 +113,26 @@ static void at_barriers(int devices)
     CHECK_EQUAL(wrong, 0);
 }
 
-/* By a thread alone, in a region that is known as one, and in one that is not. */
+static void between_barriers(int *values, int devices)
+{
+#pragma omp task
+    start_tasks(values, devices);
+#pragma omp barrier
+    check_all(values);
+#pragma omp task
+    start_tasks(values, devices);
+}
+
+/* By a thread alone, in a region that the runtime knows, and, by if(0), in one that it does not. */
 static void alone(int devices)
 {
     int values[TASKS] = {0};
 #pragma omp parallel num_threads(1)
-    for (int round = 0; round < ROUNDS; round++) {
-#pragma omp task
-        start_tasks(values, devices);
-#pragma omp barrier
-        check_all(values);
-#pragma omp task
-        start_tasks(values, devices);
-    }
+    for (int round = 0; round < ROUNDS; round++)
+        between_barriers(values, devices);
     check_all(values);
 #pragma omp parallel num_threads(2) if (devices < 0)
-    {
-#pragma omp task
-        start_tasks(values, devices);
-#pragma omp barrier
-        check_all(values);
-#pragma omp task
-        start_tasks(values, devices);
-    }
+    between_barriers(values, devices);
     check_all(values);
 }
 
