@@ -15,8 +15,7 @@ static struct slot {
     atomic_bool used;
 } slots[REGIONS];
 
-/* Left as it is when a region ends, but by the thread that began it: the others run tasks of the
- * region until then, and belong to the next one after that. */
+/* The thread that begins a region goes back to where it was; the others belong to the next one. */
 static _Thread_local struct parallel_place here;
 
 static struct slot *slot_of(uint32_t region)
@@ -39,13 +38,18 @@ void parallel_begin(struct parallel *parallel)
     }
 }
 
-void parallel_run(int32_t *thread, int32_t *number, struct parallel *parallel)
+void parallel_run(const struct parallel *parallel, int32_t *thread, int32_t *number)
 {
     void *frame;
 
-    here = (struct parallel_place){parallel->region, omp_get_level(), 0};
+    here = (struct parallel_place){parallel->region, omp_get_level(), .passed = 0};
     parallel->invoke(parallel->body, *thread, *number, parallel->count, parallel->arguments,
                      &frame);
+}
+
+void parallel_leave(void)
+{
+    here.region = 0;
 }
 
 void parallel_end(const struct parallel *parallel)
@@ -53,11 +57,6 @@ void parallel_end(const struct parallel *parallel)
     here = parallel->outer;
     if (!parallel->shares)
         atomic_store_explicit(&slot_of(parallel->region)->used, false, memory_order_relaxed);
-}
-
-_Atomic int32_t *parallel_count(const struct parallel *parallel, int odd)
-{
-    return &slot_of(parallel->region)->counts[odd];
 }
 
 _Atomic int32_t *parallel_count_here(void)

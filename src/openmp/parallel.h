@@ -41,14 +41,15 @@ struct parallel {
 /* The calling thread begins a region, of which the first four fields are set. */
 void parallel_begin(struct parallel *parallel);
 
-/* A microtask: what each thread of the region calls. */
-void parallel_run(int32_t *thread, int32_t *number, struct parallel *parallel);
+/* The calling thread of the region runs the body: it has this number in libomp, and that one in its
+ * team. */
+void parallel_run(const struct parallel *parallel, int32_t *thread, int32_t *number);
+
+/* It is through with it. It may still run tasks of the region, but is in none from now on. */
+void parallel_leave(void);
 
 /* All threads have come to its end, and none of its constructs is left. */
 void parallel_end(const struct parallel *parallel);
-
-/* The constructs of all its tasks that are not over, behind an even or odd number of barriers. */
-_Atomic int32_t *parallel_count(const struct parallel *parallel, int odd);
 
 /* Those of the calling thread's region since the last barrier. NULL: it is in none. */
 _Atomic int32_t *parallel_count_here(void);

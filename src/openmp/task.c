@@ -390,7 +390,7 @@ struct awaited {
     int32_t most;
     const atomic_bool *reached; /* in place of a count */
     bool patient;               /* else not for ever: it may be more than what has to be over */
-    bool apart;                 /* no task of libomp's may run here */
+    bool busy;                  /* other tasks may run here, as they may while libomp waits */
 };
 
 static bool is_over(const struct awaited *awaited)
@@ -404,7 +404,7 @@ static bool is_over(const struct awaited *awaited)
 static void help_pause(const struct awaited *awaited, int64_t waited_ns)
 {
     int64_t length = waited_ns / NAP_PART;
-    if (!awaited->apart && omp_in_parallel())
+    if (awaited->busy && omp_in_parallel())
         __kmpc_omp_taskyield(NULL, awaited->thread, 0);
     if (waited_ns < YIELDS_NS) {
         sched_yield();
@@ -439,8 +439,10 @@ static bool is_apart(int32_t thread)
 static void help_all(int32_t thread)
 {
     if (!is_apart(thread))
-        help(&(struct awaited){
-            .thread = thread, .count = count_of(parent_now(thread)), .patient = !in_team()});
+        help(&(struct awaited){.thread = thread,
+                               .count = count_of(parent_now(thread)),
+                               .patient = !in_team(),
+                               .busy = true});
 }
 
 /* Until something with these dependences could begin. */
@@ -492,11 +494,12 @@ void __kmpc_end_taskgroup(void *location, int32_t thread)
 /* Those of a parallel region, but not when it is that of a routine of ours. */
 static void help_region(const _Atomic int32_t *count, bool at_end)
 {
-    if (atomic_load_explicit(count, memory_order_acquire) > 0 && !current && !devices_forked())
+    if (count && atomic_load_explicit(count, memory_order_acquire) > 0 && !current &&
+        !devices_forked())
         help(&(struct awaited){.thread = __kmpc_global_thread_num(NULL),
                                .count = count,
                                .patient = true,
-                               .apart = at_end});
+                               .busy = at_end});
 }
 
 void __kmpc_barrier(void *location, int32_t thread)
@@ -510,14 +513,20 @@ void __kmpc_barrier(void *location, int32_t thread)
     }
 }
 
-/* Tasks of a region around it may not run while its end is waited for: that is no place for them.
- */
+/* A microtask: what each thread of the region calls. When libomp ends the region, it forgets the
+ * tasks that stand for constructs which tasks have made. So what the thread has made is over before
+ * that; parallel_leave() sees to what tasks make on it from then on. */
+static void thread_run(int32_t *thread, int32_t *number, struct parallel *parallel)
+{
+    parallel_run(parallel, thread, number);
+    help_region(parallel_count_here(), true);
+    parallel_leave();
+}
+
 static void region_run(struct parallel *parallel, void *location)
 {
     parallel_begin(parallel);
-    next_get()->fork_call(location, 1, (void *)parallel_run, parallel);
-    for (int odd = 0; odd < 2; odd++)
-        help_region(parallel_count(parallel, odd), true);
+    next_get()->fork_call(location, 1, (void *)thread_run, parallel);
     parallel_end(parallel);
 }
 
@@ -698,8 +707,8 @@ static enum keeper keeper_of(int32_t thread, bool reduces)
         return KEEPER_LIBOMP_ALL;
     if (!ours || omp_in_final())
         return KEEPER_MAKER;
-    /* Nobody would wait at the end of a parallel region that is not known. */
-    return omp_get_level() == 0 || in_team() || parallel_count_here() ? KEEPER_US : KEEPER_MAKER;
+    /* Nobody would wait before the end of a parallel region that is not known. */
+    return omp_get_level() == 0 || parallel_count_here() ? KEEPER_US : KEEPER_MAKER;
 }
 
 /* libomp's way. */
