@@ -60,11 +60,12 @@ static omprma_status_t one_sided(struct bench *bench, bool put, uint64_t bytes, 
     if (!bare(bench))
         return OMPRMA_ERR_UNSUPPORTED;
     runtime_lock(bench->runtime);
-    peer_keep_awake(bench->device->peer);
+    peer_keep_awake(bench->device->peer, bytes * (uint64_t)batch);
     if (bytes < 1 << 20)
         status = move_batch(bench, put, bytes, 1);
     for (int i = 0; i < samples && status == OMPRMA_OK; i++) {
-        peer_keep_awake(bench->device->peer); /* where transfers need the target's help */
+        /* where transfers need the target's help */
+        peer_keep_awake(bench->device->peer, bytes * (uint64_t)batch);
         int64_t begin = clock_ns();
         status = move_batch(bench, put, bytes, batch);
         us[i] = (double)(clock_ns() - begin) / 1e3 / batch;

@@ -19,8 +19,10 @@
 #include "base/traced.h"
 
 enum {
-    AWAKE_US = 5000, /* how long a worker is asked to keep polling at a time */
-    DIED_S = 3       /* how long whoever started this process has to end it when a worker died */
+    AWAKE_US = 5000,          /* a worker is asked to keep polling for so long at least, */
+    AWAKE_US_MOST = 2000000,  /* and at most; */
+    AWAKE_BYTES_PER_US = 256, /* longer than what is on its way should take */
+    DIED_S = 3 /* how long whoever started this process has to end it when a worker died */
 };
 
 const char *peer_name(const struct peer *peer)
@@ -175,24 +177,26 @@ void peer_watch(struct peer *peer, int64_t now, int64_t absent, int64_t limit)
                   peer_name(peer), peer->hello.bell.pid, (long long)(silent / 1000000000));
 }
 
-void peer_keep_awake(struct peer *peer)
+void peer_keep_awake(struct peer *peer, uint64_t bytes)
 {
     struct runtime *runtime = peer->runtime;
+    uint64_t us = AWAKE_US + bytes / AWAKE_BYTES_PER_US;
     struct wire_record record = {
         .code = WIRE_AWAKE,
         .device = WIRE_NO_DEVICE,
-        .word = {AWAKE_US},
+        .word = {us < AWAKE_US_MOST ? us : AWAKE_US_MOST},
     };
-    int64_t now;
+    int64_t now, until;
 
     if (runtime->channel->hears || (peer->can_ring && runtime->world.can.target_is_passive))
         return;
     now = clock_ns();
-    if (now - peer->awake_sent_ns < AWAKE_US * INT64_C(500) || !peer_may_send(peer))
+    until = now + (int64_t)record.word[0] * 1000;
+    if ((now + until) / 2 < peer->awake_until_ns || !peer_may_send(peer))
         return;
     if (peer_send_record(peer, &record, false) != OMPRMA_OK)
         return;
-    peer->awake_sent_ns = now;
+    peer->awake_until_ns = until;
     if (peer->can_ring) /* at once: the call that moves the data may wait for the worker */
         doorbell_ring(runtime->bells[peer->rank]);
 }

@@ -27,7 +27,7 @@ struct peer {
     uint32_t sent, acked;   /* message serials */
     uint32_t received;      /* serial of the last message from it */
     int64_t heard_ns;       /* when it last sent anything; 0: the next look at the clock tells */
-    int64_t awake_sent_ns;  /* when it was last told to stay awake */
+    int64_t awake_until_ns; /* it was told to stay awake */
     int64_t probed_ns;      /* when it was last asked for a sign of life */
     int64_t died_ns;        /* when its process was found to have died */
     bool exits;             /* it was told to */
@@ -111,8 +111,10 @@ void peer_lose(struct peer *peer, const char *format, ...)
  * count: nobody was there to hear it. Without a limit (0) it may stay silent. */
 void peer_watch(struct peer *peer, int64_t now_ns, int64_t absent_ns, int64_t limit_ns);
 
-/* Keeps a worker polling while one-sided transfers to it are under way, where that helps. */
-void peer_keep_awake(struct peer *peer);
+/* Keeps a worker polling while one-sided transfers to and from its memory are under way, where that
+ * helps: for long enough for so many bytes as a rule. Who still has some on their way calls it
+ * again. */
+void peer_keep_awake(struct peer *peer, uint64_t bytes);
 
 /* Lets it poll without yielding for so many microseconds from now on. */
 omprma_status_t peer_spin(struct peer *peer, int64_t us);

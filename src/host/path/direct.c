@@ -86,7 +86,7 @@ static omprma_status_t append_access(const struct hop *hop, const struct path_op
 {
     omprma_status_t status;
 
-    peer_keep_awake(other->device->peer);
+    peer_keep_awake(other->device->peer, hop->bytes);
     status = queue_append_access(hop->queue, other->device->peer, record, operation);
     if (status == OMPRMA_OK)
         carries(*operation, hop, by, other);

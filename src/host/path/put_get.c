@@ -35,13 +35,14 @@ static omprma_status_t start(struct operation *move)
 static omprma_status_t progress(struct operation *move, bool *done)
 {
     struct peer *peer = move->queue->device->peer;
+    struct transfer *transfer = &move->move.transfer;
     omprma_status_t status = OMPRMA_OK;
 
     if (attach_order_moves(peer)) /* its next piece may not begin */
         return OMPRMA_OK;
-    status = datapath_test(datapath_of(move), &move->move.transfer, done);
+    status = datapath_test(datapath_of(move), transfer, done);
     if (status == OMPRMA_OK && !*done)
-        peer_keep_awake(peer);
+        peer_keep_awake(peer, transfer->bytes - transfer->completed);
     return status;
 }
 

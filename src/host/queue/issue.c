@@ -250,7 +250,7 @@ static void issue_transfer(struct omprma_queue *queue, struct operation *transfe
     uint64_t failures = queue->failures;
     omprma_status_t status;
 
-    peer_keep_awake(queue->device->peer);
+    peer_keep_awake(queue->device->peer, transfer->move.transfer.bytes);
     if (queue->failures != failures) /* the device was lost by that, and all is gone */
         return;
     queue_pass(transfer);
