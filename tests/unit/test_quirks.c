@@ -158,9 +158,14 @@ TEST(foreign_window_is_unknown)
 
 /* As where components are parts of libmpi: only the names of functions tell. */
 __attribute__((visibility("default"))) void ompi_osc_rdma_stand_in(void);
+__attribute__((visibility("default"))) void ompi_osc_sm_stand_in(void);
 __attribute__((visibility("default"))) void ompi_osc_base_stand_in(void);
 
 void ompi_osc_rdma_stand_in(void)
+{
+}
+
+void ompi_osc_sm_stand_in(void)
 {
 }
 
@@ -170,12 +175,19 @@ void ompi_osc_base_stand_in(void)
 
 TEST(component_is_known_by_its_functions)
 {
-    static void *module[16], *window[128];
+    static void *module[16], *neighbour[16], *window[128];
 
     module[0] = (void *)ompi_osc_base_stand_in;
     window[8] = (void *)module;
     assert_string_equal(quirks_component(window), "unknown");
-    module[1] = (void *)ompi_osc_rdma_stand_in;
+    module[1] = module[2] = (void *)ompi_osc_rdma_stand_in;
+    assert_string_equal(quirks_component(window), "rdma");
+    /* Something of another one lies near something else that the window points to. */
+    neighbour[14] = (void *)ompi_osc_sm_stand_in;
+    window[7] = (void *)neighbour;
+    assert_string_equal(quirks_component(window), "rdma");
+    window[9] = window[7];
+    window[7] = NULL;
     assert_string_equal(quirks_component(window), "rdma");
 }
 

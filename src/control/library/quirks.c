@@ -140,24 +140,45 @@ static const char *component_at(const void *address)
                : NULL;
 }
 
+/* Of what may be a table of functions: the component that the first one of any belongs to, and how
+ * many belong to that one. NULL: there are none. */
+static const char *component_of_functions(const void *at, int *count)
+{
+    enum { FUNCTIONS = 16 };
+    void *functions[FUNCTIONS];
+    size_t words = peek(at, functions, sizeof(functions)) / sizeof(void *);
+    const char *found = NULL;
+
+    *count = 0;
+    for (size_t i = 0; i < words; i++) {
+        const char *name = component_at(functions[i]);
+
+        found = found ? found : name;
+        *count += name && strcmp(name, found) == 0;
+    }
+    return found;
+}
+
+/* What a window points to may be small, with anything of another component behind it; its table of
+ * functions has many of one. */
 const char *quirks_component(const void *window)
 {
-    enum { WINDOW_WORDS = 128, MODULE_WORDS = 16 };
-    void *words[WINDOW_WORDS], *module[MODULE_WORDS];
-    size_t count;
+    enum { WINDOW_WORDS = 128 };
+    void *words[WINDOW_WORDS];
+    size_t size = peek(window, words, sizeof(words)) / sizeof(void *);
+    const char *component = "unknown";
+    int most = 0;
 
-    count = peek(window, words, sizeof(words)) / sizeof(void *);
-    for (size_t i = 0; i < count; i++) {
-        size_t members = peek(words[i], module, sizeof(module)) / sizeof(void *);
+    for (size_t i = 0; i < size; i++) {
+        int count;
+        const char *found = component_of_functions(words[i], &count);
 
-        for (size_t k = 0; k < members; k++) {
-            const char *name = component_at(module[k]);
-
-            if (name)
-                return name;
+        if (count > most) {
+            component = found;
+            most = count;
         }
     }
-    return "unknown";
+    return component;
 }
 
 static bool is_ucx(const struct dl_phdr_info *info)
