@@ -343,6 +343,7 @@ const struct launcher launcher_hydra = {.library = LIBRARY_MPICH,
                                         .users_shell = users_shell,
                                         .prepare = prepare,
                                         .program = set_process,
+                                        .lost_status = {15}, /* MPI_ERR_OTHER */
                                         .lost_signal = SIGABRT,
                                         .hears_ends = true,
                                         .file_bytes = 8 << 20,
