@@ -314,7 +314,9 @@ static void tell_end(const struct agent *agent, const struct agent_session *sess
     event.pid = program->pid;
     if (session->host)
         snprintf(event.host, sizeof(event.host), "%s", session->host->name);
-    if (status != DIRECT_GONE && (!WIFEXITED(status) || WEXITSTATUS(status) != 0))
+    bool lost = !WIFEXITED(status) ||
+                (WEXITSTATUS(status) != EXIT_SUCCESS && WEXITSTATUS(status) != DIRECT_FORSAKEN);
+    if (status != DIRECT_GONE && lost)
         agent_say_event(agent, &event);
 }
 

@@ -19,6 +19,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "control/direct/join.h"
 
 enum {
     LOOK_NS = 60000,        /* between looks: a kernel that is seen twice is a long one */
@@ -75,7 +76,10 @@ static void serve_meanwhile(struct server *server, uint32_t seq)
         bool progressed = false;
 
         server_notice_faults(server);
-        if (server_step(server, false, &progressed) != OMPRMA_OK) {
+        omprma_status_t status = server_step(server, false, &progressed);
+        if (status == OMPRMA_ERR_CLOSED) /* the program has died, and says so where it can */
+            world_abort(server->world, DIRECT_FORSAKEN);
+        if (status != OMPRMA_OK) {
             log_write(LOG_ERROR, "%s", error_text());
             world_abort(server->world, EXIT_FAILURE);
         }

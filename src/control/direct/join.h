@@ -105,6 +105,10 @@ struct direct_ended {
 };
 enum { DIRECT_GONE = -1 };
 
+/* A worker ends with this status when its program has, without a word. That may be seen sooner than
+ * the program's own end, so it is no loss. */
+enum { DIRECT_FORSAKEN = 3 };
+
 /* From a session to the agent of its host: a way for its data to one of another host. Both find an
  * end of it at their doors (data.c), with struct direct_arrival. */
 enum { DIRECT_WAY_MAGIC = 0x6f6d7077 };
