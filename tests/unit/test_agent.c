@@ -56,7 +56,7 @@ __attribute__((constructor)) static void be_session(int count, char **words)
         _exit(9);
     while (read(messages, &byte, 1) > 0 || getenv("OMP_STAYS"))
         ;
-    _exit(0);
+    _exit(getenv("OMP_ENDS") ? atoi(getenv("OMP_ENDS")) : 0);
 }
 
 /* ---- the agent ---- */
@@ -258,6 +258,34 @@ TEST(a_worker_that_is_killed_is_told_of)
     close(fd);
     expect_event(DIRECT_LEFT);
     be_served();
+}
+
+/* One worker ends while its program has not. */
+static void be_left_by_one(const char *setting, bool is_loss)
+{
+    struct direct_ended ended;
+    int fd = connect_agent();
+    ask(fd, good(), setting, strlen(setting) + 1);
+    hear(fd);
+    expect_event(DIRECT_JOINED);
+    struct worker workers[SLOTS];
+    for (int i = 0; i < SLOTS; i++)
+        workers[i] = take_worker(fd);
+    drop_worker(&workers[0]);
+    assert_int_equal(packet_receive(fd, &ended, sizeof(ended)), sizeof(ended));
+    assert_int_equal(ended.rank, 1);
+    if (is_loss)
+        expect_event(DIRECT_LOST);
+    close(fd);
+    for (int i = 1; i < SLOTS; i++)
+        drop_worker(&workers[i]);
+    expect_event(DIRECT_LEFT);
+}
+
+TEST(a_worker_may_see_first_that_its_program_has_ended)
+{
+    be_left_by_one("OMP_ENDS=3", false);
+    be_left_by_one("OMP_ENDS=1", true);
 }
 
 TEST(a_worker_that_does_not_end_is_killed)
