@@ -5,8 +5,7 @@
  * with an event that were made by explicit tasks which have ended. So who passes one looks here.
  *
  * A thread that comes to a region by other ways than parallel_run() (if(0), code of gcc on libomp)
- * is in none here, or in the last one of that depth that it was in: who waits for that one may wait
- * for more than it has to.
+ * is in none here.
  *
  * Thread: any. Blocks: no, but for the body.
  */
