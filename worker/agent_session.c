@@ -293,6 +293,12 @@ static bool has_left(const struct agent_program *program)
     return poll(signs, 2, 0) > 0 && (signs[0].revents & (POLLRDHUP | POLLHUP) || signs[1].revents);
 }
 
+static bool is_loss(int status)
+{
+    return !WIFEXITED(status) ||
+           (WEXITSTATUS(status) != EXIT_SUCCESS && WEXITSTATUS(status) != DIRECT_NO_PROGRAM);
+}
+
 /* The program, and omprma-run if it is a loss. */
 static void tell_end(const struct agent *agent, const struct agent_session *session, int status)
 {
@@ -314,9 +320,7 @@ static void tell_end(const struct agent *agent, const struct agent_session *sess
     event.pid = program->pid;
     if (session->host)
         snprintf(event.host, sizeof(event.host), "%s", session->host->name);
-    bool lost = !WIFEXITED(status) ||
-                (WEXITSTATUS(status) != EXIT_SUCCESS && WEXITSTATUS(status) != DIRECT_FORSAKEN);
-    if (status != DIRECT_GONE && lost)
+    if (status != DIRECT_GONE && is_loss(status))
         agent_say_event(agent, &event);
 }
 

@@ -592,9 +592,8 @@ int main(int argc, char **argv)
     }
     if (status == OMPRMA_OK)
         status = server_run(&worker.server);
+    server_follow_program(&worker.server, status);
     if (status != OMPRMA_OK) {
-        if (status == OMPRMA_ERR_CLOSED) /* the program has died, and says so where it can */
-            world_abort(&worker.world, DIRECT_FORSAKEN);
         if (worker.silent)
             sleep(1); /* the one that speaks is not to be killed before it has */
         else if (!worker.has_said)

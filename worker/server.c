@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "control/direct/join.h"
 #include "worker/output.h"
 
 enum {
@@ -163,6 +164,12 @@ void server_wait(struct server *server, struct waiting *waiting, bool main)
         nap(server);
     else if (step == WAITING_SLEEP)
         server_sleep(server, waiting, main);
+}
+
+void server_follow_program(const struct server *server, omprma_status_t status)
+{
+    if (status == OMPRMA_ERR_CLOSED)
+        world_abort(server->world, DIRECT_NO_PROGRAM);
 }
 
 void server_notice_faults(struct server *server)

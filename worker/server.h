@@ -44,6 +44,9 @@ void server_notice_faults(struct server *server);
 omprma_status_t server_step(struct server *server, bool main, bool *progressed);
 void server_wait(struct server *server, struct waiting *waiting, bool main);
 
+/* Ends the worker, without a word, if a step has failed because its program has ended. */
+void server_follow_program(const struct server *server, omprma_status_t status);
+
 /* ---- service.c */
 
 omprma_status_t service_start(struct server *server);

@@ -19,7 +19,6 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "control/direct/join.h"
 
 enum {
     LOOK_NS = 60000,        /* between looks: a kernel that is seen twice is a long one */
@@ -77,8 +76,7 @@ static void serve_meanwhile(struct server *server, uint32_t seq)
 
         server_notice_faults(server);
         omprma_status_t status = server_step(server, false, &progressed);
-        if (status == OMPRMA_ERR_CLOSED) /* the program has died, and says so where it can */
-            world_abort(server->world, DIRECT_FORSAKEN);
+        server_follow_program(server, status);
         if (status != OMPRMA_OK) {
             log_write(LOG_ERROR, "%s", error_text());
             world_abort(server->world, EXIT_FAILURE);

@@ -390,7 +390,7 @@ struct awaited {
     int32_t most;
     const atomic_bool *reached; /* in place of a count */
     bool patient;               /* else not for ever: it may be more than what has to be over */
-    bool busy;                  /* other tasks may run here, as they may while libomp waits */
+    bool takes_tasks;           /* of libomp's meanwhile; only where libomp would, too */
 };
 
 static bool is_over(const struct awaited *awaited)
@@ -404,7 +404,7 @@ static bool is_over(const struct awaited *awaited)
 static void help_pause(const struct awaited *awaited, int64_t waited_ns)
 {
     int64_t length = waited_ns / NAP_PART;
-    if (awaited->busy && omp_in_parallel())
+    if (awaited->takes_tasks && omp_in_parallel())
         __kmpc_omp_taskyield(NULL, awaited->thread, 0);
     if (waited_ns < YIELDS_NS) {
         sched_yield();
@@ -442,7 +442,7 @@ static void help_all(int32_t thread)
         help(&(struct awaited){.thread = thread,
                                .count = count_of(parent_now(thread)),
                                .patient = !in_team(),
-                               .busy = true});
+                               .takes_tasks = true});
 }
 
 /* Until something with these dependences could begin. */
@@ -499,7 +499,7 @@ static void help_region(const _Atomic int32_t *count, bool at_end)
         help(&(struct awaited){.thread = __kmpc_global_thread_num(NULL),
                                .count = count,
                                .patient = true,
-                               .busy = at_end});
+                               .takes_tasks = at_end});
 }
 
 void __kmpc_barrier(void *location, int32_t thread)
@@ -513,9 +513,10 @@ void __kmpc_barrier(void *location, int32_t thread)
     }
 }
 
-/* A microtask: what each thread of the region calls. When libomp ends the region, it forgets the
- * tasks that stand for constructs which tasks have made. So what the thread has made is over before
- * that; parallel_leave() sees to what tasks make on it from then on. */
+/* A microtask: what each thread of the region calls. libomp ends a region without waiting for the
+ * tasks that stand for constructs of explicit tasks, and their parents' memory is used again. So
+ * the thread waits here. Behind parallel_leave() the region is not known any more, and who makes a
+ * construct waits for it. */
 static void thread_run(int32_t *thread, int32_t *number, struct parallel *parallel)
 {
     parallel_run(parallel, thread, number);

@@ -515,17 +515,17 @@ static omprma_status_t run_begin(struct run *run, const struct list *command, co
 }
 
 /* Somebody killed mpirun, or it has ended because a worker was lost, before the program had seen to
- * its own end: MPI has ended the program with a number of its own, or has fallen over that. */
+ * its own end: MPI has ended the program with a number of its own, or crashed at its start. */
 static bool run_lost_mpirun(const struct run *run)
 {
-    int own = run->child_ended && WIFEXITED(run->child_status) ? WEXITSTATUS(run->child_status) : 0;
     const struct launcher *launcher = run->program->launcher;
     const int *lost = launcher->lost_status;
-    bool fell = run->child_ended && WIFSIGNALED(run->child_status) && !run->connected &&
-                launcher->hears_ends;
-    return (run->failed && fell) ||
-           (own != 0 &&
-            (run->mpirun_killed || (run->failed && (own == lost[0] || own == lost[1]))));
+    if (!run->child_ended)
+        return false;
+    if (WIFSIGNALED(run->child_status))
+        return run->failed && !run->connected && launcher->hears_ends;
+    int own = WEXITSTATUS(run->child_status);
+    return own != 0 && (run->mpirun_killed || (run->failed && (own == lost[0] || own == lost[1])));
 }
 
 static int run_result(const struct run *run)

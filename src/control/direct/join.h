@@ -105,9 +105,9 @@ struct direct_ended {
 };
 enum { DIRECT_GONE = -1 };
 
-/* A worker ends with this status when its program has, without a word. That may be seen sooner than
- * the program's own end, so it is no loss. */
-enum { DIRECT_FORSAKEN = 3 };
+/* A worker whose program has ended ends with this status, without a word. It may know that before
+ * its agent does, so the agent takes it for no loss. */
+enum { DIRECT_NO_PROGRAM = 3 };
 
 /* From a session to the agent of its host: a way for its data to one of another host. Both find an
  * end of it at their doors (data.c), with struct direct_arrival. */

@@ -140,11 +140,12 @@ static const char *component_at(const void *address)
                : NULL;
 }
 
-/* Of what may be a table of functions: the component that the first one of any belongs to, and how
- * many belong to that one. NULL: there are none. */
+enum { FUNCTIONS = 16 }; /* of a component's table that are looked at */
+
+/* Of what may be such a table: the component that the first one of any belongs to, and how many
+ * belong to that one. NULL: there are none. */
 static const char *component_of_functions(const void *at, int *count)
 {
-    enum { FUNCTIONS = 16 };
     void *functions[FUNCTIONS];
     size_t words = peek(at, functions, sizeof(functions)) / sizeof(void *);
     const char *found = NULL;
@@ -159,8 +160,9 @@ static const char *component_of_functions(const void *at, int *count)
     return found;
 }
 
-/* What a window points to may be small, with anything of another component behind it; its table of
- * functions has many of one. */
+/* What a window points to may be small, and behind it in memory there may be anything of another
+ * component. The window's own table has functions of one component alone, so the search ends at one
+ * that has more than half. */
 const char *quirks_component(const void *window)
 {
     enum { WINDOW_WORDS = 128 };
@@ -169,7 +171,7 @@ const char *quirks_component(const void *window)
     const char *component = "unknown";
     int most = 0;
 
-    for (size_t i = 0; i < size; i++) {
+    for (size_t i = 0; i < size && most <= FUNCTIONS / 2; i++) {
         int count;
         const char *found = component_of_functions(words[i], &count);
 

@@ -19,9 +19,9 @@
 #include "base/traced.h"
 
 enum {
-    AWAKE_US = 5000,          /* a worker is asked to keep polling for so long at least, */
-    AWAKE_US_MOST = 2000000,  /* and at most; */
-    AWAKE_BYTES_PER_US = 256, /* longer than what is on its way should take */
+    AWAKE_US = 5000,          /* a worker is asked to keep polling for so long, */
+    AWAKE_BYTES_PER_US = 256, /* and for what the data takes at this rate, a slow one; */
+    AWAKE_US_MOST = 2000000,  /* together not longer than that at a time */
     DIED_S = 3 /* how long whoever started this process has to end it when a worker died */
 };
 

@@ -112,8 +112,9 @@ void peer_lose(struct peer *peer, const char *format, ...)
 void peer_watch(struct peer *peer, int64_t now_ns, int64_t absent_ns, int64_t limit_ns);
 
 /* Keeps a worker polling while one-sided transfers to and from its memory are under way, where that
- * helps: for long enough for so many bytes as a rule. Who still has some on their way calls it
- * again. */
+ * helps: for as long as so many bytes may take. Who still has some on their way then calls it
+ * again.
+ */
 void peer_keep_awake(struct peer *peer, uint64_t bytes);
 
 /* Lets it poll without yielding for so many microseconds from now on. */
