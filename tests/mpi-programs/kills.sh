@@ -136,7 +136,7 @@ judge() {
 files_left() {
     find "$TMPDIR" -mindepth 1 -maxdepth 1 ! -name 'ompi.*' ! -name 'pmix*'
     comm -13 "$folder/memory" <(shared_memory) |
-        grep -vE '/(vader_segment|mpich_shar_tmp|ucx_shm_posix|sem\.|open_mpi)'
+        grep -vE '/(vader_segment|mpich_shar_tmp|sem\.|open_mpi)'
     grep -F "${join:-no name}" /proc/net/unix
 }
 

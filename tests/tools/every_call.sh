@@ -116,14 +116,8 @@ plan() {
     done
 }
 
-# A file of UCX stays where a process is killed while MPI starts: its name is drawn by chance, so nobody
-# can tell whose it was.
-left_in_memory() {
-    shared_memory | grep -v '/ucx_shm_posix_'
-}
-
 touch "$folder/failed"
-left_in_memory >"$folder/memory"
+shared_memory >"$folder/memory"
 plan >"$folder/all" || { cat "$folder"/*/err && exit 1; }
 awk -v step="$step" 'NR % step == 0' "$folder/all" >"$folder/plan"
 number=0
@@ -135,7 +129,7 @@ done <"$folder/plan"
 wait
 [ $((number % at_once)) = 0 ] || look
 for _ in $(seq 60); do
-    new=$(comm -13 "$folder/memory" <(left_in_memory))
+    new=$(comm -13 "$folder/memory" <(shared_memory))
     [ -n "$new" ] || break
     sleep 0.1
 done
