@@ -131,6 +131,17 @@ check 'an unknown host: line' "$out" \
     'omprma: error: cannot start workers on host nosuchhost: no such host: nosuchhost'
 check_nothing_left 'an unknown host'
 
+# What the launcher says on stdout, as Open MPI 6 does, is not the program's output.
+mkdir "$folder/bin"
+{
+    echo '#!/bin/sh'
+    echo '[ "$1" = --version ] || printf "%070d\nA frame of the launcher.\n%070d\n" 0 0 | tr 0 -'
+    echo "exec $(command -v mpirun) \"\$@\""
+} >"$folder/bin/mpirun"
+chmod +x "$folder/bin/mpirun"
+out=$(PATH=$folder/bin:$PATH timeout 60 "$RUN" --hosts "$a,$b" "$folder/writes")
+check "words of the launcher's on stdout" "$? $out" '0 ready 2'
+
 # The agent of one of two other hosts cannot start there, while the launcher goes on with the other.
 cp "$BUILD_DIR/bin/omprma-worker" "$folder/worker"
 printf '#!/bin/sh\nunset OMPRMA_INTERNAL_HOME\nexec "%s" "$@"\n' "$folder/worker" >"$folder/limited"

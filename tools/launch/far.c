@@ -23,7 +23,7 @@
 #include "worker/far.h"
 #include "worker/prove.h"
 
-enum { AT_CONTROL, AT_LISTENER, AT_RANK, AT_ERRORS };
+enum { AT_CONTROL, AT_LISTENER, AT_RANK, AT_WORDS };
 
 static void close_one(int *fd)
 {
@@ -82,7 +82,7 @@ omprma_status_t far_open(struct far *far, const struct far_plan *plan, const cha
                         .control = -1,
                         .listener = -1,
                         .rank = -1,
-                        .errors = -1,
+                        .words = -1,
                         .stream = {.out = STDERR_FILENO,
                                    .from_mpirun = true,
                                    .verbose = log_level() >= LOG_DETAIL}};
@@ -97,28 +97,23 @@ omprma_status_t far_open(struct far *far, const struct far_plan *plan, const cha
 
 omprma_status_t far_start(struct far *far)
 {
-    int err[2], out;
+    int words[2];
     if (!far->plan)
         return OMPRMA_OK;
     close_one(&far->network);
-    out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-    if (out < 0)
-        out = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    if (out < 0 || pipe2(err, O_CLOEXEC)) {
-        close_one(&out);
+    if (pipe2(words, O_CLOEXEC))
         return error_set(OMPRMA_ERR_HOST_MEMORY, "cannot make a pipe: %s", strerror(errno));
-    }
+    /* What regions write comes from the agents. On stdout are the launcher's words alone, too. */
     struct keeper_job job = {.launcher = far->plan->launcher,
                              .command = far->plan->command,
                              .folder = far->plan->folder,
-                             .out = out,
-                             .err = err[1],
+                             .out = words[1],
+                             .err = words[1],
                              .listener = far->listener};
     omprma_status_t status = keeper_start(&job, &far->keeper, &far->control);
-    close(out);
-    close(err[1]);
-    far->errors = err[0];
-    fcntl(far->errors, F_SETFL, O_NONBLOCK);
+    close(words[1]);
+    far->words = words[0];
+    fcntl(far->words, F_SETFL, O_NONBLOCK);
     return status;
 }
 
@@ -131,7 +126,7 @@ void far_forget(void)
 
 void far_sources(const struct far *far, struct pollfd sources[FAR_SOURCES])
 {
-    const int fds[FAR_SOURCES] = {far->control, far->listener, far->rank, far->errors};
+    const int fds[FAR_SOURCES] = {far->control, far->listener, far->rank, far->words};
     for (int i = 0; i < FAR_SOURCES; i++)
         sources[i] = (struct pollfd){.fd = fds[i], .events = POLLIN};
 }
@@ -152,15 +147,15 @@ static void take_report(struct far *far)
     close(fd);
 }
 
-static void take_errors(struct far *far)
+static void take_words(struct far *far)
 {
     char bytes[4096];
     ssize_t count;
-    while ((count = read(far->errors, bytes, sizeof(bytes))) > 0)
+    while ((count = read(far->words, bytes, sizeof(bytes))) > 0)
         if (!far->given_up || far->stream.verbose)
             stream_feed(&far->stream, bytes, (size_t)count, &far->verdict);
     if (count == 0)
-        close_one(&far->errors);
+        close_one(&far->words);
 }
 
 static void take_control(struct far *far)
@@ -181,8 +176,8 @@ void far_take(struct far *far, const struct pollfd sources[FAR_SOURCES])
 {
     if (sources[AT_LISTENER].revents && far->listener >= 0)
         take_report(far);
-    if (sources[AT_ERRORS].revents && far->errors >= 0)
-        take_errors(far);
+    if (sources[AT_WORDS].revents && far->words >= 0)
+        take_words(far);
     if (sources[AT_RANK].revents)
         close_one(&far->rank); /* the launcher ends it when it gives up */
     if (sources[AT_CONTROL].revents && far->control >= 0)
@@ -208,11 +203,11 @@ void far_close(struct far *far)
         take_control(far);
     if (far->keeper > 0)
         waitpid(far->keeper, NULL, 0);
-    if (far->errors >= 0)
-        take_errors(far);
+    if (far->words >= 0)
+        take_words(far);
     if (far->plan)
         stream_end(&far->stream);
     close_one(&far->rank);
-    close_one(&far->errors);
+    close_one(&far->words);
     close_one(&far->network);
 }

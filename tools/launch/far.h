@@ -33,10 +33,10 @@ enum { FAR_SOURCES = 4 };
 struct far {
     const struct far_plan *plan; /* NULL: there are no other hosts */
     int network; /* listening TCP socket, for the agent of this host; -1: it has it */
-    int control, listener, rank, errors; /* -1: closed */
-    pid_t keeper;                        /* 0: reaped, or never there */
-    int status;                          /* of the launcher */
-    bool ended;                          /* the launcher */
+    int control, listener, rank, words; /* -1: closed */
+    pid_t keeper;                       /* 0: reaped, or never there */
+    int status;                         /* of the launcher */
+    bool ended;                         /* the launcher */
     bool given_up; /* by the caller: what agents say from now on follows from that */
     struct verdict verdict;
     struct stream stream;
