@@ -97,8 +97,10 @@ same '--hosts a:2,b:2' '-H a:2,b:2'
 same '--hosts localhost' '--host localhost'
 same '--workers-per-host 2 --hosts a,b' '-N 2 --hosts a,b'
 same '--mpi-arg --mca --mpi-arg a --mpi-arg b' '--mca a b'
-out=$("$RUN" --dry-run --transport mpi --hosts a,b -x WORDS=two "$folder/program" 2>&1)
-check 'a variable for other hosts' "$(grep -cE -- '(-x|-genvlist [^ ]*|-env) ?[^ ]*WORDS' <<<"$out")" 1
+if [ "$(launcher_name)" != mpiexec.hydra ]; then # which hands all on by itself
+    out=$("$RUN" --dry-run --transport mpi --hosts a,b -x WORDS=two "$folder/program" 2>&1)
+    check 'a variable for other hosts' "$(grep -cE -- '-x ?[^ ]*WORDS' <<<"$out")" 1
+fi
 out=$("$RUN" -x WORDS=two "$folder/program" words 2>&1 >/dev/null)
 check 'no line of a variable' "$out" ''
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* keeper.c: ends everything of a job. Knows nothing of the program. */
+/* keeper.c: ends everything of a job. Of the program it knows when that ends. */
 #include "tools/launch/keeper.h"
 
 #include <errno.h>
@@ -12,6 +12,7 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -26,13 +27,16 @@
 #include "tools/launch/paths.h"
 
 enum {
-    PATIENCE_MS = 4000 /* for mpirun after SIGTERM: it has to end workers on other hosts */
+    PATIENCE_MS = 4000, /* for mpirun after SIGTERM: it has to end workers on other hosts */
+    PROGRAM_MS = 1000   /* for the program, which is killed as omprma-run is, to be gone */
 };
 
 struct keeper {
     pid_t mpirun;
-    bool ended; /* mpirun is reaped */
+    bool ended;    /* mpirun is reaped */
+    bool deserted; /* the process that started us is gone */
     int control, signals;
+    int program;     /* what tells of its end; -1: not started, or not known */
     uint32_t job_id; /* 0: not known */
     int64_t stop_ns; /* when it was told to stop; 0: not yet */
     bool killed;
@@ -86,10 +90,13 @@ static void keeper_listen(struct keeper *keeper)
 {
     struct keeper_packet packet;
     ssize_t bytes = packet_receive(keeper->control, &packet, sizeof(packet));
-    if (bytes != (ssize_t)sizeof(packet) || packet.what == KEEPER_STOP)
+    keeper->deserted = bytes != (ssize_t)sizeof(packet);
+    if (keeper->deserted || packet.what == KEEPER_STOP)
         keeper_stop(keeper);
     else if (packet.what == KEEPER_JOB)
         keeper->job_id = packet.value;
+    else if (packet.what == KEEPER_PROGRAM)
+        keeper->program = (int)syscall(SYS_pidfd_open, packet.value, 0);
 }
 
 static void keeper_signal(struct keeper *keeper)
@@ -127,7 +134,7 @@ static void keeper_loop(struct keeper *keeper)
 static void keeper_main(const struct keeper_job *job, int control) __attribute__((noreturn));
 static void keeper_main(const struct keeper_job *job, int control)
 {
-    struct keeper keeper = {.control = control};
+    struct keeper keeper = {.control = control, .program = -1};
     time_t since = time(NULL);
     prctl(PR_SET_NAME, "omprma-keeper");
     /* Out of the terminal's foreground group: its signals are meant for the program. */
@@ -147,6 +154,10 @@ static void keeper_main(const struct keeper_job *job, int control)
     if (keeper.mpirun > 0 && keeper.signals >= 0)
         keeper_loop(&keeper);
     descendants_kill();
+    /* What the program leaves can go when it is dead. While omprma-run lives that is its work. */
+    struct pollfd program = {.fd = keeper.program, .events = POLLIN};
+    if (keeper.deserted && keeper.program >= 0)
+        poll(&program, 1, PROGRAM_MS);
     leftovers_remove(keeper.job_id, since);
     path_remove_tree(job->folder);
     keeper_tell(&keeper, KEEPER_CLEAN, 0);

@@ -3,7 +3,7 @@
  * keeper.h: the process that runs mpirun and makes sure that nothing of it stays: it ends mpirun,
  * every process that mpirun left on this host, shared memory files of the job and the run's private
  * folder, as soon as it is told to, mpirun ends, or the process that started it dies in any way.
- * Knows nothing of the program.
+ * Of the program it knows when that ends.
  */
 #ifndef OMPRMA_LAUNCH_KEEPER_H
 #define OMPRMA_LAUNCH_KEEPER_H
@@ -32,14 +32,16 @@ struct keeper_job {
 enum {
     KEEPER_STOP = 'q',
     KEEPER_JOB = 'j',
+    KEEPER_PROGRAM = 'p',
     KEEPER_STARTED = 's',
     KEEPER_ENDED = 'm',
     KEEPER_CLEAN = 'e',
     KEEPER_GONE = 0 /* it was killed; for keeper_hear() only */
 };
 struct keeper_packet {
-    int32_t what;   /* to the keeper: STOP, JOB; from it: STARTED, ENDED, CLEAN */
-    uint32_t value; /* JOB: Open MPI's job id; STARTED: mpirun's process; ENDED: its wait status */
+    int32_t what;   /* to the keeper: STOP, JOB, PROGRAM; from it: STARTED, ENDED, CLEAN */
+    uint32_t value; /* JOB: Open MPI's job id; PROGRAM: its process; STARTED: mpirun's process;
+                     * ENDED: its wait status */
 };
 
 /* Starts it. `*control` is the socket to it; closing it means STOP. Errors: HOST_MEMORY. */

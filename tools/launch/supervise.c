@@ -72,6 +72,7 @@ struct run {
     int asked, reached;    /* other hosts whose remote shell was called; that has succeeded */
     bool connected;        /* the program called MPI_Init */
     bool lost;             /* it goes on without a worker, which may never end */
+    bool died;             /* it knows that a worker's process has died */
     bool failed;           /* workers were lost, or never came up, before the program ended */
     bool reported;         /* the failure was put into words */
     int own_status;        /* EXIT_NOT_FOUND and the like, where the program did not start */
@@ -146,6 +147,8 @@ static void run_start_program(struct run *run, int fd, const char *variables, si
         run_fail_saying(run, error_text());
         return;
     }
+    struct keeper_packet packet = {.what = KEEPER_PROGRAM, .value = (uint32_t)run->child};
+    packet_send(run->fds[AT_CONTROL], &packet, sizeof(packet));
     run->child_started = true;
     run->deadline_ns = NEVER;
     log_write(LOG_DETAIL, "mpirun is up, %s started as process %d", run->program->path,
@@ -203,6 +206,7 @@ static void run_report_bytes(struct run *run)
     while ((bytes = read(run->fds[AT_REPORT], &byte, 1)) == 1) {
         run->connected = run->verdict.connected = true;
         run->lost = run->lost || byte == LAUNCHER_LOST;
+        run->died = run->died || byte == LAUNCHER_DIED;
     }
     if (bytes < 0 && (errno == EAGAIN || errno == EINTR))
         return;
@@ -210,8 +214,7 @@ static void run_report_bytes(struct run *run)
     run_say_replaced(run);
 }
 
-/* By MPI, which some libraries have do so when a process that they copy from or to is gone; or by
- * itself. */
+/* By its MPI library, when a process that it copies from or to is gone; or by itself. */
 static bool run_may_be_aborted(const struct run *run)
 {
     int number = run->program->launcher->lost_signal;
@@ -219,13 +222,12 @@ static bool run_may_be_aborted(const struct run *run)
            WTERMSIG(run->child_status) == number;
 }
 
-/* Its worker was killed before that, else workers abort as it did. */
+/* By the library, or because it has learned of it: a worker was killed before that. */
 static bool run_was_aborted(const struct run *run)
 {
     const struct verdict verdict = verdict_settled(&run->verdict);
-    return run_may_be_aborted(run) && run->mpirun_ended && !run->stopped &&
-           verdict.kind == VERDICT_SIGNAL && verdict.rank != 0 &&
-           verdict.code != WTERMSIG(run->child_status);
+    return run_may_be_aborted(run) && run->died && run->mpirun_ended && !run->stopped &&
+           verdict.kind == VERDICT_SIGNAL && verdict.rank != 0;
 }
 
 static void run_child_ended(struct run *run)

@@ -212,8 +212,11 @@ void verdict_word(const struct verdict *known, int status, char *line, size_t ro
     else if (verdict->strange && WEXITSTATUS(status) != 0 && !verdict->up)
         word_strange(verdict, status, line, room);
     else
-        snprintf(line, room, "the workers are gone; mpirun ended with status %d and said nothing",
-                 WEXITSTATUS(status));
+        snprintf(line, room, "the workers are gone; mpirun ended with status %d and said nothing%s",
+                 WEXITSTATUS(status),
+                 WEXITSTATUS(status) ? ""
+                                     : ": was one of them out of memory (see dmesg there), or "
+                                       "ended by hand?");
 }
 
 /* ---- the stream ---------------------------------------------------------------------------- */

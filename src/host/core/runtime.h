@@ -61,8 +61,9 @@ struct runtime_hooks {
     void (*watch)(struct runtime *runtime, int64_t now_ns);
     /* A peer was given up: its devices are lost. */
     void (*lost)(struct peer *peer, const char *text);
-    /* Tells omprma-run so, which then does not wait for it. */
+    /* Tells omprma-run so, which then does not wait for it; and that its process has died. */
     void (*tell_lost)(void);
+    void (*tell_died)(void);
 };
 
 /* Whether anything moves; see watchdog.h. */

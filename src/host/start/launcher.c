@@ -88,6 +88,11 @@ void launcher_lost(void)
     say(LAUNCHER_LOST);
 }
 
+void launcher_died(void)
+{
+    say(LAUNCHER_DIED);
+}
+
 /* What Open MPI says in this process goes to omprma-run; it has read the variable by now. */
 static void keep_words(void)
 {

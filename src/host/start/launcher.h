@@ -15,7 +15,8 @@ struct recording;
 /* What the program writes to descriptor OMPRMA_INTERNAL_FD, one byte each. */
 enum {
     LAUNCHER_CONNECTED = 'c', /* it has come to its workers */
-    LAUNCHER_LOST = 'l'       /* a worker is lost, and the run goes on: it cannot end in order */
+    LAUNCHER_LOST = 'l',      /* a worker is lost, and the run goes on: it cannot end in order */
+    LAUNCHER_DIED = 'd'       /* it is lost because its process has died */
 };
 
 /* When omprma-run was started, and when it started the program, by clock_ns(); 0: not known. Once,
@@ -47,5 +48,8 @@ void launcher_said(void);
 
 /* Tells omprma-run that it need not wait for all workers at the end. */
 void launcher_lost(void);
+
+/* Tells omprma-run that a worker's process has died, by which this program may end. */
+void launcher_died(void);
 
 #endif

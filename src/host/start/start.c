@@ -18,6 +18,7 @@
 #include "host/choice/adapt.h"
 #include "host/start/arrival.h"
 #include "host/queue/background.h"
+#include "host/start/sigabrt.h"
 #include "host/start/sigpipe.h"
 #include "host/check/check.h"
 #include "host/report/clocks.h"
@@ -281,6 +282,8 @@ static omprma_status_t connect_workers(struct runtime *runtime)
         status = open_channel(runtime);
     if (runtime->config.on_loss == ON_LOSS_CONTINUE)
         sigpipe_spare(runtime);
+    if (status == OMPRMA_OK && world->can.ends_with_peer)
+        sigabrt_explain(runtime);
     if (status == OMPRMA_OK)
         status = make_devices(runtime, peers, world->size, world->head);
     if (status == OMPRMA_OK)
@@ -314,7 +317,8 @@ static struct runtime *allocate(void)
                                             .descriptor = incoming_descriptor,
                                             .watch = watchdog_look,
                                             .lost = incoming_lost,
-                                            .tell_lost = launcher_lost};
+                                            .tell_lost = launcher_lost,
+                                            .tell_died = launcher_died};
     runtime->world.component = "none";
     runtime->limits = limits_usual;
     atomic_store(&runtime->background.asleep, true); /* there is none yet */
@@ -519,6 +523,7 @@ static void stop(struct runtime *runtime)
         world_abort(&runtime->world, EXIT_FAILURE);
     }
     sigpipe_end();
+    sigabrt_end();
     if (runtime->adopted)
         free_runtime(runtime);
     else
