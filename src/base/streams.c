@@ -23,11 +23,15 @@ void streams_hold(void)
                  fd == STDIN_FILENO ? O_WRONLY : O_RDONLY); /* the lowest free number */
 }
 
+/* Where an earlier write has failed its error is not known any more, but the same again may be. */
 static void check_output(void)
 {
-    if (fflush(stdout) == 0 && !ferror(stdout))
+    int code = fflush(stdout) ? errno : 0;
+    if (!code && !ferror(stdout))
         return;
-    log_write(LOG_ERROR, "cannot write to the standard output: %s", strerror(errno));
+    if (!code)
+        code = write(STDOUT_FILENO, "", 0) < 0 ? errno : EIO;
+    log_write(LOG_ERROR, "cannot write to the standard output: %s", strerror(code));
     _exit(EXIT_FAILURE);
 }
 

@@ -228,6 +228,7 @@ hosts_up() {
         [ -z "$rate" ] || hosts_slow "$rate" tc -n "$host" eth0 || return 77
         echo "$net.$number $host" >>/etc/hosts
     done
+    export UCX_TCP_BRIDGE_ENABLE=y # else UCX, where MPI goes over it, does not take such a network
     hosts_write_agent
 }
 

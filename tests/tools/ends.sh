@@ -69,7 +69,9 @@ kill_one() {
     got=$?
     check "status after $1 to $2" "$got" "$3"
     [ -z "$4" ] || check "line after $1 to $2" "$(grep -cE "^omprma: .*$4" "$folder/err")" 1
-    [ "$got" = "$3" ] && grep -qE "$4" "$folder/err" || sed 's/^/    /' "$folder/err"
+    if [ "$got" != "$3" ] || ! grep -qE "$4" "$folder/err"; then
+        sed 's/^/    /' "$folder/err"
+    fi
     check "processes left after $1 to $2" "$(processes_left)" 0
     check "shared memory left after $1 to $2" "$(new_memory)" ''
     for _ in $(seq 150); do

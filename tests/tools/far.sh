@@ -133,11 +133,11 @@ check_nothing_left 'an unknown host'
 
 # What the launcher says on stdout, as Open MPI 6 does, is not the program's output.
 mkdir "$folder/bin"
-{
-    echo '#!/bin/sh'
-    echo '[ "$1" = --version ] || printf "%070d\nA frame of the launcher.\n%070d\n" 0 0 | tr 0 -'
-    echo "exec $(command -v mpirun) \"\$@\""
-} >"$folder/bin/mpirun"
+cat >"$folder/bin/mpirun" <<END
+#!/bin/sh
+[ "\$1" = --version ] || { printf '%070d\n' 0 | tr 0 - && echo 'In a frame.' && printf '%070d\n' 0 | tr 0 -; }
+exec $(command -v mpirun) "\$@"
+END
 chmod +x "$folder/bin/mpirun"
 out=$(PATH=$folder/bin:$PATH timeout 60 "$RUN" --hosts "$a,$b" "$folder/writes")
 check "words of the launcher's on stdout" "$? $out" '0 ready 2'

@@ -81,6 +81,9 @@ static void tell_environment(FILE *out)
                                          "TMPDIR",
                                          "_=",
                                          "PRTE",
+                                         "PMI_",
+                                         "HYDI_",
+                                         "MPIR_CVAR_",
                                          "UCX_HANDLE_ERRORS=",
                                          "UCX_DEBUG_SIGNO=",
                                          "HOME="};

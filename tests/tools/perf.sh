@@ -51,11 +51,13 @@ query 'settle' '[.results[] | select(.op == "settle") | [.direction, .bytes]]' \
 query 'settle: the paths taken' '[.results[] | select(.op == "settle") | .settled | type] | unique' '["string"]'
 query 'ways: times of them' '[.results[] | select(.op == "ways") | .rma > 0] | all' true
 
-# Without a window only messages are left.
-timeout 60 "$PERF" --ops submit --sizes 8 --reps 3 --mpi-arg --mca --mpi-arg osc --mpi-arg ^rdma,ucx,pt2pt,sm \
-    --json "$folder/all.json" >"$folder/table" 2>&1
-check 'status without a window' "$?" 0
-query 'paths without a window' '[.results[].path] | unique' "$two_sided"
+# Without a window only messages are left. MPICH always has one.
+if [ "$(launcher_name)" != mpiexec.hydra ]; then
+    timeout 60 "$PERF" --ops submit --sizes 8 --reps 3 --mpi-arg --mca --mpi-arg osc \
+        --mpi-arg ^rdma,ucx,pt2pt,sm --json "$folder/all.json" >"$folder/table" 2>&1
+    check 'status without a window' "$?" 0
+    query 'paths without a window' '[.results[].path] | unique' "$two_sided"
+fi
 
 if command -v gnuplot >/dev/null; then
     for kind in svg png; do

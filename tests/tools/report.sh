@@ -56,7 +56,7 @@ check 'the page' "$(python3 "$folder/look.py" "$folder/page.html" "$folder/table
 check 'operations in words' "$(grep -c '^<li><b>' "$folder/page.html")" 4
 
 mkdir "$folder/bin"
-for program in mpirun orted prterun prted sh; do # as far as this MPI has them
+for program in mpirun orted prterun prted hydra_pmi_proxy sh; do # as far as this MPI has them
     ! path=$(type -P $program) || ln -s "$path" "$folder/bin"
 done
 ln -s "$(type -P true)" "$folder/bin/ssh" # mpirun looks for it

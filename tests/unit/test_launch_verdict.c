@@ -561,4 +561,11 @@ TEST(hydra)
             "[mpiexec@vm] match_arg (lib/utils/args.c:166): unrecognized argument nonsense\n"
             "[mpiexec@vm] main (ui/mpich/mpiexec.c:149): error parsing parameters\n",
             "mpirun: unrecognized argument nonsense");
+    word_of(
+        &launcher_hydra,
+        "[1795778897.098424] [n3:56   :0]            sock.c:334  UCX  ERROR   connect(fd=29, "
+        "dest_addr=10.211.0.2:36369) failed: No route to host\n"
+        "Abort(138536975) on node 3: Fatal error in internal_Init_thread: Other MPI error, error "
+        "stack:\nMPII_Init_thread(265).........: \n",
+        "host n3 cannot reach another host: connect() to 10.211.0.2 failed: No route to host");
 }

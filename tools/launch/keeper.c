@@ -52,6 +52,8 @@ static void mpirun_exec(const struct keeper_job *job)
     dup2(job->out, STDOUT_FILENO);
     dup2(job->err, STDERR_FILENO);
     inherited_clear_signals();
+    /* hydra hands on to workers what else is open here: the user's files, and ours. */
+    close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
     setenv("TMPDIR", job->folder, 1); /* its session files; it may not live to remove them */
     job->launcher->prepare(&quick_own, job->alone);
     execv(job->command->items[0], job->command->items);

@@ -251,9 +251,41 @@ static bool match_abort(struct verdict *found, const char *line)
     return true;
 }
 
+/* UCX's "[TIME] [HOST:PID:THREAD] sock.c:334 UCX  ERROR connect(fd=29, dest_addr=ADDRESS:PORT)
+ * failed: WHY", of whichever process. */
+static bool match_connection(struct verdict *found, const char *line)
+{
+    char address[100];
+    const char *call = strstr(line, " connect(fd="), *to = strstr(line, "dest_addr=");
+    const char *why = to ? strstr(to, ") failed: ") : NULL;
+    if (*line != '[' || !call || !why || !strstr(line, " UCX  ERROR ") ||
+        sscanf(to, "dest_addr=%99[^)]", address) != 1)
+        return false;
+    address[strcspn(address, ":")] = 0;
+    words_after(line, "] [", ":", found->host, sizeof(found->host));
+    found->kind = VERDICT_NETWORK;
+    snprintf(found->detail, sizeof(found->detail),
+             "another host: connect() to %s failed: %.*s; all hosts must reach each other; "
+             "UCX_NET_DEVICES names their network devices",
+             address, (int)strcspn(why + 10, "\n"), why + 10);
+    return true;
+}
+
+/* What MPICH says when MPI_Init fails for that reason: "Abort(N) on node N: Fatal error in ...",
+ * and the functions "NAME(LINE)....: WHAT" that it came through. */
+static bool is_aside(const struct verdict *verdict, const char *line)
+{
+    int end = 0;
+    sscanf(line, "%*[A-Za-z_](%*d)%*[.:]%n", &end);
+    return verdict->kind == VERDICT_NETWORK &&
+           (end ||
+            (strncmp(line, "Abort(", 6) == 0 && strstr(line, "Fatal error in internal_Init")));
+}
+
 static bool read_line(struct verdict *found, struct verdict *verdict, const char *line)
 {
-    return match_statuses(verdict, line) || match_trace(found, line) ||
+    return match_connection(found, line) || is_aside(verdict, line) ||
+           match_statuses(verdict, line) || match_trace(found, line) ||
            match_signal(verdict, line) || match_abort(found, line);
 }
 

@@ -527,7 +527,9 @@ static bool run_lost_mpirun(const struct run *run)
     if (WIFSIGNALED(run->child_status))
         return run->failed && !run->connected && launcher->hears_ends;
     int own = WEXITSTATUS(run->child_status);
-    return own != 0 && (run->mpirun_killed || (run->failed && (own == lost[0] || own == lost[1])));
+    bool unreached = !run->connected && run->verdict.kind == VERDICT_NETWORK;
+    return own != 0 && (run->mpirun_killed ||
+                        ((run->failed || unreached) && (own == lost[0] || own == lost[1])));
 }
 
 static int run_result(const struct run *run)
