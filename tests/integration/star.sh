@@ -9,7 +9,7 @@ hosts_up 2 || { echo "network namespaces cannot be made here"; exit 77; }
 remote_shell "$HOSTS_AGENT"
 export OMPRMA_MEMORY=320M
 advice='set OMPRMA_EXCHANGE=application'
-export UCX_TLS=tcp,self # of MPICH: what it shares memory with is on this machine, whatever the network says
+export UCX_TLS=tcp,self # of MPICH: else it shares memory with what is on this machine, whatever the network says
 
 # Two workers per host: with one, MPI's collectives may happen to connect no two of them.
 run() { # OPTION...: all devices exchange data with each other; gives the status

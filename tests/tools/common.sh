@@ -228,7 +228,9 @@ hosts_up() {
         [ -z "$rate" ] || hosts_slow "$rate" tc -n "$host" eth0 || return 77
         echo "$net.$number $host" >>/etc/hosts
     done
-    export UCX_TCP_BRIDGE_ENABLE=y # else UCX, where MPI goes over it, does not take such a network
+    if [ "$(launcher_name)" = mpiexec.hydra ]; then # MPI goes over UCX, which else does not take such a network
+        export UCX_TCP_BRIDGE_ENABLE=y UCX_WARN_UNUSED_ENV_VARS=n
+    fi
     hosts_write_agent
 }
 

@@ -34,7 +34,9 @@ starts() {
     done
     timeout 60 "${plain[@]}" >out 2>err </dev/null || { echo "$1 does not work here: $(head -n 1 err)" && return; }
     timeout 120 "$RUN" -n 1 "$@" >out 2>err </dev/null
-    check "status of $*" "$?" "$wanted"
+    local got=$?
+    check "status of $*" "$got" "$wanted"
+    [ "$got" = "$wanted" ] || cat err
     grep -q '^x 42' out || check "$*" "$(cat out err)" 'x 42'
 }
 starts 0 env X=1 ./app
