@@ -23,7 +23,8 @@ void streams_hold(void)
                  fd == STDIN_FILENO ? O_WRONLY : O_RDONLY); /* the lowest free number */
 }
 
-/* Where an earlier write has failed its error is not known any more, but the same again may be. */
+/* The error of an earlier write is not known any more. A write of nothing gives it again, where
+ * what was wrong then still is. */
 static void check_output(void)
 {
     int code = fflush(stdout) ? errno : 0;

@@ -12,7 +12,8 @@ state=$seed
 # shellcheck source=../random/settings.sh
 . "$here/../random/settings.sh"
 
-# The programs, and how many seeds or rounds of each take a few seconds.
+# The programs, and how many seeds or rounds of each take a few seconds. Where processors are short
+# they take much longer; then fewer are played.
 programs=(random:4000 randomdeep:40 randomtree:200 maplist:80 grove:60)
 versions=()
 for version in 14 15 16 17 18 19 22 23; do
@@ -33,7 +34,7 @@ for ((run = 0; SECONDS < seconds; run++)); do
     pick "${programs[@]}"
     options=("${options[@]/#-n/--workers}")
     command=(env "${chosen[@]}" "$here/run" --llvm "$version" "${options[@]/#--devices-per-worker/--each}"
-        --arguments "$((seed + 100000 * run)) ${picked#*:}" "${picked%:*}")
+        --arguments "$((seed + 100000 * run)) ${picked#*:} 20" "${picked%:*}")
     echo "${command[*]@Q}"
     "${command[@]}" || exit
 done

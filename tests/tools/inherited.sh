@@ -55,7 +55,7 @@ kernel() {
 }
 expected=' data path: two-sided: ' # where memory of others cannot be copied
 no_signals=($'SigBlk:\t0000000000000000' $'SigIgn:\t0000000000000000')
-[ "$(launcher_name)" != mpiexec.hydra ] || no_signals[1]=$'SigIgn:\t0000000000100000' # of SIGTTIN, by itself
+[ "$(launcher_name)" != mpiexec.hydra ] || no_signals[1]=$'SigIgn:\t0000000000100000' # hydra has SIGTTIN ignored
 
 everything() {
     right ignore=0 nice=3 umask=027 policy=3 core=0 pending=0 queues=0 open=900 session privileges \

@@ -255,31 +255,29 @@ static bool match_abort(struct verdict *found, const char *line)
  * failed: WHY", of whichever process. */
 static bool match_connection(struct verdict *found, const char *line)
 {
-    char address[100];
-    const char *call = strstr(line, " connect(fd="), *to = strstr(line, "dest_addr=");
-    const char *why = to ? strstr(to, ") failed: ") : NULL;
-    if (*line != '[' || !call || !why || !strstr(line, " UCX  ERROR ") ||
-        sscanf(to, "dest_addr=%99[^)]", address) != 1)
+    char address[100], why[200];
+    if (*line != '[' || !strstr(line, " UCX  ERROR ") || !strstr(line, " connect(fd=") ||
+        !words_after(line, "dest_addr=", ":", address, sizeof(address)) ||
+        !words_after(line, ") failed: ", "\n", why, sizeof(why)))
         return false;
-    address[strcspn(address, ":")] = 0;
-    words_after(line, "] [", ":", found->host, sizeof(found->host));
     found->kind = VERDICT_NETWORK;
+    words_after(line, "] [", ":", found->host, sizeof(found->host));
     snprintf(found->detail, sizeof(found->detail),
-             "another host: connect() to %s failed: %.*s; all hosts must reach each other; "
+             "another host: connect() to %s failed: %s; all hosts must reach each other; "
              "UCX_NET_DEVICES names their network devices",
-             address, (int)strcspn(why + 10, "\n"), why + 10);
+             address, why);
     return true;
 }
 
-/* What MPICH says when MPI_Init fails for that reason: "Abort(N) on node N: Fatal error in ...",
- * and the functions "NAME(LINE)....: WHAT" that it came through. */
+/* When MPI_Init fails for that reason MPICH says "Abort(N) on node N: Fatal error in ...", and then
+ * "NAME(LINE)....: WHAT" for each function on the way. */
 static bool is_aside(const struct verdict *verdict, const char *line)
 {
     int end = 0;
+    if (verdict->kind != VERDICT_NETWORK)
+        return false;
     sscanf(line, "%*[A-Za-z_](%*d)%*[.:]%n", &end);
-    return verdict->kind == VERDICT_NETWORK &&
-           (end ||
-            (strncmp(line, "Abort(", 6) == 0 && strstr(line, "Fatal error in internal_Init")));
+    return end || (strncmp(line, "Abort(", 6) == 0 && strstr(line, "Fatal error in internal_Init"));
 }
 
 static bool read_line(struct verdict *found, struct verdict *verdict, const char *line)

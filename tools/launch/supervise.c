@@ -72,7 +72,7 @@ struct run {
     int asked, reached;    /* other hosts whose remote shell was called; that has succeeded */
     bool connected;        /* the program called MPI_Init */
     bool lost;             /* it goes on without a worker, which may never end */
-    bool died;             /* it knows that a worker's process has died */
+    bool died;             /* it was aborted when a worker's process had died */
     bool failed;           /* workers were lost, or never came up, before the program ended */
     bool reported;         /* the failure was put into words */
     int own_status;        /* EXIT_NOT_FOUND and the like, where the program did not start */
@@ -214,7 +214,7 @@ static void run_report_bytes(struct run *run)
     run_say_replaced(run);
 }
 
-/* By its MPI library, when a process that it copies from or to is gone; or by itself. */
+/* By its MPI library, because a process that it copies from or to is gone; or by itself. */
 static bool run_may_be_aborted(const struct run *run)
 {
     int number = run->program->launcher->lost_signal;
@@ -222,7 +222,7 @@ static bool run_may_be_aborted(const struct run *run)
            WTERMSIG(run->child_status) == number;
 }
 
-/* By the library, or because it has learned of it: a worker was killed before that. */
+/* Because a worker was killed before, not by a fault of its own. */
 static bool run_was_aborted(const struct run *run)
 {
     const struct verdict verdict = verdict_settled(&run->verdict);

@@ -145,10 +145,9 @@ static void watch_death(struct peer *peer, int64_t now)
         return;
     if (peer->died_ns == 0)
         peer->died_ns = now;
-    if (now - peer->died_ns < died_limit_ns(peer))
-        return;
-    peer->runtime->hooks.tell_died();
-    peer_lose(peer, "%s: its worker, process %d, has died", peer_name(peer), peer->hello.bell.pid);
+    if (now - peer->died_ns >= died_limit_ns(peer))
+        peer_lose(peer, "%s: its worker, process %d, has died", peer_name(peer),
+                  peer->hello.bell.pid);
 }
 
 void peer_watch(struct peer *peer, int64_t now, int64_t absent, int64_t limit)

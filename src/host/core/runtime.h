@@ -61,9 +61,8 @@ struct runtime_hooks {
     void (*watch)(struct runtime *runtime, int64_t now_ns);
     /* A peer was given up: its devices are lost. */
     void (*lost)(struct peer *peer, const char *text);
-    /* Tells omprma-run so, which then does not wait for it; and that its process has died. */
+    /* Tells omprma-run so, which then does not wait for it. */
     void (*tell_lost)(void);
-    void (*tell_died)(void);
 };
 
 /* Whether anything moves; see watchdog.h. */

@@ -16,7 +16,7 @@ struct recording;
 enum {
     LAUNCHER_CONNECTED = 'c', /* it has come to its workers */
     LAUNCHER_LOST = 'l',      /* a worker is lost, and the run goes on: it cannot end in order */
-    LAUNCHER_DIED = 'd'       /* it is lost because its process has died */
+    LAUNCHER_DIED = 'd'       /* the program aborts, and a worker's process has died before */
 };
 
 /* When omprma-run was started, and when it started the program, by clock_ns(); 0: not known. Once,
@@ -49,7 +49,8 @@ void launcher_said(void);
 /* Tells omprma-run that it need not wait for all workers at the end. */
 void launcher_lost(void);
 
-/* Tells omprma-run that a worker's process has died, by which this program may end. */
+/* Tells omprma-run that a worker's process had died when this program was aborted. A signal handler
+ * may call it. */
 void launcher_died(void);
 
 #endif

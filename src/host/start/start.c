@@ -317,8 +317,7 @@ static struct runtime *allocate(void)
                                             .descriptor = incoming_descriptor,
                                             .watch = watchdog_look,
                                             .lost = incoming_lost,
-                                            .tell_lost = launcher_lost,
-                                            .tell_died = launcher_died};
+                                            .tell_lost = launcher_lost};
     runtime->world.component = "none";
     runtime->limits = limits_usual;
     atomic_store(&runtime->background.asleep, true); /* there is none yet */

@@ -42,6 +42,13 @@ static inline int check_draw(unsigned *seed, int limit)
     return (int)(*seed >> 8 & 0x7fffff) % limit;
 }
 
+/* When a program of random steps begins no more of them, by omp_get_wtime(): its third argument
+ * says after how many seconds, without it never. */
+static inline double check_end(int argc, char **argv)
+{
+    return argc > 3 ? omp_get_wtime() + atof(argv[3]) : 1e30;
+}
+
 /* The process that runs regions of a device. */
 static inline int device_pid(int device)
 {

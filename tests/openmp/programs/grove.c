@@ -261,10 +261,11 @@ int main(int argc, char **argv)
 {
     unsigned first = argc > 1 ? (unsigned)atoi(argv[1]) : 1;
     int count = argc > 2 ? atoi(argv[2]) : 30;
+    double end = check_end(argc, argv);
     devices = check_devices();
     threads_most = 2 + (int)(first % 3);
     omp_set_max_active_levels(3);
-    for (int i = 0; i < count && failures == 0; i++) {
+    for (int i = 0; i < count && failures == 0 && omp_get_wtime() < end; i++) {
         tree(first + (unsigned)i);
         if (failures)
             fprintf(stderr, "the tree of seed %u\n", first + (unsigned)i);

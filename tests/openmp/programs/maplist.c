@@ -308,11 +308,12 @@ static void hang(int number)
 int main(int count, char **words)
 {
     int rounds = count > 2 ? atoi(words[2]) : 25, devices = check_devices();
+    double end = check_end(count, words);
     seed = count > 1 ? atoi(words[1]) : 1;
     signal(SIGALRM, hang);
     for (int i = 0; i < GROUPS; i++)
         groups[i].state = (unsigned long long)seed * 1000003 + (unsigned long long)i * 7919 + 1;
-    for (turn = 0; turn < rounds; turn++) {
+    for (turn = 0; turn < rounds && omp_get_wtime() < end; turn++) {
         alarm(PATIENCE_S);
         if (turn % 3) {
 #pragma omp parallel for num_threads(GROUPS) schedule(static, 1)

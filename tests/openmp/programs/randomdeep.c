@@ -251,10 +251,12 @@ int main(int argc, char **argv)
 {
     unsigned first = argc > 1 ? (unsigned)atoi(argv[1]) : 1;
     int count = argc > 2 ? atoi(argv[2]) : 30, wrong = 0;
+    double end = check_end(argc, argv);
     CHECK(omp_get_num_devices() > 0);
 #pragma omp parallel for num_threads(THREADS) schedule(dynamic) reduction(+ : wrong)
     for (int i = 0; i < count; i++)
-        wrong += play(first + (unsigned)i);
+        if (omp_get_wtime() < end)
+            wrong += play(first + (unsigned)i);
     CHECK_EQUAL(wrong, 0);
     return finish("randomdeep");
 }
