@@ -62,7 +62,9 @@ for host in "" "$a" "$b"; do ip ${host:+-n "$host"} link del $inner; done
 printf '#!/bin/bash\n[ "$1" = "%s" ] || exit 255\nexec "%s" "%s" "${@:2}"\n' "$b.cluster.example" \
     "$HOSTS_AGENT" "$b" >"$folder/full"
 chmod +x "$folder/full"
-out=$(by "$folder/full" timeout 60 "$RUN" --hosts "$b.cluster.example:2" \
+here=() # hydra calls home at one address, and the name does not lead there
+[ "$(launcher_name)" != mpiexec.hydra ] || here=(--mpi-arg -localhost --mpi-arg "$hosts_net.1")
+out=$(by "$folder/full" timeout 60 "$RUN" "${here[@]}" --hosts "$b.cluster.example:2" \
     "$folder/program" 2>&1)
 check 'a full name' "$? $out" '0 ready 3'
 if [ "$(launcher_name)" != mpiexec.hydra ]; then

@@ -70,6 +70,7 @@ struct run {
     bool mpirun_killed; /* by a signal that is not ours */
     int mpirun_status;
     int asked, reached;    /* other hosts whose remote shell was called; that has succeeded */
+    size_t place_bytes;    /* of `place`; 0: rank 0's stand-in has not come */
     bool connected;        /* the program called MPI_Init */
     bool lost;             /* it goes on without a worker, which may never end */
     bool died;             /* it was aborted when a worker's process had died */
@@ -82,10 +83,11 @@ struct run {
     int64_t patience_s;    /* for mpirun to start the workers */
     struct coming *coming; /* NULL: there was no memory to share */
     struct verdict verdict;
-    struct sieve shown;   /* mpirun's and the workers' stdout */
-    struct stream output; /* their stdout, where messages come there: read only */
-    struct stream errors; /* mpirun's and the workers' stderr */
-    struct stream words;  /* what MPI says in the program */
+    struct sieve shown;            /* mpirun's and the workers' stdout */
+    struct stream output;          /* their stdout, where messages come there: read only */
+    struct stream errors;          /* mpirun's and the workers' stderr */
+    struct stream words;           /* what MPI says in the program */
+    char place[PACKET_BYTES_MOST]; /* MPI's variables of rank 0, each with its zero */
 };
 
 static void run_close(struct run *run, enum source source)
@@ -130,9 +132,11 @@ static void run_fail_saying(struct run *run, const char *line)
 
 /* ---- packets from rank 0 and from the remote shell ------------------------------------------ */
 
-static void run_start_program(struct run *run, int fd, const char *variables, size_t bytes)
+static void run_take_place(struct run *run, int fd, const char *variables, size_t bytes)
 {
     run->fds[AT_RANK] = fd;
+    memcpy(run->place, variables, bytes);
+    run->place_bytes = bytes;
     for (size_t at = 0; at < bytes; at += strlen(variables + at) + 1) {
         struct keeper_packet packet = {.what = KEEPER_JOB, .value = leftovers_job(variables + at)};
         if (!packet.value)
@@ -140,7 +144,11 @@ static void run_start_program(struct run *run, int fd, const char *variables, si
         run->job_id = packet.value;
         packet_send(run->fds[AT_CONTROL], &packet, sizeof(packet));
     }
-    omprma_status_t status = program_start(run->program, variables, bytes, &run->child,
+}
+
+static void run_start_program(struct run *run)
+{
+    omprma_status_t status = program_start(run->program, run->place, run->place_bytes, &run->child,
                                            &run->fds[AT_REPORT], &run->fds[AT_WORDS]);
     if (status != OMPRMA_OK) {
         run->own_status = error_code();
@@ -155,6 +163,14 @@ static void run_start_program(struct run *run, int fd, const char *variables, si
               (int)run->child);
 }
 
+/* Not before all hosts are reached: hydra starts rank 0 earlier, and the program's MPI would have
+ * its own words for a host that is not. */
+static bool run_may_start_program(const struct run *run)
+{
+    return run->place_bytes && run->fds[AT_RANK] >= 0 && !run->child_started && !run->failed &&
+           !run->mpirun_ended && run->reached >= run->asked;
+}
+
 /* One connection; false when there is none. */
 static bool run_accept_one(struct run *run)
 {
@@ -166,7 +182,7 @@ static bool run_accept_one(struct run *run)
     if (bytes > 0) {
         bool starting = !run->child_started && !run->failed && run->fds[AT_RANK] < 0;
         if (packet[0] == RANK_ENVIRONMENT && starting) {
-            run_start_program(run, fd, packet + 1, bytes - 1);
+            run_take_place(run, fd, packet + 1, bytes - 1);
             return true;
         }
         if (packet[0] == RANK_HOST && !run->connected) { /* later it follows from the job's end */
@@ -184,6 +200,8 @@ static void run_accept(struct run *run)
 {
     while (run_accept_one(run))
         ;
+    if (run_may_start_program(run))
+        run_start_program(run);
 }
 
 /* ---- ends ---------------------------------------------------------------------------------- */
