@@ -233,6 +233,7 @@ void agent_program_answer(struct agent *agent, struct agent_program *program)
                                  .slots = agent->slots,
                                  .measured = agent->measured};
     const struct share_wish wish = wish_of(agent, program);
+    bool is_rank = program->request.local_rank >= 0;
 
     close_request(program);
     program->phase = AGENT_SENDING;
@@ -240,6 +241,8 @@ void agent_program_answer(struct agent *agent, struct agent_program *program)
         reply.sessions += one->program == program;
         reply.far += one->program == program && one->host;
     }
+    reply.repeats = is_rank && agent->has_rank;
+    agent->has_rank |= is_rank;
     reply.processes = agent_count_processes(agent);
     if (reply.processes < share_processes(&wish))
         reply.processes = share_processes(&wish);

@@ -35,6 +35,7 @@ static struct {
     char who[WHO_BYTES]; /* with ": ", or "" */
     int level;
     int fd;
+    bool repeats;
 } log_state = {.level = LOG_NOTE, .fd = STDERR_FILENO};
 
 void log_open(const char *who, int level)
@@ -52,6 +53,11 @@ void log_set_level(int level)
 void log_to(int fd)
 {
     log_state.fd = fd;
+}
+
+void log_repeats(bool repeats)
+{
+    log_state.repeats = repeats;
 }
 
 int log_level(void)
@@ -126,7 +132,8 @@ static const char *word_for(enum log_level level)
 
 void log_write(enum log_level level, const char *format, ...)
 {
-    if ((int)level > log_state.level && level > LOG_NOTE)
+    bool must = level <= LOG_NOTE && !(log_state.repeats && level > LOG_ERROR);
+    if (!must && log_state.level < (level > LOG_CHOICE ? (int)level : LOG_CHOICE))
         return;
     int saved_errno = errno;
     char line[LINE_BYTES];

@@ -7,6 +7,7 @@
 #ifndef OMPRMA_BASE_LOG_H
 #define OMPRMA_BASE_LOG_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum log_level {
@@ -30,6 +31,10 @@ void log_set_level(int level);
 void log_to(int fd);
 
 int log_level(void);
+
+/* Whether another process has said the same: if so, warnings and notes are written like those of
+ * -v. Of a launcher's ranks the first of a host says what is true of all. */
+void log_repeats(bool repeats);
 
 void log_write(enum log_level level, const char *format, ...)
     __attribute__((cold, format(printf, 2, 3)));

@@ -110,6 +110,17 @@ inside() { # KIND
     look "$1, omprma-run in each of 2 ranks" ring 2
 }
 
+# What is true of all ranks of a host is said by one of them.
+said_once() { # KIND
+    [ -z "$stock" ] || return 0
+    local first
+    first=$(taskset -pc $$ | sed 's/.*: //; s/[,-].*//')
+    run "$1, 2 workers on 1 processor" env OMPRMA_BIND=1 taskset -c "$first" "$RUN" -n 2 -- \
+        "${launch[@]}" -n 3 "$out/$kind/ring"
+    look "$1, 2 workers on 1 processor" ring 3
+    check "$1, 2 workers on 1 processor: lines" "$(grep -c '^omprma: warning: 2 workers share' "$folder/err")" 1
+}
+
 # Our own MPI cannot be started beside the program's.
 refused() { # KIND
     [ -z "$stock" ] || return 0
@@ -140,7 +151,7 @@ part_mpi() { # PART
             number=$((number + 1))
         fi
     done
-    [ -n "$only" ] || { build "$kind" ring && inside "$1" && refused "$kind"; }
+    [ -n "$only" ] || { build "$kind" ring && inside "$1" && said_once "$1" && refused "$kind"; }
 }
 
 plain_lines() { # FIRST LAST

@@ -214,6 +214,22 @@ TEST(a_program_has_its_workers_and_leaves)
     be_served();
 }
 
+TEST(what_holds_for_all_is_said_by_the_first_rank)
+{
+    static const int ranks[] = {-1, 2, -1, 0, 2};
+    for (int i = 0; i < 5; i++) {
+        struct direct_request request = good();
+        int fd = connect_agent();
+        request.local_rank = ranks[i];
+        request.local_size = ranks[i] < 0 ? -1 : 3;
+        ask(fd, request, NULL, 0);
+        assert_int_equal(hear(fd).repeats, ranks[i] >= 0 && i > 1);
+        expect_event(DIRECT_JOINED);
+        close(fd);
+        expect_event(DIRECT_LEFT);
+    }
+}
+
 TEST(workers_are_in_the_programs_folder_with_its_settings)
 {
     static const char settings[] = "OMP_TEST=program\0OMPRMA_JOIN=1:x";

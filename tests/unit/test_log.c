@@ -69,6 +69,25 @@ TEST(level_filters)
     assert_string_equal(written(), "omprma: error: always\n");
 }
 
+TEST(what_others_have_said_is_not_repeated)
+{
+    log_open("", LOG_NOTE);
+    log_repeats(true);
+    log_write(LOG_WARNING, "hidden");
+    log_write(LOG_NOTE, "hidden");
+    log_write(LOG_CHOICE, "hidden");
+    log_write(LOG_ERROR, "always");
+    assert_string_equal(written(), "omprma: error: always\n");
+    log_set_level(LOG_CHOICE);
+    log_write(LOG_WARNING, "seen");
+    log_write(LOG_DETAIL, "hidden");
+    assert_string_equal(written(), "omprma: warning: seen\n");
+    log_set_level(LOG_NOTE);
+    log_repeats(false);
+    log_write(LOG_NOTE, "its own");
+    assert_string_equal(written(), "omprma: note: its own\n");
+}
+
 TEST(long_line_is_cut)
 {
     for (size_t length = 2000; length < 2100; length++) {

@@ -41,7 +41,7 @@ enum { DIRECT_DIGITS = 32 };
 #define DIRECT_SESSION_OPTION "--session"
 enum { DIRECT_SESSION_BYTES = 192 }; /* of its argument, at most */
 
-enum { DIRECT_MAGIC = 0x6f6d706a, DIRECT_VERSION = 3 };
+enum { DIRECT_MAGIC = 0x6f6d706a, DIRECT_VERSION = 4 };
 enum { DIRECT_FOLDER_BYTES = 4096, DIRECT_TEXT_BYTES = 256, DIRECT_ENVIRONMENT_MOST = 65536 };
 enum { DIRECT_MEASURED_BYTES = 1024 };
 enum { DIRECT_HOST_BYTES = 64, DIRECT_DOOR_BYTES = 48 };
@@ -82,6 +82,7 @@ struct direct_reply {
     int32_t slots;                   /* of the host */
     int32_t processes;               /* programs and workers that this host is to expect together */
     int32_t far;                     /* of the sessions, on other hosts */
+    int32_t repeats;                 /* not 0: another rank of this host has been here before */
     char text[DIRECT_TEXT_BYTES];    /* one line, with its zero */
     struct direct_measured measured; /* by a program before */
 };

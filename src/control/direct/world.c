@@ -336,6 +336,7 @@ static omprma_status_t start_program(struct world *world)
         return status;
     }
     own->agent = agent;
+    log_repeats(reply.repeats);
     world->processes = reply.processes;
     world->far = reply.far == reply.sessions;
     take_measured(world, &reply.measured);

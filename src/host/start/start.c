@@ -663,6 +663,7 @@ omprma_status_t omprma_init(void)
                            other);
     else
         status = start();
+    log_repeats(false); /* what a rank says later is its own */
     if (status == OMPRMA_OK && references == 0)
         references = 1;
     pthread_mutex_unlock(&start_lock);
