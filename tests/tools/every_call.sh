@@ -22,6 +22,7 @@ export OMPRMA_CONTROL=mpi # else there are fewer calls
 export OMPRMA_BIND=0 # else there is a line when workers share cores
 ulimit -c 0
 # Open MPI's own, of one that is in MPI_Finalize when another ends: nobody can keep it quiet there.
+gone='cma_ep\.c:.* process_vm_(read|write)v\(.* returned -1: No such process'
 leaving='ORTE_ERROR_LOG: Unreachable in file .*ompi_mpi_finalize'
 # And MPICH's of the program, when that calls MPI_Abort, and when hydra is gone.
 leaving+='|^Abort\([0-9]+\) on node 0 |^\[cli_0\]: readline failed'
@@ -69,9 +70,10 @@ one() {
     else
         [ "$6" != late ] || bad="$bad, a call that is late"
         says "$at" "$6" "$3" "$5" || bad="$bad, no line of the reason"
-        # Who ends before MPI has started fails MPI_Init of the others, which says so in many words.
+        # Who ends before MPI has started fails MPI_Init of the others, which says so in many words. UCX, by which
+        # MPICH goes, has its own line of a copy from who is gone.
         [[ $5 = MPI_@(Initialized|Finalized|Init_thread|Get_library_version) ]] ||
-            ! grep -qvE "^omprma|^omptarget fatal error|$leaving" "$at/err" ||
+            ! grep -qvE "^omprma|^omptarget fatal error|$leaving|$gone" "$at/err" ||
             bad="$bad, lines of others"
     fi
     echo "--data $2: rank $3: $5 number $4$found: $6: status $got after $took s" \

@@ -133,17 +133,19 @@ check 'processes left of a job at its limit' "$(processes_left)" 0
 check 'files left of a job at its limit' "$(ls "$folder/tmp")" ''
 
 # By hand, as docs/how-to/launch-by-hand.md says: rank 0 is the program, the others are workers.
-pmix=$(srun --mpi=list 2>&1 | grep -m 1 pmix)
-if [ -n "$pmix" ]; then
+kind=pmix # of Open MPI
+[ "$(launcher_name)" != mpiexec.hydra ] || kind=pmi2
+offered=$(srun --mpi=list 2>&1 | grep -m 1 -w "$kind")
+if [ -n "$offered" ]; then
     printf '0 %s\n1-2 %s\n' "$BUILD_DIR/tests/integration/devices 2" \
         "$BUILD_DIR/bin/omprma-worker" >"$folder/parts"
-    out=$(env -u OMPRMA_INTERNAL_WORKER OMPRMA_MEMORY=320M timeout 60 salloc -Q -N2 -n3 srun -Q --mpi=pmix --overlap \
+    out=$(env -u OMPRMA_INTERNAL_WORKER OMPRMA_MEMORY=320M timeout 60 salloc -Q -N2 -n3 srun -Q "--mpi=$kind" --overlap \
         --multi-prog "$folder/parts" 2>&1)
     check "status under srun ($out)" $? 0
 fi
 
 # An OpenMP MPI program on both hosts: srun hands on all that its ranks need, and each has its host's worker.
-if [ -n "$pmix" ] && find_llvm && mpirun --version | grep -q 'Open MPI'; then
+if [ -n "$offered" ] && find_llvm && mpirun --version | grep -q 'Open MPI'; then
     OMPI_CC=$llvm/bin/clang "${MPICC:-mpicc}" -O1 -fopenmp -fopenmp-targets=x86_64-pc-linux-gnu "-L$llvm/lib" \
         "$SOURCE_DIR/tests/mpi-programs/programs/devices.c" -o "$folder/devices" || exit 1
     out=$(env -u OMPRMA_INTERNAL_WORKER -u OMPRMA_TRANSPORT OMPRMA_MEMORY=320M OMP_NUM_THREADS=2 timeout 120 \

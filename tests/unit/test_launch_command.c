@@ -226,6 +226,7 @@ static void hydra(void **state)
     assert_string_equal(line.items[index_of("LD_LIBRARY_PATH") - 1], "-env");
     assert_string_equal(line.items[index_of("LD_LIBRARY_PATH") + 1], "/user/lib");
     assert_true(list_contains(&line, "-pmi-port"));
+    assert_string_equal(line.items[index_of("-launcher") + 1], "fork");
     assert_false(list_contains(&line, "--mca"));
     assert_false(list_contains(&line, "-x"));
     list_clear(&line);

@@ -77,6 +77,19 @@ static void write_hosts(struct list *line, const struct command *command)
     list_add(line, command->agent);
 }
 
+/* Inside a job of Slurm or the like hydra would take the job's hosts, and its ways to them. */
+static void write_here(struct list *line, const struct launch *launch)
+{
+    list_add(line, "-rmk");
+    list_add(line, "user");
+    list_add(line, "-launcher");
+    list_add(line, "fork");
+    if (list_contains(&launch->mpi_args, "-iface"))
+        return;
+    list_add(line, "-iface"); /* else the port is at this host's name, which may lead nowhere */
+    list_add(line, "lo");
+}
+
 /* All variables of this process go to all hosts by themselves. */
 static void write_variables(struct list *line, const struct list *variables)
 {
@@ -102,12 +115,10 @@ static void write_line(struct list *line, const struct command *command,
     list_add(line, "none"); /* workers share out the cores among themselves */
     if (launch->continues)
         list_add(line, "-disable-auto-cleanup");
-    if (launch->hosts.total > 0) {
+    if (launch->hosts.total > 0)
         write_hosts(line, command);
-    } else if (!list_contains(&launch->mpi_args, "-iface")) {
-        list_add(line, "-iface"); /* else the port is at this host's name, which may lead nowhere */
-        list_add(line, "lo");
-    }
+    else
+        write_here(line, launch);
     for (size_t i = 0; i < launch->mpi_args.count; i++)
         list_add(line, launch->mpi_args.items[i]);
 

@@ -240,12 +240,12 @@ static bool run_may_be_aborted(const struct run *run)
            WTERMSIG(run->child_status) == number;
 }
 
-/* Because a worker was killed before, not by a fault of its own. */
+/* Because a worker has ended before, not by a fault of its own. */
 static bool run_was_aborted(const struct run *run)
 {
     const struct verdict verdict = verdict_settled(&run->verdict);
     return run_may_be_aborted(run) && run->died && run->mpirun_ended && !run->stopped &&
-           verdict.kind == VERDICT_SIGNAL && verdict.rank != 0;
+           verdict.kind != VERDICT_NONE && verdict.rank != 0;
 }
 
 static void run_child_ended(struct run *run)
