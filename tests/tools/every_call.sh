@@ -22,10 +22,11 @@ export OMPRMA_CONTROL=mpi # else there are fewer calls
 export OMPRMA_BIND=0 # else there is a line when workers share cores
 ulimit -c 0
 # Open MPI's own, of one that is in MPI_Finalize when another ends: nobody can keep it quiet there.
-gone='cma_ep\.c:.* process_vm_(read|write)v\(.* returned -1: No such process'
 leaving='ORTE_ERROR_LOG: Unreachable in file .*ompi_mpi_finalize'
-# And MPICH's of the program, when that calls MPI_Abort, and when hydra is gone.
+# And MPICH's of the program, when that calls MPI_Abort, and when hydra is gone; and UCX's, by which MPICH goes, of a
+# copy from or to a worker that is gone.
 leaving+='|^Abort\([0-9]+\) on node 0 |^\[cli_0\]: readline failed'
+leaving+='|cma_ep\.c:.* process_vm_(read|write)v\(.* returned -1: No such process'
 program=$folder/every_call
 "$llvm/bin/clang" -O1 -fopenmp -fopenmp-targets=x86_64-pc-linux-gnu -L"$llvm/lib" \
     "$(dirname "$0")/every_call.c" -o "$program" || exit 1
@@ -70,10 +71,9 @@ one() {
     else
         [ "$6" != late ] || bad="$bad, a call that is late"
         says "$at" "$6" "$3" "$5" || bad="$bad, no line of the reason"
-        # Who ends before MPI has started fails MPI_Init of the others, which says so in many words. UCX, by which
-        # MPICH goes, has its own line of a copy from who is gone.
+        # Who ends before MPI has started fails MPI_Init of the others, which says so in many words.
         [[ $5 = MPI_@(Initialized|Finalized|Init_thread|Get_library_version) ]] ||
-            ! grep -qvE "^omprma|^omptarget fatal error|$leaving|$gone" "$at/err" ||
+            ! grep -qvE "^omprma|^omptarget fatal error|$leaving" "$at/err" ||
             bad="$bad, lines of others"
     fi
     echo "--data $2: rank $3: $5 number $4$found: $6: status $got after $took s" \
