@@ -56,11 +56,16 @@ void agent_program_free(struct agent_program *program)
     free(program);
 }
 
+static bool is_here(const struct agent_program *program)
+{
+    return program->fd >= 0 && (program->phase == AGENT_SENDING || program->phase == AGENT_SERVED);
+}
+
 void agent_program_leave(struct agent *agent, struct agent_program *program)
 {
     if (program->phase >= AGENT_WAITING && program->phase <= AGENT_SERVED)
         agent_sessions_end(agent, program, GRACE_NS, 0);
-    if (program->fd >= 0 && (program->phase == AGENT_SENDING || program->phase == AGENT_SERVED)) {
+    if (is_here(program)) {
         agent_say(agent, DIRECT_LEFT, program->pid, 0, 0);
         log_write(LOG_DETAIL, "process %d has left", (int)program->pid);
     }
@@ -109,7 +114,7 @@ int agent_count_processes(const struct agent *agent)
     int count = 0;
 
     for (const struct agent_program *one = agent->programs; one; one = one->next)
-        count += one->fd >= 0 && (one->phase == AGENT_SENDING || one->phase == AGENT_SERVED);
+        count += is_here(one);
     for (const struct agent_session *one = agent->sessions; one; one = one->next)
         count += !one->host;
     return count;
@@ -226,6 +231,15 @@ static void send_sessions(struct agent *agent, struct agent_program *program)
     program->phase = AGENT_SERVED;
 }
 
+/* One of the same launcher's, which says what is true of all. */
+static bool has_other_rank(const struct agent *agent, const struct agent_program *program)
+{
+    for (const struct agent_program *one = agent->programs; one; one = one->next)
+        if (one != program && one->request.local_rank >= 0 && is_here(one))
+            return true;
+    return false;
+}
+
 void agent_program_answer(struct agent *agent, struct agent_program *program)
 {
     struct direct_reply reply = {.magic = DIRECT_MAGIC,
@@ -233,7 +247,6 @@ void agent_program_answer(struct agent *agent, struct agent_program *program)
                                  .slots = agent->slots,
                                  .measured = agent->measured};
     const struct share_wish wish = wish_of(agent, program);
-    bool is_rank = program->request.local_rank >= 0;
 
     close_request(program);
     program->phase = AGENT_SENDING;
@@ -241,8 +254,7 @@ void agent_program_answer(struct agent *agent, struct agent_program *program)
         reply.sessions += one->program == program;
         reply.far += one->program == program && one->host;
     }
-    reply.repeats = is_rank && agent->has_rank;
-    agent->has_rank |= is_rank;
+    reply.repeats = program->request.local_rank >= 0 && has_other_rank(agent, program);
     reply.processes = agent_count_processes(agent);
     if (reply.processes < share_processes(&wish))
         reply.processes = share_processes(&wish);

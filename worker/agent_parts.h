@@ -124,7 +124,6 @@ struct agent {
     bool in_order; /* omprma-run has said so */
     bool orphaned; /* it was killed */
     bool has_told; /* of a stranger */
-    bool has_rank; /* a program with a launcher's rank was served */
     struct agent_program *programs;
     struct agent_session *sessions;
     struct quota *quota;             /* of the slots' memory */

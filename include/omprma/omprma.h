@@ -79,14 +79,14 @@ OMPRMA_API int omprma_error_code(void);
 /* ---- start and end ------------------------------------------------------------------------ */
 
 /*
- * Starts MPI if the program has not, shakes hands with all workers, measures them, and returns
- * when every device can be used. Calling it again adds a reference; each call needs its own
- * omprma_finalize(). It cannot be called again after the last finalize (MPI cannot restart).
- * Blocks: yes; OMPRMA_TIMEOUT bounds each step: until all processes have met (at least 60 s),
- * connecting, measuring. MPI cannot be called off, so what takes longer ends the process with a
- * line on stderr and status 1. Errors: CONFIG, NO_WORKERS, VERSION, MPI, HOST_MEMORY, CLOSED (after
- * the last finalize). A process that is forked after it has no devices: what uses one gives CLOSED
- * there, and its end does not touch its parent.
+ * Starts MPI if the run is connected by it and the program has not, shakes hands with all workers,
+ * measures them, and returns when every device can be used. Calling it again adds a reference; each
+ * call needs its own omprma_finalize(). It cannot be called again after the last finalize (MPI
+ * cannot restart). Blocks: yes; OMPRMA_TIMEOUT bounds each step: until all processes have met (at
+ * least 60 s), connecting, measuring. MPI cannot be called off, so what takes longer ends the
+ * process with a line on stderr and status 1. Errors: CONFIG, NO_WORKERS, VERSION, MPI,
+ * HOST_MEMORY, CLOSED (after the last finalize). A process that is forked after it has no devices:
+ * what uses one gives CLOSED there, and its end does not touch its parent.
  */
 OMPRMA_API omprma_status_t omprma_init(void);
 

@@ -9,7 +9,7 @@
 #include "openmp/loss.h"
 
 #include <stdlib.h>
-#include <string.h>
+#include <strings.h>
 
 #include "openmp/fault.h"
 #include "openmp/report.h"
@@ -21,7 +21,7 @@ static bool goes_on;
 static void goes_on_read(void)
 {
     const char *wish = getenv("OMPRMA_ON_LOSS");
-    goes_on = wish && strcmp(wish, "continue") == 0 && !devices_mandatory();
+    goes_on = wish && strcasecmp(wish, "continue") == 0 && !devices_mandatory();
 }
 
 bool loss_goes_on(void)

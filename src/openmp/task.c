@@ -13,7 +13,7 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
+#include <strings.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -127,7 +127,7 @@ static const char *why_unwanted(void)
     const char *wish = getenv("OMPRMA_NOWAIT");
     if (loss_goes_on())
         return "OMPRMA_ON_LOSS=continue: the host may have to compute them";
-    if (wish && strcmp(wish, "libomp") == 0)
+    if (wish && strcasecmp(wish, "libomp") == 0)
         return "OMPRMA_NOWAIT=libomp";
     return NULL;
 }

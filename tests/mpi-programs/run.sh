@@ -144,24 +144,21 @@ spawns() { # RANKS
 
 part_mpi() { # PART
     local kind=${1/ucx/openmpi} number=0 name ranks
-    local counts=(1 2 4)
+    local counts=(1 2 4) own
     find_mpi "$1" || exit 77
     for name in "${programs[@]}"; do
         can "$kind" "$name" || continue
         build "$kind" "$name"
-        if [ -n "$long" ]; then
-            for ranks in 1 2 4 8; do
-                one "$1" "$name" $ranks
-            done
-        else
-            ranks=${counts[(seed + number + ${#1}) % 3]}
-            number=$((number + 1))
+        own=("${counts[(seed + number + ${#1}) % 3]}")
+        number=$((number + 1))
+        [ -z "$long" ] || own=(1 2 4 8)
+        for ranks in "${own[@]}"; do
             if [ "$name" = spawn ] && ! spawns "$ranks"; then
                 echo "$1, spawn, $ranks ranks: left out, because it fails without omprma, too"
-                continue
+            else
+                one "$1" "$name" "$ranks"
             fi
-            one "$1" "$name" "$ranks"
-        fi
+        done
     done
     [ -n "$only" ] || { build "$kind" ring && inside "$1" && said_once "$1" && refused "$kind"; }
 }

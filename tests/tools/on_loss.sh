@@ -77,6 +77,8 @@ OMPRMA_DATA=two-sided one 'two-sided' 5 'right, host helped' "$works" fresh 9
 OMPRMA_STATS=1 one 'counted' 5 'right, host helped' "$works" fresh 9
 check 'what --stats says' "$(grep -c '^omprma: lost: 1 of 4 devices' "$folder/err")" 1
 OMP_TARGET_OFFLOAD=mandatory one 'mandatory' 134 '' 'its worker, process [0-9]*, has died' fresh 9
+check 'a line for mandatory' "$(grep -c '^omprma: warning: .*OMP_TARGET_OFFLOAD=mandatory' "$folder/err")" 1
+OMPRMA_ON_LOSS=Continue one 'in capitals' 5 'right, host helped' "$works" fresh 9
 
 "$RUN" --osc ucx "$program" 2>"$folder/err"
 check 'refused with UCX' "$? $(grep -c 'on-loss continue: not with --osc ucx' "$folder/err")" '125 1'

@@ -120,6 +120,19 @@ mkdir "$folder/gone"
     exit $failures) || failures=1
 OMPRMA_INTERNAL_WORKER=/no/worker fails 125 'omprma-worker is missing' "$folder/program"
 
+# A worker without one of its libraries: it ends before MPI has started, which launchers may not see.
+echo 'void gone(void) {}' >"$folder/gone.c"
+echo 'void gone(void); int main(void) { gone(); }' >"$folder/needs_gone.c"
+"$CC" -shared -fPIC "$folder/gone.c" -o "$folder/libgone.so"
+"$CC" "$folder/needs_gone.c" -o "$folder/needs_gone" -L"$folder" -lgone
+rm "$folder/libgone.so"
+out=$(OMPRMA_INTERNAL_WORKER=$folder/needs_gone timeout 20 "$RUN" "$BUILD_DIR/tests/integration/devices" 1 2>&1)
+check 'status without a library' "$?" 125
+# Open MPI has words of its own for that in the program. These are ours.
+check 'lines without a library' "$(grep -c '^omprma' <<<"$out")" 1
+grep -qE '^omprma: error: (a )?worker.* (could not start|ended early with status 127);' <<<"$out" ||
+    check 'line without a library' "$out" 'a worker could not start, or its status'
+
 # What is not as usual and no obstacle: few files at first, and no remote shell.
 out=$(ulimit -S -n 24 && "$RUN" -n 2 "$folder/program" words 2>&1)
 check 'a limit that can be raised' "$out" 'ready 3'

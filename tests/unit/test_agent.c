@@ -214,20 +214,40 @@ TEST(a_program_has_its_workers_and_leaves)
     be_served();
 }
 
+static int32_t join_as(int fd, int rank)
+{
+    struct direct_request request = good();
+    request.local_rank = rank;
+    request.local_size = rank < 0 ? -1 : 3;
+    ask(fd, request, NULL, 0);
+    return hear(fd).repeats;
+}
+
+static void check_repeats(int rank, int wanted)
+{
+    int fd = connect_agent();
+    assert_int_equal(join_as(fd, rank), wanted);
+    expect_event(DIRECT_JOINED);
+    close(fd);
+    expect_event(DIRECT_LEFT);
+}
+
 TEST(what_holds_for_all_is_said_by_the_first_rank)
 {
-    static const int ranks[] = {-1, 2, -1, 0, 2};
-    for (int i = 0; i < 5; i++) {
-        struct direct_request request = good();
-        int fd = connect_agent();
-        request.local_rank = ranks[i];
-        request.local_size = ranks[i] < 0 ? -1 : 3;
-        ask(fd, request, NULL, 0);
-        assert_int_equal(hear(fd).repeats, ranks[i] >= 0 && i > 1);
-        expect_event(DIRECT_JOINED);
-        close(fd);
-        expect_event(DIRECT_LEFT);
+    int status;
+    check_repeats(2, 0);
+    pid_t child = fork(); /* a process joins once */
+    if (child == 0) {
+        join_as(connect_agent(), 0);
+        pause();
     }
+    expect_event(DIRECT_JOINED);
+    check_repeats(2, 1);
+    check_repeats(-1, 0);
+    kill(child, SIGKILL);
+    waitpid(child, &status, 0);
+    expect_event(DIRECT_LEFT);
+    check_repeats(1, 0); /* of another launcher */
 }
 
 TEST(workers_are_in_the_programs_folder_with_its_settings)

@@ -354,7 +354,7 @@ TEST(long_input)
 
 static void word_of(const struct launcher *launcher, const char *text, const char *wanted)
 {
-    struct verdict verdict = {.dialect = launcher->dialect};
+    struct verdict verdict = {.dialect = launcher->dialect, .worker = "/opt/omprma-worker"};
     struct stream stream = {.from_mpirun = true};
     char line[512];
     stream.out = open("/dev/null", O_WRONLY);
@@ -397,6 +397,25 @@ TEST(openmpi5_unreachable)
     char passed[256];
     feed(text, 7, &verdict, passed, sizeof(passed));
     assert_string_equal(passed, "");
+}
+
+#define NO_LIBRARY                                                                                 \
+    "/opt/omprma-worker: error while loading shared libraries: libffi.so.8: cannot open shared "   \
+    "object file: No such file or directory\n"
+
+/* A worker that ends before it has started MPI: launchers may not know which one it was. */
+TEST(early_ends)
+{
+    word_of(&launcher_hydra, NO_LIBRARY, "a worker could not start; see the lines above");
+    word_of(&launcher_hydra, "omprma: error: no memory\n", "a worker could not start");
+    word_of(&launcher_hydra, NO_LIBRARY "[mpiexec@vm] Exit codes: [vm] 0,9 [n2] 32512,9\n",
+            "worker 1 on n2 ended early with status 127");
+    word_of(&launcher_hydra, "[mpiexec@vm] Exit codes: [vm] 0,256\n", "mpirun ended with status 1");
+    word_of(&launcher_openmpi4, NO_LIBRARY, "a worker could not start");
+    /* Of somebody else, who may go on. */
+    word_of(&launcher_openmpi4, "a" NO_LIBRARY, "mpirun ended with status 1");
+    word_of(&launcher_openmpi4, "numactl: error while loading shared libraries: x\n",
+            "mpirun ended with status 1");
 }
 
 /* What processes say whose connection to prterun is gone is not for users; the rest is. */

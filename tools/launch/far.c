@@ -89,6 +89,7 @@ omprma_status_t far_open(struct far *far, const struct far_plan *plan, const cha
     if (!plan)
         return OMPRMA_OK;
     far->verdict.dialect = plan->launcher->dialect;
+    far->verdict.worker = plan->worker;
     far->listener = plan->listener;
     setenv(FAR_JOIN_VARIABLE, digits, 1);
     omprma_status_t status = set_secret();

@@ -24,6 +24,7 @@ struct far_plan {
     const struct launcher *launcher;
     const struct hosts *hosts; /* without this one */
     struct list *command;      /* the launcher's, as of command_make() */
+    const char *worker;        /* path of the agents' executable */
     const char *folder;        /* for the launcher's files; removed at the end */
     int listener;              /* where rank 0's stand-in and the remote shell report, see rank.h */
 };

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
@@ -238,12 +239,18 @@ static omprma_status_t look_around(const struct preparation *made, const struct 
 static void say_without_effect(const struct preparation *made, const struct launch *launch)
 {
     const char *osc = getenv("OMPRMA_OSC"), *network = getenv("OMPRMA_NETWORK");
-    if (network && strcmp(network, "ucx") == 0 && (!made->direct || launch->hosts.total == 0))
+    const char *offload = getenv("OMP_TARGET_OFFLOAD");
+    if (launch->continues && offload && strcasecmp(offload, "mandatory") == 0)
+        log_write(LOG_WARNING,
+                  "--on-loss continue: OMP_TARGET_OFFLOAD=%s keeps regions from being "
+                  "computed on the host, so it has no effect",
+                  offload);
+    if (network && strcasecmp(network, "ucx") == 0 && (!made->direct || launch->hosts.total == 0))
         log_write(LOG_WARNING,
                   "OMPRMA_NETWORK=ucx chooses what carries data to other hosts without MPI, and "
                   "this run %s: it has no effect",
                   made->direct ? "stays on this host" : "goes by MPI (--transport mpi)");
-    if (made->direct && osc && *osc && strcmp(osc, "auto") != 0)
+    if (made->direct && osc && *osc && strcasecmp(osc, "auto") != 0)
         log_write(LOG_WARNING,
                   "--osc %s chooses among ways of MPI, and this run goes without MPI (--transport "
                   "direct): it has no effect",
@@ -637,6 +644,7 @@ static omprma_status_t direct_with_hosts(struct preparation *made, const struct 
     const struct far_plan far = {.launcher = made->launcher,
                                  .hosts = &made->others,
                                  .command = &line,
+                                 .worker = made->worker,
                                  .folder = made->folder,
                                  .listener = listener};
     const struct direct direct = {.here = made->here, .there = made->others.total, .far = &far};
@@ -672,7 +680,7 @@ static omprma_status_t launch_start(struct preparation *made, const struct launc
     if (status != OMPRMA_OK)
         return status;
     struct program program = program_of(made, launch);
-    *result = supervise(&program, &line, made->folder, listener);
+    *result = supervise(&program, &line, made->worker, made->folder, listener);
     list_clear(&line);
     return OMPRMA_OK;
 }

@@ -51,7 +51,8 @@ struct launcher {
     int name_most;   /* characters of this host's name with which it does not end; 0: all can be */
     bool hears_ends; /* it may end the job by the end of the program's connection, before that
                       * process can be waited for */
-    bool cuts_names; /* names of hosts hold up to the first dot only */
+    bool starts_early; /* processes here, before all hosts are reached */
+    bool cuts_names;   /* names of hosts hold up to the first dot only */
 };
 
 extern const struct launcher launcher_openmpi4, launcher_openmpi5, launcher_hydra;

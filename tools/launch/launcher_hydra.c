@@ -55,6 +55,15 @@ static bool only_here(const struct hosts *hosts)
     return true;
 }
 
+/* hydra takes a setting once only, and with one dash or two. */
+static bool is_users(const struct launch *launch, const char *option)
+{
+    char *longer = text_make("-%s", option);
+    bool has = list_contains(&launch->mpi_args, option) || list_contains(&launch->mpi_args, longer);
+    free(longer);
+    return has;
+}
+
 static void write_hosts(struct list *line, const struct command *command)
 {
     char *hosts = places(command);
@@ -64,12 +73,13 @@ static void write_hosts(struct list *line, const struct command *command)
     char *own = hosts_own_address(&command->launch->hosts);
     if (!own && !only_here(&command->launch->hosts))
         own = hosts_first_address();
-    if (own && !list_contains(&command->launch->mpi_args, "-localhost")) {
+    if (own && !is_users(command->launch, "-localhost")) {
         list_add(line, "-localhost"); /* where others look for mpiexec: not at a name */
         list_add(line, own);
     }
     free(own);
-    if (!command->agent)
+    if (!command->agent || is_users(command->launch, "-launcher") ||
+        is_users(command->launch, "-bootstrap"))
         return;
     list_add(line, "-launcher"); /* the way in which it calls what follows: HOST COMMAND... */
     list_add(line, "rsh");
@@ -77,17 +87,20 @@ static void write_hosts(struct list *line, const struct command *command)
     list_add(line, command->agent);
 }
 
-/* Inside a job of Slurm or the like hydra would take the job's hosts, and its ways to them. */
+/* Inside a job of Slurm or the like hydra would take the job's hosts, and its ways to them. And the
+ * port would be at this host's name, which may lead nowhere. */
 static void write_here(struct list *line, const struct launch *launch)
 {
-    list_add(line, "-rmk");
-    list_add(line, "user");
-    list_add(line, "-launcher");
-    list_add(line, "fork");
-    if (list_contains(&launch->mpi_args, "-iface"))
-        return;
-    list_add(line, "-iface"); /* else the port is at this host's name, which may lead nowhere */
-    list_add(line, "lo");
+    static const struct {
+        const char *name, *alias, *value;
+    } settings[] = {
+        {"-rmk", "-rmk", "user"}, {"-launcher", "-bootstrap", "fork"}, {"-iface", "-iface", "lo"}};
+    for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
+        if (is_users(launch, settings[i].name) || is_users(launch, settings[i].alias))
+            continue;
+        list_add(line, settings[i].name);
+        list_add(line, settings[i].value);
+    }
 }
 
 /* All variables of this process go to all hosts by themselves. */
@@ -387,5 +400,6 @@ const struct launcher launcher_hydra = {.library = LIBRARY_MPICH,
                                         .lost_status = {15}, /* MPI_ERR_OTHER */
                                         .lost_signal = SIGABRT,
                                         .hears_ends = true,
+                                        .starts_early = true,
                                         .file_bytes = 8 << 20,
                                         .variables = variables};

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "control/library/quick.h"
 #include "tools/launch/paths.h"
@@ -42,13 +43,13 @@ void openmpi_set(struct list *line, const struct command *command, const char *n
 
 static void set_osc(struct list *line, const struct command *command)
 {
-    if (strcmp(command->osc, "ucx") == 0) {
+    if (strcasecmp(command->osc, "ucx") == 0) {
         openmpi_set(line, command, "pml", "ucx");
         openmpi_set(line, command, "osc", "ucx");
         /* Without these two, UCX takes part only where there is InfiniBand. */
         openmpi_set(line, command, "opal_common_ucx_tls", "any");
         openmpi_set(line, command, "opal_common_ucx_devices", "any");
-    } else if (strcmp(command->osc, "rdma") == 0) {
+    } else if (strcasecmp(command->osc, "rdma") == 0) {
         openmpi_set(line, command, "pml", "ob1");
         openmpi_set(line, command, "osc", "rdma");
     }

@@ -22,6 +22,8 @@
 
 extern char **environ;
 
+enum { REPORT_TRIES = 5 };
+
 int rank_accept(int listener, char *packet, size_t room, size_t *bytes)
 {
     int fd = packet_accept(listener);
@@ -59,18 +61,26 @@ int rank_main(const char *socket_name)
 
 /* ---- the remote shell ---------------------------------------------------------------------- */
 
+/* False when the connection was given up meanwhile, see rank_accept(). */
+static bool agent_send(const char *name, const char *packet, size_t bytes)
+{
+    int fd = packet_connect(name);
+    bool goes = fd < 0 || packet_send(fd, packet, bytes) == (ssize_t)bytes;
+    if (fd >= 0)
+        close(fd);
+    return goes;
+}
+
 static void agent_report(char what, const char *host, const char *why)
 {
     const char *name = getenv(AGENT_SOCKET);
-    int fd = name ? packet_connect(name) : -1;
-    if (fd < 0)
-        return;
     char packet[1024];
     int length = snprintf(packet, sizeof(packet), "%c%s%s%s", what, host, *why ? ": " : "", why);
     if (length >= (int)sizeof(packet))
         length = sizeof(packet) - 1;
-    packet_send(fd, packet, (size_t)length + 1);
-    close(fd);
+    for (int tries = 0; name && tries < REPORT_TRIES; tries++)
+        if (agent_send(name, packet, (size_t)length + 1))
+            break;
 }
 
 /* What the host says before it starts anything: the shell may stay until the job's end. */

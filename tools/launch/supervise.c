@@ -163,12 +163,13 @@ static void run_start_program(struct run *run)
               (int)run->child);
 }
 
-/* Not before all hosts are reached: hydra starts rank 0 earlier, and the program's MPI would have
- * its own words for a host that is not. */
+/* Where rank 0 is up earlier, not before all hosts are reached: the program's MPI would have its
+ * own words for a host that is not. */
 static bool run_may_start_program(const struct run *run)
 {
+    bool early = run->program->launcher->starts_early;
     return run->place_bytes && run->fds[AT_RANK] >= 0 && !run->child_started && !run->failed &&
-           !run->mpirun_ended && run->reached >= run->asked;
+           !run->stopped && !run->mpirun_ended && (!early || run->reached >= run->asked);
 }
 
 /* One connection; false when there is none. */
@@ -180,7 +181,8 @@ static bool run_accept_one(struct run *run)
     if (fd < 0)
         return false;
     if (bytes > 0) {
-        bool starting = !run->child_started && !run->failed && run->fds[AT_RANK] < 0;
+        bool starting =
+            !run->child_started && !run->failed && !run->stopped && run->fds[AT_RANK] < 0;
         if (packet[0] == RANK_ENVIRONMENT && starting) {
             run_take_place(run, fd, packet + 1, bytes - 1);
             return true;
@@ -245,32 +247,7 @@ static bool run_was_aborted(const struct run *run)
 {
     const struct verdict verdict = verdict_settled(&run->verdict);
     return run_may_be_aborted(run) && run->died && run->mpirun_ended && !run->stopped &&
-           verdict.kind != VERDICT_NONE && verdict.rank != 0;
-}
-
-static void run_child_ended(struct run *run)
-{
-    pid_t pid = run->child_started && !run->child_ended
-                    ? waitpid(run->child, &run->child_status, WNOHANG)
-                    : 0;
-    if (pid != run->child || pid <= 0)
-        return;
-    run->child_ended = true;
-    if (run->fds[AT_REPORT] >= 0)
-        run_report_bytes(run);
-    if (run->coming && run->coming->workers &&
-        !run->connected) /* it may have been waiting for workers */
-        progress_line_inherit();
-    bool success = WIFEXITED(run->child_status) && WEXITSTATUS(run->child_status) == 0;
-    int64_t grace = run->connected && !run->lost ? FINISH_S : UNUSED_S;
-    /* A program that failed does not need its workers to end in good order. */
-    run->deadline_ns = clock_ns() + (success || (run->connected && WIFEXITED(run->child_status)) ||
-                                             run_may_be_aborted(run)
-                                         ? grace * SECOND_NS
-                                         : 0);
-    if (run->failed)
-        run->deadline_ns = clock_ns() + (run->child_killed ? 0 : ABORT_S * SECOND_NS);
-    run_close(run, AT_RANK); /* lets rank 0's stand-in go */
+           (verdict.kind == VERDICT_NONE || verdict.rank != 0);
 }
 
 /* False when nobody reads our own output any more. */
@@ -309,6 +286,42 @@ static void run_read_output(struct run *run, enum source source)
     }
 }
 
+/* A worker that ends before it has started MPI is not missed by every launcher, and the others wait
+ * for it without end. */
+static void run_read_errors(struct run *run)
+{
+    if (run->fds[AT_ERR] >= 0)
+        run_read_output(run, AT_ERR);
+    if (run->fds[AT_REPORT] >= 0)
+        run_report_bytes(run);
+    if (run->verdict.told && !run->connected)
+        run_fail(run);
+}
+
+static void run_child_ended(struct run *run)
+{
+    pid_t pid = run->child_started && !run->child_ended
+                    ? waitpid(run->child, &run->child_status, WNOHANG)
+                    : 0;
+    if (pid != run->child || pid <= 0)
+        return;
+    run_read_errors(run); /* they may be why */
+    run->child_ended = true;
+    if (run->coming && run->coming->workers &&
+        !run->connected) /* it may have been waiting for workers */
+        progress_line_inherit();
+    bool success = WIFEXITED(run->child_status) && WEXITSTATUS(run->child_status) == 0;
+    int64_t grace = run->connected && !run->lost ? FINISH_S : UNUSED_S;
+    /* A program that failed does not need its workers to end in good order. */
+    run->deadline_ns = clock_ns() + (success || (run->connected && WIFEXITED(run->child_status)) ||
+                                             run_may_be_aborted(run)
+                                         ? grace * SECOND_NS
+                                         : 0);
+    if (run->failed)
+        run->deadline_ns = clock_ns() + (run->child_killed ? 0 : ABORT_S * SECOND_NS);
+    run_close(run, AT_RANK); /* lets rank 0's stand-in go */
+}
+
 /* Where the launcher hears ends before we can: the program's may be the reason for the launcher's.
  * One that has no connection yet ends by what has ended the launcher. */
 static void run_child_may_end(struct run *run)
@@ -328,6 +341,8 @@ static void run_mpirun_ended(struct run *run, int status)
     run->mpirun_ended = true;
     run->mpirun_status = status;
     run->mpirun_killed = WIFSIGNALED(status) && !run->stopped;
+    if (run->fds[AT_REPORT] >= 0)
+        run_report_bytes(run);
     run_child_may_end(run); /* if both ended, the program's end counts */
     run_accept(run);        /* a report of a host, sent before mpirun gave up */
     static const enum source outputs[] = {AT_WORDS, AT_OUT, AT_ERR};
@@ -461,7 +476,8 @@ static void run_loop(struct run *run, const char *folder)
     static void (*const handlers[SOURCES])(struct run *) = {[AT_SIGNALS] = run_signal,
                                                             [AT_CONTROL] = run_control,
                                                             [AT_LISTENER] = run_accept,
-                                                            [AT_REPORT] = run_report_bytes};
+                                                            [AT_REPORT] = run_report_bytes,
+                                                            [AT_ERR] = run_read_errors};
     progress_line_begin();
     while (!run_over(run)) {
         if (run_is_starting(run))
@@ -546,7 +562,8 @@ static bool run_lost_mpirun(const struct run *run)
         return run->failed && !run->connected && launcher->hears_ends;
     int own = WEXITSTATUS(run->child_status);
     bool unreached = !run->connected && run->verdict.kind == VERDICT_NETWORK;
-    return own != 0 && (run->mpirun_killed ||
+    bool early = run->failed && !run->connected && run->verdict.told;
+    return own != 0 && (run->mpirun_killed || early ||
                         ((run->failed || unreached) && (own == lost[0] || own == lost[1])));
 }
 
@@ -570,8 +587,8 @@ static int run_result(const struct run *run)
     return outcome_result(path, run->child_status, said, offloaded);
 }
 
-int supervise(const struct program *program, const struct list *command, const char *folder,
-              int listener)
+int supervise(const struct program *program, const struct list *command, const char *worker,
+              const char *folder, int listener)
 {
     signal(SIGPIPE, SIG_IGN);
     struct program started = *program;
@@ -580,7 +597,7 @@ int supervise(const struct program *program, const struct list *command, const c
         .mpirun_path = command->items[0],
         .since = time(NULL),
         .patience_s = CONFIG_START_LEAST_S,
-        .verdict = {.dialect = program->launcher->dialect},
+        .verdict = {.dialect = program->launcher->dialect, .worker = worker},
         .shown = {.out = STDOUT_FILENO},
         .output = {.out = -1, .from_mpirun = true}, /* it is kernels' as well, and has been shown */
         .errors = {.out = STDERR_FILENO, .from_mpirun = true, .verbose = log_level() >= LOG_DETAIL},

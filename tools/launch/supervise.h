@@ -8,9 +8,9 @@
 
 #include "tools/launch/program.h"
 
-/* `command` is mpirun's command line, `folder` is removed at the end, `listener` is closed.
- * Returns as launch_run() does. */
-int supervise(const struct program *program, const struct list *command, const char *folder,
-              int listener);
+/* `command` is mpirun's command line, `worker` the path of the workers' executable in it, `folder`
+ * is removed at the end, `listener` is closed. Returns as launch_run() does. */
+int supervise(const struct program *program, const struct list *command, const char *worker,
+              const char *folder, int listener);
 
 #endif

@@ -97,12 +97,20 @@ void verdict_add_status(struct verdict *verdict, int status, const char *host)
     all->ranks++;
 }
 
+/* A worker that has said why it cannot start, of which the launcher may not know which it is. */
+static bool is_early(const struct verdict *verdict)
+{
+    bool unknown =
+        verdict->kind == VERDICT_NONE || (verdict->kind == VERDICT_STATUS && verdict->rank < 0);
+    return unknown && verdict->told && !verdict->connected;
+}
+
 struct verdict verdict_settled(const struct verdict *verdict)
 {
     struct verdict settled = *verdict;
     const struct statuses *all = &verdict->statuses;
-    bool asks =
-        (verdict->kind == VERDICT_STATUS || verdict->kind == VERDICT_SIGNAL) && verdict->rank < 0;
+    bool asks = verdict->kind == VERDICT_STATUS || verdict->kind == VERDICT_SIGNAL;
+    asks = (asks && verdict->rank < 0) || is_early(verdict);
     /* Rank 0 stands in for the program; only the launcher kills it. */
     bool unknown = was_killed(all->status) && (all->killed > 1 || all->rank == 0);
     if (!asks || !all->status || unknown)
@@ -162,6 +170,10 @@ void verdict_word(const struct verdict *known, int status, char *line, size_t ro
     const struct verdict settled = verdict_settled(known), *verdict = &settled;
     char who[256];
     word_rank(verdict, who, sizeof(who));
+    if (is_early(verdict)) {
+        snprintf(line, room, "a worker could not start; see the lines above, or run with -v");
+        return;
+    }
     switch (verdict->kind) {
     case VERDICT_SIGNAL:
         snprintf(line, room, "%s was killed by signal %d (%s)%s", who, verdict->code,
@@ -329,14 +341,22 @@ static bool stream_frame(struct stream *stream, struct verdict *verdict)
     return frame || inside;
 }
 
-static const char own_error[] = "omprma: error: ";
+/* A process of ours, or the dynamic linker about one that it could not start. */
+static bool is_told(const struct verdict *verdict, const char *line)
+{
+    static const char own[] = "omprma: error: ", linker[] = ": error while loading shared ";
+    size_t bytes = verdict->worker ? strlen(verdict->worker) : 0;
+    return strncmp(line, own, sizeof(own) - 1) == 0 ||
+           (bytes && strncmp(line, verdict->worker, bytes) == 0 &&
+            strncmp(line + bytes, linker, sizeof(linker) - 1) == 0);
+}
 
 static void stream_take(struct stream *stream, struct verdict *verdict)
 {
     stream->line[stream->used] = 0;
     bool up = coming_is(stream->line);
     verdict->up += up;
-    verdict->told |= strncmp(stream->line, own_error, sizeof(own_error) - 1) == 0;
+    verdict->told |= is_told(verdict, stream->line);
     bool ours = up || (stream->from_mpirun && stream_frame(stream, verdict)) ||
                 strcmp(stream->line, "\n") == 0 || verdict->dialect->noise(stream->line) ||
                 verdict_read_line(verdict, stream->line);

@@ -56,13 +56,14 @@ struct dialect {
 
 struct verdict {
     const struct dialect *dialect; /* of whom it is about */
+    const char *worker;            /* path of what workers are; NULL: they are nothing of ours */
     enum verdict_kind kind;
     int rank; /* in MPI_COMM_WORLD; 0 is the program, -1 not known */
     int code; /* signal or status */
     char host[256];
     char detail[768];
     bool aside;     /* the library's lines are about what is told otherwise */
-    bool told;      /* a process of ours has said what was wrong */
+    bool told;      /* what was wrong with a process of ours was said */
     bool connected; /* the program's process has started MPI */
     struct statuses {
         bool coming;      /* the next line may have more of them */

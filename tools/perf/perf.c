@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include <omprma/omprma.h>
@@ -265,7 +266,7 @@ static void check(const struct choice *choice, struct launch *launch)
 {
     const char *data = getenv("OMPRMA_DATA");
     int workers = launch->workers ? launch->workers : launch->hosts.total;
-    if (data && *data && strcmp(data, "auto") != 0)
+    if (data && *data && strcasecmp(data, "auto") != 0)
         option_fail("omprma-perf compares the data paths: choose with --paths, not with --data or "
                     "OMPRMA_DATA");
     if (choice->paths == 1u << WAY_DIRECT && !choice->gpus)

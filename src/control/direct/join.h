@@ -82,7 +82,7 @@ struct direct_reply {
     int32_t slots;                   /* of the host */
     int32_t processes;               /* programs and workers that this host is to expect together */
     int32_t far;                     /* of the sessions, on other hosts */
-    int32_t repeats;                 /* not 0: another rank of this host has been here before */
+    int32_t repeats;                 /* not 0: another rank of this host is here */
     char text[DIRECT_TEXT_BYTES];    /* one line, with its zero */
     struct direct_measured measured; /* by a program before */
 };

@@ -223,9 +223,11 @@ static omprma_status_t open_channel(struct runtime *runtime)
     return status == OMPRMA_OK ? shm_channel_create(inner, &options, &runtime->channel) : status;
 }
 
-/* Who asks for GPUs does not want to compute on something else without a word. */
+/* Who asks for GPUs does not want to compute on something else without a word. Which workers a rank
+ * has is its own. */
 static void say_no_gpu(const struct runtime *runtime)
 {
+    log_repeats(false);
     if (!getenv(CONFIG_GPUS_VARIABLE))
         return;
     for (int i = 0; i < runtime->device_count; i++)

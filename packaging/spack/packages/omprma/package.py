@@ -18,7 +18,7 @@ class Omprma(CMakePackage):
     depends_on("ninja", type="build")
     depends_on("pkgconfig", type="build")
     depends_on("python@3.9:", type="build")  # manual pages and completion
-    depends_on("openmpi@4.1:4")
+    depends_on("openmpi@4.1:")
     depends_on("libffi@3.3:")
     depends_on("elfutils@0.180:")
     depends_on("hwloc@2:")
