@@ -136,12 +136,16 @@ check 'files left of a job at its limit' "$(ls "$folder/tmp")" ''
 kind=pmix # of Open MPI
 [ "$(launcher_name)" != mpiexec.hydra ] || kind=pmi2
 offered=$(srun --mpi=list 2>&1 | grep -m 1 -w "$kind")
-if [ -n "$offered" ]; then
-    printf '0 %s\n1-2 %s\n' "$BUILD_DIR/tests/integration/devices 2" \
+if [ -n "$offered" ] && find_llvm; then
+    "$llvm/bin/clang" -O1 -fopenmp -fopenmp-targets=x86_64-pc-linux-gnu "-L$llvm/lib" "$SOURCE_DIR/examples/saxpy.c" \
+        -o "$folder/saxpy" || exit 1
+    line=$(env -u OMPRMA_INTERNAL_WORKER "$RUN" -n 2 --dry-run "$folder/saxpy")
+    path=$(grep -oE 'LD_LIBRARY_PATH[= ][^ ]*' <<<"${line##* : }" | tr ' ' =)
+    printf '0 %s\n1-2 env %s %s\n' "$(sed -E 's/.* (env OMP_TARGET_OFFLOAD=.*) : .*/\1/' <<<"$line")" "$path" \
         "$BUILD_DIR/bin/omprma-worker" >"$folder/parts"
-    out=$(env -u OMPRMA_INTERNAL_WORKER OMPRMA_MEMORY=320M timeout 60 salloc -Q -N2 -n3 srun -Q "--mpi=$kind" --overlap \
-        --multi-prog "$folder/parts" 2>&1)
-    check "status under srun ($out)" $? 0
+    out=$(env -u OMPRMA_INTERNAL_WORKER OMPRMA_MEMORY=320M OMP_NUM_THREADS=2 timeout 60 salloc -Q -N2 -n3 srun -Q \
+        "--mpi=$kind" --overlap --multi-prog "$folder/parts" 2>&1)
+    check "by srun ($out): status, devices" "$? $(grep -c '^device [01]: ' <<<"$out")" '0 2'
 fi
 
 # An OpenMP MPI program on both hosts: srun hands on all that its ranks need, and each has its host's worker.

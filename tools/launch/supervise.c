@@ -510,7 +510,7 @@ static void run_loop(struct run *run, const char *folder)
     if (run->keeper_lost)
         keeper_replace(run->mpirun, run->job_id, run->since, folder);
     else /* the program may have ended after the keeper has looked */
-        leftovers_remove(0, run->since);
+        leftovers_remove(run->job_id, run->since);
     if (run->fds[AT_WORDS] >= 0)
         run_read_output(run, AT_WORDS);
     stream_end(&run->words);
