@@ -6,14 +6,16 @@ find_program(OMPRMA_SPHINX sphinx-build)
 if(NOT OMPRMA_SPHINX OR NOT TARGET omprma_manuals)
     return()
 endif()
+# Copies, because Sphinx 9 looks for what pages refer to beside the file that a link leads to.
 set(site ${PROJECT_BINARY_DIR}/site-source)
-file(MAKE_DIRECTORY ${site})
-foreach(entry README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md CITATION.cff LICENSE CMakePresets.json docs examples perf
-        tests scripts src include worker tools cmake packaging)
-    file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${entry} ${site}/${entry} SYMBOLIC)
+set(files README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md CITATION.cff LICENSE CMakePresets.json docs/site/index.md)
+list(TRANSFORM files PREPEND ${PROJECT_SOURCE_DIR}/)
+set(copies COMMAND ${CMAKE_COMMAND} -E rm -rf ${site} COMMAND ${CMAKE_COMMAND} -E make_directory ${site}
+    COMMAND ${CMAKE_COMMAND} -E copy ${files} ${site})
+foreach(folder docs examples perf tests scripts src include worker tools cmake packaging)
+    list(APPEND copies COMMAND ${CMAKE_COMMAND} -E copy_directory ${PROJECT_SOURCE_DIR}/${folder} ${site}/${folder})
 endforeach()
-file(CREATE_LINK ${PROJECT_SOURCE_DIR}/docs/site/index.md ${site}/index.md SYMBOLIC)
-add_custom_target(site
+add_custom_target(site ${copies}
     COMMAND ${OMPRMA_SPHINX} -q -W --keep-going -b html -c ${PROJECT_SOURCE_DIR}/docs/site
             -d ${PROJECT_BINARY_DIR}/site-made ${site} ${PROJECT_BINARY_DIR}/site
     COMMENT "Making ${PROJECT_BINARY_DIR}/site/index.html" VERBATIM)

@@ -23,6 +23,8 @@ done
 mkdir "$work/bin"
 printf '#!/bin/sh\nPATH=%s exec "%s" "$@"\n' "$PATH" "$clang" >"$work/bin/clang-14"
 chmod +x "$work/bin/clang-14"
+# Where it was unpacked beside a libomp of the system, LLVM's libomptarget would take that one as well.
+[ "$version" = 14 ] || export LD_LIBRARY_PATH=$SOURCE_DIR/build/toolchains/llvm-$version/lib
 pages=0
 cd "$SOURCE_DIR"
 for page in README.md docs/tutorial/*.md docs/how-to/*.md; do

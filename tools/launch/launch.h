@@ -20,7 +20,8 @@
  * - OMPRMA_INTERNAL_SELF: set where the program is the launching tool itself
  * - OMPRMA_INTERNAL_TIMES: when omprma-run and the program began, for the program's statistics
  * - OPAL_OUTPUT_STDERR_FD, OMPRMA_INTERNAL_WORDS_FD: where Open MPI writes its own words instead of
- *   stderr, so that those about a peer that has died can be left out; to be kept from children
+ *   stderr, so that those about a peer that has died can be left out; to be kept from children, as
+ *   is PMIX_MCA_plog if it is "^stdfd"
  * - OMPRMA_INTERNAL_FAULT: the program that names members of structures, see base/fault.h
  * - OMPRMA_INTERNAL_CUDA_SOURCES_KEPT: "1": its runtime leaves what it copies to a GPU as it is
  *   until it waits

@@ -123,6 +123,8 @@ static void write_line(struct list *line, const struct command *command,
         list_add(line, "--enable-recovery");
     if (launch->hosts.total > 0 && command->agent)
         set_hosts(line, command);
+    if (launch->hosts.total == 0) /* not on those of a job around this process */
+        set_own(line, "ras", "^slurm,pbs,gridengine,lsf");
     openmpi_add_users(line, command, agent_names, OPENMPI_OTHERS);
     set_library(line, command);
     openmpi_add_first(line, command);
@@ -160,6 +162,14 @@ static void set_process(const struct quick_environment *environment)
     for (size_t i = 0; i < sizeof(crashes) / sizeof(crashes[0]); i++)
         quick_default(environment, crashes[i][0], crashes[i][1]);
     quick_default(environment, "HOME", user ? user->pw_dir : "/"); /* it fails without one */
+}
+
+/* When mpirun is gone, PMIx of 6 would write the words about that to the program's stderr by
+ * itself. */
+static void set_program(const struct quick_environment *environment)
+{
+    set_process(environment);
+    quick_default(environment, "PMIX_MCA_plog", "^stdfd");
 }
 
 static void prepare(const struct quick_environment *environment, bool alone)
@@ -234,7 +244,7 @@ const struct launcher launcher_openmpi5 = {
     .write = write_line,
     .users_shell = users_shell,
     .prepare = prepare,
-    .program = set_process,
+    .program = set_program,
     .file_bytes = 32 << 20,
     .hand_on = openmpi_hand_on,
     .variables = variables,

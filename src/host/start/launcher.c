@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/coming.h"
@@ -93,15 +94,18 @@ void launcher_died(void)
     say(LAUNCHER_DIED);
 }
 
-/* What Open MPI says in this process goes to omprma-run; it has read the variable by now. */
+/* What Open MPI says in this process goes to omprma-run; it has read the variables by now. */
 static void keep_words(void)
 {
     int fd = take_descriptor("OMPRMA_INTERNAL_WORDS_FD");
+    const char *log = getenv("PMIX_MCA_plog");
 
     if (fd < 0)
         return;
     fcntl(fd, F_SETFD, FD_CLOEXEC);
     unsetenv("OPAL_OUTPUT_STDERR_FD");
+    if (log && strcmp(log, "^stdfd") == 0)
+        unsetenv("PMIX_MCA_plog");
 }
 
 /* `saved` holds the user's value; empty: it was not set. */
