@@ -29,6 +29,8 @@ ranks() {
 tried=''
 if find_mpi openmpi; then
     build openmpi devices
+    # The settings of Debian's Open MPI 6 keep programs on one host, without omprma, too.
+    [[ $("${launch[0]}" --version) != *"(Open MPI) 6."* ]] || export OMPI_MCA_btl_tcp_if_include=
     ranks openmpi 'a list of hosts' -n 4 -H "$a:2,$b:2"
     WORD=x ranks openmpi "the user's -x" -x WORD -n 4 -H "$a:2,$b:2"
     WORD=x OMPI_MCA_mca_base_env_list=WORD ranks openmpi "the user's list" -n 4 -H "$a:2,$b:2"
