@@ -403,6 +403,12 @@ TEST(openmpi5_unreachable)
     "/opt/omprma-worker: error while loading shared libraries: libffi.so.8: cannot open shared "   \
     "object file: No such file or directory\n"
 
+#define HYDRA_LINE                                                                                 \
+    "===================================================================================\n"
+#define HYDRA_FRAME                                                                                \
+    HYDRA_LINE "=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES\n"                        \
+               "=   PID 7 RUNNING AT n3\n=   EXIT CODE: 9\n" HYDRA_LINE
+
 /* A worker that ends before it has started MPI: launchers may not know which one it was. */
 TEST(early_ends)
 {
@@ -411,6 +417,8 @@ TEST(early_ends)
     word_of(&launcher_hydra, NO_LIBRARY "[mpiexec@vm] Exit codes: [vm] 0,9 [n2] 32512,9\n",
             "worker 1 on n2 ended early with status 127");
     word_of(&launcher_hydra, "[mpiexec@vm] Exit codes: [vm] 0,256\n", "mpirun ended with status 1");
+    word_of(&launcher_hydra, HYDRA_FRAME "[mpiexec@vm] Exit codes: [vm] 9 [n3] 9,9\n",
+            "a worker on n3 was killed by signal 9");
     word_of(&launcher_openmpi4, NO_LIBRARY, "a worker could not start");
     /* Of somebody else, who may go on. */
     word_of(&launcher_openmpi4, "a" NO_LIBRARY, "mpirun ended with status 1");

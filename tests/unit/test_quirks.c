@@ -102,7 +102,8 @@ TEST(every_entry_is_complete)
     assert_true(count > 0);
     for (int i = 0; i < count; i++) {
         for (int k = 0; k < i; k++)
-            assert_false(table[k].id == table[i].id && table[k].library == table[i].library);
+            assert_false(table[k].id == table[i].id && table[k].library == table[i].library &&
+                         table[k].end_version > table[i].first_version);
         seen |= table[i].id;
         assert_non_null(table[i].name);
         assert_true(strlen(table[i].what) > 0 && strlen(table[i].why) > 0);

@@ -113,6 +113,9 @@ struct verdict verdict_settled(const struct verdict *verdict)
     asks = (asks && verdict->rank < 0) || is_early(verdict);
     /* Rank 0 stands in for the program; only the launcher kills it. */
     bool unknown = was_killed(all->status) && (all->killed > 1 || all->rank == 0);
+    /* hydra may not say of a number that it was a signal. */
+    if (asks && unknown && settled.code == WTERMSIG(all->status))
+        settled.kind = VERDICT_SIGNAL;
     if (!asks || !all->status || unknown)
         return settled;
     settled.kind = WIFSIGNALED(all->status) ? VERDICT_SIGNAL : VERDICT_STATUS;

@@ -18,7 +18,15 @@
 #include "base/peek.h"
 #include "control/shm/single_copy.h"
 
-enum { V_ANY = 0, V4_0 = 40000, V5_0 = 50000, V5_0_10 = 50010, V_END = 1000000 };
+enum {
+    V_ANY = 0,
+    V4_0 = 40000,
+    V5_0 = 50000,
+    V5_0_10 = 50010,
+    V6_0 = 60000,
+    V6_1 = 60100,
+    V_END = 1000000
+};
 
 static const struct quirk table[] = {
     {QUIRK_NO_RPUT, "no-rput", LIBRARY_OPENMPI, "ucx", V4_0, V5_0,
@@ -55,6 +63,9 @@ static const struct quirk table[] = {
      "no window is made; data goes two-sided",
      "the window belongs to the thread that made it, and a UCX with assertions (from 1.18 on) "
      "aborts as soon as another one calls MPI"},
+    {QUIRK_ONE_THREAD, "one-thread", LIBRARY_OPENMPI, "ucx", V6_0, V6_1,
+     "no window is made; data goes two-sided",
+     "of 6.0.0rc2: programs whose threads use devices are ended by an assertion of UCX, or crash"},
     {QUIRK_GET_LEAK, "get-leak", LIBRARY_OPENMPI, "rdma", V5_0, V_END,
      "MPI_Get of at most 31 KiB and MPI_Win_flush instead of MPI_Rget",
      "a larger one keeps 80 bytes of each 32 KiB for ever"},
