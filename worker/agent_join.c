@@ -231,7 +231,7 @@ static void send_sessions(struct agent *agent, struct agent_program *program)
     program->phase = AGENT_SERVED;
 }
 
-/* One of the same launcher's, which says what is true of all. */
+/* Is there another rank, which has said what is true of all? */
 static bool has_other_rank(const struct agent *agent, const struct agent_program *program)
 {
     for (const struct agent_program *one = agent->programs; one; one = one->next)

@@ -55,13 +55,28 @@ static bool only_here(const struct hosts *hosts)
     return true;
 }
 
-/* hydra takes a setting once only, and with one dash or two. */
+/* hydra takes options with one dash or two. */
 static bool is_users(const struct launch *launch, const char *option)
 {
     char *longer = text_make("-%s", option);
     bool has = list_contains(&launch->mpi_args, option) || list_contains(&launch->mpi_args, longer);
     free(longer);
     return has;
+}
+
+/* An option that the user gives wins, for hydra refuses it twice. */
+static void set_default(struct list *line, const struct launch *launch, const char *option,
+                        const char *value)
+{
+    if (is_users(launch, option))
+        return;
+    list_add(line, option);
+    list_add(line, value);
+}
+
+static bool is_launcher_users(const struct launch *launch)
+{
+    return is_users(launch, "-launcher") || is_users(launch, "-bootstrap"); /* its older name */
 }
 
 static void write_hosts(struct list *line, const struct command *command)
@@ -73,13 +88,10 @@ static void write_hosts(struct list *line, const struct command *command)
     char *own = hosts_own_address(&command->launch->hosts);
     if (!own && !only_here(&command->launch->hosts))
         own = hosts_first_address();
-    if (own && !is_users(command->launch, "-localhost")) {
-        list_add(line, "-localhost"); /* where others look for mpiexec: not at a name */
-        list_add(line, own);
-    }
+    if (own) /* where others look for mpiexec: not at a name */
+        set_default(line, command->launch, "-localhost", own);
     free(own);
-    if (!command->agent || is_users(command->launch, "-launcher") ||
-        is_users(command->launch, "-bootstrap"))
+    if (!command->agent || is_launcher_users(command->launch))
         return;
     list_add(line, "-launcher"); /* the way in which it calls what follows: HOST COMMAND... */
     list_add(line, "rsh");
@@ -87,20 +99,14 @@ static void write_hosts(struct list *line, const struct command *command)
     list_add(line, command->agent);
 }
 
-/* Inside a job of Slurm or the like hydra would take the job's hosts, and its ways to them. And the
- * port would be at this host's name, which may lead nowhere. */
+/* Inside a job of Slurm or the like hydra would take the job's hosts, and its ways to them. */
 static void write_here(struct list *line, const struct launch *launch)
 {
-    static const struct {
-        const char *name, *alias, *value;
-    } settings[] = {
-        {"-rmk", "-rmk", "user"}, {"-launcher", "-bootstrap", "fork"}, {"-iface", "-iface", "lo"}};
-    for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
-        if (is_users(launch, settings[i].name) || is_users(launch, settings[i].alias))
-            continue;
-        list_add(line, settings[i].name);
-        list_add(line, settings[i].value);
-    }
+    set_default(line, launch, "-rmk", "user");
+    if (!is_launcher_users(launch))
+        set_default(line, launch, "-launcher", "fork");
+    /* Else the port is at this host's name, which may lead nowhere. */
+    set_default(line, launch, "-iface", "lo");
 }
 
 /* All variables of this process go to all hosts by themselves. */

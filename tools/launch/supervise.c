@@ -163,13 +163,13 @@ static void run_start_program(struct run *run)
               (int)run->child);
 }
 
-/* Where rank 0 is up earlier, not before all hosts are reached: the program's MPI would have its
- * own words for a host that is not. */
+/* A launcher may start rank 0 before all hosts are reached. The program waits for them, because its
+ * MPI would have its own words for a host that is not. */
 static bool run_may_start_program(const struct run *run)
 {
-    bool early = run->program->launcher->starts_early;
+    bool reached = !run->program->launcher->starts_early || run->reached >= run->asked;
     return run->place_bytes && run->fds[AT_RANK] >= 0 && !run->child_started && !run->failed &&
-           !run->stopped && !run->mpirun_ended && (!early || run->reached >= run->asked);
+           !run->stopped && !run->mpirun_ended && reached;
 }
 
 /* One connection; false when there is none. */
@@ -223,6 +223,8 @@ static void run_report_bytes(struct run *run)
 {
     char byte;
     ssize_t bytes;
+    if (run->fds[AT_REPORT] < 0)
+        return;
     while ((bytes = read(run->fds[AT_REPORT], &byte, 1)) == 1) {
         run->connected = run->verdict.connected = true;
         run->lost = run->lost || byte == LAUNCHER_LOST;
@@ -271,6 +273,8 @@ static bool run_pass_output(struct run *run, enum source source, const char *byt
 static void run_read_output(struct run *run, enum source source)
 {
     char bytes[4096];
+    if (run->fds[source] < 0)
+        return;
     ssize_t left = fcntl(run->fds[source], F_GETPIPE_SZ);
     while (left > 0) {
         ssize_t count = read(run->fds[source], bytes, sizeof(bytes));
@@ -286,14 +290,12 @@ static void run_read_output(struct run *run, enum source source)
     }
 }
 
-/* A worker that ends before it has started MPI is not missed by every launcher, and the others wait
- * for it without end. */
+/* Not every launcher misses a worker that ends before it has started MPI. The others would wait for
+ * it without end. */
 static void run_read_errors(struct run *run)
 {
-    if (run->fds[AT_ERR] >= 0)
-        run_read_output(run, AT_ERR);
-    if (run->fds[AT_REPORT] >= 0)
-        run_report_bytes(run);
+    run_read_output(run, AT_ERR);
+    run_report_bytes(run);
     if (run->verdict.told && !run->connected)
         run_fail(run);
 }
@@ -341,14 +343,12 @@ static void run_mpirun_ended(struct run *run, int status)
     run->mpirun_ended = true;
     run->mpirun_status = status;
     run->mpirun_killed = WIFSIGNALED(status) && !run->stopped;
-    if (run->fds[AT_REPORT] >= 0)
-        run_report_bytes(run);
+    run_report_bytes(run);
     run_child_may_end(run); /* if both ended, the program's end counts */
     run_accept(run);        /* a report of a host, sent before mpirun gave up */
     static const enum source outputs[] = {AT_WORDS, AT_OUT, AT_ERR};
     for (size_t i = 0; i < sizeof(outputs) / sizeof(outputs[0]); i++)
-        if (run->fds[outputs[i]] >= 0)
-            run_read_output(run, outputs[i]);
+        run_read_output(run, outputs[i]);
     if (!run->interrupted)
         run_fail(run);
     char line[1024];
@@ -511,8 +511,7 @@ static void run_loop(struct run *run, const char *folder)
         keeper_replace(run->mpirun, run->job_id, run->since, folder);
     else /* the program may have ended after the keeper has looked */
         leftovers_remove(run->job_id, run->since);
-    if (run->fds[AT_WORDS] >= 0)
-        run_read_output(run, AT_WORDS);
+    run_read_output(run, AT_WORDS);
     stream_end(&run->words);
     sieve_end(&run->shown);
     stream_end(&run->output);

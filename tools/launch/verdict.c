@@ -97,7 +97,7 @@ void verdict_add_status(struct verdict *verdict, int status, const char *host)
     all->ranks++;
 }
 
-/* A worker that has said why it cannot start, of which the launcher may not know which it is. */
+/* A worker has said why it cannot start, and the launcher does not say which one it is. */
 static bool is_early(const struct verdict *verdict)
 {
     bool unknown =
@@ -113,7 +113,7 @@ struct verdict verdict_settled(const struct verdict *verdict)
     asks = (asks && verdict->rank < 0) || is_early(verdict);
     /* Rank 0 stands in for the program; only the launcher kills it. */
     bool unknown = was_killed(all->status) && (all->killed > 1 || all->rank == 0);
-    /* hydra may not say of a number that it was a signal. */
+    /* hydra may give the number of a signal as a status. */
     if (asks && unknown && settled.code == WTERMSIG(all->status))
         settled.kind = VERDICT_SIGNAL;
     if (!asks || !all->status || unknown)
