@@ -36,7 +36,7 @@ static const char *item_damage(const struct maps *maps, int i)
         return "size";
     if (private && (type & MAP_ATTACH) && bytes < (int64_t)sizeof(void *))
         return "size of a pointer";
-    if (map_parent(type) >= maps->count)
+    if (maps_parent(maps, i) >= maps->count)
         return "structure that it is a member of";
     return NULL;
 }

@@ -154,7 +154,9 @@ static struct mapped *range_make(struct work *work, const struct range *range)
         mapped = range_add(work, range);
     if (!mapped)
         return NULL;
-    if (!range->counts)
+    if (range->counts)
+        mapped->entered_by[(range->type & MAP_HOLD) != 0] = work->number;
+    else
         mapped_make_way(mapped);
     mapped->base = mapping_base(range->base, range->begin);
     mapped->name = range->name;
@@ -181,7 +183,7 @@ static bool range_count(struct work *work, const struct range *range, struct map
     bool fresh = mapped->ways > 0 && !mapped_is_named(mapped) && LIST_EMPTY(&mapped->pins);
     if (fresh)
         mapped->made_by = work->number;
-    mapped_enter(mapped, (range->type & MAP_HOLD) != 0);
+    mapped_enter(mapped, (range->type & MAP_HOLD) != 0, work->number);
     return !fresh || range->bytes == bytes ||
            range_submit(work, mapped, (const void *)mapped->begin, bytes);
 }
@@ -276,7 +278,7 @@ static void item_return(const struct work *work, const struct maps *maps, int i,
 static bool item_enter(struct work *work, const struct maps *maps, int i)
 {
     int64_t type = maps->types[i];
-    bool member = map_parent(type) >= 0, object = (type & MAP_PTR_AND_OBJ) != 0;
+    bool member = maps_parent(maps, i) >= 0, object = (type & MAP_PTR_AND_OBJ) != 0;
     bool leads = maps_lead(maps, i);
     struct mapped *pointer = NULL, *mapped = NULL;
     void *pointer_host = maps->bases[i];

@@ -20,6 +20,7 @@
 #include "face/gate.h"
 #include "openmp/exports.h"
 #include "openmp/flight.h"
+#include "openmp/late.h"
 #include "openmp/loss.h"
 #include "openmp/libomp.h"
 #include "openmp/report.h"
@@ -67,8 +68,8 @@ static const char *why_not(void)
         !__kmpc_omp_has_task_team || !__kmpc_omp_task_alloc || !__kmpc_omp_task_begin_if0 ||
         !__kmpc_omp_task_complete_if0)
         return "libomp is older than 16";
-    /* libomp looked for it when it started, before a library that was opened later brought it. */
-    if (dlsym(RTLD_DEFAULT, "__tgt_target_nowait_query") != (void *)__tgt_target_nowait_query)
+    if (late_for_libomp() ||
+        dlsym(RTLD_DEFAULT, "__tgt_target_nowait_query") != (void *)__tgt_target_nowait_query)
         return "libomp does not know of the function that it would ask";
     /* Tasks of a cancelled taskgroup are dropped without asking, and waited for, for ever. */
     if (omp_get_cancellation && omp_get_cancellation())

@@ -2,8 +2,11 @@
 /*
  * leave.c: leaving a data environment, see maps.h: the end of target (data), target exit data.
  * Items come in reverse order: members before their structure. Ranges that nobody has mapped any
- * more stay in the table until what comes back from them has arrived.
+ * more stay in the table until what comes back from them has arrived. What an item says is to come
+ * back from a range that goes on may come back yet, when a later item ends the range.
  */
+#include <stdlib.h>
+
 #include "openmp/maps.h"
 #include "openmp/ompt.h"
 #include "openmp/report.h"
@@ -65,6 +68,18 @@ static bool list_info_removed(struct work *work, const struct maps *maps, void *
     return true;
 }
 
+/* What comes back if its range is ended by the construct. */
+struct later {
+    struct mapped *mapped;
+    uintptr_t begin;
+    size_t bytes;
+};
+
+struct leaving {
+    struct later *list;
+    size_t count, room;
+};
+
 /* The last one to leave makes its work see to the removal. `wanted`: before it left. */
 static bool range_settle(struct work *work, struct mapped *mapped, bool wanted)
 {
@@ -82,7 +97,7 @@ static bool range_leave(struct work *work, struct mapped *mapped, int64_t type, 
     bool wanted = mapped_is_wanted(mapped);
     uint64_t count = hold ? mapped->holds : mapped->references;
     *times = all && count > 0 && count != COUNT_INFINITE ? count : 1;
-    mapped_leave(mapped, hold, all);
+    mapped_leave(mapped, hold, all, work->number);
     return range_settle(work, mapped, wanted);
 }
 
@@ -118,7 +133,7 @@ static bool item_retrieve(struct work *work, struct mapped *mapped, uintptr_t be
 static bool item_counts(const struct maps *maps, int i)
 {
     int64_t type = maps->types[i];
-    return (type & MAP_PTR_AND_OBJ) || !(map_parent(type) >= 0 || maps->inner);
+    return (type & MAP_PTR_AND_OBJ) || !(maps_parent(maps, i) >= 0 || maps->inner);
 }
 
 /* A member's delete is its structure's: that is one range. Members come behind the structure, up to
@@ -128,7 +143,7 @@ static int64_t item_type(const struct maps *maps, int i)
 {
     int64_t type = maps->types[i];
     for (int each = i + 1; each < maps->count; each++) {
-        bool member = map_parent(maps->types[each]) == i;
+        bool member = maps_parent(maps, each) == i;
         bool object = (maps->types[each] & MAP_PTR_AND_OBJ) != 0;
         if (!member && (!object || each == i + 1))
             break;
@@ -142,7 +157,7 @@ static int64_t item_type(const struct maps *maps, int i)
 static bool item_deletes(const struct maps *maps, int i)
 {
     int64_t type = maps->types[i];
-    int parent = map_parent(type);
+    int parent = maps_parent(maps, i);
     bool member = parent >= 0 && parent < i && !(type & MAP_PTR_AND_OBJ);
     return (item_type(maps, member ? parent : i) & MAP_DELETE) != 0;
 }
@@ -158,7 +173,40 @@ static bool item_take_off(struct work *work, const struct maps *maps, int i, str
     return range_settle(work, mapped, wanted);
 }
 
-static bool item_leave_object(struct work *work, const struct maps *maps, int i, uint64_t *times)
+/* A delete ends what others have entered, and the last hold what is counted beside it. Regions
+ * delete nothing. */
+static bool may_end_later(const struct work *work, const struct mapped *mapped)
+{
+    return !work->computes || mapped->holds > 0;
+}
+
+static bool item_defer(struct work *work, struct leaving *leaving, const struct later *later)
+{
+    if (leaving->count == leaving->room) {
+        size_t room = leaving->room ? 2 * leaving->room : 8;
+        struct later *longer = reallocarray(leaving->list, room, sizeof(*longer));
+        if (!longer)
+            return report(work->where, work->device, "no host memory for what is to come back");
+        leaving->list = longer;
+        leaving->room = room;
+    }
+    leaving->list[leaving->count++] = *later;
+    return true;
+}
+
+static bool deferred_retrieve(struct work *work, const struct leaving *leaving)
+{
+    for (size_t i = 0; i < leaving->count; i++) {
+        const struct later *each = &leaving->list[i];
+        if (each->mapped->ended_by == work->number &&
+            !item_retrieve(work, each->mapped, each->begin, each->bytes))
+            return false;
+    }
+    return true;
+}
+
+static bool item_leave_object(struct work *work, const struct maps *maps, int i,
+                              struct leaving *leaving, uint64_t *times)
 {
     int64_t type = maps->types[i];
     size_t bytes = maps_bytes(maps, i);
@@ -169,24 +217,30 @@ static bool item_leave_object(struct work *work, const struct maps *maps, int i,
         mapped ? OVERLAP_INSIDE : mapping_find(&work->device->mapping, begin, bytes, &mapped);
     if (overlap == OVERLAP_NONE || (overlap == OVERLAP_PARTLY && !(type & MAP_IMPLICIT)))
         return !(type & MAP_PRESENT) || item_absent(work, maps, i);
-    bool back = (type & MAP_FROM) && bytes > 0 &&
-                ((type & MAP_ALWAYS) || mapped_is_last(mapped, hold, item_deletes(maps, i)));
+    bool from = (type & MAP_FROM) && bytes > 0;
+    bool back = from && ((type & MAP_ALWAYS) ||
+                         mapped_is_last(mapped, hold, item_deletes(maps, i), work->number));
     if (!item_take_off(work, maps, i, mapped, times))
         return false;
     if (info_wants(INFO_EXISTS))
         info_left(work, mapped, (const void *)begin, bytes, type, item_counts(maps, i));
-    return !back || item_retrieve(work, mapped, begin, bytes);
+    if (back)
+        return item_retrieve(work, mapped, begin, bytes);
+    return !from || !may_end_later(work, mapped) ||
+           item_defer(work, leaving, &(struct later){mapped, begin, bytes});
 }
 
 /* *times: how often what stands behind it in the list was entered, and then the same of it. */
-static bool item_leave(struct work *work, const struct maps *maps, int i, uint64_t *times)
+static bool item_leave(struct work *work, const struct maps *maps, int i, struct leaving *leaving,
+                       uint64_t *times)
 {
     if (maps_lead(maps, i))
         return way_leave(work, (uintptr_t)maps->begins[i], maps_bytes(maps, i), *times) &&
                item_leave_pointer(work, maps, i, *times);
     if (!maps_lie_around_way(maps, i))
         *times = 1;
-    return item_leave_object(work, maps, i, times) && item_leave_pointer(work, maps, i, *times);
+    return item_leave_object(work, maps, i, leaving, times) &&
+           item_leave_pointer(work, maps, i, *times);
 }
 
 static bool list_leave(struct work *work, const struct maps *maps, void *context)
@@ -202,7 +256,7 @@ static bool list_leave(struct work *work, const struct maps *maps, void *context
         if (maps->mappers && maps->mappers[i])
             right = mapper_run(work, maps, i, list_leave, context);
         else
-            right = item_leave(work, maps, i, &times);
+            right = item_leave(work, maps, i, context, &times);
         if (!right)
             return false;
     }
@@ -211,7 +265,9 @@ static bool list_leave(struct work *work, const struct maps *maps, void *context
 
 bool maps_leave(struct work *work, const struct maps *maps)
 {
-    bool right = list_leave(work, maps, NULL);
+    struct leaving leaving = {0};
+    bool right = list_leave(work, maps, &leaving) && deferred_retrieve(work, &leaving);
+    free(leaving.list);
     return work_send(work) && right &&
            (!info_wants(INFO_CHANGES) || list_info_removed(work, maps, NULL));
 }

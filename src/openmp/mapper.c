@@ -51,14 +51,29 @@ void __tgt_push_mapper_component(void *handle, void *base, void *begin, int64_t 
     *all->end++ = (struct component){base, begin, size, type, name};
 }
 
+/* The item that item `i` is a member of; -1: none. Mappers number their items in 16 bits, of which
+ * one is for "none": it stands in front of i, and no other item there has its number. Only the
+ * first item and the last one of a delete, the whole array, are members of nothing. */
+static int32_t parent_of(const struct components *all, size_t i)
+{
+    enum { NUMBERS = 0x10000 };
+    size_t number = (size_t)map_parent(all->first[i].type) + 1;
+    bool whole = number == 0 && &all->first[i + 1] == all->end && (all->first[i].type & MAP_DELETE);
+    if (whole || i < number)
+        return (int32_t)number - 1;
+    return (int32_t)(number + (i - number) / NUMBERS * NUMBERS) - 1;
+}
+
 /* The items by columns, as constructs pass them; NULL: no memory. */
 static void *columns_make(const struct components *all, struct maps *maps)
 {
-    enum { COLUMNS = 5 };
+    enum { COLUMNS = 6 };
     size_t count = (size_t)(all->end - all->first);
     int64_t *columns = reallocarray(NULL, count + 1, COLUMNS * sizeof(*columns));
     if (!columns)
         return NULL;
+    int32_t *parents = (int32_t *)(columns + 5 * count);
+    maps->parents = parents;
     maps->count = (int32_t)count;
     maps->sizes = columns;
     maps->types = columns + count;
@@ -72,6 +87,7 @@ static void *columns_make(const struct components *all, struct maps *maps)
         maps->sizes[i] = each->size;
         maps->types[i] = each->type;
         maps->names[i] = each->name;
+        parents[i] = parent_of(all, i);
     }
     return columns;
 }
@@ -101,8 +117,8 @@ bool mapper_run(struct work *work, const struct maps *maps, int i, maps_function
     mapper(&all, maps->bases[i], maps->begins[i], maps->sizes[i], type,
            maps->names ? maps->names[i] : NULL);
     /* A member's mapper is not told that its structure is mapped and counted already. */
-    struct maps made = {.inner =
-                            maps->inner || (map_parent(type) >= 0 && !(type & MAP_PTR_AND_OBJ))};
+    struct maps made = {.inner = maps->inner ||
+                                 (maps_parent(maps, i) >= 0 && !(type & MAP_PTR_AND_OBJ))};
     void *columns = exhausted ? NULL : columns_make(&all, &made);
     if (columns)
         flags_pass_on(&made, type);

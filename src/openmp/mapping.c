@@ -299,30 +299,37 @@ struct mapped *mapping_next(struct mapped *mapped)
 
 /* ---- counts --------------------------------------------------------------------------------- */
 
-void mapped_enter(struct mapped *mapped, bool hold)
+void mapped_enter(struct mapped *mapped, bool hold, uint64_t work)
 {
     uint64_t *count = hold ? &mapped->holds : &mapped->references;
-    if (*count != COUNT_INFINITE)
+    if (*count != COUNT_INFINITE && mapped->entered_by[hold] != work)
         ++*count;
+    mapped->entered_by[hold] = work;
 }
 
-bool mapped_is_last(const struct mapped *mapped, bool hold, bool all)
+bool mapped_is_last(const struct mapped *mapped, bool hold, bool all, uint64_t work)
 {
     uint64_t own = hold ? mapped->holds : mapped->references;
     uint64_t other = hold ? mapped->references : mapped->holds;
+    if (mapped->ended_by == work && !mapped_is_named(mapped))
+        return true;
     if (other > 0)
         return false;
-    return all ? own != COUNT_INFINITE : own == 1;
+    return all ? own != COUNT_INFINITE : own == 1 && mapped->left_by[hold] != work;
 }
 
-void mapped_leave(struct mapped *mapped, bool hold, bool all)
+void mapped_leave(struct mapped *mapped, bool hold, bool all, uint64_t work)
 {
     uint64_t *count = hold ? &mapped->holds : &mapped->references;
+    bool again = mapped->left_by[hold] == work && !all;
     if (all)
         mapped->ways = 0;
-    if (*count == COUNT_INFINITE || *count == 0)
+    mapped->left_by[hold] = work;
+    if (*count == COUNT_INFINITE || *count == 0 || again)
         return;
     *count = all ? 0 : *count - 1;
+    if (!mapped_is_named(mapped))
+        mapped->ended_by = work;
 }
 
 /* ---- pointers ------------------------------------------------------------------------------- */

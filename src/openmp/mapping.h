@@ -57,9 +57,11 @@ struct mapped {
     bool vacant; /* nobody's; only its place and its memory are there */
     bool lost;   /* the device had its values, and is lost, see loss.h */
     TAILQ_ENTRY(mapped) link_vacant;
-    uint64_t made_by; /* number of the work that made it */
-    uintptr_t base;   /* of the variable that it is a part of */
-    const char *name; /* ";name;file;line;column;;" or NULL; the program's */
+    uint64_t made_by;                   /* number of the work that made it */
+    uint64_t entered_by[2], left_by[2]; /* of those that counted in `references` and `holds` last */
+    uint64_t ended_by;                  /* of the one with which nobody had it mapped any more */
+    uintptr_t base;                     /* of the variable that it is a part of */
+    const char *name;                   /* ";name;file;line;column;;" or NULL; the program's */
     struct attached_tree pointers;
     struct mapped *next_spare;
 };
@@ -153,7 +155,9 @@ struct mapped *mapping_next(struct mapped *mapped);
 
 /* ---- counts --------------------------------------------------------------------------------- */
 
-void mapped_enter(struct mapped *mapped, bool hold);
+/* A construct counts each range once there and once back, however many of its items name it: they
+ * are told by the number of its work. */
+void mapped_enter(struct mapped *mapped, bool hold, uint64_t work);
 
 /* A clause has it mapped. */
 static inline bool mapped_is_named(const struct mapped *mapped)
@@ -185,11 +189,12 @@ static inline bool mapped_is_wanted(const struct mapped *mapped)
     return mapped_is_named(mapped) || mapped->ways > 0;
 }
 
-/* Would one more exit be the last one? `all`: after a delete. */
-bool mapped_is_last(const struct mapped *mapped, bool hold, bool all);
+/* Does nobody have it mapped after this exit of the work, or after another one of its? `all`: it
+ * deletes. */
+bool mapped_is_last(const struct mapped *mapped, bool hold, bool all, uint64_t work);
 
-/* One exit; `all`: the references become none, unless they are infinite, and so do ways. */
-void mapped_leave(struct mapped *mapped, bool hold, bool all);
+/* An exit; `all`: the references become none, unless they are infinite, and so do ways. */
+void mapped_leave(struct mapped *mapped, bool hold, bool all, uint64_t work);
 
 /* Nobody has it mapped or needs it any more. */
 static inline bool mapped_is_over(const struct mapped *mapped)

@@ -23,6 +23,9 @@
  *   elsewhere and counts for itself
  * - no direction: alloc or release
  *
+ * A construct counts a range once, there and back, however many of its items name the range or
+ * parts of it; when that ends the range, each item that says FROM comes back.
+ *
  * A mapper's items have the flags that the mapper gives them, and those of the item that it stands
  * for, see mapper.c. Plain items (plain.c) have none but TO, FROM and IMPLICIT, and no pointer.
  * clang 22 passes pointers as items of their own (ATTACH), which neither count nor map anything;
@@ -47,6 +50,8 @@ struct maps {
     void **bases, **begins;
     int64_t *sizes, *types;
     void **names, **mappers; /* either may be NULL */
+    const int32_t *parents;  /* of a mapper's items, of which there may be more than their types can
+                              * number; NULL: the types say it */
     bool inner;              /* a mapper made it for a part of something that is mapped itself */
     struct mapped *
         *entered; /* what each item of a region has entered, and before the last time:
@@ -76,6 +81,12 @@ static inline struct mapped *maps_entered(const struct maps *maps, int i)
     return maps->entered ? maps->entered[i] : NULL;
 }
 
+/* The index of the item that this one is a member of, -1: none. */
+static inline int32_t maps_parent(const struct maps *maps, int i)
+{
+    return maps->parents ? maps->parents[i] : map_parent(maps->types[i]);
+}
+
 /* Of an item that is no list of dimensions. Where a section ends before it begins flang passes less
  * than none. */
 static inline size_t maps_bytes(const struct maps *maps, int i)
@@ -98,8 +109,9 @@ bool maps_lead_to_others(const struct maps *maps, int i);
 
 static inline bool maps_lead(const struct maps *maps, int i)
 {
-    const int64_t behind = MAP_PTR_AND_OBJ | MAP_MEMBER_OF;
-    return i + 1 < maps->count && (maps->types[i + 1] & behind) && maps_lead_to_others(maps, i);
+    return i + 1 < maps->count &&
+           ((maps->types[i + 1] & MAP_PTR_AND_OBJ) || maps_parent(maps, i + 1) >= 0) &&
+           maps_lead_to_others(maps, i);
 }
 
 /* Is it a descriptor, and the next item the pointer in it, which leads to what comes behind it? It

@@ -20,7 +20,7 @@ bool maps_go_plainly(const struct work *work, const struct maps *maps)
 static void revive(struct work *work, struct mapped *mapped)
 {
     mapping_revive(&work->device->mapping, mapped, false);
-    mapped->made_by = work->number;
+    mapped->made_by = mapped->entered_by[false] = work->number;
     work->misplaced |= work->placed_end && !share_follows(&mapped->share, work->placed_end);
     work->placed_end = mapped->device + (mapped->end - mapped->begin);
 }
@@ -57,7 +57,7 @@ bool plain_enter(struct work *work, const struct maps *maps, int i)
         mapped->base = mapping_base(base, begin);
         mapped->name = maps_name(maps, i);
     } else {
-        mapped_enter(mapped, false);
+        mapped_enter(mapped, false, work->number);
     }
     work_pin(work, mapped, begin, 0);
     if (fills) {
@@ -76,7 +76,9 @@ bool plain_leave(struct work *work, const struct maps *maps, int i)
     size_t bytes = maps_bytes(maps, i);
     if (!mapped || mapped->begin != begin || mapped->end - begin != bytes || !is_ours(work, mapped))
         return false;
-    bool last = mapped_is_last(mapped, false, false);
+    bool last = mapped_is_last(mapped, false, false, work->number);
+    if (!last && mapped->holds > 0) /* which another item may end */
+        return false;
     if (last && (maps->types[i] & MAP_FROM)) {
         if (mapped_has_pointers(mapped) || !is_settled(work, mapped) || !work->region ||
             !work->scatter ||
@@ -85,6 +87,6 @@ bool plain_leave(struct work *work, const struct maps *maps, int i)
         work_write(work, mapped);
         LIST_FIRST(&mapped->pins)->retrieved = true;
     }
-    mapped_leave(mapped, false, false);
+    mapped_leave(mapped, false, false, work->number);
     return true;
 }

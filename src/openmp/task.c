@@ -99,13 +99,21 @@ static struct next {
     const char *why_not; /* libomp has to see to all tasks; NULL: it need not */
 } next;
 
+/* The name alone would not tell: where libomp comes first, it stands for libomp's function. */
+static bool is_of_this_library(const void *function)
+{
+    extern const char __ehdr_start __attribute__((visibility("hidden"))); /* the linker's */
+    Dl_info info;
+    return function && dladdr(function, &info) && info.dli_fbase == &__ehdr_start;
+}
+
 /* Behind this library, or, when it is not the first, before it. NULL: there is none but ours. */
-static void *function_next(const char *name, const void *ours)
+static void *function_next(const char *name)
 {
     void *function = dlsym(RTLD_NEXT, name);
     if (!function)
         function = dlsym(RTLD_DEFAULT, name);
-    return function == ours ? NULL : function;
+    return is_of_this_library(function) ? NULL : function;
 }
 
 static const char *why_impossible(void)
@@ -117,7 +125,7 @@ static const char *why_impossible(void)
         !__kmpc_omp_taskyield || !omp_get_level || !omp_get_num_threads || !omp_in_final ||
         !__kmpc_global_thread_num)
         return "libomp lacks functions for that";
-    if (dlsym(RTLD_DEFAULT, "__kmpc_omp_target_task_alloc") != (void *)__kmpc_omp_target_task_alloc)
+    if (!is_of_this_library(dlsym(RTLD_DEFAULT, "__kmpc_omp_target_task_alloc")))
         return "the program makes its tasks without this library, which was not preloaded";
     return NULL;
 }
@@ -136,31 +144,27 @@ static void next_look(void)
 {
     const struct {
         const char *name;
-        const void *ours;
         void *place; /* a pointer to the function */
     } functions[] = {
-        {"__kmpc_omp_target_task_alloc", (void *)__kmpc_omp_target_task_alloc, &next.alloc},
-        {"__kmpc_omp_task", (void *)__kmpc_omp_task, &next.task},
-        {"__kmpc_omp_task_with_deps", (void *)__kmpc_omp_task_with_deps, &next.with_deps},
-        {"__kmpc_omp_taskwait", (void *)__kmpc_omp_taskwait, &next.taskwait},
-        {"__kmpc_omp_wait_deps", (void *)__kmpc_omp_wait_deps, &next.wait_deps},
-        {"__kmpc_omp_taskwait_deps_51", (void *)__kmpc_omp_taskwait_deps_51, &next.taskwait_deps},
-        {"__kmpc_taskgroup", (void *)__kmpc_taskgroup, &next.taskgroup},
-        {"__kmpc_end_taskgroup", (void *)__kmpc_end_taskgroup, &next.end_taskgroup},
-        {"__kmpc_barrier", (void *)__kmpc_barrier, &next.barrier},
-        {"__kmpc_fork_call", (void *)__kmpc_fork_call, &next.fork_call},
-        {"__kmp_invoke_microtask", NULL, &next.invoke},
-        {"__kmpc_fork_call_if", (void *)__kmpc_fork_call_if, &next.fork_call_if},
-        {"__kmpc_taskred_init", (void *)__kmpc_taskred_init, &next.taskred},
-        {"__kmpc_taskred_modifier_init", (void *)__kmpc_taskred_modifier_init,
-         &next.taskred_modifier},
-        {"__kmpc_task_reduction_modifier_fini", (void *)__kmpc_task_reduction_modifier_fini,
-         &next.taskred_end},
-        {"__kmpc_task_reduction_get_th_data", (void *)__kmpc_task_reduction_get_th_data,
-         &next.taskred_copy},
+        {"__kmpc_omp_target_task_alloc", &next.alloc},
+        {"__kmpc_omp_task", &next.task},
+        {"__kmpc_omp_task_with_deps", &next.with_deps},
+        {"__kmpc_omp_taskwait", &next.taskwait},
+        {"__kmpc_omp_wait_deps", &next.wait_deps},
+        {"__kmpc_omp_taskwait_deps_51", &next.taskwait_deps},
+        {"__kmpc_taskgroup", &next.taskgroup},
+        {"__kmpc_end_taskgroup", &next.end_taskgroup},
+        {"__kmpc_barrier", &next.barrier},
+        {"__kmpc_fork_call", &next.fork_call},
+        {"__kmp_invoke_microtask", &next.invoke},
+        {"__kmpc_fork_call_if", &next.fork_call_if},
+        {"__kmpc_taskred_init", &next.taskred},
+        {"__kmpc_taskred_modifier_init", &next.taskred_modifier},
+        {"__kmpc_task_reduction_modifier_fini", &next.taskred_end},
+        {"__kmpc_task_reduction_get_th_data", &next.taskred_copy},
     };
     for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
-        *(void **)functions[i].place = function_next(functions[i].name, functions[i].ours);
+        *(void **)functions[i].place = function_next(functions[i].name);
     const char *impossible = why_impossible();
     next.possible = !impossible;
     next.why_not = impossible ? impossible : why_unwanted();

@@ -139,9 +139,9 @@ static uint64_t offset_unit(const struct dimension *dimensions, int count, int l
  * lies in it. If it is the only one, the structure's item begins where the part does. */
 static bool is_only_member(const struct maps *maps, int i)
 {
-    int parent = map_parent(maps->types[i]), members = 0;
+    int parent = maps_parent(maps, i), members = 0;
     for (int each = 0; each < maps->count; each++)
-        members += map_parent(maps->types[each]) == parent;
+        members += maps_parent(maps, each) == parent;
     return parent >= 0 && parent < i && members == 1;
 }
 
@@ -187,7 +187,7 @@ static bool item_update_parts(struct work *work, const struct maps *maps, int i)
                       "the program passes impossible dimensions for \"%.*s\"", name.length,
                       name.text);
     if (is_only_member(maps, i))
-        at = maps->begins[map_parent(maps->types[i])];
+        at = maps->begins[maps_parent(maps, i)];
     for (int level = 0; level < count && !is_only_member(maps, i); level++)
         at += dimensions[level].offset * offset_unit(dimensions, count, level, offsets);
     struct part part = part_of(dimensions, count);

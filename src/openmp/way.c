@@ -30,7 +30,7 @@ static bool is_pointer_to_next(const struct maps *maps, int i)
 /* clang up to 21 has the pointer `pp` in map(pp[0]->p[:n]) as a member of *pp[0]. */
 static bool is_stray_member(const struct maps *maps, int i)
 {
-    int parent = map_parent(maps->types[i]);
+    int parent = maps_parent(maps, i);
     if (parent < 0 || parent >= i || (maps->types[i] & MAP_PTR_AND_OBJ))
         return false;
     uintptr_t begin = (uintptr_t)maps->begins[i], whole = (uintptr_t)maps->begins[parent];
@@ -52,7 +52,7 @@ static bool is_descriptor(const void *begin, size_t bytes)
 static bool begins_with_pointer(const struct maps *maps, int i)
 {
     return is_pointer_to_next(maps, i + 1) && maps->begins[i + 1] == maps->begins[i] &&
-           map_parent(maps->types[i + 1]) == map_parent(maps->types[i]);
+           maps_parent(maps, i + 1) == maps_parent(maps, i);
 }
 
 /* Since flang 23 the elements are next, and then the pointer is attached to them. */
@@ -66,7 +66,7 @@ static bool begins_with_attached(const struct maps *maps, int i)
  * leads to the elements. */
 bool maps_lie_around_way(const struct maps *maps, int i)
 {
-    return map_parent(maps->types[i]) >= 0 &&
+    return maps_parent(maps, i) >= 0 &&
            (begins_with_pointer(maps, i) || begins_with_attached(maps, i)) &&
            is_descriptor(maps->begins[i], maps_bytes(maps, i));
 }
@@ -80,7 +80,7 @@ static bool is_part_of_pointers(const struct maps *maps, int i)
     if (maps->types[i] & named)
         return false;
     for (int each = i + 1; each < maps->count; each++) {
-        bool member = map_parent(maps->types[each]) == i;
+        bool member = maps_parent(maps, each) == i;
         bool object = (maps->types[each] & MAP_PTR_AND_OBJ) != 0;
         if (!member && !object)
             break;

@@ -234,22 +234,42 @@ TEST(test_counts)
     struct mapping mapping;
     mapping_init(&mapping, give, NULL);
     struct mapped *mapped = mapping_add(&mapping, 1000, 100, 5000, false);
-    assert_true(mapped_is_last(mapped, false, false));
-    mapped_enter(mapped, false);
-    mapped_enter(mapped, true);
-    assert_false(mapped_is_last(mapped, false, true)); /* it is held */
-    mapped_leave(mapped, false, true);
+    assert_true(mapped_is_last(mapped, false, false, 1));
+    mapped_enter(mapped, false, 2);
+    mapped_enter(mapped, true, 2);
+    assert_false(mapped_is_last(mapped, false, true, 3)); /* it is held */
+    mapped_leave(mapped, false, true, 3);
     assert_int_equal(mapped->references, 0);
-    assert_true(mapped_is_last(mapped, true, false));
-    mapped_leave(mapped, true, false);
+    assert_true(mapped_is_last(mapped, true, false, 4));
+    mapped_leave(mapped, true, false, 4);
     assert_true(mapped_is_over(mapped));
-    mapped_leave(mapped, false, false); /* one too many */
+    mapped_leave(mapped, false, false, 5); /* one too many */
     assert_int_equal(mapped->references, 0);
     mapped->references = COUNT_INFINITE;
-    mapped_enter(mapped, false);
-    mapped_leave(mapped, false, true);
+    mapped_enter(mapped, false, 6);
+    mapped_leave(mapped, false, true, 7);
     assert_int_equal(mapped->references, COUNT_INFINITE);
-    assert_false(mapped_is_last(mapped, false, true));
+    assert_false(mapped_is_last(mapped, false, true, 8));
+    mapping_clear(&mapping);
+}
+
+/* However many items of one construct name it. */
+TEST(test_counts_of_a_construct)
+{
+    struct mapping mapping;
+    mapping_init(&mapping, give, NULL);
+    struct mapped *mapped = mapping_add(&mapping, 1000, 100, 5000, false);
+    mapped_enter(mapped, false, 1);
+    mapped_enter(mapped, false, 1);
+    assert_int_equal(mapped->references, 2);
+    mapped_leave(mapped, false, false, 2);
+    assert_false(mapped_is_last(mapped, false, false, 2));
+    mapped_leave(mapped, false, false, 2);
+    assert_int_equal(mapped->references, 1);
+    assert_true(mapped_is_last(mapped, false, false, 3));
+    mapped_leave(mapped, false, false, 3);
+    assert_true(mapped_is_last(mapped, false, false, 3)); /* this one has ended it */
+    assert_false(mapped_is_last(mapped, false, false, 4));
     mapping_clear(&mapping);
 }
 
