@@ -38,12 +38,19 @@ target_link_options(omprma_stub PRIVATE -Wl,--version-script=${runtime_map}
     -Wl,--no-as-needed -lgcc_s)
 set_target_properties(omprma_stub PROPERTIES
     OUTPUT_NAME omprma-stub LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib/omprma)
-install(TARGETS omprma_runtime omprma_stub LIBRARY DESTINATION lib/omprma COMPONENT programs)
+
+# For what starts programs, see its head.
+add_library(omprma_preload SHARED ${PROJECT_SOURCE_DIR}/src/openmp/preload/preload.c)
+target_link_libraries(omprma_preload PRIVATE omprma_flags)
+set_target_properties(omprma_preload PROPERTIES
+    OUTPUT_NAME omprma-preload LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib/omprma)
+install(TARGETS omprma_runtime omprma_stub omprma_preload
+    LIBRARY DESTINATION lib/omprma COMPONENT programs)
 
 set(runtime_folders ${CMAKE_CURRENT_LIST_DIR}/RuntimeFolders.cmake)
 add_custom_target(omprma_runtime_folders ALL
     COMMAND ${CMAKE_COMMAND} -DFOLDER=${PROJECT_BINARY_DIR}/lib/omprma -P ${runtime_folders}
-    DEPENDS omprma_runtime omprma_stub omprma_end COMMENT "Linking the runtime folders" VERBATIM)
+    DEPENDS omprma_runtime omprma_stub omprma_preload omprma_end COMMENT "Linking the runtime folders" VERBATIM)
 install(CODE "
     execute_process(COMMAND \"${CMAKE_COMMAND}\"
         -DFOLDER=\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/lib/omprma -P \"${runtime_folders}\"

@@ -78,7 +78,7 @@ static char **make_environment(const struct agent_program *program, char *own_li
         if (!is_private(*variable) && !is_replaced(program, *variable))
             made[count++] = *variable;
     for (const char *own = variable_after(program, NULL); own; own = variable_after(program, own))
-        if (!is_private(own))
+        if (!is_private(own) || same_name(own, DIRECT_LIBOMP_VARIABLE "="))
             made[count++] = (char *)(uintptr_t)own;
     made[count] = own_line;
     return made;

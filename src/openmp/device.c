@@ -9,6 +9,7 @@
  */
 #include "openmp/device.h"
 
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -78,6 +79,16 @@ static void note_fork(void)
     devices.forked = true;
 }
 
+/* For workers that were started before anybody knew what this program is. A program that was not
+ * compiled to lie anywhere has an address of its own for the function. */
+static void libomp_tell(void)
+{
+    Dl_info info;
+    if (omp_get_num_threads && dladdr((void *)omp_get_num_threads, &info) &&
+        *info.dli_fname == '/' && strstr(info.dli_fname, "/libomp.so"))
+        setenv("OMPRMA_INTERNAL_LIBOMP", info.dli_fname, 1);
+}
+
 static void start_once(void)
 {
     static struct ending ending = {.call = devices_end};
@@ -87,6 +98,7 @@ static void start_once(void)
     }
     ending_add(&ending);
     ompt_prepare();
+    libomp_tell();
     if (omprma_init() != OMPRMA_OK) {
         report_start();
         return;

@@ -318,6 +318,19 @@ static omprma_status_t plan_enforce(struct llvm_plan *plan, const char *program,
     return status;
 }
 
+/* What is started by a program, a script or make finds our runtime by the library path, and
+ * by a library that is preloaded into it (src/openmp/preload) where it does not care for that path.
+ */
+static void plan_passed(struct llvm_plan *plan)
+{
+    char *preload = runtime_preload();
+    bool spaced = strchr(preload, ' ') || strchr(preload, ':'); /* would end the name */
+    plan->passed_path = runtime_folder_program();
+    plan->passed_preload = spaced ? NULL : preload;
+    if (spaced)
+        free(preload);
+}
+
 /* Our runtime instead of libomptarget. */
 static omprma_status_t plan_own(struct llvm_plan *plan, const char *program,
                                 const struct choice *choice, const char *folder)
@@ -328,6 +341,7 @@ static omprma_status_t plan_own(struct llvm_plan *plan, const char *program,
         char *libomp = plan->worker_path;
         plan->worker_path = path_join(folders.worker, libomp);
         plan->program_path = path_join(folders.program, libomp);
+        plan_passed(plan);
         free(libomp);
         char *first = text_make("%.*s", (int)strcspn(folders.program, ":"), folders.program);
         status = plan_enforce(plan, program, choice, first);
@@ -474,6 +488,8 @@ static void plan_script_own(struct llvm_plan *plan)
     free(plan->worker_path);
     plan->program_path = runtime_folder_program();
     plan->worker_path = worker;
+    plan_passed(plan);
+    plan->preload = path_join(plan->passed_preload, NULL);
     free(stub);
 }
 
@@ -661,5 +677,7 @@ void llvm_plan_clear(struct llvm_plan *plan)
     free(plan->program_path);
     free(plan->worker_path);
     free(plan->preload);
+    free(plan->passed_path);
+    free(plan->passed_preload);
     *plan = (struct llvm_plan){0};
 }

@@ -31,18 +31,20 @@ enum { LLVM_OLDEST = 13, LLVM_NEWEST = 18 }; /* that can load a plugin */
 enum { LLVM_FUTURE = 30 };                   /* libomp is looked for up to here */
 
 struct llvm_plan {
-    int version;        /* major; 0: not known (a script), all versions are prepared */
-    char *program_path; /* goes in front of the program's LD_LIBRARY_PATH */
-    char *worker_path;  /* goes in front of a worker's LD_LIBRARY_PATH; "" for nothing */
-    char *preload;      /* goes in front of the program's LD_PRELOAD; NULL: nothing */
-    int at;             /* the program's index in the command's arguments; 0: it is the command */
-    bool several;       /* the command is a shell or the like: it may start others, too */
-    bool cuda;          /* the program wants CUDA devices, and gets omprma's driver library */
-    bool llvm;          /* no runtime of omprma's serves the program, but LLVM's, if any */
-    bool offloads;      /* the program itself does, and not only one that it starts or loads */
-    bool uses_mpi;      /* it calls MPI_Init */
-    bool starts_mpi;    /* the same, whoever else has called it */
-    bool keeps_sources; /* it is OpenMP or OpenACC: what it copies from stays as it is */
+    int version;          /* major; 0: not known (a script), all versions are prepared */
+    char *program_path;   /* goes in front of the program's LD_LIBRARY_PATH */
+    char *worker_path;    /* goes in front of a worker's LD_LIBRARY_PATH; "" for nothing */
+    char *preload;        /* goes in front of the program's LD_PRELOAD; NULL: nothing */
+    char *passed_path;    /* the same for what the program starts once it is connected, */
+    char *passed_preload; /* so that this finds omprma's runtime, too; NULL: nothing */
+    int at;               /* the program's index in the command's arguments; 0: it is the command */
+    bool several;         /* the command is a shell or the like: it may start others, too */
+    bool cuda;            /* the program wants CUDA devices, and gets omprma's driver library */
+    bool llvm;            /* no runtime of omprma's serves the program, but LLVM's, if any */
+    bool offloads;        /* the program itself does, and not only one that it starts or loads */
+    bool uses_mpi;        /* it calls MPI_Init */
+    bool starts_mpi;      /* the same, whoever else has called it */
+    bool keeps_sources;   /* it is OpenMP or OpenACC: what it copies from stays as it is */
 };
 
 /*

@@ -27,13 +27,16 @@ extern char **environ;
 /* Scripts use low descriptors for themselves. */
 enum { REPORT_FD = 300 };
 
+/* `passed`: what goes in front in programs that this one starts; the variable `kept` has their
+ * value. */
 static void set_front(struct list *environment, const char *name, const char *kept,
-                      const char *front, char *(*join)(const char *front, const char *old))
+                      const char *front, const char *passed,
+                      char *(*join)(const char *front, const char *old))
 {
     if (!front || !*front)
         return;
     const char *old = list_get(environment, name);
-    char *value = join(front, old), *saved = text_make("%s", old ? old : "");
+    char *value = join(front, old), *saved = join(passed ? passed : "", old);
     list_set(environment, kept, saved);
     list_set(environment, name, value);
     free(value);
@@ -85,9 +88,9 @@ void program_environment(const struct program *program, struct list *environment
     if (program->plan->keeps_sources)
         list_set(environment, "OMPRMA_INTERNAL_CUDA_SOURCES_KEPT", "1");
     set_front(environment, "LD_LIBRARY_PATH", "OMPRMA_INTERNAL_LD_LIBRARY_PATH",
-              program->plan->program_path, path_join);
+              program->plan->program_path, program->plan->passed_path, path_join);
     set_front(environment, "LD_PRELOAD", "OMPRMA_INTERNAL_LD_PRELOAD", program->plan->preload,
-              preload_join);
+              program->plan->passed_preload, preload_join);
 }
 
 static void add_mpi(struct list *environment, const char *mpi, size_t bytes)

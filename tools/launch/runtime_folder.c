@@ -35,6 +35,11 @@ char *runtime_folder_worker(void)
     return tree_path("lib/omprma/images");
 }
 
+char *runtime_preload(void)
+{
+    return tree_path("lib/omprma/libomprma-preload.so");
+}
+
 /* own/kind/name -> the library. */
 static omprma_status_t link_make(const char *own, const char *kind, const char *name,
                                  const char *library, char **folder)

@@ -25,4 +25,7 @@ void runtime_folders_clear(struct runtime_folders *folders);
 char *runtime_folder_program(void);
 char *runtime_folder_worker(void);
 
+/* The library that brings omprma's runtime into programs that others start; malloced. */
+char *runtime_preload(void);
+
 #endif

@@ -19,6 +19,8 @@
 #include "base/elf_check.h"
 #include "base/error.h"
 #include "base/fault.h"
+#include "base/log.h"
+#include "control/direct/join.h"
 #include "worker/native/image_file.h"
 #include "worker/native/stand_in.h"
 
@@ -286,8 +288,19 @@ static omprma_status_t load_failed(const struct image *image, const char *why)
     return error_set(OMPRMA_ERR_IMAGE, "%s cannot be loaded: %s", image->label, why);
 }
 
+/* Images ask for libomp by a name without a folder: then what is there under it already is taken.
+ */
+static void libomp_open(void)
+{
+    const char *path = getenv(DIRECT_LIBOMP_VARIABLE);
+    if (path && !dlopen(path, RTLD_NOW | RTLD_LOCAL))
+        log_write(LOG_CHOICE, "kernels take the libomp that the loader finds: %s", dlerror());
+}
+
 static omprma_status_t image_dlopen(struct image *image)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, libomp_open);
     image->handle = dlopen(image->file.path, RTLD_NOW | RTLD_LOCAL);
     if (!image->handle) {
         const char *why = dlerror();

@@ -25,6 +25,11 @@
 #define DIRECT_JOIN_FORM "1:"
 #define DIRECT_NAME "omprma-join-"
 
+/* Goes to sessions with the settings: the file of the program's libomp. Their kernels take the same
+ * one, where there is one of this name, and not what the loader would find, which may be of another
+ * LLVM. */
+#define DIRECT_LIBOMP_VARIABLE "OMPRMA_INTERNAL_LIBOMP"
+
 /* How the names begin under which sessions listen for each other's data. */
 #define DIRECT_DOOR_PREFIX "omprma-data-"
 enum { DIRECT_DIGITS = 32 };

@@ -175,6 +175,20 @@ static omprma_status_t connect_agent(int *agent)
                      DIRECT_JOIN_VARIABLE, strerror(errno));
 }
 
+static bool names(const char *variable, const char *name)
+{
+    size_t length = strlen(name);
+
+    return strncmp(variable, name, length) == 0 && variable[length] == '=';
+}
+
+static bool is_own(const char *variable)
+{
+    return names(variable, DIRECT_JOIN_VARIABLE) ||
+           (strncmp(variable, "OMPRMA_INTERNAL_", 16) == 0 &&
+            !names(variable, DIRECT_LIBOMP_VARIABLE));
+}
+
 /* Settings of this process, for its workers. Returns their bytes. */
 static size_t list_settings(char *text, size_t room)
 {
@@ -185,9 +199,7 @@ static size_t list_settings(char *text, size_t room)
         for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
             size_t bytes = strlen(*variable) + 1;
 
-            if (strncmp(*variable, prefixes[i], strlen(prefixes[i])) != 0 ||
-                strncmp(*variable, "OMPRMA_INTERNAL_", 16) == 0 ||
-                strncmp(*variable, DIRECT_JOIN_VARIABLE "=", sizeof(DIRECT_JOIN_VARIABLE)) == 0)
+            if (strncmp(*variable, prefixes[i], strlen(prefixes[i])) != 0 || is_own(*variable))
                 continue;
             if (used + bytes > room) {
                 log_write(LOG_WARNING, "workers do not get %.*s: settings have more than %zu bytes",
