@@ -399,7 +399,7 @@ static int result_of(const struct run *run)
     if (run->interrupted)
         return 128 + run->interrupted;
     if (!run->failed && !(run->lost && !run->program->continues))
-        return outcome_result(path, run->child_status, said, run->joined > 0 || !run->offloads);
+        return outcome_result(path, run->child_status, said, run->joined > 0, run->offloads);
     int own = run->child_told ? 0 : outcome_status(path, run->child_status, said);
     return own ? own : run->own_status ? run->own_status : EXIT_OWN;
 }

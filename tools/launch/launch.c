@@ -227,7 +227,8 @@ static omprma_status_t look_around(const struct preparation *made, const struct 
             OMPRMA_ERR_CONFIG,
             "mpirun has started this, and it allows no other mpirun inside: leave mpirun out; "
             "-n and --hosts say how many workers there are, and where");
-    if (!made->plan.uses_mpi && rank && strcmp(rank, "0") == 0 && strcmp(size, "1") != 0)
+    if (made->plan.offloads && !made->plan.uses_mpi && rank && strcmp(rank, "0") == 0 &&
+        strcmp(size, "1") != 0)
         log_write(LOG_WARNING,
                   "mpirun starts omprma-run %s times, and each starts the program: for one program "
                   "with %s workers write omprma-run -n %s PROGRAM, without mpirun",

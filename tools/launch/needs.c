@@ -223,8 +223,10 @@ static omprma_status_t needs_ask_loader(struct needs *needs, const char *program
  * of their own. */
 static bool is_interpreter(const struct needs *needs)
 {
-    static const char *const prefixes[] = {"libpython", "libR.so",      "libjulia", "libperl.so",
-                                           "libruby",   "liboctinterp", NULL};
+    static const char *const prefixes[] = {
+        "libpython", "libR.so", "libjulia",  "libperl.so", "libruby", "liboctinterp", "libtcl",
+        "libguile",  "libphp",  "liblua",    "libjvm",     "libjli",  "libmono",      "libnode",
+        "libmozjs",  "libgjs",  "libecl.so", "libgauche",  "libgap",  "libscheme",    NULL};
     bool found = false;
     for (const char *const *prefix = prefixes; *prefix && !found; prefix++)
         found = needs_find(needs, *prefix) >= 0;

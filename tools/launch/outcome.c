@@ -25,7 +25,7 @@ int outcome_status(const char *path, int wait_status, bool said)
     return 128 + number;
 }
 
-int outcome_result(const char *path, int wait_status, bool said, bool offloaded)
+int outcome_result(const char *path, int wait_status, bool said, bool offloaded, bool itself)
 {
     const char *wish = getenv("OMP_TARGET_OFFLOAD");
     bool disabled = wish && strcasecmp(wish, "disabled") == 0;
@@ -33,6 +33,10 @@ int outcome_result(const char *path, int wait_status, bool said, bool offloaded)
     if (offloaded || disabled || own != 0) {
         if (!offloaded)
             log_write(LOG_CHOICE, "%s ended without offloading anything", path);
+        return own;
+    }
+    if (!itself) {
+        log_write(LOG_WARNING, "no program that %s has started used a worker", path);
         return own;
     }
     log_write(LOG_ERROR,

@@ -11,8 +11,9 @@
  * nobody sends who wants it to end; not where the program has `said` itself why it aborts. */
 int outcome_status(const char *path, int wait_status, bool said);
 
-/* The same, but EXIT_OWN where it has ended well without using a worker, which is said. */
-int outcome_result(const char *path, int wait_status, bool said, bool offloaded);
+/* The same, but EXIT_OWN where it has ended well without using a worker, which is said. Unless it
+ * offloads `itself`, one that it starts might have, and its status stays. */
+int outcome_result(const char *path, int wait_status, bool said, bool offloaded, bool itself);
 
 /* Ends this process by SIGINT if that has ended the program: the shell must see that Ctrl-C ended
  * us, or its loops would go on. */

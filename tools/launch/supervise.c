@@ -583,7 +583,7 @@ static int run_result(const struct run *run)
     /* Workers whose rank 0 never came wait for ever; that mpirun ended by itself shows that it
      * came, even if nobody wrote the byte (a wrapper may have closed the descriptor). */
     bool offloaded = run->connected || (!run->stopped && run->mpirun_status == 0);
-    return outcome_result(path, run->child_status, said, offloaded);
+    return outcome_result(path, run->child_status, said, offloaded, true);
 }
 
 int supervise(const struct program *program, const struct list *command, const char *worker,
