@@ -6,6 +6,7 @@
 
 #include "openmp/device.h"
 #include "openmp/exports.h"
+#include "openmp/number.h"
 #include "openmp/report.h"
 
 enum { UID_BYTES = 96, INVALID_DEVICE = -2 };
@@ -28,6 +29,7 @@ int __tgt_get_num_devices(void)
 /* The host's number is the one after the last device. */
 int omp_get_initial_device(void)
 {
+    number_of_host_asked();
     return device_count();
 }
 
@@ -36,12 +38,24 @@ int omp_get_device_num(void)
     return device_count(); /* whoever calls this library is on the host */
 }
 
-/* Unlike a device's number it stays the same for a worker's process and differs between runs. */
+/* A device of this host that has the number of the first of its worker begins another worker. The
+ * name is the same in each run of the same workers, so that a job script may have it. */
 static void uid_make(const struct device *device, char uid[UID_BYTES])
 {
-    omprma_device_info_t info = {.pid = 0};
+    omprma_device_info_t info = {.pid = 0}, other = {.pid = 0};
+    int worker = 0, index = 0, pid = -1;
     omprma_device_info(device->remote, &info);
-    snprintf(uid, UID_BYTES, "omprma-%s-%d", info.host, info.pid);
+    for (int i = 0; i < device->remote; i++) {
+        if (omprma_device_info(i, &other) != OMPRMA_OK || strcmp(other.host, info.host) != 0)
+            continue;
+        worker += pid >= 0 && other.pid != pid;
+        index = other.pid == pid ? index + 1 : 0;
+        pid = other.pid;
+    }
+    if (pid >= 0 && pid != info.pid)
+        worker++;
+    index = pid == info.pid ? index + 1 : 0;
+    snprintf(uid, UID_BYTES, "omprma-%s-%d.%d", info.host, worker, index);
 }
 
 const char *omp_get_uid_from_device(int number)
@@ -49,7 +63,7 @@ const char *omp_get_uid_from_device(int number)
     static _Thread_local char uid[UID_BYTES];
     int count = device_count();
     struct device *device = device_at(number);
-    if (number == count)
+    if (number == count || number == -1)
         return "HOST";
     if (!device)
         return NULL;

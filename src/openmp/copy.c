@@ -9,12 +9,10 @@
 
 #include "openmp/device.h"
 #include "openmp/loss.h"
+#include "openmp/number.h"
 #include "openmp/ompt.h"
 #include "openmp/report.h"
 #include "openmp/work.h"
-
-/* One piece of memory that a device is filled from. */
-enum { FILL_BYTES = 1 << 20 };
 
 struct route {
     struct device *to, *from; /* NULL: the host */
@@ -27,7 +25,7 @@ struct route {
 static bool route_end(int number, struct device **device)
 {
     *device = NULL;
-    return device_choose_bare(number, NULL, device) != CHOICE_FAILED;
+    return device_choose_bare(number_of_argument(number), NULL, device) != CHOICE_FAILED;
 }
 
 static void route_begin(struct route *route, const struct copy *copy, struct device *owner)
@@ -224,19 +222,6 @@ int copy_run(const struct copy *copy)
 
 /* ---- filling -------------------------------------------------------------------------------- */
 
-static bool fill_pieces(struct route *route, char *to, int value, size_t bytes)
-{
-    size_t piece = bytes < FILL_BYTES ? bytes : FILL_BYTES;
-    char *content = work_keep(route->work, piece);
-    if (!content)
-        return false;
-    memset(content, value, piece);
-    for (size_t done = 0; done < bytes; done += piece)
-        if (!route_copy(route, to + done, content, bytes - done < piece ? bytes - done : piece))
-            return false;
-    return true;
-}
-
 int fill_run(const struct copy *filled, int value)
 {
     struct route route = {0};
@@ -253,7 +238,8 @@ int fill_run(const struct copy *filled, int value)
         right = !loss_refuses("omp_target_memset", route.to);
         if (right)
             route_begin(&route, filled, route.to);
-        right = route.work && fill_pieces(&route, to, value, bytes);
+        route_tell_copy(&route, to, NULL, bytes);
+        right = route.work && work_fill(route.work, (uintptr_t)to, (unsigned char)value, bytes);
     }
     return route_close(&route) && right ? 0 : EINVAL;
 }

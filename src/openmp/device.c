@@ -17,6 +17,7 @@
 #include "face/ending.h"
 #include "face/gate.h"
 #include "openmp/libomp.h"
+#include "openmp/number.h"
 #include "openmp/ompt.h"
 #include "openmp/place.h"
 #include "openmp/registry.h"
@@ -156,18 +157,12 @@ bool devices_mandatory(void)
     return offload_policy() == OFFLOAD_MANDATORY;
 }
 
-static int64_t default_device(void)
-{
-    return omp_get_default_device ? omp_get_default_device() : 0;
-}
-
 int device_number(int64_t id)
 {
     if (devices_disabled() || devices.forked)
         return -1;
     int count = devices_start();
-    if (id == -1)
-        id = default_device();
+    id = number_means(id, count);
     return id >= 0 && id < count ? (int)id : -1;
 }
 
@@ -179,15 +174,11 @@ enum choice device_choose_bare(int64_t id, const struct location *where, struct 
     if (count == 0)
         count = devices_start();
     ompt_connect(); /* libomp, which counts devices when it starts, has started */
-    if (id == -1)
-        id = default_device();
-    if (count == 0 && offload_policy() != OFFLOAD_MANDATORY)
-        return CHOICE_HOST;
-    if (id == count && count > 0)
+    id = number_means(id, count);
+    if (id == NUMBER_HOST || (count == 0 && offload_policy() != OFFLOAD_MANDATORY))
         return CHOICE_HOST;
     if (id < 0 || id >= count) {
-        report(where, NULL, "there is no device %lld, only %d device%s, from 0 on", (long long)id,
-               count, count == 1 ? "" : "s");
+        number_report(where, id, count);
         return CHOICE_FAILED;
     }
     if (devices.forked) { /* locks and tables are as other threads of the parent left them */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * late.c: see late.h. libomp leaves a sign that it has started: an object in shared memory, else a file,
- * else a variable, named after its process. A sign that is left from an ended process of this number
- * only makes nowait constructs wait in place.
+ * late.c: see late.h. libomp leaves a sign that it has started: an object in shared memory, else a
+ * file, else a variable, named after its process. A sign that is left from an ended process of this
+ * number only makes nowait constructs wait in place.
  */
 #include "openmp/late.h"
 

@@ -404,6 +404,12 @@ bool work_submit(struct work *work, omprma_addr_t to, const void *from, size_t b
            (work->lost || work_issued(work, omprma_submit(work->queue, to, from, bytes)));
 }
 
+bool work_fill(struct work *work, omprma_addr_t to, unsigned char value, size_t bytes)
+{
+    return send_gathered(work) &&
+           (work->lost || work_issued(work, omprma_fill(work->queue, to, &value, 1, bytes)));
+}
+
 /* Where it goes until all is complete. NULL: reported. */
 static void *arrival_make(struct work *work, void *to, size_t bytes)
 {

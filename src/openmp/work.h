@@ -144,6 +144,8 @@ bool work_retrieve_strided(struct work *work, void *to, omprma_addr_t from,
                            const omprma_shape_t *shape);
 bool work_exchange_strided(struct work *work, omprma_addr_t from, int to_device, omprma_addr_t to,
                            const omprma_shape_t *shape);
+/* Makes each byte `value`. */
+bool work_fill(struct work *work, omprma_addr_t to, unsigned char value, size_t bytes);
 /* Submits or retrieves a part of a mapped range; small ones are gathered. work_send() has to follow
  * before anything else is done that they matter to. */
 bool work_submit_part(struct work *work, const struct mapped *mapped, const void *begin,

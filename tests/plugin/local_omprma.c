@@ -325,6 +325,19 @@ omprma_status_t omprma_submit(omprma_queue_t *queue, omprma_addr_t to, const voi
                                             .owned = copy});
 }
 
+omprma_status_t omprma_fill(omprma_queue_t *queue, omprma_addr_t to, const void *pattern,
+                            size_t pattern_bytes, size_t count)
+{
+    char *content = malloc(pattern_bytes * count);
+    for (size_t i = 0; i < count; i++)
+        memcpy(content + i * pattern_bytes, pattern, pattern_bytes);
+    return append(queue, (struct operation){.what = COPY,
+                                            .to = (void *)to,
+                                            .from = content,
+                                            .bytes = pattern_bytes * count,
+                                            .owned = content});
+}
+
 omprma_status_t omprma_retrieve(omprma_queue_t *queue, void *to, omprma_addr_t from, size_t bytes)
 {
     return append(queue,
