@@ -35,6 +35,7 @@ static struct gate {
     atomic_bool closed;
     pthread_t closing; /* the thread that ends the process; valid when closed is true */
     int status;        /* with which the process ends; valid when exits is true */
+    pthread_t exiting; /* the thread that does; valid when exits is true */
     atomic_bool exits;
     atomic_bool listens; /* for that */
 } gate;
@@ -53,6 +54,7 @@ static void remember_status(int status, void *data)
 {
     (void)data;
     gate.status = status;
+    gate.exiting = pthread_self();
     atomic_store(&gate.exits, true);
 }
 
@@ -102,13 +104,25 @@ bool gate_is_inside(void)
  * may be waiting for it. */
 static void hold_back(void)
 {
-    if (pthread_equal(gate.closing, pthread_self()))
-        return;
     struct timespec left = {.tv_sec = HOLD_BACK_SECONDS};
     int interrupted;
     do
         interrupted = nanosleep(&left, &left) != 0 && errno == EINTR;
     while (interrupted);
+}
+
+bool gate_ends_elsewhere(void)
+{
+    pthread_t self = pthread_self();
+    return gate_closed() ? !pthread_equal(gate.closing, self)
+                         : atomic_load(&gate.exits) && !pthread_equal(gate.exiting, self);
+}
+
+/* The end waits for those that are inside. */
+void gate_hold(void)
+{
+    if (gate_ends_elsewhere() && !gate_is_inside())
+        hold_back();
 }
 
 bool gate_enter(void)
@@ -122,7 +136,7 @@ bool gate_enter(void)
         atomic_thread_fence(memory_order_seq_cst);
     else
         atomic_signal_fence(memory_order_seq_cst);
-    if (!gate_closed())
+    if (!gate_closed() || (depth > 0 && gate_ends_elsewhere()))
         return true;
     gate_leave();
     return false;
@@ -133,7 +147,7 @@ void gate_leave(void)
     int depth = atomic_load_explicit(&visitor->depth, memory_order_relaxed);
     atomic_store_explicit(&visitor->depth, depth - 1, memory_order_release);
     if (gate_closed())
-        hold_back();
+        gate_hold();
 }
 
 static bool anybody_inside(void)

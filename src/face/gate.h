@@ -13,16 +13,24 @@
 /* Before the first gate_enter(). False: the process has no key for data of threads left. */
 bool gate_open(void);
 
-/* False: the gate is closed, or there is no memory. Else gate_leave() has to follow. May be nested.
- * Blocks: no. */
+/* False: the gate is closed, or there is no memory. Else gate_leave() has to follow. May be nested:
+ * whoever is inside comes in again. Blocks: no. */
 bool gate_enter(void);
 
-/* After the gate was closed it holds the thread back for some seconds, unless it is the one that
- * closed it: it must not go back into what is being taken down. */
+/* After the gate was closed the outermost one holds the thread back for some seconds, unless it is
+ * the one that closed it: it must not go back into what is being taken down. */
 void gate_leave(void);
 
 /* Has the process begun to end? */
 bool gate_closed(void);
+
+/* Has another thread begun to end the process, by exit() or the end of main()? Nothing fails any
+ * more then: whoever cannot go on waits for the end, outside of the gate. */
+bool gate_ends_elsewhere(void);
+
+/* If so, holds the thread back for some seconds, not for ever: a destructor may be waiting for it.
+ * Blocks: yes. */
+void gate_hold(void);
 
 /* Is the calling thread inside? */
 bool gate_is_inside(void);

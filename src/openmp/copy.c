@@ -25,7 +25,8 @@ struct route {
 static bool route_end(int number, struct device **device)
 {
     *device = NULL;
-    return device_choose_bare(number_of_argument(number), NULL, device) != CHOICE_FAILED;
+    enum choice choice = device_choose_bare(number_of_argument(number), NULL, device);
+    return choice == CHOICE_DEVICE || (choice == CHOICE_HOST && !devices_ended());
 }
 
 static void route_begin(struct route *route, const struct copy *copy, struct device *owner)

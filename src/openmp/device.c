@@ -166,10 +166,20 @@ int device_number(int64_t id)
     return id >= 0 && id < count ? (int)id : -1;
 }
 
+/* The process ends: what its last thread has left to do is the host's, others wait for the end. */
+static enum choice choose_ended(void)
+{
+    bool elsewhere = gate_ends_elsewhere();
+    gate_hold();
+    return elsewhere ? CHOICE_FAILED : CHOICE_HOST;
+}
+
 enum choice device_choose_bare(int64_t id, const struct location *where, struct device **device)
 {
-    if (devices_disabled() || gate_closed())
+    if (devices_disabled())
         return CHOICE_HOST;
+    if (gate_closed() && !gate_is_inside())
+        return choose_ended();
     int count = atomic_load_explicit(&devices.count, memory_order_acquire);
     if (count == 0)
         count = devices_start();
@@ -186,8 +196,8 @@ enum choice device_choose_bare(int64_t id, const struct location *where, struct 
         report(where, NULL, "%s", omprma_error());
         return CHOICE_FAILED;
     }
-    if (!gate_enter()) /* the process ends */
-        return CHOICE_HOST;
+    if (!gate_enter())
+        return choose_ended();
     *device = &devices.all[id];
     return CHOICE_DEVICE;
 }
@@ -224,7 +234,8 @@ int outcome(bool right, const struct location *where, struct device *device)
     outcome_table(where, device);
     if (right)
         return ABI_OK;
-    if (!gate_closed())
+    gate_hold();
+    if (!gate_closed() && !gate_ends_elsewhere())
         report_fatal(where);
     return ABI_FAIL;
 }

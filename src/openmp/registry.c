@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "face/gate.h"
 #include "openmp/image.h"
 #include "openmp/report.h"
 
@@ -331,6 +332,8 @@ static bool plan_begin(struct device *device, struct plan *plan, const void *hos
     bool ended = kernel_find(device, &found, where);
     pthread_mutex_lock(&device->lock);
     *plan = found;
+    if (!found.kernel && ended && gate_ends_elsewhere())
+        return false;
     if (!found.kernel && ended)
         return report(where, device,
                       "the program, or the library with this target region, ends before the "
