@@ -62,10 +62,14 @@ enum map_type {
     MAP_CLOSE = 0x400,
     MAP_PRESENT = 0x1000,
     MAP_HOLD = 0x2000,
-    MAP_ATTACH = 0x4000
+    MAP_ATTACH = 0x4000,
+    MAP_NULLIFY = 0x8000 /* with RETURN_PARAM: what is not mapped is NULL; clang 23 */
 };
 #define MAP_NON_CONTIG INT64_C(0x100000000000)
 #define MAP_MEMBER_OF ((int64_t)(UINT64_C(0xffff) << 48))
+
+/* All that any of these compilers says, and a bit that another company's has. */
+#define MAP_KNOWN (INT64_C(0xffff) | MAP_NON_CONTIG | MAP_MEMBER_OF)
 
 /* The index of the entry that this one is a member of, -1: none. */
 static inline int32_t map_parent(int64_t type)

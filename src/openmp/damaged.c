@@ -30,6 +30,8 @@ static const char *item_damage(const struct maps *maps, int i)
     if (map_is_plain(type) && ends_in_memory(maps, i))
         return NULL;
     bool private = (type & MAP_PRIVATE) && !(type & MAP_LITERAL);
+    if (type & ~MAP_KNOWN)
+        return "kind of map";
     if ((type & MAP_NON_CONTIG) && bytes > DIMENSIONS_MOST)
         return "number of dimensions";
     if (is_memory(type) && !ends_in_memory(maps, i))

@@ -261,11 +261,12 @@ static bool item_enter_pointer(struct work *work, const struct maps *maps, int i
     return range_enter(work, &range, mapped);
 }
 
-/* What use_device_ptr and use_device_addr get; what is not mapped keeps its host address. */
+/* What use_device_ptr and use_device_addr get; what is not mapped keeps its host address, or is
+ * NULL at the item's begin if the clause says so. */
 static void item_return(const struct work *work, const struct maps *maps, int i,
                         const struct range *range, const struct mapped *mapped)
 {
-    uintptr_t address = range->base;
+    uintptr_t address = range->type & MAP_NULLIFY ? range->base - range->begin : range->base;
     struct name name = name_of(range->name);
     if (!mapped && info_wants(INFO_EMPTY))
         info_print(work->device->number, "variable %.*s does not have a valid device counterpart\n",

@@ -382,6 +382,25 @@ TEST(test_use_device_address)
     assert_true(run(maps_leave, list_of(x, sizeof(x), MAP_DELETE)));
 }
 
+/* What is not mapped stays the host's, or is NULL where the clause says so: at the item's begin. */
+TEST(test_use_device_address_of_what_is_not_mapped)
+{
+    char x[64];
+    struct list list = {.count = 0};
+    add(&list, x, x + 8, 0, MAP_RETURN_PARAM);
+    add(&list, x, x, 0, MAP_RETURN_PARAM | MAP_NULLIFY);
+    add(&list, x, x + 8, 0, MAP_RETURN_PARAM | MAP_NULLIFY);
+    struct maps maps = maps_of(&list);
+    struct work *work = work_begin(device, NULL, WORK_WAITED);
+    pthread_mutex_lock(&device->lock);
+    assert_true(maps_enter(work, &maps));
+    pthread_mutex_unlock(&device->lock);
+    assert_true(work_finish(work));
+    assert_ptr_equal(list.bases[0], x);
+    assert_null(list.bases[1]);
+    assert_int_equal((intptr_t)list.bases[2], -8);
+}
+
 /* ---- arguments ---- */
 
 /* Private variables share a block, keep their alignment, and large ones are not copied on the way.
