@@ -5,7 +5,7 @@
 # because images ask for the name, too, and mostly use nothing of it.
 
 omprma_sources(runtime_sources src/openmp src/face)
-set_source_files_properties(${PROJECT_SOURCE_DIR}/src/openmp/interop_names.c
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/openmp/libomp_names.c
     PROPERTIES COMPILE_OPTIONS -fno-lto)
 set(runtime_map ${PROJECT_SOURCE_DIR}/src/openmp/exports.map)
 set(runtime_test_sources ${runtime_sources}) # what tests link, who have a main() of their own

@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "openmp/device.h"
 #include "openmp/exports.h"
 #include "openmp/report.h"
 
@@ -33,7 +34,7 @@ void llvm_omp_target_free_host(void *address, int device)
 
 void *llvm_omp_target_alloc_shared(size_t bytes, int device)
 {
-    if (device == omp_get_initial_device())
+    if (device_is_host(device))
         return llvm_omp_target_alloc_host(bytes, device);
     report(NULL, NULL,
            "device %d: memory shared between host and device cannot be had on a "

@@ -6,10 +6,9 @@
 
 #include "openmp/device.h"
 #include "openmp/exports.h"
-#include "openmp/number.h"
 #include "openmp/report.h"
 
-enum { UID_BYTES = 96, INVALID_DEVICE = -2 };
+enum { UID_BYTES = 96 };
 
 static int device_count(void)
 {
@@ -18,53 +17,53 @@ static int device_count(void)
 
 int omp_get_num_devices(void)
 {
+    device_host_asked(HOST_AS_COUNT);
     return device_count();
 }
 
+/* libomp asks where a program has asked it for the number of devices, or for the host's. */
 int __tgt_get_num_devices(void)
 {
+    device_host_asked(HOST_AS_COUNT);
     return device_count();
 }
 
 /* The host's number is the one after the last device. */
+static int host_number(void)
+{
+    device_host_asked(HOST_AS_DEVICE);
+    return device_count();
+}
+
 int omp_get_initial_device(void)
 {
-    number_of_host_asked();
-    return device_count();
+    return host_number();
 }
 
 int omp_get_device_num(void)
 {
-    return device_count(); /* whoever calls this library is on the host */
+    return host_number(); /* whoever calls this library is on the host */
 }
 
-/* A device of this host that has the number of the first of its worker begins another worker. The
- * name is the same in each run of the same workers, so that a job script may have it. */
+/* ---- names ---------------------------------------------------------------------------------- */
+
+static const char host_uid[] = "HOST";
+
+/* The same in each run that starts workers in the same places: host, worker and device do not
+ * change, as a process's number would. */
 static void uid_make(const struct device *device, char uid[UID_BYTES])
 {
-    omprma_device_info_t info = {.pid = 0}, other = {.pid = 0};
-    int worker = 0, index = 0, pid = -1;
+    omprma_device_info_t info = {.worker = 0};
     omprma_device_info(device->remote, &info);
-    for (int i = 0; i < device->remote; i++) {
-        if (omprma_device_info(i, &other) != OMPRMA_OK || strcmp(other.host, info.host) != 0)
-            continue;
-        worker += pid >= 0 && other.pid != pid;
-        index = other.pid == pid ? index + 1 : 0;
-        pid = other.pid;
-    }
-    if (pid >= 0 && pid != info.pid)
-        worker++;
-    index = pid == info.pid ? index + 1 : 0;
-    snprintf(uid, UID_BYTES, "omprma-%s-%d.%d", info.host, worker, index);
+    snprintf(uid, UID_BYTES, "omprma-%s-%d.%d", info.host, info.worker, info.index);
 }
 
 const char *omp_get_uid_from_device(int number)
 {
     static _Thread_local char uid[UID_BYTES];
-    int count = device_count();
     struct device *device = device_at(number);
-    if (number == count || number == -1)
-        return "HOST";
+    if (device_is_host(number))
+        return host_uid;
     if (!device)
         return NULL;
     uid_make(device, uid);
@@ -76,15 +75,15 @@ int omp_get_device_from_uid(const char *wanted)
     int count = device_count();
     char uid[UID_BYTES];
     if (!wanted)
-        return INVALID_DEVICE;
-    if (strcmp(wanted, "HOST") == 0)
-        return count;
+        return DEVICE_INVALID;
+    if (strcmp(wanted, host_uid) == 0)
+        return host_number();
     for (int i = 0; i < count; i++) {
         uid_make(device_at(i), uid);
         if (strcmp(uid, wanted) == 0)
             return i;
     }
-    return INVALID_DEVICE;
+    return DEVICE_INVALID;
 }
 
 void __tgt_set_info_flag(uint32_t flags)
@@ -96,7 +95,7 @@ int __tgt_print_device_info(int64_t id)
 {
     struct device *device;
     omprma_device_info_t info;
-    if (device_choose_bare(id, NULL, &device) != CHOICE_DEVICE)
+    if (device_of_function_bare((int)id, &device) != CHOICE_DEVICE)
         return ABI_FAIL;
     bool right = report_status(NULL, device, omprma_device_info(device->remote, &info));
     if (right)

@@ -8,7 +8,6 @@
 #include "openmp/device.h"
 #include "openmp/exports.h"
 #include "openmp/loss.h"
-#include "openmp/number.h"
 #include "openmp/ompt.h"
 #include "openmp/report.h"
 
@@ -25,7 +24,7 @@ void *omp_target_alloc(size_t bytes, int number)
 {
     struct device *device;
     omprma_addr_t address = 0;
-    enum choice choice = device_choose_bare(number_of_argument(number), NULL, &device);
+    enum choice choice = device_of_function_bare(number, &device);
     if (bytes == 0 && choice != CHOICE_DEVICE)
         return NULL;
     if (choice == CHOICE_HOST)
@@ -47,7 +46,7 @@ void omp_target_free(void *address, int number)
     struct device *device;
     if (!address)
         return;
-    enum choice choice = device_choose_bare(number_of_argument(number), NULL, &device);
+    enum choice choice = device_of_function_bare(number, &device);
     if (choice == CHOICE_HOST && !devices_ended())
         free(address);
     if (choice != CHOICE_DEVICE)
@@ -77,7 +76,7 @@ void *omp_get_mapped_ptr(const void *host, int number)
     struct device *device;
     if (!host)
         return NULL;
-    enum choice choice = device_choose(number_of_argument(number), NULL, &device);
+    enum choice choice = device_of_function(number, &device);
     if (choice == CHOICE_HOST)
         return (void *)host;
     if (choice == CHOICE_FAILED)
@@ -97,7 +96,7 @@ int omp_target_is_accessible(const void *host, size_t bytes, int number)
 {
     struct device *device;
     (void)bytes;
-    enum choice choice = device_choose_bare(number_of_argument(number), NULL, &device);
+    enum choice choice = device_of_function_bare(number, &device);
     if (choice == CHOICE_DEVICE)
         device_leave();
     return host && choice == CHOICE_HOST;
@@ -137,7 +136,7 @@ int omp_target_associate_ptr(const void *host, const void *address, size_t bytes
                host);
         return ABI_FAIL;
     }
-    enum choice choice = device_choose(number_of_argument(number), NULL, &device);
+    enum choice choice = device_of_function(number, &device);
     if (choice == CHOICE_HOST)
         report(NULL, NULL, "omp_target_associate_ptr: not for the host");
     if (choice != CHOICE_DEVICE)
@@ -182,7 +181,7 @@ int omp_target_disassociate_ptr(const void *host, int number)
         report(NULL, NULL, "omp_target_disassociate_ptr: the pointer is NULL");
         return ABI_FAIL;
     }
-    enum choice choice = device_choose(number_of_argument(number), NULL, &device);
+    enum choice choice = device_of_function(number, &device);
     if (choice == CHOICE_HOST)
         report(NULL, NULL, "omp_target_disassociate_ptr: not for the host");
     if (choice != CHOICE_DEVICE)

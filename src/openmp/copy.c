@@ -9,7 +9,6 @@
 
 #include "openmp/device.h"
 #include "openmp/loss.h"
-#include "openmp/number.h"
 #include "openmp/ompt.h"
 #include "openmp/report.h"
 #include "openmp/work.h"
@@ -25,7 +24,7 @@ struct route {
 static bool route_end(int number, struct device **device)
 {
     *device = NULL;
-    enum choice choice = device_choose_bare(number_of_argument(number), NULL, device);
+    enum choice choice = device_of_function_bare(number, device);
     return choice == CHOICE_DEVICE || (choice == CHOICE_HOST && !devices_ended());
 }
 

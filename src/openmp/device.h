@@ -22,6 +22,10 @@
 
 enum { SHARED_MOST = 16 };
 
+/* Numbers of OpenMP's that are no device's: omp_initial_device and omp_invalid_device. Compilers
+ * also pass the first to constructs that have no device clause. */
+enum { DEVICE_HOST = -1, DEVICE_INVALID = -2 };
+
 enum { PLANS = 16, PLAN_RANGES = 64 };
 
 /* What a region needed the last time: its kernel, while nothing was registered or removed since,
@@ -101,8 +105,23 @@ enum choice {
 /* Which device a construct means; -1 is the default device. Its images are loaded. */
 enum choice device_choose(int64_t id, const struct location *where, struct device **device);
 
-/* The same without images, for functions that only use memory. */
+/* The same without images, for constructs that need none. */
 enum choice device_choose_bare(int64_t id, const struct location *where, struct device **device);
+
+/* Which device a function means that is given a number; -1 is the host. Its images are loaded. Ends
+ * the process for omp_invalid_device, as the specification has it. */
+enum choice device_of_function(int number, struct device **device);
+
+/* The same without images, for functions that only use memory. */
+enum choice device_of_function_bare(int number, struct device **device);
+
+/* Is that a number of the host? */
+bool device_is_host(int number);
+
+/* The program has asked for the number of devices, which is the host's number, too, or for that as
+ * such: so it may mean the host by it. */
+enum host_asked { HOST_NOT_ASKED, HOST_AS_COUNT, HOST_AS_DEVICE };
+void device_host_asked(enum host_asked asked);
 
 void device_leave(void);
 

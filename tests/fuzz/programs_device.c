@@ -287,6 +287,15 @@ omprma_status_t omprma_exchange(omprma_queue_t *queue, omprma_addr_t from, int t
     return move((void *)(uintptr_t)to, (void *)(uintptr_t)from, bytes, true, true);
 }
 
+omprma_status_t omprma_fill(omprma_queue_t *queue, omprma_addr_t to, const void *pattern,
+                            size_t pattern_bytes, size_t count)
+{
+    (void)queue;
+    for (size_t i = 0; i < count; i++)
+        memcpy((char *)(uintptr_t)to + i * pattern_bytes, pattern, pattern_bytes);
+    return OMPRMA_OK;
+}
+
 /* Kernels compute nothing, but all of their words are read, whatever their form. */
 omprma_status_t omprma_launch(omprma_queue_t *queue, omprma_addr_t kernel,
                               const omprma_geometry_t *geometry, const uint64_t *arguments,

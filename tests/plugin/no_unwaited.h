@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* no_unwaited.h: the calls of omprma_private/unwaited.h, say.h and times.h, for stand-ins of
- * libomprma without workers. */
+/* no_unwaited.h: the calls of omprma_private/unwaited.h, say.h, share.h and times.h, for
+ * stand-ins of libomprma without workers. */
 #ifndef OMPRMA_TESTS_NO_UNWAITED_H
 #define OMPRMA_TESTS_NO_UNWAITED_H
 
 #include <stdio.h>
 
 #include <omprma_private/say.h>
+#include <omprma_private/share.h>
 #include <omprma_private/times.h>
 #include <omprma_private/unwaited.h>
 
@@ -27,6 +28,12 @@ void omprma_say(int severity, const char *text)
     static const char *const words[] = {"error", "warning", "note"};
     if (severity != OMPRMA_SAY_END)
         fprintf(stderr, "omprma: %s: %s\n", words[severity], text);
+}
+
+int omprma_share(char *words, size_t room)
+{
+    snprintf(words, room, "%s", "");
+    return -1;
 }
 
 void omprma_times_want(omprma_times_function *function)

@@ -350,6 +350,7 @@ static omprma_status_t start_program(struct world *world)
     own->agent = agent;
     log_repeats(reply.repeats);
     world->processes = reply.processes;
+    world->offered = reply.slots;
     world->far = reply.far == reply.sessions;
     take_measured(world, &reply.measured);
     for (int rank = 1; rank < world->size && status == OMPRMA_OK; rank++)

@@ -1,6 +1,6 @@
 /* test: reference=no needs=own from=16 flags19=-DMEMSET flags22=-DMEMSET;-DUIDS flags23=-DMEMSET;-DUIDS
- * The host by its numbers: in functions -1 is the host as well as the number behind the last device, and
- * -2 is nothing. omp_target_memset on all of them. Names of devices lead back to their numbers. */
+ * The host by its numbers: in functions -1 is the host as well as the number behind the last device.
+ * omp_target_memset on all of them. Names of devices lead back to their numbers. */
 #include "check.h"
 
 #ifdef UIDS /* from 22 on */
@@ -61,7 +61,6 @@ int main(void)
 #ifdef MEMSET
     fills(-1);
 #endif
-    CHECK(!omp_target_alloc(8, -2));
     omp_set_default_device(count);
 #pragma omp target map(from : host)
     host = omp_is_initial_device();

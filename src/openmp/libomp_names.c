@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * interop_names.c: functions of interop objects under the version that programs ask for when they
- * were linked with libomp first. libomp has them, too, and passes on to the library behind it; but
- * ours is before it (see task.h). Compiled without link-time optimization, which loses such names.
+ * libomp_names.c: functions under the version that programs ask for when they were linked with
+ * libomp first: those of interop objects, and those that give the host's number. libomp has them,
+ * too, and passes on to the library behind it, but not which of the latter was called; ours is
+ * before it (see task.h). Compiled without link-time optimization, which loses such names.
  */
 #include "openmp/exports.h"
 
@@ -14,6 +15,8 @@
     }                                                                                              \
     __asm__(".symver named_" #name ", " #name "@VERSION");
 
+NAMED(int, omp_get_num_devices, (void), ())
+NAMED(int, omp_get_initial_device, (void), ())
 NAMED(int, omp_get_num_interop_properties, (const struct interop *interop), (interop))
 NAMED(intptr_t, omp_get_interop_int, (const struct interop *interop, int property, int *result),
       (interop, property, result))

@@ -1,0 +1,86 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Numbers of devices that a rank of a job or a script takes, and that may be those of no device; what the host is
+# called; how much is sent to fill memory.
+# shellcheck disable=SC2016 # text for other programs
+set -u
+# shellcheck source=tests/tools/common.sh
+. "$(dirname "$0")/common.sh"
+find_llvm || exit 77
+export LD_LIBRARY_PATH=$llvm/lib OMPRMA_BIND=0
+cd "$folder" || exit 1
+
+cat >numbers.c <<'C'
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static void region(int device)
+{
+    int host = -1;
+#pragma omp target map(from : host) device(device)
+    host = omp_is_initial_device();
+    puts(host ? "host" : "device");
+}
+int main(int count, char **words)
+{
+    const char *what = words[1], *given = getenv("NUMBER");
+    int number = given ? atoi(given) : 0, host = 0;
+    (void)count;
+    if (strcmp(what, "rank") == 0)
+        host = omp_get_num_devices();
+    if (strcmp(what, "clause") == 0 || host > 0)
+        region(number);
+    if (strcmp(what, "set") == 0)
+        omp_set_default_device(number);
+    if (strcmp(what, "counted") == 0)
+        region(omp_get_num_devices());
+    if (strcmp(what, "initial") == 0)
+        region(omp_get_initial_device());
+    if (strcmp(what, "set initial") == 0)
+        omp_set_default_device(omp_get_initial_device());
+    if (strncmp(what, "set", 3) == 0 || strcmp(what, "default") == 0) {
+#pragma omp target map(from : host)
+        host = omp_is_initial_device();
+        puts(host ? "host" : "device");
+    }
+    if (strcmp(what, "memory") == 0)
+        puts(omp_target_alloc(8, number) ? "memory" : "none");
+    return 0;
+}
+C
+"$llvm/bin/clang" -O1 -fopenmp -fopenmp-targets=x86_64-pc-linux-gnu -L"$llvm/lib" numbers.c -o numbers || exit 1
+
+# says PATTERN COMMAND...: of all that it prints, in one line.
+says() {
+    local out
+    out=$(OMP_TARGET_OFFLOAD=mandatory timeout 60 "${@:2}" 2>&1 | tr '\n' '|')
+    grep -qE -- "^$1\|$" <<<"$out" || check "${*:2}" "$out" "$1"
+}
+# Rank NUMBER of 2, as a launcher's script starts it.
+cat >rank <<'S'
+#!/bin/sh
+export NUMBER=$1 OMPI_COMM_WORLD_LOCAL_RANK=$1 OMPI_COMM_WORLD_LOCAL_SIZE=2
+shift
+exec "$@"
+S
+chmod +x rank
+line='omprma: error: ([^ ]*: )?there is no device 1, only 1 device, from 0 on'
+part="$line; this rank has its part of the 2 workers of this host[^|]*--share all[^|]*"
+warned='omprma: warning: device 1, the number of this rank, is the host here[^|]*--share all[^|]*'
+says "$part" "$RUN" -n 2 -- ./rank 1 ./numbers clause
+says "$part" "$RUN" -n 2 -- ./rank 1 ./numbers set
+says "$part" "$RUN" -n 2 -- ./rank 1 env OMP_DEFAULT_DEVICE=1 ./numbers default
+says "$part|none" "$RUN" -n 2 -- ./rank 1 ./numbers memory
+says "$warned|host" "$RUN" -n 2 -- ./rank 1 ./numbers rank
+says device "$RUN" -n 2 --share all -- ./rank 1 ./numbers clause
+says 'none|omprma: error: [^|]*omp_invalid_device[^|]*' "$RUN" -n 1 -- env NUMBER=-2 ./numbers memory
+says "$line; this rank has all of the workers that its omprma-run[^|]*" ./rank 1 "$RUN" --transport direct -n 1 ./numbers clause
+# Without ranks, and where the host is meant.
+says "$line; if the host is meant, set OMP_TARGET_OFFLOAD=disabled" env OMP_DEFAULT_DEVICE=1 "$RUN" -n 1 ./numbers default
+says "$line; if the host is meant, [^|]*omp_get_initial_device[^|]*" env NUMBER=1 "$RUN" -n 1 ./numbers set
+for way in counted initial 'set initial'; do
+    says host "$RUN" -n 1 ./numbers "$way"
+done
+says device "$RUN" -n 2 -- ./rank 0 ./numbers set
+finish
