@@ -72,11 +72,13 @@ TEST(unknown_version_has_those_of_4_0)
 
 TEST(library_decides)
 {
-    const struct library mpich_4 = {LIBRARY_MPICH, 40201}, mpich_5 = {LIBRARY_MPICH, 50002},
+    const struct library mpich_4 = {LIBRARY_MPICH, 40002}, mpich_5 = {LIBRARY_MPICH, 50002},
                          other = {LIBRARY_OTHER, 0};
 
     assert_int_equal(quirks_for(&mpich_4, "unknown"),
                      QUIRK_TARGET_POLLS | QUIRK_SLOW_LARGE | QUIRK_PEERS_END);
+    assert_int_equal(quirks_for(&(struct library){LIBRARY_MPICH, 40201}, "unknown"),
+                     QUIRK_TARGET_POLLS | QUIRK_PEERS_END);
     assert_int_equal(quirks_for(&mpich_5, "unknown"), QUIRK_TARGET_POLLS | QUIRK_PEERS_END);
     assert_int_equal(quirks_for(&other, "unknown"),
                      UCX_4 | QUIRK_ATTACH_64 | QUIRK_BTL_OFI | QUIRK_SLOW_LARGE);

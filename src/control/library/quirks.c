@@ -21,6 +21,7 @@
 enum {
     V_ANY = 0,
     V4_0 = 40000,
+    V4_2 = 40200,
     V5_0 = 50000,
     V5_0_10 = 50010,
     V6_0 = 60000,
@@ -75,7 +76,7 @@ static const struct quirk table[] = {
     {QUIRK_TARGET_POLLS, "passive-progress", LIBRARY_MPICH, NULL, V_ANY, V_END,
      "a worker keeps calling MPI while kernels run, and is told to stay awake",
      "within a host, too, a put or get waits until the target enters MPI"},
-    {QUIRK_SLOW_LARGE, "slow-large", LIBRARY_MPICH, NULL, V_ANY, V5_0,
+    {QUIRK_SLOW_LARGE, "slow-large", LIBRARY_MPICH, NULL, V_ANY, V4_2,
      "large one-sided transfers are timed at start-up, and chosen away where messages are faster",
      "above 64 KiB they take 10 to 80 times as long as messages"},
     {QUIRK_PEERS_END, "peers-end", LIBRARY_MPICH, NULL, V_ANY, V_END,
