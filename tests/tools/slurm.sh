@@ -136,6 +136,9 @@ check 'files left of a job at its limit' "$(ls "$folder/tmp")" ''
 kind=pmix # of Open MPI
 [ "$(launcher_name)" != mpiexec.hydra ] || kind=pmi2
 offered=$(srun --mpi=list 2>&1 | grep -m 1 -w "$kind")
+case $(slurmd -V) in
+*\ 2[0-5].*) check "srun --mpi=list has $kind" "${offered:+yes}" yes ;;
+esac
 if [ -n "$offered" ] && find_llvm; then
     "$llvm/bin/clang" -O1 -fopenmp -fopenmp-targets=x86_64-pc-linux-gnu "-L$llvm/lib" "$SOURCE_DIR/examples/saxpy.c" \
         -o "$folder/saxpy" || exit 1
