@@ -3,7 +3,7 @@
 # Our scripts can be executed, and shellcheck finds nothing in them.
 set -euo pipefail
 cd "$SOURCE_DIR"
-mapfile -t scripts < <(grep -rlE --include='*' '^#!/bin/(ba)?sh' scripts tests tools perf .ci)
+mapfile -t scripts < <(grep -rlE --include='*' '^#!/bin/(ba)?sh' scripts tests tools perf findings .ci)
 for script in "${scripts[@]}"; do
     [ -x "$script" ] || { echo "$script: not executable" && exit 1; }
 done

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# shellcheck shell=bash
+# shellcheck disable=SC2034,SC2317 # for those who source it
+# unpack.bash: sourced by the scripts of this folder.
+#   unpack NAME=VERSION...   Debian's packages into $folder, which is removed at the end; 77 where they cannot be had
+#   saw COMMAND...           shows what a command prints, and keeps it for expect
+#   saw_mpi KIND SOURCE      the same for a program of one process, with the openmpi or mpich that was unpacked
+#   expect PATTERN           one line of it is like that; else $changed is 1
+set -u
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+changed=0
+
+unpack() {
+    local package
+    for package in "$@"; do
+        if ! (cd "$folder" && apt-get download -qq -o APT::Sandbox::User=root "$package") >"$folder/log" 2>&1; then
+            echo "cannot fetch $package"
+            exit 77
+        fi
+    done
+    for package in "$folder"/*.deb; do
+        dpkg -x "$package" "$folder" && rm "$package" || exit 77
+    done
+}
+
+saw() {
+    output=$("$@" 2>&1)
+    echo "$output"
+}
+
+expect() {
+    grep -qE -e "$1" <<<"$output" && return
+    echo "changed: no line like $1"
+    changed=1
+}
+
+saw_mpi() {
+    local system=$folder/usr/lib/x86_64-linux-gnu
+    local library=$system/libmpi.so.40
+    [ "$1" = openmpi ] || library=$system/libmpich.so.12
+    gcc -w -I"$system/$1/include" -I"$folder/usr/include/x86_64-linux-gnu/$1" "$2" "$library" \
+        -Wl,--allow-shlib-undefined -o "$folder/$1" || exit 77
+    echo "$1"
+    saw env LD_LIBRARY_PATH="$system:$system/openmpi/lib" OMPI_MCA_ess_singleton_isolated=1 \
+        OMPI_MCA_mca_base_component_path="$system/openmpi/lib/openmpi3" timeout 60 "$folder/$1"
+}
