@@ -116,9 +116,9 @@ struct world {
     int local_index, local_count; /* among the workers of one host; workers only */
     int slot, slots;              /* of the host, for workers of several programs; 0: of one */
     bool shares_slots;            /* workers of other programs may use the same cores */
-    int offered;       /* workers of the host that its programs get parts of; 0: not told */
-    int processes;                /* that the host is to expect of all programs; 0: of this one */
-    struct join_place place;      /* workers only */
+    int offered;             /* workers of the host that its programs get parts of; 0: not told */
+    int processes;           /* that the host is to expect of all programs; 0: of this one */
+    struct join_place place; /* workers only */
     bool crowded; /* more processes of this job on this host than processors: waiting is sleeping */
     struct world_properties can;
     const char *component;   /* of the window, for messages; "none" if there is no window */

@@ -1,9 +1,9 @@
 /* test: args=1;60 reference=no
- * aliases SEED SEEDS: constructs that name one storage more than once: by several pointers, a part and
- * the whole, there and back, deleted and back. A construct counts a range once, there and back, and
- * what it ends comes back for each item that says so. Random lists go straight to the
- * runtime's functions and are compared with a model; LLVM's own runtime decides item by item, and is
- * no reference. */
+ * aliases SEED SEEDS: constructs that name one storage more than once: by several pointers, a part
+ * and the whole, there and back, deleted and back. A construct counts a range once, there and back,
+ * and what it ends comes back for each item that says so. Random lists go straight to the runtime's
+ * functions and are compared with a model; LLVM's own runtime decides item by item, and is no
+ * reference. */
 #include "check.h"
 #include "seeds.h"
 
@@ -11,9 +11,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ARRAYS = 3, N = 64, ITEMS = 5, STEPS = 60, TO = 1, FROM = 2, ALWAYS = 4, DELETE = 8, HOLD = 0x2000 };
+enum {
+    ARRAYS = 3,
+    N = 64,
+    ITEMS = 5,
+    STEPS = 60,
+    TO = 1,
+    FROM = 2,
+    ALWAYS = 4,
+    DELETE = 8,
+    HOLD = 0x2000
+};
 
-typedef void data_function(void *, int64_t, int32_t, void **, void **, int64_t *, int64_t *, void **, void **);
+typedef void data_function(void *, int64_t, int32_t, void **, void **, int64_t *, int64_t *,
+                           void **, void **);
 data_function __tgt_target_data_begin_mapper, __tgt_target_data_end_mapper;
 
 static struct model {
@@ -45,7 +56,8 @@ static void model_enter(const struct item *items, int count)
         m->counts[hold] += !counted[item->array][hold];
         counted[item->array][hold] = 1;
         if ((item->type & TO) && (made[item->array] || (item->type & ALWAYS)))
-            memcpy(m->device + item->low, m->host + item->low, (size_t)item->length * sizeof(double));
+            memcpy(m->device + item->low, m->host + item->low,
+                   (size_t)item->length * sizeof(double));
     }
 }
 
@@ -68,8 +80,10 @@ static void model_leave(const struct item *items, int count)
     for (int i = 0; i < count; i++) {
         const struct item *item = &items[i];
         struct model *m = &models[item->array];
-        if (before[item->array] && (item->type & FROM) && (ended[item->array] || (item->type & ALWAYS)))
-            memcpy(m->host + item->low, m->device + item->low, (size_t)item->length * sizeof(double));
+        if (before[item->array] && (item->type & FROM) &&
+            (ended[item->array] || (item->type & ALWAYS)))
+            memcpy(m->host + item->low, m->device + item->low,
+                   (size_t)item->length * sizeof(double));
     }
     for (int a = 0; a < ARRAYS; a++)
         models[a].mapped &= !ended[a];
@@ -150,10 +164,18 @@ static int play(int seed)
     device = draw(check_devices());
     for (int step = 0; step < STEPS; step++) {
         switch (draw(5)) {
-        case 0: in_place(); break;
-        case 1: host_write(); break;
-        case 2: list(1); break;
-        default: list(0); break;
+        case 0:
+            in_place();
+            break;
+        case 1:
+            host_write();
+            break;
+        case 2:
+            list(1);
+            break;
+        default:
+            list(0);
+            break;
         }
         for (int a = 0; a < ARRAYS; a++)
             if (memcmp(arrays[a], models[a].host, sizeof(arrays[a])) != 0) {

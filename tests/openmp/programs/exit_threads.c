@@ -1,6 +1,6 @@
 /* test: reference=no needs=own status=7 libs=-pthread
- * A thread calls exit() while others compute on a device, copy to it and take memory of it: the status is
- * the program's, and nothing is said. */
+ * A thread calls exit() while others compute on a device, copy to it and take memory of it: the
+ * status is the program's, and nothing is said. */
 #include "check.h"
 
 #include <pthread.h>

@@ -1,6 +1,6 @@
-/* test: reference=no needs=own from=16 flags19=-DMEMSET flags22=-DMEMSET;-DUIDS flags23=-DMEMSET;-DUIDS
- * The host by its numbers: in functions -1 is the host as well as the number behind the last device.
- * omp_target_memset on all of them. Names of devices lead back to their numbers. */
+/* test: reference=no needs=own from=19 flags22=-DUIDS flags23=-DUIDS
+ * The host by its numbers: in functions -1 is the host as well as the number behind the last
+ * device. omp_target_memset on all of them. Names of devices lead back to their numbers. */
 #include "check.h"
 
 #ifdef UIDS /* from 22 on */
@@ -29,7 +29,6 @@ static void copies(int device, int host)
     omp_target_free(there, device);
 }
 
-#ifdef MEMSET /* from 19 on */
 void *omp_target_memset(void *address, int value, size_t bytes, int device);
 
 static void fills(int device)
@@ -46,7 +45,6 @@ static void fills(int device)
     CHECK_EQUAL(back[0] + back[BYTES + 1] + back[BYTES + 2], 21);
     omp_target_free(there, device);
 }
-#endif
 
 int main(void)
 {
@@ -54,13 +52,9 @@ int main(void)
     for (int device = 0; device < count; device++) {
         copies(device, -1);
         copies(device, count);
-#ifdef MEMSET
         fills(device);
-#endif
     }
-#ifdef MEMSET
     fills(-1);
-#endif
     omp_set_default_device(count);
 #pragma omp target map(from : host)
     host = omp_is_initial_device();
