@@ -32,6 +32,7 @@
 #include "worker/agent.h"
 #include "worker/cuda/cuda.h"
 #include "worker/free_memory.h"
+#include "worker/map.h"
 #include "worker/native/image_file.h"
 #include "worker/native/native.h"
 #include "worker/native/team.h"
@@ -301,6 +302,14 @@ static void adopt(const char *name, const char *program, bool same)
                   name, here, program);
 }
 
+/* As the program counts its workers, from 0 on. */
+static int own_number(void)
+{
+    int rank = worker.world.rank;
+
+    return rank > worker.world.head ? rank - 1 : rank;
+}
+
 static void adopt_settings(const struct world_settings *settings)
 {
     static const char *const losses[] = {"end", "continue"}, *const maps[] = {"core", "numa",
@@ -335,6 +344,7 @@ static omprma_status_t attach_devices(struct world *world, struct world_peer *mi
     omprma_status_t status = OMPRMA_OK;
 
     adopt_settings(&world->settings);
+    map_keep_apart(own_number(), world->size - 1);
     if (world->has_window)
         status = world->transport->open_one_sided(world, NULL, NULL, &worker.server.one_sided);
     if (status == OMPRMA_OK)
@@ -486,14 +496,6 @@ static void clear_signals(void)
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     signal(SIGCHLD, SIG_DFL);
-}
-
-/* As the program counts its workers, from 0 on. */
-static int own_number(void)
-{
-    int rank = worker.world.rank;
-
-    return rank > worker.world.head ? rank - 1 : rank;
 }
 
 static omprma_status_t start(void)

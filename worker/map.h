@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * map.h: memory of the worker that will be attached to the window.
+ * map.h: memory of the worker that will be attached to the window. Its addresses are those of no
+ * other worker of the program, nor of the program, so that an address tells whose memory it is.
  *
- * Thread: any.
+ * Thread: one at a time.
  */
 #ifndef OMPRMA_WORKER_MAP_H
 #define OMPRMA_WORKER_MAP_H
 
 #include <stddef.h>
+
+/* This process is worker `index` of `count`: what is mapped from now on lies in a span of addresses
+ * of its own. Where that is used up, it lies anywhere, and a line says so. */
+void map_keep_apart(int index, int count);
 
 /* Maps whole pages, for reading and writing, that end at `below` or lower; NULL: anywhere.
  * MAP_FAILED with errno set: there is no memory, or no addresses. The caller unmaps it. */
