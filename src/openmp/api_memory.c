@@ -9,11 +9,13 @@
 #include "openmp/exports.h"
 #include "openmp/loss.h"
 #include "openmp/ompt.h"
+#include "openmp/owner.h"
 #include "openmp/report.h"
 
 static omprma_addr_t take(struct device *device, size_t bytes)
 {
     omprma_addr_t address = 0;
+    owner_watch();
     pthread_mutex_lock(&device->lock);
     report_status(NULL, device, share_take_other(device, bytes, &address));
     pthread_mutex_unlock(&device->lock);
@@ -64,6 +66,7 @@ void omp_target_free(void *address, int number)
 static omprma_addr_t address_of(struct device *device, const void *host)
 {
     struct mapped *mapped;
+    owner_watch();
     pthread_mutex_lock(&device->lock);
     bool inside = mapping_find(&device->mapping, (uintptr_t)host, 1, &mapped) == OVERLAP_INSIDE;
     omprma_addr_t address = inside ? mapped_address(mapped, (uintptr_t)host) : 0;

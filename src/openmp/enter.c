@@ -10,6 +10,7 @@
 
 #include "openmp/maps.h"
 #include "openmp/ompt.h"
+#include "openmp/owner.h"
 #include "openmp/report.h"
 
 /* An item that attaches a pointer. */
@@ -271,8 +272,10 @@ static void item_return(const struct work *work, const struct maps *maps, int i,
     if (!mapped && info_wants(INFO_EMPTY))
         info_print(work->device->number, "variable %.*s does not have a valid device counterpart\n",
                    name.length, name.text);
-    if (mapped)
+    if (mapped) {
+        owner_watch();
         address = mapped_address(mapped, range->begin) - (range->begin - range->base);
+    }
     maps->bases[i] = (void *)address;
 }
 

@@ -8,11 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "openmp/owner.h"
 #include "openmp/report.h"
 #include "openmp/stray.h"
 #include "openmp/work.h"
 
-enum { WORDS_BYTES = 512 };
+enum { WORDS_BYTES = OWNER_WORDS + 128 };
 
 static bool found_on(struct device *device, uintptr_t address, const struct device *here,
                      char words[WORDS_BYTES])
@@ -32,6 +33,18 @@ static bool found_on(struct device *device, uintptr_t address, const struct devi
     }
     pthread_mutex_unlock(&device->lock);
     return found;
+}
+
+/* For an address of another device's memory. */
+static void others_words(uintptr_t address, const struct device *here, char words[WORDS_BYTES])
+{
+    char owner[OWNER_WORDS];
+    int number = owner_words(address, owner);
+    if (number >= 0 && number != here->number)
+        snprintf(words, WORDS_BYTES,
+                 ": that is %s, not of this device: use it in a region with device(%d), or copy it "
+                 "(omp_target_memcpy)",
+                 owner, number);
 }
 
 /* For an address that no map covers. Whose it is has been said in front of this. */
@@ -65,6 +78,8 @@ bool fault_report(struct work *work, int status)
         if (i != device->number)
             found_on(device_at(i), (uintptr_t)address, device, words);
     found_on(device_at(device->number), (uintptr_t)address, device, words);
+    if (!*words)
+        others_words((uintptr_t)address, device, words);
     if (!*words)
         unmapped_words(work, text, address, words);
     return report(where, NULL, "%s%s", text, words);

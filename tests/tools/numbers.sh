@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Numbers of devices that a rank of a job or a script takes, and that may be those of no device; what the host is
-# called; how much is sent to fill memory.
+# Numbers of devices that a rank of a job or a script takes, and that may be those of no device, or the host's.
+# Addresses of devices are no others': the program, and regions of other devices, that use one are told whose it is.
 # shellcheck disable=SC2016 # text for other programs
 set -u
 # shellcheck source=tests/tools/common.sh
@@ -83,4 +83,90 @@ for way in counted initial 'set initial'; do
     says host "$RUN" -n 1 ./numbers "$way"
 done
 says device "$RUN" -n 2 -- ./rank 0 ./numbers set
+
+# ---- addresses -----------------------------------------------------------------------------------
+
+cat >addresses.c <<'C'
+#include <omp.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static sigjmp_buf back;
+static volatile sig_atomic_t caught;
+static void handle(int number)
+{
+    (void)number;
+    caught++;
+    siglongjmp(back, 1);
+}
+static void touch(double *p)
+{
+    if (sigsetjmp(back, 1) == 0)
+        p[3] = 1;
+}
+/* No block of the program, nor of another device, lies in one of these. */
+static int apart(int devices)
+{
+    enum { HERE = 8, EACH = 512 << 20 };
+    size_t there_bytes = (size_t)2 << 30;
+    char *there[16], *here;
+    int bad = 0;
+    for (int d = 0; d < devices; d++) {
+        there[d] = omp_target_alloc(there_bytes, d);
+        for (int other = 0; other < d; other++)
+            bad += there[d] < there[other] + there_bytes && there[other] < there[d] + there_bytes;
+    }
+    for (int i = 0; i < HERE && (here = malloc(EACH)) != NULL; i++)
+        for (int d = 0; d < devices; d++)
+            bad += !there[d] || (here < there[d] + there_bytes && there[d] < here + EACH);
+    return bad;
+}
+int main(int count, char **words)
+{
+    double a[100] = {0}, *p = a, *block, *none = NULL;
+    (void)count;
+    if (strncmp(words[1], "own", 3) == 0)
+        signal(SIGSEGV, handle);
+    if (strcmp(words[1], "apart") == 0)
+        return printf("apart: %d\n", apart(omp_get_num_devices())) < 0;
+    block = omp_target_alloc(320, 0);
+    if (strcmp(words[1], "block") == 0)
+        block[2] = 1;
+    if (strcmp(words[1], "other") == 0) {
+#pragma omp target is_device_ptr(block) device(1)
+        block[1] = 1;
+    }
+    if (strcmp(words[1], "own null") == 0)
+        touch(none), touch(none);
+    if (strcmp(words[1], "null") == 0)
+        *(volatile int *)none = 1;
+    if (strcmp(words[1], "sent") == 0)
+        raise(SIGSEGV);
+#pragma omp target data map(tofrom : a)
+#pragma omp target data use_device_ptr(p)
+    touch(p);
+    printf("caught %d\n", (int)caught);
+    return 0;
+}
+C
+"$llvm/bin/clang" -g -O1 -fopenmp -fopenmp-targets=x86_64-pc-linux-gnu -L"$llvm/lib" addresses.c -o addresses || exit 1
+itself='omprma: error: the program, or a library that it called, used address 0x[0-9a-f]* itself: that is memory of device 0'
+ended='omprma: error: ./addresses was ended by signal 11 [^|]*'
+for way in auto direct; do
+    run=("$RUN" --transport "$way")
+    says "$itself [^|]*, inside \"a\" \(800 bytes [^|]*addresses.c:[^|]*\|$ended" "${run[@]}" -n 1 ./addresses region
+    says "[^|]*segmentation fault[^|]*: that is memory of device 0 [^|]*, not of this device: [^|]*device\(0\)[^|]*" "${run[@]}" -n 2 ./addresses other
+    OMPRMA_MEMORY=12G says 'apart: 0' setarch -R "${run[@]}" -n 2 --devices-per-worker 2 ./addresses apart
+done
+says "$itself [^|]*, byte 16 of a block of 320: [^|]*\|$ended" "$RUN" -n 1 ./addresses block
+says "$itself [^|]*\|caught 1" "$RUN" -n 1 ./addresses own
+says "$itself [^|]*\|caught 3" "$RUN" -n 1 ./addresses 'own null'
+for other in null sent; do
+    says "$ended" "$RUN" -n 1 ./addresses $other
+done
+(ulimit -s unlimited && OMPRMA_MEMORY=12G says 'apart: 0' "$RUN" -n 2 ./addresses apart; exit "$failures") || failures=$((failures + 1))
 finish

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* owner.c: Devices are made once and stay to the end, so only their allocators' locks are needed.
+ */
+#include <omprma_private/owner.h>
+
+#include "host/core/device.h"
+
+int omprma_owner(omprma_addr_t address, omprma_addr_t *block, uint64_t *bytes)
+{
+    const struct runtime *runtime = runtime_get();
+
+    for (int i = 0; runtime && runtime->has_devices && i < runtime->device_count; i++) {
+        enum allocator_range range;
+
+        *block = 0;
+        *bytes = 0;
+        range = device_classify(runtime->devices[i], address, 1, block, bytes);
+        if (range == RANGE_FREE)
+            *block = *bytes = 0;
+        if (range != RANGE_OUTSIDE)
+            return i;
+    }
+    return -1;
+}
