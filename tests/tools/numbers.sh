@@ -103,6 +103,21 @@ static void handle(int number)
     caught++;
     siglongjmp(back, 1);
 }
+/* Of libomptarget 16 and newer; the runtime has it for all. */
+__attribute__((weak)) void *omp_target_memset(void *to, int value, size_t bytes, int device);
+/* Bytes of a large block that are not what it was filled with; one at each end is the neighbour's. */
+static int filled(void)
+{
+    enum { BYTES = 64 << 20 };
+    char *p = omp_target_alloc(BYTES, 0);
+    int bad = 0;
+    omp_target_memset(p, 1, BYTES, 0);
+    omp_target_memset(p + 1, 0x15a, BYTES - 2, 0);
+#pragma omp target is_device_ptr(p) map(tofrom : bad)
+    for (int i = 0; i < BYTES; i++)
+        bad += p[i] != (i == 0 || i == BYTES - 1 ? 1 : 0x5a);
+    return bad;
+}
 static void touch(double *p)
 {
     if (sigsetjmp(back, 1) == 0)
@@ -133,6 +148,8 @@ int main(int count, char **words)
         signal(SIGSEGV, handle);
     if (strcmp(words[1], "apart") == 0)
         return printf("apart: %d\n", apart(omp_get_num_devices())) < 0;
+    if (strcmp(words[1], "fill") == 0)
+        return printf("bad %d\n", filled()) < 0;
     block = omp_target_alloc(320, 0);
     if (strcmp(words[1], "block") == 0)
         block[2] = 1;
@@ -168,5 +185,7 @@ says "$itself [^|]*\|caught 3" "$RUN" -n 1 ./addresses 'own null'
 for other in null sent; do
     says "$ended" "$RUN" -n 1 ./addresses $other
 done
+OMPRMA_MEMORY=1G timeout 60 "$RUN" -n 1 --stats ./addresses fill >out 2>err
+check 'filled' "$(cat out) $(grep -cE '^omprma: .*submit .* MiB' err)" 'bad 0 0'
 (ulimit -s unlimited && OMPRMA_MEMORY=12G says 'apart: 0' "$RUN" -n 2 ./addresses apart; exit "$failures") || failures=$((failures + 1))
 finish
