@@ -11,18 +11,20 @@ complain() {
 }
 
 mapfile -t sources < <(find include src worker tools tests examples -name '*.[ch]' -o -name '*.cpp')
-for file in "${sources[@]}"; do
-    lines=$(wc -l <"$file")
-    [ "$lines" -le 900 ] || complain "$file: $lines lines; that is more than one idea"
-    text=$(awk '!/SPDX-License-Identifier/ { print; exit }' "$file")
-    [[ $text =~ ^/[*/] ]] || complain "$file: does not begin with a comment"
-    grep -nHE '[[:space:]]$|	' "$file" && complain "$file: tab or blank at the end of a line"
-    grep -qE '^/\* [a-z0-9_]+\.c: see [a-z0-9_/]+\.h\. \*/$' <<<"$text" &&
-        complain "$file: its first comment is to say how it works"
-    # The formatter runs rows with columns together: lists begin with "- ".
-    grep -nHE '^ *\*( [^*]*[^ *]|) {3,}[^ ].*[^ .:;,)] {3,}[^ ]' "$file" &&
-        complain "$file: columns in a comment; write a list"
-done
+# What grep or awk finds of the files that it is given is a complaint each.
+none() { # WHY COMMAND...
+    local found
+    found=$("${@:2}" || true)
+    [ -z "$found" ] || complain "$found"$'\n'"$1"
+}
+none 'more than one idea in a file' awk 'FNR == 901 { print FILENAME ": more than 900 lines"; nextfile }' "${sources[@]}"
+none 'a file begins with a comment, which says how it works' awk '
+    /SPDX-License-Identifier/ { next }
+    !/^\/[*\/]/ || /^\/\* [a-z0-9_]+\.c: see [a-z0-9_\/]+\.h\. \*\/$/ { print FILENAME ": " $0 }
+    { nextfile }' "${sources[@]}"
+none 'tab or blank at the end of a line' grep -nHE '[[:space:]]$|	' "${sources[@]}"
+# The formatter runs rows with columns together: lists begin with "- ".
+none 'columns in a comment; write a list' grep -nHE '^ *\*( [^*]*[^ *]|) {3,}[^ ].*[^ .:;,)] {3,}[^ ]' "${sources[@]}"
 
 # forbid FOLDER PATTERN WHY: no file of the folder includes anything that matches.
 forbid() {
@@ -79,10 +81,9 @@ while [ "$headers" != "$before" ]; do
         xargs grep -lE "#include [<\"]($headers)[>\"]" | sed 's|^src/||; s|\.|\\.|g')
     headers=$(printf '%s\n' 'mpi\.h' "$found" | sort -u | paste -sd '|')
 done
-for file in "${sources[@]}"; do
-    grep -qE "$speaks_mpi" <<<"$file" || ! grep -nHE "#include [<\"]($headers)[>\"]" "$file" ||
-        complain "$file: only src/rma, src/twosided and src/control/mpi know MPI"
-done
+mapfile -t silent < <(printf '%s\n' "${sources[@]}" | grep -vE "$speaks_mpi")
+none 'only src/rma, src/twosided and src/control/mpi know MPI' \
+    grep -nHE "#include [<\"]($headers)[>\"]" "${silent[@]}"
 
 if grep -nE '#include "worker/(native|gpu|cuda)/' worker/*.[ch] | grep -v '^worker/main\.c:'; then
     complain 'worker: the core knows a backend only by backend.h'

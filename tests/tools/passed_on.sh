@@ -83,6 +83,7 @@ script module "export LD_LIBRARY_PATH=$llvm/lib:\$LD_LIBRARY_PATH" ./where
 script anew "LD_LIBRARY_PATH=$llvm/lib ./where"
 script again "./where ./plain && ./rpath"
 script make "printf 'all:\\n\\t@./rpath\\n' | make -f -"
+# shellcheck disable=SC2016 # the script expands it
 script preloads 'LD_PRELOAD=libm.so.6:$LD_PRELOAD ./rpath'
 
 good='worker same order'
