@@ -1,9 +1,9 @@
 /* test: args=1;60 reference=no
- * aliases SEED SEEDS: constructs that name one storage more than once: by several pointers, a part
- * and the whole, there and back, deleted and back. A construct counts a range once, there and back,
- * and what it ends comes back for each item that says so. Random lists go straight to the runtime's
- * functions and are compared with a model; LLVM's own runtime decides item by item, and is no
- * reference. */
+ * aliases SEED SEEDS: constructs that name one storage more than once: by several pointers, parts
+ * and the whole in any order, there and back, deleted and back. A construct counts a range once,
+ * there and back, and what it ends comes back for each item that says so. Random lists go straight
+ * to the runtime's functions and are compared with a model; LLVM's own runtime decides item by
+ * item, and is no reference. */
 #include "check.h"
 #include "seeds.h"
 
@@ -89,19 +89,29 @@ static void model_leave(const struct item *items, int count)
         models[a].mapped &= !ended[a];
 }
 
-/* An array that is not mapped yet is named as a whole. */
 static void draw_item(struct item *item, int entering)
 {
     static const int there[] = {0, TO, TO, TO | ALWAYS, TO | HOLD, HOLD},
                      back[] = {0, FROM, FROM, FROM | ALWAYS, DELETE, FROM | HOLD, HOLD};
     int all = draw(3) == 0;
     item->array = draw(ARRAYS);
-    all |= !models[item->array].mapped;
     item->low = all ? 0 : draw(N);
     item->length = all ? N : 1 + draw(N - item->low);
     item->type = entering ? there[draw(6)] : back[draw(7)];
-    if (entering && !models[item->array].mapped)
-        item->type |= TO; /* what a new range holds is not known else */
+}
+
+/* Of an array that is not mapped yet one item names the whole, wherever it stands among its parts,
+ * and fills it: what a new range holds is not known else. */
+static void draw_wholes(struct item *items, int count)
+{
+    int first = draw(count), whole[ARRAYS] = {0};
+    for (int i = 0; i < count; i++) {
+        struct item *item = &items[(first + i) % count];
+        if (models[item->array].mapped || whole[item->array])
+            continue;
+        *item = (struct item){item->array, 0, N, item->type | TO};
+        whole[item->array] = 1;
+    }
 }
 
 static void pass(const struct item *items, int count, data_function *function)
@@ -123,6 +133,8 @@ static void list(int entering)
     int count = 1 + draw(ITEMS);
     for (int i = 0; i < count; i++)
         draw_item(&items[i], entering);
+    if (entering)
+        draw_wholes(items, count);
     (entering ? model_enter : model_leave)(items, count);
     pass(items, count, entering ? __tgt_target_data_begin_mapper : __tgt_target_data_end_mapper);
 }
