@@ -282,7 +282,7 @@ static void item_return(const struct work *work, const struct maps *maps, int i,
 static bool item_enter(struct work *work, const struct maps *maps, int i)
 {
     int64_t type = maps->types[i];
-    bool member = maps_parent(maps, i) >= 0, object = (type & MAP_PTR_AND_OBJ) != 0;
+    bool object = (type & MAP_PTR_AND_OBJ) != 0;
     bool leads = maps_lead(maps, i);
     struct mapped *pointer = NULL, *mapped = NULL;
     void *pointer_host = maps->bases[i];
@@ -292,7 +292,7 @@ static bool item_enter(struct work *work, const struct maps *maps, int i)
                           .base = (uintptr_t)(object ? pointer_value(pointer_host) : pointer_host),
                           .bytes = maps_bytes(maps, i),
                           .type = leads ? type & (MAP_TO | MAP_IMPLICIT) : type,
-                          .counts = !leads && (object || !(member || maps->inner)),
+                          .counts = !leads && maps_item_counts(maps, i),
                           .name = maps_name(maps, i)};
     if (!range_enter(work, &range, &mapped) || (mapped && !range_fill(work, &range, mapped)))
         return false;
@@ -367,8 +367,7 @@ static bool is_whole(const struct maps *maps, int i)
 {
     const int64_t others = MAP_LITERAL | MAP_PRIVATE | MAP_ATTACH | MAP_IMPLICIT;
     return !(maps->types[i] & others) && maps->sizes[i] > 0 && !maps_lead(maps, i) &&
-           ((maps->types[i] & MAP_PTR_AND_OBJ) || maps_parent(maps, i) < 0) &&
-           !(maps->mappers && maps->mappers[i]);
+           maps_item_counts(maps, i) && !(maps->mappers && maps->mappers[i]);
 }
 
 static bool contains(const struct maps *maps, int whole, int part)

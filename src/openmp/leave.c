@@ -130,12 +130,6 @@ static bool item_retrieve(struct work *work, struct mapped *mapped, uintptr_t be
            range_retrieve(work, mapped, (void *)begin, end - begin);
 }
 
-static bool item_counts(const struct maps *maps, int i)
-{
-    int64_t type = maps->types[i];
-    return (type & MAP_PTR_AND_OBJ) || !(maps_parent(maps, i) >= 0 || maps->inner);
-}
-
 /* A member's delete is its structure's: that is one range. Members come behind the structure, up to
  * the next item that neither is one nor is found through one. A descriptor is there for what it
  * points to. */
@@ -165,7 +159,7 @@ static bool item_deletes(const struct maps *maps, int i)
 static bool item_take_off(struct work *work, const struct maps *maps, int i, struct mapped *mapped,
                           uint64_t *times)
 {
-    if (item_counts(maps, i))
+    if (maps_item_counts(maps, i))
         return range_leave(work, mapped, item_type(maps, i), times);
     bool wanted = mapped_is_wanted(mapped);
     if (!mapped_is_named(mapped)) /* as when it came */
@@ -223,7 +217,7 @@ static bool item_leave_object(struct work *work, const struct maps *maps, int i,
     if (!item_take_off(work, maps, i, mapped, times))
         return false;
     if (info_wants(INFO_EXISTS))
-        info_left(work, mapped, (const void *)begin, bytes, type, item_counts(maps, i));
+        info_left(work, mapped, (const void *)begin, bytes, type, maps_item_counts(maps, i));
     if (back)
         return item_retrieve(work, mapped, begin, bytes);
     return !from || !may_end_later(work, mapped) ||

@@ -87,6 +87,12 @@ static inline int32_t maps_parent(const struct maps *maps, int i)
     return maps->parents ? maps->parents[i] : map_parent(maps->types[i]);
 }
 
+/* Does its range count it? Members rely on their structure's count. */
+static inline bool maps_item_counts(const struct maps *maps, int i)
+{
+    return (maps->types[i] & MAP_PTR_AND_OBJ) || !(maps_parent(maps, i) >= 0 || maps->inner);
+}
+
 /* Of an item that is no list of dimensions. Where a section ends before it begins flang passes less
  * than none. */
 static inline size_t maps_bytes(const struct maps *maps, int i)
