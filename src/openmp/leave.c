@@ -8,6 +8,9 @@
 #include <stdlib.h>
 
 #include "openmp/maps.h"
+
+#include <omprma_private/memory.h>
+
 #include "openmp/ompt.h"
 #include "openmp/report.h"
 
@@ -130,6 +133,16 @@ static bool item_retrieve(struct work *work, struct mapped *mapped, uintptr_t be
            range_retrieve(work, mapped, (void *)begin, end - begin);
 }
 
+/* Compilers map constants there and back, too, as variables. What came from memory that may not be
+ * written has not changed there, so it need not come back. */
+static bool item_is_constant(const struct maps *maps, int i, struct mapped *mapped, uintptr_t begin,
+                             size_t bytes)
+{
+    if (!mapped->writable)
+        mapped->writable = !omprma_memory_is_constant((const void *)begin, bytes);
+    return !mapped->writable && (maps->types[i] & (MAP_TO | MAP_IMPLICIT));
+}
+
 /* A member's delete is its structure's: that is one range. Members come behind the structure, up to
  * the next item that neither is one nor is found through one. A descriptor is there for what it
  * points to. */
@@ -218,9 +231,11 @@ static bool item_leave_object(struct work *work, const struct maps *maps, int i,
         return false;
     if (info_wants(INFO_EXISTS))
         info_left(work, mapped, (const void *)begin, bytes, type, maps_item_counts(maps, i));
+    if (!from || item_is_constant(maps, i, mapped, begin, bytes))
+        return true;
     if (back)
         return item_retrieve(work, mapped, begin, bytes);
-    return !from || !may_end_later(work, mapped) ||
+    return !may_end_later(work, mapped) ||
            item_defer(work, leaving, &(struct later){mapped, begin, bytes});
 }
 

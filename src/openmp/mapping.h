@@ -54,8 +54,9 @@ struct mapped {
     struct pinned_list pins; /* of works under way that use it, see work.h */
     struct work *writer;     /* the last work that moved its data, if that is still writer_number */
     uint64_t writer_number;
-    bool vacant; /* nobody's; only its place and its memory are there */
-    bool lost;   /* the device had its values, and is lost, see loss.h */
+    bool vacant;   /* nobody's; only its place and its memory are there */
+    bool writable; /* what came back was not constant, see leave.c */
+    bool lost;     /* the device had its values, and is lost, see loss.h */
     TAILQ_ENTRY(mapped) link_vacant;
     uint64_t made_by;                   /* number of the work that made it */
     uint64_t entered_by[2], left_by[2]; /* of those that counted in `references` and `holds` last */

@@ -60,7 +60,9 @@ bool range_submit(struct work *work, struct mapped *mapped, const void *begin, s
     struct resubmit resubmit = {work, mapped, true};
     struct ompt_op op = ompt_to(begin, work->device->number, to, bytes);
     ompt_op_begin(&op);
+    work->moved = mapped->name;
     bool right = work_follow(work, mapped) && work_submit_part(work, mapped, begin, bytes);
+    work->moved = NULL;
     ompt_op_end(&op);
     if (!right)
         return false;
@@ -129,9 +131,11 @@ bool range_retrieve(struct work *work, struct mapped *mapped, void *begin, size_
         info_copy(work, true, begin, from, bytes, mapped->name);
     struct ompt_op op = ompt_from(work->device->number, from, begin, bytes);
     ompt_op_begin(&op);
+    work->moved = mapped->name;
     bool right = work_follow(work, mapped) &&
                  (mapped_has_pointers(mapped) ? retrieve_around(work, mapped, begin, bytes, &many)
                                               : work_retrieve_part(work, mapped, begin, bytes));
+    work->moved = NULL;
     ompt_op_end(&op);
     if (!right)
         return false;
@@ -156,7 +160,9 @@ bool range_submit_runs(struct work *work, struct mapped *mapped, const void *beg
     omprma_addr_t to = mapped_address(mapped, (uintptr_t)begin);
     struct ompt_op op = ompt_to(begin, work->device->number, to, shape_bytes(shape));
     ompt_op_begin(&op);
+    work->moved = mapped->name;
     bool right = work_follow(work, mapped) && work_submit_strided(work, to, begin, shape);
+    work->moved = NULL;
     ompt_op_end(&op);
     if (!right)
         return false;
@@ -173,7 +179,9 @@ bool range_retrieve_runs(struct work *work, struct mapped *mapped, void *begin,
     omprma_addr_t from = mapped_address(mapped, (uintptr_t)begin);
     struct ompt_op op = ompt_from(work->device->number, from, begin, shape_bytes(shape));
     ompt_op_begin(&op);
+    work->moved = mapped->name;
     bool right = work_follow(work, mapped) && work_retrieve_strided(work, begin, from, shape);
+    work->moved = NULL;
     ompt_op_end(&op);
     if (!right)
         return false;

@@ -80,8 +80,8 @@ bool plain_leave(struct work *work, const struct maps *maps, int i)
     if (!last && mapped->holds > 0) /* which another item may end */
         return false;
     if (last && (maps->types[i] & MAP_FROM)) {
-        if (mapped_has_pointers(mapped) || !is_settled(work, mapped) || !work->region ||
-            !work->scatter ||
+        if (!mapped->writable || mapped_has_pointers(mapped) || !is_settled(work, mapped) ||
+            !work->region || !work->scatter ||
             !scatter_add(work->scatter, &mapped->share, (void *)begin, mapped->device, bytes))
             return false;
         work_write(work, mapped);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <omprma_private/memory.h>
 #include <omprma_private/unwaited.h>
 
 #include "openmp/fault.h"
@@ -38,10 +39,18 @@ static bool work_goes_on(struct work *work)
     return work->lost;
 }
 
+/* A wrong address is the program's: it knows it by the variable's name. */
+static bool address_told(const struct work *work)
+{
+    struct name name = name_of(work->moved);
+    return report(work->where, NULL, "\"%.*s\": %s", name.length, name.text, omprma_error());
+}
+
 static bool work_issued(struct work *work, omprma_status_t status)
 {
-    bool right = work->exchanges ? report_status(work->where, work->device, status)
-                                 : loss_status(work->where, work->device, status);
+    bool right = status == OMPRMA_ERR_ARGUMENT && work->moved ? address_told(work)
+                 : work->exchanges ? report_status(work->where, work->device, status)
+                                   : loss_status(work->where, work->device, status);
     return right || work_goes_on(work);
 }
 
@@ -102,6 +111,7 @@ static struct work *work_take(struct device *device, const struct location *wher
     work->failed = work->departed = work->computes = work->exchanges = false;
     work->spared = work->lost = work->misplaced = work->restores = false;
     work->placed_end = 0;
+    work->moved = NULL;
     work->stray_count = 0;
     work->slot = -1;
     return work;
@@ -386,6 +396,8 @@ bool work_submit_part(struct work *work, const struct mapped *mapped, const void
     omprma_addr_t to = mapped_address(mapped, (uintptr_t)begin);
     if (work->lost)
         return true;
+    if (mapped->share.block && !work_issued(work, omprma_memory_check(begin, bytes, false)))
+        return false;
     if ((work->region || (work->scatter && work->scatter->count > 0)) && !send_gathered(work))
         return false;
     if (!work->gather)
@@ -446,10 +458,13 @@ bool work_retrieve(struct work *work, void *to, omprma_addr_t from, size_t bytes
 bool work_retrieve_part(struct work *work, const struct mapped *mapped, void *begin, size_t bytes)
 {
     omprma_addr_t from = mapped_address(mapped, (uintptr_t)begin);
-    if (!mapped->share.block)
-        return work_retrieve(work, begin, from, bytes);
     if (work->lost)
         return true;
+    if ((mapped->share.block || work->spared) &&
+        !work_issued(work, omprma_memory_check(begin, bytes, true)))
+        return false;
+    if (!mapped->share.block)
+        return work_retrieve(work, begin, from, bytes);
     if (!work->region && !work_send_there(work))
         return false;
     void *place = place_of(work, begin, bytes);

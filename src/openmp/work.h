@@ -71,6 +71,7 @@ struct work {
     bool lost;               /* it was spared: nothing is moved any more */
     bool failed;
     omprma_addr_t placed_end; /* of the last small range that it has made; 0: of none */
+    const char *moved;        /* the name of the variable that is being moved; NULL: none */
     bool misplaced;           /* a small range does not lie behind the one before it */
     struct block_traced
         *traced; /* what a tool is told of one in flight, see ompt.h; NULL: nothing */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* no_unwaited.h: the calls of omprma_private/unwaited.h, owner.h, say.h, share.h and times.h,
+/* no_unwaited.h: the calls of omprma_private/memory.h, unwaited.h, owner.h, say.h, share.h and times.h,
  * for stand-ins of libomprma without workers. */
 #ifndef OMPRMA_TESTS_NO_UNWAITED_H
 #define OMPRMA_TESTS_NO_UNWAITED_H
 
 #include <stdio.h>
 
+#include <omprma_private/memory.h>
 #include <omprma_private/owner.h>
 #include <omprma_private/say.h>
 #include <omprma_private/share.h>
@@ -41,6 +42,18 @@ int omprma_share(char *words, size_t room)
 {
     snprintf(words, room, "%s", "");
     return -1;
+}
+
+omprma_status_t omprma_memory_check(const void *at, size_t bytes, bool write)
+{
+    (void)at, (void)bytes, (void)write;
+    return OMPRMA_OK;
+}
+
+bool omprma_memory_is_constant(const void *at, size_t bytes)
+{
+    (void)at, (void)bytes;
+    return false;
 }
 
 void omprma_times_want(omprma_times_function *function)

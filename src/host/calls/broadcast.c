@@ -12,6 +12,7 @@
 #include "host/queue/append.h"
 #include "host/queue/issue.h"
 #include "host/calls/call.h"
+#include "host/calls/memory.h"
 #include "host/check/check.h"
 #include "host/calls/submit.h"
 
@@ -226,6 +227,9 @@ omprma_status_t omprma_broadcast(omprma_queue_t *const *queues, const omprma_add
         return OMPRMA_OK;
     if (!from)
         return error_set(OMPRMA_ERR_ARGUMENT, "broadcast of %zu bytes from NULL", bytes);
+    status = memory_check_now("broadcast", from, bytes, false);
+    if (status != OMPRMA_OK)
+        return status;
     b.arena = calloc(count, sizeof(*b.arena));
     b.held = calloc(count * (PIECES_MOST + 1), sizeof(*b.held));
     if (!b.arena || !b.held) {

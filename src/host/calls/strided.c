@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "host/calls/call.h"
+#include "host/calls/memory.h"
 #include "host/calls/packed.h"
 #include "host/calls/submit.h"
 #include "host/check/check.h"
@@ -146,6 +147,8 @@ static omprma_status_t check_side(struct omprma_queue *queue, const struct side 
 {
     static const char *const names[] = {"retrieve", "submit"};
     uint64_t reach = shape_reach(&side->shape);
+    const void *here = (const void *)(uintptr_t)side->at;
+    omprma_status_t status;
     bool arena;
 
     if (side->device)
@@ -153,7 +156,8 @@ static omprma_status_t check_side(struct omprma_queue *queue, const struct side 
     if (side->at == 0)
         return error_set(OMPRMA_ERR_ARGUMENT, "%s: %s of runs %s NULL", device_name(queue->device),
                          names[!to], to ? "to" : "from");
-    return submit_settle_host(queue, (const void *)(uintptr_t)side->at, reach, to);
+    status = memory_check_runs(device_name(queue->device), here, &side->shape, to);
+    return status == OMPRMA_OK ? submit_settle_host(queue, here, reach, to) : status;
 }
 
 static omprma_status_t check_sides(struct omprma_queue *queue, const struct side *from,

@@ -13,6 +13,7 @@
 #include "base/range.h"
 #include "host/choice/adapt.h"
 #include "host/calls/call.h"
+#include "host/calls/memory.h"
 #include "host/queue/append.h"
 #include "host/queue/issue.h"
 #include "host/path/path.h"
@@ -92,23 +93,6 @@ static omprma_status_t move_two_sided(const struct hop *hop, enum wanted wanted)
     return status;
 }
 
-/* Where memory of the program is not there, Open MPI would try for ever to copy it. The program is
- * to find out here instead, as it would if it copied by itself. */
-static void touch(const struct hop *hop)
-{
-    const struct hop_end *here = hop_is_submit(hop) ? &hop->from : &hop->to;
-    const volatile char *at = (const volatile char *)(uintptr_t)here->at;
-
-    (void)at[0];
-    (void)at[hop->bytes - 1];
-}
-
-static omprma_status_t append_one_sided(const struct hop *hop, struct operation **operation)
-{
-    touch(hop);
-    return append_held(&path_put_get, hop, operation);
-}
-
 /* The source of a small submit may be on the caller's stack: if its data has not left when the call
  * ends, it has to stand somewhere else. */
 static omprma_status_t keep_small_source(struct omprma_queue *queue, struct operation *put)
@@ -128,12 +112,26 @@ static omprma_status_t keep_small_source(struct omprma_queue *queue, struct oper
     return OMPRMA_OK;
 }
 
+/* Where memory of the program is not there, Open MPI would try for ever to copy it. */
+static omprma_status_t check_small(const struct hop *hop)
+{
+    const struct hop_end *here = hop_is_submit(hop) ? &hop->from : &hop->to;
+
+    return hop->bytes > OMPRMA_COPIED_SUBMIT /* it has been looked at */
+               ? OMPRMA_OK
+               : memory_check_now(device_name(hop->queue->device),
+                                  (const void *)(uintptr_t)here->at, hop->bytes,
+                                  !hop_is_submit(hop));
+}
+
 static omprma_status_t move_one_sided(const struct hop *hop, enum wanted wanted)
 {
     struct omprma_queue *queue = hop->queue;
     struct operation *operation;
-    omprma_status_t status = append_one_sided(hop, &operation);
+    omprma_status_t status = check_small(hop);
 
+    if (status == OMPRMA_OK)
+        status = append_held(&path_put_get, hop, &operation);
     if (status != OMPRMA_OK)
         return status;
     if (wanted >= WANTED_WAITED)
@@ -164,10 +162,8 @@ static omprma_status_t move_staged(const struct hop *hop)
 static omprma_status_t move_by_thread(const struct hop *hop)
 {
     struct operation *operation;
-    omprma_status_t status;
+    omprma_status_t status = path_thread.append(hop, &operation);
 
-    touch(hop);
-    status = path_thread.append(hop, &operation);
     if (status == OMPRMA_OK)
         queue_flush(hop->queue);
     return status;
@@ -208,7 +204,7 @@ omprma_status_t submit_part(struct omprma_queue *queue, bool submit, omprma_addr
     if (device_is_staged(queue->device))
         return append_held(&path_staged, &hop, operation);
     if (arena && paths_one_sided(&queue->device->paths, submit, bytes))
-        return append_one_sided(&hop, operation);
+        return append_held(&path_put_get, &hop, operation);
     return append_two_sided(&hop, WANTED_RESULT, operation);
 }
 
@@ -229,6 +225,8 @@ static bool begin_copy(struct omprma_queue *queue, bool submit, omprma_addr_t ad
                             device_name(queue->device), what, bytes, submit ? "from" : "to");
     else if (bytes > 0)
         *status = call_check_range(queue->device, what, address, bytes, arena);
+    if (*status == OMPRMA_OK && bytes > 0)
+        *status = memory_check(device_name(queue->device), host, bytes, !submit);
     if (*status == OMPRMA_OK && bytes > 0)
         *status = submit_settle_host(queue, host, bytes, !submit);
     if (*status != OMPRMA_OK || bytes == 0) {
@@ -283,6 +281,8 @@ omprma_status_t omprma_retrieve(omprma_queue_t *queue, void *to, omprma_addr_t f
 omprma_status_t submit_check_parts(const struct device *device, size_t bytes,
                                    const omprma_part_t *parts, size_t count)
 {
+    omprma_status_t status = OMPRMA_OK;
+
     if (!parts)
         return error_set(OMPRMA_ERR_ARGUMENT, "%s: retrieve of %zu parts, which are NULL",
                          device_name(device), count);
@@ -292,7 +292,9 @@ omprma_status_t submit_check_parts(const struct device *device, size_t bytes,
                              "%s: retrieve of %zu bytes from offset %zu to %p, of a range of %zu",
                              device_name(device), parts[i].bytes, parts[i].offset, parts[i].to,
                              bytes);
-    return OMPRMA_OK;
+    for (size_t i = 0; i < count && status == OMPRMA_OK; i++)
+        status = memory_check(device_name(device), parts[i].to, parts[i].bytes, true);
+    return status;
 }
 
 /* Parts without bytes are left out. */

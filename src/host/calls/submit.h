@@ -20,7 +20,8 @@ omprma_status_t submit_part(struct omprma_queue *queue, bool submit, omprma_addr
 omprma_status_t submit_settle_host(struct omprma_queue *queue, const void *host, uint64_t bytes,
                                    bool fill);
 
-/* Whether the parts lie inside of a range of `bytes`. Errors: ARGUMENT. */
+/* Whether the parts lie inside of a range of `bytes`, and go to memory that may be written. Errors:
+ * ARGUMENT. */
 omprma_status_t submit_check_parts(const struct device *device, size_t bytes,
                                    const omprma_part_t *parts, size_t count);
 
