@@ -14,7 +14,7 @@
 
 #include <stdint.h>
 
-enum { FAULT_REGISTERS = 17, FAULT_IMAGES = 64, FAULT_NAME_BYTES = 512 };
+enum { FAULT_REGISTERS = 17, FAULT_IMAGES = 64, FAULT_NAME_BYTES = 16384 };
 
 struct fault_question {
     uint64_t

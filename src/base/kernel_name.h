@@ -18,4 +18,11 @@ struct kernel_name {
  * False: it is no symbol of that kind. Any thread; blocks: no. */
 bool kernel_name_split(const char *symbol, struct kernel_name *name);
 
+enum { KERNEL_NAME_SHOWN = 200, KERNEL_NAME_WORDS = 256 };
+
+/* A symbol as lines have it: as it is, but of one that is longer than KERNEL_NAME_SHOWN the
+ * function without its template's arguments, "space::work<...>:42", or its beginning. Returns that,
+ * which may be in `text`. Async-signal-safe. */
+const char *kernel_name_words(const char *symbol, char text[KERNEL_NAME_WORDS]);
+
 #endif

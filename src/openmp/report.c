@@ -41,10 +41,13 @@ static struct name field_of(const char *text, int index)
 
 struct name name_of(const void *map_name)
 {
+    enum { SHOWN = 200 }; /* of an expression that a macro has made */
     const char *text = map_name;
-    if (text && *text && *text != ';') /* a plain name */
-        return (struct name){text, (int)strcspn(text, ";")};
-    return field_of(text, 0);
+    struct name name = text && *text && *text != ';' /* a plain name */
+                           ? (struct name){text, (int)strcspn(text, ";")}
+                           : field_of(text, 0);
+    name.length = name.length < SHOWN ? name.length : SHOWN;
+    return name;
 }
 
 static bool location_known(const struct location *where)

@@ -53,22 +53,28 @@ static char *demangled(const char *name)
     return words ? words : strdup(name);
 }
 
-/* "main:42"; functions that are no target regions as they are called. */
+/* "main:42", of long ones the beginning; functions that are no target regions as they are called.
+ */
 static void name_print(const char *symbol, char *out, size_t bytes)
 {
     struct kernel_name name;
     bool region = kernel_name_split(symbol, &name);
-    char inner[FAULT_NAME_BYTES], *words;
+    char inner[FAULT_NAME_BYTES], shortened[KERNEL_NAME_WORDS], *words;
+    const char *shown, *dots;
 
     if (region)
         snprintf(inner, sizeof(inner), "%.*s", (int)name.bytes, name.function);
     else
         snprintf(inner, sizeof(inner), "%s", symbol);
     words = demangled(inner);
-    if (region)
-        snprintf(out, bytes, "%.400s:%d", words ? words : inner, name.line);
+    shown = words ? words : inner;
+    dots = strlen(shown) > KERNEL_NAME_SHOWN ? "..." : "";
+    if (*dots && strncmp(shown, "_Z", 2) == 0) /* there is a limit */
+        snprintf(out, bytes, "%s", kernel_name_words(symbol, shortened));
+    else if (region)
+        snprintf(out, bytes, "%.*s%s:%d", KERNEL_NAME_SHOWN, shown, dots, name.line);
     else
-        snprintf(out, bytes, "%s", words ? words : inner);
+        snprintf(out, bytes, "%.*s%s", KERNEL_NAME_SHOWN, shown, dots);
     free(words);
 }
 
@@ -291,7 +297,7 @@ int main(int count, char **arguments)
 {
     static const Dwfl_Callbacks callbacks = {.find_elf = find_elf,
                                              .find_debuginfo = dwfl_standard_find_debuginfo};
-    char kernel[FAULT_NAME_BYTES];
+    char kernel[KERNEL_NAME_WORDS];
     sigset_t none;
 
     unsetenv("DEBUGINFOD_URLS"); /* nothing is fetched from anywhere */

@@ -12,6 +12,7 @@
 #include <xxhash.h>
 
 #include "base/cuda_questions.h"
+#include "base/kernel_name.h"
 #include "worker/cuda/cuda.h"
 
 enum { FATBIN_MAGIC = (int)0xba55ed50, MACHINE_CUDA = 190, LOG_BYTES = 1024 };
@@ -345,6 +346,7 @@ static omprma_status_t find_symbol(struct cuda *cuda, const struct cuda_module *
                                    const struct backend_symbol *symbol, uint64_t *address)
 {
     driver_function function = NULL;
+    char words[KERNEL_NAME_WORDS];
     size_t bytes = 0;
     omprma_status_t status;
 
@@ -358,7 +360,8 @@ static omprma_status_t find_symbol(struct cuda *cuda, const struct cuda_module *
         return error_set(OMPRMA_ERR_SYMBOL,
                          "symbol %s has %zu bytes there, %llu in the program; program and image "
                          "come from different builds",
-                         symbol->name, bytes, (unsigned long long)symbol->bytes);
+                         kernel_name_words(symbol->name, words), bytes,
+                         (unsigned long long)symbol->bytes);
     return status;
 }
 

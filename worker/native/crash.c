@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/kernel_name.h"
 #include "base/peek.h"
 #include "worker/native/image.h"
 #include "worker/native/misaligned.h"
@@ -258,13 +259,15 @@ void crash_wake(void)
 /* Begins the description of a crash: "kernel NAME". False if the device has crashed before. */
 static bool claim(struct crash_slot *slot, struct crash **crash, struct words *words)
 {
+    char name[KERNEL_NAME_WORDS];
+
     *crash = atomic_load(&slot->crash);
     if (atomic_exchange(&(*crash)->claimed, true))
         return false;
     *words = (struct words){(*crash)->text, 0};
     (*crash)->scene.kernel = image_kernel_name(atomic_load(&slot->entry));
     text_add(words, "kernel ");
-    text_add(words, (*crash)->scene.kernel);
+    text_add(words, kernel_name_words((*crash)->scene.kernel, name));
     (*crash)->scene.name_end = words->at;
     return true;
 }

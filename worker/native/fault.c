@@ -213,7 +213,7 @@ static void compose(struct fault *fault, char *answer)
     char *rest = answer;
     const char *kernel = line_take(&rest), *place = line_take(&rest);
 
-    snprintf(fault->text, sizeof(fault->text), "kernel %.200s%.*s%s%.200s%s", kernel,
+    snprintf(fault->text, sizeof(fault->text), "kernel %.250s%.*s%s%.200s%s", kernel,
              (int)(crash->scene.verb_end - crash->scene.name_end),
              crash->text + crash->scene.name_end, *place ? " at " : "", place,
              crash->text + crash->scene.verb_end);

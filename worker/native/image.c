@@ -19,6 +19,7 @@
 #include "base/elf_check.h"
 #include "base/error.h"
 #include "base/fault.h"
+#include "base/kernel_name.h"
 #include "base/log.h"
 #include "control/direct/join.h"
 #include "worker/native/image_file.h"
@@ -109,7 +110,7 @@ static omprma_status_t kernel_remember(uint64_t address, const char *name, const
         struct kernel_table *larger =
             calloc(1, sizeof(*larger) + capacity * sizeof(larger->slots[0]));
         if (!larger)
-            return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory to remember kernel %s", name);
+            return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory to remember a kernel");
         larger->capacity = capacity;
         larger->previous = table;
         for (size_t i = 0; table && i < table->capacity; i++) {
@@ -412,9 +413,10 @@ static const struct image_entry *entry_find(const struct image *image, const cha
 static omprma_status_t symbol_missing(const struct image *image, const char *name)
 {
     bool region = strncmp(name, "__omp_offloading_", 17) == 0;
+    char words[KERNEL_NAME_WORDS];
     return error_set(OMPRMA_ERR_SYMBOL,
                      "%s has no symbol %s; program and image come from different builds%s",
-                     image->label, name,
+                     image->label, kernel_name_words(name, words),
                      region ? ", or the region's object file stands in a static archive, whose "
                               "device code clang 14 does not link: link the object file itself"
                             : "");
@@ -446,6 +448,7 @@ static omprma_status_t symbol_find(const struct image *image, const char *name, 
     struct image_symbol_entry wanted = {.name = name};
     const struct image_symbol_entry *symbol = NULL;
     const struct image_entry *entry;
+    char words[KERNEL_NAME_WORDS];
     uint64_t there;
 
     if (!size && strcmp(name, OMPRMA_SYMBOL_STAND_IN) == 0) {
@@ -467,10 +470,11 @@ static omprma_status_t symbol_find(const struct image *image, const char *name, 
         return error_set(OMPRMA_ERR_SYMBOL,
                          "%s: symbol %s has %llu bytes there, %llu in the program; program and "
                          "image come from different builds",
-                         image->label, name, (unsigned long long)there, (unsigned long long)size);
+                         image->label, kernel_name_words(name, words), (unsigned long long)there,
+                         (unsigned long long)size);
     if (!size && (symbol ? !symbol->function : entry->bytes != 0))
         return error_set(OMPRMA_ERR_SYMBOL, "%s: symbol %s is data, not a kernel", image->label,
-                         name);
+                         kernel_name_words(name, words));
     *kept = symbol ? symbol->name : entry->name;
     return OMPRMA_OK;
 }

@@ -16,6 +16,7 @@
 
 #include <omprma_private/check.h>
 
+#include "base/kernel_name.h"
 #include "host/check/findings.h"
 #include "host/device/kernel_names.h"
 #include "host/queue/append.h"
@@ -220,14 +221,15 @@ static const char *argument_words(struct argument *a)
 static void argument_freed(struct device *device, struct argument *a,
                            const struct check_block *block)
 {
-    char words[CHECK_WORDS] = "device memory that was never allocated";
+    char words[CHECK_WORDS] = "device memory that was never allocated", kernel[KERNEL_NAME_WORDS];
 
     if (block)
         check_words(block, words);
     findings_add(FINDING_FREED, a->kernel + a->index, block ? block->number : 0,
                  "%s: kernel %s: %s points to %s%s; launch before the memory is freed, or allocate "
                  "it first",
-                 device_name(device), kernel_names_find(device, a->kernel), argument_words(a),
+                 device_name(device),
+                 kernel_name_words(kernel_names_find(device, a->kernel), kernel), argument_words(a),
                  block ? "freed memory, the " : "", words);
 }
 
@@ -254,14 +256,15 @@ static void argument_outside(struct device *device, struct argument *a)
 {
     struct device *owner;
     const struct check_block *block = find_elsewhere(device, a->address, &owner);
-    char words[CHECK_WORDS];
+    char words[CHECK_WORDS], kernel[KERNEL_NAME_WORDS];
 
     if (block && owner->peer != device->peer)
         findings_add(FINDING_ELSEWHERE, a->kernel + a->index, block->number,
                      "%s: kernel %s: %s points to memory of device %d, the %s; copy it to this "
                      "device before",
-                     device_name(device), kernel_names_find(device, a->kernel), argument_words(a),
-                     owner->number, check_words(block, words));
+                     device_name(device),
+                     kernel_name_words(kernel_names_find(device, a->kernel), kernel),
+                     argument_words(a), owner->number, check_words(block, words));
 }
 
 static void check_argument(struct device *device, struct argument *a)

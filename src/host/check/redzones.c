@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/kernel_name.h"
 #include "base/units.h"
 #include "host/check/check.h"
 #include "host/check/findings.h"
@@ -164,10 +165,12 @@ static uint64_t count_other(const unsigned char *at, uint64_t bytes, int value, 
 static const char *kernel_words(const struct device *device, const struct check_block *block,
                                 char *words, size_t room)
 {
+    char name[KERNEL_NAME_WORDS];
+
     words[0] = 0;
     if (block->kernel)
         snprintf(words, room, "; the last kernel that was given it is %s",
-                 kernel_names_find(device, block->kernel));
+                 kernel_name_words(kernel_names_find(device, block->kernel), name));
     return words;
 }
 
@@ -176,7 +179,7 @@ static void judge_redzones(const struct device *device, const struct check_block
     const struct look *look = block->look;
     const unsigned char *back = look->data + REDZONES_BYTES + look->head + look->tail;
     uint64_t first = 0, last = 0, count;
-    char words[CHECK_WORDS], kernel[256];
+    char words[CHECK_WORDS], kernel[KERNEL_NAME_WORDS + 64];
 
     count = count_other(look->data, REDZONES_BYTES, REDZONES_RED, &first, &last);
     if (count)
@@ -201,7 +204,7 @@ static void judge_body(const struct device *device, const struct check_block *bl
     const struct look *look = block->look;
     const unsigned char *body = look->data + REDZONES_BYTES;
     uint64_t first = 0, last = 0, ignored = 0, in_tail, count;
-    char words[CHECK_WORDS], kernel[256];
+    char words[CHECK_WORDS], kernel[KERNEL_NAME_WORDS + 64];
 
     count = count_other(body, look->head, REDZONES_FREED, &first, &last);
     in_tail = count_other(body + look->head, look->tail, REDZONES_FREED, count ? &ignored : &first,

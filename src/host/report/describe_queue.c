@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "base/kernel_name.h"
 #include "base/log.h"
 #include "host/device/kernel_names.h"
 #include "host/queue/order.h"
@@ -37,6 +38,7 @@ static void add(struct line *line, const char *format, ...)
 
 static void add_command(struct line *line, const struct operation *o)
 {
+    char words[KERNEL_NAME_WORDS];
     const char *kernel;
 
     if (!wire_is_launch(o->command.code)) {
@@ -45,7 +47,7 @@ static void add_command(struct line *line, const struct operation *o)
     }
     kernel = kernel_names_find(o->queue->device, o->command.entry);
     if (kernel[0] != '?')
-        add(line, "launch of kernel %s", kernel);
+        add(line, "launch of kernel %s", kernel_name_words(kernel, words));
     else
         add(line, "launch of 0x%" PRIx64, o->command.entry);
 }

@@ -10,13 +10,16 @@
 const char *region_name(const char *symbol, const char *source, char text[REGION_NAME_BYTES])
 {
     const char *slash = strrchr(source, '/');
+    char words[KERNEL_NAME_WORDS];
     struct kernel_name name;
 
     if (!kernel_name_split(symbol, &name))
-        snprintf(text, REGION_NAME_BYTES, "%s", symbol);
+        snprintf(text, REGION_NAME_BYTES, "%s", kernel_name_words(symbol, words));
     else if (*source)
         snprintf(text, REGION_NAME_BYTES, "%s:%d", slash ? slash + 1 : source, name.line);
-    else
+    else if (name.bytes <= KERNEL_NAME_SHOWN)
         snprintf(text, REGION_NAME_BYTES, "%.*s:%d", (int)name.bytes, name.function, name.line);
+    else
+        snprintf(text, REGION_NAME_BYTES, "%s", kernel_name_words(symbol, words));
     return text;
 }
