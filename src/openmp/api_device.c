@@ -12,7 +12,7 @@ enum { UID_BYTES = 96 };
 
 static int device_count(void)
 {
-    return devices_disabled() ? 0 : devices_start();
+    return devices_wished_off() ? 0 : devices_start();
 }
 
 int omp_get_num_devices(void)

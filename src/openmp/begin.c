@@ -7,8 +7,6 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stdlib.h>
-#include <strings.h>
 
 #include "openmp/device.h"
 
@@ -19,16 +17,8 @@ void begin_wanted(void)
     atomic_store(&wanted, true);
 }
 
-/* libomp would know for sure, but main() may still set variables that libomp reads when it
- * starts. */
-static bool is_disabled(void)
-{
-    const char *wish = getenv("OMP_TARGET_OFFLOAD");
-    return wish && strcasecmp(wish, "disabled") == 0;
-}
-
 void begin_main(void)
 {
-    if (atomic_load(&wanted) && !is_disabled())
+    if (atomic_load(&wanted) && !devices_wished_off())
         devices_start();
 }

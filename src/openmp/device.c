@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include <omprma_private/say.h>
@@ -145,9 +146,21 @@ struct device *device_at(int number)
 
 /* ---- choice --------------------------------------------------------------------------------- */
 
+static atomic_bool policy_known; /* libomp has answered, so it has started */
+
 static int offload_policy(void)
 {
-    return __kmpc_get_target_offload ? __kmpc_get_target_offload() : OFFLOAD_DEFAULT;
+    int policy = __kmpc_get_target_offload ? __kmpc_get_target_offload() : OFFLOAD_DEFAULT;
+    atomic_store_explicit(&policy_known, true, memory_order_relaxed);
+    return policy;
+}
+
+bool devices_wished_off(void)
+{
+    const char *wish = getenv("OMP_TARGET_OFFLOAD");
+    if (atomic_load_explicit(&policy_known, memory_order_relaxed))
+        return devices_disabled();
+    return wish && strcasecmp(wish, "disabled") == 0;
 }
 
 bool devices_disabled(void)

@@ -84,6 +84,10 @@ int devices_started(void);
 /* Does this program want no devices at all? */
 bool devices_disabled(void);
 
+/* The same without starting libomp, which knows for sure, but main() may still set variables that
+ * it reads when it starts; and a tool may ask while it starts. */
+bool devices_wished_off(void);
+
 /* Must every region run on a device? */
 bool devices_mandatory(void);
 

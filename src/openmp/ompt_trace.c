@@ -18,7 +18,7 @@ enum { WANT_TARGET = 1, WANT_DATA_OP = 2, WANT_KERNEL = 4, WANT_ALL = 7 };
 /* Of a device. A tool's handle is a pointer to it. */
 struct tracer {
     int device;
-    pthread_mutex_t lock; /* guards all of it; held while the tool is asked for a buffer */
+    pthread_mutex_t lock; /* guards all of it; never held while a function of the tool's runs */
     atomic_bool runs;     /* neither stopped nor paused */
     bool started;
     unsigned wanted;
@@ -36,7 +36,7 @@ static struct {
 
 /* ---- buffers -------------------------------------------------------------------------------- */
 
-/* The caller holds the lock, and calls `complete` without it. */
+/* A buffer that goes back. The caller holds the lock, and calls `complete` without it. */
 struct full {
     ompt_buffer_complete_t *complete; /* NULL: nothing is full */
     char *buffer;
@@ -58,19 +58,48 @@ static void buffer_give(const struct tracer *tracer, const struct full *full)
         full->complete(tracer->device, full->buffer, full->end, full->begin, 1);
 }
 
-static bool buffer_make(struct tracer *tracer)
+/* What the tool's function makes the thread do is not recorded: that would ask for a buffer again.
+ */
+static _Thread_local bool asking;
+
+/* A new one, from the tool; too small for a record, or none. The caller holds the lock, which is
+ * given up meanwhile: the tool may flush, pause, stop, or set what it likes. */
+static struct full buffer_ask(struct tracer *tracer, size_t *bytes)
+{
+    ompt_buffer_request_t *request = tracer->request;
+    struct full asked = {.complete = tracer->complete};
+    void *buffer = NULL;
+    *bytes = 0;
+    pthread_mutex_unlock(&tracer->lock);
+    asking = true;
+    request(tracer->device, &buffer, bytes);
+    asking = false;
+    pthread_mutex_lock(&tracer->lock);
+    asked.buffer = buffer;
+    if (!buffer)
+        asked.complete = NULL;
+    return asked;
+}
+
+/* Returns what goes back: a buffer that is of no use, as it is too small, or has come too late. */
+static struct full buffer_make(struct tracer *tracer)
 {
     const size_t apart = _Alignof(struct ompt_record);
-    void *buffer = NULL;
-    size_t bytes = 0;
-    tracer->request(tracer->device, &buffer, &bytes);
-    size_t begin = (apart - (uintptr_t)buffer % apart) % apart;
-    if (!buffer || bytes < begin + sizeof(struct ompt_record))
-        return false;
-    tracer->buffer = buffer;
+    size_t bytes;
+    struct full asked = buffer_ask(tracer, &bytes);
+    size_t begin = (apart - (uintptr_t)asked.buffer % apart) % apart;
+    if (!asked.complete || bytes < begin + sizeof(struct ompt_record) || tracer->buffer ||
+        !tracer->started)
+        return asked;
+    tracer->buffer = asked.buffer;
     tracer->bytes = bytes;
     tracer->begin = tracer->end = begin;
-    return true;
+    return (struct full){0};
+}
+
+static bool buffer_has_room(const struct tracer *tracer)
+{
+    return tracer->buffer && tracer->bytes - tracer->end >= sizeof(struct ompt_record);
 }
 
 static unsigned want_of(int type)
@@ -90,21 +119,25 @@ static unsigned want_of(int type)
     }
 }
 
-/* Where the tool gives no buffer, records are lost, as it wants. */
+/* The record is lost if the tool gives no buffer, as it wants. */
 static void record_put(struct tracer *tracer, const struct ompt_record *record)
 {
-    struct full full = {0};
+    struct full full = {0}, useless = {0};
+    if (asking)
+        return;
     pthread_mutex_lock(&tracer->lock);
-    if (tracer->started && (tracer->wanted & want_of(record->type))) {
-        if (tracer->buffer && tracer->bytes - tracer->end < sizeof(*record))
-            full = buffer_take(tracer);
-        if (tracer->buffer || buffer_make(tracer)) {
-            memcpy(tracer->buffer + tracer->end, record, sizeof(*record));
-            tracer->end += sizeof(*record);
-        }
+    bool wanted = tracer->started && (tracer->wanted & want_of(record->type));
+    if (wanted && tracer->buffer && !buffer_has_room(tracer))
+        full = buffer_take(tracer);
+    if (wanted && !tracer->buffer)
+        useless = buffer_make(tracer);
+    if (wanted && tracer->started && buffer_has_room(tracer)) {
+        memcpy(tracer->buffer + tracer->end, record, sizeof(*record));
+        tracer->end += sizeof(*record);
     }
     pthread_mutex_unlock(&tracer->lock);
     buffer_give(tracer, &full);
+    buffer_give(tracer, &useless);
 }
 
 /* ---- what a tool asks for ------------------------------------------------------------------- */
