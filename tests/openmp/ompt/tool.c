@@ -407,12 +407,11 @@ static int buffers; /* that have not come back */
 
 static void on_request(int number, ompt_buffer_t **buffer, size_t *bytes)
 {
-    /* The tool may do all that it can; every fourth buffer is too small, and comes back. */
-    static int requests;
+    /* The tool may do all that it can. */
     ompt_device_t *handle = device[number].handle;
     device[number].flush(handle);
     device[number].set(handle, 1, 0);
-    *bytes = __atomic_add_fetch(&requests, 1, __ATOMIC_RELAXED) % 4 ? BUFFER : 8;
+    *bytes = BUFFER;
     *buffer = malloc(BUFFER);
     __atomic_add_fetch(&buffers, *buffer != NULL, __ATOMIC_RELAXED);
 }
