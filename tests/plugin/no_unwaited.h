@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* no_unwaited.h: the calls of omprma_private/memory.h, unwaited.h, owner.h, say.h, share.h and times.h,
- * for stand-ins of libomprma without workers. */
+/* no_unwaited.h: the calls of omprma_private/memory.h, unwaited.h, owner.h, say.h, share.h and
+ * times.h, for stand-ins of libomprma without workers. */
 #ifndef OMPRMA_TESTS_NO_UNWAITED_H
 #define OMPRMA_TESTS_NO_UNWAITED_H
 
