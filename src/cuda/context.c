@@ -34,7 +34,6 @@ struct context *context_make(struct gpu *gpu, unsigned flags)
     context->flags = flags;
     context->gpu = gpu;
     pthread_mutex_init(&context->lock, NULL);
-    orphans_open(&context->orphans);
     atomic_store(&context->alive, true);
     pthread_mutex_lock(&contexts.lock);
     context->number = ++contexts.count;
@@ -66,6 +65,22 @@ CUresult context_usable(struct context *context)
 CUresult context_settle(struct context *context)
 {
     return streams_settle(context);
+}
+
+/* Contexts are never taken out, and new ones come in front. */
+CUresult contexts_settle(void)
+{
+    CUresult result = CUDA_SUCCESS;
+
+    pthread_mutex_lock(&contexts.lock);
+    struct context *each = SLIST_FIRST(&contexts.all);
+    pthread_mutex_unlock(&contexts.lock);
+    for (; each; each = SLIST_NEXT(each, link)) {
+        CUresult ended = context_usable(each) == CUDA_SUCCESS ? context_settle(each) : CUDA_SUCCESS;
+        if (result == CUDA_SUCCESS)
+            result = ended;
+    }
+    return result;
 }
 
 /* ---- created contexts ----------------------------------------------------------------------- */

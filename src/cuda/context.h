@@ -4,7 +4,7 @@
  * memory. Contexts are never given back, so one that other threads still have as their current one
  * is known to be destroyed.
  *
- * Thread: any. Blocks: context_clear() and context_settle() wait for the GPU.
+ * Thread: any. Blocks: context_clear(), context_settle() and contexts_settle() wait for GPUs.
  */
 #ifndef OMPRMA_CUDA_CONTEXT_H
 #define OMPRMA_CUDA_CONTEXT_H
@@ -16,7 +16,6 @@
 
 #include "cuda/abi.h"
 #include "cuda/gpu.h"
-#include "face/driver/orphan.h"
 
 struct stream;
 struct module;
@@ -29,12 +28,10 @@ struct context {
     uint64_t number; /* never the same again */
     struct gpu *gpu;
     atomic_bool alive;
-    pthread_mutex_t lock; /* guards what follows */
-    struct stream_list streams;
+    pthread_mutex_t lock;       /* guards what follows */
+    struct stream_list streams; /* also destroyed ones whose work is not over */
     struct module_list modules;
     struct stream *_Atomic legacy; /* the null stream; NULL until it is used; read without it */
-    uint64_t visit;                /* of streams_settle() */
-    struct orphans orphans;        /* not guarded */
     SLIST_ENTRY(context) link;     /* of all there ever were */
 };
 enum { CONTEXT_TAG = 0x43545855 };
@@ -47,6 +44,9 @@ void context_clear(struct context *context);
 
 /* Waits for all its streams; the first error among them. */
 CUresult context_settle(struct context *context);
+
+/* The same for all contexts of all GPUs that can still be used. */
+CUresult contexts_settle(void);
 
 /* A handle of the program's. Errors: INVALID_CONTEXT. */
 CUresult context_check(struct context *context);

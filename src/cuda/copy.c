@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * copy.c: the driver reads pageable sources before cuMemcpyHtoDAsync() returns, and programs count
- * on it. So small ones are copied here, too, and large ones are waited for, but pinned ones are
- * neither. OpenMP's and OpenACC's runtimes keep what they copy from until they have synchronised.
- * omprma-run says so for their programs, and then nothing is copied or waited for.
+ * copy.c: when the host's memory is read and written. The driver reads and writes pinned memory
+ * when the stream comes to the copy, so a host function, or another stream in front of an event,
+ * may fill the source. Pageable sources it reads before cuMemcpyHtoDAsync() returns: small ones are
+ * copied here, large ones are waited for. From cuMemcpyDtoHAsync() to pageable memory it returns
+ * when the data is there. Synchronous copies wait for their stream before they read.
+ *
+ * OpenMP's and OpenACC's runtimes keep what they copy from, and do not look at what they copy to,
+ * until they have synchronised. omprma-run says so for their programs, and then nothing is copied
+ * or waited for.
  *
  * Copies between GPUs run in a queue of the source's GPU.
  */
@@ -12,6 +17,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <omprma_private/in_turn.h>
 
 #include "cuda/driver.h"
 #include "cuda/exports.h"
@@ -32,12 +39,13 @@ static void sources_ask(void)
     sources_kept = kept && strcmp(kept, "1") == 0;
 }
 
-static bool source_stays(const void *from, size_t bytes)
+/* Does the program leave the host's memory alone until it has synchronised? */
+static bool program_keeps(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
     pthread_once(&once, sources_ask);
-    return sources_kept || bytes <= OMPRMA_COPIED_SUBMIT || host_memory_is_pinned(from, bytes);
+    return sources_kept;
 }
 
 static void copied_free(void *data, omprma_status_t status)
@@ -47,13 +55,13 @@ static void copied_free(void *data, omprma_status_t status)
 }
 
 static omprma_status_t submit_copied(struct stream *stream, CUdeviceptr to, const void *from,
-                                     size_t bytes)
+                                     size_t bytes, bool *wait)
 {
     void *copied = malloc(bytes);
 
     if (!copied) {
-        omprma_status_t status = omprma_submit(stream->queue, to, from, bytes);
-        return status == OMPRMA_OK ? omprma_queue_synchronize(stream->queue) : status;
+        *wait = true;
+        return omprma_submit(stream->queue, to, from, bytes);
     }
     memcpy(copied, from, bytes);
     omprma_status_t status = omprma_submit(stream->queue, to, copied, bytes);
@@ -66,29 +74,41 @@ static omprma_status_t submit_copied(struct stream *stream, CUdeviceptr to, cons
     return status;
 }
 
-CUresult copy_to_device(struct stream *stream, CUdeviceptr to, const void *from, size_t bytes)
+CUresult copy_to_device(struct stream *stream, CUdeviceptr to, const void *from, size_t bytes,
+                        bool *wait)
 {
     omprma_status_t status;
 
     if (bytes > 0 && !from)
         return CUDA_ERROR_INVALID_VALUE;
-    if (source_stays(from, bytes)) {
+    if (*wait || (!program_keeps() && host_memory_is_pinned(from, bytes))) {
+        status = omprma_submit_in_turn(stream->queue, to, from, bytes);
+    } else if (program_keeps() || bytes <= OMPRMA_COPIED_SUBMIT) {
         status = omprma_submit(stream->queue, to, from, bytes);
     } else if (bytes <= COPIED_MOST) {
-        status = submit_copied(stream, to, from, bytes);
+        status = submit_copied(stream, to, from, bytes, wait);
     } else {
+        *wait = true;
         status = omprma_submit(stream->queue, to, from, bytes);
-        if (status == OMPRMA_OK)
-            status = omprma_queue_synchronize(stream->queue);
     }
     return result_of(stream->context->gpu, status);
 }
 
-CUresult copy_from_device(struct stream *stream, void *to, CUdeviceptr from, size_t bytes)
+/* ---- device to host ------------------------------------------------------------------------- */
+
+CUresult copy_from_device(struct stream *stream, void *to, CUdeviceptr from, size_t bytes,
+                          bool *wait)
 {
     if (bytes > 0 && !to)
         return CUDA_ERROR_INVALID_VALUE;
+    if (bytes > 0 && !program_keeps() && !host_memory_is_pinned(to, bytes))
+        *wait = true;
     return result_of(stream->context->gpu, omprma_retrieve(stream->queue, to, from, bytes));
+}
+
+CUresult copy_finish(struct stream *stream, CUresult result, bool wait)
+{
+    return wait ? stream_finish_settled(stream, result) : stream_finish(stream, result);
 }
 
 /* ---- device to device ----------------------------------------------------------------------- */
@@ -119,6 +139,26 @@ static omprma_status_t copy_by_helper(struct stream *stream, struct gpu *to_gpu,
     return status;
 }
 
+/* Memory that is freed is handed out again when the queues of its own GPU are beyond what used it.
+ * So where only other GPUs' queues copy to it, one of its own waits for them. That one may fail as
+ * they do, which they tell themselves. */
+static omprma_status_t expect_arrival(struct stream *stream, struct gpu *to_gpu)
+{
+    omprma_event_t *event = NULL;
+    omprma_status_t status = omprma_event_create(&event);
+
+    pthread_mutex_lock(&to_gpu->helper_lock);
+    if (status == OMPRMA_OK && !to_gpu->arrivals)
+        status = omprma_queue_create(to_gpu->device, &to_gpu->arrivals);
+    if (status == OMPRMA_OK)
+        status = omprma_event_record(event, stream->queue);
+    if (status == OMPRMA_OK && omprma_event_wait(event, to_gpu->arrivals) != OMPRMA_OK)
+        omprma_queue_synchronize(to_gpu->arrivals);
+    pthread_mutex_unlock(&to_gpu->helper_lock);
+    omprma_event_destroy(event);
+    return status;
+}
+
 CUresult copy_between(struct stream *stream, struct gpu *to_gpu, CUdeviceptr to,
                       struct gpu *from_gpu, CUdeviceptr from, size_t bytes)
 {
@@ -128,6 +168,8 @@ CUresult copy_between(struct stream *stream, struct gpu *to_gpu, CUdeviceptr to,
         status = omprma_exchange(stream->queue, from, to_gpu->device, to, bytes);
     else
         status = copy_by_helper(stream, to_gpu, to, from_gpu, from, bytes);
+    if (status == OMPRMA_OK && to_gpu != from_gpu && to_gpu != stream->context->gpu)
+        status = expect_arrival(stream, to_gpu);
     return result_of(stream->context->gpu, status);
 }
 
@@ -141,14 +183,10 @@ static CUresult copy_in(CUdeviceptr to, const void *from, size_t bytes, CUstream
 
     if (result == CUDA_SUCCESS)
         result = stream_begin(call.context, stream, &found);
-    if (result == CUDA_SUCCESS && wait)
-        result = from || bytes == 0
-                     ? stream_finish_settled(
-                           found, result_of(found->context->gpu,
-                                            omprma_submit(found->queue, to, from, bytes)))
-                     : stream_finish(found, CUDA_ERROR_INVALID_VALUE);
-    else if (result == CUDA_SUCCESS)
-        result = stream_finish(found, copy_to_device(found, to, from, bytes));
+    if (result == CUDA_SUCCESS) {
+        result = copy_to_device(found, to, from, bytes, &wait);
+        result = copy_finish(found, result, wait);
+    }
     return api_end(&call, result);
 }
 
@@ -161,8 +199,8 @@ static CUresult copy_out(void *to, CUdeviceptr from, size_t bytes, CUstream stre
     if (result == CUDA_SUCCESS)
         result = stream_begin(call.context, stream, &found);
     if (result == CUDA_SUCCESS) {
-        result = copy_from_device(found, to, from, bytes);
-        result = wait ? stream_finish_settled(found, result) : stream_finish(found, result);
+        result = copy_from_device(found, to, from, bytes, &wait);
+        result = copy_finish(found, result, wait);
     }
     return api_end(&call, result);
 }
@@ -239,16 +277,16 @@ CUresult cuMemcpyPeer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
 /* What is no block of a GPU is host memory. (Host memory that lies where a GPU has a block cannot
  * be told from it: CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING says no.) */
 static CUresult copy_any(struct context *context, struct stream *stream, CUdeviceptr to,
-                         CUdeviceptr from, size_t bytes)
+                         CUdeviceptr from, size_t bytes, bool *wait)
 {
     struct gpu *to_gpu = memory_owner(context, to), *from_gpu = memory_owner(context, from);
 
     if (to_gpu && from_gpu)
         return copy_between(stream, to_gpu, to, from_gpu, from, bytes);
     if (to_gpu && to_gpu == stream->context->gpu)
-        return copy_to_device(stream, to, (const void *)(uintptr_t)from, bytes);
+        return copy_to_device(stream, to, (const void *)(uintptr_t)from, bytes, wait);
     if (from_gpu && from_gpu == stream->context->gpu)
-        return copy_from_device(stream, (void *)(uintptr_t)to, from, bytes);
+        return copy_from_device(stream, (void *)(uintptr_t)to, from, bytes, wait);
     return CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -262,8 +300,8 @@ static CUresult copy_whichever(CUdeviceptr to, CUdeviceptr from, size_t bytes, C
     if (result == CUDA_SUCCESS)
         result = stream_begin(call.context, stream, &found);
     if (result == CUDA_SUCCESS) {
-        result = copy_any(call.context, found, to, from, bytes);
-        result = wait ? stream_finish_settled(found, result) : stream_finish(found, result);
+        result = copy_any(call.context, found, to, from, bytes, &wait);
+        result = copy_finish(found, result, wait);
     }
     return api_end(&call, result);
 }

@@ -27,7 +27,8 @@ struct gpu {
     struct context *primary;      /* NULL until it is first retained */
     unsigned primary_references, primary_flags;
     pthread_mutex_t helper_lock;
-    omprma_queue_t *helper; /* for copies from here that a queue of another GPU orders */
+    omprma_queue_t *helper;   /* for copies from here that a queue of another GPU orders */
+    omprma_queue_t *arrivals; /* waits for copies to here by queues of other GPUs */
 };
 
 /* Once, after omprma_init(). Errors: NO_DEVICE, OUT_OF_MEMORY, those of questions. */
@@ -38,7 +39,7 @@ int gpu_count(void);
 /* NULL: no such ordinal. */
 struct gpu *gpu_at(int ordinal);
 
-/* The oldest driver among them. */
+/* The oldest driver among them; 0: they have not been looked for, or there is none. */
 int gpus_driver_version(void);
 
 /* From now on its calls return `result`, unless they return another one already. */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "cuda/context.h"
 #include "cuda/driver.h"
 #include "cuda/exports.h"
 #include "face/driver/block.h"
@@ -90,17 +91,18 @@ CUresult cuMemAllocHost(void **memory, size_t bytes)
     return cuMemHostAlloc(memory, bytes, 0);
 }
 
-/* Copies that use it have to be over, as with the driver. */
+/* The driver waits for all that is under way, and programs give memory back that copies still use.
+ */
 CUresult cuMemFreeHost(void *memory)
 {
     struct call call;
     CUresult result = api_begin_bare(&call);
 
-    if (result == CUDA_SUCCESS) {
-        if (pinned_remove(memory, NULL))
-            free(memory);
-        else
-            result = CUDA_ERROR_INVALID_VALUE;
+    if (result == CUDA_SUCCESS && !pinned_remove(memory, NULL))
+        result = CUDA_ERROR_INVALID_VALUE;
+    else if (result == CUDA_SUCCESS) {
+        result = contexts_settle();
+        free(memory);
     }
     return api_end(&call, result);
 }
@@ -132,6 +134,8 @@ CUresult cuMemHostUnregister(void *memory)
 
     if (result == CUDA_SUCCESS && !pinned_remove(memory, &program_memory))
         result = CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
+    else if (result == CUDA_SUCCESS)
+        result = contexts_settle();
     return api_end(&call, result);
 }
 

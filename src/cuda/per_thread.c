@@ -7,11 +7,9 @@
  */
 #include "cuda/exports.h"
 
-/* Where the symbol returns only when its work is done. */
-static CUresult settled(CUresult result)
-{
-    return result == CUDA_SUCCESS ? cuStreamSynchronize(CU_STREAM_PER_THREAD) : result;
-}
+/* Where the symbol returns only when its work is done. The host's memory is read behind all that
+ * the stream holds, as the symbol reads it. */
+#define SETTLED(call) (cuStreamSynchronize(stream) ?: (call) ?: cuStreamSynchronize(stream))
 
 #define CU_FUNCTION(name, suffix, since, parameters)
 #define CU_STREAM(name, suffix, since, parameters, arguments)                                      \

@@ -46,21 +46,21 @@ static CUresult side_place(struct side *side, const CUDA_MEMCPY3D *copy, const s
 }
 
 static CUresult copy_row(struct context *context, struct stream *stream, const struct side *to,
-                         const struct side *from, size_t bytes)
+                         const struct side *from, size_t bytes, bool *wait)
 {
     if (!to->host && !from->host)
         return copy_between(stream, memory_gpu(context, to->address), to->address,
                             memory_gpu(context, from->address), from->address, bytes);
     if (!to->host)
-        return copy_to_device(stream, to->address, (const void *)from->address, bytes);
+        return copy_to_device(stream, to->address, (const void *)from->address, bytes, wait);
     if (!from->host)
-        return copy_from_device(stream, (void *)to->address, from->address, bytes);
+        return copy_from_device(stream, (void *)to->address, from->address, bytes, wait);
     return CUDA_ERROR_INVALID_VALUE; /* from host to host is none of a device's business */
 }
 
 /* One layer. */
 static CUresult copy_rows(struct context *context, struct stream *stream, struct side to,
-                          struct side from, size_t width, size_t rows)
+                          struct side from, size_t width, size_t rows, bool *wait)
 {
     CUresult result = CUDA_SUCCESS;
 
@@ -69,7 +69,7 @@ static CUresult copy_rows(struct context *context, struct stream *stream, struct
         rows = rows > 0;
     }
     for (; result == CUDA_SUCCESS && width > 0 && rows > 0; rows--) {
-        result = copy_row(context, stream, &to, &from, width);
+        result = copy_row(context, stream, &to, &from, width, wait);
         to.address += to.pitch;
         from.address += from.pitch;
     }
@@ -77,7 +77,7 @@ static CUresult copy_rows(struct context *context, struct stream *stream, struct
 }
 
 static CUresult copy_layers(struct context *context, struct stream *stream,
-                            const CUDA_MEMCPY3D *copy)
+                            const CUDA_MEMCPY3D *copy, bool *wait)
 {
     struct side to, from;
     CUresult result = side_kind(context, copy->to_type, copy->to_host, copy->to_device, &to);
@@ -89,7 +89,7 @@ static CUresult copy_layers(struct context *context, struct stream *stream,
     if (result == CUDA_SUCCESS)
         result = side_place(&from, copy, copy->from_xyz, copy->from_pitch, copy->from_height);
     for (size_t left = copy->depth; result == CUDA_SUCCESS && left > 0; left--) {
-        result = copy_rows(context, stream, to, from, copy->width_bytes, copy->height);
+        result = copy_rows(context, stream, to, from, copy->width_bytes, copy->height, wait);
         to.address += to.layer;
         from.address += from.layer;
     }
@@ -107,8 +107,11 @@ static CUresult copy_3d(const CUDA_MEMCPY3D *copy, CUstream stream, bool wait)
     if (result == CUDA_SUCCESS)
         result = stream_begin(call.context, stream, &found);
     if (result == CUDA_SUCCESS) {
-        result = copy_layers(call.context, found, copy);
-        result = wait ? stream_finish_settled(found, result) : stream_finish(found, result);
+        if (wait) /* once, and not each row */
+            result = stream_settle(found);
+        if (result == CUDA_SUCCESS)
+            result = copy_layers(call.context, found, copy, &wait);
+        result = copy_finish(found, result, wait);
     }
     return api_end(&call, result);
 }

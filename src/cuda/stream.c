@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * stream.c: a handle stands for a stream that the program has created, or for the context's null
- * stream or the thread's own one, which are made when they are first used. Streams are counted: one
- * that is destroyed while another thread issues into it stays until that is done.
+ * stream or the thread's own one, which are made when they are first used. One that is destroyed
+ * can no longer be named, but stays in its context's list, where those find it who wait for the
+ * context or join the null stream, until its work is over and nobody holds it. Nobody is told when
+ * that is: whoever makes or destroys a stream, or waits for all, looks for such ones
+ * (streams_sweep()).
  *
  * Implicit synchronisation: a stream counts what is issued into it. The null stream remembers up to
  * where it has been made to wait for each blocking stream, and each of them up to where it waits
@@ -54,7 +57,6 @@ static CUresult stream_make(struct context *context, unsigned flags, struct stre
     made->tag = STREAM_TAG;
     made->flags = flags;
     made->context = context;
-    atomic_store(&made->references, 1);
     CUresult result = streams_go_on(gpu);
     if (result == CUDA_SUCCESS)
         result = result_of(gpu, omprma_event_create(&made->mark));
@@ -71,20 +73,36 @@ static CUresult stream_make(struct context *context, unsigned flags, struct stre
 
 void stream_hold(struct stream *stream)
 {
-    atomic_fetch_add(&stream->references, 1);
+    atomic_fetch_add(&stream->holders, 1);
 }
 
-/* The queue outlives its stream until it is idle. */
 void stream_drop(struct stream *stream)
 {
-    struct orphans *orphans = &stream->context->orphans;
+    atomic_fetch_sub(&stream->holders, 1);
+}
 
-    if (atomic_fetch_sub(&stream->references, 1) > 1)
-        return;
-    if (!orphans_add(orphans, stream->queue))
-        omprma_queue_destroy(stream->queue); /* which has to wait */
-    orphans_destroy_idle(orphans);
-    stream_free(stream);
+/* Under the context's lock: nobody can come to hold it any more. */
+static bool stream_is_over(const struct stream *stream)
+{
+    bool done = false;
+
+    return stream->tag != STREAM_TAG && atomic_load(&stream->holders) == 0 &&
+           (omprma_queue_query(stream->queue, &done) != OMPRMA_OK || done);
+}
+
+/* Frees those that are destroyed and whose work is over. Under the context's lock. */
+static void streams_sweep(struct context *context)
+{
+    struct stream *next = NULL;
+
+    for (struct stream *each = LIST_FIRST(&context->streams); each; each = next) {
+        next = LIST_NEXT(each, link);
+        if (stream_is_over(each)) {
+            LIST_REMOVE(each, link);
+            omprma_queue_destroy(each->queue);
+            stream_free(each);
+        }
+    }
 }
 
 /* ---- which stream a handle stands for ------------------------------------------------------- */
@@ -111,7 +129,7 @@ static CUresult stream_of_thread(struct context *context, struct stream **stream
         return CUDA_ERROR_OUT_OF_MEMORY;
     LIST_FOREACH(each, &context->streams, link)
     {
-        if (each->thread == self) {
+        if (each->thread == self && each->tag == STREAM_TAG) {
             *stream = each;
             return CUDA_SUCCESS;
         }
@@ -247,7 +265,7 @@ CUresult stream_finish(struct stream *stream, CUresult result)
     return result;
 }
 
-static CUresult stream_settle(struct stream *stream)
+CUresult stream_settle(struct stream *stream)
 {
     uint64_t issued = atomic_load(&stream->issued);
     omprma_status_t status = omprma_queue_synchronize(stream->queue);
@@ -267,61 +285,43 @@ CUresult stream_finish_settled(struct stream *stream, CUresult result)
 
 /* ---- all streams of a context --------------------------------------------------------------- */
 
-/* The next one that was not visited, held; NULL: none. */
-static struct stream *stream_next(struct context *context, uint64_t visit)
+/* The one behind it in the list, held; of NULL the first one. NULL: none is left. What is held
+ * stays in the list. New ones come in front. */
+static struct stream *stream_next(struct context *context, struct stream *stream)
 {
-    struct stream *each = NULL;
-
     pthread_mutex_lock(&context->lock);
-    LIST_FOREACH(each, &context->streams, link)
-    {
-        if (each->visit != visit) {
-            each->visit = visit;
-            stream_hold(each);
-            break;
-        }
-    }
+    struct stream *next = stream ? LIST_NEXT(stream, link) : LIST_FIRST(&context->streams);
+    if (next)
+        stream_hold(next);
+    if (stream)
+        stream_drop(stream);
+    if (!next)
+        streams_sweep(context);
     pthread_mutex_unlock(&context->lock);
-    return each;
+    return next;
 }
 
 CUresult streams_settle(struct context *context)
 {
     CUresult result = CUDA_SUCCESS;
     struct stream *each = NULL;
-    omprma_queue_t *orphan;
 
-    pthread_mutex_lock(&context->lock);
-    uint64_t visit = ++context->visit;
-    pthread_mutex_unlock(&context->lock);
-    while ((each = stream_next(context, visit))) {
+    while ((each = stream_next(context, each))) {
         CUresult ended = stream_settle(each);
-        if (result == CUDA_SUCCESS)
-            result = ended;
-        stream_drop(each);
-    }
-    while ((orphan = orphans_take(&context->orphans))) {
-        CUresult ended = result_of(context->gpu, omprma_queue_destroy(orphan));
         if (result == CUDA_SUCCESS)
             result = ended;
     }
     return result;
 }
 
-/* Takes it out of its context; the program cannot name it any more. */
-static bool stream_remove(struct stream *stream)
+/* The program cannot name it any more. Under the context's lock. */
+static bool stream_end(struct stream *stream)
 {
-    struct context *context = stream->context;
-
-    pthread_mutex_lock(&context->lock);
     bool there = stream->tag == STREAM_TAG;
-    if (there) {
-        stream->tag = ~(uint32_t)STREAM_TAG;
-        LIST_REMOVE(stream, link);
-        if (context->legacy == stream)
-            context->legacy = NULL;
-    }
-    pthread_mutex_unlock(&context->lock);
+
+    stream->tag = ~(uint32_t)STREAM_TAG;
+    if (stream->context->legacy == stream)
+        stream->context->legacy = NULL;
     return there;
 }
 
@@ -330,11 +330,10 @@ void streams_clear(struct context *context)
     struct stream *each = NULL;
 
     streams_settle(context);
-    while ((each = LIST_FIRST(&context->streams))) {
-        if (stream_remove(each))
-            stream_drop(each);
-    }
-    streams_settle(context); /* the orphans of that */
+    pthread_mutex_lock(&context->lock);
+    LIST_FOREACH(each, &context->streams, link) stream_end(each);
+    streams_sweep(context);
+    pthread_mutex_unlock(&context->lock);
 }
 
 /* ---- exported ------------------------------------------------------------------------------- */
@@ -349,8 +348,8 @@ CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned flags, int priori
     if (result == CUDA_SUCCESS && (!stream || (flags & ~(unsigned)CU_STREAM_NON_BLOCKING)))
         result = CUDA_ERROR_INVALID_VALUE;
     if (result == CUDA_SUCCESS) {
-        orphans_destroy_idle(&call.context->orphans);
         pthread_mutex_lock(&call.context->lock);
+        streams_sweep(call.context);
         result = stream_make(call.context, flags, stream);
         pthread_mutex_unlock(&call.context->lock);
     }
@@ -368,11 +367,15 @@ CUresult cuStreamDestroy_v2(CUstream stream)
     struct call call;
     CUresult result = api_begin_bare(&call);
 
+    if (result == CUDA_SUCCESS && (!is_created(stream) || stream->tag != STREAM_TAG))
+        result = CUDA_ERROR_INVALID_HANDLE;
     if (result == CUDA_SUCCESS) {
-        if (!is_created(stream) || stream->tag != STREAM_TAG || !stream_remove(stream))
+        struct context *context = stream->context;
+        pthread_mutex_lock(&context->lock);
+        if (!stream_end(stream))
             result = CUDA_ERROR_INVALID_HANDLE;
-        else
-            stream_drop(stream);
+        streams_sweep(context);
+        pthread_mutex_unlock(&context->lock);
     }
     return api_end(&call, result);
 }

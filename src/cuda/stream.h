@@ -22,12 +22,11 @@ struct stream {
     uint32_t tag; /* STREAM_TAG; another when it is destroyed */
     unsigned flags;
     struct context *context;
-    atomic_int references; /* its own, while it is in the list, and of whoever uses it */
+    atomic_int holders; /* whoever uses it; one that is destroyed stays until there is none */
     LIST_ENTRY(stream) link;
     omprma_queue_t *queue;
     omprma_event_t *mark;          /* for others to wait for, see join() */
     const void *thread;            /* whose stream it is, of those per thread */
-    uint64_t visit;                /* of streams_settle(); under the context's lock */
     atomic_uint_least64_t issued;  /* operations so far */
     atomic_uint_least64_t settled; /* of these, known to be over */
     uint64_t joined;        /* of these, the null stream waits for; under the context's lock */
@@ -56,10 +55,13 @@ CUresult stream_finish_settled(struct stream *stream, CUresult result);
 /* Is all that was issued so far known to be over? */
 bool stream_is_settled(struct stream *stream);
 
+/* Waits until all of it is over; returns its first error. Blocks: yes. */
+CUresult stream_settle(struct stream *stream);
+
 void stream_hold(struct stream *stream);
 void stream_drop(struct stream *stream);
 
-/* Of a context. Block: yes. */
+/* Of a context, those among them that the program has destroyed. Block: yes. */
 CUresult streams_settle(struct context *context);
 void streams_clear(struct context *context);
 

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <omprma_private/in_turn.h>
+
 #include "base/error.h"
 #include "base/range.h"
 #include "host/choice/adapt.h"
@@ -236,6 +238,15 @@ static bool begin_copy(struct omprma_queue *queue, bool submit, omprma_addr_t ad
     return true;
 }
 
+static omprma_status_t submit(struct hop *hop)
+{
+    const struct hop_end *there = hop_there(hop);
+
+    if (hop->bytes <= (there->arena ? there->device->paths.inline_submit : OMPRMA_COPIED_SUBMIT))
+        return append_inline(hop);
+    return move(hop);
+}
+
 omprma_status_t omprma_submit(omprma_queue_t *queue, omprma_addr_t to, const void *from,
                               size_t bytes)
 {
@@ -246,10 +257,36 @@ omprma_status_t omprma_submit(omprma_queue_t *queue, omprma_addr_t to, const voi
     if (!begin_copy(queue, true, to, from, bytes, &arena, &status))
         return status;
     hop = hop_of_program(queue, true, to, from, bytes, arena);
-    if (bytes <= (arena ? queue->device->paths.inline_submit : OMPRMA_COPIED_SUBMIT))
-        status = append_inline(&hop);
-    else
-        status = move(&hop);
+    return call_end(queue, submit(&hop));
+}
+
+/* Is there something in the queue behind which the program's memory may be another: what waits for
+ * other queues or for the program? Commands of the worker's own do not touch it, and what fills the
+ * source itself has been waited for. */
+static bool queue_awaits_others(const struct omprma_queue *queue)
+{
+    return queue->mixed > 0 || queue->watching > queue->answered;
+}
+
+omprma_status_t omprma_submit_in_turn(omprma_queue_t *queue, omprma_addr_t to, const void *from,
+                                      size_t bytes)
+{
+    bool arena = false;
+    struct hop hop;
+    omprma_status_t status;
+
+    if (!begin_copy(queue, true, to, from, bytes, &arena, &status))
+        return status;
+    hop = hop_of_program(queue, true, to, from, bytes, arena);
+    if (queue_awaits_others(queue) && device_is_staged(queue->device)) {
+        status = move_staged(&hop); /* which begins behind all of that */
+    } else {
+        if (queue_awaits_others(queue))
+            queue_settle(queue);
+        status = call_check_queue(queue);
+        if (status == OMPRMA_OK)
+            status = submit(&hop);
+    }
     return call_end(queue, status);
 }
 

@@ -577,7 +577,10 @@ omprma_status_t queue_wait(struct omprma_queue *queue, struct operation *target,
         return queue_append_wait(queue, target, use);
     record.word[0] = wire_queue(target->queue->device->index, target->queue->number);
     record.word[1] = (uint32_t)target->number;
-    return queue_append_command(queue, OPERATION_COMMAND, &record, NULL);
+    omprma_status_t status = queue_append_command(queue, OPERATION_COMMAND, &record, NULL);
+    if (status == OMPRMA_OK)
+        queue->watching = queue->appended;
+    return status;
 }
 
 omprma_status_t queue_follow(struct omprma_queue *queue, struct omprma_queue *other)

@@ -58,6 +58,7 @@ struct omprma_queue {
      * come for, and that is more than a small submit to an arena. Messages carry the lower 32 bits.
      */
     uint64_t appended, issued, asked, answered, hazard;
+    uint64_t watching;   /* of the last one that has the worker wait for another queue */
     uint64_t ordinal;    /* of the operation that was appended last */
     uint32_t unanswered; /* messages sent that are not known to be executed */
 
