@@ -107,6 +107,11 @@ CUresult cuCtxCreate_v2(CUcontext *context, unsigned flags, CUdevice device)
     return api_end(&call, result);
 }
 
+CUresult cuCtxCreate(CUcontext *context, unsigned flags, CUdevice device)
+{
+    return cuCtxCreate_v2(context, flags, device);
+}
+
 /* The same with limits on multiprocessors, which are not served. */
 CUresult cuCtxCreate_v3(CUcontext *context, const void *affinity, int count, unsigned flags,
                         CUdevice device)
@@ -139,6 +144,11 @@ CUresult cuCtxDestroy_v2(CUcontext context)
         thread_forget(context);
     }
     return api_end(&call, result);
+}
+
+CUresult cuCtxDestroy(CUcontext context)
+{
+    return cuCtxDestroy_v2(context);
 }
 
 /* ---- the primary context -------------------------------------------------------------------- */
@@ -294,6 +304,11 @@ CUresult cuCtxPushCurrent_v2(CUcontext context)
     return api_end(&call, result);
 }
 
+CUresult cuCtxPushCurrent(CUcontext context)
+{
+    return cuCtxPushCurrent_v2(context);
+}
+
 CUresult cuCtxPopCurrent_v2(CUcontext *context)
 {
     struct call call;
@@ -305,6 +320,11 @@ CUresult cuCtxPopCurrent_v2(CUcontext *context)
             *context = was;
     }
     return api_end(&call, result);
+}
+
+CUresult cuCtxPopCurrent(CUcontext *context)
+{
+    return cuCtxPopCurrent_v2(context);
 }
 
 CUresult cuCtxGetDevice(CUdevice *device)

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * driver.c: the first cuInit() starts omprma and looks for GPUs; later ones return what that has
- * said. Each exported function stands between api_begin*() and api_end(), which enter and leave the
- * gate, so that the end of the process can wait for those that are inside. The destructor stops the
- * threads of ours first, then closes the gate, then ends omprma. The exit hook (face/ending.h) has
- * the same done where the destructor would come too late.
+ * said. Nothing else starts it: a program may ask for the version, or for functions by name, and
+ * its children, who can begin by themselves, have the GPUs. A child that is forked after the start
+ * has none, as with the driver; nothing in it is initialised, and cannot be. Each exported function
+ * stands between api_begin*() and api_end(), which enter and leave the gate, so that the end of the
+ * process can wait for those that are inside. The destructor stops the threads of ours first, then
+ * closes the gate, then ends omprma. The exit hook (face/ending.h) has the same done where the
+ * destructor would come too late.
  */
 #include "cuda/driver.h"
 
@@ -30,6 +33,7 @@ static struct driver {
     bool init_done;      /* omprma_init() has succeeded */
     CUresult result;     /* written inside once */
     pid_t pid;           /* of the process that started omprma: a forked child must not end it */
+    atomic_bool forked;  /* this process is its child */
 } driver = {.once = PTHREAD_ONCE_INIT, .result = CUDA_ERROR_NOT_INITIALIZED};
 
 /* The thread of host calls goes first: it is inside omprma. */
@@ -42,9 +46,30 @@ __attribute__((destructor)) static void driver_end(void)
         omprma_finalize();
 }
 
+/* In the child. */
+static void forget_parent(void)
+{
+    atomic_store(&driver.started, false);
+    atomic_store(&driver.forked, true);
+}
+
+/* Once per process, for it may call on: programs see "not initialised", whose reason is not in
+ * them. */
+static CUresult not_initialized(void)
+{
+    static atomic_flag told = ATOMIC_FLAG_INIT;
+
+    if (atomic_load(&driver.forked) && !atomic_flag_test_and_set(&told))
+        report_error("this process was forked by one that uses GPUs, and cannot use them: CUDA "
+                     "returns CUDA_ERROR_NOT_INITIALIZED (3) here; fork before the first call of "
+                     "CUDA, or start a new process (Python: the start method \"spawn\")");
+    return CUDA_ERROR_NOT_INITIALIZED;
+}
+
 static void start_once(void)
 {
     static struct ending ending = {.call = driver_end};
+    pthread_atfork(NULL, NULL, forget_parent);
     if (!gate_open() || !thread_open()) {
         report_error("no key for data of threads is left in this process");
         driver.result = CUDA_ERROR_OPERATING_SYSTEM;
@@ -67,6 +92,8 @@ CUresult driver_start(void)
 {
     if (atomic_load_explicit(&driver.started, memory_order_acquire))
         return gate_closed() ? CUDA_ERROR_DEINITIALIZED : CUDA_SUCCESS;
+    if (atomic_load(&driver.forked))
+        return not_initialized();
     pthread_once(&driver.once, start_once);
     return driver.result;
 }
@@ -77,7 +104,7 @@ CUresult api_begin_bare(struct call *call)
 {
     *call = (struct call){0};
     if (!atomic_load_explicit(&driver.started, memory_order_acquire))
-        return CUDA_ERROR_NOT_INITIALIZED;
+        return not_initialized();
     call->inside = gate_enter();
     if (!call->inside)
         return CUDA_ERROR_DEINITIALIZED;
@@ -126,13 +153,15 @@ CUresult cuInit(unsigned flags)
     return driver_start();
 }
 
-/* May be called before cuInit(), and is by the CUDA runtime. */
+/* May be called before cuInit(), and is by the CUDA runtime. Which drivers there are is not known
+ * then, and finding out would start everything: it is the version that this library is made for. */
 CUresult cuDriverGetVersion(int *version)
 {
+    enum { MADE_FOR = 12090 };
+    int known = gpus_driver_version();
+
     if (!version)
         return CUDA_ERROR_INVALID_VALUE;
-    CUresult result = driver_start();
-    if (result == CUDA_SUCCESS)
-        *version = gpus_driver_version();
-    return result;
+    *version = known ? known : MADE_FOR;
+    return CUDA_SUCCESS;
 }

@@ -18,7 +18,7 @@
 static struct gpus {
     struct gpu *all; /* written before the driver counts as started */
     int count;
-    int driver_version;
+    atomic_int driver_version;
 } gpus;
 
 /* ---- finding them --------------------------------------------------------------------------- */

@@ -5,6 +5,8 @@
  */
 #include "cuda/memory.h"
 
+#include <string.h>
+
 #include "cuda/driver.h"
 #include "cuda/exports.h"
 #include "cuda/remote.h"
@@ -240,5 +242,58 @@ CUresult cuPointerGetAttribute(void *value, int attribute, CUdeviceptr address)
         result = CUDA_ERROR_INVALID_VALUE;
     if (result == CUDA_SUCCESS)
         result = pointer_attribute(value, attribute, gpu, &block, address);
+    return api_end(&call, result);
+}
+
+/* What cuPointerGetAttributes() says of an address that is no GPU's, or has no such property: zero
+ * of as many bytes as the attribute has. 0: there is no such attribute. */
+static size_t pointer_attribute_bytes(int attribute)
+{
+    switch (attribute) {
+    case CU_POINTER_P2P_TOKENS:
+        return 16;
+    case CU_POINTER_CONTEXT:
+    case CU_POINTER_DEVICE_POINTER:
+    case CU_POINTER_HOST_POINTER:
+    case CU_POINTER_BUFFER_ID:
+    case CU_POINTER_RANGE_START:
+    case CU_POINTER_RANGE_BYTES:
+    case CU_POINTER_HANDLE_TYPES:
+    case CU_POINTER_POOL:
+        return 8;
+    case CU_POINTER_MEMORY_TYPE:
+    case CU_POINTER_SYNC_MEMOPS:
+    case CU_POINTER_IS_MANAGED:
+    case CU_POINTER_DEVICE_ORDINAL:
+    case CU_POINTER_ACCESS_FLAGS:
+        return 4;
+    case CU_POINTER_IPC_CAPABLE:
+    case CU_POINTER_MAPPED:
+    case CU_POINTER_RDMA_CAPABLE:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+CUresult cuPointerGetAttributes(unsigned count, int *attributes, void **values, CUdeviceptr address)
+{
+    enum { NO_DEVICE = -2 };
+    struct call call;
+    struct block block;
+    CUresult result = api_begin(&call);
+    struct gpu *gpu = result == CUDA_SUCCESS ? memory_find(call.context, address, &block) : NULL;
+
+    if (result == CUDA_SUCCESS && (count == 0 || !attributes || !values))
+        result = CUDA_ERROR_INVALID_VALUE;
+    for (unsigned i = 0; i < count && result == CUDA_SUCCESS; i++) {
+        size_t bytes = pointer_attribute_bytes(attributes[i]);
+        if (bytes == 0 || !values[i])
+            result = CUDA_ERROR_INVALID_VALUE;
+        else if (!gpu || pointer_attribute(values[i], attributes[i], gpu, &block, address))
+            memset(values[i], 0, bytes);
+        if (result == CUDA_SUCCESS && !gpu && attributes[i] == CU_POINTER_DEVICE_ORDINAL)
+            *(int *)values[i] = NO_DEVICE;
+    }
     return api_end(&call, result);
 }

@@ -94,6 +94,12 @@ CUresult cuGetProcAddress_v2(const char *name, void **function, int version, uin
     return found == NAME_FOUND || status ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 
+CUresult cuGetProcAddress_v2_ptsz(const char *name, void **function, int version, uint64_t flags,
+                                  int *status)
+{
+    return cuGetProcAddress_v2(name, function, version, flags ? flags : PER_THREAD_STREAM, status);
+}
+
 /* The first form cannot say why. */
 CUresult cuGetProcAddress(const char *name, void **function, int version, uint64_t flags)
 {

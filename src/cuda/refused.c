@@ -1,37 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * refused.c: what cannot be had of a GPU in another process: memory that host and device share,
- * kernels of one GPU in another's memory, address space without memory, kernels whose blocks wait
- * for each other. Attributes of the device say so beforehand (gpu.c). Each name is there because
- * runtimes look it up before they know whether they need it. The rows CU_REFUSED of cuda.def are
- * the functions that do nothing else.
+ * refused.c: what is not served (refused.def): what cannot be had of a GPU in another process, as
+ * memory that host and device share, kernels of one GPU in another's memory, or address space
+ * without memory, and what nobody has needed. Attributes of the device say so beforehand (gpu.c).
  */
+#include <stdatomic.h>
+
 #include "cuda/driver.h"
 #include "cuda/exports.h"
 #include "cuda/result.h"
 
-static CUresult refuse(const char *name)
+static CUresult refuse(const char *symbol, atomic_flag *told)
 {
     struct call call;
     CUresult result = api_begin_bare(&call);
 
     if (result == CUDA_SUCCESS) {
-        report_choice("%s: not supported on GPUs of workers; the device's attributes say so", name);
+        if (!atomic_flag_test_and_set(told))
+            report_choice("%s is not served on GPUs of workers, and returns "
+                          "CUDA_ERROR_NOT_SUPPORTED (801)",
+                          symbol);
         result = CUDA_ERROR_NOT_SUPPORTED;
     }
     return api_end(&call, result);
 }
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wunused-parameter" /* they look at none */
 #define CU_FUNCTION(name, suffix, since, parameters)
-#define CU_REFUSED(name, suffix, since, parameters)                                                \
-    CUresult name##suffix parameters                                                               \
+#define CU_REFUSED(symbol)                                                                         \
+    CUresult symbol(void)                                                                          \
     {                                                                                              \
-        return refuse(#name);                                                                      \
+        static atomic_flag told = ATOMIC_FLAG_INIT;                                                \
+        return refuse(#symbol, &told);                                                             \
     }
 #include "cuda/cuda.def"
-#pragma GCC diagnostic pop
 
 /* ---- peers ---------------------------------------------------------------------------------- */
 

@@ -380,6 +380,11 @@ CUresult cuStreamDestroy_v2(CUstream stream)
     return api_end(&call, result);
 }
 
+CUresult cuStreamDestroy(CUstream stream)
+{
+    return cuStreamDestroy_v2(stream);
+}
+
 CUresult cuStreamSynchronize(CUstream stream)
 {
     struct call call;
@@ -469,6 +474,19 @@ CUresult cuStreamGetCtx(CUstream stream, CUcontext *context)
         stream_drop(found);
     }
     return api_end(&call, result);
+}
+
+/* No context is a part of a GPU. */
+CUresult cuStreamGetCtx_v2(CUstream stream, CUcontext *context, void **green)
+{
+    if (green)
+        *green = NULL;
+    return cuStreamGetCtx(stream, context);
+}
+
+CUresult cuStreamGetCtx_v2_ptsz(CUstream stream, CUcontext *context, void **green)
+{
+    return cuStreamGetCtx_v2(stream ? stream : CU_STREAM_PER_THREAD, context, green);
 }
 
 CUresult cuStreamGetId(CUstream stream, unsigned long long *number)

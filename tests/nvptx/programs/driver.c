@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "cuda/exports.h"
 
@@ -55,6 +57,19 @@ static CUresult nap_for(uint64_t us, CUstream stream)
     return cuLaunchKernel(nap, 1, 1, 1, 1, 1, 1, 0, stream, NULL, extra);
 }
 
+/* One that is forked after the start has no GPUs. */
+static void children(void)
+{
+    int count, status = 0;
+    pid_t child = fork();
+
+    if (child == 0)
+        _exit(cuInit(0) != CUDA_ERROR_NOT_INITIALIZED ||
+              cuDeviceGetCount(&count) != CUDA_ERROR_NOT_INITIALIZED);
+    IS(waitpid(child, &status, 0) == child, 1);
+    IS(status, 0);
+}
+
 static void devices(void)
 {
     int count = 0, value = -1, version = 0;
@@ -63,8 +78,12 @@ static void devices(void)
     const char *text = NULL;
     CUcontext context = NULL;
 
+    OK(cuDriverGetVersion(&version)); /* a question, which starts nothing */
+    IS(version, 12090);
     IS(cuDeviceGetCount(&count), CUDA_ERROR_NOT_INITIALIZED);
+    IS(cuGraphCreate(), CUDA_ERROR_NOT_INITIALIZED);
     OK(cuInit(0));
+    children();
     OK(cuDeviceGetCount(&count));
     IS(count, 2);
     OK(cuDriverGetVersion(&version));
@@ -440,17 +459,17 @@ static void *without_context(void *unused)
 
 static void refusals(void)
 {
-    CUdeviceptr address;
-    size_t size;
     void *function = NULL;
     const void *table;
     int status = -1;
     CUuuid id = {{0}};
     pthread_t thread;
 
-    IS(cuMemAllocManaged(&address, 16, 1), CUDA_ERROR_NOT_SUPPORTED);
-    IS(cuMemAddressReserve(&address, 1 << 21, 0, 0, 0), CUDA_ERROR_NOT_SUPPORTED);
-    IS(cuMemGetAllocationGranularity(&size, NULL, 0), CUDA_ERROR_NOT_SUPPORTED);
+    IS(cuMemAllocManaged(), CUDA_ERROR_NOT_SUPPORTED);
+    IS(cuMemAddressReserve(), CUDA_ERROR_NOT_SUPPORTED);
+    IS(cuMemGetAllocationGranularity(), CUDA_ERROR_NOT_SUPPORTED);
+    IS(cuGraphCreate(), CUDA_ERROR_NOT_SUPPORTED);
+    OK(cuProfilerStart());
     OK(cuGetProcAddress_v2("cuMemAlloc", &function, 12000, 0, &status));
     IS(function == (void *)cuMemAlloc_v2, 1);
     OK(cuGetProcAddress_v2("cuMemcpyHtoD", &function, 12000, 2, &status));
