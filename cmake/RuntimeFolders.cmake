@@ -2,6 +2,7 @@
 # RuntimeFolders.cmake: run by cmake -P. Fills FOLDER/runtime and FOLDER/images with links under all
 # names that libomptarget has had and, as things are, will have: libomptarget.so up to LLVM 14,
 # libomptarget.so.NN since, libomptarget.so.NN.1 since 18. For others omprma-run makes links itself.
+# FOLDER/preload has the name of src/openmp/preload/preload.h.
 
 set(names libomptarget.so)
 foreach(version RANGE 15 30)
@@ -21,3 +22,4 @@ function(fill kind library)
 endfunction()
 fill(runtime libomprma-runtime.so ${names})
 fill(images libomprma-stub.so ${names})
+fill(preload libomprma-preload.so omprma-before-libasan.so)

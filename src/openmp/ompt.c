@@ -9,12 +9,14 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 #include <unistd.h>
 
 #include "openmp/device.h"
 #include "openmp/libomp.h"
 #include "openmp/ompt_trace.h"
+#include "openmp/preload/preload.h"
 #include "openmp/report.h"
 #include "openmp/work.h"
 
@@ -110,7 +112,7 @@ static bool tool_may_be(void)
     const char *named = getenv("OMP_TOOL_LIBRARIES"), *use = getenv("OMP_TOOL");
     if (!ompt_libomp_connect || (use && strcasecmp(use, "disabled") == 0))
         return false;
-    if (named && *named)
+    if (named && *named && (strchr(named, ':') || !strstr(named, PRELOAD_NAME))) /* that is none */
         return true;
     void *start = dlsym(RTLD_DEFAULT, "ompt_start_tool");
     return start && dladdr(start, &starts) && dladdr((void *)ompt_libomp_connect, &libomp) &&

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# shellcheck disable=SC2016 # its scripts are to expand that
 # Programs that others start, with the newest LLVM here: by a script, whatever that and the program do with
 # library paths, and by a program that has offloaded. They have workers, or a line says why they have none; their
 # kernels have the program's libomp, and their tasks are put in order. And libraries with regions that
@@ -85,9 +86,12 @@ script again "./where ./plain && ./rpath"
 script make "printf 'all:\\n\\t@./rpath\\n' | make -f -"
 # shellcheck disable=SC2016 # the script expands it
 script preloads 'LD_PRELOAD=libm.so.6:$LD_PRELOAD ./rpath'
+script loader '/lib64/ld-linux-x86-64.so.2 ./rpath'
+script child 'LD_PRELOAD=libm.so.6:$LD_PRELOAD ./rpath "printenv LD_PRELOAD | grep -c ^libm.so.6:"'
+script lost './where; LD_PRELOAD= ./rpath; echo $?; OMP_TARGET_OFFLOAD=default LD_PRELOAD= ./rpath'
 
 good='worker same order'
-for name in plain rpaths fixeds module anew make preloads; do
+for name in plain rpaths fixeds module anew make preloads loader; do
     for transport in auto direct; do
         check "$name, $transport" "$(timeout 60 "$RUN" -n 2 --transport $transport -- "./$name" 2>&1)" "$good"
     done
@@ -98,6 +102,21 @@ timeout 60 "$RUN" -n 1 --transport mpi ./where ./rpaths >out 2>err
 check 'status of a program whose child has no workers' $? 1
 check 'its lines' "$(cat out)" "$good"
 check 'the line of the child' "$(grep -c 'the workers of this omprma-run serve one program' err)" 1
+
+check 'what a script preloads, in children' "$(timeout 60 "$RUN" -n 1 -- ./child 2>&1)" "$good"$'\n1'
+check 'a script without LD_PRELOAD' "$(timeout 60 "$RUN" -n 1 -- ./lost 2>err)" "$good"$'\n125\nhere same order'
+check 'its lines' "$(grep -cE '(error|warning): .*/rpath runs its regions by .*, and not on workers' err)" 2
+cp where grouped && chgrp 1 grouped && chmod 2755 grouped
+check 'a set-group-ID bit' "$(timeout 60 "$RUN" -n 1 -- ./grouped 2>&1 | grep -c 'set-group-ID bit')" 1
+# Programs that want nothing of it: AddressSanitizer's library wants to be the first.
+echo 'int main(void) { return 0; }' | gcc -fsanitize=address -x c - -o asan || exit 1
+script sanitized './asan && ASAN_OPTIONS=detect_leaks=0 ./asan && echo fine'
+timeout 60 "$RUN" -n 1 -- ./sanitized >out 2>err
+check 'sanitized' "$(cat out)" fine
+check 'the line of a script without workers' "$(cat err)" \
+    'omprma: warning: no program that ./sanitized has started used a worker of this run'
+check 'the C library it needs' "$(objdump -T "$BUILD_DIR/lib/omprma/libomprma-preload.so" |
+    grep -oE 'GLIBC_2\.(1[89]|[2-9][0-9])')" ''
 
 # What comes late, and is seen by its opener alone or by all.
 cat >regions.c <<'C'
@@ -139,5 +158,8 @@ for version in 14 16 22; do
         check "LLVM $version, opened with $flag" \
             "$(timeout 60 "$RUN" --llvm "$llvm/lib" -n 2 ./opens $flag 2>&1)" '22 2 3'
     done
+    "$llvm/bin/clang" -w -O1 -fPIC -shared -fopenmp -fopenmp-targets=x86_64-pc-linux-gnu -Wl,--disable-new-dtags \
+        "-Wl,-rpath,$llvm/lib" regions.c -o regions.so || exit 1
+    check "LLVM $version, opened by its own path" "$(timeout 60 "$RUN" --llvm "$llvm/lib" -n 2 ./opens 0 2>&1)" '22 2 3'
 done
 finish

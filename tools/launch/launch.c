@@ -511,25 +511,27 @@ static void launch_print(const struct preparation *made, const struct launch *la
 /* ---- without MPI ---------------------------------------------------------------------------- */
 
 /* What is preloaded is for the programs alone, and not for what starts them. */
-static void add_preload(const char *ours, struct list *line)
+static void add_preload(const struct llvm_plan *plan, struct list *line)
 {
     const char *users = getenv("LD_PRELOAD");
-    char *both = preload_join(ours, users);
+    char *both = preload_join(plan->preload, users),
+         *passed = preload_join(plan->passed_preload, users);
     list_add(line, "env");
     list_addf(line, "LD_PRELOAD=%s", both);
-    list_addf(line, "OMPRMA_INTERNAL_LD_PRELOAD=%s", users ? users : "");
+    list_addf(line, "OMPRMA_INTERNAL_LD_PRELOAD=%s", passed);
     free(both);
+    free(passed);
 }
 
 /* A launcher may start several programs, with colons between them. */
 static void direct_arguments(const struct preparation *made, const struct launch *launch,
                              struct list *line)
 {
-    const char *ours = made->starts_mpi ? made->plan.preload : NULL;
+    bool ours = made->starts_mpi && made->plan.preload;
     int at = made->plan.at;
     for (int i = 0; launch->argv[i]; i++) {
         if (ours && i > 0 && i == at)
-            add_preload(ours, line);
+            add_preload(&made->plan, line);
         list_add(line, launch->argv[i]);
         if (i > at && strcmp(launch->argv[i], ":") == 0)
             at = i + llvm_find_program(launch->argv + i);
@@ -736,8 +738,10 @@ bool launch_internal(int argc, char **argv, int *status)
         *status = rank_main(argv[2]);
         return true;
     }
-    if (!launch_inside())
-        unsetenv(DIRECT_JOIN_VARIABLE); /* the workers of a run around us are not those of ours */
+    if (!launch_inside()) { /* the workers of a run around us are not those of ours */
+        unsetenv(DIRECT_JOIN_VARIABLE);
+        llvm_forget_outer();
+    }
     return false;
 }
 

@@ -6,11 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "base/config.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "openmp/preload/preload.h"
 #include "tools/launch/cuda_folder.h"
 #include "tools/launch/images.h"
 #include "tools/launch/needs.h"
@@ -59,6 +61,32 @@ char *preload_join(const char *ours, const char *users)
     free(copy);
     free(last);
     return first;
+}
+
+/* The value of a variable without the library that programs of a script have. */
+static void preload_take_out(const char *variable)
+{
+    const char *value = getenv(variable);
+    if (!value || !strstr(value, PRELOAD_NAME))
+        return;
+    char *copy = text_make("%s", value), *rest = copy, *path, *left = text_make("%s", "");
+    while ((path = strsep(&rest, ": ")))
+        if (!strstr(path, PRELOAD_NAME))
+            join_one(&left, path);
+    if (*left)
+        setenv(variable, left, 1);
+    else
+        unsetenv(variable);
+    free(left);
+    free(copy);
+}
+
+void llvm_forget_outer(void)
+{
+    preload_take_out("LD_PRELOAD");
+    preload_take_out("OMP_TOOL_LIBRARIES");
+    unsetenv("OMPRMA_INTERNAL_LD_LIBRARY_PATH");
+    unsetenv("OMPRMA_INTERNAL_LD_PRELOAD");
 }
 
 int llvm_soname_version(const char *name)
@@ -318,9 +346,30 @@ static omprma_status_t plan_enforce(struct llvm_plan *plan, const char *program,
     return status;
 }
 
+/* The loader preloads nothing then, and takes no path from the environment. */
+static omprma_status_t check_privileges(const char *program)
+{
+    struct stat about;
+    if (stat(program, &about))
+        return OMPRMA_OK; /* who starts it says so */
+    bool user = about.st_mode & S_ISUID && about.st_uid != getuid();
+    bool group = about.st_mode & S_ISGID && about.st_mode & S_IXGRP && about.st_gid != getgid();
+    bool more = getuid() != 0 && getxattr(program, "security.capability", NULL, 0) > 0;
+    if (!user && !group && !more)
+        return OMPRMA_OK;
+    return error_set(OMPRMA_ERR_CONFIG,
+                     "%s has %s, so the loader does not let omprma's runtime take libomptarget's "
+                     "place: %s, or start a copy",
+                     program,
+                     user    ? "a set-user-ID bit"
+                     : group ? "a set-group-ID bit"
+                             : "capabilities",
+                     user || group ? "take it away (chmod ug-s)" : "take them away (setcap -r)");
+}
+
 /* What is started by a program, a script or make finds our runtime by the library path, and
  * by a library that is preloaded into it (src/openmp/preload) where it does not care for that path.
- */
+ * Libomp opens that library, too, which then says so where it was not preloaded. */
 static void plan_passed(struct llvm_plan *plan)
 {
     char *preload = runtime_preload();
@@ -389,7 +438,9 @@ static omprma_status_t plan_program(struct llvm_plan *plan, const struct needs *
 {
     struct choice choice = {.nvptx = images->nvptx};
     char *ours = NULL;
-    omprma_status_t status = choice_make(&choice, needs, program, wanted, runtime);
+    omprma_status_t status = check_privileges(program);
+    if (status == OMPRMA_OK)
+        status = choice_make(&choice, needs, program, wanted, runtime);
     if (status != OMPRMA_OK)
         return status;
     plan->version = choice.version;

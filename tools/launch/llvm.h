@@ -82,4 +82,8 @@ char *path_join(const char *front, const char *back);
  * but for those of the user's that must be first. */
 char *preload_join(const char *ours, const char *users);
 
+/* Where this process belongs to a script of another run: takes out of the environment what that has
+ * put there for programs of the script. */
+void llvm_forget_outer(void);
+
 #endif

@@ -36,7 +36,7 @@ int outcome_result(const char *path, int wait_status, bool said, bool offloaded,
         return own;
     }
     if (!itself) {
-        log_write(LOG_WARNING, "no program that %s has started used a worker", path);
+        log_write(LOG_WARNING, "no program that %s has started used a worker of this run", path);
         return own;
     }
     log_write(LOG_ERROR,

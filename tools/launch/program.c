@@ -91,6 +91,12 @@ void program_environment(const struct program *program, struct list *environment
               program->plan->program_path, program->plan->passed_path, path_join);
     set_front(environment, "LD_PRELOAD", "OMPRMA_INTERNAL_LD_PRELOAD", program->plan->preload,
               program->plan->passed_preload, preload_join);
+    if (program->plan->passed_preload) {
+        char *tools =
+            path_join(program->plan->passed_preload, list_get(environment, "OMP_TOOL_LIBRARIES"));
+        list_set(environment, "OMP_TOOL_LIBRARIES", tools);
+        free(tools);
+    }
 }
 
 static void add_mpi(struct list *environment, const char *mpi, size_t bytes)

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "openmp/preload/preload.h"
 #include "tools/launch/list.h"
 #include "tools/launch/paths.h"
 
@@ -37,7 +38,7 @@ char *runtime_folder_worker(void)
 
 char *runtime_preload(void)
 {
-    return tree_path("lib/omprma/libomprma-preload.so");
+    return tree_path("lib/omprma/preload/" PRELOAD_NAME);
 }
 
 /* own/kind/name -> the library. */
