@@ -431,6 +431,7 @@ static void help(const struct awaited *awaited)
             help_pause(awaited, now - last);
         now = clock_ns();
     }
+    gate_hold(); /* libomp ends, too: nobody goes on to it */
 }
 
 /* Is all that the calling thread does with tasks libomp's? */
@@ -733,6 +734,7 @@ struct task *__kmpc_omp_target_task_alloc(void *location, int32_t thread, int32_
                                           size_t task_bytes, size_t shared_bytes,
                                           task_routine_t *routine, int64_t device)
 {
+    gate_hold(); /* libomp, which ends as well, must not make its helper threads now */
     bool reduces = reduction_any();
     enum keeper keeper = keeper_of(thread, reduces);
     bool ours = keeper == KEEPER_US || keeper == KEEPER_MAKER, here = ours && reduces;

@@ -1,11 +1,11 @@
 /* test: reference=no needs=own status=7 libs=-pthread
- * A thread calls exit() while others compute on a device, copy to it and take memory of it: the
- * status is the program's, and nothing is said. */
+ * A thread calls exit() while others compute on a device, with and without nowait, copy to it and
+ * take memory of it: the status is the program's, and nothing is said. */
 #include "check.h"
 
 #include <pthread.h>
 
-enum { THREADS = 6 };
+enum { THREADS = 8 };
 
 static void *work(void *number)
 {
@@ -13,12 +13,16 @@ static void *work(void *number)
     char *there = omp_target_alloc(sizeof(values), 0);
     for (;;) {
         int sum = 0;
-        if ((long)number % 3 == 0) {
+        if ((long)number % 4 == 0) {
             omp_target_memcpy(there, values, sizeof(values), 0, 0, 0, omp_get_initial_device());
-        } else if ((long)number % 3 == 1) {
+        } else if ((long)number % 4 == 1) {
 #pragma omp target map(tofrom : sum)
             for (int i = 0; i < 1000; i++)
                 sum += 1;
+        } else if ((long)number % 4 == 2) {
+#pragma omp target map(tofrom : sum) nowait
+            sum += 1;
+#pragma omp taskwait
         } else {
             char *more = omp_target_alloc(sizeof(values), 0);
             omp_target_memcpy(more, there, sizeof(values), 0, 0, 0, 0);
