@@ -18,6 +18,7 @@ none() { # WHY COMMAND...
     [ -z "$found" ] || complain "$found"$'\n'"$1"
 }
 none 'more than one idea in a file' awk 'FNR == 901 { print FILENAME ": more than 900 lines"; nextfile }' "${sources[@]}"
+# shellcheck disable=SC2016 # awk's
 none 'a file begins with a comment, which says how it works' awk '
     /SPDX-License-Identifier/ { next }
     !/^\/[*\/]/ || /^\/\* [a-z0-9_]+\.c: see [a-z0-9_\/]+\.h\. \*\/$/ { print FILENAME ": " $0 }

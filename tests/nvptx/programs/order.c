@@ -4,7 +4,7 @@
  * functions, kernels, and things that are freed and destroyed while they are in use. What each must
  * give follows from NVIDIA's rules on synchronisation.
  *
- *     order [SEED [COUNT]]    COUNT programs from that seed on; prints the last ones' calls on
+ * - order [SEED [COUNT]]: COUNT programs from that seed on; prints the last calls on
  * failure
  *
  * The model. Each stream is a line of time, on which its operations have numbers, and so is the
