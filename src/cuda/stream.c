@@ -331,7 +331,10 @@ void streams_clear(struct context *context)
 
     streams_settle(context);
     pthread_mutex_lock(&context->lock);
-    LIST_FOREACH(each, &context->streams, link) stream_end(each);
+    LIST_FOREACH(each, &context->streams, link)
+    {
+        stream_end(each);
+    }
     streams_sweep(context);
     pthread_mutex_unlock(&context->lock);
 }
