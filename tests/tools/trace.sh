@@ -105,7 +105,7 @@ check 'counters' "$(events 'select(.ph == "C").name' | sed 's/ \(bytes\|memory\|
 out=$("$RUN" --trace /no/folder/x "$folder/traced" 2>&1)
 check 'a file that cannot be made' "$? $out" \
     '125 omprma: error: --trace: cannot write /no/folder/x: No such file or directory'
-"$RUN" -n 1 --trace /dev/full "$folder/traced" >"$folder/out" 2>&1
+"$RUN" -n 2 --trace /dev/full "$folder/traced" >"$folder/out" 2>&1
 check 'a full disk: status' "$?" 125
 check 'a full disk: said' "$(grep -c 'OMPRMA_TRACE: cannot write /dev/full: No space left on device' "$folder/out")" 1
 finish
