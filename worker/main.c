@@ -30,8 +30,8 @@
 #include "control/transport.h"
 #include "control/world.h"
 #include "worker/agent.h"
-#include "worker/cuda/cuda.h"
 #include "worker/free_memory.h"
+#include "worker/gpu/kind.h"
 #include "worker/map.h"
 #include "worker/native/image_file.h"
 #include "worker/native/native.h"
@@ -52,7 +52,6 @@ struct worker {
     struct worker_device devices[WORLD_DEVICES_MOST];
     struct world_device descriptions[WORLD_DEVICES_MOST];
     struct place *place, *parts[WORLD_DEVICES_MOST]; /* of the worker; of devices, if several */
-    struct driver driver;                            /* CUDA's; closed where there are no GPUs */
     int natives;                                     /* devices that are; they come first */
     bool silent;                                     /* another one tells why it ends */
     bool has_said;                                   /* it has done so itself */
@@ -178,24 +177,20 @@ static omprma_status_t make_native(int index, const struct world_settings *setti
 }
 
 /* Makes device `index` a GPU, with its first arena. */
-static omprma_status_t make_gpu(int index, int ordinal, const struct world_settings *settings)
+static omprma_status_t make_gpu(const struct gpu_kind *kind, int index, int ordinal,
+                                const struct world_settings *settings)
 {
     struct worker_device *device = &worker.devices[index];
     struct world_device *description = &worker.descriptions[index];
-    const struct cuda_options options = {
-        .driver = &worker.driver,
-        .ordinal = ordinal,
-        .memory_bytes = (uint64_t)worker.config.memory,
-    };
     uint64_t bytes = settings->arena_bytes;
     omprma_status_t status;
 
     device->server = &worker.server;
     device->index = (uint16_t)index;
-    status = cuda_open(device, &options);
+    status = kind->make(device, ordinal, (uint64_t)worker.config.memory);
     if (status != OMPRMA_OK)
         return status;
-    cuda_describe(device, description);
+    kind->describe(device, description);
     if (bytes > description->memory_limit)
         bytes = description->memory_limit & ~(uint64_t)4095;
     status = worker_device_begin(device, bytes, description);
@@ -206,24 +201,26 @@ static omprma_status_t make_gpu(int index, int ordinal, const struct world_setti
 
 /* Makes GPUs the devices after the native ones. One that cannot be used is left out, as long as
  * there are others. */
-static omprma_status_t make_gpus(int gpus, const struct world_settings *settings)
+static omprma_status_t make_gpus(const int gpus[GPU_LIBRARIES],
+                                 const struct world_settings *settings)
 {
     struct server *server = &worker.server;
     const struct world *world = &worker.world;
     omprma_status_t status = OMPRMA_OK;
 
     server->device_count = worker.natives;
-    for (int i = 0; i < gpus; i++) {
-        omprma_status_t made =
-            make_gpu(server->device_count, world->local_index + i * world->local_count, settings);
+    for (int kind = 0; kind < GPU_LIBRARIES; kind++)
+        for (int i = 0; i < gpus[kind]; i++) {
+            omprma_status_t made = make_gpu(gpu_kinds[kind], server->device_count,
+                                            world->local_index + i * world->local_count, settings);
 
-        if (made == OMPRMA_OK) {
-            server->device_count++;
-            continue;
+            if (made == OMPRMA_OK) {
+                server->device_count++;
+                continue;
+            }
+            log_write(LOG_CHOICE, "%s", error_text());
+            status = made;
         }
-        log_write(LOG_CHOICE, "%s", error_text());
-        status = made;
-    }
     return server->device_count ? OMPRMA_OK : status;
 }
 
@@ -236,46 +233,60 @@ static int native_count(const struct world_settings *settings)
     return count < WORLD_DEVICES_MOST ? count : WORLD_DEVICES_MOST;
 }
 
-/* GPUs of this host that are this worker's: the workers of a host take turns. */
-static omprma_status_t count_gpus(const struct world_settings *settings, int *count)
+/* The error where the workers of this host have nothing else than its `all` GPUs. */
+static omprma_status_t refuse_none(const struct world_settings *settings, int all)
+{
+    char kinds[GPU_WORDS_BYTES];
+
+    return error_set(OMPRMA_ERR_CONFIG,
+                     "%d workers share %d GPU%s of this host; start at most as many, or give them "
+                     "native devices too: --backends native,%s",
+                     worker.world.local_count, all, units_plural(all),
+                     gpu_kinds_write(settings->backends, kinds));
+}
+
+/* GPUs of this host that are this worker's, by kind: the workers of a host take turns. A kind that
+ * cannot be used is left out, as long as there is another. */
+static omprma_status_t count_gpus(const struct world_settings *settings, int gpus[GPU_LIBRARIES])
 {
     const struct world *world = &worker.world;
-    int room = WORLD_DEVICES_MOST - worker.natives;
-    omprma_status_t status;
+    int room = WORLD_DEVICES_MOST - worker.natives, first = room, all = 0;
+    omprma_status_t status = OMPRMA_OK;
 
-    *count = 0;
-    if (!(settings->backends & 1 << BACKEND_CUDA))
-        return OMPRMA_OK;
-    status = driver_open(&worker.driver);
-    if (status != OMPRMA_OK && worker.natives) {
-        log_write(LOG_CHOICE, "no CUDA devices: %s", error_text());
-        return OMPRMA_OK;
+    for (int kind = 0; kind < GPU_LIBRARIES; kind++) {
+        int there = 0, mine;
+        omprma_status_t opened;
+
+        if (!(settings->backends & gpu_bit(&gpu_libraries[kind])))
+            continue;
+        opened = gpu_kinds[kind]->open(&there);
+        if (opened != OMPRMA_OK) {
+            log_write(LOG_CHOICE, "no %s devices: %s", gpu_libraries[kind].interface, error_text());
+            status = opened;
+        }
+        mine = (there - world->local_index + world->local_count - 1) / world->local_count;
+        gpus[kind] = mine < room ? mine : room;
+        room -= gpus[kind];
+        all += there;
     }
-    if (status != OMPRMA_OK)
-        return status;
-    *count =
-        (worker.driver.count - world->local_index + world->local_count - 1) / world->local_count;
-    *count = *count < room ? *count : room;
-    if (*count == 0 && worker.natives == 0)
-        return error_set(OMPRMA_ERR_CONFIG,
-                         "%d workers share %d GPU%s of this host; start at most as many, or give "
-                         "them native devices too: --backends native,cuda",
-                         world->local_count, worker.driver.count,
-                         units_plural(worker.driver.count));
-    return OMPRMA_OK;
+    if (worker.natives || room < first)
+        return OMPRMA_OK;
+    return all ? refuse_none(settings, all) : status;
 }
 
 static omprma_status_t make_devices(struct world_peer *mine, const struct world_settings *settings)
 {
     struct server *server = &worker.server;
-    int gpus = 0;
+    int gpus[GPU_LIBRARIES] = {0}, gpu_count = 0;
     omprma_status_t status;
 
     server->devices = worker.devices;
     worker.natives = native_count(settings);
-    status = count_gpus(settings, &gpus);
+    status = count_gpus(settings, gpus);
+    for (int kind = 0; kind < GPU_LIBRARIES; kind++)
+        gpu_count += gpus[kind];
     if (status == OMPRMA_OK)
-        status = prepare_threads(settings, gpus);
+        status = prepare_threads(settings, gpu_count);
     if (status == OMPRMA_OK)
         status = make_gpus(gpus, settings);
     for (int i = 0; i < worker.natives && status == OMPRMA_OK; i++)
@@ -394,8 +405,8 @@ static void close_connection(void)
 
     for (int i = 0; i < server->device_count; i++)
         server->devices[i].backend->close(&server->devices[i]);
-    if (!server->lost)
-        driver_close(&worker.driver);
+    for (int kind = 0; kind < GPU_LIBRARIES && !server->lost; kind++)
+        gpu_kinds[kind]->close();
     datapath_destroy(server->one_sided);
     datapath_destroy(server->two_sided);
     channel_destroy(server->channel);

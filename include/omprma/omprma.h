@@ -120,7 +120,8 @@ typedef struct omprma_device_info {
     uint32_t inline_submit_bytes;   /* submits up to this size travel in a control message, */
     uint32_t inline_retrieve_bytes; /* and retrieves */
     const char *osc; /* one-sided component in use, "none" without a window; static */
-    char model[96];  /* of the processor */
+    char model[96];  /* of the processor, or of the GPU */
+    bool native;     /* its kernels are code for the processors of its worker; else it is a GPU */
 } omprma_device_info_t;
 
 /* Number of devices of all workers; 0 before omprma_init(). Blocks: no. */

@@ -30,6 +30,9 @@ struct setting {
     const char *help;
 };
 
+#define GPU_CHOICE(NAME, name, maker, ...) "|" #name
+#define GPU_CHOICES GPU_TABLE(GPU_CHOICE)
+
 static const struct setting settings[] = {
 #define ROW(kind_, field_, name_, value_, low_, high_, text_, help_)                               \
     {kind_, name_, offsetof(struct config, field_), value_, low_, high_, text_, help_},

@@ -12,6 +12,8 @@
 
 #include <omprma/omprma.h>
 
+#include "base/backend_table.h"
+
 enum config_data { DATA_AUTO, DATA_RMA, DATA_TWO_SIDED };
 /* Who answers the calls of compiled programs: see tools/launch/llvm.h. */
 enum config_runtime { RUNTIME_AUTO, RUNTIME_OMPRMA, RUNTIME_LLVM };
@@ -22,8 +24,13 @@ enum config_runtime { RUNTIME_AUTO, RUNTIME_OMPRMA, RUNTIME_LLVM };
 enum config_nowait { NOWAIT_AUTO, NOWAIT_LIBOMP };
 enum config_check { CHECK_OFF, CHECK_FULL };
 enum config_on_loss { ON_LOSS_END, ON_LOSS_CONTINUE };
-/* Bits of the set. */
-enum config_backend { BACKEND_NATIVE, BACKEND_CUDA };
+/* Bits of the set: this machine, and the kinds of GPU. */
+enum config_backend {
+    BACKEND_NATIVE,
+#define BACKEND_OF(NAME, name, maker, ...) BACKEND_##NAME,
+    GPU_TABLE(BACKEND_OF)
+#undef BACKEND_OF
+};
 enum config_map_by { MAP_BY_CORE, MAP_BY_NUMA, MAP_BY_NODE };
 enum config_control { CONTROL_AUTO, CONTROL_MPI };
 enum config_osc { OSC_AUTO, OSC_UCX, OSC_RDMA };
@@ -73,7 +80,7 @@ omprma_status_t config_load(struct config *config);
 #define CONFIG_WARNED_VARIABLE "OMPRMA_INTERNAL_WARNED"
 void config_warn(void);
 
-/* How the user has asked for GPUs, "--cuda"; set by omprma-run for the program. */
+/* How the user has asked for GPUs, "--gpus"; set by omprma-run for the program. */
 #define CONFIG_GPUS_VARIABLE "OMPRMA_INTERNAL_GPUS"
 
 /* Seconds until all processes of a job must run: OMPRMA_TIMEOUT, which is about silence, but not

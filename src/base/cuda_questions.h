@@ -12,9 +12,11 @@
 
 #include <stdint.h>
 
+#include "base/gpu_questions.h"
+
 enum cuda_question {
     /* nothing -> struct cuda_device */
-    CUDA_ASK_DEVICE = 1,
+    CUDA_ASK_DEVICE = GPU_ASK_SUMMARY + 1,
     /* nothing -> struct cuda_memory: free and total now */
     CUDA_ASK_MEMORY,
     /* struct cuda_name -> struct cuda_function with its parameters */

@@ -35,7 +35,7 @@ static bool sources_kept;
 
 static void sources_ask(void)
 {
-    const char *kept = getenv("OMPRMA_INTERNAL_CUDA_SOURCES_KEPT");
+    const char *kept = getenv("OMPRMA_INTERNAL_SOURCES_KEPT");
     sources_kept = kept && strcmp(kept, "1") == 0;
 }
 

@@ -14,6 +14,7 @@
 #include "cuda/driver.h"
 #include "cuda/exports.h"
 #include "cuda/result.h"
+#include "face/driver/devices.h"
 
 static struct gpus {
     struct gpu *all; /* written before the driver counts as started */
@@ -22,12 +23,6 @@ static struct gpus {
 } gpus;
 
 /* ---- finding them --------------------------------------------------------------------------- */
-
-static bool is_cuda(int device)
-{
-    omprma_device_info_t info;
-    return omprma_device_info(device, &info) == OMPRMA_OK && strcmp(info.backend, "cuda") == 0;
-}
 
 static CUresult gpu_open(struct gpu *gpu, int ordinal, int device)
 {
@@ -41,27 +36,26 @@ static CUresult gpu_open(struct gpu *gpu, int ordinal, int device)
 
 CUresult gpus_find(void)
 {
-    int devices = omprma_device_count(), count = 0;
+    int devices = omprma_device_count(), count, *numbers = devices_find("cuda", &count);
+    CUresult result = numbers ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 
-    gpus.all = calloc((size_t)(devices > 0 ? devices : 1), sizeof(*gpus.all));
+    gpus.all = calloc((size_t)count + 1, sizeof(*gpus.all));
     if (!gpus.all)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    for (int device = 0; device < devices; device++) {
-        if (!is_cuda(device))
-            continue;
-        CUresult result = gpu_open(&gpus.all[count], count, device);
-        if (result != CUDA_SUCCESS)
-            return result;
-        int version = gpus.all[count].properties.driver_version;
+        result = CUDA_ERROR_OUT_OF_MEMORY;
+    for (int i = 0; i < count && result == CUDA_SUCCESS; i++) {
+        result = gpu_open(&gpus.all[i], i, numbers[i]);
+        int version = gpus.all[i].properties.driver_version;
         if (!gpus.driver_version || version < gpus.driver_version)
             gpus.driver_version = version;
-        count++;
     }
+    free(numbers);
+    if (result != CUDA_SUCCESS)
+        return result;
     gpus.count = count;
     if (count > 0)
         return CUDA_SUCCESS;
     report_error("no worker has an NVIDIA GPU that it can use (%d device%s of other kinds), so "
-                 "programs for CUDA find none; run omprma-info -v --cuda to see why",
+                 "programs for CUDA find none; run omprma-info -v --gpus cuda to see why",
                  devices, devices == 1 ? "" : "s");
     return CUDA_ERROR_NO_DEVICE;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * remote.c: each question is one omprma_device_ask() with a structure of base/cuda_questions.h,
+ * remote.c: each question is one device_ask() with a structure of base/cuda_questions.h,
  * whose answer is another one. Texts and counts in answers are bounded here.
  */
 #include "cuda/remote.h"
@@ -8,20 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* omprma_device_ask() for an answer of known size; a shorter one leaves zeros. */
-static omprma_status_t ask(int device, enum cuda_question what, const void *question, size_t bytes,
-                           void *answer, size_t room)
-{
-    size_t answered = 0;
-
-    if (room)
-        memset(answer, 0, room);
-    return omprma_device_ask(device, what, question, bytes, answer, room, &answered);
-}
+#include "face/driver/devices.h"
 
 omprma_status_t remote_device(int device, struct cuda_device *answer)
 {
-    omprma_status_t status = ask(device, CUDA_ASK_DEVICE, NULL, 0, answer, sizeof(*answer));
+    omprma_status_t status = device_ask(device, CUDA_ASK_DEVICE, NULL, 0, answer, sizeof(*answer));
     answer->name[sizeof(answer->name) - 1] = 0;
     answer->bus_id[sizeof(answer->bus_id) - 1] = 0;
     return status;
@@ -30,18 +21,18 @@ omprma_status_t remote_device(int device, struct cuda_device *answer)
 omprma_status_t remote_limit_get(int device, int limit, uint64_t *value)
 {
     struct cuda_setting question = {.which = limit};
-    return ask(device, CUDA_ASK_LIMIT, &question, sizeof(question), value, sizeof(*value));
+    return device_ask(device, CUDA_ASK_LIMIT, &question, sizeof(question), value, sizeof(*value));
 }
 
 omprma_status_t remote_limit_set(int device, int limit, uint64_t value)
 {
     struct cuda_setting question = {.which = limit, .value = (int64_t)value};
-    return ask(device, CUDA_SET_LIMIT, &question, sizeof(question), NULL, 0);
+    return device_ask(device, CUDA_SET_LIMIT, &question, sizeof(question), NULL, 0);
 }
 
 omprma_status_t remote_module_unload(int device, uint64_t module)
 {
-    return ask(device, CUDA_ASK_UNLOAD, &module, sizeof(module), NULL, 0);
+    return device_ask(device, CUDA_ASK_UNLOAD, &module, sizeof(module), NULL, 0);
 }
 
 static omprma_status_t ask_name(int device, enum cuda_question what, uint64_t module,
@@ -54,7 +45,8 @@ static omprma_status_t ask_name(int device, enum cuda_question what, uint64_t mo
         return OMPRMA_ERR_HOST_MEMORY;
     question->module = module;
     memcpy(question->name, name, length);
-    omprma_status_t status = ask(device, what, question, sizeof(*question) + length, answer, room);
+    omprma_status_t status =
+        device_ask(device, what, question, sizeof(*question) + length, answer, room);
     free(question);
     return status;
 }
@@ -88,8 +80,8 @@ omprma_status_t remote_attribute_get(int device, uint64_t function, int attribut
 {
     struct cuda_setting question = {.object = function, .which = attribute};
     int64_t answer;
-    omprma_status_t status = ask(device, CUDA_ASK_FUNCTION_ATTRIBUTE, &question, sizeof(question),
-                                 &answer, sizeof(answer));
+    omprma_status_t status = device_ask(device, CUDA_ASK_FUNCTION_ATTRIBUTE, &question,
+                                        sizeof(question), &answer, sizeof(answer));
     if (status == OMPRMA_OK)
         *value = (int)answer;
     return status;
@@ -98,11 +90,12 @@ omprma_status_t remote_attribute_get(int device, uint64_t function, int attribut
 omprma_status_t remote_attribute_set(int device, uint64_t function, int attribute, int value)
 {
     struct cuda_setting question = {.object = function, .which = attribute, .value = value};
-    return ask(device, CUDA_SET_FUNCTION_ATTRIBUTE, &question, sizeof(question), NULL, 0);
+    return device_ask(device, CUDA_SET_FUNCTION_ATTRIBUTE, &question, sizeof(question), NULL, 0);
 }
 
 omprma_status_t remote_occupancy(int device, const struct cuda_occupancy_question *question,
                                  struct cuda_occupancy *answer)
 {
-    return ask(device, CUDA_ASK_OCCUPANCY, question, sizeof(*question), answer, sizeof(*answer));
+    return device_ask(device, CUDA_ASK_OCCUPANCY, question, sizeof(*question), answer,
+                      sizeof(*answer));
 }

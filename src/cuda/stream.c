@@ -20,6 +20,7 @@
 #include "cuda/exports.h"
 #include "cuda/result.h"
 #include "cuda/thread.h"
+#include "face/driver/guard.h"
 
 /* ---- life ----------------------------------------------------------------------------------- */
 
@@ -28,22 +29,6 @@ static void stream_free(struct stream *stream)
     omprma_event_destroy(stream->mark);
     stream->tag = 0;
     free(stream);
-}
-
-/* A GPU begins by itself with what it was given, while the program does something else: the first
- * stream asks for that. Under the lock of any context. */
-static CUresult streams_go_on(struct gpu *gpu)
-{
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    static bool asked;
-    CUresult result = CUDA_SUCCESS;
-
-    pthread_mutex_lock(&lock);
-    if (!asked)
-        result = result_of(gpu, omprma_progress_thread(1));
-    asked |= result == CUDA_SUCCESS;
-    pthread_mutex_unlock(&lock);
-    return result;
 }
 
 /* Under the context's lock. */
@@ -57,7 +42,7 @@ static CUresult stream_make(struct context *context, unsigned flags, struct stre
     made->tag = STREAM_TAG;
     made->flags = flags;
     made->context = context;
-    CUresult result = streams_go_on(gpu);
+    CUresult result = result_of(gpu, guard_go_on());
     if (result == CUDA_SUCCESS)
         result = result_of(gpu, omprma_event_create(&made->mark));
     if (result == CUDA_SUCCESS)

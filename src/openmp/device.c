@@ -53,7 +53,7 @@ static int devices_make(int count)
     for (int i = 0; i < count; i++) {
         struct device *device = &all[made];
         omprma_device_info_t info;
-        if (omprma_device_info(i, &info) != OMPRMA_OK || strcmp(info.backend, "cuda") == 0)
+        if (omprma_device_info(i, &info) != OMPRMA_OK || !info.native)
             continue;
         device->number = made++;
         device->remote = i;

@@ -59,7 +59,7 @@ static int find_devices(void)
     plugin.numbers = calloc((size_t)(all > 0 ? all : 1), sizeof(*plugin.numbers));
     for (int i = 0; plugin.numbers && i < all; i++) {
         omprma_device_info_t info;
-        if (omprma_device_info(i, &info) == OMPRMA_OK && strcmp(info.backend, "cuda") != 0)
+        if (omprma_device_info(i, &info) == OMPRMA_OK && info.native)
             plugin.numbers[found++] = i;
     }
     return found;

@@ -432,7 +432,7 @@ static void call_any(struct input *input, uint64_t kind)
     void *block = device_blocks() ? (void *)(uintptr_t)device_block(0) : NULL;
     if (kind == 0)
         copy_any(input);
-    else if (kind == 1 && device != DEVICES)
+    else if (kind == 1 && device >= 0 && device != DEVICES) /* the host's would be lost */
         omp_target_alloc((size_t)size_take(input), device);
     else if (kind == 2)
         omp_target_associate_ptr(host, block, (size_t)size_take(input), take(input, 2), device);

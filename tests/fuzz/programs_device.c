@@ -116,7 +116,7 @@ int omprma_device_count(void)
 
 omprma_status_t omprma_device_info(int device, omprma_device_info_t *info)
 {
-    *info = (omprma_device_info_t){.cores = 1, .lanes = 1 + device, .host = "here"};
+    *info = (omprma_device_info_t){.cores = 1, .lanes = 1 + device, .native = true, .host = "here"};
     return OMPRMA_OK;
 }
 

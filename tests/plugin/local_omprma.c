@@ -122,7 +122,8 @@ int omprma_device_count(void)
 
 omprma_status_t omprma_device_info(int device, omprma_device_info_t *info)
 {
-    *info = (omprma_device_info_t){.pid = getpid(), .cores = 1 + device, .osc = "none"};
+    *info =
+        (omprma_device_info_t){.pid = getpid(), .cores = 1 + device, .osc = "none", .native = true};
     strcpy(info->host, "here");
     strcpy(info->model, "this one");
     return OMPRMA_OK;

@@ -18,7 +18,7 @@
 /* The devices. */
 enum { GPU, GPU_TOO, NATIVE, BIG = 9 << 20 };
 
-static struct driver driver;
+static void *driver; /* the library, which cuda_kind has open, too */
 static int gpus_made;
 
 static const char kernels[] =
@@ -38,26 +38,30 @@ static const char kernels[] =
     ".visible .entry standin_nap(.param .u64 us) { ret; }\n"
     ".visible .entry not_of_this_world() { ret; }\n";
 
-static inline omprma_status_t open_gpu(struct worker_device *device, int ordinal)
-{
-    const struct cuda_options options = {.driver = &driver, .ordinal = ordinal};
-
-    return cuda_open(device, &options);
-}
-
 static inline bool make_gpu(struct worker_device *device, int worker)
 {
     if (device->index >= NATIVE)
         return false;
-    assert_ok(open_gpu(device, gpus_made++));
-    cuda_describe(device, &core.worker[worker].about[device->index]);
+    assert_ok(cuda_kind.make(device, gpus_made++, 0));
+    cuda_kind.describe(device, &core.worker[worker].about[device->index]);
     return true;
 }
 
 static inline void open_driver(void)
 {
+    int count;
+
     setenv("STANDIN_DEVICES", "2", 1);
-    assert_ok(driver_open(&driver));
+    assert_ok(cuda_kind.open(&count));
+    assert_int_equal(count, 2);
+    driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    assert_non_null(driver);
+}
+
+static inline void close_driver(void)
+{
+    cuda_kind.close();
+    dlclose(driver);
 }
 
 static inline void start_core(void)
@@ -68,7 +72,7 @@ static inline void start_core(void)
 
 static inline void *standin(const char *name)
 {
-    return dlsym(driver.library, name);
+    return dlsym(driver, name);
 }
 
 static inline struct standin_counts count_things(void)
@@ -118,7 +122,7 @@ static inline void stop_all(void)
 {
     core_stop();
     assert_int_equal(count_left(), 0);
-    driver_close(&driver);
+    close_driver();
 }
 
 static inline omprma_addr_t look_up(int device, const char *name)

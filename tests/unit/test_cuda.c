@@ -459,14 +459,17 @@ TEST(memory_ends)
 
 TEST(drivers_that_cannot_be_used)
 {
+    int count;
+
     setenv("STANDIN_DEVICES", "0", 1);
-    assert_int_equal(driver_open(&driver), OMPRMA_ERR_UNSUPPORTED);
+    assert_int_equal(cuda_kind.open(&count), OMPRMA_ERR_UNSUPPORTED);
     assert_int_equal(error_code(), NO_DEVICE);
     assert_non_null(strstr(error_text(), "no GPU can be used: CUDA_ERROR_NO_DEVICE"));
-    assert_null(driver.library);
+    assert_int_equal(count, 0);
+    assert_null(dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD));
     setenv("STANDIN_DEVICES", "2", 1);
     setenv("STANDIN_VERSION", "10020", 1);
-    assert_int_equal(driver_open(&driver), OMPRMA_ERR_UNSUPPORTED);
+    assert_int_equal(cuda_kind.open(&count), OMPRMA_ERR_UNSUPPORTED);
     assert_non_null(strstr(error_text(), "of version 10.2; it has to be 11.0 or newer"));
     unsetenv("STANDIN_VERSION");
 }
@@ -479,7 +482,7 @@ static bool open_and_close(void)
     struct server server = {.device_count = 0};
     struct worker_device device = {.server = &server};
     struct world_device about;
-    bool well = open_gpu(&device, 1) == OMPRMA_OK;
+    bool well = cuda_kind.make(&device, 1, 0) == OMPRMA_OK;
 
     if (!well)
         return false;
@@ -501,7 +504,7 @@ TEST(opening_fails_at_each_call)
         /* What cannot be given back stays, that is all. */
         assert_true(count_left() <= 1);
         fail_call(0, 0);
-        driver_close(&driver);
+        close_driver();
     }
     assert_true(well);
     open_driver();
@@ -567,7 +570,7 @@ TEST(everything_fails_at_each_call)
             fail_msg("call %d, %s: %d things are left", n, count_things().failed,
                      count_left() - before);
         fail_call(0, 0);
-        driver_close(&driver);
+        close_driver();
     }
     unsetenv("STANDIN_DELAY");
 }

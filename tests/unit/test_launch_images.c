@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* test_launch_images.c: which device code is found in a program, and workers' paths without our
- * CUDA driver library. */
+ * libraries for GPUs. */
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "test.h"
-#include "tools/launch/cuda_folder.h"
+#include "tools/launch/gpu_folder.h"
 #include "tools/launch/images.h"
 #include "tools/launch/paths.h"
 
@@ -46,15 +46,15 @@ TEST(test_bare_images)
     Elf64_Ehdr other = elf(224, ET_DYN), object = elf(EM_X86_64, ET_REL);
     struct images images = found("", 0);
 
-    assert_false(images.native || images.nvptx || images.nvptx_text);
+    assert_false(images.native || images.gpus || images.gcc_gpus);
     images = found(&cubin, sizeof(cubin));
-    assert_true(images.nvptx && !images.native);
+    assert_true(images.gpus && !images.native);
     images = found(&native, sizeof(native));
-    assert_true(images.native && !images.nvptx);
+    assert_true(images.native && !images.gpus);
     images = found(&other, sizeof(other));
-    assert_false(images.native || images.nvptx);
+    assert_false(images.native || images.gpus);
     images = found(&object, sizeof(object));
-    assert_false(images.native || images.nvptx);
+    assert_false(images.native || images.gpus);
     images = found(&cubin, 7); /* cut off by the end of the file */
     assert_false(images.native);
 }
@@ -64,8 +64,8 @@ TEST(test_packed_image)
     static const char packed[] = "\x10\xff\x10\xad....triple\0nvptx64-nvidia-cuda";
     static const char name[] = "nvptx64-nvidia-cuda";
 
-    assert_true(found(packed, sizeof(packed)).nvptx);
-    assert_false(found(name, sizeof(name)).nvptx);
+    assert_true(found(packed, sizeof(packed)).gpus);
+    assert_false(found(name, sizeof(name)).gpus);
 }
 
 TEST(test_text)
@@ -73,31 +73,31 @@ TEST(test_text)
     static const char both[] = "GOMP_offload_register_ver\0// BEGIN PREAMBLE\n.version";
     static const char text[] = "// BEGIN PREAMBLE\n.version";
 
-    assert_true(found(both, sizeof(both)).nvptx_text);
-    assert_false(found(text, sizeof(text)).nvptx_text);
+    assert_true(found(both, sizeof(both)).gcc_gpus);
+    assert_false(found(text, sizeof(text)).gcc_gpus);
 }
 
 TEST(test_no_program)
 {
     struct needs needs = {0};
 
-    assert_false(images_find("/no/such/file", &needs).nvptx);
-    assert_false(images_find("/dev/null", &needs).nvptx);
+    assert_false(images_find("/no/such/file", &needs).gpus);
+    assert_false(images_find("/dev/null", &needs).gpus);
 }
 
 /* This test lies beside lib, as omprma-run does in its bin. */
 TEST(test_paths)
 {
-    char *path = cuda_folder_without("/one:/two");
+    char *path = gpu_folder_without("/one:/two");
 
     assert_string_equal(path, "/one:/two");
     free(path);
-    path = cuda_folder_without(NULL);
+    path = gpu_folder_without(NULL);
     assert_string_equal(path, "");
     free(path);
     char *root = path_root(), *ours = text_make("%s/lib/omprma/cuda", root);
     char *all = text_make("/one:%s:/two", ours);
-    path = cuda_folder_without(all);
+    path = gpu_folder_without(all);
     assert_string_equal(path, path_holds(ours, ".") ? "/one:/two" : all);
     free(path);
     free(all);

@@ -20,6 +20,7 @@
 
 #include "base/config.h"
 #include "base/error.h"
+#include "base/gpu_library.h"
 #include "control/module.h"
 #include "control/shm/single_copy.h"
 #include "control/world.h"
@@ -217,22 +218,36 @@ static void check_networks(struct doctor *doctor)
     free(devices);
 }
 
-static void check_gpus(struct doctor *doctor)
+/* True if there is something to say of this kind. */
+static bool check_gpu(struct doctor *doctor, const struct gpu_library *library, int wished)
 {
-    bool device = access("/dev/nvidiactl", F_OK) == 0;
-    void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
-    const char *kinds = getenv("OMPRMA_BACKENDS");
-    bool wanted = doctor->launch->cuda || (kinds && strstr(kinds, "cuda"));
+    bool device = access(library->node, F_OK) == 0, wanted = wished & gpu_bit(library);
+    void *driver = dlopen(library->soname, RTLD_LAZY | RTLD_LOCAL);
     if (device && driver)
-        tell(doctor, FINE, "GPUs", "NVIDIA's driver is there");
-    else if (device || wanted)
+        tell(doctor, FINE, "GPUs", "%s's driver is there", library->maker);
+    else if (device)
         tell(doctor, wanted ? FAILURE : WARNING, "GPUs",
-             device ? "there is an NVIDIA GPU, but no libcuda.so.1: install the driver's library"
-                    : "no NVIDIA GPU on this host, and --cuda or --backends asks for one");
-    else
-        tell(doctor, FINE, "GPUs", "none on this host");
+             "there is an %s GPU, but no %s: install the driver's library", library->maker,
+             library->soname);
+    else if (wanted)
+        tell(doctor, FAILURE, "GPUs",
+             "no %s GPU on this host, and --gpus or --backends asks for one", library->maker);
     if (driver)
         dlclose(driver);
+    return device || wanted;
+}
+
+static void check_gpus(struct doctor *doctor)
+{
+    struct config config;
+    bool any = false;
+    int wished = doctor->launch->gpus;
+    if (config_load(&config) == OMPRMA_OK)
+        wished |= config.backends;
+    for (int i = 0; i < GPU_LIBRARIES; i++)
+        any |= check_gpu(doctor, &gpu_libraries[i], wished);
+    if (!any)
+        tell(doctor, FINE, "GPUs", "none on this host");
 }
 
 /* ---- other hosts ---------------------------------------------------------------------------- */

@@ -14,7 +14,7 @@
 #include <omprma/omprma.h>
 
 #include "base/config.h"
-#include "base/cuda_questions.h"
+#include "base/gpu_questions.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/streams.h"
@@ -116,7 +116,7 @@ static void print_versions(void)
     };
     if (config_load(&config) == OMPRMA_OK)
         printf("OpenMP   %s\n", runtimes[config.runtime]);
-    const char *kinds = getenv("OMPRMA_BACKENDS"); /* --backends and --cuda set it */
+    const char *kinds = getenv("OMPRMA_BACKENDS"); /* --backends and --gpus set it */
     printf("devices  of kind %s\n", kinds && *kinds ? kinds : "native");
     struct list folders = {0};
     llvm_folders(&folders);
@@ -145,18 +145,14 @@ static void print_size(uint64_t bytes)
 /* What only GPUs have, below their line of the table. */
 static void print_gpu(int device)
 {
-    struct cuda_device gpu;
-    size_t answered = 0;
-    if (omprma_device_ask(device, CUDA_ASK_DEVICE, NULL, 0, &gpu, sizeof(gpu), &answered) !=
-            OMPRMA_OK ||
-        answered != sizeof(gpu)) {
+    char text[GPU_SUMMARY_BYTES];
+    size_t bytes = 0;
+    if (omprma_device_ask(device, GPU_ASK_SUMMARY, NULL, 0, text, sizeof(text), &bytes) ==
+            OMPRMA_OK &&
+        bytes <= sizeof(text))
+        printf("       GPU: %.*s\n", (int)bytes, text);
+    else
         printf("       GPU: %s\n", omprma_error());
-        return;
-    }
-    printf("       GPU: compute capability %d.%d, driver %d.%d, bus %.31s, %.1f GiB\n",
-           gpu.attributes[CUDA_CAPABILITY_MAJOR], gpu.attributes[CUDA_CAPABILITY_MINOR],
-           gpu.driver_version / 1000, gpu.driver_version % 1000 / 10, gpu.bus_id,
-           (double)gpu.total_bytes / (1 << 30));
 }
 
 static int print_devices(void)
@@ -184,7 +180,7 @@ static int print_devices(void)
         print_size(info.inline_submit_bytes);
         print_size(info.inline_retrieve_bytes);
         printf("  %-6s %s\n", info.osc, info.model);
-        if (strcmp(info.backend, "cuda") == 0)
+        if (!info.native)
             print_gpu(device);
     }
     printf("\n");

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/coming.h"
-#include "tools/launch/cuda_folder.h"
+#include "tools/launch/gpu_folder.h"
 #include "tools/launch/launcher.h"
 #include "tools/launch/llvm.h"
 
@@ -48,11 +48,11 @@ static void add_settings(struct list *variables, const struct launch *launch)
         list_add(variables, launch->exports.items[i]);
 }
 
-/* Never with our own CUDA driver library: workers open the real one. */
+/* Never with our own libraries for GPUs: workers open the real ones. */
 char *command_library_path(const char *worker_path)
 {
     const char *users = getenv("LD_LIBRARY_PATH");
-    char *rest = cuda_folder_without(users), *path = path_join(worker_path, rest);
+    char *rest = gpu_folder_without(users), *path = path_join(worker_path, rest);
     free(rest);
     if (*path || (users && *users))
         return path;

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MACHINE_CUDA = 190 };
+#include "base/gpu_library.h"
 
 static bool holds(const char *file, size_t bytes, const void *what, size_t length)
 {
@@ -30,7 +30,9 @@ static void images_elf(struct images *images, const char *file, size_t bytes)
         if ((size_t)(end - at) < sizeof(header))
             break;
         memcpy(&header, at, sizeof(header));
-        images->nvptx |= header.e_machine == MACHINE_CUDA;
+        for (int i = 0; i < GPU_LIBRARIES; i++)
+            if (header.e_machine == gpu_libraries[i].machine)
+                images->gpus |= gpu_bit(&gpu_libraries[i]);
         images->native |= header.e_machine == EM_X86_64 && header.e_type == ET_DYN;
         at += sizeof(mark);
     }
@@ -40,19 +42,28 @@ static void images_elf(struct images *images, const char *file, size_t bytes)
 static void images_packed(struct images *images, const char *file, size_t bytes)
 {
     static const unsigned char mark[] = {0x10, 0xff, 0x10, 0xad};
-    static const char machine[] = "nvptx64-nvidia-cuda";
 
-    images->nvptx |=
-        holds(file, bytes, mark, sizeof(mark)) && holds(file, bytes, machine, sizeof(machine) - 1);
+    if (!holds(file, bytes, mark, sizeof(mark)))
+        return;
+    for (int i = 0; i < GPU_LIBRARIES; i++) {
+        const char *triple = gpu_libraries[i].triple;
+        if (holds(file, bytes, triple, strlen(triple)))
+            images->gpus |= gpu_bit(&gpu_libraries[i]);
+    }
 }
 
-/* gcc's PTX, and who is told of it. */
+/* gcc's text, and who is told of it. */
 static void images_text(struct images *images, const char *file, size_t bytes)
 {
-    static const char ptx[] = "// BEGIN PREAMBLE\n", call[] = "GOMP_offload_register_ver";
+    static const char call[] = "GOMP_offload_register_ver";
 
-    images->nvptx_text |=
-        holds(file, bytes, ptx, sizeof(ptx) - 1) && holds(file, bytes, call, sizeof(call) - 1);
+    if (!holds(file, bytes, call, sizeof(call) - 1))
+        return;
+    for (int i = 0; i < GPU_LIBRARIES; i++) {
+        const char *text = gpu_libraries[i].gcc_text;
+        if (text && holds(file, bytes, text, strlen(text)))
+            images->gcc_gpus |= gpu_bit(&gpu_libraries[i]);
+    }
 }
 
 static void images_add(struct images *images, const char *path)

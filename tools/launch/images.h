@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * images.h: for which kinds of devices a program carries code. Looks at files only, for what
+ * images.h: for which kinds of devices a program carries code. Sets of kinds are
+ * bits, see base/gpu_library.h. Looks at files only, for what
  * compilers put into them; knows nothing of who runs it.
  */
 #ifndef OMPRMA_LAUNCH_IMAGES_H
@@ -11,9 +12,9 @@
 #include "tools/launch/needs.h"
 
 struct images {
-    bool native;     /* a shared object for this machine inside the program: clang's */
-    bool nvptx;      /* a cubin, or LLVM bitcode to be made into one: clang's */
-    bool nvptx_text; /* PTX: gcc's */
+    bool native;  /* a shared object for this machine inside the program: clang's */
+    int gpus;     /* kinds of GPU: their ELF files, or LLVM bitcode to be made into one */
+    int gcc_gpus; /* the same as text: gcc's */
 };
 
 /* Of the program, and of the libraries that it needs and that are not the system's. What cannot be

@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/config.h"
 #include "base/error.h"
+#include "base/gpu_library.h"
 #include "base/log.h"
 #include "base/progress_line.h"
 #include "tools/launch/allocation.h"
@@ -324,12 +325,29 @@ static void say_gpus(const struct launch *launch)
 {
     const char *kinds = getenv("OMPRMA_BACKENDS"), *option = option_of("BACKENDS");
     unsetenv(CONFIG_GPUS_VARIABLE);
-    if (launch->cuda || (kinds && strstr(kinds, "cuda")))
+    bool native = !kinds || !*kinds || strcmp(kinds, "native") == 0;
+    if (launch->gpus || !native)
         setenv(CONFIG_GPUS_VARIABLE,
-               launch->cuda ? "--cuda"
+               launch->gpus ? launch->gpus_by
                : option     ? option
                             : "OMPRMA_BACKENDS",
                1);
+}
+
+/* Workers offer those kinds of GPU, unless the user wants others. */
+static omprma_status_t offer_gpus(const struct launch *launch, int gpus)
+{
+    char kinds[GPU_WORDS_BYTES], *backends = text_make("native,%s", gpu_kinds_write(gpus, kinds));
+    struct config config;
+    setenv("OMPRMA_BACKENDS", backends, 0);
+    free(backends);
+    omprma_status_t status = config_load(&config);
+    if (status == OMPRMA_OK && launch->gpus & ~config.backends)
+        return error_set(OMPRMA_ERR_CONFIG,
+                         "%s %s: OMPRMA_BACKENDS is %s; leave out one of the two", launch->gpus_by,
+                         gpu_kinds_write(launch->gpus, kinds), getenv("OMPRMA_BACKENDS"));
+    log_write(LOG_CHOICE, "workers offer devices of these kinds: %s", getenv("OMPRMA_BACKENDS"));
+    return status;
 }
 
 static omprma_status_t prepare_llvm(struct preparation *made, const struct launch *launch)
@@ -340,17 +358,14 @@ static omprma_status_t prepare_llvm(struct preparation *made, const struct launc
         status = llvm_plan_workers(&made->plan, launch->llvm);
     else
         status = llvm_plan_make(&made->plan, made->path, launch->argv, launch->llvm,
-                                launch->runtime, launch->cuda, starts, made->folder);
+                                launch->runtime, launch->gpus, starts, made->folder);
     if (status == OMPRMA_OK && made->plan.llvm)
         setenv(CONFIG_LLVM_VARIABLE, "1", 1);
     else /* another omprma-run may have set it */
         unsetenv(CONFIG_LLVM_VARIABLE);
     say_gpus(launch);
-    if (status == OMPRMA_OK && (made->plan.cuda || launch->cuda)) {
-        setenv("OMPRMA_BACKENDS", "native,cuda", 0); /* unless the user wants others */
-        log_write(LOG_CHOICE, "workers offer devices of these kinds: %s",
-                  getenv("OMPRMA_BACKENDS"));
-    }
+    if (status == OMPRMA_OK && (made->plan.gpus | launch->gpus))
+        status = offer_gpus(launch, made->plan.gpus | launch->gpus);
     return status;
 }
 

@@ -23,7 +23,7 @@
  *   stderr, so that those about a peer that has died can be left out; to be kept from children, as
  *   is PMIX_MCA_plog if it is "^stdfd"
  * - OMPRMA_INTERNAL_FAULT: the program that names members of structures, see base/fault.h
- * - OMPRMA_INTERNAL_CUDA_SOURCES_KEPT: "1": its runtime leaves what it copies to a GPU as it is
+ * - OMPRMA_INTERNAL_SOURCES_KEPT: "1": its runtime leaves what it copies to a GPU as it is
  *   until it waits
  * - OMPRMA_INTERNAL_LD_LIBRARY_PATH, OMPRMA_INTERNAL_LD_PRELOAD: the user's own values ("" for
  *   unset), for whoever wants to restore them
@@ -48,7 +48,8 @@ struct launch {
     struct list mpi_args; /* more arguments for mpirun */
     struct list exports;  /* names of more variables for workers on other hosts */
     char **argv;          /* the program and its arguments; NULL-terminated */
-    bool cuda;            /* the program wants CUDA devices, whatever can be seen in it */
+    int gpus;             /* kinds of GPU that the program wants, whatever can be seen in it */
+    const char *gpus_by;  /* the option that has said so */
     int transport;        /* enum config_transport */
     bool offloading;      /* find libomptarget and make it load the plugin */
     bool dry_run;         /* only print command lines that do the same */

@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "openmp/preload/preload.h"
-#include "tools/launch/cuda_folder.h"
+#include "tools/launch/gpu_folder.h"
 #include "tools/launch/images.h"
 #include "tools/launch/needs.h"
 #include "tools/launch/paths.h"
@@ -184,7 +184,7 @@ struct choice {
     char *real;    /* the libomptarget that the program shall use */
     char *library; /* its folder */
     bool own;      /* omprma's runtime stands in for it; then real and library may be NULL */
-    bool nvptx;    /* it has code for NVIDIA GPUs, which takes LLVM's own plugin */
+    int gpus;      /* kinds that it has code for, which takes LLVM's own plugin */
 };
 
 static omprma_status_t choice_missing(const char *program, const char *name, int version,
@@ -206,12 +206,12 @@ static omprma_status_t choice_version(struct choice *choice, const struct needs 
         choice->version = needs->clang;
     if (!choice->version)
         choice->version = 14; /* the newest whose libomptarget has no number in its name */
-    choice->own = runtime == RUNTIME_OMPRMA || (runtime == RUNTIME_AUTO && !choice->nvptx);
+    choice->own = runtime == RUNTIME_OMPRMA || (runtime == RUNTIME_AUTO && !choice->gpus);
     if (choice->version < LLVM_OLDEST)
         return error_set(OMPRMA_ERR_CONFIG,
                          "%s needs %s, LLVM %d: this is too old; compile it with clang %d or newer",
                          program, choice->name, choice->version, LLVM_OLDEST);
-    if (choice->version > LLVM_NEWEST && !choice->own && !choice->nvptx)
+    if (choice->version > LLVM_NEWEST && !choice->own && !choice->gpus)
         return error_set(OMPRMA_ERR_CONFIG,
                          "%s needs %s, LLVM %d: from 19 on libomptarget cannot load plugins from "
                          "outside; leave out --runtime llvm, or compile it with clang %d to %d",
@@ -404,27 +404,29 @@ static omprma_status_t plan_own(struct llvm_plan *plan, const char *program,
 static omprma_status_t images_fit(const struct choice *choice, const struct images *images,
                                   const char *program)
 {
-    if (choice->own && images->nvptx && !images->native)
+    char words[GPU_WORDS_BYTES];
+    gpu_kinds_words(images->gpus, words);
+    if (choice->own && images->gpus && !images->native)
         return error_set(OMPRMA_ERR_CONFIG,
-                         "%s has code for NVIDIA GPUs only, which omprma's own OpenMP runtime does "
-                         "not run; leave out --runtime omprma",
-                         program);
-    if (choice->own && images->nvptx)
+                         "%s has code for %s only, which omprma's own OpenMP runtime does not run; "
+                         "leave out --runtime omprma",
+                         program, words);
+    if (choice->own && images->gpus)
         log_write(LOG_WARNING,
-                  "%s has code for this kind of machine and for NVIDIA GPUs: omprma's own OpenMP "
-                  "runtime runs the first on workers, and cannot run the other; LLVM's can, leave "
-                  "out --runtime omprma",
-                  program);
+                  "%s has code for this kind of machine and for %s: omprma's own OpenMP runtime "
+                  "runs the first on workers, and cannot run the other; LLVM's can, leave out "
+                  "--runtime omprma",
+                  program, words);
     if (!choice->own && choice->version > LLVM_NEWEST && images->native)
         log_write(LOG_WARNING,
-                  "%s has code for this kind of machine and for NVIDIA GPUs: LLVM %d's runtime "
-                  "takes the GPUs of workers, and for the other code this machine; --runtime "
-                  "omprma takes workers for the other code, and no GPUs",
-                  program, choice->version);
+                  "%s has code for this kind of machine and for %s: LLVM %d's runtime takes the "
+                  "GPUs of workers, and for the other code this machine; --runtime omprma takes "
+                  "workers for the other code, and no GPUs",
+                  program, words, choice->version);
     return OMPRMA_OK;
 }
 
-/* From 19 on libomptarget has the CUDA plugin in it, and none of ours. */
+/* From 19 on libomptarget has the plugins for GPUs in it, and none of ours. */
 static omprma_status_t plan_stock(struct llvm_plan *plan, const char *program,
                                   const struct choice *choice)
 {
@@ -436,7 +438,7 @@ static omprma_status_t plan_program(struct llvm_plan *plan, const struct needs *
                                     const struct images *images, const char *program,
                                     const char *wanted, int runtime, const char *folder)
 {
-    struct choice choice = {.nvptx = images->nvptx};
+    struct choice choice = {.gpus = images->gpus};
     char *ours = NULL;
     omprma_status_t status = check_privileges(program);
     if (status == OMPRMA_OK)
@@ -453,10 +455,9 @@ static omprma_status_t plan_program(struct llvm_plan *plan, const struct needs *
         goto free_choice;
     bool stock = !choice.own && choice.version > LLVM_NEWEST;
     log_write(LOG_CHOICE, "%s was made by LLVM %d and uses %s", program, choice.version,
-              choice.own     ? "omprma's OpenMP runtime"
-              : stock        ? "LLVM's libomptarget with omprma's CUDA driver library"
-              : choice.nvptx ? "LLVM's libomptarget with omprma's plugin and CUDA driver library"
-                             : "LLVM's libomptarget with omprma's plugin");
+              choice.own ? "omprma's OpenMP runtime"
+              : stock    ? "LLVM's libomptarget"
+                         : "LLVM's libomptarget with omprma's plugin");
     if (choice.own || stock) {
         status = choice.own ? plan_own(plan, program, &choice, folder)
                             : plan_stock(plan, program, &choice);
@@ -464,13 +465,13 @@ static omprma_status_t plan_program(struct llvm_plan *plan, const struct needs *
     }
     ours = plugin_folder_built(choice.version);
     char *extra = NULL;
-    bool beside = choice.nvptx && choice.version >= 15; /* LLVM's CUDA plugin has to lie there */
+    bool beside = choice.gpus && choice.version >= 15; /* LLVM's plugin has to lie there */
     if (beside || !plugin_folder_fits(ours, choice.version, choice.name, choice.real)) {
         free(ours);
         ours = text_make("%s", folder);
         status = plugin_folder_fill(ours, choice.name, choice.real);
         if (status == OMPRMA_OK && beside)
-            status = plugin_folder_add_cuda(ours, choice.real);
+            status = plugin_folder_add_gpus(ours, choice.real, choice.gpus);
         char *root = path_root(); /* the plugin, found through this folder, needs libomprma.so */
         extra = text_make(":%s/lib", root);
         free(root);
@@ -550,16 +551,16 @@ static omprma_status_t not_for_offloading(const char *program, bool gcc)
         OMPRMA_ERR_CONFIG,
         "%s is not compiled for offloading (no libomptarget among its libraries%s), and "
         "no program among its arguments is: compile and link with clang -fopenmp "
-        "-fopenmp-targets=x86_64-pc-linux-gnu, or give --llvm VERSION or --cuda if "
+        "-fopenmp-targets=x86_64-pc-linux-gnu, or give --llvm VERSION or --gpus KIND if "
         "it starts such a program or loads such code later",
         program, gcc ? ", but gcc's libgomp" : "");
 }
 
-/* Its folder goes first: before the real driver, where there is one. */
-static omprma_status_t plan_cuda(struct llvm_plan *plan)
+/* Its folder goes first: before the real library, where there is one. */
+static omprma_status_t plan_gpu(struct llvm_plan *plan, const struct gpu_library *library)
 {
     char *folder = NULL;
-    omprma_status_t status = cuda_folder(&folder);
+    omprma_status_t status = gpu_folder(library, &folder);
     if (status == OMPRMA_OK) {
         char *path = path_join(folder, plan->program_path);
         free(plan->program_path);
@@ -574,7 +575,7 @@ static omprma_status_t plan_unknown(struct llvm_plan *plan, const char *wanted, 
                                     const char *folder)
 {
     omprma_status_t status = plan_workers(plan, wanted);
-    plan->llvm = runtime == RUNTIME_LLVM || (runtime == RUNTIME_AUTO && plan->cuda);
+    plan->llvm = runtime == RUNTIME_LLVM || (runtime == RUNTIME_AUTO && plan->gpus);
     if (status == OMPRMA_OK && plan->llvm)
         status = plan_script(plan, wanted, folder);
     else if (status == OMPRMA_OK)
@@ -601,22 +602,54 @@ static omprma_status_t plan_any(struct llvm_plan *plan, const struct needs *need
     bool elf = needs->kind != PROGRAM_OTHER;
     if (is_runtimes(needs))
         return plan_program(plan, needs, images, program, wanted, runtime, folder);
-    plan->llvm = !calls_us(needs) && plan->cuda; /* or a program that this one starts */
-    if (calls_us(needs) || (plan->cuda && elf))
+    plan->llvm = !calls_us(needs) && plan->gpus; /* or a program that this one starts */
+    if (calls_us(needs) || (plan->gpus && elf))
         return plan_workers(plan, wanted);
     if (elf && !(later && needs->kind == PROGRAM_DYNAMIC) && !(starts && needs->starts_others))
         return not_for_offloading(program, needs_find(needs, "libgomp.so") >= 0);
     return plan_unknown(plan, wanted, runtime, folder);
 }
 
-static omprma_status_t plan_cuda_too(struct llvm_plan *plan, const char *program, const char *why)
+/* What the program has shown of one kind of GPU. */
+static const char *why_gpu(const struct images *images, bool asked,
+                           const struct gpu_library *library)
 {
-    omprma_status_t status = plan->cuda ? plan_cuda(plan) : OMPRMA_OK;
-    if (status == OMPRMA_OK && plan->cuda)
-        log_write(LOG_CHOICE, "%s gets omprma's CUDA driver library: %s", program, why);
+    int bit = gpu_bit(library);
+    return images->gpus & bit       ? "it has code for them, by clang"
+           : images->gcc_gpus & bit ? "it has code for them, by gcc"
+           : asked                  ? "omprma-run was told so"
+                                    : "it needs that library";
+}
+
+static omprma_status_t plan_gpus_too(struct llvm_plan *plan, const struct images *images,
+                                     const char *program, int asked)
+{
+    omprma_status_t status = OMPRMA_OK;
+    for (int i = 0; i < GPU_LIBRARIES && status == OMPRMA_OK; i++) {
+        const struct gpu_library *library = &gpu_libraries[i];
+        if (!(plan->gpus & gpu_bit(library)))
+            continue;
+        status = plan_gpu(plan, library);
+        if (status == OMPRMA_OK)
+            log_write(LOG_CHOICE, "%s gets omprma's %s for %s GPUs: %s", program, library->title,
+                      library->maker, why_gpu(images, asked & gpu_bit(library), library));
+    }
     if (status != OMPRMA_OK)
         llvm_plan_clear(plan);
     return status;
+}
+
+/* Kinds of GPU whose library it needs itself. */
+static int needed_gpus(const struct needs *needs)
+{
+    int kinds = 0;
+    for (int i = 0; i < GPU_LIBRARIES; i++) {
+        char *name = text_make("%s.so", gpu_libraries[i].file);
+        if (needs_find(needs, name) >= 0)
+            kinds |= gpu_bit(&gpu_libraries[i]);
+        free(name);
+    }
+    return kinds;
 }
 
 static bool may_offload(const struct needs *needs)
@@ -673,7 +706,7 @@ static char *look_through(struct llvm_plan *plan, char **argv, const char *comma
 }
 
 omprma_status_t llvm_plan_make(struct llvm_plan *plan, const char *command, char **argv,
-                               const char *wanted, int runtime, bool cuda, bool starts,
+                               const char *wanted, int runtime, int gpus, bool starts,
                                const char *folder)
 {
     *plan = (struct llvm_plan){0};
@@ -683,22 +716,18 @@ omprma_status_t llvm_plan_make(struct llvm_plan *plan, const char *command, char
         return status;
     char *program = look_through(plan, argv, command, &needs);
     struct images images = images_find(program, &needs);
-    bool asks = needs_find(&needs, "libcuda.so") >= 0;
-    images.nvptx &= is_runtimes(&needs);
-    images.nvptx_text &= needs_find(&needs, "libgomp.so") >= 0;
-    plan->keeps_sources = images.nvptx || images.nvptx_text;
-    plan->cuda = cuda || plan->keeps_sources || asks;
-    plan->offloads = is_runtimes(&needs) || calls_us(&needs) || plan->keeps_sources || asks;
+    int needed = needed_gpus(&needs);
+    images.gpus = is_runtimes(&needs) ? images.gpus : 0;
+    images.gcc_gpus = needs_find(&needs, "libgomp.so") >= 0 ? images.gcc_gpus : 0;
+    plan->keeps_sources = images.gpus || images.gcc_gpus;
+    plan->gpus = gpus | images.gpus | images.gcc_gpus | needed;
+    plan->offloads = is_runtimes(&needs) || calls_us(&needs) || plan->keeps_sources || needed;
     plan->uses_mpi = needs.uses_mpi;
     plan->starts_mpi = needs.starts_mpi && is_runtimes(&needs);
     status = plan_any(plan, &needs, &images, program, wanted, runtime, starts, folder);
     needs_clear(&needs);
     if (status == OMPRMA_OK)
-        status = plan_cuda_too(plan, program,
-                               images.nvptx        ? "it has code for NVIDIA GPUs, by clang"
-                               : images.nvptx_text ? "it has code for NVIDIA GPUs, by gcc"
-                               : cuda              ? "--cuda asks for it"
-                                                   : "it needs libcuda");
+        status = plan_gpus_too(plan, &images, program, gpus);
     else
         llvm_plan_clear(plan);
     free(program);

@@ -13,10 +13,11 @@
  * would use. lib/omprma/llvm-NN are such folders, made at build time; when they do not fit (another
  * LLVM in another place), one is made for this run.
  *
- * Code for NVIDIA GPUs needs neither: LLVM's own CUDA plugin (from 19 on a part of libomptarget),
- * gcc's libgomp and plain programs all open the CUDA driver, and find omprma's library under its
- * name (cuda_folder.h). A program that has code for both kinds of devices, by LLVM up to 18, gets
- * LLVM's CUDA plugin and ours side by side.
+ * Code for GPUs needs neither: LLVM's own plugins for them (from 19 on parts of libomptarget),
+ * gcc's libgomp and plain programs all open the library of that kind of GPU, and find omprma's
+ * under its name (gpu_folder.h). A program that has code for this kind of machine, too, by LLVM up
+ * to 18, gets LLVM's plugin and ours side by side. Sets of kinds of GPU are bits, see
+ * base/gpu_library.h.
  */
 #ifndef OMPRMA_LAUNCH_LLVM_H
 #define OMPRMA_LAUNCH_LLVM_H
@@ -39,7 +40,7 @@ struct llvm_plan {
     char *passed_preload; /* so that this finds omprma's runtime, too; NULL: nothing */
     int at;               /* the program's index in the command's arguments; 0: it is the command */
     bool several;         /* the command is a shell or the like: it may start others, too */
-    bool cuda;            /* the program wants CUDA devices, and gets omprma's driver library */
+    int gpus;             /* kinds of GPU that the program wants: it gets omprma's libraries */
     bool llvm;            /* no runtime of omprma's serves the program, but LLVM's, if any */
     bool offloads;        /* the program itself does, and not only one that it starts or loads */
     bool uses_mpi;        /* it calls MPI_Init */
@@ -52,12 +53,12 @@ struct llvm_plan {
  * arguments, as behind env and mpirun. `wanted` is "auto", a major version, or a folder with LLVM's
  * libraries; `runtime` an enum config_runtime. `folder` is a private folder in which links may be
  * made; it is used only if needed. A program that calls libomprma.so itself needs none of that.
- * `cuda`: it wants CUDA devices although nothing in it says so. `starts`: it may be one that only
+ * `gpus`: kinds that it wants although nothing in it says so. `starts`: it may be one that only
  * starts programs with target regions, unless it surely starts none. Errors: CONFIG; the text says
  * what is missing and what to install or to set.
  */
 omprma_status_t llvm_plan_make(struct llvm_plan *plan, const char *command, char **argv,
-                               const char *wanted, int runtime, bool cuda, bool starts,
+                               const char *wanted, int runtime, int gpus, bool starts,
                                const char *folder);
 
 /* Index of the first program behind argv[0] that may have target regions; 0: none is seen. */

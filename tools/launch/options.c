@@ -10,6 +10,7 @@
 
 #include "base/config.h"
 #include "base/error.h"
+#include "base/gpu_library.h"
 #include "base/log.h"
 #include "base/units.h"
 #include "tools/launch/allocation.h"
@@ -29,6 +30,7 @@ enum {
     KEY_MPI_ARG,
     KEY_DEVICES,
     KEY_CUDA,
+    KEY_GPUS,
     KEY_BACKENDS,
     KEY_ON_LOSS,
     KEY_CHECK,
@@ -41,6 +43,8 @@ enum {
 };
 enum { WORKERS_MAX = 4096, PER_HOST_MAX = 1024, VERBOSE_MAX = 3 };
 
+#define GPU_HELP(NAME, name, maker, ...) " " #name " (" maker "),"
+
 const struct argp_option launch_options[] = {
     {"workers", 'n', "N", 0, "Number of workers (default 1, or one per slot)", HELP_WORKERS},
     {"hosts", KEY_HOSTS, "H1:N,H2:N", 0,
@@ -52,8 +56,8 @@ const struct argp_option launch_options[] = {
     {"devices-per-worker", KEY_DEVICES, "K|numa", 0,
      "Devices of each worker (default 1). numa: one per NUMA node of its cores", HELP_WORKERS},
     {"backends", KEY_BACKENDS, "KINDS", 0,
-     "Kinds of devices: native, cuda (default native). native is the machine itself, cuda its "
-     "NVIDIA GPUs; both, with a comma between, are possible",
+     "Kinds of devices of workers:" GPU_TABLE(
+         GPU_HELP) " native (default, the machine itself), or several with commas between",
      HELP_WORKERS},
     {"cores-per-worker", KEY_CORES, "N", 0,
      "Cores of each worker (default: equal shares). Without it cores of devices that have not run "
@@ -79,10 +83,12 @@ const struct argp_option launch_options[] = {
      "OpenMP runtime of the program (default auto). auto and omprma: omprma's own; llvm: LLVM's "
      "libomptarget with omprma's plugin, which LLVM 13 to 18 can load",
      HELP_PROGRAM},
-    {"cuda", KEY_CUDA, NULL, 0,
-     "Offer NVIDIA GPUs to scripts and other programs. It is for those whose file does not show "
-     "that they use them; others get them without it",
+    {"gpus", KEY_GPUS, "KINDS", 0,
+     "Offer GPUs to scripts and other programs. It is for those whose file does not show that they "
+     "use them; others get them without it. KINDS:" GPU_TABLE(
+         GPU_HELP) " or several with commas between",
      HELP_PROGRAM},
+    {"cuda", KEY_CUDA, NULL, 0, "The same as --gpus cuda", HELP_PROGRAM},
     {"on-loss", KEY_ON_LOSS, "end|continue", 0,
      "What happens when a worker is lost (default end). end: the run ends; continue: it goes on "
      "without the worker's devices",
@@ -241,6 +247,17 @@ static void option_export(struct launch *launch, const char *text)
     free(name);
 }
 
+static void option_gpus(struct launch *launch, const char *option, const char *value)
+{
+    int kinds;
+    if (!gpu_kinds_read(value, &kinds))
+        option_fail(
+            "%s %s: unknown kind; there are:" GPU_TABLE(GPU_HELP) " or several with commas between",
+            option, value);
+    launch->gpus |= kinds;
+    launch->gpus_by = option;
+}
+
 static void option_help(const char *value)
 {
     if (value && strcmp(value, "all") != 0)
@@ -303,7 +320,10 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         option_set("--check", "CHECK", "full");
         return 0;
     case KEY_CUDA:
-        launch->cuda = true;
+        option_gpus(launch, "--cuda", "cuda");
+        return 0;
+    case KEY_GPUS:
+        option_gpus(launch, "--gpus", value);
         return 0;
     case KEY_WRAP:
         option_set("--wrap", "WRAP", value);

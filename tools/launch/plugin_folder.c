@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/gpu_library.h"
 #include "tools/launch/list.h"
 #include "tools/launch/paths.h"
 
@@ -64,23 +65,38 @@ omprma_status_t plugin_folder_fill(const char *folder, const char *name, const c
     return status;
 }
 
-omprma_status_t plugin_folder_add_cuda(const char *folder, const char *real)
+/* Under each of its names that `library` has. */
+static omprma_status_t add_gpu(const char *folder, const char *library,
+                               const struct gpu_library *gpu)
 {
-    static const char *const names[] = {"libomptarget.rtl.cuda.so",
-                                        "libomptarget.rtl.cuda.nextgen.so"};
+    static const char *const endings[] = {"so", "nextgen.so"};
+    omprma_status_t status = OMPRMA_OK;
+    int found = 0;
+    for (size_t i = 0; status == OMPRMA_OK && i < sizeof(endings) / sizeof(endings[0]); i++) {
+        char *name = text_make("libomptarget.rtl.%s.%s", gpu->llvm_plugin, endings[i]);
+        char *target = text_make("%s/%s", library, name);
+        if (path_holds(library, name)) {
+            status = link_make(target, folder, name);
+            found++;
+        }
+        free(target);
+        free(name);
+    }
+    if (found)
+        return status;
+    return error_set(OMPRMA_ERR_CONFIG,
+                     "the program has code for %s GPUs, but there is no %s/libomptarget.rtl.%s.so; "
+                     "give the folder with LLVM's libraries by --llvm",
+                     gpu->maker, library, gpu->llvm_plugin);
+}
+
+omprma_status_t plugin_folder_add_gpus(const char *folder, const char *real, int kinds)
+{
     char *library = text_make("%.*s", (int)(strrchr(real, '/') - real), real);
     omprma_status_t status = OMPRMA_OK;
-    if (!path_holds(library, names[0]) && !path_holds(library, names[1]))
-        status = error_set(OMPRMA_ERR_CONFIG,
-                           "the program has code for NVIDIA GPUs, but there is no %s/%s; give the "
-                           "folder with LLVM's libraries by --llvm",
-                           library, names[0]);
-    for (size_t i = 0; status == OMPRMA_OK && i < sizeof(names) / sizeof(names[0]); i++) {
-        char *target = text_make("%s/%s", library, names[i]);
-        if (path_holds(library, names[i]))
-            status = link_make(target, folder, names[i]);
-        free(target);
-    }
+    for (int i = 0; i < GPU_LIBRARIES && status == OMPRMA_OK; i++)
+        if (kinds & gpu_bit(&gpu_libraries[i]))
+            status = add_gpu(folder, library, &gpu_libraries[i]);
     free(library);
     return status;
 }

@@ -22,8 +22,9 @@ bool plugin_folder_fits(const char *folder, int version, const char *name, const
 /* Makes such links in an existing folder. Errors: CONFIG. */
 omprma_status_t plugin_folder_fill(const char *folder, const char *name, const char *real);
 
-/* Adds links to LLVM's own CUDA plugin, which lies beside `real`. Errors: CONFIG (it does not). */
-omprma_status_t plugin_folder_add_cuda(const char *folder, const char *real);
+/* Adds links to LLVM's own plugins for these kinds of GPU, which lie beside `real`. Errors: CONFIG
+ * (one does not). */
+omprma_status_t plugin_folder_add_gpus(const char *folder, const char *real, int kinds);
 
 /* Where LLVM's libraries with libomptarget `name` lie when the loader does not know: the
  * distribution's folder, or the one that the build linked to; malloced. */

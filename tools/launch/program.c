@@ -86,7 +86,7 @@ void program_environment(const struct program *program, struct list *environment
     free(fault);
     free(root);
     if (program->plan->keeps_sources)
-        list_set(environment, "OMPRMA_INTERNAL_CUDA_SOURCES_KEPT", "1");
+        list_set(environment, "OMPRMA_INTERNAL_SOURCES_KEPT", "1");
     set_front(environment, "LD_LIBRARY_PATH", "OMPRMA_INTERNAL_LD_LIBRARY_PATH",
               program->plan->program_path, program->plan->passed_path, path_join);
     set_front(environment, "LD_PRELOAD", "OMPRMA_INTERNAL_LD_PRELOAD", program->plan->preload,

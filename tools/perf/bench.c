@@ -20,10 +20,14 @@ static omprma_status_t load_kernels(struct bench *bench)
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for %d devices", devices);
     for (int device = 0; device < devices; device++) {
         omprma_symbol_t symbols[] = {{.name = "perf_empty"}, {.name = "perf_add"}};
-        bool gpu = strcmp(bench->runtime->devices[device]->about.backend, "cuda") == 0;
+        const char *backend = bench->runtime->devices[device]->about.backend;
+        struct kernels kernels;
+        if (!kernels_find(backend, &kernels))
+            return error_set(OMPRMA_ERR_UNSUPPORTED,
+                             "device %d: omprma-perf has no kernels for devices of kind %s", device,
+                             backend);
         omprma_status_t status =
-            omprma_image_load(device, gpu ? kernels_ptx : kernels_image,
-                              gpu ? kernels_ptx_bytes : kernels_bytes, symbols, 2);
+            omprma_image_load(device, kernels.image, kernels.bytes, symbols, 2);
         if (status != OMPRMA_OK)
             return status;
         if (device == 0)

@@ -5,7 +5,7 @@
  *
  * - bench.c: start, end, choice of the path
  * - raw.c: bare MPI between the same pair of processes
- * - direct.c: the CUDA driver, called from here
+ * - cuda.c: kernels for NVIDIA GPUs, and the CUDA driver, called from here
  * - ways.c: our own interface
  * - broadcast.c: the same data to all devices
  * - session.c: takes turns between the paths of one operation and size
@@ -56,7 +56,7 @@ bench_way own_way(enum perf_op op, enum perf_path path);
 
 bench_way direct_way(const struct bench *bench, enum perf_op op);
 
-/* Opens the CUDA driver of this host and makes a block on its first GPU, if that is to be measured;
+/* Opens the driver of this host and makes a block on its first GPU, if that is to be measured;
  * where there is no driver, that is said. Errors: those of the driver. */
 omprma_status_t direct_open(struct bench *bench, size_t buffer_bytes);
 void direct_close(struct bench *bench);

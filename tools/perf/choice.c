@@ -94,9 +94,9 @@ void choice_sizes(struct choice *choice, const char *text)
 
 void choice_backend(struct choice *choice, const char *text)
 {
-    choice->gpus = strcmp(text, "cuda") == 0;
-    if (!choice->gpus && strcmp(text, "native") != 0)
-        option_fail("--backend: \"%s\" is none of native, cuda", text);
+    if (strchr(text, ','))
+        option_fail("--backend %s: give one kind", text);
+    choice->backend = text;
     option_set("--backend", "BACKENDS", text);
 }
 
@@ -117,6 +117,7 @@ void choice_begin(struct choice *choice)
         .ops = BIT(OP_SUBMIT) | BIT(OP_RETRIEVE) | BIT(OP_EXCHANGE) | BIT(OP_LAUNCH) |
                BIT(OP_REGION) | BIT(OP_ALLOC),
         .paths = BIT(WAY_COUNT) - 1,
+        .backend = "native",
     };
     choice_sizes(choice, "8:256M");
 }

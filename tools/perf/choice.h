@@ -47,10 +47,10 @@ struct choice {
     unsigned ops, paths; /* sets of bits 1 << enum */
     uint64_t sizes[SIZES_MOST];
     int size_count;
-    int reps;        /* 0: as many as fit into the time set aside for each */
-    bool gpus;       /* of workers, and of this host directly */
-    uint64_t spread; /* bytes over which transfers go on; 0: all to the same place */
-    int transfers;   /* settle: before the path that is taken then is looked at */
+    int reps;            /* 0: as many as fit into the time set aside for each */
+    const char *backend; /* kind of the devices; of GPUs this host's, too, directly */
+    uint64_t spread;     /* bytes over which transfers go on; 0: all to the same place */
+    int transfers;       /* settle: before the path that is taken then is looked at */
     const char *json, *plot, *report;
 };
 

@@ -46,7 +46,7 @@ static const struct argp_option options[] = {
      HELP_OWN},
     {"paths", KEY_PATHS, "LIST", 0,
      "Which paths (default all). One or several, with commas between: raw, raw-two-sided (bare "
-     "MPI), direct (--backend cuda: this host's driver, called without omprma), rma, two-sided, "
+     "MPI), direct (of GPUs: this host's driver, called without omprma), rma, two-sided, "
      "auto, via-application (exchange and broadcast only)",
      HELP_OWN},
     {"sizes", KEY_SIZES, "FROM:TO", 0,
@@ -62,8 +62,8 @@ static const struct argp_option options[] = {
     {"transfers", KEY_TRANSFERS, "N", 0,
      "Transfers before a path is read (default 0). For settle: of each size", HELP_OWN},
     {"backend", KEY_BACKEND, "KIND", 0,
-     "Kind of the devices: native (default), or cuda. cuda: NVIDIA GPUs of workers, with the CUDA "
-     "driver of this host beside them",
+     "Kind of the devices: native (default), or a kind of GPU. Of GPUs the driver of this host is "
+     "measured, too",
      HELP_OWN},
     {"json", KEY_JSON, "FILE", 0, "Write the results there as JSON", HELP_OWN},
     {"plot", KEY_PLOT, "FILE", 0, "Draw them there, as .svg or .png (needs gnuplot)", HELP_OWN},
@@ -269,8 +269,8 @@ static void check(const struct choice *choice, struct launch *launch)
     if (data && *data && strcasecmp(data, "auto") != 0)
         option_fail("omprma-perf compares the data paths: choose with --paths, not with --data or "
                     "OMPRMA_DATA");
-    if (choice->paths == 1u << WAY_DIRECT && !choice->gpus)
-        option_fail("--paths direct needs --backend cuda");
+    if (choice->paths == 1u << WAY_DIRECT && strcmp(choice->backend, "native") == 0)
+        option_fail("--paths direct is of GPUs: give their kind by --backend");
     if (choice->spread && choice->ops & ~(1u << OP_SUBMIT | 1u << OP_RETRIEVE))
         option_fail("--spread: only with --ops submit, retrieve, or both");
     unsigned several = 1u << OP_EXCHANGE | 1u << OP_BROADCAST;

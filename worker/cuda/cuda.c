@@ -13,6 +13,9 @@
 #include "control/world.h"
 #include "worker/device.h"
 
+/* Of all GPUs. */
+static struct driver opened;
+
 static const struct driver *driver_of(const struct gpu *gpu)
 {
     return cuda_of(gpu)->driver;
@@ -225,7 +228,7 @@ static int make_context(struct cuda *cuda, int ordinal, const char **what)
     return code;
 }
 
-omprma_status_t cuda_open(struct worker_device *device, const struct cuda_options *options)
+static omprma_status_t make_gpu(struct worker_device *device, int ordinal, uint64_t memory_bytes)
 {
     struct cuda *cuda = calloc(1, sizeof(*cuda));
     const char *what;
@@ -234,12 +237,12 @@ omprma_status_t cuda_open(struct worker_device *device, const struct cuda_option
 
     if (!cuda)
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for a device");
-    cuda->driver = options->driver;
-    cuda->gpu.memory_bytes = options->memory_bytes;
+    cuda->driver = &opened;
+    cuda->gpu.memory_bytes = memory_bytes;
     gpu_open(&cuda->gpu, device, &calls);
-    code = make_context(cuda, options->ordinal, &what);
+    code = make_context(cuda, ordinal, &what);
     if (code != DRIVER_OK)
-        status = driver_error(cuda->driver, code, "GPU %d %s", options->ordinal, what);
+        status = driver_error(cuda->driver, code, "GPU %d %s", ordinal, what);
     else
         status = gpu_helper_start(&cuda->gpu);
     if (status != OMPRMA_OK)
@@ -270,7 +273,7 @@ static int numa_node(const struct cuda *cuda)
     return node;
 }
 
-void cuda_describe(const struct worker_device *device, struct world_device *description)
+static void describe(const struct worker_device *device, struct world_device *description)
 {
     const struct cuda *cuda = device->state;
 
@@ -279,3 +282,21 @@ void cuda_describe(const struct worker_device *device, struct world_device *desc
     description->numa_node = numa_node(cuda);
     description->memory_limit = cuda->gpu.memory_bytes;
 }
+
+/* ---- the kind ---- */
+
+static omprma_status_t open_driver(int *count)
+{
+    omprma_status_t status = driver_open(&opened);
+
+    *count = opened.count;
+    return status;
+}
+
+static void close_driver(void)
+{
+    driver_close(&opened);
+}
+
+const struct gpu_kind cuda_kind = {
+    .open = open_driver, .make = make_gpu, .describe = describe, .close = close_driver};

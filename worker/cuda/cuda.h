@@ -15,15 +15,9 @@
 
 #include "worker/cuda/driver.h"
 #include "worker/gpu/gpu.h"
+#include "worker/gpu/kind.h"
 
 struct cuda_module;
-struct world_device;
-
-struct cuda_options {
-    const struct driver *driver; /* stays open until the device is closed */
-    int ordinal;                 /* of the GPU, of the driver's */
-    uint64_t memory_bytes;       /* what it may hand out; 0: 90 % of what is free */
-};
 
 struct cuda {
     struct gpu gpu;
@@ -40,12 +34,7 @@ static inline struct cuda *cuda_of(const struct gpu *gpu)
 
 /* ---- cuda.c */
 
-/* Makes `device`, whose server and index are set, the GPU. Errors: HOST_MEMORY, those of the
- * driver. */
-omprma_status_t cuda_open(struct worker_device *device, const struct cuda_options *options);
-
-/* What is to be said of it at start-up, after cuda_open(). */
-void cuda_describe(const struct worker_device *device, struct world_device *description);
+extern const struct gpu_kind cuda_kind;
 
 /* ---- module.c, on the helper thread */
 

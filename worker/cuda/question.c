@@ -3,6 +3,7 @@
  * question.c: what omprma_device_ask() asks a GPU (base/cuda_questions.h), on the helper thread. A
  * question is taken apart, the driver is called, and its answer is copied out.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,25 +36,50 @@ static omprma_status_t give(struct backend_ask *ask, const void *from, size_t by
 
 /* ---- the device ---- */
 
-static omprma_status_t ask_device(const struct cuda *cuda, struct backend_ask *ask)
+static omprma_status_t describe(const struct cuda *cuda, struct cuda_device *about)
 {
     const struct driver *driver = cuda->driver;
-    struct cuda_device about = {.driver_version = driver->version_number};
     size_t total = 0;
-    int code = driver->device_name(about.name, sizeof(about.name), cuda->handle);
+    int code;
 
+    *about = (struct cuda_device){.driver_version = driver->version_number};
+    code = driver->device_name(about->name, sizeof(about->name), cuda->handle);
     if (code == DRIVER_OK)
-        code = driver->device_bus(about.bus_id, sizeof(about.bus_id), cuda->handle);
+        code = driver->device_bus(about->bus_id, sizeof(about->bus_id), cuda->handle);
     if (code == DRIVER_OK)
-        code = driver->device_uuid(about.uuid, cuda->handle);
+        code = driver->device_uuid(about->uuid, cuda->handle);
     if (code == DRIVER_OK)
         code = driver->device_memory(&total, cuda->handle);
-    about.total_bytes = total;
+    about->total_bytes = total;
     for (int i = 0; i < CUDA_DEVICE_ATTRIBUTES; i++)
-        if (i == 0 || driver->device_attribute(&about.attributes[i], i, cuda->handle) != DRIVER_OK)
-            about.attributes[i] = CUDA_UNKNOWN;
-    return code == DRIVER_OK ? give(ask, &about, sizeof(about))
-                             : refused(cuda, code, "properties of the GPU");
+        if (i == 0 || driver->device_attribute(&about->attributes[i], i, cuda->handle) != DRIVER_OK)
+            about->attributes[i] = CUDA_UNKNOWN;
+    return refused(cuda, code, "properties of the GPU");
+}
+
+static omprma_status_t ask_device(const struct cuda *cuda, struct backend_ask *ask)
+{
+    struct cuda_device about;
+    omprma_status_t status = describe(cuda, &about);
+
+    return status == OMPRMA_OK ? give(ask, &about, sizeof(about)) : status;
+}
+
+static omprma_status_t ask_summary(const struct cuda *cuda, struct backend_ask *ask)
+{
+    char text[GPU_SUMMARY_BYTES];
+    struct cuda_device about;
+    omprma_status_t status = describe(cuda, &about);
+    int bytes;
+
+    if (status != OMPRMA_OK)
+        return status;
+    bytes =
+        snprintf(text, sizeof(text), "compute capability %d.%d, driver %d.%d, bus %.31s, %.1f GiB",
+                 about.attributes[CUDA_CAPABILITY_MAJOR], about.attributes[CUDA_CAPABILITY_MINOR],
+                 about.driver_version / 1000, about.driver_version % 1000 / 10, about.bus_id,
+                 (double)about.total_bytes / (1 << 30));
+    return give(ask, text, (size_t)bytes);
 }
 
 static omprma_status_t ask_memory(const struct cuda *cuda, struct backend_ask *ask)
@@ -236,6 +262,8 @@ omprma_status_t cuda_answer(struct gpu *gpu, struct backend_ask *ask)
     struct cuda *cuda = cuda_of(gpu);
 
     switch (ask->what) {
+    case GPU_ASK_SUMMARY:
+        return ask_summary(cuda, ask);
     case CUDA_ASK_DEVICE:
         return ask_device(cuda, ask);
     case CUDA_ASK_MEMORY:

@@ -189,7 +189,7 @@ static omprma_status_t look_up(struct device *device, struct image_record *recor
 /* What other kinds of devices take their workers know. */
 static omprma_status_t check(const struct device *device, const void *image, size_t bytes)
 {
-    if (strcmp(device->about.backend, "native") == 0)
+    if (device->native)
         return elf_check(image, bytes);
     return image && bytes
                ? OMPRMA_OK

@@ -251,6 +251,7 @@ omprma_status_t omprma_device_info(int number, omprma_device_info_t *info)
         .inline_submit_bytes = device->paths.inline_submit,
         .inline_retrieve_bytes = device->paths.inline_retrieve,
         .osc = device->runtime->world.component,
+        .native = device->native,
     };
     _Static_assert(sizeof(info->host) == sizeof(device->peer->hello.host), "host name");
     _Static_assert(sizeof(info->backend) == sizeof(device->about.backend), "backend name");

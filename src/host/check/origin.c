@@ -19,6 +19,8 @@
 
 #include <omprma_private/check.h>
 
+#include "base/gpu_library.h"
+
 enum { FRAMES = 24, NAME_BYTES = 160 };
 
 static _Thread_local char note[ORIGIN_BYTES];
@@ -37,12 +39,16 @@ void omprma_check_caller(const void *code)
 
 /* ---- who has called ------------------------------------------------------------------------- */
 
-/* Of an OpenMP runtime, of omprma, or its stand-in for CUDA's driver: none of the program's. */
+/* Of an OpenMP runtime, of omprma, or what takes programs to GPUs: none of the program's. */
 static bool is_between(const char *file)
 {
     const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
 
-    return strncmp(name, "libomp", 6) == 0 || strncmp(name, "libcuda", 7) == 0;
+    bool between = strncmp(name, "libomp", 6) == 0;
+
+    for (int i = 0; i < GPU_LIBRARIES && !between; i++)
+        between = strncmp(name, gpu_libraries[i].file, strlen(gpu_libraries[i].file)) == 0;
+    return between;
 }
 
 /* Whether the program's own code is there. Looking that up takes longer than a small region, so the

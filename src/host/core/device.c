@@ -33,6 +33,7 @@ omprma_status_t device_make(struct peer *peer, int index, const struct world_dev
     device->index = (uint16_t)index;
     device->about = *about;
     device->about.backend[sizeof(about->backend) - 1] = 0;
+    device->native = strcmp(device->about.backend, "native") == 0;
     slots_open(&device->staging, about->staging, about->staging_bytes, SLOT_BYTES);
     device->about.model[sizeof(about->model) - 1] = 0;
     spinlock_init(&device->memory_lock);

@@ -36,6 +36,7 @@ struct device {
     int number;     /* among all */
     uint16_t index; /* among those of its worker */
     struct world_device about;
+    bool native; /* its kernels run on processors of its worker's: no GPU */
 
     struct slot_pool staging; /* its staging memory, in the worker; none: it can be touched */
     struct slot_pool packing; /* a block of it where runs lie packed; none before the first ones */

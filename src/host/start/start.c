@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/gpu_library.h"
 #include "base/log.h"
 #include "base/units.h"
 #include "control/shm/channel.h"
@@ -223,6 +224,15 @@ static omprma_status_t open_channel(struct runtime *runtime)
     return status == OMPRMA_OK ? shm_channel_create(inner, &options, &runtime->channel) : status;
 }
 
+static bool has_one(const struct runtime *runtime, const char *kind)
+{
+    bool found = false;
+
+    for (int i = 0; i < runtime->device_count && !found; i++)
+        found = strcmp(runtime->devices[i]->about.backend, kind) == 0;
+    return found;
+}
+
 /* Who asks for GPUs does not want to compute on something else without a word. Which workers a rank
  * has is its own. */
 static void say_no_gpu(const struct runtime *runtime)
@@ -230,13 +240,15 @@ static void say_no_gpu(const struct runtime *runtime)
     log_repeats(false);
     if (!getenv(CONFIG_GPUS_VARIABLE))
         return;
-    for (int i = 0; i < runtime->device_count; i++)
-        if (strcmp(runtime->devices[i]->about.backend, "cuda") == 0)
-            return;
-    log_write(LOG_WARNING,
-              "no worker has an NVIDIA GPU that it can use, although %s asks for "
-              "them; omprma-info -v --backends native,cuda says why",
-              getenv(CONFIG_GPUS_VARIABLE));
+    for (int kind = 0; kind < GPU_LIBRARIES; kind++) {
+        const struct gpu_library *library = &gpu_libraries[kind];
+
+        if (runtime->config.backends & gpu_bit(library) && !has_one(runtime, library->kind))
+            log_write(LOG_WARNING,
+                      "no worker has an %s GPU that it can use, although %s asks for them; "
+                      "omprma-info -v --gpus %s says why",
+                      library->maker, getenv(CONFIG_GPUS_VARIABLE), library->kind);
+    }
 }
 
 static omprma_status_t check_loss(const struct runtime *runtime)

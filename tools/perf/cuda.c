@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * direct.c: what to compare GPUs of workers with: the CUDA driver of this host, called from here,
- * in turns with omprma. See bench.h.
+ * cuda.c: the kernels for NVIDIA GPUs, and what to compare those of workers with: the CUDA driver
+ * of this host, called from here, in turns with omprma. See bench.h.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +11,26 @@
 #include "tools/perf/bench.h"
 #include "tools/perf/kernels.h"
 #include "worker/cuda/driver.h"
+
+/* ---- kernels -------------------------------------------------------------------------------- */
+
+static const char ptx[] = ".version 6.0\n.target sm_50\n.address_size 64\n"
+                          ".visible .entry perf_empty()\n{\n\tret;\n}\n"
+                          ".visible .entry perf_add(.param .u64 at)\n{\n"
+                          "\t.reg .u64 %rd<4>;\n"
+                          "\tld.param.u64 %rd1, [at];\n"
+                          "\tcvta.to.global.u64 %rd2, %rd1;\n"
+                          "\tld.global.u64 %rd3, [%rd2];\n"
+                          "\tadd.s64 %rd3, %rd3, 1;\n"
+                          "\tst.global.u64 [%rd2], %rd3;\n"
+                          "\tret;\n}\n";
+
+struct kernels cuda_kernels(const char *backend)
+{
+    return strcmp(backend, "cuda") == 0 ? (struct kernels){ptx, sizeof(ptx)} : (struct kernels){0};
+}
+
+/* ---- the driver ----------------------------------------------------------------------------- */
 
 struct direct {
     struct driver driver;
@@ -153,7 +173,7 @@ static int open_gpu(struct direct *at, uint64_t bytes)
     if (code == DRIVER_OK)
         code = driver->stream_create(&at->stream, DRIVER_NON_BLOCKING);
     if (code == DRIVER_OK)
-        code = driver->module_load(&at->module, kernels_ptx, 0, NULL, NULL);
+        code = driver->module_load(&at->module, ptx, 0, NULL, NULL);
     if (code == DRIVER_OK)
         code = driver->module_function(&at->empty, at->module, "perf_empty");
     if (code == DRIVER_OK)
@@ -165,7 +185,7 @@ omprma_status_t direct_open(struct bench *bench, size_t buffer_bytes)
 {
     struct direct *at;
     omprma_status_t status;
-    if (!bench->choice->gpus || !(bench->choice->paths & 1u << WAY_DIRECT))
+    if (strcmp(bench->choice->backend, "cuda") != 0 || !(bench->choice->paths & 1u << WAY_DIRECT))
         return OMPRMA_OK;
     at = calloc(1, sizeof(*at));
     if (!at)
