@@ -123,15 +123,16 @@ CUresult cuInit(unsigned flags)
     return driver_start();
 }
 
-/* May be called before cuInit(), and is by the CUDA runtime. Which drivers there are is not known
- * then, and finding out would start everything: it is the version that this library is made for. */
+/* May be called before cuInit(), and is by the CUDA runtime, which goes no further where it is
+ * newer. Which drivers there are is not known then, and finding out would start everything: it is
+ * the newest version that is known. */
 CUresult cuDriverGetVersion(int *version)
 {
-    enum { MADE_FOR = 12090 };
+    enum { NEWEST = 13000 };
     int known = gpus_driver_version();
 
     if (!version)
         return CUDA_ERROR_INVALID_VALUE;
-    *version = known ? known : MADE_FOR;
+    *version = known ? known : NEWEST;
     return CUDA_SUCCESS;
 }

@@ -113,7 +113,7 @@ CUresult cuGetExportTable(const void **table, const CUuuid *id)
     if (!table || !id)
         return CUDA_ERROR_INVALID_VALUE;
     *table = NULL;
-    report_choice("a program asks for a table of NVIDIA's own functions, which only the CUDA "
-                  "runtime (libcudart) uses; programs of the runtime are not served");
+    report_error("a program asks for a table of NVIDIA's own functions, which only the CUDA "
+                 "runtime (libcudart) uses; programs of the runtime are not served");
     return CUDA_ERROR_NOT_FOUND;
 }

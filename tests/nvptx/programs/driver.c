@@ -79,7 +79,7 @@ static void devices(void)
     CUcontext context = NULL;
 
     OK(cuDriverGetVersion(&version)); /* a question, which starts nothing */
-    IS(version, 12090);
+    IS(version, 13000);
     IS(cuDeviceGetCount(&count), CUDA_ERROR_NOT_INITIALIZED);
     IS(cuGraphCreate(), CUDA_ERROR_NOT_INITIALIZED);
     OK(cuInit(0));
