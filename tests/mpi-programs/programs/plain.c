@@ -20,6 +20,10 @@ int main(int count, char **words)
         for (long i = 0; i < COUNT; i++)
             wrong += values[i] != seed * i;
     }
+    if (omp_get_num_devices() == 0) {
+        printf("wrong plain %ld: there is no device\n", seed);
+        return 1;
+    }
     if (wrong || host) {
         printf("wrong plain %ld: %ld numbers, on the host %ld\n", seed, wrong, host);
         return 1;
