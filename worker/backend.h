@@ -116,9 +116,10 @@ struct backend {
     void *(*touch)(struct worker_device *device, uint64_t address, uint64_t bytes, bool write,
                    uint64_t *bad);
 
-    /* Another arena of `bytes`, a multiple of 4096. Errors: DEVICE_MEMORY, MPI. */
-    enum backend_step (*grow)(struct worker_device *device, struct backend_job *job,
-                              uint64_t bytes);
+    /* Another arena of `bytes`, a multiple of 4096, which begins at `wish`, a multiple of 2 MiB; 0:
+     * anywhere. Errors: ADDRESS (it cannot begin there), DEVICE_MEMORY, MPI. */
+    enum backend_step (*grow)(struct worker_device *device, struct backend_job *job, uint64_t bytes,
+                              uint64_t wish);
     enum backend_step (*release)(struct worker_device *device, struct backend_job *job,
                                  uint64_t address);
 

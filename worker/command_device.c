@@ -16,7 +16,8 @@ enum backend_step command_begin_grow(struct stream *stream, struct command *comm
 {
     struct worker_device *device = stream->device;
 
-    return device->backend->grow(device, &command->job, command->record.word[0]);
+    return device->backend->grow(device, &command->job, command->record.word[0],
+                                 command->record.word[1]);
 }
 
 void command_end_grow(struct stream *stream, struct command *command)

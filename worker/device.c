@@ -135,7 +135,7 @@ omprma_status_t worker_device_begin(struct worker_device *device, uint64_t arena
     struct backend_job job = {.device = device};
     omprma_status_t status = OMPRMA_OK;
 
-    if (device->backend->grow(device, &job, arena_bytes) == BACKEND_PENDING)
+    if (device->backend->grow(device, &job, arena_bytes, 0) == BACKEND_PENDING)
         while (!worker_device_ended(&job)) {
             if (device->backend->fault(device))
                 return error_set(OMPRMA_ERR_KERNEL, "%s", device->backend->fault(device));

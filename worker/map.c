@@ -124,3 +124,21 @@ void *map_huge(size_t length, const void *below)
     madvise(start, length, MADV_HUGEPAGE);
     return start;
 }
+
+void *map_wished(size_t length, void *wish, const void *below, bool huge)
+{
+    uintptr_t begin = (uintptr_t)wish;
+    void *start;
+
+    errno = EEXIST;
+    if (below && (begin > (uintptr_t)below || length > (uintptr_t)below - begin))
+        return MAP_FAILED;
+    start = map_at(begin, length);
+    if (start == MAP_FAILED)
+        return start;
+    if (begin < span.unused && begin >= span.low)
+        span.unused = begin; /* map_below() goes on below it */
+    if (huge)
+        madvise(start, length, MADV_HUGEPAGE);
+    return start;
+}

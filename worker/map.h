@@ -8,6 +8,7 @@
 #ifndef OMPRMA_WORKER_MAP_H
 #define OMPRMA_WORKER_MAP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* This process is worker `index` of `count`: what is mapped from now on lies in a span of addresses
@@ -18,7 +19,11 @@ void map_keep_apart(int index, int count);
  * MAP_FAILED with errno set: there is no memory, or no addresses. The caller unmaps it. */
 void *map_below(size_t length, const void *below);
 
-/* The same, from the beginning of a huge page on, and of huge pages where the system has them. */
+/* The same at `wish`, of huge pages if that is said. MAP_FAILED with EEXIST: not there. */
+void *map_wished(size_t length, void *wish, const void *below, bool huge);
+
+/* As map_below(), from the beginning of a huge page on, and of huge pages where the system has
+ * them. */
 void *map_huge(size_t length, const void *below);
 
 #endif

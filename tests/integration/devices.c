@@ -3,6 +3,8 @@
  * images that are damaged, and looks for symbols that are not there. */
 #include "check.h"
 
+#include <sys/mman.h>
+
 static void check_info(int device)
 {
     omprma_device_info_t info;
@@ -65,6 +67,30 @@ static void check_launches(int device)
     check_works(device);
 }
 
+/* Nothing of this process can come to lie where a device has memory, not even in arenas that are
+ * made later: an address tells whose memory it is. */
+static void check_apart(int devices)
+{
+    enum { BLOCKS = 4, BYTES = 20 << 20 };
+    omprma_addr_t blocks[BLOCKS * 4];
+    int count = 0;
+
+    for (int device = 0; device < devices && device < 4; device++)
+        for (int i = 0; i < BLOCKS; i++)
+            check_ok(omprma_alloc(device, BYTES, &blocks[count++]));
+    for (int i = 0; i < count; i++) {
+        void *end = (void *)(uintptr_t)(blocks[i] + BYTES - 4096);
+        void *here = mmap(end, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+        check(here != MAP_FAILED && here != end);
+        munmap(here, 4096);
+        for (int j = 0; j < i; j++)
+            check(blocks[i] >= blocks[j] + BYTES || blocks[j] >= blocks[i] + BYTES);
+    }
+    for (int i = 0; i < count; i++)
+        check_ok(omprma_free(i / BLOCKS, blocks[i]));
+}
+
 int main(int count, char **words)
 {
     int devices = count > 1 ? atoi(words[1]) : 1;
@@ -80,6 +106,7 @@ int main(int count, char **words)
         check_images(device);
         check_launches(device);
     }
+    check_apart(devices);
     check(omprma_device_info(devices, &(omprma_device_info_t){0}) == OMPRMA_ERR_ARGUMENT);
     check(omprma_device_info(-1, &(omprma_device_info_t){0}) == OMPRMA_ERR_ARGUMENT);
     omprma_finalize();

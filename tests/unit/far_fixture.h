@@ -282,10 +282,14 @@ static void far_forget(struct far *self, struct far_job *one)
 }
 
 static enum backend_step far_grow(struct worker_device *device, struct backend_job *job,
-                                  uint64_t bytes)
+                                  uint64_t bytes, uint64_t wish)
 {
     struct far *self = far_of(device);
 
+    if (wish) {
+        job->status = error_set(OMPRMA_ERR_ADDRESS, "the far device chooses by itself");
+        return BACKEND_OVER;
+    }
     if (bytes > FAR_BYTES - self->used) {
         job->status = error_set(OMPRMA_ERR_DEVICE_MEMORY, "the far device is full");
         return BACKEND_OVER;

@@ -366,7 +366,7 @@ static void open_alone(void)
     server.device_count = 1;
     open_gpu(&device);
     gpu = device.state;
-    assert_ok(ended(gpu_grow(&device, &job, 1 << 20), &job));
+    assert_ok(ended(gpu_grow(&device, &job, 1 << 20, 0), &job));
     block = job.value;
 }
 
@@ -508,7 +508,7 @@ static omprma_status_t do_one(const char *function)
     enum backend_step step;
 
     if (strcmp(function, "memory_alloc") == 0)
-        step = gpu_grow(&device, &job, 3 << 20);
+        step = gpu_grow(&device, &job, 3 << 20, 0);
     else if (strcmp(function, "memory_free") == 0)
         step = gpu_release(&device, &job, block);
     else if (strcmp(function, "fill") == 0)
@@ -578,19 +578,19 @@ TEST(arenas_come_and_go)
     uint64_t more;
 
     open_alone();
-    assert_ok(ended(gpu_grow(&device, &job, 60 << 20), &job));
+    assert_ok(ended(gpu_grow(&device, &job, 60 << 20, 0), &job));
     more = job.value;
-    assert_int_equal(ended(gpu_grow(&device, &job, 4 << 20), &job), OMPRMA_ERR_DEVICE_MEMORY);
+    assert_int_equal(ended(gpu_grow(&device, &job, 4 << 20, 0), &job), OMPRMA_ERR_DEVICE_MEMORY);
     assert_non_null(strstr(error_text(), "4 MiB more would pass the 64 MiB of Made-up that may be "
                                          "used (61 MiB are in arenas)"));
     assert_int_equal(error_code(), NO_MEMORY);
     assert_int_equal(ended(gpu_release(&device, &job, more + 1), &job), OMPRMA_ERR_ADDRESS);
     assert_ok(ended(gpu_release(&device, &job, more), &job));
     assert_int_equal(made.blocks, 1);
-    assert_ok(ended(gpu_grow(&device, &job, 4 << 20), &job));
+    assert_ok(ended(gpu_grow(&device, &job, 4 << 20, 0), &job));
     for (int i = 2; i < WIRE_ARENAS_MOST; i++)
-        assert_ok(ended(gpu_grow(&device, &job, 4096), &job));
-    assert_int_equal(ended(gpu_grow(&device, &job, 4096), &job), OMPRMA_ERR_DEVICE_MEMORY);
+        assert_ok(ended(gpu_grow(&device, &job, 4096, 0), &job));
+    assert_int_equal(ended(gpu_grow(&device, &job, 4096, 0), &job), OMPRMA_ERR_DEVICE_MEMORY);
     assert_non_null(strstr(error_text(), "arenas of the device are in use"));
     close_alone();
 }

@@ -430,7 +430,8 @@ TEST(maps_memory)
         uint64_t bytes = sizes[i / 2], rounded = (bytes + page - 1) / page * page;
         void *base = NULL;
         size_t before = pages_mapped();
-        assert_int_equal(place_map(place, bytes, i % 2, NULL, &base), OMPRMA_OK);
+        assert_int_equal(
+            place_map(place, bytes, &(struct place_memory){.huge_pages = i % 2}, &base), OMPRMA_OK);
         assert_int_equal(pages_mapped() - before, rounded / page + 1);
         char *memory = base;
         memset(memory, 1, bytes);
@@ -442,10 +443,33 @@ TEST(maps_memory)
         assert_false(is_mapped(memory) || is_mapped(memory + rounded));
     }
     void *none = NULL;
-    assert_int_equal(place_map(place, UINT64_C(1) << 60, true, NULL, &none),
-                     OMPRMA_ERR_DEVICE_MEMORY);
-    assert_int_equal(place_map(place, UINT64_MAX, true, NULL, &none), OMPRMA_ERR_DEVICE_MEMORY);
+    const struct place_memory huge = {.huge_pages = true};
+    assert_int_equal(place_map(place, UINT64_C(1) << 60, &huge, &none), OMPRMA_ERR_DEVICE_MEMORY);
+    assert_int_equal(place_map(place, UINT64_MAX, &huge, &none), OMPRMA_ERR_DEVICE_MEMORY);
     assert_null(none);
     place_unmap(NULL, 1);
+    place_destroy(place);
+}
+
+TEST(memory_at_a_wished_address)
+{
+    enum { HUGE_PAGE = 2 << 20, BYTES = 3 * HUGE_PAGE };
+    struct place *place = create(NULL, 0, 1, 1);
+    struct place_memory where = {.wish = (void *)((uintptr_t)0x4321 << 32)};
+    void *base = NULL, *other = NULL;
+
+    for (int i = 0; i < 2; i++) {
+        where.huge_pages = i;
+        where.below = NULL;
+        assert_int_equal(place_map(place, BYTES, &where, &base), OMPRMA_OK);
+        assert_ptr_equal(base, where.wish);
+        assert_int_equal(place_map(place, 1, &where, &other), OMPRMA_ERR_ADDRESS);
+        place_unmap(base, BYTES);
+        where.below = (char *)where.wish + BYTES; /* the page beyond is not */
+        assert_int_equal(place_map(place, BYTES, &where, &other), OMPRMA_ERR_ADDRESS);
+        where.below = (char *)where.wish - HUGE_PAGE;
+        assert_int_equal(place_map(place, 1, &where, &other), OMPRMA_ERR_ADDRESS);
+        assert_null(other);
+    }
     place_destroy(place);
 }

@@ -35,8 +35,15 @@ static omprma_status_t grow(struct gpu *gpu, struct gpu_task *task)
     return OMPRMA_OK;
 }
 
-enum backend_step gpu_grow(struct worker_device *device, struct backend_job *job, uint64_t bytes)
+/* Drivers choose addresses by themselves. */
+enum backend_step gpu_grow(struct worker_device *device, struct backend_job *job, uint64_t bytes,
+                           uint64_t wish)
 {
+    if (wish) {
+        job->status = error_set(OMPRMA_ERR_ADDRESS, "an arena of a GPU cannot begin at 0x%llx",
+                                (unsigned long long)wish);
+        return BACKEND_OVER;
+    }
     return gpu_hand_over(device, job, &(struct gpu_work){.run = grow, .bytes = bytes});
 }
 

@@ -160,7 +160,8 @@ enum backend_step gpu_copy_overlap(struct worker_device *device, struct backend_
 
 /* ---- the backend, see backend.h */
 
-enum backend_step gpu_grow(struct worker_device *device, struct backend_job *job, uint64_t bytes);
+enum backend_step gpu_grow(struct worker_device *device, struct backend_job *job, uint64_t bytes,
+                           uint64_t wish);
 enum backend_step gpu_release(struct worker_device *device, struct backend_job *job,
                               uint64_t address);
 void gpu_pin(struct worker_device *device, void *memory, uint64_t bytes);

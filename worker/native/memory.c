@@ -36,10 +36,12 @@ static void give(struct memory *memory, uint64_t bytes)
 }
 
 /* Maps and attaches it. */
-static omprma_status_t make(struct memory *memory, uint64_t bytes, void **mapped)
+static omprma_status_t make(struct memory *memory, uint64_t bytes, uint64_t wish, void **mapped)
 {
-    omprma_status_t status =
-        place_map(memory->place, bytes, memory->huge_pages, datapath_below(memory->path), mapped);
+    const struct place_memory where = {.huge_pages = memory->huge_pages,
+                                       .below = datapath_below(memory->path),
+                                       .wish = (void *)(uintptr_t)wish};
+    omprma_status_t status = place_map(memory->place, bytes, &where, mapped);
 
     if (status != OMPRMA_OK)
         return status;
@@ -49,7 +51,7 @@ static omprma_status_t make(struct memory *memory, uint64_t bytes, void **mapped
     return status;
 }
 
-omprma_status_t memory_grow(struct memory *memory, uint64_t bytes, uint64_t *base)
+omprma_status_t memory_grow(struct memory *memory, uint64_t bytes, uint64_t wish, uint64_t *base)
 {
     void *mapped = NULL;
     omprma_status_t status;
@@ -68,7 +70,7 @@ omprma_status_t memory_grow(struct memory *memory, uint64_t bytes, uint64_t *bas
     status = take(memory, bytes);
     if (status != OMPRMA_OK)
         return status;
-    status = make(memory, bytes, &mapped);
+    status = make(memory, bytes, wish, &mapped);
     if (status != OMPRMA_OK) {
         give(memory, bytes);
         return status;

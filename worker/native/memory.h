@@ -30,9 +30,10 @@ struct memory {
     } arenas[WIRE_ARENAS_MOST];
 };
 
-/* Maps and attaches an arena of `bytes` (a multiple of 4096). Errors: DEVICE_MEMORY (the limit, the
- * system or the number of attached regions), MPI. */
-omprma_status_t memory_grow(struct memory *memory, uint64_t bytes, uint64_t *base);
+/* Maps and attaches an arena of `bytes` (a multiple of 4096) that begins at `wish`, or anywhere
+ * (0). Errors: ADDRESS (it cannot begin there), DEVICE_MEMORY (the limit, the system or the number
+ * of attached regions), MPI. */
+omprma_status_t memory_grow(struct memory *memory, uint64_t bytes, uint64_t wish, uint64_t *base);
 
 /* Detaches and unmaps. Errors: ADDRESS. */
 omprma_status_t memory_release(struct memory *memory, uint64_t base);

@@ -45,9 +45,9 @@ static void *native_touch(struct worker_device *device, uint64_t address, uint64
 }
 
 static enum backend_step native_grow(struct worker_device *device, struct backend_job *job,
-                                     uint64_t bytes)
+                                     uint64_t bytes, uint64_t wish)
 {
-    return over(job, memory_grow(&native_of(device)->memory, bytes, &job->value));
+    return over(job, memory_grow(&native_of(device)->memory, bytes, wish, &job->value));
 }
 
 static enum backend_step native_release(struct worker_device *device, struct backend_job *job,

@@ -509,14 +509,21 @@ static size_t map_bytes(uint64_t bytes)
     return (bytes + page - 1) / page * page + page;
 }
 
-omprma_status_t place_map(const struct place *place, uint64_t bytes, bool huge_pages,
-                          const void *below, void **base)
+static void *map(size_t length, const struct place_memory *where)
+{
+    bool huge = where->huge_pages && length >= HUGE_PAGE_BYTES;
+    if (where->wish)
+        return map_wished(length, where->wish, where->below, huge);
+    return huge ? map_huge(length, where->below) : map_below(length, where->below);
+}
+
+omprma_status_t place_map(const struct place *place, uint64_t bytes,
+                          const struct place_memory *where, void **base)
 {
     size_t length = map_bytes(bytes);
-    bool align = huge_pages && length >= HUGE_PAGE_BYTES;
-    char *start = MAP_FAILED, size[32];
-    if (length)
-        start = align ? map_huge(length, below) : map_below(length, below);
+    char *start = length ? map(length, where) : MAP_FAILED, size[32];
+    if (start == MAP_FAILED && where->wish && length && errno == EEXIST)
+        return error_set(OMPRMA_ERR_ADDRESS, "an arena cannot begin at %p", where->wish);
     if (start == MAP_FAILED)
         return error_set(OMPRMA_ERR_DEVICE_MEMORY,
                          "no %s of memory for an arena: %s; raise the limit (ulimit -v), or set "

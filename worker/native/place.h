@@ -73,11 +73,17 @@ omprma_status_t place_apply_lane(const struct place *place, int lane);
 /* The cpus of one lane as an hwloc list string, for tests and omprma-info. */
 void place_lane_list(const struct place *place, int lane, char *text, size_t bytes);
 
-/* Memory for an arena: mmap'd, below `below` (NULL: anywhere), on the share's NUMA node, huge
- * pages advised if wanted, one extra page beyond `bytes` (see quirk "end of region"). Errors:
- * DEVICE_MEMORY. */
-omprma_status_t place_map(const struct place *place, uint64_t bytes, bool huge_pages,
-                          const void *below, void **base);
+/* Where memory for an arena is to be, and how. */
+struct place_memory {
+    bool huge_pages;   /* are advised */
+    const void *below; /* where it ends at the latest; NULL: anywhere */
+    void *wish;        /* where it begins; NULL: anywhere */
+};
+
+/* Memory for an arena: mmap'd, on the share's NUMA node, one extra page beyond `bytes` (see quirk
+ * "end of region"). Errors: ADDRESS (it cannot begin there), DEVICE_MEMORY. */
+omprma_status_t place_map(const struct place *place, uint64_t bytes,
+                          const struct place_memory *where, void **base);
 void place_unmap(void *base, uint64_t bytes);
 
 #endif

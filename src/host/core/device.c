@@ -47,6 +47,7 @@ omprma_status_t device_make(struct peer *peer, int index, const struct world_dev
     if (status == OMPRMA_OK)
         status = allocator_add_arena(device->allocator, about->arena, about->arena_bytes);
     device->attached_bytes = about->arena_bytes;
+    addresses_keep(&device->addresses, about->arena, about->arena_bytes);
     if (status != OMPRMA_OK) {
         device_free(device);
         return status;
@@ -66,6 +67,7 @@ void device_free(struct device *device)
     shm_memory_close(&device->shared);
     free(device->shared_in);
     allocator_destroy(device->allocator);
+    addresses_clear(&device->addresses);
     free(device);
 }
 

@@ -14,6 +14,7 @@
 #include "host/core/paths.h"
 #include "host/core/peer.h"
 #include "host/core/runtime.h"
+#include "host/memory/addresses.h"
 #include "host/memory/allocator.h"
 
 struct check;
@@ -51,6 +52,7 @@ struct device {
     struct spinlock memory_lock; /* allocator */
     struct allocator *allocator;
     uint64_t attached_bytes;
+    struct addresses addresses; /* of its arenas, as far as they could be kept free here */
     _Atomic bool keeps_memory;  /* a lost device may still read or write it: nothing is reused */
     _Atomic uint32_t unsettled; /* operations of its queues that are not over */
     struct retired *retired_first, *retired_last; /* freed, but not to be handed out yet */

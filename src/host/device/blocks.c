@@ -8,6 +8,7 @@
 #include "host/device/blocks.h"
 
 #include "base/error.h"
+#include "base/log.h"
 #include "host/core/attach_order.h"
 #include "host/core/fault_address.h"
 #include "host/device/devices.h"
@@ -16,7 +17,9 @@
 #include "host/queue/issue.h"
 
 enum {
-    GROW_LARGE = 1 << 30 /* arenas grow by doubling up to this, then as needed */
+    GROW_LARGE = 1 << 30, /* arenas grow by doubling up to this, then as needed */
+    WISHES = 4,           /* where an arena is asked for before the worker chooses */
+    WORKER_PAGE = 65536   /* the largest page of a worker, or more */
 };
 
 /* ---- memory that nobody needs any more ---- */
@@ -49,6 +52,7 @@ static void release(struct device *device, omprma_addr_t base, uint64_t bytes)
     struct operation *command;
 
     fault_address_note_release(device, base, bytes);
+    addresses_release(&device->addresses, base);
     if (!attach_order_matters(device->peer)) {
         peer_send_record(device->peer, &record, false);
         return;
@@ -99,19 +103,47 @@ static void settle_attach_order(struct peer *peer)
     }
 }
 
-/* Asks the worker for an arena of *bytes, or, where it has not so much, for a smaller one that has
+/* Asks the worker for an arena whose addresses nothing has here: below those that it has. Where
+ * that cannot be, the worker chooses. With the lock held. */
+static omprma_status_t ask_arena(struct device *device, uint64_t bytes, omprma_addr_t *base)
+{
+    uint64_t below = device->native ? addresses_lowest(&device->addresses) : 0;
+    struct wire_record record = {.code = WIRE_GROW, .word = {bytes, 0}};
+    omprma_status_t status = OMPRMA_ERR_ADDRESS;
+
+    for (int i = 0; i < WISHES && status == OMPRMA_ERR_ADDRESS && below; i++) {
+        /* The worker has a page more behind it. */
+        uint64_t wish = addresses_keep_below(&device->addresses, below, bytes + WORKER_PAGE);
+
+        if (!wish)
+            break;
+        record.word[1] = wish;
+        status = device_command(device, &record, base, NULL, 0);
+        if (status != OMPRMA_OK)
+            addresses_release(&device->addresses, wish);
+        below = wish;
+    }
+    if (status != OMPRMA_ERR_ADDRESS)
+        return status;
+    record.word[1] = 0;
+    status = device_command(device, &record, base, NULL, 0);
+    if (status == OMPRMA_OK && !addresses_keep(&device->addresses, *base, bytes))
+        log_write(LOG_CHOICE, "%s: memory of this process has the numbers of an arena at 0x%llx",
+                  device_name(device), (unsigned long long)*base);
+    return status;
+}
+
+/* Asks for an arena of *bytes, or, where the worker has not so much, for a smaller one that has
  * room for `least`. With the lock held. */
 static omprma_status_t attach_arena(struct device *device, uint64_t least, uint64_t *bytes,
                                     omprma_addr_t *base)
 {
-    struct wire_record record = {.code = WIRE_GROW};
     omprma_status_t status;
 
     for (;;) {
         release_empty(device); /* what could not be sent before */
         settle_attach_order(device->peer);
-        record.word[0] = *bytes;
-        status = device_command(device, &record, base, NULL, 0);
+        status = ask_arena(device, *bytes, base);
         if (status != OMPRMA_ERR_DEVICE_MEMORY || *bytes == least)
             return status;
         *bytes = (*bytes / 2 + 4095) & ~UINT64_C(4095);

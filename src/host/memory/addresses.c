@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * addresses.c: a mapping without access for each range. Kernels that do not know
+ * MAP_FIXED_NOREPLACE (before 4.17) take the address for a hint: then the mapping is elsewhere, and
+ * goes.
+ */
+#define _GNU_SOURCE
+#include "host/memory/addresses.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
+
+enum { TRIES = 16, HUGE_PAGE = 2 << 20, STEP = 1 << 30 };
+
+static bool make_room(struct addresses *addresses)
+{
+    int room = addresses->room ? 2 * addresses->room : 8;
+    struct kept *all;
+
+    if (addresses->count < addresses->room)
+        return true;
+    all = realloc(addresses->all, (size_t)room * sizeof(*all));
+    if (!all)
+        return false;
+    addresses->all = all;
+    addresses->room = room;
+    return true;
+}
+
+bool addresses_keep(struct addresses *addresses, uint64_t begin, uint64_t bytes)
+{
+    void *wish = (void *)(uintptr_t)begin, *start;
+
+    if (!make_room(addresses))
+        return false;
+    start = mmap(wish, bytes, PROT_NONE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    if (start == MAP_FAILED)
+        return false;
+    if (start != wish) {
+        munmap(start, bytes);
+        errno = EEXIST;
+        return false;
+    }
+    addresses->all[addresses->count++] = (struct kept){begin, bytes};
+    return true;
+}
+
+uint64_t addresses_keep_below(struct addresses *addresses, uint64_t below, uint64_t bytes)
+{
+    const uint64_t step = bytes > STEP ? bytes : STEP;
+
+    for (int i = 0; i < TRIES && below > bytes; i++) {
+        uint64_t begin = (below - bytes) & ~(uint64_t)(HUGE_PAGE - 1);
+
+        if (begin == 0)
+            return 0;
+        if (addresses_keep(addresses, begin, bytes))
+            return begin;
+        if (errno != EEXIST)
+            return 0;
+        below = below > step ? below - step : 0;
+    }
+    return 0;
+}
+
+void addresses_release(struct addresses *addresses, uint64_t begin)
+{
+    for (int i = 0; i < addresses->count; i++)
+        if (addresses->all[i].begin == begin) {
+            munmap((void *)(uintptr_t)begin, addresses->all[i].bytes);
+            addresses->all[i] = addresses->all[--addresses->count];
+            return;
+        }
+}
+
+uint64_t addresses_lowest(const struct addresses *addresses)
+{
+    uint64_t lowest = 0;
+
+    for (int i = 0; i < addresses->count; i++)
+        if (!lowest || addresses->all[i].begin < lowest)
+            lowest = addresses->all[i].begin;
+    return lowest;
+}
+
+void addresses_clear(struct addresses *addresses)
+{
+    while (addresses->count)
+        addresses_release(addresses, addresses->all[0].begin);
+    free(addresses->all);
+    *addresses = (struct addresses){0};
+}
