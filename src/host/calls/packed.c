@@ -305,7 +305,7 @@ omprma_status_t packed_append(struct omprma_queue *queue, const struct side *fro
         operation->fills_host = true;
         host_ranges_add(&queue->hosts, operation);
     } else if (from->device && to->device != from->device) {
-        operation->with = to->device;
+        queue_use(operation, to->device);
     }
     queue_advance(queue);
     return OMPRMA_OK;

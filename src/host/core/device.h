@@ -54,7 +54,9 @@ struct device {
     uint64_t attached_bytes;
     struct addresses addresses; /* of its arenas, as far as they could be kept free here */
     _Atomic bool keeps_memory;  /* a lost device may still read or write it: nothing is reused */
-    _Atomic uint32_t unsettled; /* operations of its queues that are not over */
+    _Atomic uint32_t unsettled; /* operations of its queues, or that use its memory in others', that
+                                 * are not over */
+    uint32_t used;              /* of those the latter */
     struct retired *retired_first, *retired_last; /* freed, but not to be handed out yet */
     _Atomic uint32_t retired_count;               /* written with both locks held, read without */
 

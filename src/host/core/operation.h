@@ -138,7 +138,7 @@ struct operation {
     struct operation *waiters;       /* operations that wait for its end */
     struct operation *next_waiter;   /* in the list of the one that it waits for, */
     struct operation *awaited;       /* which is this */
-    struct device *with;             /* exchange: with the queue's device; else NULL */
+    struct device *with;  /* exchange: with the queue's device, see queue_use(); or NULL */
     struct peer *reaches; /* command: another worker accesses this one's memory by it; else NULL */
     bool is_part;         /* of an operation of another queue, which is counted */
     enum data_kind data;  /* what its data is carried for, */

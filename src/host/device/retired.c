@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* retired.c: see retired.h. A retired block holds a place (queue_mark()) in each queue that was not
- * idle. */
+ * idle, and what other devices' queues have for the device. */
 #include "host/device/retired.h"
 
 #include <stdlib.h>
 
-#include "host/core/progress.h"
 #include "host/queue/append.h"
 #include "host/queue/issue.h"
 #include "host/queue/order.h"
@@ -40,6 +39,49 @@ bool retired_is_over(const struct retired *retired)
     return true;
 }
 
+/* The last operation of another device's queue that uses memory of this one; NULL: none does. */
+static struct operation *last_use(const struct omprma_queue *queue, const struct device *device)
+{
+    struct operation *o = queue->last;
+
+    while (o && o->with != device)
+        o = o->prev;
+    return o;
+}
+
+/* *mark: a reference to what is over when the queue does not use the device's memory any more;
+ * NULL: it does not. Errors: HOST_MEMORY. */
+static omprma_status_t end_of_use(struct omprma_queue *queue, const struct device *device,
+                                  struct operation **mark)
+{
+    *mark = NULL;
+    if (queue_is_idle(queue))
+        return OMPRMA_OK;
+    if (queue->device == device)
+        return queue_mark(queue, mark);
+    *mark = last_use(queue, device);
+    if (*mark)
+        operation_hold(*mark);
+    return OMPRMA_OK;
+}
+
+/* Notes what the queues of `user` hold for memory of the device. */
+static omprma_status_t note_queues(struct retired *retired, const struct device *device,
+                                   const struct device *user, const struct omprma_queue *except)
+{
+    omprma_status_t status = OMPRMA_OK;
+
+    for (uint32_t i = 0; i < user->queue_count && status == OMPRMA_OK; i++) {
+        struct operation *mark = NULL;
+
+        if (user->queues[i] != except)
+            status = end_of_use(user->queues[i], device, &mark);
+        if (mark)
+            retired->mark[retired->count++] = mark;
+    }
+    return status;
+}
+
 static uint32_t busy_queues(const struct device *device, const struct omprma_queue *except)
 {
     uint32_t count = 0;
@@ -52,26 +94,23 @@ static uint32_t busy_queues(const struct device *device, const struct omprma_que
 struct retired *retired_note(struct device *device, omprma_addr_t block,
                              const struct omprma_queue *except)
 {
-    uint32_t count = busy_queues(device, except);
+    const struct runtime *runtime = device->runtime;
+    uint32_t count = busy_queues(device, except) + device->used; /* so many marks at most */
     struct retired *retired =
         count ? malloc(sizeof(*retired) + count * sizeof(*retired->mark)) : NULL;
+    omprma_status_t status;
 
     if (!retired)
         return NULL;
     *retired = (struct retired){.block = block};
-    for (uint32_t i = 0; i < device->queue_count; i++) {
-        struct operation *mark = NULL;
-
-        if (device->queues[i] == except || queue_is_idle(device->queues[i]))
-            continue;
-        if (queue_mark(device->queues[i], &mark) != OMPRMA_OK) {
-            retired_drop(device, retired);
-            return NULL;
-        }
-        if (mark)
-            retired->mark[retired->count++] = mark;
-    }
-    return retired;
+    status = note_queues(retired, device, device, except);
+    for (int i = 0; device->used && i < runtime->device_count && status == OMPRMA_OK; i++)
+        if (runtime->devices[i] && runtime->devices[i] != device)
+            status = note_queues(retired, device, runtime->devices[i], NULL);
+    if (status == OMPRMA_OK)
+        return retired;
+    retired_drop(device, retired);
+    return NULL;
 }
 
 bool retired_add(struct device *device, omprma_addr_t block)
@@ -110,28 +149,28 @@ void retired_reap(struct device *device)
     }
 }
 
-static bool all_over(const void *data)
+/* What one of them waits for; NULL: all can be given back. */
+static struct operation *pending_mark(const struct device *device)
 {
-    const struct device *device = data;
-
     for (const struct retired *retired = device->retired_first; retired; retired = retired->next)
-        if (!retired_is_over(retired))
-            return false;
-    return true;
+        for (uint32_t i = 0; i < retired->count; i++)
+            if (!is_reached(retired->mark[i]))
+                return retired->mark[i];
+    return NULL;
 }
 
 void retired_wait(struct device *device)
 {
-    uint32_t count = device->queue_count;
+    struct operation *mark;
 
     for (struct retired *retired = device->retired_first; retired; retired = retired->next)
         for (uint32_t i = 0; i < retired->count; i++)
             queue_push(retired->mark[i]);
-    for (uint32_t i = 0; i < count; i++)
-        device->queues[i]->waiters++;
-    progress_wait(device->runtime, all_over, device);
-    for (uint32_t i = 0; i < count; i++)
-        device->queues[i]->waiters--;
+    while ((mark = pending_mark(device)) != NULL) {
+        operation_hold(mark);
+        queue_settle_operation(mark);
+        operation_drop(&device->runtime->operations, mark);
+    }
     retired_reap(device);
 }
 

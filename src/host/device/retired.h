@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * retired.h: blocks that were freed while operations of their device were under way. They are
- * handed out again when what the device's queues held at that moment is over, for it may still use
- * them: LLVM 14 and 15 free a mapping that another thread's launch has been queued with.
+ * retired.h: blocks that were freed while operations of their device, or exchanges of others with
+ * it, were under way. They are handed out again when what the device's queues held at that moment,
+ * and those exchanges, are over, for these may still use them: LLVM 14 and 15 free a mapping that
+ * another thread's launch has been queued with.
  *
  * Thread: with runtime->lock held unless said otherwise. The list is changed with the device's
  * memory_lock held as well, so that either lock is enough to read it.

@@ -47,7 +47,8 @@ static void carries(struct operation *command, const struct hop *hop, const stru
                     const struct hop_end *other)
 {
     hop_carried(hop, by, command);
-    command->with = other->staged ? NULL : other->device;
+    if (!other->staged)
+        queue_use(command, other->device);
 }
 
 static omprma_status_t append_copy(const struct hop *hop, struct operation **operation)

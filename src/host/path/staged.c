@@ -373,7 +373,7 @@ static omprma_status_t append_exchange(const struct hop *hop, const struct path_
         return status;
     }
     hop_carried(hop, by, *operation);
-    (*operation)->with = hop->to.device;
+    queue_use(*operation, hop->to.device);
     return OMPRMA_OK;
 }
 

@@ -262,10 +262,11 @@ omprma_status_t queue_append_wait(struct omprma_queue *queue, struct operation *
     queue_seal(queue);
     wait->wait.target = operation_hold(target);
     wait->wait.use = use;
-    wait->with = use == WAIT_EXCHANGE ? target->queue->device : NULL;
     wait->counts = true;
     wait->number = queue->appended;
     queue_insert(queue, wait, NULL);
+    if (use == WAIT_EXCHANGE)
+        queue_use(wait, target->queue->device);
     queue_attend(queue);
     return OMPRMA_OK;
 }

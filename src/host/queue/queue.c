@@ -29,15 +29,26 @@ static struct operation *skip_marks(struct operation *operation)
     return operation;
 }
 
+static void count_on(struct device *device, int more)
+{
+    _Atomic uint32_t *all = &device->unsettled; /* written with the lock only */
+
+    atomic_store_explicit(all, atomic_load_explicit(all, memory_order_relaxed) + (uint32_t)more,
+                          memory_order_relaxed);
+}
+
 static void count_unsettled(struct omprma_queue *queue, int more)
 {
-    _Atomic uint32_t *all = &queue->device->unsettled; /* written with the lock only */
-
     queue->unsettled += (uint32_t)more;
     if (more > 0 && queue->unsettled == 1)
         progress_rouse(queue->device->runtime);
-    atomic_store_explicit(all, atomic_load_explicit(all, memory_order_relaxed) + (uint32_t)more,
-                          memory_order_relaxed);
+    count_on(queue->device, more);
+}
+
+static void count_used(struct device *device, int more)
+{
+    device->used += (uint32_t)more;
+    count_on(device, more);
 }
 
 /* Nobody needs to wait for a mark, unless it calls somebody. */
@@ -71,6 +82,12 @@ void queue_insert(struct omprma_queue *queue, struct operation *operation, struc
     queue->mixed += operation->kind >= OPERATION_TRANSFER;
 }
 
+void queue_use(struct operation *operation, struct device *device)
+{
+    operation->with = device;
+    count_used(device, 1);
+}
+
 void queue_unlist(struct operation *operation)
 {
     struct omprma_queue *queue = operation->queue;
@@ -86,6 +103,8 @@ void queue_unlist(struct operation *operation)
     else
         queue->last = operation->prev;
     count_unsettled(queue, -counts_as_unsettled(operation));
+    if (operation->with)
+        count_used(operation->with, -1);
     if (operation->kind == OPERATION_MARK)
         return;
     queue->entries -= operation->counts;
@@ -505,13 +524,16 @@ void queue_give(struct omprma_queue *queue)
     queue->device->free_queues = queue;
 }
 
-/* What nobody waited for is all that can be left. Touches no other queue: those may be gone. */
+/* What nobody waited for is all that can be left. Touches no other queue or device: those may be
+ * gone. */
 void queue_free(struct omprma_queue *queue)
 {
     while (queue->writes_first)
         queue_end_operation(queue->writes_first, NULL);
-    while (queue->first)
+    while (queue->first) {
+        queue->first->with = NULL;
         queue_end_operation(queue->first, NULL);
+    }
     failure_drop(queue->failed);
     operation_drop(&queue->device->runtime->operations, queue->sender);
     free(queue);

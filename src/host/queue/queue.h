@@ -116,6 +116,9 @@ static inline bool queue_is_far_ahead(const struct omprma_queue *queue)
 void queue_insert(struct omprma_queue *queue, struct operation *operation,
                   struct operation *before);
 
+/* The operation, of a list, is an exchange with the device: it uses memory of it. */
+void queue_use(struct operation *operation, struct device *device);
+
 /* The operation, queue->next, has been issued: the one behind it is next. */
 void queue_pass(struct operation *operation);
 
