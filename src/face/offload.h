@@ -29,10 +29,27 @@ struct offload_entry {
 };
 
 enum requires_clauses {
+    REQUIRES_NONE = 1, /* the program has no requires directive */
     REQUIRES_REVERSE_OFFLOAD = 2,
     REQUIRES_UNIFIED_ADDRESS = 4,
-    REQUIRES_UNIFIED_SHARED_MEMORY = 8
+    REQUIRES_UNIFIED_SHARED_MEMORY = 8,
+    REQUIRES_DYNAMIC_ALLOCATORS = 16
 };
+
+/* What a program is told that requires what its devices cannot give; NULL: they can. */
+static inline const char *requires_refusal(int64_t clauses)
+{
+    if (clauses & REQUIRES_UNIFIED_SHARED_MEMORY)
+        return "the program requires unified_shared_memory, which a remote device cannot give: "
+               "map the data instead";
+    if (clauses & REQUIRES_REVERSE_OFFLOAD)
+        return "the program requires reverse_offload, which a remote device cannot give: end the "
+               "region before the host's part, and begin another one after it";
+    if (clauses & ~(REQUIRES_NONE | REQUIRES_UNIFIED_ADDRESS | REQUIRES_DYNAMIC_ALLOCATORS))
+        return "the program has '#pragma omp requires' with a clause that omprma does not know: "
+               "leave it out, or take a newer omprma";
+    return NULL;
+}
 
 /* How a kernel is to be launched. Clang 15's ends after trip_count. */
 struct kernel_arguments {

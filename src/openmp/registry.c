@@ -30,7 +30,7 @@ static struct registry {
     unsigned long order;     /* of the newest image */
     atomic_ulong generation; /* counts changes */
     atomic_ulong removed;    /* counts libraries that have gone */
-    atomic_llong requires;
+    atomic_llong requires; /* by any part of the program */
     atomic_int oldest_clang, newest_clang; /* see registry_compilers() */
     atomic_bool foreign;                   /* a library had only images for other machines */
 } registry = {.lock = PTHREAD_RWLOCK_INITIALIZER};
@@ -103,6 +103,7 @@ void registry_require(int64_t clauses)
     long long before = 0; /* nothing was said; "no clause" is a bit of its own */
     if (atomic_compare_exchange_strong(&registry.requires, &before, clauses))
         return;
+    atomic_fetch_or(&registry.requires, clauses);
     for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++)
         if ((before ^ clauses) & shared[i].clause)
             report_inconsistent(shared[i].name);
@@ -238,10 +239,9 @@ void registry_clear(int devices)
 
 static bool prepare_locked(struct device *device, const struct location *where)
 {
-    if (atomic_load(&registry.requires) & REQUIRES_UNIFIED_SHARED_MEMORY)
-        return report(where, device,
-                      "the program requires unified_shared_memory, which a remote "
-                      "device cannot give: map the data instead");
+    const char *refusal = requires_refusal(atomic_load(&registry.requires));
+    if (refusal)
+        return report(where, device, "%s", refusal);
     unsigned long generation = atomic_load(&registry.generation);
     bool right = true;
     pthread_rwlock_rdlock(&registry.lock);

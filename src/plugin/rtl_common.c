@@ -30,10 +30,8 @@ int32_t __tgt_rtl_init_device(int32_t device)
 {
     if (device < 0 || device >= plugin_start())
         return RTL_FAIL;
-    if (atomic_load(&requires) & REQUIRES_UNIFIED_SHARED_MEMORY)
-        return plugin_fail(device, "the program requires unified_shared_memory, which a remote "
-                                   "device cannot give: map the data instead");
-    return RTL_SUCCESS;
+    const char *refusal = requires_refusal(atomic_load(&requires));
+    return refusal ? plugin_fail(device, refusal) : RTL_SUCCESS;
 }
 
 void *__tgt_rtl_data_alloc(int32_t device, int64_t bytes, void *host, int32_t kind)

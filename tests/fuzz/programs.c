@@ -128,8 +128,8 @@ static void entry_make(struct input *input, char *at, bool new)
                                 .bytes = take(input, 2),
                                 .flags = (int32_t)take(input, 1),
                                 .data = (int32_t)take(input, 1)};
-    if (old.flags & ENTRY_REQUIRES)
-        old.data &= ~REQUIRES_UNIFIED_SHARED_MEMORY; /* nothing would run any more */
+    if ((old.flags & ENTRY_REQUIRES) && requires_refusal(old.data))
+        old.data = REQUIRES_NONE; /* nothing would run any more */
     struct abi_entry_new entry = {.version = 1,
                                   .kind = take(input, 1) & 3,
                                   .flags = (uint32_t)old.flags,

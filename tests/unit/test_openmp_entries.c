@@ -91,6 +91,35 @@ TEST(test_requires)
     assert_true(WIFSIGNALED(status_of_requires(8, 1)));
 }
 
+/* What the devices cannot give, whichever part of the program requires it. */
+static bool is_prepared(int64_t first, int64_t second)
+{
+    static struct device device = {.load_lock = PTHREAD_MUTEX_INITIALIZER, .generation = 1};
+    pid_t child = fork();
+    if (child == 0) {
+        fclose(stderr);
+        registry_require(first);
+        registry_require(second);
+        _exit(!registry_prepare(&device, NULL));
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status) == 0;
+}
+
+TEST(test_requires_what_cannot_be_given)
+{
+    assert_true(is_prepared(1, 1));
+    assert_true(is_prepared(4, 4 + 16));
+    assert_false(is_prepared(2, 2));
+    assert_false(is_prepared(8, 8));
+    for (int bit = 5; bit < 64; bit++) {
+        assert_false(is_prepared((int64_t)(UINT64_C(1) << bit), 1));
+        assert_false(is_prepared(1, (int64_t)(UINT64_C(1) << bit)));
+    }
+}
+
 /* What is said of a region without device code: that it was not linked, or is for other machines.
  */
 static bool missing_says(const char *wanted)
