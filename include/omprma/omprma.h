@@ -165,9 +165,9 @@ OMPRMA_API omprma_status_t omprma_alloc_like(int device, size_t bytes, const voi
  * Frees a block by the address that omprma_alloc() or omprma_alloc_like() gave. Address 0 is
  * allowed and does nothing. Operations on the block should be complete: no later one may name it.
  * While queues of the device are busy, or others copy to it, it is kept from being handed out
- * again, until what they hold now is over. Blocks: no. A device that was exchanging with one that was
- * lost reuses no memory from then on, because what had begun there may still go on.
- * Errors: ARGUMENT, ADDRESS (not the start of a live block: never allocated, or freed before).
+ * again, until what they hold now is over. Blocks: no. A device that was exchanging with one that
+ * was lost reuses no memory from then on, because what had begun there may still go on. Errors:
+ * ARGUMENT, ADDRESS (not the start of a live block: never allocated, or freed before).
  */
 OMPRMA_API omprma_status_t omprma_free(int device, omprma_addr_t address);
 

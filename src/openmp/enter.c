@@ -189,10 +189,30 @@ static bool range_count(struct work *work, const struct range *range, struct map
            range_submit(work, mapped, (const void *)mapped->begin, bytes);
 }
 
+/* Around what was there only for pointers in it: those go when the whole does. */
+static struct mapped *range_make_around(struct work *work, const struct range *range,
+                                        struct attached_tree *pointers)
+{
+    struct mapped *mapped = range_make(work, range);
+    if (!mapped) {
+        pointers_free(pointers);
+        return NULL;
+    }
+    mapped->pointers = *pointers;
+    return pointers_submit(work, mapped) ? mapped : NULL;
+}
+
 /* Maps the range, or finds it mapped. *mapped is NULL if it has no length and is not mapped. */
 static bool range_enter(struct work *work, const struct range *range, struct mapped **mapped)
 {
-    enum overlap overlap = mapping_find(&work->device->mapping, range->begin, range->bytes, mapped);
+    struct mapping *mapping = &work->device->mapping;
+    struct attached_tree pointers;
+    enum overlap overlap = mapping_find(mapping, range->begin, range->bytes, mapped);
+    if (overlap == OVERLAP_PARTLY && !(range->type & MAP_PRESENT) &&
+        mapping_take_ways(mapping, range->begin, range->bytes, &pointers)) {
+        *mapped = range_make_around(work, range, &pointers);
+        return *mapped && work_pin(work, *mapped, range->begin, 0);
+    }
     if (overlap == OVERLAP_PARTLY && !(range->type & MAP_IMPLICIT))
         return range_overlaps(work, range, *mapped);
     if (overlap == OVERLAP_NONE && (range->type & MAP_PRESENT))

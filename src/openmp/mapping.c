@@ -253,30 +253,57 @@ struct mapped *mapping_add_again(struct mapping *mapping, uintptr_t begin, size_
     return mapped;
 }
 
-static void pointers_drop(struct mapped *mapped)
+void pointers_free(struct attached_tree *pointers)
 {
     struct attached *pointer;
-    while ((pointer = RB_ROOT(&mapped->pointers))) {
-        RB_REMOVE(attached_tree, &mapped->pointers, pointer);
+    while ((pointer = RB_ROOT(pointers))) {
+        RB_REMOVE(attached_tree, pointers, pointer);
         free(pointer);
+    }
+}
+
+static void pointers_move(struct attached_tree *from, struct attached_tree *to)
+{
+    struct attached *pointer;
+    while ((pointer = RB_ROOT(from))) {
+        RB_REMOVE(attached_tree, from, pointer);
+        RB_INSERT(attached_tree, to, pointer);
     }
 }
 
 void mapping_remove(struct mapping *mapping, struct mapped *mapped)
 {
-    pointers_drop(mapped);
+    pointers_free(&mapped->pointers);
     mapping->count--;
     take_out(mapping, mapped);
 }
 
 void mapping_vacate(struct mapping *mapping, struct mapped *mapped)
 {
-    pointers_drop(mapped);
+    pointers_free(&mapped->pointers);
     mapping->count--;
     mapped->vacant = true;
     TAILQ_INSERT_TAIL(&mapping->vacant, mapped, link_vacant);
     if (++mapping->vacant_count > VACANT_MOST)
         forget(mapping, TAILQ_FIRST(&mapping->vacant));
+}
+
+bool mapping_take_ways(struct mapping *mapping, uintptr_t begin, size_t bytes,
+                       struct attached_tree *pointers)
+{
+    uintptr_t end = begin + bytes;
+    struct mapped *each;
+    mapping_find(mapping, begin, bytes, &each);
+    for (; each && each->begin < end; each = mapping_next(each))
+        if (mapped_is_named(each) || !LIST_EMPTY(&each->pins) || each->begin < begin ||
+            each->end > end)
+            return false;
+    RB_INIT(pointers);
+    while (mapping_find(mapping, begin, bytes, &each) != OVERLAP_NONE) {
+        pointers_move(&each->pointers, pointers);
+        mapping_vacate(mapping, each);
+    }
+    return true;
 }
 
 void mapping_drop(struct mapping *mapping, struct mapped *mapped)

@@ -147,6 +147,14 @@ void mapping_vacate(struct mapping *mapping, struct mapped *mapped);
 /* Gives the memory of all vacant ranges back. False: there are none. */
 bool mapping_forget(struct mapping *mapping);
 
+/* Takes out ranges that are there only for pointers in them, and that no work uses now, where a
+ * larger one is to be that contains them; that is to have their pointers. False: others lie there,
+ * or they reach beyond it, and nothing is done. */
+bool mapping_take_ways(struct mapping *mapping, uintptr_t begin, size_t bytes,
+                       struct attached_tree *pointers);
+
+void pointers_free(struct attached_tree *pointers);
+
 /* The same for one that counts cannot take out; when works use it, the last of them does. */
 void mapping_drop(struct mapping *mapping, struct mapped *mapped);
 

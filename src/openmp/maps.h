@@ -147,6 +147,9 @@ bool range_submit_runs(struct work *work, struct mapped *mapped, const void *beg
 bool range_retrieve_runs(struct work *work, struct mapped *mapped, void *begin,
                          const omprma_shape_t *shape, bool *done);
 
+/* Writes all attached pointers to the device, where their range is new. */
+bool pointers_submit(struct work *work, struct mapped *mapped);
+
 /* Lets the device's copy of the pointer at `pointer`, which lies in `mapped`, point to what the
  * host's points to: `pointee`, on the device `address` (0: nowhere). `bytes`: of the pointer, more
  * than 8 for one with a descriptor. */

@@ -52,6 +52,15 @@ static void pointer_resubmit(const struct attached *pointer, void *context)
                                          pointer->device_value, pointer->bytes);
 }
 
+bool pointers_submit(struct work *work, struct mapped *mapped)
+{
+    struct resubmit resubmit = {work, mapped, true};
+    mapped_each_pointer(mapped, mapped->begin, mapped->end - mapped->begin, pointer_resubmit,
+                        &resubmit);
+    work_write(work, mapped);
+    return resubmit.right;
+}
+
 bool range_submit(struct work *work, struct mapped *mapped, const void *begin, size_t bytes)
 {
     omprma_addr_t to = mapped_address(mapped, (uintptr_t)begin);

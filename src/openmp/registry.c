@@ -27,10 +27,10 @@ static struct registry {
     pthread_rwlock_t lock;
     struct image *images; /* the newest last */
     struct region_tree regions;
-    unsigned long order;     /* of the newest image */
-    atomic_ulong generation; /* counts changes */
-    atomic_ulong removed;    /* counts libraries that have gone */
-    atomic_llong requires; /* by any part of the program */
+    unsigned long order;                   /* of the newest image */
+    atomic_ulong generation;               /* counts changes */
+    atomic_ulong removed;                  /* counts libraries that have gone */
+    atomic_llong requires;                 /* by any part of the program */
     atomic_int oldest_clang, newest_clang; /* see registry_compilers() */
     atomic_bool foreign;                   /* a library had only images for other machines */
 } registry = {.lock = PTHREAD_RWLOCK_INITIALIZER};

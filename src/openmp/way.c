@@ -13,8 +13,9 @@
  * memory where it lies, that is for the other clause to end: counted twice, s.all[:4] would not
  * come back when its own count is over, and a delete would take it with the elements. So what
  * leads to something else is not counted in ranges that are mapped for themselves; where nobody
- * has mapped the place, a range is made for it that counts its ways (mapping.h). No flag is its
- * own, and nothing is moved for it but by attaching.
+ * has mapped the place, a range is made for it that counts its ways (mapping.h), and one that a
+ * clause maps around it later takes its place. No flag is its own, and nothing is moved for it but
+ * by attaching.
  */
 #include <string.h>
 

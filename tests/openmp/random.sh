@@ -14,7 +14,7 @@ state=$seed
 
 # The programs, and how many seeds or rounds of each take a few seconds. Where processors are short
 # they take much longer; then fewer are played.
-programs=(random:4000 randomdeep:40 randomtree:200 maplist:80 grove:60)
+programs=(random:4000 randomdeep:40 randomtree:200 maplist:80 members:300 grove:60)
 versions=()
 for version in 14 15 16 17 18 19 22 23; do
     [ ! -x "$root/build/toolchains/llvm-$version/bin/clang" ] || versions+=("$version")

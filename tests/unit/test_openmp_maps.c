@@ -166,6 +166,50 @@ TEST(test_structure)
     assert_null(copy_of(data));
 }
 
+struct pair {
+    double tag, *data, between, *other, last;
+};
+
+/* As clang up to 21 maps what a pointer in a structure points to. */
+static struct list pointee_list(struct pair *pair, double **pointer, size_t bytes, int64_t type)
+{
+    struct list list = {.count = 0};
+    add(&list, pair, pointer, sizeof(*pointer), 0);
+    add(&list, pointer, *pointer, bytes, type | member_of(0) | MAP_PTR_AND_OBJ);
+    return list;
+}
+
+/* What is there only for pointers in it becomes a part of what is named around it. */
+TEST(test_around_pointers)
+{
+    double data[4] = {1, 2, 3, 4}, other[2] = {5, 6};
+    const int64_t kinds[] = {MAP_TO, 0, MAP_TO | MAP_IMPLICIT};
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        struct pair pair = {1, data, 2, other, 3};
+        assert_true(run(maps_enter, pointee_list(&pair, &pair.data, sizeof(data), MAP_TO)));
+        assert_true(run(maps_enter, pointee_list(&pair, &pair.other, sizeof(other), MAP_TO)));
+        assert_null(copy_of(&pair));
+        assert_true(run(maps_enter, list_of(&pair, sizeof(pair), kinds[i])));
+        struct pair *copy = copy_of(&pair);
+        assert_non_null(copy);
+        assert_ptr_equal(copy->data, copy_of(data));
+        assert_ptr_equal(copy->other, copy_of(other));
+        copy->last = 7;
+        assert_true(run(maps_leave, list_of(&pair, sizeof(pair), MAP_FROM)));
+        assert_int_equal(pair.last, 7);
+        assert_ptr_equal(pair.data, data);
+        assert_null(copy_of(&pair.data)); /* it has ended for all of it */
+        assert_true(run(maps_leave, pointee_list(&pair, &pair.data, sizeof(data), MAP_FROM)));
+        assert_true(run(maps_leave, pointee_list(&pair, &pair.other, sizeof(other), MAP_FROM)));
+        assert_null(copy_of(data));
+        assert_null(copy_of(other));
+    }
+    struct pair pair = {1, data, 2, other, 3}; /* a clause's own part is no way */
+    assert_true(run(maps_enter, list_of(&pair.data, sizeof(pair.data), MAP_TO)));
+    assert_false(run(maps_enter, list_of(&pair, sizeof(pair), MAP_TO)));
+    assert_true(run(maps_leave, list_of(&pair.data, sizeof(pair.data), MAP_DELETE)));
+}
+
 /* While a structure comes back, other threads may read its pointers. Of many pointers that holds
  * only when the construct has ended. */
 TEST(test_pointers_come_back)
