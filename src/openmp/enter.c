@@ -256,14 +256,11 @@ static void *pointer_value(void *pointer)
 
 static bool item_defer(struct work *work, struct entering *entering, const struct maps *maps, int i)
 {
-    if (entering->count == entering->room) {
-        size_t room = entering->room ? 2 * entering->room : 8;
-        struct attachment *longer = reallocarray(entering->attachments, room, sizeof(*longer));
-        if (!longer)
-            return report(work->where, work->device, "no host memory for a list of pointers");
-        entering->attachments = longer;
-        entering->room = room;
-    }
+    struct attachment *list =
+        list_with_room(entering->attachments, entering->count, &entering->room, sizeof(*list));
+    if (!list)
+        return report(work->where, work->device, "no host memory for a list of pointers");
+    entering->attachments = list;
     entering->attachments[entering->count++] = (struct attachment){
         maps->bases[i], maps->begins[i], maps_bytes(maps, i), maps->types[i] & MAP_ALWAYS};
     return true;
@@ -382,53 +379,16 @@ static int order_make(const struct maps *maps, int first, uint8_t order[ORDER_MO
     return items_overlap(maps, first, order, count) ? 0 : count;
 }
 
-/* May a range be made for it? */
-static bool is_whole(const struct maps *maps, int i)
+static bool whole_enter(struct work *work, const struct maps *maps, int i)
 {
-    const int64_t others = MAP_LITERAL | MAP_PRIVATE | MAP_ATTACH | MAP_IMPLICIT;
-    return !(maps->types[i] & others) && maps->sizes[i] > 0 && !maps_lead(maps, i) &&
-           maps_item_counts(maps, i) && !(maps->mappers && maps->mappers[i]);
-}
-
-static bool contains(const struct maps *maps, int whole, int part)
-{
-    size_t bytes = maps_bytes(maps, whole), of_part = maps_bytes(maps, part);
-    uintptr_t at = (uintptr_t)maps->begins[part] - (uintptr_t)maps->begins[whole];
-    return of_part > 0 && of_part < bytes && at <= bytes - of_part && is_whole(maps, whole) &&
-           is_whole(maps, part);
-}
-
-/* It stands behind a part of it, and is no part itself. */
-static bool is_whole_behind_part(const struct maps *maps, int i)
-{
-    int part = 0, whole = 0;
-    while (part < i && !contains(maps, i, part))
-        part++;
-    while (part < i && whole < maps->count && !contains(maps, whole, i))
-        whole++;
-    return part < i && whole == maps->count;
-}
-
-/* Clauses come in any order, and clang changes it. A part has the memory of its whole, so wholes
- * are made first; as a construct counts a range once, they may be entered again in their turn.
- * Lists that are longer are a mapper's, or of a program that somebody generated. */
-static bool wholes_enter(struct work *work, const struct maps *maps)
-{
-    enum { MOST = 64 };
-    for (int i = 1; i < maps->count && maps->count <= MOST; i++) {
-        if (!is_whole_behind_part(maps, i))
-            continue;
-        struct mapped *mapped;
-        struct range range = {.begin = (uintptr_t)maps->begins[i],
-                              .base = (uintptr_t)maps->begins[i],
-                              .bytes = maps_bytes(maps, i),
-                              .type = maps->types[i],
-                              .counts = true,
-                              .name = maps_name(maps, i)};
-        if (!range_enter(work, &range, &mapped))
-            return false;
-    }
-    return true;
+    struct mapped *mapped;
+    struct range range = {.begin = (uintptr_t)maps->begins[i],
+                          .base = (uintptr_t)maps->begins[i],
+                          .bytes = maps_bytes(maps, i),
+                          .type = maps->types[i],
+                          .counts = true,
+                          .name = maps_name(maps, i)};
+    return range_enter(work, &range, &mapped);
 }
 
 static bool list_enter(struct work *work, const struct maps *maps, void *context)
@@ -436,7 +396,7 @@ static bool list_enter(struct work *work, const struct maps *maps, void *context
     bool plainly = maps_go_plainly(work, maps);
     uint8_t order[ORDER_MOST];
     int first = 0;
-    if (!wholes_enter(work, maps))
+    if (!wholes_each(work, maps, whole_enter))
         return false;
     while (first < maps->count) {
         int count = order_make(maps, first, order);

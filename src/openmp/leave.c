@@ -189,14 +189,11 @@ static bool may_end_later(const struct work *work, const struct mapped *mapped)
 
 static bool item_defer(struct work *work, struct leaving *leaving, const struct later *later)
 {
-    if (leaving->count == leaving->room) {
-        size_t room = leaving->room ? 2 * leaving->room : 8;
-        struct later *longer = reallocarray(leaving->list, room, sizeof(*longer));
-        if (!longer)
-            return report(work->where, work->device, "no host memory for what is to come back");
-        leaving->list = longer;
-        leaving->room = room;
-    }
+    struct later *list =
+        list_with_room(leaving->list, leaving->count, &leaving->room, sizeof(*list));
+    if (!list)
+        return report(work->where, work->device, "no host memory for what is to come back");
+    leaving->list = list;
     leaving->list[leaving->count++] = *later;
     return true;
 }
@@ -231,12 +228,11 @@ static bool item_leave_object(struct work *work, const struct maps *maps, int i,
         return false;
     if (info_wants(INFO_EXISTS))
         info_left(work, mapped, (const void *)begin, bytes, type, maps_item_counts(maps, i));
-    if (!from || item_is_constant(maps, i, mapped, begin, bytes))
+    if (!from || !(back || may_end_later(work, mapped)) ||
+        item_is_constant(maps, i, mapped, begin, bytes))
         return true;
-    if (back)
-        return item_retrieve(work, mapped, begin, bytes);
-    return !may_end_later(work, mapped) ||
-           item_defer(work, leaving, &(struct later){mapped, begin, bytes});
+    return back ? item_retrieve(work, mapped, begin, bytes)
+                : item_defer(work, leaving, &(struct later){mapped, begin, bytes});
 }
 
 /* *times: how often what stands behind it in the list was entered, and then the same of it. */

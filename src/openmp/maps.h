@@ -40,6 +40,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "openmp/abi.h"
 #include "openmp/work.h"
@@ -124,12 +125,30 @@ static inline bool maps_lead(const struct maps *maps, int i)
  * is moved, as its own flags say; but its structure is not mapped for it. */
 bool maps_lie_around_way(const struct maps *maps, int i);
 
+/* Of a list that grows: where it has no room for one more of `bytes`, it gets twice as much. The
+ * list; NULL: no memory, and it is as before. */
+static inline void *list_with_room(void *list, size_t count, size_t *room, size_t bytes)
+{
+    enum { FIRST = 8 };
+    size_t more = *room ? 2 * *room : FIRST;
+    if (count < *room)
+        return list;
+    list = reallocarray(list, more, bytes);
+    *room = list ? more : *room;
+    return list;
+}
+
 bool maps_enter(struct work *work, const struct maps *maps);
 bool maps_leave(struct work *work, const struct maps *maps);
 bool maps_update(struct work *work, const struct maps *maps);
 
 /* The device address that corresponds to a host range that is mapped; 0: it is not. */
 omprma_addr_t maps_look_up(struct work *work, const void *begin, size_t bytes);
+
+/* Calls for each item that is around others in front of it, and no part itself: as a construct
+ * counts a range once, it may be entered there and again in its turn. */
+typedef bool wholes_function(struct work *work, const struct maps *maps, int i);
+bool wholes_each(struct work *work, const struct maps *maps, wholes_function *call);
 
 /* ---- moving data, for the parts of this module ---- */
 

@@ -34,6 +34,32 @@ TEST(test_counts)
     assert_true(run(maps_leave, list_of(x, sizeof(x), MAP_FROM))); /* nothing is there */
 }
 
+/* Parts in any order, and the whole behind some of them: there is one range, counted once. */
+TEST(test_whole_behind_many_parts)
+{
+    enum { PARTS = 200, BEHIND = 150 };
+    static double data[PARTS];
+    void *begins[PARTS];
+    int64_t sizes[PARTS], types[PARTS];
+    for (int i = 0; i < PARTS; i++) {
+        data[i] = i;
+        begins[i] = &data[i * 7 % PARTS];
+        sizes[i] = sizeof(double);
+        types[i] = MAP_TO;
+    }
+    begins[BEHIND] = data;
+    sizes[BEHIND] = sizeof(data);
+    struct maps maps = maps_make(PARTS, begins, begins, sizes, types, NULL, NULL);
+    struct work *work = work_begin(device, NULL, WORK_WAITED);
+    pthread_mutex_lock(&device->lock);
+    assert_true(maps_enter(work, &maps));
+    pthread_mutex_unlock(&device->lock);
+    assert_true(work_finish(work));
+    assert_memory_equal(copy_of(data), data, sizeof(data));
+    assert_true(run(maps_leave, list_of(data, sizeof(data), 0)));
+    assert_null(copy_of(data));
+}
+
 TEST(test_delete_and_hold)
 {
     int x = 1;

@@ -215,9 +215,10 @@ omprma_status_t submit_part(struct omprma_queue *queue, bool submit, omprma_addr
 /* Takes the lock for a copy, and checks. False: there is nothing to do, or something is wrong; the
  * lock is not held then, and *status is what the call returns. */
 static bool begin_copy(struct omprma_queue *queue, bool submit, omprma_addr_t address,
-                       const void *host, size_t bytes, bool *arena, omprma_status_t *status)
+                       const void *host, size_t bytes, struct hop *hop, omprma_status_t *status)
 {
     const char *what = submit ? "submit" : "retrieve";
+    bool arena = false;
 
     *status = call_begin(queue);
     if (*status != OMPRMA_OK)
@@ -226,7 +227,7 @@ static bool begin_copy(struct omprma_queue *queue, bool submit, omprma_addr_t ad
         *status = error_set(OMPRMA_ERR_ARGUMENT, "%s: %s of %zu bytes %s NULL",
                             device_name(queue->device), what, bytes, submit ? "from" : "to");
     else if (bytes > 0)
-        *status = call_check_range(queue->device, what, address, bytes, arena);
+        *status = call_check_range(queue->device, what, address, bytes, &arena);
     if (*status == OMPRMA_OK && bytes > 0)
         *status = memory_check(device_name(queue->device), host, bytes, !submit);
     if (*status == OMPRMA_OK && bytes > 0)
@@ -235,6 +236,7 @@ static bool begin_copy(struct omprma_queue *queue, bool submit, omprma_addr_t ad
         call_end(queue, *status);
         return false;
     }
+    *hop = hop_of_program(queue, submit, address, host, bytes, arena);
     return true;
 }
 
@@ -250,13 +252,11 @@ static omprma_status_t submit(struct hop *hop)
 omprma_status_t omprma_submit(omprma_queue_t *queue, omprma_addr_t to, const void *from,
                               size_t bytes)
 {
-    bool arena = false;
     struct hop hop;
     omprma_status_t status;
 
-    if (!begin_copy(queue, true, to, from, bytes, &arena, &status))
+    if (!begin_copy(queue, true, to, from, bytes, &hop, &status))
         return status;
-    hop = hop_of_program(queue, true, to, from, bytes, arena);
     return call_end(queue, submit(&hop));
 }
 
@@ -271,13 +271,11 @@ static bool queue_awaits_others(const struct omprma_queue *queue)
 omprma_status_t omprma_submit_in_turn(omprma_queue_t *queue, omprma_addr_t to, const void *from,
                                       size_t bytes)
 {
-    bool arena = false;
     struct hop hop;
     omprma_status_t status;
 
-    if (!begin_copy(queue, true, to, from, bytes, &arena, &status))
+    if (!begin_copy(queue, true, to, from, bytes, &hop, &status))
         return status;
-    hop = hop_of_program(queue, true, to, from, bytes, arena);
     if (queue_awaits_others(queue) && device_is_staged(queue->device)) {
         status = move_staged(&hop); /* which begins behind all of that */
     } else {
@@ -301,14 +299,12 @@ static uint64_t read_limit(const struct omprma_queue *queue)
 
 omprma_status_t omprma_retrieve(omprma_queue_t *queue, void *to, omprma_addr_t from, size_t bytes)
 {
-    bool arena = false;
     struct hop hop;
     omprma_status_t status;
 
-    if (!begin_copy(queue, false, from, to, bytes, &arena, &status))
+    if (!begin_copy(queue, false, from, to, bytes, &hop, &status))
         return status;
-    hop = hop_of_program(queue, false, from, to, bytes, arena);
-    if (bytes <= (arena ? read_limit(queue) : HOP_INLINE_MOST / 4))
+    if (bytes <= (hop.from.arena ? read_limit(queue) : HOP_INLINE_MOST / 4))
         status = append_inline(&hop);
     else
         status = move(&hop);
