@@ -446,6 +446,7 @@ TEST(maps_memory)
     const struct place_memory huge = {.huge_pages = true};
     assert_int_equal(place_map(place, UINT64_C(1) << 60, &huge, &none), OMPRMA_ERR_DEVICE_MEMORY);
     assert_int_equal(place_map(place, UINT64_MAX, &huge, &none), OMPRMA_ERR_DEVICE_MEMORY);
+    assert_int_equal(place_map(place, 0, &huge, &none), OMPRMA_ERR_DEVICE_MEMORY);
     assert_null(none);
     place_unmap(NULL, 1);
     place_destroy(place);

@@ -500,11 +500,12 @@ omprma_status_t place_environment(const struct place *place, int *threads)
 
 /* ---- memory ---- */
 
-/* `bytes` in whole pages, and the extra one. 0: too large. */
+/* `bytes` in whole pages, and the extra one. 0: too large, or none, and then there is nothing to be
+ * attached: osc/ucx of Open MPI 4.1 crashes. */
 static size_t map_bytes(uint64_t bytes)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    if (bytes > SIZE_MAX / 2)
+    if (bytes == 0 || bytes > SIZE_MAX / 2)
         return 0;
     return (bytes + page - 1) / page * page + page;
 }
