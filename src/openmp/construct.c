@@ -114,6 +114,14 @@ static enum work_result construct_wait(struct device *device, struct construct *
     return right ? result : WORK_FAILED;
 }
 
+/* The thread's own copies of variables that it has asked for, in place of these. */
+static void maps_take_copies(struct maps *maps)
+{
+    for (int i = 0; i < maps->count; i++)
+        if (maps->bases[i] == maps->begins[i])
+            maps->bases[i] = maps->begins[i] = reduction_copy(maps->begins[i]);
+}
+
 static bool maps_share(const struct maps *maps)
 {
     for (int i = 0; i < maps->count; i++)
@@ -124,7 +132,10 @@ static bool maps_share(const struct maps *maps)
 
 static enum work_result construct_on(struct device *device, struct construct *construct)
 {
-    bool takes_part = reduction_takes_part(), alone = takes_part && maps_share(&construct->maps);
+    bool takes_part = reduction_takes_part();
+    if (takes_part && task_is_waited())
+        maps_take_copies(&construct->maps);
+    bool alone = takes_part && maps_share(&construct->maps);
     if (construct->nowait && !takes_part && task_may_leave())
         return construct_fly(device, construct) ? WORK_DONE : WORK_FAILED;
     if (takes_part)

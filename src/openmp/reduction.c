@@ -32,6 +32,7 @@ enum { ASKED = 16 }; /* kept, of those that a thread has asked for */
 /* What the thread has asked for since it last forgot, the newest in place of the oldest. */
 static _Thread_local struct asked {
     const void *group, *data;
+    void *copy;
 } asked[ASKED];
 static _Thread_local unsigned asked_count;
 
@@ -90,9 +91,9 @@ void reduction_taskgroup_end(uint64_t task)
         free(last);
 }
 
-void reduction_ask(const void *group, const void *data)
+void reduction_ask(const void *group, const void *data, void *copy)
 {
-    asked[asked_count++ % ASKED] = (struct asked){group, data};
+    asked[asked_count++ % ASKED] = (struct asked){group, data, copy};
 }
 
 void reduction_forget(void)
@@ -103,6 +104,14 @@ void reduction_forget(void)
 bool reduction_takes_part(void)
 {
     return asked_count > 0 && reduction_any();
+}
+
+void *reduction_copy(void *data)
+{
+    for (unsigned i = 0; i < asked_count && i < ASKED; i++)
+        if (asked[i].data == data)
+            return asked[i].copy;
+    return data;
 }
 
 bool reduction_shares(const void *begin, size_t bytes)

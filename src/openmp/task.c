@@ -652,8 +652,9 @@ void __kmpc_task_reduction_modifier_fini(void *location, int32_t thread, int32_t
 
 void *__kmpc_task_reduction_get_th_data(int32_t thread, void *group, void *data)
 {
-    reduction_ask(group, data);
-    return next_get()->taskred_copy(thread, group, data);
+    void *copy = next_get()->taskred_copy(thread, group, data);
+    reduction_ask(group, data, copy);
+    return copy;
 }
 
 /* ---- making tasks --------------------------------------------------------------------------- */
@@ -783,12 +784,46 @@ static void task_enter_alone(struct target_task *own)
     task_enter(own, &(struct dependences){0});
 }
 
+/* A task of the host that sees to one of ours. */
+struct deputy {
+    struct task task; /* for libomp */
+    struct target_task *own;
+};
+
+static int32_t deputy_run(int32_t thread, struct task *task)
+{
+    struct target_task *own = ((struct deputy *)task)->own;
+    own->thread = thread;
+    task_enter(own, &(struct dependences){0});
+    return 0;
+}
+
+/* Where libomp puts tasks in order, and one of ours has to be waited for by a thread of the team,
+ * which has copies of what is reduced. Its maker may be the only one who can fulfil its
+ * dependences. */
+static struct task *deputy_make(int32_t thread, struct target_task *own)
+{
+    struct task *task =
+        __kmpc_omp_task_alloc(NULL, thread, TASK_TIED, sizeof(struct deputy), 0, deputy_run);
+    ((struct deputy *)task)->own = own;
+    return task;
+}
+
+/* Does the task, which is ours, have its dependences seen to by libomp? */
+static bool wants_deputy(struct task *task)
+{
+    const struct target_task *own = task_of_compiler(task);
+    return own->here && own->waited && !tasks_are_ours();
+}
+
 int32_t __kmpc_omp_task_with_deps(void *location, int32_t thread, struct task *task, int32_t count,
                                   struct dependence *dependences, int32_t alias_free_count,
                                   struct dependence *alias_free)
 {
     const struct next *libomp = next_get();
     struct dependences all = {0, count, alias_free_count, dependences, alias_free};
+    if (is_ours(task) && wants_deputy(task))
+        task = deputy_make(thread, task_of_compiler(task));
     if (is_ours(task)) {
         struct target_task *own = task_of_compiler(task);
         if (own->here) /* then it can begin at once */
@@ -832,6 +867,11 @@ struct task *task_for_helper(int32_t thread, size_t bytes, task_routine_t *routi
 bool task_may_leave(void)
 {
     return current ? !current->work && !current->waited : handle_possible();
+}
+
+bool task_is_waited(void)
+{
+    return current && current->here;
 }
 
 void task_leave(struct work *work)

@@ -27,6 +27,10 @@ struct work;
  * waited for. Blocks: no. */
 bool task_may_leave(void);
 
+/* Is the construct a task of its own, that the calling thread waits for, and nothing else asks for
+ * copies of reductions meanwhile? */
+bool task_is_waited(void);
+
 /* Leaves its work, which has departed, in flight. Blocks: no. */
 void task_leave(struct work *work);
 

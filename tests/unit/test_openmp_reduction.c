@@ -65,14 +65,14 @@ TEST(one_in_the_other)
 static void *ask(void *state)
 {
     (void)state;
-    reduction_ask(NULL, NULL);
+    reduction_ask(NULL, NULL, NULL);
     return NULL;
 }
 
 TEST(takes_part_when_asked)
 {
     pthread_t thread;
-    reduction_ask(NULL, NULL);
+    reduction_ask(NULL, NULL, NULL);
     assert_false(reduction_takes_part());
     begin(TASK);
     assert_true(reduction_takes_part());
@@ -88,21 +88,23 @@ TEST(takes_part_when_asked)
 TEST(shares_what_it_asked_for)
 {
     enum { VARIABLES = 16 };
-    char group, copy[8];
+    char group, copy[8], copies[VARIABLES][8];
     struct {
         char before[8], variables[VARIABLES][8];
     } shared;
     reduction_forget();
     for (int i = 0; i < VARIABLES; i++)
-        reduction_ask(&group, shared.variables[i]);
+        reduction_ask(&group, shared.variables[i], copies[i]);
     assert_false(reduction_shares(copy, sizeof(copy)));
     assert_false(reduction_shares(shared.before, sizeof(shared.before)));
     assert_true(reduction_shares(shared.before, sizeof(shared.before) + 1));
     assert_true(reduction_shares(shared.variables[0], 8));
     assert_true(reduction_shares(shared.variables[VARIABLES - 1], 8));
+    assert_ptr_equal(reduction_copy(shared.variables[3]), copies[3]);
+    assert_ptr_equal(reduction_copy(shared.before), shared.before);
     assert_true(reduction_shares(&group, 0)); /* a region with in_reduction */
     for (int i = 0; i < VARIABLES; i++)
-        reduction_ask(&group, copy);
+        reduction_ask(&group, copy, NULL);
     assert_false(reduction_shares(shared.variables, sizeof(shared.variables)));
     assert_true(reduction_shares(copy, sizeof(copy)));
     reduction_forget();
@@ -114,7 +116,7 @@ TEST(shares_anything_of_unknown_reductions)
 {
     char variable, any;
     reduction_forget();
-    reduction_ask(NULL, &variable);
+    reduction_ask(NULL, &variable, NULL);
     assert_true(reduction_shares(&any, sizeof(any)));
     reduction_forget();
 }
