@@ -23,6 +23,7 @@
 #include "openmp/exports.h"
 #include "openmp/flight.h"
 #include "openmp/handle.h"
+#include "openmp/kept.h"
 #include "openmp/loss.h"
 #include "openmp/parallel.h"
 #include "openmp/reduction.h"
@@ -55,6 +56,8 @@ struct target_task {
     bool here;                  /* begun by that thread, too */
     struct task *stand_in;      /* stands for it in libomp; NULL: none does */
     struct work *work;          /* to be left in flight */
+    size_t shared_bytes;        /* of the compiler's part, the last ones */
+    struct kept *kept;          /* if it may begin later */
     atomic_bool reached;        /* of a thread that waits */
 };
 
@@ -316,6 +319,7 @@ static void task_over(struct target_task *own)
     task_leaves(own);
     if (own->stand_in)
         stand_in_end(own->stand_in);
+    kept_free(own->kept);
     if (own->in_region)
         atomic_fetch_sub_explicit(own->in_region, 1, memory_order_release);
     free(own);
@@ -334,6 +338,7 @@ static const struct flight_calls flight_calls = {.over = flight_over, .then = ta
 static void routine_run(struct target_task *own)
 {
     struct target_task *outer = current;
+    const struct kept *kept = kept_use(own->kept);
     int32_t thread = __kmpc_global_thread_num(NULL);
     struct task *frame =
         __kmpc_omp_task_alloc(NULL, thread, TASK_TIED, sizeof(*frame), 0, routine_ours);
@@ -342,6 +347,7 @@ static void routine_run(struct target_task *own)
     reduction_forget();
     own->routine(thread, own->task);
     current = outer;
+    kept_use(kept);
     __kmpc_omp_task_complete_if0(NULL, thread, frame);
 }
 
@@ -687,9 +693,17 @@ static struct target_task *task_make(int32_t thread, int32_t flags, size_t task_
                                 .task = (struct task *)((char *)own + head),
                                 .routine = routine,
                                 .flags = flags,
-                                .thread = thread};
+                                .thread = thread,
+                                .shared_bytes = shared_bytes};
     *own->task = (struct task){.shareds = (char *)own->task + body, .routine = routine_ours};
     return own;
+}
+
+/* Of a task of the compiler's, whose memory ends with what it shares. */
+static struct kept *task_keep(const struct task *task, size_t shared_bytes)
+{
+    size_t bytes = (size_t)((const char *)task->shareds + shared_bytes - (const char *)task);
+    return kept_make((void *const *)task, bytes / sizeof(void *));
 }
 
 /* Who sees to a construct that is a task of the calling thread's? */
@@ -731,6 +745,47 @@ static struct task *task_make_theirs(void *location, int32_t thread, int32_t fla
     return task;
 }
 
+/* Before what such a task of the compiler's shares; libomp knows nothing of it. */
+struct theirs {
+    task_routine_t *routine;
+    size_t shared_bytes;
+    struct kept *kept;
+};
+
+static struct theirs *theirs_of(const struct task *task)
+{
+    return (struct theirs *)((char *)task->shareds - round_up(sizeof(struct theirs)));
+}
+
+/* Stands where the compiler's routine would. */
+static int32_t theirs_run(int32_t thread, struct task *task)
+{
+    struct theirs *theirs = theirs_of(task);
+    const struct kept *outer = kept_use(theirs->kept);
+    int32_t result = theirs->routine(thread, task);
+    kept_use(outer);
+    kept_free(theirs->kept);
+    return result;
+}
+
+/* The compiler has filled it. */
+static void theirs_keep(struct task *task)
+{
+    if (task->routine == theirs_run)
+        theirs_of(task)->kept = task_keep(task, theirs_of(task)->shared_bytes);
+}
+
+static struct task *theirs_make(void *location, int32_t thread, int32_t flags, size_t task_bytes,
+                                size_t shared_bytes, task_routine_t *routine, int64_t device)
+{
+    const size_t head = round_up(sizeof(struct theirs));
+    struct task *task = task_make_theirs(location, thread, flags, task_bytes, head + shared_bytes,
+                                         theirs_run, device);
+    task->shareds = (char *)task->shareds + head;
+    *theirs_of(task) = (struct theirs){.routine = routine, .shared_bytes = shared_bytes};
+    return task;
+}
+
 struct task *__kmpc_omp_target_task_alloc(void *location, int32_t thread, int32_t flags,
                                           size_t task_bytes, size_t shared_bytes,
                                           task_routine_t *routine, int64_t device)
@@ -742,7 +797,7 @@ struct task *__kmpc_omp_target_task_alloc(void *location, int32_t thread, int32_
     int number = ours ? device_number(device) : -1;
     if (number < 0 && (!here || devices_forked())) { /* or the host's, or nobody's */
         struct task *task =
-            task_make_theirs(location, thread, flags, task_bytes, shared_bytes, routine, device);
+            theirs_make(location, thread, flags, task_bytes, shared_bytes, routine, device);
         theirs_alone = keeper == KEEPER_LIBOMP_ALL ? task : NULL;
         return task;
     }
@@ -760,6 +815,8 @@ static void task_enter(struct target_task *own, struct dependences *dependences)
     awaited.count = count_of(own->parent);
     if (in_team() && !own->waited)
         own->stand_in = stand_in_begin(own->thread);
+    if (dependences_total(dependences) > 0)
+        own->kept = task_keep(own->task, own->shared_bytes);
     awaited.most = own->waited ? 0 : MOST;
     awaited.patient = true;
     atomic_fetch_add_explicit(count_of(own->parent), 1, memory_order_relaxed);
@@ -806,6 +863,7 @@ static struct task *deputy_make(int32_t thread, struct target_task *own)
     struct task *task =
         __kmpc_omp_task_alloc(NULL, thread, TASK_TIED, sizeof(struct deputy), 0, deputy_run);
     ((struct deputy *)task)->own = own;
+    own->kept = task_keep(own->task, own->shared_bytes);
     return task;
 }
 
@@ -838,6 +896,7 @@ int32_t __kmpc_omp_task_with_deps(void *location, int32_t thread, struct task *t
     if (task != theirs_alone && dependences_total(&all) > 0)
         libomp_orders("a task of the host, or an asynchronous copy, has dependences");
     theirs_alone = NULL;
+    theirs_keep(task);
     help_before(thread, &all);
     return libomp->with_deps(location, thread, task, count, dependences, alias_free_count,
                              alias_free);
@@ -845,8 +904,10 @@ int32_t __kmpc_omp_task_with_deps(void *location, int32_t thread, struct task *t
 
 int32_t __kmpc_omp_task(void *location, int32_t thread, struct task *task)
 {
-    if (!is_ours(task))
+    if (!is_ours(task)) {
+        theirs_keep(task);
         return next_get()->task(location, thread, task);
+    }
     task_enter(task_of_compiler(task), &(struct dependences){0});
     return 0;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* update.c: target update, see maps.h. */
+#include "openmp/kept.h"
 #include "openmp/maps.h"
 #include "openmp/registry.h"
 #include "openmp/report.h"
@@ -165,8 +166,8 @@ static bool dimensions_are_sound(const struct dimension *dimensions, int count,
 
 static bool item_update_parts(struct work *work, const struct maps *maps, int i)
 {
-    const struct dimension *dimensions = maps->begins[i];
     int count = maps->sizes[i] < 1 ? 0 : (int)maps->sizes[i];
+    const struct dimension *dimensions = kept_dimensions(maps->begins[i], count);
     char *at = maps->bases[i];
     struct name name = name_of(maps_name(maps, i));
     if (count < 1) /* clang up to 19, for a part of a structure's member */

@@ -48,6 +48,52 @@ static int update_once(int t)
     return wrong;
 }
 
+/* Each of these has its dimensions on a stack that the next one uses, too, before the first may
+ * run. */
+static void update_row(double (*a)[4][M], int t, int *order)
+{
+    // clang-format off
+#pragma omp target update from(a[t:1][1:2][3:4]) nowait depend(inout : order[0])
+    // clang-format on
+}
+
+static int update_later(void)
+{
+    static double a[N][4][M];
+    int wrong = 0, order = 0;
+    memset(a, 0, sizeof(a));
+#pragma omp target enter data map(to : a)
+#pragma omp target nowait depend(inout : order)
+    {
+        usleep(20000);
+        for (int i = 0; i < N * 4; i++)
+            for (int k = 0; k < M; k++)
+                a[i / 4][i % 4][k] = 1;
+    }
+    for (int t = 0; t < N; t++)
+        update_row(a, t, &order);
+#pragma omp taskwait
+    for (int i = 0; i < N * 4; i++)
+        for (int k = 0; k < M; k++)
+            wrong += a[i / 4][i % 4][k] != (i % 4 >= 1 && i % 4 < 3 && k >= 3 && k < 7);
+#pragma omp target exit data map(delete : a)
+    return wrong;
+}
+
+static void check_later(void)
+{
+    CHECK_EQUAL(update_later(), 0);
+#pragma omp parallel num_threads(2)
+#pragma omp single
+    CHECK_EQUAL(update_later(), 0);
+#if __clang_major__ >= 19 /* older ones may crash */
+    int order = 0;
+#pragma omp task depend(in : order) /* from here on libomp puts tasks in order */
+    order++;
+    CHECK_EQUAL(update_later(), 0);
+#endif
+}
+
 static void check_update(void)
 {
     int wrong = 0;
@@ -231,5 +277,6 @@ int main(void)
     check_face();
     check_cells();
     check_rectangles();
+    check_later();
     return finish("strided");
 }
