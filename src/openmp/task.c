@@ -717,16 +717,17 @@ enum keeper {
 /* The last one that the thread has made which depends on none of ours. */
 static _Thread_local struct task *theirs_alone;
 
-/* `reduces`: a reduction is open. libomp gets none then, for its helper threads have no private
- * copies. */
-static enum keeper keeper_of(int32_t thread, bool reduces)
+/* `final`: the thread is in a final task, where each task is over before its maker goes on; libomp
+ * would not wait. `here`: this, or a reduction is open. libomp gets none then, for its helper
+ * threads have no private copies. */
+static enum keeper keeper_of(int32_t thread, bool final, bool here)
 {
     bool ours = tasks_are_ours();
-    if (thread < 0 || (!ours && !reduces))
+    if (thread < 0 || (!ours && !here))
         return KEEPER_LIBOMP;
-    if (current || (omp_in_final() && !reduces))
+    if (current)
         return KEEPER_LIBOMP_ALL;
-    if (!ours || omp_in_final())
+    if (!ours || final)
         return KEEPER_MAKER;
     /* Nobody would wait before the end of a parallel region that is not known. */
     return omp_get_level() == 0 || parallel_count_here() ? KEEPER_US : KEEPER_MAKER;
@@ -791,11 +792,12 @@ struct task *__kmpc_omp_target_task_alloc(void *location, int32_t thread, int32_
                                           task_routine_t *routine, int64_t device)
 {
     gate_hold(); /* libomp, which ends as well, must not make its helper threads now */
-    bool reduces = reduction_any();
-    enum keeper keeper = keeper_of(thread, reduces);
-    bool ours = keeper == KEEPER_US || keeper == KEEPER_MAKER, here = ours && reduces;
+    bool final = thread >= 0 && next_get()->possible && omp_in_final();
+    bool here = final || reduction_any();
+    enum keeper keeper = keeper_of(thread, final, here);
+    bool ours = keeper == KEEPER_US || keeper == KEEPER_MAKER;
     int number = ours ? device_number(device) : -1;
-    if (number < 0 && (!here || devices_forked())) { /* or the host's, or nobody's */
+    if (number < 0 && (!ours || !here || devices_forked())) { /* or the host's, or nobody's */
         struct task *task =
             theirs_make(location, thread, flags, task_bytes, shared_bytes, routine, device);
         theirs_alone = keeper == KEEPER_LIBOMP_ALL ? task : NULL;

@@ -1,13 +1,25 @@
 /* test: needs=own args=1;30
- * Random trees of tied tasks, nowait regions, taskgroups, taskloops, barriers and parallel
- * regions within each other: after whatever waits, all is done that it has to wait for. Arguments:
- * the first seed, and how many trees. Teams have one size, because libomp's idle threads fail an
- * assertion when the next team is smaller than the last one. */
+ * Random trees of tasks (tied, untied, final, not deferred), nowait regions, chains of constructs
+ * with dependences, taskgroups, reductions, taskloops, barriers and parallel regions within each
+ * other: after whatever waits, all is done that it has to wait for, and what chains and reductions
+ * come to is as in a model. Tasks of the host have no dependences, because libomp loses some where
+ * parallel regions are nested. Arguments: the first seed, and how many trees. Teams have one size,
+ * because libomp's idle threads fail an assertion when the next team is smaller than the last one.
+ */
 #include "check.h"
 
 #include <pthread.h>
 
-enum { DEPTH = 3, PLACES = 3000, BELOW = 3000, OWN = 200, TASKS = 6000, SCOPES = 3000, SLOW = 150 };
+enum {
+    DEPTH = 3,
+    PLACES = 3000,
+    BELOW = 3000,
+    OWN = 200,
+    TASKS = 6000,
+    SCOPES = 3000,
+    SLOW = 150,
+    CHAINS = 3
+};
 
 /* All that is made below a construct that waits for all of it. */
 struct scope {
@@ -15,9 +27,10 @@ struct scope {
     int count, places[BELOW];
 };
 
-/* What a task makes itself. */
+/* What a task makes itself; its chains depend on each other by the address of their value. */
 struct task {
     int count, places[OWN];
+    unsigned value[CHAINS], model[CHAINS];
 };
 
 /* Whatever is made has a place, where it leaves a number when it is done. */
@@ -46,8 +59,11 @@ static struct task *task_make(void)
     pthread_mutex_lock(&lock);
     struct task *task = grove.task_count < TASKS ? &grove.tasks[grove.task_count++] : NULL;
     pthread_mutex_unlock(&lock);
-    if (task)
+    if (task) {
         task->count = 0;
+        memset(task->value, 0, sizeof(task->value));
+        memset(task->model, 0, sizeof(task->model));
+    }
     return task;
 }
 
@@ -81,6 +97,22 @@ static void check_places(const char *what, const int *places, int count)
     }
 }
 
+static void check_chain(const char *what, const struct task *task, int k)
+{
+    if (task->value[k] != task->model[k]) {
+        fprintf(stderr, "behind a %s: chain %d is %u, not %u\n", what, k, task->value[k],
+                task->model[k]);
+        failures++;
+    }
+}
+
+static void check_task(const char *what, const struct task *task)
+{
+    check_places(what, task->places, task->count);
+    for (int k = 0; k < CHAINS; k++)
+        check_chain(what, task, k);
+}
+
 static void check_scope(const char *what, const struct scope *scope)
 {
     check_places(what, scope->places, scope->count);
@@ -110,6 +142,100 @@ static void region(struct scope *scope, struct task *task, unsigned *seed, int w
 }
 // clang-format on
 
+/* ---- chains: constructs that depend on each other ---- */
+
+// clang-format off
+static void chain_region(unsigned *value, int on, unsigned by, int slow)
+{
+#pragma omp target nowait depend(inout : value[0]) map(tofrom : value[0:1]) device(on) firstprivate(by, slow)
+    {
+        usleep((unsigned)slow);
+        value[0] = value[0] * 3 + by;
+    }
+}
+
+/* Two that come to the same in any order, but not at once. */
+static void chain_exclusive(unsigned *value, int on, unsigned by, int slow)
+{
+    for (int i = 0; i < 2; i++) {
+#pragma omp target nowait depend(mutexinoutset : value[0]) map(tofrom : value[0:1]) device(on) firstprivate(by, slow)
+        {
+            unsigned before = value[0];
+            usleep((unsigned)slow);
+            value[0] = before + by;
+        }
+    }
+}
+
+/* By itself in the device's memory, from construct to construct. */
+static void chain_data(unsigned *value, int on, unsigned by, int slow)
+{
+#pragma omp target enter data nowait depend(inout : value[0]) map(to : value[0:1]) device(on)
+    chain_region(value, on, by, slow);
+#pragma omp target update nowait depend(inout : value[0]) from(value[0:1]) device(on)
+    chain_region(value, on, by + 1, slow);
+#pragma omp target exit data nowait depend(inout : value[0]) map(from : value[0:1]) device(on)
+}
+
+/* Reads what has been made so far. */
+static void chain_read(struct scope *scope, struct task *task, unsigned *value, int on, unsigned right)
+{
+    int place = place_make(scope, task);
+    if (place < 0)
+        return;
+    int *done = &grove.done[place];
+#pragma omp target nowait depend(in : value[0]) map(to : value[0:1]) map(from : done[0:1]) device(on) firstprivate(place, right)
+    done[0] = value[0] == right ? place + 1 : -1;
+}
+
+static void chain_here(unsigned *value, unsigned by)
+{
+#pragma omp task if(0) depend(inout : value[0])
+    value[0] = value[0] * 3 + by;
+}
+// clang-format on
+
+static unsigned after(unsigned value, unsigned by)
+{
+    return value * 3 + by;
+}
+
+static void chain(struct scope *scope, struct task *task, unsigned *seed)
+{
+    int k = check_draw(seed, CHAINS), on = check_draw(seed, devices), slow = check_draw(seed, SLOW),
+        kind = check_draw(seed, 6);
+    unsigned *value = &task->value[k], *model = &task->model[k],
+             by = (unsigned)check_draw(seed, 1000);
+    switch (kind) {
+    case 0:
+        chain_region(value, on, by, slow);
+        *model = after(*model, by);
+        break;
+    case 1:
+        chain_exclusive(value, on, by, slow);
+        *model += 2 * by;
+        break;
+    case 2:
+        chain_data(value, on, by, slow);
+        *model = after(after(*model, by), by + 1);
+        break;
+    case 3:
+        chain_read(scope, task, value, on, *model);
+        break;
+    case 4:
+        chain_here(value, by);
+        *model = after(*model, by);
+        check_chain("task that is not deferred", task, k);
+        break;
+    default: {
+#pragma omp taskwait depend(in : value[0])
+        check_chain("taskwait of a dependence", task, k);
+    }
+    }
+}
+
+/* ---- the tree ---- */
+
 static void grow(struct scope *scope, struct task *task, unsigned seed, int depth);
 
 static void grow_done(struct scope *scope, int place, unsigned seed, int depth)
@@ -121,13 +247,20 @@ static void grow_done(struct scope *scope, int place, unsigned seed, int depth)
     grove.done[place] = place + 1;
 }
 
+enum { UNTIED, HERE, FINAL };
+
 static void host_task(struct scope *scope, struct task *task, unsigned seed, int depth)
 {
-    int place = place_make(scope, task);
+    int place = place_make(scope, task), kind = check_draw(&seed, 8);
     if (place < 0)
         return;
-#pragma omp task firstprivate(scope, place, seed, depth)
-    grow_done(scope, place, seed, depth);
+    if (kind == UNTIED) {
+#pragma omp task untied firstprivate(scope, place, seed, depth)
+        grow_done(scope, place, seed, depth);
+    } else {
+#pragma omp task firstprivate(scope, place, seed, depth) if (kind != HERE) final(kind == FINAL)
+        grow_done(scope, place, seed, depth);
+    }
 }
 
 static void task_loop(struct scope *outer, unsigned seed, int depth)
@@ -153,6 +286,48 @@ static void group(struct scope *outer, struct task *task, unsigned seed, int dep
     grow(scope, task, seed, depth);
     check_scope("taskgroup", scope);
 }
+
+#if __clang_major__ >= 16
+/* Regions and tasks of the host that take part, beside others. */
+static void reduce(struct scope *outer, struct task *task, unsigned seed, int depth)
+{
+    long sum = 0, right = 0;
+    struct scope *scope = scope_make(outer);
+    if (!scope)
+        return;
+        // clang-format off
+#pragma omp taskgroup task_reduction(+ : sum)
+    for (int steps = check_draw(&seed, 5); steps > 0; steps--) {
+        int kind = check_draw(&seed, 4), on = check_draw(&seed, devices), slow = check_draw(&seed, SLOW);
+        if (kind < 2)
+            right += 3;
+        if (kind == 0) {
+#pragma omp target nowait in_reduction(+ : sum) device(on) firstprivate(slow)
+            {
+                sum += 3;
+                usleep((unsigned)slow);
+            }
+        } else if (kind == 1) {
+#pragma omp task in_reduction(+ : sum) firstprivate(slow, on)
+            {
+                sum++;
+#pragma omp target nowait in_reduction(+ : sum) device(on)
+                sum++;
+                usleep((unsigned)slow);
+                sum++;
+            }
+        } else if (kind == 2)
+            chain(scope, task, &seed);
+        else
+            grow(scope, task, seed + 17, depth);
+    }
+    // clang-format on
+    check_scope("reduction", scope);
+    CHECK_EQUAL(sum, right);
+}
+#else
+#define reduce group
+#endif
 
 enum { ALL, MASTER, SINGLE, SINGLE_NOWAIT, LOOP, TASK_EACH, WAYS, PHASES = 3 };
 
@@ -222,21 +397,25 @@ static void team(struct scope *outer, unsigned seed, int depth)
 static void grow(struct scope *scope, struct task *task, unsigned seed, int depth)
 {
     for (int steps = check_draw(&seed, 5); steps > 0; steps--) {
-        int kind = check_draw(&seed, depth > 0 ? 14 : 7);
+        int kind = check_draw(&seed, depth > 0 ? 18 : 10) - 3;
         unsigned below = seed ^ (unsigned)steps * 40503u;
-        if (kind < 5)
+        if (kind < 0)
+            chain(scope, task, &seed);
+        else if (kind < 5)
             region(scope, task, &seed, 0);
         else if (kind == 5)
             region(scope, task, &seed, 1);
         else if (kind == 6) {
 #pragma omp taskwait
-            check_places("taskwait", task->places, task->count);
+            check_task("taskwait", task);
         } else if (kind < 10)
             host_task(scope, task, below, depth - 1);
         else if (kind == 10)
             group(scope, task, below, depth - 1);
         else if (kind == 11)
             task_loop(scope, below, depth - 1);
+        else if (kind == 13)
+            reduce(scope, task, below, depth - 1);
         else if (kind == 12 && omp_get_level() < 2)
             team(scope, below, depth - 1);
         else {
@@ -255,6 +434,8 @@ static void tree(unsigned seed)
     else
         group(scope, task_make(), seed, DEPTH);
     check_scope("tree", scope);
+    for (int i = 0; i < grove.task_count; i++)
+        check_task("tree", &grove.tasks[i]);
 }
 
 int main(int argc, char **argv)

@@ -207,6 +207,35 @@ static void with_lock(int devices)
     omp_destroy_lock(&lock);
 }
 
+/* In a final task each task is over before its maker goes on: of a device, of the host, in a chain.
+ */
+static void in_final(int devices)
+{
+    int wrong = 0;
+#pragma omp parallel num_threads(THREADS)
+#pragma omp single
+    for (int i = 0; i < TASKS; i++) {
+#pragma omp task final(1) shared(wrong) firstprivate(i)
+        {
+            int value = 0, host = 0, last = 0;
+#pragma omp target nowait map(from : value) device(i % devices)
+            later(&value, i + 1);
+            last = value == i + 2;
+#pragma omp target nowait map(from : host) device(devices)
+            later(&host, i);
+            last += host == i + 1;
+#pragma omp target nowait depend(inout : value) map(tofrom : value) device(i % devices)
+            value *= 2;
+#pragma omp target nowait depend(inout : value) map(tofrom : value) device(i % devices)
+            value++;
+            last += value == 2 * (i + 2) + 1;
+#pragma omp atomic
+            wrong += 3 - last;
+        }
+    }
+    CHECK_EQUAL(wrong, 0);
+}
+
 int main(void)
 {
     int devices = check_devices();
@@ -220,5 +249,6 @@ int main(void)
     in_one(devices);
     with_lock(devices);
     with_many();
+    in_final(devices);
     return finish("nowait_region");
 }
