@@ -288,6 +288,13 @@ static enum choice choose(const struct wish *wish, struct device **device)
         return CHOICE_HOST;
     if (wish->id == count && count > 0 && host_is_meant(wish))
         return CHOICE_HOST;
+    if (ompt_is_telling()) {
+        report(wish->where, NULL,
+               "a callback of the tool (OMPT) uses device %lld, which OpenMP forbids: use it when "
+               "the callback has returned",
+               (long long)wish->id);
+        return CHOICE_FAILED;
+    }
     if (wish->id < 0 || wish->id >= count) {
         report_missing(wish, count);
         return CHOICE_FAILED;

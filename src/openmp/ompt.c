@@ -91,7 +91,7 @@ static int ours_begin(ompt_lookup_t *lookup, int initial_device, union ompt_data
         {"ompt_get_task_data", &tool.task},
         {"ompt_get_target_task_data", &tool.target_task},
     };
-    (void)initial_device, (void)data;
+    (void)initial_device, (void)data; /* 0 whatever the tool is told, which has ours */
     for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
         *(ompt_function_t **)functions[i].place = lookup(functions[i].name);
     wants = true;
@@ -165,16 +165,27 @@ void ompt_devices_end(void)
     atomic_store(&ompt_flag, false);
 }
 
+bool ompt_is_telling(void)
+{
+    return ompt_is_on() && tool_is_called();
+}
+
 void ompt_load(int device, const void *image, size_t bytes, uint64_t module)
 {
-    if (ompt_is_on() && tool.load)
-        tool.load(device, NULL, 0, NULL, bytes, (void *)image, NULL, module);
+    if (!ompt_is_on() || !tool.load)
+        return;
+    tool_call(+1);
+    tool.load(device, NULL, 0, NULL, bytes, (void *)image, NULL, module);
+    tool_call(-1);
 }
 
 void ompt_unload(int device, uint64_t module)
 {
-    if (ompt_is_on() && tool.unload)
-        tool.unload(device, module);
+    if (!ompt_is_on() || !tool.unload)
+        return;
+    tool_call(+1);
+    tool.unload(device, module);
+    tool_call(-1);
 }
 
 /* ---- records -------------------------------------------------------------------------------- */
@@ -223,12 +234,14 @@ static void op_tell(struct ompt_op *op, int endpoint)
 {
     int from = number_of(op->from_device);
     int to = op->type == OMPT_DELETE ? -1 : number_of(op->to_device);
+    tool_call(+1);
     if (tool.data_op_emi)
         tool.data_op_emi(endpoint, now.target_task, &now.target, &op->id, type_of(op),
                          (void *)op->from, from, (void *)op->to, to, op->bytes, now.code);
     else if (tool.data_op && endpoint == OMPT_END)
         tool.data_op(now.target.value, op->id, type_of(op), (void *)op->from, from, (void *)op->to,
                      to, op->bytes, now.code);
+    tool_call(-1);
 }
 
 static void op_begin(struct ompt_op *op)
@@ -317,33 +330,41 @@ static void gives_tell(void)
     now.gives_room = 0;
 }
 
+static void submit_tell(int endpoint, uint64_t *id, unsigned teams)
+{
+    tool_call(+1);
+    if (tool.submit_emi)
+        tool.submit_emi(endpoint, &now.target, id, teams);
+    else if (tool.submit && endpoint == OMPT_END)
+        tool.submit(now.target.value, *id, teams);
+    tool_call(-1);
+}
+
 void ompt_submit_told(int teams)
 {
     unsigned count = teams < 0 ? 1 : (unsigned)teams; /* -1: a region without teams */
     uint64_t id = tool.submit_emi ? 0 : id_next();
-    if (tool.submit_emi)
-        tool.submit_emi(OMPT_BEGIN, &now.target, &id, count);
+    submit_tell(OMPT_BEGIN, &id, count);
     if (now.block) {
         struct ompt_record record = record_make(OMPT_SUBMIT);
         record.record.kernel = (struct ompt_record_kernel){
             .op = id, .teams_requested = count, .teams_granted = count ? count : 1};
         block_added(now.block, block_add(now.block, &record), &record);
     }
-    if (tool.submit_emi)
-        tool.submit_emi(OMPT_END, &now.target, &id, count);
-    else if (tool.submit)
-        tool.submit(now.target.value, id, count);
+    submit_tell(OMPT_END, &id, count);
 }
 
 /* ---- constructs ----------------------------------------------------------------------------- */
 
 static void target_tell(int endpoint)
 {
+    tool_call(+1);
     if (tool.target_emi)
         tool.target_emi(now.kind, endpoint, now.device, now.task, now.target_task, &now.target,
                         now.code);
     else if (tool.target)
         tool.target(now.kind, endpoint, now.device, now.task, now.target.value, now.code);
+    tool_call(-1);
 }
 
 static void tasks_look(void)

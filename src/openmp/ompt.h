@@ -48,6 +48,9 @@ static inline void ompt_connect(void)
         ompt_connect_first();
 }
 
+/* Is the calling thread in a function of the tool's that may not use a device? */
+bool ompt_is_telling(void);
+
 /* An image, by where it is here; it is known by `module` until it goes. */
 void ompt_load(int device, const void *image, size_t bytes, uint64_t module);
 void ompt_unload(int device, uint64_t module);

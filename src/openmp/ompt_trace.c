@@ -34,6 +34,18 @@ static struct {
     double wall; /* omp_get_wtime() when our clock is 0 */
 } traced;
 
+static _Thread_local int calls;
+
+void tool_call(int difference)
+{
+    calls += difference;
+}
+
+bool tool_is_called(void)
+{
+    return calls > 0;
+}
+
 /* ---- buffers -------------------------------------------------------------------------------- */
 
 /* A buffer that goes back. The caller holds the lock, and calls `complete` without it. */
@@ -54,13 +66,12 @@ static struct full buffer_take(struct tracer *tracer)
 
 static void buffer_give(const struct tracer *tracer, const struct full *full)
 {
-    if (full->complete)
-        full->complete(tracer->device, full->buffer, full->end, full->begin, 1);
+    if (!full->complete)
+        return;
+    tool_call(+1);
+    full->complete(tracer->device, full->buffer, full->end, full->begin, 1);
+    tool_call(-1);
 }
-
-/* What the tool's function makes the thread do is not recorded: that would ask for a buffer again.
- */
-static _Thread_local bool asking;
 
 /* A new one, from the tool; too small for a record, or none. The caller holds the lock, which is
  * given up meanwhile: the tool may flush, pause, stop, or set what it likes. */
@@ -71,9 +82,9 @@ static struct full buffer_ask(struct tracer *tracer, size_t *bytes)
     void *buffer = NULL;
     *bytes = 0;
     pthread_mutex_unlock(&tracer->lock);
-    asking = true;
+    tool_call(+1);
     request(tracer->device, &buffer, bytes);
-    asking = false;
+    tool_call(-1);
     pthread_mutex_lock(&tracer->lock);
     asked.buffer = buffer;
     if (!buffer)
@@ -123,7 +134,7 @@ static unsigned want_of(int type)
 static void record_put(struct tracer *tracer, const struct ompt_record *record)
 {
     struct full full = {0}, useless = {0};
-    if (asking)
+    if (tool_is_called()) /* it would ask for a buffer again */
         return;
     pthread_mutex_lock(&tracer->lock);
     bool wanted = tracer->started && (tracer->wanted & want_of(record->type));

@@ -22,6 +22,11 @@
 
 struct block_traced;
 
+/* Around a function of the tool's, in which the thread may hold the lock of a device: +1, -1. It
+ * must not use a device then, and what it does is not recorded. */
+void tool_call(int difference);
+bool tool_is_called(void);
+
 /* For so many devices. False: no memory. Then the handle of one, and the functions that a tool asks
  * for by name. */
 bool trace_open(int devices);

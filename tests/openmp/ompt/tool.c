@@ -115,13 +115,17 @@ static void range_drop(int device, const void *address)
         *range = ranges[--range_count];
 }
 
+static int host_number; /* that libomp has told at the beginning */
+
 /* -1: the host, which has the number after all devices. */
 static int place_of(int device)
 {
     static int count;
     int (*count_all)(void) = (int (*)(void))dlsym(RTLD_DEFAULT, "omp_get_num_devices");
-    if (!count)
+    if (!count) {
         count = count_all();
+        CHECK(!traces || host_number == count); /* LLVM's runtime tells 0 */
+    }
     return device == count ? -1 : device;
 }
 
@@ -553,7 +557,8 @@ static int initialize(ompt_function_lookup_t lookup, int initial_device, ompt_da
 {
     ompt_set_callback_t set = (ompt_set_callback_t)lookup("ompt_set_callback");
     const char *mode = getenv("OMPT_TOOL");
-    (void)initial_device, (void)data;
+    (void)data;
+    host_number = initial_device;
     get_task_info = (ompt_get_task_info_t)lookup("ompt_get_task_info");
     set(ompt_callback_device_initialize, (ompt_callback_t)on_initialize);
     set(ompt_callback_device_finalize, (ompt_callback_t)on_finalize);
