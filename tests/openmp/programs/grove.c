@@ -247,6 +247,25 @@ static void grow_done(struct scope *scope, int place, unsigned seed, int depth)
     grove.done[place] = place + 1;
 }
 
+/* Another thread may go on with it at each taskyield or taskwait. */
+static void untied_task(struct scope *scope, int place, unsigned seed, int depth)
+{
+#pragma omp task untied firstprivate(scope, place, seed, depth)
+    {
+        struct task *task = task_make();
+        if (task) {
+            region(scope, task, &seed, 0);
+#pragma omp taskyield
+            grow(scope, task, seed, depth);
+#pragma omp taskwait
+            check_task("taskwait of an untied task", task);
+            region(scope, task, &seed, 0);
+        }
+#pragma omp atomic write
+        grove.done[place] = place + 1;
+    }
+}
+
 enum { UNTIED, HERE, FINAL };
 
 static void host_task(struct scope *scope, struct task *task, unsigned seed, int depth)
@@ -254,10 +273,9 @@ static void host_task(struct scope *scope, struct task *task, unsigned seed, int
     int place = place_make(scope, task), kind = check_draw(&seed, 8);
     if (place < 0)
         return;
-    if (kind == UNTIED) {
-#pragma omp task untied firstprivate(scope, place, seed, depth)
-        grow_done(scope, place, seed, depth);
-    } else {
+    if (kind == UNTIED)
+        untied_task(scope, place, seed, depth);
+    else {
 #pragma omp task firstprivate(scope, place, seed, depth) if (kind != HERE) final(kind == FINAL)
         grow_done(scope, place, seed, depth);
     }
