@@ -527,6 +527,7 @@ static omprma_status_t start(void)
         return status;
     host_name(mine.hello.host);
     mine.hello.first = worker.world.first;
+    mine.hello.local_index = worker.world.local_index;
     snprintf(who, sizeof(who), "worker %d (%s)", own_number(), mine.hello.host);
     log_open(who, (int)worker.config.verbose);
     status = world_open(&worker.world, &mine, NULL, attach, NULL);

@@ -31,6 +31,7 @@ struct world_hello {
     char cpus[64];        /* its own, as a list, "0-3,8" */
     int32_t device_count; /* 1 to WORLD_DEVICES_MOST; workers only */
     int32_t first;        /* lowest rank of its host: two hosts may have one name */
+    int32_t local_index;  /* among the workers of its host, those of other programs included */
 };
 
 /* And about each of its devices. */

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <omprma_private/uid.h>
+
 #include "openmp/device.h"
 #include "openmp/exports.h"
 #include "openmp/report.h"
-
-enum { UID_BYTES = 96 };
 
 static int device_count(void)
 {
@@ -49,37 +49,28 @@ int omp_get_device_num(void)
 
 static const char host_uid[] = "HOST";
 
-/* The same in each run that starts workers in the same places: host, worker and device do not
- * change, as a process's number would. */
-static void uid_make(const struct device *device, char uid[UID_BYTES])
-{
-    omprma_device_info_t info = {.worker = 0};
-    omprma_device_info(device->remote, &info);
-    snprintf(uid, UID_BYTES, "omprma-%s-%d.%d", info.host, info.worker, info.index);
-}
-
 const char *omp_get_uid_from_device(int number)
 {
-    static _Thread_local char uid[UID_BYTES];
+    static _Thread_local char uid[OMPRMA_UID_BYTES];
     struct device *device = device_at(number);
     if (device_is_host(number))
         return host_uid;
     if (!device)
         return NULL;
-    uid_make(device, uid);
+    omprma_uid(device->remote, uid);
     return uid;
 }
 
 int omp_get_device_from_uid(const char *wanted)
 {
     int count = device_count();
-    char uid[UID_BYTES];
+    char uid[OMPRMA_UID_BYTES];
     if (!wanted)
         return DEVICE_INVALID;
     if (strcmp(wanted, host_uid) == 0)
         return host_number();
     for (int i = 0; i < count; i++) {
-        uid_make(device_at(i), uid);
+        omprma_uid(device_at(i)->remote, uid);
         if (strcmp(uid, wanted) == 0)
             return i;
     }

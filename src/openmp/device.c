@@ -21,6 +21,7 @@
 
 #include "face/ending.h"
 #include "face/gate.h"
+#include "openmp/environment.h"
 #include "openmp/libomp.h"
 #include "openmp/ompt.h"
 #include "openmp/place.h"
@@ -40,31 +41,47 @@ static void range_forgotten(void *device, const struct share *share)
     share_give(device, NULL, share);
 }
 
-/* Of those that run code for this kind of machine. Their number; 0: none, or no memory. */
+static void device_begin(struct device *device, int number, int remote)
+{
+    omprma_device_info_t info = {.lanes = 0};
+    omprma_device_info(remote, &info);
+    device->number = number;
+    device->remote = remote;
+    device->shared_count = info.lanes < 1 ? 1 : info.lanes < SHARED_MOST ? info.lanes : SHARED_MOST;
+    memcpy(device->host, info.host, sizeof(device->host));
+    pthread_mutex_init(&device->lock, NULL);
+    pthread_mutex_init(&device->load_lock, NULL);
+    mapping_init(&device->mapping, range_forgotten, device);
+}
+
+/* Those that run code for this kind of machine. */
+static int devices_find(int *remotes, int count)
+{
+    int found = 0;
+    for (int i = 0; i < count; i++) {
+        omprma_device_info_t info;
+        if (omprma_device_info(i, &info) == OMPRMA_OK && info.native)
+            remotes[found++] = i;
+    }
+    return found;
+}
+
+/* Their number; 0: none, or no memory. */
 static int devices_make(int count)
 {
     struct device *all = calloc((size_t)count, sizeof(*all));
-    int made = 0;
+    int *remotes = calloc((size_t)count, sizeof(*remotes)), made = 0;
 
-    if (!all) {
+    if (!all || !remotes) {
         report(NULL, NULL, "no host memory for the tables of %d devices", count);
+        free(all);
+        free(remotes);
         return 0;
     }
-    for (int i = 0; i < count; i++) {
-        struct device *device = &all[made];
-        omprma_device_info_t info;
-        if (omprma_device_info(i, &info) != OMPRMA_OK || !info.native)
-            continue;
-        device->number = made++;
-        device->remote = i;
-        device->shared_count = info.lanes < 1             ? 1
-                               : info.lanes < SHARED_MOST ? info.lanes
-                                                          : SHARED_MOST;
-        memcpy(device->host, info.host, sizeof(device->host));
-        pthread_mutex_init(&device->lock, NULL);
-        pthread_mutex_init(&device->load_lock, NULL);
-        mapping_init(&device->mapping, range_forgotten, device);
-    }
+    made = environment_devices(remotes, devices_find(remotes, count));
+    for (int i = 0; i < made; i++)
+        device_begin(&all[i], i, remotes[i]);
+    free(remotes);
     devices.all = all;
     return made;
 }
@@ -206,7 +223,8 @@ static bool is_environments(const struct wish *wish)
 {
     const char *value = getenv("OMP_DEFAULT_DEVICE");
     char *end;
-    return wish->is_default && value && strtoll(value, &end, 10) == wish->id && end != value;
+    return wish->is_default && value && !environment_names_host() &&
+           strtoll(value, &end, 10) == wish->id && end != value;
 }
 
 static void report_missing(const struct wish *wish, int count)

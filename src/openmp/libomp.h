@@ -51,6 +51,7 @@ typedef int invoke_t(microtask_t *body, int thread, int number, int count, void 
 LIBOMP double omp_get_wtime(void);
 LIBOMP void ompt_libomp_connect(void *result); /* see ompt.c */
 LIBOMP int omp_get_default_device(void);
+LIBOMP void omp_set_default_device(int number);
 LIBOMP int omp_get_cancellation(void);
 LIBOMP int omp_get_thread_limit(void);
 LIBOMP int omp_get_level(void);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* no_unwaited.h: the calls of omprma_private/memory.h, unwaited.h, owner.h, say.h, share.h and
- * times.h, for stand-ins of libomprma without workers. */
+/* no_unwaited.h: the calls of omprma_private/memory.h, unwaited.h, owner.h, say.h, share.h,
+ * times.h and uid.h, for stand-ins of libomprma without workers. */
 #ifndef OMPRMA_TESTS_NO_UNWAITED_H
 #define OMPRMA_TESTS_NO_UNWAITED_H
 
@@ -11,6 +11,7 @@
 #include <omprma_private/say.h>
 #include <omprma_private/share.h>
 #include <omprma_private/times.h>
+#include <omprma_private/uid.h>
 #include <omprma_private/unwaited.h>
 
 void omprma_queue_unwaited(omprma_queue_t *queue, bool unwaited)
@@ -42,6 +43,11 @@ int omprma_share(char *words, size_t room)
 {
     snprintf(words, room, "%s", "");
     return -1;
+}
+
+void omprma_uid(int device, char uid[OMPRMA_UID_BYTES])
+{
+    snprintf(uid, OMPRMA_UID_BYTES, "none-%d", device);
 }
 
 omprma_status_t omprma_memory_check(const void *at, size_t bytes, bool write)

@@ -84,6 +84,39 @@ for way in counted initial 'set initial'; do
 done
 says device "$RUN" -n 2 -- ./rank 0 ./numbers set
 
+# ---- names ---------------------------------------------------------------------------------------
+
+cat >names.c <<'C'
+#include <omp.h>
+#include <stdio.h>
+__attribute__((weak)) const char *omp_get_uid_from_device(int device); /* the runtime has it for all */
+int main(void)
+{
+    int host;
+#pragma omp target map(from : host)
+    host = omp_is_initial_device();
+    printf("default %d%s", omp_get_default_device(), host ? " host" : "");
+    for (int i = 0; i < omp_get_num_devices(); i++)
+        printf(" %s", omp_get_uid_from_device(i));
+    puts("");
+    return 0;
+}
+C
+"$llvm/bin/clang" -O1 -fopenmp -fopenmp-targets=x86_64-pc-linux-gnu -L"$llvm/lib" names.c -o names || exit 1
+one=omprma-$(hostname)
+says "default 0 $one-0.0 $one-1.0 $one-2.0" "$RUN" -n 3 ./names
+says "default 2 $one-0.0 $one-1.0 $one-2.0" env OMP_DEFAULT_DEVICE="uid($one-2.0)" "$RUN" --transport direct -n 3 ./names
+says "default 1 $one-2.0 $one-0.0" env OMP_AVAILABLE_DEVICES="uid($one-2.0),*[0]" OMP_DEFAULT_DEVICE="uid($one-0.0)" \
+    "$RUN" -n 3 ./names
+says "default 3 host .*" env OMP_DEFAULT_DEVICE="uid(none), Initial" "$RUN" -n 3 ./names
+says "omprma: error: OMP_DEFAULT_DEVICE=\"uid.none.\": no device is so; [^|]*uid.$one-0.0.*" \
+    env OMP_DEFAULT_DEVICE="uid(none)" "$RUN" -n 1 ./names
+says "omprma: error: OMP_AVAILABLE_DEVICES=\"kind.gpu.\": no device is so; .*" \
+    env OMP_AVAILABLE_DEVICES="kind(gpu)" "$RUN" -n 1 ./names
+for rank in 0 1; do # the other one's device has another name
+    says "default 0 $one-$rank.0" "$RUN" -n 2 -- ./rank $rank ./names
+done
+
 # ---- addresses -----------------------------------------------------------------------------------
 
 cat >addresses.c <<'C'

@@ -493,6 +493,7 @@ omprma_status_t place_environment(const struct place *place, int *threads)
         failed |= setenv("KMP_BLOCKTIME", spin, 0);
     failed |= setenv("OMP_TARGET_OFFLOAD", "disabled", 1);
     failed |= setenv("OMP_TOOL", "disabled", 1); /* the program's is told there */
+    unsetenv("OMP_DEFAULT_DEVICE"); /* of the program, and may be a name, which libomp refuses */
     if (failed)
         return error_set(OMPRMA_ERR_HOST_MEMORY, "no memory for the kernels' environment");
     return OMPRMA_OK;

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * environment.c: libomp reads numbers only from OMP_DEFAULT_DEVICE, and takes 0 for all else. It
+ * reads when the program first calls it, which is after the devices have started as a rule: so the
+ * number takes the name's place in the environment.
+ */
+#include "openmp/environment.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <omprma_private/uid.h>
+
+#include "openmp/available.h"
+#include "openmp/device.h"
+#include "openmp/late.h"
+#include "openmp/libomp.h"
+#include "openmp/report.h"
+
+enum { WHY_BYTES = 256, NAMES_BYTES = 1024 };
+
+static const char default_variable[] = "OMP_DEFAULT_DEVICE";
+static const char available_variable[] = "OMP_AVAILABLE_DEVICES";
+
+static bool names_host;
+
+struct described {
+    char uid[OMPRMA_UID_BYTES];
+    omprma_device_info_t info;
+};
+
+/* Malloced; NULL: no memory. */
+static struct traits *describe(const int *remotes, int count, struct described *described)
+{
+    struct traits *traits = calloc((size_t)count, sizeof(*traits));
+    for (int i = 0; traits && i < count; i++) {
+        omprma_uid(remotes[i], described[i].uid);
+        omprma_device_info(remotes[i], &described[i].info);
+        traits[i] = (struct traits){described[i].uid, described[i].info.model};
+    }
+    return traits;
+}
+
+__attribute__((noreturn)) static void refuse(const char *variable, const char *why,
+                                             const struct traits *traits, int count)
+{
+    char names[NAMES_BYTES];
+    size_t used = 0;
+    for (int i = 0; i < count && used < sizeof(names) - OMPRMA_UID_BYTES - 8; i++)
+        used += (size_t)snprintf(names + used, sizeof(names) - used, "%suid(%s)", i ? ", " : "",
+                                 traits[i].uid);
+    report(NULL, NULL, "%s=\"%s\": %s; the devices of this program are %s", variable,
+           getenv(variable), why, names);
+    report_fatal(NULL);
+}
+
+static const char *value_of(const char *variable)
+{
+    const char *value = getenv(variable);
+    return value && value[strspn(value, " \t")] ? value : NULL;
+}
+
+static int keep_available(int *remotes, struct traits *traits, int count)
+{
+    char why[WHY_BYTES] = "no host memory";
+    const char *value = value_of(available_variable);
+    if (!value)
+        return count;
+    struct named {
+        struct traits traits;
+        int remote;
+    } *before = calloc((size_t)count, sizeof(*before));
+    int *chosen = calloc((size_t)count, sizeof(*chosen)), kept = 0;
+    if (before && chosen)
+        kept = available_choose(value, traits, count, chosen, why, sizeof(why));
+    if (kept == 0)
+        refuse(available_variable, why, traits, count);
+    for (int i = 0; i < count; i++)
+        before[i] = (struct named){traits[i], remotes[i]};
+    for (int i = 0; i < kept; i++) {
+        traits[i] = before[chosen[i]].traits;
+        remotes[i] = before[chosen[i]].remote;
+    }
+    free(chosen);
+    free(before);
+    return kept;
+}
+
+static bool is_number(const char *value)
+{
+    char *end;
+    strtol(value, &end, 10);
+    return end != value && end[strspn(end, " \t")] == '\0';
+}
+
+static void number_default(const struct traits *traits, int count)
+{
+    char why[WHY_BYTES], text[16];
+    const char *value = value_of(default_variable);
+    if (!value || is_number(value))
+        return;
+    int number = available_default(value, traits, count, why, sizeof(why));
+    if (number < 0)
+        refuse(default_variable, why, traits, count);
+    names_host = number == count;
+    if (names_host)
+        device_host_asked(HOST_AS_DEVICE);
+    snprintf(text, sizeof(text), "%d", number);
+    setenv(default_variable, text, 1);
+    if (late_for_libomp() && omp_set_default_device)
+        omp_set_default_device(number);
+}
+
+int environment_devices(int *remotes, int count)
+{
+    if (count == 0 || (!value_of(available_variable) && !value_of(default_variable)))
+        return count;
+    struct described *described = calloc((size_t)count, sizeof(*described));
+    struct traits *traits = described ? describe(remotes, count, described) : NULL;
+    if (!traits) {
+        report(NULL, NULL, "no host memory for the names of %d devices", count);
+        report_fatal(NULL);
+    }
+    int kept = keep_available(remotes, traits, count);
+    number_default(traits, kept);
+    free(traits);
+    free(described);
+    return kept;
+}
+
+bool environment_names_host(void)
+{
+    return names_host;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * environment.h: which devices the program has, and which is its default, as OMP_AVAILABLE_DEVICES
+ * and OMP_DEFAULT_DEVICE say (available.h reads them). Where they name none, a line says so, and
+ * the process ends.
+ *
+ * Thread: the one that starts the devices. Blocks: no.
+ */
+#ifndef OMPRMA_OPENMP_ENVIRONMENT_H
+#define OMPRMA_OPENMP_ENVIRONMENT_H
+
+#include <stdbool.h>
+
+/* Of omprma's devices with these numbers, in the program's order: keeps those that it has, and
+ * returns how many they are. libomp knows the number of the default one from then on. */
+int environment_devices(int *remotes, int count);
+
+/* Has OMP_DEFAULT_DEVICE named the host by a word, and not by a number? */
+bool environment_names_host(void);
+
+#endif
