@@ -35,6 +35,9 @@ if find_mpi openmpi; then
     WORD=x ranks openmpi "the user's -x" -x WORD -n 4 -H "$a:2,$b:2"
     WORD=x OMPI_MCA_mca_base_env_list=WORD ranks openmpi "the user's list" -n 4 -H "$a:2,$b:2"
     WORD=x ranks openmpi "the user's list as argument" --mca mca_base_env_list WORD -n 4 -H "$a:2,$b:2"
+    printf '#!/bin/sh\nLD_LIBRARY_PATH=%s exec %s own\n' "$llvm/lib" "$out/openmpi/devices" >"$folder/own_path"
+    chmod +x "$folder/own_path"
+    ranks openmpi 'a script that names the program, and sets its path' -n 4 -H "$a:2,$b:2" "$folder/own_path"
     # The launcher of Open MPI 5 loses its daemons then, without omprma, too.
     [[ $("${launch[0]}" --version) = *"(Open MPI) 5."* ]] ||
         ranks openmpi 'two programs' -n 2 -H "$a:2" "$out/openmpi/devices" own : -n 2 -H "$b:2"

@@ -525,7 +525,7 @@ static void launch_print(const struct preparation *made, const struct launch *la
 
 /* ---- without MPI ---------------------------------------------------------------------------- */
 
-/* What is preloaded is for the programs alone, and not for what starts them. */
+/* The runtime is preloaded into the programs alone; what starts them has the small library. */
 static void add_preload(const struct llvm_plan *plan, struct list *line)
 {
     const char *users = getenv("LD_PRELOAD");
@@ -557,9 +557,9 @@ static void direct_arguments(const struct preparation *made, const struct launch
 static void hand_on(const struct program *program, struct list *line)
 {
     static const char settings[] = "OMPRMA_", internal[] = "OMPRMA_INTERNAL_";
-    static const char *const others[] = {"LD_LIBRARY_PATH", "OMP_TARGET_OFFLOAD",
-                                         CONFIG_LLVM_VARIABLE, CONFIG_WARNED_VARIABLE,
-                                         CONFIG_GPUS_VARIABLE};
+    static const char *const others[] = {
+        "LD_LIBRARY_PATH",    "LD_PRELOAD",           "OMP_TOOL_LIBRARIES", "OMP_TARGET_OFFLOAD",
+        CONFIG_LLVM_VARIABLE, CONFIG_WARNED_VARIABLE, CONFIG_GPUS_VARIABLE};
     const struct launcher *launcher = launcher_of(program->path);
     struct list environment = {0}, names = {0};
     if (!launcher || !launcher->hand_on)
@@ -620,7 +620,7 @@ static int direct_begin(struct preparation *made, const struct launch *launch,
     program.launcher = NULL; /* it is not the program's */
     program.launcher_name = NULL;
     if (made->starts_mpi) {
-        plan.preload = NULL;
+        plan.preload = plan.passed_preload;
         program.plan = &plan;
         program.with_us = SIGTERM; /* its processes are not ours, and it can end them */
         program.outer_job = local_rank_find().variable != NULL;
