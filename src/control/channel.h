@@ -3,7 +3,7 @@
  * channel.h: carries whole control messages between the application and its workers, in order per
  * pair. One implementation speaks MPI (mpi/channel.c); one wraps any other, adds shared memory to
  * it, and sleeps and wakes (shm/channel.c); one stays inside a process so that the core can be
- * tested, and run under the thread sanitizer, without MPI (null/null_channel.c). Knows nothing of
+ * tested, and run under the thread sanitizer, without MPI (tests/null). Knows nothing of
  * what messages mean.
  *
  * Thread: calls on one channel are serialised by the caller, except channel_sleep() (one thread at

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * datapath.h: how bulk data moves between this process and a peer. Implementations: rma (one-sided,
- * the peer takes no part), twosided (the peer was told by a control message and does its half), and
- * null (both ends in one process, for tests). A further one is one more folder; it need not be MPI.
- * Knows nothing of queues, blocks or ordering between transfers: whoever starts a transfer has made
- * sure that it may run.
+ * the peer takes no part) and twosided (the peer was told by a control message and does its half).
+ * A further one is one more folder; it need not be MPI. Tests have one with both ends in one
+ * process. Knows nothing of queues, blocks or ordering between transfers: whoever starts a transfer
+ * has made sure that it may run.
  *
  * Thread: calls on all paths of a process are serialised by the caller. Blocks: never for long; a
  * call hands on at most a few pieces.

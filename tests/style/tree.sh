@@ -34,25 +34,26 @@ forbid() {
         complain "$1: $3"
     fi
 }
-forbid src/base '(control|rma|twosided|null|host|plugin|openmp|face|worker)/|mpi\.h' 'base knows nothing above it'
+forbid 'src worker tools' 'tests/' 'the product knows nothing of its tests'
+forbid tests/null '(rma|twosided|host|plugin|openmp|face|worker)/' 'datapaths do not know each other or devices'
+forbid src/base '(control|rma|twosided|host|plugin|openmp|face|worker)/|mpi\.h' 'base knows nothing above it'
 # Its transports hand datapaths out; nothing else of control knows them.
 while read -r file; do
     forbid "$file" '(rma|twosided)/' 'control knows no datapath'
 done < <(find src/control -name '*.[ch]' ! -name '*transport.c')
-forbid src/control '(null|host|plugin|openmp|face|worker)/' 'control knows no datapath and no device'
+forbid src/control '(host|plugin|openmp|face|worker)/' 'control knows no datapath and no device'
 forbid 'src/control/library src/control/shm src/host worker tools' '(control/mpi|rma|twosided)/' \
     'MPI stands behind transport.h, in a module'
-forbid src/rma '(twosided|null|host|plugin|openmp|face|worker)/' 'datapaths do not know each other or devices'
-forbid src/twosided '(rma|null|host|plugin|openmp|face|worker)/' 'datapaths do not know each other or devices'
-forbid src/null '(rma|twosided|host|plugin|openmp|face|worker)/' 'datapaths do not know each other or devices'
+forbid src/rma '(twosided|host|plugin|openmp|face|worker)/' 'datapaths do not know each other or devices'
+forbid src/twosided '(rma|host|plugin|openmp|face|worker)/' 'datapaths do not know each other or devices'
 forbid src/host '(plugin|openmp|face|worker)/' 'host knows neither the plugin nor the worker'
-forbid src/plugin '(base|control|rma|twosided|null|host|openmp|worker)/|mpi\.h' \
+forbid src/plugin '(base|control|rma|twosided|host|openmp|worker)/|mpi\.h' \
     'the plugin uses only the public interface'
-forbid src/openmp '(control|rma|twosided|null|host|plugin|worker)/|base/[^c]|base/c[^l]|mpi\.h' \
+forbid src/openmp '(control|rma|twosided|host|plugin|worker)/|base/[^c]|base/c[^l]|mpi\.h' \
     'the OpenMP runtime uses only the public interface and base/clock.h'
-forbid src/cuda '(control|rma|twosided|null|host|plugin|openmp|worker)/|base/[^c]|base/c[^lu]|base/cuda_[^q]|mpi\.h' \
+forbid src/cuda '(control|rma|twosided|host|plugin|openmp|worker)/|base/[^c]|base/c[^lu]|base/cuda_[^q]|mpi\.h' \
     'the CUDA driver library uses only the public interface, base/clock.h and base/cuda_questions.h'
-forbid src/face '(base|control|rma|twosided|null|host|plugin|openmp|cuda|worker)/|mpi\.h' \
+forbid src/face '(base|control|rma|twosided|host|plugin|openmp|cuda|worker)/|mpi\.h' \
     'what the faces share uses at most the public interface'
 # Who is inside and when omprma ends is asked before it has begun and after it has ended.
 if grep -nE '#include [<"](omprma/|omprma_private/|face/driver/)' src/face/*.[ch] src/face/end/*.[ch]; then
@@ -61,7 +62,7 @@ fi
 if grep -rnwE 'cu[A-Z][A-Za-z0-9_]*|CU[a-z_][A-Za-z0-9_]*|CUDA_[A-Z_]+|hsa_[a-z_]+' src/face; then
     complain 'src/face: what driver libraries share has no types or functions of one of them'
 fi
-forbid src/device '(base|control|rma|twosided|null|host|plugin|openmp|face|worker|omprma)/|mpi\.h' \
+forbid src/device '(base|control|rma|twosided|host|plugin|openmp|face|worker|omprma)/|mpi\.h' \
     'device code knows only libomp'
 
 # The folders of src/host know only those before them in this list.

@@ -6,7 +6,7 @@
 
 #include "test.h"
 #include "core_fixture.h"
-#include "null/null_channel.h"
+#include "tests/null/null_channel.h"
 
 enum { BIG = 3 << 20 };
 

@@ -10,7 +10,7 @@
 
 #include "test.h"
 #include "control/shm/channel.h"
-#include "null/null_channel.h"
+#include "tests/null/null_channel.h"
 
 enum { RANKS = 4, LOOKS = 64, ELEMENTS = 1024 /* of a FIFO */, LONGEST = 36 /* elements */ };
 

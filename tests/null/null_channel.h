@@ -4,8 +4,8 @@
  * servers can be run, and watched by sanitizers, without MPI. Messages are handed over, not copied.
  * Knows nothing of what messages mean.
  */
-#ifndef OMPRMA_NULL_NULL_CHANNEL_H
-#define OMPRMA_NULL_NULL_CHANNEL_H
+#ifndef OMPRMA_TESTS_NULL_CHANNEL_H
+#define OMPRMA_TESTS_NULL_CHANNEL_H
 
 #include "control/channel.h"
 

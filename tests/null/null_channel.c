@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* null_channel.c: one inbox and one doorbell per rank. See null_channel.h. */
-#include "null/null_channel.h"
+#include "tests/null/null_channel.h"
 
 #include <pthread.h>
 #include <stdlib.h>

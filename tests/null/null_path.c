@@ -5,7 +5,7 @@
  * data with its tag in a list that all paths of an exchange share, and a receive looks for it
  * there. Faults (failed starts, wrong data, slow paths) are numbers in the options.
  */
-#include "null/null_path.h"
+#include "tests/null/null_path.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -5,8 +5,8 @@
  * pieces, and different transfers overtake each other, so that a missing wait shows as wrong data.
  * Knows nothing of queues or devices.
  */
-#ifndef OMPRMA_NULL_NULL_PATH_H
-#define OMPRMA_NULL_NULL_PATH_H
+#ifndef OMPRMA_TESTS_NULL_PATH_H
+#define OMPRMA_TESTS_NULL_PATH_H
 
 #include "control/datapath.h"
 
