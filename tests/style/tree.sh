@@ -65,6 +65,13 @@ fi
 forbid src/device '(base|control|rma|twosided|host|plugin|openmp|face|worker|omprma)/|mpi\.h' \
     'device code knows only libomp'
 
+# Of what is behind the public interface tools know what a run has recorded, how a program finds its supervisor,
+# and what agents say to each other. perf measures the inside, so it sees more.
+if grep -rnE '#include "(host|worker)/' tools --include='*.[ch]' |
+    grep -vE '^tools/perf/|"(host/report/[a-z_]+|host/start/launcher|worker/(far|prove))\.h"'; then
+    complain 'tools: knows more of host or worker than docs/architecture.md draws'
+fi
+
 # The folders of src/host know only those before them in this list.
 layers=(memory core queue path choice device check calls report start)
 for i in "${!layers[@]}"; do
@@ -94,14 +101,39 @@ if grep -nE 'CUDA|cuda|\bcu[A-Z]|\bhip[A-Z]|\bhsa_|#include "worker/native' work
     complain 'worker/gpu: knows no kind of GPU, only the table in driver.h'
 fi
 
-# In these folders files depend on each other one way. A source and its header are one, and so are
-# NAME and NAME_MORE.
-for folder in src/base src/control src/control/direct src/control/library src/control/mpi src/control/shm src/host/* worker worker/native worker/gpu worker/cuda; do
-    circle=$(grep -HE "#include \"(.*/)?${folder##*/}/[a-z_]+\\.h\"" "$folder"/*.[ch] |
-        sed -E 's|^.*/([a-z0-9]+)[a-z0-9_]*\.[ch]:.*/([a-z0-9]+)[a-z0-9_]*\.h"$|\1 \2|' |
-        sort -u | awk '$1 != $2' | tsort 2>&1 >/dev/null) || true
-    [ -z "$circle" ] || complain "$folder: files depend on each other in a circle: $circle"
-done
+# In these folders files depend on each other one way. A source and its header are one; NAME_MORE.c is a file of
+# its own.
+# Circles that are here nevertheless, a line each. The list may only get shorter: a circle that has lost a file, or
+# is gone, is to be mended here, too.
+known_circles='src/cuda: context driver gpu link memory module result stream
+src/host/memory: allocator allocator_arenas
+src/openmp: device fault gather image loss mapping ompt owner place registry report share stray work
+src/rma: ucx ucx_parts
+tools/launch: allocation command direct far keeper launch launcher options program rank supervise
+tools/launch: gpu_folder llvm'
+circles() { # FOLDER
+    { grep -HE "#include \"(.*/)?${1##*/}/[a-z0-9_]+\\.h\"" "$1"/*.[ch] || true; } |
+        sed -E 's|^.*/([a-z0-9_]+)\.[ch]:.*/([a-z0-9_]+)\.h"$|\1 \2|' | sort -u |
+        awk -v folder="$1" '
+            { reach[$1, $2] = 1; name[$1]; name[$2] }
+            END {
+                for (by in name) for (from in name) if ((from, by) in reach)
+                    for (to in name) if ((by, to) in reach) reach[from, to] = 1
+                for (one in name) for (other in name)
+                    if (one != other && (one, other) in reach && (other, one) in reach) print folder, one, other
+            }' | sort | awk '
+            !($2 in seen) { if (line) print line; line = $1 ": " $2; seen[$2]; first = $2 }
+            $2 == first { line = line " " $3; seen[$3] }
+            END { if (line) print line }'
+}
+found_circles=$(for folder in src/base src/control src/control/* src/rma src/twosided src/host/* src/openmp src/cuda \
+    src/face src/face/* src/plugin src/device worker worker/native worker/gpu worker/cuda tools/*; do
+    [ ! -d "$folder" ] || circles "$folder"
+done | sort)
+new=$(comm -13 <(sort <<<"$known_circles") <(echo "$found_circles"))
+[ -z "$new" ] || complain "files depend on each other in a circle: $new"
+gone=$(comm -23 <(sort <<<"$known_circles") <(echo "$found_circles"))
+[ -z "$gone" ] || complain "this circle is no more, or has become shorter; say so in known_circles: $gone"
 
 header='#include <omprma/omprma.h>'
 echo "$header" | "${CC:-cc}" -std=c11 -Wall -Wextra -Wpedantic -Werror -Iinclude -fsyntax-only -xc - ||
