@@ -71,6 +71,7 @@ static int devices_make(int count)
 {
     struct device *all = calloc((size_t)count, sizeof(*all));
     int *remotes = calloc((size_t)count, sizeof(*remotes)), made = 0;
+    char text[ENVIRONMENT_BYTES];
 
     if (!all || !remotes) {
         report(NULL, NULL, "no host memory for the tables of %d devices", count);
@@ -78,7 +79,13 @@ static int devices_make(int count)
         free(remotes);
         return 0;
     }
-    made = environment_devices(remotes, devices_find(remotes, count));
+    made = environment_devices(remotes, devices_find(remotes, count), text);
+    if (made < 0) {
+        report(NULL, NULL, "%s", text);
+        report_fatal(NULL);
+    }
+    if (environment_names_host())
+        device_host_asked(HOST_AS_DEVICE);
     for (int i = 0; i < made; i++)
         device_begin(&all[i], i, remotes[i]);
     free(remotes);

@@ -13,10 +13,8 @@
 #include <omprma_private/uid.h>
 
 #include "openmp/available.h"
-#include "openmp/device.h"
 #include "openmp/late.h"
 #include "openmp/libomp.h"
-#include "openmp/report.h"
 
 enum { WHY_BYTES = 256, NAMES_BYTES = 1024 };
 
@@ -42,17 +40,18 @@ static struct traits *describe(const int *remotes, int count, struct described *
     return traits;
 }
 
-__attribute__((noreturn)) static void refuse(const char *variable, const char *why,
-                                             const struct traits *traits, int count)
+/* Says why in `text`; -1. */
+static int refuse(const char *variable, const char *why, const struct traits *traits, int count,
+                  char text[ENVIRONMENT_BYTES])
 {
     char names[NAMES_BYTES];
     size_t used = 0;
     for (int i = 0; i < count && used < sizeof(names) - OMPRMA_UID_BYTES - 8; i++)
         used += (size_t)snprintf(names + used, sizeof(names) - used, "%suid(%s)", i ? ", " : "",
                                  traits[i].uid);
-    report(NULL, NULL, "%s=\"%s\": %s; the devices of this program are %s", variable,
-           getenv(variable), why, names);
-    report_fatal(NULL);
+    snprintf(text, ENVIRONMENT_BYTES, "%s=\"%.512s\": %s; the devices of this program are %s",
+             variable, getenv(variable), why, names);
+    return -1;
 }
 
 static const char *value_of(const char *variable)
@@ -61,7 +60,9 @@ static const char *value_of(const char *variable)
     return value && value[strspn(value, " \t")] ? value : NULL;
 }
 
-static int keep_available(int *remotes, struct traits *traits, int count)
+/* -1: none. */
+static int keep_available(int *remotes, struct traits *traits, int count,
+                          char text[ENVIRONMENT_BYTES])
 {
     char why[WHY_BYTES] = "no host memory";
     const char *value = value_of(available_variable);
@@ -74,9 +75,7 @@ static int keep_available(int *remotes, struct traits *traits, int count)
     int *chosen = calloc((size_t)count, sizeof(*chosen)), kept = 0;
     if (before && chosen)
         kept = available_choose(value, traits, count, chosen, why, sizeof(why));
-    if (kept == 0)
-        refuse(available_variable, why, traits, count);
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count && before; i++)
         before[i] = (struct named){traits[i], remotes[i]};
     for (int i = 0; i < kept; i++) {
         traits[i] = before[chosen[i]].traits;
@@ -84,7 +83,7 @@ static int keep_available(int *remotes, struct traits *traits, int count)
     }
     free(chosen);
     free(before);
-    return kept;
+    return kept > 0 ? kept : refuse(available_variable, why, traits, count, text);
 }
 
 static bool is_number(const char *value)
@@ -94,36 +93,36 @@ static bool is_number(const char *value)
     return end != value && end[strspn(end, " \t")] == '\0';
 }
 
-static void number_default(const struct traits *traits, int count)
+static int number_default(const struct traits *traits, int count, char text[ENVIRONMENT_BYTES])
 {
-    char why[WHY_BYTES], text[16];
+    char why[WHY_BYTES], digits[16];
     const char *value = value_of(default_variable);
     if (!value || is_number(value))
-        return;
+        return count;
     int number = available_default(value, traits, count, why, sizeof(why));
     if (number < 0)
-        refuse(default_variable, why, traits, count);
+        return refuse(default_variable, why, traits, count, text);
     names_host = number == count;
-    if (names_host)
-        device_host_asked(HOST_AS_DEVICE);
-    snprintf(text, sizeof(text), "%d", number);
-    setenv(default_variable, text, 1);
+    snprintf(digits, sizeof(digits), "%d", number);
+    setenv(default_variable, digits, 1);
     if (late_for_libomp() && omp_set_default_device)
         omp_set_default_device(number);
+    return count;
 }
 
-int environment_devices(int *remotes, int count)
+int environment_devices(int *remotes, int count, char text[ENVIRONMENT_BYTES])
 {
     if (count == 0 || (!value_of(available_variable) && !value_of(default_variable)))
         return count;
     struct described *described = calloc((size_t)count, sizeof(*described));
     struct traits *traits = described ? describe(remotes, count, described) : NULL;
-    if (!traits) {
-        report(NULL, NULL, "no host memory for the names of %d devices", count);
-        report_fatal(NULL);
-    }
-    int kept = keep_available(remotes, traits, count);
-    number_default(traits, kept);
+    int kept = -1;
+    if (traits)
+        kept = keep_available(remotes, traits, count, text);
+    else
+        snprintf(text, ENVIRONMENT_BYTES, "no host memory for the names of %d devices", count);
+    if (kept > 0)
+        kept = number_default(traits, kept, text);
     free(traits);
     free(described);
     return kept;

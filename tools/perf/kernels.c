@@ -3,7 +3,7 @@
  * GPUs. */
 #include "tools/perf/kernels.h"
 
-#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 __asm__(".pushsection .rodata\n"
@@ -20,7 +20,7 @@ extern const char perf_image[], perf_image_end[];
 bool kernels_find(const char *backend, struct kernels *kernels)
 {
     *kernels = strcmp(backend, "native") == 0
-                   ? (struct kernels){perf_image, (size_t)(perf_image_end - perf_image)}
+                   ? (struct kernels){perf_image, (uintptr_t)perf_image_end - (uintptr_t)perf_image}
                    : cuda_kernels(backend);
     return kernels->image != NULL;
 }
