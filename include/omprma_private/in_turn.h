@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * in_turn.h: submits for omprma's own faces (the CUDA driver library) whose programs change a
+ * in_turn.h: submits for omprma's own faces (libraries for GPUs) whose programs change a
  * source while the queue still has other things to do. It belongs to libomprma.so of the same
  * version and is not installed.
  */

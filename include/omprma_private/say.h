@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * say.h: how omprma's own faces (the OpenMP runtime, the plugin, the CUDA driver library) tell the
+ * say.h: how omprma's own faces (the OpenMP runtime, the plugin, libraries for GPUs) tell the
  * user something, so that all lines look alike. It belongs to libomprma.so of the same version and
  * is not installed.
  */

@@ -70,8 +70,8 @@ static inline struct wire_buffer channel_buffer(struct channel_message *message)
     return (struct wire_buffer){message->data, message->bytes, WIRE_MESSAGE_BYTES};
 }
 
-/* The same for a message to a peer that shares memory: records do not join others of one that would
- * get longer by it than those which leave at once. */
+/* The same for a peer that shares memory: a record joins a message only while that stays short
+ * enough to leave at once. */
 static inline struct wire_buffer channel_join_buffer(const struct channel *channel,
                                                      struct channel_message *message)
 {

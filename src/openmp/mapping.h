@@ -49,8 +49,8 @@ struct mapped {
     omprma_addr_t device;  /* corresponds to begin */
     struct share share;    /* its memory; none: not allocated by the table's owner */
     uint64_t references, holds;
-    uint64_t ways; /* that lead through pointers in it to something else, and nobody had it mapped:
-                    * those that came while somebody had do not count, see way.c */
+    uint64_t ways; /* counts references that only pass through pointers in this range (see way.c),
+                    * but not those that came while it was mapped for itself */
     struct pinned_list pins; /* of works under way that use it, see work.h */
     struct work *writer;     /* the last work that moved its data, if that is still writer_number */
     uint64_t writer_number;

@@ -54,9 +54,8 @@ struct maps {
     const int32_t *parents;  /* of a mapper's items, of which there may be more than their types can
                               * number; NULL: the types say it */
     bool inner;              /* a mapper made it for a part of something that is mapped itself */
-    struct mapped *
-        *entered; /* what each item of a region has entered, and before the last time:
-                   * NULL, nothing or not known, and it is to be looked up; NULL: of none */
+    struct mapped **entered; /* per item of a region its range, found when entering; NULL: look it
+                              * up. The array is NULL outside of regions. */
 };
 
 /* Of a construct, from the arguments of an entry point. */

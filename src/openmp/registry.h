@@ -45,9 +45,9 @@ void registry_require(int64_t clauses);
 /* Brings what is registered and new to the device. False: reported. */
 bool registry_prepare(struct device *device, const struct location *where);
 
-/* The plan of a region on a device that is prepared, with its kernel. The caller holds the device's
- * lock, and the plan is the region's until it gives that up. It is given up meanwhile unless the
- * region was looked up before. NULL: reported. */
+/* The plan of a region on a device that is prepared, with its kernel; valid while the caller holds
+ * the device's lock. Where the region is new the lock is released and taken again meanwhile: what
+ * was read before has to be looked up again. NULL: reported. */
 struct plan *registry_plan(struct device *device, const void *host_id,
                            const struct location *where);
 

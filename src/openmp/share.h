@@ -28,7 +28,7 @@ struct location;
 /* Memory of one range, small or not. Zero: none. */
 struct share {
     omprma_addr_t
-        begin; /* what lies between it and `device` is nobody's: less than the alignment */
+        begin; /* start of the allocation; padding up to `device` is less than the alignment */
     omprma_addr_t device; /* where the range is */
     struct block *block;  /* that others have a part of, too; NULL: `begin` is a block of its own */
 };

@@ -173,8 +173,8 @@ static bool in_team(void)
     return omp_get_level() > 0 && omp_get_num_threads() > 1;
 }
 
-/* Stands for the task that the thread is in: of a thread alone for all that it is in; in a team for
- * the very task, or, if libomp, older than 16, does not tell, for the thread at this level. */
+/* Identifies the encompassing task. A thread outside of teams has one for all that it is in. In a
+ * team it is the task's handle where libomp, from 16 on, tells it, else the thread at its level. */
 static uint64_t parent_now(int32_t thread)
 {
     int level = omp_get_level();

@@ -318,8 +318,8 @@ bool work_has_arrived(struct work *work)
 
 /* ---- operations ----------------------------------------------------------------------------- */
 
-/* The launch that was to come, with what is gathered around it: what is to come back has had its
- * waits. */
+/* Takes the pending region, with its gathered copies attached. What the copies back have to wait
+ * for is in the queue already. */
 static omprma_region_t *region_take(struct work *work)
 {
     omprma_region_t *region = work->region;

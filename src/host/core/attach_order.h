@@ -26,8 +26,8 @@ void attach_order_change(struct peer *peer, struct operation *command);
 /* The command that tells it, if it has not ended; else NULL. */
 struct operation *attach_order_pending(struct peer *peer);
 
-/* Whether the message to the peer that a command opens may leave: not one that changes the table
- * while others access what is behind it, and none with such an access once a change is due. */
+/* Whether the message to the peer that a command opens may leave. False if it attaches or detaches
+ * while accesses are under way, or accesses while such a change waits. */
 bool attach_order_lets_leave(const struct peer *peer, const struct operation *first);
 
 /* Whether no access of this process to the peer's memory may begin now. */

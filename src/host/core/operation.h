@@ -82,9 +82,9 @@ struct read_parts {
     omprma_part_t part[];
 };
 
-/* The steps of an OPERATION_TASK, which begins when everything before it has ended, and behind
- * which nothing is issued before it has; or of an OPERATION_TRANSFER that goes piece by piece.
- * Functions may fail the queue, but not touch its list. */
+/* Steps of an OPERATION_TASK, a barrier in its queue: it begins when all before it is over, and
+ * nothing behind it is issued until it is over. Also of an OPERATION_TRANSFER that goes piece by
+ * piece. Functions may fail the queue, but not touch its list. */
 struct operation_task {
     const char *name;      /* a few words for a person */
     const char *waits_for; /* what it needs to end, once it has started */

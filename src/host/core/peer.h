@@ -106,9 +106,9 @@ static inline bool peer_has_room(const struct peer *peer, uint32_t bytes)
 void peer_lose(struct peer *peer, const char *format, ...)
     __attribute__((cold, format(printf, 2, 3)));
 
-/* A few messages' worth of life: asks a silent worker, gives up on one that stays silent, or of
- * which its doorbell says that it has died. Of the time since it was asked `absent_ns` do not
- * count: nobody was there to hear it. Without a limit (0) it may stay silent. */
+/* Checks that the worker lives: asks a silent one, and declares it lost after limit_ns of silence
+ * (0: never), not counting absent_ns in which nobody here listened, or once its doorbell says that
+ * it has died. */
 void peer_watch(struct peer *peer, int64_t now_ns, int64_t absent_ns, int64_t limit_ns);
 
 /* Keeps a worker polling while one-sided transfers to and from its memory are under way, where that

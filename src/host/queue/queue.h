@@ -54,10 +54,12 @@ struct omprma_queue {
     struct omprma_queue *next_writer;             /* in the device's list of queues with writes */
     bool is_writer;
 
-    /* Numbers of commands: the last one given out, sent, that a result was asked for, that one has
-     * come for, and that is more than a small submit to an arena. Messages carry the lower 32 bits.
-     */
-    uint64_t appended, issued, asked, answered, hazard;
+    /* Numbers of commands. Messages carry the lower 32 bits. */
+    uint64_t appended;   /* was given out last */
+    uint64_t issued;     /* was sent last */
+    uint64_t asked;      /* is the last one that a result was asked for */
+    uint64_t answered;   /* is the last one that a result has come for */
+    uint64_t hazard;     /* is the last one that is more than a small submit to an arena */
     uint64_t watching;   /* of the last one that has the worker wait for another queue */
     uint64_t ordinal;    /* of the operation that was appended last */
     uint32_t unanswered; /* messages sent that are not known to be executed */
