@@ -109,8 +109,7 @@ known_circles='src/cuda: context driver gpu link memory module result stream
 src/host/memory: allocator allocator_arenas
 src/openmp: device fault gather image loss mapping ompt owner place registry report share stray work
 src/rma: ucx ucx_parts
-tools/launch: allocation command direct far keeper launch launcher options program rank supervise
-tools/launch: gpu_folder llvm'
+tools/launch: allocation command direct far keeper launch launcher options program rank supervise'
 circles() { # FOLDER
     { grep -HE "#include \"(.*/)?${1##*/}/[a-z0-9_]+\\.h\"" "$1"/*.[ch] || true; } |
         sed -E 's|^.*/([a-z0-9_]+)\.[ch]:.*/([a-z0-9_]+)\.h"$|\1 \2|' | sort -u |

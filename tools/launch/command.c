@@ -10,7 +10,7 @@
 #include "base/coming.h"
 #include "tools/launch/gpu_folder.h"
 #include "tools/launch/launcher.h"
-#include "tools/launch/llvm.h"
+#include "tools/launch/paths.h"
 
 extern char **environ;
 

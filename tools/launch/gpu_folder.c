@@ -11,7 +11,6 @@
 
 #include "base/error.h"
 #include "tools/launch/list.h"
-#include "tools/launch/llvm.h"
 #include "tools/launch/paths.h"
 
 static char *folder_path(const struct gpu_library *library)

@@ -25,12 +25,6 @@ extern char **environ;
 
 static const char library_prefix[] = "libomptarget.so";
 
-char *path_join(const char *front, const char *back)
-{
-    bool both = front && *front && back && *back;
-    return text_make("%s%s%s", front ? front : "", both ? ":" : "", back ? back : "");
-}
-
 /* Runtimes of sanitizers end a program in which another library comes before them. */
 static bool comes_first(const char *path)
 {

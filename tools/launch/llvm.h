@@ -76,9 +76,6 @@ int llvm_soname_version(const char *name);
 /* The LLVM library folders that are found, newest first, for workers and for omprma-info. */
 void llvm_folders(struct list *folders);
 
-/* "front:back", malloced; either may be NULL or empty. */
-char *path_join(const char *front, const char *back);
-
 /* The same of what is to be preloaded: ours before the user's, because ours is asked before libomp,
  * but for those of the user's that must be first. */
 char *preload_join(const char *ours, const char *users);

@@ -67,6 +67,12 @@ omprma_status_t path_program(const char *name, char **path)
     return OMPRMA_OK;
 }
 
+char *path_join(const char *front, const char *back)
+{
+    bool both = front && *front && back && *back;
+    return text_make("%s%s%s", front ? front : "", both ? ":" : "", back ? back : "");
+}
+
 char *path_real(const char *path)
 {
     return realpath(path, NULL);

@@ -29,6 +29,9 @@ bool path_holds(const char *folder, const char *name);
 /* realpath() into malloced memory; NULL when the file is not there. */
 char *path_real(const char *path);
 
+/* Two lists of folders as one: "front:back", malloced; either may be NULL or empty. */
+char *path_join(const char *front, const char *back);
+
 /* Removes a folder that has at most folders and files of ours in it. Links are not followed. */
 void path_remove_tree(const char *path);
 
