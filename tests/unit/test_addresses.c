@@ -8,7 +8,19 @@
 
 enum { MIB = 1 << 20, SEED = 4711 };
 
-static const uint64_t AT = UINT64_C(0x4567) << 32;
+enum { ROOM = 256 << 20 };
+
+/* A free range of so many bytes, at a multiple of 64 MiB; sanitizers have much of the rest. */
+static uint64_t free_range(size_t bytes)
+{
+    const size_t align = 64 << 20;
+    void *all =
+        mmap(NULL, bytes + align, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    assert_true(all != MAP_FAILED);
+    munmap(all, bytes + align);
+    return ((uintptr_t)all + align - 1) & ~(uint64_t)(align - 1);
+}
 
 /* Whether something is there. */
 static bool is_taken(uint64_t begin)
@@ -24,27 +36,29 @@ static bool is_taken(uint64_t begin)
 TEST(what_is_kept_is_taken)
 {
     struct addresses addresses = {0};
+    const uint64_t at = free_range(ROOM);
 
     assert_int_equal(addresses_lowest(&addresses), 0);
-    assert_true(addresses_keep(&addresses, AT, 4 * MIB));
-    assert_true(is_taken(AT) && is_taken(AT + 4 * MIB - 4096));
-    assert_false(is_taken(AT + 4 * MIB));
-    assert_false(addresses_keep(&addresses, AT + MIB, MIB));
-    assert_int_equal(addresses_lowest(&addresses), AT);
-    addresses_release(&addresses, AT + MIB); /* nothing begins there */
-    assert_true(is_taken(AT + MIB));
-    addresses_release(&addresses, AT);
-    assert_false(is_taken(AT));
+    assert_true(addresses_keep(&addresses, at, 4 * MIB));
+    assert_true(is_taken(at) && is_taken(at + 4 * MIB - 4096));
+    assert_false(is_taken(at + 4 * MIB));
+    assert_false(addresses_keep(&addresses, at + MIB, MIB));
+    assert_int_equal(addresses_lowest(&addresses), at);
+    addresses_release(&addresses, at + MIB); /* nothing begins there */
+    assert_true(is_taken(at + MIB));
+    addresses_release(&addresses, at);
+    assert_false(is_taken(at));
     addresses_clear(&addresses);
 }
 
 TEST(below)
 {
     struct addresses addresses = {0};
-    uint64_t first = addresses_keep_below(&addresses, AT, 5 * MIB), second, third;
+    const uint64_t end = free_range(ROOM) + ROOM / 2;
+    uint64_t first = addresses_keep_below(&addresses, end, 5 * MIB), second, third;
     void *programs = (void *)(uintptr_t)(first - 8 * MIB);
 
-    assert_int_equal(first, AT - 6 * MIB);
+    assert_int_equal(first, end - 6 * MIB);
     assert_ptr_equal(mmap(programs, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), programs);
     second = addresses_keep_below(&addresses, first, 6 * MIB);
     assert_int_equal(second, first - 6 * MIB);
@@ -62,13 +76,14 @@ TEST(many)
 {
     enum { PIECES = 64, STEPS = 4000 };
     struct addresses addresses = {0};
+    const uint64_t at = free_range(ROOM);
     bool kept[PIECES] = {false};
     int count = 0;
 
     struct draw seed = {SEED};
     for (int i = 0; i < STEPS; i++) {
         int piece = (int)draw_below(&seed, PIECES);
-        uint64_t begin = AT + (uint64_t)piece * MIB;
+        uint64_t begin = at + (uint64_t)piece * MIB;
 
         if (draw_below(&seed, 2)) {
             assert_int_equal(addresses_keep(&addresses, begin, MIB), !kept[piece]);
@@ -83,5 +98,5 @@ TEST(many)
     }
     addresses_clear(&addresses);
     for (int piece = 0; piece < PIECES; piece++)
-        assert_false(is_taken(AT + (uint64_t)piece * MIB));
+        assert_false(is_taken(at + (uint64_t)piece * MIB));
 }

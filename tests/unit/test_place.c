@@ -456,8 +456,11 @@ TEST(memory_at_a_wished_address)
 {
     enum { HUGE_PAGE = 2 << 20, BYTES = 3 * HUGE_PAGE };
     struct place *place = create(NULL, 0, 1, 1);
-    struct place_memory where = {.wish = (void *)((uintptr_t)0x4321 << 32)};
+    struct place_memory where = {.huge_pages = true};
     void *base = NULL, *other = NULL;
+
+    assert_int_equal(place_map(place, BYTES, &where, &where.wish), OMPRMA_OK);
+    place_unmap(where.wish, BYTES); /* an address that is free, and a huge page's */
 
     for (int i = 0; i < 2; i++) {
         where.huge_pages = i;
