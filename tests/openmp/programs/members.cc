@@ -1,4 +1,4 @@
-/* test: args=1;40 reference=no
+/* test: args=1;40 reference=no needs=own
  * members SEED SEEDS: random maps of structures against a model by the rules of OpenMP 5.1: wholes,
  * members, what pointer members point to, by references, pointers and `this`, several pointers to
  * one storage, mappers and mappers in mappers, deleted and released, and now and then an array of
