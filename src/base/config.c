@@ -361,6 +361,18 @@ static void print_set(const char *choices, int64_t set, char *text, size_t room)
     }
 }
 
+bool config_read_set(const char *name, const char *value, int *set)
+{
+    int64_t bits = find_set(find_setting(name, strlen(name))->text, value);
+    *set = bits < 0 ? 0 : (int)bits;
+    return bits >= 0;
+}
+
+void config_write_set(const char *name, int set, char *text, size_t bytes)
+{
+    print_set(find_setting(name, strlen(name))->text, set, text, bytes);
+}
+
 /* The default in words, "" where it is to set nothing. */
 static void print_standard(const struct setting *setting, char *text, size_t room)
 {

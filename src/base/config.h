@@ -7,6 +7,7 @@
 #ifndef OMPRMA_BASE_CONFIG_H
 #define OMPRMA_BASE_CONFIG_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -90,6 +91,11 @@ int64_t config_start_limit_s(const struct config *config);
 
 /* Checks one value as config_load() would; for option parsers. `name` without OMPRMA_. */
 omprma_status_t config_check(const char *name, const char *value);
+
+/* The bits of a setting that is a set, "a,c", and the same the other way. False: one of the words
+ * is none of its choices. `name` is that of such a setting, without OMPRMA_. */
+bool config_read_set(const char *name, const char *value, int *set);
+void config_write_set(const char *name, int set, char *text, size_t bytes);
 
 /* Parses "64", "4K", "256M", "1GiB" (powers of two). Errors: CONFIG. */
 omprma_status_t config_parse_bytes(const char *text, int64_t *bytes);

@@ -337,10 +337,10 @@ static void say_gpus(const struct launch *launch)
 /* Workers offer those kinds of GPU, unless the user wants others. */
 static omprma_status_t offer_gpus(const struct launch *launch, int gpus)
 {
-    char kinds[GPU_WORDS_BYTES], *backends = text_make("native,%s", gpu_kinds_write(gpus, kinds));
+    char kinds[GPU_WORDS_BYTES];
     struct config config;
-    setenv("OMPRMA_BACKENDS", backends, 0);
-    free(backends);
+    config_write_set("BACKENDS", 1 << BACKEND_NATIVE | gpus, kinds, sizeof(kinds));
+    setenv("OMPRMA_BACKENDS", kinds, 0);
     omprma_status_t status = config_load(&config);
     if (status == OMPRMA_OK && launch->gpus & ~config.backends)
         return error_set(OMPRMA_ERR_CONFIG,
