@@ -407,7 +407,7 @@ static void memory_any(struct input *input, int device)
     bool on_device;
     void *place = place_take(input, &on_device);
     uint64_t kind = take(input, 1) % 3;
-    if (!on_device || device == DEVICES)
+    if (!on_device || device_is_host(device))
         return; /* the host's malloc() and memset() */
     if (kind == 0)
         omp_target_free(place, device);
@@ -432,7 +432,7 @@ static void call_any(struct input *input, uint64_t kind)
     void *block = device_blocks() ? (void *)(uintptr_t)device_block(0) : NULL;
     if (kind == 0)
         copy_any(input);
-    else if (kind == 1 && device >= 0 && device != DEVICES) /* the host's would be lost */
+    else if (kind == 1 && !device_is_host(device)) /* the host's would be lost */
         omp_target_alloc((size_t)size_take(input), device);
     else if (kind == 2)
         omp_target_associate_ptr(host, block, (size_t)size_take(input), take(input, 2), device);
