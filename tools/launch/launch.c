@@ -217,7 +217,8 @@ static bool mpirun_is_around(void)
     return getenv("OMPI_COMM_WORLD_SIZE") != NULL;
 }
 
-/* mpirun starts an omprma-run in each of its processes. That is right for programs that use MPI. */
+/* mpirun starts an omprma-run in each of its processes, or one of them does. That is right for
+ * programs that use MPI. */
 static omprma_status_t look_around(const struct preparation *made, const struct launch *launch)
 {
     const char *rank = getenv("OMPI_COMM_WORLD_RANK"), *size = getenv("OMPI_COMM_WORLD_SIZE");
@@ -231,9 +232,10 @@ static omprma_status_t look_around(const struct preparation *made, const struct 
     if (made->plan.offloads && !made->plan.uses_mpi && rank && strcmp(rank, "0") == 0 &&
         strcmp(size, "1") != 0)
         log_write(LOG_WARNING,
-                  "mpirun starts omprma-run %s times, and each starts the program: for one program "
-                  "with %s workers write omprma-run -n %s PROGRAM, without mpirun",
-                  size, size, size);
+                  "omprma-run runs inside of mpirun (process %s of %s), and each process that starts "
+                  "it gets a program of its own: for one program with %s workers write omprma-run "
+                  "-n %s PROGRAM, without mpirun",
+                  rank, size, size, size);
     return OMPRMA_OK;
 }
 
