@@ -57,7 +57,7 @@ const char *omp_get_uid_from_device(int number)
         return host_uid;
     if (!device)
         return NULL;
-    omprma_uid(device->remote, uid);
+    omprma_uid(device->site.remote, uid);
     return uid;
 }
 
@@ -70,7 +70,7 @@ int omp_get_device_from_uid(const char *wanted)
     if (strcmp(wanted, host_uid) == 0)
         return host_number();
     for (int i = 0; i < count; i++) {
-        omprma_uid(device_at(i)->remote, uid);
+        omprma_uid(device_at(i)->site.remote, uid);
         if (strcmp(uid, wanted) == 0)
             return i;
     }
@@ -88,7 +88,7 @@ int __tgt_print_device_info(int64_t id)
     omprma_device_info_t info;
     if (device_of_function_bare((int)id, &device) != CHOICE_DEVICE)
         return ABI_FAIL;
-    bool right = report_status(NULL, device, omprma_device_info(device->remote, &info));
+    bool right = report_status(NULL, device, omprma_device_info(device->site.remote, &info));
     if (right)
         printf("    omprma worker on %s, process %d: %s, %d cores, %llu MiB memory, "
                "one-sided component %s\n",

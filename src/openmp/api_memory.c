@@ -56,7 +56,8 @@ void omp_target_free(void *address, int number)
     ompt_call(device->number, __builtin_return_address(0), false);
     ompt_memory(OMPT_DELETE, device->number, NULL, (uintptr_t)address, 0);
     ompt_end();
-    report_status(NULL, device, omprma_free(device->remote, (omprma_addr_t)(uintptr_t)address));
+    report_status(NULL, device,
+                  omprma_free(device->site.remote, (omprma_addr_t)(uintptr_t)address));
     device_leave(); /* a wrong address harms nobody: the line is enough */
 }
 

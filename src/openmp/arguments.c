@@ -174,8 +174,8 @@ static uint64_t word_unmapped(struct work *work, const struct maps *maps, int i)
     const FILE *const streams[STREAMS] = {stdin, stdout, stderr};
     uintptr_t base = item_base(maps, i);
     for (int k = 0; k < STREAMS; k++)
-        if (base == (uintptr_t)streams[k] && work->device->streams[k])
-            return work->device->streams[k];
+        if (base == (uintptr_t)streams[k] && work->site->streams[k])
+            return work->site->streams[k];
     stray_note(work, base, maps_name(maps, i));
     return base;
 }

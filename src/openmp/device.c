@@ -43,15 +43,10 @@ static void range_forgotten(void *device, const struct share *share)
 
 static void device_begin(struct device *device, int number, int remote)
 {
-    omprma_device_info_t info = {.lanes = 0};
-    omprma_device_info(remote, &info);
     device->number = number;
-    device->remote = remote;
-    device->shared_count = info.lanes < 1 ? 1 : info.lanes < SHARED_MOST ? info.lanes : SHARED_MOST;
-    memcpy(device->host, info.host, sizeof(device->host));
     pthread_mutex_init(&device->lock, NULL);
-    pthread_mutex_init(&device->load_lock, NULL);
     mapping_init(&device->mapping, range_forgotten, device);
+    site_init(&device->site, number, remote);
 }
 
 /* Those that run code for this kind of machine. */

@@ -19,8 +19,7 @@
 #include "openmp/abi.h"
 #include "openmp/mapping.h"
 #include "openmp/share.h"
-
-enum { SHARED_MOST = 16 };
+#include "openmp/site.h"
 
 /* Numbers of OpenMP's that are no device's: omp_initial_device and omp_invalid_device. Compilers
  * also pass the first to constructs that have no device clause. */
@@ -40,29 +39,18 @@ struct plan {
     struct mapped *entered[PLAN_RANGES]; /* by each item; of a longer list none */
 };
 
-/* The standard streams of C. */
-enum { STREAM_IN, STREAM_OUT, STREAM_ERR, STREAMS };
-
+/* What the program sees as one. */
 struct device {
     int number;           /* the program's */
-    int remote;           /* omprma's: there may be devices of other kinds between them */
-    char host[64];        /* of its worker */
     pthread_mutex_t lock; /* guards the table, its memory, the works and the plans */
     struct mapping mapping;
     struct shares shares;
-    omprma_addr_t streams[STREAMS]; /* its stdin, stdout and stderr; 0: it has no image yet */
     struct work *free_works;
     uint64_t works; /* numbers given to works so far */
-    /* Queues of small works in flight, as many as the device runs kernels at once. */
-    omprma_queue_t *shared[SHARED_MOST];
-    int shared_count;
     struct plan plans[PLANS];
-    struct flight_line *lines; /* of works in flight in these queues; NULL: none yet */
-    pthread_mutex_t load_lock; /* one thread at a time loads images; taken before `lock` */
-    atomic_ulong generation;   /* of the registry that the device has */
-    _Atomic bool lost;         /* and the run goes on, see loss.h */
-    _Atomic bool refused;      /* that functions of the program cannot use it has been said */
-    bool settled;              /* what was lost with it has been said */
+    struct site site;     /* that serves it */
+    _Atomic bool refused; /* that functions of the program cannot use it has been said */
+    bool settled;         /* what was lost with it has been said */
 };
 
 /* Starts omprma at the first call. The number of devices; 0, after a line that says why, when there
@@ -94,7 +82,7 @@ bool devices_mandatory(void);
 /* The run goes on without it. */
 static inline bool device_is_lost(const struct device *device)
 {
-    return atomic_load_explicit(&device->lost, memory_order_acquire);
+    return site_is_lost(&device->site);
 }
 
 /* Of the device that a construct means, if it is one of ours; -1 is the default device. Else -1. */

@@ -24,7 +24,8 @@ static bool found_on(struct device *device, uintptr_t address, const struct devi
     if (found) {
         char place[96];
         struct name name = name_of(mapped->name);
-        snprintf(place, sizeof(place), "on device %d (%s), not here", device->number, device->host);
+        snprintf(place, sizeof(place), "on device %d (%s), not here", device->number,
+                 device->site.host);
         snprintf(words, WORDS_BYTES, ", inside \"%.*s\" (%zu bytes), which is mapped %s",
                  name.length, name.text, (size_t)(mapped->end - mapped->begin),
                  device == here ? "here, but the pointer that the region used was not translated: "
@@ -71,7 +72,7 @@ bool fault_report(struct work *work, int status)
     if (status == OMPRMA_OK)
         return true;
     snprintf(text, sizeof(text), "%s", omprma_error());
-    if (omprma_fault_address(device->remote, &address) != OMPRMA_OK || !address)
+    if (omprma_fault_address(work->site->remote, &address) != OMPRMA_OK || !address)
         return report(where, NULL, "%s", text);
     /* this one last: what is mapped here is the better answer */
     for (int i = 0; i < devices_started(); i++)

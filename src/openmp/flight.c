@@ -297,7 +297,7 @@ static void watch_wake(void)
 /* That of a queue that is shared; NULL: no memory. The caller holds the lock. */
 static struct flight_line *line_shared(const struct work *work)
 {
-    struct flight_line **lines = &work->device->lines;
+    struct flight_line **lines = &work->site->lines;
     if (!*lines) {
         *lines = calloc(SHARED_MOST, sizeof(**lines));
         for (int i = 0; *lines && i < SHARED_MOST; i++)

@@ -163,7 +163,7 @@ void image_free(struct image *image)
 
 bool image_is_placed(const struct image *image, const struct device *device)
 {
-    return image->addresses && image->addresses[device->number];
+    return image->addresses && image->addresses[device->site.number];
 }
 
 static size_t functions_count(const struct image *image)
@@ -192,7 +192,7 @@ static bool image_send(const struct image *image, struct device *device,
         start = copy;
         bytes += sizeof(image->copy);
     }
-    omprma_status_t status = omprma_image_load(device->remote, start, bytes, symbols, count);
+    omprma_status_t status = omprma_image_load(device->site.remote, start, bytes, symbols, count);
     bool right = loss_status(where, device, status);
     free(copy);
     return right;
@@ -221,7 +221,7 @@ static bool image_load(struct image *image, struct device *device, omprma_addr_t
     for (size_t i = 0; i < image->count; i++)
         addresses[i] = symbols[i].address;
     for (int i = 0; i < STREAMS; i++)
-        device->streams[i] = symbols[image->count + (size_t)i].address;
+        device->site.streams[i] = symbols[image->count + (size_t)i].address;
     addresses[image->count] = symbols[count - 1].address;
     free(symbols);
     return right;
@@ -353,7 +353,7 @@ bool image_place(struct image *image, struct device *device, const struct locati
     }
     right = right && image_run(image, device, addresses, ENTRY_CONSTRUCTOR, where);
     if (right)
-        image->addresses[device->number] = addresses;
+        image->addresses[device->site.number] = addresses;
     if (right)
         ompt_load(device->number, image->start, image->bytes, image->order);
     else
@@ -367,7 +367,7 @@ void image_displace(struct image *image, struct device *device)
 {
     if (!image_is_placed(image, device))
         return;
-    const omprma_addr_t *addresses = image->addresses[device->number];
+    const omprma_addr_t *addresses = image->addresses[device->site.number];
     image_run(image, device, addresses, ENTRY_DESTRUCTOR, NULL);
     ompt_unload(device->number, image->order);
     pthread_mutex_lock(&device->lock);

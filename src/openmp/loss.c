@@ -44,7 +44,7 @@ static bool status_told(const struct location *where, struct device *device, int
     bool lost = status == OMPRMA_ERR_DEVICE_LOST || status == OMPRMA_ERR_KERNEL;
     if (!lost || !loss_goes_on())
         return tell(where, device, status, work);
-    if (!atomic_exchange(&device->lost, true)) {
+    if (!atomic_exchange(&device->site.lost, true)) {
         tell(where, device, status, work);
         report(where, device, "it is lost; its regions are computed on the host from here on");
     }

@@ -136,7 +136,7 @@ static void devices_tell(int count)
     atomic_store(&told.initialized, count);
     for (int i = 0; i < count && tool.initialize; i++) {
         char type[128];
-        snprintf(type, sizeof(type), "omprma (%s)", device_at(i)->host);
+        snprintf(type, sizeof(type), "omprma (%s)", device_at(i)->site.host);
         tool.initialize(i, type, traces ? trace_handle(i) : NULL, traces ? trace_lookup : NULL,
                         words);
     }

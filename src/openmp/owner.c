@@ -23,7 +23,7 @@
 static struct device *device_of_remote(int remote)
 {
     for (int i = 0; i < devices_started(); i++)
-        if (device_at(i)->remote == remote)
+        if (device_at(i)->site.remote == remote)
             return device_at(i);
     return NULL;
 }
@@ -59,7 +59,7 @@ int owner_words(uintptr_t address, char words[OWNER_WORDS])
     if (!device)
         return -1;
     int used =
-        snprintf(words, OWNER_WORDS, "memory of device %d (%s)", device->number, device->host);
+        snprintf(words, OWNER_WORDS, "memory of device %d (%s)", device->number, device->site.host);
     char *rest = words + used;
     size_t room = OWNER_WORDS - (size_t)used;
     if (!variable_words(device, address, rest, room) && block)

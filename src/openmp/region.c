@@ -24,11 +24,11 @@ static unsigned setting(const char *name, unsigned otherwise)
 }
 
 /* What clauses leave open is the environment's, and then the worker's to choose. */
-static void info_kernel(const struct device *device, const struct region_call *call)
+static void info_kernel(const struct work *work, const struct region_call *call)
 {
     omprma_device_info_t info = {.cores = 1};
-    omprma_device_info(device->remote, &info);
-    info_launch(device->number, call->plan->name,
+    omprma_device_info(work->site->remote, &info);
+    info_launch(work->device->number, call->plan->name,
                 call->teams > 0 ? (unsigned)call->teams : setting("OMP_NUM_TEAMS", 1),
                 call->threads > 0 ? (unsigned)call->threads
                                   : setting("OMP_TEAMS_THREAD_LIMIT", (unsigned)info.cores));
@@ -80,7 +80,7 @@ static bool region_launch(struct work *work, const struct region_call *call,
         return false;
     limit_threads(call, arguments);
     if (!work->lost && info_wants(INFO_KERNEL))
-        info_kernel(work->device, call);
+        info_kernel(work, call);
     launch->geometry = (omprma_geometry_t){.threads = {region_limit(call)}};
     launch->region = (omprma_region_t){.kernel = call->plan ? call->plan->kernel : 0,
                                        .geometry = &launch->geometry,

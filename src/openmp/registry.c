@@ -211,9 +211,9 @@ static void library_remove(const struct abi_library *library, int devices)
     while ((image = image_take(library))) {
         for (int i = 0; i < devices; i++) {
             struct device *device = device_at(i);
-            pthread_mutex_lock(&device->load_lock);
+            pthread_mutex_lock(&device->site.load_lock);
             image_displace(image, device);
-            pthread_mutex_unlock(&device->load_lock);
+            pthread_mutex_unlock(&device->site.load_lock);
         }
         image_free(image);
     }
@@ -249,18 +249,18 @@ static bool prepare_locked(struct device *device, const struct location *where)
         right = image_is_placed(image, device) || image_place(image, device, where);
     pthread_rwlock_unlock(&registry.lock);
     if (right)
-        atomic_store(&device->generation, generation);
+        atomic_store(&device->site.generation, generation);
     return right;
 }
 
 bool registry_prepare(struct device *device, const struct location *where)
 {
-    if (atomic_load_explicit(&device->generation, memory_order_acquire) ==
+    if (atomic_load_explicit(&device->site.generation, memory_order_acquire) ==
         atomic_load_explicit(&registry.generation, memory_order_acquire))
         return true;
-    pthread_mutex_lock(&device->load_lock);
+    pthread_mutex_lock(&device->site.load_lock);
     bool right = prepare_locked(device, where);
-    pthread_mutex_unlock(&device->load_lock);
+    pthread_mutex_unlock(&device->site.load_lock);
     return right;
 }
 
@@ -298,7 +298,7 @@ static bool kernel_find(const struct device *device, struct plan *found,
     pthread_rwlock_rdlock(&registry.lock);
     const struct region *region = region_find(device, found->host_id, caller, &several);
     if (region) {
-        found->kernel = region->image->addresses[device->number][region->index];
+        found->kernel = region->image->addresses[device->site.number][region->index];
         found->name = region->image->entries[region->index].name;
         found->has_leading = region->image->entries[region->index].has_leading;
         found->as_on_gpus = region->image->entries[region->index].as_on_gpus;

@@ -98,7 +98,7 @@ static void line_print(const struct location *where, const struct device *device
     }
     if (device)
         snprintf(device_name, sizeof(device_name), "device %d (%s): ", device->number,
-                 device->host);
+                 device->site.host);
     snprintf(line, sizeof(line), "%s%s%s", place, device_name, text);
     fflush(stdout);
     atomic_store(&said, true);

@@ -30,7 +30,7 @@ static bool memory_give(const struct device *device, const struct location *wher
 {
     place_say(where, NULL);
     return device_is_lost(device) ||
-           report_status(where, device, omprma_free(device->remote, begin));
+           report_status(where, device, omprma_free(device->site.remote, begin));
 }
 
 static void block_spare(struct device *device, struct block *block)
@@ -58,18 +58,18 @@ static bool memory_make(struct device *device)
 
 omprma_status_t share_take_other(struct device *device, size_t bytes, omprma_addr_t *begin)
 {
-    omprma_status_t status = omprma_alloc(device->remote, bytes, begin);
+    omprma_status_t status = omprma_alloc(device->site.remote, bytes, begin);
     if (status == OMPRMA_ERR_DEVICE_MEMORY && memory_make(device))
-        status = omprma_alloc(device->remote, bytes, begin);
+        status = omprma_alloc(device->site.remote, bytes, begin);
     return status;
 }
 
 static bool memory_take(struct device *device, const struct location *where, uintptr_t host,
                         size_t bytes, omprma_addr_t *begin)
 {
-    omprma_status_t status = omprma_alloc_like(device->remote, bytes, (void *)host, begin);
+    omprma_status_t status = omprma_alloc_like(device->site.remote, bytes, (void *)host, begin);
     if (status == OMPRMA_ERR_DEVICE_MEMORY && memory_make(device))
-        status = omprma_alloc_like(device->remote, bytes, (void *)host, begin);
+        status = omprma_alloc_like(device->site.remote, bytes, (void *)host, begin);
     return loss_status(where, device, status);
 }
 

@@ -34,7 +34,7 @@ struct arrival {
 /* After a failure that was reported. True: the host does what the device did not. */
 static bool work_goes_on(struct work *work)
 {
-    work->lost = work->spared && device_is_lost(work->device);
+    work->lost = work->spared && site_is_lost(work->site);
     work->failed = work->failed || !work->lost;
     return work->lost;
 }
@@ -59,7 +59,7 @@ static bool work_issued(struct work *work, omprma_status_t status)
 static bool queue_make(struct work *work, omprma_queue_t **queue)
 {
     return *queue || work->lost ||
-           work_issued(work, omprma_queue_create(work->device->remote, queue));
+           work_issued(work, omprma_queue_create(work->site->remote, queue));
 }
 
 /* Its own queue, which knows whether anybody waits. */
@@ -77,9 +77,9 @@ static bool queue_own(struct work *work, bool unwaited)
 /* The queue of small works in flight whose turn it is. The caller holds the device's lock. */
 static bool queue_share(struct work *work)
 {
-    struct device *device = work->device;
-    work->slot = (int)(device->works % (uint64_t)device->shared_count);
-    omprma_queue_t **shared = &device->shared[work->slot];
+    struct site *site = work->site;
+    work->slot = (int)(work->number % (uint64_t)site->shared_count);
+    omprma_queue_t **shared = &site->shared[work->slot];
     if (!queue_make(work, shared))
         return false;
     work->queue = *shared;
@@ -106,6 +106,7 @@ static struct work *work_take(struct device *device, const struct location *wher
         return NULL;
     }
     work->device = device;
+    work->site = &device->site;
     work->where = where;
     work->number = ++device->works;
     work->failed = work->departed = work->computes = work->exchanges = false;
@@ -124,7 +125,7 @@ struct work *work_begin_locked(struct device *device, const struct location *whe
     bool flies = kind == WORK_FLIGHT || kind == WORK_SMALL;
     if (work && kind == WORK_SPARED) {
         work->spared = true;
-        work->lost = device_is_lost(device);
+        work->lost = site_is_lost(work->site);
     }
     bool right = work && (kind == WORK_SMALL ? queue_share(work) : queue_own(work, flies));
     if (right && flies && !work->end)
@@ -196,7 +197,7 @@ static void work_unpin(struct work *work, bool arrived)
     for (struct pinned *each = work->pinned; each && arrived && work->restores; each = each->next)
         if (each->bytes > 0)
             mapped_each_pointer(each->mapped, each->begin, each->bytes, pointer_restore, NULL);
-    bool keep = work_keeps_places(work) && !device_is_lost(work->device);
+    bool keep = work_keeps_places(work) && !site_is_lost(work->site);
     for (struct pinned *next, *each = work->pinned; each; each = next) {
         next = each->next;
         pinned_end(work, each, keep);
@@ -482,8 +483,8 @@ bool work_exchange(struct work *work, omprma_addr_t from, int to_device, omprma_
                    size_t bytes)
 {
     work->exchanges = true;
-    return work_issued(work,
-                       omprma_exchange(work->queue, from, device_at(to_device)->remote, to, bytes));
+    return work_issued(
+        work, omprma_exchange(work->queue, from, device_at(to_device)->site.remote, to, bytes));
 }
 
 bool work_submit_strided(struct work *work, omprma_addr_t to, const void *from,
@@ -504,8 +505,8 @@ bool work_exchange_strided(struct work *work, omprma_addr_t from, int to_device,
                            const omprma_shape_t *shape)
 {
     work->exchanges = true;
-    return work_issued(
-        work, omprma_exchange_strided(work->queue, from, device_at(to_device)->remote, to, shape));
+    return work_issued(work, omprma_exchange_strided(work->queue, from,
+                                                     device_at(to_device)->site.remote, to, shape));
 }
 
 bool work_share(struct work *work, const char *name, uintptr_t host, size_t bytes,

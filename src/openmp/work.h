@@ -46,11 +46,12 @@ enum { WORK_STRAYS = 8 };
 
 struct work {
     struct device *device;
+    struct site *site; /* where it is done */
     const struct location *where;
-    omprma_queue_t *queue; /* its own, or one of the device's */
+    omprma_queue_t *queue; /* its own, or one of the site's */
     omprma_queue_t *own;   /* made when it is needed, and kept for the next work */
     bool own_unwaited;     /* as that one knows it */
-    int slot;              /* of its queue among the device's that are shared; -1: it is its own */
+    int slot;              /* of its queue among the site's that are shared; -1: it is its own */
     omprma_event_t *event; /* made when another work has to wait for this one, and kept */
     omprma_event_t *end;   /* of one in flight; made when it is needed, and kept */
     bool in_flight;        /* its construct is over for the thread that issued it */

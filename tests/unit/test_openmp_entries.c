@@ -94,7 +94,8 @@ TEST(test_requires)
 /* What the devices cannot give, whichever part of the program requires it. */
 static bool is_prepared(int64_t first, int64_t second)
 {
-    static struct device device = {.load_lock = PTHREAD_MUTEX_INITIALIZER, .generation = 1};
+    static struct device device = {
+        .site = {.load_lock = PTHREAD_MUTEX_INITIALIZER, .generation = 1}};
     pid_t child = fork();
     if (child == 0) {
         fclose(stderr);

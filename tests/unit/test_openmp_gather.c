@@ -18,7 +18,7 @@ static int set_up(void **state)
     (void)state;
     if (device_choose(0, NULL, &device) != CHOICE_DEVICE)
         return -1;
-    return omprma_queue_create(device->remote, &queue) == OMPRMA_OK ? 0 : -1;
+    return omprma_queue_create(device->site.remote, &queue) == OMPRMA_OK ? 0 : -1;
 }
 
 static int tear_down(void **state)

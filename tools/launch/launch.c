@@ -231,11 +231,12 @@ static omprma_status_t look_around(const struct preparation *made, const struct 
             "-n and --hosts say how many workers there are, and where");
     if (made->plan.offloads && !made->plan.uses_mpi && rank && strcmp(rank, "0") == 0 &&
         strcmp(size, "1") != 0)
-        log_write(LOG_WARNING,
-                  "omprma-run runs inside of mpirun (process %s of %s), and each process that starts "
-                  "it gets a program of its own: for one program with %s workers write omprma-run "
-                  "-n %s PROGRAM, without mpirun",
-                  rank, size, size, size);
+        log_write(
+            LOG_WARNING,
+            "omprma-run runs inside of mpirun (process %s of %s), and each process that starts "
+            "it gets a program of its own: for one program with %s workers write omprma-run "
+            "-n %s PROGRAM, without mpirun",
+            rank, size, size, size);
     return OMPRMA_OK;
 }
 
