@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "openmp/device.h"
+#include "openmp/choice.h"
 #include "openmp/exports.h"
 #include "openmp/report.h"
 

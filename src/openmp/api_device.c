@@ -6,13 +6,18 @@
 
 #include <omprma_private/uid.h>
 
+#include "openmp/choice.h"
 #include "openmp/device.h"
+#include "openmp/devices.h"
 #include "openmp/exports.h"
+#include "openmp/info.h"
+#include "openmp/policy.h"
 #include "openmp/report.h"
+#include "openmp/start.h"
 
 static int device_count(void)
 {
-    return devices_wished_off() ? 0 : devices_start();
+    return policy_wishes_off() ? 0 : devices_start();
 }
 
 int omp_get_num_devices(void)
@@ -88,7 +93,7 @@ int __tgt_print_device_info(int64_t id)
     omprma_device_info_t info;
     if (device_of_function_bare((int)id, &device) != CHOICE_DEVICE)
         return ABI_FAIL;
-    bool right = report_status(NULL, device, omprma_device_info(device->site.remote, &info));
+    bool right = report_status(NULL, omprma_device_info(device->site.remote, &info));
     if (right)
         printf("    omprma worker on %s, process %d: %s, %d cores, %llu MiB memory, "
                "one-sided component %s\n",

@@ -5,7 +5,9 @@
  */
 #include <stdlib.h>
 
+#include "openmp/choice.h"
 #include "openmp/device.h"
+#include "openmp/devices.h"
 #include "openmp/exports.h"
 #include "openmp/loss.h"
 #include "openmp/ompt.h"
@@ -17,7 +19,7 @@ static omprma_addr_t take(struct device *device, size_t bytes)
     omprma_addr_t address = 0;
     owner_watch();
     pthread_mutex_lock(&device->lock);
-    report_status(NULL, device, share_take_other(device, bytes, &address));
+    report_status(NULL, share_take_other(&device->shares, bytes, &address));
     pthread_mutex_unlock(&device->lock);
     return address;
 }
@@ -33,7 +35,7 @@ void *omp_target_alloc(size_t bytes, int number)
         return malloc(bytes);
     if (choice == CHOICE_FAILED)
         return NULL;
-    if (!loss_refuses("omp_target_alloc", device))
+    if (!loss_refuses("omp_target_alloc", &device->site))
         address = take(device, bytes);
     ompt_call(device->number, __builtin_return_address(0), false);
     if (address)
@@ -56,8 +58,7 @@ void omp_target_free(void *address, int number)
     ompt_call(device->number, __builtin_return_address(0), false);
     ompt_memory(OMPT_DELETE, device->number, NULL, (uintptr_t)address, 0);
     ompt_end();
-    report_status(NULL, device,
-                  omprma_free(device->site.remote, (omprma_addr_t)(uintptr_t)address));
+    report_status(NULL, omprma_free(device->site.remote, (omprma_addr_t)(uintptr_t)address));
     device_leave(); /* a wrong address harms nobody: the line is enough */
 }
 
@@ -116,13 +117,13 @@ static bool associate(struct device *device, uintptr_t host, omprma_addr_t addre
         mapped->begin == host && mapped->end == host + bytes && mapped->device == address)
         return true;
     if (overlap != OVERLAP_NONE)
-        return report(NULL, device,
+        return report(NULL, &device->site,
                       "omp_target_associate_ptr: the host range of %zu bytes at %p corresponds to "
                       "other device memory already; disassociate or unmap that first",
                       bytes, (void *)host);
     mapped = mapping_add(&device->mapping, host, bytes, address, false);
     if (!mapped)
-        return report(NULL, device, "no host memory to associate a range");
+        return report(NULL, &device->site, "no host memory to associate a range");
     mapped->references = COUNT_INFINITE;
     return true;
 }
@@ -162,7 +163,7 @@ static bool disassociate(struct device *device, uintptr_t host)
     struct mapped *mapped;
     enum overlap overlap = mapping_find(&device->mapping, host, 1, &mapped);
     if (overlap == OVERLAP_INSIDE && mapped->begin == host && mapped->holds > 0) {
-        report(NULL, device,
+        report(NULL, &device->site,
                "omp_target_disassociate_ptr: %p is held by a map of something that contains it; "
                "unmap that first",
                (void *)host);
@@ -170,7 +171,7 @@ static bool disassociate(struct device *device, uintptr_t host)
         return false;
     }
     if (overlap != OVERLAP_INSIDE || mapped->begin != host || mapped->references != COUNT_INFINITE)
-        return report(NULL, device,
+        return report(NULL, &device->site,
                       "omp_target_disassociate_ptr: %p was not associated by "
                       "omp_target_associate_ptr",
                       (void *)host);

@@ -176,7 +176,7 @@ static uint64_t word_unmapped(struct work *work, const struct maps *maps, int i)
     for (int k = 0; k < STREAMS; k++)
         if (base == (uintptr_t)streams[k] && work->site->streams[k])
             return work->site->streams[k];
-    stray_note(work, base, maps_name(maps, i));
+    stray_note(&work->strays, base, maps_name(maps, i));
     return base;
 }
 
@@ -197,7 +197,7 @@ static uint64_t word_literal(struct work *work, const struct maps *maps, int i)
 {
     uintptr_t word = (uintptr_t)maps->bases[i];
     if (word >> 32 != 0 && word >> 47 == 0)
-        stray_note(work, word, maps_name(maps, i));
+        stray_note(&work->strays, word, maps_name(maps, i));
     return word;
 }
 
@@ -294,7 +294,7 @@ bool arguments_build(struct work *work, const struct maps *maps, size_t leading,
     if (right)
         memset(arguments->words, 0, leading * sizeof(*arguments->words));
     else
-        report(work->where, work->device, "no host memory for the arguments of a target region");
+        report(work->where, work->site, "no host memory for the arguments of a target region");
     right = right && privates_send(work, maps, &privates) &&
             words_make(work, maps, &privates, arguments);
     if (privates.offsets != few_offsets)

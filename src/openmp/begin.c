@@ -8,7 +8,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "openmp/device.h"
+#include "openmp/policy.h"
+#include "openmp/start.h"
 
 static atomic_bool wanted;
 
@@ -19,6 +20,6 @@ void begin_wanted(void)
 
 void begin_main(void)
 {
-    if (atomic_load(&wanted) && !devices_wished_off())
+    if (atomic_load(&wanted) && !policy_wishes_off())
         devices_start();
 }

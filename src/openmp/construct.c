@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "openmp/choice.h"
+#include "openmp/info.h"
 #include "openmp/loss.h"
 #include "openmp/ompt.h"
 #include "openmp/place.h"
@@ -88,7 +90,7 @@ static bool construct_fly(struct device *device, struct construct *construct)
     launch_clear(&launch);
     if (!work)
         return false;
-    ompt_depart(work);
+    work->traced = ompt_depart();
     if (!right || !work_depart(work)) {
         work_finish(work);
         return false;
@@ -162,7 +164,7 @@ static enum work_result construct_spare(struct device *device, struct construct 
     size_t bytes = (size_t)construct->maps.count * sizeof(void *);
     void **bases = bytes > 0 ? malloc(bytes) : NULL;
     if (bytes > 0 && !bases) {
-        report(construct->where, device, "no host memory for a list of maps");
+        report(construct->where, &device->site, "no host memory for a list of maps");
         return WORK_FAILED;
     }
     if (bases)

@@ -7,7 +7,9 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "openmp/choice.h"
 #include "openmp/device.h"
+#include "openmp/devices.h"
 #include "openmp/loss.h"
 #include "openmp/ompt.h"
 #include "openmp/report.h"
@@ -36,13 +38,18 @@ static void route_begin(struct route *route, const struct copy *copy, struct dev
         ompt_end();
 }
 
+static bool end_is_lost(const char *function, struct device *end)
+{
+    return end && loss_refuses(function, &end->site);
+}
+
 static bool route_open(struct route *route, const struct copy *copy)
 {
     *route = (struct route){0};
     if (!route_end(copy->to_device, &route->to) || !route_end(copy->from_device, &route->from))
         return false;
-    if (loss_refuses("omp_target_memcpy", route->from) ||
-        loss_refuses("omp_target_memcpy", route->to))
+    if (end_is_lost("omp_target_memcpy", route->from) ||
+        end_is_lost("omp_target_memcpy", route->to))
         return false;
     struct device *owner = route->from ? route->from : route->to;
     if (owner)
@@ -235,7 +242,7 @@ int fill_run(const struct copy *filled, int value)
         return 0;
     }
     if (right) {
-        right = !loss_refuses("omp_target_memset", route.to);
+        right = !end_is_lost("omp_target_memset", route.to);
         if (right)
             route_begin(&route, filled, route.to);
         route_tell_copy(&route, to, NULL, bytes);

@@ -3,6 +3,7 @@
  * damaged.c: lists of maps that no compiler makes, see maps.h: found before anything is done with
  * them, so that nothing else has to doubt them. Addresses are not checked: they are the program's.
  */
+#include "openmp/location.h"
 #include "openmp/maps.h"
 #include "openmp/report.h"
 
@@ -46,13 +47,13 @@ static const char *item_damage(const struct maps *maps, int i)
 bool maps_are_damaged(const struct work *work, const struct maps *maps)
 {
     if (maps->count < 0)
-        return !report(work->where, work->device, "the program passes %d maps", maps->count);
+        return !report(work->where, work->site, "the program passes %d maps", maps->count);
     for (int i = 0; i < maps->count; i++) {
         const char *damage = item_damage(maps, i);
         if (!damage)
             continue;
         struct name name = name_of(maps_name(maps, i));
-        return !report(work->where, work->device,
+        return !report(work->where, work->site,
                        "the program passes an impossible %s for map %d, \"%.*s\" (size %lld at "
                        "%p, type 0x%llx): a pointer or a length in its clause is wrong, its memory "
                        "was overwritten, or another compiler made it than clang 14 to 23",

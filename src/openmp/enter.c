@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "openmp/info.h"
+#include "openmp/location.h"
 #include "openmp/maps.h"
 #include "openmp/ompt.h"
 #include "openmp/owner.h"
@@ -69,7 +71,7 @@ static bool range_absent(struct work *work, const struct range *range)
     message_print("device mapping required by 'present' map type modifier does not "
                   "exist for host address 0x%016llx (%zu bytes)",
                   (unsigned long long)range->begin, range->bytes);
-    report(work->where, work->device,
+    report(work->where, work->site,
            "\"%.*s\" (%zu bytes at %p) is not mapped, as its map clause says \"present\"; "
            "map it before",
            name.length, name.text, range->bytes, (void *)range->begin);
@@ -94,7 +96,7 @@ static bool range_overlaps(struct work *work, const struct range *range, const s
         (size_t)(other->end - other->begin));
     if (range->type & MAP_PRESENT)
         return range_absent(work, range);
-    report(work->where, work->device,
+    report(work->where, work->site,
            "\"%.*s\" (%zu bytes at %p) overlaps \"%.*s\", of which %zu bytes at %p are "
            "mapped; map the whole of it first, or only what is mapped",
            name.length, name.text, range->bytes, (void *)range->begin, old.length, old.text,
@@ -109,7 +111,7 @@ static bool range_is_nowhere(struct work *work, const struct range *range)
     struct name name = name_of(range->name);
     if (range->begin >= FREE_BYTES || !(range->type & (MAP_TO | MAP_FROM)))
         return false;
-    return !report(work->where, work->device,
+    return !report(work->where, work->site,
                    "\"%.*s\" (%zu bytes at %p) is no memory: the pointer in its map clause is "
                    "null",
                    name.length, name.text, range->bytes, (void *)range->begin);
@@ -130,8 +132,8 @@ static struct mapped *range_add(struct work *work, const struct range *range)
     struct mapped *mapped = mapping_add(&device->mapping, range->begin, range->bytes, share.device,
                                         (range->type & MAP_HOLD) != 0);
     if (!mapped) {
-        share_give(device, work->where, &share);
-        report(work->where, device, "no host memory for a mapped range");
+        share_give(&device->shares, work->where, &share);
+        report(work->where, &device->site, "no host memory for a mapped range");
         return NULL;
     }
     mapped->share = share;
@@ -259,7 +261,7 @@ static bool item_defer(struct work *work, struct entering *entering, const struc
     struct attachment *list =
         list_with_room(entering->attachments, entering->count, &entering->room, sizeof(*list));
     if (!list)
-        return report(work->where, work->device, "no host memory for a list of pointers");
+        return report(work->where, work->site, "no host memory for a list of pointers");
     entering->attachments = list;
     entering->attachments[entering->count++] = (struct attachment){
         maps->bases[i], maps->begins[i], maps_bytes(maps, i), maps->types[i] & MAP_ALWAYS};

@@ -3,12 +3,14 @@
  * entry.c: what compiled programs call, clang 15 to 23. No logic here: see construct.h, registry.h.
  */
 #include "openmp/begin.h"
+#include "openmp/choice.h"
 #include "openmp/construct.h"
-#include "openmp/device.h"
+#include "openmp/devices.h"
 #include "openmp/exports.h"
 #include "openmp/handle.h"
 #include "openmp/registry.h"
 #include "openmp/report.h"
+#include "openmp/start.h"
 #include "openmp/task.h"
 
 void __tgt_register_lib(const struct abi_library *library)

@@ -8,10 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "openmp/devices.h"
+#include "openmp/location.h"
 #include "openmp/owner.h"
 #include "openmp/report.h"
 #include "openmp/stray.h"
-#include "openmp/work.h"
 
 enum { WORDS_BYTES = OWNER_WORDS + 128 };
 
@@ -49,30 +50,30 @@ static void others_words(uintptr_t address, const struct device *here, char word
 }
 
 /* For an address that no map covers. Whose it is has been said in front of this. */
-static void unmapped_words(struct work *work, const char *text, omprma_addr_t address,
+static void unmapped_words(const struct crash *crash, const char *text, omprma_addr_t address,
                            char words[WORDS_BYTES])
 {
     if (!strstr(text, ": that is a host pointer ("))
         return;
     if (strstr(text, "(variables of lib"))
         snprintf(words, WORDS_BYTES, ", which regions do not have");
-    else if (!stray_words(work, (uintptr_t)address, text, words, WORDS_BYTES))
+    else if (!stray_words(crash, (uintptr_t)address, text, words, WORDS_BYTES))
         snprintf(words, WORDS_BYTES,
                  ", which is not mapped: map what the pointer points to, as in map(tofrom: "
                  "p[0:n])");
 }
 
-bool fault_report(struct work *work, int status)
+bool fault_report(const struct crash *crash, int status)
 {
-    const struct location *where = work->where;
-    const struct device *device = work->device;
+    const struct location *where = crash->where;
+    const struct device *device = crash->device;
     omprma_addr_t address = 0;
     char words[WORDS_BYTES] = "";
     char text[1024];
     if (status == OMPRMA_OK)
         return true;
     snprintf(text, sizeof(text), "%s", omprma_error());
-    if (omprma_fault_address(work->site->remote, &address) != OMPRMA_OK || !address)
+    if (omprma_fault_address(device->site.remote, &address) != OMPRMA_OK || !address)
         return report(where, NULL, "%s", text);
     /* this one last: what is mapped here is the better answer */
     for (int i = 0; i < devices_started(); i++)
@@ -82,6 +83,6 @@ bool fault_report(struct work *work, int status)
     if (!*words)
         others_words((uintptr_t)address, device, words);
     if (!*words)
-        unmapped_words(work, text, address, words);
+        unmapped_words(crash, text, address, words);
     return report(where, NULL, "%s%s", text, words);
 }

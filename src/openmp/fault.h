@@ -10,9 +10,9 @@
 
 #include <stdbool.h>
 
-struct work;
+struct crash;
 
-/* As report_status(), for how the work of a construct has ended, all but its cleaning up. */
-bool fault_report(struct work *work, int status);
+/* As report_status(), for how a construct has ended, all but its cleaning up. */
+bool fault_report(const struct crash *crash, int status);
 
 #endif

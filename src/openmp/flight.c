@@ -21,7 +21,9 @@
 
 #include "base/clock.h"
 #include "face/gate.h"
-#include "openmp/report.h"
+#include "openmp/choice.h"
+#include "openmp/devices.h"
+#include "openmp/location.h"
 
 enum {
     LINES = 16,           /* that one look asks */

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "openmp/devices.h"
 #include "openmp/loss.h"
 #include "openmp/ompt.h"
 #include "openmp/packed.h"
@@ -186,14 +187,14 @@ static bool image_send(const struct image *image, struct device *device,
     if (image->copy > 0) {
         copy = malloc(bytes + sizeof(image->copy));
         if (!copy)
-            return report(where, device, "no host memory for a device image");
+            return report(where, &device->site, "no host memory for a device image");
         memcpy(copy, start, bytes);
         memcpy(copy + bytes, &image->copy, sizeof(image->copy));
         start = copy;
         bytes += sizeof(image->copy);
     }
     omprma_status_t status = omprma_image_load(device->site.remote, start, bytes, symbols, count);
-    bool right = loss_status(where, device, status);
+    bool right = loss_status(where, &device->site, status);
     free(copy);
     return right;
 }
@@ -208,7 +209,7 @@ static bool image_load(struct image *image, struct device *device, omprma_addr_t
     size_t count = image->count;
     omprma_symbol_t *symbols = calloc(count + STREAMS + 1, sizeof(*symbols));
     if (!symbols)
-        return report(where, device, "no host memory for the symbols of a device image");
+        return report(where, &device->site, "no host memory for the symbols of a device image");
     for (size_t i = 0; i < count; i++) {
         symbols[i].name = image->entries[i].name;
         symbols[i].bytes = image->entries[i].bytes;
@@ -247,7 +248,7 @@ static bool image_find_functions(struct image *image, struct device *device,
 static void stand_in_failed(const struct image *image, const struct device *device, size_t entry,
                             uint64_t error, const struct location *where)
 {
-    report(where, device,
+    report(where, &device->site,
            "calls through pointers inside of data do not find %s of the program's address %p: %s; "
            "have one device per worker, or pass the pointer as a variable of its own",
            image->entries[entry].name, image->entries[entry].address, strerror((int)error));
@@ -301,7 +302,8 @@ static bool image_map_variables(struct image *image, struct device *device,
             continue;
         mapped = mapping_add(&device->mapping, host, entry->bytes, addresses[i], false);
         if (!mapped)
-            return report(NULL, device, "no host memory to map the variable %s", entry->name);
+            return report(NULL, &device->site, "no host memory to map the variable %s",
+                          entry->name);
         mapped->references = COUNT_INFINITE;
         mapped->name = entry->name;
     }
@@ -328,7 +330,7 @@ static bool image_make_room(struct image *image)
 {
     if (image->addresses)
         return true;
-    int count = devices_start();
+    int count = devices_made();
     image->addresses = calloc((size_t)count, sizeof(*image->addresses));
     image->devices = image->addresses ? count : 0;
     return image->addresses != NULL;
@@ -342,7 +344,7 @@ bool image_place(struct image *image, struct device *device, const struct locati
     bool right = image_make_room(image) && addresses;
     pthread_mutex_unlock(&room_lock);
     if (!right)
-        report(where, device, "no host memory for the symbols of a device image");
+        report(where, &device->site, "no host memory for the symbols of a device image");
     right = right && image_load(image, device, addresses, where) &&
             image_find_functions(image, device, addresses, where) &&
             image_stand_in(image, device, addresses, where);

@@ -8,7 +8,16 @@
 #ifndef OMPRMA_OPENMP_IMAGE_H
 #define OMPRMA_OPENMP_IMAGE_H
 
-#include "openmp/registry.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <omprma/omprma.h>
+
+#include "openmp/abi.h"
+#include "openmp/device.h"
+#include "openmp/elf.h"
+#include "openmp/entries.h"
 
 struct image {
     struct image *next;

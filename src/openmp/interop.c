@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "openmp/choice.h"
 #include "openmp/device.h"
 #include "openmp/exports.h"
 #include "openmp/libomp.h"
@@ -147,7 +148,7 @@ struct interop *__tgt_interop_get(struct location *where, int32_t type, int64_t 
     if (made)
         made->device = device->number;
     else
-        report(where, device, "no host memory for an interop object");
+        report(where, &device->site, "no host memory for an interop object");
     device_leave();
     return made;
 }

@@ -7,12 +7,13 @@
  */
 #include <stdlib.h>
 
+#include "openmp/info.h"
+#include "openmp/location.h"
 #include "openmp/maps.h"
-
-#include <omprma_private/memory.h>
-
 #include "openmp/ompt.h"
 #include "openmp/report.h"
+
+#include <omprma_private/memory.h>
 
 static bool item_absent(struct work *work, const struct maps *maps, int i)
 {
@@ -20,7 +21,7 @@ static bool item_absent(struct work *work, const struct maps *maps, int i)
     message_print("device mapping required by 'present' map type modifier does not "
                   "exist for host address 0x%016llx (%lld bytes)",
                   (unsigned long long)(uintptr_t)maps->begins[i], (long long)maps->sizes[i]);
-    return report(work->where, work->device,
+    return report(work->where, work->site,
                   "\"%.*s\" (%lld bytes at %p) is not mapped any more, as its map clause says "
                   "\"present\"",
                   name.length, name.text, (long long)maps->sizes[i], maps->begins[i]);
@@ -192,7 +193,7 @@ static bool item_defer(struct work *work, struct leaving *leaving, const struct 
     struct later *list =
         list_with_room(leaving->list, leaving->count, &leaving->room, sizeof(*list));
     if (!list)
-        return report(work->where, work->device, "no host memory for what is to come back");
+        return report(work->where, work->site, "no host memory for what is to come back");
     leaving->list = list;
     leaving->list[leaving->count++] = *later;
     return true;

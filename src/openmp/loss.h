@@ -14,28 +14,22 @@
 
 #include <stdbool.h>
 
-#include "openmp/device.h"
-
 struct location;
-struct work;
+struct site;
 
 /* Does the program go on when a device is lost? The same answer always. */
 bool loss_goes_on(void);
 
-/* report_status() for what a device was asked for. Where the run goes on, a status that says that
- * the device is lost is told once, and device_is_lost() from then on; it returns false then. */
-bool loss_status(const struct location *where, struct device *device, int status);
+/* report_status() for what a site was asked for. Where the run goes on, a status that says that it
+ * is lost is told once, and site_is_lost() from then on; it returns false then. */
+bool loss_status(const struct location *where, struct site *site, int status);
 
-/* The same for how a work has ended, with fault_report()'s words. The caller holds no device's
- * lock. */
-bool loss_end_status(struct work *work, int status);
+/* The same for the end of something that has words of its own: `tell` is to report the status. */
+bool loss_status_told(const struct location *where, struct site *site, int status,
+                      bool (*tell)(void *context, int status), void *context);
 
 /* For functions of the program that cannot use a lost device, while the run goes on: says so, once
- * for each device. True: `device` (NULL: the host) is lost. */
-bool loss_refuses(const char *function, struct device *device);
-
-/* The end of a work whose device is lost: does the host have the values that it needs? False:
- * reported. The caller holds the device's lock. */
-bool loss_spares(const struct work *work);
+ * for each. True: it is lost. */
+bool loss_refuses(const char *function, struct site *site);
 
 #endif

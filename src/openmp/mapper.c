@@ -122,9 +122,9 @@ bool mapper_run(struct work *work, const struct maps *maps, int i, maps_function
     void *columns = exhausted ? NULL : columns_make(&all, &made);
     if (columns)
         flags_pass_on(&made, type);
-    bool right =
-        columns ? !maps_are_damaged(work, &made) && call(work, &made, context)
-                : report(work->where, work->device, "no host memory for the items of a mapper");
+    bool right = columns
+                     ? !maps_are_damaged(work, &made) && call(work, &made, context)
+                     : report(work->where, work->site, "no host memory for the items of a mapper");
     free(columns);
     free(all.first);
     return right;

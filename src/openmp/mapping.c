@@ -2,8 +2,11 @@
 /* mapping.c: see mapping.h. The trees are libbsd's red-black trees. */
 #include "openmp/mapping.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "openmp/location.h"
 
 static int mapped_compare(const struct mapped *a, const struct mapped *b)
 {
@@ -406,4 +409,25 @@ void mapped_each_pointer(struct mapped *mapped, uintptr_t begin, size_t bytes,
     for (; each && each->pointer < begin + bytes;
          each = RB_NEXT(attached_tree, &mapped->pointers, each))
         call(each, context);
+}
+
+/* ---- words ---------------------------------------------------------------------------------- */
+
+const char *range_words(const struct mapped *mapped, char text[RANGE_WORDS])
+{
+    struct name name = name_of(mapped->name), file = name_base(name_field(mapped->name, 1));
+    int line = atoi(name_field(mapped->name, 2).text), length;
+    if (!mapped->name)
+        length = snprintf(text, RANGE_WORDS, "memory");
+    else
+        length = snprintf(text, RANGE_WORDS, "\"%.*s\"", name.length, name.text);
+    if (length < RANGE_WORDS)
+        length += snprintf(text + length, RANGE_WORDS - (size_t)length, " (%zu bytes at %p",
+                           (size_t)(mapped->end - mapped->begin), (void *)mapped->begin);
+    if (length < RANGE_WORDS && line > 0)
+        length += snprintf(text + length, RANGE_WORDS - (size_t)length, ", mapped at %.*s:%d",
+                           file.length, file.text, line);
+    if (length < RANGE_WORDS)
+        snprintf(text + length, RANGE_WORDS - (size_t)length, ")");
+    return text;
 }

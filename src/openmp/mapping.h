@@ -51,7 +51,7 @@ struct mapped {
     uint64_t references, holds;
     uint64_t ways; /* counts references that only pass through pointers in this range (see way.c),
                     * but not those that came while it was mapped for itself */
-    struct pinned_list pins; /* of works under way that use it, see work.h */
+    struct pinned_list pins; /* of works under way that use it */
     struct work *writer;     /* the last work that moved its data, if that is still writer_number */
     uint64_t writer_number;
     bool vacant;   /* nobody's; only its place and its memory are there */
@@ -68,6 +68,19 @@ struct mapped {
 };
 RB_HEAD(mapped_tree, mapped);
 TAILQ_HEAD(mapped_list, mapped);
+
+/* A range that a work uses: it stays in the table until the work is over. */
+struct pinned {
+    struct pinned *next;     /* of the work */
+    LIST_ENTRY(pinned) link; /* of the range */
+    struct work *work;
+    uint64_t number; /* of that */
+    struct mapped *mapped;
+    uintptr_t begin; /* where pointers get their host values back; `bytes` may be 0 */
+    size_t bytes;
+    bool given;     /* the host gave all of its values */
+    bool retrieved; /* all or some of them were to come back */
+};
 
 /* Two ranges that follow each other in the table; NULL: there is none on that side. */
 struct gap {
@@ -239,5 +252,11 @@ static inline bool mapped_has_pointers(const struct mapped *mapped)
 void mapped_each_pointer(struct mapped *mapped, uintptr_t begin, size_t bytes,
                          void (*call)(const struct attached *pointer, void *context),
                          void *context);
+
+/* ---- words ---------------------------------------------------------------------------------- */
+
+/* "\"x[0:5]\" (20 bytes at 0x7ff0, mapped at app.c:12)", in `text`. */
+enum { RANGE_WORDS = 512 };
+const char *range_words(const struct mapped *mapped, char text[RANGE_WORDS]);
 
 #endif

@@ -2,6 +2,8 @@
 /* motion.c: moving the data of mapped ranges, and the pointers in them. See maps.h. */
 #include <string.h>
 
+#include "openmp/info.h"
+#include "openmp/location.h"
 #include "openmp/maps.h"
 #include "openmp/ompt.h"
 #include "openmp/report.h"
@@ -208,15 +210,14 @@ bool pointer_attach(struct work *work, struct mapped *mapped, void *pointer, siz
     unsigned char value[FEW_BYTES];
     bool changed;
     if (bytes < sizeof(void *) || bytes > FEW_BYTES)
-        return report(work->where, work->device, "a pointer of %zu bytes cannot be attached",
-                      bytes);
+        return report(work->where, work->site, "a pointer of %zu bytes cannot be attached", bytes);
     memcpy(value, pointer, bytes);
     uintptr_t base;
     memcpy(&base, pointer, sizeof(base));
     uint64_t device_base = address ? address - ((uintptr_t)pointee - base) : 0;
     memcpy(value, &device_base, sizeof(device_base));
     if (!mapped_attach(mapped, (uintptr_t)pointer, bytes, value, &changed))
-        return report(work->where, work->device, "no host memory to attach a pointer");
+        return report(work->where, work->site, "no host memory to attach a pointer");
     if (!changed)
         return work_follow(work, mapped);
     if (info_wants(INFO_TRANSFERS))

@@ -13,12 +13,10 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "openmp/device.h"
+#include "openmp/devices.h"
 #include "openmp/libomp.h"
 #include "openmp/ompt_trace.h"
 #include "openmp/preload/preload.h"
-#include "openmp/report.h"
-#include "openmp/work.h"
 
 atomic_bool ompt_flag, ompt_asked;
 static bool wants; /* the tool has said so to libomp */
@@ -427,10 +425,10 @@ void ompt_end_told(void)
     now.in_target = now.async = false;
 }
 
-void ompt_work_told(struct work *work)
+void ompt_queue_told(omprma_queue_t *queue)
 {
     if (now.block)
-        block_queue(now.block, work->queue);
+        block_queue(now.block, queue);
 }
 
 void ompt_fly_told(void)
@@ -438,15 +436,13 @@ void ompt_fly_told(void)
     now.async = true;
 }
 
-void ompt_depart_told(struct work *work)
+struct block_traced *ompt_depart_told(void)
 {
     gives_tell();
-    work->traced = block_take();
+    return block_take();
 }
 
-void ompt_arrive_told(struct work *work)
+void ompt_arrive_told(struct block_traced *block)
 {
-    struct block_traced *block = work->traced;
-    work->traced = NULL;
     block_end(block);
 }

@@ -19,9 +19,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <omprma/omprma.h>
+
 #include "openmp/ompt_abi.h"
 
-struct work;
+struct block_traced;
 
 /* Does a tool want to know? From when it was told of the devices until it ends. */
 extern atomic_bool ompt_flag;
@@ -82,19 +84,19 @@ static inline void ompt_call(int device, const void *code, bool async)
         ompt_call_told(device, code, async);
 }
 
-/* The work of what the thread is in: its queue is where operations go. */
-void ompt_work_told(struct work *work);
+/* Where operations of what the thread is in go. */
+void ompt_queue_told(omprma_queue_t *queue);
 
-static inline void ompt_work(struct work *work)
+static inline void ompt_queue(omprma_queue_t *queue)
 {
     if (ompt_is_on())
-        ompt_work_told(work);
+        ompt_queue_told(queue);
 }
 
 /* What the thread is in will be left in flight: it is told as asynchronous. Then it leaves: what is
- * not told yet is told, and what the device tells is the work's from now on. */
+ * not told yet is told, and what the device tells is that of what is returned; NULL: nothing. */
 void ompt_fly_told(void);
-void ompt_depart_told(struct work *work);
+struct block_traced *ompt_depart_told(void);
 
 static inline void ompt_fly(void)
 {
@@ -102,14 +104,13 @@ static inline void ompt_fly(void)
         ompt_fly_told();
 }
 
-static inline void ompt_depart(struct work *work)
+static inline struct block_traced *ompt_depart(void)
 {
-    if (ompt_is_on())
-        ompt_depart_told(work);
+    return ompt_is_on() ? ompt_depart_told() : NULL;
 }
 
-/* A work that has departed is over. */
-void ompt_arrive_told(struct work *work);
+/* What has departed is over; not NULL. */
+void ompt_arrive_told(struct block_traced *block);
 
 /* ---- operations ---- */
 

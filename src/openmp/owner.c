@@ -16,7 +16,8 @@
 #include <omprma_private/say.h>
 
 #include "openmp/device.h"
-#include "openmp/report.h"
+#include "openmp/devices.h"
+#include "openmp/mapping.h"
 
 /* ---- words ---------------------------------------------------------------------------------- */
 

@@ -7,7 +7,7 @@
 
 #include <omprma_private/check.h>
 
-#include "openmp/report.h"
+#include "openmp/location.h"
 
 bool place_wanted;
 

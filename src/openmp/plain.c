@@ -4,10 +4,10 @@
  * mapped a moment ago or still are. It does what enter.c and leave.c do with far fewer
  * instructions, and where anything is out of the ordinary leaves it to them. See maps.h.
  */
+#include "openmp/info.h"
 #include "openmp/maps.h"
 #include "openmp/ompt.h"
 #include "openmp/place.h"
-#include "openmp/report.h"
 
 bool maps_go_plainly(const struct work *work, const struct maps *maps)
 {

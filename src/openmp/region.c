@@ -12,6 +12,7 @@
 #include "device/launch.h"
 #include <omprma_private/check.h>
 
+#include "openmp/info.h"
 #include "openmp/libomp.h"
 #include "openmp/ompt.h"
 #include "openmp/report.h"

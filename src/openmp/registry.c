@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "face/gate.h"
+#include "openmp/devices.h"
 #include "openmp/image.h"
 #include "openmp/report.h"
 
@@ -49,46 +50,6 @@ static int region_compare(const struct region *a, const struct region *b)
 #pragma GCC diagnostic ignored "-Wunused-function" /* not all of them are used */
 RB_GENERATE_INTERNAL(region_tree, region, link, region_compare, static)
 #pragma GCC diagnostic pop
-
-/* ---- entries -------------------------------------------------------------------------------- */
-
-/* The step to the next entry; 0: damaged. Entries of other languages are left out. */
-static size_t entry_read(const char *at, size_t room, struct entry *entry, bool *ours)
-{
-    const struct offload_entry *old = (const void *)at;
-    const struct abi_entry_new *new = (const void *)at;
-    if (room >= sizeof(*old) && new->zero == 0 && new->version == 1) {
-        if (room < sizeof(*new))
-            return 0;
-        *entry = (struct entry){new->address,        new->name, new->bytes, new->flags,
-                                (int64_t) new->data, false,     false};
-        *ours = new->kind == ENTRY_KIND_OPENMP;
-        return sizeof(*new);
-    }
-    if (room < sizeof(*old))
-        return 0;
-    *entry = (struct entry){old->address, old->name, old->bytes, (uint32_t)old->flags,
-                            old->data,    false,     false};
-    *ours = true;
-    return sizeof(*old);
-}
-
-bool entries_each(const char *begin, const char *end,
-                  bool (*call)(const struct entry *entry, void *context), void *context)
-{
-    for (size_t step; begin < end; begin += step) {
-        struct entry entry;
-        bool ours;
-        step = entry_read(begin, (size_t)(end - begin), &entry, &ours);
-        if (step == 0)
-            return report(NULL, NULL,
-                          "a table of target regions ends inside an entry; was the "
-                          "program made by a newer clang?");
-        if (ours && !call(&entry, context))
-            return false;
-    }
-    return true;
-}
 
 /* ---- libraries ------------------------------------------------------------------------------ */
 
@@ -241,7 +202,7 @@ static bool prepare_locked(struct device *device, const struct location *where)
 {
     const char *refusal = requires_refusal(atomic_load(&registry.requires));
     if (refusal)
-        return report(where, device, "%s", refusal);
+        return report(where, &device->site, "%s", refusal);
     unsigned long generation = atomic_load(&registry.generation);
     bool right = true;
     pthread_rwlock_rdlock(&registry.lock);
@@ -314,10 +275,10 @@ static bool kernel_find(const struct device *device, struct plan *found,
 static bool region_is_missing(const struct device *device, const struct location *where)
 {
     if (atomic_load(&registry.foreign))
-        return report(where, device,
+        return report(where, &device->site,
                       "the program has no image with this target region for x86_64; "
                       "compile it with -fopenmp-targets=x86_64-pc-linux-gnu");
-    return report(where, device,
+    return report(where, &device->site,
                   "the device code of this target region was not linked; link with clang -fopenmp "
                   "-fopenmp-targets=x86_64-pc-linux-gnu, and not static archives alone: give an "
                   "object file that was compiled so beside them");
@@ -335,7 +296,7 @@ static bool plan_begin(struct device *device, struct plan *plan, const void *hos
     if (!found.kernel && ended && gate_ends_elsewhere())
         return false;
     if (!found.kernel && ended)
-        return report(where, device,
+        return report(where, &device->site,
                       "the program, or the library with this target region, ends before the "
                       "region has begun: wait for nowait regions first, for example by taskwait");
     return found.kernel || region_is_missing(device, where);

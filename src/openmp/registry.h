@@ -18,18 +18,6 @@
 #include "openmp/elf.h"
 #include "openmp/device.h"
 
-/* A kernel or a variable, whichever form it was registered in. */
-struct entry {
-    void *address; /* on the host */
-    const char *name;
-    size_t bytes; /* 0: a kernel */
-    uint32_t flags;
-    int64_t data;
-    bool has_leading; /* it takes one parameter more than its arguments, whether calls say so or not
-                       */
-    bool as_on_gpus;  /* flang's kernel: it takes its arguments as parameters with any version */
-};
-
 /* Does any of its images concern us? */
 bool registry_add(const struct abi_library *library);
 void registry_remove(const struct abi_library *library);
@@ -53,9 +41,5 @@ struct plan *registry_plan(struct device *device, const void *host_id,
 
 /* Which versions of clang made the images so far. */
 struct compilers registry_compilers(void);
-
-/* Calls for each entry of a table of entries of either form; `call` returns false to end it. */
-bool entries_each(const char *begin, const char *end,
-                  bool (*call)(const struct entry *entry, void *context), void *context);
 
 #endif

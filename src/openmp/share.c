@@ -9,10 +9,10 @@
 
 #include <stdlib.h>
 
-#include "openmp/device.h"
 #include "openmp/loss.h"
 #include "openmp/place.h"
 #include "openmp/report.h"
+#include "openmp/site.h"
 
 enum { BLOCK_BYTES = 8192 };
 
@@ -25,104 +25,108 @@ struct block {
 
 /* ---- blocks --------------------------------------------------------------------------------- */
 
-static bool memory_give(const struct device *device, const struct location *where,
-                        omprma_addr_t begin)
+static bool memory_give(struct shares *shares, const struct location *where, omprma_addr_t begin)
 {
     place_say(where, NULL);
-    return device_is_lost(device) ||
-           report_status(where, device, omprma_free(device->site.remote, begin));
+    return site_is_lost(shares->site) ||
+           report_status(where, omprma_free(shares->site->remote, begin));
 }
 
-static void block_spare(struct device *device, struct block *block)
+static void block_spare(struct shares *shares, struct block *block)
 {
-    block->next = device->shares.spare;
-    device->shares.spare = block;
+    block->next = shares->spare;
+    shares->spare = block;
 }
 
-static bool block_give(struct device *device, const struct location *where, struct block *block)
+static bool block_give(struct shares *shares, const struct location *where, struct block *block)
 {
-    block_spare(device, block);
-    return memory_give(device, where, block->begin);
+    block_spare(shares, block);
+    return memory_give(shares, where, block->begin);
 }
 
 /* Gives back what is kept for ranges that may come. False: there was nothing. */
-static bool memory_make(struct device *device)
+static bool memory_make(struct shares *shares)
 {
-    struct block *present = device->shares.present;
-    bool any = mapping_forget(&device->mapping);
+    struct block *present = shares->present;
+    bool any = shares->vacate(shares->owner);
     if (!present || present->ranges > 0)
         return any;
-    device->shares.present = NULL;
-    return block_give(device, NULL, present);
+    shares->present = NULL;
+    return block_give(shares, NULL, present);
 }
 
-omprma_status_t share_take_other(struct device *device, size_t bytes, omprma_addr_t *begin)
+omprma_status_t share_take_other(struct shares *shares, size_t bytes, omprma_addr_t *begin)
 {
-    omprma_status_t status = omprma_alloc(device->site.remote, bytes, begin);
-    if (status == OMPRMA_ERR_DEVICE_MEMORY && memory_make(device))
-        status = omprma_alloc(device->site.remote, bytes, begin);
+    omprma_status_t status = omprma_alloc(shares->site->remote, bytes, begin);
+    if (status == OMPRMA_ERR_DEVICE_MEMORY && memory_make(shares))
+        status = omprma_alloc(shares->site->remote, bytes, begin);
     return status;
 }
 
-static bool memory_take(struct device *device, const struct location *where, uintptr_t host,
+static bool memory_take(struct shares *shares, const struct location *where, uintptr_t host,
                         size_t bytes, omprma_addr_t *begin)
 {
-    omprma_status_t status = omprma_alloc_like(device->site.remote, bytes, (void *)host, begin);
-    if (status == OMPRMA_ERR_DEVICE_MEMORY && memory_make(device))
-        status = omprma_alloc_like(device->site.remote, bytes, (void *)host, begin);
-    return loss_status(where, device, status);
+    omprma_status_t status = omprma_alloc_like(shares->site->remote, bytes, (void *)host, begin);
+    if (status == OMPRMA_ERR_DEVICE_MEMORY && memory_make(shares))
+        status = omprma_alloc_like(shares->site->remote, bytes, (void *)host, begin);
+    return loss_status(where, shares->site, status);
 }
 
-static struct block *block_make(struct device *device, const struct location *where)
+static struct block *block_make(struct shares *shares, const struct location *where)
 {
-    struct block *block = device->shares.spare;
+    struct block *block = shares->spare;
     omprma_addr_t begin;
     if (!block && !(block = calloc(1, sizeof(*block)))) {
-        report(where, device, "no host memory for a list of mapped ranges");
+        report(where, shares->site, "no host memory for a list of mapped ranges");
         return NULL;
     }
-    device->shares.spare = block->next;
-    if (!memory_take(device, where, 0, BLOCK_BYTES, &begin)) {
-        block_spare(device, block);
+    shares->spare = block->next;
+    if (!memory_take(shares, where, 0, BLOCK_BYTES, &begin)) {
+        block_spare(shares, block);
         return NULL;
     }
     *block = (struct block){.begin = begin};
-    device->shares.present = block;
+    shares->present = block;
     return block;
 }
 
 /* The present one stays, for the next ranges. */
-static bool block_leave(struct device *device, const struct location *where, struct block *block)
+static bool block_leave(struct shares *shares, const struct location *where, struct block *block)
 {
     if (--block->ranges > 0)
         return true;
     block->used = 0;
-    if (block == device->shares.present)
+    if (block == shares->present)
         return true;
-    return block_give(device, where, block);
+    return block_give(shares, where, block);
+}
+
+void shares_init(struct shares *shares, struct site *site, bool (*vacate)(void *owner), void *owner)
+{
+    *shares = (struct shares){.site = site, .vacate = vacate, .owner = owner};
 }
 
 /* ---- shares --------------------------------------------------------------------------------- */
 
-static bool take_whole(struct device *device, const struct location *where, const char *name,
+static bool take_whole(struct shares *shares, const struct location *where, const char *name,
                        uintptr_t host, size_t bytes, struct share *share)
 {
     place_say(where, name);
-    if (!memory_take(device, where, host, bytes, &share->begin))
+    if (!memory_take(shares, where, host, bytes, &share->begin))
         return false;
     share->device = share->begin;
     share->block = NULL;
     return true;
 }
 
-bool share_take(struct device *device, const struct location *where, const char *name,
+bool share_take(struct shares *shares, const struct location *where, const char *name,
                 uintptr_t host, size_t bytes, struct share *share)
 {
-    struct block *block = device->shares.present;
+    struct block *block = shares->present;
     if (bytes > SHARE_BYTES || place_wanted)
-        return take_whole(device, where, name, host, bytes, share);
+        return take_whole(shares, where, name, host, bytes, share);
     if (!block || block->used + SHARE_ALIGNMENT + bytes > BLOCK_BYTES)
-        block = block_make(device, where);
+        block = block_make(shares, where);
     if (!block)
         return false;
     share->block = block;
@@ -138,9 +142,9 @@ bool share_follows(const struct share *share, omprma_addr_t end)
     return share->begin == end || share->begin == share->block->begin;
 }
 
-bool share_give(struct device *device, const struct location *where, const struct share *share)
+bool share_give(struct shares *shares, const struct location *where, const struct share *share)
 {
     if (share->block)
-        return block_leave(device, where, share->block);
-    return share->begin == 0 || memory_give(device, where, share->begin);
+        return block_leave(shares, where, share->block);
+    return share->begin == 0 || memory_give(shares, where, share->begin);
 }

@@ -22,8 +22,8 @@ enum {
 };
 
 struct block;
-struct device;
 struct location;
+struct site;
 
 /* Memory of one range, small or not. Zero: none. */
 struct share {
@@ -33,26 +33,32 @@ struct share {
     struct block *block;  /* that others have a part of, too; NULL: `begin` is a block of its own */
 };
 
-/* What a device has for small ranges. */
+/* Where memory comes from, and what is kept for small ranges. */
 struct shares {
+    struct site *site;
+    bool (*vacate)(void *owner); /* gives back what is kept for ranges that may come; false: none */
+    void *owner;
     struct block *present; /* the next one is taken from this; NULL: from a new one */
     struct block *spare;
     uint32_t anew;     /* so many constructs give their ranges new places, */
     uint32_t patience; /* as many as this when it was decided */
 };
 
+void shares_init(struct shares *shares, struct site *site, bool (*vacate)(void *owner),
+                 void *owner);
+
 /* Memory that is aligned as `host` is, see omprma_alloc_like(). `name`: of the map, or NULL. */
-bool share_take(struct device *device, const struct location *where, const char *name,
+bool share_take(struct shares *shares, const struct location *where, const char *name,
                 uintptr_t host, size_t bytes, struct share *share);
 
 /* For anything else, without a line: an omprma_alloc() for which vacant ranges give way. */
-omprma_status_t share_take_other(struct device *device, size_t bytes, omprma_addr_t *begin);
+omprma_status_t share_take_other(struct shares *shares, size_t bytes, omprma_addr_t *begin);
 
 /* Whether a small range lies behind one that ends at `end`, or begins a block: where it does not,
  * what a construct maps cannot travel together. */
 bool share_follows(const struct share *share, omprma_addr_t end);
 
 /* Nothing uses it any more. */
-bool share_give(struct device *device, const struct location *where, const struct share *share);
+bool share_give(struct shares *shares, const struct location *where, const struct share *share);
 
 #endif

@@ -23,10 +23,12 @@ enum { STREAM_IN, STREAM_OUT, STREAM_ERR, STREAMS };
 struct flight_line;
 
 struct site {
-    int number;    /* among all sites, from 0 on */
-    int remote;    /* omprma's: there may be devices of other kinds between them */
-    char host[64]; /* where it runs */
-    _Atomic bool lost;
+    int number;           /* of the device that it serves */
+    int remote;           /* omprma's: there may be devices of other kinds between them */
+    char host[64];        /* where it runs */
+    _Atomic bool lost;    /* and the run goes on, see loss.h: */
+    _Atomic bool refused; /* that functions of the program cannot use it has been said, */
+    bool settled;         /* and what was lost with it; under the device's lock */
 
     /* Of the images that are there, under the lock. */
     pthread_mutex_t load_lock;      /* taken before the device's */
@@ -43,7 +45,7 @@ struct site {
 /* Of a device of omprma's. */
 void site_init(struct site *site, int number, int remote);
 
-/* Nothing is asked of it any more; the run goes on, see loss.h. */
+/* Nothing is asked of it any more. */
 static inline bool site_is_lost(const struct site *site)
 {
     return atomic_load_explicit(&site->lost, memory_order_acquire);

@@ -18,8 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "openmp/report.h"
-#include "openmp/work.h"
+#include "openmp/device.h"
+#include "openmp/location.h"
 
 enum {
     NEAR_BYTES = 1 << 30,    /* further away it is no index */
@@ -33,12 +33,6 @@ struct candidate {
     const struct mapped *in; /* what the pointer lies in; NULL: it is a variable itself */
     uintptr_t at, value;     /* where it lies in that, and what it is */
 };
-
-void stray_note(struct work *work, uintptr_t value, const char *name)
-{
-    if (work->stray_count < WORK_STRAYS)
-        work->strays[work->stray_count++] = (struct stray){value, name};
-}
 
 static void consider(struct candidate *best, uintptr_t address, struct candidate other)
 {
@@ -208,22 +202,24 @@ static bool words_make(const struct candidate *found, const char *place, char *w
     return true;
 }
 
-bool stray_words(struct work *work, uintptr_t address, const char *said, char *words, size_t room)
+bool stray_words(const struct crash *crash, uintptr_t address, const char *said, char *words,
+                 size_t room)
 {
     char place[TEXT_BYTES];
     struct candidate best = {0};
-    for (int i = 0; i < work->stray_count; i++)
-        consider(&best, address,
-                 (struct candidate){work->strays[i].name, NULL, 0, work->strays[i].value});
-    pthread_mutex_lock(&work->device->lock);
-    for (const struct pinned *each = work->pinned; each; each = each->next)
+    for (int i = 0; i < crash->strays->count; i++)
+        consider(
+            &best, address,
+            (struct candidate){crash->strays->list[i].name, NULL, 0, crash->strays->list[i].value});
+    pthread_mutex_lock(&crash->device->lock);
+    for (const struct pinned *each = crash->pinned; each; each = each->next)
         search_range(&best, address, each->mapped);
     struct mapped copy;
     if (best.in) {
         copy = *best.in;
         best.in = &copy;
     }
-    pthread_mutex_unlock(&work->device->lock);
-    return best.value && place_find(work->where, said, place) &&
+    pthread_mutex_unlock(&crash->device->lock);
+    return best.value && place_find(crash->where, said, place) &&
            words_make(&best, place, words, room);
 }

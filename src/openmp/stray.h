@@ -13,13 +13,40 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct work;
+struct device;
+struct location;
+struct pinned;
 
-/* Notes a pointer that a region gets as it is. `name`: of its map, as compilers write it. */
-void stray_note(struct work *work, uintptr_t value, const char *name);
+/* Pointers that a region gets as they are; of many the first ones. */
+enum { STRAYS_MOST = 8 };
+struct strays {
+    int count;
+    struct {
+        uintptr_t value;
+        const char *name;
+    } list[STRAYS_MOST];
+};
+
+/* Notes one. `name`: of its map, as compilers write it. */
+static inline void stray_note(struct strays *strays, uintptr_t value, const char *name)
+{
+    if (strays->count < STRAYS_MOST) {
+        strays->list[strays->count].value = value;
+        strays->list[strays->count++].name = name;
+    }
+}
+
+/* A region that has crashed, and the ranges of its device's table that it has used. */
+struct crash {
+    const struct location *where;
+    struct device *device;
+    const struct strays *strays;
+    const struct pinned *pinned;
+};
 
 /* Words that follow what was `said` of the crash, "... that is a host pointer": what points there,
  * and which map clause is missing. False: nothing of that is known. */
-bool stray_words(struct work *work, uintptr_t address, const char *said, char *words, size_t room);
+bool stray_words(const struct crash *crash, uintptr_t address, const char *said, char *words,
+                 size_t room);
 
 #endif

@@ -16,8 +16,9 @@
 
 #include "base/clock.h"
 #include "face/gate.h"
+#include "openmp/choice.h"
 #include "openmp/depend.h"
-#include "openmp/device.h"
+#include "openmp/devices.h"
 #include "openmp/exports.h"
 #include "openmp/flight.h"
 #include "openmp/handle.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* update.c: target update, see maps.h. */
 #include "openmp/kept.h"
+#include "openmp/location.h"
 #include "openmp/maps.h"
 #include "openmp/registry.h"
 #include "openmp/report.h"
@@ -12,7 +13,7 @@ static bool part_absent(struct work *work, const struct maps *maps, int i, const
     message_print("device mapping required by 'present' motion modifier does not "
                   "exist for host address 0x%016llx (%zu bytes)",
                   (unsigned long long)(uintptr_t)begin, bytes);
-    return report(work->where, work->device,
+    return report(work->where, work->site,
                   "\"%.*s\" (%zu bytes at %p) is not mapped, as its motion clause says \"present\"",
                   name.length, name.text, bytes, begin);
 }
@@ -171,20 +172,20 @@ static bool item_update_parts(struct work *work, const struct maps *maps, int i)
     char *at = maps->bases[i];
     struct name name = name_of(maps_name(maps, i));
     if (count < 1) /* clang up to 19, for a part of a structure's member */
-        return report(work->where, work->device,
+        return report(work->where, work->site,
                       "the compiler passes no dimensions of \"%.*s\"; update a contiguous part of "
                       "it, or compile with clang 22",
                       name.length, name.text);
     enum offsets offsets = offsets_of(dimensions, count);
     if (offsets == OFFSETS_UNKNOWN)
         return report(
-            work->where, work->device,
+            work->where, work->site,
             "the compiler does not tell where \"%.*s\" begins: clang 23 counts rows in "
             "bytes, older ones do not; compile all of the program with one clang, without "
             "-fno-ident",
             name.length, name.text);
     if (!dimensions_are_sound(dimensions, count, offsets))
-        return report(work->where, work->device,
+        return report(work->where, work->site,
                       "the program passes impossible dimensions for \"%.*s\"", name.length,
                       name.text);
     if (is_only_member(maps, i))

@@ -81,7 +81,7 @@ bool wholes_each(struct work *work, const struct maps *maps, wholes_function *ca
     if (maps->count > FEW)
         extents = reallocarray(NULL, (size_t)maps->count, sizeof(*extents));
     if (!extents)
-        return report(work->where, work->device, "no host memory for a list of maps");
+        return report(work->where, work->site, "no host memory for a list of maps");
     int count = extents_make(maps, extents, &apart);
     if (!apart) {
         qsort(extents, (size_t)count, sizeof(*extents), extent_compare);

@@ -12,10 +12,13 @@
 #include <omprma_private/memory.h>
 #include <omprma_private/unwaited.h>
 
+#include "openmp/devices.h"
 #include "openmp/fault.h"
+#include "openmp/location.h"
 #include "openmp/loss.h"
 #include "openmp/ompt.h"
 #include "openmp/report.h"
+#include "openmp/spare.h"
 
 struct kept {
     struct kept *next;
@@ -49,8 +52,8 @@ static bool address_told(const struct work *work)
 static bool work_issued(struct work *work, omprma_status_t status)
 {
     bool right = status == OMPRMA_ERR_ARGUMENT && work->moved ? address_told(work)
-                 : work->exchanges ? report_status(work->where, work->device, status)
-                                   : loss_status(work->where, work->device, status);
+                 : work->exchanges                            ? report_status(work->where, status)
+                                   : loss_status(work->where, work->site, status);
     return right || work_goes_on(work);
 }
 
@@ -102,7 +105,7 @@ static struct work *work_take(struct device *device, const struct location *wher
     else
         work = calloc(1, sizeof(*work));
     if (!work) {
-        report(where, device, "no host memory for a target construct");
+        report(where, &device->site, "no host memory for a target construct");
         return NULL;
     }
     work->device = device;
@@ -113,7 +116,7 @@ static struct work *work_take(struct device *device, const struct location *wher
     work->spared = work->lost = work->misplaced = work->restores = false;
     work->placed_end = 0;
     work->moved = NULL;
-    work->stray_count = 0;
+    work->strays.count = 0;
     work->slot = -1;
     return work;
 }
@@ -129,11 +132,11 @@ struct work *work_begin_locked(struct device *device, const struct location *whe
     }
     bool right = work && (kind == WORK_SMALL ? queue_share(work) : queue_own(work, flies));
     if (right && flies && !work->end)
-        right = report_status(where, device, omprma_event_create(&work->end));
+        right = report_status(where, omprma_event_create(&work->end));
     if (right)
         work->in_flight = flies;
     if (right)
-        ompt_work(work);
+        ompt_queue(work->queue);
     else if (work)
         work_give(work);
     return right ? work : NULL;
@@ -186,7 +189,7 @@ static void pinned_end(struct work *work, struct pinned *pinned, bool keep)
     }
     struct share share = mapped->share;
     mapping_remove(&device->mapping, mapped);
-    if (!share_give(device, work->where, &share))
+    if (!share_give(&device->shares, work->where, &share))
         work->failed = true;
 }
 
@@ -240,8 +243,7 @@ static struct work *earliest_of(const struct mapped *mapped, uint64_t number)
     struct work *earliest = NULL;
     const struct pinned *each;
     LIST_FOREACH(each, &mapped->pins, link)
-    if (each->work->number < (earliest ? earliest->number : number) &&
-        has_arrivals(each->work, mapped))
+    if (each->number < (earliest ? earliest->number : number) && has_arrivals(each->work, mapped))
         earliest = each->work;
     return earliest;
 }
@@ -261,13 +263,30 @@ static void work_deliver(struct work *work, bool arrived)
     arrivals_end(work, NULL, (char *)UINTPTR_MAX, arrived);
 }
 
+/* How it has ended, in words of the program. */
+static bool end_told(void *context, int status)
+{
+    const struct work *work = context;
+    const struct crash crash = {work->where, work->device, &work->strays, work->pinned};
+    return fault_report(&crash, status);
+}
+
+static bool work_is_spared(const struct work *work)
+{
+    const struct needs needs = {work->where, work->pinned, work->computes};
+    return spare(work->site, &work->device->mapping, &needs);
+}
+
 /* The queue is done. */
 static enum work_result work_over(struct work *work, omprma_status_t status)
 {
     struct device *device = work->device;
     if (__builtin_expect(work->traced != NULL, 0))
-        ompt_arrive_told(work);
-    bool right = work->exchanges ? fault_report(work, status) : loss_end_status(work, status);
+        ompt_arrive_told(work->traced);
+    work->traced = NULL;
+    bool right = work->exchanges
+                     ? end_told(work, status)
+                     : loss_status_told(work->where, work->site, status, end_told, work);
     if (!right)
         work_goes_on(work);
     bool arrived = status == OMPRMA_OK && !work->lost;
@@ -283,10 +302,10 @@ static enum work_result work_over(struct work *work, omprma_status_t status)
     work->region = NULL;
     pthread_mutex_lock(&device->lock);
     work_deliver(work, arrived && !work->failed);
-    if (work->lost && !loss_spares(work))
+    if (work->lost && !work_is_spared(work))
         work->failed = true;
     work_unpin(work, arrived);
-    if (!share_give(device, work->where, &work->privates))
+    if (!share_give(&device->shares, work->where, &work->privates))
         work->failed = true;
     work->privates = (struct share){0};
     enum work_result result = work->failed ? WORK_FAILED : work->lost ? WORK_LOST : WORK_DONE;
@@ -429,7 +448,7 @@ static void *arrival_make(struct work *work, void *to, size_t bytes)
     struct arrival *arrival =
         bytes < SIZE_MAX - sizeof(*arrival) ? malloc(sizeof(*arrival) + bytes) : NULL;
     if (!arrival) {
-        work->failed = !report(work->where, work->device,
+        work->failed = !report(work->where, work->site,
                                "no host memory for %zu bytes on their way back", bytes);
         return NULL;
     }
@@ -513,7 +532,7 @@ bool work_share(struct work *work, const char *name, uintptr_t host, size_t byte
                 struct share *share)
 {
     *share = (struct share){.device = host};
-    if (work->lost || share_take(work->device, work->where, name, host, bytes, share))
+    if (work->lost || share_take(&work->device->shares, work->where, name, host, bytes, share))
         return true;
     *share = (struct share){.device = host};
     return work_goes_on(work);
@@ -531,7 +550,7 @@ void *work_keep(struct work *work, size_t bytes)
 {
     struct kept *kept = calloc(1, sizeof(*kept) + bytes);
     if (!kept) {
-        work->failed = !report(work->where, work->device,
+        work->failed = !report(work->where, work->site,
                                "no host memory for %zu bytes of private variables", bytes);
         return NULL;
     }
@@ -591,10 +610,14 @@ bool work_pin_again(struct work *work, struct mapped *mapped, uintptr_t begin, s
         pinned = malloc(sizeof(*pinned));
     if (!pinned) {
         work->failed = true;
-        return report(work->where, work->device, "no host memory for a list of mapped ranges");
+        return report(work->where, work->site, "no host memory for a list of mapped ranges");
     }
-    *pinned = (struct pinned){
-        .next = work->pinned, .work = work, .mapped = mapped, .begin = begin, .bytes = bytes};
+    *pinned = (struct pinned){.next = work->pinned,
+                              .work = work,
+                              .number = work->number,
+                              .mapped = mapped,
+                              .begin = begin,
+                              .bytes = bytes};
     LIST_INSERT_HEAD(&mapped->pins, pinned, link);
     work->pinned = pinned;
     work->restores |= bytes > 0;

@@ -24,25 +24,7 @@
 #include "openmp/device.h"
 #include "openmp/gather.h"
 #include "openmp/mapping.h"
-
-/* A range that a work uses: it stays in the table until the work is over. */
-struct pinned {
-    struct pinned *next;     /* of the work */
-    LIST_ENTRY(pinned) link; /* of the range */
-    struct work *work;
-    struct mapped *mapped;
-    uintptr_t begin; /* where pointers get their host values back; `bytes` may be 0 */
-    size_t bytes;
-    bool given;     /* the host gave all of its values */
-    bool retrieved; /* all or some of them were to come back */
-};
-
-/* A pointer that a region gets as it is, see stray.h. */
-struct stray {
-    uintptr_t value;
-    const char *name;
-};
-enum { WORK_STRAYS = 8 };
+#include "openmp/stray.h"
 
 struct work {
     struct device *device;
@@ -76,8 +58,7 @@ struct work {
     bool misplaced;           /* a small range does not lie behind the one before it */
     struct block_traced
         *traced; /* what a tool is told of one in flight, see ompt.h; NULL: nothing */
-    int stray_count;
-    struct stray strays[WORK_STRAYS];
+    struct strays strays;
     bool restores; /* in some of what is pinned, pointers get their host values back */
 };
 

@@ -7,7 +7,8 @@
 #include <setjmp.h>
 
 #include "openmp/copy.h"
-#include "openmp/device.h"
+#include "openmp/choice.h"
+#include "openmp/devices.h"
 #include "openmp/exports.h"
 #include "openmp/mapping.h"
 #include "openmp/registry.h"
@@ -468,7 +469,7 @@ static void mapping_clear(struct device *device)
     while ((mapped = mapping_first(&device->mapping))) {
         hold(LIST_EMPTY(&mapped->pins)); /* nothing is under way */
         if (mapped->share.begin)
-            share_give(device, NULL, &mapped->share); /* false: the program has freed it */
+            share_give(&device->shares, NULL, &mapped->share); /* false: the program has freed it */
         mapping_remove(&device->mapping, mapped);
     }
 }

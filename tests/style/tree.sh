@@ -107,7 +107,6 @@ fi
 # is gone, is to be mended here, too.
 known_circles='src/cuda: context driver gpu link memory module result stream
 src/host/memory: allocator allocator_arenas
-src/openmp: device fault gather image loss mapping ompt owner place registry report share stray work
 src/rma: ucx ucx_parts
 tools/launch: allocation command direct far keeper launch launcher options program rank supervise'
 circles() { # FOLDER

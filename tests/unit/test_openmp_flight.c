@@ -11,7 +11,7 @@
 #include <time.h>
 
 #include "test.h"
-#include "openmp/device.h"
+#include "openmp/choice.h"
 #include "openmp/exports.h"
 #include "openmp/flight.h"
 

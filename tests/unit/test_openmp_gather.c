@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "test.h"
-#include "openmp/device.h"
+#include "openmp/choice.h"
 #include "openmp/gather.h"
 
 static struct device *device;
@@ -33,7 +33,7 @@ static struct share take(uintptr_t host, size_t bytes)
 {
     struct share share;
     pthread_mutex_lock(&device->lock);
-    assert_true(share_take(device, NULL, NULL, host, bytes, &share));
+    assert_true(share_take(&device->shares, NULL, NULL, host, bytes, &share));
     pthread_mutex_unlock(&device->lock);
     assert_int_equal(share.device % SHARE_ALIGNMENT, host % SHARE_ALIGNMENT);
     return share;
@@ -42,7 +42,7 @@ static struct share take(uintptr_t host, size_t bytes)
 static void give(const struct share *share)
 {
     pthread_mutex_lock(&device->lock);
-    assert_true(share_give(device, NULL, share));
+    assert_true(share_give(&device->shares, NULL, share));
     pthread_mutex_unlock(&device->lock);
 }
 
