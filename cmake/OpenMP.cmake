@@ -4,12 +4,13 @@
 # it under each name that programs ask for; lib/omprma/images the same links to a stub,
 # because images ask for the name, too, and mostly use nothing of it.
 
-omprma_sources(runtime_sources src/openmp src/face)
-set_source_files_properties(${PROJECT_SOURCE_DIR}/src/openmp/libomp_names.c
+omprma_sources(runtime_sources src/openmp/* src/face)
+list(FILTER runtime_sources EXCLUDE REGEX "/openmp/(preload|stub)/") # libraries of their own
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/openmp/abi/libomp_names.c
     PROPERTIES COMPILE_OPTIONS -fno-lto)
 set(runtime_map ${PROJECT_SOURCE_DIR}/src/openmp/exports.map)
 set(runtime_test_sources ${runtime_sources}) # what tests link, who have a main() of their own
-list(REMOVE_ITEM runtime_test_sources ${PROJECT_SOURCE_DIR}/src/openmp/start_main.c)
+list(REMOVE_ITEM runtime_test_sources ${PROJECT_SOURCE_DIR}/src/openmp/entry/start_main.c)
 omprma_internal(omprma_runtime_core ${runtime_test_sources})
 target_link_libraries(omprma_runtime_core PUBLIC Threads::Threads ${CMAKE_DL_LIBS})
 target_link_libraries(omprma_runtime_core PRIVATE omprma::bsd)

@@ -21,7 +21,7 @@ enum config_runtime { RUNTIME_AUTO, RUNTIME_OMPRMA, RUNTIME_LLVM };
 
 /* Set by omprma-run where no runtime of omprma's serves the program, but LLVM's, if any. */
 #define CONFIG_LLVM_VARIABLE "OMPRMA_INTERNAL_LLVM"
-/* Who puts nowait regions in order: see openmp/task.h. */
+/* Who puts nowait regions in order: see openmp/task/task.h. */
 enum config_nowait { NOWAIT_AUTO, NOWAIT_LIBOMP };
 enum config_check { CHECK_OFF, CHECK_FULL };
 enum config_on_loss { ON_LOSS_END, ON_LOSS_CONTINUE };

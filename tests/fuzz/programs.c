@@ -6,14 +6,14 @@
  * nothing is left on the devices. */
 #include <setjmp.h>
 
-#include "openmp/copy.h"
-#include "openmp/choice.h"
-#include "openmp/devices.h"
-#include "openmp/exports.h"
-#include "openmp/mapping.h"
-#include "openmp/registry.h"
-#include "openmp/report.h"
-#include "openmp/work.h"
+#include "openmp/copy/copy.h"
+#include "openmp/image/choice.h"
+#include "openmp/device/devices.h"
+#include "openmp/abi/exports.h"
+#include "openmp/device/mapping.h"
+#include "openmp/image/registry.h"
+#include "openmp/site/report.h"
+#include "openmp/run/work.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/programs_device.h"
 
@@ -265,7 +265,7 @@ static int64_t size_take(struct input *input)
     return (int64_t)take(input, 8);
 }
 
-/* Where no memory begins there may be any value, see openmp/maps.h. */
+/* Where no memory begins there may be any value, see openmp/map/maps.h. */
 static void value_take(struct input *input, struct list *list, int32_t i)
 {
     bool literal = (list->types[i] & MAP_LITERAL) != 0;

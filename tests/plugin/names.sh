@@ -33,8 +33,8 @@ unserved() { # of the names on stdin
     sort -u | comm -23 - <(echo "$ours") | grep -vxE -f <(echo "$left_out") | tr '\n' ' '
 }
 
-asked=$({ grep -ohE '"__kmp[a-z]*_[a-z0-9_]+"' "$root"/src/openmp/*.c | tr -d '"'
-    sed -n '/^LIBOMP /s/.*[ *]\([a-z0-9_]*\)(.*/\1/p' "$root/src/openmp/libomp.h"; } | sort -u)
+asked=$({ grep -ohE '"__kmp[a-z]*_[a-z0-9_]+"' "$root"/src/openmp/*/*.c | tr -d '"'
+    sed -n '/^LIBOMP /s/.*[ *]\([a-z0-9_]*\)(.*/\1/p' "$root/src/openmp/abi/libomp.h"; } | sort -u)
 [ "$(wc -l <<<"$asked")" -ge 25 ] || complain "the sources name only: ${asked//$'\n'/ }"
 
 for libraries in "$root"/build/toolchains/llvm-*/lib; do

@@ -23,7 +23,8 @@ complain() {
 flags=(-std=gnu11 -g -O1 -fPIC -pthread -D_GNU_SOURCE= "-I$root/include" "-I$root/src")
 "$compiler" "${flags[@]}" -shared "$here/local_omprma.c" -o "$work/libomprma.so" \
     -Wl,-soname,libomprma.so -ldl || exit 1
-"$compiler" "${flags[@]}" -fvisibility=hidden -shared "$root"/src/openmp/*.c "$root"/src/face/*.c \
+mapfile -t sources < <(find "$root/src/openmp" -name '*.c' ! -path '*/preload/*' ! -path '*/stub/*')
+"$compiler" "${flags[@]}" -fvisibility=hidden -shared "${sources[@]}" "$root"/src/face/*.c \
     -o "$work/libomprma-runtime.so" "-L$work" -lomprma "-Wl,-rpath,$work" -Wl,-z,nodelete \
     "-Wl,--version-script=$root/src/openmp/exports.map" || exit 1
 

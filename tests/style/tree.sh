@@ -72,13 +72,18 @@ if grep -rnE '#include "(host|worker)/' tools --include='*.[ch]' |
     complain 'tools: knows more of host or worker than docs/architecture.md draws'
 fi
 
-# The folders of src/host know only those before them in this list.
+# The folders of src/host, and those of src/openmp, know only those before them in these lists.
 layers=(memory core queue path choice device check calls report start)
 for i in "${!layers[@]}"; do
     later=$(IFS='|' && echo "${layers[*]:i+1}")
     [ -z "$later" ] || forbid "src/host/${layers[i]}" "host/($later)/" "knows nothing of $later"
 done
-[ -z "$(find src/host -maxdepth 1 -name '*.[ch]')" ] || complain 'src/host: a file outside of its folders'
+rooms=(abi site device tool run image map task copy entry)
+for i in "${!rooms[@]}"; do
+    later=$(IFS='|' && echo "${rooms[*]:i+1}")
+    [ -z "$later" ] || forbid "src/openmp/${rooms[i]}" "openmp/($later)/" "knows nothing of $later"
+done
+[ -z "$(find src/host src/openmp -maxdepth 1 -name '*.[ch]')" ] || complain 'src: a file outside of its folders'
 ! grep -nE '#include "control/mpi/' src/control/*.[ch] || complain 'src/control: MPI stands behind transport.h'
 
 # MPI is spoken by few files. The others do not see its header through one of ours either.
@@ -124,7 +129,7 @@ circles() { # FOLDER
             $2 == first { line = line " " $3; seen[$3] }
             END { if (line) print line }'
 }
-found_circles=$(for folder in src/base src/control src/control/* src/rma src/twosided src/host/* src/openmp src/cuda \
+found_circles=$(for folder in src/base src/control src/control/* src/rma src/twosided src/host/* src/openmp/* src/cuda \
     src/face src/face/* src/plugin src/device worker worker/native worker/gpu worker/cuda tools/*; do
     [ ! -d "$folder" ] || circles "$folder"
 done | sort)

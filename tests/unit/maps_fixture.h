@@ -9,8 +9,8 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "openmp/exports.h"
-#include "openmp/region.h"
+#include "openmp/abi/exports.h"
+#include "openmp/entry/region.h"
 
 enum { ITEMS = 8 };
 

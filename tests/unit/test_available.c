@@ -7,7 +7,7 @@
 #include <sys/utsname.h>
 
 #include "test.h"
-#include "openmp/available.h"
+#include "openmp/device/available.h"
 
 enum { DEVICES = 4, TEXT_BYTES = 4096 };
 

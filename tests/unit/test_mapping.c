@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "test.h"
-#include "openmp/mapping.h"
+#include "openmp/device/mapping.h"
 
 static size_t given; /* memory that came back */
 

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "test.h"
-#include "openmp/depend.h"
+#include "openmp/task/depend.h"
 
 enum { ADDRESSES = 5, PARENTS = 2, MOST = 6, TASKS = 40, STEPS = 4000, ROWS = 40 };
 

@@ -9,8 +9,8 @@
 #include "test.h"
 #include "image_fixture.h"
 #include "maps_fixture.h"
-#include "openmp/elf.h"
-#include "openmp/registry.h"
+#include "openmp/abi/elf.h"
+#include "openmp/image/registry.h"
 
 /* `words`: what compilers leave, with a semicolon behind each. */
 static char *image_by(const char *words, size_t *bytes)

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "test.h"
-#include "openmp/packed.h"
-#include "openmp/registry.h"
+#include "openmp/abi/packed.h"
+#include "openmp/image/registry.h"
 
 static struct entry taken[8];
 static int taken_count;

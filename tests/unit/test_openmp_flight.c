@@ -11,9 +11,9 @@
 #include <time.h>
 
 #include "test.h"
-#include "openmp/choice.h"
-#include "openmp/exports.h"
-#include "openmp/flight.h"
+#include "openmp/image/choice.h"
+#include "openmp/abi/exports.h"
+#include "openmp/task/flight.h"
 
 enum { MANY = 400, THREADS = 4, ROUNDS = 200 };
 

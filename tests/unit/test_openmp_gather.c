@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "test.h"
-#include "openmp/choice.h"
-#include "openmp/gather.h"
+#include "openmp/image/choice.h"
+#include "openmp/run/gather.h"
 
 static struct device *device;
 static omprma_queue_t *queue;

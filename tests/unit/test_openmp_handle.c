@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "test.h"
-#include "openmp/construct.h"
-#include "openmp/exports.h"
-#include "openmp/libomp.h"
+#include "openmp/entry/construct.h"
+#include "openmp/abi/exports.h"
+#include "openmp/abi/libomp.h"
 
 /* ---- libomp --------------------------------------------------------------------------------- */
 

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "test.h"
-#include "openmp/exports.h"
-#include "openmp/region.h"
+#include "openmp/abi/exports.h"
+#include "openmp/entry/region.h"
 #include "tests/unit/maps_fixture.h"
 
 TEST(test_counts)

@@ -6,7 +6,7 @@
 #include <pthread.h>
 
 #include "test.h"
-#include "openmp/parallel.h"
+#include "openmp/task/parallel.h"
 
 /* Of the thread, in regions that are known and in others. */
 static _Thread_local int level;

@@ -3,7 +3,7 @@
 #include <pthread.h>
 
 #include "test.h"
-#include "openmp/reduction.h"
+#include "openmp/task/reduction.h"
 
 enum { TASK = 7, OTHER = 8 };
 

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * elf.c: section headers lead to the compilers' words in .comment and to the dynamic symbols. All
+ * is read by copying: nothing says how it is aligned.
+ */
+#include "openmp/abi/elf.h"
+
+#include <ctype.h>
+#include <elf.h>
+#include <stdint.h>
+#include <string.h>
+
+struct view {
+    const char *image;
+    size_t bytes;
+    Elf64_Ehdr header;
+};
+
+static bool inside(uint64_t offset, uint64_t length, uint64_t bytes)
+{
+    return offset <= bytes && length <= bytes - offset;
+}
+
+static bool view_open(struct view *view, const char *image, size_t bytes)
+{
+    *view = (struct view){.image = image, .bytes = bytes};
+    if (bytes < sizeof(view->header))
+        return false;
+    memcpy(&view->header, image, sizeof(view->header));
+    return true;
+}
+
+/* False: there is no such section with content. */
+static bool section_at(const struct view *view, unsigned index, Elf64_Shdr *section)
+{
+    uint64_t at = (uint64_t)index * sizeof(*section);
+    if (index >= view->header.e_shnum || !inside(view->header.e_shoff, at, view->bytes) ||
+        !inside(view->header.e_shoff + at, sizeof(*section), view->bytes))
+        return false;
+    memcpy(section, view->image + view->header.e_shoff + at, sizeof(*section));
+    return true;
+}
+
+static bool section_is_sound(const struct view *view, const Elf64_Shdr *section)
+{
+    return section->sh_type != SHT_NOBITS &&
+           inside(section->sh_offset, section->sh_size, view->bytes);
+}
+
+/* Is this the text at an offset of a section of texts? */
+static bool text_is(const struct view *view, const Elf64_Shdr *texts, uint64_t offset,
+                    const char *text)
+{
+    size_t length = strlen(text) + 1;
+    return inside(offset, length, texts->sh_size) &&
+           memcmp(view->image + texts->sh_offset + offset, text, length) == 0;
+}
+
+/* ---- compilers ------------------------------------------------------------------------------ */
+
+/* Texts like "Debian clang version 23.1.4 (2)". */
+static void take_compilers(const char *text, size_t bytes, struct compilers *compilers)
+{
+    static const char clang[] = "clang version ", flang[] = "flang version ";
+    const char *end = text + bytes;
+    compilers->flang = memmem(text, bytes, flang, sizeof(flang) - 1) != NULL;
+    while ((text = memmem(text, (size_t)(end - text), clang, sizeof(clang) - 1))) {
+        int version = 0;
+        for (text += sizeof(clang) - 1; text < end && isdigit((unsigned char)*text); text++)
+            version = version < 10000 ? 10 * version + *text - '0' : version;
+        if (version > 0)
+            compilers_add(compilers, version);
+    }
+}
+
+struct compilers elf_compilers(const char *image, size_t bytes)
+{
+    struct compilers compilers = {0};
+    struct view view;
+    Elf64_Shdr names, section;
+    if (!view_open(&view, image, bytes) || !section_at(&view, view.header.e_shstrndx, &names) ||
+        !section_is_sound(&view, &names))
+        return compilers;
+    for (unsigned i = 0; section_at(&view, i, &section); i++)
+        if (section_is_sound(&view, &section) &&
+            text_is(&view, &names, section.sh_name, ".comment"))
+            take_compilers(image + section.sh_offset, section.sh_size, &compilers);
+    return compilers;
+}
+
+/* ---- symbols -------------------------------------------------------------------------------- */
+
+static bool symbols_have(const struct view *view, const Elf64_Shdr *symbols, const char *name)
+{
+    Elf64_Shdr names;
+    Elf64_Sym symbol;
+    if (!section_at(view, symbols->sh_link, &names) || !section_is_sound(view, &names))
+        return false;
+    for (uint64_t at = 0; inside(at, sizeof(symbol), symbols->sh_size); at += sizeof(symbol)) {
+        memcpy(&symbol, view->image + symbols->sh_offset + at, sizeof(symbol));
+        if (text_is(view, &names, symbol.st_name, name))
+            return true;
+    }
+    return false;
+}
+
+bool elf_has_symbol(const char *image, size_t bytes, const char *name)
+{
+    struct view view;
+    Elf64_Shdr section;
+    if (!view_open(&view, image, bytes))
+        return false;
+    for (unsigned i = 0; section_at(&view, i, &section); i++)
+        if (section.sh_type == SHT_DYNSYM && section_is_sound(&view, &section) &&
+            symbols_have(&view, &section, name))
+            return true;
+    return false;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * device.h: what the program sees as a device: its number, the table of what is mapped there, and
+ * what regions needed the last time. The worker that serves it is its site.
+ *
+ * Thread: see the fields.
+ */
+#ifndef OMPRMA_OPENMP_DEVICE_DEVICE_H
+#define OMPRMA_OPENMP_DEVICE_DEVICE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <omprma/omprma.h>
+
+#include "openmp/abi/abi.h"
+#include "openmp/device/mapping.h"
+#include "openmp/device/share.h"
+#include "openmp/site/site.h"
+
+enum { PLANS = 16, PLAN_RANGES = 64 };
+
+/* What a region needed the last time: its kernel, while nothing was registered or removed since,
+ * and the ranges of its list, which are asked whether they are still what it needs. */
+struct plan {
+    const void *host_id;
+    unsigned long changes; /* of the registry until then */
+    omprma_addr_t kernel;  /* 0: there is none, or nothing was looked up */
+    const char *name;
+    bool has_leading, as_on_gpus;        /* see struct entry */
+    const struct location *caller;       /* whose it is alone; NULL: everybody's */
+    struct mapped *entered[PLAN_RANGES]; /* by each item; of a longer list none */
+};
+
+struct device {
+    int number;           /* the program's */
+    pthread_mutex_t lock; /* guards the table, its memory, the works and the plans */
+    struct mapping mapping;
+    struct shares shares;
+    struct work *free_works;
+    uint64_t works; /* numbers given to works so far */
+    struct plan plans[PLANS];
+    struct site site; /* that serves it */
+};
+
+/* The run goes on without it. */
+static inline bool device_is_lost(const struct device *device)
+{
+    return site_is_lost(&device->site);
+}
+
+#endif

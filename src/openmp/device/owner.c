@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * owner.c: The handler is set when the first address is given, and not before: a library that sets
+ * its own at the start, as MPI does, finds the signal as it was, and ours is before it. A fault at
+ * an address of a device is told; then the handler that was there is put back, and the instruction
+ * faults again, under that. All other faults are passed on, and ours stays: programs may live by
+ * them.
+ */
+#include "openmp/device/owner.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+
+#include <omprma_private/owner.h>
+#include <omprma_private/say.h>
+
+#include "openmp/device/device.h"
+#include "openmp/device/devices.h"
+#include "openmp/device/mapping.h"
+
+/* ---- words ---------------------------------------------------------------------------------- */
+
+static struct device *device_of_remote(int remote)
+{
+    for (int i = 0; i < devices_started(); i++)
+        if (device_at(i)->site.remote == remote)
+            return device_at(i);
+    return NULL;
+}
+
+/* With the lock held. */
+static const struct mapped *mapped_there(const struct device *device, omprma_addr_t address)
+{
+    struct mapped *each = mapping_first(&device->mapping);
+    while (each && address - each->device >= each->end - each->begin)
+        each = mapping_next(each);
+    return each;
+}
+
+/* Who faults may hold the lock: then there is less to say. */
+static bool variable_words(struct device *device, uintptr_t address, char *words, size_t room)
+{
+    char range[RANGE_WORDS];
+    if (pthread_mutex_trylock(&device->lock))
+        return false;
+    const struct mapped *mapped = mapped_there(device, address);
+    if (mapped)
+        snprintf(words, room, ", inside %s", range_words(mapped, range));
+    pthread_mutex_unlock(&device->lock);
+    return mapped != NULL;
+}
+
+int owner_words(uintptr_t address, char words[OWNER_WORDS])
+{
+    omprma_addr_t block;
+    uint64_t bytes;
+    int remote = omprma_owner(address, &block, &bytes);
+    struct device *device = remote >= 0 ? device_of_remote(remote) : NULL;
+    if (!device)
+        return -1;
+    int used =
+        snprintf(words, OWNER_WORDS, "memory of device %d (%s)", device->number, device->site.host);
+    char *rest = words + used;
+    size_t room = OWNER_WORDS - (size_t)used;
+    if (!variable_words(device, address, rest, room) && block)
+        snprintf(rest, room, ", byte %llu of a block of %llu",
+                 (unsigned long long)(address - block), (unsigned long long)bytes);
+    else if (!block)
+        snprintf(rest, room, ", where nothing is allocated");
+    return device->number;
+}
+
+/* ---- faults of the program ------------------------------------------------------------------ */
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static struct sigaction before;
+
+static void take_course(int number, siginfo_t *info, void *context)
+{
+    struct sigaction handler = before;
+    if (handler.sa_flags & SA_SIGINFO) {
+        handler.sa_sigaction(number, info, context);
+        return;
+    }
+    if (handler.sa_handler != SIG_DFL && handler.sa_handler != SIG_IGN) {
+        handler.sa_handler(number);
+        return;
+    }
+    sigaction(number, &before, NULL);
+    if (info->si_code <= 0) /* somebody has sent it: it does not come again by itself */
+        raise(number);
+}
+
+static void handle(int number, siginfo_t *info, void *context)
+{
+    char words[OWNER_WORDS], line[OWNER_WORDS + 256];
+    if (info->si_code <= 0 || owner_words((uintptr_t)info->si_addr, words) < 0) {
+        take_course(number, info, context);
+        return;
+    }
+    snprintf(line, sizeof(line),
+             "the program, or a library that it called, used address %p itself: that is %s: copy "
+             "it (target update, omp_target_memcpy), or use the address on the host",
+             info->si_addr, words);
+    omprma_say(OMPRMA_SAY_ERROR, line);
+    omprma_say(OMPRMA_SAY_END, "");
+    sigaction(number, &before, NULL);
+}
+
+static void watch_once(void)
+{
+    struct sigaction ours = {.sa_sigaction = handle};
+    if (sigaction(SIGSEGV, NULL, &before))
+        return;
+    ours.sa_mask = before.sa_mask;
+    ours.sa_flags = SA_SIGINFO | SA_ONSTACK | (before.sa_flags & (SA_NODEFER | SA_RESTART));
+    sigaction(SIGSEGV, &ours, NULL);
+}
+
+void owner_watch(void)
+{
+    pthread_once(&once, watch_once);
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * fault.c: The address that the kernel used comes from the core. It is looked up among what is
+ * mapped on each device, this one last, as that is the better answer.
+ */
+#include "openmp/run/fault.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "openmp/device/devices.h"
+#include "openmp/abi/location.h"
+#include "openmp/device/owner.h"
+#include "openmp/site/report.h"
+#include "openmp/run/stray.h"
+
+enum { WORDS_BYTES = OWNER_WORDS + 128 };
+
+static bool found_on(struct device *device, uintptr_t address, const struct device *here,
+                     char words[WORDS_BYTES])
+{
+    struct mapped *mapped;
+    pthread_mutex_lock(&device->lock);
+    bool found = mapping_find(&device->mapping, address, 1, &mapped) == OVERLAP_INSIDE;
+    if (found) {
+        char place[96];
+        struct name name = name_of(mapped->name);
+        snprintf(place, sizeof(place), "on device %d (%s), not here", device->number,
+                 device->site.host);
+        snprintf(words, WORDS_BYTES, ", inside \"%.*s\" (%zu bytes), which is mapped %s",
+                 name.length, name.text, (size_t)(mapped->end - mapped->begin),
+                 device == here ? "here, but the pointer that the region used was not translated: "
+                                  "map what holds the pointer together with what it points to"
+                                : place);
+    }
+    pthread_mutex_unlock(&device->lock);
+    return found;
+}
+
+/* For an address of another device's memory. */
+static void others_words(uintptr_t address, const struct device *here, char words[WORDS_BYTES])
+{
+    char owner[OWNER_WORDS];
+    int number = owner_words(address, owner);
+    if (number >= 0 && number != here->number)
+        snprintf(words, WORDS_BYTES,
+                 ": that is %s, not of this device: use it in a region with device(%d), or copy it "
+                 "(omp_target_memcpy)",
+                 owner, number);
+}
+
+/* For an address that no map covers. Whose it is has been said in front of this. */
+static void unmapped_words(const struct crash *crash, const char *text, omprma_addr_t address,
+                           char words[WORDS_BYTES])
+{
+    if (!strstr(text, ": that is a host pointer ("))
+        return;
+    if (strstr(text, "(variables of lib"))
+        snprintf(words, WORDS_BYTES, ", which regions do not have");
+    else if (!stray_words(crash, (uintptr_t)address, text, words, WORDS_BYTES))
+        snprintf(words, WORDS_BYTES,
+                 ", which is not mapped: map what the pointer points to, as in map(tofrom: "
+                 "p[0:n])");
+}
+
+bool fault_report(const struct crash *crash, int status)
+{
+    const struct location *where = crash->where;
+    const struct device *device = crash->device;
+    omprma_addr_t address = 0;
+    char words[WORDS_BYTES] = "";
+    char text[1024];
+    if (status == OMPRMA_OK)
+        return true;
+    snprintf(text, sizeof(text), "%s", omprma_error());
+    if (omprma_fault_address(device->site.remote, &address) != OMPRMA_OK || !address)
+        return report(where, NULL, "%s", text);
+    /* this one last: what is mapped here is the better answer */
+    for (int i = 0; i < devices_started(); i++)
+        if (i != device->number)
+            found_on(device_at(i), (uintptr_t)address, device, words);
+    found_on(device_at(device->number), (uintptr_t)address, device, words);
+    if (!*words)
+        others_words((uintptr_t)address, device, words);
+    if (!*words)
+        unmapped_words(crash, text, address, words);
+    return report(where, NULL, "%s%s", text, words);
+}

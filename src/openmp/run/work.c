@@ -1,0 +1,625 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * work.c: the only place where the runtime uses queues and events. Small pieces on their way to the
+ * device are gathered, and so are those on their way back, with a launch between the two; whatever
+ * cannot join them sends them first.
+ */
+#include "openmp/run/work.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <omprma_private/memory.h>
+#include <omprma_private/unwaited.h>
+
+#include "openmp/device/devices.h"
+#include "openmp/run/fault.h"
+#include "openmp/abi/location.h"
+#include "openmp/site/loss.h"
+#include "openmp/tool/ompt.h"
+#include "openmp/site/report.h"
+#include "openmp/device/spare.h"
+
+struct kept {
+    struct kept *next;
+    _Alignas(16) unsigned char bytes[];
+};
+
+/* What comes back waits here until all is complete: the host's memory is as it was when the host
+ * has to do the work. */
+struct arrival {
+    struct arrival *next;
+    void *to;
+    size_t bytes;
+    _Alignas(16) unsigned char content[];
+};
+
+/* After a failure that was reported. True: the host does what the device did not. */
+static bool work_goes_on(struct work *work)
+{
+    work->lost = work->spared && site_is_lost(work->site);
+    work->failed = work->failed || !work->lost;
+    return work->lost;
+}
+
+/* A wrong address is the program's: it knows it by the variable's name. */
+static bool address_told(const struct work *work)
+{
+    struct name name = name_of(work->moved);
+    return report(work->where, NULL, "\"%.*s\": %s", name.length, name.text, omprma_error());
+}
+
+static bool work_issued(struct work *work, omprma_status_t status)
+{
+    bool right = status == OMPRMA_ERR_ARGUMENT && work->moved ? address_told(work)
+                 : work->exchanges                            ? report_status(work->where, status)
+                                   : loss_status(work->where, work->site, status);
+    return right || work_goes_on(work);
+}
+
+/* ---- begin and end -------------------------------------------------------------------------- */
+
+static bool queue_make(struct work *work, omprma_queue_t **queue)
+{
+    return *queue || work->lost ||
+           work_issued(work, omprma_queue_create(work->site->remote, queue));
+}
+
+/* Its own queue, which knows whether anybody waits. */
+static bool queue_own(struct work *work, bool unwaited)
+{
+    if (!queue_make(work, &work->own))
+        return false;
+    work->queue = work->own;
+    if (work->own && work->own_unwaited != unwaited)
+        omprma_queue_unwaited(work->own, unwaited);
+    work->own_unwaited = unwaited;
+    return true;
+}
+
+/* The queue of small works in flight whose turn it is. The caller holds the device's lock. */
+static bool queue_share(struct work *work)
+{
+    struct site *site = work->site;
+    work->slot = (int)(work->number % (uint64_t)site->shared_count);
+    omprma_queue_t **shared = &site->shared[work->slot];
+    if (!queue_make(work, shared))
+        return false;
+    work->queue = *shared;
+    return true;
+}
+
+static void work_give(struct work *work)
+{
+    work->number = 0;
+    work->next_free = work->device->free_works;
+    work->device->free_works = work;
+}
+
+/* The caller holds the device's lock. */
+static struct work *work_take(struct device *device, const struct location *where)
+{
+    struct work *work = device->free_works;
+    if (work)
+        device->free_works = work->next_free;
+    else
+        work = calloc(1, sizeof(*work));
+    if (!work) {
+        report(where, &device->site, "no host memory for a target construct");
+        return NULL;
+    }
+    work->device = device;
+    work->site = &device->site;
+    work->where = where;
+    work->number = ++device->works;
+    work->failed = work->departed = work->computes = work->exchanges = false;
+    work->spared = work->lost = work->misplaced = work->restores = false;
+    work->placed_end = 0;
+    work->moved = NULL;
+    work->strays.count = 0;
+    work->slot = -1;
+    return work;
+}
+
+struct work *work_begin_locked(struct device *device, const struct location *where,
+                               enum work_kind kind)
+{
+    struct work *work = work_take(device, where);
+    bool flies = kind == WORK_FLIGHT || kind == WORK_SMALL;
+    if (work && kind == WORK_SPARED) {
+        work->spared = true;
+        work->lost = site_is_lost(work->site);
+    }
+    bool right = work && (kind == WORK_SMALL ? queue_share(work) : queue_own(work, flies));
+    if (right && flies && !work->end)
+        right = report_status(where, omprma_event_create(&work->end));
+    if (right)
+        work->in_flight = flies;
+    if (right)
+        ompt_queue(work->queue);
+    else if (work)
+        work_give(work);
+    return right ? work : NULL;
+}
+
+struct work *work_begin(struct device *device, const struct location *where, enum work_kind kind)
+{
+    pthread_mutex_lock(&device->lock);
+    struct work *work = work_begin_locked(device, where, kind);
+    pthread_mutex_unlock(&device->lock);
+    return work;
+}
+
+static void pointer_restore(const struct attached *pointer, void *context)
+{
+    (void)context;
+    memcpy((void *)pointer->pointer, pointer->host_value, pointer->bytes);
+}
+
+/* Small ranges stay where they are, for the next construct that maps them, as long as what a
+ * construct maps lies side by side. Where constructs map the same variables in other ways, places
+ * are given anew, for twice as many constructs each time. */
+static bool work_keeps_places(const struct work *work)
+{
+    enum { FIRST = 16, MOST = 1 << 16 };
+    struct shares *shares = &work->device->shares;
+    if (work->misplaced) {
+        uint32_t twice = 2 * shares->patience;
+        shares->patience = twice < FIRST ? FIRST : twice > MOST ? MOST : twice;
+        shares->anew = shares->patience;
+        mapping_forget(&work->device->mapping);
+        return false;
+    }
+    shares->anew -= shares->anew > 0;
+    return shares->anew == 0;
+}
+
+static void pinned_end(struct work *work, struct pinned *pinned, bool keep)
+{
+    struct device *device = work->device;
+    struct mapped *mapped = pinned->mapped;
+    LIST_REMOVE(pinned, link);
+    pinned->next = work->spare;
+    work->spare = pinned;
+    if (!mapped_is_over(mapped))
+        return;
+    if (keep && mapped->share.block) { /* it is small */
+        mapping_vacate(&device->mapping, mapped);
+        return;
+    }
+    struct share share = mapped->share;
+    mapping_remove(&device->mapping, mapped);
+    if (!share_give(&device->shares, work->where, &share))
+        work->failed = true;
+}
+
+/* What came back may hold device pointers; and ranges that nobody has mapped or uses any more go.
+ */
+static void work_unpin(struct work *work, bool arrived)
+{
+    for (struct pinned *each = work->pinned; each && arrived && work->restores; each = each->next)
+        if (each->bytes > 0)
+            mapped_each_pointer(each->mapped, each->begin, each->bytes, pointer_restore, NULL);
+    bool keep = work_keeps_places(work) && !site_is_lost(work->site);
+    for (struct pinned *next, *each = work->pinned; each; each = next) {
+        next = each->next;
+        pinned_end(work, each, keep);
+    }
+    work->pinned = NULL;
+}
+
+/* Puts what came back for `begin` to `end` where it belongs, or drops it. */
+static void arrivals_end(struct work *work, const char *begin, const char *end, bool deliver)
+{
+    struct arrival *reversed = NULL, **link = &work->arrived;
+    for (struct arrival *each; (each = *link);) {
+        if ((char *)each->to >= end || (char *)each->to + each->bytes <= begin) {
+            link = &each->next;
+            continue;
+        }
+        *link = each->next;
+        each->next = reversed; /* in the order in which they were asked for */
+        reversed = each;
+    }
+    for (struct arrival *next, *each = reversed; each; each = next) {
+        next = each->next;
+        if (deliver)
+            memcpy(each->to, each->content, each->bytes);
+        free(each);
+    }
+}
+
+static bool has_arrivals(const struct work *work, const struct mapped *mapped)
+{
+    for (const struct arrival *each = work->arrived; each; each = each->next)
+        if ((uintptr_t)each->to < mapped->end && (uintptr_t)each->to + each->bytes > mapped->begin)
+            return true;
+    return false;
+}
+
+/* The first of the works before `number` for which something of the range has come back. */
+static struct work *earliest_of(const struct mapped *mapped, uint64_t number)
+{
+    struct work *earliest = NULL;
+    const struct pinned *each;
+    LIST_FOREACH(each, &mapped->pins, link)
+    if (each->number < (earliest ? earliest->number : number) && has_arrivals(each->work, mapped))
+        earliest = each->work;
+    return earliest;
+}
+
+/* What came back goes where it belongs, after what earlier works have brought to the same place:
+ * they may come here later. The caller holds the device's lock. */
+static void work_deliver(struct work *work, bool arrived)
+{
+    if (!work->arrived)
+        return;
+    for (const struct pinned *own = work->pinned; own && arrived; own = own->next) {
+        struct work *earlier;
+        /* Only a range that it has retrieved has waited for what others retrieve. */
+        while (own->retrieved && (earlier = earliest_of(own->mapped, work->number)))
+            arrivals_end(earlier, (char *)own->mapped->begin, (char *)own->mapped->end, true);
+    }
+    arrivals_end(work, NULL, (char *)UINTPTR_MAX, arrived);
+}
+
+/* How it has ended, in words of the program. */
+static bool end_told(void *context, int status)
+{
+    const struct work *work = context;
+    const struct crash crash = {work->where, work->device, &work->strays, work->pinned};
+    return fault_report(&crash, status);
+}
+
+static bool work_is_spared(const struct work *work)
+{
+    const struct needs needs = {work->where, work->pinned, work->computes};
+    return spare(work->site, &work->device->mapping, &needs);
+}
+
+/* The queue is done. */
+static enum work_result work_over(struct work *work, omprma_status_t status)
+{
+    struct device *device = work->device;
+    if (__builtin_expect(work->traced != NULL, 0))
+        ompt_arrive_told(work->traced);
+    work->traced = NULL;
+    bool right = work->exchanges
+                     ? end_told(work, status)
+                     : loss_status_told(work->where, work->site, status, end_told, work);
+    if (!right)
+        work_goes_on(work);
+    bool arrived = status == OMPRMA_OK && !work->lost;
+    for (struct kept *next, *each = work->kept; each; each = next) {
+        next = each->next;
+        free(each);
+    }
+    work->kept = NULL;
+    if (work->gather) /* what an error has left behind */
+        work->gather->end = work->gather->begin;
+    if (work->scatter)
+        work->scatter->count = 0;
+    work->region = NULL;
+    pthread_mutex_lock(&device->lock);
+    work_deliver(work, arrived && !work->failed);
+    if (work->lost && !work_is_spared(work))
+        work->failed = true;
+    work_unpin(work, arrived);
+    if (!share_give(&device->shares, work->where, &work->privates))
+        work->failed = true;
+    work->privates = (struct share){0};
+    enum work_result result = work->failed ? WORK_FAILED : work->lost ? WORK_LOST : WORK_DONE;
+    work_give(work);
+    pthread_mutex_unlock(&device->lock);
+    return result;
+}
+
+bool work_depart(struct work *work)
+{
+    work->departed = true;
+    return work_issued(work, omprma_event_record(work->end, work->queue));
+}
+
+/* A queue of its own is clean again afterwards; one that is shared has others' operations, too. */
+enum work_result work_end(struct work *work)
+{
+    if (work->queue == work->own)
+        return work_over(work, work->queue ? omprma_queue_synchronize(work->queue) : OMPRMA_OK);
+    if (!work->departed)
+        work_depart(work);
+    return work_over(work, omprma_event_synchronize(work->end));
+}
+
+bool work_has_arrived(struct work *work)
+{
+    bool done;
+    return omprma_event_query(work->end, &done) != OMPRMA_OK || done;
+}
+
+/* ---- operations ----------------------------------------------------------------------------- */
+
+/* Takes the pending region, with its gathered copies attached. What the copies back have to wait
+ * for is in the queue already. */
+static omprma_region_t *region_take(struct work *work)
+{
+    omprma_region_t *region = work->region;
+    work->region = NULL;
+    if (work->gather)
+        gather_give(work->gather, region);
+    if (work->scatter && work->scatter->count > 0)
+        scatter_give(work->scatter, region);
+    return region;
+}
+
+static bool region_send(struct work *work)
+{
+    omprma_region_t *region = region_take(work);
+    return work->lost || work_issued(work, omprma_region(work->queue, region));
+}
+
+/* What stands before anything that is retrieved. */
+static bool work_send_there(struct work *work)
+{
+    struct gather *gather = work->gather;
+    if (work->region)
+        return region_send(work);
+    return !gather || gather->begin == gather->end || work->lost ||
+           work_issued(work, gather_issue(gather, work->queue));
+}
+
+static bool send_gathered(struct work *work)
+{
+    struct scatter *scatter = work->scatter;
+    if (work->region)
+        return region_send(work);
+    return work_send_there(work) && (!scatter || scatter->count == 0 || work->lost ||
+                                     work_issued(work, scatter_issue(scatter, work->queue)));
+}
+
+bool work_send(struct work *work)
+{
+    return (work->region && !work->in_flight) || send_gathered(work);
+}
+
+static void device_unlock(void *device)
+{
+    pthread_mutex_unlock(&((struct device *)device)->lock);
+}
+
+enum work_result work_end_locked(struct work *work)
+{
+    struct device *device = work->device;
+    if (work->region && !work->lost)
+        return work_over(work,
+                         omprma_region_wait(work->queue, region_take(work), device_unlock, device));
+    device_unlock(device);
+    return work_end(work);
+}
+
+void work_launch_between(struct work *work, omprma_region_t *region)
+{
+    work->region = region;
+}
+
+bool work_launch(struct work *work, omprma_addr_t kernel, const omprma_geometry_t *geometry,
+                 const uint64_t *words, size_t count)
+{
+    return send_gathered(work) &&
+           (work->lost ||
+            work_issued(work, omprma_launch(work->queue, kernel, geometry, words, count)));
+}
+
+/* Where there is no host memory for it, the piece travels alone. */
+bool work_submit_part(struct work *work, const struct mapped *mapped, const void *begin,
+                      size_t bytes)
+{
+    omprma_addr_t to = mapped_address(mapped, (uintptr_t)begin);
+    if (work->lost)
+        return true;
+    if (mapped->share.block && !work_issued(work, omprma_memory_check(begin, bytes, false)))
+        return false;
+    if ((work->region || (work->scatter && work->scatter->count > 0)) && !send_gathered(work))
+        return false;
+    if (!work->gather)
+        work->gather = calloc(1, sizeof(*work->gather));
+    if (!work->gather)
+        return work_submit(work, to, begin, bytes);
+    if (gather_add(work->gather, &mapped->share, to, begin, bytes))
+        return true;
+    return work_send_there(work) && (gather_add(work->gather, &mapped->share, to, begin, bytes) ||
+                                     work_submit(work, to, begin, bytes));
+}
+
+bool work_submit(struct work *work, omprma_addr_t to, const void *from, size_t bytes)
+{
+    return send_gathered(work) &&
+           (work->lost || work_issued(work, omprma_submit(work->queue, to, from, bytes)));
+}
+
+bool work_fill(struct work *work, omprma_addr_t to, unsigned char value, size_t bytes)
+{
+    return send_gathered(work) &&
+           (work->lost || work_issued(work, omprma_fill(work->queue, to, &value, 1, bytes)));
+}
+
+/* Where it goes until all is complete. NULL: reported. */
+static void *arrival_make(struct work *work, void *to, size_t bytes)
+{
+    struct arrival *arrival =
+        bytes < SIZE_MAX - sizeof(*arrival) ? malloc(sizeof(*arrival) + bytes) : NULL;
+    if (!arrival) {
+        work->failed = !report(work->where, work->site,
+                               "no host memory for %zu bytes on their way back", bytes);
+        return NULL;
+    }
+    *arrival = (struct arrival){work->arrived, to, bytes};
+    work->arrived = arrival;
+    return arrival->content;
+}
+
+static bool retrieve_to(struct work *work, void *place, omprma_addr_t from, size_t bytes)
+{
+    return place && work_issued(work, omprma_retrieve(work->queue, place, from, bytes));
+}
+
+/* Where it goes at first. */
+static void *place_of(struct work *work, void *to, size_t bytes)
+{
+    return work->spared ? arrival_make(work, to, bytes) : to;
+}
+
+bool work_retrieve(struct work *work, void *to, omprma_addr_t from, size_t bytes)
+{
+    if (!work_send_there(work))
+        return false;
+    return work->lost || retrieve_to(work, place_of(work, to, bytes), from, bytes);
+}
+
+bool work_retrieve_part(struct work *work, const struct mapped *mapped, void *begin, size_t bytes)
+{
+    omprma_addr_t from = mapped_address(mapped, (uintptr_t)begin);
+    if (work->lost)
+        return true;
+    if ((mapped->share.block || work->spared) &&
+        !work_issued(work, omprma_memory_check(begin, bytes, true)))
+        return false;
+    if (!mapped->share.block)
+        return work_retrieve(work, begin, from, bytes);
+    if (!work->region && !work_send_there(work))
+        return false;
+    void *place = place_of(work, begin, bytes);
+    if (!work->scatter)
+        work->scatter = calloc(1, sizeof(*work->scatter));
+    bool gathers = place && work->scatter;
+    if (gathers && scatter_add(work->scatter, &mapped->share, place, from, bytes))
+        return true;
+    return send_gathered(work) &&
+           ((gathers && scatter_add(work->scatter, &mapped->share, place, from, bytes)) ||
+            retrieve_to(work, place, from, bytes));
+}
+
+bool work_exchange(struct work *work, omprma_addr_t from, int to_device, omprma_addr_t to,
+                   size_t bytes)
+{
+    work->exchanges = true;
+    return work_issued(
+        work, omprma_exchange(work->queue, from, device_at(to_device)->site.remote, to, bytes));
+}
+
+bool work_submit_strided(struct work *work, omprma_addr_t to, const void *from,
+                         const omprma_shape_t *shape)
+{
+    return send_gathered(work) &&
+           (work->lost || work_issued(work, omprma_submit_strided(work->queue, to, from, shape)));
+}
+
+bool work_retrieve_strided(struct work *work, void *to, omprma_addr_t from,
+                           const omprma_shape_t *shape)
+{
+    return work_send_there(work) &&
+           (work->lost || work_issued(work, omprma_retrieve_strided(work->queue, to, from, shape)));
+}
+
+bool work_exchange_strided(struct work *work, omprma_addr_t from, int to_device, omprma_addr_t to,
+                           const omprma_shape_t *shape)
+{
+    work->exchanges = true;
+    return work_issued(work, omprma_exchange_strided(work->queue, from,
+                                                     device_at(to_device)->site.remote, to, shape));
+}
+
+bool work_share(struct work *work, const char *name, uintptr_t host, size_t bytes,
+                struct share *share)
+{
+    *share = (struct share){.device = host};
+    if (work->lost || share_take(&work->device->shares, work->where, name, host, bytes, share))
+        return true;
+    *share = (struct share){.device = host};
+    return work_goes_on(work);
+}
+
+omprma_addr_t work_private(struct work *work, size_t bytes)
+{
+    enum { ANY = 16 }; /* nobody uses it where the host is the device */
+    if (!work_share(work, "private variables", 0, bytes, &work->privates))
+        return 0;
+    return work->lost ? ANY : work->privates.device;
+}
+
+void *work_keep(struct work *work, size_t bytes)
+{
+    struct kept *kept = calloc(1, sizeof(*kept) + bytes);
+    if (!kept) {
+        work->failed = !report(work->where, work->site,
+                               "no host memory for %zu bytes of private variables", bytes);
+        return NULL;
+    }
+    kept->next = work->kept;
+    work->kept = kept;
+    return kept->bytes;
+}
+
+/* ---- ranges --------------------------------------------------------------------------------- */
+
+/* The event is the present end of the other's queue: what matters was appended before the device's
+ * lock was released. */
+static bool work_wait_for(struct work *work, struct work *other)
+{
+    if (!other->queue) /* the host does it */
+        return true;
+    if (work->region && !work_send_there(work))
+        return false;
+    return (other->event || work_issued(work, omprma_event_create(&other->event))) &&
+           work_issued(work, omprma_event_record(other->event, other->queue)) &&
+           work_issued(work, omprma_event_wait(other->event, work->queue));
+}
+
+bool work_follow(struct work *work, struct mapped *mapped)
+{
+    struct work *writer = mapped->writer;
+    if (!writer || writer == work || work->lost)
+        return true;
+    if (writer->number != mapped->writer_number) { /* it is over */
+        mapped->writer = NULL;
+        return true;
+    }
+    return work_wait_for(work, writer);
+}
+
+bool work_follow_all(struct work *work, struct mapped *mapped)
+{
+    struct pinned *each;
+    LIST_FOREACH(each, &mapped->pins, link)
+    if (each->work != work && !work->lost && !work_wait_for(work, each->work))
+        return false;
+    return true;
+}
+
+void work_write(struct work *work, struct mapped *mapped)
+{
+    mapped->writer = work;
+    mapped->writer_number = work->number;
+}
+
+bool work_pin_again(struct work *work, struct mapped *mapped, uintptr_t begin, size_t bytes)
+{
+    struct pinned *pinned = work->spare;
+    if (pinned)
+        work->spare = pinned->next;
+    else
+        pinned = malloc(sizeof(*pinned));
+    if (!pinned) {
+        work->failed = true;
+        return report(work->where, work->site, "no host memory for a list of mapped ranges");
+    }
+    *pinned = (struct pinned){.next = work->pinned,
+                              .work = work,
+                              .number = work->number,
+                              .mapped = mapped,
+                              .begin = begin,
+                              .bytes = bytes};
+    LIST_INSERT_HEAD(&mapped->pins, pinned, link);
+    work->pinned = pinned;
+    work->restores |= bytes > 0;
+    return true;
+}

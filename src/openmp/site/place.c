@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/* place.c: turns the compiler's location and map name into the words that omprma_check_place()
+ * keeps for the next block. */
+#include "openmp/site/place.h"
+
+#include <stdio.h>
+
+#include <omprma_private/check.h>
+
+#include "openmp/abi/location.h"
+
+bool place_wanted;
+
+void place_open(void)
+{
+    place_wanted = omprma_check_wanted();
+}
+
+void place_say_wanted(const struct location *where, const char *map_name)
+{
+    char place[256], variable[128];
+    struct name name = name_of(map_name);
+    bool known = location_words(where, place, sizeof(place));
+    snprintf(variable, sizeof(variable), "%.*s", name.length, name.text);
+    omprma_check_place(known ? place : NULL, map_name ? variable : NULL);
+}
