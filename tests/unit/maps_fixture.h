@@ -11,6 +11,7 @@
 
 #include "openmp/abi/exports.h"
 #include "openmp/entry/region.h"
+#include "openmp/image/choice.h"
 
 enum { ITEMS = 8 };
 

@@ -10,7 +10,6 @@
 #include "image_fixture.h"
 #include "maps_fixture.h"
 #include "openmp/abi/elf.h"
-#include "openmp/image/registry.h"
 
 /* `words`: what compilers leave, with a semicolon behind each. */
 static char *image_by(const char *words, size_t *bytes)

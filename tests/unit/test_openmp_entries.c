@@ -8,6 +8,7 @@
 
 #include "test.h"
 #include "openmp/abi/packed.h"
+#include "openmp/image/entries.h"
 #include "openmp/image/registry.h"
 
 static struct entry taken[8];

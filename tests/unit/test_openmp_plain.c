@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * test_openmp_plain.c: the short way of plain items, see src/openmp/map/plain.c: when it is taken, when
- * not, and in random regions that it does what maps mean, with a plan and without one. Devices are
- * this process.
+ * test_openmp_plain.c: the short way of plain items, see src/openmp/map/plain.c: when it is taken,
+ * when not, and in random regions that it does what maps mean, with a plan and without one. Devices
+ * are this process.
  */
 #include <stdlib.h>
 

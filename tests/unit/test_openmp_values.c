@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * test_openmp_values.c: what an item's columns and flags speak of, see src/openmp/map/maps.h: values
- * where others have addresses, and flags of what a pointer points to, which are not the pointer's.
- * Lists are as clang up to 21 makes them (PTR_AND_OBJ), and as 22 does (ATTACH).
+ * test_openmp_values.c: what an item's columns and flags speak of, see src/openmp/map/maps.h:
+ * values where others have addresses, and flags of what a pointer points to, which are not the
+ * pointer's. Lists are as clang up to 21 makes them (PTR_AND_OBJ), and as 22 does (ATTACH).
  */
 #include "test.h"
 #include "tests/unit/maps_fixture.h"
