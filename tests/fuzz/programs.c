@@ -468,8 +468,9 @@ static void mapping_clear(struct device *device)
     mapping_forget(&device->mapping);
     while ((mapped = mapping_first(&device->mapping))) {
         hold(LIST_EMPTY(&mapped->pins)); /* nothing is under way */
-        if (mapped->share.begin)
-            share_give(&device->shares, NULL, &mapped->share); /* false: the program has freed it */
+        if (mapped->memory.begin)
+            suballoc_give(&device->memory, NULL,
+                          &mapped->memory); /* false: the program has freed it */
         mapping_remove(&device->mapping, mapped);
     }
 }

@@ -291,6 +291,8 @@ omprma_status_t omprma_fill(omprma_queue_t *queue, omprma_addr_t to, const void 
                             size_t pattern_bytes, size_t count)
 {
     (void)queue;
+    if (!on_device(to, pattern_bytes * count))
+        return error_set(OMPRMA_ERR_ADDRESS, "fill of %llx", (unsigned long long)to);
     for (size_t i = 0; i < count; i++)
         memcpy((char *)(uintptr_t)to + i * pattern_bytes, pattern, pattern_bytes);
     return OMPRMA_OK;

@@ -8,7 +8,7 @@
 
 static size_t given; /* memory that came back */
 
-static void give(void *owner, const struct share *share)
+static void give(void *owner, const struct suballoc *share)
 {
     assert_null(owner);
     assert_int_not_equal(share->begin, 0);
@@ -91,8 +91,8 @@ TEST(test_model)
         size_t at = (size_t)rand_r(&seed) % (SLOTS / 4) * 4;
         struct mapped *found;
         if (mapping_find(&mapping, at, 3, &found) == OVERLAP_INSIDE) {
-            if (found->share.begin == 0 || step % 7 == 0) {
-                taken -= found->share.begin != 0;
+            if (found->memory.begin == 0 || step % 7 == 0) {
+                taken -= found->memory.begin != 0;
                 mapping_remove(&mapping, found);
             } else {
                 mapping_vacate(&mapping, found);
@@ -104,8 +104,8 @@ TEST(test_model)
             again += found != NULL;
             if (!found) {
                 found = mapping_add(&mapping, at, 3, 100 + at, step % 2);
-                found->share.begin = step % 5 ? 1 + at : 0;
-                taken += found->share.begin != 0;
+                found->memory.begin = step % 5 ? 1 + at : 0;
+                taken += found->memory.begin != 0;
             }
             assert_int_equal(found->device, 100 + at);
             assert_int_equal(found->references, !(step % 2));
@@ -134,7 +134,7 @@ TEST(test_model)
     assert_int_equal(count, 0);
     assert_in_range(again, 100, 10000);
     for (struct mapped *each = mapping_first(&mapping); each; each = mapping_next(each))
-        taken -= each->share.begin != 0;
+        taken -= each->memory.begin != 0;
     mapping_clear(&mapping);
     assert_int_equal(given, taken); /* of all that is neither mapped nor was removed */
 }
@@ -148,7 +148,7 @@ TEST(test_vacant)
     given = 0;
     one = mapping_add(&mapping, 1000, 100, 5000, false);
     two = mapping_add(&mapping, 1200, 100, 5200, false);
-    one->share.begin = two->share.begin = 1;
+    one->memory.begin = two->memory.begin = 1;
     one->base = 900;
     one->name = "one";
     mapping_vacate(&mapping, one);
@@ -186,7 +186,7 @@ TEST(test_exact)
     assert_null(mapping_exact(&mapping, 1000, 8, NULL));
     one = mapping_add(&mapping, 1000, 8, 5000, false);
     two = mapping_add(&mapping, 1100, 8, 5100, false);
-    one->share.begin = two->share.begin = 1;
+    one->memory.begin = two->memory.begin = 1;
     struct mapped *guesses[] = {NULL, one, two};
     for (int i = 0; i < 3; i++) {
         assert_ptr_equal(mapping_exact(&mapping, 1000, 8, guesses[i]), one);
@@ -218,7 +218,7 @@ TEST(test_vacant_most)
     mapping_init(&mapping, give, NULL);
     given = 0;
     for (uintptr_t i = 0; i < RANGES; i++)
-        mapping_add(&mapping, 16 * i, 8, 16 * i, false)->share.begin = 1;
+        mapping_add(&mapping, 16 * i, 8, 16 * i, false)->memory.begin = 1;
     while (mapping_first(&mapping))
         mapping_vacate(&mapping, mapping_first(&mapping));
     for (uintptr_t i = 0; i < RANGES; i++)

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "test.h"
-#include "openmp/abi/packed.h"
+#include "openmp/abi/offload_binary.h"
 #include "openmp/image/entries.h"
 #include "openmp/image/registry.h"
 

@@ -29,20 +29,20 @@ static int tear_down(void **state)
     return 0;
 }
 
-static struct share take(uintptr_t host, size_t bytes)
+static struct suballoc take(uintptr_t host, size_t bytes)
 {
-    struct share share;
+    struct suballoc share;
     pthread_mutex_lock(&device->lock);
-    assert_true(share_take(&device->shares, NULL, NULL, host, bytes, &share));
+    assert_true(suballoc_take(&device->memory, NULL, NULL, host, bytes, &share));
     pthread_mutex_unlock(&device->lock);
-    assert_int_equal(share.device % SHARE_ALIGNMENT, host % SHARE_ALIGNMENT);
+    assert_int_equal(share.device % SUBALLOC_ALIGNMENT, host % SUBALLOC_ALIGNMENT);
     return share;
 }
 
-static void give(const struct share *share)
+static void give(const struct suballoc *share)
 {
     pthread_mutex_lock(&device->lock);
-    assert_true(share_give(&device->shares, NULL, share));
+    assert_true(suballoc_give(&device->memory, NULL, share));
     pthread_mutex_unlock(&device->lock);
 }
 
@@ -50,7 +50,7 @@ static void give(const struct share *share)
 TEST(test_shares)
 {
     enum { MANY = 500, BYTES = 40 };
-    static struct share shares[MANY];
+    static struct suballoc shares[MANY];
     for (int round = 0; round < 3; round++) {
         for (int i = 0; i < MANY; i++) {
             shares[i] = take((uintptr_t)i, BYTES);
@@ -63,11 +63,11 @@ TEST(test_shares)
         for (int i = 0; i < MANY; i++)
             give(&shares[i]);
     }
-    struct share first = take(0, 8), large = take(8, SHARE_BYTES + 1);
+    struct suballoc first = take(0, 8), large = take(8, SUBALLOC_BYTES + 1);
     assert_null(large.block);
     give(&first);
     give(&large);
-    struct share again = take(0, 8);
+    struct suballoc again = take(0, 8);
     assert_int_equal(again.device, first.device);
     give(&again);
 }
@@ -82,7 +82,7 @@ TEST(test_out)
 {
     static struct gather gather;
     char text[3][9] = {"abcdefgh", "ijklmnop", "qrstuvwx"};
-    struct share first = take(0, 8), second = take(4, 8), other = take(0, 8), last = take(8, 8);
+    struct suballoc first = take(0, 8), second = take(4, 8), other = take(0, 8), last = take(8, 8);
     memset((void *)other.device, '-', 8);
     assert_true(gather_add(&gather, &first, first.device, text[0], 8));
     assert_true(gather_add(&gather, &second, second.device, text[1], 8)); /* beyond a gap */
@@ -107,13 +107,13 @@ TEST(test_out)
 TEST(test_limits)
 {
     static struct gather gather;
-    static char bytes[SHARE_BYTES + 1];
-    struct share own = take(0, SHARE_BYTES + 1), shares[GATHER_BYTES / SHARE_BYTES + 1];
+    static char bytes[SUBALLOC_BYTES + 1];
+    struct suballoc own = take(0, SUBALLOC_BYTES + 1), shares[GATHER_BYTES / SUBALLOC_BYTES + 1];
     assert_false(gather_add(&gather, &own, own.device, bytes, 8));
     size_t count = sizeof(shares) / sizeof(shares[0]);
     for (size_t i = 0; i < count; i++) {
-        shares[i] = take(0, SHARE_BYTES);
-        assert_int_equal(gather_add(&gather, &shares[i], shares[i].device, bytes, SHARE_BYTES),
+        shares[i] = take(0, SUBALLOC_BYTES);
+        assert_int_equal(gather_add(&gather, &shares[i], shares[i].device, bytes, SUBALLOC_BYTES),
                          i < count - 1);
     }
     issue(&gather);
@@ -127,12 +127,12 @@ TEST(test_back)
 {
     static struct scatter scatter;
     char text[4][9] = {"zzzzzzzz", "zzzzzzzz", "zzzzzzzz", "zzzzzzzz"};
-    enum { FAR = GATHER_BYTES / SHARE_BYTES };
-    struct share first = take(0, 8), second = take(4, 8), other = take(0, 8), third = take(8, 8);
-    struct share own = take(0, SHARE_BYTES + 1), far[FAR];
+    enum { FAR = GATHER_BYTES / SUBALLOC_BYTES };
+    struct suballoc first = take(0, 8), second = take(4, 8), other = take(0, 8), third = take(8, 8);
+    struct suballoc own = take(0, SUBALLOC_BYTES + 1), far[FAR];
     for (int i = 0; i < FAR; i++)
-        far[i] = take(0, SHARE_BYTES);
-    struct share last = take(8, 8);
+        far[i] = take(0, SUBALLOC_BYTES);
+    struct suballoc last = take(8, 8);
     memcpy((void *)first.device, "abcdefgh", 8);
     memcpy((void *)second.device, "ijklmnop", 8);
     memcpy((void *)other.device, "--------", 8);
@@ -166,8 +166,8 @@ TEST(test_back)
 TEST(test_limits_back)
 {
     static struct scatter scatter;
-    static char bytes[SHARE_BYTES];
-    struct share shares[SCATTER_PARTS + 1], wide[GATHER_BYTES / SHARE_BYTES + 1];
+    static char bytes[SUBALLOC_BYTES];
+    struct suballoc shares[SCATTER_PARTS + 1], wide[GATHER_BYTES / SUBALLOC_BYTES + 1];
     for (size_t i = 0; i <= SCATTER_PARTS; i++) {
         shares[i] = take(8 * i, 8);
         assert_int_equal(scatter_add(&scatter, &shares[i], bytes, shares[i].device, 8),
@@ -176,9 +176,9 @@ TEST(test_limits_back)
     assert_int_equal(scatter_issue(&scatter, queue), OMPRMA_OK);
     size_t count = sizeof(wide) / sizeof(wide[0]);
     for (size_t i = 0; i < count; i++)
-        wide[i] = take(0, SHARE_BYTES);
+        wide[i] = take(0, SUBALLOC_BYTES);
     for (size_t i = count; i-- > 0;)
-        assert_int_equal(scatter_add(&scatter, &wide[i], bytes, wide[i].device, SHARE_BYTES),
+        assert_int_equal(scatter_add(&scatter, &wide[i], bytes, wide[i].device, SUBALLOC_BYTES),
                          i > 0);
     assert_int_equal(scatter_issue(&scatter, queue), OMPRMA_OK);
     assert_int_equal(omprma_queue_synchronize(queue), OMPRMA_OK);

@@ -19,7 +19,7 @@ static omprma_addr_t take(struct device *device, size_t bytes)
     omprma_addr_t address = 0;
     owner_watch();
     pthread_mutex_lock(&device->lock);
-    report_status(NULL, share_take_other(&device->shares, bytes, &address));
+    report_status(NULL, suballoc_take_other(&device->memory, bytes, &address));
     pthread_mutex_unlock(&device->lock);
     return address;
 }

@@ -16,7 +16,7 @@
 
 #include "openmp/abi/abi.h"
 #include "openmp/device/mapping.h"
-#include "openmp/device/share.h"
+#include "openmp/device/suballoc.h"
 #include "openmp/site/site.h"
 
 enum { PLANS = 16, PLAN_RANGES = 64 };
@@ -37,7 +37,7 @@ struct device {
     int number;           /* the program's */
     pthread_mutex_t lock; /* guards the table, its memory, the works and the plans */
     struct mapping mapping;
-    struct shares shares;
+    struct suballocator memory;
     struct work *free_works;
     uint64_t works; /* numbers given to works so far */
     struct plan plans[PLANS];

@@ -22,9 +22,9 @@ static void note_fork(void)
     devices.forked = true;
 }
 
-static void range_forgotten(void *device, const struct share *share)
+static void range_forgotten(void *device, const struct suballoc *part)
 {
-    share_give(&((struct device *)device)->shares, NULL, share);
+    suballoc_give(&((struct device *)device)->memory, NULL, part);
 }
 
 static bool ranges_forget(void *device)
@@ -38,7 +38,7 @@ static void device_begin(struct device *device, int number, int remote)
     pthread_mutex_init(&device->lock, NULL);
     mapping_init(&device->mapping, range_forgotten, device);
     site_init(&device->site, number, remote);
-    shares_init(&device->shares, &device->site, ranges_forget, device);
+    suballocator_init(&device->memory, &device->site, ranges_forget, device);
 }
 
 /* Those that run code for this kind of machine. */

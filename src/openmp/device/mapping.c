@@ -27,7 +27,7 @@ RB_GENERATE_INTERNAL(attached_tree, attached, link, attached_compare, static)
 /* So many ranges that may come again: more than a region has. */
 enum { VACANT_MOST = 128 };
 
-void mapping_init(struct mapping *mapping, void (*give)(void *owner, const struct share *share),
+void mapping_init(struct mapping *mapping, void (*give)(void *owner, const struct suballoc *part),
                   void *owner)
 {
     *mapping = (struct mapping){.give = give, .owner = owner};
@@ -182,11 +182,11 @@ static void take_out(struct mapping *mapping, struct mapped *mapped)
 
 static void forget(struct mapping *mapping, struct mapped *vacant)
 {
-    struct share share = vacant->share;
+    struct suballoc part = vacant->memory;
     TAILQ_REMOVE(&mapping->vacant, vacant, link_vacant);
     mapping->vacant_count--;
     take_out(mapping, vacant);
-    mapping->give(mapping->owner, &share);
+    mapping->give(mapping->owner, &part);
 }
 
 bool mapping_forget(struct mapping *mapping)

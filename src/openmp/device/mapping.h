@@ -22,7 +22,7 @@
 
 #include <omprma/omprma.h>
 
-#include "openmp/device/share.h"
+#include "openmp/device/suballoc.h"
 
 struct work;
 struct pinned;
@@ -44,10 +44,10 @@ struct attached {
 RB_HEAD(attached_tree, attached);
 
 struct mapped {
-    uintptr_t begin, end;  /* host range */
-    RB_ENTRY(mapped) link; /* beside what a look-up compares */
-    omprma_addr_t device;  /* corresponds to begin */
-    struct share share;    /* its memory; none: not allocated by the table's owner */
+    uintptr_t begin, end;   /* host range */
+    RB_ENTRY(mapped) link;  /* beside what a look-up compares */
+    omprma_addr_t device;   /* corresponds to begin */
+    struct suballoc memory; /* none: not allocated by the table's owner */
     uint64_t references, holds;
     uint64_t ways; /* counts references that only pass through pointers in this range (see way.c),
                     * but not those that came while it was mapped for itself */
@@ -94,12 +94,12 @@ struct mapping {
     struct mapped *spare;      /* for the next ranges */
     struct mapped_list vacant; /* the oldest first */
     size_t vacant_count;
-    void (*give)(void *owner, const struct share *share); /* back, the memory of a vacant one */
+    void (*give)(void *owner, const struct suballoc *part); /* back, the memory of a vacant one */
     void *owner;
 };
 
 /* An empty one. */
-void mapping_init(struct mapping *mapping, void (*give)(void *owner, const struct share *share),
+void mapping_init(struct mapping *mapping, void (*give)(void *owner, const struct suballoc *part),
                   void *owner);
 
 /* How a range lies in the table. */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "openmp/tool/ompt.h"
-#include "openmp/site/place.h"
+#include "openmp/site/origin.h"
 #include "openmp/entry/region.h"
 #include "openmp/site/report.h"
 #include "openmp/run/stray.h"
@@ -47,7 +47,7 @@ struct privates {
  * for an address 0. */
 static size_t place(size_t *end, const void *host, size_t bytes)
 {
-    size_t alignment = bytes >= PAGE_BYTES ? PAGE_BYTES : SHARE_ALIGNMENT;
+    size_t alignment = bytes >= PAGE_BYTES ? PAGE_BYTES : SUBALLOC_ALIGNMENT;
     size_t offset = *end + ((uintptr_t)host - *end) % alignment;
     *end = offset + bytes;
     return offset;
@@ -99,7 +99,7 @@ static bool private_submit(struct work *work, size_t offset, const void *host, c
 static bool privates_send_small(struct work *work, const struct maps *maps,
                                 const struct privates *privates)
 {
-    _Alignas(SHARE_ALIGNMENT) unsigned char few[SMALL_BYTES];
+    _Alignas(SUBALLOC_ALIGNMENT) unsigned char few[SMALL_BYTES];
     unsigned char *bytes = few;
     bool any = false;
     if (privates->small > sizeof(few))
@@ -286,7 +286,7 @@ bool arguments_build(struct work *work, const struct maps *maps, size_t leading,
         privates.offsets = calloc(room, sizeof(*privates.offsets));
     }
     bool right = arguments->words && privates.offsets;
-    if (place_wanted) {
+    if (origin_wanted) {
         arguments->begins = calloc(room + 1, sizeof(*arguments->begins));
         arguments->names = calloc(room + 1, sizeof(*arguments->names));
         right = right && arguments->begins && arguments->names;

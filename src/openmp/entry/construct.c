@@ -16,7 +16,7 @@
 #include "openmp/device/info.h"
 #include "openmp/site/loss.h"
 #include "openmp/tool/ompt.h"
-#include "openmp/site/place.h"
+#include "openmp/site/origin.h"
 #include "openmp/task/reduction.h"
 #include "openmp/image/registry.h"
 #include "openmp/site/report.h"
@@ -54,7 +54,7 @@ static struct work *construct_issue(struct device *device, struct construct *con
     if (!region || lost || construct->call.plan)
         work = work_begin_locked(device, construct->where, kind);
     if (work)
-        *right = !maps_are_damaged(work, &construct->maps) &&
+        *right = maps_are_valid(work, &construct->maps) &&
                  (region ? region_issue(work, &construct->call, &construct->maps, launch)
                          : construct_move(work, construct));
     return work;
@@ -189,10 +189,10 @@ int construct_run(struct construct *construct)
     enum work_result result = WORK_FAILED;
     if (choice == CHOICE_DEVICE) {
         ompt_begin(kinds[construct->kind], construct->nowait, device->number, construct->code);
-        place_call(construct->code);
+        origin_call(construct->code);
         result =
             loss_goes_on() ? construct_spare(device, construct) : construct_on(device, construct);
-        place_call(NULL);
+        origin_call(NULL);
         ompt_end();
         device_leave();
     }

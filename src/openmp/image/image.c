@@ -16,7 +16,7 @@
 #include "openmp/device/devices.h"
 #include "openmp/site/loss.h"
 #include "openmp/tool/ompt.h"
-#include "openmp/abi/packed.h"
+#include "openmp/abi/offload_binary.h"
 #include "openmp/site/report.h"
 #include "openmp/run/work.h"
 
@@ -118,7 +118,7 @@ struct image *image_make(const struct abi_library *library, const struct abi_ima
 {
     const char *start = registered->start;
     size_t bytes = (size_t)(registered->end - start);
-    if (!packed_open(&start, &bytes)) {
+    if (!offload_binary_open(&start, &bytes)) {
         report(NULL, NULL,
                "a device image of the program is damaged: it says that it is longer "
                "than it is, or of an unknown version; compile the program again");

@@ -21,7 +21,7 @@
 #include "openmp/device/devices.h"
 #include "openmp/abi/libomp.h"
 #include "openmp/tool/ompt.h"
-#include "openmp/site/place.h"
+#include "openmp/site/origin.h"
 #include "openmp/image/registry.h"
 #include "openmp/site/report.h"
 
@@ -59,7 +59,7 @@ static void start_once(void)
         report_start();
         return;
     }
-    place_open();
+    origin_open();
     devices_make();
 }
 

@@ -51,7 +51,7 @@ static void info_entered(const struct work *work, const struct mapped *mapped,
                    "TgtAllocBegin=0x%016llx, TgtPtrBegin=0x%016llx, Size=%zu, DynRefCount=%s, "
                    "HoldRefCount=%s, Name=%.*s\n",
                    (unsigned long long)range->base, (unsigned long long)range->begin,
-                   (unsigned long long)mapped->share.begin, (unsigned long long)mapped->device,
+                   (unsigned long long)mapped->memory.begin, (unsigned long long)mapped->device,
                    range->bytes, counts, held, name.length, name.text);
     else
         info_print(
@@ -120,23 +120,23 @@ static bool range_is_nowhere(struct work *work, const struct range *range)
 static struct mapped *range_add(struct work *work, const struct range *range)
 {
     struct device *device = work->device;
-    struct share share;
+    struct suballoc part;
     if (range_is_nowhere(work, range)) {
         range_impossible();
         return NULL;
     }
-    if (!work_share(work, range->name, range->begin, range->bytes, &share)) {
+    if (!work_alloc(work, range->name, range->begin, range->bytes, &part)) {
         range_impossible();
         return NULL;
     }
-    struct mapped *mapped = mapping_add(&device->mapping, range->begin, range->bytes, share.device,
+    struct mapped *mapped = mapping_add(&device->mapping, range->begin, range->bytes, part.device,
                                         (range->type & MAP_HOLD) != 0);
     if (!mapped) {
-        share_give(&device->shares, work->where, &share);
+        suballoc_give(&device->memory, work->where, &part);
         report(work->where, &device->site, "no host memory for a mapped range");
         return NULL;
     }
-    mapped->share = share;
+    mapped->memory = part;
     return mapped;
 }
 
@@ -164,8 +164,8 @@ static struct mapped *range_make(struct work *work, const struct range *range)
     mapped->base = mapping_base(range->base, range->begin);
     mapped->name = range->name;
     mapped->made_by = work->number;
-    if (mapped->share.block) {
-        work->misplaced |= work->placed_end && !share_follows(&mapped->share, work->placed_end);
+    if (mapped->memory.block) {
+        work->misplaced |= work->placed_end && !suballoc_follows(&mapped->memory, work->placed_end);
         work->placed_end = mapped->device + range->bytes;
     }
     info_entered(work, mapped, range, true);
@@ -346,7 +346,7 @@ static bool any_enter(struct work *work, const struct maps *maps, int i, bool pl
 /* Does not depend on what stands before it, and shares a block. */
 static bool is_small(const struct maps *maps, int i)
 {
-    return maps_item_is_plain(maps, i) && maps->sizes[i] > 0 && maps->sizes[i] <= SHARE_BYTES &&
+    return maps_item_is_plain(maps, i) && maps->sizes[i] > 0 && maps->sizes[i] <= SUBALLOC_BYTES &&
            !(maps->mappers && maps->mappers[i]);
 }
 
@@ -364,9 +364,9 @@ static bool items_overlap(const struct maps *maps, int first, const uint8_t orde
 }
 
 /* Small items from the first one on, in the order in which they lie on the host. Each keeps its
- * address modulo SHARE_ALIGNMENT, so the gaps between them are as small as there, and they travel
- * together. Their number. Lines of LIBOMPTARGET_INFO come in the order of the clauses. Where items
- * overlap the first one has to be entered first and left last, so the number is 0. */
+ * address modulo SUBALLOC_ALIGNMENT, so the gaps between them are as small as there, and they
+ * travel together. Their number. Lines of LIBOMPTARGET_INFO come in the order of the clauses. Where
+ * items overlap the first one has to be entered first and left last, so the number is 0. */
 static int order_make(const struct maps *maps, int first, uint8_t order[ORDER_MOST])
 {
     int count = 0;

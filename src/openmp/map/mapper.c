@@ -123,7 +123,7 @@ bool mapper_run(struct work *work, const struct maps *maps, int i, maps_function
     if (columns)
         flags_pass_on(&made, type);
     bool right = columns
-                     ? !maps_are_damaged(work, &made) && call(work, &made, context)
+                     ? maps_are_valid(work, &made) && call(work, &made, context)
                      : report(work->where, work->site, "no host memory for the items of a mapper");
     free(columns);
     free(all.first);

@@ -106,9 +106,9 @@ static inline bool map_is_private(int64_t type)
     return (type & (MAP_LITERAL | MAP_PRIVATE)) != 0;
 }
 
-/* What no compiler makes, and so is reported: sizes, types and numbers that cannot be. All that
- * follows relies on it. */
-bool maps_are_damaged(const struct work *work, const struct maps *maps);
+/* Could a compiler have made it? All that follows relies on it. False: reported, a size, a type or
+ * a number that cannot be. */
+bool maps_are_valid(const struct work *work, const struct maps *maps);
 
 /* Is it there only for pointers on the way to what other items are for? See way.c. */
 bool maps_lead_to_others(const struct maps *maps, int i);

@@ -7,11 +7,11 @@
 #include "openmp/device/info.h"
 #include "openmp/map/maps.h"
 #include "openmp/tool/ompt.h"
-#include "openmp/site/place.h"
+#include "openmp/site/origin.h"
 
 bool maps_go_plainly(const struct work *work, const struct maps *maps)
 {
-    return !maps->inner && !maps->mappers && !work->spared && !place_wanted &&
+    return !maps->inner && !maps->mappers && !work->spared && !origin_wanted &&
            !info_wants(INFO_ANY) && !ompt_is_on();
 }
 
@@ -21,7 +21,7 @@ static void revive(struct work *work, struct mapped *mapped)
 {
     mapping_revive(&work->device->mapping, mapped, false);
     mapped->made_by = mapped->entered_by[false] = work->number;
-    work->misplaced |= work->placed_end && !share_follows(&mapped->share, work->placed_end);
+    work->misplaced |= work->placed_end && !suballoc_follows(&mapped->memory, work->placed_end);
     work->placed_end = mapped->device + (mapped->end - mapped->begin);
 }
 
@@ -50,7 +50,7 @@ bool plain_enter(struct work *work, const struct maps *maps, int i)
         return false;
     bool fills = mapped->vacant && (maps->types[i] & MAP_TO);
     if (fills && !(work->gather &&
-                   gather_add(work->gather, &mapped->share, mapped->device, (void *)begin, bytes)))
+                   gather_add(work->gather, &mapped->memory, mapped->device, (void *)begin, bytes)))
         return false;
     if (mapped->vacant) {
         revive(work, mapped);
@@ -82,7 +82,7 @@ bool plain_leave(struct work *work, const struct maps *maps, int i)
     if (last && (maps->types[i] & MAP_FROM)) {
         if (!mapped->writable || mapped_has_pointers(mapped) || !is_settled(work, mapped) ||
             !work->region || !work->scatter ||
-            !scatter_add(work->scatter, &mapped->share, (void *)begin, mapped->device, bytes))
+            !scatter_add(work->scatter, &mapped->memory, (void *)begin, mapped->device, bytes))
             return false;
         work_write(work, mapped);
         LIST_FIRST(&mapped->pins)->retrieved = true;

@@ -20,34 +20,35 @@ static void copy_small(void *to, const void *from, size_t bytes)
         memcpy(to, from, bytes);
 }
 
-static bool begin(struct gather *gather, const struct share *share, omprma_addr_t to, size_t bytes)
+static bool begin(struct gather *gather, const struct suballoc *part, omprma_addr_t to,
+                  size_t bytes)
 {
-    if (!share->block || bytes > GATHER_BYTES)
+    if (!part->block || bytes > GATHER_BYTES)
         return false;
-    gather->block = share->block;
+    gather->block = part->block;
     gather->begin = gather->end = to;
     return true;
 }
 
 /* What lies between the last piece and this one must be nobody's: it lies in the same range, or
- * its own share begins there. */
-static bool follows(const struct gather *gather, const struct share *share, omprma_addr_t to,
+ * its own part begins there. */
+static bool follows(const struct gather *gather, const struct suballoc *part, omprma_addr_t to,
                     size_t bytes)
 {
-    return gather->block == share->block && to >= gather->end &&
-           (to == gather->end || (to == share->device && share->begin <= gather->end)) &&
+    return gather->block == part->block && to >= gather->end &&
+           (to == gather->end || (to == part->device && part->begin <= gather->end)) &&
            to + bytes - gather->begin <= GATHER_BYTES;
 }
 
-bool gather_add(struct gather *gather, const struct share *share, omprma_addr_t to,
+bool gather_add(struct gather *gather, const struct suballoc *part, omprma_addr_t to,
                 const void *from, size_t bytes)
 {
     bool empty = gather->begin == gather->end;
-    if (empty ? !begin(gather, share, to, bytes) : !follows(gather, share, to, bytes))
+    if (empty ? !begin(gather, part, to, bytes) : !follows(gather, part, to, bytes))
         return false;
     unsigned char *end = gather->data + (gather->end - gather->begin);
-    size_t gap = to - gather->end; /* less than SHARE_ALIGNMENT, see share_take() */
-    memset(end, 0, SHARE_ALIGNMENT);
+    size_t gap = to - gather->end; /* less than SUBALLOC_ALIGNMENT, see suballoc_take() */
+    memset(end, 0, SUBALLOC_ALIGNMENT);
     copy_small(end + gap, from, bytes);
     gather->end = to + bytes;
     return true;
@@ -76,18 +77,18 @@ static bool lies_near(const struct scatter *scatter, omprma_addr_t begin, omprma
     return last - first <= GATHER_BYTES;
 }
 
-bool scatter_add(struct scatter *scatter, const struct share *share, void *to, omprma_addr_t from,
+bool scatter_add(struct scatter *scatter, const struct suballoc *part, void *to, omprma_addr_t from,
                  size_t bytes)
 {
     omprma_addr_t end = from + bytes;
-    if (!share->block || bytes > GATHER_BYTES || scatter->count == SCATTER_PARTS)
+    if (!part->block || bytes > GATHER_BYTES || scatter->count == SCATTER_PARTS)
         return false;
     if (scatter->count == 0) {
-        scatter->block = share->block;
+        scatter->block = part->block;
         scatter->begin = from;
         scatter->end = end;
     }
-    if (scatter->block != share->block || !lies_near(scatter, from, end))
+    if (scatter->block != part->block || !lies_near(scatter, from, end))
         return false;
     if (from < scatter->begin)
         scatter->begin = from;

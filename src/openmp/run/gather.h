@@ -14,7 +14,7 @@
 
 #include <omprma/omprma.h>
 
-#include "openmp/device/share.h"
+#include "openmp/device/suballoc.h"
 
 /* A record in a message: larger data would take a transfer of its own. */
 enum { GATHER_BYTES = 1024 };
@@ -23,12 +23,12 @@ struct gather {
     const struct block *block; /* that all pieces lie in */
     omprma_addr_t begin, end;  /* from the first piece to the last one; equal: it is empty */
     /* What may lie between two pieces is cleared at once, also behind the last byte. */
-    unsigned char data[GATHER_BYTES + SHARE_ALIGNMENT];
+    unsigned char data[GATHER_BYTES + SUBALLOC_ALIGNMENT];
 };
 
-/* Adds a piece of a range that has `share`; the source may be reused at once. False: it does not
+/* Adds a piece of a range that has this part; the source may be reused at once. False: it does not
  * belong to what is there. */
-bool gather_add(struct gather *gather, const struct share *share, omprma_addr_t to,
+bool gather_add(struct gather *gather, const struct suballoc *part, omprma_addr_t to,
                 const void *from, size_t bytes);
 
 /* Puts it into the queue, and empties it. */
@@ -47,9 +47,9 @@ struct scatter {
     omprma_part_t parts[SCATTER_PARTS]; /* offsets are addresses until it is issued */
 };
 
-/* Adds a piece of a range that has `share`, which goes to `to`. Pieces may come in any order.
+/* Adds a piece of a range that has this part, which goes to `to`. Pieces may come in any order.
  * False: it does not belong to what is there. */
-bool scatter_add(struct scatter *scatter, const struct share *share, void *to, omprma_addr_t from,
+bool scatter_add(struct scatter *scatter, const struct suballoc *part, void *to, omprma_addr_t from,
                  size_t bytes);
 
 /* Puts it into the queue, and empties it. */

@@ -162,16 +162,16 @@ static void pointer_restore(const struct attached *pointer, void *context)
 static bool work_keeps_places(const struct work *work)
 {
     enum { FIRST = 16, MOST = 1 << 16 };
-    struct shares *shares = &work->device->shares;
+    struct suballocator *memory = &work->device->memory;
     if (work->misplaced) {
-        uint32_t twice = 2 * shares->patience;
-        shares->patience = twice < FIRST ? FIRST : twice > MOST ? MOST : twice;
-        shares->anew = shares->patience;
+        uint32_t twice = 2 * memory->patience;
+        memory->patience = twice < FIRST ? FIRST : twice > MOST ? MOST : twice;
+        memory->anew = memory->patience;
         mapping_forget(&work->device->mapping);
         return false;
     }
-    shares->anew -= shares->anew > 0;
-    return shares->anew == 0;
+    memory->anew -= memory->anew > 0;
+    return memory->anew == 0;
 }
 
 static void pinned_end(struct work *work, struct pinned *pinned, bool keep)
@@ -183,13 +183,13 @@ static void pinned_end(struct work *work, struct pinned *pinned, bool keep)
     work->spare = pinned;
     if (!mapped_is_over(mapped))
         return;
-    if (keep && mapped->share.block) { /* it is small */
+    if (keep && mapped->memory.block) { /* it is small */
         mapping_vacate(&device->mapping, mapped);
         return;
     }
-    struct share share = mapped->share;
+    struct suballoc part = mapped->memory;
     mapping_remove(&device->mapping, mapped);
-    if (!share_give(&device->shares, work->where, &share))
+    if (!suballoc_give(&device->memory, work->where, &part))
         work->failed = true;
 }
 
@@ -305,9 +305,9 @@ static enum work_result work_over(struct work *work, omprma_status_t status)
     if (work->lost && !work_is_spared(work))
         work->failed = true;
     work_unpin(work, arrived);
-    if (!share_give(&device->shares, work->where, &work->privates))
+    if (!suballoc_give(&device->memory, work->where, &work->privates))
         work->failed = true;
-    work->privates = (struct share){0};
+    work->privates = (struct suballoc){0};
     enum work_result result = work->failed ? WORK_FAILED : work->lost ? WORK_LOST : WORK_DONE;
     work_give(work);
     pthread_mutex_unlock(&device->lock);
@@ -416,7 +416,7 @@ bool work_submit_part(struct work *work, const struct mapped *mapped, const void
     omprma_addr_t to = mapped_address(mapped, (uintptr_t)begin);
     if (work->lost)
         return true;
-    if (mapped->share.block && !work_issued(work, omprma_memory_check(begin, bytes, false)))
+    if (mapped->memory.block && !work_issued(work, omprma_memory_check(begin, bytes, false)))
         return false;
     if ((work->region || (work->scatter && work->scatter->count > 0)) && !send_gathered(work))
         return false;
@@ -424,9 +424,9 @@ bool work_submit_part(struct work *work, const struct mapped *mapped, const void
         work->gather = calloc(1, sizeof(*work->gather));
     if (!work->gather)
         return work_submit(work, to, begin, bytes);
-    if (gather_add(work->gather, &mapped->share, to, begin, bytes))
+    if (gather_add(work->gather, &mapped->memory, to, begin, bytes))
         return true;
-    return work_send_there(work) && (gather_add(work->gather, &mapped->share, to, begin, bytes) ||
+    return work_send_there(work) && (gather_add(work->gather, &mapped->memory, to, begin, bytes) ||
                                      work_submit(work, to, begin, bytes));
 }
 
@@ -480,10 +480,10 @@ bool work_retrieve_part(struct work *work, const struct mapped *mapped, void *be
     omprma_addr_t from = mapped_address(mapped, (uintptr_t)begin);
     if (work->lost)
         return true;
-    if ((mapped->share.block || work->spared) &&
+    if ((mapped->memory.block || work->spared) &&
         !work_issued(work, omprma_memory_check(begin, bytes, true)))
         return false;
-    if (!mapped->share.block)
+    if (!mapped->memory.block)
         return work_retrieve(work, begin, from, bytes);
     if (!work->region && !work_send_there(work))
         return false;
@@ -491,10 +491,10 @@ bool work_retrieve_part(struct work *work, const struct mapped *mapped, void *be
     if (!work->scatter)
         work->scatter = calloc(1, sizeof(*work->scatter));
     bool gathers = place && work->scatter;
-    if (gathers && scatter_add(work->scatter, &mapped->share, place, from, bytes))
+    if (gathers && scatter_add(work->scatter, &mapped->memory, place, from, bytes))
         return true;
     return send_gathered(work) &&
-           ((gathers && scatter_add(work->scatter, &mapped->share, place, from, bytes)) ||
+           ((gathers && scatter_add(work->scatter, &mapped->memory, place, from, bytes)) ||
             retrieve_to(work, place, from, bytes));
 }
 
@@ -528,20 +528,20 @@ bool work_exchange_strided(struct work *work, omprma_addr_t from, int to_device,
                                                      device_at(to_device)->site.remote, to, shape));
 }
 
-bool work_share(struct work *work, const char *name, uintptr_t host, size_t bytes,
-                struct share *share)
+bool work_alloc(struct work *work, const char *name, uintptr_t host, size_t bytes,
+                struct suballoc *part)
 {
-    *share = (struct share){.device = host};
-    if (work->lost || share_take(&work->device->shares, work->where, name, host, bytes, share))
+    *part = (struct suballoc){.device = host};
+    if (work->lost || suballoc_take(&work->device->memory, work->where, name, host, bytes, part))
         return true;
-    *share = (struct share){.device = host};
+    *part = (struct suballoc){.device = host};
     return work_goes_on(work);
 }
 
 omprma_addr_t work_private(struct work *work, size_t bytes)
 {
     enum { ANY = 16 }; /* nobody uses it where the host is the device */
-    if (!work_share(work, "private variables", 0, bytes, &work->privates))
+    if (!work_alloc(work, "private variables", 0, bytes, &work->privates))
         return 0;
     return work->lost ? ANY : work->privates.device;
 }

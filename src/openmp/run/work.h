@@ -39,19 +39,19 @@ struct work {
     bool in_flight;        /* its construct is over for the thread that issued it */
     uint64_t number;       /* never the same again; 0 while it is free. Under the device's lock */
     struct work *next_free;
-    struct pinned *pinned;   /* ranges that it uses */
-    struct pinned *spare;    /* kept for the next work */
-    struct share privates;   /* device memory of private variables */
-    struct gather *gather;   /* what is to travel together there, or back; made */
-    struct scatter *scatter; /* when it is needed, and kept */
-    omprma_region_t *region; /* between the two, and not issued yet; NULL: there is none */
-    struct kept *kept;       /* host memory that omprma reads from */
-    struct arrival *arrived; /* what comes back to one that is spared */
-    bool departed;           /* `end` is behind all that it has issued */
-    bool computes;           /* it is a region */
-    bool exchanges;          /* what it is told may be about another device */
-    bool spared;             /* see WORK_SPARED */
-    bool lost;               /* it was spared: nothing is moved any more */
+    struct pinned *pinned;    /* ranges that it uses */
+    struct pinned *spare;     /* kept for the next work */
+    struct suballoc privates; /* device memory of private variables */
+    struct gather *gather;    /* what is to travel together there, or back; made */
+    struct scatter *scatter;  /* when it is needed, and kept */
+    omprma_region_t *region;  /* between the two, and not issued yet; NULL: there is none */
+    struct kept *kept;        /* host memory that omprma reads from */
+    struct arrival *arrived;  /* what comes back to one that is spared */
+    bool departed;            /* `end` is behind all that it has issued */
+    bool computes;            /* it is a region */
+    bool exchanges;           /* what it is told may be about another device */
+    bool spared;              /* see WORK_SPARED */
+    bool lost;                /* it was spared: nothing is moved any more */
     bool failed;
     omprma_addr_t placed_end; /* of the last small range that it has made; 0: of none */
     const char *moved;        /* the name of the variable that is being moved; NULL: none */
@@ -148,10 +148,10 @@ bool work_launch(struct work *work, omprma_addr_t kernel, const omprma_geometry_
  * until then. */
 void work_launch_between(struct work *work, omprma_region_t *region);
 
-/* Device memory for the table, see share.h, for a map with this name; none where the host is the
+/* Device memory for the table, see suballoc.h, for a map with this name; none where the host is the
  * device. The caller holds the device's lock. */
-bool work_share(struct work *work, const char *name, uintptr_t host, size_t bytes,
-                struct share *share);
+bool work_alloc(struct work *work, const char *name, uintptr_t host, size_t bytes,
+                struct suballoc *part);
 
 /* Device memory that is freed at the end; once per work. The caller holds the device's lock. 0:
  * reported. */

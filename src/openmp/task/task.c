@@ -53,7 +53,7 @@ struct target_task {
     int32_t thread;             /* that has made it */
     bool waited;                /* by that thread, at once */
     bool here;                  /* begun by that thread, too */
-    struct task *stand_in;      /* stands for it in libomp; NULL: none does */
+    struct task *proxy;         /* stands for it in libomp; NULL: none does */
     struct work *work;          /* to be left in flight */
     size_t shared_bytes;        /* of the compiler's part, the last ones */
     struct kept *kept;          /* if it may begin later */
@@ -107,9 +107,9 @@ static int32_t routine_ours(int32_t thread, struct task *task)
 }
 
 /* A task that stands for a construct in a team, where libomp waits for tasks by itself: at the end
- * of a parallel region, for one. It is over when stand_in_end() says so. Untied, or threads of the
+ * of a parallel region, for one. It is over when proxy_end() says so. Untied, or threads of the
  * team that wait for tied ones would not touch it. */
-static struct task *stand_in_begin(int32_t thread)
+static struct task *proxy_begin(int32_t thread)
 {
     struct task *task = __kmpc_omp_task_alloc(NULL, thread, TASK_UNTIED | TASK_DETACHABLE,
                                               sizeof(*task), 0, routine_ours);
@@ -148,7 +148,7 @@ static bool helpers_lock_apart(void)
  * have left the barrier: libomp does not wait there for what a task has made that is over. That
  * thread would be counted twice among those that have come to a later barrier, which would let
  * others pass too early. */
-static void stand_in_end(struct task *task)
+static void proxy_end(struct task *task)
 {
     bool locked = helpers_lock_apart();
     __kmpc_proxy_task_completed(__kmpc_global_thread_num(NULL), task);
@@ -214,8 +214,8 @@ static void task_over(struct target_task *own)
     if (own->flags & TASK_DESTRUCTORS)
         own->task->destructors(own->thread, own->task);
     task_leaves(own);
-    if (own->stand_in)
-        stand_in_end(own->stand_in);
+    if (own->proxy)
+        proxy_end(own->proxy);
     kept_free(own->kept);
     if (own->in_region)
         atomic_fetch_sub_explicit(own->in_region, 1, memory_order_release);
@@ -713,7 +713,7 @@ static void task_enter(struct target_task *own, struct dependences *dependences)
     own->parent = dependences->parent = parent_now(own->thread);
     awaited.count = count_of(own->parent);
     if (in_team() && !own->waited)
-        own->stand_in = stand_in_begin(own->thread);
+        own->proxy = proxy_begin(own->thread);
     if (dependences_total(dependences) > 0)
         own->kept = task_keep(own->task, own->shared_bytes);
     awaited.most = own->waited ? 0 : MOST;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* packed.c: see packed.h. Files are read by copying: nothing says how they are aligned. */
-#include "openmp/abi/packed.h"
+/* offload_binary.c: see packed.h. Files are read by copying: nothing says how they are aligned. */
+#include "openmp/abi/offload_binary.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static bool inside(uint64_t offset, uint64_t length, uint64_t bytes)
     return offset <= bytes && length <= bytes - offset;
 }
 
-bool packed_open(const char **start, size_t *bytes)
+bool offload_binary_open(const char **start, size_t *bytes)
 {
     struct packed_header header;
     struct packed_entry entry;

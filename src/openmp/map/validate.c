@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * damaged.c: lists of maps that no compiler makes, see maps.h: found before anything is done with
+ * validate.c: lists of maps that no compiler makes, see maps.h: found before anything is done with
  * them, so that nothing else has to doubt them. Addresses are not checked: they are the program's.
  */
 #include "openmp/abi/location.h"
@@ -44,21 +44,21 @@ static const char *item_damage(const struct maps *maps, int i)
     return NULL;
 }
 
-bool maps_are_damaged(const struct work *work, const struct maps *maps)
+bool maps_are_valid(const struct work *work, const struct maps *maps)
 {
     if (maps->count < 0)
-        return !report(work->where, work->site, "the program passes %d maps", maps->count);
+        return report(work->where, work->site, "the program passes %d maps", maps->count);
     for (int i = 0; i < maps->count; i++) {
         const char *damage = item_damage(maps, i);
         if (!damage)
             continue;
         struct name name = name_of(maps_name(maps, i));
-        return !report(work->where, work->site,
-                       "the program passes an impossible %s for map %d, \"%.*s\" (size %lld at "
-                       "%p, type 0x%llx): a pointer or a length in its clause is wrong, its memory "
-                       "was overwritten, or another compiler made it than clang 14 to 23",
-                       damage, i, name.length, name.text, (long long)maps->sizes[i],
-                       maps->begins[i], (unsigned long long)maps->types[i]);
+        return report(work->where, work->site,
+                      "the program passes an impossible %s for map %d, \"%.*s\" (size %lld at "
+                      "%p, type 0x%llx): a pointer or a length in its clause is wrong, its memory "
+                      "was overwritten, or another compiler made it than clang 14 to 23",
+                      damage, i, name.length, name.text, (long long)maps->sizes[i], maps->begins[i],
+                      (unsigned long long)maps->types[i]);
     }
-    return false;
+    return true;
 }

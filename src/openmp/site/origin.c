@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* place.c: turns the compiler's location and map name into the words that omprma_check_place()
+/* origin.c: turns the compiler's location and map name into the words that omprma_check_place()
  * keeps for the next block. */
-#include "openmp/site/place.h"
+#include "openmp/site/origin.h"
 
 #include <stdio.h>
 
@@ -9,14 +9,14 @@
 
 #include "openmp/abi/location.h"
 
-bool place_wanted;
+bool origin_wanted;
 
-void place_open(void)
+void origin_open(void)
 {
-    place_wanted = omprma_check_wanted();
+    origin_wanted = omprma_check_wanted();
 }
 
-void place_say_wanted(const struct location *where, const char *map_name)
+void origin_say_wanted(const struct location *where, const char *map_name)
 {
     char place[256], variable[128];
     struct name name = name_of(map_name);
