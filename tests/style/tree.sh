@@ -36,24 +36,25 @@ forbid() {
 }
 forbid 'src worker tools' 'tests/' 'the product knows nothing of its tests'
 forbid tests/null '(rma|twosided|host|plugin|openmp|face|worker)/' 'datapaths do not know each other or devices'
-forbid src/base '(control|rma|twosided|host|plugin|openmp|face|worker)/|mpi\.h' 'base knows nothing above it'
+forbid src/base '(control|report|rma|twosided|host|plugin|openmp|face|worker)/|mpi\.h' 'base knows nothing above it'
 # Its transports hand datapaths out; nothing else of control knows them.
 while read -r file; do
     forbid "$file" '(rma|twosided)/' 'control knows no datapath'
 done < <(find src/control -name '*.[ch]' ! -name '*transport.c')
-forbid src/control '(host|plugin|openmp|face|worker)/' 'control knows no datapath and no device'
+forbid src/control '(report|host|plugin|openmp|face|worker)/' 'control knows no datapath and no device'
 forbid 'src/control/library src/control/shm src/host worker tools' '(control/mpi|rma|twosided)/' \
     'MPI stands behind transport.h, in a module'
-forbid src/rma '(twosided|host|plugin|openmp|face|worker)/' 'datapaths do not know each other or devices'
-forbid src/twosided '(rma|host|plugin|openmp|face|worker)/' 'datapaths do not know each other or devices'
+forbid src/report '(control|rma|twosided|host|plugin|openmp|face|worker)/' 'a report knows a recording, and no runtime'
+forbid src/rma '(twosided|report|host|plugin|openmp|face|worker)/' 'datapaths do not know each other or devices'
+forbid src/twosided '(rma|report|host|plugin|openmp|face|worker)/' 'datapaths do not know each other or devices'
 forbid src/host '(plugin|openmp|face|worker)/' 'host knows neither the plugin nor the worker'
-forbid src/plugin '(base|control|rma|twosided|host|openmp|worker)/|mpi\.h' \
+forbid src/plugin '(base|control|report|rma|twosided|host|openmp|worker)/|mpi\.h' \
     'the plugin uses only the public interface'
-forbid src/openmp '(control|rma|twosided|host|plugin|worker)/|base/[^c]|base/c[^l]|mpi\.h' \
+forbid src/openmp '(control|report|rma|twosided|host|plugin|worker)/|base/[^c]|base/c[^l]|mpi\.h' \
     'the OpenMP runtime uses only the public interface and base/clock.h'
-forbid src/cuda '(control|rma|twosided|host|plugin|openmp|worker)/|base/[^c]|base/c[^lu]|base/cuda_[^q]|mpi\.h' \
+forbid src/cuda '(control|report|rma|twosided|host|plugin|openmp|worker)/|base/[^c]|base/c[^lu]|base/cuda_[^q]|mpi\.h' \
     'the CUDA driver library uses only the public interface, base/clock.h and base/cuda_questions.h'
-forbid src/face '(base|control|rma|twosided|host|plugin|openmp|cuda|worker)/|mpi\.h' \
+forbid src/face '(base|control|report|rma|twosided|host|plugin|openmp|cuda|worker)/|mpi\.h' \
     'what the faces share uses at most the public interface'
 # Who is inside and when omprma ends is asked before it has begun and after it has ended.
 if grep -nE '#include [<"](omprma/|omprma_private/|face/driver/)' src/face/*.[ch] src/face/end/*.[ch]; then
@@ -62,13 +63,13 @@ fi
 if grep -rnwE 'cu[A-Z][A-Za-z0-9_]*|CU[a-z_][A-Za-z0-9_]*|CUDA_[A-Z_]+|hsa_[a-z_]+' src/face; then
     complain 'src/face: what driver libraries share has no types or functions of one of them'
 fi
-forbid src/device '(base|control|rma|twosided|host|plugin|openmp|face|worker|omprma)/|mpi\.h' \
+forbid src/device '(base|control|report|rma|twosided|host|plugin|openmp|face|worker|omprma)/|mpi\.h' \
     'device code knows only libomp'
 
-# Of what is behind the public interface tools know what a run has recorded, how a program finds its supervisor,
-# and what agents say to each other. perf measures the inside, so it sees more.
+# Of what is behind the public interface tools know how a program names its files and describes itself, how it finds
+# its supervisor, and what agents say to each other. perf measures the inside, so it sees more.
 if grep -rnE '#include "(host|worker)/' tools --include='*.[ch]' |
-    grep -vE '^tools/perf/|"(host/report/[a-z_]+|host/start/launcher|worker/(far|prove))\.h"'; then
+    grep -vE '^tools/perf/|"(host/report/(describe|mark)|host/start/launcher|worker/(far|prove))\.h"'; then
     complain 'tools: knows more of host or worker than docs/architecture.md draws'
 fi
 
@@ -129,7 +130,7 @@ circles() { # FOLDER
             $2 == first { line = line " " $3; seen[$3] }
             END { if (line) print line }'
 }
-found_circles=$(for folder in src/base src/control src/control/* src/rma src/twosided src/host/* src/openmp/* src/cuda \
+found_circles=$(for folder in src/base src/control src/control/* src/report src/rma src/twosided src/host/* src/openmp/* src/cuda \
     src/face src/face/* src/plugin src/device worker worker/native worker/gpu worker/cuda tools/*; do
     [ ! -d "$folder" ] || circles "$folder"
 done | sort)

@@ -94,6 +94,20 @@ ended 'a lost worker' 125 '' '12 20,18 1' false
 check 'with -v' "$(grep -c 'in the message:\|choices by size' "$folder/err")" 2
 "$RUN" -n 1 "--stats=$folder/only.json" "$folder/program" >"$folder/out" 2>"$folder/err"
 check 'to a file' "$? $(grep -c region "$folder/err") $(jq -r '.devices[0].launches' "$folder/only.json")" '0 0 21'
+# omprma-run reads what the first program has done; a later one of a script reads that itself.
+# shellcheck disable=SC2016 # the script's
+"$RUN" -n 1 "--stats=$folder/run.json" --trace "$folder/time.json.gz" -- sh -c '"$0" && "$0"' "$folder/program" \
+    >"$folder/out" 2>"$folder/err"
+check 'two programs of a script' "$? $(wc -l <"$folder/err")" '0 0'
+for file in "$folder"/run*.json; do
+    jq -c '[(.regions | map([.region, .count]) | sort), [.devices[].paths[] | .op, .path, .operations]]' "$file"
+done >"$folder/each"
+check 'two programs: files, and what is the same' "$(wc -l <"$folder/each") $(sort -u "$folder/each" | wc -l)" '2 1'
+for file in "$folder"/time*.json.gz; do
+    gzip -dc "$file" | jq -r -f "$SOURCE_DIR/tests/tools/trace.jq"
+    gzip -dc "$file" | jq '[.traceEvents[] | select(.cat == "kernel")] | length'
+done >"$folder/each" 2>&1
+check 'two programs: timelines' "$(xargs <"$folder/each")" '21 21'
 out=$("$RUN" -n 1 --stats=/no/folder/x "$folder/program" 2>&1)
 check 'a file that cannot be made' "$? $out" \
     '125 omprma: error: --stats: cannot write /no/folder/x: No such file or directory'

@@ -9,7 +9,7 @@
 
 #include "test.h"
 #include "base/error.h"
-#include "host/report/outfile.h"
+#include "report/outfile.h"
 
 static char folder[64], path[128];
 

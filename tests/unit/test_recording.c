@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "test.h"
-#include "host/report/recording.h"
+#include "report/recording.h"
 
 static struct recording *recording;
 

@@ -3,7 +3,7 @@
 #include "tools/launch/recorded.h"
 
 #include "base/clock.h"
-#include "host/report/report.h"
+#include "report/report.h"
 #include "tools/launch/exit_status.h"
 
 enum { DEVICES_MOST = 64 /* of a worker, as for OMPRMA_DEVICES */ };

@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/streams.h"
-#include "host/report/report.h"
+#include "report/report.h"
 #include "tools/launch/launch.h"
 #include "tools/launch/options.h"
 

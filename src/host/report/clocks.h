@@ -8,7 +8,7 @@
 #ifndef OMPRMA_HOST_REPORT_CLOCKS_H
 #define OMPRMA_HOST_REPORT_CLOCKS_H
 
-#include "host/report/recording.h"
+#include "report/recording.h"
 
 struct peer;
 struct runtime;

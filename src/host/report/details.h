@@ -4,7 +4,7 @@
 #define OMPRMA_HOST_REPORT_DETAILS_H
 
 #include "host/core/runtime.h"
-#include "host/report/recording.h"
+#include "report/recording.h"
 
 /* Adds them to what was recorded, and which devices were lost. With the lock held, or when nothing
  * runs any more. */

@@ -17,7 +17,7 @@
 #include "host/core/device.h"
 #include "host/report/details.h"
 #include "host/report/record_events.h"
-#include "host/report/report.h"
+#include "report/report.h"
 
 struct recording *recording_of(const struct runtime *runtime)
 {
@@ -63,6 +63,20 @@ static struct recording *make_own(int devices)
         return NULL;
     recording_make(own, devices);
     return own;
+}
+
+_Static_assert((int)DATA_KINDS == RECORDING_KINDS && (int)PATH_COUNT == RECORDING_PATHS,
+               "a recording has a place for each path of each kind");
+
+/* Readers know no paths. */
+static void name_paths(struct recording *recording)
+{
+    for (int kind = 0; kind < DATA_KINDS; kind++) {
+        recording->kind[kind] = recording_text(recording, data_names[kind]);
+        for (int path = 0; path < PATH_COUNT; path++)
+            recording->path[kind][path] = recording_text(recording, paths_names[path]);
+    }
+    recording->path[DATA_EXCHANGE][PATH_INLINE] = recording_text(recording, "local");
 }
 
 static void describe_devices(const struct runtime *runtime, struct recording *recording)
@@ -125,6 +139,7 @@ omprma_status_t record_open(struct runtime *runtime, struct recording *shared)
     if (rank_find() >= 0 && runtime->world.direct)
         snprintf(recorder->names.recording->who, sizeof(recorder->names.recording->who),
                  "rank %d, ", rank_find());
+    name_paths(recorder->names.recording);
     describe_devices(runtime, recorder->names.recording);
     record_events_begin(recorder);
     runtime->recorder = recorder;

@@ -16,7 +16,7 @@
 #define OMPRMA_HOST_REPORT_RECORD_H
 
 #include "host/core/runtime.h"
-#include "host/report/recording.h"
+#include "report/recording.h"
 
 struct recorder;
 

@@ -8,7 +8,7 @@
 #define OMPRMA_HOST_REPORT_RECORDED_NAMES_H
 
 #include "host/core/operation.h"
-#include "host/report/recording.h"
+#include "report/recording.h"
 
 enum { RECORDED_NAMES = 4096 /* that are found at once */, RECORDED_KERNELS = 4096 };
 

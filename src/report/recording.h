@@ -8,27 +8,26 @@
  * A span that has not ended has a slot among the open ones. When it ends it moves to the ring,
  * which keeps the last ones. Texts stand in a pool and are known by their offset; 0 is none.
  *
- * This file knows no operation and no queue: record.h fills it.
+ * This file knows no operation, no queue and no path: host/report/record.h fills it, with their
+ * names.
  *
  * Thread: one that writes. Who reads what a dead process has left may find one span half written.
  */
-#ifndef OMPRMA_HOST_REPORT_RECORDING_H
-#define OMPRMA_HOST_REPORT_RECORDING_H
+#ifndef OMPRMA_REPORT_RECORDING_H
+#define OMPRMA_REPORT_RECORDING_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <omprma/omprma.h>
-
-#include "host/core/paths.h"
 
 enum {
     RECORDING_SPANS = 1 << 17, /* kept: the last ones */
     RECORDING_OPEN = 1 << 14,  /* that have not ended */
     RECORDING_ROWS = 1 << 12,  /* of the table of regions; the last one takes all that is left */
     RECORDING_TEXTS = 1 << 20, /* bytes */
-    RECORDING_DETAILS = 1 << 20
+    RECORDING_DETAILS = 1 << 20,
+    RECORDING_KINDS = 3, /* what data is carried for: submit, ... */
+    RECORDING_PATHS = 6  /* which way it goes: inline, ... */
 };
 
 enum span_kind { SPAN_REGION, SPAN_KERNEL, SPAN_TRANSFER, SPAN_WAIT, SPAN_COMMAND, SPAN_KINDS };
@@ -68,7 +67,7 @@ struct stats_cell {
 
 /* What data went which way. */
 struct stats {
-    struct stats_cell cell[DATA_KINDS][PATH_COUNT];
+    struct stats_cell cell[RECORDING_KINDS][RECORDING_PATHS];
     uint64_t launches;
 };
 
@@ -93,10 +92,12 @@ struct recording {
     bool cut;     /* the program has not ended in order */
     char who[24]; /* "rank 2, " where a launcher tells it */
     int32_t device_count, devices_most;
-    int64_t launch_ns; /* omprma-run began, or the program asked for devices, */
-    int64_t origin_ns; /* and this began; by clock_ns() */
-    int64_t end_ns;    /* 0: the program has not ended in order */
-    uint32_t program, choice;
+    int64_t launch_ns;              /* omprma-run began, or the program asked for devices, */
+    int64_t origin_ns;              /* and this began; by clock_ns() */
+    int64_t end_ns;                 /* 0: the program has not ended in order */
+    uint32_t program, choice;       /* texts, */
+    uint32_t kind[RECORDING_KINDS]; /* and so are these, */
+    uint32_t path[RECORDING_KINDS][RECORDING_PATHS]; /* as a path is called for a kind */
     uint32_t text_bytes;
     uint32_t spans; /* that have begun */
     uint64_t ended; /* that have come into the ring */

@@ -3,13 +3,13 @@
  * timeline.c: puts spans in order, in time and on tracks. A worker's clock was compared with this
  * side's at the beginning and at the end; in between both are taken to run evenly.
  */
-#include "host/report/timeline.h"
+#include "report/timeline.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "host/report/outfile.h"
+#include "report/outfile.h"
 
 enum {
     APART_NS = 2, /* least distance of neighbours: readers compute with rounded microseconds */

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/kernel_name.h"
-#include "host/report/outfile.h"
-#include "host/report/region_name.h"
-#include "host/report/timeline.h"
+#include "report/outfile.h"
+#include "report/region_name.h"
+#include "report/timeline.h"
 
 static const char *const kind_names[] = {
     [SPAN_REGION] = "region", [SPAN_KERNEL] = "kernel",   [SPAN_TRANSFER] = "transfer",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* region_name.h: what people call a target region. */
-#ifndef OMPRMA_HOST_REPORT_REGION_NAME_H
-#define OMPRMA_HOST_REPORT_REGION_NAME_H
+#ifndef OMPRMA_REPORT_REGION_NAME_H
+#define OMPRMA_REPORT_REGION_NAME_H
 
 #include <stddef.h>
 

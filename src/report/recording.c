@@ -3,7 +3,7 @@
  * recording.c: rows are found by a hash and are never taken out. Everything that a reader finds by
  * a count is written before the count.
  */
-#include "host/report/recording.h"
+#include "report/recording.h"
 
 #include <string.h>
 

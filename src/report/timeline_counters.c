@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "host/report/timeline.h"
+#include "report/timeline.h"
 
 enum { WINDOWS = 4096 };
 

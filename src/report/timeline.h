@@ -12,12 +12,14 @@
  *
  * Thread: any. Blocks: for the disk.
  */
-#ifndef OMPRMA_HOST_REPORT_TIMELINE_H
-#define OMPRMA_HOST_REPORT_TIMELINE_H
+#ifndef OMPRMA_REPORT_TIMELINE_H
+#define OMPRMA_REPORT_TIMELINE_H
 
 #include <stdio.h>
 
-#include "host/report/recording.h"
+#include <omprma/omprma.h>
+
+#include "report/recording.h"
 
 /* Of a recording that is closed. Errors: HOST_MEMORY, CONFIG (the file cannot be written). */
 omprma_status_t timeline_write(const struct recording *recording, const char *path);

@@ -6,8 +6,8 @@
  *
  * Thread: any, each its own. Blocks: for the disk.
  */
-#ifndef OMPRMA_HOST_REPORT_OUTFILE_H
-#define OMPRMA_HOST_REPORT_OUTFILE_H
+#ifndef OMPRMA_REPORT_OUTFILE_H
+#define OMPRMA_REPORT_OUTFILE_H
 
 #include <stdio.h>
 

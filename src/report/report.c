@@ -3,7 +3,7 @@
  * report.c: first what the program asked for, by its own lines; then how that was done; then the
  * rest, for who asks for it.
  */
-#include "host/report/report.h"
+#include "report/report.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,10 +11,10 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "host/report/outfile.h"
-#include "host/report/region_name.h"
-#include "host/report/timeline.h"
 #include "base/units.h"
+#include "report/outfile.h"
+#include "report/region_name.h"
+#include "report/timeline.h"
 
 enum { REGIONS_SHOWN = 20 };
 
@@ -72,13 +72,6 @@ const struct recorded_region **report_regions(const struct recording *recording,
     if (regions)
         qsort(regions, *count, sizeof(*regions), compare_regions);
     return regions;
-}
-
-const char *report_path(int kind, int path)
-{
-    if (kind == DATA_EXCHANGE && path == PATH_INLINE)
-        return "local";
-    return paths_names[path];
 }
 
 /* ---- tables ---- */
@@ -148,12 +141,11 @@ static void print_regions(const struct recording *recording, bool all, FILE *out
     free(regions);
 }
 
-static void print_cell(int kind, int path, const struct stats_cell *cell, FILE *out)
+static void print_cell(const char *kind, const char *path, const struct stats_cell *cell, FILE *out)
 {
     char bytes[32];
 
-    fprintf(out, "omprma:   %-9s %-11s %10" PRIu64 " operations %12s", data_names[kind],
-            report_path(kind, path), cell->operations,
+    fprintf(out, "omprma:   %-9s %-11s %10" PRIu64 " operations %12s", kind, path, cell->operations,
             units_bytes((double)cell->bytes, bytes, sizeof(bytes)));
     if (cell->ns > 0)
         fprintf(out, " %10.3f ms %8.2f GB/s", (double)cell->ns / 1e6,
@@ -167,10 +159,12 @@ static void print_device(const struct recording *recording, int number, FILE *ou
 
     fprintf(out, "omprma: %s%s: launches %" PRIu64 "\n", recording_words(recording, device->name),
             device->lost ? " (lost)" : "", device->stats.launches);
-    for (int kind = 0; kind < DATA_KINDS; kind++)
-        for (int path = 0; path < PATH_COUNT; path++)
+    for (int kind = 0; kind < RECORDING_KINDS; kind++)
+        for (int path = 0; path < RECORDING_PATHS; path++)
             if (device->stats.cell[kind][path].operations)
-                print_cell(kind, path, &device->stats.cell[kind][path], out);
+                print_cell(recording_words(recording, recording->kind[kind]),
+                           recording_words(recording, recording->path[kind][path]),
+                           &device->stats.cell[kind][path], out);
 }
 
 static void print_lost(const struct recording *recording, FILE *out)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* report_json.c: numbers have their unit in their name, and are not rounded for people. */
-#include "host/report/report.h"
+#include "report/report.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/report/outfile.h"
-#include "host/report/region_name.h"
+#include "report/outfile.h"
+#include "report/region_name.h"
 
 static void print_text(FILE *out, const char *name, const char *text)
 {
@@ -50,8 +50,8 @@ static void print_device(const struct recording *recording, int number, FILE *ou
     print_text(out, "host", recording_words(recording, device->host));
     fprintf(out, ",\"lost\":%s,\"launches\":%" PRIu64 ",\"paths\":[",
             device->lost ? "true" : "false", device->stats.launches);
-    for (int kind = 0; kind < DATA_KINDS; kind++)
-        for (int path = 0; path < PATH_COUNT; path++) {
+    for (int kind = 0; kind < RECORDING_KINDS; kind++)
+        for (int path = 0; path < RECORDING_PATHS; path++) {
             const struct stats_cell *cell = &device->stats.cell[kind][path];
 
             if (!cell->operations)
@@ -59,7 +59,8 @@ static void print_device(const struct recording *recording, int number, FILE *ou
             fprintf(out,
                     "%s{\"op\":\"%s\",\"path\":\"%s\",\"operations\":%" PRIu64 ",\"bytes\":%" PRIu64
                     ",\"total_us\":%.3f}",
-                    before, data_names[kind], report_path(kind, path), cell->operations,
+                    before, recording_words(recording, recording->kind[kind]),
+                    recording_words(recording, recording->path[kind][path]), cell->operations,
                     cell->bytes, (double)cell->ns / 1e3);
             before = ",";
         }

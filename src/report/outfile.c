@@ -3,7 +3,7 @@
  * outfile.c: zlib stands behind a stream of the C library; libelf brings it into the process
  * anyway.
  */
-#include "host/report/outfile.h"
+#include "report/outfile.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* region_name.c: of the file's path the last part is enough, as for a compiler's own messages. */
-#include "host/report/region_name.h"
+#include "report/region_name.h"
 
 #include <stdio.h>
 #include <string.h>

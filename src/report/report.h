@@ -5,13 +5,13 @@
  *
  * Thread: any. Blocks: for the disk.
  */
-#ifndef OMPRMA_HOST_REPORT_REPORT_H
-#define OMPRMA_HOST_REPORT_REPORT_H
+#ifndef OMPRMA_REPORT_REPORT_H
+#define OMPRMA_REPORT_REPORT_H
 
 #include <stdio.h>
 
 #include "base/config.h"
-#include "host/report/recording.h"
+#include "report/recording.h"
 
 /* Whether the settings ask for one. */
 bool report_is_wanted(const struct config *config);
@@ -38,8 +38,5 @@ const char *report_region(const struct recording *recording, const struct record
 /* Those that there are, the one that took longest first; *count of them, to be freed. NULL: no
  * memory. */
 const struct recorded_region **report_regions(const struct recording *recording, uint32_t *count);
-
-/* How a path is called. */
-const char *report_path(int kind, int path);
 
 #endif
