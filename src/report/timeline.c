@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * timeline.c: puts spans in order, in time and on tracks. A worker's clock was compared with this
- * side's at the beginning and at the end; in between both are taken to run evenly.
+ * side's at the beginning and at the end; in between both are taken to run evenly. There is
+ * room for the most tracks and samples that slices can make; its pages come when they are used.
  */
 #include "report/timeline.h"
 
@@ -124,23 +125,7 @@ static bool fits(struct track *track, const struct slice *slice)
     return true;
 }
 
-static struct track *add_track(struct timeline *timeline, const struct track *track)
-{
-    uint32_t most = timeline->tracks_most ? 2 * timeline->tracks_most : 64;
-
-    if (timeline->track_count == timeline->tracks_most) {
-        struct track *more = realloc(timeline->tracks, most * sizeof(*more));
-
-        if (!more)
-            return NULL;
-        timeline->tracks = more;
-        timeline->tracks_most = most;
-    }
-    timeline->tracks[timeline->track_count] = *track;
-    return &timeline->tracks[timeline->track_count++];
-}
-
-static bool place(struct timeline *timeline, uint32_t *heads, struct slice *slice)
+static void place(struct timeline *timeline, uint32_t *heads, struct slice *slice)
 {
     const struct span *span = slice->span;
     struct track wanted = {.device = slice->is_wait ? -1 : (int)span->device,
@@ -154,29 +139,30 @@ static bool place(struct timeline *timeline, uint32_t *heads, struct slice *slic
     for (; at; at = timeline->tracks[at - 1].next) {
         if (fits(&timeline->tracks[at - 1], slice)) {
             slice->track = at;
-            return true;
+            return;
         }
         last = at;
         wanted.lane++;
     }
     if (!last)
         wanted.next_head = *head;
-    if (!add_track(timeline, &wanted))
-        return false;
+    timeline->tracks[timeline->track_count++] = wanted;
     slice->track = timeline->track_count;
     *(last ? &timeline->tracks[last - 1].next : head) = slice->track;
-    return fits(&timeline->tracks[slice->track - 1], slice);
+    fits(&timeline->tracks[slice->track - 1], slice);
 }
 
 static bool place_all(struct timeline *timeline)
 {
     uint32_t *heads = calloc(HEADS, sizeof(*heads));
-    bool placed = heads != NULL;
+    bool has_room;
 
-    for (uint32_t i = 0; i < timeline->slice_count && placed; i++)
-        placed = place(timeline, heads, &timeline->slices[i]);
+    timeline->tracks = calloc(timeline->slice_count + 1, sizeof(*timeline->tracks));
+    has_room = heads && timeline->tracks;
+    for (uint32_t i = 0; i < timeline->slice_count && has_room; i++)
+        place(timeline, heads, &timeline->slices[i]);
     free(heads);
-    return placed;
+    return has_room;
 }
 
 /* ---- all ---- */

@@ -57,7 +57,7 @@ struct timeline {
     struct slice *slices;
     struct track *tracks;
     struct sample *samples;
-    uint32_t slice_count, track_count, tracks_most, sample_count, samples_most;
+    uint32_t slice_count, track_count, sample_count;
 };
 
 /* See timeline_counters.c. False: no memory. */

@@ -69,26 +69,16 @@ static int changes_of(const struct span *span, struct change *change)
     return count;
 }
 
-static bool add_sample(struct timeline *timeline, const struct change *change, int64_t at_ns,
+static void add_sample(struct timeline *timeline, const struct change *change, int64_t at_ns,
                        int64_t value)
 {
-    uint32_t most = timeline->samples_most ? 2 * timeline->samples_most : 1024;
-
-    if (timeline->sample_count == timeline->samples_most) {
-        struct sample *more = realloc(timeline->samples, most * sizeof(*more));
-
-        if (!more)
-            return false;
-        timeline->samples = more;
-        timeline->samples_most = most;
-    }
     timeline->samples[timeline->sample_count++] = (struct sample){
         at_ns, change->device, names[change->counter], value > 0 ? (uint64_t)value : 0};
-    return true;
 }
 
-/* Changes of one counter of one device, from `first` to before `end`. */
-static bool sample_one(struct timeline *timeline, const struct change *first,
+/* Changes of one counter of one device, from `first` to before `end`. At most two samples for each.
+ */
+static void sample_one(struct timeline *timeline, const struct change *first,
                        const struct change *end, int64_t from_ns, int64_t window_ns)
 {
     int64_t value = 0, said = -1;
@@ -101,19 +91,17 @@ static bool sample_one(struct timeline *timeline, const struct change *first,
             value = first->sets ? first->by : value + first->by;
             most = value > most ? value : most;
         }
-        if (most != said && !add_sample(timeline, first - 1, at, most))
-            return false;
+        if (most != said)
+            add_sample(timeline, first - 1, at, most);
         said = most;
         if (value != most && (first == end || first->at_ns >= past + window_ns)) {
-            if (!add_sample(timeline, first - 1, past, value))
-                return false;
+            add_sample(timeline, first - 1, past, value);
             said = value;
         }
     }
-    return true;
 }
 
-static bool sample_all(struct timeline *timeline, struct change *changes, size_t count)
+static void sample_all(struct timeline *timeline, struct change *changes, size_t count)
 {
     int64_t from = INT64_MAX, to = 0, window;
     size_t begin = 0;
@@ -130,26 +118,23 @@ static bool sample_all(struct timeline *timeline, struct change *changes, size_t
 
         if (!last)
             continue;
-        if (!sample_one(timeline, &changes[begin], &changes[i + 1], from, window))
-            return false;
+        sample_one(timeline, &changes[begin], &changes[i + 1], from, window);
         begin = i + 1;
     }
     qsort(timeline->samples, timeline->sample_count, sizeof(*timeline->samples), compare_samples);
-    return true;
 }
 
 bool timeline_count(struct timeline *timeline)
 {
     struct change *changes = calloc(4 * (size_t)timeline->slice_count + 1, sizeof(*changes));
     size_t count = 0;
-    bool counted;
 
-    if (!changes)
-        return false;
-    for (uint32_t i = 0; i < timeline->slice_count; i++)
+    for (uint32_t i = 0; i < timeline->slice_count && changes; i++)
         if (!timeline->slices[i].is_wait)
             count += (size_t)changes_of(timeline->slices[i].span, &changes[count]);
-    counted = sample_all(timeline, changes, count);
+    timeline->samples = changes ? calloc(2 * count + 1, sizeof(*timeline->samples)) : NULL;
+    if (timeline->samples)
+        sample_all(timeline, changes, count);
     free(changes);
-    return counted;
+    return timeline->samples;
 }
