@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "base/units.h"
 #include "report/outfile.h"
-#include "report/region_name.h"
+#include "report/regions.h"
 #include "report/timeline.h"
 
 enum { REGIONS_SHOWN = 20 };
@@ -32,46 +32,6 @@ omprma_status_t report_try(const struct config *config)
     if (config->stats_file[0] && status == OMPRMA_OK)
         status = outfile_try("OMPRMA_STATS_FILE", config->stats_file);
     return status;
-}
-
-/* ---- what both show ---- */
-
-/* A kernel's source stands behind its name. */
-const char *report_region(const struct recording *recording, const struct recorded_region *region,
-                          char text[])
-{
-    const char *name = recording_words(recording, region->name);
-
-    if (!region->name)
-        return strcpy(text, "all others");
-    if (strcmp(name, "data") == 0)
-        return strcpy(text, "data only");
-    return region_name(name, name + strlen(name) + 1, text);
-}
-
-static int compare_regions(const void *a, const void *b)
-{
-    const struct recorded_region *x = *(const struct recorded_region *const *)a;
-    const struct recorded_region *y = *(const struct recorded_region *const *)b;
-
-    if (x->total_ns != y->total_ns)
-        return x->total_ns > y->total_ns ? -1 : 1;
-    if (x->device != y->device)
-        return x->device < y->device ? -1 : 1;
-    return x->name < y->name ? -1 : x->name > y->name;
-}
-
-const struct recorded_region **report_regions(const struct recording *recording, uint32_t *count)
-{
-    const struct recorded_region **regions = calloc(RECORDING_ROWS, sizeof(*regions));
-
-    *count = 0;
-    for (uint32_t i = 0; i < RECORDING_ROWS && regions; i++)
-        if (recording->row[i].count)
-            regions[(*count)++] = &recording->row[i];
-    if (regions)
-        qsort(regions, *count, sizeof(*regions), compare_regions);
-    return regions;
 }
 
 /* ---- tables ---- */
@@ -110,7 +70,7 @@ static void print_region(const struct recording *recording, const struct recorde
     if (region->device != UINT32_MAX)
         snprintf(device, sizeof(device), "%" PRIu32, region->device);
     fprintf(out, "omprma:   %-20s %6s %8" PRIu64 " %9.1f %9.1f %9.0f %9s %9s %6.1f %9.1f",
-            report_region(recording, region, name), device, region->count,
+            region_row_name(recording, region, name), device, region->count,
             (double)region->total_ns / 1e6, (double)region->total_ns / 1e3 / (double)region->count,
             (double)region->most_ns / 1e3, units_bytes((double)region->to, to, sizeof(to)),
             units_bytes((double)region->back, back, sizeof(back)),
@@ -125,7 +85,7 @@ static void print_region(const struct recording *recording, const struct recorde
 static void print_regions(const struct recording *recording, bool all, FILE *out)
 {
     uint32_t count, shown;
-    const struct recorded_region **regions = report_regions(recording, &count);
+    const struct recorded_region **regions = region_rows(recording, &count);
 
     if (!regions || !count)
         fprintf(out, "omprma: no regions\n");

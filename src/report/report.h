@@ -29,14 +29,4 @@ void report_print(const struct recording *recording, bool all, FILE *out);
 /* The same as JSON. */
 void report_json(const struct recording *recording, FILE *out);
 
-/* ---- what both show ---- */
-
-/* A region of the table by its name for people. */
-const char *report_region(const struct recording *recording, const struct recorded_region *region,
-                          char text[]);
-
-/* Those that there are, the one that took longest first; *count of them, to be freed. NULL: no
- * memory. */
-const struct recorded_region **report_regions(const struct recording *recording, uint32_t *count);
-
 #endif

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "report/outfile.h"
-#include "report/region_name.h"
+#include "report/regions.h"
 
 static void print_text(FILE *out, const char *name, const char *text)
 {
@@ -23,7 +23,7 @@ static void print_region(const struct recording *recording, const struct recorde
     const char *symbol = recording_words(recording, region->name);
 
     fputc('{', out);
-    print_text(out, "region", report_region(recording, region, name));
+    print_text(out, "region", region_row_name(recording, region, name));
     if (region->name && strcmp(symbol, "data") != 0) {
         fputc(',', out);
         print_text(out, "kernel", symbol);
@@ -70,7 +70,7 @@ static void print_device(const struct recording *recording, int number, FILE *ou
 void report_json(const struct recording *recording, FILE *out)
 {
     uint32_t count;
-    const struct recorded_region **regions = report_regions(recording, &count);
+    const struct recorded_region **regions = region_rows(recording, &count);
 
     fputc('{', out);
     print_text(out, "omprma", OMPRMA_VERSION_STRING);

@@ -7,7 +7,7 @@
 
 #include "base/kernel_name.h"
 #include "report/outfile.h"
-#include "report/region_name.h"
+#include "report/regions.h"
 #include "report/timeline.h"
 
 static const char *const kind_names[] = {
