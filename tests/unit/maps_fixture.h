@@ -89,7 +89,7 @@ static inline bool is_damaged(struct list list)
 {
     struct maps maps = maps_of(&list);
     struct work *work = work_begin(device, NULL, WORK_WAITED);
-    bool damaged = maps_are_damaged(work, &maps);
+    bool damaged = !maps_are_valid(work, &maps);
     assert_true(work_finish(work));
     return damaged;
 }

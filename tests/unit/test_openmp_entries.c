@@ -185,17 +185,17 @@ TEST(test_packed)
     struct packed packed = packed_make();
     const char *start = (const char *)&packed;
     size_t bytes = sizeof(packed);
-    assert_true(packed_open(&start, &bytes));
+    assert_true(offload_binary_open(&start, &bytes));
     assert_ptr_equal(start, packed.image);
     assert_int_equal(bytes, 7);
-    assert_true(packed_open(&start, &bytes)); /* a bare image stays */
+    assert_true(offload_binary_open(&start, &bytes)); /* a bare image stays */
     assert_ptr_equal(start, packed.image);
 }
 
 static bool opens(struct packed packed, size_t bytes)
 {
     const char *start = (const char *)&packed;
-    return packed_open(&start, &bytes);
+    return offload_binary_open(&start, &bytes);
 }
 
 TEST(test_packed_damaged)

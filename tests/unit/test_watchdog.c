@@ -241,7 +241,7 @@ static void data_that_stands_still(void **state)
                last(queue), (unsigned long long)KERNEL(kernel_nap), queue->number, last(queue) - 1,
                (unsigned long long)there);
     check_stuck(omprma_queue_synchronize(queue));
-    assert_true(core_device(0)->keeps_memory);
+    assert_true(core_device(0)->memory.keeps);
     null_path_stop_peer(runtime_get()->one_sided, -1);
     assert_ok(omprma_queue_destroy(queue));
     core_stop();

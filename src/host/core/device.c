@@ -36,18 +36,18 @@ omprma_status_t device_make(struct peer *peer, int index, const struct world_dev
     device->native = strcmp(device->about.backend, "native") == 0;
     slots_open(&device->staging, about->staging, about->staging_bytes, SLOT_BYTES);
     device->about.model[sizeof(about->model) - 1] = 0;
-    spinlock_init(&device->memory_lock);
-    device->allocator = allocator_create();
-    if (!device->allocator)
+    spinlock_init(&device->memory.lock);
+    device->memory.allocator = allocator_create();
+    if (!device->memory.allocator)
         status = error_set(
             OMPRMA_ERR_HOST_MEMORY,
             "device %d: no address space for its books; if the shell limits it (ulimit -v), "
             "raise the limit",
             device->number);
     if (status == OMPRMA_OK)
-        status = allocator_add_arena(device->allocator, about->arena, about->arena_bytes);
-    device->attached_bytes = about->arena_bytes;
-    addresses_keep(&device->addresses, about->arena, about->arena_bytes);
+        status = allocator_add_arena(device->memory.allocator, about->arena, about->arena_bytes);
+    device->memory.attached_bytes = about->arena_bytes;
+    addresses_keep(&device->memory.addresses, about->arena, about->arena_bytes);
     if (status != OMPRMA_OK) {
         device_free(device);
         return status;
@@ -66,8 +66,8 @@ void device_free(struct device *device)
         free(device->packing_here);
     shm_memory_close(&device->shared);
     free(device->shared_in);
-    allocator_destroy(device->allocator);
-    addresses_clear(&device->addresses);
+    allocator_destroy(device->memory.allocator);
+    addresses_clear(&device->memory.addresses);
     free(device);
 }
 
@@ -94,11 +94,11 @@ enum allocator_range device_classify(struct device *device, omprma_addr_t addres
     enum allocator_range range;
     omprma_addr_t start = 0;
 
-    spinlock_lock(&device->memory_lock);
-    range = allocator_classify(device->allocator, address, bytes, &start, block_bytes);
+    spinlock_lock(&device->memory.lock);
+    range = allocator_classify(device->memory.allocator, address, bytes, &start, block_bytes);
     if (range == RANGE_LIVE && device_has_retired(device, start))
         range = RANGE_FREE;
-    spinlock_unlock(&device->memory_lock);
+    spinlock_unlock(&device->memory.lock);
     if (block)
         *block = start;
     return range;
@@ -106,7 +106,7 @@ enum allocator_range device_classify(struct device *device, omprma_addr_t addres
 
 bool device_has_retired(const struct device *device, omprma_addr_t block)
 {
-    const struct retired *retired = device->retired_first;
+    const struct retired *retired = device->memory.retired_first;
 
     while (retired && retired->block != block)
         retired = retired->next;

@@ -9,25 +9,14 @@
 #define OMPRMA_HOST_CORE_DEVICE_H
 
 #include "base/error.h"
-#include "base/spinlock.h"
 #include "control/shm/memory.h"
+#include "host/core/device_memory.h"
 #include "host/core/paths.h"
 #include "host/core/peer.h"
 #include "host/core/runtime.h"
-#include "host/memory/addresses.h"
-#include "host/memory/allocator.h"
 
 struct check;
 struct image_record;
-struct operation;
-
-/* A block that was freed, see retired.h. */
-struct retired {
-    struct retired *next;
-    omprma_addr_t block;
-    uint32_t count;
-    struct operation *mark[]; /* references */
-};
 
 enum { DEVICE_RELEASED = 16, DEVICE_SHARES_NOT = 1 };
 
@@ -49,16 +38,10 @@ struct device {
     uint64_t *shared_in; /* by device: where its worker has it; DEVICE_SHARES_NOT: nowhere; 0: it
                           * was not told yet */
 
-    struct spinlock memory_lock; /* allocator */
-    struct allocator *allocator;
-    uint64_t attached_bytes;
-    struct addresses addresses; /* of its arenas, as far as they could be kept free here */
-    _Atomic bool keeps_memory;  /* a lost device may still read or write it: nothing is reused */
+    struct device_memory memory;
     _Atomic uint32_t unsettled; /* operations of its queues, or that use its memory in others', that
                                  * are not over */
     uint32_t used;              /* of those the latter */
-    struct retired *retired_first, *retired_last; /* freed, but not to be handed out yet */
-    _Atomic uint32_t retired_count;               /* written with both locks held, read without */
 
     struct omprma_queue **queues; /* queue number -> queue; never freed before the device */
     uint32_t queue_count, queue_capacity;
@@ -101,7 +84,8 @@ omprma_status_t device_require(int number, struct device **device);
 enum allocator_range device_classify(struct device *device, omprma_addr_t address, uint64_t bytes,
                                      omprma_addr_t *block, uint64_t *block_bytes);
 
-/* True if the block that begins there was freed, but is not given back yet. With memory_lock held.
+/* True if the block that begins there was freed, but is not given back yet. With the memory's lock
+ * held.
  */
 bool device_has_retired(const struct device *device, omprma_addr_t block);
 

@@ -29,13 +29,13 @@ static omprma_addr_t take_empty_arena(struct device *device, uint64_t *bytes)
 {
     omprma_addr_t base;
 
-    spinlock_lock(&device->memory_lock);
-    base = allocator_empty_arena(device->allocator, bytes);
-    if (base && allocator_remove_arena(device->allocator, base) != OMPRMA_OK)
+    spinlock_lock(&device->memory.lock);
+    base = allocator_empty_arena(device->memory.allocator, bytes);
+    if (base && allocator_remove_arena(device->memory.allocator, base) != OMPRMA_OK)
         base = 0;
     if (base)
-        device->attached_bytes -= *bytes;
-    spinlock_unlock(&device->memory_lock);
+        device->memory.attached_bytes -= *bytes;
+    spinlock_unlock(&device->memory.lock);
     return base;
 }
 
@@ -52,7 +52,7 @@ static void release(struct device *device, omprma_addr_t base, uint64_t bytes)
     struct operation *command;
 
     fault_address_note_release(device, base, bytes);
-    addresses_release(&device->addresses, base);
+    addresses_release(&device->memory.addresses, base);
     if (!attach_order_matters(device->peer)) {
         peer_send_record(device->peer, &record, false);
         return;
@@ -81,12 +81,12 @@ static void release_empty(struct device *device)
 
 void blocks_release_retired(struct device *device)
 {
-    uint32_t before = device->retired_count;
+    uint32_t before = device->memory.retired_count;
 
     if (before == 0)
         return;
     retired_reap(device);
-    if (device->retired_count < before)
+    if (device->memory.retired_count < before)
         release_empty(device);
 }
 
@@ -107,27 +107,27 @@ static void settle_attach_order(struct peer *peer)
  * that cannot be, the worker chooses. With the lock held. */
 static omprma_status_t ask_arena(struct device *device, uint64_t bytes, omprma_addr_t *base)
 {
-    uint64_t below = device->native ? addresses_lowest(&device->addresses) : 0;
+    uint64_t below = device->native ? addresses_lowest(&device->memory.addresses) : 0;
     struct wire_record record = {.code = WIRE_GROW, .word = {bytes, 0}};
     omprma_status_t status = OMPRMA_ERR_ADDRESS;
 
     for (int i = 0; i < WISHES && status == OMPRMA_ERR_ADDRESS && below; i++) {
         /* The worker has a page more behind it. */
-        uint64_t wish = addresses_keep_below(&device->addresses, below, bytes + WORKER_PAGE);
+        uint64_t wish = addresses_keep_below(&device->memory.addresses, below, bytes + WORKER_PAGE);
 
         if (!wish)
             break;
         record.word[1] = wish;
         status = device_command(device, &record, base, NULL, 0);
         if (status != OMPRMA_OK)
-            addresses_release(&device->addresses, wish);
+            addresses_release(&device->memory.addresses, wish);
         below = wish;
     }
     if (status != OMPRMA_ERR_ADDRESS)
         return status;
     record.word[1] = 0;
     status = device_command(device, &record, base, NULL, 0);
-    if (status == OMPRMA_OK && !addresses_keep(&device->addresses, *base, bytes))
+    if (status == OMPRMA_OK && !addresses_keep(&device->memory.addresses, *base, bytes))
         log_write(LOG_CHOICE, "%s: memory of this process has the numbers of an arena at 0x%llx",
                   device_name(device), (unsigned long long)*base);
     return status;
@@ -160,20 +160,20 @@ static omprma_status_t grow(struct device *device, uint64_t bytes)
     uint64_t want;
     omprma_status_t status;
 
-    spinlock_lock(&device->memory_lock);
-    want = device->attached_bytes < GROW_LARGE ? device->attached_bytes : GROW_LARGE;
-    spinlock_unlock(&device->memory_lock);
+    spinlock_lock(&device->memory.lock);
+    want = device->memory.attached_bytes < GROW_LARGE ? device->memory.attached_bytes : GROW_LARGE;
+    spinlock_unlock(&device->memory.lock);
     if (want < least)
         want = least;
     want = (want + 4095) & ~UINT64_C(4095);
     runtime_lock(device->runtime);
     status = attach_arena(device, least, &want, &base);
     if (status == OMPRMA_OK) {
-        spinlock_lock(&device->memory_lock);
-        status = allocator_add_arena(device->allocator, base, want);
+        spinlock_lock(&device->memory.lock);
+        status = allocator_add_arena(device->memory.allocator, base, want);
         if (status == OMPRMA_OK)
-            device->attached_bytes += want;
-        spinlock_unlock(&device->memory_lock);
+            device->memory.attached_bytes += want;
+        spinlock_unlock(&device->memory.lock);
         if (status != OMPRMA_OK)
             release(device, base, want);
     }
@@ -187,15 +187,15 @@ static bool reap(struct device *device, bool wait)
     uint32_t before;
     bool more;
 
-    if (atomic_load_explicit(&device->retired_count, memory_order_relaxed) == 0)
+    if (atomic_load_explicit(&device->memory.retired_count, memory_order_relaxed) == 0)
         return false;
     runtime_lock(device->runtime);
-    before = device->retired_count;
+    before = device->memory.retired_count;
     if (wait)
         retired_wait(device);
     else
         retired_reap(device);
-    more = device->retired_count < before;
+    more = device->memory.retired_count < before;
     runtime_unlock(device->runtime);
     return more;
 }
@@ -212,10 +212,10 @@ omprma_status_t blocks_alloc(struct device *device, size_t bytes, struct fit fit
         return error_set(OMPRMA_ERR_DEVICE_MEMORY, "%s: %zu bytes are more than any machine has",
                          device_name(device), bytes);
     for (;;) {
-        spinlock_lock(&device->memory_lock);
-        block = allocator_take(device->allocator, bytes, fit);
+        spinlock_lock(&device->memory.lock);
+        block = allocator_take(device->memory.allocator, bytes, fit);
         device->allocs += block != 0;
-        spinlock_unlock(&device->memory_lock);
+        spinlock_unlock(&device->memory.lock);
         if (block)
             break;
         if (reap(device, false))
@@ -243,7 +243,7 @@ static bool retire(struct device *device, omprma_addr_t block)
     bool retired = false;
 
     if (atomic_load_explicit(&device->unsettled, memory_order_relaxed) == 0 &&
-        atomic_load_explicit(&device->retired_count, memory_order_relaxed) == 0)
+        atomic_load_explicit(&device->memory.retired_count, memory_order_relaxed) == 0)
         return false;
     runtime_lock(device->runtime);
     blocks_release_retired(device);
@@ -259,21 +259,21 @@ omprma_status_t blocks_release(struct device *device, omprma_addr_t address)
     uint64_t bytes = 0;
     omprma_status_t status = OMPRMA_OK;
 
-    if (address == 0 || (device->keeps_memory && is_block(device, address)))
+    if (address == 0 || (device->memory.keeps && is_block(device, address)))
         return OMPRMA_OK;
     if (retire(device, address))
         return OMPRMA_OK;
-    spinlock_lock(&device->memory_lock);
+    spinlock_lock(&device->memory.lock);
     if (device_has_retired(device, address))
         status = error_set(OMPRMA_ERR_ADDRESS, "free of 0x%llx, which was freed before",
                            (unsigned long long)address);
     else
-        status = allocator_give(device->allocator, address, &bytes);
+        status = allocator_give(device->memory.allocator, address, &bytes);
     if (status == OMPRMA_OK) {
         device->frees++;
-        empty = allocator_empty_arena(device->allocator, &bytes) != 0;
+        empty = allocator_empty_arena(device->memory.allocator, &bytes) != 0;
     }
-    spinlock_unlock(&device->memory_lock);
+    spinlock_unlock(&device->memory.lock);
     if (status != OMPRMA_OK)
         return error_set(status, "%s: %s", device_name(device), error_text());
     if (empty) {

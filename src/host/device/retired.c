@@ -119,15 +119,15 @@ bool retired_add(struct device *device, omprma_addr_t block)
 
     if (!retired)
         return false;
-    spinlock_lock(&device->memory_lock);
-    if (device->retired_last)
-        device->retired_last->next = retired;
+    spinlock_lock(&device->memory.lock);
+    if (device->memory.retired_last)
+        device->memory.retired_last->next = retired;
     else
-        device->retired_first = retired;
-    device->retired_last = retired;
-    device->retired_count++;
+        device->memory.retired_first = retired;
+    device->memory.retired_last = retired;
+    device->memory.retired_count++;
     device->frees++;
-    spinlock_unlock(&device->memory_lock);
+    spinlock_unlock(&device->memory.lock);
     return true;
 }
 
@@ -135,16 +135,16 @@ void retired_reap(struct device *device)
 {
     struct retired *retired;
 
-    while ((retired = device->retired_first) != NULL && retired_is_over(retired)) {
+    while ((retired = device->memory.retired_first) != NULL && retired_is_over(retired)) {
         uint64_t bytes;
 
-        spinlock_lock(&device->memory_lock);
-        device->retired_first = retired->next;
+        spinlock_lock(&device->memory.lock);
+        device->memory.retired_first = retired->next;
         if (!retired->next)
-            device->retired_last = NULL;
-        device->retired_count--;
-        allocator_give(device->allocator, retired->block, &bytes);
-        spinlock_unlock(&device->memory_lock);
+            device->memory.retired_last = NULL;
+        device->memory.retired_count--;
+        allocator_give(device->memory.allocator, retired->block, &bytes);
+        spinlock_unlock(&device->memory.lock);
         retired_drop(device, retired);
     }
 }
@@ -152,7 +152,8 @@ void retired_reap(struct device *device)
 /* What one of them waits for; NULL: all can be given back. */
 static struct operation *pending_mark(const struct device *device)
 {
-    for (const struct retired *retired = device->retired_first; retired; retired = retired->next)
+    for (const struct retired *retired = device->memory.retired_first; retired;
+         retired = retired->next)
         for (uint32_t i = 0; i < retired->count; i++)
             if (!is_reached(retired->mark[i]))
                 return retired->mark[i];
@@ -163,7 +164,7 @@ void retired_wait(struct device *device)
 {
     struct operation *mark;
 
-    for (struct retired *retired = device->retired_first; retired; retired = retired->next)
+    for (struct retired *retired = device->memory.retired_first; retired; retired = retired->next)
         for (uint32_t i = 0; i < retired->count; i++)
             queue_push(retired->mark[i]);
     while ((mark = pending_mark(device)) != NULL) {
@@ -176,10 +177,10 @@ void retired_wait(struct device *device)
 
 void retired_forget(struct device *device)
 {
-    while (device->retired_first) {
-        struct retired *retired = device->retired_first;
+    while (device->memory.retired_first) {
+        struct retired *retired = device->memory.retired_first;
 
-        device->retired_first = retired->next;
+        device->memory.retired_first = retired->next;
         retired_drop(device, retired);
     }
 }

@@ -5,8 +5,8 @@
  * and those exchanges, are over, for these may still use them: LLVM 14 and 15 free a mapping that
  * another thread's launch has been queued with.
  *
- * Thread: with runtime->lock held unless said otherwise. The list is changed with the device's
- * memory_lock held as well, so that either lock is enough to read it.
+ * Thread: with runtime->lock held unless said otherwise. The list is changed with the lock of
+ * the device's memory held as well, so that either is enough to read it.
  */
 #ifndef OMPRMA_HOST_DEVICE_RETIRED_H
 #define OMPRMA_HOST_DEVICE_RETIRED_H

@@ -465,9 +465,9 @@ void queue_keep_memory(struct omprma_queue *queue, const struct device *lost)
 {
     for (struct operation *o = queue->first; o; o = o->next) {
         if (o->with == lost && o->kind != OPERATION_TASK)
-            queue->device->keeps_memory = true;
+            queue->device->memory.keeps = true;
         else if (o->with && queue->device == lost && o->kind != OPERATION_TASK)
-            o->with->keeps_memory = true;
+            o->with->memory.keeps = true;
     }
 }
 

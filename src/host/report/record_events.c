@@ -92,7 +92,7 @@ static uint64_t memory_in_use(const struct device *device)
 {
     struct allocator_usage usage;
 
-    allocator_usage(device->allocator, &usage);
+    allocator_usage(device->memory.allocator, &usage);
     return usage.used_bytes;
 }
 
