@@ -113,8 +113,7 @@ fi
 # is gone, is to be mended here, too.
 known_circles='src/cuda: context driver gpu link memory module result stream
 src/host/memory: allocator allocator_arenas
-src/rma: ucx ucx_parts
-tools/launch: allocation command direct far keeper launch launcher options program rank supervise'
+src/rma: ucx ucx_parts'
 circles() { # FOLDER
     { grep -HE "#include \"(.*/)?${1##*/}/[a-z0-9_]+\\.h\"" "$1"/*.[ch] || true; } |
         sed -E 's|^.*/([a-z0-9_]+)\.[ch]:.*/([a-z0-9_]+)\.h"$|\1 \2|' | sort -u |

@@ -26,6 +26,7 @@
 #include "tools/launch/llvm.h"
 #include "tools/launch/options.h"
 #include "tools/launch/paths.h"
+#include "tools/launch/program.h"
 #include "tools/launch/transport.h"
 
 enum { KEY_DOCTOR = 1024, KEY_SETTINGS, KEY_JSON, KEY_TOPOLOGY };
@@ -279,7 +280,7 @@ int main(int argc, char **argv)
     streams_begin();
     if (launch_internal(argc, argv, &status))
         return status;
-    if (launch_inside()) {
+    if (program_inside()) {
         const char *verbose = getenv("OMPRMA_VERBOSE");
         log_open("", verbose ? atoi(verbose) : 0);
         return show(argc > 1 ? argv[1] : "");

@@ -7,7 +7,7 @@
 #ifndef OMPRMA_LAUNCH_ALLOCATION_H
 #define OMPRMA_LAUNCH_ALLOCATION_H
 
-#include "tools/launch/launch.h"
+#include "tools/launch/request.h"
 
 /* What starts commands on the hosts of a Slurm job, instead of ssh. */
 #define ALLOCATION_SLURM_SHELL "srun"

@@ -6,7 +6,7 @@
 #ifndef OMPRMA_LAUNCH_COMMAND_H
 #define OMPRMA_LAUNCH_COMMAND_H
 
-#include "tools/launch/launch.h"
+#include "tools/launch/request.h"
 
 struct launcher;
 

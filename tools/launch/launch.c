@@ -756,15 +756,9 @@ bool launch_internal(int argc, char **argv, int *status)
         *status = rank_main(argv[2]);
         return true;
     }
-    if (!launch_inside()) { /* the workers of a run around us are not those of ours */
+    if (!program_inside()) { /* the workers of a run around us are not those of ours */
         unsetenv(DIRECT_JOIN_VARIABLE);
         llvm_forget_outer();
     }
     return false;
-}
-
-bool launch_inside(void)
-{
-    return getenv("OMPRMA_INTERNAL_FD") ||
-           (getenv(DIRECT_JOIN_VARIABLE) && getenv(LAUNCH_SELF_VARIABLE));
 }

@@ -33,27 +33,7 @@
 
 #include <stdbool.h>
 
-#include "tools/launch/hosts.h"
-#include "tools/launch/list.h"
-
-struct launch {
-    int workers;          /* 0: one per slot of `hosts`, 1 without hosts */
-    int per_host;         /* --workers-per-host; 0: not given */
-    struct hosts hosts;   /* empty: workers run on this host */
-    bool slurm;           /* inside a Slurm job: other hosts are reached by srun */
-    const char *llvm;     /* "auto", a version or a folder */
-    int runtime;          /* enum config_runtime */
-    bool by_node;         /* OMPRMA_MAP_BY: workers that follow each other go to different hosts */
-    bool continues;       /* OMPRMA_ON_LOSS: the run goes on when a worker is lost */
-    struct list mpi_args; /* more arguments for mpirun */
-    struct list exports;  /* names of more variables for workers on other hosts */
-    char **argv;          /* the program and its arguments; NULL-terminated */
-    int gpus;             /* kinds of GPU that the program wants, whatever can be seen in it */
-    const char *gpus_by;  /* the option that has said so */
-    int transport;        /* enum config_transport */
-    bool offloading;      /* find libomptarget and make it load the plugin */
-    bool dry_run;         /* only print command lines that do the same */
-};
+#include "tools/launch/request.h"
 
 /*
  * Runs it. Returns what the caller shall exit with: the program's own status (128 + signal when a
@@ -71,8 +51,5 @@ void launch_clear(struct launch *launch);
  * internal purposes, does that and returns true with the status to exit with. Else forgets a run
  * around us, unless we are its program. */
 bool launch_internal(int argc, char **argv, int *status);
-
-/* Is this process the program of a launch_run()? For tools that launch themselves. */
-bool launch_inside(void);
 
 #endif

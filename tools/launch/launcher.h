@@ -13,9 +13,11 @@
 
 #include "control/library/library.h"
 #include "control/library/quick.h"
-#include "tools/launch/command.h"
 #include "tools/launch/list.h"
 #include "tools/launch/verdict.h"
+
+struct command;
+struct launch;
 
 struct launcher {
     enum library_kind library; /* whose processes it starts */

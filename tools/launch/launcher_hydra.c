@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/launch/command.h"
 #include "tools/launch/launcher.h"
 #include "tools/launch/words.h"
 

@@ -6,6 +6,7 @@
 #ifndef OMPRMA_LAUNCH_LAUNCHER_OPENMPI_H
 #define OMPRMA_LAUNCH_LAUNCHER_OPENMPI_H
 
+#include "tools/launch/command.h"
 #include "tools/launch/launcher.h"
 
 /* True when the user set this parameter, by OMPI_MCA_<name> or in --mpi-arg; `*value` is it. */

@@ -17,6 +17,7 @@
 #include "tools/launch/exit_status.h"
 #include "tools/launch/habits.h"
 #include "tools/launch/inherited.h"
+#include "tools/launch/program.h"
 
 enum {
     KEY_HOSTS = 256,
@@ -367,7 +368,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         log_open("", (int)config.verbose);
         config_warn();
         setenv(CONFIG_WARNED_VARIABLE, "1", 1);
-        if (!launch_inside())
+        if (!program_inside())
             option_places(launch);
         return 0;
     }

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 #include "tools/launch/help.h"
-#include "tools/launch/launch.h"
+#include "tools/launch/request.h"
 
 /* Those that all tools have. */
 extern const struct argp_option launch_options[];

@@ -27,6 +27,14 @@ extern char **environ;
 /* Scripts use low descriptors for themselves. */
 enum { REPORT_FD = 300 };
 
+/* Set for a program that is no user's, but the tool that launches itself. */
+static const char self_variable[] = "OMPRMA_INTERNAL_SELF";
+
+bool program_inside(void)
+{
+    return getenv("OMPRMA_INTERNAL_FD") || (getenv(DIRECT_JOIN_VARIABLE) && getenv(self_variable));
+}
+
 /* `passed`: what goes in front in programs that this one starts; the variable `kept` has their
  * value. */
 static void set_front(struct list *environment, const char *name, const char *kept,
@@ -73,7 +81,7 @@ void program_environment(const struct program *program, struct list *environment
     if (program->join)
         list_set(environment, DIRECT_JOIN_VARIABLE, program->join);
     if (!program->offloading) {
-        list_set(environment, LAUNCH_SELF_VARIABLE, "1");
+        list_set(environment, self_variable, "1");
         return;
     }
     /* Running on the host instead, silently, is not what the user asked for, but where the host is

@@ -17,9 +17,6 @@
 
 struct launcher;
 
-/* Set for a program that is no user's, but the tool that launches itself. */
-#define LAUNCH_SELF_VARIABLE "OMPRMA_INTERNAL_SELF"
-
 struct program {
     const struct launcher *launcher; /* NULL: the run goes without MPI */
     const char *launcher_name;       /* with its version; NULL likewise */
@@ -48,5 +45,8 @@ omprma_status_t program_start(const struct program *program, const char *mpi, si
 
 /* The environment variables that it gets on top of the caller's and MPI's. */
 void program_environment(const struct program *program, struct list *environment);
+
+/* Is this process the program of a launch_run()? For tools that launch themselves. */
+bool program_inside(void);
 
 #endif

@@ -21,6 +21,7 @@
 #include "tools/launch/launch.h"
 #include "tools/launch/options.h"
 #include "tools/launch/paths.h"
+#include "tools/launch/program.h"
 #include "tools/perf/bench.h"
 #include "tools/perf/compare.h"
 
@@ -302,7 +303,7 @@ int main(int argc, char **argv)
         status = EXIT_SUCCESS;
         if (compare_print(arguments.old_results, arguments.new_results) != OMPRMA_OK)
             option_fail("%s", error_text());
-    } else if (launch_inside()) {
+    } else if (program_inside()) {
         status = measure(&arguments.choice, argv);
     } else {
         check(&arguments.choice, &arguments.launch);
